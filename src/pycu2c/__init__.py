@@ -1,0 +1,1 @@
+"""Write a kernel in Python; get readable CUDA C, and the same kernel as C for the CPU."""

@@ -1,0 +1,290 @@
+"""The C that we emit, as a tree. Knows nothing of IR or Python; holds no text but names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+# ---- types ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """``float``, ``long long``, ``struct saxpy_args``; ``const`` goes before it."""
+
+    name: str
+    const: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Pointer:
+    """``const float *__restrict__``: a pointer; ``const`` makes the pointer itself constant."""
+
+    to: CType
+    const: bool = False
+    restrict: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayOf:
+    """``float name[16][17]``."""
+
+    of: CType
+    extents: tuple[int, ...]
+
+
+CType: TypeAlias = Named | Pointer | ArrayOf
+
+# ---- expressions ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A literal as it is printed: ``2.0f``, ``-1``; a leading minus counts as unary minus."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class String:
+    """A string literal; ``value`` is the text itself, the printer escapes it."""
+
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unary:
+    """``op`` is one of ``- + ~ ! * &``."""
+
+    op: str
+    operand: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """``op`` is a C binary operator other than assignment and comma."""
+
+    op: str
+    left: Expr
+    right: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Conditional:
+    condition: Expr
+    then: Expr
+    orelse: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    function: str
+    arguments: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    base: Expr
+    index: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """``base.field``, or ``base->field`` if ``arrow``."""
+
+    base: Expr
+    field: str
+    arrow: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    type: CType
+    operand: Expr
+
+
+Expr: TypeAlias = (
+    Name | Number | String | Unary | Binary | Conditional | Call | Index | Member | Cast
+)
+
+# ---- statements ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Declare:
+    """``__shared__ float tile[16][16];`` or ``const int i = 0;``."""
+
+    type: CType
+    name: str
+    init: Expr | None = None
+    qualifiers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Assign:
+    """``target op value;`` where op is ``=``, ``+=``, …"""
+
+    target: Expr
+    value: Expr
+    op: str = "="
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """``++target`` or ``--target``, as a statement or a for loop's third part."""
+
+    target: Expr
+    op: Literal["++", "--"] = "++"
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluate:
+    expression: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    """``orelse`` that holds exactly one If is printed as ``else if``."""
+
+    condition: Expr
+    then: tuple[Stmt, ...]
+    orelse: tuple[Stmt, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class For:
+    """``init`` is a Declare or Assign, ``step`` an Assign or Step; each may be absent."""
+
+    init: Declare | Assign | None
+    condition: Expr | None
+    step: Assign | Step | None
+    body: tuple[Stmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class While:
+    condition: Expr
+    body: tuple[Stmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Continue:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Goto:
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class LabelHere:
+    """``name:;``, at one level less of indentation."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Return:
+    value: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    body: tuple[Stmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """One ``//`` line per line of text. No text can end it or run on into code."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pragma:
+    """``#pragma text``, at the left margin's indentation of its block."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Blank:
+    """An empty line."""
+
+
+Stmt: TypeAlias = (
+    Declare
+    | Assign
+    | Step
+    | Evaluate
+    | If
+    | For
+    | While
+    | Break
+    | Continue
+    | Goto
+    | LabelHere
+    | Return
+    | Block
+    | Comment
+    | Pragma
+    | Blank
+)
+
+# ---- a file --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    type: CType
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A definition. ``qualifiers`` come first: ``extern "C" __global__``, ``static inline``."""
+
+    name: str
+    result: CType
+    parameters: tuple[Parameter, ...]
+    body: tuple[Stmt, ...]
+    qualifiers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Struct:
+    name: str
+    fields: tuple[Parameter, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Include:
+    """``#include <stdint.h>``."""
+
+    header: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verbatim:
+    """C text of our own making, such as a helper function: printed as it is."""
+
+    text: str
+
+
+Item: TypeAlias = Function | Struct | Include | Verbatim | Comment | Blank
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    items: tuple[Item, ...] = field(default=())

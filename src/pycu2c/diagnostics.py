@@ -1,0 +1,122 @@
+"""What can be wrong with a kernel: one row per rule, and how a breach of it is shown.
+
+Title: the rule. Labels: what this program has. Help: what to type.
+"""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NoReturn
+
+from pycu2c.source import Span
+
+RULES: dict[str, str] = {
+    "argument-count": "a call gives every parameter one argument",
+    "argument-type": "an argument has a type that the parameter accepts",
+    "array-assign": "an array variable is bound once",
+    "barrier-place": "a barrier stands where a block can meet",
+    "call": "a kernel calls intrinsics, device functions and the supported part of Python",
+    "condition": "a condition is a number",
+    "constant-needed": "this must be known when the kernel is compiled",
+    "constant-range": "a constant fits the type that it meets",
+    "dtype": "a dtype has a name that is known",
+    "index-count": "an element is named by one index per axis",
+    "index-range": "a constant index lies inside its axis",
+    "index-type": "an array is indexed by an integer",
+    "intrinsic-value": "an intrinsic is called, not used as a value",
+    "join": "a variable has one type where branches meet",
+    "name": "a name is defined before it is used",
+    "no-source": "a kernel's source text can be read",
+    "operand-type": "an operator is applied to types that have it",
+    "global-value": "a global that a kernel reads is a number, a tuple of numbers or a function",
+    "recursion": "a device function does not call itself",
+    "return-type": "a function returns one type; a kernel returns nothing",
+    "shape": "the shape of a shared or local array is a constant",
+    "signature": "a signature gives every parameter a type",
+    "store-type": "a value is stored where nothing of it is silently dropped",
+    "subset": "a kernel is written in the subset of Python that compiles",
+    "type-needed": "an expression has a value of the type that its place needs",
+    "unpack": "a tuple is unpacked into as many names as it has items",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A place in the user's program and what stands there."""
+
+    span: Span
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One breach of one rule."""
+
+    code: str
+    labels: tuple[Label, ...]
+    help: str = ""
+    severity: str = "error"
+
+    @property
+    def title(self) -> str:
+        return RULES[self.code]
+
+
+class CompileError(Exception):
+    """A kernel is outside the language. ``str()`` shows every breach with carets.
+
+    ``code``, ``file`` and ``line`` are those of the first; ``diagnostics`` holds all.
+    """
+
+    def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
+        self.diagnostics = tuple(diagnostics)
+        first = self.diagnostics[0]
+        self.code: str = first.code
+        self.file: str = first.labels[0].span.file if first.labels else ""
+        self.line: int = first.labels[0].span.line if first.labels else 0
+        super().__init__("\n\n".join(render(d) for d in self.diagnostics))
+
+
+class CompileWarning(UserWarning):
+    """A kernel compiles, and probably not to what was meant."""
+
+
+class LaunchError(Exception):
+    """A launch was refused before anything ran: arguments, grid, block or device."""
+
+
+def fail(code: str, *labels: Label, help: str = "") -> NoReturn:
+    """Raise the CompileError of one diagnostic."""
+    raise CompileError([Diagnostic(code, labels, help)])
+
+
+def render(diagnostic: Diagnostic) -> str:
+    """A diagnostic as text: title, then each label's line with carets under it, then help."""
+    out = [f"{diagnostic.severity}[{diagnostic.code}]: {diagnostic.title}"]
+    width = max((len(str(label.span.line)) for label in diagnostic.labels), default=1) + 2
+    previous = ""
+    for label in diagnostic.labels:
+        span = label.span
+        if span.file != previous or not previous:
+            out.append(f"{' ' * (width - 1)}--> {span}")
+        previous = span.file
+        out += _excerpt(span, label.text, width)
+    if diagnostic.help:
+        out.append(f"{' ' * width}= help: {diagnostic.help}")
+    return "\n".join(out)
+
+
+def _excerpt(span: Span, text: str, width: int) -> list[str]:
+    line = linecache.getline(span.file, span.line).rstrip("\n")
+    if not line:
+        return [f"{' ' * width}= {text}"] if text else []
+    end = span.end_column if span.end_line == span.line else len(line)
+    # tabs stay tabs, so that the carets stand under what they mean at any tab width
+    indent = "".join(c if c == "\t" else " " for c in line[: span.column])
+    carets = "^" * max(1, end - span.column)
+    return [
+        f"{span.line:>{width}} | {line}",
+        f"{' ' * width} | {indent}{carets} {text}".rstrip(),
+    ]

@@ -1,0 +1,116 @@
+"""What an intrinsic is: one decorated function, from which everything else follows.
+
+The annotations drive inference and the "does not accept" errors; ``dtypes`` the docs column
+and the test matrix; ``effect`` the order of evaluation; ``cuda`` and ``c`` give C trees; the
+docstring feeds the docs; the body is what the reference interpreter runs.
+
+Kinds of parameters, as annotations:
+
+=========  ========================================================================
+``array``  an array; its element type is T. Always followed by ``index``
+``index``  an integer, or a tuple of one per axis
+``T``      a number, converted to the common type T (the element type if there is an array)
+``F``      a number that T makes floating: ints and Python floats count as ``float``
+``int``    a whole number
+``const``  known at compile time; the frontend has a handler for the intrinsic
+=========  ========================================================================
+
+Results: ``T``, ``F``, ``int``, ``bool``, ``None``, or ``form`` (the frontend's handler says).
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, TypeAlias
+
+from pycu2c.csyntax import nodes as c
+from pycu2c.dtypes import DType
+
+Spell: TypeAlias = Callable[[Mapping[str, c.Expr], DType], c.Expr]
+
+
+class Effect(Enum):
+    """What a call does besides giving a value."""
+
+    PURE = "pure"
+    MEMORY = "memory"  # reads and writes memory: kept, and kept in order
+    BARRIER = "barrier"  # threads of a block meet
+    FORM = "form"  # a construct of the frontend; never in the IR
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Intrinsic:
+    """A row of the registry. Users see it as a function of the ``cuda`` namespace."""
+
+    name: str
+    parameters: tuple[tuple[str, str], ...]  # name, kind
+    result: str
+    effect: Effect
+    dtypes: tuple[DType, ...]
+    reference: Callable[..., Any]
+    cuda: Spell | None
+    c: Spell | None
+    is_value: bool = False  # read like a variable: cuda.threadIdx.x
+    varies: bool = False  # differs between the threads of a block
+    bounds: tuple[int, int] | None = None  # of an integer result: least and greatest
+    c_helpers: tuple[str, ...] = ()  # names in emit/helpers.py that its C spelling calls
+    cuda_helpers: tuple[str, ...] = ()
+    bindings: tuple[object, ...] = field(default=(), repr=False)  # objects that users call it by
+
+    @property
+    def doc(self) -> str:
+        return inspect.getdoc(self.reference) or ""
+
+    def __call__(self, *_: object, **__: object) -> Any:
+        raise RuntimeError(
+            f"{self.name} has a meaning inside a kernel only; decorate the function with @kernel"
+        )
+
+    def __repr__(self) -> str:
+        return f"<intrinsic {self.name}>"
+
+
+REGISTRY: dict[str, Intrinsic] = {}
+_BY_BINDING: dict[int, Intrinsic] = {}
+
+
+def intrinsic(
+    name: str,
+    *,
+    effect: Effect = Effect.PURE,
+    dtypes: tuple[DType, ...] = (),
+    cuda: Spell | None = None,
+    c: Spell | None = None,
+    **properties: Any,
+) -> Callable[[Callable[..., Any]], Intrinsic]:
+    """Declare an intrinsic: the decorated function is its meaning, its annotations its typing."""
+
+    def declare(body: Callable[..., Any]) -> Intrinsic:
+        notes = dict(body.__annotations__)  # strings: this package defers annotations
+        result = notes.pop("return")
+        row = Intrinsic(
+            name,
+            tuple((n, str(k)) for n, k in notes.items()),
+            str(result),
+            effect,
+            dtypes,
+            body,
+            cuda,
+            c,
+            **properties,
+        )
+        assert name not in REGISTRY, f"{name} is declared twice"
+        REGISTRY[name] = row
+        for bound in row.bindings:
+            _BY_BINDING[id(bound)] = row
+        return row
+
+    return declare
+
+
+def bound_to(value: object) -> Intrinsic | None:
+    """The intrinsic that a Python object, such as ``math.sin``, stands for."""
+    return value if isinstance(value, Intrinsic) else _BY_BINDING.get(id(value))

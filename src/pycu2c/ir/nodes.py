@@ -1,0 +1,368 @@
+"""The typed tree IR: frozen dataclasses in two closed unions, Expr and Stmt.
+
+Every expression has a ``type`` and a ``span``; every statement a ``span``. Nodes hold rows
+(an Operator, an Intrinsic), never their names. ``docs/ir.md`` gives the text form.
+
+Three dialects share the nodes. *Built*: what the frontend makes; Python's meaning. *Legal*:
+after ``passes/legalize``; C's meaning, no FLOORDIV, no Let. *Flat*: after ``passes/flatten``;
+arrays of the global space are pointers with one index.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TypeAlias
+
+from pycu2c.intrinsics.registry import Intrinsic
+from pycu2c.operators import Operator, UnaryOperator
+from pycu2c.source import Span
+from pycu2c.types import WEAK_BOOL, WEAK_INT, Array, Scalar, Type
+
+# ---- expressions ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Const:
+    """A number; ``value`` is a Python bool, int or float that ``type`` holds exactly."""
+
+    value: bool | int | float
+    type: Scalar
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Var:
+    """A local variable or parameter. Names are unique in a function: ``x``, ``x.1``."""
+
+    name: str
+    type: Scalar | Array
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Unary:
+    op: UnaryOperator
+    operand: Expr
+    type: Scalar
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Binary:
+    """Both operands have the same type (shifts included); comparisons give a weak bool."""
+
+    op: Operator
+    left: Expr
+    right: Expr
+    type: Scalar
+    span: Span
+
+
+class Junction(Enum):
+    """The short-circuit connectives of conditions."""
+
+    AND = "and"
+    OR = "or"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Logical:
+    """``left and right`` of bools, short-circuit; of other values the frontend makes Selects."""
+
+    op: Junction
+    left: Expr
+    right: Expr
+    span: Span
+
+    @property
+    def type(self) -> Scalar:
+        return WEAK_BOOL
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Select:
+    """``then if condition else orelse``; only the chosen arm is evaluated."""
+
+    condition: Expr
+    then: Expr
+    orelse: Expr
+    type: Scalar
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cast:
+    """Conversion as ``ndarray.astype`` does it."""
+
+    operand: Expr
+    type: Scalar
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Load:
+    """``array[indices]``: one integer index per axis; flat arrays have one."""
+
+    array: Var
+    indices: tuple[Expr, ...]
+    span: Span
+
+    @property
+    def type(self) -> Scalar:
+        assert isinstance(self.array.type, Array)
+        return self.array.type.element
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ElementOf:
+    """The place ``array[indices]`` itself, for intrinsics that work on memory; C's ``&a[i]``."""
+
+    array: Var
+    indices: tuple[Expr, ...]
+    span: Span
+
+    @property
+    def type(self) -> Scalar:
+        assert isinstance(self.array.type, Array)
+        return self.array.type.element
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Dim:
+    """``array.shape[axis]``."""
+
+    array: Var
+    axis: int
+    span: Span
+    type: Scalar = WEAK_INT
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stride:
+    """The distance of neighbours along an axis, in elements. Made by ``passes/flatten``."""
+
+    array: Var
+    axis: int
+    span: Span
+    type: Scalar = WEAK_INT
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Let:
+    """``name = value`` first, then ``body``, in which Var(name) stands for it."""
+
+    name: str
+    value: Expr
+    body: Expr
+    span: Span
+
+    @property
+    def type(self) -> Type:
+        return self.body.type
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Apply:
+    """An intrinsic at work. Arguments are in the order of its parameters; ``array, index``
+    together are one ElementOf."""
+
+    intrinsic: Intrinsic
+    arguments: tuple[Expr, ...]
+    type: Type
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Call:
+    """A device function called by its name in the module."""
+
+    function: str
+    arguments: tuple[Expr, ...]
+    type: Type
+    span: Span
+
+
+Expr: TypeAlias = (
+    Const
+    | Var
+    | Unary
+    | Binary
+    | Logical
+    | Select
+    | Cast
+    | Load
+    | ElementOf
+    | Dim
+    | Stride
+    | Let
+    | Apply
+    | Call
+)
+
+# ---- statements ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Allocate:
+    """A shared or local array comes to be; ``var.type`` has its space and shape."""
+
+    var: Var
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Declare:
+    """A variable of this block and those inside it; made by ``passes/declare``."""
+
+    var: Var
+    init: Expr | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Assign:
+    """The value has the variable's type."""
+
+    var: Var
+    value: Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Store:
+    """``array[indices] = value``; the value has the element type and is evaluated first."""
+
+    array: Var
+    indices: tuple[Expr, ...]
+    value: Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evaluate:
+    """An expression for its effect."""
+
+    value: Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class If:
+    condition: Expr
+    then: Body
+    orelse: Body
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class While:
+    condition: Expr
+    body: Body
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class For:
+    """``for var in range(start, stop, step)``. Built: Python's meaning. Legal: C's ``for``,
+    where ``step`` is a constant other than 0 and the body assigns neither ``var`` nor what
+    ``stop`` reads; ``var`` is the loop's own."""
+
+    var: Var
+    start: Expr
+    stop: Expr
+    step: Expr
+    body: Body
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Break:
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Continue:
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Return:
+    value: Expr | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ThreadLoop:
+    """The body, once for each thread of the block, in order. Made by ``passes/thread_loops``."""
+
+    body: Body
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NextThread:
+    """Ends the running thread's part of the innermost ThreadLoop."""
+
+    span: Span
+
+
+Stmt: TypeAlias = (
+    Allocate
+    | Declare
+    | Assign
+    | Store
+    | Evaluate
+    | If
+    | While
+    | For
+    | Break
+    | Continue
+    | Return
+    | ThreadLoop
+    | NextThread
+)
+Body: TypeAlias = tuple[Stmt, ...]
+
+# ---- functions -----------------------------------------------------------------------------
+
+
+class Part(Enum):
+    """Which part of a Python argument a flat parameter carries."""
+
+    VALUE = "value"
+    DATA = "data"
+    SHAPE = "shape"
+    STRIDE = "stride"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parameter:
+    """A parameter. Built: one per Python argument (``part`` is VALUE). Flat: a number, or a
+    pointer if ``part`` is DATA; ``argument`` and ``axis`` say what to pass."""
+
+    name: str
+    type: Scalar | Array
+    argument: int
+    part: Part = Part.VALUE
+    axis: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Function:
+    """``python_name`` is what the user wrote; ``name`` is unique in the module."""
+
+    name: str
+    python_name: str
+    parameters: tuple[Parameter, ...]
+    result: Type
+    body: Body
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Module:
+    """A kernel and the device functions that it calls, callees before callers."""
+
+    kernel: Function
+    devices: tuple[Function, ...] = ()

@@ -1,0 +1,253 @@
+"""Python's operators, one row each: what they accept, what type they work in and give.
+
+A row has everything that differs between operators: the frontend inserts the conversions
+that ``operands`` asks for, the reference and the constant folder call ``reference``, the
+emitter prints ``c``. Operators with no ``c`` are replaced by ``passes/legalize.py``.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pycu2c import dtypes
+from pycu2c.dtypes import Kind
+from pycu2c.types import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, Scalar, boolean, float64, int64, join
+from pycu2c.values import Number, convert, scalar_of
+
+# ---- rules: the common type of the operands, then the type of the result ---------------------
+
+OperandRule = Callable[[Scalar, Scalar], Scalar | None]  # None: these types do not have it
+ResultRule = Callable[[Scalar], Scalar]
+
+
+def numeric(a: Scalar, b: Scalar) -> Scalar:
+    """The join, with Python's bools counted as 0 and 1."""
+    joined = join(a, b)
+    return WEAK_INT if joined == WEAK_BOOL else joined
+
+
+def numeric_no_bool(a: Scalar, b: Scalar) -> Scalar | None:
+    """As ``numeric``, where numpy has no loop for two of its bools."""
+    joined = numeric(a, b)
+    return None if joined == boolean else joined
+
+
+def floating(a: Scalar, b: Scalar) -> Scalar:
+    """The join if it is floating, else float64: what true division works in."""
+    joined = numeric(a, b)
+    if joined.dtype.is_float:
+        return joined
+    return WEAK_FLOAT if joined.weak else float64
+
+
+def whole_or_float(a: Scalar, b: Scalar) -> Scalar:
+    """As ``numeric``; two numpy bools are divided as int8, as numpy does."""
+    joined = numeric(a, b)
+    return Scalar(dtypes.INT8) if joined == boolean else joined
+
+
+def integral(a: Scalar, b: Scalar) -> Scalar | None:
+    """For shifts: whole numbers only."""
+    joined = whole_or_float(a, b)
+    return joined if joined.dtype.is_integer else None
+
+
+def bitwise(a: Scalar, b: Scalar) -> Scalar | None:
+    """Whole numbers, or bools, which stay bools."""
+    joined = join(a, b)
+    return None if joined.dtype.is_float else joined
+
+
+def comparable(a: Scalar, b: Scalar) -> Scalar:
+    """A type in which the comparison is exact where there is one: ``uint8 < int`` in int64.
+
+    int64 against uint64 has none; the frontend splits that comparison on the sign.
+    """
+    joined = join(a, b)
+    both_whole = not (a.dtype.is_float or b.dtype.is_float)
+    if both_whole and (a.weak != b.weak) and not joined.weak:
+        return int64 if joined != Scalar(dtypes.UINT64) else joined
+    return joined
+
+
+def same(operands: Scalar) -> Scalar:
+    return operands
+
+
+def truth(_: Scalar) -> Scalar:
+    """Comparisons give Python's bool, which is weak."""
+    return WEAK_BOOL
+
+
+# ---- rows --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Operator:
+    """A binary operator. ``compute`` works on two equal-typed numbers."""
+
+    symbol: str
+    name: str
+    node: type[ast.AST] | None
+    operands: OperandRule
+    result: ResultRule
+    compute: Callable[[Any, Any], Any]
+    c: str | None
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def reference(self, a: Number, b: Number) -> Number:
+        """What the operator means, on numbers; the oracle of every target."""
+        left, right = scalar_of(a), scalar_of(b)
+        assert left is not None
+        assert right is not None
+        if self.result is truth:
+            return bool(self.compute(*_comparison_pair(a, b, left, right)))
+        common = self.operands(left, right)
+        if common is None:
+            raise TypeError(f"{left} {self.symbol} {right}")
+        with np.errstate(all="ignore"):
+            value = self.compute(convert(a, common), convert(b, common))
+        return convert(value, self.result(common))
+
+
+def _comparison_pair(a: Number, b: Number, left: Scalar, right: Scalar) -> tuple[Any, Any]:
+    if left.dtype.is_float or right.dtype.is_float:
+        common = join(left, right)
+        return convert(a, common), convert(b, common)
+    return int(a), int(b)  # Python's integers compare exactly
+
+
+def true_divide(a: Any, b: Any) -> Any:
+    return np.true_divide(a, b)
+
+
+def floor_divide(a: Any, b: Any) -> Any:
+    """``a // 0`` is 0 for integers, as in numpy."""
+    if isinstance(a, (int, np.integer)):
+        return int(a) // int(b) if b else 0
+    return np.floor_divide(a, b)
+
+
+def modulo(a: Any, b: Any) -> Any:
+    """``a % 0`` is 0 for integers, as in numpy."""
+    if isinstance(a, (int, np.integer)):
+        return int(a) % int(b) if b else 0
+    return np.remainder(a, b)
+
+
+def power(a: Any, b: Any) -> Any:
+    """Integers to a negative power give what the float result truncates to: 0, 1 or -1."""
+    if not isinstance(a, (int, np.integer)):
+        return np.power(a, b)
+    base, exponent = int(a), int(b)
+    if exponent >= 0:
+        return pow(base, exponent, 1 << 64)  # convert() brings it back to the type's range
+    return {1: 1, -1: -1 if exponent % 2 else 1}.get(base, 0)
+
+
+def shift_left(a: Any, b: Any) -> Any:
+    """By the width or more, or by a negative amount: 0."""
+    bits = 64 if isinstance(a, int) else a.dtype.itemsize * 8
+    return int(a) << int(b) if 0 <= int(b) < bits else 0
+
+
+def shift_right(a: Any, b: Any) -> Any:
+    """By the width or more, or by a negative amount: all sign bits."""
+    bits = 64 if isinstance(a, int) else a.dtype.itemsize * 8
+    return int(a) >> (int(b) if 0 <= int(b) < bits else bits)
+
+
+ADD = Operator("+", "add", ast.Add, numeric, same, operator.add, "+")
+SUB = Operator("-", "sub", ast.Sub, numeric_no_bool, same, operator.sub, "-")
+MUL = Operator("*", "mul", ast.Mult, numeric, same, operator.mul, "*")
+DIV = Operator("/", "div", ast.Div, floating, same, true_divide, "/")
+FLOORDIV = Operator("//", "floordiv", ast.FloorDiv, whole_or_float, same, floor_divide, None)
+MOD = Operator("%", "mod", ast.Mod, whole_or_float, same, modulo, None)
+POW = Operator("**", "pow", ast.Pow, whole_or_float, same, power, None)
+SHL = Operator("<<", "shl", ast.LShift, integral, same, shift_left, None)
+SHR = Operator(">>", "shr", ast.RShift, integral, same, shift_right, None)
+AND = Operator("&", "and", ast.BitAnd, bitwise, same, operator.and_, "&")
+OR = Operator("|", "or", ast.BitOr, bitwise, same, operator.or_, "|")
+XOR = Operator("^", "xor", ast.BitXor, bitwise, same, operator.xor, "^")
+LT = Operator("<", "lt", ast.Lt, comparable, truth, operator.lt, "<")
+LE = Operator("<=", "le", ast.LtE, comparable, truth, operator.le, "<=")
+GT = Operator(">", "gt", ast.Gt, comparable, truth, operator.gt, ">")
+GE = Operator(">=", "ge", ast.GtE, comparable, truth, operator.ge, ">=")
+EQ = Operator("==", "eq", ast.Eq, comparable, truth, operator.eq, "==")
+NE = Operator("!=", "ne", ast.NotEq, comparable, truth, operator.ne, "!=")
+
+OPERATORS: tuple[Operator, ...] = (
+    ADD, SUB, MUL, DIV, FLOORDIV, MOD, POW, SHL, SHR, AND, OR, XOR, LT, LE, GT, GE, EQ, NE,
+)  # fmt: skip
+BY_NODE: dict[type[ast.AST], Operator] = {o.node: o for o in OPERATORS if o.node}
+
+
+def _c_quotient(a: Any, b: Any) -> int:
+    return abs(int(a)) // abs(int(b)) * (1 if (a < 0) == (b < 0) else -1)
+
+
+# C's own: what legalize puts where it has proved, or made sure, that they mean the same.
+QUOTIENT = Operator("/", "quotient", None, integral, same, _c_quotient, "/")
+REMAINDER = Operator("%", "remainder", None, integral, same, math.fmod, "%")
+C_SHL = Operator("<<", "c_shl", None, integral, same, shift_left, "<<")
+C_SHR = Operator(">>", "c_shr", None, integral, same, shift_right, ">>")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UnaryOperator:
+    """A unary operator; ``operand`` gives the type it works in, None where there is none."""
+
+    symbol: str
+    name: str
+    node: type[ast.AST]
+    operand: Callable[[Scalar], Scalar | None]
+    result: ResultRule
+    compute: Callable[[Any], Any]
+    c: str
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def reference(self, a: Number) -> Number:
+        """What the operator means, on a number."""
+        scalar = scalar_of(a)
+        assert scalar is not None
+        common = self.operand(scalar)
+        if common is None:
+            raise TypeError(f"{self.symbol}{scalar}")
+        with np.errstate(all="ignore"):
+            return convert(self.compute(convert(a, common)), self.result(common))
+
+
+def _no_strong_bool(a: Scalar) -> Scalar | None:
+    if a.dtype.kind is Kind.BOOL:
+        return WEAK_INT if a.weak else None
+    return a
+
+
+def _invertible(a: Scalar) -> Scalar | None:
+    if a.dtype.is_float:
+        return None
+    return WEAK_INT if a == WEAK_BOOL else a
+
+
+def _any(a: Scalar) -> Scalar:
+    return a
+
+
+NEG = UnaryOperator("-", "neg", ast.USub, _no_strong_bool, same, operator.neg, "-")
+POS = UnaryOperator("+", "pos", ast.UAdd, _no_strong_bool, same, operator.pos, "+")
+INVERT = UnaryOperator("~", "invert", ast.Invert, _invertible, same, operator.invert, "~")
+NOT = UnaryOperator("not ", "not", ast.Not, _any, truth, operator.not_, "!")
+
+UNARY_OPERATORS: tuple[UnaryOperator, ...] = (NEG, POS, INVERT, NOT)
+UNARY_BY_NODE: dict[type[ast.AST], UnaryOperator] = {o.node: o for o in UNARY_OPERATORS}

@@ -1,0 +1,1 @@
+"""Binaries, launch configurations and arguments to runs."""

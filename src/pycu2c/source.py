@@ -1,0 +1,95 @@
+"""Where code came from: spans, and the FunctionDef of a Python function in its whole file.
+
+The whole file is parsed, never a dedented piece of it, so lines and columns are the user's.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+from dataclasses import dataclass
+from functools import lru_cache
+from types import FunctionType
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of a file. Lines count from 1, columns from 0 and in characters, end excluded."""
+
+    file: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column + 1}"
+
+
+class NoSource(Exception):
+    """Python kept no text for a function; the message says why and what to do."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Source:
+    """A Python function with its syntax tree and the lines of the file that holds it."""
+
+    python: FunctionType
+    tree: ast.FunctionDef
+    file: str
+    lines: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        return self.tree.name
+
+    def span(self, node: ast.AST) -> Span:
+        """The place of a syntax node; nodes without one are placed at the function's head."""
+        here = node if hasattr(node, "lineno") else self.tree
+        line, column = getattr(here, "lineno", 1), getattr(here, "col_offset", 0)
+        end_line = getattr(here, "end_lineno", None) or line
+        end_column = getattr(here, "end_col_offset", None) or column + 1
+        return Span(
+            self.file,
+            line,
+            self._characters(line, column),
+            end_line,
+            self._characters(end_line, end_column),
+        )
+
+    def _characters(self, line: int, utf8_offset: int) -> int:
+        """ast counts columns in UTF-8 bytes; people count characters."""
+        text = self.lines[line - 1] if line <= len(self.lines) else ""
+        return len(text.encode()[:utf8_offset].decode(errors="ignore"))
+
+
+def source_of(function: FunctionType) -> Source:
+    """Find ``function`` in its file.
+
+    Raises NoSource where Python kept no text (``python -c``, ``exec``) or the file has changed.
+    """
+    code = function.__code__
+    lines = linecache.getlines(code.co_filename, function.__globals__)
+    if not lines:
+        raise NoSource(
+            f"the source of {function.__name__} is not available ({code.co_filename}): "
+            "a kernel is translated from its text, so define it in a file, a notebook cell, "
+            "or a REPL that keeps source (Python 3.13 or later, IPython)"
+        )
+    for node in _functions("".join(lines), code.co_filename):
+        first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+        if node.name == code.co_name and first <= code.co_firstlineno <= node.lineno:
+            return Source(function, node, code.co_filename, tuple(lines))
+    raise NoSource(
+        f"{function.__name__} is no longer at {code.co_filename}:{code.co_firstlineno}: "
+        "the file changed after it was imported; import it again"
+    )
+
+
+@lru_cache(maxsize=32)
+def _functions(text: str, file: str) -> tuple[ast.FunctionDef, ...]:
+    try:
+        tree = ast.parse(text, filename=file)
+    except SyntaxError:  # the file was edited since Python compiled it
+        return ()
+    return tuple(n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef))

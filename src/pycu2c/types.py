@@ -1,0 +1,149 @@
+"""The types that values of a kernel have, and the NEP 50 join of two of them.
+
+A scalar is *strong* (a numpy dtype) or *weak* (a Python number: its dtype is what it has by
+itself, and beside a strong operand it gives way).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from pycu2c import dtypes
+from pycu2c.dtypes import DType, Kind
+
+Layout: TypeAlias = Literal["C", "A"]  # C-contiguous, or any strides
+
+
+class Space(Enum):
+    """Which memory an array lives in."""
+
+    GLOBAL = "global"
+    SHARED = "shared"
+    LOCAL = "local"
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A scalar type. ``float32[:]`` is an array type of it, ``float32(x)`` a conversion."""
+
+    dtype: DType
+    weak: bool = False
+
+    def __str__(self) -> str:
+        return _WEAK_NAMES[self.dtype.kind] if self.weak else self.dtype.name
+
+    __repr__ = __str__
+
+    def __getitem__(self, axes: slice | tuple[slice, ...]) -> Array:
+        """``float32[:, ::1]``: an array type; a step of 1 on the last axis means C-contiguous."""
+        slices = axes if isinstance(axes, tuple) else (axes,)
+        plain = all(isinstance(s, slice) and s.start is None and s.stop is None for s in slices)
+        steps = [s.step for s in slices] if plain else []
+        if not plain or any(s is not None for s in steps[:-1]) or steps[-1] not in (None, 1):
+            raise TypeError(f"write {self}[:], {self}[:, :] or {self}[::1], not {axes!r}")
+        return Array(self.dtype, len(slices), "C" if steps[-1] == 1 else "A")
+
+    def __call__(self, value: object = 0) -> np.generic:
+        """Convert a Python or numpy number, as ``numpy.float32(value)`` does."""
+        scalar: np.generic = self.dtype.numpy.type(value)
+        return scalar
+
+
+_WEAK_NAMES = {Kind.BOOL: "bool", Kind.SIGNED: "int", Kind.FLOAT: "float"}
+
+WEAK_BOOL = Scalar(dtypes.BOOL, weak=True)
+WEAK_INT = Scalar(dtypes.INT64, weak=True)
+WEAK_FLOAT = Scalar(dtypes.FLOAT64, weak=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """An array of known rank. ``shape`` is set where the kernel fixes it (shared, local)."""
+
+    dtype: DType
+    ndim: int
+    layout: Layout = "A"
+    space: Space = Space.GLOBAL
+    shape: tuple[int, ...] | None = None
+
+    def __str__(self) -> str:
+        if self.shape is not None:
+            return f"{self.space.value} {self.dtype}[{', '.join(map(str, self.shape))}]"
+        last = "::1" if self.layout == "C" else ":"
+        return f"{self.dtype}[{', '.join([':'] * (self.ndim - 1) + [last])}]"
+
+    __repr__ = __str__
+
+    @property
+    def element(self) -> Scalar:
+        return Scalar(self.dtype)
+
+
+@dataclass(frozen=True, slots=True)
+class Void:
+    """The type of a call that gives nothing."""
+
+    def __str__(self) -> str:
+        return "None"
+
+
+VOID = Void()
+
+Type: TypeAlias = Scalar | Array | Void
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """The types of a kernel's or device function's parameters."""
+
+    parameters: tuple[Scalar | Array, ...]
+
+    def __str__(self) -> str:
+        return f"({', '.join(map(str, self.parameters))})"
+
+
+def strong(dtype: DType) -> Scalar:
+    return Scalar(dtype)
+
+
+def strengthened(scalar: Scalar) -> Scalar:
+    """The strong type that a weak value has when it stands alone: int is int64."""
+    return Scalar(scalar.dtype)
+
+
+_WEAK_SAMPLE: dict[Kind, int | float] = {Kind.SIGNED: 0, Kind.FLOAT: 0.0}
+
+
+def join(a: Scalar, b: Scalar) -> Scalar:
+    """The NEP 50 common type: ``float32, float -> float32``; ``int32, float -> float64``."""
+    if a.weak and b.weak:
+        return max(a, b, key=lambda s: s.dtype.bits + (s.dtype.kind is Kind.FLOAT))
+    if b.weak:
+        a, b = b, a
+    if not a.weak:
+        joined = np.promote_types(a.dtype.numpy, b.dtype.numpy)
+    elif a.dtype.kind is Kind.BOOL:
+        return b
+    else:
+        joined = np.result_type(_WEAK_SAMPLE[a.dtype.kind], b.dtype.numpy)
+    dtype = dtypes.from_numpy(joined)
+    assert dtype is not None, f"{a} and {b} join to {joined}, which has no row"
+    return Scalar(dtype)
+
+
+boolean = strong(dtypes.BOOL)
+int8 = strong(dtypes.INT8)
+int16 = strong(dtypes.INT16)
+int32 = strong(dtypes.INT32)
+int64 = strong(dtypes.INT64)
+uint8 = strong(dtypes.UINT8)
+uint16 = strong(dtypes.UINT16)
+uint32 = strong(dtypes.UINT32)
+uint64 = strong(dtypes.UINT64)
+float32 = strong(dtypes.FLOAT32)
+float64 = strong(dtypes.FLOAT64)
+bool_ = boolean

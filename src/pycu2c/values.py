@@ -1,0 +1,56 @@
+"""Numbers as a kernel has them at run time: strong ones are numpy scalars, weak ones Python's.
+
+The reference interpreter computes with these, and the compiler folds constants with them.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+
+from pycu2c import dtypes
+from pycu2c.dtypes import Kind
+from pycu2c.types import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, Scalar
+
+Number: TypeAlias = "bool | int | float | np.generic"
+
+
+def scalar_of(value: object) -> Scalar | None:
+    """The scalar type of a number; None if it is not one that kernels have."""
+    if isinstance(value, np.generic):  # before float: np.float64 is one
+        dtype = dtypes.from_numpy(value.dtype)
+        return Scalar(dtype) if dtype else None
+    if isinstance(value, bool):
+        return WEAK_BOOL
+    if isinstance(value, int):
+        return WEAK_INT
+    return WEAK_FLOAT if isinstance(value, float) else None
+
+
+def wrap(value: int, scalar: Scalar) -> int:
+    """Cut an integer to the width of an integer type, as two's complement does."""
+    dtype = scalar.dtype
+    return (value - dtype.minimum) % (1 << dtype.bits) + dtype.minimum
+
+
+def convert(value: Number, to: Scalar) -> Number:
+    """Convert as ``ndarray.astype`` does: integers wrap, floats are cut towards zero."""
+    if to.dtype.kind is Kind.BOOL:
+        return bool(value) if to.weak else np.bool_(value)
+    if to.dtype.is_float:
+        with np.errstate(all="ignore"):
+            number = to.dtype.numpy.type(value)
+        return float(number) if to.weak else number
+    whole = wrap(_truncated(value), to)
+    return whole if to.weak else to.dtype.numpy.type(whole)
+
+
+def _truncated(value: Number) -> int:
+    """Undefined for NaN and infinity: any answer will do, an exception will not."""
+    return int(value) if np.isfinite(value) else 0
+
+
+def fits(value: int, scalar: Scalar) -> bool:
+    """Whether an integer is a value of an integer type."""
+    return scalar.dtype.minimum <= value <= scalar.dtype.maximum
