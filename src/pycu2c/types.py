@@ -24,6 +24,7 @@ class Space(Enum):
     GLOBAL = "global"
     SHARED = "shared"
     LOCAL = "local"
+    BLOCK = "block"  # CPU build: one slot per thread, shared by the block's code
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,6 +64,11 @@ class Intrinsic:
     def doc(self) -> str:
         return inspect.getdoc(self.reference) or ""
 
+    @property
+    def has_effect(self) -> bool:
+        """Whether a call must be kept, and kept in order, when its value is not used."""
+        return self.effect in (Effect.MEMORY, Effect.BARRIER)
+
     def __call__(self, *_: object, **__: object) -> Any:
         raise RuntimeError(
             f"{self.name} has a meaning inside a kernel only; decorate the function with @kernel"

@@ -1,0 +1,70 @@
+# Everything runs from a fresh checkout; `make help` says what there is.
+# Two variables: PYTHON (the interpreter to start from), BACKEND (where the demo runs).
+
+PYTHON ?= python3
+BACKEND ?= cpu
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+MYPY := $(BIN)/mypy --no-error-summary
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check golden docs gpu clean
+
+help:  ## this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1|\2/p' Makefile | column -t -s '|' 2>/dev/null \
+	  || sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1: \2/p' Makefile
+
+demo: $(VENV)/.demo  ## run the examples on this machine's CPU; shows the CUDA C and checks the results
+	@mkdir -p out
+	@for example in edges heat reduction; do \
+	  echo "==== examples/$$example.py ===="; \
+	  $(BIN)/python examples/$$example.py --backend $(BACKEND) || exit 1; echo; \
+	done
+	@echo "The pictures are in out/."
+
+test: $(VENV)/.test  ## the whole test suite, then ruff and mypy
+	@$(BIN)/python -m pytest -q -n auto
+	@$(MAKE) --no-print-directory check
+
+check: $(VENV)/.test  ## ruff and mypy
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/ruff format --check --quiet .
+	@$(MYPY)
+	@echo "ruff and mypy: clean"
+
+golden: $(VENV)/.test  ## write the golden files anew; fails if one changed, so that you read the diff
+	@$(BIN)/python -m pytest -q --update-golden
+
+docs: $(VENV)/.test  ## run every Python block of README.md and docs/
+	@$(BIN)/python -m pytest -q tests/test_docs.py
+
+gpu:  ## on a machine with a GPU: the test suite there, then the benchmarks (uses PYTHON, installs nothing)
+	@$(PYTHON) -c 'import numpy, pytest, cuda.core' \
+	  || { echo "make gpu needs numpy, pytest, cuda-python and NVRTC in $(PYTHON)"; exit 1; }
+	@PYTHONPATH=src:$$PYTHONPATH PYCU2C_TEST_TARGET=cuda $(PYTHON) -m pytest -q
+	@PYTHONPATH=src:$$PYTHONPATH $(PYTHON) benchmarks/gpu.py
+
+clean:  ## remove what the targets above have made
+	@rm -rf $(VENV) out build .pytest_cache .mypy_cache .ruff_cache .hypothesis src/*.egg-info
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# ---- virtual environments: one folder, a stamp for each set of extras --------------------------
+
+$(VENV)/.demo: pyproject.toml | $(BIN)/python
+	@echo "installing pycu2c into $(VENV)"
+	@$(PIP) --editable .
+	@touch $@
+
+$(VENV)/.test: pyproject.toml | $(BIN)/python
+	@echo "installing pycu2c with its test tools into $(VENV)"
+	@$(PIP) --editable '.[gpu,test,dev]'
+	@touch $@ $(VENV)/.demo
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "Python 3.11 or later is needed; $(PYTHON) is not: make PYTHON=python3.12 …"; exit 1; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null \
+	  || { echo "Python's venv module is missing: apt-get install python3-venv, then try again"; exit 1; }
+	@rm -rf $(VENV)
+	@$(PYTHON) -m venv $(VENV)

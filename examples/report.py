@@ -1,0 +1,41 @@
+"""What every example does besides its kernels: options, the CUDA C, and the check."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+BACKENDS = ("auto", "cuda", "cpu", "python")
+
+
+def parser(
+    description: str | None, *, size: int, meaning: str, out: str
+) -> argparse.ArgumentParser:
+    """The options that the examples share."""
+    lines = (description or "").splitlines()
+    options = argparse.ArgumentParser(description=lines[0] if lines else None)
+    options.add_argument("--backend", choices=BACKENDS, default="auto", help="where kernels run")
+    options.add_argument("--size", type=int, default=size, help=f"{meaning} (default: {size})")
+    options.add_argument("-o", "--out", type=Path, default=Path(out), help=f"default: {out}")
+    return options
+
+
+def show(*kernels: Any) -> None:
+    """Print the CUDA C that each kernel became."""
+    for shown in kernels:
+        print(f"---- CUDA C of {shown.__name__} ----")
+        print(shown.inspect("cuda").strip())
+        print()
+
+
+def checked(what: str, difference: float, allowed: float) -> None:
+    """Say how far a result is from numpy's, and stop if that is too far."""
+    if not difference <= allowed:  # so that NaN fails
+        raise SystemExit(f"FAILED: {what}: {difference:.3g} away from numpy, {allowed:.3g} allowed")
+    print(f"checked: {what}: {difference:.3g} away from numpy at most, {allowed:.3g} allowed")
+
+
+def blocks(extent: int, block: int) -> int:
+    """How many blocks cover an extent."""
+    return (extent + block - 1) // block

@@ -1,0 +1,215 @@
+"""C tree -> text: the only place that writes ``;`` or indentation.
+
+Knows how C is laid out; knows nothing of IR, targets or Python.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator
+from typing import assert_never
+
+from pycu2c.csyntax.expressions import prefixed, print_expr, print_type, tight
+from pycu2c.csyntax.nodes import (
+    Assign,
+    Blank,
+    Block,
+    Break,
+    Comment,
+    Continue,
+    Declare,
+    Evaluate,
+    Expr,
+    File,
+    For,
+    Function,
+    Goto,
+    If,
+    Include,
+    Item,
+    LabelHere,
+    Parameter,
+    Pragma,
+    Return,
+    Step,
+    Stmt,
+    Struct,
+    Verbatim,
+    While,
+)
+
+__all__ = ["print_expr", "print_file", "print_stmt", "print_type"]
+
+INDENT = "    "
+LINE = 100  # longer parameter lists are wrapped
+SHORT_LINE = 80  # the longest `if (c) return;` on one line
+
+# ---- statements ----------------------------------------------------------------------------
+
+
+def print_stmt(s: Stmt, depth: int = 0) -> str:
+    """A statement's lines, indented ``depth`` times, with no newline at the end."""
+    return "\n".join(_lines(s, depth))
+
+
+def _lines(s: Stmt, depth: int) -> Iterator[str]:
+    indent = INDENT * depth
+    match s:
+        case If():
+            yield from _if_lines(s, depth)
+        case For(init, condition, step, body):
+            yield from _braced(f"for ({_for_head(init, condition, step)})", body, depth)
+        case While(condition, body):
+            yield from _braced(f"while ({print_expr(condition)})", body, depth)
+        case Block(body):
+            yield indent + "{"
+            yield from _inner(body, depth)
+            yield indent + "}"
+        case LabelHere(name):
+            yield f"{INDENT * (depth - 1)}{name}:;"
+        case Comment(text):
+            yield from (indent + line for line in _comment_lines(text))
+        case Pragma(text):
+            yield f"{indent}#pragma {text}"
+        case Blank():
+            yield ""
+        case _:
+            yield f"{indent}{_simple(s)};"
+
+
+SimpleStmt = Declare | Assign | Step | Evaluate | Break | Continue | Goto | Return
+
+
+def _simple(s: SimpleStmt) -> str:
+    """A statement of one line, without its semicolon."""
+    match s:
+        case Declare(type_, name, init, qualifiers):
+            head = " ".join((*qualifiers, print_type(type_, name)))
+            return head if init is None else f"{head} = {print_expr(init)}"
+        case Assign(target, value, op):
+            return f"{tight(target)} {op} {print_expr(value)}"
+        case Step(target, op):
+            return prefixed(op, target)
+        case Evaluate(expression):
+            return print_expr(expression)
+        case Break():
+            return "break"
+        case Continue():
+            return "continue"
+        case Goto(label):
+            return f"goto {label}"
+        case Return(value):
+            return "return" if value is None else f"return {print_expr(value)}"
+        case _:
+            assert_never(s)
+
+
+def _for_head(
+    init: Declare | Assign | None, condition: Expr | None, step: Assign | Step | None
+) -> str:
+    parts = ["" if init is None else _simple(init)]
+    parts.append("" if condition is None else f" {print_expr(condition)}")
+    parts.append("" if step is None else f" {_simple(step)}")
+    return ";".join(parts)
+
+
+def _inner(body: tuple[Stmt, ...], depth: int) -> Iterator[str]:
+    for s in body:
+        yield from _lines(s, depth + 1)
+
+
+def _braced(head: str, body: tuple[Stmt, ...], depth: int) -> Iterator[str]:
+    yield f"{INDENT * depth}{head} {{"
+    yield from _inner(body, depth)
+    yield INDENT * depth + "}"
+
+
+def _if_lines(s: If, depth: int) -> Iterator[str]:
+    """An ``else`` that holds one If only goes on with ``else if``."""
+    indent = INDENT * depth
+    head = f"{indent}if ({print_expr(s.condition)})"
+    if (
+        not s.orelse
+        and len(s.then) == 1
+        and isinstance(s.then[0], Break | Continue | Return | Goto)
+    ):
+        line = f"{head} {_simple(s.then[0])};"
+        if len(line) <= SHORT_LINE:
+            yield line
+            return
+    yield head + " {"
+    yield from _inner(s.then, depth)
+    orelse = s.orelse
+    while len(orelse) == 1 and isinstance(orelse[0], If):
+        yield f"{indent}}} else if ({print_expr(orelse[0].condition)}) {{"
+        yield from _inner(orelse[0].then, depth)
+        orelse = orelse[0].orelse
+    if orelse:
+        yield indent + "} else {"
+        yield from _inner(orelse, depth)
+    yield indent + "}"
+
+
+def _comment_lines(text: str) -> Iterator[str]:
+    """``//`` lines that neither end early nor run on: no control or direction characters."""
+    for line in text.splitlines() or [""]:
+        shown = "".join(_shown(character) for character in line).rstrip()
+        if shown.endswith(("\\", "??/")):  # either would join the next line to the comment
+            shown += " ."
+        yield f"// {shown}".rstrip()
+
+
+def _shown(character: str) -> str:
+    if character == "\t":
+        return " "
+    return "" if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp") else character
+
+
+# ---- a file --------------------------------------------------------------------------------
+
+
+def print_file(file: File) -> str:
+    """A whole file; it ends with a newline."""
+    return "".join(f"{line}\n" for item in file.items for line in _item_lines(item))
+
+
+def _item_lines(item: Item) -> Iterator[str]:
+    match item:
+        case Function():
+            yield from _header_lines(item)
+            yield from _inner(item.body, 0)
+            yield "}"
+        case Struct(name, fields):
+            yield f"struct {name} {{"
+            yield from (f"{INDENT}{print_type(f.type, f.name)};" for f in fields)
+            yield "};"
+        case Include(header):
+            yield f"#include <{header}>"
+        case Verbatim(text):
+            yield text.rstrip("\n")
+        case Comment(text):
+            yield from _comment_lines(text)
+        case Blank():
+            yield ""
+        case _:
+            assert_never(item)
+
+
+def _header_lines(function: Function) -> Iterator[str]:
+    """``void f(int a) {``; a list too long for the line goes on under its first parameter."""
+    words = (*function.qualifiers, print_type(function.result, f"{function.name}("))
+    line = " ".join(words)
+    margin = " " * min(len(line), LINE // 2)
+    pieces = _parameter_texts(function.parameters)
+    for i, piece in enumerate(pieces):
+        if i and len(line) + 1 + len(piece) > LINE:
+            yield line
+            line = margin + piece
+        else:
+            line += f" {piece}" if i else piece
+    yield line
+
+
+def _parameter_texts(parameters: tuple[Parameter, ...]) -> list[str]:
+    texts = [print_type(p.type, p.name) for p in parameters] or ["void"]
+    return [f"{text}," for text in texts[:-1]] + [f"{texts[-1]}) {{"]

@@ -1,0 +1,229 @@
+"""C functions that emitted code calls, as templates: one row each, made per dtype on demand.
+
+Knows dtypes and C, nothing of IR. No helper has undefined behaviour for any argument: signed
+arithmetic that may overflow is done in ``$W``, an unsigned type that C does not promote.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from string import Template
+
+from pycu2c.dtypes import BY_NAME, FLOAT32, DType, Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Helper:
+    """The text for each kind of dtype; empty where C needs no helper for it.
+
+    ``$q`` qualifiers, ``$T`` the type, ``$t`` its short name, ``$W`` the unsigned type to
+    work in, ``$bits`` the width, ``$f`` the suffix of math functions, ``$s`` of literals.
+    ``in_cuda``: the kinds for which CUDA has the function, so that C alone needs a helper.
+    """
+
+    signed: str = ""
+    unsigned: str = ""
+    floating: str = ""
+    in_cuda: tuple[Kind, ...] = ()
+
+
+QUALIFIERS = {"cuda": "__device__ __forceinline__", "c": "static inline"}
+
+
+def instantiate(name: str, dtype: DType, dialect_name: str) -> str:
+    """The C text of helper ``name`` for a dtype, in ``cuda`` or ``c``; empty if none is needed."""
+    helper = HELPERS[name]
+    if dialect_name == "cuda" and dtype.kind in helper.in_cuda:
+        return ""
+    if dtype.is_float:
+        text = helper.floating
+    else:
+        text = helper.signed if dtype.is_signed else helper.unsigned
+    working = BY_NAME["uint64" if dtype.bits == 64 else "uint32"]
+    return Template(text.strip("\n")).substitute(
+        q=QUALIFIERS[dialect_name],
+        T=getattr(dtype, dialect_name),
+        t=dtype.short,
+        W=getattr(working, dialect_name),
+        bits=dtype.bits,
+        f="f" if dtype is FLOAT32 else "",
+        s=dtype.suffix,
+    )
+
+
+FLOORDIV = Helper(
+    signed="""
+// a // b: rounds down; 0 where b is 0.
+$q $T floordiv_$t($T a, $T b) {
+    if (b == 0) return 0;
+    if (b == -1) return ($T)(0 - ($W)a);
+    return ($T)(a / b - (a % b != 0 && (a < 0) != (b < 0)));
+}
+""",
+    unsigned="""
+// a // b; 0 where b is 0.
+$q $T floordiv_$t($T a, $T b) {
+    return b == 0 ? 0 : ($T)(a / b);
+}
+""",
+    floating="""
+// a // b: the quotient rounded down, as numpy computes it.
+$q $T floordiv_$t($T a, $T b) {
+    if (b == 0) return a / b;
+    const $T remainder = fmod$f(a, b);
+    $T quotient = (a - remainder) / b;
+    if (remainder != 0 && (remainder < 0) != (b < 0)) quotient -= 1;
+    if (quotient == 0) return copysign$f(0.0$s, a / b);
+    const $T whole = floor$f(quotient);
+    return quotient - whole > 0.5$s ? whole + 1 : whole;
+}
+""",
+)
+
+MOD = Helper(
+    signed="""
+// a % b: has the sign of b; 0 where b is 0.
+$q $T mod_$t($T a, $T b) {
+    if (b == 0 || b == -1) return 0;
+    const $T remainder = ($T)(a % b);
+    return (remainder != 0 && (remainder < 0) != (b < 0)) ? ($T)(remainder + b) : remainder;
+}
+""",
+    unsigned="""
+// a % b; 0 where b is 0.
+$q $T mod_$t($T a, $T b) {
+    return b == 0 ? 0 : ($T)(a % b);
+}
+""",
+    floating="""
+// a % b: has the sign of b.
+$q $T mod_$t($T a, $T b) {
+    const $T remainder = fmod$f(a, b);
+    if (b == 0) return remainder;
+    if (remainder == 0) return copysign$f(0.0$s, b);
+    return (remainder < 0) != (b < 0) ? remainder + b : remainder;
+}
+""",
+)
+
+_SQUARING = """
+    $W result = 1, square = ($W)base;
+    for (; exponent != 0; exponent >>= 1) {
+        if (exponent & 1) result *= square;
+        square *= square;
+    }
+    return ($T)result;
+}
+"""
+
+POW = Helper(
+    signed="""
+// base ** exponent, wrapping; a negative exponent cuts 1 / base ** -exponent to a whole number.
+$q $T pow_$t($T base, $T exponent) {
+    if (exponent < 0) return base == 1 ? 1 : base != -1 ? 0 : exponent & 1 ? -1 : 1;"""
+    + _SQUARING,
+    unsigned="""
+// base ** exponent, wrapping.
+$q $T pow_$t($T base, $T exponent) {"""
+    + _SQUARING,
+)
+
+_SHL = """
+// a << b; 0 where b is the width or more.
+$q $T shl_$t($T a, $T b) {
+    return ($W)b < $bits ? ($T)(($W)a << b) : 0;
+}
+"""
+
+SHL = Helper(signed=_SHL, unsigned=_SHL)
+
+SHR = Helper(
+    signed="""
+// a >> b; all sign bits where b is the width or more.
+$q $T shr_$t($T a, $T b) {
+    return ($T)(($W)b < $bits ? a >> b : a < 0 ? -1 : 0);
+}
+""",
+    unsigned="""
+// a >> b; 0 where b is the width or more.
+$q $T shr_$t($T a, $T b) {
+    return ($T)(b < $bits ? a >> b : 0);
+}
+""",
+)
+
+ABS = Helper(
+    signed="""
+// The absolute value; the least integer wraps to itself.
+$q $T abs_$t($T x) {
+    return x < 0 ? ($T)(0 - ($W)x) : x;
+}
+"""
+)
+
+ROUND_DIGITS = Helper(
+    floating="""
+// x to a number of decimal digits, the even one of two, as numpy computes it.
+$q $T round_digits_$t($T x, long long digits) {
+    const long long count = digits < 0 ? -digits : digits;
+    double power = 1;
+    for (long long i = 0; i < count && i < 400; i++) power *= 10;
+    const $T scale = ($T)power;
+    return digits < 0 ? rint$f(x / scale) * scale : rint$f(x * scale) / scale;
+}
+"""
+)
+
+
+def _choice(name: str, comment: str, choice: str) -> str:
+    return f"// {comment}\n$q $T {name}_$t($T a, $T b) {{\n    return {choice};\n}}"
+
+
+def _extreme(name: str, comment: str, choice: str, floating: str = "") -> Helper:
+    """A helper of one line; ``floating`` is the choice where floats differ."""
+    whole = _choice(name, comment, choice)
+    in_floats = _choice(name, comment, floating or choice)
+    return Helper(whole, whole, in_floats, in_cuda=(Kind.SIGNED, Kind.UNSIGNED))
+
+
+MIN = _extreme("min", "The lesser, as Python chooses: the first where neither is.", "b < a ? b : a")
+MAX = _extreme(
+    "max", "The greater, as Python chooses: the first where neither is.", "b > a ? b : a"
+)
+MINIMUM = _extreme(
+    "minimum", "The lesser, NaN where one is.", "b < a ? b : a", "a <= b || a != a ? a : b"
+)
+MAXIMUM = _extreme(
+    "maximum", "The greater, NaN where one is.", "b > a ? b : a", "a >= b || a != a ? a : b"
+)
+
+
+ATOMIC_ADD = Helper(
+    in_cuda=(Kind.FLOAT,),
+    floating="""
+// *place += value in one step; gives the old value.
+$q $T atomic_add_$t($T *place, $T value) {
+    $T old, sum;
+    __atomic_load(place, &old, __ATOMIC_RELAXED);
+    do {
+        sum = old + value;
+    } while (!__atomic_compare_exchange(place, &old, &sum, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    return old;
+}
+"""
+)
+
+HELPERS: dict[str, Helper] = {
+    "floordiv": FLOORDIV,
+    "mod": MOD,
+    "pow": POW,
+    "shl": SHL,
+    "shr": SHR,
+    "abs": ABS,
+    "round_digits": ROUND_DIGITS,
+    "min": MIN,
+    "max": MAX,
+    "minimum": MINIMUM,
+    "maximum": MAXIMUM,
+    "atomic_add": ATOMIC_ADD,
+}

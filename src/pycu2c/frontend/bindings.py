@@ -1,0 +1,122 @@
+"""Which names a function binds, and at which syntax nodes. Knows no control flow and no types."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from typing import TypeAlias
+
+FunctionLike: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+Comprehension: TypeAlias = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+
+
+def bindings(function: FunctionLike) -> dict[str, list[ast.AST]]:
+    """The local names of a function, each with the nodes that bind it: parameters first, then
+    in the order of the text. Names under ``global`` and ``nonlocal`` are not local."""
+    found: dict[str, list[ast.AST]] = {p.arg: [p] for p in parameters(function.args)}
+    foreign: set[str] = set()
+    for node in _scope_nodes(_body(function)):
+        if isinstance(node, ast.Global | ast.Nonlocal):
+            foreign.update(node.names)
+        elif name := bound_name(node):
+            found.setdefault(name, []).append(node)
+    return {name: nodes for name, nodes in found.items() if name not in foreign}
+
+
+def parameters(arguments: ast.arguments) -> list[ast.arg]:
+    """Every parameter, starred ones included."""
+    starred = [a for a in (arguments.vararg, arguments.kwarg) if a is not None]
+    return [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, *starred]
+
+
+def bound_name(node: ast.AST) -> str | None:
+    """The name that a node binds or deletes in the scope where it stands."""
+    match node:
+        case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+            return name
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            return name
+        case ast.alias(name=module, asname=name):
+            return name or module.partition(".")[0]
+        case ast.ExceptHandler(name=name) | ast.MatchAs(name=name) | ast.MatchStar(name=name):
+            return name
+        case ast.MatchMapping(rest=name):
+            return name
+    return None
+
+
+def evaluated_outside(node: FunctionLike | ast.ClassDef) -> list[ast.expr]:
+    """The expressions of a nested definition that the scope around it evaluates, at once."""
+    match node:
+        case ast.ClassDef():
+            return [*node.decorator_list, *node.bases, *(k.value for k in node.keywords)]
+        case ast.Lambda():
+            return _defaults(node.args)
+        case _:
+            return [*node.decorator_list, *_defaults(node.args)]
+
+
+def targets_of(comprehension: Comprehension) -> frozenset[str]:
+    """The names that are a comprehension's own."""
+    stores = (n for g in comprehension.generators for n in ast.walk(g.target))
+    return frozenset(filter(None, map(bound_name, stores)))
+
+
+def free_names(node: ast.AST, hidden: frozenset[str] = frozenset()) -> Iterator[ast.Name]:
+    """The Name nodes inside ``node`` that its inner scopes do not bind: those that mean a
+    variable of the scope around it."""
+    match node:
+        case ast.Name(id=name):
+            if name not in hidden:
+                yield node
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
+            yield from _free_in(evaluated_outside(node), hidden)
+            yield from _free_in(_body(node), hidden | set(bindings(node)) | _globals(node))
+        case ast.ClassDef():
+            yield from _free_in(evaluated_outside(node), hidden)
+            own = frozenset(filter(None, map(bound_name, _scope_nodes(node.body))))
+            yield from _free_in(node.body, hidden | own)
+        case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+            first = node.generators[0]
+            later = (n for n in ast.iter_child_nodes(node) if n is not first)
+            yield from free_names(first.iter, hidden)
+            yield from _free_in([*first.ifs, *later], hidden | targets_of(node))
+        case _:
+            yield from _free_in(ast.iter_child_nodes(node), hidden)
+
+
+def _free_in(nodes: Iterable[ast.AST], hidden: frozenset[str]) -> Iterator[ast.Name]:
+    for node in nodes:
+        yield from free_names(node, hidden)
+
+
+def _globals(function: FunctionLike) -> frozenset[str]:
+    """The names that a nested function takes from the module, past the scopes around it."""
+    declared = (n for n in _scope_nodes(_body(function)) if isinstance(n, ast.Global))
+    return frozenset(name for d in declared for name in d.names)
+
+
+def _scope_nodes(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """All nodes that belong to one scope. A comprehension's targets are its own; a walrus
+    inside it binds in the function around it, as in Python."""
+    for node in nodes:
+        yield node
+        yield from _scope_nodes(_children_in_scope(node))
+
+
+def _children_in_scope(node: ast.AST) -> Iterable[ast.AST]:
+    match node:
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda() | ast.ClassDef():
+            return evaluated_outside(node)
+        case ast.comprehension(iter=iterable, ifs=conditions):
+            return [iterable, *conditions]
+        case _:
+            return ast.iter_child_nodes(node)
+
+
+def _body(function: FunctionLike) -> list[ast.AST]:
+    return [function.body] if isinstance(function, ast.Lambda) else list(function.body)
+
+
+def _defaults(arguments: ast.arguments) -> list[ast.expr]:
+    return [*arguments.defaults, *(d for d in arguments.kw_defaults if d is not None)]

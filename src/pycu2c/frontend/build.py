@@ -1,0 +1,243 @@
+"""Source + Signature -> ir.Module: the walk over a function, repeated until its types settle."""
+
+from __future__ import annotations
+
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import FunctionType
+from typing import TypeAlias
+
+from pycu2c.diagnostics import CompileError, Diagnostic, Label, fail
+from pycu2c.frontend.calls import call
+from pycu2c.frontend.frame import Frame
+from pycu2c.frontend.liveranges import LiveRanges, live_ranges
+from pycu2c.frontend.statements import block
+from pycu2c.frontend.subset import check
+from pycu2c.ir.construct import cast
+from pycu2c.ir.nodes import Assign, Body, Function, If, Module, Parameter, Return, Stmt, Var, While
+from pycu2c.ir.walk import map_stmt
+from pycu2c.source import NoSource, Source, Span, source_of
+from pycu2c.types import VOID, Array, Scalar, Signature, Type, join
+
+_MOST_WALKS = 20  # types settle in two or three; a chain of n loop-carried names may take n
+
+Types: TypeAlias = "tuple[Scalar | Array, ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A module, and what the reference interpreter needs to follow its types: the joined type
+    by ``id`` of the ``ast.Name`` that is assigned, or of the ``ast.IfExp`` or ``ast.BoolOp``."""
+
+    module: Module
+    local_types: Mapping[int, Scalar]
+    join_types: Mapping[int, Scalar]
+    warnings: tuple[Diagnostic, ...]
+
+
+def build(source: Source, signature: Signature) -> Built:
+    """Type a kernel and lower it to IR. Raises CompileError with every mistake in it."""
+    builder = _ModuleBuilder()
+    kernel = builder.function(source, signature.parameters, is_kernel=True)
+    module = Module(kernel, tuple(builder.devices.values()))
+    return Built(module, builder.local_types, builder.join_types, tuple(builder.warnings))
+
+
+@dataclass(slots=True)
+class _ModuleBuilder:
+    devices: dict[tuple[FunctionType, Types], Function] = field(default_factory=dict)
+    local_types: dict[int, Scalar] = field(default_factory=dict)
+    join_types: dict[int, Scalar] = field(default_factory=dict)
+    warnings: list[Diagnostic] = field(default_factory=list)
+    _active: list[FunctionType] = field(default_factory=list)
+
+    def function(self, source: Source, types: Types, *, is_kernel: bool) -> Function:
+        """Build one function: walk until the types of its variables are those found before."""
+        parameters = source.tree.args.args
+        if len(parameters) != len(types):
+            fail(
+                "signature",
+                Label(source.span(source.tree), f"{len(parameters)} parameters"),
+                help=f"the signature has {len(types)} types",
+            )
+        problems = check(source)
+        if problems:
+            raise CompileError(problems)
+        ranges = live_ranges(source.tree)
+        settled: dict[str, Scalar] = {}
+        for _ in range(_MOST_WALKS):
+            frame, body = self._walk(source, ranges, settled, types, is_kernel)
+            if frame.types == settled:
+                break
+            settled = frame.types
+        if frame.problems:
+            raise CompileError(_unique(frame.problems))
+        return self._finished(frame, body, types)
+
+    def _walk(
+        self, source: Source, ranges: LiveRanges, settled: dict[str, Scalar], types: Types,
+        is_kernel: bool,
+    ) -> tuple[Frame, Body]:  # fmt: skip
+        frame = Frame(source, ranges, settled, self.device, call, is_kernel)
+        for node, given in zip(source.tree.args.args, types):
+            name = ranges.names[id(node)]
+            frame.origins[name] = source.span(node)
+            if isinstance(given, Array):
+                frame.bound[name] = Var(name, given, source.span(node))
+            else:
+                frame.types[name] = given
+        return frame, block(frame, source.tree.body)
+
+    def _finished(self, frame: Frame, body: Body, types: Types) -> Function:
+        source = frame.source
+        self._note_types(frame)
+        self.warnings += _maybe_undefined(frame)
+        parameters, converted = _parameters(frame, types)
+        return Function(
+            source.name,
+            source.name,
+            parameters,
+            _result(frame, body),
+            converted + _returning(frame, body),
+            source.span(source.tree),
+        )
+
+    def _note_types(self, frame: Frame) -> None:
+        """A device function typed in two ways has no one type for a name; it then goes without."""
+        stores = {key: frame.types[name] for key, name in frame.store_types.items()}
+        for table, new in ((self.local_types, stores), (self.join_types, frame.join_types)):
+            for key, value in new.items():
+                if table.setdefault(key, value) != value:
+                    del table[key]
+
+    def device(self, function: FunctionType, types: Types, span: Span) -> Function:
+        """The IR of a device function for the types of a call; built once for each."""
+        key = (function, types)
+        if key in self.devices:
+            return self.devices[key]
+        if function in self._active:
+            fail(
+                "recursion",
+                Label(span, f"{function.__name__} is being compiled already"),
+                help="write it as a loop",
+            )
+        self._active.append(function)
+        try:
+            built = self.function(_device_source(function, span), types, is_kernel=False)
+        finally:
+            self._active.pop()
+        twins = sum(f is function for f, _ in self.devices)
+        taken = {f.name for f in self.devices.values()}
+        name = built.name if not twins and built.name not in taken else f"{built.name}.{len(taken)}"
+        self.devices[key] = Function(
+            name, built.name, built.parameters, built.result, built.body, built.span
+        )
+        return self.devices[key]
+
+
+def _device_source(function: FunctionType, span: Span) -> Source:
+    try:
+        return source_of(function)
+    except NoSource as error:
+        fail("no-source", Label(span, str(error)))
+
+
+def _unique(problems: list[Diagnostic]) -> list[Diagnostic]:
+    """The same mistake found twice (in a body that is walked for a loop, say) is shown once."""
+    return list(dict.fromkeys(problems))
+
+
+def _parameters(frame: Frame, types: Types) -> tuple[tuple[Parameter, ...], Body]:
+    """The parameters, and conversions of those whose variable has another type than comes in."""
+    parameters: list[Parameter] = []
+    converted: list[Stmt] = []
+    for position, (node, given) in enumerate(zip(frame.source.tree.args.args, types)):
+        name, span = frame.ranges.names[id(node)], frame.span(node)
+        own = frame.types.get(name, given)
+        if isinstance(given, Scalar) and isinstance(own, Scalar) and own != given:
+            arriving = Var(f"{name}.given", given, span)
+            converted.append(Assign(Var(name, own, span), cast(arriving, own), span))
+            name = arriving.name
+        parameters.append(Parameter(name, given, position))
+    return tuple(parameters), tuple(converted)
+
+
+def _result(frame: Frame, body: Body) -> Type:
+    """The joined type of what a function returns."""
+    result: Type | None = None if frame.results else VOID
+    for given, span in frame.results:
+        if result is None:
+            result = given
+        elif isinstance(result, Scalar) and isinstance(given, Scalar):
+            result = join(result, given)
+        elif result != given:
+            first = frame.results[0]
+            fail(
+                "return-type", Label(span, f"here `{given}`"), Label(first[1], f"here `{first[0]}`")
+            )
+    assert result is not None
+    if isinstance(result, Scalar) and not always_leaves(body):
+        fail(
+            "return-type",
+            Label(frame.span(frame.source.tree), f"it can end without giving its `{result}`"),
+            help="end it with a return of a value",
+        )
+    return result
+
+
+def always_leaves(body: Body) -> bool:
+    """Whether every path through a block returns (or never ends)."""
+    if not body:
+        return False
+    last = body[-1]
+    if isinstance(last, Return):
+        return True
+    if isinstance(last, If):
+        return always_leaves(last.then) and always_leaves(last.orelse)
+    return isinstance(last, While) and _is_endless(last)
+
+
+def _is_endless(loop: While) -> bool:
+    return getattr(loop.condition, "value", None) is True and not _breaks(loop.body)
+
+
+def _breaks(body: Body) -> bool:
+    names = {type(s).__name__ for s in body}
+    inner = [b for s in body if isinstance(s, If) for b in (s.then, s.orelse)]
+    return "Break" in names or any(_breaks(b) for b in inner)
+
+
+def _returning(frame: Frame, body: Body) -> Body:
+    """Every returned value in the function's one type."""
+    results = {given for given, _ in frame.results}
+    if len(results) < 2:
+        return body
+    common = _result(frame, body)
+    assert isinstance(common, Scalar)
+
+    def converted(s: Stmt) -> Body:
+        if isinstance(s, Return) and s.value is not None:
+            return (Return(cast(s.value, common), s.span),)
+        return (s,)
+
+    return map_stmt(body, converted)
+
+
+def _maybe_undefined(frame: Frame) -> list[Diagnostic]:
+    """A read that only some paths have assigned: it compiles, and reads 0."""
+    found = []
+    for node, assignments in frame.ranges.maybe_undefined:
+        places = tuple(Label(frame.span(a), "assigned here, on some paths") for a in assignments)
+        read = Label(frame.span(node), f"`{node.id}` may have no value here; it reads 0 then")
+        cure = f"assign {node.id} before the branch or loop"
+        found.append(Diagnostic("maybe-undefined", (read, *places), cure, severity="warning"))
+    return found
+
+
+def undefined_names(source: Source) -> list[Diagnostic]:
+    """Reads that no path has assigned: known before any types are."""
+    return [
+        Diagnostic("name", (Label(source.span(n), f"`{n.id}` is read before it is assigned"),))
+        for n in live_ranges(source.tree).undefined
+    ]

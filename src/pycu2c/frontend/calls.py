@@ -1,0 +1,397 @@
+"""Calls in a kernel: Python's own functions, conversions, intrinsics, device functions."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+from collections.abc import Callable
+from types import FunctionType
+from typing import NoReturn
+
+import numpy as np
+
+from pycu2c import dtypes
+from pycu2c.diagnostics import Label, fail
+from pycu2c.frontend.expressions import (
+    checked_indices,
+    constant_integer,
+    dimension,
+    expression,
+    numeric,
+)
+from pycu2c.frontend.frame import Frame, Items, Static, Value, number
+from pycu2c.frontend.operations import coerce, unary
+from pycu2c.frontend.scope import scalar_named
+from pycu2c.intrinsics.all import REGISTRY
+from pycu2c.intrinsics.registry import Effect, Intrinsic, bound_to
+from pycu2c.ir.construct import cast, scalar_type, truth
+from pycu2c.ir.nodes import Allocate, Apply, Call, Const, ElementOf, Expr, Var
+from pycu2c.operators import POS
+from pycu2c.source import Span
+from pycu2c.types import (
+    VOID,
+    WEAK_BOOL,
+    WEAK_FLOAT,
+    WEAK_INT,
+    Array,
+    Scalar,
+    Space,
+    Type,
+    join,
+)
+
+
+def call(frame: Frame, node: ast.Call) -> Value:
+    """The value of a call."""
+    callee = expression(frame, node.func)
+    if not isinstance(callee, Static):
+        fail("call", Label(frame.span(node.func), "this is a value, not a function"))
+    value = callee.value
+    row = bound_to(value)
+    if row is not None and row.effect is Effect.FORM:
+        return _FORMS[row.name](frame, row, node)
+    if row is not None:
+        return _intrinsic(frame, row, node)
+    if isinstance(value, type) and value in _BUILTINS:
+        return _BUILTINS[value](frame, node)
+    if callable(value) and _is_builtin(value):
+        return _BUILTINS[value](frame, node)
+    scalar = scalar_named(value)
+    if scalar is not None:
+        return _conversion(frame, scalar, node)
+    return _device(frame, callee, node)
+
+
+def _is_builtin(value: object) -> bool:
+    try:
+        return value in _BUILTINS
+    except TypeError:  # not hashable
+        return False
+
+
+# ---- arguments ---------------------------------------------------------------------------------
+
+
+def _arguments(frame: Frame, node: ast.Call, names: tuple[str, ...], what: str) -> list[ast.expr]:
+    """The arguments of a call in the order of the parameters, keywords put in place."""
+    given: dict[str, ast.expr] = dict(zip(names, node.args))
+    for keyword in node.keywords:
+        name = keyword.arg or "**"
+        if name not in names or name in given:
+            near = difflib.get_close_matches(name, names, n=1)
+            fail(
+                "argument-count",
+                Label(frame.span(keyword), f"{what} has no parameter `{name}` left to fill"),
+                help=f"did you mean `{near[0]}`?" if near else f"it takes ({', '.join(names)})",
+            )
+        given[name] = keyword.value
+    missing = [n for n in names if n not in given]
+    if missing or len(node.args) > len(names):
+        fail(
+            "argument-count",
+            Label(frame.span(node), f"{len(node.args) + len(node.keywords)} given"),
+            help=f"{what} takes ({', '.join(names)})",
+        )
+    return [given[n] for n in names]
+
+
+# ---- Python's own functions --------------------------------------------------------------------
+
+
+def _single(frame: Frame, node: ast.Call, what: str) -> Expr:
+    return numeric(frame, _arguments(frame, node, ("x",), what)[0])
+
+
+def _int(frame: Frame, node: ast.Call) -> Expr:
+    return cast(_single(frame, node, "int"), WEAK_INT)
+
+
+def _float(frame: Frame, node: ast.Call) -> Expr:
+    return cast(_single(frame, node, "float"), WEAK_FLOAT)
+
+
+def _bool(frame: Frame, node: ast.Call) -> Expr:
+    return truth(_single(frame, node, "bool"))
+
+
+def _abs(frame: Frame, node: ast.Call) -> Expr:
+    operand = _single(frame, node, "abs")
+    if operand.type != WEAK_BOOL:
+        own = scalar_type(operand)
+        if not (own.dtype.is_float or own.dtype.is_signed):
+            return operand
+    operand = unary(POS, operand, frame.span(node)) if operand.type == WEAK_BOOL else operand
+    if isinstance(operand, Const):
+        value = abs(operand.value)
+        return Const(value, operand.type, operand.span)
+    return Apply(REGISTRY["abs"], (operand,), operand.type, frame.span(node))
+
+
+def _round(frame: Frame, node: ast.Call) -> Expr:
+    if len(node.args) == 2:
+        fail(
+            "call",
+            Label(frame.span(node.args[1]), "rounding to digits is not supported yet"),
+            help="scale, round and scale back: round(x * 100) / 100",
+        )
+    operand = _single(frame, node, "round")
+    if not scalar_type(operand).dtype.is_float:
+        return cast(operand, WEAK_INT)
+    return Apply(REGISTRY["round"], (operand,), WEAK_INT, frame.span(node))
+
+
+def _len(frame: Frame, node: ast.Call) -> Expr:
+    value = expression(frame, _arguments(frame, node, ("array",), "len")[0])
+    if isinstance(value, Items):
+        return Const(len(value.items), WEAK_INT, frame.span(node))
+    if isinstance(value, Var) and isinstance(value.type, Array):
+        return dimension(value, 0, frame.span(node))
+    fail("argument-type", Label(frame.span(node.args[0]), "len() is of an array or a tuple"))
+
+
+def _extreme(name: str) -> Callable[[Frame, ast.Call], Expr]:
+    def build(frame: Frame, node: ast.Call) -> Expr:
+        if node.keywords:
+            fail("call", Label(frame.span(node.keywords[0]), f"{name}() takes values only"))
+        values = [v for e in node.args for v in _flattened(expression(frame, e), len(node.args))]
+        if not values:
+            fail("argument-count", Label(frame.span(node), f"{name}() needs two values or more"))
+        numbers = [number(v) for v in values]
+        common = scalar_type(numbers[0])
+        for e in numbers[1:]:
+            common = join(common, scalar_type(e))
+        result = coerce(numbers[0], common)
+        for e in numbers[1:]:
+            arguments = (result, coerce(e, common))
+            result = Apply(REGISTRY[name], arguments, common, frame.span(node))
+        return result
+
+    return build
+
+
+def _flattened(value: Value, count: int) -> tuple[Value, ...]:
+    return value.items if isinstance(value, Items) and count == 1 else (value,)
+
+
+def _range(frame: Frame, node: ast.Call) -> Value:
+    fail(
+        "call",
+        Label(frame.span(node), "range() stands in a for loop"),
+        help="write: for i in range(n):",
+    )
+
+
+_BUILTINS: dict[object, Callable[[Frame, ast.Call], Value]] = {
+    int: _int,
+    float: _float,
+    bool: _bool,
+    abs: _abs,
+    np.abs: _abs,
+    round: _round,
+    len: _len,
+    min: _extreme("min"),
+    max: _extreme("max"),
+    range: _range,
+}
+
+
+def _conversion(frame: Frame, scalar: Scalar, node: ast.Call) -> Expr:
+    operand = numeric(frame, _arguments(frame, node, ("x",), str(scalar))[0])
+    if scalar.dtype is dtypes.BOOL:
+        return cast(truth(operand), scalar)
+    return coerce(operand, scalar)
+
+
+# ---- forms -------------------------------------------------------------------------------------
+
+
+def _coordinates(frame: Frame, row: Intrinsic, node: ast.Call) -> Value:
+    """``cuda.grid(ndim)``, ``cuda.gridsize(ndim)``."""
+    (given,) = _arguments(frame, node, ("ndim",), row.name)
+    ndim = constant_integer(frame, given, f"the number of axes of {row.name}")
+    if ndim not in (1, 2, 3):
+        fail("argument-type", Label(frame.span(given), f"{row.name} takes 1, 2 or 3"))
+    span = frame.span(node)
+    axes = [Apply(REGISTRY[f"{row.name}.{a}"], (), WEAK_INT, span) for a in "xyz"[:ndim]]
+    return axes[0] if ndim == 1 else Items(tuple(axes), span)
+
+
+_MOST_SHARED_BYTES = 227 * 1024
+
+
+def _allocation(space: Space) -> Callable[[Frame, Intrinsic, ast.Call], Value]:
+    def build(frame: Frame, row: Intrinsic, node: ast.Call) -> Value:
+        shape_node, dtype_node = _arguments(frame, node, ("shape", "dtype"), row.name)
+        shape = _shape(frame, shape_node)
+        named = expression(frame, dtype_node)
+        scalar = scalar_named(named.value) if isinstance(named, Static) else None
+        if scalar is None or scalar.weak:
+            fail(
+                "dtype",
+                Label(frame.span(dtype_node), "this names no dtype"),
+                help="write float32, int32, … (from pycu2c or numpy)",
+            )
+        kind = Array(scalar.dtype, len(shape), "C", space, shape)
+        size = scalar.dtype.size * int(np.prod(shape, dtype=object))
+        if space is Space.SHARED and size > _MOST_SHARED_BYTES:
+            fail(
+                "shape",
+                Label(frame.span(shape_node), f"{size} bytes; a block has {_MOST_SHARED_BYTES}"),
+            )
+        var = Var(frame.take_target(space.value), kind, frame.span(node))
+        frame.emit(Allocate(var, frame.span(node)))
+        return var
+
+    return build
+
+
+def _shape(frame: Frame, node: ast.expr) -> tuple[int, ...]:
+    value = expression(frame, node)
+    items = value.items if isinstance(value, Items) else (value,)
+    shape = []
+    for item in items:
+        if not isinstance(item, Const) or item.type.dtype.is_float or item.value < 1:
+            here = item.span if isinstance(item, (Const, Static, Items)) else frame.span(node)
+            fail(
+                "shape",
+                Label(here, "not a positive whole number known when the kernel is compiled"),
+                help="use literals, or globals that hold ints",
+            )
+        shape.append(int(item.value))
+    if not 1 <= len(shape) <= 3:
+        fail("shape", Label(frame.span(node), "arrays have 1, 2 or 3 axes"))
+    return tuple(shape)
+
+
+_FORMS: dict[str, Callable[[Frame, Intrinsic, ast.Call], Value]] = {
+    "cuda.grid": _coordinates,
+    "cuda.gridsize": _coordinates,
+    "cuda.shared.array": _allocation(Space.SHARED),
+    "cuda.local.array": _allocation(Space.LOCAL),
+}
+
+# ---- intrinsics --------------------------------------------------------------------------------
+
+
+def _intrinsic(frame: Frame, row: Intrinsic, node: ast.Call) -> Expr:
+    names = tuple(name for name, _ in row.parameters)
+    given = dict(zip(names, _arguments(frame, node, names, row.name)))
+    values = {name: expression(frame, e) for name, e in given.items()}
+    common = _common_type(frame, row, values, node)
+    arguments: list[Expr] = []
+    for name, kind in row.parameters:
+        if kind == "array":
+            arguments.append(_place(frame, row, values, given))
+        elif kind == "int":
+            arguments.append(cast(number(values[name]), WEAK_INT))
+        elif kind in ("T", "F"):
+            assert common is not None
+            arguments.append(coerce(number(values[name]), common))
+    return Apply(row, tuple(arguments), _result(row, common), frame.span(node))
+
+
+def _common_type(
+    frame: Frame, row: Intrinsic, values: dict[str, Value], node: ast.Call
+) -> Scalar | None:
+    """What T or F stands for in this call."""
+    arrays = [values[n] for n, kind in row.parameters if kind == "array"]
+    if arrays:
+        common = _element_type(frame, row, arrays[0], node)
+    else:
+        numbers = [scalar_type(number(values[n])) for n, k in row.parameters if k in ("T", "F")]
+        if not numbers:
+            return None
+        common = numbers[0]
+        for other in numbers[1:]:
+            common = join(common, other)
+        if any(kind == "F" for _, kind in row.parameters) and not common.dtype.is_float:
+            common = WEAK_FLOAT
+    if row.dtypes and common.dtype not in row.dtypes:
+        accepted = ", ".join(str(d) for d in row.dtypes)
+        fail(
+            "argument-type",
+            Label(frame.span(node), f"{row.name} does not accept `{common.dtype}`"),
+            help=f"it accepts {accepted}",
+        )
+    return common
+
+
+def _element_type(frame: Frame, row: Intrinsic, array: Value, node: ast.Call) -> Scalar:
+    if isinstance(array, Var) and isinstance(array.type, Array):
+        return array.type.element
+    fail(
+        "argument-type",
+        Label(frame.span(node), f"the first argument of {row.name} is an array"),
+        help=f"write {row.name}(array, index, value)",
+    )
+
+
+def _place(
+    frame: Frame, row: Intrinsic, values: dict[str, Value], given: dict[str, ast.expr]
+) -> Expr:
+    kinds = {kind: name for name, kind in row.parameters}
+    array, index = values[kinds["array"]], values[kinds["index"]]
+    assert isinstance(array, Var)
+    items: list[Value] = list(index.items) if isinstance(index, Items) else [index]
+    span = frame.span(given[kinds["index"]])
+    return ElementOf(array, checked_indices(array, items, span), span)
+
+
+def _result(row: Intrinsic, common: Scalar | None) -> Type:
+    match row.result:
+        case "None":
+            return VOID
+        case "int":
+            return WEAK_INT
+        case "bool":
+            return WEAK_BOOL
+        case _:
+            assert common is not None
+            return common
+
+
+# ---- device functions --------------------------------------------------------------------------
+
+
+def _device(frame: Frame, callee: Static, node: ast.Call) -> Expr:
+    function = getattr(callee.value, "__pycu2c_device__", None)
+    if not isinstance(function, FunctionType):
+        _not_callable(callee, frame.span(node.func))
+    names = function.__code__.co_varnames[: function.__code__.co_argcount]
+    values = [expression(frame, e) for e in _arguments(frame, node, names, function.__name__)]
+    arguments = [_device_argument(value) for value in values]
+    types = tuple(e.type for e in arguments if isinstance(e.type, (Scalar, Array)))
+    built = frame.device(function, types, frame.span(node))
+    return Call(built.name, tuple(arguments), built.result, frame.span(node))
+
+
+def _device_argument(value: Value) -> Expr:
+    if isinstance(value, Var) and isinstance(value.type, Array):
+        return value
+    return number(value, "an argument of a device function")
+
+
+def _not_callable(callee: Static, span: Span) -> NoReturn:
+    value = callee.value
+    name = getattr(value, "__name__", None) or type(value).__name__
+    if isinstance(value, FunctionType):
+        fail(
+            "call",
+            Label(span, f"`{name}` is an ordinary Python function"),
+            help=f"decorate {name} with @device",
+        )
+    module = getattr(value, "__module__", None)
+    fail(
+        "call",
+        Label(span, f"`{f'{module}.' if module else ''}{name}` is not known to kernels"),
+        help="call math functions, cuda.*, min max abs round int float bool len, "
+        "dtypes as conversions, and functions decorated with @device",
+    )
+
+
+def is_range(frame: Frame, node: ast.expr) -> bool:
+    """Whether an expression is a call of the builtin ``range``."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, (ast.Name, ast.Attribute)):
+        return False
+    callee = expression(frame, node.func)
+    return isinstance(callee, Static) and callee.value is range

@@ -1,0 +1,174 @@
+"""Operators applied to numbers: NEP 50's conversions, and the errors where there are none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NoReturn
+
+from pycu2c import dtypes
+from pycu2c.diagnostics import Label, fail
+from pycu2c.dtypes import Kind
+from pycu2c.frontend.frame import Frame
+from pycu2c.ir.construct import both, cast, const, integer, is_atom, negation, scalar_type
+from pycu2c.ir.construct import binary as binary_node
+from pycu2c.ir.construct import truth as truth_node
+from pycu2c.ir.construct import unary as unary_node
+from pycu2c.ir.nodes import Const, Expr, Junction, Let, Select, Var
+from pycu2c.operators import (
+    EQ,
+    GE,
+    GT,
+    INVERT,
+    LE,
+    LT,
+    MUL,
+    NE,
+    NOT,
+    Operator,
+    UnaryOperator,
+    truth,
+)
+from pycu2c.source import Span
+from pycu2c.types import WEAK_FLOAT, WEAK_INT, Scalar, int64, join, uint64
+from pycu2c.values import fits
+
+
+def coerce(e: Expr, to: Scalar) -> Expr:
+    """Convert an operand; a literal that the type cannot hold is an error, as in numpy."""
+    if (
+        isinstance(e, Const)
+        and to.dtype.is_integer
+        and e.type == WEAK_INT
+        and not to.weak
+        and not fits(int(e.value), to)
+    ):
+        fail(
+            "constant-range",
+            Label(e.span, f"{e.value} does not fit `{to}`"),
+            help=f"use a number from {to.dtype.minimum} to {to.dtype.maximum}, or a wider type",
+        )
+    return cast(e, to)
+
+
+def once(frame: Frame, e: Expr, use: Callable[[Expr], Expr]) -> Expr:
+    """``use(e)`` where ``use`` writes it more than once: it is evaluated once."""
+    if is_atom(e):
+        return use(e)
+    name = frame.fresh("value")
+    return Let(name, e, use(Var(name, scalar_type(e), e.span)), e.span)
+
+
+def binary(frame: Frame, op: Operator, left: Expr, right: Expr, span: Span) -> Expr:
+    """``left op right`` with Python's meaning and numpy's type."""
+    if op.result is truth:
+        return compare(frame, op, left, right, span)
+    a, b = scalar_type(left), scalar_type(right)
+    common = op.operands(a, b)
+    if common is None:
+        _no_operator(op, left, right, span)
+    if op.name == "pow":
+        common, right = _exponent(left, right, common)
+    return binary_node(op, coerce(left, common), coerce(right, common), span)
+
+
+def _exponent(left: Expr, right: Expr, common: Scalar) -> tuple[Scalar, Expr]:
+    """An int to a negative literal power is a float, as in Python."""
+    negative = isinstance(right, Const) and right.value < 0
+    if negative and common == WEAK_INT:
+        return WEAK_FLOAT, right
+    if negative and common.dtype.is_integer:
+        fail(
+            "operand-type",
+            Label(right.span, f"`{left.type}` to a negative power is not an integer"),
+            help="convert the base: float32(x) ** -1",
+        )
+    return common, right
+
+
+def _no_operator(op: Operator, left: Expr, right: Expr, span: Span) -> NoReturn:
+    floats = [e for e in (left, right) if scalar_type(e).dtype.is_float]
+    if floats:
+        fail(
+            "operand-type",
+            Label(floats[0].span, f"this is `{floats[0].type}`; `{op.symbol}` works on integers"),
+            help="convert it with int(...)",
+        )
+    fail(
+        "operand-type",
+        Label(span, f"`{left.type}` and `{right.type}` have no `{op.symbol}`"),
+        help="numpy has none for two bools; convert one: int(x)",
+    )
+
+
+def unary(op: UnaryOperator, operand: Expr, span: Span) -> Expr:
+    """``op operand``; ``not`` of any number is of its truth."""
+    if op is NOT:
+        return negation(truth_node(operand))
+    own = scalar_type(operand)
+    common = op.operand(own)
+    if common is None:
+        fail(
+            "operand-type",
+            Label(operand.span, f"`{op.symbol}` has no meaning for `{own}`"),
+            help="convert it with int(...)",
+        )
+    if op is INVERT and own.dtype.kind is Kind.BOOL and not own.weak:
+        return cast(negation(truth_node(operand)), own)
+    return unary_node(op, cast(operand, common), span)
+
+
+def compare(frame: Frame, op: Operator, left: Expr, right: Expr, span: Span) -> Expr:
+    """A comparison of numbers, exact for integers of any two types."""
+    left, right = _matching_literal(left, right), _matching_literal(right, left)
+    a, b = scalar_type(left), scalar_type(right)
+    common = op.operands(a, b)
+    assert common is not None, "any two numbers compare"
+    if common.dtype.is_float and not (a.dtype.is_float or b.dtype.is_float):
+        return _compare_across_signs(frame, op, left, right, span)
+    if common == uint64 and int64.dtype in (a.dtype, b.dtype):
+        return _compare_across_signs(frame, op, left, right, span)
+    return binary_node(op, cast(left, common), cast(right, common), span)
+
+
+def _matching_literal(e: Expr, partner: Expr) -> Expr:
+    """A weak int literal in the type of an integer that it stands beside, if it fits."""
+    own = scalar_type(partner)
+    if isinstance(e, Const) and e.type == WEAK_INT and own.dtype.is_integer:
+        return const(e.value, e.span, own) if fits(int(e.value), own) else e
+    return e
+
+
+_MIRRORED = {LT: GT, LE: GE, GT: LT, GE: LE, EQ: EQ, NE: NE}
+
+
+def _compare_across_signs(frame: Frame, op: Operator, left: Expr, right: Expr, span: Span) -> Expr:
+    """int64 against uint64: no common type holds both, so the sign is looked at first."""
+    if scalar_type(left).dtype is dtypes.UINT64:
+        op, left, right = _MIRRORED[op], right, left
+    below = op in (LT, LE, NE)  # what the answer is where the signed side is negative
+
+    def spelled(signed: Expr) -> Expr:
+        negative = binary_node(LT, signed, const(0, span, scalar_type(signed)), span)
+        positive = binary_node(op, cast(signed, uint64), cast(right, uint64), span)
+        if below:
+            return both(Junction.OR, negative, positive, span)
+        return both(Junction.AND, negation(negative), positive, span)
+
+    return once(frame, left, spelled)
+
+
+def choose(condition: Expr, then: Expr, orelse: Expr, span: Span) -> Expr:
+    """``then if condition else orelse`` in the joined type."""
+    common = join(scalar_type(then), scalar_type(orelse))
+    then, orelse = coerce(then, common), coerce(orelse, common)
+    if isinstance(condition, Const):
+        return then if condition.value else orelse
+    return Select(condition, then, orelse, common, span)
+
+
+def product(frame: Frame, factors: list[Expr], span: Span) -> Expr:
+    """The product of weak ints; of none, 1."""
+    total: Expr = factors[0] if factors else integer(1, span)
+    for factor in factors[1:]:
+        total = binary(frame, MUL, total, factor, span)
+    return total

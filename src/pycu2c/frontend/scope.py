@@ -1,0 +1,140 @@
+"""What a name means: a local, or the Python object it is bound to when the kernel is compiled."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import difflib
+from types import FunctionType, ModuleType
+
+import numpy as np
+
+from pycu2c import dtypes
+from pycu2c.diagnostics import Label, fail
+from pycu2c.frontend.frame import Frame, Items, Static, Unknown, Value
+from pycu2c.intrinsics.numba_names import numba_name, numba_type
+from pycu2c.intrinsics.registry import bound_to
+from pycu2c.ir import construct
+from pycu2c.ir.nodes import Apply
+from pycu2c.source import Span
+from pycu2c.types import WEAK_INT, Scalar
+from pycu2c.values import scalar_of
+
+
+class _Missing:
+    pass
+
+
+def resolve(frame: Frame, node: ast.Name) -> Value:
+    """The value of a name in a kernel."""
+    if node.id in frame.ranges.locals:
+        return _local(frame, node)
+    found = lookup(frame.source.python, node.id)
+    if isinstance(found, _Missing):
+        near = difflib.get_close_matches(node.id, _visible(frame), n=1)
+        fail(
+            "name",
+            Label(frame.span(node), f"`{node.id}` is not defined"),
+            help=f"did you mean `{near[0]}`?" if near else "define or import it before the kernel",
+        )
+    return static(found, frame.span(node))
+
+
+def _local(frame: Frame, node: ast.Name) -> Value:
+    if any(node is missing for missing in frame.ranges.undefined):
+        fail("name", Label(frame.span(node), f"`{node.id}` is read before it is assigned"))
+    name = frame.ranges.names.get(id(node))
+    if name is None:  # in code that cannot be reached
+        raise Unknown
+    if name in frame.bound:
+        return _at(frame.bound[name], frame.span(node))
+    return frame.variable(name, frame.span(node))
+
+
+def _at(value: Value, span: Span) -> Value:
+    """A bound value, shown in errors where it is used."""
+    if isinstance(value, Static):
+        return Static(value.value, span)
+    if isinstance(value, Items):
+        return Items(tuple(_at(item, span) for item in value.items), span)
+    return type(value)(**{**{f: getattr(value, f) for f in value.__slots__}, "span": span})
+
+
+def lookup(function: FunctionType, name: str) -> object:
+    """The object that a free name of a function is bound to now."""
+    code = function.__code__
+    if name in code.co_freevars and function.__closure__:
+        cell = function.__closure__[code.co_freevars.index(name)]
+        try:
+            return cell.cell_contents
+        except ValueError:  # the enclosing function has not assigned it yet
+            return _Missing()
+    if name in function.__globals__:
+        return function.__globals__[name]
+    return getattr(builtins, name, _Missing())
+
+
+def _visible(frame: Frame) -> list[str]:
+    function = frame.source.python
+    return [
+        *frame.ranges.locals,
+        *function.__code__.co_freevars,
+        *function.__globals__,
+        *dir(builtins),
+    ]
+
+
+def static(found: object, span: Span) -> Value:
+    """A Python object as a value of the kernel; numbers become constants."""
+    found = numba_name(found) or found
+    row = bound_to(found)
+    if row is not None and row.is_value:
+        return Apply(row, (), WEAK_INT, span)
+    if row is not None:
+        return Static(row, span)
+    if isinstance(found, (bool, int, float, np.generic)):
+        return _constant(found, span)
+    if isinstance(found, tuple):
+        return Items(tuple(static(item, span) for item in found), span)
+    return Static(found, span)
+
+
+def _constant(found: bool | int | float | np.generic, span: Span) -> Value:
+    known = scalar_of(found)
+    if known is None:
+        fail("global-value", Label(span, f"this is a `{type(found).__name__}`"))
+    if known == WEAK_INT and not -(2**63) <= int(found) < 2**64:
+        fail("constant-range", Label(span, f"{found} does not fit 64 bits"))
+    return construct.const(found, span, known)
+
+
+def attribute(frame: Frame, owner: Static, name: str, node: ast.Attribute) -> Value:
+    """``module.name``, ``cuda.threadIdx.x``: the attribute of an object known at compile time."""
+    try:
+        found = getattr(owner.value, name)
+    except AttributeError:
+        shown = ast.unparse(node.value)
+        near = difflib.get_close_matches(name, dir(owner.value), n=1)
+        is_module = isinstance(owner.value, ModuleType)
+        fail(
+            "name",
+            Label(frame.span(node), f"`{shown}` has no `{name}`"),
+            help=f"did you mean `{shown}.{near[0]}`?"
+            if near
+            else ("it is not in the module" if is_module else f"`{shown}` has no such attribute"),
+        )
+    return static(found, frame.span(node))
+
+
+def scalar_named(value: object) -> Scalar | None:
+    """The scalar type that an object names: ours, numpy's, numba's, or a string."""
+    if isinstance(value, Scalar):
+        return value
+    if isinstance(value, str):
+        row = dtypes.BY_NAME.get(value)
+        return Scalar(row) if row else None
+    if isinstance(value, np.dtype) or (isinstance(value, type) and issubclass(value, np.generic)):
+        row = dtypes.from_numpy(np.dtype(value))
+        return Scalar(row) if row else None
+    foreign = numba_type(value)
+    return foreign if isinstance(foreign, Scalar) else None

@@ -1,0 +1,140 @@
+"""Python's operators and builtins that C spells as a call, for every type they work in.
+
+``python.floordiv`` and its neighbours are what ``passes/legalize`` puts in place of an
+operator whose C namesake means something else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from pycu2c.csyntax import nodes as c
+from pycu2c.dtypes import DTYPES, DType
+from pycu2c.intrinsics.kinds import T
+from pycu2c.intrinsics.registry import Intrinsic, Spell, intrinsic
+from pycu2c.intrinsics.spelling import helper, library, plain
+from pycu2c.operators import FLOORDIV, MOD, POW, SHL, SHR, Operator
+from pycu2c.values import convert, scalar_of
+
+INTEGERS = tuple(row for row in DTYPES if row.is_integer)
+NUMBERS = tuple(row for row in DTYPES if row.is_integer or row.is_float)
+
+
+def _by_kind(*, floats: Spell, integers: Spell) -> Spell:
+    def spell(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
+        return (floats if dtype.is_float else integers)(a, dtype)
+
+    return spell
+
+
+def _absolute(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
+    """Through a helper, since C's ``abs`` leaves the least integer undefined."""
+    return helper("abs")(a, dtype) if dtype.is_signed else a["x"]
+
+
+_ABSOLUTE = _by_kind(floats=library("fabs"), integers=_absolute)
+
+
+@intrinsic(
+    "abs",
+    dtypes=NUMBERS,
+    cuda=_ABSOLUTE,
+    c=_ABSOLUTE,
+    cuda_helpers=("abs",),
+    c_helpers=("abs",),
+)
+def absolute(x: T) -> T:
+    """The absolute value; that of the least integer wraps to itself."""
+    scalar = scalar_of(x)
+    assert scalar is not None
+    with np.errstate(all="ignore"):
+        return convert(abs(x), scalar)
+
+
+def _declare_operator(
+    operator: Operator, doc: str, spell: Spell, dtypes: tuple[DType, ...], *bindings: object
+) -> Intrinsic:
+    def body(a: T, b: T) -> T:
+        return operator.reference(a, b)
+
+    body.__doc__ = doc
+    declare = intrinsic(
+        f"python.{operator.name}",
+        dtypes=dtypes,
+        cuda=spell,
+        c=spell,
+        cuda_helpers=(operator.name,),
+        c_helpers=(operator.name,),
+        bindings=bindings,
+    )
+    return declare(body)
+
+
+_POWER = _by_kind(floats=library("pow"), integers=helper("pow"))
+
+OPERATOR_ROWS = {
+    FLOORDIV: _declare_operator(
+        FLOORDIV,
+        "``a // b``, rounded down; of integers, 0 where ``b`` is 0.",
+        helper("floordiv"),
+        NUMBERS,
+        np.floor_divide,
+    ),
+    MOD: _declare_operator(
+        MOD,
+        "``a % b``, with the sign of ``b``; of integers, 0 where ``b`` is 0.",
+        helper("mod"),
+        NUMBERS,
+        np.remainder,  # np.mod is the same object
+    ),
+    POW: _declare_operator(
+        POW,
+        "``a ** b``; integers wrap, and to a negative power are cut to 0, 1 or -1.",
+        _POWER,
+        NUMBERS,
+        np.power,
+    ),
+    SHL: _declare_operator(
+        SHL, "``a << b``; 0 by the width or more.", helper("shl"), INTEGERS, np.left_shift
+    ),
+    SHR: _declare_operator(
+        SHR, "``a >> b``; all sign by the width or more.", helper("shr"), INTEGERS, np.right_shift
+    ),
+}
+
+
+# ---- the greater and the lesser: Python's, and numpy's where a NaN wins ----------------------
+
+
+def _declare_extreme(
+    name: str, compute: Any, doc: str, cuda: Spell, *bindings: object
+) -> Intrinsic:
+    def body(a: T, b: T) -> T:
+        scalar = scalar_of(a)
+        assert scalar is not None
+        return convert(compute(a, b), scalar)
+
+    body.__doc__ = doc
+    stem = name.rpartition(".")[2]
+    declare = intrinsic(
+        name,
+        dtypes=NUMBERS,
+        cuda=_by_kind(floats=helper(stem), integers=cuda),
+        c=helper(stem),
+        cuda_helpers=(stem,),
+        c_helpers=(stem,),
+        bindings=bindings,
+    )
+    return declare(body)
+
+
+_EXTREMES: tuple[tuple[str, Any, str, Spell, *tuple[object, ...]], ...] = (
+    ("min", min, "The lesser of two: ``b if b < a else a``.", plain("min")),
+    ("max", max, "The greater of two: ``b if b > a else a``.", plain("max")),
+    ("numpy.minimum", np.minimum, "The lesser, or NaN if one is.", plain("min"), np.minimum),
+    ("numpy.maximum", np.maximum, "The greater, or NaN if one is.", plain("max"), np.maximum),
+)
+EXTREMES = tuple(_declare_extreme(*row) for row in _EXTREMES)

@@ -1,0 +1,34 @@
+"""Arrays that a kernel makes: the block's shared ones and the thread's own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pycu2c.intrinsics.kinds import const, form
+from pycu2c.intrinsics.registry import Effect, intrinsic
+
+POISON = 0xA5  # in every byte: a kernel that counts on zeros fails in the reference
+
+
+def _uninitialised(shape: Any, dtype: Any) -> np.ndarray[Any, np.dtype[Any]]:
+    fresh = np.empty(shape, dtype)
+    fresh.view(np.uint8).fill(POISON if fresh.dtype != bool else 1)
+    return fresh
+
+
+@intrinsic("cuda.shared.array", effect=Effect.FORM)
+def shared_array(shape: const, dtype: const) -> form:
+    """An array that the threads of a block share; not initialised.
+
+    One per block and place in the program. A shape of 0 takes the dynamic shared memory that
+    the launch gives.
+    """
+    return _uninitialised(shape, dtype)  # the interpreter makes one of them per block
+
+
+@intrinsic("cuda.local.array", effect=Effect.FORM)
+def local_array(shape: const, dtype: const) -> form:
+    """An array of the thread's own; not initialised."""
+    return _uninitialised(shape, dtype)

@@ -1,0 +1,39 @@
+"""What numba's objects mean to us. Imports no numba: objects are known by where they come from."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+from pycu2c.dtypes import BY_NAME
+from pycu2c.intrinsics.namespace import CUDA, Member, find
+from pycu2c.types import Array, Scalar
+
+
+def numba_name(value: object) -> Member | None:
+    """Our name for ``numba.cuda`` or something in it: ``numba.cuda.atomic.add``, ``grid``."""
+    if isinstance(value, ModuleType):
+        return CUDA if value.__name__ == "numba.cuda" else None
+    home = getattr(value, "__module__", None)
+    path = getattr(value, "__qualname__", None)
+    if not isinstance(home, str) or not isinstance(path, str):
+        return None
+    return find(path) if home.startswith("numba.cuda.") else None
+
+
+def numba_type(value: object) -> Scalar | Array | None:
+    """Our type for ``numba.float32`` or ``numba.int32[:, ::1]``; None for anything else."""
+    if not type(value).__module__.startswith("numba."):
+        return None
+    element = getattr(value, "dtype", None)
+    ndim, layout = getattr(value, "ndim", None), getattr(value, "layout", None)
+    if element is None:
+        return _scalar(value)
+    inner = _scalar(element)
+    if inner is None or not isinstance(ndim, int) or ndim < 1:
+        return None
+    return Array(inner.dtype, ndim, "C" if layout == "C" else "A")
+
+
+def _scalar(value: object) -> Scalar | None:
+    row = BY_NAME.get(str(getattr(value, "name", "")))
+    return Scalar(row) if row else None

@@ -1,0 +1,36 @@
+"""Ways of spelling a call that several rows share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pycu2c.csyntax import nodes as c
+from pycu2c.dtypes import FLOAT32, DType
+from pycu2c.intrinsics.registry import Spell
+
+
+def library(stem: str) -> Spell:
+    """A function of C's math library: ``sinf`` for float32, ``sin`` for float64."""
+
+    def spell(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
+        return c.Call(stem + ("f" if dtype is FLOAT32 else ""), tuple(a.values()))
+
+    return spell
+
+
+def helper(name: str) -> Spell:
+    """A helper function of emit/helpers.py: ``floordiv_i32``."""
+
+    def spell(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
+        return c.Call(f"{name}_{dtype.short}", tuple(a.values()))
+
+    return spell
+
+
+def plain(function: str) -> Spell:
+    """A function or macro that takes every dtype under one name: ``isnan``."""
+
+    def spell(a: Mapping[str, c.Expr], _: DType) -> c.Expr:
+        return c.Call(function, tuple(a.values()))
+
+    return spell

@@ -1,0 +1,128 @@
+"""Making IR nodes that are right by construction: conversions are folded, result types follow
+the operator's row. The frontend and the passes build with these."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pycu2c.dtypes import Kind
+from pycu2c.ir.nodes import Apply, Binary, Cast, Const, Dim, Expr, Junction, Logical, Unary, Var
+from pycu2c.operators import EQ, NE, NOT, Operator, UnaryOperator
+from pycu2c.source import Span
+from pycu2c.types import WEAK_BOOL, WEAK_INT, Scalar
+from pycu2c.values import Number, convert, scalar_of
+
+
+def scalar_type(e: Expr) -> Scalar:
+    """The type of an expression that is known to be a number."""
+    assert isinstance(e.type, Scalar), f"{e} is not a number"
+    return e.type
+
+
+def plain(value: Number) -> bool | int | float:
+    """A numpy scalar as the Python number that a Const holds."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def const(value: Number, span: Span, type: Scalar | None = None) -> Const:  # noqa: A002
+    """A literal; its type is the number's own unless given."""
+    own = type or scalar_of(value)
+    assert own is not None
+    # a literal over int64 stays whole: beside a uint64 it fits
+    return Const(int(value) if own == WEAK_INT else plain(convert(value, own)), own, span)
+
+
+def integer(value: int, span: Span) -> Const:
+    """A weak int literal."""
+    return Const(value, WEAK_INT, span)
+
+
+def number_of(e: Const) -> Number:
+    """The number that a Const means: a numpy scalar if it is strong."""
+    return e.value if e.type == WEAK_INT else convert(e.value, e.type)
+
+
+def cast(e: Expr, to: Scalar) -> Expr:
+    """``e`` converted to a type; nothing if it has it, a literal if it is one."""
+    own = scalar_type(e)
+    if own == to:
+        return e
+    if isinstance(e, Const):
+        return Const(plain(convert(number_of(e), to)), to, e.span)
+    if isinstance(e, Cast) and _widens(scalar_type(e.operand), own) and to.dtype.is_integer:
+        return cast(e.operand, to)
+    if isinstance(e, Cast) and _same_bits(own, to) and _same_bits(scalar_type(e.operand), to):
+        return cast(e.operand, to)
+    return Cast(e, to, e.span)
+
+
+def _widens(a: Scalar, b: Scalar) -> bool:
+    """Whether every integer of ``a`` stays what it is in ``b``."""
+    kinds = (Kind.SIGNED, Kind.UNSIGNED, Kind.BOOL)
+    if a.dtype.kind not in kinds or b.dtype.kind not in kinds or b.dtype.kind is Kind.BOOL:
+        return False
+    return b.dtype.minimum <= a.dtype.minimum and a.dtype.maximum <= b.dtype.maximum
+
+
+def _same_bits(a: Scalar, b: Scalar) -> bool:
+    return a.dtype.is_integer and b.dtype.is_integer and a.dtype.bits == b.dtype.bits
+
+
+def binary(op: Operator, left: Expr, right: Expr, span: Span) -> Expr:
+    """An operator on two operands of one type; folded if both are literals."""
+    if isinstance(left, Const) and isinstance(right, Const):
+        value = op.reference(number_of(left), number_of(right))
+        return const(value, span, op.result(left.type))
+    return Binary(op, left, right, op.result(scalar_type(left)), span)
+
+
+def unary(op: UnaryOperator, operand: Expr, span: Span) -> Expr:
+    """A unary operator on an operand of the type it works in; folded on literals."""
+    if isinstance(operand, Const):
+        return const(op.reference(number_of(operand)), span, op.result(operand.type))
+    return Unary(op, operand, op.result(scalar_type(operand)), span)
+
+
+def truth(e: Expr) -> Expr:
+    """``bool(e)``: e itself if it is a bool, else ``e != 0``."""
+    own = scalar_type(e)
+    if isinstance(e, Const):
+        return Const(bool(e.value), WEAK_BOOL, e.span)
+    if own.dtype.kind is Kind.BOOL:
+        return cast(e, WEAK_BOOL)
+    return Binary(NE, e, Const(plain(convert(0, own)), own, e.span), WEAK_BOOL, e.span)
+
+
+def negation(e: Expr) -> Expr:
+    """``not e`` of a condition; comparisons of integers are turned round."""
+    if isinstance(e, Const):
+        return Const(not e.value, WEAK_BOOL, e.span)
+    if isinstance(e, Unary) and e.op is NOT:
+        return e.operand
+    if isinstance(e, Binary) and e.op in (EQ, NE):
+        return Binary(NE if e.op is EQ else EQ, e.left, e.right, WEAK_BOOL, e.span)
+    return Unary(NOT, e, WEAK_BOOL, e.span)
+
+
+def both(op: Junction, left: Expr, right: Expr, span: Span) -> Expr:
+    """``left and right`` or ``left or right`` of conditions; folded where one decides."""
+    decides = op is Junction.OR
+    if isinstance(left, Const):
+        return left if bool(left.value) is decides else right
+    if isinstance(right, Const) and bool(right.value) is not decides:
+        return left
+    return Logical(op, left, right, span)
+
+
+def is_atom(e: Expr) -> bool:
+    """Whether an expression costs nothing to write twice: a literal, a variable, a coordinate,
+    a dimension, or a conversion of one."""
+    match e:
+        case Const() | Var() | Dim():
+            return True
+        case Apply(intrinsic=row, arguments=()):
+            return row.is_value
+        case Cast(operand=inner):
+            return is_atom(inner)
+        case _:
+            return False

@@ -1,0 +1,88 @@
+"""What functions do to memory: which arrays they write, whether a call has an effect."""
+
+from __future__ import annotations
+
+from pycu2c.intrinsics.registry import Effect
+from pycu2c.ir.nodes import (
+    Allocate,
+    Apply,
+    Call,
+    ElementOf,
+    Evaluate,
+    Expr,
+    Function,
+    Load,
+    Module,
+    Store,
+    Var,
+)
+from pycu2c.ir.walk import all_expressions, expressions, statements
+from pycu2c.types import Array, Space
+
+
+def writes(module: Module) -> dict[str, frozenset[str]]:
+    """For each function by name, the array variables that it or its callees may write."""
+    by_name: dict[str, frozenset[str]] = {}
+    parameters: dict[str, tuple[str, ...]] = {}
+    for function in (*module.devices, module.kernel):
+        found = {s.array.name for s in statements(function.body) if isinstance(s, Store)}
+        for e in all_expressions(function.body):
+            if isinstance(e, ElementOf):
+                found.add(e.array.name)
+            elif isinstance(e, Call):
+                names = zip(parameters[e.function], e.arguments)
+                found |= {
+                    a.name
+                    for name, a in names
+                    if isinstance(a, Var) and name in by_name[e.function]
+                }
+        by_name[function.name] = frozenset(found)
+        parameters[function.name] = tuple(p.name for p in function.parameters)
+    return by_name
+
+
+def written_arguments(module: Module) -> frozenset[int]:
+    """The positions of the kernel's arguments that are arrays it may write."""
+    written = writes(module)[module.kernel.name]
+    return frozenset(p.argument for p in module.kernel.parameters if p.name in written)
+
+
+def effectful(module: Module) -> frozenset[str]:
+    """The device functions whose calls must be kept and kept in order."""
+    found: set[str] = set()
+    for function in module.devices:
+        if any(isinstance(s, Store) for s in statements(function.body)) or any(
+            has_effect(e, frozenset(found)) for e in all_expressions(function.body)
+        ):
+            found.add(function.name)
+    return frozenset(found)
+
+
+def has_effect(e: Expr, devices: frozenset[str]) -> bool:
+    """Whether this node itself, not what is inside it, does more than give a value."""
+    if isinstance(e, Apply):
+        return e.intrinsic.has_effect
+    return isinstance(e, Call) and e.function in devices
+
+
+def any_effect(e: Expr, devices: frozenset[str]) -> bool:
+    """Whether evaluating an expression does more than give a value."""
+    return any(has_effect(x, devices) for x in expressions(e))
+
+
+def reads_memory(e: Expr) -> bool:
+    """Whether the value of an expression depends on when it is evaluated."""
+    return any(isinstance(x, (Load, Call)) for x in expressions(e))
+
+
+def is_block_level(function: Function, known: frozenset[str] = frozenset()) -> bool:
+    """Whether a device function has a barrier or shared memory of its own, or calls one that
+    has (``known``): on the CPU such a function cannot be run thread by thread."""
+    for s in statements(function.body):
+        if isinstance(s, Allocate) and isinstance(s.var.type, Array):
+            if s.var.type.space is Space.SHARED:
+                return True
+        elif isinstance(s, Evaluate) and isinstance(s.value, Apply):
+            if s.value.intrinsic.effect is Effect.BARRIER:
+                return True
+    return any(isinstance(e, Call) and e.function in known for e in all_expressions(function.body))

@@ -1,0 +1,92 @@
+"""Python's ``for i in range(...)`` -> C's ``for``: the bounds are read once, the counter is the
+loop's own. Knows nothing of what is in the body but which variables it assigns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from pycu2c.ir.construct import binary, both, const, scalar_type
+from pycu2c.ir.nodes import (
+    Assign,
+    Body,
+    Const,
+    Dim,
+    Expr,
+    For,
+    Function,
+    Junction,
+    Stmt,
+    Var,
+    While,
+)
+from pycu2c.ir.walk import all_expressions, expressions, statements
+from pycu2c.operators import ADD, GT, LT
+from pycu2c.passes.ranges import Interval
+
+Fresh = Callable[[str], str]
+
+
+def legal_for(loop: For, function: Function, step: Interval, fresh: Fresh) -> Body:
+    """``for i in range(f(x)): ...`` -> ``stop = f(x); for (i = 0; i < stop; ++i) ...``"""
+    before: list[Stmt] = []
+    changed = {s.var.name for s in statements(loop.body) if isinstance(s, (Assign, For))}
+
+    def kept(e: Expr, name: str) -> Expr:
+        if _is_steady(e, changed):
+            return e
+        var = Var(fresh(name), scalar_type(e), e.span)
+        before.append(Assign(var, e, e.span))
+        return var
+
+    if step.low <= 0 <= step.high:
+        start, stop = kept(loop.start, "start"), kept(loop.stop, "stop")
+        return (*before, *_either_way(loop, start, stop, kept(loop.step, "step"), fresh))
+    stop, pace = kept(loop.stop, "stop"), kept(loop.step, "step")
+    loop = replace(loop, stop=stop, step=pace)
+    if loop.var.name in changed or _is_used_outside(loop, function):
+        counter = Var(fresh(loop.var.name), loop.var.type, loop.var.span)
+        copy = Assign(loop.var, counter, loop.var.span)
+        loop = replace(loop, var=counter, body=(copy, *loop.body))
+    return (*before, loop)
+
+
+def _is_steady(e: Expr, changed: set[str]) -> bool:
+    """Cheap, and the same in every iteration: a literal, a length, a variable left alone."""
+    parts = list(expressions(e))
+    if not all(isinstance(p, (Const, Dim, Var)) for p in parts):
+        return isinstance(e, Const)
+    return not any(isinstance(p, Var) and p.name in changed for p in parts)
+
+
+def _is_used_outside(loop: For, function: Function) -> bool:
+    """Whether the variable lives on after the loop, or is assigned elsewhere."""
+    name = loop.var.name
+    inside = _uses(loop.body, name)
+    everywhere = _uses(function.body, name)
+    return everywhere > inside + 1 or any(p.name == name for p in function.parameters)
+
+
+def _uses(body: Body, name: str) -> int:
+    targets = sum(isinstance(s, (Assign, For)) and s.var.name == name for s in statements(body))
+    return targets + sum(isinstance(e, Var) and e.name == name for e in all_expressions(body))
+
+
+def _either_way(loop: For, start: Expr, stop: Expr, step: Expr, fresh: Fresh) -> Body:
+    """A step whose sign is not known: count in a while loop that looks at it."""
+    span = loop.span
+    counter = Var(fresh(loop.var.name), scalar_type(loop.var), span)
+    zero = const(0, span, scalar_type(step))
+    upwards = both(
+        Junction.AND, binary(GT, step, zero, span), binary(LT, counter, stop, span), span
+    )
+    downwards = both(
+        Junction.AND, binary(LT, step, zero, span), binary(GT, counter, stop, span), span
+    )
+    body = (
+        Assign(loop.var, counter, span),
+        Assign(counter, binary(ADD, counter, step, span), span),
+        *loop.body,
+    )
+    going = both(Junction.OR, upwards, downwards, span)
+    return (Assign(counter, start, span), While(going, body, span))

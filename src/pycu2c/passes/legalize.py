@@ -1,0 +1,293 @@
+"""Python's meaning -> C's meaning: floor division, powers, shifts, negative indices, overflow.
+
+Where ``ranges`` proves that C's cheap form means the same, that is what stays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from pycu2c import dtypes
+from pycu2c.dtypes import Kind
+from pycu2c.intrinsics.all import REGISTRY
+from pycu2c.ir.construct import binary, cast, const, integer, is_atom, scalar_type, unary
+from pycu2c.ir.nodes import (
+    Apply,
+    Binary,
+    Body,
+    Const,
+    Dim,
+    ElementOf,
+    Expr,
+    For,
+    Function,
+    Let,
+    Load,
+    Module,
+    Select,
+    Stmt,
+    Store,
+    Unary,
+    Var,
+)
+from pycu2c.ir.walk import (
+    bodies,
+    children,
+    map_functions,
+    operands,
+    with_bodies,
+    with_children,
+    with_operands,
+)
+from pycu2c.operators import (
+    ADD,
+    AND,
+    C_SHL,
+    C_SHR,
+    DIV,
+    FLOORDIV,
+    INVERT,
+    LT,
+    MOD,
+    MUL,
+    NEG,
+    OR,
+    POW,
+    QUOTIENT,
+    REMAINDER,
+    SHL,
+    SHR,
+    SUB,
+    Operator,
+)
+from pycu2c.passes.for_loops import legal_for
+from pycu2c.passes.ranges import Facts, Interval, Ranges, analyse
+from pycu2c.types import WEAK_INT, Array, Scalar
+from pycu2c.values import fits
+
+
+def legalize(module: Module, facts: Facts) -> Module:
+    """``x // n`` -> ``x / n`` where x >= 0 and n > 0 are proved, else a call of a helper."""
+    return map_functions(module, lambda f: _legal_function(f, facts))
+
+
+def _legal_function(function: Function, facts: Facts) -> Function:
+    legal = _Legalizer(function, analyse(function, facts))
+    return replace(function, body=legal.body(function.body))
+
+
+@dataclass(slots=True)
+class _Legalizer:
+    function: Function
+    ranges: Ranges
+    _done: dict[int, Expr] = field(default_factory=dict)  # one node stays one node
+    _fresh: int = 0
+
+    def body(self, body: Body) -> Body:
+        out: list[Stmt] = []
+        for s in body:
+            out += self.statement(s)
+        return tuple(out)
+
+    def statement(self, s: Stmt) -> Body:
+        old = operands(s)
+        new = with_operands(s, tuple(self.expression(e) for e in old))
+        new = with_bodies(new, tuple(self.body(b) for b in bodies(s)))
+        if isinstance(new, Store):
+            assert isinstance(s, Store)
+            return (replace(new, indices=self._indices(new.array, s.indices, new.indices)),)
+        if isinstance(new, For):
+            assert isinstance(s, For)
+            return legal_for(new, self.function, self.ranges.of(s.step), self.fresh)
+        return (new,)
+
+    def expression(self, e: Expr) -> Expr:
+        if id(e) not in self._done:
+            new = with_children(e, tuple(self.expression(c) for c in children(e)))
+            self._done[id(e)] = self._rule(e, new)
+        return self._done[id(e)]
+
+    def fresh(self, hint: str) -> str:
+        self._fresh += 1
+        return f"{hint}.l{self._fresh}"
+
+    def once(self, e: Expr, hint: str) -> tuple[Expr, Var | None]:
+        """A form of ``e`` that may be written twice, and the variable to bind if it needs one."""
+        if is_atom(e):
+            return e, None
+        var = Var(self.fresh(hint), scalar_type(e), e.span)
+        return var, var
+
+    def _rule(self, old: Expr, new: Expr) -> Expr:
+        match old, new:
+            case Binary(), Binary():
+                return self._binary(old, new)
+            case Unary(), Unary():
+                return self._unary(old, new)
+            case ((Load() | ElementOf()), (Load() | ElementOf())):
+                return replace(new, indices=self._indices(new.array, old.indices, new.indices))
+            case _:
+                return new
+
+    # ---- arithmetic ----
+
+    def _binary(self, old: Binary, new: Binary) -> Expr:
+        left, right = self.ranges.of(old.left), self.ranges.of(old.right)
+        match new.op:
+            case _ if new.op in (ADD, SUB, MUL):
+                return self._wrapping(new, left, right)
+            case _ if new.op in (FLOORDIV, MOD):
+                return self._floored(new, left, right)
+            case _ if new.op is POW:
+                return self._power(new)
+            case _ if new.op in (SHL, SHR):
+                return self._shift(new, right)
+            case _:
+                return new
+
+    def _floored(self, e: Binary, left: Interval, right: Interval) -> Expr:
+        own = scalar_type(e.left)
+        names = {FLOORDIV: "python.floordiv", MOD: "python.mod"}
+        if own.dtype.is_float:
+            return Apply(REGISTRY[names[e.op]], (e.left, e.right), own, e.span)
+        if left.low >= 0 and right.low > 0:
+            c_form = QUOTIENT if e.op is FLOORDIV else REMAINDER
+            return Binary(c_form, e.left, e.right, own, e.span)
+        power = _power_of_two(e.right)
+        if power is not None:  # an arithmetic shift and a mask round down as Python does
+            if e.op is FLOORDIV:
+                return Binary(C_SHR, e.left, const(power, e.span, own), own, e.span)
+            return Binary(AND, e.left, const((1 << power) - 1, e.span, own), own, e.span)
+        return Apply(REGISTRY[names[e.op]], (e.left, e.right), own, e.span)
+
+    def _power(self, e: Binary) -> Expr:
+        own = scalar_type(e.left)
+        exponent = e.right.value if isinstance(e.right, Const) else None
+        if exponent in (0, 1, 2, 3, 4):
+            base, bound = self.once(e.left, "base")
+            product = self._product(base, int(exponent), e)
+            return product if bound is None else Let(bound.name, e.left, product, e.span)
+        if exponent == -1 and own.dtype.is_float:
+            return binary(DIV, const(1, e.span, own), e.left, e.span)
+        return Apply(REGISTRY["python.pow"], (e.left, e.right), own, e.span)
+
+    def _product(self, base: Expr, exponent: int, e: Binary) -> Expr:
+        if exponent == 0:
+            return const(1, e.span, scalar_type(base))
+        result = base
+        for _ in range(exponent - 1):
+            whole = self.ranges.everything(scalar_type(base))
+            result = self._wrapping(
+                Binary(MUL, result, base, scalar_type(base), e.span), whole, whole
+            )
+        return result
+
+    def _shift(self, e: Binary, amount: Interval) -> Expr:
+        own = scalar_type(e.left)
+        if 0 <= amount.low and amount.high < own.dtype.bits:
+            c_form = C_SHL if e.op is SHL else C_SHR
+            return _in_int(replace(e, op=c_form), own)
+        name = "python.shl" if e.op is SHL else "python.shr"
+        return Apply(REGISTRY[name], (e.left, e.right), own, e.span)
+
+    def _wrapping(self, e: Binary, left: Interval, right: Interval) -> Expr:
+        """C leaves the overflow of signed integers undefined; Python's numpy scalars wrap."""
+        own = scalar_type(e.left)
+        if own.dtype.kind is Kind.BOOL:  # numpy: True + True is True
+            return replace(e, op=OR if e.op is ADD else AND)
+        if own.dtype.bits < 32:
+            return _in_int(e, own)
+        if own.dtype.kind is not Kind.SIGNED or own.weak or _stays(e.op, left, right, own):
+            return e
+        return _in_unsigned(e, own)
+
+    def _unary(self, old: Unary, new: Unary) -> Expr:
+        own = scalar_type(new.operand)
+        if new.op not in (NEG, INVERT) or not own.dtype.is_integer:
+            return new
+        if own.dtype.bits < 32:
+            int32 = Scalar(dtypes.INT32)
+            return cast(unary(new.op, cast(new.operand, int32), new.span), own)
+        if new.op is NEG and own.dtype.is_signed and not own.weak:
+            lowest = self.ranges.of(old.operand).low
+            if lowest <= own.dtype.minimum:
+                zero = const(0, new.span, own)
+                return _in_unsigned(Binary(SUB, zero, new.operand, own, new.span), own)
+        return new
+
+    # ---- indices ----
+
+    def _indices(
+        self, array: Var, old: tuple[Expr, ...], new: tuple[Expr, ...]
+    ) -> tuple[Expr, ...]:
+        return tuple(self._index(array, axis, o, n) for axis, (o, n) in enumerate(zip(old, new)))
+
+    def _index(self, array: Var, axis: int, old: Expr, new: Expr) -> Expr:
+        """Negative indices count from the end: found out now, at run time, or ruled out."""
+        reach = self.ranges.of(old)
+        if reach.low >= 0:
+            return new
+        key = (array.name, axis, id(old))
+        if key not in self._wrapped:
+            self._wrapped[key] = self._wrapped_index(array, axis, new, reach)
+        return self._wrapped[key]
+
+    _wrapped: dict[tuple[str, int, int], Expr] = field(default_factory=dict)
+
+    def _wrapped_index(self, array: Var, axis: int, index: Expr, reach: Interval) -> Expr:
+        length = _length(array, axis, index)
+        if isinstance(index, Const):
+            behind = const(-int(index.value), index.span, scalar_type(length))
+            return binary(SUB, length, behind, index.span)
+        if reach.high < 0:
+            return binary(ADD, length, cast(index, scalar_type(length)), index.span)
+        value, bound = self.once(cast(index, scalar_type(length)), "index")
+        zero = const(0, index.span, scalar_type(length))
+        negative = binary(LT, value, zero, index.span)
+        from_end = binary(ADD, value, length, index.span)
+        chosen = Select(negative, from_end, value, scalar_type(length), index.span)
+        if bound is None:
+            return chosen
+        return Let(bound.name, cast(index, scalar_type(length)), chosen, index.span)
+
+
+def _length(array: Var, axis: int, index: Expr) -> Expr:
+    """The axis' length, in a type that also holds the index."""
+    assert isinstance(array.type, Array)
+    if array.type.shape is not None:
+        length: Expr = integer(array.type.shape[axis], index.span)
+    else:
+        length = Dim(array, axis, index.span)
+    narrow = scalar_type(index).dtype
+    if narrow is dtypes.INT32 and scalar_type(index).weak:
+        return cast(length, scalar_type(index))
+    return cast(length, WEAK_INT)
+
+
+def _power_of_two(e: Expr) -> int | None:
+    if not isinstance(e, Const):
+        return None
+    value = int(e.value)
+    return value.bit_length() - 1 if value > 0 and value & (value - 1) == 0 else None
+
+
+def _stays(op: Operator, left: Interval, right: Interval, own: Scalar) -> bool:
+    """Whether the exact result of an operation is a value of the type."""
+    corners = [op.compute(a, b) for a in (left.low, left.high) for b in (right.low, right.high)]
+    return fits(min(corners), own) and fits(max(corners), own)
+
+
+def _in_int(e: Binary, own: Scalar) -> Expr:
+    """8- and 16-bit arithmetic happens in C's int, and is cut back to its type."""
+    if own.dtype.bits >= 32:
+        return e
+    # uint16 * uint16 overflows an int
+    wide = Scalar(dtypes.UINT32 if e.op is MUL and not own.dtype.is_signed else dtypes.INT32)
+    left, right = cast(e.left, wide), cast(e.right, wide)
+    return cast(Binary(e.op, left, right, wide, e.span), own)
+
+
+def _in_unsigned(e: Binary, own: Scalar) -> Expr:
+    unsigned = Scalar(dtypes.UINT32 if own.dtype.bits == 32 else dtypes.UINT64)
+    left, right = cast(e.left, unsigned), cast(e.right, unsigned)
+    return cast(Binary(e.op, left, right, unsigned, e.span), own)

@@ -1,0 +1,159 @@
+"""Which values all running threads of a block agree on. Knows nothing of thread loops.
+
+*Uniform* is said of the threads that are still running: one that has returned never reads
+again. A load at a uniform index is uniform, as in a race-free program no thread writes there
+between two barriers; whoever evaluates it once for a block has to do so in its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from pycu2c.intrinsics.registry import Effect
+from pycu2c.ir.nodes import (
+    Apply,
+    Assign,
+    Body,
+    Break,
+    Call,
+    Const,
+    Continue,
+    Declare,
+    ElementOf,
+    Expr,
+    For,
+    If,
+    Let,
+    Load,
+    Stmt,
+    Var,
+    While,
+)
+from pycu2c.ir.walk import bodies, children, operands
+from pycu2c.types import Array, Space
+
+Construct: TypeAlias = If | While | For
+Path: TypeAlias = tuple[Construct, ...]  # the constructs around a statement, outermost first
+
+
+@dataclass(frozen=True, slots=True)
+class Uniformity:
+    """``divergent``: ifs with another outcome for some threads, loops that some leave or skip
+    a part of before others. ``values``: what is assigned to each declared variable."""
+
+    varying: Set[str]
+    divergent: Set[Stmt]
+    values: Mapping[str, tuple[Expr, ...]]
+
+    def agrees(self, *values: Expr) -> bool:
+        """Whether all running threads compute the same."""
+        return all(_agrees(e, self.varying) for e in values)
+
+
+def _agrees(e: Expr, varying: Set[str]) -> bool:
+    match e:
+        case Const():
+            return True
+        case Var(name):
+            return name not in varying
+        case Apply(intrinsic, arguments):
+            alike = intrinsic.effect is Effect.PURE and not intrinsic.varies
+            return alike and all(_agrees(a, varying) for a in arguments)
+        case Load(array, indices):
+            return _is_common(array) and all(_agrees(i, varying) for i in indices)
+        case Call() | ElementOf():
+            return False
+        case Let():
+            raise AssertionError("legal code has no Let")
+        case _:
+            return all(_agrees(child, varying) for child in children(e))
+
+
+def _is_common(array: Var) -> bool:
+    assert isinstance(array.type, Array)
+    return array.type.space in (Space.GLOBAL, Space.SHARED)
+
+
+@dataclass(frozen=True, slots=True)
+class _Definition:
+    name: str
+    values: tuple[Expr, ...]
+    path: Path
+
+
+@dataclass(slots=True)
+class _Facts:
+    """A function's definitions, constructs and jumps, each with what stands around it."""
+
+    definitions: list[_Definition] = field(default_factory=list)
+    constructs: list[Construct] = field(default_factory=list)
+    jumps: list[Path] = field(default_factory=list)
+    depth: dict[str, int] = field(default_factory=dict)  # of a variable's own block
+    own: set[str] = field(default_factory=set)  # the variables of for loops
+
+    def gather(self, body: Body, path: Path) -> None:
+        for s in body:
+            match s:
+                case Declare(var, init):
+                    self.depth[var.name] = len(path)
+                    self._define(var, () if init is None else (init,), path)
+                case Assign(var, value):
+                    self._define(var, (value,), path)
+                case Break() | Continue():
+                    self.jumps.append(path)
+                case If() | While() | For():
+                    self._enter(s, (*path, s))
+                case _:
+                    pass
+
+    def _enter(self, s: Construct, path: Path) -> None:
+        self.constructs.append(s)
+        if isinstance(s, For):
+            self.own.add(s.var.name)
+            self.depth[s.var.name] = len(path)
+            self._define(s.var, operands(s), path)
+        for inner in bodies(s):
+            self.gather(inner, path)
+
+    def _define(self, var: Var, values: tuple[Expr, ...], path: Path) -> None:
+        self.definitions.append(_Definition(var.name, values, path))
+
+    def values(self) -> dict[str, tuple[Expr, ...]]:
+        found: dict[str, tuple[Expr, ...]] = {}
+        for d in self.definitions:
+            if d.name not in self.own:
+                found[d.name] = found.get(d.name, ()) + d.values
+        return found
+
+
+def uniformity(body: Body) -> Uniformity:
+    """Begin with everything uniform; take away until nothing changes."""
+    facts = _Facts()
+    facts.gather(body, ())
+    varying: set[str] = set()
+    divergent: set[Stmt] = set()
+    result = Uniformity(varying, divergent, facts.values())
+    before = -1
+    while before != len(varying) + len(divergent):
+        before = len(varying) + len(divergent)
+        divergent |= {s for s in facts.constructs if not result.agrees(*operands(s))}
+        divergent |= {loop for path in facts.jumps if (loop := _left_by_some(path, divergent))}
+        varying |= {d.name for d in facts.definitions if _varies(d, facts, result)}
+    return result
+
+
+def _left_by_some(jump: Path, divergent: Set[Stmt]) -> Construct | None:
+    """The loop of a break or continue, if only some threads may come to that jump."""
+    loop = max(i for i, s in enumerate(jump) if isinstance(s, While | For))
+    return jump[loop] if any(s in divergent for s in jump[loop + 1 :]) else None
+
+
+def _varies(d: _Definition, facts: _Facts, known: Uniformity) -> bool:
+    """Whether some threads may assign something else, or come here more often than others.
+
+    What stands around the variable's own block does not count: who is not there, has none.
+    """
+    around = d.path[facts.depth.get(d.name, 0) :]
+    return any(s in known.divergent for s in around) or not known.agrees(*d.values)

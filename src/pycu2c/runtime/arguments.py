@@ -1,0 +1,259 @@
+"""Python arguments -> the bytes that a kernel reads. Knows no device and no launch.
+
+An array is seen through one form, whoever owns it; a number is checked against the parameter
+that takes it. What cannot be passed is a LaunchError that names the argument.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from pycu2c import dtypes
+from pycu2c.diagnostics import LaunchError
+from pycu2c.dtypes import DType, Kind
+from pycu2c.ir.nodes import Parameter, Part
+from pycu2c.types import Array, Scalar
+from pycu2c.values import Number, convert, scalar_of
+
+MOST_AXES = 3
+
+Where: TypeAlias = Literal["host", "device"]
+
+
+class ArrayArgument(NamedTuple):
+    """An array, whoever made it. ``strides`` are in bytes; ``owner`` keeps the memory alive.
+
+    ``stream`` is the CUDA stream that the owner still works on, as
+    ``__cuda_array_interface__`` gives it. (A tuple, because every launch makes some: a frozen
+    dataclass takes three times as long to make.)
+    """
+
+    dtype: DType
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    address: int
+    readonly: bool
+    contiguous: bool
+    where: Where
+    owner: object
+    stream: int | None = None
+
+    @property
+    def type(self) -> Array:
+        return Array(self.dtype, len(self.shape), "C" if self.contiguous else "A")
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        count = 1
+        for extent in self.shape:
+            count *= extent
+        return count
+
+
+Argument: TypeAlias = "ArrayArgument | Number"
+
+
+_row_of = functools.lru_cache(maxsize=64)(dtypes.from_numpy)  # every launch asks
+
+
+def type_of(obj: object, name: str = "argument") -> Scalar | Array | None:
+    """The type that an argument has in a kernel; None if kernels have nothing like it."""
+    scalar = scalar_of(obj)
+    if scalar is not None:
+        return scalar
+    array = describe(obj, name)
+    return array.type if array else None
+
+
+def describe(obj: object, name: str = "argument") -> ArrayArgument | None:
+    """An array as launches see it; None if ``obj`` is not one. ``name`` is for errors."""
+    if isinstance(obj, np.ndarray):
+        return _of_numpy(obj, name)
+    if isinstance(obj, (int, float, np.generic)):  # numpy scalars pretend to be arrays
+        return None
+    interface = getattr(obj, "__cuda_array_interface__", None)
+    if interface is not None:
+        return _of_interface(obj, interface, "device", name)
+    interface = getattr(obj, "__array_interface__", None)
+    return None if interface is None else _of_interface(obj, interface, "host", name)
+
+
+def _of_numpy(array: np.ndarray[Any, Any], name: str) -> ArrayArgument:
+    if isinstance(array, np.ma.MaskedArray):
+        raise LaunchError(f"{name} is a masked array; kernels have no masks: pass {name}.data")
+    row = _dtype(array.dtype, name)
+    address = array.__array_interface__["data"][0]
+    flags = array.flags
+    described = ArrayArgument(
+        row,
+        array.shape,
+        array.strides,
+        address,
+        not flags.writeable,
+        flags.c_contiguous,
+        "host",
+        array,
+    )
+    _check_places(described, name)
+    return described
+
+
+def _of_interface(
+    owner: object, interface: Mapping[str, Any], where: Where, name: str
+) -> ArrayArgument:
+    """From either array interface: they are alike but for ``stream``."""
+    if interface.get("mask") is not None:
+        raise LaunchError(f"{name} has a mask, and kernels have none")
+    data = interface.get("data")
+    if not isinstance(data, tuple):
+        raise LaunchError(f"{name} does not say where its data lies: pass numpy.asarray({name})")
+    row = _dtype(np.dtype(interface["typestr"]), name)
+    shape = tuple(map(operator.index, interface["shape"]))
+    packed = _packed_strides(shape, row.size)
+    strides = tuple(map(operator.index, interface.get("strides") or packed))
+    described = ArrayArgument(
+        row,
+        shape,
+        strides,
+        operator.index(data[0] or 0),
+        bool(data[1]),
+        0 in shape or all(s == p for s, p, n in zip(strides, packed, shape) if n > 1),
+        where,
+        owner,
+        interface.get("stream"),
+    )
+    _check_places(described, name)
+    return described
+
+
+def _packed_strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
+    strides = [itemsize]
+    for extent in reversed(shape[1:]):
+        strides.append(strides[-1] * extent)
+    return tuple(reversed(strides[: len(shape)]))
+
+
+def _dtype(dtype: np.dtype[Any], name: str) -> DType:
+    row = _row_of(dtype)
+    if row is not None:
+        return row
+    if not dtype.isnative and dtypes.from_numpy(dtype.newbyteorder("=")):
+        raise LaunchError(
+            f"{name} is in the other byte order ({dtype.str}): "
+            f"pass {name}.astype({name}.dtype.newbyteorder('='))"
+        )
+    known = ", ".join(row.name for row in dtypes.DTYPES)
+    raise LaunchError(f"{name} has dtype {dtype}, which kernels do not have; they have {known}")
+
+
+def _check_places(array: ArrayArgument, name: str) -> None:
+    """Kernels count in elements: each must lie at a multiple of its size."""
+    itemsize = array.dtype.size
+    if not 1 <= len(array.shape) <= MOST_AXES:
+        cure = f": pass {name}[()] for a number or {name}.reshape(1)" if not array.shape else ""
+        raise LaunchError(
+            f"{name} has {len(array.shape)} axes, and arrays of kernels have 1 to {MOST_AXES}{cure}"
+        )
+    steps = [] if array.contiguous else _steps(array)
+    if array.address % itemsize or any(step % itemsize for step in steps):
+        raise LaunchError(
+            f"{name} has elements that do not lie at multiples of their size "
+            f"({itemsize} bytes): pass numpy.ascontiguousarray({name}) or a copy"
+        )
+
+
+def _steps(array: ArrayArgument) -> list[int]:
+    """The strides that count: along an axis of one element nobody walks."""
+    return [s for s, n in zip(array.strides, array.shape) if n > 1]
+
+
+# ---- packing -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How the flat parameters of a kernel lie in memory: as in a C struct of them."""
+
+    parameters: tuple[Parameter, ...]
+    struct: struct.Struct
+    alignments: tuple[int, ...]
+
+    @property
+    def offsets(self) -> tuple[int, ...]:
+        """Where each parameter starts."""
+        offsets, end = [], 0
+        for size in self.alignments:  # every parameter is as long as its alignment
+            start = -(-end // size) * size
+            offsets.append(start)
+            end = start + size
+        return tuple(offsets)
+
+
+def layout_of(parameters: Sequence[Parameter]) -> Layout:
+    """The layout of a flat parameter list (after ``passes/flatten``)."""
+    formats = [_format(p) for p in parameters]
+    sizes = tuple(struct.calcsize(f"@{f}") for f in formats)
+    return Layout(tuple(parameters), struct.Struct(f"@{''.join(formats)}"), sizes)
+
+
+def _format(parameter: Parameter) -> str:
+    if parameter.part is Part.DATA:
+        return "P"
+    assert isinstance(parameter.type, Scalar), f"{parameter.name} is not flat"
+    return parameter.type.dtype.pack
+
+
+def pack(layout: Layout, arguments: Sequence[Argument], addresses: Sequence[int]) -> bytes:
+    """The bytes of a launch. ``addresses[i]`` is where argument ``i`` lies, if it is an array."""
+    values = [_value(p, arguments, addresses) for p in layout.parameters]
+    try:
+        return layout.struct.pack(*values)
+    except (struct.error, OverflowError, TypeError):  # the rare ones that need a conversion
+        pairs = zip(layout.parameters, values)
+        return layout.struct.pack(*[_converted(p, value) for p, value in pairs])
+
+
+def _value(parameter: Parameter, arguments: Sequence[Argument], addresses: Sequence[int]) -> Number:
+    position = parameter.argument
+    if parameter.part is Part.DATA:
+        return addresses[position]
+    argument = arguments[position]
+    if parameter.part is Part.VALUE:
+        assert not isinstance(argument, ArrayArgument), f"{parameter.name} takes a number"
+        return argument
+    assert isinstance(argument, ArrayArgument), f"{parameter.name} is of an array"
+    if parameter.part is Part.SHAPE:
+        return argument.shape[parameter.axis]
+    return argument.strides[parameter.axis] // argument.dtype.size
+
+
+def _converted(parameter: Parameter, value: Number) -> Number:
+    """A number as its parameter has it, if nothing is lost."""
+    if parameter.part is not Part.VALUE:
+        return value
+    assert isinstance(parameter.type, Scalar)
+    plain: bool | int | float = value.item() if isinstance(value, np.generic) else value
+    row = parameter.type.dtype
+    if not row.is_integer:
+        converted = convert(_as_float(plain), Scalar(row))
+        return bool(converted) if row.kind is Kind.BOOL else float(converted)
+    if plain != plain // 1 or not row.minimum <= plain <= row.maximum:  # NaN differs from itself
+        cure = f": pass numpy.uint64({plain})" if 0 < plain <= dtypes.UINT64.maximum else ""
+        raise LaunchError(f"{parameter.name} is {row}, which cannot hold {plain}{cure}")
+    return int(plain)
+
+
+def _as_float(value: float) -> float:
+    try:
+        return float(value)
+    except OverflowError:  # an int beyond float64
+        return math.copysign(math.inf, value > 0 or -1)

@@ -1,0 +1,97 @@
+"""Runs compiled C on the cores of this machine. Knows no arrays and no types: bytes go in.
+
+An emitted kernel is ``void NAME(const void *args, int64_t first_block, int64_t last_block)``.
+``args`` points to a struct: ``int32_t gridDim[3], blockDim[3]; int64_t shared_bytes;`` and then
+the parameters in natural alignment. Blocks are counted row by row, x first.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import os
+import struct
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from pycu2c.diagnostics import LaunchError
+from pycu2c.toolchain import cache, cc
+from pycu2c.toolchain.binary import Binary
+
+HEAD = struct.Struct("@6iq")  # gridDim, blockDim, shared_bytes
+
+Extent: TypeAlias = tuple[int, int, int]
+
+_BODY = "void(*)(const void *, int64_t, int64_t)"
+
+
+class CpuKernel:
+    """A compiled kernel in this process."""
+
+    __slots__ = ("_body", "_library", "_parallel", "binary")
+
+    def __init__(self, binary: Binary) -> None:
+        self.binary = binary
+        self._library = _load(binary)  # unloaded when the kernel goes
+        self._body = _symbol(self._library, binary.entry, _BODY)
+        self._parallel = _pool()
+
+    def launch(self, grid: Extent, block: Extent, shared_bytes: int, packed: bytes) -> None:
+        """Run every block and return when all are done. Other Python threads run meanwhile."""
+        head = HEAD.pack(*grid, *block, shared_bytes)
+        self._parallel(self._body, head + packed, grid[0] * grid[1] * grid[2])
+
+
+def thread_count() -> int:
+    """How many threads run kernels: PYCU2C_THREADS, or what this process may use."""
+    wish = os.environ.get("PYCU2C_THREADS", "")
+    if not wish:
+        return _usable_cores()
+    if not wish.isascii() or not wish.isdigit() or int(wish) == 0:
+        raise LaunchError(f"PYCU2C_THREADS is {wish!r}; it takes a number of threads, 1 or more")
+    return int(wish)
+
+
+def _usable_cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@functools.cache
+def _pool() -> Any:
+    """The C function that shares out blocks. Its library stays: threads sleep in its code."""
+    text = Path(__file__).with_name("pool.c").read_text(encoding="utf-8")
+    library = _load(cc.compile(text, "pycu2c_parallel"), "RTLD_NODELETE")
+    size = min(thread_count(), (1 << 31) - 1)
+    _symbol(library, "pycu2c_pool_size", "int(*)(int)")(size)
+    return _symbol(library, "pycu2c_parallel", f"int(*)({_BODY}, const void *, int64_t)")
+
+
+# ---- libraries: by cffi's own C module, whose parser of types takes microseconds -------------
+
+
+@functools.cache
+def _backend() -> tuple[Any, Any]:
+    """cffi's module in C and its type parser. ``cffi.FFI().cdef`` would take 40 ms to start."""
+    backend: Any = importlib.import_module("_cffi_backend")
+    return backend, backend.FFI()
+
+
+def _load(binary: Binary, *flag_names: str) -> Any:
+    backend, ffi = _backend()
+    flags = ffi.RTLD_NOW
+    for name in flag_names:
+        flags |= getattr(ffi, name, 0)  # not every system has every one
+    if binary.path is not None:
+        try:
+            return backend.load_library(os.fspath(binary.path), flags)
+        except OSError:  # removed since by somebody's clear(), or on a disk that runs no code
+            pass
+    path = cache.keep_until_exit(f"{binary.entry}.so", binary.data)
+    return backend.load_library(os.fspath(path), flags)
+
+
+def _symbol(library: Any, name: str, c_type: str) -> Any:
+    _, ffi = _backend()
+    return library.load_function(ffi.typeof(c_type), name)

@@ -1,0 +1,109 @@
+"""A cubin and packed arguments -> a launch on the device. Knows neither arrays nor types."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import threading
+from typing import Any, TypeAlias
+
+from pycu2c.diagnostics import LaunchError
+from pycu2c.runtime import driver
+from pycu2c.toolchain.binary import Binary
+
+Dim3: TypeAlias = tuple[int, int, int]
+
+_GRID_LIMIT: Dim3 = (2**31 - 1, 65535, 65535)
+_BLOCK_LIMIT: Dim3 = (1024, 1024, 64)
+# what the driver answers where the shape of the launch may be the fault
+_SHAPE_CODES = ("CUDA_ERROR_INVALID_VALUE", "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES")
+_PARAMETER_LIMIT = 32764  # bytes, of every architecture that NVRTC 13 knows
+
+
+class _Launchpad(threading.local):
+    """Each thread's parameter buffer, described as cuLaunchKernel's ``extra`` wants it.
+
+    The driver copies the buffer during the call, so one serves every launch of a thread.
+    """
+
+    def __init__(self) -> None:
+        self.buffer = (ctypes.c_char * _PARAMETER_LIMIT)()
+        self.size = ctypes.c_size_t(0)
+        # CU_LAUNCH_PARAM_BUFFER_POINTER is 1, …_BUFFER_SIZE 2, …_END 0
+        words = (1, ctypes.addressof(self.buffer), 2, ctypes.addressof(self.size), 0)
+        self.list = (ctypes.c_void_p * 5)(*words)
+        self.extra = ctypes.addressof(self.list)
+        self.has_context = False
+
+
+_PAD = _Launchpad()
+
+
+class CudaKernel:
+    """A loaded kernel."""
+
+    def __init__(self, binary: Binary) -> None:
+        assert binary.kind == "cubin", f"the driver is given cubins, not {binary.kind}"
+        self.name = binary.entry
+        self.loaded = driver.load_kernel(binary.data, binary.entry)
+        self._handle = self.loaded.handle
+        self._start: Any = driver.api().cuLaunchKernel
+        self._dynamic_shared = self.loaded.dynamic_shared
+
+    def launch(
+        self, grid: Dim3, block: Dim3, shared_bytes: int, stream: object, packed: bytes
+    ) -> None:
+        """Start the kernel. ``packed`` holds its arguments, each at its natural alignment."""
+        pad = _PAD
+        if not pad.has_context:
+            driver.make_current()
+            pad.has_context = True
+        if shared_bytes > self._dynamic_shared:
+            self._opt_in(shared_bytes)
+        handle = 0 if stream is None else driver.stream_of(stream)
+        pad.buffer.raw = packed
+        pad.size.value = len(packed)
+        call = (self._handle, *grid, *block, shared_bytes, handle, 0, pad.extra)
+        try:
+            (code,) = self._start(*call)
+        except OverflowError:  # a size that is no unsigned int
+            self._refuse(grid, block)
+            raise
+        if code:
+            self._failed(code, call)
+
+    def _opt_in(self, shared_bytes: int) -> None:
+        """Blocks get 48 KB unless a kernel asks for more."""
+        total = self.loaded.static_shared + shared_bytes
+        if total > driver.shared_limit():
+            raise LaunchError(
+                f"a block of {self.name} needs {total} bytes of shared memory; "
+                f"the device has {driver.shared_limit()}"
+            )
+        driver.allow_dynamic_shared(self.loaded, shared_bytes, f"launch {self.name}")
+        self._dynamic_shared = shared_bytes
+
+    def _failed(self, code: Any, call: tuple[Any, ...]) -> None:
+        """Try again where the thread lost its context; else raise what is wrong."""
+        if code.name == "CUDA_ERROR_INVALID_CONTEXT":
+            driver.make_current()
+            (code,) = self._start(*call)
+        grid, block = call[1:4], call[4:7]
+        if code.name in _SHAPE_CODES:
+            self._refuse(grid, block)
+        driver.check((code,), f"launch {self.name} on grid {grid}, block {block}")
+
+    def _refuse(self, grid: Dim3, block: Dim3) -> None:
+        """Raise a LaunchError if no launch of this shape can run."""
+        for what, size, limit in (("grid", grid, _GRID_LIMIT), ("block", block, _BLOCK_LIMIT)):
+            for axis, length, most in zip("xyz", size, limit, strict=True):
+                if not 1 <= length <= most:
+                    raise LaunchError(
+                        f"{self.name}: a {what} has 1 to {most} along {axis}, not {length}"
+                    )
+        threads = math.prod(block)
+        if threads > self.loaded.block_limit:
+            raise LaunchError(
+                f"{self.name}: a block has {threads} threads; with {self.loaded.registers} "
+                f"registers each, the device takes {self.loaded.block_limit}"
+            )

@@ -1,0 +1,266 @@
+"""The CUDA driver: device 0, its context, memory, kernels and streams, as ints and exceptions.
+
+A thin layer on ``cuda.bindings.driver``, imported at first use. Knows no array and no argument.
+Kernels are loaded without a context (``cuLibrary``): they run in the context that is current in
+the calling thread, which is device 0's primary one unless another package has made its own.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import Any
+
+from pycu2c.diagnostics import LaunchError
+
+
+class CudaError(RuntimeError):
+    """The driver refused or failed. ``name`` is its code; ``doing`` what was asked of it."""
+
+    def __init__(self, name: str, text: str, doing: str) -> None:
+        self.name = name
+        self.text = text
+        self.doing = doing
+        super().__init__(f"{doing}: {text} ({name})")
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """Device 0 and the module that speaks to it."""
+
+    api: Any
+    handle: Any
+    arch: str
+    name: str
+
+
+@functools.cache
+def _probe() -> Device | str:
+    """Device 0, or why there is none. Makes no context."""
+    try:
+        from cuda.bindings import driver as api
+    except ImportError as error:
+        return f"the package cuda-bindings is not installed ({error})"
+    try:
+        check(api.cuInit(0), "start the CUDA driver")
+        if not check(api.cuDeviceGetCount(), "count the CUDA devices"):
+            return "there is no CUDA device"
+        return _device(api)
+    except CudaError as error:
+        return str(error)
+    except Exception as error:  # the bindings look for libcuda at their first call
+        return f"there is no CUDA driver ({error})"
+
+
+def _device(api: Any) -> Device:
+    handle = check(api.cuDeviceGet(0), "open CUDA device 0")
+    attribute = api.CUdevice_attribute
+    major, minor = (
+        check(api.cuDeviceGetAttribute(which, handle), "read the compute capability")
+        for which in (
+            attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
+            attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
+        )
+    )
+    name = check(api.cuDeviceGetName(128, handle), "read the device's name")
+    return Device(api, handle, f"sm_{major}{minor}", name.split(b"\0")[0].decode())
+
+
+def available() -> bool:
+    """Whether there are a driver and a device. Never raises."""
+    return isinstance(_probe(), Device)
+
+
+def why_not() -> str:
+    """Why ``available()`` is false, in a sentence; empty if it is true. Never raises."""
+    found = _probe()
+    return found if isinstance(found, str) else ""
+
+
+def device() -> Device:
+    """Device 0; a CudaError if there is none."""
+    found = _probe()
+    if isinstance(found, str):
+        raise CudaError("CUDA_ERROR_NO_DEVICE", found, "use CUDA device 0")
+    return found
+
+
+def api() -> Any:
+    """The module ``cuda.bindings.driver``; a CudaError if there is no device."""
+    return device().api
+
+
+def arch() -> str:
+    """What to compile for: ``sm_90``."""
+    return device().arch
+
+
+def check(answer: tuple[Any, ...], doing: str) -> Any:
+    """Unpack what a driver function returned: its value, or a CudaError."""
+    code, *values = answer
+    if int(code) != 0:
+        raise CudaError(code.name, _text_of(code), doing)
+    return values[0] if values else None
+
+
+def _text_of(code: Any) -> str:
+    from cuda.bindings import driver as bindings
+
+    failed, text = bindings.cuGetErrorString(code)
+    return "unknown error" if int(failed) else text.decode()
+
+
+# ---- context -------------------------------------------------------------------------------
+
+
+@functools.cache
+def _primary_context() -> Any:
+    """Retained for the life of the process: arrays and kernels may outlive every scope."""
+    found = device()
+    return check(found.api.cuDevicePrimaryCtxRetain(found.handle), "open the primary context")
+
+
+def make_current() -> None:
+    """Give the calling thread device 0's primary context, unless it has a context already."""
+    bindings = api()
+    if int(check(bindings.cuCtxGetCurrent(), "read the current context")) == 0:
+        check(bindings.cuCtxSetCurrent(_primary_context()), "enter the primary context")
+
+
+# ---- memory --------------------------------------------------------------------------------
+
+
+def allocate(size: int) -> int:
+    """The address of ``size`` new bytes on the device, aligned to 256; 0 for no bytes."""
+    if size == 0:
+        return 0
+    make_current()
+    return int(check(api().cuMemAlloc(size), f"allocate {size} bytes on the device"))
+
+
+def free(address: int) -> None:
+    if address:
+        make_current()
+        check(api().cuMemFree(address), "free device memory")
+
+
+def copy_in(device_address: int, host_address: int, size: int, stream: int = 0) -> None:
+    """Copy host bytes to the device, in the order of the stream."""
+    answer = api().cuMemcpyHtoDAsync(device_address, host_address, size, stream)
+    check(answer, f"copy {size} bytes to the device")
+
+
+def copy_out(host_address: int, device_address: int, size: int, stream: int = 0) -> None:
+    """Copy device bytes to the host, in the order of the stream; ``synchronize`` before use."""
+    answer = api().cuMemcpyDtoHAsync(host_address, device_address, size, stream)
+    check(answer, f"copy {size} bytes from the device")
+
+
+# ---- kernels -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedKernel:
+    """A kernel of a loaded cubin, with what the driver says of it."""
+
+    handle: Any
+    library: Any
+    static_shared: int
+    dynamic_shared: int  # what a launch may ask for without opting in
+    block_limit: int
+    registers: int
+
+
+def load_kernel(cubin: bytes, entry: str) -> LoadedKernel:
+    """Load a cubin and look its kernel up. It stays loaded for the life of the process."""
+    make_current()
+    bindings = api()
+    doing = f"load the kernel {entry} ({len(cubin)} bytes of cubin)"
+    library = check(bindings.cuLibraryLoadData(cubin, [], [], 0, [], [], 0), doing)
+    handle = check(bindings.cuLibraryGetKernel(library, entry.encode()), doing)
+    attribute = bindings.CUfunction_attribute
+    facts = (
+        check(bindings.cuKernelGetAttribute(which, handle, device().handle), doing)
+        for which in (
+            attribute.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
+            attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+            attribute.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
+            attribute.CU_FUNC_ATTRIBUTE_NUM_REGS,
+        )
+    )
+    return LoadedKernel(handle, library, *facts)
+
+
+def shared_limit() -> int:
+    """The most shared memory, static and dynamic, that a block may opt in to."""
+    which = api().CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
+    answer = api().cuDeviceGetAttribute(which, device().handle)
+    return int(check(answer, "read the shared memory limit"))
+
+
+def allow_dynamic_shared(kernel: LoadedKernel, size: int, doing: str) -> None:
+    """Let launches of the kernel ask for ``size`` bytes of dynamic shared memory."""
+    bindings = api()
+    which = bindings.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+    check(bindings.cuKernelSetAttribute(which, size, kernel.handle, device().handle), doing)
+
+
+# ---- streams -------------------------------------------------------------------------------
+
+_HANDLE_ATTRIBUTES = ("cuda_stream", "ptr", "handle")  # torch; cupy; numba and pycuda
+
+
+def stream_of(stream: object) -> int:
+    """The handle of a stream of any package; 0 and None are the default stream."""
+    if stream is None:
+        return 0
+    if isinstance(stream, int):
+        return int(stream)
+    protocol = getattr(stream, "__cuda_stream__", None)
+    if protocol is not None:
+        return _protocol_handle(protocol() if callable(protocol) else protocol, stream)
+    for attribute in _HANDLE_ATTRIBUTES:
+        if hasattr(stream, attribute):
+            return _as_int(getattr(stream, attribute), stream)
+    raise LaunchError(
+        f"a stream is an int, None, or a stream object of a CUDA package, not {stream!r}"
+    )
+
+
+def _protocol_handle(answer: Any, stream: object) -> int:
+    version, handle = answer
+    if version != 0:
+        raise LaunchError(f"{stream!r} speaks version {version} of __cuda_stream__, not 0")
+    return _as_int(handle, stream)
+
+
+def _as_int(handle: Any, stream: object) -> int:
+    raw = getattr(handle, "value", handle)  # ctypes.c_void_p; None in it is the default stream
+    try:
+        return int(raw or 0)
+    except (TypeError, ValueError):
+        raise LaunchError(f"the stream {stream!r} has no handle that is an int") from None
+
+
+def synchronize(stream: int = 0, doing: str = "wait for the stream") -> None:
+    """Wait until everything in the stream is done. Errors of kernels surface here."""
+    make_current()
+    check(api().cuStreamSynchronize(stream), doing)
+
+
+_LEGACY_DEFAULT = 1  # the default stream's other name
+
+
+def order_after(earlier: int, stream: int) -> None:
+    """Let what comes next in ``stream`` wait for what is in ``earlier`` now."""
+    if earlier == stream or {earlier, stream} == {0, _LEGACY_DEFAULT}:
+        return
+    make_current()
+    bindings, doing = api(), "order one stream after another"
+    flags = bindings.CUevent_flags.CU_EVENT_DISABLE_TIMING
+    event = check(bindings.cuEventCreate(int(flags)), doing)
+    try:
+        check(bindings.cuEventRecord(event, earlier), doing)
+        check(bindings.cuStreamWaitEvent(stream, event, 0), doing)
+    finally:
+        check(bindings.cuEventDestroy(event), doing)

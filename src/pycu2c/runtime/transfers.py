@@ -1,0 +1,136 @@
+"""Host arrays for a launch on the device: copied there and, where written, back. Knows no kernel.
+
+Arrays that share memory on the host share it on the device: overlapping ranges of bytes are
+copied once, as one, and each array points to its place in it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass
+
+from pycu2c.diagnostics import LaunchError
+from pycu2c.runtime import driver
+from pycu2c.runtime.arguments import Argument, ArrayArgument
+
+_ALIGNMENT = 256  # of allocations
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Extent:
+    """The bytes from ``start`` up to, not including, ``stop``."""
+
+    start: int
+    stop: int
+
+    @property
+    def size(self) -> int:
+        return self.stop - self.start
+
+
+def extent_of(array: ArrayArgument) -> Extent:
+    """Every byte from an array's first to its last; empty if the array is."""
+    if array.size == 0:
+        return Extent(array.address, array.address)
+    reaches = [(n - 1) * stride for n, stride in zip(array.shape, array.strides, strict=True)]
+    first = array.address + sum(reach for reach in reaches if reach < 0)
+    last = array.address + sum(reach for reach in reaches if reach > 0)
+    return Extent(first, last + array.dtype.size)
+
+
+def merged(extents: Iterable[Extent]) -> list[Extent]:
+    """Those that overlap become one, empty ones none: ``0-4 2-6 6-8`` -> ``0-6 6-8``."""
+    out: list[Extent] = []
+    for extent in sorted(e for e in extents if e.size):
+        if out and extent.start < out[-1].stop:
+            out[-1] = Extent(out[-1].start, max(out[-1].stop, extent.stop))
+        else:
+            out.append(extent)
+    return out
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """Host bytes and their copy on the device, at the same alignment."""
+
+    extent: Extent
+    allocation: int
+
+    def address_of(self, host_address: int) -> int:
+        """Where a host byte's copy lies."""
+        offset = self.extent.start % _ALIGNMENT
+        return self.allocation + offset + host_address - self.extent.start
+
+
+@contextlib.contextmanager
+def staged(
+    arguments: Sequence[Argument], written: Set[int], stream: int, kernel: str
+) -> Iterator[tuple[int, ...]]:
+    """The device address of each argument of one launch; 0 for numbers.
+
+    Arrays on the device are used where they are. Those of the host have copies, which live as
+    long as the ``with``; at its end the stream has been waited for, and what the kernel writes
+    (``written``, by position) is back. The launch stands inside.
+    """
+    _check_writable(arguments, written, kernel)
+    wait_for_owners(arguments, stream)
+    extents = {
+        position: extent_of(argument)
+        for position, argument in enumerate(arguments)
+        if isinstance(argument, ArrayArgument) and argument.where == "host"
+    }
+    copies: list[Staged] = []
+    try:
+        for extent in merged(extents.values()):
+            copies.append(_room_for(extent))
+            driver.copy_in(copies[-1].address_of(extent.start), extent.start, extent.size, stream)
+        yield tuple(_address(argument, copies) for argument in arguments)
+        if copies:
+            driver.synchronize(stream, f"run {kernel}")
+            _bring_back(merged(extents[p] for p in extents.keys() & written), copies, stream)
+            driver.synchronize(stream, f"copy back what {kernel} wrote")
+    finally:
+        for copy in copies:
+            # freeing fails only after a kernel has, which has been told by then
+            with contextlib.suppress(driver.CudaError):
+                driver.free(copy.allocation)
+
+
+def wait_for_owners(arguments: Sequence[Argument], stream: int) -> None:
+    """Let the stream wait for work on device arrays that their owners have under way."""
+    for argument in arguments:
+        if isinstance(argument, ArrayArgument) and argument.stream is not None:
+            driver.order_after(argument.stream, stream)
+
+
+def _check_writable(arguments: Sequence[Argument], written: Set[int], kernel: str) -> None:
+    for position in sorted(written):
+        argument = arguments[position]
+        if isinstance(argument, ArrayArgument) and argument.readonly:
+            raise LaunchError(
+                f"{kernel} writes to its argument {position + 1}, and that array is read-only"
+            )
+
+
+def _room_for(extent: Extent) -> Staged:
+    return Staged(extent, driver.allocate(extent.size + extent.start % _ALIGNMENT))
+
+
+def _bring_back(extents: list[Extent], copies: list[Staged], stream: int) -> None:
+    for extent in extents:
+        driver.copy_out(extent.start, _copy_of(extent.start, copies), extent.size, stream)
+
+
+def _address(argument: Argument, copies: list[Staged]) -> int:
+    if not isinstance(argument, ArrayArgument):
+        return 0
+    return argument.address if argument.where == "device" else _copy_of(argument.address, copies)
+
+
+def _copy_of(host_address: int, copies: list[Staged]) -> int:
+    """Where a host byte's copy lies; 0 for a byte that has none: an empty array's."""
+    for copy in copies:
+        if copy.extent.start <= host_address < copy.extent.stop:
+            return copy.address_of(host_address)
+    return 0

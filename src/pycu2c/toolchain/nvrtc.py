@@ -1,0 +1,116 @@
+"""CUDA C text -> cubin or PTX, through NVRTC. Needs no driver, no device and no headers.
+
+Knows nothing of kernels in Python: a text that does not compile is an error of whoever wrote it.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import replace
+from typing import Any, Literal, TypeAlias
+
+from pycu2c.toolchain import cache as disk
+from pycu2c.toolchain.binary import Binary, RejectedCode, ToolchainError
+
+Kind: TypeAlias = Literal["cubin", "ptx"]
+
+_HOW_TO_INSTALL = """\
+NVRTC, the compiler of CUDA C, cannot be loaded. Install it with
+
+    pip install 'pycu2c[gpu]'
+
+which brings cuda-toolkit[nvrtc]==13.*"""
+
+
+@functools.cache
+def _bindings() -> Any:
+    try:
+        from cuda.bindings import nvrtc
+
+        nvrtc.nvrtcVersion()  # the bindings look for the library at their first call
+    except (ImportError, RuntimeError) as error:
+        raise ToolchainError(f"{_HOW_TO_INSTALL}\n\n{error}") from error
+    return nvrtc
+
+
+def version() -> tuple[int, int]:
+    """NVRTC's own: (13, 4)."""
+    _, major, minor = _bindings().nvrtcVersion()
+    return major, minor
+
+
+@functools.cache
+def supported_archs() -> tuple[str, ...]:
+    """What cubins can be made for: ``("sm_75", "sm_80", …)``."""
+    return tuple(f"sm_{number}" for number in _checked(_bindings().nvrtcGetSupportedArchs()))
+
+
+def compile(
+    text: str, entry: str, arch: str, *, kind: Kind = "cubin", fmad: bool = True, cache: bool = True
+) -> Binary:
+    """Compile CUDA C for ``arch`` (``sm_90``; for PTX ``compute_90`` means the same)."""
+    flags = _flags(arch, kind, fmad)
+    if not cache:
+        return _compiled(text, entry, kind, flags)
+    key = disk.key_of(text, "nvrtc", f"{version()}", entry, *flags)
+    found = disk.load(key, f".{kind}")
+    if found is not None:
+        return Binary(kind, entry, text, found.data, found.path, log="")
+    made = _compiled(text, entry, kind, flags)
+    return replace(made, path=disk.store(key, f".{kind}", made.data))
+
+
+def _flags(arch: str, kind: Kind, fmad: bool) -> tuple[str, ...]:
+    number = arch.removeprefix("sm_").removeprefix("compute_")
+    family = number.rstrip("af")  # sm_90a: the features of one architecture alone
+    if f"sm_{family}" not in supported_archs():
+        known = ", ".join(supported_archs())
+        raise ToolchainError(
+            f"NVRTC {'.'.join(map(str, version()))} does not compile for {arch!r}; it knows {known}"
+        )
+    target = f"sm_{number}" if kind == "cubin" else f"compute_{number}"
+    return (f"--gpu-architecture={target}", f"--fmad={str(fmad).lower()}")
+
+
+def _compiled(text: str, entry: str, kind: Kind, flags: tuple[str, ...]) -> Binary:
+    nvrtc = _bindings()
+    name = f"{entry}.cu"
+    program = _checked(nvrtc.nvrtcCreateProgram(text.encode(), name.encode(), 0, [], []))
+    try:
+        (code,) = nvrtc.nvrtcCompileProgram(program, len(flags), [f.encode() for f in flags])
+        log = _text(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program)
+        if int(code) != 0:
+            report = f"{log or code.name}\n\n{_numbered(text)}"
+            raise RejectedCode(f"NVRTC {flags[0]}", text, report)
+        return Binary(kind, entry, text, _result(nvrtc, kind, program), None, log)
+    finally:
+        nvrtc.nvrtcDestroyProgram(program)
+
+
+def _result(nvrtc: Any, kind: Kind, program: Any) -> bytes:
+    if kind == "cubin":
+        return _read(nvrtc.nvrtcGetCUBINSize, nvrtc.nvrtcGetCUBIN, program)
+    return _read(nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX, program).rstrip(b"\0")
+
+
+def _read(size: Any, read: Any, program: Any) -> bytes:
+    data = bytearray(_checked(size(program)))
+    _checked(read(program, data))
+    return bytes(data)
+
+
+def _text(size: Any, read: Any, program: Any) -> str:
+    return _read(size, read, program).rstrip(b"\0").decode(errors="replace").strip()
+
+
+def _checked(answer: tuple[Any, ...]) -> Any:
+    code, *values = answer
+    if int(code) != 0:
+        raise ToolchainError(f"NVRTC failed: {code.name}")
+    return values[0] if values else None
+
+
+def _numbered(text: str) -> str:
+    lines = text.splitlines()
+    width = len(str(len(lines)))
+    return "\n".join(f"{n:>{width}} | {line}" for n, line in enumerate(lines, 1))

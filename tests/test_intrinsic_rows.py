@@ -1,0 +1,231 @@
+"""Every pure intrinsic for every dtype: its C against its reference, its CUDA through NVRTC."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import shutil
+import subprocess
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pycu2c.csyntax.nodes import Name
+from pycu2c.csyntax.printer import print_expr
+from pycu2c.dtypes import BOOL, FLOAT32, FLOAT64, INT32, INT64, DType
+from pycu2c.emit.helpers import HELPERS, instantiate
+from pycu2c.intrinsics.all import REGISTRY
+from pycu2c.intrinsics.registry import Effect, Intrinsic
+
+ROWS = [r for r in REGISTRY.values() if r.effect is Effect.PURE and r.dtypes]
+CASES = [(row, dtype) for row in ROWS for dtype in row.dtypes]
+IDS = [f"{row.name}-{dtype.short}" for row, dtype in CASES]
+NAMES = ["row_" + i.replace(".", "_").replace("-", "_") for i in IDS]
+
+# helpers promise numpy's very bits; functions of a math library are within some ulps
+EXACT = {r.name for r in ROWS if r.c_helpers} - {"python.pow"}
+EXACT |= {"math.degrees", "math.radians", "math.sqrt", "math.fabs", "math.copysign", "math.fmod"}
+
+
+def result_type(row: Intrinsic, dtype: DType) -> DType:
+    return {"int": INT64, "bool": BOOL}.get(row.result, dtype)
+
+
+def function(row: Intrinsic, dtype: DType, name: str, dialect: str) -> str:
+    """A function of the row's parameters that returns its spelling."""
+    spell = getattr(row, dialect)
+    assert spell is not None
+    text = print_expr(spell({p: Name(p) for p, _ in row.parameters}, dtype))
+    types = [getattr(INT64 if kind == "int" else dtype, dialect) for _, kind in row.parameters]
+    parameters = ", ".join(f"{t} {p}" for t, (p, _) in zip(types, row.parameters))
+    qualifier = "__device__ " if dialect == "cuda" else ""
+    result = getattr(result_type(row, dtype), dialect)
+    return f"{qualifier}{result} {name}({parameters}) {{ return {text}; }}"
+
+
+def program(dialect: str) -> str:
+    helpers = {
+        (name, dtype): instantiate(name, dtype, dialect)
+        for row, dtype in CASES
+        for name in getattr(row, f"{dialect}_helpers")
+    }
+    functions = [function(row, dtype, n, dialect) for (row, dtype), n in zip(CASES, NAMES)]
+    return "\n".join([*helpers.values(), *functions])
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    compiler = shutil.which("gcc") or shutil.which("cc")
+    if compiler is None:
+        pytest.skip("no C compiler")
+    return compiled(compiler, program("c"), tmp_path_factory.mktemp("rows"))
+
+
+def compiled(compiler: str, text: str, folder: Path) -> Any:
+    """A library of the functions, in which undefined behaviour of integers is a trap."""
+    head = "#include <stdint.h>\n#include <stdbool.h>\n#include <math.h>\n"
+    source, binary = folder / "rows.c", folder / "rows.so"
+    source.write_text(head + text)
+    flags = "-O1 -Wall -Wextra -Werror -ffp-contract=off -shared -fPIC".split()
+    flags += ["-fsanitize=undefined", "-fsanitize-undefined-trap-on-error"]
+    subprocess.run([compiler, *flags, str(source), "-o", str(binary), "-lm"], check=True)
+    return ctypes.CDLL(str(binary))
+
+
+def numbers(dtype: DType, seed: int, count: int) -> list[Any]:
+    """The type's awkward values, and random ones."""
+    rng = np.random.default_rng(seed)
+    if dtype.is_float:
+        edges = [0.0, -0.0, 1.0, -1.0, 0.5, 1.5, 2.5, -2.5, 3.0, 7.0, 1e-3, 1e4, -7.25]
+        edges += [np.inf, -np.inf, np.nan, 1e-40, 3e38, 2.0**31, -(2.0**40)]
+        drawn = rng.normal(0, 8, count)
+    else:
+        low, high = dtype.minimum, dtype.maximum
+        edges = [low, low + 1, 0, 1, 2, 3, 5, dtype.bits - 1, dtype.bits, high - 1, high]
+        edges += [-1, -2, -7] if dtype.is_signed else []
+        drawn = rng.integers(low, high, count, dtype=dtype.name, endpoint=True)
+    with np.errstate(all="ignore"):
+        return [dtype.numpy.type(value) for value in [*edges, *drawn]]
+
+
+def arguments(row: Intrinsic, dtype: DType) -> list[tuple[Any, ...]]:
+    if row.name == "round_digits":
+        return [(x, n) for x in numbers(dtype, 1, 30) for n in (0, 1, 3, -1, -2, 9)]
+    if len(row.parameters) == 1:
+        return [(x,) for x in numbers(dtype, 1, 200)]
+    edges = itertools.product(numbers(dtype, 0, 0), repeat=2)
+    return [*edges, *zip(numbers(dtype, 1, 200), numbers(dtype, 2, 200))]
+
+
+def same(a: Any, b: Any, row: Intrinsic, dtype: DType) -> bool:
+    if not isinstance(a, (float, np.floating)):
+        return bool(a == b)
+    if np.isnan(a) or np.isnan(b):
+        return bool(np.isnan(a) and np.isnan(b))
+    if row.name in EXACT:
+        return bool(a == b and np.signbit(a) == np.signbit(b))
+    tolerance = 1e-5 if dtype is FLOAT32 else 1e-12
+    return bool(np.isclose(a, b, rtol=tolerance, atol=tolerance))
+
+
+def defined(row: Intrinsic, given: tuple[Any, ...]) -> bool:
+    """Whether the answer is: not for int() of what no int64 holds."""
+    into_int = row.result == "int" or row.name == "round_digits"
+    return not into_int or bool(np.isfinite(given[0]) and abs(given[0]) < 2**62)
+
+
+def c_type(dtype: DType) -> Any:
+    return np.ctypeslib.as_ctypes_type(dtype.numpy)
+
+
+@pytest.mark.parametrize(("row", "dtype"), CASES, ids=IDS)
+def test_c_spelling_computes_the_reference(library: Any, row: Intrinsic, dtype: DType) -> None:
+    run = library[NAMES[CASES.index((row, dtype))]]
+    run.restype = c_type(result_type(row, dtype))
+    run.argtypes = [c_type(INT64 if k == "int" else dtype) for _, k in row.parameters]
+    wrong = []
+    for given in arguments(row, dtype):
+        expected = row.reference(*given)
+        got = run(*(value if isinstance(value, int) else value.item() for value in given))
+        if defined(row, given) and not same(expected, got, row, dtype):
+            wrong.append((given, expected, got))
+    assert not wrong
+
+
+@pytest.mark.parametrize(("row", "dtype"), CASES, ids=IDS)
+def test_reference_gives_the_type_that_the_signature_says(row: Intrinsic, dtype: DType) -> None:
+    given = [3 if kind == "int" else dtype.numpy.type(2) for _, kind in row.parameters]
+    value = row.reference(*given)
+    expected = {"int": int, "bool": bool}.get(row.result, dtype.numpy.type)
+    assert type(value) is expected
+
+
+def test_floats_of_python_stay_floats_of_python() -> None:
+    assert type(REGISTRY["math.sqrt"].reference(4)) is float
+    assert type(REGISTRY["math.sqrt"].reference(2.0)) is float
+    assert type(REGISTRY["math.atan2"].reference(np.float32(1), 2)) is np.float32
+    assert REGISTRY["math.floor"].reference(-1.5) == -2
+    assert REGISTRY["round"].reference(2.5) == 2
+
+
+def test_every_cuda_spelling_compiles() -> None:
+    nvrtc = pytest.importorskip("cuda.bindings.nvrtc")
+    text = program("cuda")
+    places = [REGISTRY[n] for n in REGISTRY if REGISTRY[n].is_value or n[-2:] in (".x", ".y", ".z")]
+    reads = [
+        f"a[{i}] = {print_expr(row.cuda({}, wanted))};"  # type: ignore[misc]
+        for i, row in enumerate(places)
+        for wanted in (INT32, INT64)
+    ]
+    add = REGISTRY["cuda.atomic.add"]
+    place = {"array": Name("place"), "index": Name("i"), "value": Name("value")}
+    adds = [
+        f"__device__ {t.cuda} add_{t.short}({t.cuda} *place, {t.cuda} value)"
+        f" {{ return {print_expr(add.cuda(place, t))}; }}"  # type: ignore[misc]
+        for t in add.dtypes
+    ]
+    kernel = 'extern "C" __global__ void k(long long *a) {' + "\n".join(reads) + "}"
+    try:
+        _, handle = nvrtc.nvrtcCreateProgram(
+            "\n".join([text, *adds, kernel]).encode(), b"rows.cu", 0, [], []
+        )
+    except RuntimeError:
+        pytest.skip("NVRTC is not installed")
+    (status,) = nvrtc.nvrtcCompileProgram(handle, 1, [b"--gpu-architecture=compute_80"])
+    _, size = nvrtc.nvrtcGetProgramLogSize(handle)
+    log = b" " * size
+    nvrtc.nvrtcGetProgramLog(handle, log)
+    assert int(status) == 0, log.decode()
+
+
+# ---- what rows and helpers promise each other --------------------------------------------------
+
+
+def test_helpers_that_rows_name_exist() -> None:
+    named = {h for r in REGISTRY.values() for h in (*r.c_helpers, *r.cuda_helpers)}
+    assert named == set(HELPERS)
+
+
+def test_every_row_is_documented() -> None:
+    assert not [row.name for row in REGISTRY.values() if not row.doc]
+
+
+@pytest.mark.parametrize("dtype", [FLOAT32, FLOAT64], ids=str)
+def test_float_atomic_add_loses_nothing(dtype: DType, tmp_path: Path) -> None:
+    compiler = shutil.which("gcc") or pytest.skip("no C compiler")
+    text = instantiate("atomic_add", dtype, "c")
+    text += f"\n{dtype.c} add({dtype.c} *p, {dtype.c} v) {{ return atomic_add_{dtype.short}(p, v); }}"
+    run = compiled(compiler, text, tmp_path).add
+    run.restype, run.argtypes = c_type(dtype), [ctypes.c_void_p, c_type(dtype)]
+    place = np.array([1.5], dtype.numpy)
+    assert run(place.ctypes.data, 2.0) == 1.5
+    assert place[0] == 3.5
+
+
+def test_atomic_add_in_the_reference_wraps() -> None:
+    cells = np.array([7, np.iinfo(np.int32).max], np.int32)
+    assert REGISTRY["cuda.atomic.add"].reference(cells, 1, 1) == np.iinfo(np.int32).max
+    assert cells.tolist() == [7, np.iinfo(np.int32).min]
+
+
+def test_places_read_the_running_thread() -> None:
+    from pycu2c.intrinsics.machine import MACHINE, Thread
+
+    MACHINE.thread = Thread((1, 2, 3), (4, 5, 6), (8, 9, 10), (11, 12, 13))
+    try:
+        places = SimpleNamespace(**{n.replace(".", "_"): r.reference for n, r in REGISTRY.items()})
+        assert places.cuda_threadIdx_z() == 3
+        assert places.cuda_grid(1) == 4 * 8 + 1
+        assert places.cuda_grid(2) == (33, 5 * 9 + 2)
+        assert places.cuda_gridsize(3) == (88, 108, 130)
+    finally:
+        MACHINE.thread = None
+
+
+def test_bounds_hold_for_the_largest_launch() -> None:
+    assert REGISTRY["cuda.grid.x"].bounds == (0, (2**31 - 1) * 1024 - 1)
+    assert REGISTRY["cuda.gridsize.y"].bounds == (1, 65535 * 1024)
+    assert REGISTRY["cuda.threadIdx.z"].bounds == (0, 63)

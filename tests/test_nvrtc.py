@@ -1,0 +1,109 @@
+"""NVRTC: needs neither a driver nor a GPU."""
+
+import sys
+
+import pytest
+
+from pycu2c.toolchain import nvrtc
+from pycu2c.toolchain.binary import RejectedCode, ToolchainError
+
+try:
+    nvrtc.version()
+except ToolchainError as error:
+    pytest.skip(str(error), allow_module_level=True)
+
+SCALE = """\
+extern "C" __global__ void scale(float *x, float a, float b)
+{
+    x[threadIdx.x] = x[threadIdx.x] * a + b;
+}
+"""
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYCU2C_CACHE_DIR", str(tmp_path))
+    return tmp_path
+
+
+def compiled(text=SCALE, arch="sm_90", **options):
+    return nvrtc.compile(text, "scale", arch, cache=False, **options)
+
+
+@pytest.mark.parametrize("arch", ["sm_75", "sm_90"])
+def test_a_cubin_is_an_elf_file_with_the_entry(arch):
+    binary = compiled(arch=arch)
+    assert binary.kind == "cubin"
+    assert binary.entry == "scale"
+    assert binary.text == SCALE
+    assert binary.data.startswith(b"\x7fELF")
+    assert b".text.scale" in binary.data
+
+
+@pytest.mark.parametrize("arch", ["sm_90", "compute_90"])
+def test_ptx_is_text_for_the_arch(arch):
+    binary = compiled(arch=arch, kind="ptx")
+    text = binary.data.decode()
+    assert binary.kind == "ptx"
+    assert ".target sm_90" in text
+    assert ".entry scale" in text
+    assert "\0" not in text
+
+
+@pytest.mark.parametrize(("fmad", "fused"), [(True, True), (False, False)])
+def test_fmad_says_whether_multiply_and_add_may_fuse(fmad, fused):
+    assert (b"fma.rn.f32" in compiled(kind="ptx", fmad=fmad).data) is fused
+
+
+def test_refused_text_is_shown_with_numbers_and_the_log():
+    with pytest.raises(RejectedCode) as caught:
+        compiled(SCALE.replace("* a", "* missing"))
+    message = str(caught.value)
+    assert 'scale.cu(3): error: identifier "missing" is undefined' in message
+    assert "3 |     x[threadIdx.x] = x[threadIdx.x] * missing + b;" in message
+
+
+def test_warnings_are_in_the_log():
+    text = SCALE.replace("{\n", "{\n    int unused = 1;\n", 1)
+    assert "unused" in compiled(text).log
+
+
+@pytest.mark.parametrize("arch", ["sm_50", "sm_", "gfx90a"])
+def test_an_arch_that_nvrtc_does_not_know_is_refused(arch):
+    with pytest.raises(ToolchainError, match=r"does not compile for .*sm_75, "):
+        compiled(arch=arch)
+
+
+def test_the_feature_set_of_one_arch_is_accepted():
+    assert compiled(arch="sm_90a").data.startswith(b"\x7fELF")
+
+
+def test_the_second_compilation_is_read_from_disk(own_cache, monkeypatch):
+    first = nvrtc.compile(SCALE, "scale", "sm_90")
+    assert first.path is not None
+    assert first.path.is_relative_to(own_cache)
+    monkeypatch.setattr(nvrtc, "_compiled", None)  # what a miss would call
+    again = nvrtc.compile(SCALE, "scale", "sm_90")
+    assert (again.data, again.path, again.kind) == (first.data, first.path, "cubin")
+
+
+def test_what_changes_the_binary_is_part_of_the_key():
+    variants = [
+        nvrtc.compile(SCALE, "scale", "sm_90"),
+        nvrtc.compile(SCALE, "scale", "sm_80"),
+        nvrtc.compile(SCALE, "scale", "sm_90", fmad=False),
+        nvrtc.compile(SCALE, "scale", "sm_90", kind="ptx"),
+        nvrtc.compile(SCALE + "\n// more\n", "scale", "sm_90"),
+    ]
+    assert len({v.path for v in variants}) == len(variants)
+
+
+def test_a_missing_nvrtc_is_named_with_its_cure(monkeypatch):
+    monkeypatch.setitem(sys.modules, "cuda.bindings", None)
+    nvrtc._bindings.cache_clear()
+    try:
+        with pytest.raises(ToolchainError, match=r"pip install 'pycu2c\[gpu\]'") as caught:
+            nvrtc.version()
+    finally:
+        nvrtc._bindings.cache_clear()
+    assert "cuda-toolkit[nvrtc]==13.*" in str(caught.value)

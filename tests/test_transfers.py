@@ -1,0 +1,214 @@
+"""Host arrays of a launch: overlap, alignment, copies in and back. Device memory is faked."""
+
+import ctypes
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pycu2c.diagnostics import LaunchError
+from pycu2c.runtime import driver, transfers
+from pycu2c.runtime.arguments import describe
+from pycu2c.runtime.transfers import Extent, extent_of, merged
+
+
+class FakeMemory:
+    """Device memory that is the host's, with an account of what is allocated and copied."""
+
+    def __init__(self):
+        self.alive = {}
+        self.copied_in = []
+        self.copied_out = []
+        self.synchronized = []
+        self.fails = ""
+
+    def allocate(self, size):
+        buffer = (ctypes.c_char * (size + 256))()
+        address = -(-ctypes.addressof(buffer) // 256) * 256
+        self.alive[address] = buffer
+        return address
+
+    def free(self, address):
+        del self.alive[address]
+
+    def copy_in(self, device_address, host_address, size, stream):
+        self.copied_in.append(size)
+        ctypes.memmove(device_address, host_address, size)
+
+    def copy_out(self, host_address, device_address, size, stream):
+        self.copied_out.append(size)
+        ctypes.memmove(host_address, device_address, size)
+
+    def synchronize(self, stream, doing):
+        self.synchronized.append(stream)
+        if self.fails:
+            raise driver.CudaError(self.fails, "it failed", doing)
+
+
+@pytest.fixture
+def memory(monkeypatch):
+    fake = FakeMemory()
+    for name in ("allocate", "free", "copy_in", "copy_out", "synchronize"):
+        monkeypatch.setattr(driver, name, getattr(fake, name))
+    return fake
+
+
+def on_device(array, address):
+    """The array that a kernel sees: same shape and strides, at the device's address."""
+    interface = {
+        "shape": array.shape,
+        "strides": array.strides,
+        "typestr": array.dtype.str,
+        "data": (address, False),
+        "version": 3,
+    }
+    return np.asarray(SimpleNamespace(__array_interface__=interface))
+
+
+def staged(*values, written=()):
+    described = [describe(v) if hasattr(v, "shape") else v for v in values]
+    return transfers.staged(described, set(written), 0, "k")
+
+
+bounds = st.tuples(st.integers(0, 20), st.integers(0, 20))
+
+
+@given(st.lists(bounds))
+def test_merged_covers_the_same_bytes_in_disjoint_ranges(pairs):
+    extents = [Extent(min(p), max(p)) for p in pairs]
+    unions = merged(extents)
+    covered = [byte for u in unions for byte in range(u.start, u.stop)]
+    assert covered == sorted({byte for e in extents for byte in range(e.start, e.stop)})
+    for extent in extents:
+        inside = [u for u in unions if u.start <= extent.start and extent.stop <= u.stop]
+        assert inside or not extent.size
+
+
+def test_neighbours_stay_apart_and_overlaps_join():
+    extents = [Extent(6, 8), Extent(0, 4), Extent(2, 6), Extent(9, 9)]
+    assert merged(extents) == [Extent(0, 6), Extent(6, 8)]
+
+
+steps = st.integers(-3, 3).filter(bool)
+
+
+@given(steps, steps, st.booleans())
+def test_extent_is_the_bounds_that_numpy_gives(row_step, column_step, transposed):
+    array = np.zeros((7, 9), np.float32)[::row_step, ::column_step]
+    array = array.T if transposed else array
+    extent = extent_of(describe(array))
+    assert (extent.start, extent.stop) == np.lib.array_utils.byte_bounds(array)
+
+
+def test_extent_of_empty_and_broadcast_arrays():
+    assert extent_of(describe(np.zeros((3, 0)))).size == 0
+    assert extent_of(describe(np.broadcast_to(np.float32(1), (5, 5)))).size == 4
+
+
+def test_only_what_is_written_comes_back(memory):
+    x, y = np.arange(4.0), np.arange(4.0)
+    with staged(x, 2.5, y, written=[2]) as addresses:
+        assert addresses[1] == 0
+        assert on_device(x, addresses[0]).tolist() == [0, 1, 2, 3]
+        on_device(x, addresses[0])[:] = 7
+        on_device(y, addresses[2])[:] = 8
+    assert x.tolist() == [0, 1, 2, 3]
+    assert y.tolist() == [8, 8, 8, 8]
+    assert memory.copied_out == [32]
+    assert not memory.alive
+
+
+def test_the_same_array_twice_is_one_array_on_the_device(memory):
+    x = np.arange(4.0)
+    with staged(x, x, written=[0]) as addresses:
+        assert addresses[0] == addresses[1]
+    assert memory.copied_in == [32]
+
+
+@pytest.mark.parametrize("step", [1, -1, 2, -3])
+def test_views_of_one_base_stay_aliased(memory, step):
+    base = np.arange(12.0)
+    whole, part = base, base[2:10][::step]
+    expected = base.copy()
+    expected[2:10][::step] = -1
+    with staged(whole, part, written=[1]) as addresses:
+        on_device(part, addresses[1])[:] = -1
+        assert on_device(whole, addresses[0]).tolist() == expected.tolist()
+    assert base.tolist() == expected.tolist()
+    assert memory.copied_in == [96]
+
+
+def test_interleaved_views_are_one_range(memory):
+    base = np.zeros(8)
+    even, odd = base[::2], base[1::2]
+    with staged(even, odd, written=[0, 1]) as addresses:
+        on_device(even, addresses[0])[:] = 1
+        on_device(odd, addresses[1])[:] = 2
+    assert base.tolist() == [1, 2] * 4
+    assert len(memory.copied_in) == 1
+
+
+@pytest.mark.parametrize("start", [0, 4, 12, 20])
+def test_the_device_has_the_alignment_of_the_host(memory, start):
+    base = np.zeros(128, np.uint8)
+    floats, bytes_ = base[start + 4 : start + 68].view(np.float32), base[start + 3 : start + 90]
+    with staged(floats, bytes_) as addresses:
+        assert addresses[0] % 256 == floats.ctypes.data % 256
+        assert addresses[0] - addresses[1] == 1
+
+
+def test_an_empty_array_is_nowhere(memory):
+    with staged(np.zeros(0), written=[0]) as addresses:
+        assert addresses == (0,)
+    assert not memory.copied_in
+    assert not memory.copied_out
+
+
+def test_writing_to_a_read_only_array_is_refused(memory):
+    x = np.broadcast_to(np.float32(1), (4,))
+    with (
+        pytest.raises(LaunchError, match="k writes to its argument 1, and that array is read-only"),
+        staged(x, written=[0]),
+    ):
+        pytest.fail("the launch must not run")
+    assert not memory.alive
+
+
+def test_a_failed_kernel_is_named_and_its_memory_freed(memory):
+    x = np.arange(4.0)
+    memory.fails = "CUDA_ERROR_ILLEGAL_ADDRESS"
+    with (
+        pytest.raises(driver.CudaError, match=r"run k: it failed \(CUDA_ERROR_ILLEGAL_ADDRESS\)"),
+        staged(x, written=[0]) as addresses,
+    ):
+        on_device(x, addresses[0])[:] = 7
+    assert x.tolist() == [0, 1, 2, 3]
+    assert not memory.alive
+
+
+def device_array(address, stream=None):
+    interface = {
+        "shape": (4,),
+        "typestr": "<f8",
+        "data": (address, False),
+        "version": 3,
+        "stream": stream,
+    }
+    return SimpleNamespace(__cuda_array_interface__=interface, shape=(4,))
+
+
+def test_a_device_array_is_used_where_it_is_and_not_waited_for(memory):
+    with staged(device_array(0x7000), 3, written=[0]) as addresses:
+        assert addresses == (0x7000, 0)
+    assert not memory.copied_in
+    assert not memory.synchronized
+
+
+def test_the_launch_waits_for_the_stream_that_an_array_names(memory, monkeypatch):
+    ordered = []
+    monkeypatch.setattr(driver, "order_after", lambda *streams: ordered.append(streams))
+    with staged(device_array(0x7000, stream=9), device_array(0x8000)):
+        pass
+    assert ordered == [(9, 0)]
