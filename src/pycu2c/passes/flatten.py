@@ -1,0 +1,175 @@
+"""Arrays become what C has: a pointer, and the lengths and strides that are used.
+
+``a: float32[:, ::1]`` with ``a[i, j]`` -> ``a: pointer, a.shape.1`` with
+``a[i * a.shape.1 + j]``. Arrays whose shape the kernel fixes keep their indices.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from pycu2c import dtypes
+from pycu2c.ir.construct import binary, cast, integer, scalar_type
+from pycu2c.ir.nodes import (
+    Body,
+    Call,
+    Dim,
+    ElementOf,
+    Expr,
+    Function,
+    Load,
+    Module,
+    Parameter,
+    Part,
+    Stmt,
+    Store,
+    Stride,
+    Var,
+)
+from pycu2c.ir.walk import (
+    bodies,
+    children,
+    operands,
+    with_bodies,
+    with_children,
+    with_operands,
+)
+from pycu2c.operators import ADD, MUL
+from pycu2c.passes.ranges import Facts
+from pycu2c.types import WEAK_INT, Array, Scalar
+
+WEAK_INT32 = Scalar(dtypes.INT32, weak=True)
+Key = tuple[str, Part, int]  # an array parameter's name, and which part of it
+
+
+def flatten(module: Module, facts: Facts) -> Module:
+    """Every function takes pointers and numbers; callees first, since callers pass on parts."""
+    flat: dict[str, Function] = {}
+    for function in module.devices:
+        flat[function.name] = _flat_function(function, facts, flat)
+    kernel = _flat_function(module.kernel, facts, flat)
+    return Module(kernel, tuple(flat.values()))
+
+
+def _flat_function(function: Function, facts: Facts, flat: dict[str, Function]) -> Function:
+    arrays = {p.name for p in function.parameters if isinstance(p.type, Array)}
+    flattener = _Flattener(arrays, facts, flat)
+    body = flattener.body(function.body)
+    return replace(function, parameters=flattener.parameters(function), body=body)
+
+
+@dataclass(slots=True)
+class _Flattener:
+    arrays: set[str]  # parameters: pointers in C; other arrays are declared with their shape
+    facts: Facts
+    flat: dict[str, Function]
+    used: dict[Key, Scalar] = field(default_factory=dict)
+
+    def body(self, body: Body) -> Body:
+        return tuple(self.statement(s) for s in body)
+
+    def statement(self, s: Stmt) -> Stmt:
+        s = with_operands(s, tuple(self.expression(e) for e in operands(s)))
+        s = with_bodies(s, tuple(self.body(b) for b in bodies(s)))
+        if isinstance(s, Store):
+            return replace(s, indices=self.indices(s.array, s.indices))
+        return s
+
+    def expression(self, e: Expr) -> Expr:
+        new = with_children(e, tuple(self.expression(c) for c in children(e)))
+        match new:
+            case Load() | ElementOf():
+                return replace(new, indices=self.indices(new.array, new.indices))
+            case Dim():
+                return self.part(new.array, Part.SHAPE, new.axis, new.type, new)
+            case Stride():
+                return self.part(new.array, Part.STRIDE, new.axis, new.type, new)
+            case Call():
+                return replace(new, arguments=self.arguments(new))
+            case _:
+                return new
+
+    def part(self, array: Var, part: Part, axis: int, kind: Scalar, at: Expr) -> Expr:
+        """The parameter that carries a length or stride; a literal where it is fixed."""
+        assert isinstance(array.type, Array)
+        if array.type.shape is not None:
+            assert part is Part.SHAPE
+            return integer(array.type.shape[axis], at.span)
+        key = (array.name, part, axis)
+        kind = self.used.setdefault(key, kind)
+        return Var(f"{array.name}.{part.value}.{axis}", kind, at.span)
+
+    def indices(self, array: Var, given: tuple[Expr, ...]) -> tuple[Expr, ...]:
+        """One index for a pointer; where all parts are 32-bit it is computed in 32 bits:
+        an element's number is less than the array's size, or the program is undefined."""
+        kind = array.type
+        assert isinstance(kind, Array)
+        if array.name not in self.arrays:
+            return given
+        if kind.ndim == 1 and kind.layout == "C":
+            return given
+        small = self.facts.index32 and all(scalar_type(i).dtype.bits <= 32 for i in given)
+        unsigned = any(scalar_type(i).dtype is dtypes.UINT32 for i in given)
+        number = WEAK_INT32 if small and not unsigned else WEAK_INT
+        if kind.layout == "C":
+            return (self._row_major(array, [cast(i, number) for i in given], number),)
+        return (self._strided(array, [cast(i, number) for i in given], number),)
+
+    def _row_major(self, array: Var, indices: list[Expr], number: Scalar) -> Expr:
+        """Horner's rule: (i * rows + j) * columns + k."""
+        total = indices[0]
+        for axis, index in enumerate(indices[1:], start=1):
+            length = self._sized(Part.SHAPE, array, axis, index)
+            scaled = binary(MUL, total, cast(length, number), index.span)
+            total = binary(ADD, scaled, index, index.span)
+        return total
+
+    def _strided(self, array: Var, indices: list[Expr], number: Scalar) -> Expr:
+        terms = [
+            binary(MUL, i, cast(self._sized(Part.STRIDE, array, axis, i), number), i.span)
+            for axis, i in enumerate(indices)
+        ]
+        total = terms[0]
+        for term in terms[1:]:
+            total = binary(ADD, total, term, term.span)
+        return total
+
+    def _sized(self, part: Part, array: Var, axis: int, at: Expr) -> Expr:
+        kind = WEAK_INT32 if self.facts.index32 else WEAK_INT
+        return self.part(array, part, axis, kind, at)
+
+    def arguments(self, call: Call) -> tuple[Expr, ...]:
+        """The arguments of a call, arrays in the parts that the callee takes."""
+        out: list[Expr] = []
+        for parameter in self.flat[call.function].parameters:
+            given = call.arguments[parameter.argument]
+            if parameter.part in (Part.VALUE, Part.DATA):
+                out.append(given)
+                continue
+            assert isinstance(given, Var)
+            assert isinstance(parameter.type, Scalar)
+            out.append(
+                cast(
+                    self.part(given, parameter.part, parameter.axis, parameter.type, given),
+                    parameter.type,
+                )
+            )
+        return tuple(out)
+
+    def parameters(self, function: Function) -> tuple[Parameter, ...]:
+        """Each array's pointer, followed by the parts of it that are used."""
+        out: list[Parameter] = []
+        for p in function.parameters:
+            if not isinstance(p.type, Array):
+                out.append(p)
+                continue
+            out.append(replace(p, part=Part.DATA))
+            parts = sorted(
+                ((part, axis) for name, part, axis in self.used if name == p.name),
+                key=lambda key: (key[0].value, key[1]),
+            )
+            for part, axis in parts:
+                kind = self.used[p.name, part, axis]
+                name = f"{p.name}.{part.value}.{axis}"
+                out.append(Parameter(name, kind, p.argument, part, axis))
+        return tuple(out)
