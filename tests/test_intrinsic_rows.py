@@ -18,6 +18,7 @@ from pycu2c.csyntax.printer import print_expr
 from pycu2c.dtypes import BOOL, FLOAT32, FLOAT64, INT32, INT64, DType
 from pycu2c.emit.helpers import HELPERS, instantiate
 from pycu2c.intrinsics.all import REGISTRY
+from pycu2c.intrinsics.machine import MACHINE, Thread
 from pycu2c.intrinsics.registry import Effect, Intrinsic
 
 ROWS = [r for r in REGISTRY.values() if r.effect is Effect.PURE and r.dtypes]
@@ -28,6 +29,9 @@ NAMES = ["row_" + i.replace(".", "_").replace("-", "_") for i in IDS]
 # helpers promise numpy's very bits; functions of a math library are within some ulps
 EXACT = {r.name for r in ROWS if r.c_helpers} - {"python.pow"}
 EXACT |= {"math.degrees", "math.radians", "math.sqrt", "math.fabs", "math.copysign", "math.fmod"}
+
+# numpy's own answer differs between machines
+SIGN_OF_ZERO_OPEN = {"numpy.minimum", "numpy.maximum"}
 
 
 def result_type(row: Intrinsic, dtype: DType) -> DType:
@@ -105,6 +109,8 @@ def same(a: Any, b: Any, row: Intrinsic, dtype: DType) -> bool:
         return bool(a == b)
     if np.isnan(a) or np.isnan(b):
         return bool(np.isnan(a) and np.isnan(b))
+    if row.name in SIGN_OF_ZERO_OPEN:
+        return bool(a == b)
     if row.name in EXACT:
         return bool(a == b and np.signbit(a) == np.signbit(b))
     tolerance = 1e-5 if dtype is FLOAT32 else 1e-12
@@ -112,7 +118,12 @@ def same(a: Any, b: Any, row: Intrinsic, dtype: DType) -> bool:
 
 
 def defined(row: Intrinsic, given: tuple[Any, ...]) -> bool:
-    """Whether the answer is: not for int() of what no int64 holds."""
+    """Whether the answer is: not for int() of what no int64 holds.
+
+    numpy takes the square root for a power of 0.5, which is NaN for -inf where C has inf.
+    """
+    if row.name in ("python.pow", "math.pow"):
+        return bool(given[1] != 0.5 or not np.isneginf(given[0]))
     into_int = row.result == "int" or row.name == "round_digits"
     return not into_int or bool(np.isfinite(given[0]) and abs(given[0]) < 2**62)
 
@@ -197,7 +208,9 @@ def test_every_row_is_documented() -> None:
 def test_float_atomic_add_loses_nothing(dtype: DType, tmp_path: Path) -> None:
     compiler = shutil.which("gcc") or pytest.skip("no C compiler")
     text = instantiate("atomic_add", dtype, "c")
-    text += f"\n{dtype.c} add({dtype.c} *p, {dtype.c} v) {{ return atomic_add_{dtype.short}(p, v); }}"
+    text += (
+        f"\n{dtype.c} add({dtype.c} *p, {dtype.c} v) {{ return atomic_add_{dtype.short}(p, v); }}"
+    )
     run = compiled(compiler, text, tmp_path).add
     run.restype, run.argtypes = c_type(dtype), [ctypes.c_void_p, c_type(dtype)]
     place = np.array([1.5], dtype.numpy)
@@ -212,8 +225,6 @@ def test_atomic_add_in_the_reference_wraps() -> None:
 
 
 def test_places_read_the_running_thread() -> None:
-    from pycu2c.intrinsics.machine import MACHINE, Thread
-
     MACHINE.thread = Thread((1, 2, 3), (4, 5, 6), (8, 9, 10), (11, 12, 13))
     try:
         places = SimpleNamespace(**{n.replace(".", "_"): r.reference for n, r in REGISTRY.items()})

@@ -48,6 +48,8 @@ def convert(value: Number, to: Scalar) -> Number:
 
 def _truncated(value: Number) -> int:
     """Undefined for NaN and infinity: any answer will do, an exception will not."""
+    if isinstance(value, int):  # of any size, before it is cut to a width
+        return value
     return int(value) if np.isfinite(value) else 0
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from string import Template
 
-from pycu2c.dtypes import BY_NAME, FLOAT32, DType, Kind
+from pycu2c.dtypes import BY_NAME, FLOAT32, DType
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,13 +18,11 @@ class Helper:
 
     ``$q`` qualifiers, ``$T`` the type, ``$t`` its short name, ``$W`` the unsigned type to
     work in, ``$bits`` the width, ``$f`` the suffix of math functions, ``$s`` of literals.
-    ``in_cuda``: the kinds for which CUDA has the function, so that C alone needs a helper.
     """
 
     signed: str = ""
     unsigned: str = ""
     floating: str = ""
-    in_cuda: tuple[Kind, ...] = ()
 
 
 QUALIFIERS = {"cuda": "__device__ __forceinline__", "c": "static inline"}
@@ -33,8 +31,6 @@ QUALIFIERS = {"cuda": "__device__ __forceinline__", "c": "static inline"}
 def instantiate(name: str, dtype: DType, dialect_name: str) -> str:
     """The C text of helper ``name`` for a dtype, in ``cuda`` or ``c``; empty if none is needed."""
     helper = HELPERS[name]
-    if dialect_name == "cuda" and dtype.kind in helper.in_cuda:
-        return ""
     if dtype.is_float:
         text = helper.floating
     else:
@@ -182,8 +178,7 @@ def _choice(name: str, comment: str, choice: str) -> str:
 def _extreme(name: str, comment: str, choice: str, floating: str = "") -> Helper:
     """A helper of one line; ``floating`` is the choice where floats differ."""
     whole = _choice(name, comment, choice)
-    in_floats = _choice(name, comment, floating or choice)
-    return Helper(whole, whole, in_floats, in_cuda=(Kind.SIGNED, Kind.UNSIGNED))
+    return Helper(whole, whole, _choice(name, comment, floating or choice))
 
 
 MIN = _extreme("min", "The lesser, as Python chooses: the first where neither is.", "b < a ? b : a")
@@ -199,7 +194,6 @@ MAXIMUM = _extreme(
 
 
 ATOMIC_ADD = Helper(
-    in_cuda=(Kind.FLOAT,),
     floating="""
 // *place += value in one step; gives the old value.
 $q $T atomic_add_$t($T *place, $T value) {
@@ -210,7 +204,7 @@ $q $T atomic_add_$t($T *place, $T value) {
     } while (!__atomic_compare_exchange(place, &old, &sum, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
     return old;
 }
-"""
+""",
 )
 
 HELPERS: dict[str, Helper] = {

@@ -6,6 +6,7 @@ from pycu2c.intrinsics.registry import Effect
 from pycu2c.ir.nodes import (
     Allocate,
     Apply,
+    Body,
     Call,
     ElementOf,
     Evaluate,
@@ -86,3 +87,9 @@ def is_block_level(function: Function, known: frozenset[str] = frozenset()) -> b
             if s.value.intrinsic.effect is Effect.BARRIER:
                 return True
     return any(isinstance(e, Call) and e.function in known for e in all_expressions(function.body))
+
+
+def mentioned(body: Body) -> frozenset[str]:
+    """The variables that a block reads, or stores elements of."""
+    read = {e.name for e in all_expressions(body) if isinstance(e, Var)}
+    return frozenset(read | {s.array.name for s in statements(body) if isinstance(s, Store)})

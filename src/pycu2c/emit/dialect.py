@@ -1,0 +1,60 @@
+"""CUDA C and the CPU's C as two rows of data: everything that emission does differently."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from pycu2c.dtypes import DType
+from pycu2c.intrinsics.registry import Intrinsic, Spell
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How one target spells types, intrinsics, functions and numbers that C cannot write."""
+
+    name: Literal["cuda", "c"]
+    suffix: str  # of the file
+    type_name: Callable[[DType], str]
+    spell: Callable[[Intrinsic], Spell | None]
+    helper_names: Callable[[Intrinsic], tuple[str, ...]]
+    kernel: tuple[str, ...]  # qualifiers
+    device: tuple[str, ...]
+    shared: tuple[str, ...]
+    prologue: tuple[str, ...]  # headers
+    infinity: dict[str, str]  # by the dtype's short name
+    nan: dict[str, str]
+
+
+CUDA = Dialect(
+    name="cuda",
+    suffix=".cu",
+    type_name=lambda dtype: dtype.cuda,
+    spell=lambda row: row.cuda,
+    helper_names=lambda row: row.cuda_helpers,
+    kernel=('extern "C"', "__global__"),
+    device=("__device__",),
+    shared=("__shared__",),
+    prologue=(),
+    # no headers: NVRTC has none unless it is given some
+    infinity={
+        "f32": "__int_as_float(0x7f800000)",
+        "f64": "__longlong_as_double(0x7ff0000000000000LL)",
+    },
+    nan={"f32": "__int_as_float(0x7fc00000)", "f64": "__longlong_as_double(0x7ff8000000000000LL)"},
+)
+
+C = Dialect(
+    name="c",
+    suffix=".c",
+    type_name=lambda dtype: dtype.c,
+    spell=lambda row: row.c,
+    helper_names=lambda row: row.c_helpers,
+    kernel=(),
+    device=("static", "inline"),
+    shared=(),
+    prologue=("<math.h>", "<stdbool.h>", "<stdint.h>", "<stdlib.h>"),
+    infinity={"f32": "INFINITY", "f64": "(double)INFINITY"},
+    nan={"f32": "NAN", "f64": "(double)NAN"},
+)

@@ -1,0 +1,119 @@
+"""IR -> C text. Knows no target: everything that differs is in the Dialect, except the frame
+that a CPU kernel needs around its block, which is in ``emit/cpu_frame.py``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pycu2c.csyntax import nodes as c
+from pycu2c.csyntax.printer import print_file
+from pycu2c.dtypes import DType
+from pycu2c.emit.cpu_frame import coordinates_used, cpu_kernel, cpu_types
+from pycu2c.emit.dialect import Dialect
+from pycu2c.emit.expressions import Speller
+from pycu2c.emit.helpers import instantiate
+from pycu2c.emit.names import function_names, name_variables
+from pycu2c.emit.statements import Comments, StatementSpeller
+from pycu2c.ir.effects import mentioned, writes
+from pycu2c.ir.nodes import Function, Module, Parameter, Part
+from pycu2c.types import Array, Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Emitted:
+    """Generated text; ``entry`` is the C name of the kernel."""
+
+    text: str
+    entry: str
+
+
+def emit(module: Module, dialect: Dialect, comments: Comments = "none") -> Emitted:
+    """The C file of a flat module: helpers that it calls, device functions, the kernel."""
+    functions = function_names(module)
+    emitter = _ModuleEmitter(module, dialect, comments, functions)
+    devices = [emitter.device(f) for f in module.devices]
+    kernel = emitter.kernel()
+    items: list[c.Item] = [c.Include(header) for header in dialect.prologue]
+    if dialect.name == "c":
+        items += [c.Blank(), *cpu_types(module, functions[module.kernel.name], emitter.ctype)]
+    for text in emitter.helper_texts():
+        items += [c.Blank(), c.Verbatim(text)]
+    for function in (*devices, kernel):
+        items += [c.Blank(), function]
+    while items and isinstance(items[0], c.Blank):
+        del items[0]
+    return Emitted(print_file(c.File(tuple(items))), functions[module.kernel.name])
+
+
+class _ModuleEmitter:
+    def __init__(
+        self, module: Module, dialect: Dialect, comments: Comments, functions: dict[str, str]
+    ) -> None:
+        self.module, self.dialect, self.comments = module, dialect, comments
+        self.functions = functions
+        self.written = writes(module)
+        self.coordinates = coordinates_used(module) if dialect.name == "c" else {}
+        self.helpers: dict[tuple[str, DType], None] = {}
+
+    def speller(self, function: Function) -> Speller:
+        names = name_variables(function, self.functions.values())
+        pointers = frozenset(p.name for p in function.parameters if p.part is Part.DATA)
+        return Speller(
+            self.dialect, names, self.functions, pointers, self.coordinates, self.helpers
+        )
+
+    def ctype(self, p: Parameter) -> c.CType:
+        """The C type of a flat parameter; what is only read is const."""
+        if isinstance(p.type, Array):
+            name = self.dialect.type_name(p.type.dtype)
+            owner = self._owner(p)
+            return c.Pointer(c.Named(name, const=p.name not in self.written[owner]))
+        return c.Named(self.dialect.type_name(p.type.dtype))
+
+    def _owner(self, p: Parameter) -> str:
+        for function in (self.module.kernel, *self.module.devices):
+            if any(q is p for q in function.parameters):
+                return function.name
+        raise AssertionError(f"{p.name} is a parameter of no function")
+
+    def device(self, function: Function) -> c.Function:
+        speller = self.speller(function)
+        body = StatementSpeller(speller, self.comments).block(function.body)
+        places = self.coordinates.get(function.name, ())
+        parameters = [c.Parameter(c.Named("struct dim3", const=True), name) for name in places]
+        parameters += [
+            c.Parameter(self.ctype(p), speller.names[p.name]) for p in function.parameters
+        ]
+        if self.dialect.name == "c":
+            body = (*_unused(function, speller), *body)
+        result = (
+            speller.type(function.result)
+            if isinstance(function.result, Scalar)
+            else c.Named("void")
+        )
+        name = self.functions[function.name]
+        return c.Function(name, result, tuple(parameters), body, self.dialect.device)
+
+    def kernel(self) -> c.Function:
+        function = self.module.kernel
+        speller = self.speller(function)
+        body = StatementSpeller(speller, self.comments).block(function.body)
+        name = self.functions[function.name]
+        if self.dialect.name == "c":
+            places = self.coordinates[function.name]
+            return cpu_kernel(name, function, speller.names.known, self.ctype, body, places)
+        parameters = tuple(
+            c.Parameter(self.ctype(p), speller.names[p.name]) for p in function.parameters
+        )
+        return c.Function(name, c.Named("void"), parameters, body, self.dialect.kernel)
+
+    def helper_texts(self) -> list[str]:
+        texts = (instantiate(name, dtype, self.dialect.name) for name, dtype in self.helpers)
+        return [text for text in texts if text]
+
+
+def _unused(function: Function, speller: Speller) -> list[c.Stmt]:
+    """gcc warns of parameters that a body does not read."""
+    read = mentioned(function.body)
+    names = [speller.names[p.name] for p in function.parameters if p.name not in read]
+    return [c.Evaluate(c.Cast(c.Named("void"), c.Name(name))) for name in names]

@@ -1,0 +1,205 @@
+"""IR expressions -> C expressions. What differs between targets is in the Dialect.
+
+C converts operands by itself: ``exact`` says whether an expression's C type must be the IR's,
+or whether its place converts it (an initialiser, an operand beside one of the right type).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import assert_never
+
+import numpy as np
+
+from pycu2c.csyntax import nodes as c
+from pycu2c.dtypes import FLOAT32, INT32, DType
+from pycu2c.emit.dialect import Dialect
+from pycu2c.emit.names import Names
+from pycu2c.ir.construct import scalar_type
+from pycu2c.ir.nodes import (
+    Apply,
+    Binary,
+    Call,
+    Cast,
+    Const,
+    Dim,
+    ElementOf,
+    Expr,
+    Junction,
+    Let,
+    Load,
+    Logical,
+    Select,
+    Stride,
+    Unary,
+    Var,
+)
+from pycu2c.operators import C_SHL, C_SHR, truth
+from pycu2c.types import Array, Scalar
+from pycu2c.values import wrap
+
+
+@dataclass(slots=True)
+class Speller:
+    """Spells the expressions of one function, and notes which helpers they call."""
+
+    dialect: Dialect
+    names: Names
+    functions: Mapping[str, str]
+    pointers: frozenset[str] = frozenset()  # arrays that come as parameters
+    coordinates: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    helpers: dict[tuple[str, DType], None] = field(default_factory=dict)
+
+    def type(self, scalar: Scalar) -> c.Named:
+        return c.Named(self.dialect.type_name(scalar.dtype))
+
+    def into(self, e: Expr, dtype: DType) -> c.Expr:
+        """Where C converts to ``dtype`` by itself: an integer widened needs no cast."""
+        if isinstance(e, Cast) and scalar_type(e).dtype is dtype and _is_whole(e.operand):
+            return self.into(e.operand, scalar_type(e.operand).dtype)
+        spelled = self.spell(e, exact=False)
+        if isinstance(e, Apply) and e.intrinsic.is_value and isinstance(spelled, c.Cast):
+            return spelled.operand
+        if isinstance(e, Apply) and isinstance(spelled, c.Cast) and e.intrinsic.bounds:
+            return spelled.operand
+        return spelled
+
+    def spell(self, e: Expr, exact: bool = True) -> c.Expr:
+        match e:
+            case Const():
+                return self._literal(e, exact)
+            case Var():
+                return self._variable(e)
+            case Unary():
+                return c.Unary(e.op.c, self.spell(e.operand, exact))
+            case Binary():
+                return self._binary(e, exact)
+            case Logical():
+                op = "&&" if e.op is Junction.AND else "||"
+                return c.Binary(op, self.spell(e.left, False), self.spell(e.right, False))
+            case Select():
+                return self._select(e, exact)
+            case Cast():
+                return self._cast(e)
+            case Load():
+                return self._element(e)
+            case ElementOf():
+                return c.Unary("&", self._element(e))
+            case Apply():
+                return self._apply(e)
+            case Call():
+                return self._call(e)
+            case Dim() | Stride() | Let():
+                raise AssertionError(f"{type(e).__name__} is gone before emission")
+            case _:
+                assert_never(e)
+
+    def _variable(self, e: Var) -> c.Expr:
+        name = c.Name(self.names[e.name])
+        kind = e.type
+        if isinstance(kind, Array) and kind.shape is not None and kind.ndim > 1:
+            if e.name in self.pointers:
+                return name
+            zero: c.Expr = name
+            for _ in kind.shape:
+                zero = c.Index(zero, c.Number("0"))
+            return c.Unary("&", zero)
+        return name
+
+    def _binary(self, e: Binary, exact: bool) -> c.Expr:
+        comparison = e.op.result is truth
+        left_is_literal = isinstance(e.left, Const)
+        if e.op in (C_SHL, C_SHR):
+            left, right = self.spell(e.left, exact=True), self.spell(e.right, exact=False)
+        else:
+            demanded = exact or comparison
+            left = self.operand(e.left, demanded and not left_is_literal)
+            right = self.operand(e.right, demanded and left_is_literal)
+        assert e.op.c is not None, f"{e.op} is not C's"
+        return c.Binary(e.op.c, left, right)
+
+    def operand(self, e: Expr, exact: bool) -> c.Expr:
+        """C widens what is narrower than int to int by itself."""
+        if isinstance(e, Cast) and scalar_type(e).dtype is INT32:
+            inner = scalar_type(e.operand).dtype
+            if not inner.is_float and inner.bits < 32:
+                return self.spell(e.operand, exact)
+        return self.spell(e, exact)
+
+    def _select(self, e: Select, exact: bool) -> c.Expr:
+        condition = self.spell(e.condition, False)
+        # if one arm has the right type, C gives it to both
+        then = self.spell(e.then, exact and not isinstance(e.then, Const))
+        both_literal = isinstance(e.then, Const) and isinstance(e.orelse, Const)
+        orelse = self.spell(e.orelse, exact and (both_literal or not isinstance(e.orelse, Const)))
+        return c.Conditional(condition, then, orelse)
+
+    def _cast(self, e: Cast) -> c.Expr:
+        inner = self.spell(e.operand, exact=False)
+        if isinstance(inner, c.Cast) and isinstance(e.operand, Apply):
+            inner = inner.operand if e.operand.intrinsic.is_value else inner
+        return c.Cast(self.type(e.type), inner)
+
+    def _element(self, e: Load | ElementOf) -> c.Expr:
+        place: c.Expr = c.Name(self.names[e.array.name])
+        for index in e.indices:
+            place = c.Index(place, self.into(index, scalar_type(index).dtype))
+        return place
+
+    def _apply(self, e: Apply) -> c.Expr:
+        row = e.intrinsic
+        spell = self.dialect.spell(row)
+        assert spell is not None, f"{row.name} has no {self.dialect.name} spelling"
+        dtype = self._dtype_of(e)
+        names = [name for name, kind in row.parameters if kind != "index"]
+        arguments = {n: self.spell(a) for n, a in zip(names, e.arguments)}
+        for helper in self.dialect.helper_names(row):
+            self.helpers[helper, dtype] = None
+        return spell(arguments, dtype)
+
+    def _dtype_of(self, e: Apply) -> DType:
+        """The dtype that names the variant: of the operands where there are any."""
+        kinds = [kind for _, kind in e.intrinsic.parameters if kind != "index"]
+        for kind, argument in zip(kinds, e.arguments):
+            if kind in ("array", "T", "F") and isinstance(argument.type, Scalar):
+                return argument.type.dtype
+        return e.type.dtype if isinstance(e.type, Scalar) else INT32
+
+    def _call(self, e: Call) -> c.Expr:
+        passed = tuple(c.Name(name) for name in self.coordinates.get(e.function, ()))
+        arguments = tuple(self.spell(a, exact=False) for a in e.arguments)
+        return c.Call(self.functions[e.function], passed + arguments)
+
+    def _literal(self, e: Const, exact: bool) -> c.Expr:
+        dtype = e.type.dtype
+        if dtype.is_float:
+            return self._float(float(e.value), dtype)
+        if isinstance(e.value, bool) or dtype.name == "bool":
+            return c.Number("true" if e.value else "false")
+        return self.integer(wrap(int(e.value), e.type), dtype, exact)
+
+    def integer(self, value: int, dtype: DType, exact: bool) -> c.Expr:
+        """``7``; with its suffix where the type of the literal matters, or it needs the width."""
+        needs_width = not -(2**31) < value < 2**31
+        suffix = dtype.suffix if exact or needs_width else ""
+        if value == dtype.minimum and dtype.is_signed and dtype.bits >= 32:
+            most = c.Number(f"-{-(value + 1)}{suffix}")  # C has no literal for the least integer
+            return c.Binary("-", most, c.Number("1"))
+        return c.Number(f"{value}{suffix}")
+
+    def _float(self, value: float, dtype: DType) -> c.Expr:
+        if math.isnan(value):
+            return c.Number(self.dialect.nan[dtype.short])
+        if math.isinf(value):
+            infinity: c.Expr = c.Number(self.dialect.infinity[dtype.short])
+            return infinity if value > 0 else c.Unary("-", infinity)
+        shortest = str(np.float32(value)) if dtype is FLOAT32 else repr(value)
+        if not any(mark in shortest for mark in ".e"):
+            shortest += ".0"
+        return c.Number(shortest + dtype.suffix)
+
+
+def _is_whole(e: Expr) -> bool:
+    return not scalar_type(e).dtype.is_float

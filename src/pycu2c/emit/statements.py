@@ -1,0 +1,207 @@
+"""IR statements -> C statements: one for one, so that the C reads like the kernel."""
+
+from __future__ import annotations
+
+import linecache
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias, assert_never
+
+from pycu2c.csyntax import nodes as c
+from pycu2c.emit.expressions import Speller
+from pycu2c.ir.construct import scalar_type
+from pycu2c.ir.nodes import (
+    Allocate,
+    Apply,
+    Assign,
+    Binary,
+    Body,
+    Break,
+    Const,
+    Continue,
+    Declare,
+    Evaluate,
+    Expr,
+    For,
+    If,
+    Load,
+    NextThread,
+    Return,
+    Stmt,
+    Store,
+    ThreadLoop,
+    Var,
+    While,
+)
+from pycu2c.ir.walk import all_expressions
+from pycu2c.operators import ADD, AND, C_SHL, C_SHR, DIV, MUL, OR, QUOTIENT, REMAINDER, SUB, XOR
+from pycu2c.source import Span
+from pycu2c.types import Array, Scalar, Space
+
+Comments: TypeAlias = Literal["none", "comments", "source"]  # what of the Python goes into the C
+
+_COMPOUND = (ADD, SUB, MUL, DIV, QUOTIENT, REMAINDER, AND, OR, XOR, C_SHL, C_SHR)
+
+
+@dataclass(slots=True)
+class StatementSpeller:
+    """Spells the statements of one function."""
+
+    speller: Speller
+    comments: Comments = "none"
+    kinds: dict[str, Scalar] = field(default_factory=dict)
+    _line: int = 0  # of the Python that has been quoted so far
+    _file: str = ""
+    _loops: int = 0  # inside the innermost ThreadLoop
+    _labels: int = 0
+    _label: str = ""
+
+    def block(self, body: Body) -> tuple[c.Stmt, ...]:
+        out: list[c.Stmt] = []
+        for s in body:
+            out += self.quoted(s.span)
+            out += self.statement(s)
+        return tuple(out)
+
+    def quoted(self, span: Span) -> list[c.Stmt]:
+        """The Python comments, or lines, that stand before a statement and were not yet quoted."""
+        if self.comments == "none":
+            return []
+        first = self._line + 1 if span.file == self._file else span.line
+        self._file, self._line = span.file, max(self._line, span.line)
+        lines = [linecache.getline(span.file, n).strip() for n in range(first, span.line + 1)]
+        if self.comments == "comments":
+            lines = [text for text in lines if text.startswith("#")]
+        return [c.Comment(text.lstrip("# ")) for text in lines if text]
+
+    def statement(self, s: Stmt) -> list[c.Stmt]:
+        match s:
+            case Allocate():
+                return [self._allocate(s)]
+            case Declare():
+                return [self._declare(s)]
+            case Assign():
+                target = c.Name(self.speller.names[s.var.name])
+                return [self._assign(target, s.value, scalar_type(s.var))]
+            case Store():
+                place = self.speller.spell(Load(s.array, s.indices, s.span))
+                assert isinstance(s.array.type, Array)
+                return [self._assign(place, s.value, s.array.type.element)]
+            case Evaluate():
+                return [c.Evaluate(self.speller.spell(s.value))]
+            case If():
+                return [self._if(s)]
+            case While():
+                condition = self.speller.spell(s.condition, exact=False)
+                return [c.While(condition, self._loop_body(s.body))]
+            case For():
+                return [self._for(s)]
+            case Break():
+                return [c.Break()]
+            case Continue():
+                return [c.Continue()]
+            case Return():
+                return [self._return(s)]
+            case ThreadLoop():
+                return self._thread_loop(s)
+            case NextThread():
+                return [self._next_thread()]
+            case _:
+                assert_never(s)
+
+    def _allocate(self, s: Allocate) -> c.Stmt:
+        kind = s.var.type
+        assert isinstance(kind, Array)
+        assert kind.shape is not None
+        qualifiers = self.speller.dialect.shared if kind.space is Space.SHARED else ()
+        of = c.ArrayOf(self.speller.type(kind.element), kind.shape)
+        return c.Declare(of, self.speller.names[s.var.name], None, qualifiers)
+
+    def _declare(self, s: Declare) -> c.Stmt:
+        kind = s.var.type
+        assert isinstance(kind, Scalar)
+        init = None if s.init is None else self.speller.into(s.init, kind.dtype)
+        return c.Declare(self.speller.type(kind), self.speller.names[s.var.name], init)
+
+    def _assign(self, place: c.Expr, value: Expr, kind: Scalar) -> c.Stmt:
+        """``x = x + v`` is written ``x += v``."""
+        if isinstance(value, Binary) and value.op in _COMPOUND and kind.dtype.bits >= 32:
+            if isinstance(value.left, (Var, Load)) and self.speller.spell(value.left) == place:
+                exact = value.op not in (C_SHL, C_SHR) and not isinstance(value.right, Const)
+                right = self.speller.spell(value.right, exact)
+                return c.Assign(place, right, f"{value.op.c}=")
+        return c.Assign(place, self.speller.into(value, kind.dtype))
+
+    def _if(self, s: If) -> c.Stmt:
+        condition = self.speller.spell(s.condition, exact=False)
+        return c.If(condition, self.block(s.then), self.block(s.orelse))
+
+    def _loop_body(self, body: Body) -> tuple[c.Stmt, ...]:
+        self._loops += 1
+        out = self.block(body)
+        self._loops -= 1
+        return out
+
+    def _for(self, s: For) -> c.Stmt:
+        kind = scalar_type(s.var)
+        name = c.Name(self.speller.names[s.var.name])
+        start = self.speller.into(s.start, kind.dtype)
+        stop = self.speller.spell(s.stop, exact=False)
+        pace = s.step.value if isinstance(s.step, Const) else None
+        backwards = pace is not None and pace < 0
+        step: c.Assign | c.Step
+        if pace in (1, -1):
+            step = c.Step(name, "++" if pace == 1 else "--")
+        elif backwards:
+            assert pace is not None
+            step = c.Assign(name, self.speller.integer(int(-pace), kind.dtype, False), "-=")
+        else:
+            step = c.Assign(name, self.speller.spell(s.step, exact=False), "+=")
+        condition = c.Binary(">" if backwards else "<", name, stop)
+        declared = c.Declare(self.speller.type(kind), name.name, start)
+        return c.For(declared, condition, step, self._loop_body(s.body))
+
+    def _return(self, s: Return) -> c.Stmt:
+        if s.value is None:
+            return c.Return()
+        return c.Return(self.speller.into(s.value, scalar_type(s.value).dtype))
+
+    # ---- the CPU's loops over the threads of a block ----
+
+    def _thread_loop(self, s: ThreadLoop) -> list[c.Stmt]:
+        """``for`` over z, y and x, with CUDA's own names for the coordinates."""
+        self._labels += 1
+        outer = self._loops, self._label
+        self._loops, self._label = 0, ""
+        body = list(self.block(s.body))
+        if _numbers_threads(s.body):
+            body.insert(0, _thread_number())
+        if self._label:
+            body.append(c.LabelHere(self._label))
+        self._loops, self._label = outer
+        for axis in "xyz":
+            index = c.Member(c.Name("threadIdx"), axis)
+            going = c.Binary("<", index, c.Member(c.Name("blockDim"), axis))
+            body = [c.For(c.Assign(index, c.Number("0")), going, c.Step(index), tuple(body))]
+        return body
+
+    def _next_thread(self) -> c.Stmt:
+        if self._loops == 0:
+            return c.Continue()
+        self._label = f"next_thread_{self._labels}"
+        return c.Goto(self._label)
+
+
+def _numbers_threads(body: Body) -> bool:
+    return any(
+        isinstance(e, Apply) and e.intrinsic.name == "block.thread" for e in all_expressions(body)
+    )
+
+
+def _thread_number() -> c.Stmt:
+    def member(variable: str, axis: str) -> c.Expr:
+        return c.Member(c.Name(variable), axis)
+
+    rows = c.Binary("*", member("blockDim", "y"), member("threadIdx", "z"))
+    row = c.Binary("+", member("threadIdx", "y"), rows)
+    number = c.Binary("+", member("threadIdx", "x"), c.Binary("*", member("blockDim", "x"), row))
+    return c.Declare(c.Named("int64_t", const=True), "thread", number)

@@ -1,0 +1,76 @@
+"""Variables that nothing reads, and the statements that only serve them, are dropped."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pycu2c.ir.effects import any_effect, effectful
+from pycu2c.ir.nodes import (
+    Allocate,
+    Assign,
+    Body,
+    Evaluate,
+    Expr,
+    For,
+    Function,
+    If,
+    Module,
+    Stmt,
+    Store,
+    Var,
+    While,
+)
+from pycu2c.ir.walk import all_expressions, expressions, map_functions, map_stmt, statements
+
+
+def drop_dead(module: Module) -> Module:
+    """``x = a[i]`` with no read of x -> nothing; ``x = atomic.add(…)`` -> the call alone."""
+    devices = effectful(module)
+    return map_functions(module, lambda f: replace(f, body=_live(f, devices)))
+
+
+def _live(function: Function, devices: frozenset[str]) -> Body:
+    body = function.body
+    while True:
+        read = _read(body)
+
+        def kept(s: Stmt, read: frozenset[str] = read) -> Body:
+            match s:
+                case Assign() if s.var.name not in read:
+                    return _effect_of(s.value, s, devices)
+                case Allocate() if s.var.name not in read:
+                    return ()
+                case If(then=(), orelse=()):
+                    return _effect_of(s.condition, s, devices)
+                case _:
+                    return (s,)
+
+        new = map_stmt(body, kept)
+        if sum(1 for _ in statements(new)) == sum(1 for _ in statements(body)):
+            return new
+        body = new
+
+
+def _effect_of(e: Expr, s: Stmt, devices: frozenset[str]) -> Body:
+    return (Evaluate(e, s.span),) if any_effect(e, devices) else ()
+
+
+def _read(body: Body) -> frozenset[str]:
+    """The variables that a block reads, or stores elements of. ``x = x + 1`` is no use of x."""
+    found: set[str] = set()
+    for s in statements(body):
+        if isinstance(s, Store):
+            found.add(s.array.name)
+        if isinstance(s, Assign):
+            inside = {e.name for e in expressions(s.value) if isinstance(e, Var)}
+            found |= inside - {s.var.name}
+        elif isinstance(s, (If, While, For)):
+            found |= _mentioned(s)
+        else:
+            found |= {e.name for e in all_expressions((s,)) if isinstance(e, Var)}
+    return frozenset(found)
+
+
+def _mentioned(s: If | While | For) -> set[str]:
+    given = (s.start, s.stop, s.step) if isinstance(s, For) else (s.condition,)
+    return {e.name for x in given for e in expressions(x) if isinstance(e, Var)}

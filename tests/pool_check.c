@@ -1,0 +1,80 @@
+/* A program of its own, so that ThreadSanitizer can watch the pool: prints what went wrong. */
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+int pycu2c_parallel(void (*body)(const void *, int64_t, int64_t), const void *args, int64_t count);
+int pycu2c_pool_size(int n);
+
+enum { MOST = 5000 };
+
+/* Plain ints: two threads on one element, or a result not yet visible, are races. */
+typedef struct {
+    int *hits;
+    int work;
+} Args;
+
+static void count_hits(const void *pointer, int64_t first, int64_t last) {
+    const Args *args = pointer;
+    for (int64_t i = first; i < last; i++) {
+        volatile double x = 1;
+        for (int k = 0; k < args->work; k++) x = x * 1.000001 + 1;
+        args->hits[i]++;
+    }
+}
+
+static void nest(const void *pointer, int64_t first, int64_t last) {
+    const Args *args = pointer;
+    for (int64_t i = first; i < last; i++) {
+        Args inner = {args->hits + i * 10, args->work};
+        pycu2c_parallel(count_hits, &inner, 10);
+    }
+}
+
+static void check(const int *hits, int64_t count, int expected, const char *what) {
+    for (int64_t i = 0; i < count; i++) {
+        if (hits[i] == expected) continue;
+        printf("%s: element %ld of %ld ran %d times\n", what, (long)i, (long)count, hits[i]);
+        exit(1);
+    }
+}
+
+static void run_all(int rounds) {
+    static const int64_t counts[] = {0, 1, 2, 3, 7, 64, 1000, MOST};
+    int *hits = calloc(MOST, sizeof *hits);
+    for (int round = 0; round < rounds; round++) {
+        for (unsigned c = 0; c < sizeof counts / sizeof *counts; c++) {
+            Args args = {hits, round % 3 == 0 ? 200 : 0};
+            for (int64_t i = 0; i < MOST; i++) hits[i] = 0;
+            pycu2c_parallel(count_hits, &args, counts[c]);
+            check(hits, counts[c], 1, "plain");
+        }
+        for (int64_t i = 0; i < MOST; i++) hits[i] = 0;
+        Args args = {hits, 50};
+        pycu2c_parallel(nest, &args, MOST / 10);
+        check(hits, MOST, 1, "nested");
+    }
+    free(hits);
+}
+
+static void *run_in_thread(void *rounds) {
+    run_all(*(int *)rounds);
+    return 0;
+}
+
+int main(int argc, char **argv) {
+    int rounds = argc > 1 ? atoi(argv[1]) : 10;
+    static const int sizes[] = {1, 2, 4, 3, 8, 2, 4}; /* up and down */
+    for (unsigned s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        pycu2c_pool_size(sizes[s]);
+        run_all(rounds);
+        usleep(2000); /* so that the next launch finds sleepers */
+    }
+    pthread_t callers[3];
+    for (int i = 0; i < 3; i++) pthread_create(&callers[i], 0, run_in_thread, &rounds);
+    for (int i = 0; i < 3; i++) pthread_join(callers[i], 0);
+    puts("ok");
+    return 0;
+}
