@@ -1,1 +1,43 @@
 """Write a kernel in Python; get readable CUDA C, and the same kernel as C for the CPU."""
+
+from pycu2c import cuda, types
+from pycu2c.diagnostics import CompileError, CompileWarning, LaunchError
+from pycu2c.kernel import device, kernel
+from pycu2c.types import (
+    bool_,
+    boolean,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "CompileError",
+    "CompileWarning",
+    "LaunchError",
+    "bool_",
+    "boolean",
+    "cuda",
+    "device",
+    "float32",
+    "float64",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "kernel",
+    "types",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+]

@@ -3,7 +3,6 @@ known where it holds. Knows nothing of statements."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import assert_never
 
@@ -40,39 +39,41 @@ from pycu2c.operators import (
     INVERT,
     LE,
     LT,
-    MOD,
     MUL,
     NE,
     NEG,
     NOT,
     OR,
     POS,
-    SHR,
-    SUB,
-    Operator,
     truth,
 )
 from pycu2c.passes.intervals import (
     ANYTHING,
-    FAR,
     TRUTH,
     Interval,
     absolute,
     everything,
-    exact_result,
-    greater,
     held,
     inverted,
     is_whole,
-    lesser,
     negated,
 )
 from pycu2c.passes.knowledge import Form, Knowledge, Term, Value, join
-from pycu2c.types import Array, Scalar
+from pycu2c.passes.value_arithmetic import (
+    computed,
+    constant,
+    converted,
+    greatest,
+    learned,
+    least,
+    merged,
+    middle,
+    read,
+)
+from pycu2c.types import WEAK_INT, Array, Scalar
 
-_MOST_FORMS = 6
 _UNKNOWN = Value(ANYTHING)
-_ZERO = Value(Interval(0, 0))
+_ZERO = constant(0)
 _OPERATOR_OF = {row: op for op, row in OPERATOR_ROWS.items()}
 _NEGATED = {LT: GE, GE: LT, GT: LE, LE: GT, EQ: NE, NE: EQ}
 _LESSER, _GREATER = ("min", "numpy.minimum"), ("max", "numpy.maximum")
@@ -111,8 +112,9 @@ def _is_fixed(row: Intrinsic) -> bool:
     return row.bounds is not None and (row.is_value or row in GRID + GRIDSIZE)
 
 
-def variable_term(name: str, scalar: Scalar) -> Term:
-    return Term(name, everything(scalar))
+def variable_term(var: Var) -> Term | None:
+    """The term of a variable of whole numbers."""
+    return Term(var.name, everything(var.type)) if is_whole(var.type) else None
 
 
 @dataclass(slots=True)
@@ -125,16 +127,20 @@ class Evaluator:
     inside: dict[tuple[int, int], bool] = field(default_factory=dict)
     of_variable: dict[str, Interval] = field(default_factory=dict)
 
-    def assign(self, var: Var | Let, value: Value, known: Knowledge) -> None:
-        """Note that a variable of whole numbers has a value from here on."""
-        if not is_whole(var.type if isinstance(var, Var) else var.value.type):
+    def assign(self, var: Var, value: Value, known: Knowledge) -> None:
+        """A variable of whole numbers has a value from here on."""
+        term = variable_term(var)
+        if term is None:
             return
-        scalar = var.type if isinstance(var, Var) else var.value.type
-        assert isinstance(scalar, Scalar)
-        known.assign(variable_term(var.name, scalar), value)
+        known.assign(term, value)
         if self.recording:
             old = self.of_variable.get(var.name, value.interval)
             self.of_variable[var.name] = old.joined(value.interval)
+
+    def _bind(self, let: Let, known: Knowledge) -> None:
+        value = self.value(let.value, known)
+        if isinstance(let.value.type, Scalar):
+            self.assign(Var(let.name, let.value.type, let.span), value, known)
 
     def value(self, e: Expr, known: Knowledge) -> Value:
         """What an expression gives; ``known`` learns what a Let in it binds."""
@@ -147,11 +153,10 @@ class Evaluator:
     def _value(self, e: Expr, known: Knowledge) -> Value:
         match e:
             case Const():
-                return _constant(e)
+                return _literal(e)
             case Var():
-                return (
-                    _term_value(variable_term(e.name, e.type), known) if _is_number(e) else _UNKNOWN
-                )
+                term = variable_term(e)
+                return read(term, known) if term else _UNKNOWN
             case Unary():
                 return self._unary(e, known)
             case Binary():
@@ -161,7 +166,10 @@ class Evaluator:
             case Select():
                 return self._select(e, known)
             case Cast():
-                return _converted(self.value(e.operand, known), e)
+                value = self.value(e.operand, known)
+                if e.type.dtype.kind is Kind.BOOL:
+                    return self._truth(e, known)
+                return converted(value, e.type) if is_whole(e.type) else _UNKNOWN
             case Load() | ElementOf():
                 self.access(e, known)
                 return Value(everything(e.type))
@@ -170,7 +178,7 @@ class Evaluator:
             case Stride():
                 return Value(everything(e.type))
             case Let():
-                self.assign(e, self.value(e.value, known), known)
+                self._bind(e, known)
                 return self.value(e.body, known)
             case Apply():
                 return self._apply(e, known)
@@ -196,15 +204,15 @@ class Evaluator:
         assert isinstance(array.type, Array)
         if array.type.shape is not None:
             length = array.type.shape[axis]
-            return Value(Interval(length, length))
+            return constant(length)
         bounds = Interval(0, self.facts.most_elements)
-        return _term_value(Term(f"{array.name}.shape[{axis}]", bounds), known)
+        return read(Term(f"{array.name}.shape[{axis}]", bounds), known)
 
     def _truth(self, e: Expr, known: Knowledge) -> Value:
         if self.assume(e, known.copy(), True) is None:
             return _ZERO
         if self.assume(e, known.copy(), False) is None:
-            return Value(Interval(1, 1))
+            return constant(1)
         return Value(TRUTH)
 
     def _unary(self, e: Unary, known: Knowledge) -> Value:
@@ -224,13 +232,13 @@ class Evaluator:
         if e.op.result is truth:
             return self._truth(e, known)
         left, right = self.value(e.left, known), self.value(e.right, known)
-        value = _computed(e.op, left, right, e.type, known)
-        if _is_size(e):  # the exact product is the number of elements, or less
+        value = computed(e.op, left, right, e.type, known)
+        if _is_size(e):  # whatever the intervals say, there are not more elements
             return Value(Interval(0, min(value.interval.high, self.facts.most_elements)))
-        if e.op is FLOORDIV and _is_half_of_sum(e):
+        if e.op is FLOORDIV and _is_half_of_sum(e, left):
             assert isinstance(e.left, Binary)
             ends = self.value(e.left.left, known), self.value(e.left.right, known)
-            return Value(value.interval, _merged([*value.forms, *_middle(*ends, left, known)]))
+            return Value(value.interval, merged([*value.forms, *middle(*ends, known)]))
         return value
 
     def _select(self, e: Select, known: Knowledge) -> Value:
@@ -243,13 +251,10 @@ class Evaluator:
         terms = {f.term for f in (*then.forms, *orelse.forms)}
         forms = []
         for term in sorted(terms, key=lambda t: t.name):
-            one, other = (
-                yes.difference(then, _bare(term, yes)),
-                no.difference(orelse, _bare(term, no)),
-            )
-            hull = one.joined(other)
+            beside = yes.difference(then, read(term, yes))
+            hull = beside.joined(no.difference(orelse, read(term, no)))
             forms.append(Form(term, hull.low, hull.high))
-        return Value(then.interval.joined(orelse.interval), _merged(forms))
+        return Value(then.interval.joined(orelse.interval), merged(forms))
 
     def _apply(self, e: Apply, known: Knowledge) -> Value:
         values = [self.value(a, known) for a in e.arguments]
@@ -258,17 +263,17 @@ class Evaluator:
             return _UNKNOWN
         assert isinstance(e.type, Scalar)
         if row in _OPERATOR_OF:
-            return _computed(_OPERATOR_OF[row], values[0], values[1], e.type, known)
+            return computed(_OPERATOR_OF[row], values[0], values[1], e.type, known)
         if row.name in _LESSER:
-            return _lesser(values[0], values[1])
+            return least(values[0], values[1])
         if row.name in _GREATER:
-            return _greater(values[0], values[1])
+            return greatest(values[0], values[1])
         if row.name == "abs":
             return Value(held(absolute(values[0].interval), e.type))
         bounds = self.facts.bounds(row)
         if bounds is None:
             return Value(everything(e.type))
-        return _term_value(Term(row.name, bounds), known) if _is_fixed(row) else Value(bounds)
+        return read(Term(row.name, bounds), known) if _is_fixed(row) else Value(bounds)
 
     # ---- conditions ----
 
@@ -283,14 +288,14 @@ class Evaluator:
             case Binary() if e.op.result is truth and is_whole(e.left.type):
                 left, right = self.value(e.left, known), self.value(e.right, known)
                 op = e.op if wanted else _NEGATED[e.op]
-                return known if _learned(op, left, right, known) else None
+                return known if learned(op, left, right, known) else None
             case Binary() if e.op in (AND, OR) and e.type.dtype.kind is Kind.BOOL:
                 self.value(e.right, known)  # evaluated whatever the left one is
                 return self._junction(e.left, e.right, e.op is AND, known, wanted)
             case Cast() if e.type.dtype.kind is Kind.BOOL and is_whole(e.operand.type):
                 return self.assume(e.operand, known, wanted)
             case Let():
-                self.assign(e, self.value(e.value, known), known)
+                self._bind(e, known)
                 return self.assume(e.body, known, wanted)
             case Select():
                 then = self.assume(e.condition, known.copy(), True)
@@ -308,7 +313,7 @@ class Evaluator:
             self.value(e.right, known)
             return known
         value = self.value(e, known)
-        return known if _learned(NE if wanted else EQ, value, _ZERO, known) else None
+        return known if learned(NE if wanted else EQ, value, _ZERO, known) else None
 
     def _junction(
         self, left: Expr, right: Expr, both: bool, known: Knowledge, wanted: bool
@@ -322,8 +327,27 @@ class Evaluator:
         return join(decided, first and self.assume(right, first, wanted))
 
 
-# ---- the parts that need no evaluator ----------------------------------------------------------
+def _literal(e: Const) -> Value:
+    """A literal may be outside its type: it is then on its way to a wider one."""
+    if isinstance(e.value, float):
+        return _UNKNOWN
+    return converted(constant(int(e.value)), e.type)
 
 
-def _is_number(e: Var) -> bool:
-    return is_whole(e.type)
+def _is_half_of_sum(e: Binary, sum_value: Value) -> bool:
+    halves = isinstance(e.right, Const) and e.right.value == 2
+    return halves and isinstance(e.left, Binary) and e.left.op is ADD and bool(sum_value.forms)
+
+
+def _is_size(e: Binary) -> bool:
+    """``a.shape[0] * a.shape[1]``: different axes of one array, in a type that holds its size."""
+    factors = _factors(e)
+    axes = {(f.array.name, f.axis) for f in factors if isinstance(f, Dim)}
+    one_array = len({name for name, _ in axes}) == 1 and len(axes) == len(factors)
+    return e.op is MUL and one_array and e.type == WEAK_INT
+
+
+def _factors(e: Expr) -> list[Expr]:
+    if isinstance(e, Binary) and e.op is MUL:
+        return _factors(e.left) + _factors(e.right)
+    return [e]

@@ -110,7 +110,7 @@ def _floordiv(a: Interval, b: Interval, _: int) -> Interval:
 
 def _mod(a: Interval, b: Interval, _: int) -> Interval:
     """The sign of the divisor, and nearer to 0 than it; by 0 it gives 0."""
-    if 0 <= a.low and a.high < b.low:
+    if a.low >= 0 and a.high < b.low:
         return a
     low, high = min(0, b.low + 1), max(0, b.high - 1)
     return Interval(low, min(high, a.high) if a.low >= 0 and b.low >= 0 else high)

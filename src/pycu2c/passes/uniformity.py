@@ -112,8 +112,7 @@ class _Facts:
         self.constructs.append(s)
         if isinstance(s, For):
             self.own.add(s.var.name)
-            self.depth[s.var.name] = len(path)
-            self._define(s.var, operands(s), path)
+            self._define(s.var, operands(s), ())  # no thread in the body is without it
         for inner in bodies(s):
             self.gather(inner, path)
 

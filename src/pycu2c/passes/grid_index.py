@@ -1,0 +1,74 @@
+"""The thread's place in the grid: found where it is written out, and what it is compared with.
+
+``blockIdx.x * blockDim.x + threadIdx.x`` -> ``cuda.grid.x()``
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from pycu2c.intrinsics.all import REGISTRY
+from pycu2c.ir.nodes import Apply, Assign, Binary, Dim, Expr, Function, Module, Var
+from pycu2c.ir.walk import all_expressions, map_expr, map_functions, statements
+from pycu2c.operators import ADD, GE, GT, LE, LT, MUL
+from pycu2c.types import WEAK_INT
+
+
+def recognise_grid(module: Module) -> Module:
+    """Say ``cuda.grid`` for the sum that it stands for."""
+    return map_functions(module, lambda f: replace(f, body=map_expr(f.body, _recognised)))
+
+
+def _recognised(e: Expr) -> Expr:
+    if not (isinstance(e, Binary) and e.op is ADD and e.type == WEAK_INT):
+        return e
+    for product, thread in ((e.left, e.right), (e.right, e.left)):
+        if isinstance(product, Binary) and product.op is MUL:
+            factors = {_name(product.left), _name(product.right)}
+            for axis in "xyz":
+                block = {f"cuda.blockIdx.{axis}", f"cuda.blockDim.{axis}"}
+                if factors == block and _name(thread) == f"cuda.threadIdx.{axis}":
+                    return Apply(REGISTRY[f"cuda.grid.{axis}"], (), WEAK_INT, e.span)
+    return e
+
+
+def _name(e: Expr) -> str:
+    return e.intrinsic.name if isinstance(e, Apply) else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Length:
+    """How many threads an axis needs: ``arguments[argument].shape[axis]``, or the argument."""
+
+    argument: int
+    axis: int | None
+
+
+def data_extent(kernel: Function) -> tuple[Length, ...] | None:
+    """What the kernel compares its place in the grid with, for each axis that it uses: the size
+    of its data, if it makes that plain; None otherwise."""
+    places = {
+        s.var.name: _name(s.value)[-1]
+        for s in statements(kernel.body)
+        if isinstance(s, Assign) and _name(s.value).startswith("cuda.grid.")
+    }
+    found: dict[str, Length] = {}
+    for e in all_expressions(kernel.body):
+        if isinstance(e, Binary) and e.op in (LT, GE, GT, LE):
+            place, bound = (e.left, e.right) if e.op in (LT, GE) else (e.right, e.left)
+            length = _length(bound, kernel)
+            axis = places.get(place.name) if isinstance(place, Var) else None
+            if axis and length and found.setdefault(axis, length) != length:
+                return None  # compared with two lengths: not plain
+    used = sorted(set(places.values()))
+    if not used or used != list("xyz")[: len(used)] or any(axis not in found for axis in used):
+        return None
+    return tuple(found[axis] for axis in used)
+
+
+def _length(e: Expr, kernel: Function) -> Length | None:
+    name = e.array.name if isinstance(e, Dim) else e.name if isinstance(e, Var) else None
+    for p in kernel.parameters:
+        if p.name == name:
+            return Length(p.argument, e.axis if isinstance(e, Dim) else None)
+    return None

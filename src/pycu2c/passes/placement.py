@@ -1,0 +1,170 @@
+"""Which statements of a kernel stand outside the thread loops. Decides; moves nothing.
+
+Outside stands what holds a barrier, and what is uniform and either leaves such a statement or
+computes a value that is needed outside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Set
+from dataclasses import dataclass, field
+
+from pycu2c.intrinsics.registry import Effect
+from pycu2c.ir.nodes import (
+    Apply,
+    Assign,
+    Body,
+    Break,
+    Continue,
+    Declare,
+    Evaluate,
+    Expr,
+    For,
+    If,
+    Return,
+    Stmt,
+    Var,
+    While,
+)
+from pycu2c.ir.walk import bodies, expressions, operands, statements
+from pycu2c.passes.uniformity import Construct, Uniformity
+
+
+def is_barrier(s: Stmt) -> bool:
+    """Whether a statement is where the threads of a block meet."""
+    return (
+        isinstance(s, Evaluate)
+        and isinstance(s.value, Apply)
+        and s.value.intrinsic.effect is Effect.BARRIER
+    )
+
+
+def has_barrier(body: Body) -> bool:
+    return any(is_barrier(s) for s in statements(body))
+
+
+def names_in(*values: Expr) -> Iterator[str]:
+    """The variables that expressions read."""
+    return (e.name for value in values for e in expressions(value) if isinstance(e, Var))
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """``hoisted``: constructs outside the thread loops, their parts placed in turn.
+    ``masked``: those of them that threads go through differently; a per-thread state says how.
+    ``block_jumps``: jumps that all running threads make together.
+    ``scalars``: variables that are computed once for the block."""
+
+    hoisted: Set[Stmt]
+    masked: Set[Stmt]
+    block_jumps: Set[Stmt]
+    scalars: Set[str]
+
+    def leaves(self, body: Body) -> bool:
+        """Whether single threads may leave a block by a jump."""
+        return any(self._leaves(s) for s in body)
+
+    def _leaves(self, s: Stmt) -> bool:
+        match s:
+            case Return() | Break() | Continue():
+                return s not in self.block_jumps
+            case For() | While():
+                return self.returns(s.body)
+            case _:
+                return any(self._leaves(inner) for b in bodies(s) for inner in b)
+
+    def returns(self, body: Body) -> bool:
+        """Whether single threads may return."""
+        return any(isinstance(s, Return) and s not in self.block_jumps for s in statements(body))
+
+
+def place(body: Body, facts: Uniformity, wanted: Set[str]) -> Placement:
+    """Place statements so that ``wanted`` variables, all uniform, are scalars of the block."""
+    scalars = set(wanted)
+    while True:
+        placing = _Placing(facts, scalars)
+        placing.body(body, None, False)
+        needed = _closure(set(_conditions(placing.hoisted, facts)) | scalars, facts)
+        if needed == scalars:
+            return Placement(placing.hoisted, placing.masked, placing.block_jumps, scalars)
+        scalars = needed
+
+
+def _conditions(hoisted: Set[Stmt], facts: Uniformity) -> Iterator[str]:
+    """The variables that the control flow outside the thread loops reads."""
+    for s in hoisted:
+        if facts.agrees(*operands(s)):
+            yield from (name for name in names_in(*operands(s)) if name in facts.values)
+
+
+def _closure(names: set[str], facts: Uniformity) -> set[str]:
+    """With all variables that their values are computed from."""
+    found: set[str] = set()
+    while names:
+        name = names.pop()
+        found.add(name)
+        read = names_in(*facts.values[name])
+        names |= {n for n in read if n in facts.values and n not in found}
+    return found
+
+
+@dataclass(slots=True)
+class _Placing:
+    facts: Uniformity
+    scalars: Set[str]
+    hoisted: set[Stmt] = field(default_factory=set)
+    masked: set[Stmt] = field(default_factory=set)
+    block_jumps: set[Stmt] = field(default_factory=set)
+
+    def body(self, body: Body, loop: Stmt | None, masked: bool) -> None:
+        """A block outside the thread loops, in a hoisted loop if any, under a mask or not."""
+        for s in body:
+            match s:
+                case Return() if not masked:
+                    self.block_jumps.add(s)
+                case Break() | Continue() if loop not in self.masked:
+                    self.block_jumps.add(s)
+                case If() | While() | For() if self._is_hoisted(s, loop, masked):
+                    self._hoist(s, loop, masked)
+                case _:
+                    pass
+
+    def _hoist(self, s: Construct, loop: Stmt | None, masked: bool) -> None:
+        self.hoisted.add(s)
+        returning = any(isinstance(inner, Return) for inner in statements((s,)))
+        if s in self.facts.divergent or (masked and returning and not isinstance(s, If)):
+            self.masked.add(s)
+        for inner in bodies(s):
+            self.body(inner, loop if isinstance(s, If) else s, masked or s in self.masked)
+
+    def _is_hoisted(self, s: Construct, loop: Stmt | None, masked: bool) -> bool:
+        if has_barrier((s,)):
+            return True
+        if s in self.facts.divergent:
+            return False
+        if self._computes_scalars(s):
+            return True
+        in_step = loop is not None and loop not in self.masked
+        return isinstance(s, If) and self._jumps(s, not masked, in_step)
+
+    def _computes_scalars(self, s: Stmt) -> bool:
+        return any(
+            isinstance(inner, Assign | Declare) and inner.var.name in self.scalars
+            for inner in statements((s,))
+        )
+
+    def _jumps(self, s: If, may_return: bool, in_step: bool) -> bool:
+        """Whether all running threads together may come to a jump in an if."""
+        for inner in (*s.then, *s.orelse):
+            match inner:
+                case Return():
+                    found = may_return
+                case Break() | Continue():
+                    found = in_step
+                case If() if inner not in self.facts.divergent:
+                    found = self._jumps(inner, may_return, in_step)
+                case _:
+                    found = False
+            if found:
+                return True
+        return False

@@ -1,0 +1,53 @@
+"""Grids and blocks as users give them, checked before anything runs."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import TypeAlias
+
+from pycu2c.diagnostics import LaunchError
+
+Extent: TypeAlias = tuple[int, int, int]
+
+_MOST: dict[str, Extent] = {"grid": (2**31 - 1, 65535, 65535), "block": (1024, 1024, 64)}
+_MOST_THREADS = 1024
+
+
+def extent(given: object, what: str, kernel: str) -> Extent:
+    """``256``, ``(16, 16)`` or ``(x, y, z)`` as three numbers. Raises LaunchError."""
+    parts = given if isinstance(given, (tuple, list)) else (given,)
+    if not 1 <= len(parts) <= 3:
+        raise LaunchError(f"{kernel}: a {what} has 1, 2 or 3 axes, not {len(parts)}: {given!r}")
+    numbers = [_whole(part, what, kernel) for part in parts]
+    for axis, number, most in zip("xyz", numbers, _MOST[what]):
+        if number < 1:
+            raise LaunchError(
+                f"{kernel}: a {what} has at least 1 along {axis}, not {number}: "
+                "launch nothing where there is nothing to do"
+            )
+        if number > most:
+            raise LaunchError(f"{kernel}: a {what} has at most {most} along {axis}, not {number}")
+    full = (*numbers, 1, 1)[:3]
+    if what == "block" and math.prod(full) > _MOST_THREADS:
+        raise LaunchError(
+            f"{kernel}: a block has at most {_MOST_THREADS} threads, not {math.prod(full)}: "
+            "use smaller blocks and a larger grid"
+        )
+    return full[0], full[1], full[2]
+
+
+def _whole(part: object, what: str, kernel: str) -> int:
+    try:
+        return operator.index(part)  # type: ignore[arg-type]
+    except TypeError:
+        cure = f": write {int(part)}" if isinstance(part, float) and part.is_integer() else ""
+        raise LaunchError(f"{kernel}: a {what} is of whole numbers, not {part!r}{cure}") from None
+
+
+def shared_size(given: object, kernel: str) -> int:
+    """Bytes of dynamic shared memory. Raises LaunchError."""
+    size = _whole(given, "shared memory size", kernel)
+    if size < 0:
+        raise LaunchError(f"{kernel}: the shared memory size is {size}, it cannot be negative")
+    return size

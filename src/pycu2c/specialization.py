@@ -1,0 +1,126 @@
+"""A kernel for one combination of argument types, on one backend: compiled once, run often."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Protocol
+
+from pycu2c.compiler import Generated, build_module, generate
+from pycu2c.diagnostics import LaunchError
+from pycu2c.frontend.build import Built
+from pycu2c.passes.ranges import Facts
+from pycu2c.runtime import driver
+from pycu2c.runtime.arguments import Argument, ArrayArgument, Layout, layout_of, pack
+from pycu2c.runtime.configuration import Extent
+from pycu2c.runtime.cpu import CpuKernel
+from pycu2c.runtime.cuda import CudaKernel
+from pycu2c.runtime.reference import ReferenceKernel
+from pycu2c.runtime.transfers import staged
+from pycu2c.source import Source, source_of
+from pycu2c.targets import TARGETS
+from pycu2c.toolchain import cc, nvrtc
+from pycu2c.types import Signature
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """Where and how large."""
+
+    grid: Extent
+    block: Extent
+    stream: object
+    shared_bytes: int
+
+
+class Runner(Protocol):
+    """A compiled kernel that takes launches."""
+
+    def run(self, launch: Launch, arguments: Sequence[Argument]) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class CpuRunner:
+    name: str
+    generated: Generated
+    layout: Layout
+    kernel: CpuKernel
+
+    def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
+        addresses = []
+        for position, argument in enumerate(arguments):
+            if not isinstance(argument, ArrayArgument):
+                addresses.append(0)
+                continue
+            if argument.where == "device":
+                raise LaunchError(
+                    f"{self.name}: argument {position + 1} lies on a GPU; "
+                    "copy it to the host for backend='cpu'"
+                )
+            addresses.append(argument.address)
+        packed = pack(self.layout, arguments, addresses)
+        self.kernel.launch(launch.grid, launch.block, launch.shared_bytes, packed)
+
+
+@dataclass(frozen=True, slots=True)
+class CudaRunner:
+    name: str
+    generated: Generated
+    layout: Layout
+    kernel: CudaKernel
+
+    def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
+        stream = 0 if launch.stream is None else driver.stream_of(launch.stream)
+        with staged(arguments, self.generated.written, stream, self.name) as addresses:
+            packed = pack(self.layout, arguments, addresses)
+            self.kernel.launch(launch.grid, launch.block, launch.shared_bytes, stream, packed)
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceRunner:
+    kernel: ReferenceKernel
+
+    def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
+        values = [a.owner if isinstance(a, ArrayArgument) else a for a in arguments]
+        self.kernel.launch(launch.grid, launch.block, launch.shared_bytes, values)
+
+
+def _device_source(value: object) -> Source | None:
+    """The source of a device function that a global is bound to."""
+    function = getattr(value, "__pycu2c_device__", None)
+    return source_of(function) if isinstance(function, FunctionType) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Specializer:
+    """Makes runners for a kernel; holds what all of them share."""
+
+    source: Source
+    cache: bool
+
+    def build(self, signature: Signature) -> Built:
+        return build_module(self.source, signature)
+
+    def generate(self, built: Built, target: str, facts: Facts) -> Generated:
+        return generate(built.module, TARGETS[target], facts)
+
+    def runner(self, built: Built, signature: Signature, backend: str, facts: Facts) -> Runner:
+        """Compile for a backend and load. Raises ToolchainError, CudaError."""
+        if backend == "python":
+            return ReferenceRunner(
+                ReferenceKernel(
+                    self.source,
+                    built.local_types,
+                    built.join_types,
+                    signature.parameters,
+                    _device_source,
+                )
+            )
+        generated = self.generate(built, backend, facts)
+        layout = layout_of(generated.parameters)
+        if backend == "cpu":
+            binary = cc.compile(generated.text, generated.entry, cache=self.cache)
+            return CpuRunner(self.source.name, generated, layout, CpuKernel(binary))
+        made = nvrtc.compile(generated.text, generated.entry, driver.arch(), cache=self.cache)
+        return CudaRunner(self.source.name, generated, layout, CudaKernel(made))

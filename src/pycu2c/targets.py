@@ -1,0 +1,62 @@
+"""What each target is made of: a dialect, the passes on the way to it, a toolchain."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from pycu2c.emit.dialect import CUDA, C, Dialect
+from pycu2c.ir.nodes import Module
+from pycu2c.passes.dead import drop_dead
+from pycu2c.passes.declare import declare
+from pycu2c.passes.flatten import flatten
+from pycu2c.passes.inline import inline_block_level
+from pycu2c.passes.legalize import legalize
+from pycu2c.passes.linearize import linearize
+from pycu2c.passes.merge import merge
+from pycu2c.passes.narrow import narrow
+from pycu2c.passes.ranges import Facts
+from pycu2c.passes.thread_loops import place_threads
+
+Pass: TypeAlias = Callable[[Module, Facts], Module]
+
+
+def _plain(run: Callable[[Module], Module]) -> Pass:
+    """A pass that needs no facts of the launch."""
+    return lambda module, _: run(module)
+
+
+# name -> pass, in the order in which they run
+_LOWERING: tuple[tuple[str, Pass], ...] = (
+    ("legalize", legalize),
+    ("merge", _plain(merge)),
+    ("linearize", _plain(linearize)),
+    ("dead", _plain(drop_dead)),
+    ("flatten", flatten),
+    ("declare", _plain(declare)),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A language that kernels are compiled to."""
+
+    name: str
+    dialect: Dialect
+    passes: tuple[tuple[str, Pass], ...]
+
+
+TARGETS: dict[str, Target] = {
+    "cuda": Target("cuda", CUDA, (("narrow", narrow), *_LOWERING)),
+    # int64 counters vectorise better on CPUs, so nothing is narrowed
+    "cpu": Target(
+        "cpu",
+        C,
+        (
+            ("inline", _plain(inline_block_level)),
+            *_LOWERING,
+            ("thread_loops", _plain(place_threads)),
+        ),
+    ),
+}

@@ -1,0 +1,196 @@
+"""The C toolchain: found, used, cached, and clear about what is wrong."""
+
+from __future__ import annotations
+
+import ctypes
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pycu2c.toolchain import cache, cc
+from pycu2c.toolchain.binary import Binary, RejectedCode, ToolchainError
+
+TWICE = "/* doubles: ≥ 0 or not */ int twice(int x) { return 2 * x; }\n"
+
+
+@pytest.fixture(autouse=True)
+def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("PYCU2C_CACHE_DIR", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def runs(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
+    """The commands that were run."""
+    seen: list[tuple[str, ...]] = []
+    real = subprocess.run
+
+    def spy(words: tuple[str, ...], **rest: object) -> object:
+        seen.append(tuple(words))
+        return real(words, **rest)  # type: ignore[call-overload]
+
+    monkeypatch.setattr(cc.subprocess, "run", spy)
+    return seen
+
+
+def script(path: Path, text: str) -> str:
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o700)
+    return str(path)
+
+
+def call(binary: Binary, value: int) -> int:
+    result: int = getattr(ctypes.CDLL(str(binary.path)), binary.entry)(value)
+    return result
+
+
+def test_a_text_becomes_a_library(directory: Path) -> None:
+    binary = cc.compile(TWICE, "twice")
+    assert (binary.kind, binary.entry, binary.text) == ("so", "twice", TWICE)
+    assert binary.path is not None
+    assert binary.path.read_bytes() == binary.data
+    assert directory in binary.path.parents
+    assert call(binary, 21) == 42
+
+
+def test_the_second_time_no_compiler_runs(runs: list[tuple[str, ...]]) -> None:
+    cc.find_compiler()
+    runs.clear()
+    first = cc.compile(TWICE, "twice")
+    assert len(runs) == 1
+    second = cc.compile(TWICE, "twice")
+    assert len(runs) == 1
+    assert (first.path, first.data) == (second.path, second.data)
+
+
+def test_another_flag_is_another_entry() -> None:
+    fused, exact = (cc.compile(TWICE, "twice", fmad=fmad) for fmad in (True, False))
+    assert fused.path != exact.path
+
+
+def test_fmad_decides_about_contraction() -> None:
+    text = "#include <math.h>\ndouble f(double a, double b, double c) { return a * b + c; }\n"
+    exact = ctypes.CDLL(str(cc.compile(text, "f", fmad=False).path)).f
+    exact.restype, exact.argtypes = ctypes.c_double, [ctypes.c_double] * 3
+    tiny = 2.0**-30
+    a, b, c = 1 + tiny, 1 - tiny, -1.0  # the product rounds to 1; fused, -2**-60 is left
+    assert exact(a, b, c) == 0.0
+
+
+def test_a_damaged_library_is_compiled_again() -> None:
+    binary = cc.compile(TWICE, "twice")
+    assert binary.path is not None
+    binary.path.write_bytes(binary.data[:100])
+    assert call(cc.compile(TWICE, "twice"), 4) == 8
+
+
+def test_without_the_cache_nothing_is_kept(runs: list[tuple[str, ...]]) -> None:
+    cc.find_compiler()
+    runs.clear()
+    paths = {cc.compile(TWICE, "twice", cache=False).path for _ in range(2)}
+    assert len(paths) == 2
+    assert len(runs) == 2
+    assert cache.info().entries == 0
+
+
+def test_refused_code_is_our_bug() -> None:
+    with pytest.raises(RejectedCode, match=r"bug in pycu2c(.|\n)*kernel.c:1:") as caught:
+        cc.compile("int f(void) { return missing; }\n", "f")
+    assert caught.value.text.startswith("int f")
+    assert "missing" in caught.value.log
+    assert cache.info().entries == 0
+
+
+def test_a_compiler_that_cannot_compile_is_not_our_bug(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = script(
+        tmp_path / "broken", '[ "$1" = --version ] && exit 0\necho no headers >&2; exit 1'
+    )
+    monkeypatch.setenv("PYCU2C_CC", path)
+    with pytest.raises(ToolchainError, match=r"does not work(.|\n)*no headers") as caught:
+        cc.compile(TWICE, "twice")
+    assert not isinstance(caught.value, RejectedCode)
+
+
+def test_no_compiler_says_how_to_get_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("PYCU2C_CC", "CC"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(cc.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(ToolchainError) as caught:
+        cc.compile(TWICE, "twice")
+    for way in ("apt install gcc", "dnf install gcc", "brew install gcc", "pip install ziglang"):
+        assert way in str(caught.value)
+
+
+def test_a_chosen_compiler_is_not_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYCU2C_CC", "no-such-compiler -x")
+    with pytest.raises(ToolchainError, match="PYCU2C_CC is 'no-such-compiler -x'"):
+        cc.find_compiler()
+
+
+def test_a_wrapper_with_words_is_a_compiler(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wrapper = script(tmp_path / "wrap", f'echo "$@" >> {tmp_path}/log; shift; exec gcc "$@"')
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYCU2C_CC", "./wrap word")
+    assert cc.find_compiler().command == (wrapper, "word")
+    assert call(cc.compile(TWICE, "twice"), 1) == 2
+    assert "word -std=gnu11" in (tmp_path / "log").read_text()
+
+
+@pytest.mark.parametrize(
+    ("there", "cc_variable", "expected"),
+    [
+        (("gcc", "clang", "cc", "mine"), "mine", "mine"),
+        (("gcc", "clang", "cc"), "mine", "gcc"),
+        (("clang", "cc"), "", "clang"),
+        (("cc",), "", "cc"),
+    ],
+)
+def test_the_order_of_choice(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    there: tuple[str, ...],
+    cc_variable: str,
+    expected: str,
+) -> None:
+    for name in there:
+        script(tmp_path / name, f"echo {name} 1.0")
+    monkeypatch.delenv("PYCU2C_CC", raising=False)
+    monkeypatch.setenv("CC", cc_variable)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    compiler = cc.find_compiler()
+    assert compiler == cc.Compiler((str(tmp_path / expected),), f"{expected} 1.0")
+
+
+def test_zig_is_the_last_choice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = tmp_path / "ziglang"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "__main__.py").write_text("import sys; print('zig', sys.argv[1:])")
+    for name in ("PYCU2C_CC", "CC"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.syspath_prepend(tmp_path)
+    compiler = cc.find_compiler()
+    assert compiler.command == (sys.executable, "-m", "ziglang", "cc")
+    assert compiler.version == "zig ['cc', '--version']"
+
+
+def test_warnings_are_shown_and_clean_text_is_not_compiled_twice() -> None:
+    assert cc.check_warnings(TWICE) == ""
+    assert "unused" in cc.check_warnings("static int f(int x) { return 1; }\n")
+    loop = "#pragma omp simd\n    for (int i = 0; i < n; i++) a[i] = 0;\n"
+    assert cc.check_warnings(f"void f(int *a, int n) {{\n{loop}}}\n") == ""
+
+
+def test_the_machine_is_part_of_the_identity(monkeypatch: pytest.MonkeyPatch) -> None:
+    here = cc.compile(TWICE, "twice")
+    monkeypatch.setattr(cc, "machine", lambda: "another")
+    assert cc.compile(TWICE, "twice").path != here.path
