@@ -22,7 +22,7 @@ from pycu2c.runtime.arguments import Argument, ArrayArgument, describe
 from pycu2c.runtime.configuration import Extent, extent, shared_size
 from pycu2c.signatures import BadSignature, annotated_signature, parse_signature
 from pycu2c.source import NoSource, Source, source_of
-from pycu2c.specialization import Launch, Runner, Specializer
+from pycu2c.specialization import Launch, Runner, Specializer, generate_text
 from pycu2c.types import Array, Scalar, Signature
 from pycu2c.values import scalar_of
 
@@ -104,9 +104,10 @@ class Kernel:
             raise ValueError(f"{self.name} has no types yet: launch it, or give a signature")
         built = self.built(chosen)
         if what == "ir":
-            return print_module(built.module)
+            text: str = print_module(built.module)
+            return text
         target = {"cuda": "cuda", "c": "cpu"}[what]
-        return self._specializer.generate(built, target, Facts(index32=True)).text
+        return generate_text(built, target).text
 
     def recompile(self) -> None:
         """Read globals and closures anew: they are frozen when a signature is compiled."""

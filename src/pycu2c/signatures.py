@@ -83,8 +83,9 @@ def parse_signature(given: object) -> Signature:
         return Signature(tuple(_parse_text(part) for part in _split(given)))
     if isinstance(given, Sequence):
         return Signature(tuple(parse_type(part) for part in given))
-    if callable(getattr(given, "args", None)) or hasattr(given, "args"):  # numba.void(...)
-        return Signature(tuple(parse_type(part) for part in given.args))
+    parts = getattr(given, "args", None)  # numba.void(...)
+    if isinstance(parts, tuple):
+        return Signature(tuple(parse_type(part) for part in parts))
     return Signature((parse_type(given),))
 
 

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from pycu2c.compiler import Generated, build_module, generate
 from pycu2c.diagnostics import LaunchError
+from pycu2c.emit.statements import Comments
 from pycu2c.frontend.build import Built
 from pycu2c.passes.ranges import Facts
 from pycu2c.runtime import driver
@@ -38,6 +39,11 @@ class Runner(Protocol):
     """A compiled kernel that takes launches."""
 
     def run(self, launch: Launch, arguments: Sequence[Argument]) -> None: ...
+
+
+def generate_text(built: Built, target: str, comments: Comments = "none") -> Generated:
+    """The text for a launch of ordinary size: fewer than 2**31 threads and elements."""
+    return generate(built.module, TARGETS[target], Facts(index32=True), comments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +108,6 @@ class Specializer:
     def build(self, signature: Signature) -> Built:
         return build_module(self.source, signature)
 
-    def generate(self, built: Built, target: str, facts: Facts) -> Generated:
-        return generate(built.module, TARGETS[target], facts)
-
     def runner(self, built: Built, signature: Signature, backend: str, facts: Facts) -> Runner:
         """Compile for a backend and load. Raises ToolchainError, CudaError."""
         if backend == "python":
@@ -117,7 +120,7 @@ class Specializer:
                     _device_source,
                 )
             )
-        generated = self.generate(built, backend, facts)
+        generated = generate(built.module, TARGETS[backend], facts)
         layout = layout_of(generated.parameters)
         if backend == "cpu":
             binary = cc.compile(generated.text, generated.entry, cache=self.cache)

@@ -3,7 +3,7 @@ blocks, and the coordinates that CUDA has as built-in variables."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from pycu2c.csyntax import nodes as c
 from pycu2c.ir.effects import mentioned
@@ -104,7 +104,7 @@ def _extent(place: str) -> list[c.Stmt]:
     return _filled(place, values)
 
 
-def _filled(place: str, values: list[c.Expr]) -> list[c.Stmt]:
+def _filled(place: str, values: Sequence[c.Expr]) -> list[c.Stmt]:
     members = [c.Member(c.Name(place), axis) for axis in "xyz"]
     assigned = [c.Assign(member, value) for member, value in zip(members, values)]
     return [c.Declare(_DIM3, place), *assigned]

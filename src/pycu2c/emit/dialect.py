@@ -54,7 +54,7 @@ C = Dialect(
     kernel=(),
     device=("static", "inline"),
     shared=(),
-    prologue=("<math.h>", "<stdbool.h>", "<stdint.h>", "<stdlib.h>"),
+    prologue=("math.h", "stdbool.h", "stdint.h", "stdlib.h"),
     infinity={"f32": "INFINITY", "f64": "(double)INFINITY"},
     nan={"f32": "NAN", "f64": "(double)NAN"},
 )

@@ -115,13 +115,18 @@ class Speller:
             left, right = self.spell(e.left, exact=True), self.spell(e.right, exact=False)
         else:
             demanded = exact or comparison
-            left = self.operand(e.left, demanded and not left_is_literal)
-            right = self.operand(e.right, demanded and left_is_literal)
+            left = self._beside(e.left, e.right, demanded and not left_is_literal)
+            # only one side may leave its conversion to the other
+            firm = e.left if not _leaves(e.left, e.right) else None
+            right = self._beside(e.right, firm, demanded and left_is_literal)
         assert e.op.c is not None, f"{e.op} is not C's"
         return c.Binary(e.op.c, left, right)
 
-    def operand(self, e: Expr, exact: bool) -> c.Expr:
-        """C widens what is narrower than int to int by itself."""
+    def _beside(self, e: Expr, other: Expr | None, exact: bool) -> c.Expr:
+        """An operand; C converts it by itself to the type of one that has it, and what is
+        narrower than int to int."""
+        if isinstance(e, Cast) and other is not None and _leaves(e, other):
+            return self._beside(e.operand, None, exact)
         if isinstance(e, Cast) and scalar_type(e).dtype is INT32:
             inner = scalar_type(e.operand).dtype
             if not inner.is_float and inner.bits < 32:
@@ -137,6 +142,8 @@ class Speller:
         return c.Conditional(condition, then, orelse)
 
     def _cast(self, e: Cast) -> c.Expr:
+        if scalar_type(e.operand).dtype is e.type.dtype:  # weak or not is no matter to C
+            return self.spell(e.operand)
         inner = self.spell(e.operand, exact=False)
         if isinstance(inner, c.Cast) and isinstance(e.operand, Apply):
             inner = inner.operand if e.operand.intrinsic.is_value else inner
@@ -199,6 +206,16 @@ class Speller:
         if not any(mark in shortest for mark in ".e"):
             shortest += ".0"
         return c.Number(shortest + dtype.suffix)
+
+
+def _leaves(e: Expr, other: Expr) -> bool:
+    """Whether an integer's conversion can be left to C, ``other`` being of the type already."""
+    if not isinstance(e, Cast) or isinstance(other, (Cast, Const, Select)):
+        return False
+    source, wanted = scalar_type(e.operand).dtype, scalar_type(e).dtype
+    if not (source.is_integer and wanted.is_integer) or wanted.bits < 32:
+        return False
+    return source.bits < wanted.bits or (source.bits == wanted.bits and not wanted.is_signed)
 
 
 def _is_whole(e: Expr) -> bool:

@@ -176,7 +176,7 @@ def augmented(frame: Frame, node: ast.AugAssign) -> None:
 def _settled_index(frame: Frame, index: Expr) -> Expr:
     """An index that does something or reads memory is computed once, into a variable."""
     if any(isinstance(e, (Apply, Call, Load)) for e in expressions(index)) and not is_atom(index):
-        return _variable_of(frame, index, "index")
+        return _variable_of(frame, index, "at")
     return index
 
 

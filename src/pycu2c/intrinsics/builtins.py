@@ -15,7 +15,7 @@ from pycu2c.csyntax import nodes as c
 from pycu2c.dtypes import DTYPES, DType
 from pycu2c.intrinsics.kinds import T
 from pycu2c.intrinsics.registry import Intrinsic, Spell, intrinsic
-from pycu2c.intrinsics.spelling import helper, library, plain
+from pycu2c.intrinsics.spelling import helper, library
 from pycu2c.operators import FLOORDIV, MOD, POW, SHL, SHR, Operator
 from pycu2c.values import convert, scalar_of
 
@@ -109,9 +109,7 @@ OPERATOR_ROWS = {
 # ---- the greater and the lesser: Python's, and numpy's where a NaN wins ----------------------
 
 
-def _declare_extreme(
-    name: str, compute: Any, doc: str, cuda: Spell, *bindings: object
-) -> Intrinsic:
+def _declare_extreme(name: str, compute: Any, doc: str, *bindings: object) -> Intrinsic:
     def body(a: T, b: T) -> T:
         scalar = scalar_of(a)
         assert scalar is not None
@@ -122,7 +120,7 @@ def _declare_extreme(
     declare = intrinsic(
         name,
         dtypes=NUMBERS,
-        cuda=_by_kind(floats=helper(stem), integers=cuda),
+        cuda=helper(stem),
         c=helper(stem),
         cuda_helpers=(stem,),
         c_helpers=(stem,),
@@ -131,10 +129,9 @@ def _declare_extreme(
     return declare(body)
 
 
-_EXTREMES: tuple[tuple[str, Any, str, Spell, *tuple[object, ...]], ...] = (
-    ("min", min, "The lesser of two: ``b if b < a else a``.", plain("min")),
-    ("max", max, "The greater of two: ``b if b > a else a``.", plain("max")),
-    ("numpy.minimum", np.minimum, "The lesser, or NaN if one is.", plain("min"), np.minimum),
-    ("numpy.maximum", np.maximum, "The greater, or NaN if one is.", plain("max"), np.maximum),
+EXTREMES = (
+    _declare_extreme("min", min, "The lesser of two: ``b if b < a else a``."),
+    _declare_extreme("max", max, "The greater of two: ``b if b > a else a``."),
+    _declare_extreme("numpy.minimum", np.minimum, "The lesser, or NaN if one is.", np.minimum),
+    _declare_extreme("numpy.maximum", np.maximum, "The greater, or NaN if one is.", np.maximum),
 )
-EXTREMES = tuple(_declare_extreme(*row) for row in _EXTREMES)

@@ -90,6 +90,8 @@ def truth(e: Expr) -> Expr:
         return Const(bool(e.value), WEAK_BOOL, e.span)
     if own.dtype.kind is Kind.BOOL:
         return cast(e, WEAK_BOOL)
+    if isinstance(e, Cast) and scalar_type(e.operand).dtype.kind is Kind.BOOL:
+        return truth(e.operand)
     return Binary(NE, e, Const(plain(convert(0, own)), own, e.span), WEAK_BOOL, e.span)
 
 

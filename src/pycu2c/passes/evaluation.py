@@ -166,10 +166,7 @@ class Evaluator:
             case Select():
                 return self._select(e, known)
             case Cast():
-                value = self.value(e.operand, known)
-                if e.type.dtype.kind is Kind.BOOL:
-                    return self._truth(e, known)
-                return converted(value, e.type) if is_whole(e.type) else _UNKNOWN
+                return self._cast(e, known)
             case Load() | ElementOf():
                 self.access(e, known)
                 return Value(everything(e.type))
@@ -214,6 +211,13 @@ class Evaluator:
         if self.assume(e, known.copy(), False) is None:
             return constant(1)
         return Value(TRUTH)
+
+    def _cast(self, e: Cast, known: Knowledge) -> Value:
+        operand = self.value(e.operand, known)
+        if not (is_whole(e.type) and is_whole(e.operand.type)):
+            return Value(everything(e.type))
+        is_bool = e.type.dtype.kind is Kind.BOOL
+        return self._truth(e, known) if is_bool else converted(operand, e.type)
 
     def _unary(self, e: Unary, known: Knowledge) -> Value:
         if e.op is NOT:

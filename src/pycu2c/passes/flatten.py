@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pycu2c import dtypes
 from pycu2c.ir.construct import binary, cast, integer, scalar_type
 from pycu2c.ir.nodes import (
+    Binary,
     Body,
     Call,
     Dim,
@@ -119,24 +120,20 @@ class _Flattener:
         """Horner's rule: (i * rows + j) * columns + k."""
         total = indices[0]
         for axis, index in enumerate(indices[1:], start=1):
-            length = self._sized(Part.SHAPE, array, axis, index)
+            length = self.part(array, Part.SHAPE, axis, number, index)
             scaled = binary(MUL, total, cast(length, number), index.span)
-            total = binary(ADD, scaled, index, index.span)
+            total = _sum(scaled, index)
         return total
 
     def _strided(self, array: Var, indices: list[Expr], number: Scalar) -> Expr:
         terms = [
-            binary(MUL, i, cast(self._sized(Part.STRIDE, array, axis, i), number), i.span)
+            binary(MUL, i, cast(self.part(array, Part.STRIDE, axis, number, i), number), i.span)
             for axis, i in enumerate(indices)
         ]
         total = terms[0]
         for term in terms[1:]:
-            total = binary(ADD, total, term, term.span)
+            total = _sum(total, term)
         return total
-
-    def _sized(self, part: Part, array: Var, axis: int, at: Expr) -> Expr:
-        kind = WEAK_INT32 if self.facts.index32 else WEAK_INT
-        return self.part(array, part, axis, kind, at)
 
     def arguments(self, call: Call) -> tuple[Expr, ...]:
         """The arguments of a call, arrays in the parts that the callee takes."""
@@ -173,3 +170,10 @@ class _Flattener:
                 name = f"{p.name}.{part.value}.{axis}"
                 out.append(Parameter(name, kind, p.argument, part, axis))
         return tuple(out)
+
+
+def _sum(left: Expr, right: Expr) -> Expr:
+    """``left + (x + y)`` is written ``left + x + y``: the same number modulo 2**n."""
+    if isinstance(right, Binary) and right.op is ADD:
+        return binary(ADD, _sum(left, right.left), right.right, right.span)
+    return binary(ADD, left, right, right.span)

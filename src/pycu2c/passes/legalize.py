@@ -241,7 +241,7 @@ class _Legalizer:
             return binary(SUB, length, behind, index.span)
         if reach.high < 0:
             return binary(ADD, length, cast(index, scalar_type(length)), index.span)
-        value, bound = self.once(cast(index, scalar_type(length)), "index")
+        value, bound = self.once(cast(index, scalar_type(length)), "at")
         zero = const(0, index.span, scalar_type(length))
         negative = binary(LT, value, zero, index.span)
         from_end = binary(ADD, value, length, index.span)

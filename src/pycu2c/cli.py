@@ -1,0 +1,189 @@
+"""The command line: ``pycu2c emit`` shows what a kernel becomes, ``pycu2c doctor`` what is here."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import click
+
+from pycu2c.diagnostics import CompileError
+from pycu2c.doctor import report
+from pycu2c.emit.statements import Comments
+from pycu2c.kernel import Kernel
+from pycu2c.signatures import BadSignature, parse_signature
+from pycu2c.specialization import generate_text
+from pycu2c.toolchain import nvrtc
+from pycu2c.toolchain.binary import ToolchainError
+from pycu2c.types import Signature
+
+_TARGETS = ("cuda", "c", "ir", "ast", "ptx", "cubin")
+
+
+@click.group()
+@click.version_option(package_name="pycu2c")
+def main() -> None:
+    """Python kernels as CUDA C and C."""
+
+
+@main.command()
+@click.argument("place", metavar="FILE[:KERNEL]")
+@click.option("--target", type=click.Choice(_TARGETS), default="cuda", show_default=True)
+@click.option("--signature", help='The parameters\' types: "float32[::1], float32[::1], int32".')
+@click.option("--arch", default="sm_90", show_default=True, help="For ptx and cubin.")
+@click.option("-o", "--output", type=click.Path(dir_okay=False), help="A file; - is stdout.")
+@click.option(
+    "--comments",
+    type=click.Choice(("none", "comments", "source")),
+    default="none",
+    show_default=True,
+    help="What of the Python goes into the C: nothing, its comments, or its lines.",
+)
+def emit(
+    place: str,
+    target: str,
+    signature: str | None,
+    arch: str,
+    output: str | None,
+    comments: Comments,
+) -> None:
+    """Print what the kernel in FILE becomes. Needs neither a GPU nor a driver."""
+    try:
+        kernel = _find(*_parted(place))
+        if target == "ast":
+            _write(_syntax(kernel), target, output)
+            return
+        _write(
+            _generated(kernel, target, _types(kernel, signature), arch, comments), target, output
+        )
+    except CompileError as error:
+        click.echo(str(error), err=True)
+        sys.exit(1)
+    except (BadSignature, ToolchainError) as error:
+        raise click.ClickException(str(error)) from None
+
+
+@main.command()
+def doctor() -> None:
+    """Say what was found here (compiler, NVRTC, driver, devices, cache), and what is missing."""
+    lines, complete = report()
+    for line in lines:
+        click.echo(line)
+    sys.exit(0 if complete else 1)
+
+
+# ---- finding the kernel ------------------------------------------------------------------------
+
+
+def _parted(place: str) -> tuple[Path, str | None]:
+    """``FILE:KERNEL``; a Windows drive is no kernel."""
+    if Path(place).exists():
+        return Path(place), None
+    file, _, name = place.rpartition(":")
+    if file and name.isidentifier() and Path(file).exists():
+        return Path(file), name
+    raise click.ClickException(f"there is no file {file or place}")
+
+
+def _find(path: Path, name: str | None) -> Kernel:
+    kernels = {key: v for key, v in vars(_imported(path)).items() if isinstance(v, Kernel)}
+    names = ", ".join(kernels)
+    if not kernels:
+        raise click.ClickException(f"{path} has no kernel: decorate a function with @kernel")
+    if name is None and len(kernels) > 1:
+        raise click.ClickException(f"{path} has several kernels; write {path}:NAME ({names})")
+    if name is not None and name not in kernels:
+        raise click.ClickException(f"{path} has no kernel {name}; it has {names}")
+    return kernels[name] if name else next(iter(kernels.values()))
+
+
+def _imported(path: Path) -> ModuleType:
+    """Run the file as a module; what it imports from beside it is found."""
+    spec = importlib.util.spec_from_file_location(path.stem, path.resolve())
+    if spec is None or spec.loader is None:
+        raise click.ClickException(f"{path} is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules.setdefault(path.stem, module)
+    sys.path.insert(0, str(path.resolve().parent))
+    try:
+        spec.loader.exec_module(module)
+    except CompileError:
+        raise
+    except Exception as error:
+        raise click.ClickException(
+            f"{path} fails when it is imported: {type(error).__name__}: {error}"
+        ) from error
+    finally:
+        sys.path.pop(0)
+    return module
+
+
+def _types(kernel: Kernel, text: str | None) -> Signature:
+    chosen = parse_signature(text) if text else kernel.signature
+    if chosen is None:
+        names = ", ".join(a.arg for a in kernel.source.tree.args.args)
+        raise click.ClickException(
+            f"{kernel.name} has no types: give --signature, one type for each of ({names}), "
+            'such as "float32[::1], int32"'
+        )
+    return chosen
+
+
+# ---- what is printed ---------------------------------------------------------------------------
+
+
+def _generated(
+    kernel: Kernel, target: str, signature: Signature, arch: str, comments: Comments
+) -> str | bytes:
+    if target == "ir":
+        return kernel.inspect("ir", signature)
+    built = kernel.built(signature)
+    generated = generate_text(built, "cpu" if target == "c" else "cuda", comments)
+    if target == "ptx":
+        return nvrtc.compile(generated.text, generated.entry, arch, kind="ptx").data
+    if target == "cubin":
+        return nvrtc.compile(generated.text, generated.entry, arch, kind="cubin").data
+    return generated.text
+
+
+def _syntax(kernel: Kernel) -> str:
+    """The syntax tree as astor prints it; Python's own form where astor is too old for it."""
+    try:
+        import astor
+
+        text: str = astor.dump_tree(kernel.source.tree)
+    except Exception:
+        return ast.dump(kernel.source.tree, indent=2)
+    return text + "\n"
+
+
+def _write(content: str | bytes, target: str, output: str | None) -> None:
+    if output not in (None, "-"):
+        assert output is not None
+        data = content if isinstance(content, bytes) else content.encode()
+        Path(output).write_bytes(data)
+    elif target == "cubin":
+        if sys.stdout.isatty():
+            raise click.ClickException("a cubin is binary: give -o FILE")
+        click.get_binary_stream("stdout").write(content if isinstance(content, bytes) else b"")
+    else:
+        text = content.decode() if isinstance(content, bytes) else content
+        click.echo(_coloured(text, target) if sys.stdout.isatty() else text, nl=False)
+
+
+def _coloured(text: str, target: str) -> str:
+    """Through Pygments, if it is installed."""
+    if target not in ("cuda", "c"):
+        return text
+    try:
+        pygments: Any = importlib.import_module("pygments")
+        lexers: Any = importlib.import_module("pygments.lexers")
+        formatters: Any = importlib.import_module("pygments.formatters")
+    except ImportError:
+        return text
+    lexer = lexers.get_lexer_by_name("cuda" if target == "cuda" else "c")
+    return str(pygments.highlight(text, lexer, formatters.TerminalFormatter()))

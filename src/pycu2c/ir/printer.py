@@ -1,0 +1,215 @@
+"""IR -> text: one statement per line, types where a variable is first assigned. Knows every
+node; ``docs/ir.md`` describes the form. Spans are left out, so that goldens are stable."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from pycu2c import dtypes
+from pycu2c.ir.nodes import (
+    Allocate,
+    Apply,
+    Assign,
+    Binary,
+    Body,
+    Break,
+    Call,
+    Cast,
+    Const,
+    Continue,
+    Declare,
+    Dim,
+    ElementOf,
+    Evaluate,
+    Expr,
+    For,
+    Function,
+    If,
+    Let,
+    Load,
+    Logical,
+    Module,
+    NextThread,
+    Parameter,
+    Part,
+    Return,
+    Select,
+    Stmt,
+    Store,
+    Stride,
+    ThreadLoop,
+    Unary,
+    Var,
+    While,
+)
+from pycu2c.types import VOID, WEAK_INT, Scalar, Type
+
+_SMALL = Scalar(dtypes.INT32, weak=True)
+Marked = Collection[int]  # the ids of nodes that the reader is to look at
+
+
+def print_module(module: Module, marked: Marked = ()) -> str:
+    """All functions, callees first; marked expressions stand in ``<<  >>``."""
+    functions = [print_function(f, "device", marked) for f in module.devices]
+    return "\n".join([*functions, print_function(module.kernel, "kernel", marked)])
+
+
+def print_function(function: Function, word: str = "kernel", marked: Marked = ()) -> str:
+    """A function, its head and its body."""
+    printer = _Printer(marked, {p.name for p in function.parameters})
+    parameters = ", ".join(_parameter(p) for p in function.parameters)
+    result = "" if function.result == VOID else f" -> {print_type(function.result)}"
+    head = f"{word} {function.name}({parameters}){result}"
+    return "".join(f"{line}\n" for line in (head, *printer.block(function.body, 1)))
+
+
+def print_stmt(s: Stmt) -> str:
+    """A statement and what is in it."""
+    return "\n".join(_Printer().statement(s, 0))
+
+
+def print_expr(e: Expr) -> str:
+    """An expression, fully bracketed."""
+    return _Printer().expression(e)
+
+
+def print_type(kind: Type) -> str:
+    """``small`` is a Python int of which 32 bits are enough."""
+    return "small" if kind == _SMALL else str(kind)
+
+
+def _parameter(p: Parameter) -> str:
+    pointer = "pointer " if p.part is Part.DATA else ""
+    return f"{p.name}: {pointer}{print_type(p.type)}"
+
+
+@dataclass(slots=True)
+class _Printer:
+    marked: Marked = ()
+    typed: set[str] = field(default_factory=set)  # variables whose type has been shown
+
+    def block(self, body: Body, depth: int) -> Iterator[str]:
+        for s in body:
+            yield from self.statement(s, depth)
+        if not body:
+            yield f"{'  ' * depth}pass"
+
+    def statement(self, s: Stmt, depth: int) -> Iterator[str]:
+        indent = "  " * depth
+        here = "  <-- here" if id(s) in self.marked else ""
+        match s:
+            case If():
+                yield from self.branches(s, depth, f"{indent}if ", here)
+            case While():
+                yield f"{indent}while {self.expression(s.condition)}:{here}"
+                yield from self.block(s.body, depth + 1)
+            case For():
+                bounds = self.listed((s.start, s.stop, s.step))
+                yield f"{indent}for {self.target(s.var)} in range({bounds}):{here}"
+                yield from self.block(s.body, depth + 1)
+            case ThreadLoop():
+                yield f"{indent}for each thread:{here}"
+                yield from self.block(s.body, depth + 1)
+            case _:
+                yield indent + self.simple(s) + here
+
+    def branches(self, s: If, depth: int, head: str, here: str) -> Iterator[str]:
+        yield f"{head}{self.expression(s.condition)}:{here}"
+        yield from self.block(s.then, depth + 1)
+        indent = "  " * depth
+        match s.orelse:
+            case ():
+                return
+            case (If() as inner,):
+                mark = "  <-- here" if id(inner) in self.marked else ""
+                yield from self.branches(inner, depth, f"{indent}elif ", mark)
+            case _:
+                yield f"{indent}else:"
+                yield from self.block(s.orelse, depth + 1)
+
+    def simple(
+        self,
+        s: Allocate | Declare | Assign | Store | Evaluate | Break | Continue | Return | NextThread,
+    ) -> str:
+        match s:
+            case Allocate():
+                return f"allocate {self.target(s.var)}"
+            case Declare():
+                value = "" if s.init is None else f" = {self.expression(s.init)}"
+                return f"declare {self.target(s.var)}{value}"
+            case Assign():
+                value = self.expression(s.value)  # first: a Let in it shows its own variable
+                return f"{self.target(s.var)} = {value}"
+            case Store():
+                place = f"{self.expression(s.array)}[{self.listed(s.indices)}]"
+                return f"{place} = {self.expression(s.value)}"
+            case Evaluate():
+                return self.expression(s.value)
+            case Break():
+                return "break"
+            case Continue():
+                return "continue"
+            case Return():
+                return "return" if s.value is None else f"return {self.expression(s.value)}"
+            case NextThread():
+                return "next thread"
+            case _:
+                assert_never(s)
+
+    def target(self, var: Var) -> str:
+        shown = var.name in self.typed
+        self.typed.add(var.name)
+        text = var.name if shown else f"{var.name}: {print_type(var.type)}"
+        return f"<<{text}>>" if id(var) in self.marked else text
+
+    def listed(self, items: Iterable[Expr]) -> str:
+        return ", ".join(self.expression(e) for e in items)
+
+    def expression(self, e: Expr) -> str:
+        text = self._expression(e)
+        return f"<<{text}>>" if id(e) in self.marked else text
+
+    def _expression(self, e: Expr) -> str:
+        match e:
+            case Const():
+                return repr(e.value) if e.type.weak else f"{e.value!r}:{e.type}"
+            case Var():
+                return e.name
+            case Unary():
+                return f"{e.op}.{print_type(e.operand.type)}({self.expression(e.operand)})"
+            case Binary():
+                operands = self.listed((e.left, e.right))
+                return f"{e.op}.{print_type(e.left.type)}({operands})"
+            case Logical():
+                return f"({self.expression(e.left)} {e.op.value} {self.expression(e.right)})"
+            case Select():
+                condition, then = self.expression(e.condition), self.expression(e.then)
+                return f"({then} if {condition} else {self.expression(e.orelse)})"
+            case Cast():
+                return f"{print_type(e.type)}({self.expression(e.operand)})"
+            case Load():
+                return f"{self.expression(e.array)}[{self.listed(e.indices)}]"
+            case ElementOf():
+                return f"&{self.expression(e.array)}[{self.listed(e.indices)}]"
+            case Dim() | Stride():
+                word = "dim" if isinstance(e, Dim) else "stride"
+                kind = "" if e.type == WEAK_INT else f".{print_type(e.type)}"
+                return f"{word}{kind}({self.expression(e.array)}, {e.axis})"
+            case Let():
+                value = self.expression(e.value)
+                body = self.expression(e.body)
+                return f"(let {e.name}: {print_type(e.value.type)} = {value} in {body})"
+            case Apply():
+                return f"{e.intrinsic.name}{_variant(e)}({self.listed(e.arguments)})"
+            case Call():
+                return f"{e.function}({self.listed(e.arguments)})"
+            case _:
+                assert_never(e)
+
+
+def _variant(e: Apply) -> str:
+    """The type, where operands of several types are possible, or the result is a small int."""
+    shown = e.intrinsic.result in ("T", "F") or e.type == _SMALL
+    return f".{print_type(e.type)}" if shown else ""

@@ -1,0 +1,111 @@
+"""The state of each thread of a block while threads go separate ways: nodes that read and write
+it. Knows nothing of where they are put.
+
+``state[thread]`` is 0 while a thread runs, 1 when it has returned, another code while it waits
+for the others at the end of one construct. ``live`` says whether any thread runs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pycu2c.dtypes import INT32
+from pycu2c.intrinsics.block import MOST_THREADS, block_thread
+from pycu2c.ir.construct import negation
+from pycu2c.ir.nodes import (
+    Allocate,
+    Apply,
+    Assign,
+    Binary,
+    Body,
+    Const,
+    Declare,
+    Expr,
+    If,
+    Load,
+    NextThread,
+    Stmt,
+    Store,
+    ThreadLoop,
+    Var,
+)
+from pycu2c.operators import EQ, NE, Operator
+from pycu2c.source import Span
+from pycu2c.types import WEAK_BOOL, WEAK_INT, Array, Scalar, Space
+
+RUNNING, RETURNED = 0, 1
+
+
+def slots(name: str, element: Scalar, span: Span, shape: tuple[int, ...] = ()) -> Var:
+    """An array with one slot, of a shape, for each thread of a block."""
+    space = Space.BLOCK
+    array = Array(element.dtype, 1 + len(shape), "C", space, (MOST_THREADS, *shape))
+    return Var(name, array, span)
+
+
+def this_thread(span: Span) -> Expr:
+    """The number of the running thread, the first index of every per-thread array."""
+    return Apply(block_thread, (), WEAK_INT, span)
+
+
+@dataclass(slots=True)
+class Masks:
+    """Makes the nodes for one kernel; remembers whether there were any."""
+
+    state: Var
+    live: Var
+    codes: int = RETURNED
+    used: bool = False
+
+    def code(self) -> int:
+        """A code for one more way to wait."""
+        self.codes += 1
+        return self.codes
+
+    def put(self, code: int, span: Span) -> Stmt:
+        self.used = True
+        value = Const(code, Scalar(INT32), span)
+        return Store(self.state, (this_thread(span),), value, span)
+
+    def _compare(self, op: Operator, code: int, span: Span) -> Expr:
+        self.used = True
+        own = Load(self.state, (this_thread(span),), span)
+        return Binary(op, own, Const(code, Scalar(INT32), span), WEAK_BOOL, span)
+
+    def leave(self, code: int, span: Span) -> Body:
+        """The running thread waits, or has returned."""
+        return (self.put(code, span), NextThread(span))
+
+    def only_running(self, span: Span) -> Stmt:
+        """Lets only running threads go on."""
+        return If(self._compare(NE, RUNNING, span), (NextThread(span),), (), span)
+
+    def release(self, code: int, span: Span) -> Stmt:
+        """Who waited with this code runs again."""
+        return If(self._compare(EQ, code, span), (self.put(RUNNING, span),), (), span)
+
+    def exchange(self, code: int, span: Span) -> Stmt:
+        """Who waited with this code runs, who ran waits with it."""
+        other = If(self._compare(EQ, RUNNING, span), (self.put(code, span),), (), span)
+        return If(self._compare(EQ, code, span), (self.put(RUNNING, span),), (other,), span)
+
+    def set_live(self, value: bool, span: Span) -> Stmt:
+        return Assign(self.live, Const(value, WEAK_BOOL, span), span)
+
+    def when_live(self, body: Body, span: Span) -> Stmt:
+        return If(self.live, body, (), span)
+
+    def when_none(self, body: Body, span: Span) -> Stmt:
+        return If(negation(self.live), body, (), span)
+
+    def begun(self, body: Body, span: Span) -> Body:
+        """A kernel's body with the state set up before, in its first thread loop if it can be."""
+        if not self.used:
+            return body
+        first, start = body[0], self.put(RUNNING, span)
+        if isinstance(first, ThreadLoop):
+            body = (ThreadLoop((start, *first.body), first.span), *body[1:])
+        else:
+            body = (ThreadLoop((start,), span), *body)
+        alive = Declare(self.live, Const(True, WEAK_BOOL, span), span)
+        return (Allocate(self.state, span), alive, *body)

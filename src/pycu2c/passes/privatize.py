@@ -1,0 +1,230 @@
+"""Gives what lives from one thread loop to another a place: computed anew where it is read, if
+that is cheap, else an array with one slot for each thread.
+
+``x = f(i)`` here, ``out[i] = x`` in a later thread loop -> ``x[thread] = f(i)``,
+``i = blockIdx.x * blockDim.x + threadIdx.x; out[i] = x[thread]``
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from dataclasses import dataclass, replace
+
+from pycu2c.intrinsics.registry import Effect
+from pycu2c.ir.nodes import (
+    Allocate,
+    Apply,
+    Assign,
+    Binary,
+    Body,
+    Cast,
+    Const,
+    Declare,
+    Dim,
+    ElementOf,
+    Expr,
+    Load,
+    Logical,
+    Select,
+    Stmt,
+    Store,
+    Stride,
+    ThreadLoop,
+    Unary,
+    Var,
+)
+from pycu2c.ir.walk import (
+    bodies,
+    children,
+    expressions,
+    operands,
+    statements,
+    with_bodies,
+    with_children,
+    with_operands,
+)
+from pycu2c.operators import QUOTIENT, REMAINDER
+from pycu2c.passes.crossing import (
+    block_scalars,
+    declared,
+    mentioned,
+    thread_loops,
+    unset_reads,
+)
+from pycu2c.passes.masks import slots, this_thread
+from pycu2c.passes.placement import names_in
+from pycu2c.types import Array, Scalar, Space
+
+CHEAP = 16  # nodes of an expression that is rather computed again than kept
+
+
+def crossing(body: Body, shared: Set[str]) -> set[str]:
+    """The per-thread variables that a thread loop has from another one, or from its last run.
+    ``shared``: parameters and arrays, which are everywhere."""
+    outside = block_scalars(body) | shared
+    return {n for loop in thread_loops(body) for n in unset_reads(loop.body)} - outside
+
+
+def privatize(body: Body, shared: Set[str]) -> Body:
+    """Rewrite the thread loops of a kernel's body so that each finds what it reads."""
+    variables = {s.var.name: s for s in statements(body) if isinstance(s, Declare)}
+    again = _computed_again(body, variables, shared)
+    kept = {
+        name: _slots_of(variables[name].var) for name in sorted(crossing(body, shared) - set(again))
+    }
+    kept |= {v.name: _slots_of(v) for v in _crossing_arrays(body)}
+    outside = block_scalars(body) | shared | set(kept)
+    private = _Private(kept, again, variables, outside)
+    return (*(Allocate(v, v.span) for v in kept.values()), *private.block(body))
+
+
+def _slots_of(var: Var) -> Var:
+    if isinstance(var.type, Array):
+        assert var.type.shape is not None
+        return slots(var.name, var.type.element, var.span, var.type.shape)
+    return slots(var.name, var.type, var.span)
+
+
+def _crossing_arrays(body: Body) -> list[Var]:
+    """The local arrays that are used in another thread loop than the one that begins them."""
+    users: dict[str, set[ThreadLoop]] = {}
+    homes: dict[str, tuple[Var, ThreadLoop]] = {}
+    for loop in thread_loops(body):
+        for name in mentioned(loop.body):
+            users.setdefault(name, set()).add(loop)
+        for s in statements(loop.body):
+            if isinstance(s, Allocate):
+                homes[s.var.name] = (s.var, loop)
+    return [var for name, (var, home) in homes.items() if users.get(name, {home}) != {home}]
+
+
+def _computed_again(
+    body: Body, variables: Mapping[str, Declare], shared: Set[str]
+) -> dict[str, Declare]:
+    """The variables with one cheap value, made of others that never change."""
+    changing = {s.var.name for s in statements(body) if isinstance(s, Assign)}
+    steady = (block_scalars(body) | shared) - changing
+    found: dict[str, Declare] = {}
+    for name, s in variables.items():  # in the order of the text: what a value needs is before it
+        if name in changing or name in steady or s.init is None or not _is_cheap(s.init):
+            continue
+        if all(n in steady or n in found for n in names_in(s.init)):
+            found[name] = s
+    return found
+
+
+def _is_cheap(value: Expr) -> bool:
+    parts = list(expressions(value))
+    return len(parts) <= CHEAP and all(_is_cheap_node(e) for e in parts)
+
+
+def _is_cheap_node(e: Expr) -> bool:
+    match e:
+        case Binary(op, _, right):
+            return op not in (QUOTIENT, REMAINDER) or isinstance(right, Const)
+        case Apply(intrinsic, _):
+            return intrinsic.effect is Effect.PURE and intrinsic.is_value
+        case _:
+            return isinstance(e, Const | Var | Unary | Cast | Logical | Select | Dim | Stride)
+
+
+@dataclass(frozen=True, slots=True)
+class _Private:
+    """``kept``: variables and local arrays with a slot for each thread. ``again``: variables to
+    be computed anew. ``outside``: all that a thread loop need not declare."""
+
+    kept: Mapping[str, Var]
+    again: Mapping[str, Declare]
+    variables: Mapping[str, Declare]
+    outside: Set[str]
+
+    def block(self, body: Body) -> Body:
+        """A block outside the thread loops."""
+        return tuple(
+            ThreadLoop(self._thread_loop(s.body), s.span)
+            if isinstance(s, ThreadLoop)
+            else with_bodies(s, tuple(self.block(b) for b in bodies(s)))
+            for s in body
+        )
+
+    def _thread_loop(self, body: Body) -> Body:
+        used = mentioned(body)
+        body = tuple(s for s in body if not self._is_idle(s, used))
+        missing = self._needed(body) - self.outside - declared(body)
+        local = {s.var.name for s in statements(body) if isinstance(s, Allocate)}
+        openings = [
+            replace(s, init=s.init if name in self.again else None)
+            for name, s in self.variables.items()
+            if name in missing and name not in local
+        ]
+        first = next((i for i, s in enumerate(body) if mentioned((s,)) - self.outside), 0)
+        return (*self._statements((*body[:first], *openings, *body[first:])),)
+
+    def _is_idle(self, s: Stmt, used: Set[str]) -> bool:
+        """A declaration that this thread loop makes no use of."""
+        if not isinstance(s, Declare) or s.var.name in used or s.var.name in self.kept:
+            return False
+        return s.init is None or _is_cheap(s.init)
+
+    def _needed(self, body: Body) -> set[str]:
+        """What a block mentions, and what computing that anew needs."""
+        found: set[str] = set()
+        waiting = mentioned(body)
+        while waiting:
+            name = waiting.pop()
+            found.add(name)
+            if name in self.again:
+                init = self.again[name].init
+                assert init is not None
+                waiting |= set(names_in(init)) - found
+        return found
+
+    # ---- slots ---------------------------------------------------------------------------------
+
+    def _statements(self, body: Body) -> Body:
+        return tuple(new for s in body for new in self._statement(s))
+
+    def _statement(self, s: Stmt) -> Body:
+        s = with_operands(s, tuple(self._expr(e) for e in operands(s)))
+        s = with_bodies(s, tuple(self._statements(b) for b in bodies(s)))
+        match s:
+            case Declare(var, init, span) if var.name in self.kept:
+                return () if init is None else (self._store(var, init, s),)
+            case Assign(var, value) if var.name in self.kept:
+                return (self._store(var, value, s),)
+            case Allocate(var) if var.name in self.kept:
+                return ()
+            case Store(array, indices, _, span) if array.name in self.kept and _is_local(array):
+                own = self.kept[array.name]
+                return (replace(s, array=own, indices=(this_thread(span), *indices)),)
+            case _:
+                return (s,)
+
+    def _store(self, var: Var, value: Expr, s: Stmt) -> Stmt:
+        return Store(self.kept[var.name], (this_thread(s.span),), value, s.span)
+
+    def _expr(self, e: Expr) -> Expr:
+        match e:
+            case Var(name, type_, span) if name in self.kept:
+                own, here = self.kept[name], this_thread(span)
+                if isinstance(type_, Scalar):
+                    return Load(own, (here,), span)
+                first = tuple(Const(0, here.type, span) for _ in range(type_.ndim))  # type: ignore[arg-type]
+                return ElementOf(own, (here, *first), span)
+            case Load(array, indices) | ElementOf(array, indices):
+                inner = tuple(self._expr(i) for i in indices)
+                if array.name in self.kept and _is_local(array):
+                    return replace(
+                        e, array=self.kept[array.name], indices=(this_thread(e.span), *inner)
+                    )
+                return replace(e, indices=inner)
+            case Dim(array) | Stride(array):
+                if array.name in self.kept:
+                    return replace(e, array=self.kept[array.name], axis=e.axis + 1)
+                return e
+            case _:
+                return with_children(e, tuple(self._expr(child) for child in children(e)))
+
+
+def _is_local(array: Var) -> bool:
+    return isinstance(array.type, Array) and array.type.space is Space.LOCAL

@@ -1,0 +1,310 @@
+"""Cuts a kernel's body into thread loops, as a Placement says.
+
+Knows control flow only: what lives from one thread loop to the next is ``privatize``'s task.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from pycu2c.ir.construct import binary, both, const, negation, scalar_type
+from pycu2c.ir.nodes import (
+    Apply,
+    Assign,
+    Binary,
+    Body,
+    Break,
+    Call,
+    Const,
+    Continue,
+    Declare,
+    Evaluate,
+    Expr,
+    For,
+    If,
+    Junction,
+    Load,
+    NextThread,
+    Return,
+    Stmt,
+    Store,
+    ThreadLoop,
+    While,
+)
+from pycu2c.ir.walk import all_expressions, bodies, expressions, operands, statements, with_bodies
+from pycu2c.operators import ADD, GT, LT, QUOTIENT, REMAINDER
+from pycu2c.passes.masks import RETURNED, Masks
+from pycu2c.passes.placement import Placement, is_barrier, names_in
+from pycu2c.passes.uniformity import Construct, Uniformity
+from pycu2c.source import Span
+from pycu2c.types import WEAK_BOOL
+
+
+@dataclass(frozen=True, slots=True)
+class _Waits:
+    """The states of threads that have left a masked loop, or its present iteration."""
+
+    broken: int
+    continued: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Site:
+    """Where a block stands: under a mask; in which masked loop; whether the kernel ends with
+    it; whether it is run again."""
+
+    masked: bool = False
+    loop: _Waits | None = None
+    last: bool = False
+    repeats: bool = False
+
+
+@dataclass(slots=True)
+class _Run:
+    """What will be one thread loop: who runs again, then what running threads do."""
+
+    resets: list[Stmt] = field(default_factory=list)
+    body: list[Stmt] = field(default_factory=list)
+
+
+def regions(body: Body, facts: Uniformity, placement: Placement, masks: Masks, span: Span) -> Body:
+    """A kernel's body as what one block does."""
+    cutter = _Cutter(facts, placement, masks, span, placement.leaves(body))
+    return masks.begun(cutter.block(body, _Site(last=True)), span)
+
+
+@dataclass(slots=True)
+class _Cutter:
+    facts: Uniformity
+    placement: Placement
+    masks: Masks
+    span: Span
+    threads_leave: bool  # somewhere in the kernel
+    some_wait: bool = False  # here some thread may not be running
+
+    def block(self, body: Body, site: _Site) -> Body:
+        """A block outside the thread loops."""
+        out: list[Stmt] = []
+        run = _Run()
+        for i, s in enumerate(body):
+            lost = self._cuts(s, run) and self._close(out, run, site)
+            if lost and self._goes_on_if_live(out, body[i:], site):
+                return tuple(out)
+            if isinstance(s, Return | Break | Continue):
+                (out if s in self.placement.block_jumps else run.body).append(s)
+                break
+            rest = body[i + 1 :]
+            lost = self._put(s, out, run, replace(site, last=site.last and not rest))
+            if lost and self._goes_on_if_live(out, rest, site):
+                return tuple(out)
+        if self._close(out, run, site, last=site.last):
+            self._goes_on_if_live(out, (), site)
+        return tuple(out)
+
+    def _cuts(self, s: Stmt, run: _Run) -> bool:
+        """Whether the thread loop so far must be done before ``s``."""
+        if s in self.placement.hoisted:  # varying conditions are evaluated in the thread loop
+            return self.facts.agrees(*operands(s))
+        if self._is_scalar(s):
+            return _must_follow(s, run.body, self.placement)
+        return s in self.placement.block_jumps or (is_barrier(s) and bool(run.body))
+
+    def _is_scalar(self, s: Stmt) -> bool:
+        return isinstance(s, Assign | Declare) and s.var.name in self.placement.scalars
+
+    def _goes_on_if_live(self, out: list[Stmt], rest: Body, site: _Site) -> bool:
+        """Keeps the block from what no thread comes to; True if ``rest`` has been put there."""
+        if not site.masked:
+            if rest or site.repeats:
+                out.append(self.masks.when_none((Return(None, self.span),), self.span))
+            return False
+        if rest:
+            out.append(self.masks.when_live(self.block(rest, site), self.span))
+        return bool(rest)
+
+    def _put(self, s: Stmt, out: list[Stmt], run: _Run, site: _Site) -> bool:
+        """Place one statement; True if no thread may be running after it."""
+        if is_barrier(s):
+            return False
+        if self._is_scalar(s):
+            out.append(s)
+            return False
+        if s not in self.placement.hoisted:
+            run.body.append(s)
+            return False
+        assert isinstance(s, If | While | For)
+        if s not in self.placement.masked:
+            return self._plain(s, out, site)
+        waiting = self.some_wait or self.placement.leaves(tuple(run.body))
+        if isinstance(s, If):
+            self._masked_if(s, out, run, site)
+            lost = self.placement.leaves((*s.then, *s.orelse))
+        else:
+            self._masked_loop(s, out, run, site)
+            lost = self.placement.returns(s.body)
+        self.some_wait = waiting or lost
+        if site.last:
+            return False
+        if lost:
+            self._close(out, run, site, count=True)
+        elif self.threads_leave:
+            out.append(self.masks.set_live(True, s.span))
+        return lost
+
+    # ---- thread loops ------------------------------------------------------------------------
+
+    def _close(
+        self, out: list[Stmt], run: _Run, site: _Site, *, count: bool = False, last: bool = False
+    ) -> bool:
+        """Put the thread loop so far; True if no thread may be running after it."""
+        lost = self.placement.leaves(tuple(run.body)) and not last
+        span = run.body[0].span if run.body else self.span
+        body = list(run.resets)
+        if self.some_wait and (run.body or count):
+            body.append(self.masks.only_running(span))
+        body += self._as_states(tuple(run.body), site.loop, last)
+        if count or lost:
+            out.append(self.masks.set_live(False, span))
+            body.append(self.masks.set_live(True, span))
+        if body and isinstance(body[-1], NextThread):
+            body.pop()
+        if body:
+            out.append(ThreadLoop(tuple(body), span))
+        self.some_wait = self.some_wait or lost
+        run.resets, run.body = [], []
+        return lost
+
+    def _as_states(self, body: Body, loop: _Waits | None, last: bool) -> Body:
+        """Jumps out of a thread loop become states; those of loops inside it stay."""
+        out: list[Stmt] = []
+        for s in body:
+            match s:
+                case Return(_, span) if last:
+                    out.append(NextThread(span))
+                case Return(_, span):
+                    out += self.masks.leave(RETURNED, span)
+                case Break(span) if loop is not None:
+                    out += self.masks.leave(loop.broken, span)
+                case Continue(span) if loop is not None:
+                    out += self.masks.leave(loop.continued, span)
+                case While() | For():
+                    out.append(replace(s, body=self._as_states(s.body, None, last)))
+                case _:
+                    inner = tuple(self._as_states(b, loop, last) for b in bodies(s))
+                    out.append(with_bodies(s, inner))
+        return tuple(out)
+
+    # ---- hoisted constructs --------------------------------------------------------------------
+
+    def _plain(self, s: Construct, out: list[Stmt], site: _Site) -> bool:
+        """All running threads go the same way: C's own control flow."""
+        if not isinstance(s, If):
+            self.some_wait = self.some_wait or self.placement.returns(s.body)
+            inner = _Site(site.masked, repeats=not site.masked)
+            out.append(replace(s, body=self.block(s.body, inner)))
+            return False  # where all threads return, the block has
+        waiting = self.some_wait
+        site = replace(site, repeats=False)
+        then = self.block(s.then, site)
+        some_wait, self.some_wait = self.some_wait, waiting
+        orelse = self.block(s.orelse, site)
+        self.some_wait = self.some_wait or some_wait
+        out.append(replace(s, then=then, orelse=orelse))
+        return self.placement.leaves((*s.then, *s.orelse)) and not site.last
+
+    def _masked_if(self, s: If, out: list[Stmt], run: _Run, site: _Site) -> None:
+        """Who does not go into ``then`` waits, then changes places with who did."""
+        masks, skipped = self.masks, self.masks.code()
+        otherwise, then, orelse = negation(s.condition), s.then, s.orelse
+        if not then:
+            otherwise, then, orelse = s.condition, s.orelse, ()
+        run.body.append(If(otherwise, masks.leave(skipped, s.span), (), s.span))
+        self._close(out, run, site, count=True)
+        inner = _Site(masked=True, loop=site.loop)
+        self.some_wait = True
+        out.append(masks.when_live(self.block(then, inner), s.span))
+        if orelse:
+            run.resets.append(masks.exchange(skipped, s.span))
+            self._close(out, run, site, count=True)
+            out.append(masks.when_live(self.block(orelse, inner), s.span))
+        if not site.last:
+            run.resets.append(masks.release(skipped, s.span))
+
+    def _masked_loop(self, s: While | For, out: list[Stmt], run: _Run, site: _Site) -> None:
+        """Goes on while any thread does; who has left waits for the last one."""
+        waits = _Waits(self.masks.code(), self.masks.code())
+        released = [self.masks.release(waits.continued, s.span)] if _jumps(s, Continue) else []
+        if self.facts.agrees(*operands(s)):
+            self.some_wait = True
+            body = self.block(s.body, _Site(masked=True, loop=waits))
+            out.append(replace(s, body=(*body, *self._until_none(_Run(released), s.span))))
+            leaves = _jumps(s, Break)
+        else:
+            if isinstance(s, For):
+                run.body.append(Declare(s.var, s.start, s.span))
+            self._close(out, run, site)
+            out.append(self._going_while_any(s, waits, released))
+            leaves = True
+        if leaves and not site.last:
+            run.resets.append(self.masks.release(waits.broken, s.span))
+
+    def _going_while_any(self, s: While | For, waits: _Waits, released: list[Stmt]) -> Stmt:
+        """A loop whose condition varies: each thread looks at it for itself."""
+        self.some_wait = True
+        ends = If(negation(_going(s)), self.masks.leave(waits.broken, s.span), (), s.span)
+        head = _Run([] if isinstance(s, For) else released, [ends])
+        out = list(self._until_none(head, s.span))
+        out += self.block(s.body, _Site(masked=True, loop=waits))
+        if isinstance(s, For):
+            step = Assign(s.var, binary(ADD, s.var, s.step, s.span), s.span)
+            self._close(out, _Run(released, [step]), _Site(masked=True))
+        return While(Const(True, WEAK_BOOL, s.span), tuple(out), s.span)
+
+    def _until_none(self, run: _Run, span: Span) -> Body:
+        """The check, once in each iteration, that some thread runs."""
+        out: list[Stmt] = []
+        self._close(out, run, _Site(masked=True), count=True)
+        return (*out, self.masks.when_none((Break(span),), span))
+
+
+def _going(s: While | For) -> Expr:
+    """The condition of a loop; of a For whose step is not a literal, for either direction."""
+    if isinstance(s, While):
+        return s.condition
+    zero = const(0, s.span, scalar_type(s.step))
+    upwards = binary(LT, s.var, s.stop, s.span)
+    downwards = binary(GT, s.var, s.stop, s.span)
+    if isinstance(s.step, Const):
+        return upwards if s.step.value > 0 else downwards
+    upwards = both(Junction.AND, binary(GT, s.step, zero, s.span), upwards, s.span)
+    downwards = both(Junction.AND, binary(LT, s.step, zero, s.span), downwards, s.span)
+    return both(Junction.OR, upwards, downwards, s.span)
+
+
+def _jumps(s: Stmt, kind: type[Break] | type[Continue]) -> bool:
+    """Whether a loop itself, not one inside it, has a break or continue."""
+    inside = (inner for b in bodies(s) for inner in b if not isinstance(inner, While | For))
+    return any(isinstance(inner, kind) or _jumps(inner, kind) for inner in inside)
+
+
+def _must_follow(s: Stmt, before: list[Stmt], placement: Placement) -> bool:
+    """Whether a scalar cannot be computed ahead of what threads do before it in the text."""
+    assert isinstance(s, Assign | Declare)
+    body = tuple(before)
+    used = {inner.var.name for inner in statements(body) if isinstance(inner, Assign | Declare)}
+    if s.var.name in used or s.var.name in names_in(*all_expressions(body)):
+        return True
+    parts = [e for value in operands(s) for e in expressions(value)]
+    loads = any(isinstance(e, Load) for e in parts)
+    divides = any(isinstance(e, Binary) and e.op in (QUOTIENT, REMAINDER) for e in parts)
+    return (loads and _writes(body)) or ((loads or divides) and placement.leaves(body))
+
+
+def _writes(body: Body) -> bool:
+    """Whether a block may change memory."""
+    if any(isinstance(s, Store | Evaluate) for s in statements(body)):
+        return True
+    return any(
+        isinstance(e, Call) or (isinstance(e, Apply) and e.intrinsic.has_effect)
+        for e in all_expressions(body)
+    )

@@ -1,0 +1,120 @@
+"""CPU: what every thread does -> what one block does. Per-thread code stands in ThreadLoops,
+which are cut where the threads meet.
+
+``a; syncthreads(); b`` -> ``ThreadLoop(a) ThreadLoop(b)``. Takes flat, legal, declared kernels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from pycu2c.dtypes import INT32
+from pycu2c.ir.nodes import (
+    Allocate,
+    Assign,
+    Body,
+    Declare,
+    Expr,
+    Function,
+    Module,
+    NextThread,
+    Return,
+    Stmt,
+    ThreadLoop,
+    Var,
+)
+from pycu2c.ir.walk import all_expressions, map_stmt, statements
+from pycu2c.passes.crossing import declared
+from pycu2c.passes.masks import Masks, slots
+from pycu2c.passes.merge import renamed
+from pycu2c.passes.placement import has_barrier, place
+from pycu2c.passes.privatize import crossing, privatize
+from pycu2c.passes.regions import regions
+from pycu2c.passes.uniformity import uniformity
+from pycu2c.types import WEAK_BOOL, Array, Scalar, Space
+
+
+def place_threads(module: Module) -> Module:
+    """Turn the kernel from a thread's code into a block's."""
+    kernel = _with_own_parameters(module.kernel)
+    body = map_stmt(kernel.body, lambda s: (replace(s),))  # passes tell statements by identity
+    shared = tuple(s for s in statements(body) if _is_shared(s))
+    body = map_stmt(body, lambda s: () if _is_shared(s) else (s,))
+    placed = _met(kernel, body) if has_barrier(body) else _single(kernel, body)
+    return replace(module, kernel=replace(kernel, body=(*shared, *placed)))
+
+
+def _is_shared(s: Stmt) -> bool:
+    """Shared arrays are there from the block's beginning, wherever they are written."""
+    if not isinstance(s, Allocate):
+        return False
+    assert isinstance(s.var.type, Array)
+    return s.var.type.space is Space.SHARED
+
+
+def _with_own_parameters(kernel: Function) -> Function:
+    """A parameter that the kernel assigns becomes a variable, so that no thread changes what
+    the next one reads."""
+    assigned = {s.var.name for s in statements(kernel.body) if isinstance(s, Assign)}
+    fresh = _fresh_names(kernel)
+    names: dict[str, str] = {}
+    copies: list[Stmt] = []
+    for p in kernel.parameters:
+        if p.name in assigned:
+            names[p.name] = fresh(p.name)
+            own = Var(names[p.name], p.type, kernel.span)
+            copies.append(Declare(own, Var(p.name, p.type, kernel.span), kernel.span))
+    return replace(kernel, body=(*copies, *renamed(kernel.body, names)))
+
+
+def _fresh_names(kernel: Function) -> Callable[[str], str]:
+    taken = {p.name for p in kernel.parameters} | declared(kernel.body)
+    taken |= {e.name for e in all_expressions(kernel.body) if isinstance(e, Var)}
+
+    def fresh(name: str) -> str:
+        free, number = name, 0
+        while free in taken:
+            number += 1
+            free = f"{name}.{number}"
+        taken.add(free)
+        return free
+
+    return fresh
+
+
+def _single(kernel: Function, body: Body) -> Body:
+    """No barrier: each thread runs to its end."""
+
+    def ended(s: Stmt) -> Body:
+        return (NextThread(s.span),) if isinstance(s, Return) else (s,)
+
+    body = map_stmt(body, ended)
+    while body and isinstance(body[-1], NextThread):
+        body = body[:-1]
+    return (ThreadLoop(body, kernel.span),)
+
+
+def _met(kernel: Function, body: Body) -> Body:
+    """With barriers: what is uniform and lives from one thread loop to another is computed by
+    the block, which may move more code out of the loops; repeated until it moves nothing."""
+    facts = uniformity(body)
+    fresh = _fresh_names(kernel)
+    state, live = fresh("state"), fresh("live")
+    everywhere = {p.name for p in kernel.parameters} | _arrays(body)
+    wanted: set[str] = set()
+    while True:
+        masks = Masks(slots(state, Scalar(INT32), kernel.span), Var(live, WEAK_BOOL, kernel.span))
+        placement = place(body, facts, wanted)
+        cut = regions(body, facts, placement, masks, kernel.span)
+        found = crossing(cut, everywhere | {state, live}) - facts.varying
+        if found <= wanted:
+            return privatize(cut, everywhere | {state, live})
+        wanted |= found
+
+
+def _arrays(body: Body) -> set[str]:
+    """All arrays that a kernel names; where its local ones live is not a scalar's question."""
+    named: list[Expr] = [e for e in all_expressions(body) if isinstance(e, Var)]
+    named += [s.var for s in statements(body) if isinstance(s, Allocate)]
+    return {v.name for v in named if isinstance(v, Var) and isinstance(v.type, Array)}

@@ -1,0 +1,32 @@
+"""Targets as a fixture, and the option that rewrites goldens."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from pycu2c.runtime import driver
+
+TARGETS = ["python", "cpu", *(["cuda"] if driver.available() else [])]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="rewrite golden files and fail")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--update-golden") and os.environ.get("CI"):
+        raise pytest.UsageError("--update-golden is refused where CI is set: read the change first")
+
+
+def pytest_report_header() -> str:
+    return f"targets: {', '.join(TARGETS)}" + (
+        "" if driver.available() else f" (no cuda: {driver.why_not()})"
+    )
+
+
+@pytest.fixture(params=TARGETS)
+def target(request: pytest.FixtureRequest) -> str:
+    """The backend that a behaviour is tested on."""
+    return str(request.param)

@@ -1,0 +1,30 @@
+"""Running a kernel on a chosen backend, on copies of its arguments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pycu2c.kernel import Kernel
+
+
+def copied(argument: Any) -> Any:
+    """A copy that keeps strides: of the whole base, seen the same way."""
+    if not isinstance(argument, np.ndarray):
+        return argument
+    base = argument
+    while isinstance(base.base, np.ndarray):
+        base = base.base
+    new = base.copy(order="K")
+    offset = argument.__array_interface__["data"][0] - base.__array_interface__["data"][0]
+    flat = np.ndarray((new.nbytes,), np.uint8, new.data if new.flags.c_contiguous else new.T.data)
+    return np.ndarray(argument.shape, argument.dtype, flat.data, offset, argument.strides)
+
+
+def run(kernel: Kernel, configuration: tuple[Any, Any], arguments: Any, target: str) -> list[Any]:
+    """The arguments after a launch on ``target``; those given are left alone."""
+    fresh = Kernel(kernel.python, backend=target, signature=kernel.signature, cache=True)
+    given = [copied(a) for a in arguments]
+    fresh[configuration](*given)
+    return given

@@ -1,0 +1,113 @@
+"""Every golden kernel: its generated text, that compilers take it, that it computes the same."""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import warnings
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+from conftest import TARGETS
+from launching import run
+
+from pycu2c import CompileWarning
+from pycu2c.kernel import Kernel
+from pycu2c.signatures import parse_signature
+from pycu2c.specialization import generate_text
+from pycu2c.toolchain import cc, nvrtc
+
+ROOT = Path(__file__).parent.parent / "golden"
+NAMES = sorted(p.parent.name for p in ROOT.glob("*/kernel.py"))
+SUFFIXES = {"ir": ".ir", "cuda": ".cu", "c": ".c"}
+
+
+@functools.cache
+def module_of(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"golden_{name}", ROOT / name / "kernel.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def kernel_of(name: str) -> Kernel:
+    (kernel,) = (v for v in vars(module_of(name)).values() if isinstance(v, Kernel))
+    return kernel
+
+
+CASES = [(name, variant) for name in NAMES for variant in module_of(name).SIGNATURES]
+
+
+def generated(name: str, variant: str, what: str) -> str:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CompileWarning)
+        return kernel_of(name).inspect(what, module_of(name).SIGNATURES[variant])
+
+
+def test_there_are_enough() -> None:
+    assert len(NAMES) >= 25
+
+
+@pytest.mark.parametrize("what", SUFFIXES)
+@pytest.mark.parametrize(("name", "variant"), CASES)
+def test_text(name: str, variant: str, what: str, request: pytest.FixtureRequest) -> None:
+    path = ROOT / name / f"{variant}{SUFFIXES[what]}"
+    text = generated(name, variant, what)
+    old = path.read_text() if path.exists() else None
+    if request.config.getoption("--update-golden") and old != text:
+        path.write_text(text)
+        pytest.fail(f"rewrote {path.relative_to(ROOT.parent)}: read the change, then run again")
+    assert text == old, f"{path.name} differs; make golden rewrites it"
+
+
+def test_no_file_is_left_over() -> None:
+    known = {
+        ROOT / name / f"{variant}{suffix}"
+        for name, variant in CASES
+        for suffix in SUFFIXES.values()
+    } | {ROOT / name / "kernel.py" for name in NAMES}
+    found = {p for p in ROOT.rglob("*") if p.is_file() and "__pycache__" not in p.parts}
+    assert found == known
+
+
+@pytest.mark.parametrize(("name", "variant"), CASES)
+def test_gcc_takes_it_without_a_warning(name: str, variant: str) -> None:
+    assert cc.check_warnings(generated(name, variant, "c")) == ""
+
+
+@pytest.mark.parametrize(("name", "variant"), CASES)
+def test_nvrtc_takes_it_without_a_warning(name: str, variant: str) -> None:
+    built = kernel_of(name).built(parse_signature(module_of(name).SIGNATURES[variant]))
+    made = generate_text(built, "cuda")
+    binary = nvrtc.compile(made.text, made.entry, "sm_90", cache=False)
+    assert binary.data
+    assert binary.log.strip("\0\n ") == ""
+
+
+@pytest.mark.parametrize("backend", [t for t in TARGETS if t != "python"])
+@pytest.mark.parametrize(("name", "variant"), CASES)
+def test_same_as_the_reference(name: str, variant: str, backend: str) -> None:
+    kernel = kernel_of(name)
+    grid, block, arguments = module_of(name).case(np.random.default_rng(1), variant)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CompileWarning)
+        expected = run(kernel, (grid, block), arguments, "python")
+        found = run(kernel, (grid, block), arguments, backend)
+    changed = False
+    for given, right, computed in zip(arguments, expected, found, strict=True):
+        if isinstance(given, np.ndarray):
+            assert_close(computed, right)
+            changed = changed or not np.array_equal(given, right)
+    assert changed, "a case whose kernel changes nothing tests nothing"
+
+
+def assert_close(computed: np.ndarray, right: np.ndarray) -> None:
+    if computed.dtype.kind == "f":
+        tolerance = 2e-5 if computed.dtype == np.float32 else 1e-12
+        np.testing.assert_allclose(computed, right, rtol=tolerance, atol=tolerance)
+    else:
+        np.testing.assert_array_equal(computed, right)

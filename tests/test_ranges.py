@@ -1,0 +1,349 @@
+"""Ranges: what typical kernels need is proved, and nothing false is ever said."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from integer_programs import (
+    HERE,
+    PLANE,
+    Interpreter,
+    Writer,
+    a,
+    both,
+    call,
+    count,
+    dim,
+    either,
+    function,
+    i,
+    leave,
+    let,
+    load,
+    loop,
+    negate,
+    op,
+    place,
+    use,
+    v,
+    when,
+)
+
+from pycu2c.ir.nodes import Break, Continue, Expr, Function, Load, Select
+from pycu2c.ir.walk import all_expressions
+from pycu2c.operators import (
+    ADD, AND, EQ, FLOORDIV, GE, GT, LE, LT, MOD, MUL, NE, SHL, SHR, SUB,
+)  # fmt: skip
+from pycu2c.passes.intervals import Interval
+from pycu2c.passes.ranges import Facts, Ranges, analyse
+from pycu2c.types import WEAK_INT, int32, uint8
+
+SMALL = Facts(index32=True)
+
+
+def loads(program: Function) -> list[Load]:
+    return [e for e in all_expressions(program.body) if isinstance(e, Load)]
+
+
+def ranges_of(program: Function, facts: Facts = SMALL) -> tuple[Ranges, list[Load]]:
+    return analyse(program, facts), loads(program)
+
+
+def assert_inside(program: Function) -> None:
+    """Every index of every load is proved to lie inside its axis."""
+    ranges, found = ranges_of(program, Facts())
+    assert found
+    for e in found:
+        for axis, index in enumerate(e.indices):
+            assert ranges.of(index).low >= 0
+            assert ranges.within(e, axis)
+
+
+# ---- what kernels do -------------------------------------------------------------------------
+
+
+def test_early_return_guards_what_follows() -> None:
+    index = v("i")
+    assert_inside(function(
+        let("i", place("grid.x")), when(op(GE, index, dim()), [leave()]), use(index)
+    ))  # fmt: skip
+
+
+def test_coordinates_are_the_same_wherever_they_are_read() -> None:
+    here = place("grid.x")
+    assert_inside(function(when(op(LT, here, dim()), [use(place("grid.x"))])))
+
+
+def test_stencil() -> None:
+    index = v("i")
+    inside = both(op(GT, index, i(0)), op(LT, index, op(SUB, dim(), i(1))))
+    assert_inside(function(
+        let("i", place("grid.x")),
+        when(inside, [use(op(SUB, index, i(1))), use(index), use(op(ADD, index, i(1)))]),
+    ))  # fmt: skip
+
+
+def test_stencil_of_two_axes_after_a_return() -> None:
+    x, y = v("x"), v("y")
+    width, height = dim("m", 1, PLANE), dim("m", 0, PLANE)
+    read = load(op(SUB, y, i(1)), op(ADD, x, i(1)), name="m")
+    assert_inside(function(
+        let("x", place("grid.x")), let("y", place("grid.y")),
+        let("width", width), let("height", height),
+        when(either(op(GE, x, v("width")), op(GE, y, v("height"))), [leave()]),
+        when(both(op(LT, x, op(SUB, v("width"), i(1))), op(GT, y, i(0))), [let("f", read)]),
+    ))  # fmt: skip
+
+
+def test_tree_reduction() -> None:
+    s, tid = v("s"), v("tid")
+    index = op(ADD, tid, s)
+    program = function(
+        let("tid", place("threadIdx.x")), let("s", i(128)),
+        loop(op(GT, s, i(0)), when(op(LT, tid, s), [use(index)]), let("s", op(FLOORDIV, s, i(2)))),
+    )  # fmt: skip
+    ranges, _ = ranges_of(program)
+    assert ranges.of(index) == Interval(1, 254 + 1)
+    assert ranges.variable("s") == Interval(0, 128)
+
+
+def test_scan_reads_behind_itself() -> None:
+    distance, tid = v("d"), v("tid")
+    index = op(SUB, tid, distance)
+    program = function(
+        let("tid", place("threadIdx.x")), let("d", i(1)),
+        loop(
+            op(LT, distance, i(64)),
+            when(op(GE, tid, distance), [use(index)]),
+            let("d", op(MUL, distance, i(2))),
+        ),
+    )  # fmt: skip
+    ranges, _ = ranges_of(program)
+    assert ranges.of(index) == Interval(0, 1022)
+    assert ranges.variable("d") == Interval(1, 126)
+
+
+def test_for_loop_over_an_array() -> None:
+    assert_inside(function(count("k", i(0), dim(), i(1), use(v("k")))))
+
+
+def test_for_loop_backwards() -> None:
+    last = op(SUB, dim(), i(1))
+    assert_inside(function(count("k", last, i(-1), i(-1), use(v("k")))))
+
+
+def test_for_loop_with_the_stride_of_the_grid() -> None:
+    grid = count("k", place("grid.x"), dim(), place("gridsize.x"), use(v("k")))
+    assert_inside(function(grid))
+
+
+def test_while_loop_with_the_stride_of_the_grid() -> None:
+    program = function(
+        let("i", place("grid.x")), let("stride", place("gridsize.x")),
+        loop(op(LT, v("i"), dim()), use(v("i")), let("i", op(ADD, v("i"), v("stride")))),
+    )  # fmt: skip
+    assert_inside(program)
+    assert analyse(program, SMALL).variable("i") == Interval(0, 2**32 - 3)
+
+
+def test_mirrored_index() -> None:
+    index = v("i")
+    mirrored = op(SUB, op(SUB, dim(), i(1)), index)
+    assert_inside(function(
+        let("i", place("grid.x")),
+        when(op(LT, index, dim()), [let("j", mirrored), use(v("j")), use(mirrored)]),
+    ))  # fmt: skip
+
+
+def test_mirrored_in_the_block() -> None:
+    last = op(SUB, place("blockDim.x"), i(1))
+    index = op(SUB, last, place("threadIdx.x"))
+    assert analyse(function(use(index)), SMALL).of(index) == Interval(0, 1023)
+
+
+def test_binary_search() -> None:
+    low, high, middle = v("low"), v("high"), v("middle")
+    assert_inside(function(
+        let("low", i(0)), let("high", dim()),
+        loop(
+            op(LT, low, high),
+            let("middle", op(FLOORDIV, op(ADD, low, high), i(2))),
+            use(middle),
+            when(op(EQ, v("n"), i(3)), [let("low", op(ADD, middle, i(1)))],
+                 [let("high", middle)]),
+        ),
+        n=WEAK_INT,
+    ))  # fmt: skip
+
+
+def test_clamped_index() -> None:
+    last = op(SUB, dim(), i(1))
+    clamped = call("min", call("max", v("n"), i(0)), last)
+    program = function(when(op(GT, dim(), i(0)), [use(clamped)]), n=WEAK_INT)
+    assert_inside(program)
+
+
+def test_clamped_by_conditional_expressions() -> None:
+    index = Select(op(LT, v("n"), dim()), v("n"), op(SUB, dim(), i(1)), WEAK_INT, HERE)
+    program = function(
+        when(op(LT, v("n"), i(0)), [leave()]), when(op(EQ, dim(), i(0)), [leave()]),
+        let("k", index), use(v("k")), n=WEAK_INT,
+    )  # fmt: skip
+    assert_inside(program)
+
+
+def test_wrapped_around() -> None:
+    after = op(MOD, op(ADD, v("i"), i(1)), dim())
+    before = op(MOD, op(SUB, v("i"), i(1)), dim())
+    assert_inside(function(
+        let("i", place("grid.x")), when(op(LT, v("i"), dim()), [use(after), use(before)])
+    ))  # fmt: skip
+
+
+def test_break_and_continue_guard_what_follows() -> None:
+    k = v("k")
+    assert_inside(function(
+        let("k", i(0)),
+        loop(
+            op(GE, k, i(0)),
+            when(op(GE, k, dim()), [Break(HERE)]),
+            use(k),
+            let("k", op(ADD, k, i(1))),
+            when(op(EQ, k, i(5)), [Continue(HERE)]),
+        ),
+    ))  # fmt: skip
+
+
+def test_what_holds_after_a_loop() -> None:
+    index = op(SUB, v("k"), dim())
+    program = function(
+        let("k", i(0)), loop(op(LT, v("k"), dim()), let("k", op(ADD, v("k"), i(1)))), use(index)
+    )
+    assert analyse(program, SMALL).of(index) == Interval(0, 0)
+
+
+def test_number_of_elements() -> None:
+    size = op(MUL, dim("m", 0, PLANE), dim("m", 1, PLANE))
+    program = function(when(op(LT, place("grid.x"), size), [use(place("grid.x"))]))
+    assert analyse(program, SMALL).of(size) == Interval(1, 2**31 - 1)
+
+
+# ---- rules -----------------------------------------------------------------------------------
+
+
+def interval(e: Expr, *before: object, **parameters: object) -> Interval:
+    program = function(*before, use(e), **parameters)  # type: ignore[arg-type]
+    return analyse(program, SMALL).of(e)
+
+
+@pytest.mark.parametrize(
+    ("e", "expected"),
+    [
+        (op(MOD, v("n"), i(8)), Interval(0, 7)),
+        (op(MOD, v("n"), i(-8)), Interval(-7, 0)),
+        (op(AND, v("n"), i(15)), Interval(0, 15)),
+        (op(SHR, place("threadIdx.x"), i(5)), Interval(0, 31)),
+        (op(SHL, place("threadIdx.x"), i(2)), Interval(0, 4092)),
+        (op(FLOORDIV, place("threadIdx.x"), i(-2)), Interval(-512, 0)),
+        (op(FLOORDIV, i(100), v("n")), Interval(-100, 100)),
+        (op(ADD, v("n"), i(1)), Interval(-(2**63), 2**63 - 1)),
+        (op(SUB, v("n"), v("n")), Interval(0, 0)),
+        (call("abs", op(SUB, place("threadIdx.x"), i(10))), Interval(0, 1013)),
+        (call("min", v("n"), i(3)), Interval(-(2**63), 3)),
+        (call("max", v("n"), i(3)), Interval(3, 2**63 - 1)),
+        (op(ADD, v("u", uint8), i(1, uint8)), Interval(0, 255)),
+        (op(LT, place("threadIdx.x"), i(1024)), Interval(1, 1)),
+        (op(EQ, place("blockDim.x"), i(0)), Interval(0, 0)),
+        (place("grid.x"), Interval(0, 2**31 - 2)),
+    ],
+)
+def test_rule(e: Expr, expected: Interval) -> None:
+    assert interval(e, n=WEAK_INT, u=uint8) == expected
+
+
+def test_conditions_of_every_kind() -> None:
+    n = v("n")
+    outside = either(op(LT, n, i(2)), op(GT, n, i(9)))
+    assert interval(n, when(outside, [leave()]), n=WEAK_INT) == Interval(2, 9)
+    inside = both(op(LE, i(2), n), op(LE, n, i(9)))
+    assert interval(n, when(negate(inside), [leave()]), n=WEAK_INT) == Interval(2, 9)
+    bits = op(AND, op(LE, i(2), n), op(LE, n, i(9)))
+    assert interval(n, when(negate(bits), [leave()]), n=WEAK_INT) == Interval(2, 9)
+    zero = op(NE, n, i(0))
+    assert interval(n, when(zero, [leave()]), n=WEAK_INT) == Interval(0, 0)
+
+
+def test_an_assignment_ends_what_was_known() -> None:
+    index = op(SUB, v("i"), v("s"))
+    guarded = [let("s", op(MUL, v("s"), i(2))), use(index)]
+    program = function(when(op(GE, v("i"), v("s")), guarded), i=int32, s=int32)
+    assert analyse(program, SMALL).of(index).low < 0
+
+
+def test_code_that_nothing_reaches_has_the_whole_type() -> None:
+    index = v("n")
+    assert interval(index, leave(), n=int32) == Interval(-(2**31), 2**31 - 1)
+
+
+def test_nested_loops_settle_quickly(benchmark_seconds: float = 2.0) -> None:
+    body = use(op(ADD, v("k0"), v("k3")))
+    for depth in range(5):
+        body = count(f"k{depth}", i(0), dim(), i(1), body, let("t", op(ADD, v("t"), i(1))))
+    assert analyse(function(body), SMALL).variable("k4") == Interval(0, 2**31 - 2)
+
+
+# ---- soundness ---------------------------------------------------------------------------------
+
+
+def watched(program: Function, ranges: Ranges, rng: random.Random, most: int) -> Interpreter:
+    """An interpreter of the program with random arguments that checks each node's range."""
+    rows, columns = rng.choice([0, 1, 2, 5, most]), rng.choice([1, 3, 9])
+    lengths = {("a", 0): rng.choice([0, 1, 2, 7, 100, most]), ("m", 0): rows, ("m", 1): columns}
+    width, blocks = rng.choice([1, 32, 1024]), rng.choice([1, 2, 1000, 2**20])
+    thread, block = rng.randrange(width), rng.randrange(blocks)
+    places = {
+        "cuda.threadIdx.x": thread, "cuda.blockDim.x": width,
+        "cuda.grid.x": block * width + thread, "cuda.gridsize.x": blocks * width,
+    }  # fmt: skip
+    n = rng.choice([0, 1, -1, 5, 100, 2**31, -(2**63), 2**63 - 1, rng.randrange(50)])
+    w = rng.choice([0, 1, -1, 2**31 - 1, -(2**31), rng.randrange(50)])
+
+    def saw(e: Expr, value: int) -> None:
+        assert value in ranges.of(e), f"{e} gives {value}, not in {ranges.of(e)}"
+
+    def assigned(name: str, value: int) -> None:
+        assert value in ranges.variable(name), f"{name} is {value}"
+
+    def accessed(access: object, indices: tuple[int, ...]) -> None:
+        if isinstance(access, Load):
+            for axis, index in enumerate(indices):
+                length = lengths[access.array.name, axis]
+                assert not ranges.within(access, axis) or 0 <= index < length
+
+    return Interpreter({"n": n, "w": w}, lengths, places, saw, assigned, accessed)
+
+
+def check_program(seed: int) -> None:
+    rng = random.Random(seed)
+    program = Writer(rng).program()
+    for facts, most in ((Facts(), 2**40), (SMALL, 2**28)):
+        ranges = analyse(program, facts)
+        for _ in range(4):
+            watched(program, ranges, rng, most).run(program)
+
+
+@pytest.mark.parametrize("batch", range(10))
+def test_random_programs_stay_in_their_ranges(batch: int) -> None:
+    for seed in range(batch * 20, batch * 20 + 20):
+        check_program(seed)
+
+
+def test_the_watch_finds_a_false_claim() -> None:
+    program = function(let("k", op(ADD, v("n"), i(1))), n=WEAK_INT)
+    narrow = Ranges(program, {id(program.body[0].value): Interval(5, 5)}, {}, {})  # type: ignore[union-attr]
+    with pytest.raises(AssertionError, match="not in"):
+        watched(program, narrow, random.Random(1), 10).run(program)
+
+
+__all__ = ["a"]
