@@ -97,9 +97,13 @@ class _ModuleEmitter:
     def kernel(self) -> c.Function:
         function = self.module.kernel
         speller = self.speller(function)
-        body = StatementSpeller(speller, self.comments).block(function.body)
+        on_cpu = self.dialect.name == "c"
+        statements = StatementSpeller(speller, self.comments, leaves_block=on_cpu)
+        body = statements.block(function.body)
         name = self.functions[function.name]
-        if self.dialect.name == "c":
+        if on_cpu:
+            if statements.block_label:
+                body = (*body, c.LabelHere(statements.block_label))
             places = self.coordinates[function.name]
             return cpu_kernel(name, function, speller.names.known, self.ctype, body, places)
         parameters = tuple(

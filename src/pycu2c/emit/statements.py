@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import linecache
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, TypeAlias, assert_never
 
 from pycu2c.csyntax import nodes as c
@@ -48,12 +48,13 @@ class StatementSpeller:
 
     speller: Speller
     comments: Comments = "none"
-    kinds: dict[str, Scalar] = field(default_factory=dict)
+    leaves_block: bool = False  # a CPU kernel's Return ends one block, others follow
     _line: int = 0  # of the Python that has been quoted so far
     _file: str = ""
     _loops: int = 0  # inside the innermost ThreadLoop
     _labels: int = 0
     _label: str = ""
+    block_label: str = ""  # set if a jump to the end of a block was needed
 
     def block(self, body: Body) -> tuple[c.Stmt, ...]:
         out: list[c.Stmt] = []
@@ -161,6 +162,11 @@ class StatementSpeller:
         return c.For(declared, condition, step, self._loop_body(s.body))
 
     def _return(self, s: Return) -> c.Stmt:
+        if self.leaves_block:
+            if self._loops == 0:
+                return c.Continue()
+            self.block_label = "next_block"
+            return c.Goto(self.block_label)
         if s.value is None:
             return c.Return()
         return c.Return(self.speller.into(s.value, scalar_type(s.value).dtype))

@@ -44,9 +44,10 @@ from pycu2c.ir.nodes import (
     Var,
     While,
 )
-from pycu2c.types import VOID, WEAK_INT, Scalar, Type
+from pycu2c.types import VOID, WEAK_INT, Scalar, Type, boolean
 
 _SMALL = Scalar(dtypes.INT32, weak=True)
+_NAMES: dict[Type, str] = {_SMALL: "small", boolean: "bool_"}
 Marked = Collection[int]  # the ids of nodes that the reader is to look at
 
 
@@ -76,8 +77,8 @@ def print_expr(e: Expr) -> str:
 
 
 def print_type(kind: Type) -> str:
-    """``small`` is a Python int of which 32 bits are enough."""
-    return "small" if kind == _SMALL else str(kind)
+    """``small`` is a Python int of which 32 bits are enough, ``bool_`` numpy's bool."""
+    return _NAMES.get(kind) or str(kind)
 
 
 def _parameter(p: Parameter) -> str:
@@ -174,7 +175,7 @@ class _Printer:
     def _expression(self, e: Expr) -> str:
         match e:
             case Const():
-                return repr(e.value) if e.type.weak else f"{e.value!r}:{e.type}"
+                return repr(e.value) if e.type.weak else f"{e.value!r}:{print_type(e.type)}"
             case Var():
                 return e.name
             case Unary():
