@@ -73,10 +73,9 @@ def _op(node: ast.BoolOp) -> Junction:
 
 
 def _junction(op: Junction, parts: list[Expr], span: Span) -> Expr:
-    """Right-nested, so that each part is reached only through those before it."""
-    joined = parts[-1]
-    for part in reversed(parts[:-1]):
-        joined = both(op, part, joined, span)
+    joined = parts[0]
+    for part in parts[1:]:
+        joined = both(op, joined, part, span)
     return joined
 
 

@@ -344,14 +344,16 @@ def _is_half_of_sum(e: Binary, sum_value: Value) -> bool:
 
 
 def _is_size(e: Binary) -> bool:
-    """``a.shape[0] * a.shape[1]``: different axes of one array, in a type that holds its size."""
+    """``a.shape[0] * a.shape[1]``: different axes of one array, as Python's ints."""
     factors = _factors(e)
     axes = {(f.array.name, f.axis) for f in factors if isinstance(f, Dim)}
     one_array = len({name for name, _ in axes}) == 1 and len(axes) == len(factors)
-    return e.op is MUL and one_array and e.type == WEAK_INT
+    return e.op is MUL and one_array and e.type.weak
 
 
 def _factors(e: Expr) -> list[Expr]:
     if isinstance(e, Binary) and e.op is MUL:
         return _factors(e.left) + _factors(e.right)
+    if isinstance(e, Cast) and e.type == WEAK_INT and isinstance(e.operand, Dim):
+        return [e.operand]
     return [e]

@@ -32,6 +32,7 @@ from pycu2c.ir.nodes import (
     While,
 )
 from pycu2c.ir.walk import (
+    all_expressions,
     bodies,
     children,
     map_functions,
@@ -103,13 +104,18 @@ class _Linearizer:
         for e in given:
             mine: list[Stmt] = []
             new = self.expression(e, mine, lets)
-            if mine or any_effect(new, self.devices):
+            acts = any_effect(new, self.devices) or self._acts(mine)
+            if acts or (mine and any(any_effect(o, self.devices) for o in out)):
                 out = [self._safe(o, before) for o in out]
             before += mine
             if any(any_effect(o, self.devices) for o in out) and reads_memory(new):
                 out = [self._safe(o, before) for o in out]
             out.append(new)
         return tuple(out)
+
+    def _acts(self, body: Sequence[Stmt]) -> bool:
+        """Whether statements do more than give values to new variables."""
+        return any(any_effect(e, self.devices) for e in all_expressions(tuple(body)))
 
     def _safe(self, e: Expr, before: list[Stmt]) -> Expr:
         """An operand that something evaluated after it could change, kept now."""

@@ -102,10 +102,13 @@ class Masks:
         """A kernel's body with the state set up before, in its first thread loop if it can be."""
         if not self.used:
             return body
-        first, start = body[0], self.put(RUNNING, span)
-        if isinstance(first, ThreadLoop):
-            body = (ThreadLoop((start, *first.body), first.span), *body[1:])
-        else:
-            body = (ThreadLoop((start,), span), *body)
+        start = self.put(RUNNING, span)
         alive = Declare(self.live, Const(True, WEAK_BOOL, span), span)
+        match body:
+            case (Assign() as counting, ThreadLoop(first, place), *rest):
+                body = (counting, ThreadLoop((start, *first), place), *rest)
+            case (ThreadLoop(first, place), *rest):
+                body = (ThreadLoop((start, *first), place), *rest)
+            case _:
+                body = (ThreadLoop((start,), span), *body)
         return (Allocate(self.state, span), alive, *body)

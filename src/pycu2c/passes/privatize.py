@@ -53,7 +53,7 @@ from pycu2c.passes.crossing import (
 )
 from pycu2c.passes.masks import slots, this_thread
 from pycu2c.passes.placement import names_in
-from pycu2c.types import Array, Scalar, Space
+from pycu2c.types import WEAK_INT, Array, Scalar, Space
 
 CHEAP = 16  # nodes of an expression that is rather computed again than kept
 
@@ -122,8 +122,8 @@ def _is_cheap_node(e: Expr) -> bool:
     match e:
         case Binary(op, _, right):
             return op not in (QUOTIENT, REMAINDER) or isinstance(right, Const)
-        case Apply(intrinsic, _):
-            return intrinsic.effect is Effect.PURE and intrinsic.is_value
+        case Apply(intrinsic, arguments):
+            return intrinsic.effect is Effect.PURE and not arguments
         case _:
             return isinstance(e, Const | Var | Unary | Cast | Logical | Select | Dim | Stride)
 
@@ -151,11 +151,10 @@ class _Private:
         used = mentioned(body)
         body = tuple(s for s in body if not self._is_idle(s, used))
         missing = self._needed(body) - self.outside - declared(body)
-        local = {s.var.name for s in statements(body) if isinstance(s, Allocate)}
         openings = [
             replace(s, init=s.init if name in self.again else None)
             for name, s in self.variables.items()
-            if name in missing and name not in local
+            if name in missing
         ]
         first = next((i for i, s in enumerate(body) if mentioned((s,)) - self.outside), 0)
         return (*self._statements((*body[:first], *openings, *body[first:])),)
@@ -209,7 +208,7 @@ class _Private:
                 own, here = self.kept[name], this_thread(span)
                 if isinstance(type_, Scalar):
                     return Load(own, (here,), span)
-                first = tuple(Const(0, here.type, span) for _ in range(type_.ndim))  # type: ignore[arg-type]
+                first = (Const(0, WEAK_INT, span),) * type_.ndim
                 return ElementOf(own, (here, *first), span)
             case Load(array, indices) | ElementOf(array, indices):
                 inner = tuple(self._expr(i) for i in indices)

@@ -113,14 +113,14 @@ class _Cutter:
         return isinstance(s, Assign | Declare) and s.var.name in self.placement.scalars
 
     def _goes_on_if_live(self, out: list[Stmt], rest: Body, site: _Site) -> bool:
-        """Keeps the block from what no thread comes to; True if ``rest`` has been put there."""
+        """Keeps the block from what no thread comes to; True if ``rest`` has been put."""
         if not site.masked:
             if rest or site.repeats:
                 out.append(self.masks.when_none((Return(None, self.span),), self.span))
             return False
-        if rest:
-            out.append(self.masks.when_live(self.block(rest, site), self.span))
-        return bool(rest)
+        if placed := self.block(rest, site):
+            out.append(self.masks.when_live(placed, self.span))
+        return True
 
     def _put(self, s: Stmt, out: list[Stmt], run: _Run, site: _Site) -> bool:
         """Place one statement; True if no thread may be running after it."""
@@ -237,7 +237,8 @@ class _Cutter:
         if self.facts.agrees(*operands(s)):
             self.some_wait = True
             body = self.block(s.body, _Site(masked=True, loop=waits))
-            out.append(replace(s, body=(*body, *self._until_none(_Run(released), s.span))))
+            ends = self._until_none(_Run(released), s.span)
+            out.append(replace(s, body=(*body, *ends)))
             leaves = _jumps(s, Break)
         else:
             if isinstance(s, For):
@@ -263,7 +264,8 @@ class _Cutter:
     def _until_none(self, run: _Run, span: Span) -> Body:
         """The check, once in each iteration, that some thread runs."""
         out: list[Stmt] = []
-        self._close(out, run, _Site(masked=True), count=True)
+        if run.resets or run.body:  # else `live` is right
+            self._close(out, run, _Site(masked=True), count=True)
         return (*out, self.masks.when_none((Break(span),), span))
 
 

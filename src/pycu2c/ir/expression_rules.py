@@ -1,0 +1,163 @@
+"""What an expression must be like, looked at by itself: types of operands and results. Knows
+nothing of scopes; ``verifier`` walks the tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import assert_never
+
+from pycu2c.dtypes import Kind
+from pycu2c.intrinsics.registry import Effect
+from pycu2c.ir.nodes import (
+    Apply,
+    Binary,
+    Call,
+    Cast,
+    Const,
+    Dim,
+    ElementOf,
+    Expr,
+    Let,
+    Load,
+    Logical,
+    Select,
+    Store,
+    Stride,
+    Unary,
+    Var,
+)
+from pycu2c.operators import NOT
+from pycu2c.types import VOID, WEAK_BOOL, WEAK_INT, Array, Scalar, Type
+from pycu2c.values import fits
+
+
+def breaches(e: Expr) -> Iterator[str]:
+    """What is wrong with this node; its children are looked at by themselves."""
+    match e:
+        case Const():
+            yield from _const(e)
+        case Unary():
+            yield from _unary(e)
+        case Binary():
+            yield from _binary(e)
+        case Logical():
+            for side in (e.left, e.right):
+                if not is_truth(side.type):
+                    yield f"`{e.op.value}` is of bools, not of {side.type}"
+        case Select():
+            yield from _select(e)
+        case Cast():
+            if not isinstance(e.operand.type, Scalar):
+                yield f"a {e.operand.type} is converted to {e.type}"
+        case Dim() | Stride():
+            yield from _axis(e)
+        case Apply():
+            yield from _apply(e)
+        case Load() | ElementOf() | Let() | Var() | Call():
+            return
+        case _:
+            assert_never(e)
+
+
+def is_truth(kind: Type) -> bool:
+    return isinstance(kind, Scalar) and kind.dtype.kind is Kind.BOOL
+
+
+def is_integer(kind: Type) -> bool:
+    return isinstance(kind, Scalar) and kind.dtype.is_integer
+
+
+def indices(access: Load | ElementOf | Store, is_pointer: bool) -> Iterator[str]:
+    """One integer for each axis; one for a pointer."""
+    kind = access.array.type
+    if not isinstance(kind, Array):
+        yield f"{access.array.name} is indexed, and no array"
+        return
+    axes = 1 if is_pointer else kind.ndim
+    if len(access.indices) != axes:
+        yield f"{access.array.name} has {axes} axes, and {len(access.indices)} indices here"
+    for index in access.indices:
+        if not is_integer(index.type):
+            yield f"an index is {index.type}"
+
+
+def _const(e: Const) -> Iterator[str]:
+    dtype = e.type.dtype
+    wanted = bool if dtype.kind is Kind.BOOL else float if dtype.is_float else int
+    if type(e.value) is not wanted:
+        yield f"{e.value!r} is no value of {e.type}"
+    elif wanted is int and e.type != WEAK_INT and not fits(int(e.value), e.type):
+        yield f"{e.value} does not fit {e.type}"  # a weak literal may wait for a wider partner
+
+
+def _unary(e: Unary) -> Iterator[str]:
+    own = e.operand.type
+    if not isinstance(own, Scalar) or e.op.operand(own) != own:
+        yield f"`{e.op}` does not work in {own}"
+    elif e.op is NOT and not is_truth(own):
+        yield f"`not` is of a bool, not of {own}"
+    elif e.type != e.op.result(own):
+        yield f"`{e.op}` of {own} gives {e.op.result(own)}, not {e.type}"
+
+
+def _binary(e: Binary) -> Iterator[str]:
+    own = e.left.type
+    if own != e.right.type:
+        yield f"`{e.op}` stands between {own} and {e.right.type}"
+    elif not isinstance(own, Scalar) or e.op.operands(own, own) != own:
+        yield f"`{e.op}` does not work in {own}"
+    elif e.type != e.op.result(own):
+        yield f"`{e.op}` of {own} gives {e.op.result(own)}, not {e.type}"
+
+
+def _select(e: Select) -> Iterator[str]:
+    if not is_truth(e.condition.type):
+        yield f"a condition is {e.condition.type}"
+    for arm in (e.then, e.orelse):
+        if arm.type != e.type:
+            yield f"an arm is {arm.type}, the whole {e.type}"
+
+
+def _axis(e: Dim | Stride) -> Iterator[str]:
+    kind = e.array.type
+    if not isinstance(kind, Array):
+        yield f"{e.array.name} is no array"
+    elif not 0 <= e.axis < kind.ndim:
+        yield f"{e.array.name} has no axis {e.axis}"
+    if not is_integer(e.type):
+        yield f"a length is {e.type}"
+
+
+def _apply(e: Apply) -> Iterator[str]:
+    row = e.intrinsic
+    kinds = [kind for _, kind in row.parameters if kind != "index"]
+    if row.effect is Effect.FORM:
+        yield f"{row.name} is the frontend's alone"
+        return
+    if len(kinds) != len(e.arguments):
+        yield f"{row.name} takes {len(kinds)} arguments, not {len(e.arguments)}"
+        return
+    common: Type | None = None
+    for kind, argument in zip(kinds, e.arguments):
+        if kind == "array" and not isinstance(argument, ElementOf):
+            yield f"{row.name} works on an element, not on {argument.type}"
+        elif kind == "int" and not is_integer(argument.type):
+            yield f"an int of {row.name} is {argument.type}"
+        elif kind in ("array", "T", "F"):
+            common = common or argument.type
+            if argument.type != common:
+                yield f"{row.name} is given {common} and {argument.type}"
+    yield from _result(e, common)
+
+
+def _result(e: Apply, common: Type | None) -> Iterator[str]:
+    row = e.intrinsic
+    if row.dtypes and isinstance(common, Scalar) and common.dtype not in row.dtypes:
+        yield f"{row.name} has no variant for {common}"
+    good = {
+        "None": e.type == VOID,
+        "int": is_integer(e.type) and isinstance(e.type, Scalar) and e.type.weak,
+        "bool": e.type == WEAK_BOOL,
+    }.get(row.result, e.type == common)
+    if not good:
+        yield f"{row.name} does not give {e.type}"

@@ -1,0 +1,204 @@
+"""Python's ints in 32 bits wherever ``ranges`` proves that they fit: a GPU computes those twice
+as fast, and the C reads like what a person writes.
+
+A narrow int stays weak: it is the same Python int, known to be small.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from pycu2c import dtypes
+from pycu2c.intrinsics.registry import Intrinsic
+from pycu2c.ir.construct import cast
+from pycu2c.ir.nodes import (
+    Apply,
+    Assign,
+    Binary,
+    Body,
+    Call,
+    Cast,
+    Const,
+    Declare,
+    Dim,
+    Expr,
+    For,
+    Function,
+    Let,
+    Module,
+    Return,
+    Select,
+    Stmt,
+    Unary,
+    Var,
+)
+from pycu2c.ir.walk import (
+    all_expressions,
+    bodies,
+    children,
+    map_functions,
+    operands,
+    statements,
+    with_bodies,
+    with_children,
+    with_operands,
+)
+from pycu2c.operators import POW, SHL, SHR, truth
+from pycu2c.passes.intervals import Interval, everything
+from pycu2c.passes.ranges import Facts, Ranges, analyse
+from pycu2c.types import WEAK_INT, Scalar, Type
+
+SMALL = Scalar(dtypes.INT32, weak=True)
+_RANGE = everything(SMALL)
+
+
+def narrow(module: Module, facts: Facts) -> Module:
+    """``i: int = cuda.grid.x()`` -> ``i: small = cuda.grid.x.small()``."""
+    return map_functions(module, lambda f: _narrowed(f, facts))
+
+
+def _narrowed(function: Function, facts: Facts) -> Function:
+    ranges = analyse(function, facts)
+    narrower = _Narrower(function, facts, ranges, _small_variables(function, ranges))
+    return replace(function, body=narrower.body(function.body))
+
+
+def _small_variables(function: Function, ranges: Ranges) -> frozenset[str]:
+    """Local ints that are never assigned anything that needs more than 32 bits."""
+    wide = {p.name for p in function.parameters}
+    found: set[str] = set()
+    for s in statements(function.body):
+        if isinstance(s, (Assign, Declare, For)) and s.var.type == WEAK_INT:
+            found.add(s.var.name)
+        if isinstance(s, For) and not _counts_in_32_bits(s, ranges):
+            wide.add(s.var.name)
+    for e in all_expressions(function.body):
+        if isinstance(e, Let) and e.value.type == WEAK_INT:
+            found.add(e.name)
+    return frozenset(n for n in found - wide if _RANGE.holds(ranges.variable(n)))
+
+
+def _counts_in_32_bits(loop: For, ranges: Ranges) -> bool:
+    """C's counter goes one step beyond the last value."""
+    start, stop, step = (ranges.of(e) for e in operands(loop))
+    beyond = Interval(stop.low + min(step.low, 0), stop.high + max(step.high, 1) - 1)
+    return all(_RANGE.holds(i) for i in (start, stop, step, beyond))
+
+
+@dataclass(slots=True)
+class _Narrower:
+    function: Function
+    facts: Facts
+    ranges: Ranges
+    small: frozenset[str]  # variables
+    _done: dict[int, Expr] = field(default_factory=dict)  # one node stays one node
+
+    def body(self, body: Body) -> Body:
+        return tuple(self.statement(s) for s in body)
+
+    def statement(self, s: Stmt) -> Stmt:
+        wanted = self._wanted(s)
+        new = tuple(_as(self.expression(e), wanted) for e in operands(s))
+        s = with_operands(s, new)
+        s = with_bodies(s, tuple(self.body(b) for b in bodies(s)))
+        if isinstance(s, (Assign, Declare, For)):
+            return replace(s, var=self._variable(s.var))
+        return s
+
+    def _wanted(self, s: Stmt) -> Type | None:
+        """The type that a statement's operands must have; None where they may choose."""
+        match s:
+            case Assign() | Declare() | For():
+                return self._variable(s.var).type
+            case Return():
+                return self.function.result
+            case _:
+                return None
+
+    def _variable(self, var: Var) -> Var:
+        return replace(var, type=SMALL) if var.name in self.small else var
+
+    def expression(self, e: Expr) -> Expr:
+        if id(e) not in self._done:
+            self._done[id(e)] = self._expression(e)
+        return self._done[id(e)]
+
+    def _expression(self, e: Expr) -> Expr:
+        inside = tuple(self.expression(child) for child in children(e))
+        match e:
+            case Const():
+                return replace(e, type=SMALL) if self._fits(e) else e
+            case Var():
+                return self._variable(e)
+            case Dim():
+                return replace(e, type=SMALL) if self._fits(e) and self.facts.index32 else e
+            case Cast() if self._fits(e) and e.operand.type != WEAK_INT:
+                return replace(e, type=SMALL)
+            case Binary() if e.op.result is truth and e.left.type == WEAK_INT:
+                return with_children(e, _agreed(inside))
+            case Unary() | Binary() if self._computes_in_32_bits(e, children(e)):
+                return _typed(e, inside, SMALL)
+            case Select() if self._fits(e):
+                return _typed(e, inside, SMALL)
+            case Apply():
+                return self._apply(e, inside)
+            case Let() | Cast():
+                return with_children(e, inside)
+            case Call():
+                pairs = zip(inside, e.arguments)
+                return with_children(e, tuple(_as(new, old.type) for new, old in pairs))
+            case _:
+                return _same_types(e, inside)
+
+    def _apply(self, e: Apply, inside: tuple[Expr, ...]) -> Expr:
+        kinds = [kind for _, kind in e.intrinsic.parameters if kind != "index"]
+        typed = e.intrinsic.result == "T" and e.type == WEAK_INT
+        if not kinds and self._fits(e):
+            return replace(e, type=SMALL)
+        if typed and _has_variant(e.intrinsic) and self._computes_in_32_bits(e, e.arguments):
+            return _typed(e, inside, SMALL)
+        free = [kind == "int" for kind in kinds]
+        pairs = zip(inside, e.arguments, free)
+        return with_children(e, tuple(n if ok else _as(n, old.type) for n, old, ok in pairs))
+
+    def _fits(self, e: Expr) -> bool:
+        return e.type == WEAK_INT and _RANGE.holds(self.ranges.of(e))
+
+    def _computes_in_32_bits(self, e: Expr, given: tuple[Expr, ...]) -> bool:
+        """Whether operands and result fit, and the operator means the same in 32 bits."""
+        if not (self._fits(e) and all(self._fits(x) for x in given)):
+            return False
+        if isinstance(e, Binary) and e.op in (SHL, SHR):
+            return Interval(0, 31).holds(self.ranges.of(e.right))
+        return not (isinstance(e, Binary) and e.op is POW) or isinstance(e.right, Const)
+
+
+def _has_variant(row: Intrinsic) -> bool:
+    return not row.dtypes or dtypes.INT32 in row.dtypes
+
+
+def _as(e: Expr, wanted: Type | None) -> Expr:
+    """An int of 32 or 64 bits as the place needs it; anything else stays what it is."""
+    ints = (WEAK_INT, SMALL)
+    return cast(e, wanted) if isinstance(wanted, Scalar) and wanted in ints else e
+
+
+def _typed(e: Unary | Binary | Select | Apply, inside: tuple[Expr, ...], kind: Scalar) -> Expr:
+    numbers = inside[1:] if isinstance(e, Select) else inside
+    first = inside[: len(inside) - len(numbers)]
+    new = with_children(e, (*first, *(_as(n, kind) for n in numbers)))
+    assert isinstance(new, (Unary, Binary, Select, Apply))
+    return replace(new, type=kind)
+
+
+def _agreed(pair: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    """The two sides of a comparison in one type: the wider one, if they have two."""
+    wide = any(e.type == WEAK_INT for e in pair)
+    return tuple(_as(e, WEAK_INT if wide else SMALL) for e in pair)
+
+
+def _same_types(e: Expr, inside: tuple[Expr, ...]) -> Expr:
+    """Operands in the types that they had, but for indices, which may be of any."""
+    pairs = zip(inside, children(e))
+    old_types = isinstance(e, (Unary, Binary, Select))
+    return with_children(e, tuple(_as(n, o.type) if old_types else n for n, o in pairs))
