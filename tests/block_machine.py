@@ -258,23 +258,28 @@ def memory(values: Mapping[str, list[int] | int]) -> tuple[dict[str, object], di
 
 
 class Conflicts:
-    """Tells races in shared memory: between two barriers, one thread writes what another uses."""
+    """Tells races in shared memory: between two barriers, one thread writes what another uses.
+
+    What a thread does last counts until the block's end: a barrier does not wait for it.
+    """
 
     def __init__(self) -> None:
         self.thread = 0
-        self.users: dict[object, set[int]] = {}
-        self.written: set[object] = set()
+        self.uses: set[tuple[object, int, bool]] = set()  # place, thread, whether it writes
+        self.last_uses: set[tuple[object, int, bool]] = set()
 
     def __call__(self, name: str, place: tuple[int, ...], writes: bool) -> None:
-        self.users.setdefault((name, place), set()).add(self.thread)
-        if writes:
-            self.written.add((name, place))
+        self.uses.add(((name, place), self.thread, writes))
 
-    def check(self) -> None:
-        if any(len(self.users[place]) > 1 for place in self.written):
+    def check(self, ended: set[int]) -> None:
+        both = self.uses | self.last_uses
+        threads: dict[object, set[int]] = {}
+        for place, thread, _ in both:
+            threads.setdefault(place, set()).add(thread)
+        if any(writes and len(threads[place]) > 1 for place, _, writes in both):
             raise Undefined("race")
-        self.users.clear()
-        self.written.clear()
+        self.last_uses |= {use for use in self.uses if use[1] in ended}
+        self.uses.clear()
 
 
 def run_threads(
@@ -301,7 +306,7 @@ def run_threads(
                 waiting.add(next(running[t]))
             except StopIteration:
                 del running[t]
-        conflicts.check()
+        conflicts.check(set(range(threads)) - set(running))
         if len(waiting) > 1:
             raise Undefined("threads wait at different barriers")
     return {name: shared[name] for name in shared if name in values}

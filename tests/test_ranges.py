@@ -5,12 +5,12 @@ from __future__ import annotations
 import random
 
 import pytest
+
 from integer_programs import (
     HERE,
     PLANE,
     Interpreter,
     Writer,
-    a,
     both,
     call,
     count,
@@ -29,17 +29,30 @@ from integer_programs import (
     v,
     when,
 )
-
 from pycu2c.ir.nodes import Break, Continue, Expr, Function, Load, Select
 from pycu2c.ir.walk import all_expressions
 from pycu2c.operators import (
-    ADD, AND, EQ, FLOORDIV, GE, GT, LE, LT, MOD, MUL, NE, SHL, SHR, SUB,
+    ADD,
+    AND,
+    EQ,
+    FLOORDIV,
+    GE,
+    GT,
+    LE,
+    LT,
+    MOD,
+    MUL,
+    NE,
+    SHL,
+    SHR,
+    SUB,
 )  # fmt: skip
 from pycu2c.passes.intervals import Interval
 from pycu2c.passes.ranges import Facts, Ranges, analyse
 from pycu2c.types import WEAK_INT, int32, uint8
 
 SMALL = Facts(index32=True)
+N = v("n")
 
 
 def loads(program: Function) -> list[Load]:
@@ -226,7 +239,7 @@ def test_what_holds_after_a_loop() -> None:
 def test_number_of_elements() -> None:
     size = op(MUL, dim("m", 0, PLANE), dim("m", 1, PLANE))
     program = function(when(op(LT, place("grid.x"), size), [use(place("grid.x"))]))
-    assert analyse(program, SMALL).of(size) == Interval(1, 2**31 - 1)
+    assert analyse(program, SMALL).of(size) == Interval(0, 2**31 - 1)
 
 
 # ---- rules -----------------------------------------------------------------------------------
@@ -262,31 +275,33 @@ def test_rule(e: Expr, expected: Interval) -> None:
     assert interval(e, n=WEAK_INT, u=uint8) == expected
 
 
-def test_conditions_of_every_kind() -> None:
-    n = v("n")
-    outside = either(op(LT, n, i(2)), op(GT, n, i(9)))
-    assert interval(n, when(outside, [leave()]), n=WEAK_INT) == Interval(2, 9)
-    inside = both(op(LE, i(2), n), op(LE, n, i(9)))
-    assert interval(n, when(negate(inside), [leave()]), n=WEAK_INT) == Interval(2, 9)
-    bits = op(AND, op(LE, i(2), n), op(LE, n, i(9)))
-    assert interval(n, when(negate(bits), [leave()]), n=WEAK_INT) == Interval(2, 9)
-    zero = op(NE, n, i(0))
-    assert interval(n, when(zero, [leave()]), n=WEAK_INT) == Interval(0, 0)
+@pytest.mark.parametrize(
+    ("leaving", "expected"),
+    [
+        (either(op(LT, N, i(2)), op(GT, N, i(9))), Interval(2, 9)),
+        (negate(both(op(LE, i(2), N), op(LE, N, i(9)))), Interval(2, 9)),
+        (negate(op(AND, op(LE, i(2), N), op(LE, N, i(9)))), Interval(2, 9)),
+        (op(NE, N, i(0)), Interval(0, 0)),
+        (either(op(LT, N, i(0)), op(EQ, N, i(0))), Interval(1, 2**63 - 1)),
+    ],
+)
+def test_conditions_of_every_kind(leaving: Expr, expected: Interval) -> None:
+    assert interval(v("n"), when(leaving, [leave()]), n=WEAK_INT) == expected
 
 
 def test_an_assignment_ends_what_was_known() -> None:
     index = op(SUB, v("i"), v("s"))
     guarded = [let("s", op(MUL, v("s"), i(2))), use(index)]
-    program = function(when(op(GE, v("i"), v("s")), guarded), i=int32, s=int32)
+    program = function(when(op(GE, v("i"), v("s")), guarded), i=WEAK_INT, s=WEAK_INT)
     assert analyse(program, SMALL).of(index).low < 0
 
 
 def test_code_that_nothing_reaches_has_the_whole_type() -> None:
-    index = v("n")
+    index = v("n", int32)
     assert interval(index, leave(), n=int32) == Interval(-(2**31), 2**31 - 1)
 
 
-def test_nested_loops_settle_quickly(benchmark_seconds: float = 2.0) -> None:
+def test_nested_loops_settle() -> None:
     body = use(op(ADD, v("k0"), v("k3")))
     for depth in range(5):
         body = count(f"k{depth}", i(0), dim(), i(1), body, let("t", op(ADD, v("t"), i(1))))
@@ -298,7 +313,7 @@ def test_nested_loops_settle_quickly(benchmark_seconds: float = 2.0) -> None:
 
 def watched(program: Function, ranges: Ranges, rng: random.Random, most: int) -> Interpreter:
     """An interpreter of the program with random arguments that checks each node's range."""
-    rows, columns = rng.choice([0, 1, 2, 5, most]), rng.choice([1, 3, 9])
+    rows, columns = rng.choice([0, 1, 2, 5, most // 16]), rng.choice([1, 3, 9])
     lengths = {("a", 0): rng.choice([0, 1, 2, 7, 100, most]), ("m", 0): rows, ("m", 1): columns}
     width, blocks = rng.choice([1, 32, 1024]), rng.choice([1, 2, 1000, 2**20])
     thread, block = rng.randrange(width), rng.randrange(blocks)
@@ -344,6 +359,3 @@ def test_the_watch_finds_a_false_claim() -> None:
     narrow = Ranges(program, {id(program.body[0].value): Interval(5, 5)}, {}, {})  # type: ignore[union-attr]
     with pytest.raises(AssertionError, match="not in"):
         watched(program, narrow, random.Random(1), 10).run(program)
-
-
-__all__ = ["a"]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 
 import pytest
-from block_machine import Undefined, kernel, run_block, run_threads
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from block_machine import Undefined, kernel, run_block, run_threads
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import all_expressions, statements
 from pycu2c.passes.thread_loops import place_threads
@@ -242,11 +242,9 @@ def test_values_across_cuts() -> None:
             L = local(2)
             L[0] = x
             L[1] = u
-            M = local(1)
             sync()
             tmp = x + L[0]
             OUT[t] = tmp + u
-            M[0] = tmp
             sync()
             tmp = L[1] + x
             OUT[t + 8] = tmp

@@ -14,6 +14,7 @@ from pycu2c.ir.nodes import (
     Binary,
     Body,
     Call,
+    Const,
     Dim,
     ElementOf,
     Expr,
@@ -174,6 +175,8 @@ class _Flattener:
 
 def _sum(left: Expr, right: Expr) -> Expr:
     """``left + (x + y)`` is written ``left + x + y``: the same number modulo 2**n."""
+    if isinstance(right, Const) and right.value == 0:
+        return left
     if isinstance(right, Binary) and right.op is ADD:
         return binary(ADD, _sum(left, right.left), right.right, right.span)
     return binary(ADD, left, right, right.span)

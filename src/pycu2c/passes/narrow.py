@@ -130,8 +130,8 @@ class _Narrower:
                 return replace(e, type=SMALL) if self._fits(e) else e
             case Var():
                 return self._variable(e)
-            case Dim():
-                return replace(e, type=SMALL) if self._fits(e) and self.facts.index32 else e
+            case Dim() if self.facts.index32:  # all of them: a length is passed in one type
+                return replace(e, type=SMALL)
             case Cast() if self._fits(e) and e.operand.type != WEAK_INT:
                 return replace(e, type=SMALL)
             case Binary() if e.op.result is truth and e.left.type == WEAK_INT:

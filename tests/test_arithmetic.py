@@ -1,0 +1,187 @@
+"""Rules of arithmetic: the type and the value of each operator, as numpy's scalars have them.
+
+The expected value is what Python computes with numpy scalars, one element at a time.
+"""
+
+from __future__ import annotations
+
+import operator
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from kernels_from_text import module_from
+from launching import run
+
+from pycu2c.ir.nodes import Assign
+from pycu2c.ir.walk import statements
+from pycu2c.kernel import Kernel
+
+TEXT = """
+import math
+import numpy as np
+from pycu2c import cuda, kernel, float32, int32, uint8
+
+@kernel
+def k(x, y, out):
+    i = cuda.grid(1)
+    if i < len(out):
+        a = x[i]
+        b = y[i]
+        result = {expression}
+        out[i] = result
+"""
+
+INTS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
+FLOATS = ["float32", "float64"]
+
+
+def samples(dtype: str, nonzero: bool = False) -> np.ndarray:
+    """Values near every edge of a dtype, 49 of them."""
+    kind = np.dtype(dtype)
+    if kind.kind == "f":
+        values = np.array([0.0, 1.5, -2.25, 3.0, -7.0, 1e3, 0.1], kind)
+    elif kind.kind == "b":
+        values = np.array([True, False, True, True, False, False, True])
+    else:
+        info = np.iinfo(kind)
+        low = info.min if info.min < 0 else 5
+        values = np.array([0, 1, 2, 3, low, info.max, 7 if info.min == 0 else -7], kind)
+    if nonzero:
+        values[values == 0] = 1
+    return values
+
+
+def pairs(x: str, y: str, nonzero: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    first, second = samples(x), samples(y, nonzero)
+    grid = np.meshgrid(np.arange(len(first)), np.arange(len(second)))
+    return first[grid[0].ravel()], second[grid[1].ravel()]
+
+
+def expected(expression: str, x: np.ndarray, y: np.ndarray) -> list[Any]:
+    scope = {"np": np, "math": _NumpyMath, "float32": np.float32, "int32": np.int32}
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        return [eval(expression, {**scope, "a": a, "b": b}) for a, b in zip(x, y)]
+
+
+class _NumpyMath:
+    sqrt, floor, fabs = np.sqrt, staticmethod(lambda v: int(np.floor(v))), np.fabs
+
+
+def type_of_result(kernel: Kernel, x: np.ndarray, y: np.ndarray, out: np.ndarray) -> str:
+    signature = kernel._signature(kernel._arguments((x, y, out)))
+    built = kernel.built(signature)
+    (found,) = {
+        str(s.var.type)
+        for s in statements(built.module.kernel.body)
+        if isinstance(s, Assign) and s.var.name == "result"
+    }
+    return found
+
+
+def shown(value: Any) -> str:
+    if isinstance(value, np.generic):
+        return str(value.dtype)
+    return type(value).__name__
+
+
+def check(
+    expression: str, x: np.ndarray, y: np.ndarray, target: str, folder: Path, exact: bool = True
+) -> None:
+    right = expected(expression, x, y)
+    kernel = module_from(TEXT.format(expression=expression), folder).k
+    kinds = {shown(v) for v in right}
+    wide = np.asarray(right)
+    out = np.zeros(len(x), wide.dtype if wide.dtype != object else np.int64)
+    found_type = type_of_result(kernel, x, y, out)
+    assert {found_type} == {"bool" if k == "bool" else k for k in kinds}
+    computed = run(kernel, (-(-len(x) // 32), 32), (x, y, out), target)[2]
+    if exact or wide.dtype.kind != "f":
+        np.testing.assert_array_equal(computed, wide)
+    else:
+        np.testing.assert_allclose(computed, wide, rtol=4e-6 if wide.dtype == np.float32 else 1e-13)
+
+
+ARITHMETIC = ["a + b", "a - b", "a * b"]
+
+
+@pytest.mark.parametrize("expression", ARITHMETIC)
+@pytest.mark.parametrize(("x", "y"), [(d, d) for d in INTS + FLOATS] + [
+    ("int8", "uint8"), ("int32", "float32"), ("int64", "uint64"), ("uint8", "int64"),
+    ("float32", "float64"), ("int16", "float32"), ("uint32", "int32"),
+])  # fmt: skip
+def test_arithmetic(expression: str, x: str, y: str, target: str, tmp_path: Path) -> None:
+    check(expression, *pairs(x, y), target, tmp_path)
+
+
+@pytest.mark.parametrize("expression", ["a // b", "a % b", "a / b"])
+@pytest.mark.parametrize("dtype", INTS)
+def test_whole_division(expression: str, dtype: str, target: str, tmp_path: Path) -> None:
+    """``x // 0`` and ``x % 0`` are 0, and the least integer over -1 wraps."""
+    check(expression, *pairs(dtype, dtype), target, tmp_path)
+
+
+@pytest.mark.parametrize("expression", ["a // b", "a % b", "a / b"])
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_float_division(expression: str, dtype: str, target: str, tmp_path: Path) -> None:
+    check(expression, *pairs(dtype, dtype, nonzero=True), target, tmp_path)
+
+
+@pytest.mark.parametrize("expression", ["a & b", "a | b", "a ^ b", "~a"])
+@pytest.mark.parametrize("dtype", [*INTS, "bool"])
+def test_bits(expression: str, dtype: str, target: str, tmp_path: Path) -> None:
+    check(expression, *pairs(dtype, dtype), target, tmp_path)
+
+
+@pytest.mark.parametrize("expression", ["a << b", "a >> b"])
+@pytest.mark.parametrize("dtype", INTS)
+def test_shifts(expression: str, dtype: str, target: str, tmp_path: Path) -> None:
+    x = np.repeat(samples(dtype), 5)
+    y = np.tile(np.array([0, 1, 3, 7, 100], dtype), 7)
+    check(expression, x, y, target, tmp_path)
+
+
+@pytest.mark.parametrize("symbol", ["<", "<=", ">", ">=", "==", "!="])
+@pytest.mark.parametrize(("x", "y"), [
+    ("int8", "int8"), ("int64", "uint64"), ("uint64", "int64"), ("int32", "uint32"),
+    ("uint8", "int8"), ("float32", "int32"), ("float64", "float64"), ("bool", "int8"),
+])  # fmt: skip
+def test_comparison(symbol: str, x: str, y: str, target: str, tmp_path: Path) -> None:
+    """Integers of any two types compare by value."""
+    left, right = pairs(x, y)
+    compare = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+               "==": operator.eq, "!=": operator.ne}[symbol]  # fmt: skip
+    kernel = module_from(TEXT.format(expression=f"a {symbol} b"), tmp_path).k
+    out = np.zeros(len(left), np.bool_)
+    plain = [compare(a.item(), b.item()) for a, b in zip(left, right)]
+    found = run(kernel, (2, 32), (left, right, out), target)[2]
+    np.testing.assert_array_equal(found, plain)
+
+
+MIXED = [
+    ("a * 2.0", "float32"), ("a * 2", "float32"), ("a + 1", "int8"), ("a * 2.0", "int32"),
+    ("a / 2", "int32"), ("a / 2", "float32"), ("a * True", "int16"), ("-a", "int8"),
+    ("-a", "uint16"), ("+a", "int32"), ("a ** 2", "float32"), ("a ** 2", "int32"),
+    ("a ** 3", "int64"), ("a // 3", "int32"), ("a % 3", "int64"), ("a // 4", "int32"),
+    ("a % 8", "int16"), ("a // -3", "int32"), ("a % -3", "int32"), ("a // -4", "int64"),
+    ("1 - a", "uint8"), ("a + a * 3", "uint8"), ("a << 2", "int8"), ("a >> 1", "int16"),
+    ("a & 6", "uint32"), ("float32(a)", "int32"), ("int32(a)", "int64"), ("np.uint8(a)", "uint8"),
+    ("a > 1", "int32"), ("not a", "int32"), ("1 < a < 5", "int32"), ("0 <= a <= b", "int64"),
+    ("a and b", "int32"), ("a or b", "int32"), ("a if a > b else b", "float32"),
+    ("min(a, b)", "int32"), ("max(a, b)", "float64"), ("abs(a)", "int8"),
+    ("abs(a)", "float32"), ("a * a + b", "uint16"), ("(a + b) * (a - b)", "int32"),
+    ("a - (b - a)", "int64"), ("a == b or a < b", "float32"), ("-a % 5", "int32"),
+    ("-(-a)", "int32"), ("a - -b", "int32"),
+    ("True + True", "int8"), ("7 // 2 + 7 % 4 - 2 ** 3", "int8"), ("a + 0x7FFF", "int32"),
+    ("a != a", "float32"), ("(a & 1) == 0", "int32"), ("a + (b << 1)", "int32"),
+    ("int(a)", "float32"), ("bool(a)", "float64"), ("float(a) if True else 0", "float32"),
+    ("len((1, 2, 3)) + a", "int16"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("expression", "dtype"), MIXED)
+def test_with_python_numbers(expression: str, dtype: str, target: str, tmp_path: Path) -> None:
+    check(expression, *pairs(dtype, dtype), target, tmp_path, exact="**" not in expression)
