@@ -58,11 +58,13 @@ class Speller:
     def into(self, e: Expr, dtype: DType) -> c.Expr:
         """Where C converts to ``dtype`` by itself: an integer widened needs no cast."""
         if isinstance(e, Cast) and scalar_type(e).dtype is dtype and _is_whole(e.operand):
-            return self.into(e.operand, scalar_type(e.operand).dtype)
-        spelled = self.spell(e, exact=False)
-        if isinstance(e, Apply) and e.intrinsic.is_value and isinstance(spelled, c.Cast):
-            return spelled.operand
-        if isinstance(e, Apply) and isinstance(spelled, c.Cast) and e.intrinsic.bounds:
+            # the place converts from the operand's type: that must be what the C has
+            return self._unsigned_place(e.operand, self.spell(e.operand, exact=True))
+        return self._unsigned_place(e, self.spell(e, exact=False))
+
+    def _unsigned_place(self, e: Expr, spelled: c.Expr) -> c.Expr:
+        """CUDA's coordinates are unsigned and small: any type takes them without a cast."""
+        if isinstance(e, Apply) and e.intrinsic.bounds and isinstance(spelled, c.Cast):
             return spelled.operand
         return spelled
 

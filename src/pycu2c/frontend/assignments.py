@@ -210,10 +210,11 @@ def _is_touched(frame: Frame, value: Value, earlier: list[ast.expr]) -> bool:
         return any(_is_touched(frame, item, earlier) for item in value.items)
     if isinstance(value, (Static, Const)) or isinstance(value.type, Array):
         return False
-    names = {frame.ranges.names.get(id(n)) for t in earlier for n in ast.walk(t)}
+    # by Python's names: live ranges of one name may become one variable again
+    names = {n.id for t in earlier for n in ast.walk(t) if isinstance(n, ast.Name)}
     stores = any(not isinstance(t, ast.Name) for t in earlier)
     for e in expressions(value):
-        if isinstance(e, Var) and (e.name in names or e.name.split(".", 1)[0] in names):
+        if isinstance(e, Var) and e.name.split(".", 1)[0] in names:
             return True
         if isinstance(e, (Call, Load)) and stores:
             return True
