@@ -49,7 +49,7 @@ from pycu2c.operators import (
 )  # fmt: skip
 from pycu2c.passes.intervals import Interval
 from pycu2c.passes.ranges import Facts, Ranges, analyse
-from pycu2c.types import WEAK_INT, int32, uint8
+from pycu2c.types import WEAK_BOOL, WEAK_INT, int32, uint8
 
 SMALL = Facts(index32=True)
 N = v("n")
@@ -240,6 +240,15 @@ def test_number_of_elements() -> None:
     size = op(MUL, dim("m", 0, PLANE), dim("m", 1, PLANE))
     program = function(when(op(LT, place("grid.x"), size), [use(place("grid.x"))]))
     assert analyse(program, SMALL).of(size) == Interval(0, 2**31 - 1)
+
+
+def test_a_condition_kept_in_a_variable() -> None:
+    inside = v("inside", WEAK_BOOL)
+    start = [let("i", place("grid.x")), let("inside", op(LT, v("i"), dim()))]
+    assert_inside(function(*start, when(inside, [use(v("i"))])))
+    assert_inside(function(*start, when(negate(inside), [leave()]), use(v("i"))))
+    moved = function(*start, let("i", op(MUL, v("i"), i(2))), when(inside, [use(v("i"))]))
+    assert not analyse(moved, Facts()).within(loads(moved)[0], 0)
 
 
 # ---- rules -----------------------------------------------------------------------------------

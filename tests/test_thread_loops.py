@@ -128,7 +128,7 @@ def test_when_all_threads_have_returned_the_block_goes_no_further() -> None:
         def f(OUT, A, n):
             if A[tid] < 100:
                 return
-            k = A[tid + 1000]
+            k = A[bid + 1000]
             while A[2000] > 0:
                 sync()
             OUT[tid] = k
@@ -409,7 +409,7 @@ class Writer:
         self.block(depth + 1, loops + 1, meets, self.random.randint(1, 4))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_random_kernels_do_the_same(source: random.Random) -> None:
     text = Writer(source).text()
@@ -418,6 +418,150 @@ def test_random_kernels_do_the_same(source: random.Random) -> None:
     except Undefined:
         return
     check(text)
+
+
+ODD_ONES = {
+    "a masked if that nobody enters, before an if that some would return from": """
+        def f(OUT, SAME, n):
+            if SAME[tid] > 5:
+                sync()
+            if n > 100:
+                if tid > 3:
+                    return
+                sync()
+            OUT[tid] = 1
+    """,
+    "a return inside a masked if": """
+        def f(OUT, SAME):
+            if SAME[tid] == 3:
+                sync()
+                if tid < 3:
+                    return
+                sync()
+            OUT[tid] = 1
+    """,
+    "a return in one arm of a uniform if": """
+        def f(OUT, n):
+            if n > 3:
+                if tid < 3:
+                    return
+                sync()
+            OUT[tid] = 1
+    """,
+    "a return at the end of an iteration": """
+        def f(OUT, n):
+            for k in range(n):
+                OUT[tid + 8 * k] = k
+                sync()
+                if tid == k:
+                    return
+    """,
+    "a loop that ends only because all return": """
+        def f(OUT, A, n):
+            while n > 0:
+                sync()
+                OUT[tid] = 1
+                if A[tid] > 0:
+                    return
+    """,
+    "the same under a mask": """
+        def f(OUT, A, SAME, n):
+            if SAME[tid] == 3:
+                while n > 0:
+                    sync()
+                    OUT[tid] = 1
+                    if A[tid] > 0:
+                        return
+            OUT[tid + 8] = 1
+    """,
+    "a write before the return": """
+        def f(OUT, A, n):
+            S = shared(8)
+            if tid >= n:
+                S[tid] = 7
+                return
+            S[tid] = A[tid]
+            sync()
+            OUT[tid] = S[tid]
+    """,
+    "a value made of a scalar that changes": """
+        def f(OUT):
+            s = 4
+            while s > 0:
+                x = s + tid
+                s //= 2
+                sync()
+                OUT[tid + 8 * s] = x
+    """,
+    "a value set in a loop that may not be run": """
+        def f(OUT, m):
+            x = tid
+            sync()
+            for k in range(m - 3):
+                x = k
+            OUT[tid] = x
+    """,
+    "counting down, step by step of each thread": """
+        def f(OUT, A, SAME):
+            for k in range(SAME[tid] + 2, 0, -2):
+                sync()
+                OUT[tid + 8 * k] = A[tid]
+    """,
+    "both arms of a masked if": """
+        def f(OUT, SAME):
+            if SAME[tid] == 3:
+                sync()
+                OUT[tid] = 1
+            else:
+                OUT[tid] = 2
+                sync()
+    """,
+    "a value set in one arm of an if": """
+        def f(OUT, A):
+            x = 1
+            sync()
+            if A[tid] > 4:
+                x = 2
+            OUT[tid] = x
+    """,
+    "a table for each thread": """
+        def f(OUT, A):
+            L = local(2, 3)
+            L[1, 2] = A[tid]
+            sync()
+            OUT[tid] = L[1, 2]
+    """,
+    "else only": """
+        def f(OUT, SAME):
+            if SAME[tid] > 5:
+                pass
+            else:
+                OUT[tid] = 1
+                sync()
+                OUT[tid] = OUT[tid] + 1
+            OUT[tid + 8] = 2
+    """,
+}
+
+
+@pytest.mark.parametrize("text", ODD_ONES.values(), ids=ODD_ONES.keys())
+def test_odd_ones(text: str) -> None:
+    check(text)
+
+
+def test_one_thread_sees_its_own_store_in_order() -> None:
+    check(
+        """
+        def f(OUT, A):
+            A[tid] = 2
+            x = A[bid]
+            sync()
+            for k in range(x):
+                sync()
+                OUT[k] = x
+        """,
+        threads=1,
+    )
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -36,8 +36,9 @@ def build_module(source: Source, signature: Signature) -> Built:
 
 def lower(module: Module, target: Target, facts: Facts) -> Module:
     """The target's passes, one after the other."""
+    known = facts if target.uses_facts else Facts()
     for name, run in target.passes:
-        module = verified(run(module, facts), name)
+        module = verified(run(module, known), name)
     return module
 
 

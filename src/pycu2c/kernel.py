@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import warnings
 from collections.abc import Callable, Sequence
 from types import FunctionType
@@ -15,6 +16,7 @@ from pycu2c.ir.effects import written_arguments
 from pycu2c.ir.nodes import Apply
 from pycu2c.ir.printer import print_module
 from pycu2c.ir.walk import all_expressions
+from pycu2c.passes.evaluation import INDEX32_LIMIT
 from pycu2c.passes.grid_index import data_extent
 from pycu2c.passes.ranges import Facts
 from pycu2c.runtime import driver
@@ -30,7 +32,6 @@ Backend: TypeAlias = Literal["auto", "cuda", "cpu", "python"]
 Dims: TypeAlias = "int | Sequence[int]"
 
 _BACKENDS = ("auto", "cuda", "cpu", "python")
-_INDEX32 = 2**31
 
 
 class Kernel:
@@ -321,8 +322,9 @@ def _holds(wanted: Scalar, argument: Argument) -> bool:
 def _facts(launch: Launch, given: tuple[Argument, ...]) -> Facts:
     """What is known of a launch for free, and lets the compiler count in 32 bits."""
     threads = max(g * b for g, b in zip(launch.grid, launch.block))
-    largest = max((a.size for a in given if isinstance(a, ArrayArgument)), default=0)
-    return Facts(index32=threads < _INDEX32 and largest < _INDEX32)
+    shapes = [a.shape for a in given if isinstance(a, ArrayArgument)]
+    largest = max((math.prod(n or 1 for n in shape) for shape in shapes), default=0)
+    return Facts(index32=threads < INDEX32_LIMIT and largest < INDEX32_LIMIT)
 
 
 @overload

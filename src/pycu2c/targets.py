@@ -45,10 +45,11 @@ class Target:
     name: str
     dialect: Dialect
     passes: tuple[tuple[str, Pass], ...]
+    uses_facts: bool  # whether code for launches below 2**30 elements and threads is special
 
 
 TARGETS: dict[str, Target] = {
-    "cuda": Target("cuda", CUDA, (("narrow", narrow), *_LOWERING)),
+    "cuda": Target("cuda", CUDA, (("narrow", narrow), *_LOWERING), uses_facts=True),
     # int64 counters vectorise better on CPUs, so nothing is narrowed
     "cpu": Target(
         "cpu",
@@ -58,5 +59,6 @@ TARGETS: dict[str, Target] = {
             *_LOWERING,
             ("thread_loops", _plain(place_threads)),
         ),
+        uses_facts=False,
     ),
 }

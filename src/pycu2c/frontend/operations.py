@@ -9,8 +9,8 @@ from pycu2c import dtypes
 from pycu2c.diagnostics import Label, fail
 from pycu2c.dtypes import Kind
 from pycu2c.frontend.frame import Frame
-from pycu2c.ir.construct import both, cast, const, integer, is_atom, negation, scalar_type
 from pycu2c.ir.construct import binary as binary_node
+from pycu2c.ir.construct import both, cast, const, integer, is_atom, negation, scalar_type
 from pycu2c.ir.construct import truth as truth_node
 from pycu2c.ir.construct import unary as unary_node
 from pycu2c.ir.nodes import Const, Expr, Junction, Let, Select, Var

@@ -70,9 +70,7 @@ def statement(frame: Frame, node: ast.stmt) -> None:
 
 def _evaluate(frame: Frame, node: ast.Expr) -> None:
     value = expression(frame, node.value)
-    if isinstance(value, Apply) and value.intrinsic.has_effect:
-        frame.emit(Evaluate(value, frame.span(node)))
-    elif isinstance(value, Call):
+    if (isinstance(value, Apply) and value.intrinsic.has_effect) or isinstance(value, Call):
         frame.emit(Evaluate(value, frame.span(node)))
 
 

@@ -24,7 +24,7 @@ def plain(value: Number) -> bool | int | float:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def const(value: Number, span: Span, type: Scalar | None = None) -> Const:  # noqa: A002
+def const(value: Number, span: Span, type: Scalar | None = None) -> Const:
     """A literal; its type is the number's own unless given."""
     own = type or scalar_of(value)
     assert own is not None
@@ -49,11 +49,18 @@ def cast(e: Expr, to: Scalar) -> Expr:
         return e
     if isinstance(e, Const):
         return Const(plain(convert(number_of(e), to)), to, e.span)
-    if isinstance(e, Cast) and _widens(scalar_type(e.operand), own) and to.dtype.is_integer:
-        return cast(e.operand, to)
-    if isinstance(e, Cast) and _same_bits(own, to) and _same_bits(scalar_type(e.operand), to):
+    if isinstance(e, Cast) and to.dtype.is_integer and _is_detour(e, to):
         return cast(e.operand, to)
     return Cast(e, to, e.span)
+
+
+def _is_detour(e: Cast, to: Scalar) -> bool:
+    """Whether converting the operand of a conversion straight to ``to`` gives the same: integers
+    keep their low bits, and what was widened kept its value."""
+    source, between = scalar_type(e.operand), scalar_type(e)
+    if _widens(source, between):
+        return True
+    return source.dtype.is_integer and between.dtype.bits >= to.dtype.bits
 
 
 def _widens(a: Scalar, b: Scalar) -> bool:
@@ -62,10 +69,6 @@ def _widens(a: Scalar, b: Scalar) -> bool:
     if a.dtype.kind not in kinds or b.dtype.kind not in kinds or b.dtype.kind is Kind.BOOL:
         return False
     return b.dtype.minimum <= a.dtype.minimum and a.dtype.maximum <= b.dtype.maximum
-
-
-def _same_bits(a: Scalar, b: Scalar) -> bool:
-    return a.dtype.is_integer and b.dtype.is_integer and a.dtype.bits == b.dtype.bits
 
 
 def binary(op: Operator, left: Expr, right: Expr, span: Span) -> Expr:

@@ -79,19 +79,23 @@ _NEGATED = {LT: GE, GE: LT, GT: LE, LE: GT, EQ: NE, NE: EQ}
 _LESSER, _GREATER = ("min", "numpy.minimum"), ("max", "numpy.maximum")
 
 
+INDEX32_LIMIT = 1 << 30
+
+
 @dataclass(frozen=True, slots=True)
 class Facts:
     """What the launcher guarantees.
 
     Always: no array has more than 2**48 elements (axes of length 0 counted as 1).
-    ``index32``: none has 2**31 or more, and no axis of the grid has 2**31 threads or more.
+    ``index32``: none has 2**30 or more, and no axis of the grid has 2**30 threads or more, so
+    that an index plus a stride fits 32 bits too, and loops over the data can count in them.
     """
 
     index32: bool = False
 
     @property
     def most_elements(self) -> int:
-        return (1 << 31) - 1 if self.index32 else 1 << 48
+        return INDEX32_LIMIT - 1 if self.index32 else 1 << 48
 
     def bounds(self, row: Intrinsic) -> Interval | None:
         """Where the integer that an intrinsic gives lies."""
@@ -99,7 +103,7 @@ class Facts:
             return None
         low, high = row.bounds
         if self.index32 and row in GRID + GRIDSIZE:
-            high = min(high, (1 << 31) - (2 if row in GRID else 1))
+            high = min(high, INDEX32_LIMIT - (2 if row in GRID else 1))
         return Interval(low, high)
 
 
@@ -308,8 +312,17 @@ class Evaluator:
                     then and self.assume(e.then, then, wanted),
                     orelse and self.assume(e.orelse, orelse, wanted),
                 )
+            case Var() if e.name in known.meanings:
+                return self._meant(e, known, wanted)
             case _:
                 return self._nonzero(e, known, wanted)
+
+    def _meant(self, e: Var, known: Knowledge, wanted: bool) -> Knowledge | None:
+        """``inside = i < n`` earlier, and i and n as they were: they say what it says."""
+        recording, self.recording = self.recording, False
+        meant = self.assume(known.meanings[e.name], known, wanted)
+        self.recording = recording
+        return meant and self._nonzero(e, meant, wanted)
 
     def _nonzero(self, e: Expr, known: Knowledge, wanted: bool) -> Knowledge | None:
         if isinstance(e, Binary) and e.op.result is truth:  # of floats

@@ -83,9 +83,9 @@ class _Flattener:
             case Load() | ElementOf():
                 return replace(new, indices=self.indices(new.array, new.indices))
             case Dim():
-                return self.part(new.array, Part.SHAPE, new.axis, new.type, new)
+                return cast(self.part(new.array, Part.SHAPE, new.axis, new.type, new), new.type)
             case Stride():
-                return self.part(new.array, Part.STRIDE, new.axis, new.type, new)
+                return cast(self.part(new.array, Part.STRIDE, new.axis, new.type, new), new.type)
             case Call():
                 return replace(new, arguments=self.arguments(new))
             case _:
@@ -98,8 +98,8 @@ class _Flattener:
             assert part is Part.SHAPE
             return integer(array.type.shape[axis], at.span)
         key = (array.name, part, axis)
-        kind = self.used.setdefault(key, kind)
-        return Var(f"{array.name}.{part.value}.{axis}", kind, at.span)
+        carried = self.used.setdefault(key, kind)
+        return cast(Var(f"{array.name}.{part.value}.{axis}", carried, at.span), kind)
 
     def indices(self, array: Var, given: tuple[Expr, ...]) -> tuple[Expr, ...]:
         """One index for a pointer; where all parts are 32-bit it is computed in 32 bits:

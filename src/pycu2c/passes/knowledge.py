@@ -1,5 +1,5 @@
-"""What is known of whole numbers at one point of a function: the interval of each term, and
-how far terms are apart at least. Knows nothing of the IR.
+"""What is known of whole numbers at one point of a function: the interval of each term, how
+far terms are apart at least, and which condition a bool stands for.
 
 A term is something that keeps its value until it is assigned: a variable, a dimension of an
 array, the place of the thread. ``apart[a, b] == k`` says ``a - b >= k``.
@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from pycu2c.ir.nodes import Expr, Var
+from pycu2c.ir.walk import expressions
 from pycu2c.passes.intervals import FAR, Interval
 
 _MOST_PAIRS = 600  # beyond, new facts are still kept but no longer combined
@@ -55,9 +57,10 @@ class Knowledge:
 
     intervals: dict[Term, Interval] = field(default_factory=dict)
     apart: dict[tuple[Term, Term], int] = field(default_factory=dict)
+    meanings: dict[str, Expr] = field(default_factory=dict)  # bool variable -> its condition
 
     def copy(self) -> Knowledge:
-        return Knowledge(dict(self.intervals), dict(self.apart))
+        return Knowledge(dict(self.intervals), dict(self.apart), dict(self.meanings))
 
     def of(self, term: Term) -> Interval:
         return self.intervals.get(term, term.bounds)
@@ -148,6 +151,7 @@ class Knowledge:
             self.forget(term)
         else:
             self._move(term, own)
+            self._forget_meanings(term)
         self.intervals[term] = value.interval
         for form in value.forms:
             if form.term != term:  # a contradiction here: nothing comes to this point
@@ -157,6 +161,20 @@ class Knowledge:
     def forget(self, term: Term) -> None:
         self.intervals.pop(term, None)
         self.apart = {pair: k for pair, k in self.apart.items() if term not in pair}
+        self._forget_meanings(term)
+
+    def _forget_meanings(self, term: Term) -> None:
+        """A condition that reads the term says nothing of its new value."""
+        self.meanings = {
+            name: e
+            for name, e in self.meanings.items()
+            if name != term.name and not _mentions(e, term.name)
+        }
+
+    def mean(self, name: str, condition: Expr) -> None:
+        """A bool has just been assigned; until one of its variables is, so is the condition."""
+        if not _mentions(condition, name):
+            self.meanings[name] = condition
 
     def _move(self, term: Term, by: Form) -> None:
         """``term = term + (low … high)``: its distances move with it."""
@@ -175,12 +193,18 @@ class Knowledge:
             meeting.intervals[term] = self.of(term).joined(other.of(term))
         for a, b in self.apart.keys() | other.apart.keys():
             meeting._note(a, b, min(self.distance(a, b), other.distance(a, b)))
+        meeting.meanings = self._common_meanings(other)
         return meeting
+
+    def _common_meanings(self, other: Knowledge) -> dict[str, Expr]:
+        return {n: e for n, e in self.meanings.items() if other.meanings.get(n) is e}
 
     def covers(self, other: Knowledge) -> bool:
         """Whether everything known here is known there."""
-        return all(i.holds(other.of(t)) for t, i in self.intervals.items()) and all(
-            other.distance(a, b) >= k for (a, b), k in self.apart.items()
+        return (
+            all(i.holds(other.of(t)) for t, i in self.intervals.items())
+            and all(other.distance(a, b) >= k for (a, b), k in self.apart.items())
+            and self._common_meanings(other) == self.meanings
         )
 
     def widened(self, new: Knowledge) -> Knowledge:
@@ -189,7 +213,12 @@ class Knowledge:
         for term, old in self.intervals.items():
             wide.intervals[term] = _widened(old, new.of(term), term.bounds)
         wide.apart = {(a, b): k for (a, b), k in self.apart.items() if new.distance(a, b) >= k}
+        wide.meanings = self._common_meanings(new)
         return wide
+
+
+def _mentions(e: Expr, name: str) -> bool:
+    return any(isinstance(x, Var) and x.name == name for x in expressions(e))
 
 
 def _widened(old: Interval, new: Interval, bounds: Interval) -> Interval:

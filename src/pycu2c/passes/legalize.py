@@ -15,6 +15,7 @@ from pycu2c.ir.nodes import (
     Apply,
     Binary,
     Body,
+    Cast,
     Const,
     Dim,
     ElementOf,
@@ -59,7 +60,9 @@ from pycu2c.operators import (
     SHR,
     SUB,
     Operator,
+    truth,
 )
+from pycu2c.passes.flatten import WEAK_INT32
 from pycu2c.passes.for_loops import legal_for
 from pycu2c.passes.ranges import Facts, Interval, Ranges, analyse
 from pycu2c.types import WEAK_INT, Array, Scalar
@@ -72,7 +75,7 @@ def legalize(module: Module, facts: Facts) -> Module:
 
 
 def _legal_function(function: Function, facts: Facts) -> Function:
-    legal = _Legalizer(function, analyse(function, facts))
+    legal = _Legalizer(function, analyse(function, facts), facts.index32)
     return replace(function, body=legal.body(function.body))
 
 
@@ -80,6 +83,7 @@ def _legal_function(function: Function, facts: Facts) -> Function:
 class _Legalizer:
     function: Function
     ranges: Ranges
+    index32: bool
     _done: dict[int, Expr] = field(default_factory=dict)  # one node stays one node
     _fresh: int = 0
 
@@ -142,6 +146,8 @@ class _Legalizer:
                 return self._power(new)
             case _ if new.op in (SHL, SHR):
                 return self._shift(new, right)
+            case _ if new.op.result is truth:
+                return _narrow_comparison(new)
             case _:
                 return new
 
@@ -184,7 +190,7 @@ class _Legalizer:
 
     def _shift(self, e: Binary, amount: Interval) -> Expr:
         own = scalar_type(e.left)
-        if 0 <= amount.low and amount.high < own.dtype.bits:
+        if amount.low >= 0 and amount.high < own.dtype.bits:
             c_form = C_SHL if e.op is SHL else C_SHR
             return _in_int(replace(e, op=c_form), own)
         name = "python.shl" if e.op is SHL else "python.shr"
@@ -235,7 +241,7 @@ class _Legalizer:
     _wrapped: dict[tuple[str, int, int], Expr] = field(default_factory=dict)
 
     def _wrapped_index(self, array: Var, axis: int, index: Expr, reach: Interval) -> Expr:
-        length = _length(array, axis, index)
+        length = _length(array, axis, index, self.index32)
         if isinstance(index, Const):
             behind = const(-int(index.value), index.span, scalar_type(length))
             return binary(SUB, length, behind, index.span)
@@ -251,17 +257,32 @@ class _Legalizer:
         return Let(bound.name, cast(index, scalar_type(length)), chosen, index.span)
 
 
-def _length(array: Var, axis: int, index: Expr) -> Expr:
+def _length(array: Var, axis: int, index: Expr, index32: bool) -> Expr:
     """The axis' length, in a type that also holds the index."""
     assert isinstance(array.type, Array)
     if array.type.shape is not None:
         length: Expr = integer(array.type.shape[axis], index.span)
     else:
-        length = Dim(array, axis, index.span)
-    narrow = scalar_type(index).dtype
-    if narrow is dtypes.INT32 and scalar_type(index).weak:
-        return cast(length, scalar_type(index))
-    return cast(length, WEAK_INT)
+        length = Dim(array, axis, index.span, WEAK_INT32 if index32 else WEAK_INT)
+    small = index32 and scalar_type(index).dtype is dtypes.INT32
+    return cast(length, scalar_type(index) if small else WEAK_INT)
+
+
+def _narrow_comparison(e: Binary) -> Binary:
+    """``int64(x) < int64(y)`` of two int32 -> ``x < y``."""
+    int32 = Scalar(dtypes.INT32)
+    sides = (e.left, e.right)
+    if scalar_type(e.left).dtype is dtypes.INT64 and all(_is_small(side) for side in sides):
+        left, right = (cast(side, int32) for side in sides)
+        return replace(e, left=left, right=right)
+    return e
+
+
+def _is_small(e: Expr) -> bool:
+    """Whether an int64 is an int32 converted, or a literal that is one."""
+    if isinstance(e, Const):
+        return fits(int(e.value), Scalar(dtypes.INT32))
+    return isinstance(e, Cast) and scalar_type(e.operand).dtype is dtypes.INT32
 
 
 def _power_of_two(e: Expr) -> int | None:

@@ -133,7 +133,7 @@ class _Narrower:
             case Dim() if self.facts.index32:  # all of them: a length is passed in one type
                 return replace(e, type=SMALL)
             case Cast() if self._fits(e) and e.operand.type != WEAK_INT:
-                return replace(e, type=SMALL)
+                return Cast(inside[0], SMALL, e.span)
             case Binary() if e.op.result is truth and e.left.type == WEAK_INT:
                 return with_children(e, _agreed(inside))
             case Unary() | Binary() if self._computes_in_32_bits(e, children(e)):
@@ -142,7 +142,10 @@ class _Narrower:
                 return _typed(e, inside, SMALL)
             case Apply():
                 return self._apply(e, inside)
-            case Let() | Cast():
+            case Let():
+                kind = SMALL if e.name in self.small else e.value.type
+                return with_children(e, (_as(inside[0], kind), inside[1]))
+            case Cast():
                 return with_children(e, inside)
             case Call():
                 pairs = zip(inside, e.arguments)

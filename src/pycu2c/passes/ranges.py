@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias, assert_never
 
+from pycu2c.ir.expression_rules import is_truth
 from pycu2c.ir.nodes import (
     Allocate,
     Apply,
@@ -142,6 +143,8 @@ class _Walk:
         match s:
             case Assign():
                 self.evaluator.assign(s.var, self._value(s.value, known), known)
+                if is_truth(s.var.type):
+                    known.mean(s.var.name, s.value)
             case Declare():
                 nothing = Value(everything(s.var.type))
                 value = self._value(s.init, known) if s.init else nothing

@@ -1,0 +1,162 @@
+"""The reference interpreter: runs a kernel as Python with numpy's scalars, thread by thread.
+
+It is the oracle that every target is compared with, so it shares nothing with their passes:
+operators and intrinsics are the ``reference`` of their rows, control flow is Python's own.
+Threads are generators; a block's threads take turns from barrier to barrier.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from pycu2c.intrinsics import memory
+from pycu2c.intrinsics.dtype_names import scalar_named
+from pycu2c.intrinsics.machine import MACHINE, Dim3, Thread
+from pycu2c.runtime import reference_calls as calls
+from pycu2c.runtime.reference_rewrite import rewritten
+from pycu2c.source import Source
+from pycu2c.types import Array, Scalar
+from pycu2c.values import convert
+
+Extent = int | Sequence[int]
+
+
+@dataclass(slots=True)
+class _Block:
+    """A running block's shared memory: an array for each place in the program that makes one."""
+
+    dynamic: np.ndarray[Any, np.dtype[np.uint8]]
+    shared: dict[object, Any] = field(default_factory=dict)
+
+
+class ReferenceKernel:
+    """A kernel for one combination of argument types.
+
+    ``local_types`` and ``join_types`` are inference's: the type of the variable that an
+    ``ast.Name`` (or a parameter's ``ast.arg``) assigns, and of an ``ast.IfExp``, ``ast.BoolOp``
+    or ``ast.Return``, by the node's id. What they leave out keeps the type it has.
+    ``device_lookup`` gives the source of a device function, None for other objects.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        local_types: Mapping[int, Scalar],
+        join_types: Mapping[int, Scalar],
+        parameter_types: Sequence[Scalar | Array],
+        device_lookup: Callable[[object], Source | None],
+    ) -> None:
+        self._local_types = local_types
+        self._join_types = join_types
+        self._parameter_types = tuple(parameter_types)
+        self._device_lookup = device_lookup
+        self._devices: dict[object, Callable[..., calls.Steps]] = {}
+        self._block: _Block | None = None
+        self._run = self._rewritten(source)
+
+    def launch(
+        self, grid: Extent, block: Extent, shared_bytes: int, arguments: Sequence[Any]
+    ) -> None:
+        """Run every thread of every block, in order. Arrays are changed in place.
+
+        Raises IndexError, with file and line, for an index outside of its array.
+        """
+        values = [_argument(v, t) for v, t in zip(arguments, self._parameter_types, strict=True)]
+        extents = _dim3(grid), _dim3(block)
+        try:
+            for position in _positions(extents[0]):
+                self._block = _Block(np.full(shared_bytes, memory.POISON, np.uint8))
+                self._run_block(position, extents, values)
+        finally:
+            self._block = MACHINE.thread = None
+
+    def _run_block(self, position: Dim3, extents: tuple[Dim3, Dim3], values: list[Any]) -> None:
+        """Each thread to its next barrier, in turns, until all have ended."""
+        grid, block = extents
+        running = [
+            (Thread(index, position, block, grid), self._run(*values))
+            for index in _positions(block)
+        ]
+        while running:
+            running = [(thread, steps) for thread, steps in running if _advance(thread, steps)]
+
+    # ---- what a kernel calls ----
+
+    def _rewritten(self, source: Source) -> Callable[..., calls.Steps]:
+        return rewritten(source, self._local_types, self._join_types, self._callee)
+
+    def _callee(self, value: object, node: ast.Call) -> tuple[Callable[..., Any], bool]:
+        if value is memory.shared_array:
+            return self._shared_array(node), False
+        if value is memory.local_array:
+            return _local_array, False
+        known = calls.operation(value)
+        if known is not None:
+            return known, calls.meets_others(value)
+        return self._device(value), True
+
+    def _device(self, value: object) -> Callable[..., calls.Steps]:
+        if id(value) not in self._devices:
+            source = self._device_lookup(value)
+            if source is None:
+                raise calls.Outside(f"{value!r} is not known to kernels")
+            self._devices[id(value)] = self._rewritten(source)
+        return self._devices[id(value)]
+
+    def _shared_array(self, node: ast.Call) -> Callable[[Any, Any], Any]:
+        def shared_array(shape: Any, dtype: Any) -> Any:
+            assert self._block is not None
+            element = _dtype(dtype)
+            if shape == 0:
+                whole = len(self._block.dynamic) // element.itemsize * element.itemsize
+                return self._block.dynamic[:whole].view(element)
+            site = (id(node), shape, element)
+            if site not in self._block.shared:
+                self._block.shared[site] = memory.shared_array.reference(shape, element)
+            return self._block.shared[site]
+
+        return shared_array
+
+
+def _local_array(shape: Any, dtype: Any) -> Any:
+    return memory.local_array.reference(shape, _dtype(dtype))
+
+
+def _dtype(named: object) -> np.dtype[np.generic]:
+    scalar = scalar_named(named)
+    if scalar is None:
+        raise calls.Outside(f"{named!r} names no dtype")
+    return scalar.dtype.numpy
+
+
+def _argument(value: Any, kind: Scalar | Array) -> Any:
+    return convert(value, kind) if isinstance(kind, Scalar) else np.asarray(value)
+
+
+def _dim3(extent: Extent) -> Dim3:
+    sizes = (extent,) if isinstance(extent, int) else tuple(extent)
+    x, y, z = (*sizes, 1, 1)[:3]
+    return x, y, z
+
+
+def _positions(extent: Dim3) -> Iterator[Dim3]:
+    """All places of a grid or block, x fastest."""
+    width, height, depth = extent
+    for z, y, x in itertools.product(range(depth), range(height), range(width)):
+        yield x, y, z
+
+
+def _advance(thread: Thread, steps: calls.Steps) -> bool:
+    """Run a thread to its next barrier; False if it ended."""
+    MACHINE.thread = thread
+    try:
+        next(steps)
+    except StopIteration:
+        return False
+    return True

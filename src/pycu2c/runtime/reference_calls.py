@@ -1,0 +1,227 @@
+"""What the reference interpreter does for each callee, attribute and element of a kernel.
+
+Knows numbers and rows, nothing of syntax. Callees that meet other threads, or may, are generator
+functions: the interpreter runs them with ``yield from``.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Generator
+from functools import reduce
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from pycu2c.dtypes import Kind
+from pycu2c.intrinsics.all import REGISTRY
+from pycu2c.intrinsics.dtype_names import scalar_named
+from pycu2c.intrinsics.numba_names import numba_name
+from pycu2c.intrinsics.registry import Effect, Intrinsic, bound_to
+from pycu2c.operators import POW
+from pycu2c.types import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, Scalar, join
+from pycu2c.values import Number, convert, scalar_of
+
+Steps: TypeAlias = Generator[None, None, Any]  # yields where the thread waits for its block
+
+
+class Outside(TypeError):
+    """A kernel does what the reference interpreter has no meaning for."""
+
+
+def static(found: object) -> object:
+    """A global as kernels see it: numba's names are ours."""
+    return numba_name(found) or found
+
+
+def read(found: object) -> Any:
+    """The value of a global: ``cuda.threadIdx.x`` is asked of the running thread."""
+    if isinstance(found, tuple):
+        return tuple(read(static(item)) for item in found)
+    row = bound_to(found)
+    return row.reference() if row is not None and row.is_value else found
+
+
+def attribute(owner: Any, name: str) -> Any:
+    return read(static(getattr(owner, name)))
+
+
+def type_of(value: object) -> Scalar:
+    found = scalar_of(value)
+    if found is None:
+        raise Outside(f"{value!r} is not a number that kernels have")
+    return found
+
+
+def common_type(values: list[Any]) -> Scalar:
+    return reduce(join, map(type_of, values))
+
+
+def coerced(value: Any, to: Scalar) -> Any:
+    """A number in the type that its variable has."""
+    return convert(value, to)
+
+
+# ---- elements ----------------------------------------------------------------------------------
+
+
+def subscript(index: Any) -> Any:
+    """An index as numpy takes it; a number of any type counts as an integer."""
+    if isinstance(index, tuple):
+        return tuple(map(operator.index, index))
+    return operator.index(index)
+
+
+def load(owner: Any, index: Any, where: str) -> Any:
+    try:
+        return owner[subscript(index)]
+    except IndexError as error:
+        raise IndexError(f"{where}: {error}") from None
+
+
+def store(array: Any, index: Any, value: Any, where: str) -> None:
+    """Convert as ``ndarray.astype`` does, and assign."""
+    try:
+        array[subscript(index)] = convert(value, type_of(array.dtype.type()))
+    except IndexError as error:
+        raise IndexError(f"{where}: {error}") from None
+
+
+# ---- operators -----------------------------------------------------------------------------
+
+
+def power_of_constant(base: Any, exponent: Any) -> Number:
+    """``int ** -1`` is a float where the exponent is a constant, as in Python."""
+    if exponent < 0 and not (type_of(base).dtype.is_float or isinstance(base, np.generic)):
+        base = float(base)
+    return POW.reference(base, exponent)
+
+
+# ---- Python's functions --------------------------------------------------------------------
+
+
+def _absolute(x: Any) -> Any:
+    if type_of(x).dtype.kind is Kind.BOOL:
+        return convert(x, WEAK_INT) if type_of(x).weak else x
+    return REGISTRY["abs"].reference(x)
+
+
+def _round(x: Any) -> Any:
+    if not type_of(x).dtype.is_float:
+        return convert(x, WEAK_INT)
+    return REGISTRY["round"].reference(x)
+
+
+def _bool(x: Any) -> bool:
+    return bool(x)
+
+
+def _extreme(choose: Callable[[Any], Any]) -> Callable[..., Any]:
+    def extreme(*given: Any) -> Any:
+        values = list(given[0]) if len(given) == 1 else list(given)
+        common = common_type(values)
+        return choose(convert(v, common) for v in values)
+
+    return extreme
+
+
+def _range(*bounds: Any) -> range:
+    return range(*(int(convert(b, WEAK_INT)) for b in bounds))
+
+
+BUILTINS: dict[object, Callable[..., Any]] = {
+    int: lambda x: convert(x, WEAK_INT),
+    float: lambda x: convert(x, WEAK_FLOAT),
+    bool: _bool,
+    abs: _absolute,
+    np.abs: _absolute,
+    round: _round,
+    len: len,
+    min: _extreme(min),
+    max: _extreme(max),
+    range: _range,
+}
+
+
+def builtin(value: object) -> Callable[..., Any] | None:
+    try:
+        return BUILTINS.get(value)
+    except TypeError:  # not hashable
+        return None
+
+
+def conversion(scalar: Scalar) -> Callable[[Any], Any]:
+    """``float32(x)``."""
+    if scalar.dtype.kind is Kind.BOOL:
+        return lambda x: np.bool_(bool(x))
+    return lambda x: convert(x, scalar)
+
+
+# ---- intrinsics ----------------------------------------------------------------------------
+
+
+def apply(row: Intrinsic) -> Callable[..., Any]:
+    """A row's meaning, on arguments brought to the types that its parameters ask for."""
+    names = [name for name, _ in row.parameters]
+
+    def call(*given: Any, **named: Any) -> Any:
+        values = dict(zip(names, given)) | named
+        common = _common(row, values)
+        return row.reference(*(_argument(k, values[n], common) for n, k in row.parameters))
+
+    return call
+
+
+def _common(row: Intrinsic, values: dict[str, Any]) -> Scalar | None:
+    arrays = [values[n] for n, kind in row.parameters if kind == "array"]
+    if arrays:
+        return type_of(arrays[0].dtype.type())
+    numbers = [values[n] for n, kind in row.parameters if kind in ("T", "F")]
+    if not numbers:
+        return None
+    common = common_type(numbers)
+    floating = any(kind == "F" for _, kind in row.parameters)
+    if common == WEAK_BOOL or (floating and not common.dtype.is_float):
+        return WEAK_FLOAT if floating else WEAK_INT
+    return common
+
+
+def _argument(kind: str, value: Any, common: Scalar | None) -> Any:
+    match kind:
+        case "T" | "F":
+            assert common is not None
+            return convert(value, common)
+        case "int":
+            return convert(value, WEAK_INT)
+        case "index":
+            return subscript(value)
+        case _:
+            return value
+
+
+def barrier(row: Intrinsic) -> Callable[..., Steps]:
+    """Wait for the block, then the row's own meaning."""
+
+    def meet(*given: Any, **named: Any) -> Steps:
+        yield
+        return apply(row)(*given, **named)
+
+    return meet
+
+
+def operation(value: object) -> Callable[..., Any] | None:
+    """What calling a known object does, where that needs no more than its arguments."""
+    row = bound_to(value)
+    if row is not None:
+        return barrier(row) if row.effect is Effect.BARRIER else apply(row)
+    python = builtin(value)
+    if python is not None:
+        return python
+    scalar = scalar_named(value)
+    return conversion(scalar) if scalar is not None else None
+
+
+def meets_others(value: object) -> bool:
+    """Whether ``operation(value)`` is a generator function."""
+    row = bound_to(value)
+    return row is not None and row.effect is Effect.BARRIER

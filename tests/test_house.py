@@ -1,0 +1,99 @@
+"""The house itself: who imports whom, what an import costs, what it drags in."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent / "src" / "pycu2c"
+
+# a module imports from its own floor or lower ones; rooms of floor 4 do not import each other
+FLOORS: dict[str, int] = {
+    "dtypes": 0, "types": 0, "source": 0, "diagnostics": 0,
+    "csyntax": 1,
+    "values": 2, "operators": 2, "intrinsics": 2, "signatures": 2,
+    "ir": 3,
+    "frontend": 4, "passes": 4, "emit": 4,
+    "toolchain": 5, "runtime": 5,
+    "targets": 6, "compiler": 6, "specialization": 6, "kernel": 6, "doctor": 6, "cli": 6,
+    "cuda": 6, "__init__": 6,
+}  # fmt: skip
+ROOMS = ("frontend", "passes", "emit")
+FILES = sorted(ROOT.rglob("*.py"))
+
+
+def room_of(path: Path) -> str:
+    first = path.relative_to(ROOT).parts[0]
+    return first.removesuffix(".py")
+
+
+def imports(tree: ast.AST) -> list[str]:
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("pycu2c"):
+            module = node.module or ""
+            found += [f"{module}.{a.name}" for a in node.names] if module == "pycu2c" else [module]
+        elif isinstance(node, ast.Import):
+            found += [a.name for a in node.names if a.name.startswith("pycu2c.")]
+    return found
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_floors(path: Path) -> None:
+    room = room_of(path)
+    for name in imports(ast.parse(path.read_text())):
+        other = name.split(".")[1]
+        assert FLOORS[other] <= FLOORS[room], f"{room} imports {name}, which is above it"
+        apart = room in ROOMS and other in ROOMS and room != other
+        assert not apart, f"{room} imports {name}: rooms of one floor do not know each other"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_no_import_of_the_package_inside_a_function(path: Path) -> None:
+    for function in ast.walk(ast.parse(path.read_text())):
+        if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            assert imports(function) == []
+
+
+def test_no_cycle() -> None:
+    names = {".".join(("pycu2c", *p.relative_to(ROOT).with_suffix("").parts)): p for p in FILES}
+    graph = {
+        n: [i for i in imports(ast.parse(p.read_text())) if i in names] for n, p in names.items()
+    }
+    done: set[str] = set()
+
+    def visit(name: str, path: tuple[str, ...]) -> None:
+        assert name not in path, " -> ".join((*path, name))
+        if name not in done:
+            for other in graph[name]:
+                visit(other, (*path, name))
+            done.add(name)
+
+    for name in graph:
+        visit(name, ())
+
+
+COST = """
+import sys, time
+import numpy
+start = time.perf_counter()
+import pycu2c
+print(time.perf_counter() - start)
+heavy = {"cuda", "astor", "cffi", "pycparser", "setuptools", "distutils", "click", "numba"}
+print(sorted({m.split(".")[0] for m in sys.modules} & heavy))
+"""
+
+
+def test_import_is_cheap_and_light() -> None:
+    """Under 60 ms beyond numpy, the least of ten; neither CUDA, astor nor a compiler comes in."""
+    runs = [
+        subprocess.run([sys.executable, "-c", COST], capture_output=True, text=True, check=True)
+        for _ in range(10)
+    ]
+    seconds = [float(r.stdout.splitlines()[0]) for r in runs]
+    assert {r.stdout.splitlines()[1] for r in runs} == {"[]"}
+    assert min(seconds) < 0.060

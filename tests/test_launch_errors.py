@@ -1,0 +1,109 @@
+"""What a launch refuses, before anything runs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pycu2c import LaunchError, cuda, kernel
+from pycu2c.runtime import driver
+
+
+@kernel(backend="cpu")
+def double(data, out, factor):
+    i = cuda.grid(1)
+    if i < len(out):
+        out[i] = data[i] * factor
+
+
+@kernel(backend="cpu", block=32)
+def without_length(out):
+    out[cuda.grid(1)] = 1
+
+
+DATA = np.ones(64, np.float32)
+
+
+@pytest.mark.parametrize(
+    ("configuration", "message"),
+    [
+        ((0, 32), "grid has at least 1 along x, not 0"),
+        ((-1, 32), "not -1"),
+        ((1, 1025), "at most 1024"),
+        ((1, (32, 32, 2)), "at most 1024 threads, not 2048"),
+        ((1, (1, 1, 65)), "at most 64 along z"),
+        (((1, 70000), 1), "at most 65535 along y"),
+        ((2.5, 32), "whole numbers, not 2.5"),
+        ((2.0, 32), "write 2"),
+        (((1, 1, 1, 1), 32), "1, 2 or 3 axes, not 4"),
+        (("many", 32), "whole numbers"),
+        ((1, 32, None, -4), "cannot be negative"),
+        (32, r"write double\[grid, block\]"),
+    ],
+)
+def test_configuration(configuration, message):
+    with pytest.raises(LaunchError, match=message):
+        double[configuration](DATA, DATA.copy(), 2)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((DATA, DATA.copy()), r"takes 3 arguments \(data, out, factor\), 2 given"),
+        ((DATA, DATA.copy(), 2, 3), "4 given"),
+        (([1.0], DATA.copy(), 2), r"argument 1 \(data\) is a list"),
+        ((DATA, DATA.copy(), "x"), r"argument 3 \(factor\) is a str"),
+        ((DATA, DATA.copy(), None), "NoneType"),
+        ((DATA.astype(">f4"), DATA.copy(), 2), "byte order"),
+        ((DATA.astype("f2"), DATA.copy(), 2), "float16"),
+        ((DATA.astype(object), DATA.copy(), 2), "object"),
+        ((np.zeros((1, 1, 1, 1)), DATA.copy(), 2), "4 axes"),
+        ((np.array(1.0), DATA.copy(), 2), "0 axes"),
+        ((DATA, DATA.copy(), 2**80), "factor.*int64"),
+    ],
+)
+def test_arguments(arguments, message):
+    with pytest.raises(LaunchError, match=message):
+        double[2, 32](*arguments)
+
+
+def test_read_only_array_that_is_written():
+    out = DATA.copy()
+    out.flags.writeable = False
+    with pytest.raises(LaunchError, match=r"argument 2 \(out\) is written, and it is read-only"):
+        double[2, 32](DATA, out, 2)
+    np.testing.assert_array_equal(out, DATA)
+
+
+def test_read_only_array_that_is_read():
+    data = DATA.copy()
+    data.flags.writeable = False
+    out = np.zeros_like(data)
+    double[2, 32](data, out, 2)
+    np.testing.assert_array_equal(out, 2)
+
+
+def test_no_grid_can_be_found():
+    with pytest.raises(LaunchError, match="has no grid"):
+        without_length(np.zeros(4))
+
+
+def test_no_block():
+    with pytest.raises(LaunchError, match="has no block"):
+        double(DATA, DATA.copy(), 2)
+
+
+@pytest.mark.skipif(driver.available(), reason="this machine has a GPU")
+def test_cuda_without_a_gpu():
+    k = kernel(backend="cuda")(double.python)
+    with pytest.raises(LaunchError, match=r"no GPU.*backend='auto'"):
+        k[2, 32](DATA, DATA.copy(), 2)
+
+
+def test_unknown_backend():
+    with pytest.raises(ValueError, match="auto, cuda, cpu, python"):
+        kernel(backend="gpu")(double.python)
+
+
+def test_empty_arrays():
+    double[1, 32](DATA[:0], DATA[:0], 2)
