@@ -241,6 +241,8 @@ class Code:
                 place = tuple(self.expr(i) for i in indices)
                 self.note(array, place, False)
                 return self.arrays[array.name][place]
+            case ir.Cast(operand):
+                return self.expr(operand)
             case ir.Apply(intrinsic, ()):
                 return intrinsic.reference()
         raise AssertionError(e)

@@ -162,14 +162,14 @@ def _syntax(kernel: Kernel) -> str:
 
 
 def _write(content: str | bytes, target: str, output: str | None) -> None:
-    if output not in (None, "-"):
-        assert output is not None
+    if output and output != "-":
         data = content if isinstance(content, bytes) else content.encode()
         Path(output).write_bytes(data)
     elif target == "cubin":
         if sys.stdout.isatty():
             raise click.ClickException("a cubin is binary: give -o FILE")
-        click.get_binary_stream("stdout").write(content if isinstance(content, bytes) else b"")
+        assert isinstance(content, bytes)
+        sys.stdout.buffer.write(content)
     else:
         text = content.decode() if isinstance(content, bytes) else content
         click.echo(_coloured(text, target) if sys.stdout.isatty() else text, nl=False)

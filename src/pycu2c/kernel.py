@@ -324,7 +324,8 @@ def _facts(launch: Launch, given: tuple[Argument, ...]) -> Facts:
     threads = max(g * b for g, b in zip(launch.grid, launch.block))
     shapes = [a.shape for a in given if isinstance(a, ArrayArgument)]
     largest = max((math.prod(n or 1 for n in shape) for shape in shapes), default=0)
-    return Facts(index32=threads < INDEX32_LIMIT and largest < INDEX32_LIMIT)
+    numbers = max((abs(a) for a in given if type(a) is int), default=0)
+    return Facts(index32=max(threads, largest, numbers) < INDEX32_LIMIT)
 
 
 @overload

@@ -199,8 +199,8 @@ class _Check:
                 pass
             case ast.Constant():
                 self.constant(node)
-            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() as value)):
-                if not _LEAST <= -value <= _GREATEST:
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() as whole)):
+                if not _LEAST <= -whole <= _GREATEST:
                     self.refuse(node, refusals.TOO_WIDE)
             case ast.UnaryOp(operand=operand):
                 self.expression(operand)

@@ -3,7 +3,7 @@ known where it holds. Knows nothing of statements."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from pycu2c.dtypes import Kind
@@ -19,10 +19,12 @@ from pycu2c.ir.nodes import (
     Dim,
     ElementOf,
     Expr,
+    Function,
     Junction,
     Let,
     Load,
     Logical,
+    Module,
     Select,
     Store,
     Stride,
@@ -89,13 +91,25 @@ class Facts:
     Always: no array has more than 2**48 elements (axes of length 0 counted as 1).
     ``index32``: none has 2**30 or more, and no axis of the grid has 2**30 threads or more, so
     that an index plus a stride fits 32 bits too, and loops over the data can count in them.
+    Python ints that the kernel is given lie between -(2**30) and 2**30, too.
     """
 
     index32: bool = False
+    in_kernel: bool = False  # the function at hand is the kernel: its parameters are arguments
+
+    def of(self, function: Function, module: Module) -> Facts:
+        """What is known inside one function."""
+        return replace(self, in_kernel=function is module.kernel)
 
     @property
     def most_elements(self) -> int:
         return INDEX32_LIMIT - 1 if self.index32 else 1 << 48
+
+    def argument(self, scalar: Scalar) -> Interval:
+        """Where a number that the kernel is given lies."""
+        if self.index32 and self.in_kernel and scalar.weak and scalar.dtype.is_integer:
+            return Interval(1 - INDEX32_LIMIT, INDEX32_LIMIT - 1)
+        return everything(scalar)
 
     def bounds(self, row: Intrinsic) -> Interval | None:
         """Where the integer that an intrinsic gives lies."""

@@ -71,7 +71,7 @@ from pycu2c.values import fits
 
 def legalize(module: Module, facts: Facts) -> Module:
     """``x // n`` -> ``x / n`` where x >= 0 and n > 0 are proved, else a call of a helper."""
-    return map_functions(module, lambda f: _legal_function(f, facts))
+    return map_functions(module, lambda f: _legal_function(f, facts.of(f, module)))
 
 
 def _legal_function(function: Function, facts: Facts) -> Function:

@@ -54,19 +54,25 @@ _RANGE = everything(SMALL)
 
 def narrow(module: Module, facts: Facts) -> Module:
     """``i: int = cuda.grid.x()`` -> ``i: small = cuda.grid.x.small()``."""
-    return map_functions(module, lambda f: _narrowed(f, facts))
+    return map_functions(module, lambda f: _narrowed(f, facts.of(f, module)))
 
 
 def _narrowed(function: Function, facts: Facts) -> Function:
     ranges = analyse(function, facts)
-    narrower = _Narrower(function, facts, ranges, _small_variables(function, ranges))
-    return replace(function, body=narrower.body(function.body))
+    narrower = _Narrower(function, facts, ranges, _small_variables(function, ranges, facts))
+    parameters = tuple(
+        replace(p, type=SMALL) if p.name in narrower.small else p for p in function.parameters
+    )
+    return replace(function, parameters=parameters, body=narrower.body(function.body))
 
 
-def _small_variables(function: Function, ranges: Ranges) -> frozenset[str]:
-    """Local ints that are never assigned anything that needs more than 32 bits."""
-    wide = {p.name for p in function.parameters}
-    found: set[str] = set()
+def _small_variables(function: Function, ranges: Ranges, facts: Facts) -> frozenset[str]:
+    """Ints that are never given anything that needs more than 32 bits: locals, and arguments
+    of the kernel, which the launch has looked at."""
+    parameters = {p.name for p in function.parameters if p.type == WEAK_INT}
+    bounded = facts.in_kernel and facts.index32
+    wide = set() if bounded else set(parameters)
+    found = set(parameters)
     for s in statements(function.body):
         if isinstance(s, (Assign, Declare, For)) and s.var.type == WEAK_INT:
             found.add(s.var.name)

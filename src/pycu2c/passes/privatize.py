@@ -11,6 +11,7 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
 
 from pycu2c.intrinsics.registry import Effect
+from pycu2c.ir.construct import cast
 from pycu2c.ir.nodes import (
     Allocate,
     Apply,
@@ -200,14 +201,17 @@ class _Private:
                 return (s,)
 
     def _store(self, var: Var, value: Expr, s: Stmt) -> Stmt:
-        return Store(self.kept[var.name], (this_thread(s.span),), value, s.span)
+        """Elements are strong: a weak number is converted on its way in and out."""
+        own = self.kept[var.name]
+        assert isinstance(own.type, Array)
+        return Store(own, (this_thread(s.span),), cast(value, own.type.element), s.span)
 
     def _expr(self, e: Expr) -> Expr:
         match e:
             case Var(name, type_, span) if name in self.kept:
                 own, here = self.kept[name], this_thread(span)
                 if isinstance(type_, Scalar):
-                    return Load(own, (here,), span)
+                    return cast(Load(own, (here,), span), type_)
                 first = (Const(0, WEAK_INT, span),) * type_.ndim
                 return ElementOf(own, (here, *first), span)
             case Load(array, indices) | ElementOf(array, indices):

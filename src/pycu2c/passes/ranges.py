@@ -41,6 +41,7 @@ from pycu2c.passes.evaluation import Evaluator, Facts, variable_term
 from pycu2c.passes.intervals import ANYTHING, FAR, Interval, everything
 from pycu2c.passes.knowledge import Form, Knowledge, Term, Value, join
 from pycu2c.passes.value_arithmetic import merged
+from pycu2c.types import Scalar
 
 __all__ = ["Facts", "Interval", "Ranges", "analyse"]
 
@@ -82,7 +83,10 @@ def analyse(function: Function, facts: Facts) -> Ranges:
     known = _at_the_start(function, facts)
     for parameter in function.parameters:
         var = Var(parameter.name, parameter.type, function.span)
-        evaluator.assign(var, Value(everything(parameter.type)), known)
+        whole = everything(parameter.type)
+        if isinstance(parameter.type, Scalar):
+            whole = facts.argument(parameter.type)
+        evaluator.assign(var, Value(whole), known)
     _Walk(evaluator).block(function.body, known)
     return Ranges(function, evaluator.of_node, evaluator.of_variable, evaluator.inside)
 

@@ -2,6 +2,10 @@
 which are cut where the threads meet.
 
 ``a; syncthreads(); b`` -> ``ThreadLoop(a) ThreadLoop(b)``. Takes flat, legal, declared kernels.
+
+``uniformity`` tells what threads agree on, ``placement`` what stands outside the thread loops,
+``regions`` cuts, ``privatize`` keeps what lives across a cut. A thread that has left a loop with
+barriers before others goes on when all have left it; so nobody may spin on what it does next.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from pycu2c.intrinsics import memory
 from pycu2c.intrinsics.dtype_names import scalar_named
 from pycu2c.intrinsics.machine import MACHINE, Dim3, Thread
 from pycu2c.runtime import reference_calls as calls
-from pycu2c.runtime.reference_rewrite import rewritten
+from pycu2c.runtime.reference_rewrite import place, rewritten
 from pycu2c.source import Source
 from pycu2c.types import Array, Scalar
 from pycu2c.values import convert
@@ -56,7 +56,7 @@ class ReferenceKernel:
         self._join_types = join_types
         self._parameter_types = tuple(parameter_types)
         self._device_lookup = device_lookup
-        self._devices: dict[object, Callable[..., calls.Steps]] = {}
+        self._devices: dict[int, Callable[..., calls.Steps]] = {}
         self._block: _Block | None = None
         self._run = self._rewritten(source)
 
@@ -91,21 +91,25 @@ class ReferenceKernel:
     def _rewritten(self, source: Source) -> Callable[..., calls.Steps]:
         return rewritten(source, self._local_types, self._join_types, self._callee)
 
-    def _callee(self, value: object, node: ast.Call) -> tuple[Callable[..., Any], bool]:
+    def _callee(
+        self, value: object, node: ast.Call, source: Source
+    ) -> tuple[Callable[..., Any], bool]:
         if value is memory.shared_array:
             return self._shared_array(node), False
         if value is memory.local_array:
             return _local_array, False
-        known = calls.operation(value)
+        where = place(source, node)
+        known = calls.operation(value, where)
         if known is not None:
             return known, calls.meets_others(value)
-        return self._device(value), True
+        device = self._device(value)
+        return (calls.not_known(value, where), False) if device is None else (device, True)
 
-    def _device(self, value: object) -> Callable[..., calls.Steps]:
+    def _device(self, value: object) -> Callable[..., calls.Steps] | None:
         if id(value) not in self._devices:
             source = self._device_lookup(value)
             if source is None:
-                raise calls.Outside(f"{value!r} is not known to kernels")
+                return None
             self._devices[id(value)] = self._rewritten(source)
         return self._devices[id(value)]
 

@@ -46,6 +46,18 @@ def attribute(owner: Any, name: str) -> Any:
     return read(static(getattr(owner, name)))
 
 
+def undefined(name: str, where: str) -> Any:
+    """Only where it is reached: a branch on a constant may be there for what is missing."""
+    raise NameError(f"{where}: {name} is not defined")
+
+
+def not_known(value: object, where: str) -> Callable[..., Any]:
+    def refuse(*_: object, **__: object) -> Any:
+        raise Outside(f"{where}: {value!r} is not known to kernels")
+
+    return refuse
+
+
 def type_of(value: object) -> Scalar:
     found = scalar_of(value)
     if found is None:
@@ -160,14 +172,18 @@ def conversion(scalar: Scalar) -> Callable[[Any], Any]:
 # ---- intrinsics ----------------------------------------------------------------------------
 
 
-def apply(row: Intrinsic) -> Callable[..., Any]:
+def apply(row: Intrinsic, where: str) -> Callable[..., Any]:
     """A row's meaning, on arguments brought to the types that its parameters ask for."""
     names = [name for name, _ in row.parameters]
 
     def call(*given: Any, **named: Any) -> Any:
         values = dict(zip(names, given)) | named
         common = _common(row, values)
-        return row.reference(*(_argument(k, values[n], common) for n, k in row.parameters))
+        arguments = [_argument(k, values[n], common) for n, k in row.parameters]
+        try:
+            return row.reference(*arguments)
+        except IndexError as error:
+            raise IndexError(f"{where}: {error}") from None
 
     return call
 
@@ -199,21 +215,24 @@ def _argument(kind: str, value: Any, common: Scalar | None) -> Any:
             return value
 
 
-def barrier(row: Intrinsic) -> Callable[..., Steps]:
+def barrier(row: Intrinsic, where: str) -> Callable[..., Steps]:
     """Wait for the block, then the row's own meaning."""
 
     def meet(*given: Any, **named: Any) -> Steps:
         yield
-        return apply(row)(*given, **named)
+        return apply(row, where)(*given, **named)
 
     return meet
 
 
-def operation(value: object) -> Callable[..., Any] | None:
-    """What calling a known object does, where that needs no more than its arguments."""
+def operation(value: object, where: str) -> Callable[..., Any] | None:
+    """What calling a known object does, where that needs no more than its arguments.
+
+    ``where`` is the place of the call, for errors.
+    """
     row = bound_to(value)
     if row is not None:
-        return barrier(row) if row.effect is Effect.BARRIER else apply(row)
+        return barrier(row, where) if meets_others(value) else apply(row, where)
     python = builtin(value)
     if python is not None:
         return python

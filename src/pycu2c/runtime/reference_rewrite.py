@@ -15,14 +15,16 @@ from collections.abc import Callable, Mapping
 from types import FunctionType
 from typing import Any, TypeAlias
 
+from pycu2c.intrinsics.dtype_names import scalar_named
+from pycu2c.intrinsics.registry import bound_to
 from pycu2c.operators import BY_NODE, UNARY_BY_NODE
 from pycu2c.runtime import reference_calls as calls
 from pycu2c.source import Source
 from pycu2c.types import Scalar
-from pycu2c.values import convert
+from pycu2c.values import convert, scalar_of
 
-# callee, the call's node -> what to call, and whether that is a generator function
-Callee: TypeAlias = Callable[[object, ast.Call], tuple[Callable[..., Any], bool]]
+# callee, the call's node, what it stands in -> what to call; whether that is a generator function
+Callee: TypeAlias = Callable[[object, ast.Call, Source], tuple[Callable[..., Any], bool]]
 
 
 class _Unknown:
@@ -33,8 +35,11 @@ UNKNOWN = _Unknown()
 
 
 def rewritten(
-    source: Source, local_types: Mapping[int, Scalar], join_types: Mapping[int, Scalar], callee: Callee
-) -> Callable[..., calls.Steps]:  # fmt: skip
+    source: Source,
+    local_types: Mapping[int, Scalar],
+    join_types: Mapping[int, Scalar],
+    callee: Callee,
+) -> Callable[..., calls.Steps]:
     """The generator function of a kernel or device function; its globals are read here, once."""
     rewriter = _Rewriter(source, local_types, join_types, callee)
     module = ast.Module([rewriter.function()], type_ignores=[])
@@ -42,6 +47,11 @@ def rewritten(
     exec(code, rewriter.namespace)
     function: Callable[..., calls.Steps] = rewriter.namespace[source.name]
     return function
+
+
+def place(source: Source, node: ast.AST) -> str:
+    """``file:line``, for errors."""
+    return f"{source.file}:{getattr(node, 'lineno', source.tree.lineno)}"
 
 
 def _globals_of(function: FunctionType) -> Mapping[str, Any]:
@@ -91,7 +101,7 @@ class _Rewriter:
         return f"<temporary {self.temporaries}>"
 
     def where(self, node: ast.AST) -> ast.expr:
-        return ast.Constant(f"{self.source.file}:{getattr(node, 'lineno', 0)}")
+        return ast.Constant(place(self.source, node))
 
     def coerced(self, value: ast.expr, to: Scalar | None) -> ast.expr:
         return value if to is None else self.do(calls.coerced, value, self.held(to))
@@ -152,7 +162,7 @@ class _Rewriter:
             case ast.Assign(targets=targets, value=value):
                 return self.assign(targets, self.expression(value))
             case ast.AnnAssign(target=target, value=value) if value is not None:
-                wanted = calls.scalar_named(self.known(node.annotation))
+                wanted = scalar_named(self.known(node.annotation))
                 return self.assign([target], self.coerced(self.expression(value), wanted))
             case ast.AugAssign():
                 return self.augmented(node)
@@ -194,8 +204,8 @@ class _Rewriter:
             case ast.Name():
                 return [self.assign_name(target, value)]
             case ast.Subscript(value=array, slice=index):
-                place = self.expression(array), self.expression(index)
-                return [ast.Expr(self.do(calls.store, *place, value, self.where(target)))]
+                element = self.expression(array), self.expression(index)
+                return [ast.Expr(self.do(calls.store, *element, value, self.where(target)))]
             case ast.Tuple(elts=items) | ast.List(elts=items):
                 stored = []
                 for position, item in enumerate(items):
@@ -214,12 +224,12 @@ class _Rewriter:
             ]
         assert isinstance(target, ast.Subscript)
         array, index, where = self.temporary(), self.temporary(), self.where(target)
-        place = (ast.Name(array, ast.Load()), ast.Name(index, ast.Load()))
-        old = self.do(calls.load, *place, where)
+        element = (ast.Name(array, ast.Load()), ast.Name(index, ast.Load()))
+        old = self.do(calls.load, *element, where)
         return [
             ast.Assign([ast.Name(array, ast.Store())], self.expression(target.value)),
             ast.Assign([ast.Name(index, ast.Store())], self.expression(target.slice)),
-            ast.Expr(self.do(calls.store, *place, self.do(combine, old, right), where)),
+            ast.Expr(self.do(calls.store, *element, self.do(combine, old, right), where)),
         ]
 
     def counted(self, node: ast.For) -> list[ast.stmt]:
@@ -237,8 +247,10 @@ class _Rewriter:
         if known is not UNKNOWN:
             return self.do(calls.read, self.held(known)) if _is_read(known) else self.held(known)
         match node:
-            case ast.Name(id=name):
+            case ast.Name(id=name) if name in self.locals:
                 return ast.Name(name, ast.Load())
+            case ast.Name(id=name):
+                return self.do(calls.undefined, ast.Constant(name), self.where(node))
             case ast.Attribute(value=owner, attr=attr):
                 return self.do(calls.attribute, self.expression(owner), ast.Constant(attr))
             case ast.BinOp():
@@ -255,8 +267,8 @@ class _Rewriter:
                 chosen = ast.IfExp(self.expression(test), *arms)
                 return self.coerced(chosen, self.join_types.get(id(node)))
             case ast.Subscript(value=owner, slice=index):
-                place = self.expression(owner), self.expression(index)
-                return self.do(calls.load, *place, self.where(node))
+                element = self.expression(owner), self.expression(index)
+                return self.do(calls.load, *element, self.where(node))
             case ast.Tuple(elts=items):
                 return ast.Tuple([self.expression(item) for item in items], ast.Load())
             case ast.Call():
@@ -269,18 +281,15 @@ class _Rewriter:
         match node:
             case ast.Constant(value=value):
                 return value
-            case ast.Name(id=name) if name not in self.locals:
-                if name not in self.free:
-                    raise NameError(f"{self.where(node)}: {name} is not defined")
+            case ast.Name(id=name) if name not in self.locals and name in self.free:
                 return calls.static(self.free[name])
             case ast.Attribute(value=owner, attr=attr):
-                found = self.known(owner)
-                return UNKNOWN if found is UNKNOWN else calls.static(getattr(found, attr))
+                return calls.static(getattr(self.known(owner), attr, UNKNOWN))
             case _:
                 return UNKNOWN
 
     def binary(self, node: ast.BinOp) -> ast.expr:
-        combine = BY_NODE[type(node.op)].reference
+        combine: Callable[..., Any] = BY_NODE[type(node.op)].reference
         if isinstance(node.op, ast.Pow) and self.is_constant(node.right):
             combine = calls.power_of_constant
         return self.do(combine, self.expression(node.left), self.expression(node.right))
@@ -293,7 +302,7 @@ class _Rewriter:
             case ast.BinOp(left=left, right=right):
                 return self.is_constant(left) and self.is_constant(right)
             case _:
-                return calls.scalar_of(self.known(node)) is not None
+                return scalar_of(self.known(node)) is not None
 
     def compare(self, node: ast.Compare) -> ast.expr:
         """``a < b < c`` is ``lt(a, (t := b)) and lt(t, c)``."""
@@ -314,7 +323,7 @@ class _Rewriter:
         named = [ast.keyword(k.arg, self.expression(k.value)) for k in node.keywords]
         target = self.known(node.func)
         if target is not UNKNOWN:
-            function, waits = self.callee(target, node)
+            function, waits = self.callee(target, node, self.source)
             made: ast.expr = ast.Call(self.held(function), arguments, named)
             return ast.YieldFrom(made) if waits else made
         chosen = [self.expression(node.func), *arguments]  # a function in a variable
@@ -322,7 +331,7 @@ class _Rewriter:
 
     def dynamic(self, node: ast.Call) -> Callable[..., calls.Steps]:
         def call(target: object, *given: Any, **named: Any) -> calls.Steps:
-            function, waits = self.callee(target, node)
+            function, waits = self.callee(target, node, self.source)
             result = function(*given, **named)
             return (yield from result) if waits else result
 
@@ -331,5 +340,5 @@ class _Rewriter:
 
 def _is_read(known: object) -> bool:
     """Whether a known object has another value for each thread."""
-    row = calls.bound_to(known)
+    row = bound_to(known)
     return isinstance(known, tuple) or (row is not None and row.is_value)

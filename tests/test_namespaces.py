@@ -1,0 +1,107 @@
+"""The ``cuda`` namespace, and numba's objects that mean the same."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import math
+import operator
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pycu2c import cuda
+from pycu2c.intrinsics.dtype_names import scalar_named
+from pycu2c.intrinsics.namespace import CUDA, find, members
+from pycu2c.intrinsics.numba_names import numba_name, numba_type
+from pycu2c.intrinsics.registry import REGISTRY, bound_to
+from pycu2c.types import float32, int32
+
+
+def test_the_module_has_the_rows_themselves() -> None:
+    assert cuda.grid is REGISTRY["cuda.grid"]
+    assert cuda.atomic.add is REGISTRY["cuda.atomic.add"]
+    assert cuda.threadIdx.x is REGISTRY["cuda.threadIdx.x"]
+
+
+def test_type_checkers_are_told_every_name() -> None:
+    assert set(cuda.__all__) == set(members(CUDA))
+    tree = ast.parse(inspect.getsource(cuda))
+    told = {n.target.id for n in ast.walk(tree) if isinstance(n, ast.AnnAssign)}
+    told |= {n.name for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)}
+    assert set(cuda.__all__) <= told
+
+
+def test_outside_of_a_kernel_an_intrinsic_says_so() -> None:
+    with pytest.raises(RuntimeError, match="inside a kernel only"):
+        cuda.grid(1)
+
+
+def test_a_missing_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match=r"cuda\.atomic has no ad$"):
+        _ = CUDA.atomic.ad  # type: ignore[union-attr]
+    assert find("grid.x") is None
+    assert find("atomic") is cuda.atomic
+    assert dir(cuda.threadIdx) == ["x", "y", "z"]
+
+
+def stub(home: str, path: str) -> Any:
+    return type(path.rpartition(".")[2], (), {"__module__": home, "__qualname__": path})
+
+
+@pytest.mark.parametrize(
+    ("home", "path", "ours"),
+    [
+        ("numba.cuda.stubs", "threadIdx", CUDA.threadIdx),
+        ("numba.cuda.stubs", "atomic.add", cuda.atomic.add),
+        ("numba.cuda.intrinsics", "grid", cuda.grid),
+        ("numba.cuda.stubs", "nonsense", None),
+        ("mine", "grid", None),
+    ],
+)
+def test_stubs_are_known_by_their_home(home: str, path: str, ours: object) -> None:
+    assert numba_name(stub(home, path)) is ours
+
+
+def test_numbas_module_is_the_namespace() -> None:
+    assert numba_name(ModuleType("numba.cuda")) is CUDA
+    assert numba_name(ModuleType("numba")) is None
+    assert numba_name(3) is None
+
+
+def test_numba_itself() -> None:
+    numba, theirs = pytest.importorskip("numba"), pytest.importorskip("numba.cuda")
+    assert numba_name(theirs) is CUDA
+    for path in ("grid", "gridsize", "syncthreads", "shared.array", "local.array", "blockDim"):
+        assert numba_name(operator.attrgetter(path)(theirs)) is find(path)
+    assert numba_type(numba.float32) == float32
+    assert numba_type(numba.int32[:, ::1]) == int32[:, ::1]
+    assert numba_type(numba.float32[:]) == float32[:]
+    assert numba_type(numba.void) is None
+
+
+def test_types_are_known_by_their_shape() -> None:
+    home = {"__module__": "numba.core.types"}
+    scalar = type("Float", (SimpleNamespace,), home)(name="float32")
+    array = type("Array", (SimpleNamespace,), home)(dtype=scalar, ndim=2, layout="F")
+    assert numba_type(scalar) == float32
+    assert numba_type(array) == float32[:, :]
+    assert numba_type(np.float32) is None
+
+
+@pytest.mark.parametrize("name", [float32, np.float32, np.dtype("float32"), "float32"])
+def test_ways_to_name_a_dtype(name: object) -> None:
+    assert scalar_named(name) == float32
+
+
+@pytest.mark.parametrize("name", ["float33", np.dtype(">f4"), np.datetime64, 3, None])
+def test_what_names_no_dtype(name: object) -> None:
+    assert scalar_named(name) is None
+
+
+def test_python_and_numpy_functions_mean_one_row() -> None:
+    assert bound_to(np.arcsin) is REGISTRY["math.asin"]
+    assert bound_to(np.floor) is REGISTRY["numpy.floor"]
+    assert bound_to(np.floor) is not bound_to(math.floor)
