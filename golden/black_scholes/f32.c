@@ -1,0 +1,68 @@
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+struct dim3 {
+    int64_t x;
+    int64_t y;
+    int64_t z;
+};
+
+struct black_scholes_args {
+    int32_t gridDim[3];
+    int32_t blockDim[3];
+    int64_t shared_bytes;
+    const float *p0_data0;
+    int64_t p0_shape0;
+    const float *p1_data0;
+    const float *p2_data0;
+    float p3_value0;
+    float *p4_data0;
+    float *p5_data0;
+};
+
+static inline float normal_below(float x) {
+    return 0.5f * (1.0f + erff(x / (float)sqrt(2.0)));
+}
+
+void black_scholes(const void *arguments, int64_t first_block, int64_t last_block) {
+    const struct black_scholes_args *const args = arguments;
+    const float *price = args->p0_data0;
+    int64_t price_len = args->p0_shape0;
+    const float *strike = args->p1_data0;
+    const float *years = args->p2_data0;
+    float volatility = args->p3_value0;
+    float *call = args->p4_data0;
+    float *put = args->p5_data0;
+    struct dim3 gridDim;
+    gridDim.x = args->gridDim[0];
+    gridDim.y = args->gridDim[1];
+    gridDim.z = args->gridDim[2];
+    struct dim3 blockDim;
+    blockDim.x = args->blockDim[0];
+    blockDim.y = args->blockDim[1];
+    blockDim.z = args->blockDim[2];
+    for (int64_t block = first_block; block < last_block; ++block) {
+        struct dim3 blockIdx;
+        blockIdx.x = block % gridDim.x;
+        blockIdx.y = (block / gridDim.x) % gridDim.y;
+        blockIdx.z = (block / gridDim.x) / gridDim.y;
+        struct dim3 threadIdx;
+        for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
+            for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
+                for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
+                    int64_t i = blockIdx.x * blockDim.x + threadIdx.x;
+                    if (i >= price_len) continue;
+                    float deviation = volatility * sqrtf(years[i]);
+                    float drift = (0.02f + 0.5f * volatility * volatility) * years[i];
+                    float d1 = (logf(price[i] / strike[i]) + drift) / deviation;
+                    float d2 = d1 - deviation;
+                    float discounted = strike[i] * expf(-0.02f * years[i]);
+                    call[i] = price[i] * normal_below(d1) - discounted * normal_below(d2);
+                    put[i] = discounted * normal_below(-d2) - price[i] * normal_below(-d1);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,68 @@
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+struct dim3 {
+    int64_t x;
+    int64_t y;
+    int64_t z;
+};
+
+struct black_scholes_args {
+    int32_t gridDim[3];
+    int32_t blockDim[3];
+    int64_t shared_bytes;
+    const double *p0_data0;
+    int64_t p0_shape0;
+    const double *p1_data0;
+    const double *p2_data0;
+    double p3_value0;
+    double *p4_data0;
+    double *p5_data0;
+};
+
+static inline double normal_below(double x) {
+    return 0.5 * (1.0 + erf(x / sqrt(2.0)));
+}
+
+void black_scholes(const void *arguments, int64_t first_block, int64_t last_block) {
+    const struct black_scholes_args *const args = arguments;
+    const double *price = args->p0_data0;
+    int64_t price_len = args->p0_shape0;
+    const double *strike = args->p1_data0;
+    const double *years = args->p2_data0;
+    double volatility = args->p3_value0;
+    double *call = args->p4_data0;
+    double *put = args->p5_data0;
+    struct dim3 gridDim;
+    gridDim.x = args->gridDim[0];
+    gridDim.y = args->gridDim[1];
+    gridDim.z = args->gridDim[2];
+    struct dim3 blockDim;
+    blockDim.x = args->blockDim[0];
+    blockDim.y = args->blockDim[1];
+    blockDim.z = args->blockDim[2];
+    for (int64_t block = first_block; block < last_block; ++block) {
+        struct dim3 blockIdx;
+        blockIdx.x = block % gridDim.x;
+        blockIdx.y = (block / gridDim.x) % gridDim.y;
+        blockIdx.z = (block / gridDim.x) / gridDim.y;
+        struct dim3 threadIdx;
+        for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
+            for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
+                for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
+                    int64_t i = blockIdx.x * blockDim.x + threadIdx.x;
+                    if (i >= price_len) continue;
+                    double deviation = volatility * sqrt(years[i]);
+                    double drift = (0.02 + 0.5 * volatility * volatility) * years[i];
+                    double d1 = (log(price[i] / strike[i]) + drift) / deviation;
+                    double d2 = d1 - deviation;
+                    double discounted = strike[i] * exp(-0.02 * years[i]);
+                    call[i] = price[i] * normal_below(d1) - discounted * normal_below(d2);
+                    put[i] = discounted * normal_below(-d2) - price[i] * normal_below(-d1);
+                }
+            }
+        }
+    }
+}

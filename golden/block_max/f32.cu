@@ -1,0 +1,33 @@
+// The lesser, as Python chooses: the first where neither is.
+__device__ __forceinline__ int min_i32(int a, int b) {
+    return b < a ? b : a;
+}
+
+// The greater, as Python chooses: the first where neither is.
+__device__ __forceinline__ float max_f32(float a, float b) {
+    return b > a ? b : a;
+}
+
+extern "C" __global__ void block_max(const float *data, int data_len, float *best, int *place) {
+    __shared__ float value[64];
+    __shared__ int where[64];
+    int tid = threadIdx.x;
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int at = min_i32(i, data_len - 1);
+    value[tid] = data[at < 0 ? at + data_len : at];
+    where[tid] = min_i32(i, data_len - 1);
+    __syncthreads();
+    int step = 32;
+    while (step != 0) {
+        if (tid < step && value[tid] < value[tid + step]) {
+            value[tid] = max_f32(value[tid], value[tid + step]);
+            where[tid] = where[tid + step];
+        }
+        __syncthreads();
+        step >>= 1;
+    }
+    if (tid == 0) {
+        best[blockIdx.x] = value[0];
+        place[blockIdx.x] = where[0];
+    }
+}

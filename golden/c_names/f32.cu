@@ -1,0 +1,15 @@
+__device__ float switch_(float auto_, float register_) {
+    return auto_ * register_;
+}
+
+extern "C" __global__ void c_names(const float *index_, float *double_, float time_, float norm_,
+                                   int template_) {
+    int threadIdx_ = threadIdx.x;
+    long long this_ = (long long)blockIdx.x * (long long)blockDim.x + threadIdx_;
+    if (this_ < template_) {
+        float volatile_ = switch_(index_[this_], time_);
+        float signed_ = volatile_ + norm_;
+        int struct_ = signed_ > 0.0f ? 1 : 0;
+        double_[this_] = signed_ * (float)struct_ + (float)threadIdx_;
+    }
+}

@@ -1,0 +1,36 @@
+__device__ double real_part(float ar, float ai, double br, double bi) {
+    return (double)ar * br - (double)ai * bi;
+}
+
+__device__ double imaginary_part(float ar, float ai, double br, double bi) {
+    return (double)ar * bi + (double)ai * br;
+}
+
+__device__ double real_part_1(double ar, double ai, double br, double bi) {
+    return ar * br - ai * bi;
+}
+
+__device__ double squared_length(double re, double im) {
+    return real_part_1(re, im, re, -im);
+}
+
+__device__ float real_part_2(float ar, float ai, float br, float bi) {
+    return ar * br - ai * bi;
+}
+
+__device__ float squared_length_1(float re, float im) {
+    return real_part_2(re, im, re, -im);
+}
+
+extern "C" __global__ void complex_multiply(const float *a, int a_shape0, int a_shape1,
+                                            const double *b, int b_shape1, double *out,
+                                            int out_shape1) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < a_shape0) {
+        double re = real_part(a[i * a_shape1], a[i * a_shape1 + 1], b[i * b_shape1], b[i * b_shape1 + 1]);
+        double im = imaginary_part(a[i * a_shape1], a[i * a_shape1 + 1], b[i * b_shape1], b[i * b_shape1 + 1]);
+        out[i * out_shape1] = re;
+        out[i * out_shape1 + 1] = im;
+        out[i * out_shape1 + 2] = squared_length(re, im) - (double)squared_length_1(a[i * a_shape1], a[i * a_shape1 + 1]);
+    }
+}

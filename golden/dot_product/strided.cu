@@ -1,0 +1,23 @@
+extern "C" __global__ void dot_product(const float *a, int a_len, int a_stride0, const float *b,
+                                       int b_stride0, float *out) {
+    __shared__ float partial[64];
+    int tid = threadIdx.x;
+    float total = 0.0f;
+    int step = gridDim.x * blockDim.x;
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < a_len; i += step) {
+        total += a[i * a_stride0] * b[i * b_stride0];
+    }
+    partial[tid] = total;
+    __syncthreads();
+    int half = 32;
+    while (half > 0) {
+        if (tid < half) {
+            partial[tid] += partial[tid + half];
+        }
+        __syncthreads();
+        half /= 2;
+    }
+    if (tid == 0) {
+        atomicAdd(&out[0], partial[0]);
+    }
+}

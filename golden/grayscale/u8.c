@@ -1,0 +1,61 @@
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+struct dim3 {
+    int64_t x;
+    int64_t y;
+    int64_t z;
+};
+
+struct grayscale_args {
+    int32_t gridDim[3];
+    int32_t blockDim[3];
+    int64_t shared_bytes;
+    const uint8_t *p0_data0;
+    int64_t p0_shape1;
+    int64_t p0_shape2;
+    uint8_t *p1_data0;
+    int64_t p1_shape0;
+    int64_t p1_shape1;
+};
+
+void grayscale(const void *arguments, int64_t first_block, int64_t last_block) {
+    const struct grayscale_args *const args = arguments;
+    const uint8_t *rgb = args->p0_data0;
+    int64_t rgb_shape1 = args->p0_shape1;
+    int64_t rgb_shape2 = args->p0_shape2;
+    uint8_t *gray = args->p1_data0;
+    int64_t gray_shape0 = args->p1_shape0;
+    int64_t gray_shape1 = args->p1_shape1;
+    struct dim3 gridDim;
+    gridDim.x = args->gridDim[0];
+    gridDim.y = args->gridDim[1];
+    gridDim.z = args->gridDim[2];
+    struct dim3 blockDim;
+    blockDim.x = args->blockDim[0];
+    blockDim.y = args->blockDim[1];
+    blockDim.z = args->blockDim[2];
+    for (int64_t block = first_block; block < last_block; ++block) {
+        struct dim3 blockIdx;
+        blockIdx.x = block % gridDim.x;
+        blockIdx.y = (block / gridDim.x) % gridDim.y;
+        blockIdx.z = (block / gridDim.x) / gridDim.y;
+        struct dim3 threadIdx;
+        for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
+            for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
+                for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
+                    int64_t x = blockIdx.x * blockDim.x + threadIdx.x;
+                    int64_t y = blockIdx.y * blockDim.y + threadIdx.y;
+                    if (x < gray_shape1 && y < gray_shape0) {
+                        int64_t red = rgb[(y * rgb_shape1 + x) * rgb_shape2];
+                        int64_t green = rgb[(y * rgb_shape1 + x) * rgb_shape2 + 1];
+                        int64_t blue = rgb[(y * rgb_shape1 + x) * rgb_shape2 + 2];
+                        gray[y * gray_shape1 + x] = (77 * red + 150 * green + 29 * blue) >> 8;
+                    }
+                }
+            }
+        }
+    }
+}

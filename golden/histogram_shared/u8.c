@@ -1,0 +1,76 @@
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+struct dim3 {
+    int64_t x;
+    int64_t y;
+    int64_t z;
+};
+
+struct histogram_shared_args {
+    int32_t gridDim[3];
+    int32_t blockDim[3];
+    int64_t shared_bytes;
+    const uint8_t *p0_data0;
+    int64_t p0_shape0;
+    int32_t *p1_data0;
+};
+
+void histogram_shared(const void *arguments, int64_t first_block, int64_t last_block) {
+    const struct histogram_shared_args *const args = arguments;
+    const uint8_t *data = args->p0_data0;
+    int64_t data_len = args->p0_shape0;
+    int32_t *counts = args->p1_data0;
+    struct dim3 gridDim;
+    gridDim.x = args->gridDim[0];
+    gridDim.y = args->gridDim[1];
+    gridDim.z = args->gridDim[2];
+    struct dim3 blockDim;
+    blockDim.x = args->blockDim[0];
+    blockDim.y = args->blockDim[1];
+    blockDim.z = args->blockDim[2];
+    for (int64_t block = first_block; block < last_block; ++block) {
+        struct dim3 blockIdx;
+        blockIdx.x = block % gridDim.x;
+        blockIdx.y = (block / gridDim.x) % gridDim.y;
+        blockIdx.z = (block / gridDim.x) / gridDim.y;
+        struct dim3 threadIdx;
+        int32_t mine[32];
+        for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
+            for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
+                for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
+                    int64_t tid = threadIdx.x;
+                    int64_t step = blockDim.x;
+                    for (int64_t b = tid; b < 32; b += step) {
+                        mine[b] = 0;
+                    }
+                }
+            }
+        }
+        for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
+            for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
+                for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
+                    int64_t step = gridDim.x * blockDim.x;
+                    for (int64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < data_len; i += step) {
+                        __atomic_fetch_add(&mine[(int32_t)data[i] >> 3], 1, __ATOMIC_RELAXED);
+                    }
+                }
+            }
+        }
+        for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
+            for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
+                for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
+                    int64_t step = blockDim.x;
+                    int64_t tid = threadIdx.x;
+                    for (int64_t b = tid; b < 32; b += step) {
+                        if (mine[b] > 0) {
+                            __atomic_fetch_add(&counts[b], mine[b], __ATOMIC_RELAXED);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,72 @@
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+struct dim3 {
+    int64_t x;
+    int64_t y;
+    int64_t z;
+};
+
+struct life_args {
+    int32_t gridDim[3];
+    int32_t blockDim[3];
+    int64_t shared_bytes;
+    const uint8_t *p0_data0;
+    int64_t p0_shape0;
+    int64_t p0_shape1;
+    uint8_t *p1_data0;
+    int64_t p1_shape1;
+};
+
+// a % b: has the sign of b; 0 where b is 0.
+static inline int64_t mod_i64(int64_t a, int64_t b) {
+    if (b == 0 || b == -1) return 0;
+    const int64_t remainder = (int64_t)(a % b);
+    return (remainder != 0 && (remainder < 0) != (b < 0)) ? (int64_t)(remainder + b) : remainder;
+}
+
+void life(const void *arguments, int64_t first_block, int64_t last_block) {
+    const struct life_args *const args = arguments;
+    const uint8_t *alive = args->p0_data0;
+    int64_t alive_shape0 = args->p0_shape0;
+    int64_t alive_shape1 = args->p0_shape1;
+    uint8_t *following = args->p1_data0;
+    int64_t following_shape1 = args->p1_shape1;
+    struct dim3 gridDim;
+    gridDim.x = args->gridDim[0];
+    gridDim.y = args->gridDim[1];
+    gridDim.z = args->gridDim[2];
+    struct dim3 blockDim;
+    blockDim.x = args->blockDim[0];
+    blockDim.y = args->blockDim[1];
+    blockDim.z = args->blockDim[2];
+    for (int64_t block = first_block; block < last_block; ++block) {
+        struct dim3 blockIdx;
+        blockIdx.x = block % gridDim.x;
+        blockIdx.y = (block / gridDim.x) % gridDim.y;
+        blockIdx.z = (block / gridDim.x) / gridDim.y;
+        struct dim3 threadIdx;
+        for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
+            for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
+                for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
+                    int64_t x = blockIdx.x * blockDim.x + threadIdx.x;
+                    int64_t y = blockIdx.y * blockDim.y + threadIdx.y;
+                    int64_t height = alive_shape0;
+                    int64_t width = alive_shape1;
+                    if (x >= width || y >= height) continue;
+                    uint8_t neighbours = 0;
+                    for (int64_t dy = -1; dy < 2; ++dy) {
+                        for (int64_t dx = -1; dx < 2; ++dx) {
+                            if (dx == 0 && dy == 0) continue;
+                            neighbours = neighbours + alive[mod_i64(y + dy, height) * alive_shape1 + mod_i64(x + dx, width)];
+                        }
+                    }
+                    bool survives = neighbours == 3 || (neighbours == 2 && alive[y * alive_shape1 + x] == 1);
+                    following[y * following_shape1 + x] = survives ? 1 : 0LL;
+                }
+            }
+        }
+    }
+}

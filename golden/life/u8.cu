@@ -1,0 +1,24 @@
+// a % b: has the sign of b; 0 where b is 0.
+__device__ __forceinline__ int mod_i32(int a, int b) {
+    if (b == 0 || b == -1) return 0;
+    const int remainder = (int)(a % b);
+    return (remainder != 0 && (remainder < 0) != (b < 0)) ? (int)(remainder + b) : remainder;
+}
+
+extern "C" __global__ void life(const unsigned char *alive, int alive_shape0, int alive_shape1,
+                                unsigned char *following, int following_shape1) {
+    int x = blockIdx.x * blockDim.x + threadIdx.x;
+    int y = blockIdx.y * blockDim.y + threadIdx.y;
+    int height = alive_shape0;
+    int width = alive_shape1;
+    if (x >= width || y >= height) return;
+    unsigned char neighbours = 0;
+    for (int dy = -1; dy < 2; ++dy) {
+        for (int dx = -1; dx < 2; ++dx) {
+            if (dx == 0 && dy == 0) continue;
+            neighbours = neighbours + alive[mod_i32(y + dy, height) * alive_shape1 + mod_i32(x + dx, width)];
+        }
+    }
+    bool survives = neighbours == 3 || (neighbours == 2 && alive[y * alive_shape1 + x] == 1);
+    following[y * following_shape1 + x] = survives ? 1 : 0;
+}

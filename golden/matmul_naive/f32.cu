@@ -1,0 +1,12 @@
+extern "C" __global__ void matmul_naive(const float *a, int a_shape1, const float *b, int b_shape1,
+                                        float *c, int c_shape0, int c_shape1) {
+    int column = blockIdx.x * blockDim.x + threadIdx.x;
+    int row = blockIdx.y * blockDim.y + threadIdx.y;
+    if (row < c_shape0 && column < c_shape1) {
+        float total = 0.0f;
+        for (int k = 0; k < a_shape1; ++k) {
+            total += a[row * a_shape1 + k] * b[k * b_shape1 + column];
+        }
+        c[row * c_shape1 + column] = total;
+    }
+}

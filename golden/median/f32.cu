@@ -1,0 +1,23 @@
+extern "C" __global__ void median(const float *image, int image_shape0, int image_shape1,
+                                  float *out, int out_shape1) {
+    float window[9];
+    int x = blockIdx.x * blockDim.x + threadIdx.x;
+    int y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x < 1 || y < 1 || x >= image_shape1 - 1 || y >= image_shape0 - 1) {
+        return;
+    }
+    long long filled = 0;
+    for (int dy = -1; dy < 2; ++dy) {
+        for (int dx = -1; dx < 2; ++dx) {
+            float pixel = image[(y + dy) * image_shape1 + x + dx];
+            long long place = filled;
+            while (place > 0 && window[place - 1] > pixel) {
+                window[place] = window[place - 1];
+                place -= 1;
+            }
+            window[place < 0 ? place + 9 : place] = pixel;
+            filled += 1;
+        }
+    }
+    out[y * out_shape1 + x] = window[4];
+}

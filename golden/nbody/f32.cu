@@ -1,0 +1,44 @@
+// The lesser, as Python chooses: the first where neither is.
+__device__ __forceinline__ int min_i32(int a, int b) {
+    return b < a ? b : a;
+}
+
+extern "C" __global__ void nbody(const float *position, int position_shape0, int position_shape1,
+                                 const float *mass, int mass_len, float *acceleration,
+                                 int acceleration_shape1) {
+    __shared__ float tile[32][4];
+    int tid = threadIdx.x;
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int n = mass_len;
+    int mine = min_i32(i, n - 1);
+    float px = position[(mine < 0 ? mine + position_shape0 : mine) * position_shape1];
+    float py = position[(mine < 0 ? mine + position_shape0 : mine) * position_shape1 + 1];
+    float pz = position[(mine < 0 ? mine + position_shape0 : mine) * position_shape1 + 2];
+    float ax = 0.0f;
+    float ay = 0.0f;
+    float az = 0.0f;
+    for (int start = 0; start < n; start += 32) {
+        int other = min_i32(start + tid, n - 1);
+        for (int axis = 0; axis < 3; ++axis) {
+            tile[tid][axis] = position[other * position_shape1 + axis];
+        }
+        tile[tid][3] = start + tid < n ? mass[other] : 0.0f;
+        __syncthreads();
+        for (int k = 0; k < 32; ++k) {
+            float dx = tile[k][0] - px;
+            float dy = tile[k][1] - py;
+            float dz = tile[k][2] - pz;
+            float inverse = 1.0f / sqrtf(dx * dx + dy * dy + dz * dz + 0.001f);
+            float pull = tile[k][3] * inverse * inverse * inverse;
+            ax += pull * dx;
+            ay += pull * dy;
+            az += pull * dz;
+        }
+        __syncthreads();
+    }
+    if (i < n) {
+        acceleration[i * acceleration_shape1] = ax;
+        acceleration[i * acceleration_shape1 + 1] = ay;
+        acceleration[i * acceleration_shape1 + 2] = az;
+    }
+}

@@ -1,0 +1,11 @@
+extern "C" __global__ void rounding(const float *data, int data_len, long long *out,
+                                    int out_shape1) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= data_len) return;
+    float value = data[i];
+    out[i * out_shape1] = llrintf(value);
+    out[i * out_shape1 + 1] = (long long)value;
+    out[i * out_shape1 + 2] = (long long)floorf(value);
+    out[i * out_shape1 + 3] = (long long)ceilf(value);
+    out[i * out_shape1 + 4] = llrint((double)value * 2.0) + (long long)(value != 0.0f);
+}

@@ -1,0 +1,57 @@
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+struct dim3 {
+    int64_t x;
+    int64_t y;
+    int64_t z;
+};
+
+struct rounding_args {
+    int32_t gridDim[3];
+    int32_t blockDim[3];
+    int64_t shared_bytes;
+    const double *p0_data0;
+    int64_t p0_shape0;
+    int64_t *p1_data0;
+    int64_t p1_shape1;
+};
+
+void rounding(const void *arguments, int64_t first_block, int64_t last_block) {
+    const struct rounding_args *const args = arguments;
+    const double *data = args->p0_data0;
+    int64_t data_len = args->p0_shape0;
+    int64_t *out = args->p1_data0;
+    int64_t out_shape1 = args->p1_shape1;
+    struct dim3 gridDim;
+    gridDim.x = args->gridDim[0];
+    gridDim.y = args->gridDim[1];
+    gridDim.z = args->gridDim[2];
+    struct dim3 blockDim;
+    blockDim.x = args->blockDim[0];
+    blockDim.y = args->blockDim[1];
+    blockDim.z = args->blockDim[2];
+    for (int64_t block = first_block; block < last_block; ++block) {
+        struct dim3 blockIdx;
+        blockIdx.x = block % gridDim.x;
+        blockIdx.y = (block / gridDim.x) % gridDim.y;
+        blockIdx.z = (block / gridDim.x) / gridDim.y;
+        struct dim3 threadIdx;
+        for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
+            for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
+                for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
+                    int64_t i = blockIdx.x * blockDim.x + threadIdx.x;
+                    if (i >= data_len) continue;
+                    double value = data[i];
+                    out[i * out_shape1] = llrint(value);
+                    out[i * out_shape1 + 1] = (int64_t)value;
+                    out[i * out_shape1 + 2] = (int64_t)floor(value);
+                    out[i * out_shape1 + 3] = (int64_t)ceil(value);
+                    out[i * out_shape1 + 4] = llrint(value * 2.0) + (int64_t)(value != 0.0);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,62 @@
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+struct dim3 {
+    int64_t x;
+    int64_t y;
+    int64_t z;
+};
+
+struct strided_copy_args {
+    int32_t gridDim[3];
+    int32_t blockDim[3];
+    int64_t shared_bytes;
+    const int16_t *p0_data0;
+    int64_t p0_stride0;
+    int64_t p0_stride1;
+    int16_t *p1_data0;
+    int64_t p1_shape0;
+    int64_t p1_shape1;
+    int64_t p1_stride0;
+    int64_t p1_stride1;
+};
+
+void strided_copy(const void *arguments, int64_t first_block, int64_t last_block) {
+    const struct strided_copy_args *const args = arguments;
+    const int16_t *source = args->p0_data0;
+    int64_t source_stride0 = args->p0_stride0;
+    int64_t source_stride1 = args->p0_stride1;
+    int16_t *target = args->p1_data0;
+    int64_t target_shape0 = args->p1_shape0;
+    int64_t target_shape1 = args->p1_shape1;
+    int64_t target_stride0 = args->p1_stride0;
+    int64_t target_stride1 = args->p1_stride1;
+    struct dim3 gridDim;
+    gridDim.x = args->gridDim[0];
+    gridDim.y = args->gridDim[1];
+    gridDim.z = args->gridDim[2];
+    struct dim3 blockDim;
+    blockDim.x = args->blockDim[0];
+    blockDim.y = args->blockDim[1];
+    blockDim.z = args->blockDim[2];
+    for (int64_t block = first_block; block < last_block; ++block) {
+        struct dim3 blockIdx;
+        blockIdx.x = block % gridDim.x;
+        blockIdx.y = (block / gridDim.x) % gridDim.y;
+        blockIdx.z = (block / gridDim.x) / gridDim.y;
+        struct dim3 threadIdx;
+        for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
+            for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
+                for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
+                    int64_t x = blockIdx.x * blockDim.x + threadIdx.x;
+                    int64_t y = blockIdx.y * blockDim.y + threadIdx.y;
+                    if (x < target_shape1 && y < target_shape0) {
+                        target[y * target_stride0 + x * target_stride1] = source[y * source_stride0 + x * source_stride1];
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,12 @@
+extern "C" __global__ void value_logic(const float *data, int data_len, const int *where,
+                                       int where_len, float *out) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= where_len) return;
+    int place = where[i];
+    bool known = 0 <= place && place < data_len && data[place] != 0.0f;
+    float value = known ? data[place] : -1.0f;
+    float value_1 = known ? data[place] : (float)known;
+    float either = value_1 != 0.0f ? value_1 : 0.5f;
+    int sign = value > 0.0f ? 1 : value < 0.0f ? -1 : 0;
+    out[i] = value + (either != 0.0f ? either : 7.0f) + (float)sign + (float)!known;
+}
