@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from kernels_from_text import module_from
 from launching import run
-
 from pycu2c.ir.nodes import Assign
 from pycu2c.ir.walk import statements
 from pycu2c.kernel import Kernel
@@ -72,8 +72,8 @@ class _NumpyMath:
 
 
 def type_of_result(kernel: Kernel, x: np.ndarray, y: np.ndarray, out: np.ndarray) -> str:
-    signature = kernel._signature(kernel._arguments((x, y, out)))
-    built = kernel.built(signature)
+    launcher = kernel.launcher
+    built = launcher.built(launcher.signature(launcher.arguments((x, y, out))))
     (found,) = {
         str(s.var.type)
         for s in statements(built.module.kernel.body)

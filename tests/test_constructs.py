@@ -9,9 +9,9 @@ import math
 
 import numpy as np
 import pytest
-from launching import run
 
 import pycu2c as renamed
+from launching import run
 from pycu2c import CompileWarning, cuda, device, float32, int32, kernel
 from pycu2c.cuda import grid as place
 from pycu2c.types import float64
@@ -210,7 +210,7 @@ def ternary_and_values(out):
 def short_circuit(out):
     i = cuda.grid(1)
     safe = 0
-    if i > 5 and out[i - 6] >= 0 and i != 8 or i == 2:
+    if (i > 5 and out[i - 6] >= 0 and i != 8) or i == 2:
         safe = 1
     out[i] = safe
 

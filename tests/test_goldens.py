@@ -10,9 +10,9 @@ from types import ModuleType
 
 import numpy as np
 import pytest
+
 from conftest import TARGETS
 from launching import run
-
 from pycu2c import CompileWarning
 from pycu2c.kernel import Kernel
 from pycu2c.signatures import parse_signature
@@ -81,7 +81,7 @@ def test_gcc_takes_it_without_a_warning(name: str, variant: str) -> None:
 
 @pytest.mark.parametrize(("name", "variant"), CASES)
 def test_nvrtc_takes_it_without_a_warning(name: str, variant: str) -> None:
-    built = kernel_of(name).built(parse_signature(module_of(name).SIGNATURES[variant]))
+    built = kernel_of(name).launcher.built(parse_signature(module_of(name).SIGNATURES[variant]))
     made = generate_text(built, "cuda")
     binary = nvrtc.compile(made.text, made.entry, "sm_90", cache=False)
     assert binary.data

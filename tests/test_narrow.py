@@ -67,11 +67,16 @@ def test_bounds_of_the_block_hold_in_any_launch() -> None:
     ]
 
 
-def test_arguments_keep_their_64_bits() -> None:
-    lines = narrowed(let("i", place("threadIdx.x")), use(op(ADD, v("i"), v("n"))), n=WEAK_INT)
-    assert lines[1] == "out[0] = a[add.int(int(i), n)]"
-    compared = narrowed(when(op(LT, dim(), v("n")), []), n=WEAK_INT)
-    assert compared[0] == "if lt.int(int(dim.small(a, 0)), n):"
+def test_arguments_keep_their_64_bits_in_large_launches() -> None:
+    body = [let("i", place("threadIdx.x")), use(op(ADD, v("i"), v("n")))]
+    assert narrowed(*body, facts=BIG, n=WEAK_INT)[1] == "out[0] = a[add.int(int(i), n)]"
+    assert narrowed(*body, n=WEAK_INT)[1] == "out[0] = a[add.small(i, n)]"
+
+
+def test_a_comparison_takes_the_wider_type() -> None:
+    compared = when(op(LT, place("threadIdx.x"), v("n")), [])
+    lines = narrowed(compared, facts=BIG, n=WEAK_INT)
+    assert lines[0] == "if lt.int(int(cuda.threadIdx.x.small()), n):"
 
 
 def test_a_variable_that_may_grow_stays_wide() -> None:
@@ -101,7 +106,7 @@ def test_loops_count_in_32_bits_if_the_step_beyond_the_end_fits() -> None:
 def test_bound_names_intrinsics_and_remainders() -> None:
     bound = Let("h", op(MOD, v("n"), i(10)), call("max", v("h"), i(3)), HERE)
     assert narrowed(use(bound), n=WEAK_INT) == [
-        "out[0] = a[(let h: small = small(mod.int(n, 10)) in max.small(h, 3))]"
+        "out[0] = a[(let h: small = mod.small(n, 10) in max.small(h, 3))]"
     ]
 
 
@@ -127,7 +132,8 @@ def accesses(program: Function, seed: int, facts: Facts) -> tuple[list[object], 
         "cuda.threadIdx.x": width - 1, "cuda.blockDim.x": width,
         "cuda.grid.x": width * blocks - 1, "cuda.gridsize.x": width * blocks,
     }  # fmt: skip
-    arguments = {"n": rng.choice([0, -1, 2**31, 2**63 - 1]), "w": rng.choice([1, -(2**31)])}
+    most = 2**63 - 1 if facts is BIG else 2**30 - 1
+    arguments = {"n": rng.choice([0, -1, most // 2, most]), "w": rng.choice([1, -(2**31)])}
     seen: list[object] = []
     machine = Interpreter(
         arguments,

@@ -141,7 +141,7 @@ def _generated(
 ) -> str | bytes:
     if target == "ir":
         return kernel.inspect("ir", signature)
-    built = kernel.built(signature)
+    built = kernel.launcher.built(signature)
     generated = generate_text(built, "cpu" if target == "c" else "cuda", comments)
     if target == "ptx":
         return nvrtc.compile(generated.text, generated.entry, arch, kind="ptx").data

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from types import FunctionType
 from typing import Protocol
 
-from pycu2c.compiler import Generated, build_module, generate
+from pycu2c.compiler import Generated, generate
 from pycu2c.diagnostics import LaunchError
 from pycu2c.emit.statements import Comments
 from pycu2c.frontend.build import Built
 from pycu2c.passes.ranges import Facts
 from pycu2c.runtime import driver
 from pycu2c.runtime.arguments import Argument, ArrayArgument, Layout, layout_of, pack
-from pycu2c.runtime.configuration import Extent
+from pycu2c.runtime.configuration import Launch
 from pycu2c.runtime.cpu import CpuKernel
 from pycu2c.runtime.cuda import CudaKernel
 from pycu2c.runtime.reference import ReferenceKernel
@@ -23,16 +23,6 @@ from pycu2c.source import Source, source_of
 from pycu2c.targets import TARGETS
 from pycu2c.toolchain import cc, nvrtc
 from pycu2c.types import Signature
-
-
-@dataclass(frozen=True, slots=True)
-class Launch:
-    """Where and how large."""
-
-    grid: Extent
-    block: Extent
-    stream: object
-    shared_bytes: int
 
 
 class Runner(Protocol):
@@ -98,32 +88,19 @@ def _device_source(value: object) -> Source | None:
     return source_of(function) if isinstance(function, FunctionType) else None
 
 
-@dataclass(frozen=True, slots=True)
-class Specializer:
-    """Makes runners for a kernel; holds what all of them share."""
-
-    source: Source
-    cache: bool
-
-    def build(self, signature: Signature) -> Built:
-        return build_module(self.source, signature)
-
-    def runner(self, built: Built, signature: Signature, backend: str, facts: Facts) -> Runner:
-        """Compile for a backend and load. Raises ToolchainError, CudaError."""
-        if backend == "python":
-            return ReferenceRunner(
-                ReferenceKernel(
-                    self.source,
-                    built.local_types,
-                    built.join_types,
-                    signature.parameters,
-                    _device_source,
-                )
-            )
-        generated = generate(built.module, TARGETS[backend], facts)
-        layout = layout_of(generated.parameters)
-        if backend == "cpu":
-            binary = cc.compile(generated.text, generated.entry, cache=self.cache)
-            return CpuRunner(self.source.name, generated, layout, CpuKernel(binary))
-        made = nvrtc.compile(generated.text, generated.entry, driver.arch(), cache=self.cache)
-        return CudaRunner(self.source.name, generated, layout, CudaKernel(made))
+def runner_for(
+    source: Source, built: Built, signature: Signature, backend: str, facts: Facts, cache: bool
+) -> Runner:
+    """Compile for a backend and load. Raises ToolchainError, CudaError."""
+    if backend == "python":
+        types = signature.parameters
+        return ReferenceRunner(
+            ReferenceKernel(source, built.local_types, built.join_types, types, _device_source)
+        )
+    generated = generate(built.module, TARGETS[backend], facts)
+    layout = layout_of(generated.parameters)
+    if backend == "cpu":
+        binary = cc.compile(generated.text, generated.entry, cache=cache)
+        return CpuRunner(source.name, generated, layout, CpuKernel(binary))
+    made = nvrtc.compile(generated.text, generated.entry, driver.arch(), cache=cache)
+    return CudaRunner(source.name, generated, layout, CudaKernel(made))

@@ -232,11 +232,3 @@ def _maybe_undefined(frame: Frame) -> list[Diagnostic]:
         cure = f"assign {node.id} before the branch or loop"
         found.append(Diagnostic("maybe-undefined", (read, *places), cure, severity="warning"))
     return found
-
-
-def undefined_names(source: Source) -> list[Diagnostic]:
-    """Reads that no path has assigned: known before any types are."""
-    return [
-        Diagnostic("name", (Label(source.span(n), f"`{n.id}` is read before it is assigned"),))
-        for n in live_ranges(source.tree).undefined
-    ]

@@ -121,12 +121,8 @@ class Facts:
         return Interval(low, high)
 
 
-def is_place(e: Expr) -> bool:
-    """Whether an expression is a coordinate of the thread: the same wherever it is read."""
-    return isinstance(e, Apply) and not e.arguments and _is_fixed(e.intrinsic)
-
-
 def _is_fixed(row: Intrinsic) -> bool:
+    """Whether it is a coordinate of the thread: the same wherever it is read."""
     return row.bounds is not None and (row.is_value or row in GRID + GRIDSIZE)
 
 

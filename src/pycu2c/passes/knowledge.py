@@ -45,11 +45,6 @@ class Value:
     interval: Interval
     forms: tuple[Form, ...] = ()
 
-    @property
-    def exact(self) -> Form | None:
-        """The form that is the value itself, if there is one."""
-        return next((f for f in self.forms if f.low == f.high), None)
-
 
 @dataclass(slots=True)
 class Knowledge:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from pycu2c.diagnostics import LaunchError
@@ -12,6 +13,16 @@ Extent: TypeAlias = tuple[int, int, int]
 
 _MOST: dict[str, Extent] = {"grid": (2**31 - 1, 65535, 65535), "block": (1024, 1024, 64)}
 _MOST_THREADS = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """Where a kernel runs, and with how many threads."""
+
+    grid: Extent
+    block: Extent
+    stream: object
+    shared_bytes: int
 
 
 def extent(given: object, what: str, kernel: str) -> Extent:

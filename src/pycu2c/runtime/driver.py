@@ -8,6 +8,7 @@ the calling thread, which is device 0's primary one unless another package has m
 from __future__ import annotations
 
 import functools
+import operator
 from dataclasses import dataclass
 from typing import Any
 
@@ -214,8 +215,8 @@ def stream_of(stream: object) -> int:
     """The handle of a stream of any package; 0 and None are the default stream."""
     if stream is None:
         return 0
-    if isinstance(stream, int):
-        return int(stream)
+    if hasattr(stream, "__index__"):
+        return operator.index(stream)
     protocol = getattr(stream, "__cuda_stream__", None)
     if protocol is not None:
         return _protocol_handle(protocol() if callable(protocol) else protocol, stream)
