@@ -208,7 +208,11 @@ class Writer:
             return use(self.number(WEAK_INT, 2))
         if kind < 0.5:  # a step, so that loops get somewhere
             name, row = self.name(WEAK_INT), self.rng.choice([ADD, ADD, ADD, SUB, FLOORDIV, MUL])
-            return let(name, op(row, v(name), i(self.rng.choice([1, 1, 2, 3]))))
+            by = i(self.rng.choice([1, 1, 2, 3]))
+            far = v(self.name(WEAK_INT)) if self.rng.random() < 0.3 else by
+            return let(name, op(row, v(name), far))
+        if kind < 0.6:
+            return let("flag", self.condition(1))
         scalar = self.rng.choice([WEAK_INT] * 6 + [int32, uint8, WEAK_BOOL])
         return Assign(v(self.name(scalar), scalar), self.number(scalar, 2), HERE)
 
@@ -277,9 +281,9 @@ class Writer:
             row = self.rng.choice(_COMPARISONS)
             left = self.number(scalar, min(depth, 1))
             return op(row, left, self.number(scalar, min(depth, 1)))
-        if kind < 0.65:
+        if kind < 0.7:
             return v("flag", WEAK_BOOL)
-        if kind < 0.75:
+        if kind < 0.78:
             return negate(self.condition(depth - 1))
         join: Callable[[Expr, Expr], Expr] = self.rng.choice(
             [both, either, lambda x, y: op(AND, x, y), lambda x, y: op(OR, x, y)]

@@ -252,7 +252,7 @@ def rows(matrix, out):
 def widening(data, out):
     i = cuda.grid(1)
     total = 0.0
-    for k in range(4):
+    for _ in range(4):
         total += data[i] * 0.5
     count = 1
     half = count / 2
@@ -362,7 +362,7 @@ def by_python(kernel, arguments):
     given = [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]
     scope = {**globals(), "cuda": machine, "place": machine.grid}
     for name in ("clamp", "twice", "put", "row_sum", "euclid"):
-        scope[name] = _with_globals(globals()[name].__pycu2c_device__, scope)
+        scope[name] = _with_globals(globals()[name].python, scope)
     function = _with_globals(kernel.python, scope)
     with np.errstate(all="ignore"):
         for machine.i in range(N):

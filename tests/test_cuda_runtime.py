@@ -72,6 +72,12 @@ def test_what_is_no_stream_is_refused(stream, message):
         driver.stream_of(stream)
 
 
+@pytest.mark.parametrize("pair", [(5, 5), (0, 1), (1, 0)])
+def test_a_stream_does_not_wait_for_itself(pair, monkeypatch):
+    monkeypatch.setattr(driver, "make_current", lambda: pytest.fail("the driver was asked"))
+    driver.order_after(*pair)
+
+
 class FakeDriver:
     """Answers launches with codes, and reads the parameters as the driver does."""
 

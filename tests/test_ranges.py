@@ -307,6 +307,17 @@ def test_an_assignment_ends_what_was_known() -> None:
     assert analyse(program, SMALL).of(index).low < 0
 
 
+def test_a_step_moves_what_was_known() -> None:
+    gap = op(SUB, v("i"), v("before"))
+    steps = [
+        let("i", v("n")),
+        let("before", v("i")),
+        let("i", op(ADD, v("i"), place("threadIdx.x"))),
+    ]
+    bounded = [when(either(op(GT, N, i(99)), op(LT, N, i(0))), [leave()])]
+    assert interval(gap, *bounded, *steps, n=WEAK_INT) == Interval(0, 1023)
+
+
 def test_code_that_nothing_reaches_has_the_whole_type() -> None:
     index = v("n", int32)
     assert interval(index, leave(), n=int32) == Interval(-(2**31), 2**31 - 1)

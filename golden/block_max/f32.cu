@@ -1,8 +1,3 @@
-// The lesser, as Python chooses: the first where neither is.
-__device__ __forceinline__ int min_i32(int a, int b) {
-    return b < a ? b : a;
-}
-
 // The greater, as Python chooses: the first where neither is.
 __device__ __forceinline__ float max_f32(float a, float b) {
     return b > a ? b : a;
@@ -13,9 +8,9 @@ extern "C" __global__ void block_max(const float *data, int data_len, float *bes
     __shared__ int where[64];
     int tid = threadIdx.x;
     int i = blockIdx.x * blockDim.x + threadIdx.x;
-    int at = min_i32(i, data_len - 1);
+    int at = min(i, data_len - 1);
     value[tid] = data[at < 0 ? at + data_len : at];
-    where[tid] = min_i32(i, data_len - 1);
+    where[tid] = min(i, data_len - 1);
     __syncthreads();
     int step = 32;
     while (step != 0) {

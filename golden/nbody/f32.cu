@@ -1,8 +1,3 @@
-// The lesser, as Python chooses: the first where neither is.
-__device__ __forceinline__ int min_i32(int a, int b) {
-    return b < a ? b : a;
-}
-
 extern "C" __global__ void nbody(const float *position, int position_shape0, int position_shape1,
                                  const float *mass, int mass_len, float *acceleration,
                                  int acceleration_shape1) {
@@ -10,7 +5,7 @@ extern "C" __global__ void nbody(const float *position, int position_shape0, int
     int tid = threadIdx.x;
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     int n = mass_len;
-    int mine = min_i32(i, n - 1);
+    int mine = min(i, n - 1);
     float px = position[(mine < 0 ? mine + position_shape0 : mine) * position_shape1];
     float py = position[(mine < 0 ? mine + position_shape0 : mine) * position_shape1 + 1];
     float pz = position[(mine < 0 ? mine + position_shape0 : mine) * position_shape1 + 2];
@@ -18,7 +13,7 @@ extern "C" __global__ void nbody(const float *position, int position_shape0, int
     float ay = 0.0f;
     float az = 0.0f;
     for (int start = 0; start < n; start += 32) {
-        int other = min_i32(start + tid, n - 1);
+        int other = min(start + tid, n - 1);
         for (int axis = 0; axis < 3; ++axis) {
             tile[tid][axis] = position[other * position_shape1 + axis];
         }

@@ -1,23 +1,3 @@
-// The greater, as Python chooses: the first where neither is.
-__device__ __forceinline__ int max_i32(int a, int b) {
-    return b > a ? b : a;
-}
-
-// The lesser, as Python chooses: the first where neither is.
-__device__ __forceinline__ int min_i32(int a, int b) {
-    return b < a ? b : a;
-}
-
-// The greater, as Python chooses: the first where neither is.
-__device__ __forceinline__ long long max_i64(long long a, long long b) {
-    return b > a ? b : a;
-}
-
-// The lesser, as Python chooses: the first where neither is.
-__device__ __forceinline__ long long min_i64(long long a, long long b) {
-    return b < a ? b : a;
-}
-
 extern "C" __global__ void sobel(const float *image, int image_shape0, int image_shape1, float *out,
                                  int out_shape1) {
     __shared__ float tile[10][10];
@@ -27,8 +7,8 @@ extern "C" __global__ void sobel(const float *image, int image_shape0, int image
     int top = (int)blockIdx.y * 8 - 1;
     for (int row = threadIdx.y; row < 10; row += 8) {
         for (int column = threadIdx.x; column < 10; column += 8) {
-            int inside_y = min_i32(max_i32(top + row, 0), height - 1);
-            int inside_x = min_i64(max_i64(left + column, 0LL), (long long)(width - 1));
+            int inside_y = min(max(top + row, 0), height - 1);
+            int inside_x = min(max(left + column, 0LL), (long long)(width - 1));
             tile[row][column] = image[(inside_y < 0 ? inside_y + image_shape0 : inside_y) * image_shape1 + (inside_x < 0 ? inside_x + image_shape1 : inside_x)];
         }
     }

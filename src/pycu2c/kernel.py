@@ -138,16 +138,17 @@ class Device:
 
     def __init__(self, function: FunctionType) -> None:
         functools.update_wrapper(self, function)
-        self.__pycu2c_device__ = function
-        problems = early_problems(_source(function))
+        self.python = function
+        self.__pycu2c_device__ = _source(function)  # what kernels look for
+        problems = early_problems(self.__pycu2c_device__)
         if problems:
             raise CompileError(problems)
 
     def __call__(self, *arguments: Any) -> Any:
-        return self.__pycu2c_device__(*arguments)
+        return self.python(*arguments)
 
     def __repr__(self) -> str:
-        return f"<device function {self.__pycu2c_device__.__name__}>"
+        return f"<device function {self.python.__name__}>"
 
 
 def _source(function: object) -> Source:

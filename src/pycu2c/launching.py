@@ -166,7 +166,9 @@ class Launcher:
             "or decorate it with @kernel(block=…)"
         )
 
-    def _grid_for(self, signature: Signature, given: tuple[Argument, ...], block: Extent) -> Extent:
+    def _grid_for(
+        self, signature: Signature, given: tuple[Argument, ...], block: Extent | None
+    ) -> Extent:
         if block is None:
             return (1, 1, 1)
         lengths = data_extent(self.built(signature).module.kernel)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from types import FunctionType
 from typing import Protocol
 
 from pycu2c.compiler import Generated, generate
@@ -19,7 +18,7 @@ from pycu2c.runtime.cpu import CpuKernel
 from pycu2c.runtime.cuda import CudaKernel
 from pycu2c.runtime.reference import ReferenceKernel
 from pycu2c.runtime.transfers import staged
-from pycu2c.source import Source, source_of
+from pycu2c.source import Source
 from pycu2c.targets import TARGETS
 from pycu2c.toolchain import cc, nvrtc
 from pycu2c.types import Signature
@@ -84,8 +83,8 @@ class ReferenceRunner:
 
 def _device_source(value: object) -> Source | None:
     """The source of a device function that a global is bound to."""
-    function = getattr(value, "__pycu2c_device__", None)
-    return source_of(function) if isinstance(function, FunctionType) else None
+    source = getattr(value, "__pycu2c_device__", None)
+    return source if isinstance(source, Source) else None
 
 
 def runner_for(

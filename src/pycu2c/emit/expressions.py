@@ -164,9 +164,11 @@ class Speller:
         dtype = self._dtype_of(e)
         names = [name for name, kind in row.parameters if kind != "index"]
         arguments = {n: self.spell(a) for n, a in zip(names, e.arguments)}
-        for helper in self.dialect.helper_names(row):
-            self.helpers[helper, dtype] = None
-        return spell(arguments, dtype)
+        spelled = spell(arguments, dtype)
+        for helper in self.dialect.helper_names(row):  # some dtypes do without it
+            if _calls(spelled, f"{helper}_{dtype.short}"):
+                self.helpers[helper, dtype] = None
+        return spelled
 
     def _dtype_of(self, e: Apply) -> DType:
         """The dtype that names the variant: of the operands where there are any."""
@@ -218,6 +220,12 @@ def _leaves(e: Expr, other: Expr) -> bool:
     if not (source.is_integer and wanted.is_integer) or wanted.bits < 32:
         return False
     return source.bits < wanted.bits or (source.bits == wanted.bits and not wanted.is_signed)
+
+
+def _calls(e: c.Expr, function: str) -> bool:
+    """Whether the spelling of an intrinsic is a call of a helper, perhaps converted."""
+    inner = e.operand if isinstance(e, (c.Cast, c.Unary)) else e
+    return isinstance(inner, c.Call) and inner.function == function
 
 
 def _is_whole(e: Expr) -> bool:

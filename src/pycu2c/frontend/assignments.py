@@ -8,7 +8,7 @@ from pycu2c.diagnostics import Label, fail
 from pycu2c.frontend.expressions import element, expression, numeric
 from pycu2c.frontend.frame import Frame, Items, Static, Unknown, Value, number
 from pycu2c.frontend.operations import binary, coerce
-from pycu2c.frontend.scope import scalar_named
+from pycu2c.intrinsics.dtype_names import scalar_named
 from pycu2c.ir.construct import is_atom, scalar_type
 from pycu2c.ir.nodes import Apply, Assign, Call, Const, Expr, Load, Store, Var
 from pycu2c.ir.walk import expressions

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import FunctionType
 from typing import TypeAlias
 
 from pycu2c.diagnostics import CompileError, Diagnostic, Label, fail
@@ -16,7 +15,7 @@ from pycu2c.frontend.subset import check
 from pycu2c.ir.construct import cast
 from pycu2c.ir.nodes import Assign, Body, Function, If, Module, Parameter, Return, Stmt, Var, While
 from pycu2c.ir.walk import map_stmt
-from pycu2c.source import NoSource, Source, Span, source_of
+from pycu2c.source import Source, Span
 from pycu2c.types import VOID, Array, Scalar, Signature, Type, join
 
 _MOST_WALKS = 20  # types settle in two or three; a chain of n loop-carried names may take n
@@ -40,16 +39,18 @@ def build(source: Source, signature: Signature) -> Built:
     builder = _ModuleBuilder()
     kernel = builder.function(source, signature.parameters, is_kernel=True)
     module = Module(kernel, tuple(builder.devices.values()))
-    return Built(module, builder.local_types, builder.join_types, tuple(builder.warnings))
+    local_types, join_types = map(builder.one_type, (builder.local_types, builder.join_types))
+    return Built(module, local_types, join_types, tuple(builder.warnings))
 
 
 @dataclass(slots=True)
 class _ModuleBuilder:
-    devices: dict[tuple[FunctionType, Types], Function] = field(default_factory=dict)
+    devices: dict[tuple[Source, Types], Function] = field(default_factory=dict)
     local_types: dict[int, Scalar] = field(default_factory=dict)
     join_types: dict[int, Scalar] = field(default_factory=dict)
     warnings: list[Diagnostic] = field(default_factory=list)
-    _active: list[FunctionType] = field(default_factory=list)
+    _active: list[Source] = field(default_factory=list)
+    _two_types: set[int] = field(default_factory=set)
 
     def function(self, source: Source, types: Types, *, is_kernel: bool) -> Function:
         """Build one function: walk until the types of its variables are those found before."""
@@ -90,56 +91,60 @@ class _ModuleBuilder:
 
     def _finished(self, frame: Frame, body: Body, types: Types) -> Function:
         source = frame.source
-        self._note_types(frame)
+        result = _result(frame, body)
+        self._note_types(frame, result)
         self.warnings += _maybe_undefined(frame)
         parameters, converted = _parameters(frame, types)
         return Function(
             source.name,
             source.name,
             parameters,
-            _result(frame, body),
+            result,
             converted + _returning(frame, body),
             source.span(source.tree),
         )
 
-    def _note_types(self, frame: Frame) -> None:
+    def _note_types(self, frame: Frame, result: Type) -> None:
         """A device function typed in two ways has no one type for a name; it then goes without."""
         stores = {key: frame.types[name] for key, name in frame.store_types.items()}
-        for table, new in ((self.local_types, stores), (self.join_types, frame.join_types)):
+        for node in frame.source.tree.args.args:
+            name = frame.ranges.names[id(node)]
+            if name in frame.types:
+                stores[id(node)] = frame.types[name]
+        joins = dict(frame.join_types)
+        if isinstance(result, Scalar):
+            joins |= dict.fromkeys(frame.returns, result)
+        for table, new in ((self.local_types, stores), (self.join_types, joins)):
             for key, value in new.items():
                 if table.setdefault(key, value) != value:
-                    del table[key]
+                    self._two_types.add(key)
 
-    def device(self, function: FunctionType, types: Types, span: Span) -> Function:
+    def one_type(self, table: dict[int, Scalar]) -> dict[int, Scalar]:
+        return {key: value for key, value in table.items() if key not in self._two_types}
+
+    def device(self, source: Source, types: Types, span: Span) -> Function:
         """The IR of a device function for the types of a call; built once for each."""
-        key = (function, types)
+        key = (source, types)
         if key in self.devices:
             return self.devices[key]
-        if function in self._active:
+        if source in self._active:
             fail(
                 "recursion",
-                Label(span, f"{function.__name__} is being compiled already"),
+                Label(span, f"{source.name} is being compiled already"),
                 help="write it as a loop",
             )
-        self._active.append(function)
+        self._active.append(source)
         try:
-            built = self.function(_device_source(function, span), types, is_kernel=False)
+            built = self.function(source, types, is_kernel=False)
         finally:
             self._active.pop()
-        twins = sum(f is function for f, _ in self.devices)
+        twins = sum(s is source for s, _ in self.devices)
         taken = {f.name for f in self.devices.values()}
         name = built.name if not twins and built.name not in taken else f"{built.name}.{len(taken)}"
         self.devices[key] = Function(
             name, built.name, built.parameters, built.result, built.body, built.span
         )
         return self.devices[key]
-
-
-def _device_source(function: FunctionType, span: Span) -> Source:
-    try:
-        return source_of(function)
-    except NoSource as error:
-        fail("no-source", Label(span, str(error)))
 
 
 def _unique(problems: list[Diagnostic]) -> list[Diagnostic]:

@@ -21,13 +21,13 @@ from pycu2c.frontend.expressions import (
 )
 from pycu2c.frontend.frame import Frame, Items, Static, Value, number
 from pycu2c.frontend.operations import coerce, unary
-from pycu2c.frontend.scope import scalar_named
 from pycu2c.intrinsics.all import REGISTRY
+from pycu2c.intrinsics.dtype_names import scalar_named
 from pycu2c.intrinsics.registry import Effect, Intrinsic, bound_to
 from pycu2c.ir.construct import cast, scalar_type, truth
 from pycu2c.ir.nodes import Allocate, Apply, Call, Const, ElementOf, Expr, Var
 from pycu2c.operators import POS
-from pycu2c.source import Span
+from pycu2c.source import Source, Span
 from pycu2c.types import (
     VOID,
     WEAK_BOOL,
@@ -354,14 +354,14 @@ def _result(row: Intrinsic, common: Scalar | None) -> Type:
 
 
 def _device(frame: Frame, callee: Static, node: ast.Call) -> Expr:
-    function = getattr(callee.value, "__pycu2c_device__", None)
-    if not isinstance(function, FunctionType):
+    source = getattr(callee.value, "__pycu2c_device__", None)
+    if not isinstance(source, Source):
         _not_callable(callee, frame.span(node.func))
-    names = function.__code__.co_varnames[: function.__code__.co_argcount]
-    values = [expression(frame, e) for e in _arguments(frame, node, names, function.__name__)]
+    names = tuple(a.arg for a in source.tree.args.args)
+    values = [expression(frame, e) for e in _arguments(frame, node, names, source.name)]
     arguments = [_device_argument(value) for value in values]
     types = tuple(e.type for e in arguments if isinstance(e.type, (Scalar, Array)))
-    built = frame.device(function, types, frame.span(node))
+    built = frame.device(source, types, frame.span(node))
     return Call(built.name, tuple(arguments), built.result, frame.span(node))
 
 

@@ -6,7 +6,6 @@ import ast
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from types import FunctionType
 from typing import TypeAlias
 
 from pycu2c.diagnostics import CompileError, Diagnostic, Label, fail
@@ -35,7 +34,7 @@ class Items:
 Value: TypeAlias = Expr | Static | Items
 
 # (a device function, the types of its arguments, the call's place) -> its IR
-DeviceBuilder: TypeAlias = Callable[[FunctionType, tuple[Scalar | Array, ...], Span], Function]
+DeviceBuilder: TypeAlias = Callable[[Source, tuple[Scalar | Array, ...], Span], Function]
 
 
 CallBuilder: TypeAlias = "Callable[[Frame, ast.Call], Value]"
@@ -63,7 +62,7 @@ class Frame:
     blocks: list[list[Stmt]] = field(default_factory=lambda: [[]])
     store_types: dict[int, str] = field(default_factory=dict)  # id(ast.Name) -> variable
     join_types: dict[int, Scalar] = field(default_factory=dict)  # id(ast.IfExp) -> its type
-    loops: int = 0
+    returns: list[int] = field(default_factory=list)  # id(ast.Return) of those with a value
     target: str | None = None  # the name that the next allocated array gets
     _fresh: int = 0
 

@@ -9,15 +9,14 @@ from types import FunctionType, ModuleType
 
 import numpy as np
 
-from pycu2c import dtypes
 from pycu2c.diagnostics import Label, fail
 from pycu2c.frontend.frame import Frame, Items, Static, Unknown, Value
-from pycu2c.intrinsics.numba_names import numba_name, numba_type
+from pycu2c.intrinsics.numba_names import numba_name
 from pycu2c.intrinsics.registry import bound_to
 from pycu2c.ir import construct
 from pycu2c.ir.nodes import Apply
 from pycu2c.source import Span
-from pycu2c.types import WEAK_INT, Scalar
+from pycu2c.types import WEAK_INT
 from pycu2c.values import scalar_of
 
 
@@ -124,17 +123,3 @@ def attribute(frame: Frame, owner: Static, name: str, node: ast.Attribute) -> Va
             else ("it is not in the module" if is_module else f"`{shown}` has no such attribute"),
         )
     return static(found, frame.span(node))
-
-
-def scalar_named(value: object) -> Scalar | None:
-    """The scalar type that an object names: ours, numpy's, numba's, or a string."""
-    if isinstance(value, Scalar):
-        return value
-    if isinstance(value, str):
-        row = dtypes.BY_NAME.get(value)
-        return Scalar(row) if row else None
-    if isinstance(value, np.dtype) or (isinstance(value, type) and issubclass(value, np.generic)):
-        row = dtypes.from_numpy(np.dtype(value))
-        return Scalar(row) if row else None
-    foreign = numba_type(value)
-    return foreign if isinstance(foreign, Scalar) else None

@@ -158,6 +158,7 @@ def _return(frame: Frame, node: ast.Return) -> None:
         )
     value = numeric(frame, node.value)
     frame.results.append((scalar_type(value), span))
+    frame.returns.append(id(node))
     frame.emit(Return(value, span))
 
 

@@ -15,7 +15,7 @@ from pycu2c.csyntax import nodes as c
 from pycu2c.dtypes import DTYPES, DType
 from pycu2c.intrinsics.kinds import T
 from pycu2c.intrinsics.registry import Intrinsic, Spell, intrinsic
-from pycu2c.intrinsics.spelling import helper, library
+from pycu2c.intrinsics.spelling import helper, library, plain
 from pycu2c.operators import FLOORDIV, MOD, POW, SHL, SHR, Operator
 from pycu2c.values import convert, scalar_of
 
@@ -109,7 +109,9 @@ OPERATOR_ROWS = {
 # ---- the greater and the lesser: Python's, and numpy's where a NaN wins ----------------------
 
 
-def _declare_extreme(name: str, compute: Any, doc: str, *bindings: object) -> Intrinsic:
+def _declare_extreme(name: str, compute: Any, cuda: str, doc: str, *bindings: object) -> Intrinsic:
+    """``cuda`` is CUDA's own function, which takes any integers, both of one type as ours are."""
+
     def body(a: T, b: T) -> T:
         scalar = scalar_of(a)
         assert scalar is not None
@@ -120,7 +122,7 @@ def _declare_extreme(name: str, compute: Any, doc: str, *bindings: object) -> In
     declare = intrinsic(
         name,
         dtypes=NUMBERS,
-        cuda=helper(stem),
+        cuda=_by_kind(floats=helper(stem), integers=plain(cuda)),
         c=helper(stem),
         cuda_helpers=(stem,),
         c_helpers=(stem,),
@@ -130,8 +132,12 @@ def _declare_extreme(name: str, compute: Any, doc: str, *bindings: object) -> In
 
 
 EXTREMES = (
-    _declare_extreme("min", min, "The lesser of two: ``b if b < a else a``."),
-    _declare_extreme("max", max, "The greater of two: ``b if b > a else a``."),
-    _declare_extreme("numpy.minimum", np.minimum, "The lesser, or NaN if one is.", np.minimum),
-    _declare_extreme("numpy.maximum", np.maximum, "The greater, or NaN if one is.", np.maximum),
+    _declare_extreme("min", min, "min", "The lesser of two: ``b if b < a else a``."),
+    _declare_extreme("max", max, "max", "The greater of two: ``b if b > a else a``."),
+    _declare_extreme(
+        "numpy.minimum", np.minimum, "min", "The lesser, or NaN if one is.", np.minimum
+    ),
+    _declare_extreme(
+        "numpy.maximum", np.maximum, "max", "The greater, or NaN if one is.", np.maximum
+    ),
 )
