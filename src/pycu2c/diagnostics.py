@@ -134,14 +134,14 @@ def render(diagnostic: Diagnostic) -> str:
         previous = span.file
         out += _excerpt(span, label.text, width)
     if diagnostic.help:
-        out.append(f"{' ' * width}= help: {diagnostic.help}")
+        out.append(f"{' ' * width} = help: {diagnostic.help}")
     return "\n".join(out)
 
 
 def _excerpt(span: Span, text: str, width: int) -> list[str]:
     line = linecache.getline(span.file, span.line).rstrip("\n")
     if not line:
-        return [f"{' ' * width}= {text}"] if text else []
+        return [f"{' ' * width} = {text}"] if text else []
     end = span.end_column if span.end_line == span.line else len(line)
     # tabs stay tabs, so that the carets stand under what they mean at any tab width
     indent = "".join(c if c == "\t" else " " for c in line[: span.column])

@@ -210,10 +210,19 @@ def _holds(wanted: Scalar, argument: Argument) -> bool:
     return wanted.dtype.minimum <= int(argument) <= wanted.dtype.maximum
 
 
+def _reach(array: ArrayArgument) -> int:
+    """The greatest number that indexing an array counts to: of its elements, or of those that
+    its strides pass over."""
+    elements = math.prod(n or 1 for n in array.shape)
+    if array.contiguous:
+        return elements
+    passed = sum((n - 1) * abs(s) for n, s in zip(array.shape, array.strides) if n > 1)
+    return max(elements, passed // array.dtype.size)
+
+
 def _facts(launch: Launch, given: tuple[Argument, ...]) -> Facts:
     """What is known of a launch for free, and lets the compiler count in 32 bits."""
     threads = max(g * b for g, b in zip(launch.grid, launch.block))
-    shapes = [a.shape for a in given if isinstance(a, ArrayArgument)]
-    largest = max((math.prod(n or 1 for n in shape) for shape in shapes), default=0)
+    largest = max((_reach(a) for a in given if isinstance(a, ArrayArgument)), default=0)
     numbers = max((abs(a) for a in given if type(a) is int), default=0)
     return Facts(index32=max(threads, largest, numbers) < INDEX32_LIMIT)

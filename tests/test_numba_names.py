@@ -1,0 +1,67 @@
+"""The documented examples again, as the page has them: ``cuda`` and types come from numba."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from launching import run
+
+from pycu2c import kernel
+
+numba = pytest.importorskip("numba")
+pytest.importorskip("numba.cuda")
+
+from numba import cuda  # noqa: E402
+from numba import float32, int32  # noqa: E402
+from numba.cuda import grid as place  # noqa: E402
+
+
+@kernel
+def add_one(arr, out):
+    i = cuda.grid(1)
+    if i < len(arr):
+        out[i] = arr[i] + 1
+
+
+@kernel(signature=(float32[:], float32[:], int32))
+def scale(arr, out, factor):
+    i = cuda.grid(1)
+    if i < len(arr):
+        out[i] = arr[i] * factor
+
+
+@kernel(block=(256,), shared_memory=256 * 4)
+def reduce_sum(data, out):
+    shared = cuda.shared.array(256, dtype=float32)
+    i = place(1)
+    tid = cuda.threadIdx.x
+    if i < len(data):
+        shared[tid] = data[i]
+    else:
+        shared[tid] = 0
+    cuda.syncthreads()
+    s = 128
+    while s > 0:
+        if tid < s:
+            shared[tid] += shared[tid + s]
+        cuda.syncthreads()
+        s //= 2
+    if tid == 0:
+        cuda.atomic.add(out, cuda.blockIdx.x, shared[0])
+
+
+def test_add_one(target):
+    data = np.arange(40, dtype=np.int32)
+    np.testing.assert_array_equal(run(add_one, (2, 32), [data, data], target)[1], data + 1)
+
+
+def test_scale(target):
+    data = np.arange(40, dtype=np.float32)
+    found = run(scale, (2, 32), [data, np.zeros_like(data), 3], target)[1]
+    np.testing.assert_array_equal(found, data * 3)
+
+
+def test_reduce_sum(target):
+    data = np.arange(500, dtype=np.float32)
+    found = run(reduce_sum, (2, 256), [data, np.zeros(2, np.float32)], target)[1]
+    np.testing.assert_array_equal(found, [data[:256].sum(), data[256:].sum()])
