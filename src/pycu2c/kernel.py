@@ -11,7 +11,6 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from pycu2c.diagnostics import CompileError, Diagnostic, LaunchError
-from pycu2c.frontend.early import early_problems
 from pycu2c.lazy import lazy_module
 from pycu2c.runtime.configuration import Launch, extent, shared_size
 from pycu2c.signatures import BadSignature, annotated_signature, parse_signature
@@ -20,8 +19,10 @@ from pycu2c.types import Signature
 
 if TYPE_CHECKING:
     from pycu2c import launching
+    from pycu2c.frontend import early
 else:
     launching = lazy_module("pycu2c.launching")
+    early = lazy_module("pycu2c.frontend.early")
 
 Backend: TypeAlias = Literal["auto", "cuda", "cpu", "python"]
 Dims: TypeAlias = "int | Sequence[int]"
@@ -57,7 +58,7 @@ class Kernel:
         self.block = None if block is None else extent(block, "block", self.name)
         self.shared_memory = shared_size(shared_memory, self.name)
         self.source = _source(function)
-        problems = early_problems(self.source)
+        problems = early.early_problems(self.source)
         if problems:
             raise CompileError(problems)
         self._cache = cache
@@ -140,7 +141,7 @@ class Device:
         functools.update_wrapper(self, function)
         self.python = function
         self.__pycu2c_device__ = _source(function)  # what kernels look for
-        problems = early_problems(self.__pycu2c_device__)
+        problems = early.early_problems(self.__pycu2c_device__)
         if problems:
             raise CompileError(problems)
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from pycu2c.csyntax import nodes as c
 from pycu2c.dtypes import FLOAT32, FLOAT64, INT32, INT64, UINT32, UINT64, DType
+from pycu2c.intrinsics.c_tree import c
 from pycu2c.intrinsics.kinds import T, array, index
 from pycu2c.intrinsics.registry import Effect, Spell, intrinsic
 from pycu2c.values import convert, scalar_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pycu2c.csyntax.nodes import Name
+from pycu2c.intrinsics.c_tree import c
 from pycu2c.intrinsics.machine import MACHINE
 from pycu2c.intrinsics.registry import intrinsic
 
@@ -11,7 +11,7 @@ MOST_THREADS = 1024  # of a block, on every device
 
 @intrinsic(
     "block.thread",
-    c=lambda _a, _t: Name("thread"),
+    c=lambda _a, _t: c.Name("thread"),
     is_value=True,
     varies=True,
     bounds=(0, MOST_THREADS - 1),

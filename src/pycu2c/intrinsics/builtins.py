@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from pycu2c.csyntax import nodes as c
 from pycu2c.dtypes import DTYPES, DType
+from pycu2c.intrinsics.c_tree import c
 from pycu2c.intrinsics.kinds import T
 from pycu2c.intrinsics.registry import Intrinsic, Spell, intrinsic
 from pycu2c.intrinsics.spelling import helper, library, plain

@@ -26,10 +26,10 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, TypeAlias
 
-from pycu2c.csyntax import nodes as c
 from pycu2c.dtypes import DType
+from pycu2c.intrinsics.c_tree import c
 
-Spell: TypeAlias = Callable[[Mapping[str, c.Expr], DType], c.Expr]
+Spell: TypeAlias = "Callable[[Mapping[str, c.Expr], DType], c.Expr]"
 
 
 class Effect(Enum):

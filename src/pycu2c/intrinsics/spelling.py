@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pycu2c.csyntax import nodes as c
 from pycu2c.dtypes import FLOAT32, DType
+from pycu2c.intrinsics.c_tree import c
 from pycu2c.intrinsics.registry import Spell
 
 

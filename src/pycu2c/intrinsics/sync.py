@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pycu2c.csyntax import nodes as c
+from pycu2c.intrinsics.c_tree import c
 from pycu2c.intrinsics.registry import Effect, intrinsic
 
 

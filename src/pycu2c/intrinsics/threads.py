@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pycu2c.csyntax import nodes as c
 from pycu2c.dtypes import INT32, DType
+from pycu2c.intrinsics.c_tree import c
 from pycu2c.intrinsics.kinds import const, form
 from pycu2c.intrinsics.machine import MACHINE
 from pycu2c.intrinsics.registry import Effect, Intrinsic, Spell, intrinsic

@@ -41,7 +41,8 @@ def legal_for(loop: For, function: Function, step: Interval, fresh: Fresh) -> Bo
 
     if step.low <= 0 <= step.high:
         start, stop = kept(loop.start, "start"), kept(loop.stop, "stop")
-        return (*before, *_either_way(loop, start, stop, kept(loop.step, "step"), fresh))
+        pace = kept(loop.step, "step")
+        return (*before, *_either_way(loop, start, stop, pace, fresh))
     stop, pace = kept(loop.stop, "stop"), kept(loop.step, "step")
     loop = replace(loop, stop=stop, step=pace)
     if loop.var.name in changed or _is_used_outside(loop, function):
