@@ -45,7 +45,12 @@ def test_facts_of_arguments(value, expected):
 
 @pytest.mark.parametrize(
     ("grid", "block", "expected"),
-    [((2**22 - 1, 1, 1), (256, 1, 1), True), ((2**22, 1, 1), (256, 1, 1), False)],
+    [
+        ((2**22 - 1, 1, 1), (256, 1, 1), True),
+        ((2**22, 1, 1), (256, 1, 1), False),
+        ((2**22, 1, 1), (1, 1, 1), True),
+        ((2**22 + 1, 1, 1), (1, 1, 1), False),
+    ],
 )
 def test_facts_of_grids(grid, block, expected):
     assert facts(np.zeros(1), Launch(grid, block, None, 0)) is expected

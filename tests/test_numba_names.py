@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from launching import run
 
+from launching import run
 from pycu2c import kernel
 
 numba = pytest.importorskip("numba")
 pytest.importorskip("numba.cuda")
 
-from numba import cuda  # noqa: E402
-from numba import float32, int32  # noqa: E402
+from numba import (  # noqa: E402
+    cuda,
+    float32,
+    int32,
+)
 from numba.cuda import grid as place  # noqa: E402
 
 

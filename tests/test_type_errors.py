@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
-from kernels_from_text import module_from
 
+from kernels_from_text import module_from
 from pycu2c import CompileError
 
 HEAD = """

@@ -3,14 +3,14 @@ extern "C" __global__ void blur(const float *image, int image_shape0, int image_
     __shared__ float tile[12][12];
     int height = image_shape0;
     int width = image_shape1;
-    long long left = (long long)blockIdx.x * 8 - 2;
+    int left = (int)blockIdx.x * 8 - 2;
     int top = (int)blockIdx.y * 8 - 2;
     int y;
     int x;
     for (int row = threadIdx.y; row < 12; row += 8) {
         for (int column = threadIdx.x; column < 12; column += 8) {
             y = min(max(top + row, 0), height - 1);
-            x = min(max(left + column, 0LL), (long long)(width - 1));
+            x = min(max(left + column, 0), width - 1);
             tile[row][column] = image[(y < 0 ? y + image_shape0 : y) * image_shape1 + (x < 0 ? x + image_shape1 : x)];
         }
     }

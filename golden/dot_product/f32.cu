@@ -2,8 +2,7 @@ extern "C" __global__ void dot_product(const float *a, int a_len, const float *b
     __shared__ float partial[64];
     int tid = threadIdx.x;
     float total = 0.0f;
-    int step = gridDim.x * blockDim.x;
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < a_len; i += step) {
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < a_len; i += gridDim.x * blockDim.x) {
         total += a[i] * b[i];
     }
     partial[tid] = total;

@@ -59,8 +59,7 @@ void dot_product(const void *arguments, int64_t first_block, int64_t last_block)
                 for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
                     int64_t tid = threadIdx.x;
                     float total = 0.0f;
-                    int64_t step = gridDim.x * blockDim.x;
-                    for (int64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < a_len; i += step) {
+                    for (int64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < a_len; i += gridDim.x * blockDim.x) {
                         total += a[i * a_stride0] * b[i * b_stride0];
                     }
                     partial[tid] = total;

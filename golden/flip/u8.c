@@ -49,7 +49,7 @@ void flip(const void *arguments, int64_t first_block, int64_t last_block) {
                     int64_t height = image_shape0;
                     int64_t width = image_shape1;
                     if (x < width && y < height) {
-                        out[y * out_shape1 + x] = image[(height - 1 - y) * image_shape1 + (width - 1 - x)];
+                        out[y * out_shape1 + x] = image[(height - 1 - y) * image_shape1 + width - 1 - x];
                     }
                 }
             }

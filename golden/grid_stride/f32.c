@@ -42,8 +42,7 @@ void grid_stride(const void *arguments, int64_t first_block, int64_t last_block)
         for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
             for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
                 for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
-                    int64_t step = gridDim.x * blockDim.x;
-                    for (int64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < data_len; i += step) {
+                    for (int64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < data_len; i += gridDim.x * blockDim.x) {
                         out[i] = data[i] * data[i] + offset;
                     }
                 }

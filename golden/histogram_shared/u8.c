@@ -42,8 +42,7 @@ void histogram_shared(const void *arguments, int64_t first_block, int64_t last_b
             for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
                 for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
                     int64_t tid = threadIdx.x;
-                    int64_t step = blockDim.x;
-                    for (int64_t b = tid; b < 32; b += step) {
+                    for (int64_t b = tid; b < 32; b += blockDim.x) {
                         mine[b] = 0;
                     }
                 }
@@ -52,8 +51,7 @@ void histogram_shared(const void *arguments, int64_t first_block, int64_t last_b
         for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
             for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
                 for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
-                    int64_t step = gridDim.x * blockDim.x;
-                    for (int64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < data_len; i += step) {
+                    for (int64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < data_len; i += gridDim.x * blockDim.x) {
                         __atomic_fetch_add(&mine[(int32_t)data[i] >> 3], 1, __ATOMIC_RELAXED);
                     }
                 }
@@ -62,9 +60,8 @@ void histogram_shared(const void *arguments, int64_t first_block, int64_t last_b
         for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
             for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
                 for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
-                    int64_t step = blockDim.x;
                     int64_t tid = threadIdx.x;
-                    for (int64_t b = tid; b < 32; b += step) {
+                    for (int64_t b = tid; b < 32; b += blockDim.x) {
                         if (mine[b] > 0) {
                             __atomic_fetch_add(&counts[b], mine[b], __ATOMIC_RELAXED);
                         }

@@ -56,8 +56,8 @@ void stencil3d(const void *arguments, int64_t first_block, int64_t last_block) {
                     int64_t width = u_shape2;
                     if (0 < x && x < width - 1 && (0 < y && y < height - 1) && (0 < z && z < depth - 1)) {
                         float total = u[((z - 1) * u_shape1 + y) * u_shape2 + x] + u[((z + 1) * u_shape1 + y) * u_shape2 + x];
-                        total += u[(z * u_shape1 + (y - 1)) * u_shape2 + x] + u[(z * u_shape1 + y + 1) * u_shape2 + x];
-                        total += u[(z * u_shape1 + y) * u_shape2 + (x - 1)] + u[(z * u_shape1 + y) * u_shape2 + x + 1];
+                        total += u[(z * u_shape1 + y - 1) * u_shape2 + x] + u[(z * u_shape1 + y + 1) * u_shape2 + x];
+                        total += u[(z * u_shape1 + y) * u_shape2 + x - 1] + u[(z * u_shape1 + y) * u_shape2 + x + 1];
                         out[(z * out_shape1 + y) * out_shape2 + x] = total / 6.0f;
                     }
                 }

@@ -52,7 +52,7 @@ void stencil5(const void *arguments, int64_t first_block, int64_t last_block) {
                     int64_t width = u_shape1;
                     if (x >= width || y >= height) continue;
                     if (0 < x && x < width - 1 && (0 < y && y < height - 1)) {
-                        float around = u[(y - 1) * u_shape1 + x] + u[(y + 1) * u_shape1 + x] + u[y * u_shape1 + (x - 1)] + u[y * u_shape1 + x + 1];
+                        float around = u[(y - 1) * u_shape1 + x] + u[(y + 1) * u_shape1 + x] + u[y * u_shape1 + x - 1] + u[y * u_shape1 + x + 1];
                         out[y * out_shape1 + x] = u[y * u_shape1 + x] + rate * (around - 4.0f * u[y * u_shape1 + x]);
                     } else {
                         out[y * out_shape1 + x] = u[y * u_shape1 + x];

@@ -18,7 +18,7 @@ from pycu2c.ir.effects import written_arguments
 from pycu2c.ir.nodes import Apply
 from pycu2c.ir.printer import print_module
 from pycu2c.ir.walk import all_expressions
-from pycu2c.passes.evaluation import INDEX32_LIMIT
+from pycu2c.passes.evaluation import BLOCKS32_LIMIT, INDEX32_LIMIT
 from pycu2c.passes.grid_index import data_extent
 from pycu2c.passes.ranges import Facts
 from pycu2c.runtime import driver
@@ -225,4 +225,5 @@ def _facts(launch: Launch, given: tuple[Argument, ...]) -> Facts:
     threads = max(g * b for g, b in zip(launch.grid, launch.block))
     largest = max((_reach(a) for a in given if isinstance(a, ArrayArgument)), default=0)
     numbers = max((abs(a) for a in given if type(a) is int), default=0)
-    return Facts(index32=max(threads, largest, numbers) < INDEX32_LIMIT)
+    few_blocks = max(launch.grid) <= BLOCKS32_LIMIT
+    return Facts(index32=few_blocks and max(threads, largest, numbers) < INDEX32_LIMIT)

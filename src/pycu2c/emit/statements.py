@@ -156,7 +156,7 @@ class StatementSpeller:
             assert pace is not None
             step = c.Assign(name, self.speller.integer(int(-pace), kind.dtype, False), "-=")
         else:
-            step = c.Assign(name, self.speller.spell(s.step, exact=False), "+=")
+            step = c.Assign(name, self.speller.into(s.step, kind.dtype), "+=")
         condition = c.Binary(">" if backwards else "<", name, stop)
         declared = c.Declare(self.speller.type(kind), name.name, start)
         return c.For(declared, condition, step, self._loop_body(s.body))

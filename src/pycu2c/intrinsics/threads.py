@@ -110,6 +110,7 @@ def _declare_gridsize(axis: str) -> Intrinsic:
 
 GRID = tuple(_declare_grid(axis) for axis in AXES)
 GRIDSIZE = tuple(_declare_gridsize(axis) for axis in AXES)
+BLOCK_NUMBERS = tuple(PLACES[v, axis] for v in ("blockIdx", "gridDim") for axis in AXES)
 
 
 def _per_axis(rows: tuple[Intrinsic, ...], ndim: int) -> int | tuple[int, ...]:

@@ -9,7 +9,7 @@ from typing import assert_never
 from pycu2c.dtypes import Kind
 from pycu2c.intrinsics.builtins import OPERATOR_ROWS
 from pycu2c.intrinsics.registry import Intrinsic
-from pycu2c.intrinsics.threads import GRID, GRIDSIZE
+from pycu2c.intrinsics.threads import BLOCK_NUMBERS, GRID, GRIDSIZE
 from pycu2c.ir.nodes import (
     Apply,
     Binary,
@@ -82,6 +82,7 @@ _LESSER, _GREATER = ("min", "numpy.minimum"), ("max", "numpy.maximum")
 
 
 INDEX32_LIMIT = 1 << 30
+BLOCKS32_LIMIT = 1 << 22
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,8 @@ class Facts:
     Always: no array has more than 2**48 elements (axes of length 0 counted as 1).
     ``index32``: none has 2**30 or more, and no axis of the grid has 2**30 threads or more, so
     that an index plus a stride fits 32 bits too, and loops over the data can count in them.
-    Python ints that the kernel is given lie between -(2**30) and 2**30, too.
+    No axis has over 2**22 blocks, so that a block's number times a tile's width fits, too, and
+    Python ints that the kernel is given lie between -(2**30) and 2**30.
     """
 
     index32: bool = False
@@ -118,6 +120,8 @@ class Facts:
         low, high = row.bounds
         if self.index32 and row in GRID + GRIDSIZE:
             high = min(high, INDEX32_LIMIT - (2 if row in GRID else 1))
+        if self.index32 and row in BLOCK_NUMBERS:
+            high = min(high, BLOCKS32_LIMIT - (1 if row.bounds[0] == 0 else 0))
         return Interval(low, high)
 
 

@@ -36,7 +36,7 @@ from pycu2c.ir.walk import (
     with_children,
     with_operands,
 )
-from pycu2c.operators import ADD, MUL
+from pycu2c.operators import ADD, MUL, SUB
 from pycu2c.passes.ranges import Facts
 from pycu2c.types import WEAK_INT, Array, Scalar
 
@@ -177,6 +177,6 @@ def _sum(left: Expr, right: Expr) -> Expr:
     """``left + (x + y)`` is written ``left + x + y``: the same number modulo 2**n."""
     if isinstance(right, Const) and right.value == 0:
         return left
-    if isinstance(right, Binary) and right.op is ADD:
-        return binary(ADD, _sum(left, right.left), right.right, right.span)
+    if isinstance(right, Binary) and right.op in (ADD, SUB):
+        return binary(right.op, _sum(left, right.left), right.right, right.span)
     return binary(ADD, left, right, right.span)

@@ -6,12 +6,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from pycu2c.ir.construct import binary, both, const, scalar_type
+from pycu2c.ir.construct import binary, both, const, is_atom, scalar_type
 from pycu2c.ir.nodes import (
+    Apply,
     Assign,
     Body,
-    Const,
-    Dim,
     Expr,
     For,
     Function,
@@ -53,10 +52,11 @@ def legal_for(loop: For, function: Function, step: Interval, fresh: Fresh) -> Bo
 
 
 def _is_steady(e: Expr, changed: set[str]) -> bool:
-    """Cheap, and the same in every iteration: a literal, a length, a variable left alone."""
+    """Cheap, and the same in every iteration: a literal, a length, a coordinate, a variable left
+    alone."""
     parts = list(expressions(e))
-    if not all(isinstance(p, (Const, Dim, Var)) for p in parts):
-        return isinstance(e, Const)
+    if not (is_atom(e) or (isinstance(e, Apply) and e.intrinsic.bounds and not e.arguments)):
+        return False
     return not any(isinstance(p, Var) and p.name in changed for p in parts)
 
 
