@@ -19,8 +19,10 @@ def facts(value, launch=SMALL):
 
 def huge(shape, strides):
     """A view that is never looked at, of memory that is not there."""
-    return np.ndarray(shape, np.int8, np.empty(0, np.int8), 0, strides) if 0 in shape else (
-        np.lib.stride_tricks.as_strided(np.empty(1, np.int8), shape, strides)
+    return (
+        np.ndarray(shape, np.int8, np.empty(0, np.int8), 0, strides)
+        if 0 in shape
+        else (np.lib.stride_tricks.as_strided(np.empty(1, np.int8), shape, strides))
     )
 
 

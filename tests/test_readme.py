@@ -11,7 +11,9 @@ README = (Path(__file__).parent.parent / "README.md").read_text()
 
 
 def test_the_cuda_that_is_shown(tmp_path: Path) -> None:
-    python, cuda = (re.search(rf"```{kind}\n(.*?)```", README, re.S)[1] for kind in ("python", "cuda"))
+    python, cuda = (
+        re.search(rf"```{kind}\n(.*?)```", README, re.S)[1] for kind in ("python", "cuda")
+    )
     kernel = module_from(python, tmp_path).reduce_sum
     assert kernel.inspect("cuda") == cuda
 
