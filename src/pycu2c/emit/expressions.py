@@ -116,7 +116,8 @@ class Speller:
         if e.op in (C_SHL, C_SHR):
             left, right = self.spell(e.left, exact=True), self.spell(e.right, exact=False)
         else:
-            demanded = exact or comparison
+            # of two literals in a type of its own, C would compute in int
+            demanded = exact or comparison or (_is_loose(e) and _overflows_int(e))
             left = self._beside(e.left, e.right, demanded and not left_is_literal)
             # only one side may leave its conversion to the other
             firm = e.left if not _leaves(e.left, e.right) else None
@@ -146,7 +147,7 @@ class Speller:
     def _cast(self, e: Cast) -> c.Expr:
         if scalar_type(e.operand).dtype is e.type.dtype:  # weak or not is no matter to C
             return self.spell(e.operand)
-        inner = self.spell(e.operand, exact=False)
+        inner = self.spell(e.operand, exact=_is_loose(e.operand) and _overflows_int(e.operand))
         if isinstance(inner, c.Cast) and isinstance(e.operand, Apply):
             inner = inner.operand if e.operand.intrinsic.is_value else inner
         return c.Cast(self.type(e.type), inner)
@@ -214,12 +215,35 @@ class Speller:
 
 def _leaves(e: Expr, other: Expr) -> bool:
     """Whether an integer's conversion can be left to C, ``other`` being of the type already."""
-    if not isinstance(e, Cast) or isinstance(other, (Cast, Const, Select)):
+    if not isinstance(e, Cast) or isinstance(other, (Cast, Const, Select)) or _is_loose(other):
         return False
     source, wanted = scalar_type(e.operand).dtype, scalar_type(e).dtype
     if not (source.is_integer and wanted.is_integer) or wanted.bits < 32:
         return False
     return source.bits < wanted.bits or (source.bits == wanted.bits and not wanted.is_signed)
+
+
+def _is_loose(e: Expr) -> bool:
+    """Whether an expression is made of literals, and so has C's type of those."""
+    match e:
+        case Const():
+            return True
+        case Unary():
+            return _is_loose(e.operand)
+        case Select():
+            return _is_loose(e.then) and _is_loose(e.orelse)
+        case Binary():
+            shifts = e.op in (C_SHL, C_SHR) or e.op.result is truth
+            return not shifts and _is_loose(e.left) and _is_loose(e.right)
+        case _:
+            return False
+
+
+def _overflows_int(e: Expr) -> bool:
+    """Whether what is computed in C's int may not be what is computed in the type."""
+    dtype = scalar_type(e).dtype
+    computes = isinstance(e, (Unary, Binary, Select)) and not isinstance(e, Const)
+    return computes and dtype.is_integer and dtype is not INT32
 
 
 def _calls(e: c.Expr, function: str) -> bool:

@@ -132,7 +132,8 @@ class _Checker:
                 self._defined(s.var, s)
         lets: dict[str, Let] = {}
         for e in all_expressions(self.function.body):
-            if isinstance(e, Let) and lets.setdefault(e.name, e) is e:
+            if isinstance(e, Let) and e.name not in lets:
+                lets[e.name] = e
                 if e.name in self.types:
                     self._report(f"{e.name} is bound, and is a variable already", e)
                 self.types[e.name] = e.value.type

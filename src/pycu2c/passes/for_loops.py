@@ -11,6 +11,7 @@ from pycu2c.ir.nodes import (
     Apply,
     Assign,
     Body,
+    Call,
     Expr,
     For,
     Function,
@@ -29,7 +30,9 @@ Fresh = Callable[[str], str]
 def legal_for(loop: For, function: Function, step: Interval, fresh: Fresh) -> Body:
     """``for i in range(f(x)): ...`` -> ``stop = f(x); for (i = 0; i < stop; ++i) ...``"""
     before: list[Stmt] = []
-    changed = {s.var.name for s in statements(loop.body) if isinstance(s, (Assign, For))}
+    assigned = {s.var.name for s in statements(loop.body) if isinstance(s, (Assign, For))}
+    # by Python's names: live ranges of one name may become one variable again
+    changed = {_python_name(name) for name in (*assigned, loop.var.name)}
 
     def kept(e: Expr, name: str) -> Expr:
         if _is_steady(e, changed):
@@ -42,9 +45,12 @@ def legal_for(loop: For, function: Function, step: Interval, fresh: Fresh) -> Bo
         start, stop = kept(loop.start, "start"), kept(loop.stop, "stop")
         pace = kept(loop.step, "step")
         return (*before, *_either_way(loop, start, stop, pace, fresh))
+    start = loop.start
+    if _acts(loop) and not all(_is_steady(e, changed) for e in (loop.stop, loop.step)):
+        start = kept(start, "start")  # it is evaluated first
     stop, pace = kept(loop.stop, "stop"), kept(loop.step, "step")
-    loop = replace(loop, stop=stop, step=pace)
-    if loop.var.name in changed or _is_used_outside(loop, function):
+    loop = replace(loop, start=start, stop=stop, step=pace)
+    if loop.var.name in assigned or _is_used_outside(loop, function):
         counter = Var(fresh(loop.var.name), loop.var.type, loop.var.span)
         copy = Assign(loop.var, counter, loop.var.span)
         loop = replace(loop, var=counter, body=(copy, *loop.body))
@@ -57,7 +63,21 @@ def _is_steady(e: Expr, changed: set[str]) -> bool:
     parts = list(expressions(e))
     if not (is_atom(e) or (isinstance(e, Apply) and e.intrinsic.bounds and not e.arguments)):
         return False
-    return not any(isinstance(p, Var) and p.name in changed for p in parts)
+    return not any(isinstance(p, Var) and _python_name(p.name) in changed for p in parts)
+
+
+def _python_name(name: str) -> str:
+    return name.split(".", 1)[0]
+
+
+def _acts(loop: For) -> bool:
+    """Whether finding out the bounds may change memory."""
+    bounds = (loop.start, loop.stop, loop.step)
+    return any(
+        isinstance(e, Call) or (isinstance(e, Apply) and e.intrinsic.has_effect)
+        for bound in bounds
+        for e in expressions(bound)
+    )
 
 
 def _is_used_outside(loop: For, function: Function) -> bool:

@@ -1,0 +1,92 @@
+"""``pycu2c emit`` and ``pycu2c doctor``, as a shell sees them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from pycu2c.cli import main
+
+GOLDEN = Path(__file__).parent.parent / "golden"
+SAXPY = str(GOLDEN / "saxpy" / "kernel.py")
+TYPES = "float32, float32[::1], float32[::1]"
+
+
+def called(*words: str) -> Result:
+    return CliRunner().invoke(main, words)
+
+
+@pytest.mark.parametrize(("target", "suffix"), [("cuda", "cu"), ("c", "c"), ("ir", "ir")])
+def test_emit_prints_the_golden(target: str, suffix: str) -> None:
+    result = called("emit", SAXPY, "--target", target, "--signature", TYPES)
+    assert result.exit_code == 0
+    assert result.output == (GOLDEN / "saxpy" / f"f32.{suffix}").read_text()
+
+
+def test_emit_to_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "out.cu"
+    assert called("emit", f"{SAXPY}:saxpy", "--signature", TYPES, "-o", str(path)).exit_code == 0
+    assert path.read_text() == (GOLDEN / "saxpy" / "f32.cu").read_text()
+
+
+def test_emit_ptx_and_cubin_for_an_architecture(tmp_path: Path) -> None:
+    words = ("emit", SAXPY, "--signature", TYPES, "--arch", "sm_80", "--target")
+    ptx = called(*words, "ptx")
+    assert ".target sm_80" in ptx.output
+    path = tmp_path / "saxpy.cubin"
+    assert called(*words, "cubin", "-o", str(path)).exit_code == 0
+    assert path.read_bytes().startswith(b"\x7fELF")
+
+
+def test_emit_the_syntax_tree() -> None:
+    assert called("emit", SAXPY, "--target", "ast").output.startswith("FunctionDef(name='saxpy'")
+
+
+def test_emit_with_the_python_lines() -> None:
+    shown = called("emit", SAXPY, "--signature", TYPES, "--comments", "source").output
+    assert "    // i = cuda.grid(1)\n    int i = " in shown
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("nowhere.py",), "there is no file nowhere.py"),
+        ((f"{SAXPY}:other",), "has no kernel other; it has saxpy"),
+        ((SAXPY,), "give --signature, one type for each of (a, x, y)"),
+        ((SAXPY, "--signature", "float33, int32"), "'float33' is no dtype"),
+        ((SAXPY, "--signature", "float32"), "the signature has 1 types"),
+        ((SAXPY, "--signature", "float32[1:2], int32, int32"), "cannot read"),
+    ],
+)
+def test_mistakes_are_told(words: tuple[str, ...], message: str) -> None:
+    result = called("emit", *words)
+    assert result.exit_code == 1
+    assert message in result.output
+    assert "Traceback" not in result.output
+
+
+def test_a_file_with_a_mistake(tmp_path: Path) -> None:
+    path = tmp_path / "bad.py"
+    path.write_text("from pycu2c import kernel\n\n@kernel\ndef k(a):\n    a[0] = [1]\n")
+    result = called("emit", str(path))
+    assert result.exit_code == 1
+    assert "error[list]" in result.output
+    assert "bad.py:5:12" in result.output
+
+
+def test_a_file_that_fails(tmp_path: Path) -> None:
+    path = tmp_path / "bad.py"
+    path.write_text("1 / 0\n")
+    result = called("emit", str(path))
+    assert "ZeroDivisionError" in result.output
+    path.write_text("x = 1\n")
+    assert "decorate a function with @kernel" in called("emit", str(path)).output
+
+
+def test_doctor() -> None:
+    result = called("doctor")
+    assert result.exit_code == 0
+    for word in ("numpy", "compiler", "NVRTC", "GPU", "cache", "ready"):
+        assert f"\n{word}" in f"\n{result.output}"
