@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pycu2c.compiler import build_module
@@ -30,6 +31,15 @@ from pycu2c.types import Array, Scalar, Signature
 from pycu2c.values import scalar_of
 
 
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """A kernel for one signature: its IR, and what it was compiled to."""
+
+    built: Built
+    written: frozenset[int]  # arguments, by position
+    runners: dict[tuple[str, bool], Runner] = field(default_factory=dict)
+
+
 class Launcher:
     """What has been built and compiled of one kernel."""
 
@@ -39,17 +49,21 @@ class Launcher:
         self.source, self.name = source, source.name
         self.declared, self.backend, self.cache = declared, backend, cache
         self.latest: Signature | None = None
-        self._built: dict[Signature, Built] = {}
-        self._runners: dict[tuple[str, Signature, Facts], Runner] = {}
+        self._typed: dict[Signature, Typed] = {}
 
     def built(self, signature: Signature) -> Built:
         """The typed IR for a signature. Raises CompileError with every mistake."""
-        if signature not in self._built:
+        return self._typed_for(signature).built
+
+    def _typed_for(self, signature: Signature) -> Typed:
+        typed = self._typed.get(signature)
+        if typed is None:
             built = build_module(self.source, signature)
             for found in built.warnings:
-                warnings.warn(render(found), CompileWarning, stacklevel=4)
-            self._built[signature] = built
-        return self._built[signature]
+                warnings.warn(render(found), CompileWarning, stacklevel=5)
+            typed = Typed(built, written_arguments(built.module))
+            self._typed[signature] = typed
+        return typed
 
     def text(self, what: Literal["ir", "cuda", "c"], signature: Signature) -> str:
         """The IR or the generated source for a signature."""
@@ -76,18 +90,17 @@ class Launcher:
         self._launch(configuration, given, self.signature(given))
 
     def _launch(self, launch: Launch, given: tuple[Argument, ...], signature: Signature) -> None:
-        built = self.built(signature)
-        for position in written_arguments(built.module):
+        typed = self._typed_for(signature)
+        for position in typed.written:
             argument = given[position]
             if isinstance(argument, ArrayArgument) and argument.readonly:
                 raise LaunchError(f"{self._parameter(position)} is written, and it is read-only")
         self.latest = signature
-        key = (self._chosen_backend(), signature, _facts(launch, given))
-        runner = self._runners.get(key)
+        backend, facts = self._chosen_backend(), _facts(launch, given)
+        runner = typed.runners.get((backend, facts.index32))
         if runner is None:
-            backend, _, facts = key
-            runner = runner_for(self.source, built, signature, backend, facts, self.cache)
-            self._runners[key] = runner
+            runner = runner_for(self.source, typed.built, signature, backend, facts, self.cache)
+            typed.runners[backend, facts.index32] = runner
         runner.run(launch, given)
 
     def _chosen_backend(self) -> str:

@@ -131,7 +131,8 @@ def _two_kinds(frame: Frame, name: str, new: str, span: Span) -> None:
 def _as_variables(frame: Frame, name: str, value: Items) -> Items:
     """A tuple in a variable: its numbers become variables of their own."""
     items: list[Value] = []
-    for position, item in enumerate(value.items):
+    given = [_kept(frame, item, "old") if _mentions(item, name) else item for item in value.items]
+    for position, item in enumerate(given):
         part = f"{name}.{position}.item"
         if isinstance(item, Items):
             items.append(_as_variables(frame, part, item))
@@ -141,6 +142,17 @@ def _as_variables(frame: Frame, name: str, value: Items) -> Items:
             set_variable(frame, part, number(item), item.span)
             items.append(frame.variable(part, item.span))
     return Items(tuple(items), value.span)
+
+
+def _mentions(value: Value, name: str) -> bool:
+    """Whether a value reads the tuple that it is assigned to."""
+    if isinstance(value, Items):
+        return any(_mentions(item, name) for item in value.items)
+    if isinstance(value, Static):
+        return False
+    base = name.split(".", 1)[0]
+    read = (e for e in expressions(value) if isinstance(e, Var))
+    return any(e.name.split(".", 1)[0] == base for e in read)
 
 
 # ---- elements ----------------------------------------------------------------------------------
@@ -196,9 +208,11 @@ def _unpack(frame: Frame, target: ast.Tuple | ast.List, value: Value) -> None:
             Label(frame.span(target), f"{len(target.elts)} names"),
             Label(value.span, f"{len(value.items)} values"),
         )
-    values = [
-        _kept(frame, item, "old") if _is_touched(frame, item, target.elts[:position]) else item
-        for position, item in enumerate(value.items)
+    touched = [_is_touched(frame, v, target.elts[:i]) for i, v in enumerate(value.items)]
+    last = max((i for i, is_touched in enumerate(touched) if is_touched), default=-1)
+    values = [  # what stands before a value that is kept is evaluated before it
+        _kept(frame, item, "old") if touched[i] or (i < last and _is_unsteady(item)) else item
+        for i, item in enumerate(value.items)
     ]
     for inner, item in zip(target.elts, values):
         _assign_to(frame, inner, item)
@@ -219,6 +233,15 @@ def _is_touched(frame: Frame, value: Value, earlier: list[ast.expr]) -> bool:
         if isinstance(e, (Call, Load)) and stores:
             return True
     return bool(earlier) and any(_has_effect(e) for e in expressions(value))
+
+
+def _is_unsteady(value: Value) -> bool:
+    """Whether a value depends on when it is evaluated, or evaluating it changes memory."""
+    if isinstance(value, Items):
+        return any(_is_unsteady(item) for item in value.items)
+    if isinstance(value, Static):
+        return False
+    return any(isinstance(e, Load) or _has_effect(e) for e in expressions(value))
 
 
 def _has_effect(e: Expr) -> bool:

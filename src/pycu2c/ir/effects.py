@@ -89,6 +89,15 @@ def is_block_level(function: Function, known: frozenset[str] = frozenset()) -> b
     return any(isinstance(e, Call) and e.function in known for e in all_expressions(function.body))
 
 
+def block_level(module: Module) -> frozenset[str]:
+    """The device functions that a whole block runs together; callees come first."""
+    found: set[str] = set()
+    for function in module.devices:
+        if is_block_level(function, frozenset(found)):
+            found.add(function.name)
+    return frozenset(found)
+
+
 def mentioned(body: Body) -> frozenset[str]:
     """The variables that a block reads, or stores elements of."""
     read = {e.name for e in all_expressions(body) if isinstance(e, Var)}

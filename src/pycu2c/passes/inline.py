@@ -70,21 +70,13 @@ class _Inliner:
             inner = tuple(self.body(b) for b in bodies(s))
             outer, self._before = self._before, []
             new = tuple(self.expression(e) for e in operands(s))
-            if self._before and isinstance(s, While):
-                self._refuse_condition(s)
+            assert not (self._before and isinstance(s, While)), "calls are statements by now"
             out += self._before
             self._before = outer
             done = with_bodies(with_operands(s, new), inner)
             if not (isinstance(done, Evaluate) and isinstance(done.value, (Const, Var))):
                 out.append(done)
         return tuple(out)
-
-    def _refuse_condition(self, s: While) -> None:
-        fail(
-            "barrier-place",
-            Label(s.condition.span, "a function with a barrier is called in a loop's condition"),
-            help="call it before the loop and at the end of the loop's body",
-        )
 
     def expression(self, e: Expr) -> Expr:
         if isinstance(e, Call) and e.function in self.functions:

@@ -10,11 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from pycu2c.ir.construct import cast, const, is_atom, negation, scalar_type
-from pycu2c.ir.effects import any_effect, effectful, has_effect, reads_memory
+from pycu2c.ir.effects import any_effect, block_level, effectful, has_effect, reads_memory
 from pycu2c.ir.nodes import (
     Assign,
     Body,
     Break,
+    Call,
     Const,
     ElementOf,
     Evaluate,
@@ -49,16 +50,26 @@ Given = dict[str, Expr]  # what the names of Lets stand for
 def linearize(module: Module) -> Module:
     """No Let is left, and no expression whose order of evaluation C leaves open matters."""
     devices = effectful(module)
-    return map_functions(module, lambda f: _linear_function(f, devices))
+    return map_functions(module, lambda f: _linear_function(f, devices, frozenset()))
 
 
-def _linear_function(function: Function, devices: frozenset[str]) -> Function:
-    return replace(function, body=_Linearizer(devices).body(function.body))
+def linearize_blocks(module: Module) -> Module:
+    """As ``linearize``; calls of what a block runs together are statements of their own."""
+    apart = block_level(module)
+    devices = effectful(module) | apart
+    return map_functions(module, lambda f: _linear_function(f, devices, apart))
+
+
+def _linear_function(
+    function: Function, devices: frozenset[str], apart: frozenset[str]
+) -> Function:
+    return replace(function, body=_Linearizer(devices, apart).body(function.body))
 
 
 @dataclass(slots=True)
 class _Linearizer:
-    devices: frozenset[str]
+    devices: frozenset[str]  # whose calls have an effect
+    apart: frozenset[str] = frozenset()  # whose calls become ``x = f(...)`` or ``f(...)``
     _fresh: int = 0
     _kept: dict[int, Expr] = field(default_factory=dict)  # Lets bound in this statement
 
@@ -71,6 +82,9 @@ class _Linearizer:
     def statement(self, s: Stmt) -> Body:
         before: list[Stmt] = []
         self._kept = {}
+        if isinstance(s, Assign) and self._is_apart(s.value):
+            call = with_children(s.value, self.sequence(children(s.value), before, {}))
+            return (*before, replace(s, value=call))
         new = self.sequence(operands(s), before, {})
         inner = with_bodies(s, tuple(self.body(b) for b in bodies(s)))
         if isinstance(inner, While) and before:
@@ -134,8 +148,17 @@ class _Linearizer:
                 return self.select(e, before, lets)
             case Logical():
                 return self.logical(e, before, lets)
+            case Call() if self._is_apart(e):
+                call = with_children(e, self.sequence(children(e), before, lets))
+                if isinstance(e.type, Scalar):
+                    return self.kept(call, "result", before)
+                before.append(Evaluate(call, e.span))
+                return const(False, e.span)
             case _:
                 return with_children(e, self.sequence(children(e), before, lets))
+
+    def _is_apart(self, e: Expr) -> bool:
+        return isinstance(e, Call) and e.function in self.apart
 
     def let(self, e: Let, before: list[Stmt], lets: Given) -> Expr:
         if id(e) in self._kept:
