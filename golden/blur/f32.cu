@@ -3,8 +3,8 @@ extern "C" __global__ void blur(const float *image, int image_shape0, int image_
     __shared__ float tile[12][12];
     int height = image_shape0;
     int width = image_shape1;
-    int left = (int)blockIdx.x * 8 - 2;
-    int top = (int)blockIdx.y * 8 - 2;
+    int left = blockIdx.x * 8 - 2;
+    int top = blockIdx.y * 8 - 2;
     int y;
     int x;
     for (int row = threadIdx.y; row < 12; row += 8) {

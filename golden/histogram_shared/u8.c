@@ -52,7 +52,7 @@ void histogram_shared(const void *arguments, int64_t first_block, int64_t last_b
             for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
                 for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
                     for (int64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < data_len; i += gridDim.x * blockDim.x) {
-                        __atomic_fetch_add(&mine[(int32_t)data[i] >> 3], 1, __ATOMIC_RELAXED);
+                        __atomic_fetch_add(&mine[data[i] >> 3], 1, __ATOMIC_RELAXED);
                     }
                 }
             }

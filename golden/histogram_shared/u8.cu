@@ -6,7 +6,7 @@ extern "C" __global__ void histogram_shared(const unsigned char *data, int data_
     }
     __syncthreads();
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < data_len; i += gridDim.x * blockDim.x) {
-        atomicAdd(&mine[(int)data[i] >> 3], 1);
+        atomicAdd(&mine[data[i] >> 3], 1);
     }
     __syncthreads();
     for (int b = tid; b < 32; b += blockDim.x) {

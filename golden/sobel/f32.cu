@@ -3,8 +3,8 @@ extern "C" __global__ void sobel(const float *image, int image_shape0, int image
     __shared__ float tile[10][10];
     int height = image_shape0;
     int width = image_shape1;
-    int left = (int)blockIdx.x * 8 - 1;
-    int top = (int)blockIdx.y * 8 - 1;
+    int left = blockIdx.x * 8 - 1;
+    int top = blockIdx.y * 8 - 1;
     for (int row = threadIdx.y; row < 10; row += 8) {
         for (int column = threadIdx.x; column < 10; column += 8) {
             int inside_y = min(max(top + row, 0), height - 1);

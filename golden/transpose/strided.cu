@@ -4,14 +4,14 @@ extern "C" __global__ void transpose(const float *data, int data_shape0, int dat
     __shared__ float tile[8][9];
     int tx = threadIdx.x;
     int ty = threadIdx.y;
-    int x = (int)blockIdx.x * 8 + tx;
-    int y = (int)blockIdx.y * 8 + ty;
+    int x = blockIdx.x * 8 + tx;
+    int y = blockIdx.y * 8 + ty;
     if (y < data_shape0 && x < data_shape1) {
         tile[ty][tx] = data[y * data_stride0 + x * data_stride1];
     }
     __syncthreads();
-    x = (int)blockIdx.y * 8 + tx;
-    y = (int)blockIdx.x * 8 + ty;
+    x = blockIdx.y * 8 + tx;
+    y = blockIdx.x * 8 + ty;
     if (y < out_shape0 && x < out_shape1) {
         out[y * out_stride0 + x * out_stride1] = tile[tx][ty];
     }

@@ -13,7 +13,7 @@ from pycu2c.passes.declare import declare
 from pycu2c.passes.flatten import flatten
 from pycu2c.passes.inline import inline_block_level
 from pycu2c.passes.legalize import legalize
-from pycu2c.passes.linearize import linearize
+from pycu2c.passes.linearize import linearize, linearize_blocks
 from pycu2c.passes.merge import merge
 from pycu2c.passes.narrow import narrow
 from pycu2c.passes.ranges import Facts
@@ -28,10 +28,8 @@ def _plain(run: Callable[[Module], Module]) -> Pass:
 
 
 # name -> pass, in the order in which they run
-_LOWERING: tuple[tuple[str, Pass], ...] = (
-    ("legalize", legalize),
-    ("merge", _plain(merge)),
-    ("linearize", _plain(linearize)),
+_MEANING: tuple[tuple[str, Pass], ...] = (("legalize", legalize), ("merge", _plain(merge)))
+_FORM: tuple[tuple[str, Pass], ...] = (
     ("dead", _plain(drop_dead)),
     ("flatten", flatten),
     ("declare", _plain(declare)),
@@ -49,14 +47,21 @@ class Target:
 
 
 TARGETS: dict[str, Target] = {
-    "cuda": Target("cuda", CUDA, (("narrow", narrow), *_LOWERING), uses_facts=True),
+    "cuda": Target(
+        "cuda",
+        CUDA,
+        (("narrow", narrow), *_MEANING, ("linearize", _plain(linearize)), *_FORM),
+        uses_facts=True,
+    ),
     # int64 counters vectorise better on CPUs, so nothing is narrowed
     "cpu": Target(
         "cpu",
         C,
         (
+            *_MEANING,
+            ("linearize", _plain(linearize_blocks)),
             ("inline", _plain(inline_block_level)),
-            *_LOWERING,
+            *_FORM,
             ("thread_loops", _plain(place_threads)),
         ),
         uses_facts=False,

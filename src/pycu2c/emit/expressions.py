@@ -36,9 +36,11 @@ from pycu2c.ir.nodes import (
     Unary,
     Var,
 )
-from pycu2c.operators import C_SHL, C_SHR, truth
+from pycu2c.operators import ADD, C_SHL, C_SHR, MUL, SUB, truth
 from pycu2c.types import Array, Scalar
 from pycu2c.values import wrap
+
+_MODULAR = (ADD, SUB, MUL)
 
 
 @dataclass(slots=True)
@@ -60,6 +62,24 @@ class Speller:
         if isinstance(e, Cast) and scalar_type(e).dtype is dtype and _is_whole(e.operand):
             # the place converts from the operand's type: that must be what the C has
             return self._unsigned_place(e.operand, self.spell(e.operand, exact=True))
+        if isinstance(e, Binary) and e.op in _MODULAR and dtype is INT32:
+            return self._modular(e)
+        return self._unsigned_place(e, self.spell(e, exact=False))
+
+    def _subscript(self, e: Expr) -> c.Expr:
+        """Of any integer type: a conversion that keeps the value is left out, no other. (The
+        sign matters: strides can be negative.)"""
+        if isinstance(e, Cast) and _is_whole(e.operand):
+            inner, own = scalar_type(e.operand).dtype, scalar_type(e).dtype
+            if inner.bits < own.bits or inner is own:
+                return self._unsigned_place(e.operand, self.spell(e.operand, exact=True))
+        return self._unsigned_place(e, self.spell(e, exact=False))
+
+    def _modular(self, e: Expr) -> c.Expr:
+        """Sums and products that end in an int: with unsigned coordinates among them C computes
+        modulo 2**32, and the int has the same bits."""
+        if isinstance(e, Binary) and e.op in _MODULAR and e.op.c is not None:
+            return c.Binary(e.op.c, self._modular(e.left), self._modular(e.right))
         return self._unsigned_place(e, self.spell(e, exact=False))
 
     def _unsigned_place(self, e: Expr, spelled: c.Expr) -> c.Expr:
@@ -155,7 +175,7 @@ class Speller:
     def _element(self, e: Load | ElementOf) -> c.Expr:
         place: c.Expr = c.Name(self.names[e.array.name])
         for index in e.indices:
-            place = c.Index(place, self.into(index, scalar_type(index).dtype))
+            place = c.Index(place, self._subscript(index))
         return place
 
     def _apply(self, e: Apply) -> c.Expr:

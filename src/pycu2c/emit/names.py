@@ -3,36 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from pycu2c.emit.reserved import is_reserved
 from pycu2c.ir.nodes import Allocate, Body, Declare, For, Function, Module
-from pycu2c.ir.walk import bodies
+from pycu2c.ir.walk import bodies, statements
 from pycu2c.types import Array
-
-# C and C++ keywords, and what CUDA or the C headers declare under names that people like
-RESERVED = frozenset(
-    """
-    alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl const
-    constexpr const_cast continue decltype default delete do double dynamic_cast else enum
-    explicit export extern false float for friend goto if inline int long mutable namespace new
-    noexcept not not_eq nullptr operator or or_eq private protected public register
-    reinterpret_cast restrict return short signed sizeof static static_assert static_cast struct
-    switch template this thread_local throw true try typedef typeid typename union unsigned using
-    virtual void volatile wchar_t while xor xor_eq typeof asm linux unix
-    threadIdx blockIdx blockDim gridDim warpSize dim3 uint3 clock clock64 printf assert malloc
-    free memcpy memset nan nanf y0 y1 yn j0 j1 jn index rindex time norm rnorm norm3d norm4d abs
-    labs llabs min max div ldiv exp log pow sin cos tan sqrt rsqrt fabs floor ceil round trunc
-    rint fma fmod gamma lgamma tgamma erf erfc erfinv erfcinv cbrt rcbrt hypot rhypot acos asin
-    atan atan2 sinh cosh tanh exp2 exp10 expm1 log2 log10 log1p logb ilogb ldexp frexp modf
-    scalbn nearbyint remainder remquo copysign nextafter fdim fmax fmin signbit isnan isinf
-    isfinite isnormal signgam significand drem finite random srandom rand srand abort exit atexit
-    system select signal saturate mul24 umul24 main args block thread first_block last_block
-    state int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t size_t NULL
-    INFINITY NAN near far
-    """.split()  # noqa: SIM905
-)
-
 
 def identifier(name: str) -> str:
     """A C identifier close to a Python name: ``größe`` -> ``gru00f6u00dfe``, ``double_``."""
@@ -41,7 +19,7 @@ def identifier(name: str) -> str:
     starts_reserved = plain.startswith("__") or re.match(r"_[A-Z]", plain) or plain[:1].isdigit()
     if starts_reserved:
         plain = "v" + plain
-    return f"{plain}_" if plain in RESERVED else plain
+    return f"{plain}_" if is_reserved(plain) else plain
 
 
 def _spelled(name: str, ndim: int) -> str:
@@ -83,6 +61,10 @@ def name_variables(function: Function, taken: Iterable[str]) -> Names:
     visible: set[str] = set()
     for p in function.parameters:
         names.give(p.name, visible, ndims.get(p.argument, 0))
+    declared = [s.var.name for s in statements(function.body) if isinstance(s, Declare)]
+    for name, count in Counter(declared).items():
+        if count > 1:  # in several thread loops: one name that is free in all of them
+            names.give(name, visible)
     _name_block(function.body, names, visible)
     return names
 
@@ -90,7 +72,7 @@ def name_variables(function: Function, taken: Iterable[str]) -> Names:
 def _name_block(body: Body, names: Names, visible: set[str]) -> None:
     visible = set(visible)
     for s in body:
-        if isinstance(s, (Declare, Allocate)):
+        if isinstance(s, (Declare, Allocate)) and s.var.name not in names.known:
             names.give(s.var.name, visible)
     for s in body:
         inner = set(visible)

@@ -257,6 +257,8 @@ class Evaluator:
         value = computed(e.op, left, right, e.type, known)
         if _is_size(e):  # whatever the intervals say, there are not more elements
             return Value(Interval(0, min(value.interval.high, self.facts.most_elements)))
+        if self.facts.index32 and _counts_threads(e):
+            return Value(Interval(0, min(value.interval.high, INDEX32_LIMIT - 1)))
         if e.op is FLOORDIV and _is_half_of_sum(e, left):
             assert isinstance(e.left, Binary)
             ends = self.value(e.left.left, known), self.value(e.left.right, known)
@@ -376,6 +378,18 @@ def _is_size(e: Binary) -> bool:
     axes = {(f.array.name, f.axis) for f in factors if isinstance(f, Dim)}
     one_array = len({name for name, _ in axes}) == 1 and len(axes) == len(factors)
     return e.op is MUL and one_array and e.type.weak
+
+
+def _counts_threads(e: Binary) -> bool:
+    """``blockIdx.x * blockDim.x`` or ``gridDim.x * blockDim.x``: there are not more threads."""
+    names = {
+        f.intrinsic.name for f in (e.left, e.right) if isinstance(f, Apply) and not f.arguments
+    }
+    wholes = ({f"cuda.{block}.{x}", f"cuda.blockDim.{x}"} for x in "xyz" for block in _BLOCKS)
+    return e.op is MUL and any(names == whole for whole in wholes)
+
+
+_BLOCKS = ("blockIdx", "gridDim")
 
 
 def _factors(e: Expr) -> list[Expr]:

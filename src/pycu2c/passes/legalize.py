@@ -191,8 +191,9 @@ class _Legalizer:
     def _shift(self, e: Binary, amount: Interval) -> Expr:
         own = scalar_type(e.left)
         if amount.low >= 0 and amount.high < own.dtype.bits:
-            c_form = C_SHL if e.op is SHL else C_SHR
-            return _in_int(replace(e, op=c_form), own)
+            if e.op is SHR:  # what is shifted right still fits its type
+                return replace(e, op=C_SHR)
+            return _in_int(replace(e, op=C_SHL), own)
         name = "python.shl" if e.op is SHL else "python.shr"
         return Apply(REGISTRY[name], (e.left, e.right), own, e.span)
 

@@ -1,0 +1,65 @@
+"""Names that generated text cannot give to a variable or function: keywords, what the headers
+and CUDA declare, macros, and the helpers of ``emit/helpers.py``."""
+
+from __future__ import annotations
+
+import re
+
+from pycu2c.dtypes import DTYPES
+from pycu2c.emit.helpers import HELPERS
+
+_WORDS = frozenset(
+    """
+    alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl const
+    constexpr const_cast continue decltype default delete do double dynamic_cast else enum
+    explicit export extern false float for friend goto if inline int long mutable namespace new
+    noexcept not not_eq nullptr operator or or_eq private protected public register
+    reinterpret_cast restrict return short signed sizeof static static_assert static_cast struct
+    switch template this thread_local throw true try typedef typeid typename union unsigned using
+    virtual void volatile wchar_t while xor xor_eq typeof linux unix i386
+    threadIdx blockIdx blockDim gridDim warpSize dim3 uint3 clock clock64 printf assert
+    memcpy memset main args block thread first_block last_block state
+    int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t size_t NULL
+    INFINITY NAN near far errno
+    """.split()  # noqa: SIM905
+)
+# <math.h> and CUDA's own; each also with f and l behind it
+_MATH = frozenset(
+    """
+    acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh cospi cyl_bessel_i0
+    cyl_bessel_i1 drem erf erfc erfcinv erfcx erfinv exp exp10 exp2 expm1 fabs fdim fdivide finite
+    floor fma fmax fmin fmod fpclassify frexp gamma hypot ilogb isfinite isgreater isgreaterequal
+    isinf isless islessequal islessgreater isnan isnormal isunordered j0 j1 jn ldexp lgamma
+    lgamma_r llrint llround log log10 log1p log2 logb lrint lround modf nan nearbyint nextafter
+    nexttoward norm norm3d norm4d normcdf normcdfinv pow pow10 rcbrt remainder remquo rhypot rint
+    rnorm rnorm3d rnorm4d round rsqrt scalb scalbln scalbn signbit signgam significand sin sincos
+    sincospi sinh sinpi sqrt tan tanh tgamma trunc y0 y1 yn
+    """.split()  # noqa: SIM905
+)
+# <stdlib.h>, what it includes, and functions that CUDA overloads
+_LIBRARY = frozenset(
+    """
+    a64l abort abs aligned_alloc alloca arc4random arc4random_buf arc4random_uniform at_quick_exit
+    atexit atof atoi atol atoll bsearch calloc clearenv div drand48 ecvt erand48 exit fcvt free
+    gcvt getenv getloadavg getsubopt index initstate jrand48 l64a labs lcong48 ldiv llabs lldiv
+    llmax llmin lrand48 malloc max mblen mbstowcs mbtowc min mkdtemp mkstemp mkstemps mktemp
+    mrand48 mul24 nrand48 on_exit posix_memalign pselect putenv qecvt qfcvt qgcvt qsort
+    quick_exit rand rand_r random realloc reallocarray realpath rindex rpmatch saturate seed48
+    select setenv setstate signal srand srand48 srandom strtod strtof strtol strtold strtoll
+    strtoq strtoul strtoull strtouq system time ullmax ullmin umax umin umul24 unsetenv valloc
+    wcstombs wctomb
+    """.split()  # noqa: SIM905
+)
+_MACROS = re.compile(
+    r"U?INT\w*_(MAX|MIN|C)|(PTRDIFF|SIG_ATOMIC|SIZE|WCHAR|WINT|MB_CUR|RAND)_(MAX|MIN)|M_\w+|FP_\w+"
+    r"|HUGE_VAL[FL]?|MATH_ERR\w+|math_errhandling|EXIT_(FAILURE|SUCCESS)|FD_\w+|NFDBITS|W[A-Z]+"
+    r"|(BYTE|BIG|LITTLE|PDP)_(ORDER|ENDIAN)|[bl]e(16|32|64)toh|hto[bl]e(16|32|64)|atomic[A-Z]\w*"
+)
+_HELPERS = frozenset(f"{name}_{dtype.short}" for name in HELPERS for dtype in DTYPES)
+
+
+def is_reserved(name: str) -> bool:
+    """Whether C, CUDA or the text's own helpers have another use for a name."""
+    if name in _WORDS or name in _LIBRARY or name in _HELPERS or name in _MATH:
+        return True
+    return (name[-1:] in ("f", "l") and name[:-1] in _MATH) or bool(_MACROS.fullmatch(name))
