@@ -1,0 +1,92 @@
+"""Where kernels may be defined: anywhere Python keeps the text."""
+
+from __future__ import annotations
+
+import linecache
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+
+from pycu2c import CompileError, cuda, kernel
+from pycu2c.source import source_of
+
+CELL = """
+from pycu2c import cuda, kernel
+
+@kernel(backend="cpu")
+def filled(out):
+    i = cuda.grid(1)
+    out[i] = i + 0.5
+"""
+
+
+def executed(text: str, name: str) -> dict[str, object]:
+    scope: dict[str, object] = {}
+    exec(compile(text, name, "exec"), scope)
+    return scope
+
+
+def test_a_notebook_cell() -> None:
+    """Notebooks put each cell's text where tracebacks find it."""
+    name = "<ipython-input-1-abc>"
+    linecache.cache[name] = (len(CELL), None, CELL.splitlines(keepends=True), name)
+    filled = executed(CELL, name)["filled"]
+    out = np.zeros(4)
+    filled[1, 4](out)
+    np.testing.assert_array_equal(out, np.arange(4) + 0.5)
+
+
+def test_text_that_python_has_forgotten() -> None:
+    with pytest.raises(CompileError, match="define it in a file, a notebook cell"):
+        executed(CELL, "<string>")
+
+
+def test_a_file_that_has_changed(tmp_path) -> None:
+    path = tmp_path / "changing.py"
+    path.write_text(CELL)
+    scope: dict[str, object] = {}
+    code = compile(CELL, str(path), "exec")
+    path.write_text("\n\n\n" + CELL.replace("filled", "other"))
+    linecache.checkcache(str(path))
+    with pytest.raises(CompileError, match="the file changed after it was imported"):
+        exec(code, scope)
+
+
+def test_a_kernel_among_others_of_its_name() -> None:
+    def made(sign):
+        if sign > 0:
+
+            @kernel(backend="cpu")
+            def k(out):
+                out[cuda.grid(1)] = 1
+        else:
+
+            @kernel(backend="cpu")
+            def k(out):
+                out[cuda.grid(1)] = -1
+
+        return k
+
+    for sign in (1, -1):
+        out = np.zeros(3)
+        made(sign)[1, 3](out)
+        np.testing.assert_array_equal(out, sign)
+        assert source_of(made(sign).python).tree.name == "k"
+
+
+def test_a_script(tmp_path) -> None:
+    path = tmp_path / "script.py"
+    path.write_text(
+        CELL
+        + textwrap.dedent("""
+        import numpy as np
+        out = np.zeros(3)
+        filled[1, 3](out)
+        print(out.tolist())
+        """)
+    )
+    done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, check=True)
+    assert done.stdout == "[0.5, 1.5, 2.5]\n"
