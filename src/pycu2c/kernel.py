@@ -48,6 +48,7 @@ class Kernel:
         backend: Backend = "auto",
         cache: bool = True,
     ) -> None:
+        self.source = _source(function)
         functools.update_wrapper(self, function)
         self.name = function.__name__
         self.python = function
@@ -57,7 +58,6 @@ class Kernel:
         self.grid = None if grid is None else extent(grid, "grid", self.name)
         self.block = None if block is None else extent(block, "block", self.name)
         self.shared_memory = shared_size(shared_memory, self.name)
-        self.source = _source(function)
         problems = early.early_problems(self.source)
         if problems:
             raise CompileError(problems)
@@ -154,7 +154,8 @@ class Device:
 
 def _source(function: object) -> Source:
     if not isinstance(function, FunctionType):
-        raise TypeError(f"a kernel is a Python function, not {function!r}")
+        cure = "; write @kernel(signature=...)" if isinstance(function, str) else ""
+        raise TypeError(f"a kernel is a Python function, not {function!r}{cure}")
     try:
         return source_of(function)
     except NoSource as error:

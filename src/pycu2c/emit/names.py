@@ -12,6 +12,7 @@ from pycu2c.ir.nodes import Allocate, Body, Declare, For, Function, Module
 from pycu2c.ir.walk import bodies, statements
 from pycu2c.types import Array
 
+
 def identifier(name: str) -> str:
     """A C identifier close to a Python name: ``größe`` -> ``gru00f6u00dfe``, ``double_``."""
     plain = "".join(c if c.isascii() else f"u{ord(c):04x}" for c in name)

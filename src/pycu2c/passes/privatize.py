@@ -149,8 +149,7 @@ class _Private:
         )
 
     def _thread_loop(self, body: Body) -> Body:
-        used = mentioned(body)
-        body = tuple(s for s in body if not self._is_idle(s, used))
+        body = self._without_idle(body)
         missing = self._needed(body) - self.outside - declared(body)
         openings = [
             replace(s, init=s.init if name in self.again else None)
@@ -159,6 +158,12 @@ class _Private:
         ]
         first = next((i for i, s in enumerate(body) if mentioned((s,)) - self.outside), 0)
         return (*self._statements((*body[:first], *openings, *body[first:])),)
+
+    def _without_idle(self, body: Body) -> Body:
+        """One declaration may have served another that is not needed."""
+        used = mentioned(body)
+        busy = tuple(s for s in body if not self._is_idle(s, used))
+        return busy if len(busy) == len(body) else self._without_idle(busy)
 
     def _is_idle(self, s: Stmt, used: Set[str]) -> bool:
         """A declaration that this thread loop makes no use of."""

@@ -1,0 +1,51 @@
+"""The documents: their Python runs, their tables are the rows', their links lead somewhere."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from kernels_from_text import module_from
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+WITH_PYTHON = [p for p in PAGES if "```python\n" in p.read_text()]
+
+
+@pytest.mark.parametrize("page", WITH_PYTHON, ids=lambda p: p.name)
+def test_python_runs(page: Path, tmp_path: Path) -> None:
+    blocks = re.findall(r"```python\n(.*?)```", page.read_text(), re.S)
+    module_from("\n".join(blocks), tmp_path)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_links(page: Path) -> None:
+    prose = re.sub(r"```.*?```|`[^`]*`", "", page.read_text(), flags=re.S)
+    for link in re.findall(r"\]\(([^)#:]+)\)", prose):
+        assert (page.parent / link).exists(), link
+
+
+def test_tables_are_generated() -> None:
+    spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
+    assert spec is not None
+    assert spec.loader is not None
+    generate = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(generate)
+    for name, text in generate.PAGES.items():
+        assert (ROOT / "docs" / name).read_text() == text(), "run python docs/generate.py"
+
+
+def test_files_named_in_contributing_exist() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    for name in re.findall(r"`((?:src|tests|docs)/[\w/.]+)`", text):
+        assert (ROOT / name).exists(), name
+
+
+def test_every_target_of_the_makefile_has_its_help() -> None:
+    done = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True)
+    for name in ("demo", "test", "check", "golden", "docs", "gpu"):
+        assert f"make {name} " in done.stdout
