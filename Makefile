@@ -42,7 +42,7 @@ docs: $(VENV)/.test  ## run every Python block of README.md and docs/
 gpu:  ## on a machine with a GPU: the test suite there, then the benchmarks (uses PYTHON, installs nothing)
 	@$(PYTHON) -c 'import numpy, pytest, cuda.core' \
 	  || { echo "make gpu needs numpy, pytest, cuda-python and NVRTC in $(PYTHON)"; exit 1; }
-	@PYTHONPATH=src:$$PYTHONPATH PYCU2C_TEST_TARGET=cuda $(PYTHON) -m pytest -q
+	@PYTHONPATH=src:$$PYTHONPATH $(PYTHON) -m pytest -q -p no:benchmark -p no:cacheprovider
 	@PYTHONPATH=src:$$PYTHONPATH $(PYTHON) benchmarks/gpu.py
 
 clean:  ## remove what the targets above have made

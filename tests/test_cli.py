@@ -41,7 +41,8 @@ def test_emit_ptx_and_cubin_for_an_architecture(tmp_path: Path) -> None:
 
 
 def test_emit_the_syntax_tree() -> None:
-    assert called("emit", SAXPY, "--target", "ast").output.startswith("FunctionDef(name='saxpy'")
+    shown = called("emit", SAXPY, "--target", "ast").output
+    assert "".join(shown.split()).startswith("FunctionDef(name='saxpy',args=arguments(")
 
 
 def test_emit_with_the_python_lines() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib.util
 import sys
+import warnings
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -153,9 +154,11 @@ def _generated(
 def _syntax(kernel: Kernel) -> str:
     """The syntax tree as astor prints it; Python's own form where astor is too old for it."""
     try:
-        import astor
+        with warnings.catch_warnings():  # astor names classes that Python is leaving behind
+            warnings.simplefilter("ignore", DeprecationWarning)
+            import astor
 
-        text: str = astor.dump_tree(kernel.source.tree)
+            text: str = astor.dump_tree(kernel.source.tree)
     except Exception:
         return ast.dump(kernel.source.tree, indent=2)
     return text + "\n"
