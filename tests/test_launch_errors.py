@@ -100,6 +100,17 @@ def test_cuda_without_a_gpu():
         k[2, 32](DATA, DATA.copy(), 2)
 
 
+def test_names_of_arguments():
+    with pytest.raises(LaunchError, match="pass factor by position"):
+        double[2, 32](DATA, DATA.copy(), factor=2)
+
+
+def test_another_dtype_than_declared():
+    declared = kernel(backend="cpu", signature="float32[:], float32[:], int")(double.python)
+    with pytest.raises(LaunchError, match=r"given `float64\[::1\]`: pass .astype\(numpy.float32\)"):
+        declared[2, 32](DATA.astype(float), DATA.copy(), 2)
+
+
 def test_unknown_backend():
     with pytest.raises(ValueError, match="auto, cuda, cpu, python"):
         kernel(backend="gpu")(double.python)

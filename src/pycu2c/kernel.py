@@ -116,9 +116,10 @@ class Kernel:
         shared = shared_size(parts[3], self.name) if len(parts) > 3 else self.shared_memory
         return Configured(self, Launch(grid, block, stream, shared))
 
-    def __call__(self, *arguments: object) -> None:
+    def __call__(self, *arguments: object, **named: object) -> None:
         """Launch with the grid and block of the decorator; a grid that it leaves out follows
         from the size of the data, where the kernel compares its place with that."""
+        _refuse_names(self.name, named)
         self.launcher.launch_on_data(self.grid, self.block, self.shared_memory, arguments)
 
 
@@ -130,7 +131,8 @@ class Configured:
     def __init__(self, kernel: Kernel, launch: Launch) -> None:
         self._kernel, self._launch = kernel, launch
 
-    def __call__(self, *arguments: object) -> None:
+    def __call__(self, *arguments: object, **named: object) -> None:
+        _refuse_names(self._kernel.name, named)
         self._kernel.launcher.launch(self._launch, arguments)
 
 
@@ -150,6 +152,11 @@ class Device:
 
     def __repr__(self) -> str:
         return f"<device function {self.python.__name__}>"
+
+
+def _refuse_names(kernel: str, named: dict[str, object]) -> None:
+    if named:
+        raise LaunchError(f"{kernel}: pass {', '.join(named)} by position; launches take no names")
 
 
 def _source(function: object) -> Source:

@@ -162,7 +162,12 @@ class Launcher:
             if _holds(wanted, argument):
                 return wanted
         shown = f"`{own}`" if isinstance(own, Array) else f"{argument!r}"
-        raise LaunchError(f"{self._parameter(position)} is declared `{wanted}`, given {shown}")
+        cure = ""
+        if isinstance(wanted, Array) and isinstance(own, Array) and own.dtype != wanted.dtype:
+            cure = f": pass .astype(numpy.{wanted.dtype}), or leave the type out of the signature"
+        raise LaunchError(
+            f"{self._parameter(position)} is declared `{wanted}`, given {shown}{cure}"
+        )
 
     def _without_block(self, signature: Signature) -> Extent:
         module = self.built(signature).module
