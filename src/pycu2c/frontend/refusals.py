@@ -188,6 +188,11 @@ TUPLE_RESULT = Refusal(
 DEFAULT = Refusal(
     "parameter-kind", "this is a default", "remove the default, and pass the value in every call"
 )
+POSITIONAL_ONLY = Refusal(
+    "parameter-kind",
+    "this is in front of `/`",
+    "remove the `/`: calls pass every value by position",
+)
 KEYWORD_ONLY = Refusal(
     "parameter-kind", "this is passed by keyword", "move it before the `*`, and pass it by position"
 )
@@ -207,3 +212,20 @@ LOOP_TARGET = Refusal(
 ELLIPSIS = Refusal("unused-value", "this does nothing", "write `pass`")
 REMARK = Refusal("unused-value", "this string does nothing", "write it as a comment, `# …`")
 UNUSED = Refusal("unused-value", "this value is not used", "assign it, `x = …`, or remove the line")
+
+
+def counted(iterable: ast.expr) -> str:
+    """What to write instead of a loop over something that is not a range."""
+    match iterable:
+        case ast.Call(func=ast.Name(id="enumerate" | "zip"), args=[ast.Name(), *_] as arrays):
+            names = [ast.unparse(a) for a in arrays if isinstance(a, ast.Name)]
+        case ast.Name() | ast.Attribute() | ast.Subscript():
+            names = [ast.unparse(iterable)]
+        case ast.Call(func=ast.Name(id="reversed")):
+            return "count down: `for i in range(n - 1, -1, -1):`"
+        case ast.List() | ast.Tuple() | ast.Set():
+            return "write the statements once for each item, or put the items into an array"
+        case _:
+            return "count, and index inside the loop: `for i in range(n):`"
+    reads = ", ".join(f"`{name}[i]`" for name in names)
+    return f"write `for i in range(len({names[0]})):` and read {reads}"

@@ -56,6 +56,8 @@ class _Check:
         for default in [*arguments.defaults, *arguments.kw_defaults]:
             if default is not None:
                 self.refuse(default, refusals.DEFAULT)
+        for parameter in arguments.posonlyargs:
+            self.refuse(parameter, refusals.POSITIONAL_ONLY)
         for parameter in arguments.kwonlyargs:
             self.refuse(parameter, refusals.KEYWORD_ONLY)
         for rest in (arguments.vararg, arguments.kwarg):
@@ -142,7 +144,7 @@ class _Check:
                     self.refuse(node.target, refusals.LOOP_TARGET)
             case _:
                 text = "this is not range(...)"
-                self.refuse(node.iter, Refusal("for-range", text, _counted(node.iter)))
+                self.refuse(node.iter, Refusal("for-range", text, refusals.counted(node.iter)))
         self.block(node.body)
         self.loop_else(node)
 
@@ -210,8 +212,8 @@ class _Check:
                 self.expression(left)
                 self.expression(right)
             case ast.BoolOp(values=values):
-                for value in values:
-                    self.expression(value)
+                for part in values:
+                    self.expression(part)
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 for part in (test, body, orelse):
                     self.expression(part)
@@ -292,20 +294,3 @@ class _Check:
 
 def _is_none(node: ast.expr | None) -> bool:
     return isinstance(node, ast.Constant) and node.value is None
-
-
-def _counted(iterable: ast.expr) -> str:
-    """What to write instead of a loop over something that is not a range."""
-    match iterable:
-        case ast.Call(func=ast.Name(id="enumerate" | "zip"), args=[ast.Name(), *_] as arrays):
-            names = [ast.unparse(a) for a in arrays if isinstance(a, ast.Name)]
-        case ast.Name() | ast.Attribute() | ast.Subscript():
-            names = [ast.unparse(iterable)]
-        case ast.Call(func=ast.Name(id="reversed")):
-            return "count down: `for i in range(n - 1, -1, -1):`"
-        case ast.List() | ast.Tuple() | ast.Set():
-            return "write the statements once for each item, or put the items into an array"
-        case _:
-            return "count, and index inside the loop: `for i in range(n):`"
-    reads = ", ".join(f"`{name}[i]`" for name in names)
-    return f"write `for i in range(len({names[0]})):` and read {reads}"

@@ -1,0 +1,142 @@
+"""Each refusal of the subset, at its place: the files under ``tests/errors/subset``."""
+
+from __future__ import annotations
+
+import ast
+import tokenize
+from pathlib import Path
+
+import pytest
+
+from error_expectations import as_expectations, diagnostics_of, expectations
+from pycu2c.diagnostics import RULES, CompileError, Diagnostic, Label, render
+from pycu2c.frontend import refusals
+from pycu2c.frontend.refusals import Refusal
+from pycu2c.frontend.subset import check
+from pycu2c.source import Source, Span
+
+FILES = sorted((Path(__file__).parent / "errors" / "subset").glob("*.py"))
+
+
+def refused() -> list[Diagnostic]:
+    return [d for path in FILES for d in diagnostics_of(path, check)]
+
+
+def rows() -> list[Refusal]:
+    tables = (refusals.STATEMENTS, refusals.EXPRESSIONS, refusals.COMPARISONS)
+    alone = [value for value in vars(refusals).values() if isinstance(value, Refusal)]
+    return [row for table in tables for row in table.values()] + alone
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_errors(path: Path) -> None:
+    found = as_expectations(path, diagnostics_of(path, check))
+    wanted = expectations(path)
+    assert sorted(found - wanted) == []
+    assert sorted(wanted - found) == []
+
+
+def test_comments_are_all_read() -> None:
+    """A comment with a slip in it would expect nothing."""
+    for path in FILES:
+        with path.open("rb") as text:
+            comments = [t for t in tokenize.tokenize(text.readline) if "E[" in t.string]
+        wanted = sum(t.string.count("E[") for t in comments if t.type == tokenize.COMMENT)
+        assert len(expectations(path)) == wanted, path
+        assert {e.code for e in expectations(path)} <= RULES.keys()
+
+
+def test_every_refusal_has_a_case() -> None:
+    seen = {(d.code, d.labels[0].text, d.help) for d in [*refused(), *refused_trees()]}
+    assert {(row.code, row.text, row.help) for row in rows()} - seen == set()
+
+
+def test_every_refusal_helps() -> None:
+    for diagnostic in refused():
+        assert diagnostic.help
+        assert diagnostic.labels[0].text
+
+
+TREES = {  # what no function at the top of a file can have
+    "await x": "unused-value",
+    "y = await x": "subset",
+    "async for i in x: pass": "subset",
+    "nonlocal y": "global-statement",
+}
+
+
+def refused_trees() -> list[Diagnostic]:
+    return [d for text in TREES for d in check(tree_of(text))]
+
+
+def tree_of(text: str) -> Source:
+    (tree,) = ast.parse(f"def f(x):\n    {text}").body
+    assert isinstance(tree, ast.FunctionDef)
+    return Source(check_of_nothing, tree, "f.py", ("def f(x):", f"    {text}"))
+
+
+@pytest.mark.parametrize("text", TREES)
+def test_the_rest_of_python_is_refused(text: str) -> None:
+    """Whatever ``ast`` has beyond the subset, now or later, is reported once."""
+    assert [d.code for d in check(tree_of(text))] == [TREES[text]]
+
+
+def check_of_nothing() -> None:
+    """Stands for the Python function of a tree that Python would not compile."""
+
+
+def test_breaches_come_in_the_order_of_the_text() -> None:
+    for path in FILES:
+        for function in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(function, ast.FunctionDef):
+                lines = tuple(path.read_text(encoding="utf-8").splitlines())
+                found = check(Source(check_of_nothing, function, str(path), lines))
+                places = [(d.labels[0].span.line, d.labels[0].span.column) for d in found]
+                assert places == sorted(places)
+
+
+def test_a_rendered_breach(tmp_path: Path) -> None:
+    path = tmp_path / "bad.py"
+    path.write_text("def f(a):\n    for x in a:\n        a[0] = x\n")
+    (found,) = diagnostics_of(path, check)
+    assert render(found) == (
+        "error[for-range]: a for loop runs over range(...)\n"
+        f"  --> {path}:2:14\n"
+        "  2 |     for x in a:\n"
+        "    |              ^ this is not range(...)\n"
+        "    = help: write `for i in range(len(a)):` and read `a[i]`"
+    )
+
+
+# ---- the runner itself: decorators report with a CompileError --------------------------------
+
+DECORATED = """
+from runner_case import refusing
+
+def plain(x):
+    return x
+
+@refusing
+def first(x):
+    return plain(x)
+
+@refusing
+def second(x):
+    return x
+"""
+
+
+def test_each_decorated_function_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "runner_case.py").write_text(
+        "def refusing(function):\n    raise function.__globals__['report'](function)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    path = tmp_path / "case.py"
+    path.write_text(DECORATED.replace("def plain", "from test_errors import report\n\ndef plain"))
+    lines = [d.labels[0].span.line for d in diagnostics_of(path, check)]
+    assert lines == [10, 14]
+
+
+def report(function: object) -> CompileError:
+    line = getattr(function, "__code__").co_firstlineno + 1  # noqa: B009
+    return CompileError([Diagnostic("name", (Label(Span("case.py", line, 0, line, 1)),))])
