@@ -277,7 +277,12 @@ def test_gcc_reads_a_string_as_one_literal(values: list[str]) -> None:
 # ---- gcc's taste -----------------------------------------------------------------------------
 
 
-MEANING = ["-Wno-bool-operation", "-Wno-bool-compare", "-Wno-int-in-bool-context"]
+MEANING = [
+    "-Wno-bool-operation",
+    "-Wno-bool-compare",
+    "-Wno-int-in-bool-context",
+    "-Wno-sign-compare",
+]
 
 
 def compile_quietly(text: str) -> None:
