@@ -94,7 +94,39 @@ class Void:
 
 VOID = Void()
 
-Type: TypeAlias = Scalar | Array | Void
+
+@dataclass(frozen=True, slots=True)
+class Tuple:
+    """A tuple, a named tuple or a frozen dataclass: it is passed item by item. ``names`` are
+    those of the fields, empty for a plain tuple."""
+
+    items: tuple[ParameterType, ...]
+    names: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        shown = [f"{n}: {i}" for n, i in zip(self.names, self.items)] or list(map(str, self.items))
+        return f"({', '.join(shown)}{',' if len(shown) == 1 else ''})"
+
+    __repr__ = __str__
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """The type of a Python object that is known when the kernel is compiled: None, a string, a
+    function. The object itself is the type; nothing is passed at run time."""
+
+    value: object
+
+    def __str__(self) -> str:
+        return getattr(self.value, "__name__", None) or repr(self.value)
+
+    __repr__ = __str__
+
+
+NONE = Constant(None)
+
+Type: TypeAlias = Scalar | Array | Void  # of values in the IR
+ParameterType: TypeAlias = Scalar | Array | Tuple | Constant  # of what functions are given
 
 
 @dataclass(frozen=True, slots=True)
