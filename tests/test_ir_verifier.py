@@ -139,7 +139,7 @@ def test_expression(e: Expr, message: str) -> None:
         (Assign(v("x", int32), i(1, int32), HERE), "x is int elsewhere, here int32"),
         (
             Store(a(), (X,), Const(1.0, WEAK_FLOAT, HERE), HERE),
-            "float is stored in a, whose elements are float32",
+            "float is stored in a, which has float32 there",
         ),
         (Store(a(), (X, X), ONE, HERE), "a has 1 axes, and 2 indices here"),
         (Store(X, (X,), ONE, HERE), "x is indexed, and no array"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -15,6 +16,7 @@ class Kind(Enum):
     SIGNED = "signed"
     UNSIGNED = "unsigned"
     FLOAT = "float"
+    RECORD = "record"  # several fields in one value
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,7 @@ class DType:
     c: str
     suffix: str = ""  # of a literal
     pack: str = ""  # struct module's format character
+    fields: tuple[Field, ...] = ()  # of a record
 
     def __str__(self) -> str:
         return self.name
@@ -38,7 +41,29 @@ class DType:
 
     @property
     def numpy(self) -> np.dtype[np.generic]:
+        if self.fields:
+            return np.dtype(
+                {
+                    "names": [f.name for f in self.fields],
+                    "formats": [f.dtype.numpy for f in self.fields],
+                    "offsets": [f.offset for f in self.fields],
+                    "itemsize": self.size,
+                }
+            )
         return np.dtype(self.name)
+
+    def field(self, name: str) -> Field | None:
+        """The field of a record by its name."""
+        return next((f for f in self.fields if f.name == name), None)
+
+    @property
+    def alignment(self) -> int:
+        """Bytes at whose multiples a value lies; 1 where a field of a record lies anywhere else."""
+        if not self.fields:
+            return self.size
+        if any(f.offset % f.dtype.alignment for f in self.fields):
+            return 1
+        return max(f.dtype.alignment for f in self.fields)
 
     @property
     def size(self) -> int:
@@ -49,6 +74,11 @@ class DType:
     def is_integer(self) -> bool:
         """True for signed and unsigned integers, not for bool."""
         return self.kind in (Kind.SIGNED, Kind.UNSIGNED)
+
+    @property
+    def is_whole(self) -> bool:
+        """True for integers and bool."""
+        return self.is_integer or self.kind is Kind.BOOL
 
     @property
     def is_float(self) -> bool:
@@ -69,6 +99,34 @@ class DType:
         if self.kind is Kind.BOOL:
             return 1
         return (1 << (self.bits - 1 if self.is_signed else self.bits)) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A named part of a record; ``offset`` in bytes."""
+
+    name: str
+    dtype: DType
+    offset: int
+
+
+def packed_record(parts: Sequence[tuple[str, DType]]) -> DType:
+    """The record that a C compiler makes of fields in this order."""
+    fields: list[Field] = []
+    end = 0
+    for name, dtype in parts:
+        start = -(-end // dtype.alignment) * dtype.alignment
+        fields.append(Field(name, dtype, start))
+        end = start + dtype.size
+    most = max((dtype.alignment for _, dtype in parts), default=1)
+    return record(fields, -(-end // most) * most)
+
+
+def record(fields: Sequence[Field], size: int) -> DType:
+    """A record of ``size`` bytes with its fields at given places."""
+    shown = ", ".join(f"{f.name}: {f.dtype}" for f in fields)
+    short = "_".join(f.dtype.short for f in fields)
+    return DType(f"{{{shown}}}", Kind.RECORD, 8 * size, short, short, short, fields=tuple(fields))
 
 
 S, U, F = Kind.SIGNED, Kind.UNSIGNED, Kind.FLOAT

@@ -10,6 +10,7 @@ from typing import assert_never
 from pycu2c.csyntax.nodes import (
     ArrayOf,
     Binary,
+    Braced,
     Call,
     Cast,
     Conditional,
@@ -72,6 +73,9 @@ def print_expr(e: Expr) -> str:
             return f"{_base(base)}{'->' if arrow else '.'}{field}"
         case Cast(type_, operand):
             return f"({print_type(type_)}){tight(operand)}"
+        case Braced(struct, items, plus_plus):
+            head = struct if plus_plus else f"(struct {struct})"
+            return f"{head}{{{', '.join(map(print_expr, items))}}}"
         case _:
             assert_never(e)
 

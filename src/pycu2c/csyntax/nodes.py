@@ -108,8 +108,17 @@ class Cast:
     operand: Expr
 
 
+@dataclass(frozen=True, slots=True)
+class Braced:
+    """A struct value: ``(struct pair){a, b}`` in C, ``pair{a, b}`` in C++."""
+
+    struct: str
+    items: tuple[Expr, ...]
+    plus_plus: bool = False
+
+
 Expr: TypeAlias = (
-    Name | Number | String | Unary | Binary | Conditional | Call | Index | Member | Cast
+    Name | Number | String | Unary | Binary | Conditional | Call | Index | Member | Cast | Braced
 )
 
 # ---- statements ----------------------------------------------------------------------------
@@ -264,8 +273,11 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class Struct:
+    """``packed``: its fields follow each other without gaps."""
+
     name: str
     fields: tuple[Parameter, ...]
+    packed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -179,8 +179,8 @@ def _item_lines(item: Item) -> Iterator[str]:
             yield from _header_lines(item)
             yield from _inner(item.body, 0)
             yield "}"
-        case Struct(name, fields):
-            yield f"struct {name} {{"
+        case Struct(name, fields, packed):
+            yield f"struct {'__attribute__((packed)) ' if packed else ''}{name} {{"
             yield from (f"{INDENT}{print_type(f.type, f.name)};" for f in fields)
             yield "};"
         case Include(header):

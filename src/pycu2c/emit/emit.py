@@ -13,6 +13,7 @@ from pycu2c.emit.dialect import Dialect
 from pycu2c.emit.expressions import Speller
 from pycu2c.emit.helpers import instantiate
 from pycu2c.emit.names import function_names, name_variables
+from pycu2c.emit.records import Records
 from pycu2c.emit.statements import Comments, StatementSpeller
 from pycu2c.ir.effects import mentioned, writes
 from pycu2c.ir.nodes import Function, Module, Parameter, Part
@@ -34,6 +35,8 @@ def emit(module: Module, dialect: Dialect, comments: Comments = "none") -> Emitt
     devices = [emitter.device(f) for f in module.devices]
     kernel = emitter.kernel()
     items: list[c.Item] = [c.Include(header) for header in dialect.prologue]
+    for struct in emitter.records.definitions():
+        items += [c.Blank(), struct]
     if dialect.name == "c":
         items += [c.Blank(), *cpu_types(module, functions[module.kernel.name], emitter.ctype)]
     for text in emitter.helper_texts():
@@ -53,22 +56,29 @@ class _ModuleEmitter:
         self.functions = functions
         self.written = writes(module)
         self.coordinates = coordinates_used(module) if dialect.name == "c" else {}
+        self.records = Records(module, dialect)
         self.helpers: dict[tuple[str, DType], None] = {}
 
     def speller(self, function: Function) -> Speller:
         names = name_variables(function, self.functions.values())
         pointers = frozenset(p.name for p in function.parameters if p.part is Part.DATA)
         return Speller(
-            self.dialect, names, self.functions, pointers, self.coordinates, self.helpers
+            self.dialect,
+            names,
+            self.functions,
+            self.records,
+            pointers,
+            self.coordinates,
+            self.helpers,
         )
 
     def ctype(self, p: Parameter) -> c.CType:
         """The C type of a flat parameter; what is only read is const."""
         if isinstance(p.type, Array):
-            name = self.dialect.type_name(p.type.dtype)
+            name = self.records.type_name(p.type.dtype)
             owner = self._owner(p)
             return c.Pointer(c.Named(name, const=p.name not in self.written[owner]))
-        return c.Named(self.dialect.type_name(p.type.dtype))
+        return c.Named(self.records.type_name(p.type.dtype))
 
     def _owner(self, p: Parameter) -> str:
         for function in (self.module.kernel, *self.module.devices):

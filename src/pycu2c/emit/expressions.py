@@ -16,7 +16,8 @@ import numpy as np
 from pycu2c.csyntax import nodes as c
 from pycu2c.dtypes import FLOAT32, INT32, DType
 from pycu2c.emit.dialect import Dialect
-from pycu2c.emit.names import Names
+from pycu2c.emit.names import Names, identifier
+from pycu2c.emit.records import Records
 from pycu2c.ir.construct import scalar_type
 from pycu2c.ir.nodes import (
     Apply,
@@ -31,10 +32,14 @@ from pycu2c.ir.nodes import (
     Let,
     Load,
     Logical,
+    Member,
+    Pack,
     Select,
+    Store,
     Stride,
     Unary,
     Var,
+    View,
 )
 from pycu2c.operators import ADD, C_SHL, C_SHR, MUL, SUB, truth
 from pycu2c.types import Array, Scalar
@@ -50,12 +55,13 @@ class Speller:
     dialect: Dialect
     names: Names
     functions: Mapping[str, str]
+    records: Records
     pointers: frozenset[str] = frozenset()  # arrays that come as parameters
     coordinates: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     helpers: dict[tuple[str, DType], None] = field(default_factory=dict)
 
     def type(self, scalar: Scalar) -> c.Named:
-        return c.Named(self.dialect.type_name(scalar.dtype))
+        return c.Named(self.records.type_name(scalar.dtype))
 
     def into(self, e: Expr, dtype: DType) -> c.Expr:
         """Where C converts to ``dtype`` by itself: an integer widened needs no cast."""
@@ -106,14 +112,20 @@ class Speller:
             case Cast():
                 return self._cast(e)
             case Load():
-                return self._element(e)
+                return self.place(e)
             case ElementOf():
-                return c.Unary("&", self._element(e))
+                return c.Unary("&", self.place(e))
+            case Member():
+                return c.Member(self.spell(e.operand), identifier(e.field))
+            case Pack():
+                parts = tuple(self.spell(part) for part in e.parts)
+                name = self.records.names[e.type.dtype]
+                return c.Braced(name, parts, plus_plus=self.dialect.name == "cuda")
             case Apply():
                 return self._apply(e)
             case Call():
                 return self._call(e)
-            case Dim() | Stride() | Let():
+            case Dim() | Stride() | Let() | View():
                 raise AssertionError(f"{type(e).__name__} is gone before emission")
             case _:
                 assert_never(e)
@@ -172,10 +184,13 @@ class Speller:
             inner = inner.operand if e.operand.intrinsic.is_value else inner
         return c.Cast(self.type(e.type), inner)
 
-    def _element(self, e: Load | ElementOf) -> c.Expr:
+    def place(self, e: Load | ElementOf | Store) -> c.Expr:
+        """``a[i]``, ``a[i].x``: what can be read and assigned."""
         place: c.Expr = c.Name(self.names[e.array.name])
         for index in e.indices:
             place = c.Index(place, self._subscript(index))
+        for name in () if isinstance(e, Load) else e.path:
+            place = c.Member(place, identifier(name))
         return place
 
     def _apply(self, e: Apply) -> c.Expr:

@@ -84,9 +84,7 @@ class StatementSpeller:
                 target = c.Name(self.speller.names[s.var.name])
                 return [self._assign(target, s.value, scalar_type(s.var))]
             case Store():
-                place = self.speller.spell(Load(s.array, s.indices, s.span))
-                assert isinstance(s.array.type, Array)
-                return [self._assign(place, s.value, s.array.type.element)]
+                return [self._assign(self.speller.place(s), s.value, scalar_type(s.value))]
             case Evaluate():
                 return [c.Evaluate(self.speller.spell(s.value))]
             case If():

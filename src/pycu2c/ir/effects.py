@@ -16,6 +16,7 @@ from pycu2c.ir.nodes import (
     Module,
     Store,
     Var,
+    View,
 )
 from pycu2c.ir.walk import all_expressions, expressions, statements
 from pycu2c.types import Array, Space
@@ -31,12 +32,10 @@ def writes(module: Module) -> dict[str, frozenset[str]]:
             if isinstance(e, ElementOf):
                 found.add(e.array.name)
             elif isinstance(e, Call):
-                names = zip(parameters[e.function], e.arguments)
-                found |= {
-                    a.name
-                    for name, a in names
-                    if isinstance(a, Var) and name in by_name[e.function]
-                }
+                for name, given in zip(parameters[e.function], e.arguments):
+                    array = given.array if isinstance(given, View) else given
+                    if isinstance(array, Var) and name in by_name[e.function]:
+                        found.add(array.name)
         by_name[function.name] = frozenset(found)
         parameters[function.name] = tuple(p.name for p in function.parameters)
     return by_name

@@ -20,11 +20,14 @@ from pycu2c.ir.nodes import (
     Let,
     Load,
     Logical,
+    Member,
+    Pack,
     Select,
     Store,
     Stride,
     Unary,
     Var,
+    View,
 )
 from pycu2c.operators import NOT
 from pycu2c.types import VOID, WEAK_BOOL, WEAK_INT, Array, Scalar, Type
@@ -51,6 +54,12 @@ def breaches(e: Expr) -> Iterator[str]:
                 yield f"a {e.operand.type} is converted to {e.type}"
         case Dim() | Stride():
             yield from _axis(e)
+        case Member():
+            yield from _member(e)
+        case Pack():
+            yield from _pack(e)
+        case View():
+            yield from _view(e)
         case Apply():
             yield from _apply(e)
         case Load() | ElementOf() | Let() | Var() | Call():
@@ -126,6 +135,34 @@ def _axis(e: Dim | Stride) -> Iterator[str]:
         yield f"{e.array.name} has no axis {e.axis}"
     if not is_integer(e.type):
         yield f"a length is {e.type}"
+
+
+def _member(e: Member) -> Iterator[str]:
+    own = e.operand.type
+    found = own.dtype.field(e.field) if isinstance(own, Scalar) else None
+    if found is None:
+        yield f"a {own} has no field {e.field}"
+    elif found.dtype is not e.type.dtype:
+        yield f"{e.field} is {found.dtype}, not {e.type}"
+
+
+def _pack(e: Pack) -> Iterator[str]:
+    wanted = [f.dtype for f in e.type.dtype.fields]
+    given = [p.type.dtype if isinstance(p.type, Scalar) else None for p in e.parts]
+    if wanted != given:
+        yield f"{e.type} is made of {', '.join(str(p.type) for p in e.parts)}"
+
+
+def _view(e: View) -> Iterator[str]:
+    kind = e.array.type
+    if not isinstance(kind, Array) or len(e.first) != kind.ndim:
+        yield f"{len(e.first)} indices are given for {kind}"
+    elif not all(0 <= axis < kind.ndim for axis in e.axes) or len(e.axes) != e.type.ndim:
+        yield f"a view {e.type} runs along the axes {e.axes} of {kind}"
+    elif not len(e.axes) == len(e.steps) == len(e.lengths):
+        yield "a view has a step and a length for each axis"
+    if not all(is_integer(n.type) for n in (*e.first, *e.steps, *e.lengths)):
+        yield "an index, step or length of a view is no integer"
 
 
 def _apply(e: Apply) -> Iterator[str]:

@@ -19,6 +19,18 @@ from pycu2c.operators import Operator, UnaryOperator
 from pycu2c.source import Span
 from pycu2c.types import WEAK_BOOL, WEAK_INT, Array, Scalar, Type
 
+Path: TypeAlias = tuple[str, ...]  # the names of fields, outermost first
+
+
+def field_type(scalar: Scalar, path: Path) -> Scalar:
+    """The type of a record's field; of no field, the type itself."""
+    for name in path:
+        found = scalar.dtype.field(name)
+        assert found is not None, f"{scalar} has no field {name}"
+        scalar = Scalar(found.dtype)
+    return scalar
+
+
 # ---- expressions ---------------------------------------------------------------------------
 
 
@@ -116,16 +128,52 @@ class Load:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ElementOf:
-    """The place ``array[indices]`` itself, for intrinsics that work on memory; C's ``&a[i]``."""
+    """The place ``array[indices]`` itself, for intrinsics that work on memory; C's ``&a[i]``.
+    ``path`` names the field inside a record: ``&a[i].position.x``."""
 
     array: Var
     indices: tuple[Expr, ...]
     span: Span
+    path: Path = ()
 
     @property
     def type(self) -> Scalar:
         assert isinstance(self.array.type, Array)
-        return self.array.type.element
+        return field_type(self.array.type.element, self.path)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Member:
+    """A field of a record value; C's ``operand.field``."""
+
+    operand: Expr
+    field: str
+    type: Scalar
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pack:
+    """A record value made of its fields, in order."""
+
+    parts: tuple[Expr, ...]
+    type: Scalar
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class View:
+    """A part of an array, as an argument of a call. ``first`` are the indices of its first
+    element; its axis ``k`` runs along ``axes[k]`` of the array in steps of ``steps[k]``, and
+    has ``lengths[k]`` elements."""
+
+    array: Var
+    first: tuple[Expr, ...]
+    axes: tuple[int, ...]
+    steps: tuple[Expr, ...]
+    lengths: tuple[Expr, ...]
+    type: Array
+    span: Span
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -193,6 +241,9 @@ Expr: TypeAlias = (
     | Cast
     | Load
     | ElementOf
+    | Member
+    | Pack
+    | View
     | Dim
     | Stride
     | Let
@@ -231,12 +282,14 @@ class Assign:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Store:
-    """``array[indices] = value``; the value has the element type and is evaluated first."""
+    """``array[indices] = value``; the value has the element type and is evaluated first.
+    ``path`` names the field inside a record: ``a[i].x = value``."""
 
     array: Var
     indices: tuple[Expr, ...]
     value: Expr
     span: Span
+    path: Path = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -30,10 +30,13 @@ from pycu2c.ir.nodes import (
     Let,
     Load,
     Logical,
+    Member,
     Module,
     NextThread,
+    Pack,
     Parameter,
     Part,
+    Path,
     Return,
     Select,
     Stmt,
@@ -42,6 +45,7 @@ from pycu2c.ir.nodes import (
     ThreadLoop,
     Unary,
     Var,
+    View,
     While,
 )
 from pycu2c.types import VOID, WEAK_INT, Scalar, Type, boolean
@@ -145,7 +149,7 @@ class _Printer:
                 return f"{self.target(s.var)} = {value}"
             case Store():
                 place = f"{self.expression(s.array)}[{self.listed(s.indices)}]"
-                return f"{place} = {self.expression(s.value)}"
+                return f"{place}{_dotted(s.path)} = {self.expression(s.value)}"
             case Evaluate():
                 return self.expression(s.value)
             case Break():
@@ -164,6 +168,14 @@ class _Printer:
         self.typed.add(var.name)
         text = var.name if shown else f"{var.name}: {print_type(var.type)}"
         return f"<<{text}>>" if id(var) in self.marked else text
+
+    def view(self, e: View) -> str:
+        """``a[i, (0 + 2*k) of 5]``: the axes of the view with their steps and lengths."""
+        shown = [self.expression(index) for index in e.first]
+        for axis, step, length in zip(e.axes, e.steps, e.lengths):
+            pace = f"step {self.expression(step)}, length {self.expression(length)}"
+            shown[axis] += f" on: {pace}"
+        return f"view {self.expression(e.array)}[{', '.join(shown)}]"
 
     def listed(self, items: Iterable[Expr]) -> str:
         return ", ".join(self.expression(e) for e in items)
@@ -193,7 +205,14 @@ class _Printer:
             case Load():
                 return f"{self.expression(e.array)}[{self.listed(e.indices)}]"
             case ElementOf():
-                return f"&{self.expression(e.array)}[{self.listed(e.indices)}]"
+                place = f"{self.expression(e.array)}[{self.listed(e.indices)}]"
+                return f"&{place}{_dotted(e.path)}"
+            case Member():
+                return f"{self.expression(e.operand)}.{e.field}"
+            case Pack():
+                return f"{{{self.listed(e.parts)}}}"
+            case View():
+                return self.view(e)
             case Dim() | Stride():
                 word = "dim" if isinstance(e, Dim) else "stride"
                 kind = "" if e.type == WEAK_INT else f".{print_type(e.type)}"
@@ -208,6 +227,10 @@ class _Printer:
                 return f"{e.function}({self.listed(e.arguments)})"
             case _:
                 assert_never(e)
+
+
+def _dotted(path: Path) -> str:
+    return "".join(f".{name}" for name in path)
 
 
 def _variant(e: Apply) -> str:

@@ -33,6 +33,7 @@ from pycu2c.ir.nodes import (
     ThreadLoop,
     Var,
     While,
+    field_type,
 )
 from pycu2c.ir.printer import print_module
 from pycu2c.ir.walk import all_expressions, bodies, children, operands, statements
@@ -206,8 +207,9 @@ class _Checker:
         self._read(s.array, place.declared)
         yield from indices(s, self._is_pointer(s.array))
         kind = s.array.type
-        if isinstance(kind, Array) and s.value.type != kind.element:
-            yield f"{s.value.type} is stored in {s.array.name}, whose elements are {kind.element}"
+        wanted = field_type(kind.element, s.path) if isinstance(kind, Array) else s.value.type
+        if s.value.type != wanted:
+            yield f"{s.value.type} is stored in {s.array.name}, which has {wanted} there"
 
     def _is_pointer(self, array: Var) -> bool:
         """An array parameter of flat IR: its one index counts elements."""

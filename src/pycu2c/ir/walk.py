@@ -32,8 +32,10 @@ from pycu2c.ir.nodes import (
     Let,
     Load,
     Logical,
+    Member,
     Module,
     NextThread,
+    Pack,
     Return,
     Select,
     Stmt,
@@ -42,6 +44,7 @@ from pycu2c.ir.nodes import (
     ThreadLoop,
     Unary,
     Var,
+    View,
     While,
 )
 
@@ -51,7 +54,7 @@ def children(e: Expr) -> tuple[Expr, ...]:
     match e:
         case Const() | Var():
             return ()
-        case Unary() | Cast():
+        case Unary() | Cast() | Member():
             return (e.operand,)
         case Binary() | Logical():
             return (e.left, e.right)
@@ -59,6 +62,10 @@ def children(e: Expr) -> tuple[Expr, ...]:
             return (e.condition, e.then, e.orelse)
         case Load() | ElementOf():
             return (e.array, *e.indices)
+        case Pack():
+            return e.parts
+        case View():
+            return (e.array, *e.first, *e.steps, *e.lengths)
         case Dim() | Stride():
             return (e.array,)
         case Let():
@@ -74,7 +81,7 @@ def with_children(e: Expr, new: tuple[Expr, ...]) -> Expr:
     match e:
         case Const() | Var():
             return e
-        case Unary() | Cast():
+        case Unary() | Cast() | Member():
             return replace(e, operand=new[0])
         case Binary() | Logical():
             return replace(e, left=new[0], right=new[1])
@@ -82,6 +89,12 @@ def with_children(e: Expr, new: tuple[Expr, ...]) -> Expr:
             return replace(e, condition=new[0], then=new[1], orelse=new[2])
         case Load() | ElementOf():
             return replace(e, array=_array(new[0]), indices=new[1:])
+        case Pack():
+            return replace(e, parts=new)
+        case View():
+            first, rest = new[1 : 1 + len(e.first)], new[1 + len(e.first) :]
+            steps, lengths = rest[: len(e.axes)], rest[len(e.axes) :]
+            return replace(e, array=_array(new[0]), first=first, steps=steps, lengths=lengths)
         case Dim() | Stride():
             return replace(e, array=_array(new[0]))
         case Let():

@@ -24,13 +24,17 @@ from pycu2c.ir.nodes import (
     Let,
     Load,
     Logical,
+    Member,
     Module,
+    Pack,
     Select,
     Store,
     Stride,
     Unary,
     Var,
+    View,
 )
+from pycu2c.ir.walk import children
 from pycu2c.operators import (
     ADD,
     AND,
@@ -187,6 +191,10 @@ class Evaluator:
                 return self._cast(e, known)
             case Load() | ElementOf():
                 self.access(e, known)
+                return Value(everything(e.type))
+            case Member() | Pack() | View():
+                for child in children(e):
+                    self.value(child, known)
                 return Value(everything(e.type))
             case Dim():
                 return self._dim(e.array, e.axis, known)

@@ -6,10 +6,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 
 from pycu2c import dtypes
-from pycu2c.ir.construct import binary, cast, integer, scalar_type
+from pycu2c.ir.construct import binary, cast, const, scalar_type
 from pycu2c.ir.nodes import (
     Binary,
     Body,
@@ -27,6 +28,7 @@ from pycu2c.ir.nodes import (
     Store,
     Stride,
     Var,
+    View,
 )
 from pycu2c.ir.walk import (
     bodies,
@@ -95,8 +97,9 @@ class _Flattener:
         """The parameter that carries a length or stride; a literal where it is fixed."""
         assert isinstance(array.type, Array)
         if array.type.shape is not None:
-            assert part is Part.SHAPE
-            return integer(array.type.shape[axis], at.span)
+            after = array.type.shape[axis + 1 :] if part is Part.STRIDE else ()
+            fixed = math.prod(after) if part is Part.STRIDE else array.type.shape[axis]
+            return const(fixed, at.span, kind)
         key = (array.name, part, axis)
         carried = self.used.setdefault(key, kind)
         return cast(Var(f"{array.name}.{part.value}.{axis}", carried, at.span), kind)
@@ -141,6 +144,9 @@ class _Flattener:
         out: list[Expr] = []
         for parameter in self.flat[call.function].parameters:
             given = call.arguments[parameter.argument]
+            if isinstance(given, View):
+                out.append(self.view_part(given, parameter))
+                continue
             if parameter.part in (Part.VALUE, Part.DATA):
                 out.append(given)
                 continue
@@ -153,6 +159,19 @@ class _Flattener:
                 )
             )
         return tuple(out)
+
+    def view_part(self, view: View, parameter: Parameter) -> Expr:
+        """A part of an array as a callee takes it: where it begins, its lengths, its strides."""
+        if parameter.part is Part.DATA:
+            indices = self.indices(view.array, view.first)
+            return ElementOf(view.array, indices, view.span)
+        assert isinstance(parameter.type, Scalar)
+        if parameter.part is Part.SHAPE:
+            return cast(view.lengths[parameter.axis], parameter.type)
+        step = cast(view.steps[parameter.axis], parameter.type)
+        axis = view.axes[parameter.axis]
+        stride = self.part(view.array, Part.STRIDE, axis, parameter.type, view)
+        return binary(MUL, stride, step, view.span)
 
     def parameters(self, function: Function) -> tuple[Parameter, ...]:
         """Each array's pointer, followed by the parts of it that are used."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from pycu2c.diagnostics import Label, fail
+from pycu2c.ir.construct import cast, scalar_type
 from pycu2c.ir.effects import is_block_level
 from pycu2c.ir.nodes import (
     Allocate,
@@ -17,23 +18,28 @@ from pycu2c.ir.nodes import (
     Break,
     Call,
     Const,
+    Dim,
+    ElementOf,
     Evaluate,
     Expr,
     For,
     Function,
     Let,
+    Load,
     Module,
     Return,
     Stmt,
     Store,
+    Stride,
     Var,
+    View,
     While,
 )
+from pycu2c.ir.views import composed, indices_in_array, scaled
 from pycu2c.ir.walk import (
     bodies,
     children,
     operands,
-    rewrite,
     statements,
     with_bodies,
     with_children,
@@ -84,20 +90,35 @@ class _Inliner:
             return self._expanded(replace(e, arguments=arguments))
         return with_children(e, tuple(self.expression(c) for c in children(e)))
 
+    def _array(self, argument: Expr, hint: str) -> Var | View:
+        """An array argument; what a view is made of is computed once."""
+        if isinstance(argument, Var):
+            return argument
+        assert isinstance(argument, View)
+        parts: list[Expr] = []
+        for number, part in enumerate(children(argument)[1:]):
+            if not isinstance(part, Const):
+                kept = Var(f"{hint}.{number}", scalar_type(part), part.span)
+                self._before.append(Assign(kept, part, part.span))
+                part = kept
+            parts.append(part)
+        view = with_children(argument, (argument.array, *parts))
+        assert isinstance(view, View)
+        return view
+
     def _expanded(self, call: Call) -> Expr:
         """The callee's body before this statement; its value as a variable."""
         function = self.functions[call.function]
         self._count += 1
         tag = f"i{self._count}"
-        arrays: dict[str, Var] = {}
+        arrays: dict[str, Var | View] = {}
         for parameter, argument in zip(function.parameters, call.arguments):
             if isinstance(parameter.type, Array):
-                assert isinstance(argument, Var)
-                arrays[parameter.name] = argument
+                arrays[parameter.name] = self._array(argument, f"{parameter.name}.{tag}")
             else:
                 var = Var(f"{parameter.name}.{tag}", parameter.type, argument.span)
                 self._before.append(Assign(var, argument, argument.span))
-        body = _renamed(function.body, tag, arrays)
+        body = _Renamer(tag, arrays).body(function.body)
         result = None
         if isinstance(function.result, Scalar):
             result = Var(f"result.{tag}", function.result, call.span)
@@ -105,25 +126,70 @@ class _Inliner:
         return result if result is not None else Const(False, WEAK_BOOL, call.span)
 
 
-def _renamed(body: Body, tag: str, arrays: dict[str, Var]) -> Body:
-    """A copy with variables of its own; array parameters are the caller's arrays."""
+@dataclass(frozen=True, slots=True)
+class _Renamer:
+    """Makes a copy with variables of its own; array parameters are the caller's arrays."""
 
-    def var(v: Var) -> Var:
-        return arrays[v.name] if v.name in arrays else replace(v, name=f"{v.name}.{tag}")
+    tag: str
+    arrays: dict[str, Var | View]
 
-    def expression(e: Expr) -> Expr:
-        if isinstance(e, Var):
-            return var(e)
-        return replace(e, name=f"{e.name}.{tag}") if isinstance(e, Let) else e
+    def body(self, body: Body) -> Body:
+        return tuple(self.statement(s) for s in body)
 
-    def statement(s: Stmt) -> Stmt:
-        s = with_operands(s, tuple(rewrite(e, expression) for e in operands(s)))
-        s = with_bodies(s, tuple(tuple(statement(x) for x in b) for b in bodies(s)))
+    def statement(self, s: Stmt) -> Stmt:
+        s = with_operands(s, tuple(self.expression(e) for e in operands(s)))
+        s = with_bodies(s, tuple(self.body(b) for b in bodies(s)))
         if isinstance(s, (Assign, For, Allocate)):
-            return replace(s, var=var(s.var))
-        return replace(s, array=var(s.array)) if isinstance(s, Store) else s
+            return replace(s, var=self.own(s.var))
+        if not isinstance(s, Store):
+            return s
+        array, indices = self.place(s.array, s.indices)
+        return replace(s, array=array, indices=indices)
 
-    return tuple(statement(s) for s in body)
+    def own(self, v: Var) -> Var:
+        return replace(v, name=f"{v.name}.{self.tag}")
+
+    def place(self, array: Var, indices: tuple[Expr, ...]) -> tuple[Var, tuple[Expr, ...]]:
+        """An element, in the caller's array."""
+        given = self.arrays.get(array.name)
+        if isinstance(given, View):
+            return given.array, indices_in_array(given, indices)
+        return given or self.own(array), indices
+
+    def expression(self, e: Expr) -> Expr:
+        match e:
+            case Var():
+                return self.arrays.get(e.name) or self.own(e)
+            case Load() | ElementOf():
+                inner = tuple(self.expression(i) for i in e.indices)
+                array, indices = self.place(e.array, inner)
+                return replace(e, array=array, indices=indices)
+            case Dim() | Stride():
+                return self.measure(e)
+            case View():
+                return self.view(e)
+            case _:
+                new = with_children(e, tuple(self.expression(child) for child in children(e)))
+                return replace(new, name=f"{new.name}.{self.tag}") if isinstance(new, Let) else new
+
+    def measure(self, e: Dim | Stride) -> Expr:
+        """A length or stride of an array that may be a view here."""
+        given = self.arrays.get(e.array.name)
+        if not isinstance(given, View):
+            return replace(e, array=given or self.own(e.array))
+        if isinstance(e, Dim):
+            return cast(given.lengths[e.axis], e.type)
+        stride = replace(e, array=given.array, axis=given.axes[e.axis])
+        return scaled(cast(given.steps[e.axis], e.type), stride)
+
+    def view(self, e: View) -> View:
+        given = self.arrays.get(e.array.name)
+        parts = tuple(self.expression(child) for child in children(e)[1:])
+        new = with_children(e, (e.array, *parts))
+        assert isinstance(new, View)
+        if isinstance(given, View):
+            return composed(given, new)
+        return replace(new, array=given or self.own(e.array))
 
 
 def _without_returns(body: Body, result: Var | None, function: Function) -> list[Stmt]:

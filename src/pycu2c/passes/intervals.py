@@ -35,12 +35,12 @@ TRUTH = Interval(0, 1)
 
 def is_whole(scalar: object) -> bool:
     """Whether the values of a type are whole numbers; bools are 0 and 1."""
-    return isinstance(scalar, Scalar) and not scalar.dtype.is_float
+    return isinstance(scalar, Scalar) and scalar.dtype.is_whole
 
 
 def everything(scalar: object) -> Interval:
     """All values of a type; of a float or an array nothing is known."""
-    if not isinstance(scalar, Scalar) or scalar.dtype.is_float:
+    if not isinstance(scalar, Scalar) or not scalar.dtype.is_whole:
         return ANYTHING
     return Interval(scalar.dtype.minimum, scalar.dtype.maximum)
 

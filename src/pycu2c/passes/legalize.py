@@ -30,6 +30,7 @@ from pycu2c.ir.nodes import (
     Store,
     Unary,
     Var,
+    View,
 )
 from pycu2c.ir.walk import (
     bodies,
@@ -130,6 +131,8 @@ class _Legalizer:
                 return self._unary(old, new)
             case ((Load() | ElementOf()), (Load() | ElementOf())):
                 return replace(new, indices=self._indices(new.array, old.indices, new.indices))
+            case View(), View():
+                return replace(new, first=self._indices(new.array, old.first, new.first))
             case _:
                 return new
 

@@ -26,6 +26,7 @@ from pycu2c.ir.nodes import (
     Function,
     Let,
     Module,
+    Pack,
     Return,
     Select,
     Stmt,
@@ -209,5 +210,5 @@ def _agreed(pair: tuple[Expr, ...]) -> tuple[Expr, ...]:
 def _same_types(e: Expr, inside: tuple[Expr, ...]) -> Expr:
     """Operands in the types that they had, but for indices, which may be of any."""
     pairs = zip(inside, children(e))
-    old_types = isinstance(e, (Unary, Binary, Select))
+    old_types = isinstance(e, (Unary, Binary, Select, Pack))
     return with_children(e, tuple(_as(n, o.type) if old_types else n for n, o in pairs))

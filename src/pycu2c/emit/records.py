@@ -1,0 +1,78 @@
+"""Record dtypes -> C structs: one for each that a module uses, with its own name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pycu2c.csyntax import nodes as c
+from pycu2c.dtypes import UINT8, DType, Kind
+from pycu2c.emit.dialect import Dialect
+from pycu2c.emit.names import identifier
+from pycu2c.ir.nodes import Allocate, Assign, Declare, Function, Module
+from pycu2c.ir.walk import all_expressions, statements
+from pycu2c.types import Array, Scalar, Type
+
+
+class Records:
+    """The structs of one module. ``names`` is what they are called."""
+
+    def __init__(self, module: Module, dialect: Dialect) -> None:
+        self.dialect = dialect
+        self.names: dict[DType, str] = {}
+        for function in (*module.devices, module.kernel):
+            for kind in _types(function):
+                if isinstance(kind, (Scalar, Array)):
+                    self._take(kind.dtype)
+
+    def _take(self, dtype: DType) -> None:
+        """A struct's fields are defined before it."""
+        if dtype.kind is not Kind.RECORD or dtype in self.names:
+            return
+        for field in dtype.fields:
+            self._take(field.dtype)
+        wish = identifier(dtype.short)
+        chosen, count = wish, 0
+        while chosen in self.names.values():
+            count += 1
+            chosen = f"{wish}_{count}"
+        self.names[dtype] = chosen
+
+    def type_name(self, dtype: DType) -> str:
+        """How C spells any dtype."""
+        if dtype.kind is Kind.RECORD:
+            return f"struct {self.names[dtype]}"
+        return self.dialect.type_name(dtype)
+
+    def definitions(self) -> list[c.Item]:
+        """The structs, each after those that it holds."""
+        return [self._struct(dtype, name) for dtype, name in self.names.items()]
+
+    def _struct(self, dtype: DType, name: str) -> c.Struct:
+        packed = dtype.alignment == 1 and any(f.dtype.alignment > 1 for f in dtype.fields)
+        fields: list[c.Parameter] = []
+        end = 0
+        for field in sorted(dtype.fields, key=lambda f: f.offset):
+            natural = 1 if packed else field.dtype.alignment
+            if -(-end // natural) * natural < field.offset:
+                fields.append(self._padding(field.offset - end, len(fields)))
+            fields.append(c.Parameter(c.Named(self.type_name(field.dtype)), identifier(field.name)))
+            end = field.offset + field.dtype.size
+        if -(-end // dtype.alignment) * dtype.alignment < dtype.size:
+            fields.append(self._padding(dtype.size - end, len(fields)))
+        return c.Struct(name, tuple(fields), packed)
+
+    def _padding(self, size: int, number: int) -> c.Parameter:
+        byte = c.Named(self.dialect.type_name(UINT8))
+        return c.Parameter(c.ArrayOf(byte, (size,)), f"unused{number}")
+
+
+def _types(function: Function) -> Iterator[Type]:
+    """Every type that a function mentions."""
+    yield function.result
+    for p in function.parameters:
+        yield p.type
+    for s in statements(function.body):
+        if isinstance(s, (Allocate, Assign, Declare)):
+            yield s.var.type
+    for e in all_expressions(function.body):
+        yield e.type

@@ -1,0 +1,50 @@
+"""Views taken apart: which element of the array an element of a view is."""
+
+from __future__ import annotations
+
+from pycu2c.ir.construct import binary, cast, scalar_type
+from pycu2c.ir.nodes import Const, Expr, View
+from pycu2c.operators import ADD, MUL
+from pycu2c.types import WEAK_INT, Scalar
+
+
+def indices_in_array(view: View, indices: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    """``v[j]`` of ``v = a[i, 2:]`` -> the indices ``i, 2 + j`` of ``a``."""
+    out = list(view.first)
+    for axis, step, index in zip(view.axes, view.steps, indices):
+        out[axis] = shifted(out[axis], step, index)
+    return tuple(out)
+
+
+def composed(outer: View, inner: View) -> View:
+    """``inner``, a view of the view ``outer``, as a view of the array."""
+    axes = tuple(outer.axes[axis] for axis in inner.axes)
+    steps = tuple(scaled(outer.steps[a], s) for a, s in zip(inner.axes, inner.steps))
+    first = indices_in_array(outer, inner.first)
+    return View(outer.array, first, axes, steps, inner.lengths, inner.type, inner.span)
+
+
+def shifted(start: Expr, step: Expr, index: Expr) -> Expr:
+    """``start + step * index``, without what changes nothing."""
+    offset = scaled(step, index)
+    if isinstance(start, Const) and start.value == 0:
+        return offset
+    if isinstance(offset, Const) and offset.value == 0:
+        return start
+    left, right = _agreed(start, offset)
+    return binary(ADD, left, right, index.span)
+
+
+def scaled(step: Expr, index: Expr) -> Expr:
+    """``step * index``."""
+    for factor, other in ((step, index), (index, step)):
+        if isinstance(factor, Const) and factor.value == 1:
+            return other
+    left, right = _agreed(step, index)
+    return binary(MUL, left, right, index.span)
+
+
+def _agreed(a: Expr, b: Expr) -> tuple[Expr, Expr]:
+    """Two whole numbers in one type: int, unless both are of the same one."""
+    kind: Scalar = scalar_type(a) if a.type == b.type else WEAK_INT
+    return cast(a, kind), cast(b, kind)
