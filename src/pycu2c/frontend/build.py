@@ -4,23 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
 from pycu2c.diagnostics import CompileError, Diagnostic, Label, fail
-from pycu2c.frontend.calls import call
-from pycu2c.frontend.frame import Frame
-from pycu2c.frontend.liveranges import LiveRanges, live_ranges
+from pycu2c.frontend.bindings import parameters as parameters_of
+from pycu2c.frontend.expressions import expression
+from pycu2c.frontend.frame import Frame, Types
+from pycu2c.frontend.liveranges import live_ranges
 from pycu2c.frontend.statements import block
+from pycu2c.frontend.structured import joined, leaf_types, named, packed, result_type
 from pycu2c.frontend.subset import check
 from pycu2c.ir.construct import cast
-from pycu2c.ir.nodes import Assign, Body, Function, If, Module, Parameter, Return, Stmt, Var, While
+from pycu2c.ir.nodes import (
+    Assign,
+    Body,
+    Expr,
+    Function,
+    If,
+    Module,
+    Pack,
+    Parameter,
+    Return,
+    Stmt,
+    Var,
+    While,
+)
 from pycu2c.ir.walk import map_stmt
 from pycu2c.source import Source, Span
-from pycu2c.types import VOID, Array, Scalar, Signature, Type, join
+from pycu2c.types import NONE, Array, ParameterType, Scalar, Signature
 
 _MOST_WALKS = 20  # types settle in two or three; a chain of n loop-carried names may take n
-
-Types: TypeAlias = "tuple[Scalar | Array, ...]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +58,7 @@ def build(source: Source, signature: Signature) -> Built:
 @dataclass(slots=True)
 class _ModuleBuilder:
     devices: dict[tuple[Source, Types], Function] = field(default_factory=dict)
+    results: dict[tuple[Source, Types], ParameterType] = field(default_factory=dict)
     local_types: dict[int, Scalar] = field(default_factory=dict)
     join_types: dict[int, Scalar] = field(default_factory=dict)
     warnings: list[Diagnostic] = field(default_factory=list)
@@ -54,7 +67,7 @@ class _ModuleBuilder:
 
     def function(self, source: Source, types: Types, *, is_kernel: bool) -> Function:
         """Build one function: walk until the types of its variables are those found before."""
-        parameters = source.tree.args.args
+        parameters = parameters_of(source.tree.args)
         if len(parameters) != len(types):
             fail(
                 "signature",
@@ -65,49 +78,36 @@ class _ModuleBuilder:
         if problems:
             raise CompileError(problems)
         ranges = live_ranges(source.tree)
-        settled: dict[str, Scalar] = {}
+        frame = Frame(source, ranges, {}, self.device, expression, is_kernel)
         for _ in range(_MOST_WALKS):
-            frame, body = self._walk(source, ranges, settled, types, is_kernel)
-            if frame.types == settled:
+            body = _walk(frame, types)
+            if frame.types == frame.settled:
                 break
-            settled = frame.types
+            frame = frame.again()
         if frame.problems:
             raise CompileError(_unique(frame.problems))
         return self._finished(frame, body, types)
 
-    def _walk(
-        self, source: Source, ranges: LiveRanges, settled: dict[str, Scalar], types: Types,
-        is_kernel: bool,
-    ) -> tuple[Frame, Body]:  # fmt: skip
-        frame = Frame(source, ranges, settled, self.device, call, is_kernel)
-        for node, given in zip(source.tree.args.args, types):
-            name = ranges.names[id(node)]
-            frame.origins[name] = source.span(node)
-            if isinstance(given, Array):
-                frame.bound[name] = Var(name, given, source.span(node))
-            else:
-                frame.types[name] = given
-        return frame, block(frame, source.tree.body)
-
     def _finished(self, frame: Frame, body: Body, types: Types) -> Function:
         source = frame.source
-        result = _result(frame, body)
-        self._note_types(frame, result)
+        kind = _result(frame, body)
+        self.results[source, types] = kind
+        self._note_types(frame, kind)
         self.warnings += _maybe_undefined(frame)
         parameters, converted = _parameters(frame, types)
         return Function(
             source.name,
             source.name,
             parameters,
-            result,
-            converted + _returning(frame, body),
+            result_type(kind),
+            converted + _returning(frame, body, kind),
             source.span(source.tree),
         )
 
-    def _note_types(self, frame: Frame, result: Type) -> None:
+    def _note_types(self, frame: Frame, result: ParameterType) -> None:
         """A device function typed in two ways has no one type for a name; it then goes without."""
         stores = {key: frame.types[name] for key, name in frame.store_types.items()}
-        for node in frame.source.tree.args.args:
+        for node in parameters_of(frame.source.tree.args):
             name = frame.ranges.names[id(node)]
             if name in frame.types:
                 stores[id(node)] = frame.types[name]
@@ -122,11 +122,12 @@ class _ModuleBuilder:
     def one_type(self, table: dict[int, Scalar]) -> dict[int, Scalar]:
         return {key: value for key, value in table.items() if key not in self._two_types}
 
-    def device(self, source: Source, types: Types, span: Span) -> Function:
-        """The IR of a device function for the types of a call; built once for each."""
+    def device(self, source: Source, types: Types, span: Span) -> tuple[Function, ParameterType]:
+        """The IR of a device function for the types of a call, and the type of what it returns;
+        built once for each."""
         key = (source, types)
         if key in self.devices:
-            return self.devices[key]
+            return self.devices[key], self.results[key]
         if source in self._active:
             fail(
                 "recursion",
@@ -144,7 +145,27 @@ class _ModuleBuilder:
         self.devices[key] = Function(
             name, built.name, built.parameters, built.result, built.body, built.span
         )
-        return self.devices[key]
+        return self.devices[key], self.results[key]
+
+
+def _walk(frame: Frame, types: Types) -> Body:
+    """One walk over a function: parameters, then statements."""
+    source = frame.source
+    for node, given in zip(parameters_of(source.tree.args), types):
+        name, span = frame.ranges.names[id(node)], source.span(node)
+        frame.origins[name] = span
+
+        def leaf(part: str, kind: Scalar | Array, span: Span = span) -> Expr:
+            if isinstance(kind, Array):
+                return Var(part, kind, span)
+            frame.types[part] = kind
+            frame.origins[part] = span
+            return frame.variable(part, span)
+
+        value = named(name, given, span, leaf)
+        if not isinstance(given, Scalar):
+            frame.bound[name] = value
+    return block(frame, source.tree.body)
 
 
 def _unique(problems: list[Diagnostic]) -> list[Diagnostic]:
@@ -153,35 +174,39 @@ def _unique(problems: list[Diagnostic]) -> list[Diagnostic]:
 
 
 def _parameters(frame: Frame, types: Types) -> tuple[tuple[Parameter, ...], Body]:
-    """The parameters, and conversions of those whose variable has another type than comes in."""
+    """A parameter for each number and array, and conversions of those whose variable has
+    another type than comes in."""
     parameters: list[Parameter] = []
     converted: list[Stmt] = []
-    for position, (node, given) in enumerate(zip(frame.source.tree.args.args, types)):
-        name, span = frame.ranges.names[id(node)], frame.span(node)
-        own = frame.types.get(name, given)
-        if isinstance(given, Scalar) and isinstance(own, Scalar) and own != given:
-            arriving = Var(f"{name}.given", given, span)
-            converted.append(Assign(Var(name, own, span), cast(arriving, own), span))
-            name = arriving.name
-        parameters.append(Parameter(name, given, position))
+    for node, given in zip(parameters_of(frame.source.tree.args), types):
+        span = frame.span(node)
+
+        def leaf(name: str, kind: Scalar | Array, span: Span = span) -> Expr:
+            own = frame.types.get(name, kind)
+            if isinstance(kind, Scalar) and isinstance(own, Scalar) and own != kind:
+                arriving = Var(f"{name}.given", kind, span)
+                converted.append(Assign(Var(name, own, span), cast(arriving, own), span))
+                name = arriving.name
+            parameters.append(Parameter(name, kind, len(parameters)))
+            return Var(name, kind, span)
+
+        named(frame.ranges.names[id(node)], given, span, leaf)
     return tuple(parameters), tuple(converted)
 
 
-def _result(frame: Frame, body: Body) -> Type:
+def _result(frame: Frame, body: Body) -> ParameterType:
     """The joined type of what a function returns."""
-    result: Type | None = None if frame.results else VOID
+    result: ParameterType | None = None if frame.results else NONE
     for given, span in frame.results:
-        if result is None:
-            result = given
-        elif isinstance(result, Scalar) and isinstance(given, Scalar):
-            result = join(result, given)
-        elif result != given:
+        common = given if result is None else joined(result, given)
+        if common is None:
             first = frame.results[0]
             fail(
                 "return-type", Label(span, f"here `{given}`"), Label(first[1], f"here `{first[0]}`")
             )
+        result = common
     assert result is not None
-    if isinstance(result, Scalar) and not always_leaves(body):
+    if result != NONE and not always_leaves(body):
         fail(
             "return-type",
             Label(frame.span(frame.source.tree), f"it can end without giving its `{result}`"),
@@ -212,18 +237,18 @@ def _breaks(body: Body) -> bool:
     return "Break" in names or any(_breaks(b) for b in inner)
 
 
-def _returning(frame: Frame, body: Body) -> Body:
+def _returning(frame: Frame, body: Body, kind: ParameterType) -> Body:
     """Every returned value in the function's one type."""
-    results = {given for given, _ in frame.results}
-    if len(results) < 2:
+    if len({given for given, _ in frame.results}) < 2:
         return body
-    common = _result(frame, body)
-    assert isinstance(common, Scalar)
+    wanted = [leaf for leaf in leaf_types(kind) if isinstance(leaf, Scalar)]
 
     def converted(s: Stmt) -> Body:
-        if isinstance(s, Return) and s.value is not None:
-            return (Return(cast(s.value, common), s.span),)
-        return (s,)
+        if not isinstance(s, Return) or s.value is None:
+            return (s,)
+        given = s.value.parts if isinstance(s.value, Pack) else (s.value,)
+        parts = [cast(e, to) for e, to in zip(given, wanted, strict=True)]
+        return (Return(packed(parts, result_type(kind), s.span), s.span),)
 
     return map_stmt(body, converted)
 

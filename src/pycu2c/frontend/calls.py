@@ -5,29 +5,24 @@ from __future__ import annotations
 import ast
 import difflib
 from collections.abc import Callable
-from types import FunctionType
-from typing import NoReturn
 
 import numpy as np
 
 from pycu2c import dtypes
 from pycu2c.diagnostics import Label, fail
-from pycu2c.frontend.expressions import (
-    checked_indices,
-    constant_integer,
-    dimension,
-    expression,
-    numeric,
-)
-from pycu2c.frontend.frame import Frame, Items, Static, Value, number
-from pycu2c.frontend.operations import coerce, unary
+from pycu2c.frontend import views
+from pycu2c.frontend.comprehensions import static_items
+from pycu2c.frontend.frame import Closure, Frame, Items, Static, Value, number
+from pycu2c.frontend.functions import call_function
+from pycu2c.frontend.operations import binary, coerce, unary
+from pycu2c.frontend.sequence import in_order, kept
+from pycu2c.frontend.subscripts import element
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.dtype_names import scalar_named
 from pycu2c.intrinsics.registry import Effect, Intrinsic, bound_to
-from pycu2c.ir.construct import cast, scalar_type, truth
-from pycu2c.ir.nodes import Allocate, Apply, Call, Const, ElementOf, Expr, Var
-from pycu2c.operators import POS
-from pycu2c.source import Source, Span
+from pycu2c.ir.construct import both, cast, integer, scalar_type, truth
+from pycu2c.ir.nodes import Allocate, Apply, Const, ElementOf, Expr, Junction, Var, View
+from pycu2c.operators import ADD, FLOORDIV, MOD, POS
 from pycu2c.types import (
     VOID,
     WEAK_BOOL,
@@ -43,7 +38,9 @@ from pycu2c.types import (
 
 def call(frame: Frame, node: ast.Call) -> Value:
     """The value of a call."""
-    callee = expression(frame, node.func)
+    callee = frame.value(node.func)
+    if isinstance(callee, Closure):
+        return call_function(frame, callee, node)
     if not isinstance(callee, Static):
         fail("call", Label(frame.span(node.func), "this is a value, not a function"))
     value = callee.value
@@ -59,7 +56,7 @@ def call(frame: Frame, node: ast.Call) -> Value:
     scalar = scalar_named(value)
     if scalar is not None:
         return _conversion(frame, scalar, node)
-    return _device(frame, callee, node)
+    return call_function(frame, callee, node)
 
 
 def _is_builtin(value: object) -> bool:
@@ -99,7 +96,7 @@ def _arguments(frame: Frame, node: ast.Call, names: tuple[str, ...], what: str) 
 
 
 def _single(frame: Frame, node: ast.Call, what: str) -> Expr:
-    return numeric(frame, _arguments(frame, node, ("x",), what)[0])
+    return frame.number(_arguments(frame, node, ("x",), what)[0])
 
 
 def _int(frame: Frame, node: ast.Call) -> Expr:
@@ -141,11 +138,13 @@ def _round(frame: Frame, node: ast.Call) -> Expr:
 
 
 def _len(frame: Frame, node: ast.Call) -> Expr:
-    value = expression(frame, _arguments(frame, node, ("array",), "len")[0])
+    value = frame.value(_arguments(frame, node, ("array",), "len")[0])
     if isinstance(value, Items):
         return Const(len(value.items), WEAK_INT, frame.span(node))
-    if isinstance(value, Var) and isinstance(value.type, Array):
-        return dimension(value, 0, frame.span(node))
+    if isinstance(value, Static) and isinstance(value.value, (str, range)):
+        return Const(len(value.value), WEAK_INT, frame.span(node))
+    if isinstance(value, (Var, View)) and isinstance(value.type, Array) and value.type.ndim:
+        return views.length(value, 0, frame.span(node))
     fail("argument-type", Label(frame.span(node.args[0]), "len() is of an array or a tuple"))
 
 
@@ -153,7 +152,8 @@ def _extreme(name: str) -> Callable[[Frame, ast.Call], Expr]:
     def build(frame: Frame, node: ast.Call) -> Expr:
         if node.keywords:
             fail("call", Label(frame.span(node.keywords[0]), f"{name}() takes values only"))
-        values = [v for e in node.args for v in _flattened(expression(frame, e), len(node.args))]
+        given = in_order(frame, node.args)
+        values = [v for value in given for v in _flattened(value, len(given))]
         if not values:
             fail("argument-count", Label(frame.span(node), f"{name}() needs two values or more"))
         numbers = [number(v) for v in values]
@@ -170,15 +170,81 @@ def _extreme(name: str) -> Callable[[Frame, ast.Call], Expr]:
 
 
 def _flattened(value: Value, count: int) -> tuple[Value, ...]:
-    return value.items if isinstance(value, Items) and count == 1 else (value,)
+    return static_items(value) if count == 1 and isinstance(value, (Items, Static)) else (value,)
 
 
 def _range(frame: Frame, node: ast.Call) -> Value:
-    fail(
-        "call",
-        Label(frame.span(node), "range() stands in a for loop"),
-        help="write: for i in range(n):",
-    )
+    """Known while compiling, unless it is in a for loop."""
+    bounds = [number(value) for value in in_order(frame, node.args)]
+    known = [int(b.value) for b in bounds if isinstance(b, Const) and b.type.dtype.is_whole]
+    if len(known) != len(bounds) or not known or 0 in known[2:]:
+        fail(
+            "call",
+            Label(frame.span(node), "range() with bounds that are computed stands in a for loop"),
+            help="write: for i in range(n):",
+        )
+    return Static(range(*known), frame.span(node))
+
+
+# ---- functions of tuples: their length is known ------------------------------------------------
+
+
+def _items_given(frame: Frame, node: ast.Call, what: str) -> list[Value]:
+    (given,) = _arguments(frame, node, ("iterable",), what)
+    return list(static_items(frame.value(given)))
+
+
+def _tuple(frame: Frame, node: ast.Call) -> Value:
+    if not node.args:
+        return Items((), frame.span(node))
+    return Items(tuple(_items_given(frame, node, "tuple")), frame.span(node))
+
+
+def _sum(frame: Frame, node: ast.Call) -> Value:
+    names = ("iterable", "start") if len(node.args) + len(node.keywords) > 1 else ("iterable",)
+    given = in_order(frame, _arguments(frame, node, names, "sum"))
+    total: Expr = number(given[1]) if len(given) > 1 else integer(0, frame.span(node))
+    for item in static_items(given[0]):
+        total = binary(frame, ADD, total, number(item), frame.span(node))
+    return total
+
+
+def _quantified(op: Junction) -> Callable[[Frame, ast.Call], Value]:
+    def build(frame: Frame, node: ast.Call) -> Value:
+        span = frame.span(node)
+        result: Expr = Const(op is Junction.AND, WEAK_BOOL, span)
+        for item in _items_given(frame, node, "all" if op is Junction.AND else "any"):
+            result = both(op, result, truth(number(item)), span)
+        return result
+
+    return build
+
+
+def _enumerate(frame: Frame, node: ast.Call) -> Value:
+    names = ("iterable", "start") if len(node.args) + len(node.keywords) > 1 else ("iterable",)
+    given = _arguments(frame, node, names, "enumerate")
+    start = constant_integer(frame, given[1], "the start of enumerate") if given[1:] else 0
+    span = frame.span(node)
+    items = static_items(frame.value(given[0]))
+    pairs = [Items((integer(i, span), item), span) for i, item in enumerate(items, start)]
+    return Items(tuple(pairs), span)
+
+
+def _zip(frame: Frame, node: ast.Call) -> Value:
+    span = frame.span(node)
+    given = [static_items(value) for value in in_order(frame, node.args)]
+    return Items(tuple(Items(group, span) for group in zip(*given)), span)
+
+
+def _reversed(frame: Frame, node: ast.Call) -> Value:
+    return Items(tuple(_items_given(frame, node, "reversed")[::-1]), frame.span(node))
+
+
+def _divmod(frame: Frame, node: ast.Call) -> Value:
+    a, b = in_order(frame, _arguments(frame, node, ("a", "b"), "divmod"))
+    left, right = (number(kept(frame, v, "value")) for v in (a, b))
+    span = frame.span(node)
+    return Items(tuple(binary(frame, op, left, right, span) for op in (FLOORDIV, MOD)), span)
 
 
 _BUILTINS: dict[object, Callable[[Frame, ast.Call], Value]] = {
@@ -192,11 +258,20 @@ _BUILTINS: dict[object, Callable[[Frame, ast.Call], Value]] = {
     min: _extreme("min"),
     max: _extreme("max"),
     range: _range,
+    tuple: _tuple,
+    list: _tuple,
+    sum: _sum,
+    all: _quantified(Junction.AND),
+    any: _quantified(Junction.OR),
+    enumerate: _enumerate,
+    zip: _zip,
+    reversed: _reversed,
+    divmod: _divmod,
 }
 
 
 def _conversion(frame: Frame, scalar: Scalar, node: ast.Call) -> Expr:
-    operand = numeric(frame, _arguments(frame, node, ("x",), str(scalar))[0])
+    operand = frame.number(_arguments(frame, node, ("x",), str(scalar))[0])
     if scalar.dtype is dtypes.BOOL:
         return cast(truth(operand), scalar)
     return coerce(operand, scalar)
@@ -223,7 +298,7 @@ def _allocation(space: Space) -> Callable[[Frame, Intrinsic, ast.Call], Value]:
     def build(frame: Frame, row: Intrinsic, node: ast.Call) -> Value:
         shape_node, dtype_node = _arguments(frame, node, ("shape", "dtype"), row.name)
         shape = _shape(frame, shape_node)
-        named = expression(frame, dtype_node)
+        named = frame.value(dtype_node)
         scalar = scalar_named(named.value) if isinstance(named, Static) else None
         if scalar is None or scalar.weak:
             fail(
@@ -246,7 +321,7 @@ def _allocation(space: Space) -> Callable[[Frame, Intrinsic, ast.Call], Value]:
 
 
 def _shape(frame: Frame, node: ast.expr) -> tuple[int, ...]:
-    value = expression(frame, node)
+    value = frame.value(node)
     items = value.items if isinstance(value, Items) else (value,)
     shape = []
     for item in items:
@@ -276,7 +351,7 @@ _FORMS: dict[str, Callable[[Frame, Intrinsic, ast.Call], Value]] = {
 def _intrinsic(frame: Frame, row: Intrinsic, node: ast.Call) -> Expr:
     names = tuple(name for name, _ in row.parameters)
     given = dict(zip(names, _arguments(frame, node, names, row.name)))
-    values = {name: expression(frame, e) for name, e in given.items()}
+    values = dict(zip(given, in_order(frame, list(given.values()))))
     common = _common_type(frame, row, values, node)
     arguments: list[Expr] = []
     for name, kind in row.parameters:
@@ -317,7 +392,7 @@ def _common_type(
 
 
 def _element_type(frame: Frame, row: Intrinsic, array: Value, node: ast.Call) -> Scalar:
-    if isinstance(array, Var) and isinstance(array.type, Array):
+    if isinstance(array, (Var, View)) and isinstance(array.type, Array):
         return array.type.element
     fail(
         "argument-type",
@@ -331,10 +406,11 @@ def _place(
 ) -> Expr:
     kinds = {kind: name for name, kind in row.parameters}
     array, index = values[kinds["array"]], values[kinds["index"]]
-    assert isinstance(array, Var)
+    assert isinstance(array, (Var, View))
     items: list[Value] = list(index.items) if isinstance(index, Items) else [index]
     span = frame.span(given[kinds["index"]])
-    return ElementOf(array, checked_indices(array, items, span), span)
+    place = element(array, [number(item, "the index") for item in items], span)
+    return ElementOf(place.array, place.first, span, place.path)
 
 
 def _result(row: Intrinsic, common: Scalar | None) -> Type:
@@ -350,42 +426,18 @@ def _result(row: Intrinsic, common: Scalar | None) -> Type:
             return common
 
 
-# ---- device functions --------------------------------------------------------------------------
+# ---- constants ---------------------------------------------------------------------------------
 
 
-def _device(frame: Frame, callee: Static, node: ast.Call) -> Expr:
-    source = getattr(callee.value, "__pycu2c_device__", None)
-    if not isinstance(source, Source):
-        _not_callable(callee, frame.span(node.func))
-    names = tuple(a.arg for a in source.tree.args.args)
-    values = [expression(frame, e) for e in _arguments(frame, node, names, source.name)]
-    arguments = [_device_argument(value) for value in values]
-    types = tuple(e.type for e in arguments if isinstance(e.type, (Scalar, Array)))
-    built = frame.device(source, types, frame.span(node))
-    return Call(built.name, tuple(arguments), built.result, frame.span(node))
-
-
-def _device_argument(value: Value) -> Expr:
-    if isinstance(value, Var) and isinstance(value.type, Array):
-        return value
-    return number(value, "an argument of a device function")
-
-
-def _not_callable(callee: Static, span: Span) -> NoReturn:
-    value = callee.value
-    name = getattr(value, "__name__", None) or type(value).__name__
-    if isinstance(value, FunctionType):
-        fail(
-            "call",
-            Label(span, f"`{name}` is an ordinary Python function"),
-            help=f"decorate {name} with @device",
-        )
-    module = getattr(value, "__module__", None)
+def constant_integer(frame: Frame, node: ast.expr, what: str) -> int:
+    """An expression that must be a whole number known when the kernel is compiled."""
+    value = frame.value(node)
+    if isinstance(value, Const) and value.type.dtype.is_whole:
+        return int(value.value)
     fail(
-        "call",
-        Label(span, f"`{f'{module}.' if module else ''}{name}` is not known to kernels"),
-        help="call math functions, cuda.*, min max abs round int float bool len, "
-        "dtypes as conversions, and functions decorated with @device",
+        "constant-needed",
+        Label(frame.span(node), what),
+        help="use a literal, or a global that holds an int",
     )
 
 
@@ -393,5 +445,5 @@ def is_range(frame: Frame, node: ast.expr) -> bool:
     """Whether an expression is a call of the builtin ``range``."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, (ast.Name, ast.Attribute)):
         return False
-    callee = expression(frame, node.func)
+    callee = frame.value(node.func)
     return isinstance(callee, Static) and callee.value is range

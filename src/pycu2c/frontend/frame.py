@@ -12,7 +12,7 @@ from pycu2c.diagnostics import CompileError, Diagnostic, Label, fail
 from pycu2c.frontend.liveranges import LiveRanges
 from pycu2c.ir.nodes import Expr, Function, Stmt, Var
 from pycu2c.source import Source, Span
-from pycu2c.types import Array, Scalar, Type, join
+from pycu2c.types import Array, ParameterType, Scalar, join
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,19 +25,42 @@ class Static:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Items:
-    """A tuple; it exists only while compiling, its items are values of their own."""
+    """A tuple; it exists only while compiling, its items are values of their own. ``names``
+    are those of a named tuple's fields."""
 
     items: tuple[Value, ...]
     span: Span
+    names: tuple[str, ...] = ()
 
 
-Value: TypeAlias = Expr | Static | Items
+@dataclass(frozen=True, slots=True, eq=False)
+class LocalFunction:
+    """A function defined inside of another. ``source`` takes what it reads from there,
+    ``captured``, as parameters after its own, ``arguments``, which have ``defaults``."""
 
-# (a device function, the types of its arguments, the call's place) -> its IR
-DeviceBuilder: TypeAlias = Callable[[Source, tuple[Scalar | Array, ...], Span], Function]
+    source: Source
+    arguments: ast.arguments
+    captured: tuple[ast.Name, ...]
+    defaults: dict[str, Value]
 
 
-CallBuilder: TypeAlias = "Callable[[Frame, ast.Call], Value]"
+@dataclass(frozen=True, slots=True, eq=False)
+class Closure:
+    """A local function as a value, with the variables that it reads as they are now. (In the
+    function that defines it, its name stands for a Static: they are read where it is used.)"""
+
+    function: LocalFunction
+    variables: Items
+    span: Span
+
+
+Value: TypeAlias = Expr | Static | Items | Closure
+Types: TypeAlias = tuple[ParameterType, ...]
+
+# (a device function, the types of its arguments, the call's place) -> its IR, what it returns
+DeviceBuilder: TypeAlias = Callable[[Source, Types, Span], tuple[Function, ParameterType]]
+
+Evaluate: TypeAlias = "Callable[[Frame, ast.expr], Value]"
 
 
 class Unknown(Exception):
@@ -52,22 +75,45 @@ class Frame:
     ranges: LiveRanges
     settled: dict[str, Scalar]
     device: DeviceBuilder
-    call: CallBuilder  # calls and expressions contain each other; this ties the knot
+    evaluate: Evaluate  # expressions contain each other; this ties the knot
     is_kernel: bool
     types: dict[str, Scalar] = field(default_factory=dict)
     origins: dict[str, Span] = field(default_factory=dict)  # where a variable got its type
     bound: dict[str, Value] = field(default_factory=dict)  # arrays, tuples, functions
-    results: list[tuple[Type, Span]] = field(default_factory=list)
+    scopes: list[dict[str, Value]] = field(default_factory=list)  # of comprehensions
+    results: list[tuple[ParameterType, Span]] = field(default_factory=list)
     problems: list[Diagnostic] = field(default_factory=list)
     blocks: list[list[Stmt]] = field(default_factory=lambda: [[]])
     store_types: dict[int, str] = field(default_factory=dict)  # id(ast.Name) -> variable
     join_types: dict[int, Scalar] = field(default_factory=dict)  # id(ast.IfExp) -> its type
     returns: list[int] = field(default_factory=list)  # id(ast.Return) of those with a value
+    # a local function by its node: its lifted source, what it captures; the same in every walk
+    local_functions: dict[int, tuple[Source, tuple[ast.Name, ...]]] = field(default_factory=dict)
     target: str | None = None  # the name that the next allocated array gets
     _fresh: int = 0
 
+    def again(self) -> Frame:
+        """For the next walk, which knows the types that this one has found."""
+        return Frame(
+            self.source,
+            self.ranges,
+            self.types,
+            self.device,
+            self.evaluate,
+            self.is_kernel,
+            local_functions=self.local_functions,
+        )
+
     def span(self, node: ast.AST) -> Span:
         return self.source.span(node)
+
+    def value(self, node: ast.expr) -> Value:
+        """What an expression is: a number's IR, or something known while compiling."""
+        return self.evaluate(self, node)
+
+    def number(self, node: ast.expr) -> Expr:
+        """An expression that must be a number."""
+        return number(self.value(node))
 
     def emit(self, statement: Stmt) -> None:
         self.blocks[-1].append(statement)
@@ -117,11 +163,23 @@ class Frame:
         return Var(name, known, span)
 
 
+def shown(value: Value) -> str:
+    """A value as errors name it."""
+    match value:
+        case Static():
+            return f"`{getattr(value.value, '__name__', None) or repr(value.value)}`"
+        case Items():
+            return f"a tuple of {len(value.items)}"
+        case Closure():
+            return f"the function `{value.function.source.name}`"
+        case _:
+            return f"`{value.type}`"
+
+
 def number(value: Value, what: str = "this") -> Expr:
     """The value as an expression that is a number, or an error that says what it is."""
-    if isinstance(value, Static):
-        shown = getattr(value.value, "__name__", None) or repr(value.value)
-        fail("type-needed", Label(value.span, f"{what} is `{shown}`, not a number"))
+    if isinstance(value, (Static, Closure)):
+        fail("type-needed", Label(value.span, f"{what} is {shown(value)}, not a number"))
     if isinstance(value, Items):
         fail(
             "type-needed",

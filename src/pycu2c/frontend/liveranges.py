@@ -6,6 +6,7 @@ All the assignments that reach one read are one variable ("web"); union-find joi
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from dataclasses import dataclass, field
 
 from pycu2c.frontend.reaching import Definition, Flow, reaching
@@ -19,26 +20,39 @@ class LiveRanges:
     ``maybe_undefined`` are reads that some paths have not assigned, with the assignments that
     the other paths make; ``undefined`` are reads that no path has assigned. Reads that cannot
     run are in neither. A read that no binding reaches has no name. ``locals`` are the Python
-    names that are local, parameters included.
+    names that are local, parameters included. ``steady`` are the variables that are assigned
+    once: by one binding, outside of loops.
     """
 
     names: dict[int, str]
     maybe_undefined: tuple[tuple[ast.Name, tuple[ast.AST, ...]], ...]
     undefined: tuple[ast.Name, ...]
     locals: frozenset[str]
+    steady: frozenset[str] = frozenset()
 
 
 def live_ranges(function: ast.FunctionDef) -> LiveRanges:
     """Walk ``function`` and name its variables."""
     flow = reaching(function)
     reads = sorted(flow.reads.items(), key=lambda item: _position(item[0]))
+    names = _webs(flow).names()
     doubtful = {node: _assignments(seen) for node, seen in reads if not all(map(_assigns, seen))}
     return LiveRanges(
-        names=_webs(flow).names(),
+        names=names,
         maybe_undefined=tuple((node, some) for node, some in doubtful.items() if some),
         undefined=tuple(node for node, some in doubtful.items() if not some),
         locals=frozenset(flow.bound),
+        steady=_steady(function, flow, names),
     )
+
+
+def _steady(function: ast.FunctionDef, flow: Flow, names: dict[int, str]) -> frozenset[str]:
+    loops = (n for n in ast.walk(function) if isinstance(n, (ast.For, ast.While)))
+    repeated = {id(inner) for loop in loops for inner in ast.walk(loop)}
+    bindings = [node for nodes in flow.bound.values() for node in nodes]
+    counts = Counter(names[id(node)] for node in bindings if id(node) in names)
+    often = {names[id(node)] for node in bindings if id(node) in repeated and id(node) in names}
+    return frozenset(name for name, count in counts.items() if count == 1) - often
 
 
 def _assignments(seen: set[Definition]) -> tuple[ast.AST, ...]:

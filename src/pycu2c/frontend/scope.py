@@ -10,7 +10,8 @@ from types import FunctionType, ModuleType
 import numpy as np
 
 from pycu2c.diagnostics import Label, fail
-from pycu2c.frontend.frame import Frame, Items, Static, Unknown, Value
+from pycu2c.frontend.frame import Closure, Frame, Items, LocalFunction, Static, Unknown, Value
+from pycu2c.frontend.variables import at, read
 from pycu2c.intrinsics.numba_names import numba_name
 from pycu2c.intrinsics.registry import bound_to
 from pycu2c.ir import construct
@@ -26,6 +27,9 @@ class _Missing:
 
 def resolve(frame: Frame, node: ast.Name) -> Value:
     """The value of a name in a kernel."""
+    for overlay in reversed(frame.scopes):
+        if node.id in overlay:
+            return at(overlay[node.id], frame.span(node))
     if node.id in frame.ranges.locals:
         return _local(frame, node)
     found = lookup(frame.source.python, node.id)
@@ -45,18 +49,25 @@ def _local(frame: Frame, node: ast.Name) -> Value:
     name = frame.ranges.names.get(id(node))
     if name is None:  # in code that cannot be reached
         raise Unknown
-    if name in frame.bound:
-        return _at(frame.bound[name], frame.span(node))
-    return frame.variable(name, frame.span(node))
+    value = read(frame, name, frame.span(node))
+    if isinstance(value, Static) and isinstance(value.value, LocalFunction):
+        return with_variables(frame, value.value, value.span)
+    return value
 
 
-def _at(value: Value, span: Span) -> Value:
-    """A bound value, shown in errors where it is used."""
-    if isinstance(value, Static):
-        return Static(value.value, span)
-    if isinstance(value, Items):
-        return Items(tuple(_at(item, span) for item in value.items), span)
-    return type(value)(**{**{f: getattr(value, f) for f in value.__slots__}, "span": span})
+def with_variables(frame: Frame, function: LocalFunction, span: Span) -> Closure:
+    """A local function where it is used: with what it reads as that is now."""
+    values: list[Value] = []
+    for name in function.captured:
+        own = frame.bound.get(frame.ranges.names.get(id(name), ""))
+        if isinstance(own, Static) and own.value is function:
+            fail(
+                "recursion",
+                Label(span, f"`{name.id}` calls itself"),
+                help="write it as a loop, or as a @device function with a declared signature",
+            )
+        values.append(at(resolve(frame, name), span))
+    return Closure(function, Items(tuple(values), span), span)
 
 
 def lookup(function: FunctionType, name: str) -> object:

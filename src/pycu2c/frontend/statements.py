@@ -9,6 +9,7 @@ from pycu2c.frontend.assignments import annotated, assign, augmented, set_variab
 from pycu2c.frontend.calls import is_range
 from pycu2c.frontend.expressions import condition, expression, numeric
 from pycu2c.frontend.frame import Frame, Unknown
+from pycu2c.frontend.structured import leaves, no_array_inside, packed, result_type, type_of
 from pycu2c.ir.construct import cast, integer, scalar_type
 from pycu2c.ir.nodes import (
     Apply,
@@ -25,7 +26,7 @@ from pycu2c.ir.nodes import (
     Var,
     While,
 )
-from pycu2c.types import VOID, WEAK_INT
+from pycu2c.types import NONE, WEAK_INT
 
 
 def block(frame: Frame, nodes: list[ast.stmt]) -> tuple[Stmt, ...]:
@@ -147,7 +148,7 @@ def _whole(e: Expr) -> Expr:
 def _return(frame: Frame, node: ast.Return) -> None:
     span = frame.span(node)
     if node.value is None or _is_none(node.value):
-        frame.results.append((VOID, span))
+        frame.results.append((NONE, span))
         frame.emit(Return(None, span))
         return
     if frame.is_kernel:
@@ -156,10 +157,12 @@ def _return(frame: Frame, node: ast.Return) -> None:
             Label(frame.span(node.value), "a kernel gives its results in arrays"),
             help="pass an array for the result and write out[i] = …",
         )
-    value = numeric(frame, node.value)
-    frame.results.append((scalar_type(value), span))
+    value = frame.value(node.value)
+    no_array_inside(value)
+    kind = type_of(value)
+    frame.results.append((kind, span))
     frame.returns.append(id(node))
-    frame.emit(Return(value, span))
+    frame.emit(Return(packed(leaves(value), result_type(kind), span), span))
 
 
 def _is_none(node: ast.expr) -> bool:

@@ -174,6 +174,7 @@ class View:
     lengths: tuple[Expr, ...]
     type: Array
     span: Span
+    path: Path = ()  # of a field, if the array is of records
 
 
 @dataclass(frozen=True, slots=True, eq=False)

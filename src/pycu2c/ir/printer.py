@@ -175,7 +175,7 @@ class _Printer:
         for axis, step, length in zip(e.axes, e.steps, e.lengths):
             pace = f"step {self.expression(step)}, length {self.expression(length)}"
             shown[axis] += f" on: {pace}"
-        return f"view {self.expression(e.array)}[{', '.join(shown)}]"
+        return f"view {self.expression(e.array)}[{', '.join(shown)}]{_dotted(e.path)}"
 
     def listed(self, items: Iterable[Expr]) -> str:
         return ", ".join(self.expression(e) for e in items)

@@ -21,7 +21,8 @@ def composed(outer: View, inner: View) -> View:
     axes = tuple(outer.axes[axis] for axis in inner.axes)
     steps = tuple(scaled(outer.steps[a], s) for a, s in zip(inner.axes, inner.steps))
     first = indices_in_array(outer, inner.first)
-    return View(outer.array, first, axes, steps, inner.lengths, inner.type, inner.span)
+    path = (*outer.path, *inner.path)
+    return View(outer.array, first, axes, steps, inner.lengths, inner.type, inner.span, path)
 
 
 def shifted(start: Expr, step: Expr, index: Expr) -> Expr:

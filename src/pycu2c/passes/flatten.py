@@ -111,6 +111,8 @@ class _Flattener:
         assert isinstance(kind, Array)
         if array.name not in self.arrays:
             return given
+        if kind.ndim == 0:
+            return (const(0, array.span),)
         if kind.ndim == 1 and kind.layout == "C":
             return given
         small = self.facts.index32 and all(scalar_type(i).dtype.bits <= 32 for i in given)
@@ -164,11 +166,15 @@ class _Flattener:
         """A part of an array as a callee takes it: where it begins, its lengths, its strides."""
         if parameter.part is Part.DATA:
             indices = self.indices(view.array, view.first)
-            return ElementOf(view.array, indices, view.span)
+            return ElementOf(view.array, indices, view.span, view.path)
         assert isinstance(parameter.type, Scalar)
         if parameter.part is Part.SHAPE:
             return cast(view.lengths[parameter.axis], parameter.type)
+        assert isinstance(view.array.type, Array)
+        fields = view.array.type.dtype.size // view.type.dtype.size  # a stride counts in these
         step = cast(view.steps[parameter.axis], parameter.type)
+        if view.path:
+            step = binary(MUL, step, const(fields, view.span, parameter.type), view.span)
         axis = view.axes[parameter.axis]
         stride = self.part(view.array, Part.STRIDE, axis, parameter.type, view)
         return binary(MUL, stride, step, view.span)

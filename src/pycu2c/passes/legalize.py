@@ -10,6 +10,13 @@ from dataclasses import dataclass, field, replace
 from pycu2c import dtypes
 from pycu2c.dtypes import Kind
 from pycu2c.intrinsics.all import REGISTRY
+from pycu2c.intrinsics.subscripts import (
+    SUBSCRIPTS,
+    index_from_end,
+    slice_back,
+    slice_start,
+    slice_stop,
+)
 from pycu2c.ir.construct import binary, cast, const, integer, is_atom, scalar_type, unary
 from pycu2c.ir.nodes import (
     Apply,
@@ -68,6 +75,14 @@ from pycu2c.passes.for_loops import legal_for
 from pycu2c.passes.ranges import Facts, Interval, Ranges, analyse
 from pycu2c.types import WEAK_INT, Array, Scalar
 from pycu2c.values import fits
+
+# the least place that a bound gives; whether it is brought up to that, and down to the length
+_OF_SUBSCRIPT = {
+    index_from_end: (0, False, False),
+    slice_start: (0, True, False),
+    slice_stop: (0, True, True),
+    slice_back: (-1, True, True),
+}
 
 
 def legalize(module: Module, facts: Facts) -> Module:
@@ -131,6 +146,8 @@ class _Legalizer:
                 return self._unary(old, new)
             case ((Load() | ElementOf()), (Load() | ElementOf())):
                 return replace(new, indices=self._indices(new.array, old.indices, new.indices))
+            case Apply(), Apply() if new.intrinsic in SUBSCRIPTS:
+                return self._subscript(new, self.ranges.of(old.arguments[0]))
             case View(), View():
                 return replace(new, first=self._indices(new.array, old.first, new.first))
             case _:
@@ -241,6 +258,26 @@ class _Legalizer:
         if key not in self._wrapped:
             self._wrapped[key] = self._wrapped_index(array, axis, new, reach)
         return self._wrapped[key]
+
+    def _subscript(self, e: Apply, reach: Interval) -> Expr:
+        """A bound of a slice, or an index of a view."""
+        kind = scalar_type(e.arguments[0])
+        bound, let = self.once(e.arguments[0], "bound")
+        length = cast(e.arguments[1], kind)
+        least, cut_below, cut_above = _OF_SUBSCRIPT[e.intrinsic]
+        inside: Expr = bound
+        if cut_above:
+            most = binary(ADD, length, const(least, e.span, kind), e.span) if least else length
+            inside = Apply(REGISTRY["min"], (bound, most), kind, e.span)
+        if reach.low < 0:
+            counted = binary(ADD, bound, length, e.span)
+            if cut_below:
+                floor = const(least, e.span, kind)
+                counted = Apply(REGISTRY["max"], (counted, floor), kind, e.span)
+            negative = binary(LT, bound, const(0, e.span, kind), e.span)
+            inside = Select(negative, counted, inside, kind, e.span)
+        inside = cast(inside, scalar_type(e))
+        return inside if let is None else Let(let.name, e.arguments[0], inside, e.span)
 
     _wrapped: dict[tuple[str, int, int], Expr] = field(default_factory=dict)
 

@@ -1,0 +1,87 @@
+"""Which value of a call each parameter gets: by position, by name, by default, or with the rest."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NoReturn, TypeAlias
+
+from pycu2c.diagnostics import Label, fail
+from pycu2c.frontend.bindings import parameters
+from pycu2c.frontend.frame import Frame, Items, Value
+from pycu2c.frontend.sequence import in_order
+from pycu2c.source import Span
+
+Given: TypeAlias = tuple[str | None, Value, Span]  # a keyword or none, the value, where
+
+
+def given_values(frame: Frame, node: ast.Call) -> list[Given]:
+    """What a call gives, in order; ``*t`` gives each item of a tuple."""
+    nodes = [a.value if isinstance(a, ast.Starred) else a for a in node.args]
+    values = in_order(frame, [*nodes, *(k.value for k in node.keywords)])
+    given: list[Given] = []
+    for argument, value in zip(node.args, values):
+        span = frame.span(argument)
+        if not isinstance(argument, ast.Starred):
+            given.append((None, value, span))
+        elif isinstance(value, Items):
+            given += [(None, item, item.span) for item in value.items]
+        else:
+            fail("starred", Label(span, "this is not a tuple"), help="pass the values one by one")
+    for keyword, value in zip(node.keywords, values[len(node.args) :]):
+        given.append((keyword.arg or "**", value, frame.span(keyword)))
+    return given
+
+
+@dataclass(slots=True)
+class Binder:
+    """Binds one call of a function with these parameters."""
+
+    own: ast.arguments
+    defaults: Mapping[str, Value]
+    name: str
+    span: Span
+    by_name: dict[str, Value] = field(default_factory=dict)
+    rest: list[Value] = field(default_factory=list)
+
+    def bind(self, given: Sequence[Given]) -> list[Value]:
+        """One value for each parameter, in the order of ``bindings.parameters``."""
+        positional = [a.arg for a in (*self.own.posonlyargs, *self.own.args)]
+        for position, (keyword, value, span) in enumerate(given):
+            if keyword is None and position >= len(positional):
+                if self.own.vararg is None:
+                    self._refuse(span, "one too many")
+                self.rest.append(value)
+                continue
+            name = keyword or positional[position]
+            if keyword:
+                self._check(keyword, span)
+            if name in self.by_name:
+                self._refuse(span, f"`{name}` is given twice")
+            self.by_name[name] = value
+        return [self._value(parameter) for parameter in parameters(self.own)]
+
+    def _value(self, parameter: ast.arg) -> Value:
+        if parameter is self.own.vararg:
+            return Items(tuple(self.rest), self.span)
+        found = self.by_name.get(parameter.arg) or self.defaults.get(parameter.arg)
+        if found is None:
+            self._refuse(self.span, f"`{parameter.arg}` is given nothing")
+        return found
+
+    def _check(self, keyword: str, span: Span) -> None:
+        known = [a.arg for a in (*self.own.args, *self.own.kwonlyargs)]
+        if keyword in known:
+            return
+        near = difflib.get_close_matches(keyword, known, n=1)
+        self._refuse(
+            span,
+            f"{self.name} has no parameter `{keyword}`",
+            f"did you mean `{near[0]}`?" if near else "",
+        )
+
+    def _refuse(self, span: Span, text: str, cure: str = "") -> NoReturn:
+        known = ", ".join(a.arg for a in parameters(self.own))
+        fail("argument-count", Label(span, text), help=cure or f"{self.name} takes ({known})")

@@ -1,0 +1,151 @@
+"""Comparisons: of numbers, of tuples item by item, ``in``, ``is None``, and chains of these."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from pycu2c.diagnostics import Label, fail
+from pycu2c.frontend import operations
+from pycu2c.frontend.frame import Closure, Frame, Items, Static, Value, number, shown
+from pycu2c.frontend.sequence import in_order, kept, variable_of
+from pycu2c.ir.construct import both, is_atom, negation, scalar_type
+from pycu2c.ir.nodes import Assign, Const, Expr, If, Junction, Let, Stmt, Var
+from pycu2c.operators import BY_NODE, EQ, NE
+from pycu2c.source import Span
+from pycu2c.types import WEAK_BOOL, Scalar
+
+Comparison: TypeAlias = type[ast.cmpop]
+
+
+def compare(frame: Frame, node: ast.Compare) -> Expr:
+    """``a < b``, ``a < b < c``, ``x in t``, ``x is None``."""
+    first = [node.left, node.comparators[0]]
+    left, right = in_order(frame, first)
+    return _chain(frame, [left, right], node, 0)
+
+
+def _chain(frame: Frame, pair: list[Value], node: ast.Compare, position: int) -> Expr:
+    """``a < b < c`` is ``a < b and b < c`` with b evaluated once, and c only if that holds."""
+    op, span = type(node.ops[position]), frame.span(node)
+    left, middle = pair
+    if position + 1 == len(node.ops):
+        return compared(frame, op, left, middle, span)
+    if _is_number(left) and _is_number(middle):
+        return _numbers(frame, (number(left), number(middle)), node, position)
+    middle = kept(frame, middle, "value")
+    holds = compared(frame, op, left, middle, span)
+    return _and_then(frame, holds, middle, node, position + 1)
+
+
+def _numbers(frame: Frame, pair: tuple[Expr, Expr], node: ast.Compare, position: int) -> Expr:
+    left, middle = pair
+    span = frame.span(node)
+    if not is_atom(left) and not is_atom(middle):  # keep the order of evaluation
+        name = frame.fresh("value")
+        own = Var(name, scalar_type(left), left.span)
+        return Let(name, left, _numbers(frame, (own, middle), node, position), span)
+
+    def chained(value: Expr) -> Expr:
+        holds = compared(frame, type(node.ops[position]), left, value, span)
+        return _and_then(frame, holds, value, node, position + 1)
+
+    return operations.once(frame, middle, chained)
+
+
+def _and_then(frame: Frame, holds: Expr, left: Value, node: ast.Compare, position: int) -> Expr:
+    span = frame.span(node)
+    with frame.block() as written:
+        right = frame.value(node.comparators[position])
+        rest = _chain(frame, [left, right], node, position)
+    if not written:
+        return both(Junction.AND, holds, rest, span)
+    return conditional_truth(frame, holds, written, rest, Junction.AND)
+
+
+def conditional_truth(
+    frame: Frame, first: Expr, written: Sequence[Stmt], rest: Expr, op: Junction
+) -> Expr:
+    """``first and rest`` where ``rest`` needs statements: they run only if it is evaluated."""
+    result = variable_of(frame, first, "holds")
+    assign = Assign(result, rest, rest.span)
+    go_on = result if op is Junction.AND else negation(result)
+    frame.emit(If(go_on, (*written, assign), (), rest.span))
+    return result
+
+
+def _is_number(value: Value) -> bool:
+    return not isinstance(value, (Static, Items, Closure)) and isinstance(value.type, Scalar)
+
+
+def compared(frame: Frame, op: Comparison, left: Value, right: Value, span: Span) -> Expr:
+    """One comparison of two values of any kind."""
+    if op in (ast.Is, ast.IsNot):
+        return _identical(op, left, right, span)
+    if op in (ast.In, ast.NotIn):
+        found = _contained(frame, left, right, span)
+        return found if op is ast.In else negation(found)
+    operator = BY_NODE[op]
+    if isinstance(left, Items) and isinstance(right, Items) and operator in (EQ, NE):
+        equal = _equal_items(frame, left, right, span)
+        return equal if operator is EQ else negation(equal)
+    if _known(left) and _known(right) and operator in (EQ, NE):
+        return Const(_same(left, right) is (operator is EQ), WEAK_BOOL, span)
+    if operator in (EQ, NE) and (_known(left) != _known(right)):
+        return Const(operator is NE, WEAK_BOOL, span)
+    return operations.compare(frame, operator, number(left), number(right), span)
+
+
+def _known(value: Value) -> bool:
+    """Whether a value is a string, None or another object that is no number."""
+    return isinstance(value, Static)
+
+
+def _same(left: Value, right: Value) -> bool:
+    assert isinstance(left, Static)
+    assert isinstance(right, Static)
+    a, b = left.value, right.value
+    return a is b or (isinstance(a, (str, Scalar)) and isinstance(b, (str, Scalar)) and a == b)
+
+
+def _identical(op: Comparison, left: Value, right: Value, span: Span) -> Expr:
+    """``is`` compares with None: whether an argument was given is known when compiling."""
+    sides = [v for v in (left, right) if isinstance(v, Static) and v.value is None]
+    if not sides:
+        fail(
+            "comparison",
+            Label(span, "`is` compares with None in a kernel"),
+            help="compare values with `==`",
+        )
+    return Const((len(sides) == 2) is (op is ast.Is), WEAK_BOOL, span)
+
+
+def _contained(frame: Frame, left: Value, right: Value, span: Span) -> Expr:
+    if isinstance(left, Static) and isinstance(right, Static):
+        if isinstance(left.value, str) and isinstance(right.value, str):
+            return Const(left.value in right.value, WEAK_BOOL, span)
+    if not isinstance(right, Items):
+        fail(
+            "comparison",
+            Label(right.span, f"this is {shown(right)}"),
+            help="`in` looks into a tuple; for an array write a loop over its elements",
+        )
+    left = kept(frame, left, "value") if len(right.items) > 1 and not _cheap(left) else left
+    found: Expr = Const(False, WEAK_BOOL, span)
+    for item in right.items:
+        found = both(Junction.OR, found, compared(frame, ast.Eq, left, item, span), span)
+    return found
+
+
+def _cheap(value: Value) -> bool:
+    return _is_number(value) and is_atom(number(value))
+
+
+def _equal_items(frame: Frame, left: Items, right: Items, span: Span) -> Expr:
+    if len(left.items) != len(right.items):
+        return Const(False, WEAK_BOOL, span)
+    equal: Expr = Const(True, WEAK_BOOL, span)
+    for a, b in zip(left.items, right.items):
+        equal = both(Junction.AND, equal, compared(frame, ast.Eq, a, b, span), span)
+    return equal

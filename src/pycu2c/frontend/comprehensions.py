@@ -1,0 +1,95 @@
+"""Comprehensions over what has a fixed length: unrolled, one value for each item."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from pycu2c.diagnostics import Label, fail
+from pycu2c.frontend.choices import condition
+from pycu2c.frontend.frame import Frame, Items, Static, Value, shown
+from pycu2c.ir.construct import integer
+from pycu2c.ir.nodes import Const
+from pycu2c.source import Span
+
+_MOST = 4096  # values that one comprehension or range may give
+
+
+def comprehension(frame: Frame, node: ast.ListComp | ast.GeneratorExp) -> Items:
+    """``[f(x) for x in t if g(x)]``: a tuple of as many items."""
+    first = frame.value(node.generators[0].iter)
+    found = tuple(_values(frame, node, 0, first))
+    return Items(found, frame.span(node))
+
+
+def _values(
+    frame: Frame, node: ast.ListComp | ast.GeneratorExp, depth: int, iterable: Value
+) -> Iterator[Value]:
+    generator = node.generators[depth]
+    for item in static_items(iterable):
+        scope: dict[str, Value] = {}
+        _bind(frame, scope, generator.target, item)
+        frame.scopes.append(scope)
+        try:
+            if all(_holds(frame, test) for test in generator.ifs):
+                if depth + 1 == len(node.generators):
+                    yield frame.value(node.elt)
+                else:
+                    inner = frame.value(node.generators[depth + 1].iter)
+                    yield from _values(frame, node, depth + 1, inner)
+        finally:
+            frame.scopes.remove(scope)
+
+
+def static_items(iterable: Value) -> tuple[Value, ...]:
+    """The items of a tuple, or the numbers of a range that is known."""
+    if isinstance(iterable, Items):
+        return iterable.items
+    if isinstance(iterable, Static) and isinstance(iterable.value, range):
+        span = iterable.span
+        _check_count(len(iterable.value), span)
+        return tuple(integer(i, span) for i in iterable.value)
+    fail(
+        "constant-needed",
+        Label(iterable.span, f"the length of {shown(iterable)}"),
+        help="a comprehension runs over a tuple or a range with literal bounds; "
+        "for an array write a loop",
+    )
+
+
+def _check_count(count: int, span: Span) -> None:
+    if count > _MOST:
+        fail(
+            "constant-needed",
+            Label(span, f"{count} items"),
+            help="a comprehension is written out item by item: use a loop for so many",
+        )
+
+
+def _holds(frame: Frame, test: ast.expr) -> bool:
+    known = condition(frame, test)
+    if not isinstance(known, Const):
+        fail(
+            "constant-needed",
+            Label(frame.span(test), "whether an item is taken"),
+            help="the length must be known: choose the value instead, `x if … else 0`",
+        )
+    return bool(known.value)
+
+
+def _bind(frame: Frame, scope: dict[str, Value], target: ast.expr, item: Value) -> None:
+    match target:
+        case ast.Name(id=name):
+            scope[name] = item
+        case ast.Tuple(elts=targets) | ast.List(elts=targets):
+            parts = static_items(item)
+            if len(parts) != len(targets):
+                fail(
+                    "unpack",
+                    Label(frame.span(target), f"{len(targets)} names"),
+                    Label(item.span, f"{len(parts)} values"),
+                )
+            for inner, part in zip(targets, parts):
+                _bind(frame, scope, inner, part)
+        case _:
+            fail("assignment-target", Label(frame.span(target), "not a name"))

@@ -1,0 +1,146 @@
+"""Calls of device functions, and of functions defined inside of functions.
+
+A local function is compiled as a device function that takes what it reads from around it as
+parameters after its own; so is a lambda.
+"""
+
+from __future__ import annotations
+
+import ast
+from types import FunctionType
+from typing import NoReturn
+
+from pycu2c.diagnostics import Label, fail
+from pycu2c.frontend import scope
+from pycu2c.frontend.binding_arguments import Binder, given_values
+from pycu2c.frontend.bindings import FunctionLike, free_names, parameters
+from pycu2c.frontend.frame import Closure, Frame, LocalFunction, Static, Unknown, Value
+from pycu2c.frontend.sequence import kept, variable_of
+from pycu2c.frontend.structured import leaves, type_of, unpacked
+from pycu2c.frontend.variables import bind
+from pycu2c.ir.nodes import Call, Evaluate
+from pycu2c.source import Source, Span
+from pycu2c.types import NONE, Scalar
+
+
+def call_function(frame: Frame, callee: Static | Closure, node: ast.Call) -> Value:
+    """A call of a ``@device`` function or of a local function."""
+    span = frame.span(node)
+    given = given_values(frame, node)
+    if isinstance(callee, Closure):
+        local = callee.function
+        values = Binder(local.arguments, local.defaults, local.source.name, span).bind(given)
+        return _call(frame, local.source, [*values, *callee.variables.items], span)
+    source = getattr(callee.value, "__pycu2c_device__", None)
+    if not isinstance(source, Source):
+        _not_callable(callee, frame.span(node.func))
+    values = Binder(source.tree.args, _defaults(source), source.name, span).bind(given)
+    return _call(frame, source, values, span)
+
+
+def _call(frame: Frame, source: Source, values: list[Value], span: Span) -> Value:
+    types = tuple(type_of(value) for value in values)
+    function, kind = frame.device(source, types, span)
+    arguments = tuple(leaf for value in values for leaf in leaves(value))
+    made = Call(function.name, arguments, function.result, span)
+    if isinstance(kind, Scalar) or kind == NONE:
+        return made
+    if isinstance(function.result, Scalar):
+        return unpacked(variable_of(frame, made, source.name), kind, span)
+    frame.emit(Evaluate(made, span))
+    return unpacked(made, kind, span)
+
+
+def _defaults(source: Source) -> dict[str, Value]:
+    """The defaults of a device function: objects that were there when it was defined."""
+    own, python = source.tree.args, source.python
+    positional = [*own.posonlyargs, *own.args]
+    values = python.__defaults__ or ()
+    found = dict(zip((a.arg for a in positional[len(positional) - len(values) :]), values))
+    found |= python.__kwdefaults__ or {}
+    nodes = {a.arg: a for a in parameters(own)}
+    return {name: scope.static(value, source.span(nodes[name])) for name, value in found.items()}
+
+
+def _not_callable(callee: Static, span: Span) -> NoReturn:
+    value = callee.value
+    name = getattr(value, "__name__", None) or type(value).__name__
+    if isinstance(value, FunctionType):
+        fail(
+            "call",
+            Label(span, f"`{name}` is an ordinary Python function"),
+            help=f"decorate {name} with @device",
+        )
+    module = getattr(value, "__module__", None)
+    fail(
+        "call",
+        Label(span, f"`{f'{module}.' if module else ''}{name}` is not known to kernels"),
+        help="call math functions, cuda.*, min max abs round int float bool len, "
+        "dtypes as conversions, and functions decorated with @device",
+    )
+
+
+# ---- functions inside of functions -------------------------------------------------------------
+
+
+def define_function(frame: Frame, node: ast.FunctionDef) -> None:
+    """``def f(x): …`` inside of a kernel: ``f`` stands for the function from here on."""
+    name = frame.ranges.names.get(id(node))
+    if name is None:
+        raise Unknown
+    span = frame.span(node)
+    bind(frame, name, Static(_local_function(frame, node, node.name), span), span)
+
+
+def lambda_value(frame: Frame, node: ast.Lambda) -> Closure:
+    """``lambda x: …``."""
+    return scope.with_variables(frame, _local_function(frame, node, "lambda_"), frame.span(node))
+
+
+def _local_function(frame: Frame, node: ast.FunctionDef | ast.Lambda, name: str) -> LocalFunction:
+    known = frame.local_functions.get(id(node))
+    if known is None:
+        captured = tuple(_captured(frame, node))
+        known = frame.local_functions[id(node)] = (_lifted(frame, node, name, captured), captured)
+    source, captured = known
+    own = node.args
+    positional = [*own.posonlyargs, *own.args]
+    pairs = [*zip(positional[len(positional) - len(own.defaults) :], own.defaults)]
+    pairs += [(a, d) for a, d in zip(own.kwonlyargs, own.kw_defaults) if d is not None]
+    defaults = {a.arg: kept(frame, frame.value(d), a.arg) for a, d in pairs}
+    return LocalFunction(source, own, captured, defaults)
+
+
+def _captured(frame: Frame, node: FunctionLike) -> list[ast.Name]:
+    """One read of each local of this function that the inner one reads."""
+    first: dict[str, ast.Name] = {}
+    for read in free_names(node):
+        outside = read.id in frame.ranges.locals or any(read.id in s for s in frame.scopes)
+        if outside and isinstance(read.ctx, ast.Load) and not _is_default(node, read):
+            first.setdefault(read.id, read)
+    return list(first.values())
+
+
+def _is_default(node: FunctionLike, read: ast.Name) -> bool:
+    given = [*node.args.defaults, *(d for d in node.args.kw_defaults if d is not None)]
+    return any(read is inner for d in given for inner in ast.walk(d))
+
+
+def _lifted(
+    frame: Frame, node: ast.FunctionDef | ast.Lambda, name: str, captured: tuple[ast.Name, ...]
+) -> Source:
+    """The inner function as one that stands alone."""
+    own = node.args
+    more = [ast.copy_location(ast.arg(read.id), read) for read in captured]
+    plain = [*own.posonlyargs, *own.args, *own.kwonlyargs]
+    plain += [own.vararg] if own.vararg else []
+    arguments = ast.arguments([], [*plain, *more], None, [], [], None, [])
+    body: list[ast.stmt] = []
+    body += node.body if isinstance(node, ast.FunctionDef) else [_returned(node.body)]
+    tree = ast.FunctionDef(name=name, args=arguments, body=body, decorator_list=[])
+    ast.copy_location(tree, node)
+    return Source(frame.source.python, tree, frame.source.file, frame.source.lines)
+
+
+def _returned(value: ast.expr) -> ast.Return:
+    return ast.copy_location(ast.Return(value), value)

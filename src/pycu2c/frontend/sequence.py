@@ -1,0 +1,132 @@
+"""Order of evaluation: what one part of an expression writes out as statements comes after the
+parts to its left, and only where Python evaluates it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+
+from pycu2c.frontend.frame import Closure, Frame, Items, Static, Value
+from pycu2c.ir.construct import scalar_type
+from pycu2c.ir.nodes import (
+    Apply,
+    Assign,
+    Body,
+    Call,
+    Cast,
+    Const,
+    Dim,
+    Expr,
+    Load,
+    Stmt,
+    Store,
+    Var,
+    View,
+)
+from pycu2c.ir.walk import all_expressions, expressions, statements, with_children
+from pycu2c.types import Scalar
+
+
+def in_order(
+    frame: Frame, nodes: Sequence[ast.expr], evaluate: Callable[[ast.expr], Value] | None = None
+) -> list[Value]:
+    """The values of expressions, evaluated from left to right."""
+    out: list[Value] = []
+    for node in nodes:
+        with frame.block() as written:
+            value = (evaluate or frame.value)(node)
+        if written:
+            out = [_before(frame, earlier, tuple(written)) for earlier in out]
+            for s in written:
+                frame.emit(s)
+        out.append(value)
+    return out
+
+
+def _before(frame: Frame, value: Value, later: Body) -> Value:
+    """A value that statements after it could change, kept in a variable before them."""
+    match value:
+        case Static() | Const():
+            return value
+        case Items():
+            items = tuple(_before(frame, item, later) for item in value.items)
+            return Items(items, value.span, value.names)
+        case Closure():
+            variables = _before(frame, value.variables, later)
+            assert isinstance(variables, Items)
+            return Closure(value.function, variables, value.span)
+        case _ if _may_change(value, later):
+            return kept(frame, value, "first")
+        case _:
+            return value
+
+
+def _may_change(value: Expr, later: Body) -> bool:
+    assigned = {s.var.name for s in statements(later) if isinstance(s, Assign)}
+    acts = any(acts_on_memory(s) for s in statements(later)) or any(
+        has_effect(e) for e in all_expressions(later)
+    )
+    for e in expressions(value):
+        if isinstance(e, Var) and e.name in assigned:
+            return True
+        if has_effect(e) or (acts and isinstance(e, (Load, Call))):
+            return True
+    return False
+
+
+def acts_on_memory(s: Stmt) -> bool:
+    return isinstance(s, Store)
+
+
+def has_effect(e: Expr) -> bool:
+    """Whether a node may do more than give a value."""
+    return isinstance(e, Call) or (isinstance(e, Apply) and e.intrinsic.has_effect)
+
+
+def kept(frame: Frame, value: Value, hint: str) -> Value:
+    """The value in variables that nothing else assigns."""
+    match value:
+        case Items():
+            items = tuple(kept(frame, item, hint) for item in value.items)
+            return Items(items, value.span, value.names)
+        case Closure():
+            variables = kept(frame, value.variables, hint)
+            assert isinstance(variables, Items)
+            return Closure(value.function, variables, value.span)
+        case Static() | Const():
+            return value
+        case View():
+            return kept_view(frame, value, hint)
+        case _ if isinstance(value.type, Scalar):
+            return variable_of(frame, value, hint)
+        case _:
+            return value
+
+
+def kept_view(frame: Frame, view: View, hint: str) -> View:
+    """A view whose numbers are computed now, not where it is read."""
+    parts = (*view.first, *view.steps, *view.lengths)
+    new = tuple(p if is_steady(frame, p) else variable_of(frame, p, hint) for p in parts)
+    made = with_children(view, (view.array, *new))
+    assert isinstance(made, View)
+    return made
+
+
+def is_steady(frame: Frame, e: Expr) -> bool:
+    """Whether an expression is the same wherever it is read, and costs nothing."""
+    match e:
+        case Const() | Dim():
+            return True
+        case Var():
+            return e.name in frame.ranges.steady
+        case Cast():
+            return is_steady(frame, e.operand)
+        case _:
+            return False
+
+
+def variable_of(frame: Frame, value: Expr, hint: str) -> Var:
+    """A fresh variable that holds a number from here on."""
+    var = Var(frame.fresh(hint), scalar_type(value), value.span)
+    frame.emit(Assign(var, value, value.span))
+    return var

@@ -1,0 +1,256 @@
+"""Subscripts and attributes as syntax: ``a[i, 1:n]``, ``t[0]``, ``a.shape``, ``p.x``."""
+
+from __future__ import annotations
+
+import ast
+from types import ModuleType
+from typing import NoReturn
+
+from pycu2c.diagnostics import Label, fail
+from pycu2c.dtypes import Kind
+from pycu2c.frontend import operations, scope, views
+from pycu2c.frontend.frame import Closure, Frame, Items, Static, Value, number, shown
+from pycu2c.frontend.sequence import in_order
+from pycu2c.frontend.views import ArrayValue, Part, Rest, Subscript
+from pycu2c.ir.construct import integer
+from pycu2c.ir.nodes import Const, Expr, Stride, Var, View
+from pycu2c.source import Span
+from pycu2c.types import Array, Scalar
+
+
+def subscript(frame: Frame, node: ast.Subscript) -> Value:
+    """``owner[index]``: an item, a slice of a tuple, an element, a view, a field."""
+    owner = frame.value(node.value)
+    if isinstance(owner, Items):
+        return _item(frame, owner, node)
+    array = array_value(frame, owner, node.value)
+    given = _subscripts(frame, node.slice)
+    if len(given) == 1 and isinstance(given[0], Static):
+        return _key(frame, array, given[0], node)
+    return views.subscripted(array, _numbers(given), frame.span(node))
+
+
+def place(frame: Frame, node: ast.Subscript) -> View:
+    """The element that ``a[i, j]``, or field that ``a[i]['x']``, names: where to store."""
+    array = array_value(frame, frame.value(node.value), node.value)
+    given = _subscripts(frame, node.slice)
+    span = frame.span(node)
+    if len(given) == 1 and isinstance(given[0], Static):
+        return field_place(frame, array, str(given[0].value), span)
+    return element(array, _numbers(given), span)
+
+
+def element(array: ArrayValue, given: list[Subscript], span: Span) -> View:
+    """The one element that indices name; an error for a part of an array."""
+    kind = views.array_type(array)
+    if len(given) != kind.ndim or any(isinstance(item, (Part, Rest)) for item in given):
+        fail(
+            "index-count",
+            Label(span, f"{len(given)} for `{kind}`, which has {kind.ndim} axes"),
+            help=f"write {kind.ndim} indices: a kernel assigns one element at a time",
+        )
+    views.check(given, kind)
+    return views.element(array, tuple(e for e in given if not isinstance(e, (Part, Rest))), span)
+
+
+def field_place(frame: Frame, array: ArrayValue, name: str, span: Span) -> View:
+    """The field of one record: where to store."""
+    view = views.whole(array, span)
+    if view.axes or not views.is_record(view):
+        fail("type-needed", Label(span, f"`{view.type}` is not one record"))
+    found = views.field_place(view, name, span)
+    if found is None:
+        _no_field(view, name, span)
+    return found
+
+
+def array_value(frame: Frame, value: Value, node: ast.expr) -> ArrayValue:
+    """A value that must be an array."""
+    if isinstance(value, (Var, View)) and isinstance(value.type, Array):
+        return value
+    if isinstance(value, Static):
+        _not_an_array(frame, value, node)
+    fail("type-needed", Label(frame.span(node), f"this is {shown(value)}, not an array"))
+
+
+def _not_an_array(frame: Frame, value: Static, node: ast.expr) -> NoReturn:
+    kind = "a module" if isinstance(value.value, ModuleType) else type(value.value).__name__
+    fail(
+        "global-value",
+        Label(frame.span(node), f"this is {kind}, from outside the kernel"),
+        help="pass arrays as arguments of the kernel",
+    )
+
+
+# ---- subscripts --------------------------------------------------------------------------------
+
+
+def _subscripts(frame: Frame, node: ast.expr) -> list[Subscript | Static]:
+    """The parts of a subscript; a tuple counts as its items."""
+    nodes = node.elts if isinstance(node, ast.Tuple) else [node]
+    out: list[Subscript | Static] = []
+    plain = [n for n in nodes if not isinstance(n, ast.Slice)]
+    values = iter(in_order(frame, plain))
+    for part in nodes:
+        if isinstance(part, ast.Slice):
+            out.append(_slice(frame, part))
+        else:
+            out += _flat(next(values), frame.span(part))
+    return out
+
+
+def _flat(value: Value, span: Span) -> list[Subscript | Static]:
+    if isinstance(value, Items):
+        return [index for item in value.items for index in _flat(item, span)]
+    if isinstance(value, Static) and value.value is ...:
+        return [Rest(span)]
+    if isinstance(value, Static) and isinstance(value.value, str):
+        return [value]
+    if isinstance(value, Static) and value.value is None:
+        fail(
+            "slice",
+            Label(span, "this would add an axis"),
+            help="write one index or slice for each axis",
+        )
+    return [number(value, "the index")]
+
+
+def _numbers(given: list[Subscript | Static]) -> list[Subscript]:
+    for item in given:
+        if isinstance(item, Static):
+            fail("index-type", Label(item.span, f"this is {shown(item)}"))
+    return [item for item in given if not isinstance(item, Static)]
+
+
+def _slice(frame: Frame, node: ast.Slice) -> Part:
+    bounds = [None if n is None else _bound(frame.value(n)) for n in (node.lower, node.upper)]
+    step = 1
+    if node.step is not None:
+        given = _bound(frame.value(node.step))
+        step = _constant_step(given, frame.span(node.step))
+    return Part(bounds[0], bounds[1], step, frame.span(node))
+
+
+def _bound(value: Value) -> Expr | None:
+    if isinstance(value, Static) and value.value is None:
+        return None
+    return number(value, "a bound of the slice")
+
+
+def _constant_step(given: Expr | None, span: Span) -> int:
+    if given is None:
+        return 1
+    step = given.value if isinstance(given, Const) else None
+    if isinstance(step, int) and step:
+        return step
+    fail(
+        "constant-needed",
+        Label(span, "the step of a slice"),
+        help="write a literal other than 0; for a computed step, index with i * step",
+    )
+
+
+def _item(frame: Frame, owner: Items, node: ast.Subscript) -> Value:
+    """An item of a tuple, or a slice of it."""
+    if isinstance(node.slice, ast.Slice):
+        bounds = (node.slice.lower, node.slice.upper, node.slice.step)
+        cut = slice(*(None if b is None else _constant(frame, b) for b in bounds))
+        if cut.step == 0:
+            fail("constant-needed", Label(frame.span(node.slice), "the step of a slice is not 0"))
+        return Items(owner.items[cut], frame.span(node))
+    index = _constant(frame, node.slice)
+    count = len(owner.items)
+    if index is None or not -count <= index < count:
+        fail("index-range", Label(frame.span(node.slice), f"the tuple has {count} items"))
+    return owner.items[index]
+
+
+def _constant(frame: Frame, node: ast.expr) -> int | None:
+    value = frame.value(node)
+    if isinstance(value, Static) and value.value is None:
+        return None
+    if isinstance(value, Const) and value.type.dtype.is_whole:
+        return int(value.value)
+    fail(
+        "constant-needed",
+        Label(frame.span(node), "the index of a tuple"),
+        help="index tuples with a literal; for a computed index use cuda.local.array",
+    )
+
+
+def _key(frame: Frame, array: ArrayValue, key: Static, node: ast.Subscript) -> Value:
+    """``a['x']``."""
+    found = views.field_of(array, str(key.value), frame.span(node))
+    if found is None:
+        _no_field(array, str(key.value), key.span)
+    return found
+
+
+def _no_field(array: ArrayValue, name: str, span: Span) -> NoReturn:
+    kind = views.array_type(array)
+    names = ", ".join(f.name for f in kind.dtype.fields)
+    fail(
+        "name",
+        Label(span, f"`{kind}` has no field `{name}`"),
+        help=f"its fields are {names}" if names else "only records have fields",
+    )
+
+
+# ---- attributes --------------------------------------------------------------------------------
+
+
+def attribute(frame: Frame, node: ast.Attribute) -> Value:
+    """``owner.name``."""
+    owner = frame.value(node.value)
+    if isinstance(owner, Static):
+        return scope.attribute(frame, owner, node.attr, node)
+    if isinstance(owner, Items) and node.attr in owner.names:
+        return owner.items[owner.names.index(node.attr)]
+    if isinstance(owner, (Var, View)) and isinstance(owner.type, Array):
+        return _array_attribute(frame, owner, node)
+    is_tuple = isinstance(owner, (Items, Closure))
+    kind = shown(owner) if is_tuple else f"a {shown(owner)}"
+    fail(
+        "subset",
+        Label(frame.span(node), f"{kind} has no attribute `{node.attr}` in a kernel"),
+        help="attributes are those of modules, of `cuda`, and .shape .size .ndim .dtype of arrays",
+    )
+
+
+def _array_attribute(frame: Frame, array: ArrayValue, node: ast.Attribute) -> Value:
+    span, kind = frame.span(node), views.array_type(array)
+    found = views.field_of(array, node.attr, span) if kind.dtype.kind is Kind.RECORD else None
+    if found is not None:
+        return found
+    axes: list[Expr] = [views.length(array, axis, span) for axis in range(kind.ndim)]
+    match node.attr:
+        case "shape":
+            return Items(tuple(axes), span)
+        case "size":
+            return operations.product(frame, axes, span)
+        case "ndim":
+            return integer(kind.ndim, span)
+        case "strides":
+            return Items(_strides(frame, array, span), span)
+        case "dtype":
+            return Static(Scalar(kind.dtype), span)
+        case "T":
+            return views.transposed(array, span)
+        case _:
+            fail(
+                "subset",
+                Label(span, f"an array has no `.{node.attr}` in a kernel"),
+                help="arrays have .shape .size .ndim .strides .dtype .T and elements a[i]; "
+                "do other work on them before or after the launch",
+            )
+
+
+def _strides(frame: Frame, array: ArrayValue, span: Span) -> tuple[Expr, ...]:
+    """In bytes, as numpy gives them."""
+    view = views.whole(array, span)
+    size = integer(views.array_type(view.array).dtype.size, span)
+    out = []
+    for axis, step in zip(view.axes, view.steps):
+        stride: Expr = Stride(view.array, axis, span)
+        out.append(operations.product(frame, [stride, step, size], span))
+    return tuple(out)

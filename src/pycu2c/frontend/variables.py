@@ -1,0 +1,164 @@
+"""Variables: what a name is given, and what it stands for afterwards.
+
+A number lives in a variable of the IR. A tuple is a variable for each of its numbers, a view
+one for each number that says where it lies; names of arrays and functions stand for one thing.
+"""
+
+from __future__ import annotations
+
+from pycu2c.diagnostics import Label, fail
+from pycu2c.frontend.frame import Closure, Frame, Items, Static, Value, number, shown
+from pycu2c.frontend.operations import coerce
+from pycu2c.frontend.sequence import is_steady, kept
+from pycu2c.frontend.structured import part_name
+from pycu2c.ir.construct import scalar_type
+from pycu2c.ir.nodes import Assign, Const, Expr, Var, View
+from pycu2c.ir.walk import expressions, with_children
+from pycu2c.source import Span
+from pycu2c.types import Array
+
+
+def set_value(frame: Frame, name: str, value: Value, span: Span) -> None:
+    """``name = value``, whatever the value is."""
+    if isinstance(value, (Items, View)) and _mentions(value, name):
+        value = kept(frame, value, "old")  # it reads what it is assigned to
+    match value:
+        case Items() | View():
+            bind(frame, name, _as_variables(frame, name, value), span)
+        case Static():
+            bind(frame, name, value, span)
+        case Closure():
+            variables = _as_variables(frame, name, value.variables)
+            assert isinstance(variables, Items)
+            bind(frame, name, Closure(value.function, variables, span), span)
+        case _ if isinstance(value.type, Array):
+            bind(frame, name, value, span)
+        case _:
+            set_variable(frame, name, number(value, "the value"), span)
+
+
+def set_variable(frame: Frame, name: str, value: Expr, span: Span) -> None:
+    """``name = value`` in the type that the variable has where its values meet."""
+    if name in frame.bound:
+        _two_kinds(frame, name, f"`{value.type}`", span)
+    joined = frame.assigned(name, scalar_type(value), span)
+    frame.emit(Assign(Var(name, joined, span), coerce(value, joined), span))
+
+
+def read(frame: Frame, name: str, span: Span) -> Value:
+    """What a variable stands for."""
+    if name in frame.bound:
+        return at(frame.bound[name], span)
+    return frame.variable(name, span)
+
+
+def at(value: Value, span: Span) -> Value:
+    """A bound value, shown in errors where it is used."""
+    match value:
+        case Static():
+            return Static(value.value, span)
+        case Items():
+            return Items(tuple(at(item, span) for item in value.items), span, value.names)
+        case Closure():
+            return Closure(value.function, value.variables, span)
+        case _:
+            return type(value)(**{**{f: getattr(value, f) for f in value.__slots__}, "span": span})
+
+
+def bind(frame: Frame, name: str, value: Value, span: Span) -> None:
+    """A name for an array, a tuple or a function: it stands for one thing."""
+    known = frame.bound.get(name)
+    if known is not None and not _same_binding(known, value):
+        _two_kinds(frame, name, shown(value), span)
+    if name in frame.types:
+        _two_kinds(frame, name, shown(value), span)
+    frame.bound[name] = value
+    frame.origins.setdefault(name, span)
+
+
+def _same_binding(a: Value, b: Value) -> bool:
+    match a, b:
+        case Static(), Static():
+            return a.value is b.value
+        case Items(), Items():
+            return _all_same(a.items, b.items)
+        case Closure(), Closure():
+            same = a.function.source is b.function.source
+            return same and _same_binding(a.variables, b.variables)
+        case Var(), Var():
+            return a.name == b.name
+        case Const(), Const():
+            return a.value == b.value and a.type == b.type
+        case View(), View():
+            alike = (a.array.name, a.axes, a.path) == (b.array.name, b.axes, b.path)
+            return alike and _all_same(_parts(a), _parts(b))
+        case _:
+            return False
+
+
+def _all_same(a: tuple[Value, ...], b: tuple[Value, ...]) -> bool:
+    return len(a) == len(b) and all(_same_binding(x, y) for x, y in zip(a, b))
+
+
+def _parts(view: View) -> tuple[Expr, ...]:
+    return (*view.first, *view.steps, *view.lengths)
+
+
+def _two_kinds(frame: Frame, name: str, new: str, span: Span) -> None:
+    old = frame.bound.get(name)
+    before = shown(old) if old is not None else f"`{frame.types[name]}`"
+    is_array = isinstance(old, (Var, View))
+    fail(
+        "array-assign" if is_array else "join",
+        Label(span, f"here `{name.split('.')[0]}` is {new}"),
+        Label(frame.origins[name], f"and here {before}"),
+        help="give them two names",
+    )
+
+
+def _as_variables(frame: Frame, name: str, value: Items | View) -> Value:
+    """A value whose numbers are variables of their own."""
+    if isinstance(value, View):
+        return _view_in_variables(frame, name, value)
+    items: list[Value] = []
+    for position, item in enumerate(value.items):
+        part = part_name(name, value.names[position] if value.names else str(position))
+        set_value(frame, part, item, item.span)
+        items.append(read(frame, part, item.span))
+    return Items(tuple(items), value.span, value.names)
+
+
+def _view_in_variables(frame: Frame, name: str, view: View) -> View:
+    once = name in frame.ranges.steady
+    labels = [f"{word}{i}" for word, group in _groups(view) for i in range(len(group))]
+    parts: list[Expr] = []
+    for label, part in zip(labels, _parts(view)):
+        fixed = isinstance(part, Const) and label.startswith("step")
+        if fixed or (once and is_steady(frame, part)):
+            parts.append(part)
+            continue
+        own = part_name(name, label)
+        set_variable(frame, own, part, part.span)
+        parts.append(frame.variable(own, part.span))
+    made = with_children(view, (view.array, *parts))
+    assert isinstance(made, View)
+    return made
+
+
+def _groups(view: View) -> tuple[tuple[str, tuple[Expr, ...]], ...]:
+    return ("start", view.first), ("step", view.steps), ("length", view.lengths)
+
+
+def _mentions(value: Value, name: str) -> bool:
+    """Whether a value reads the variable that it is assigned to."""
+    match value:
+        case Items():
+            return any(_mentions(item, name) for item in value.items)
+        case Closure():
+            return _mentions(value.variables, name)
+        case Static():
+            return False
+        case _:
+            base = name.split(".", 1)[0]
+            read_names = (e.name for e in expressions(value) if isinstance(e, Var))
+            return any(n.split(".", 1)[0] == base for n in read_names)

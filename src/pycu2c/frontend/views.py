@@ -1,0 +1,317 @@
+"""Subscripts of arrays: an element, or a view of a part. Knows values, not syntax.
+
+A view is an array, the place where it begins, and a step and a length for each of its axes; a
+view of a view is a view of the same array.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from pycu2c.diagnostics import Label, fail
+from pycu2c.dtypes import Kind
+from pycu2c.intrinsics.all import REGISTRY
+from pycu2c.intrinsics.subscripts import index_from_end, slice_back, slice_start, slice_stop
+from pycu2c.ir.construct import binary, cast, const, integer, scalar_type
+from pycu2c.ir.nodes import Apply, Const, Dim, Expr, Load, Member, Var, View
+from pycu2c.ir.views import indices_in_array, scaled, shifted
+from pycu2c.operators import ADD, FLOORDIV, SUB
+from pycu2c.source import Span
+from pycu2c.types import WEAK_INT, Array, Layout, Scalar
+
+ArrayValue: TypeAlias = Var | View
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """``start:stop:step`` in a subscript, what is left out None."""
+
+    start: Expr | None
+    stop: Expr | None
+    step: int
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """``...`` in a subscript."""
+
+    span: Span
+
+
+Subscript: TypeAlias = Expr | Part | Rest
+
+
+def array_type(array: ArrayValue) -> Array:
+    assert isinstance(array.type, Array)
+    return array.type
+
+
+def length(array: ArrayValue, axis: int, span: Span) -> Expr:
+    """``array.shape[axis]``: a literal where the kernel fixed it."""
+    if isinstance(array, View):
+        return array.lengths[axis]
+    shape = array_type(array).shape
+    return integer(shape[axis], span) if shape is not None else Dim(array, axis, span)
+
+
+def whole(array: ArrayValue, span: Span) -> View:
+    """All of an array, as a view of it."""
+    if isinstance(array, View):
+        return array
+    kind = array_type(array)
+    axes = tuple(range(kind.ndim))
+    zeros = tuple(integer(0, span) for _ in axes)
+    ones = tuple(integer(1, span) for _ in axes)
+    lengths = tuple(length(array, axis, span) for axis in axes)
+    return View(array, zeros, axes, ones, lengths, kind, span)
+
+
+def subscripted(array: ArrayValue, given: list[Subscript], span: Span) -> Expr:
+    """``array[given]``: the element if there is an index for each axis, else a view. An element
+    that is a record is a view too: it stands for the place."""
+    kind = array_type(array)
+    items = _spread(given, kind, span)
+    check(items, kind)
+    indices = [item for item in items if not isinstance(item, (Part, Rest))]
+    if len(indices) < kind.ndim or is_record(array):
+        return _view(whole(array, span), items, span)
+    place = element(array, tuple(indices), span)
+    return loaded(place, span)
+
+
+def element(array: ArrayValue, indices: tuple[Expr, ...], span: Span) -> View:
+    """The place at one index for each axis."""
+    kind = Array(array_type(array).dtype, 0, "C")
+    if isinstance(array, Var):
+        return View(array, indices, (), (), (), kind, span)
+    own = tuple(_index(array, axis, index) for axis, index in enumerate(indices))
+    first = indices_in_array(array, own)
+    return View(array.array, first, (), (), (), kind, span, array.path)
+
+
+def _spread(given: list[Subscript], kind: Array, span: Span) -> list[Subscript]:
+    """One item for each axis; ``...``, or nothing at the end, stands for whole axes."""
+    rests = [item for item in given if isinstance(item, Rest)]
+    missing = kind.ndim - (len(given) - len(rests))
+    if missing < 0 or len(rests) > 1:
+        fail(
+            "index-count",
+            Label(span, f"{len(given)} for `{kind}`, which has {kind.ndim} axes"),
+            help=f"write {kind.ndim} at most",
+        )
+    everything = [Part(None, None, 1, span) for _ in range(missing)]
+    place = given.index(rests[0]) if rests else len(given)
+    return [*given[:place], *everything, *given[place + len(rests) :]]
+
+
+def check(items: list[Subscript], kind: Array) -> None:
+    """Integers, and literals inside the axis where its length is known."""
+    for axis, item in enumerate(items):
+        for index in (item.start, item.stop) if isinstance(item, Part) else (item,):
+            if isinstance(index, Rest) or index is None:
+                continue
+            _check_type(index)
+            if isinstance(index, Const) and kind.shape is not None and not isinstance(item, Part):
+                count = kind.shape[axis]
+                if not -count <= index.value < count:
+                    fail("index-range", Label(index.span, f"axis {axis} has {count} elements"))
+
+
+def _check_type(index: Expr) -> None:
+    own = scalar_type(index)
+    if not own.dtype.is_integer:
+        cure = "write the literal without a point" if isinstance(index, Const) else ""
+        fail(
+            "index-type",
+            Label(index.span, f"this is `{own}`"),
+            help=cure or "convert the index with int(...)",
+        )
+
+
+# ---- views -------------------------------------------------------------------------------------
+
+
+def _view(view: View, items: list[Subscript], span: Span) -> View:
+    first = list(view.first)
+    axes: list[int] = []
+    steps: list[Expr] = []
+    lengths: list[Expr] = []
+    for position, (axis, item) in enumerate(zip(view.axes, items)):
+        assert not isinstance(item, Rest)
+        if not isinstance(item, Part):
+            place = _index(view, position, item)
+            first[axis] = shifted(first[axis], view.steps[position], place)
+            continue
+        start, count = _extent(item, view.lengths[position])
+        first[axis] = shifted(first[axis], view.steps[position], start)
+        axes.append(axis)
+        steps.append(scaled(integer(item.step, span), view.steps[position]))
+        lengths.append(count)
+    made = View(
+        view.array,
+        tuple(first),
+        tuple(axes),
+        tuple(steps),
+        tuple(lengths),
+        view.type,
+        span,
+        view.path,
+    )
+    return replace(made, type=_type(made))
+
+
+def _type(view: View) -> Array:
+    """Contiguous, if the view runs in unit steps along the last axes of a contiguous array, all
+    of them but the first taken whole."""
+    kind = array_type(view.array)
+    ndim = len(view.axes)
+    last = tuple(range(kind.ndim - ndim, kind.ndim))
+    unit = all(isinstance(step, Const) and step.value == 1 for step in view.steps)
+    inner = zip(view.axes[1:], view.lengths[1:], view.first[kind.ndim - ndim + 1 :])
+    layout: Layout = "C" if not ndim else "A"
+    if kind.layout == "C" and unit and view.axes == last and not view.path:
+        if all(_is_whole_axis(view.array, *part) for part in inner):
+            layout = "C"
+    return Array(view.type.dtype, ndim, layout)
+
+
+def _is_whole_axis(array: Var, axis: int, count: Expr, first: Expr) -> bool:
+    starts = isinstance(first, Const) and first.value == 0
+    shape = array_type(array).shape
+    if shape is not None:
+        return starts and isinstance(count, Const) and count.value == shape[axis]
+    return starts and isinstance(count, Dim) and count.array.name == array.name
+
+
+def _index(view: View, axis: int, index: Expr) -> Expr:
+    """An index of the view as one that does not count from the end."""
+    if _is_plain(view, axis):
+        return index  # as the index of the array itself
+    count = view.lengths[axis]
+    if isinstance(index, Const):
+        return _sum(count, index) if index.value < 0 else index
+    return Apply(index_from_end, (cast(index, WEAK_INT), count), WEAK_INT, index.span)
+
+
+def _is_plain(view: View, axis: int) -> bool:
+    step, first = view.steps[axis], view.first[view.axes[axis]]
+    starts = isinstance(first, Const) and first.value == 0
+    unit = isinstance(step, Const) and step.value == 1
+    return (
+        unit and starts and _is_whole_axis(view.array, view.axes[axis], view.lengths[axis], first)
+    )
+
+
+def _sum(a: Expr, b: Expr) -> Expr:
+    return binary(ADD, cast(a, WEAK_INT), cast(b, WEAK_INT), b.span)
+
+
+def _extent(part: Part, count: Expr) -> tuple[Expr, Expr]:
+    """Where a slice of an axis begins, and how many elements it has."""
+    if part.step < 0:
+        return _backward(part, count)
+    start = _start(part, count)
+    stop = count if part.stop is None else _stop(part.stop, count)
+    if isinstance(start, Const) and start.value == 0:
+        return start, _steps(stop, part)
+    distance = binary(SUB, stop, start, part.span)
+    return start, _steps(_not_negative(distance), part)
+
+
+def _start(part: Part, count: Expr) -> Expr:
+    if part.start is None:
+        return integer(0, part.span)
+    start = cast(part.start, WEAK_INT)
+    if isinstance(start, Const) and isinstance(count, Const):
+        return const(slice(int(start.value), None).indices(int(count.value))[0], part.span)
+    if isinstance(start, Const) and start.value >= 0:
+        return start
+    return Apply(slice_start, (start, count), WEAK_INT, part.span)
+
+
+def _stop(stop: Expr, count: Expr) -> Expr:
+    stop = cast(stop, WEAK_INT)
+    if isinstance(stop, Const) and isinstance(count, Const):
+        return const(slice(None, int(stop.value)).indices(int(count.value))[1], stop.span)
+    return Apply(slice_stop, (stop, count), WEAK_INT, stop.span)
+
+
+def _backward(part: Part, count: Expr) -> tuple[Expr, Expr]:
+    """``a[::-1]``, ``a[n:0:-2]``: from the last element that there is to one after ``stop``."""
+    last = binary(SUB, count, integer(1, part.span), part.span)
+    start = last if part.start is None else _back(part.start, count)
+    stop = integer(-1, part.span) if part.stop is None else _back(part.stop, count)
+    distance = count
+    if part.start is not None or part.stop is not None:
+        distance = _not_negative(binary(SUB, start, stop, part.span))
+    return start, _steps(distance, part)
+
+
+def _back(bound: Expr, count: Expr) -> Expr:
+    bound = cast(bound, WEAK_INT)
+    if isinstance(bound, Const) and isinstance(count, Const):
+        return const(slice(int(bound.value), None, -1).indices(int(count.value))[0], bound.span)
+    return Apply(slice_back, (bound, count), WEAK_INT, bound.span)
+
+
+def _not_negative(e: Expr) -> Expr:
+    if isinstance(e, Const):
+        return const(max(int(e.value), 0), e.span)
+    return Apply(REGISTRY["max"], (e, integer(0, e.span)), WEAK_INT, e.span)
+
+
+def _steps(distance: Expr, part: Part) -> Expr:
+    """How many steps of the slice a distance takes, the last one perhaps cut."""
+    pace = abs(part.step)
+    if pace == 1:
+        return distance
+    rounded = binary(ADD, distance, integer(pace - 1, part.span), part.span)
+    return binary(FLOORDIV, rounded, integer(pace, part.span), part.span)
+
+
+def transposed(array: ArrayValue, span: Span) -> ArrayValue:
+    """``array.T``: the axes the other way round."""
+    view = whole(array, span)
+    if len(view.axes) < 2:
+        return array
+    made = replace(
+        view, axes=view.axes[::-1], steps=view.steps[::-1], lengths=view.lengths[::-1], span=span
+    )
+    return replace(made, type=_type(made))
+
+
+# ---- records -----------------------------------------------------------------------------------
+
+
+def is_record(array: ArrayValue) -> bool:
+    return array_type(array).dtype.kind is Kind.RECORD
+
+
+def field_of(array: ArrayValue, name: str, span: Span) -> Expr | None:
+    """``array.name`` of a record, or of all records of an array; None if there is no such field."""
+    inner = field_place(whole(array, span), name, span)
+    if inner is None:
+        return None
+    return inner if inner.axes or is_record(inner) else loaded(inner, span)
+
+
+def field_place(view: View, name: str, span: Span) -> View | None:
+    """A field as a place; None if there is no such field."""
+    found = view.type.dtype.field(name)
+    if found is None:
+        return None
+    layout: Layout = "A" if view.axes else "C"
+    kind = Array(found.dtype, len(view.axes), layout)
+    return replace(view, path=(*view.path, name), type=kind, span=span)
+
+
+def loaded(view: View, span: Span) -> Expr:
+    """The element that a view without axes is."""
+    value: Expr = Load(view.array, view.first, span)
+    for name in view.path:
+        found = scalar_type(value).dtype.field(name)
+        assert found is not None
+        value = Member(value, name, Scalar(found.dtype), span)
+    return value
