@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from pycu2c.emit.reserved import is_reserved
 from pycu2c.ir.nodes import Allocate, Body, Declare, For, Function, Module
@@ -31,7 +32,8 @@ def _spelled(name: str, ndim: int) -> str:
             axis = rest[rest.index(kind) + 1]
             return f"{base}_len" if (kind, ndim) == ("shape", 1) else f"{base}_{kind}{axis}"
     if "item" in rest:
-        return f"{base}_{rest[rest.index('item') - 1]}"
+        parts = [part for part, mark in pairwise(rest) if mark == "item" and part[:1] != "<"]
+        return "_".join([base, *parts])
     return f"{base}_given" if "given" in rest else base
 
 

@@ -214,7 +214,7 @@ def _is_touched(frame: Frame, value: Value, earlier: list[ast.expr]) -> bool:
     if isinstance(value, Items):
         return any(_is_touched(frame, item, earlier) for item in value.items)
     if isinstance(value, Closure):
-        return _is_touched(frame, value.variables, earlier)
+        return _is_touched(frame, value.inside, earlier)
     if isinstance(value, (Static, Const)):
         return False
     # by Python's names: live ranges of one name may become one variable again

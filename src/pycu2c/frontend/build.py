@@ -17,6 +17,7 @@ from pycu2c.ir.construct import cast
 from pycu2c.ir.nodes import (
     Assign,
     Body,
+    Call,
     Expr,
     Function,
     If,
@@ -28,7 +29,7 @@ from pycu2c.ir.nodes import (
     Var,
     While,
 )
-from pycu2c.ir.walk import map_stmt
+from pycu2c.ir.walk import all_expressions, map_stmt
 from pycu2c.source import Source, Span
 from pycu2c.types import NONE, Array, ParameterType, Scalar, Signature
 
@@ -50,7 +51,7 @@ def build(source: Source, signature: Signature) -> Built:
     """Type a kernel and lower it to IR. Raises CompileError with every mistake in it."""
     builder = _ModuleBuilder()
     kernel = builder.function(source, signature.parameters, is_kernel=True)
-    module = Module(kernel, tuple(builder.devices.values()))
+    module = Module(kernel, called_by(kernel, tuple(builder.devices.values())))
     local_types, join_types = map(builder.one_type, (builder.local_types, builder.join_types))
     return Built(module, local_types, join_types, tuple(builder.warnings))
 
@@ -146,6 +147,16 @@ class _ModuleBuilder:
             name, built.name, built.parameters, built.result, built.body, built.span
         )
         return self.devices[key], self.results[key]
+
+
+def called_by(kernel: Function, devices: tuple[Function, ...]) -> tuple[Function, ...]:
+    """The functions that a kernel comes to; walks with unsettled types have built others."""
+    needed: set[str] = set()
+    for function in (kernel, *reversed(devices)):
+        if function is kernel or function.name in needed:
+            calls = (e for e in all_expressions(function.body) if isinstance(e, Call))
+            needed |= {e.function for e in calls}
+    return tuple(f for f in devices if f.name in needed)
 
 
 def _walk(frame: Frame, types: Types) -> Body:

@@ -36,22 +36,29 @@ class Items:
 @dataclass(frozen=True, slots=True, eq=False)
 class LocalFunction:
     """A function defined inside of another. ``source`` takes what it reads from there,
-    ``captured``, as parameters after its own, ``arguments``, which have ``defaults``."""
+    ``captured``, as parameters after its own, ``arguments``."""
 
     source: Source
     arguments: ast.arguments
     captured: tuple[ast.Name, ...]
-    defaults: dict[str, Value]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Closure:
-    """A local function as a value, with the variables that it reads as they are now. (In the
-    function that defines it, its name stands for a Static: they are read where it is used.)"""
+    """A local function as a value: with its parameters' defaults, and the variables that it
+    reads as they are now. In the function that defines it these are read where it is used, and
+    what its name stands for ``is_open``."""
 
     function: LocalFunction
+    defaults: Items
     variables: Items
     span: Span
+    is_open: bool = False
+
+    @property
+    def inside(self) -> Items:
+        """The values that go where the function goes."""
+        return Items((self.defaults, self.variables), self.span)
 
 
 Value: TypeAlias = Expr | Static | Items | Closure
@@ -87,8 +94,8 @@ class Frame:
     store_types: dict[int, str] = field(default_factory=dict)  # id(ast.Name) -> variable
     join_types: dict[int, Scalar] = field(default_factory=dict)  # id(ast.IfExp) -> its type
     returns: list[int] = field(default_factory=list)  # id(ast.Return) of those with a value
-    # a local function by its node: its lifted source, what it captures; the same in every walk
-    local_functions: dict[int, tuple[Source, tuple[ast.Name, ...]]] = field(default_factory=dict)
+    # local functions by their nodes, the same in every walk
+    local_functions: dict[int, LocalFunction] = field(default_factory=dict)
     target: str | None = None  # the name that the next allocated array gets
     _fresh: int = 0
 

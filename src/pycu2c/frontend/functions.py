@@ -14,8 +14,8 @@ from pycu2c.diagnostics import Label, fail
 from pycu2c.frontend import scope
 from pycu2c.frontend.binding_arguments import Binder, given_values
 from pycu2c.frontend.bindings import FunctionLike, free_names, parameters
-from pycu2c.frontend.frame import Closure, Frame, LocalFunction, Static, Unknown, Value
-from pycu2c.frontend.sequence import kept, variable_of
+from pycu2c.frontend.frame import Closure, Frame, Items, LocalFunction, Static, Unknown, Value
+from pycu2c.frontend.sequence import in_order, kept, variable_of, with_inside
 from pycu2c.frontend.structured import leaves, type_of, unpacked
 from pycu2c.frontend.variables import bind
 from pycu2c.ir.nodes import Call, Evaluate
@@ -29,7 +29,8 @@ def call_function(frame: Frame, callee: Static | Closure, node: ast.Call) -> Val
     given = given_values(frame, node)
     if isinstance(callee, Closure):
         local = callee.function
-        values = Binder(local.arguments, local.defaults, local.source.name, span).bind(given)
+        defaults = dict(zip(callee.defaults.names, callee.defaults.items))
+        values = Binder(local.arguments, defaults, local.source.name, span).bind(given)
         return _call(frame, local.source, [*values, *callee.variables.items], span)
     source = getattr(callee.value, "__pycu2c_device__", None)
     if not isinstance(source, Source):
@@ -88,27 +89,30 @@ def define_function(frame: Frame, node: ast.FunctionDef) -> None:
     name = frame.ranges.names.get(id(node))
     if name is None:
         raise Unknown
-    span = frame.span(node)
-    bind(frame, name, Static(_local_function(frame, node, node.name), span), span)
+    closure = _closure(frame, node, node.name)
+    bind(frame, name, with_inside(closure, kept(frame, closure.inside, node.name)), closure.span)
 
 
 def lambda_value(frame: Frame, node: ast.Lambda) -> Closure:
     """``lambda x: …``."""
-    return scope.with_variables(frame, _local_function(frame, node, "lambda_"), frame.span(node))
+    closure = _closure(frame, node, "lambda_")
+    return scope.with_variables(frame, closure, closure.span)
 
 
-def _local_function(frame: Frame, node: ast.FunctionDef | ast.Lambda, name: str) -> LocalFunction:
-    known = frame.local_functions.get(id(node))
-    if known is None:
+def _closure(frame: Frame, node: ast.FunctionDef | ast.Lambda, name: str) -> Closure:
+    """The function as it is defined: the defaults are evaluated now, what it reads is not."""
+    function = frame.local_functions.get(id(node))
+    if function is None:
         captured = tuple(_captured(frame, node))
-        known = frame.local_functions[id(node)] = (_lifted(frame, node, name, captured), captured)
-    source, captured = known
-    own = node.args
+        function = LocalFunction(_lifted(frame, node, name, captured), node.args, captured)
+        frame.local_functions[id(node)] = function
+    own, span = node.args, frame.span(node)
     positional = [*own.posonlyargs, *own.args]
     pairs = [*zip(positional[len(positional) - len(own.defaults) :], own.defaults)]
     pairs += [(a, d) for a, d in zip(own.kwonlyargs, own.kw_defaults) if d is not None]
-    defaults = {a.arg: kept(frame, frame.value(d), a.arg) for a, d in pairs}
-    return LocalFunction(source, own, captured, defaults)
+    values = tuple(in_order(frame, [default for _, default in pairs]))
+    defaults = Items(values, span, tuple(parameter.arg for parameter, _ in pairs))
+    return Closure(function, defaults, Items((), span), span, is_open=True)
 
 
 def _captured(frame: Frame, node: FunctionLike) -> list[ast.Name]:

@@ -185,6 +185,9 @@ TUPLE_RESULT = Refusal(
     "a function returns one number",
     "return one number, and store the others in an array that the caller passes",
 )
+DECORATOR = Refusal(
+    "nested-function", "a decorator inside a kernel", "leave it out: the function needs none"
+)
 DEFAULT = Refusal(
     "parameter-kind", "this is a default", "remove the default, and pass the value in every call"
 )

@@ -10,7 +10,7 @@ from types import FunctionType, ModuleType
 import numpy as np
 
 from pycu2c.diagnostics import Label, fail
-from pycu2c.frontend.frame import Closure, Frame, Items, LocalFunction, Static, Unknown, Value
+from pycu2c.frontend.frame import Closure, Frame, Items, Static, Unknown, Value
 from pycu2c.frontend.variables import at, read
 from pycu2c.intrinsics.numba_names import numba_name
 from pycu2c.intrinsics.registry import bound_to
@@ -50,24 +50,24 @@ def _local(frame: Frame, node: ast.Name) -> Value:
     if name is None:  # in code that cannot be reached
         raise Unknown
     value = read(frame, name, frame.span(node))
-    if isinstance(value, Static) and isinstance(value.value, LocalFunction):
-        return with_variables(frame, value.value, value.span)
+    if isinstance(value, Closure) and value.is_open:
+        return with_variables(frame, value, value.span)
     return value
 
 
-def with_variables(frame: Frame, function: LocalFunction, span: Span) -> Closure:
+def with_variables(frame: Frame, closure: Closure, span: Span) -> Closure:
     """A local function where it is used: with what it reads as that is now."""
     values: list[Value] = []
-    for name in function.captured:
+    for name in closure.function.captured:
         own = frame.bound.get(frame.ranges.names.get(id(name), ""))
-        if isinstance(own, Static) and own.value is function:
+        if isinstance(own, Closure) and own.function is closure.function:
             fail(
                 "recursion",
                 Label(span, f"`{name.id}` calls itself"),
                 help="write it as a loop, or as a @device function with a declared signature",
             )
         values.append(at(resolve(frame, name), span))
-    return Closure(function, Items(tuple(values), span), span)
+    return Closure(closure.function, closure.defaults, Items(tuple(values), span), span)
 
 
 def lookup(function: FunctionType, name: str) -> object:

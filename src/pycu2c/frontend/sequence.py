@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from pycu2c.frontend.frame import Closure, Frame, Items, Static, Value
 from pycu2c.ir.construct import scalar_type
@@ -52,13 +53,20 @@ def _before(frame: Frame, value: Value, later: Body) -> Value:
             items = tuple(_before(frame, item, later) for item in value.items)
             return Items(items, value.span, value.names)
         case Closure():
-            variables = _before(frame, value.variables, later)
-            assert isinstance(variables, Items)
-            return Closure(value.function, variables, value.span)
+            return with_inside(value, _before(frame, value.inside, later))
         case _ if _may_change(value, later):
             return kept(frame, value, "first")
         case _:
             return value
+
+
+def with_inside(closure: Closure, inside: Value) -> Closure:
+    """The same local function with its defaults and variables in other places."""
+    assert isinstance(inside, Items)
+    defaults, variables = inside.items
+    assert isinstance(defaults, Items)
+    assert isinstance(variables, Items)
+    return replace(closure, defaults=defaults, variables=variables)
 
 
 def _may_change(value: Expr, later: Body) -> bool:
@@ -90,9 +98,7 @@ def kept(frame: Frame, value: Value, hint: str) -> Value:
             items = tuple(kept(frame, item, hint) for item in value.items)
             return Items(items, value.span, value.names)
         case Closure():
-            variables = kept(frame, value.variables, hint)
-            assert isinstance(variables, Items)
-            return Closure(value.function, variables, value.span)
+            return with_inside(value, kept(frame, value.inside, hint))
         case Static() | Const():
             return value
         case View():

@@ -9,6 +9,7 @@ from pycu2c.frontend.assignments import annotated, assign, augmented, set_variab
 from pycu2c.frontend.calls import is_range
 from pycu2c.frontend.expressions import condition, expression, numeric
 from pycu2c.frontend.frame import Frame, Unknown
+from pycu2c.frontend.functions import define_function
 from pycu2c.frontend.structured import leaves, no_array_inside, packed, result_type, type_of
 from pycu2c.ir.construct import cast, integer, scalar_type
 from pycu2c.ir.nodes import (
@@ -63,6 +64,8 @@ def statement(frame: Frame, node: ast.stmt) -> None:
             _return(frame, node)
         case ast.Expr():
             _evaluate(frame, node)
+        case ast.FunctionDef():
+            define_function(frame, node)
         case ast.Pass():
             pass
         case _:

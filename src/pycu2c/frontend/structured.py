@@ -30,8 +30,8 @@ from pycu2c.types import (
 Leaf: TypeAlias = Callable[[str, "Scalar | Array"], Expr]
 
 
-# the names of the items by which the type of a local function is told: itself, what it reads
-_CLOSURE = ("<function>", "<variables>")
+# the names of the items by which the type of a local function is told
+_CLOSURE = ("<function>", "<defaults>", "<variables>")
 
 
 def type_of(value: Value) -> ParameterType:
@@ -40,7 +40,8 @@ def type_of(value: Value) -> ParameterType:
         case Static():
             return Constant(value.value)
         case Closure():
-            return Tuple((Constant(value.function), type_of(value.variables)), _CLOSURE)
+            inside = (type_of(value.defaults), type_of(value.variables))
+            return Tuple((Constant(value.function), *inside), _CLOSURE)
         case Items():
             return Tuple(tuple(type_of(item) for item in value.items), value.names)
         case _ if isinstance(value.type, Void):
@@ -55,7 +56,7 @@ def leaves(value: Value) -> list[Expr]:
         case Static():
             return []
         case Closure():
-            return leaves(value.variables)
+            return leaves(value.inside)
         case Items():
             return [leaf for item in value.items for leaf in leaves(item)]
         case _:
@@ -102,11 +103,12 @@ def rebuilt(kind: ParameterType, given: Iterator[Expr], span: Span) -> Value:
 
 def _assembled(parts: list[Value], names: tuple[str, ...], span: Span) -> Value:
     if names == _CLOSURE:
-        function, variables = parts
+        function, defaults, variables = parts
         assert isinstance(function, Static)
         assert isinstance(function.value, LocalFunction)
+        assert isinstance(defaults, Items)
         assert isinstance(variables, Items)
-        return Closure(function.value, variables, span)
+        return Closure(function.value, defaults, variables, span)
     return Items(tuple(parts), span, names)
 
 

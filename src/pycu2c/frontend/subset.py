@@ -53,16 +53,8 @@ class _Check:
         self.found.append(Diagnostic(why.code, (Label(span, why.text),), why.help))
 
     def parameters(self, arguments: ast.arguments) -> None:
-        for default in [*arguments.defaults, *arguments.kw_defaults]:
-            if default is not None:
-                self.refuse(default, refusals.DEFAULT)
-        for parameter in arguments.posonlyargs:
-            self.refuse(parameter, refusals.POSITIONAL_ONLY)
-        for parameter in arguments.kwonlyargs:
-            self.refuse(parameter, refusals.KEYWORD_ONLY)
-        for rest in (arguments.vararg, arguments.kwarg):
-            if rest is not None:
-                self.refuse(rest, refusals.REST)
+        if arguments.kwarg is not None:
+            self.refuse(arguments.kwarg, refusals.REST)
 
     # -- statements --
 
@@ -93,11 +85,10 @@ class _Check:
                 self.loop_else(node)
             case ast.For():
                 self.for_loop(node)
-            case ast.Return(value=ast.Tuple() as value):
-                self.refuse(value, refusals.TUPLE_RESULT)
             case ast.Return(value=value):
-                if not _is_none(value):
-                    self.optional(value)
+                self.optional(value)
+            case ast.FunctionDef():
+                self.local_function(node)
             case ast.Expr(value=value):
                 self.evaluated(value)
             case ast.Break() | ast.Continue() | ast.Pass():
@@ -105,6 +96,17 @@ class _Check:
             case _:
                 self.refuse(node, STATEMENTS.get(type(node), refusals.UNKNOWN))
                 self.inside(node)
+
+    def local_function(self, node: ast.FunctionDef) -> None:
+        for decorator in node.decorator_list:
+            self.refuse(decorator, refusals.DECORATOR)
+        self.lambda_parameters(node.args)
+        self.block(_without_docstring(node.body))
+
+    def lambda_parameters(self, arguments: ast.arguments) -> None:
+        for default in [*arguments.defaults, *arguments.kw_defaults]:
+            self.optional(default)
+        self.parameters(arguments)
 
     def inside(self, node: ast.AST) -> None:
         """The statements in a refused one, as its cure keeps them; other scopes are left out."""
@@ -126,13 +128,13 @@ class _Check:
         match node:
             case ast.Name():
                 pass
-            case ast.Subscript():
+            case ast.Subscript() | ast.Attribute():
                 self.expression(node)
+            case ast.Starred(value=value):
+                self.target(value)
             case ast.Tuple(elts=items) | ast.List(elts=items):
                 for item in items:
                     self.target(item)
-            case ast.Starred():
-                self.refuse(node, EXPRESSIONS[ast.Starred])
             case _:
                 self.refuse(node, refusals.TARGET)
 
@@ -201,6 +203,16 @@ class _Check:
                 pass
             case ast.Constant():
                 self.constant(node)
+            case ast.Tuple(elts=items) | ast.List(elts=items):
+                for item in items:
+                    self.expression(item.value if isinstance(item, ast.Starred) else item)
+            case ast.NamedExpr(value=value):
+                self.expression(value)
+            case ast.Lambda(args=arguments, body=body):
+                self.lambda_parameters(arguments)
+                self.expression(body)
+            case ast.ListComp() | ast.GeneratorExp():
+                self.comprehension(node)
             case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() as whole)):
                 if not _LEAST <= -whole <= _GREATEST:
                     self.refuse(node, refusals.TOO_WIDE)
@@ -237,25 +249,30 @@ class _Check:
             case int() as value:
                 if not _LEAST <= value <= _GREATEST:
                     self.refuse(node, refusals.TOO_WIDE)
-            case str() | bytes():
+            case str() | None:
+                pass
+            case bytes():
                 self.refuse(node, refusals.STRING)
             case complex():
                 self.refuse(node, refusals.COMPLEX)
-            case None:
-                self.refuse(node, refusals.NONE)
             case _:
                 self.refuse(node, refusals.UNKNOWN)
 
     def comparison(self, node: ast.Compare) -> None:
         operands = [node.left, *node.comparators]
-        refused = next((COMPARISONS[type(op)] for op in node.ops if type(op) in COMPARISONS), None)
-        if any(map(_is_none, operands)):
-            self.refuse(node, refusals.NONE_TEST)
-        elif refused is not None:
-            self.refuse(node, refused)
-        else:
-            for operand in operands:
-                self.expression(operand)
+        identity = any(isinstance(op, (ast.Is, ast.IsNot)) for op in node.ops)
+        if identity and not any(map(_is_none, operands)):
+            self.refuse(node, COMPARISONS[ast.Is])
+        for operand in operands:
+            self.expression(operand)
+
+    def comprehension(self, node: ast.ListComp | ast.GeneratorExp) -> None:
+        self.expression(node.elt)
+        for generator in node.generators:
+            self.target(generator.target)
+            self.expression(generator.iter)
+            for test in generator.ifs:
+                self.expression(test)
 
     def call(self, node: ast.Call) -> None:
         match node.func:
@@ -267,7 +284,7 @@ class _Check:
             case _:
                 self.refuse(node.func, refusals.CALLEE)
         for argument in node.args:
-            self.argument(argument)
+            self.argument(argument.value if isinstance(argument, ast.Starred) else argument)
         for keyword in node.keywords:
             if keyword.arg is None:
                 self.refuse(keyword, refusals.KEYWORDS)
@@ -284,10 +301,13 @@ class _Check:
 
     def index(self, node: ast.expr) -> None:
         match node:
-            case ast.Slice():
-                self.refuse(node, refusals.SLICE)
-            case ast.Constant(value=value) if value is None or value is ...:
+            case ast.Slice(lower=lower, upper=upper, step=step):
+                for bound in (lower, upper, step):
+                    self.optional(bound)
+            case ast.Constant(value=None):
                 self.refuse(node, refusals.NEW_AXIS)
+            case ast.Constant(value=value) if value is ...:
+                pass
             case _:
                 self.expression(node)
 

@@ -6,10 +6,12 @@ one for each number that says where it lies; names of arrays and functions stand
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pycu2c.diagnostics import Label, fail
 from pycu2c.frontend.frame import Closure, Frame, Items, Static, Value, number, shown
 from pycu2c.frontend.operations import coerce
-from pycu2c.frontend.sequence import is_steady, kept
+from pycu2c.frontend.sequence import is_steady, kept, with_inside
 from pycu2c.frontend.structured import part_name
 from pycu2c.ir.construct import scalar_type
 from pycu2c.ir.nodes import Assign, Const, Expr, Var, View
@@ -28,9 +30,7 @@ def set_value(frame: Frame, name: str, value: Value, span: Span) -> None:
         case Static():
             bind(frame, name, value, span)
         case Closure():
-            variables = _as_variables(frame, name, value.variables)
-            assert isinstance(variables, Items)
-            bind(frame, name, Closure(value.function, variables, span), span)
+            bind(frame, name, with_inside(value, _as_variables(frame, name, value.inside)), span)
         case _ if isinstance(value.type, Array):
             bind(frame, name, value, span)
         case _:
@@ -60,7 +60,7 @@ def at(value: Value, span: Span) -> Value:
         case Items():
             return Items(tuple(at(item, span) for item in value.items), span, value.names)
         case Closure():
-            return Closure(value.function, value.variables, span)
+            return replace(value, span=span)
         case _:
             return type(value)(**{**{f: getattr(value, f) for f in value.__slots__}, "span": span})
 
@@ -83,8 +83,7 @@ def _same_binding(a: Value, b: Value) -> bool:
         case Items(), Items():
             return _all_same(a.items, b.items)
         case Closure(), Closure():
-            same = a.function.source is b.function.source
-            return same and _same_binding(a.variables, b.variables)
+            return a.function is b.function and _same_binding(a.inside, b.inside)
         case Var(), Var():
             return a.name == b.name
         case Const(), Const():
@@ -155,7 +154,7 @@ def _mentions(value: Value, name: str) -> bool:
         case Items():
             return any(_mentions(item, name) for item in value.items)
         case Closure():
-            return _mentions(value.variables, name)
+            return _mentions(value.inside, name)
         case Static():
             return False
         case _:

@@ -12,7 +12,13 @@ from typing import TypeAlias
 from pycu2c.diagnostics import Label, fail
 from pycu2c.dtypes import Kind
 from pycu2c.intrinsics.all import REGISTRY
-from pycu2c.intrinsics.subscripts import index_from_end, slice_back, slice_start, slice_stop
+from pycu2c.intrinsics.subscripts import (
+    from_start,
+    index_from_end,
+    slice_back,
+    slice_start,
+    slice_stop,
+)
 from pycu2c.ir.construct import binary, cast, const, integer, scalar_type
 from pycu2c.ir.nodes import Apply, Const, Dim, Expr, Load, Member, Var, View
 from pycu2c.ir.views import indices_in_array, scaled, shifted
@@ -87,8 +93,17 @@ def element(array: ArrayValue, indices: tuple[Expr, ...], span: Span) -> View:
     if isinstance(array, Var):
         return View(array, indices, (), (), (), kind, span)
     own = tuple(_index(array, axis, index) for axis, index in enumerate(indices))
-    first = indices_in_array(array, own)
-    return View(array.array, first, (), (), (), kind, span, array.path)
+    first = list(indices_in_array(array, own))
+    for axis, base in enumerate(array.axes):
+        if not _is_plain(array, axis):
+            first[base] = _from_start(first[base])
+    return View(array.array, tuple(first), (), (), (), kind, span, array.path)
+
+
+def _from_start(index: Expr) -> Expr:
+    if isinstance(index, Const):
+        return index
+    return Apply(from_start, (index,), scalar_type(index), index.span)
 
 
 def _spread(given: list[Subscript], kind: Array, span: Span) -> list[Subscript]:

@@ -13,6 +13,12 @@ def index_from_end(index: T, length: T) -> T:
     return index + length if index < 0 else index
 
 
+@intrinsic("python.from_start")
+def from_start(index: T) -> T:
+    """An index that is known to count from the start: that of a view, in the array's terms."""
+    return index
+
+
 @intrinsic("python.slice_start")
 def slice_start(start: T, length: T) -> T:
     """Where a slice begins; one that begins after the end has no elements, wherever that is."""
@@ -31,4 +37,4 @@ def slice_back(bound: T, length: T) -> T:
     return max(bound + length, -1) if bound < 0 else min(bound, length - 1)
 
 
-SUBSCRIPTS = (index_from_end, slice_start, slice_stop, slice_back)
+SUBSCRIPTS = (from_start, index_from_end, slice_start, slice_stop, slice_back)

@@ -28,14 +28,16 @@ def writes(module: Module) -> dict[str, frozenset[str]]:
     parameters: dict[str, tuple[str, ...]] = {}
     for function in (*module.devices, module.kernel):
         found = {s.array.name for s in statements(function.body) if isinstance(s, Store)}
+        calls = [e for e in all_expressions(function.body) if isinstance(e, Call)]
+        passed = {id(a) for e in calls for a in e.arguments}
         for e in all_expressions(function.body):
-            if isinstance(e, ElementOf):
+            if isinstance(e, ElementOf) and id(e) not in passed:
                 found.add(e.array.name)
-            elif isinstance(e, Call):
-                for name, given in zip(parameters[e.function], e.arguments):
-                    array = given.array if isinstance(given, View) else given
-                    if isinstance(array, Var) and name in by_name[e.function]:
-                        found.add(array.name)
+        for e in calls:
+            for name, given in zip(parameters[e.function], e.arguments):
+                array = given.array if isinstance(given, (View, ElementOf)) else given
+                if isinstance(array, Var) and name in by_name[e.function]:
+                    found.add(array.name)
         by_name[function.name] = frozenset(found)
         parameters[function.name] = tuple(p.name for p in function.parameters)
     return by_name

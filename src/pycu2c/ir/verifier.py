@@ -243,11 +243,20 @@ class _Checker:
             return
         wanted = [p.type for p in callee.parameters]
         given = [a.type for a in e.arguments]
-        if wanted != given:
+        pairs = zip(callee.parameters, e.arguments)
+        if len(wanted) != len(given) or not all(_takes(p, a) for p, a in pairs):
             kinds = ", ".join(map(str, given))
             yield f"{e.function} takes ({', '.join(map(str, wanted))}), is given ({kinds})"
         if e.type != callee.result:
             yield f"{e.function} gives {callee.result}, not {e.type}"
+
+
+def _takes(parameter: Parameter, argument: Expr) -> bool:
+    """A pointer takes an array, or the place of an element."""
+    if parameter.part is Part.DATA and isinstance(argument, ElementOf):
+        assert isinstance(parameter.type, Array)
+        return argument.type.dtype is parameter.type.dtype
+    return argument.type == parameter.type
 
 
 def _assigned(var: Var, value: Expr) -> Iterator[str]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pycu2c.ir.construct import binary, cast, scalar_type
+from pycu2c.ir.construct import binary, cast, const, scalar_type
 from pycu2c.ir.nodes import Const, Expr, View
-from pycu2c.operators import ADD, MUL
+from pycu2c.operators import ADD, MUL, SUB
 from pycu2c.types import WEAK_INT, Scalar
 
 
@@ -32,8 +32,10 @@ def shifted(start: Expr, step: Expr, index: Expr) -> Expr:
         return offset
     if isinstance(offset, Const) and offset.value == 0:
         return start
-    left, right = _agreed(start, offset)
-    return binary(ADD, left, right, index.span)
+    if isinstance(offset, Const) and offset.value < 0:
+        less = const(-int(offset.value), offset.span, offset.type)
+        return binary(SUB, *_agreed(start, less), index.span)
+    return binary(ADD, *_agreed(start, offset), index.span)
 
 
 def scaled(step: Expr, index: Expr) -> Expr:
@@ -41,8 +43,7 @@ def scaled(step: Expr, index: Expr) -> Expr:
     for factor, other in ((step, index), (index, step)):
         if isinstance(factor, Const) and factor.value == 1:
             return other
-    left, right = _agreed(step, index)
-    return binary(MUL, left, right, index.span)
+    return binary(MUL, *_agreed(step, index), index.span)
 
 
 def _agreed(a: Expr, b: Expr) -> tuple[Expr, Expr]:

@@ -9,7 +9,7 @@ from typing import assert_never
 from pycu2c.dtypes import Kind
 from pycu2c.intrinsics.builtins import OPERATOR_ROWS
 from pycu2c.intrinsics.registry import Intrinsic
-from pycu2c.intrinsics.subscripts import SUBSCRIPTS, slice_back
+from pycu2c.intrinsics.subscripts import SUBSCRIPTS, from_start, slice_back
 from pycu2c.intrinsics.threads import BLOCK_NUMBERS, GRID, GRIDSIZE
 from pycu2c.ir.nodes import (
     Apply,
@@ -301,6 +301,9 @@ class Evaluator:
             return least(values[0], values[1])
         if row.name in _GREATER:
             return greatest(values[0], values[1])
+        if row is from_start:
+            reach = values[0].interval
+            return replace(values[0], interval=Interval(max(reach.low, 0), max(reach.high, 0)))
         if row in SUBSCRIPTS:  # whatever else it gives is an index outside of the array
             return Value(Interval(-1 if row is slice_back else 0, values[1].interval.high))
         if row.name == "abs":

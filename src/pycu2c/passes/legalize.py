@@ -12,6 +12,7 @@ from pycu2c.dtypes import Kind
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.subscripts import (
     SUBSCRIPTS,
+    from_start,
     index_from_end,
     slice_back,
     slice_start,
@@ -146,6 +147,8 @@ class _Legalizer:
                 return self._unary(old, new)
             case ((Load() | ElementOf()), (Load() | ElementOf())):
                 return replace(new, indices=self._indices(new.array, old.indices, new.indices))
+            case Apply(), Apply() if new.intrinsic is from_start:
+                return new.arguments[0]
             case Apply(), Apply() if new.intrinsic in SUBSCRIPTS:
                 return self._subscript(new, self.ranges.of(old.arguments[0]))
             case View(), View():

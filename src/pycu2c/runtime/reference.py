@@ -19,9 +19,10 @@ from pycu2c.intrinsics import memory
 from pycu2c.intrinsics.dtype_names import scalar_named
 from pycu2c.intrinsics.machine import MACHINE, Dim3, Thread
 from pycu2c.runtime import reference_calls as calls
-from pycu2c.runtime.reference_rewrite import place, rewritten
+from pycu2c.runtime.reference_expressions import Types
+from pycu2c.runtime.reference_rewrite import globals_of, place, rewritten
 from pycu2c.source import Source
-from pycu2c.types import Array, Scalar
+from pycu2c.types import Array, ParameterType, Scalar, Tuple
 from pycu2c.values import convert
 
 Extent = int | Sequence[int]
@@ -47,18 +48,19 @@ class ReferenceKernel:
     def __init__(
         self,
         source: Source,
-        local_types: Mapping[int, Scalar],
-        join_types: Mapping[int, Scalar],
-        parameter_types: Sequence[Scalar | Array],
+        local_types: Types,
+        join_types: Types,
+        parameter_types: Sequence[ParameterType],
         device_lookup: Callable[[object], Source | None],
     ) -> None:
         self._local_types = local_types
         self._join_types = join_types
         self._parameter_types = tuple(parameter_types)
         self._device_lookup = device_lookup
-        self._devices: dict[int, Callable[..., calls.Steps]] = {}
+        self._devices: dict[int, tuple[Callable[..., Any], bool]] = {}
+        self._waiting: dict[Source, bool] = {}
         self._block: _Block | None = None
-        self._run = self._rewritten(source)
+        self._run: Callable[..., calls.Steps] = self._rewritten(source, True)
 
     def launch(
         self, grid: Extent, block: Extent, shared_bytes: int, arguments: Sequence[Any]
@@ -88,8 +90,8 @@ class ReferenceKernel:
 
     # ---- what a kernel calls ----
 
-    def _rewritten(self, source: Source) -> Callable[..., calls.Steps]:
-        return rewritten(source, self._local_types, self._join_types, self._callee)
+    def _rewritten(self, source: Source, waits: bool) -> Callable[..., Any]:
+        return rewritten(source, self._local_types, self._join_types, self._callee, waits)
 
     def _callee(
         self, value: object, node: ast.Call, source: Source
@@ -102,16 +104,41 @@ class ReferenceKernel:
         known = calls.operation(value, where)
         if known is not None:
             return known, calls.meets_others(value)
-        device = self._device(value)
-        return (calls.not_known(value, where), False) if device is None else (device, True)
+        return self._device(value) or (calls.not_known(value, where), False)
 
-    def _device(self, value: object) -> Callable[..., calls.Steps] | None:
-        if id(value) not in self._devices:
-            source = self._device_lookup(value)
-            if source is None:
-                return None
-            self._devices[id(value)] = self._rewritten(source)
+    def _device(self, value: object) -> tuple[Callable[..., Any], bool] | None:
+        """A device function, and whether it may wait for other threads."""
+        if id(value) in self._devices:
+            return self._devices[id(value)]
+        source = self._device_lookup(value)
+        if source is None:
+            return None
+        waits = self._waits(source)
+
+        def later(*given: Any, **named: Any) -> Any:  # while its own text is rewritten
+            return self._devices[id(value)][0](*given, **named)
+
+        self._devices[id(value)] = later, waits
+        self._devices[id(value)] = self._rewritten(source, waits), waits
         return self._devices[id(value)]
+
+    def _waits(self, source: Source) -> bool:
+        """Whether a function's text, or that of one that it calls, has a barrier."""
+        if source not in self._waiting:
+            self._waiting[source] = False  # for one that calls itself
+            free = globals_of(source.python)
+            self._waiting[source] = any(
+                self._is_barrier(_named(node.func, free))
+                for node in ast.walk(source.tree)
+                if isinstance(node, ast.Call)
+            )
+        return self._waiting[source]
+
+    def _is_barrier(self, value: object) -> bool:
+        if calls.meets_others(value):
+            return True
+        source = self._device_lookup(value)
+        return source is not None and self._waits(source)
 
     def _shared_array(self, node: ast.Call) -> Callable[[Any, Any], Any]:
         def shared_array(shape: Any, dtype: Any) -> Any:
@@ -139,8 +166,25 @@ def _dtype(named: object) -> np.dtype[np.generic]:
     return scalar.dtype.numpy
 
 
-def _argument(value: Any, kind: Scalar | Array) -> Any:
-    return convert(value, kind) if isinstance(kind, Scalar) else np.asarray(value)
+def _argument(value: Any, kind: ParameterType) -> Any:
+    match kind:
+        case Scalar():
+            return convert(value, kind)
+        case Array():
+            return np.asarray(value)
+        case Tuple(names=names) if not names:
+            return tuple(_argument(v, k) for v, k in zip(value, kind.items))
+        case _:
+            return value
+
+
+def _named(node: ast.expr, free: Mapping[str, Any]) -> object:
+    """The object that a dotted name means in a module."""
+    if isinstance(node, ast.Name):
+        return calls.static(free.get(node.id))
+    if isinstance(node, ast.Attribute):
+        return calls.static(getattr(_named(node.value, free), node.attr, None))
+    return None
 
 
 def _dim3(extent: Extent) -> Dim3:
@@ -161,6 +205,6 @@ def _advance(thread: Thread, steps: calls.Steps) -> bool:
     MACHINE.thread = thread
     try:
         next(steps)
-    except StopIteration:
+    except (StopIteration, calls.ThreadEnds):
         return False
     return True

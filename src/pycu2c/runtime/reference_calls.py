@@ -6,9 +6,11 @@ functions: the interpreter runs them with ``yield from``.
 
 from __future__ import annotations
 
+import ast
 import operator
 from collections.abc import Callable, Generator
 from functools import reduce
+from types import FunctionType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -18,8 +20,8 @@ from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.dtype_names import scalar_named
 from pycu2c.intrinsics.numba_names import numba_name
 from pycu2c.intrinsics.registry import Effect, Intrinsic, bound_to
-from pycu2c.operators import POW
-from pycu2c.types import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, Scalar, join
+from pycu2c.operators import ADD, BY_NODE, EQ, FLOORDIV, MOD, NE, POW, Operator
+from pycu2c.types import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, ParameterType, Scalar, Tuple, join
 from pycu2c.values import Number, convert, scalar_of
 
 Steps: TypeAlias = Generator[None, None, Any]  # yields where the thread waits for its block
@@ -43,7 +45,38 @@ def read(found: object) -> Any:
 
 
 def attribute(owner: Any, name: str) -> Any:
+    """An attribute; the field of a record, or of all records of an array."""
+    if isinstance(owner, (np.void, np.ndarray)) and name in (owner.dtype.names or ()):
+        return _plain(owner[name])
     return read(static(getattr(owner, name)))
+
+
+def _plain(found: Any) -> Any:
+    """A number as a scalar, not as an array without axes."""
+    return found[()] if isinstance(found, np.ndarray) and not found.ndim else found
+
+
+def is_data(found: object) -> bool:
+    """Whether an object is data rather than a place where names are looked up."""
+    return isinstance(found, (tuple, np.generic, np.ndarray, str))
+
+
+class ThreadEnds(Exception):
+    """``raise`` in a kernel ends the thread."""
+
+
+def finished(steps: Steps) -> Any:
+    """Run what may wait for other threads where there is no waiting."""
+    try:
+        next(steps)
+    except StopIteration as stop:
+        return stop.value
+    raise Outside("a barrier is met inside of a comprehension or a local function")
+
+
+def is_local_function(target: object) -> bool:
+    """Whether a value is a function of the rewritten code itself."""
+    return isinstance(target, FunctionType) and any(name[:1] == "<" for name in target.__globals__)
 
 
 def undefined(name: str, where: str) -> Any:
@@ -69,9 +102,11 @@ def common_type(values: list[Any]) -> Scalar:
     return reduce(join, map(type_of, values))
 
 
-def coerced(value: Any, to: Scalar) -> Any:
-    """A number in the type that its variable has."""
-    return convert(value, to)
+def coerced(value: Any, to: ParameterType) -> Any:
+    """A number in the type that its variable has; a tuple item by item."""
+    if isinstance(to, Tuple) and isinstance(value, tuple) and len(value) == len(to.items):
+        return tuple(coerced(item, wanted) for item, wanted in zip(value, to.items))
+    return convert(value, to) if isinstance(to, Scalar) and scalar_of(value) else value
 
 
 # ---- elements ----------------------------------------------------------------------------------
@@ -80,23 +115,43 @@ def coerced(value: Any, to: Scalar) -> Any:
 def subscript(index: Any) -> Any:
     """An index as numpy takes it; a number of any type counts as an integer."""
     if isinstance(index, tuple):
-        return tuple(map(operator.index, index))
+        return tuple(subscript(part) for part in index)
+    if isinstance(index, (slice, str)) or index is ...:
+        return index
     return operator.index(index)
+
+
+def sliced(*bounds: Any) -> slice:
+    return slice(*(None if b is None else operator.index(b) for b in bounds))
 
 
 def load(owner: Any, index: Any, where: str) -> Any:
     try:
-        return owner[subscript(index)]
+        return _plain(owner[subscript(index)])
     except IndexError as error:
         raise IndexError(f"{where}: {error}") from None
+
+
+def iterated(value: Any) -> Any:
+    """What a loop runs over: a list is no more than a tuple, a number of an array a scalar."""
+    return value
 
 
 def store(array: Any, index: Any, value: Any, where: str) -> None:
     """Convert as ``ndarray.astype`` does, and assign."""
     try:
-        array[subscript(index)] = convert(value, type_of(array.dtype.type()))
+        if isinstance(value, np.void) or scalar_of(value) is None:
+            array[subscript(index)] = value
+        else:
+            array[subscript(index)] = convert(value, type_of(_element(array, index)))
     except IndexError as error:
         raise IndexError(f"{where}: {error}") from None
+
+
+def _element(array: Any, index: Any) -> Any:
+    """A number of the type that a place holds."""
+    named = isinstance(index, str)
+    return (array.dtype[index] if named else array.dtype).type()
 
 
 # ---- operators -----------------------------------------------------------------------------
@@ -107,6 +162,48 @@ def power_of_constant(base: Any, exponent: Any) -> Number:
     if exponent < 0 and not (type_of(base).dtype.is_float or isinstance(base, np.generic)):
         base = float(base)
     return POW.reference(base, exponent)
+
+
+def combined(row: Operator) -> Callable[[Any, Any], Any]:
+    """``left op right``; tuples are joined and repeated as in Python."""
+
+    def combine(left: Any, right: Any) -> Any:
+        if isinstance(left, tuple) or isinstance(right, tuple):
+            return row.compute(left, right)
+        return row.reference(left, right)
+
+    return combine
+
+
+def comparison(op: type[ast.cmpop]) -> Callable[[Any, Any], bool]:
+    """One comparison of two values of any kind."""
+    if op is ast.Is:
+        return lambda a, b: a is b
+    if op is ast.IsNot:
+        return lambda a, b: a is not b
+    if op is ast.In:
+        return _is_in
+    if op is ast.NotIn:
+        return lambda a, b: not _is_in(a, b)
+    row = BY_NODE[op]
+    return lambda a, b: bool(row.reference(a, b)) if _numbers(a, b) else _compared(row, a, b)
+
+
+def _numbers(a: Any, b: Any) -> bool:
+    return scalar_of(a) is not None and scalar_of(b) is not None
+
+
+def _compared(row: Operator, a: Any, b: Any) -> bool:
+    if isinstance(a, tuple) and isinstance(b, tuple) and row in (EQ, NE):
+        equal = len(a) == len(b) and all(map(comparison(ast.Eq), a, b))
+        return equal is (row is EQ)
+    return bool(row.compute(a, b))
+
+
+def _is_in(value: Any, items: Any) -> bool:
+    if isinstance(items, str):
+        return value in items
+    return any(comparison(ast.Eq)(value, item) for item in items)
 
 
 # ---- Python's functions --------------------------------------------------------------------
@@ -141,7 +238,41 @@ def _range(*bounds: Any) -> range:
     return range(*(int(convert(b, WEAK_INT)) for b in bounds))
 
 
+def _sum(items: Any, start: Any = 0) -> Any:
+    return reduce(ADD.reference, items, start)
+
+
+def _divmod(a: Any, b: Any) -> Any:
+    return FLOORDIV.reference(a, b), MOD.reference(a, b)
+
+
+def _enumerate(items: Any, start: int = 0) -> Any:
+    return enumerate(items, int(convert(start, WEAK_INT)))
+
+
+def _print(*values: Any, **options: Any) -> None:
+    print(*map(_printed, values), **options)
+
+
+def _printed(value: Any) -> Any:
+    """Numpy's scalars as plain numbers, inside of tuples too."""
+    if isinstance(value, tuple):
+        inside = ", ".join(str(_printed(item)) for item in value)
+        return f"({inside},)" if len(value) == 1 else f"({inside})"
+    return value
+
+
 BUILTINS: dict[object, Callable[..., Any]] = {
+    tuple: tuple,
+    list: tuple,
+    sum: _sum,
+    all: all,
+    any: any,
+    enumerate: _enumerate,
+    zip: zip,
+    reversed: reversed,
+    divmod: _divmod,
+    print: _print,
     int: lambda x: convert(x, WEAK_INT),
     float: lambda x: convert(x, WEAK_FLOAT),
     bool: _bool,

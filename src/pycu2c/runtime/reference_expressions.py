@@ -1,0 +1,270 @@
+"""Expressions of a kernel -> Python expressions with the kernel's meaning.
+
+``x * 2`` becomes a call of the operator's row; ``a[i]`` a checked load. Names of locals stay.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, TypeAlias
+
+from pycu2c.frontend.bindings import parameters, targets_of
+from pycu2c.intrinsics.registry import bound_to
+from pycu2c.operators import BY_NODE, UNARY_BY_NODE
+from pycu2c.runtime import reference_calls as calls
+from pycu2c.source import Source
+from pycu2c.types import ParameterType
+from pycu2c.values import scalar_of
+
+# callee, the call's node, what it stands in -> what to call; whether that is a generator function
+Callee: TypeAlias = Callable[[object, ast.Call, Source], tuple[Callable[..., Any], bool]]
+Types: TypeAlias = Mapping[int, ParameterType]
+
+
+class _Unknown:
+    """What an expression is that depends on a local."""
+
+
+UNKNOWN = _Unknown()
+
+
+def place(source: Source, node: ast.AST) -> str:
+    """``file:line``, for errors."""
+    return f"{source.file}:{getattr(node, 'lineno', source.tree.lineno)}"
+
+
+class ExpressionRewriter:
+    """Rewrites the expressions of one function. Names that no Python source can have hold what
+    the new code refers to."""
+
+    def __init__(
+        self, source: Source, join_types: Types, callee: Callee, free: Mapping[str, Any]
+    ) -> None:
+        self.source = source
+        self.join_types = join_types
+        self.callee = callee
+        self.free = free
+        self.namespace: dict[str, Any] = {}
+        code = source.python.__code__
+        self.locals: set[str] = set(code.co_varnames + code.co_cellvars)
+        self.temporaries = 0
+        self.waits = True  # whether the code may wait for other threads where it stands
+
+    # ---- building blocks ----
+
+    def held(self, value: object) -> ast.expr:
+        """An expression for an object: a name of the new function's globals."""
+        name = f"<{getattr(value, '__name__', 'object')} {len(self.namespace)}>"
+        self.namespace[name] = value
+        return ast.Name(name, ast.Load())
+
+    def do(self, function: Callable[..., Any], *arguments: ast.expr) -> ast.Call:
+        return ast.Call(self.held(function), list(arguments), [])
+
+    def temporary(self) -> str:
+        self.temporaries += 1
+        return f"<temporary {self.temporaries}>"
+
+    def where(self, node: ast.AST) -> ast.expr:
+        return ast.Constant(place(self.source, node))
+
+    def coerced(self, value: ast.expr, to: ParameterType | None) -> ast.expr:
+        return value if to is None else self.do(calls.coerced, value, self.held(to))
+
+    @contextmanager
+    def inside(self, names: set[str] | frozenset[str]) -> Iterator[None]:
+        """Code of an inner scope: its names are locals, and it cannot wait for other threads."""
+        outer = self.locals, self.waits
+        self.locals, self.waits = self.locals | names, False
+        try:
+            yield
+        finally:
+            self.locals, self.waits = outer
+
+    # ---- expressions ----
+
+    def expression(self, node: ast.expr) -> ast.expr:
+        known = self.known(node)
+        if known is not UNKNOWN:
+            return self.do(calls.read, self.held(known)) if _is_read(known) else self.held(known)
+        match node:
+            case ast.Name(id=name) if name in self.locals:
+                return ast.Name(name, ast.Load())
+            case ast.Name(id=name):
+                return self.do(calls.undefined, ast.Constant(name), self.where(node))
+            case ast.Attribute(value=owner, attr=attr):
+                return self.do(calls.attribute, self.expression(owner), ast.Constant(attr))
+            case ast.BinOp():
+                return self.binary(node)
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                return ast.UnaryOp(ast.Not(), self.expression(operand))
+            case ast.UnaryOp(op=op, operand=operand):
+                return self.do(UNARY_BY_NODE[type(op)].reference, self.expression(operand))
+            case ast.Compare():
+                return self.compare(node)
+            case ast.BoolOp(op=op, values=values):
+                joined = self.join_types.get(id(node))
+                return ast.BoolOp(op, [self.coerced(self.expression(v), joined) for v in values])
+            case ast.IfExp(test=test, body=body, orelse=orelse):
+                arms = self.expression(body), self.expression(orelse)
+                chosen = ast.IfExp(self.expression(test), *arms)
+                return self.coerced(chosen, self.join_types.get(id(node)))
+            case ast.Subscript(value=owner, slice=index):
+                element = self.expression(owner), self.index(index)
+                return self.do(calls.load, *element, self.where(node))
+            case ast.Call():
+                return self.call(node)
+            case _:
+                return self.structured(node)
+
+    def structured(self, node: ast.expr) -> ast.expr:
+        """What makes a tuple, a function or a text."""
+        match node:
+            case ast.Tuple(elts=items) | ast.List(elts=items):
+                return ast.Tuple([self.expression(item) for item in items], ast.Load())
+            case ast.Starred(value=value):
+                return ast.Starred(self.expression(value), ast.Load())
+            case ast.NamedExpr(target=target, value=value):
+                return ast.NamedExpr(target, self.assigned(target, self.expression(value)))
+            case ast.Lambda(args=arguments, body=body):
+                new = self.arguments(arguments)
+                with self.inside({a.arg for a in parameters(arguments)}):
+                    return ast.Lambda(new, self.expression(body))
+            case ast.ListComp() | ast.GeneratorExp():
+                return self.comprehension(node)
+            case ast.JoinedStr(values=parts):
+                return ast.JoinedStr([self.text(part) for part in parts])
+            case _:
+                raise calls.Outside(f"{type(node).__name__} is not in the kernel language")
+
+    def assigned(self, target: ast.expr, value: ast.expr) -> ast.expr:
+        """A value on its way into a name; who knows the types of names overrides this."""
+        return value
+
+    def text(self, part: ast.expr) -> ast.expr:
+        if not isinstance(part, ast.FormattedValue):
+            return part
+        spec = part.format_spec
+        inner = None
+        if isinstance(spec, ast.JoinedStr):
+            inner = ast.JoinedStr([self.text(p) for p in spec.values])
+        return ast.FormattedValue(self.expression(part.value), part.conversion, inner)
+
+    def arguments(self, given: ast.arguments) -> ast.arguments:
+        """Parameters with their defaults, which the scope around them evaluates."""
+        new = copy.copy(given)
+        new.defaults = [self.expression(d) for d in given.defaults]
+        new.kw_defaults = [None if d is None else self.expression(d) for d in given.kw_defaults]
+        plain = [*given.posonlyargs, *given.args, *given.kwonlyargs]
+        for parameter in plain:
+            parameter.annotation = None
+        return new
+
+    def comprehension(self, node: ast.ListComp | ast.GeneratorExp) -> ast.expr:
+        first = self.do(calls.iterated, self.expression(node.generators[0].iter))
+        with self.inside(targets_of(node)):
+            generators = []
+            for position, old in enumerate(node.generators):
+                source = first
+                if position:
+                    source = self.do(calls.iterated, self.expression(old.iter))
+                tests = [self.expression(test) for test in old.ifs]
+                generators.append(ast.comprehension(old.target, source, tests, 0))
+            made = ast.ListComp(self.expression(node.elt), generators)
+        return self.do(tuple, made)
+
+    def index(self, node: ast.expr) -> ast.expr:
+        """A subscript; slices as objects."""
+        match node:
+            case ast.Slice(lower=lower, upper=upper, step=step):
+                bounds = [
+                    ast.Constant(None) if b is None else self.expression(b)
+                    for b in (lower, upper, step)
+                ]
+                return self.do(calls.sliced, *bounds)
+            case ast.Tuple(elts=items):
+                return ast.Tuple([self.index(item) for item in items], ast.Load())
+            case _:
+                return self.expression(node)
+
+    def known(self, node: ast.expr) -> Any:
+        """The object that an expression names before the kernel runs, or UNKNOWN."""
+        match node:
+            case ast.Constant(value=value):
+                return value
+            case ast.Name(id=name) if name not in self.locals and name in self.free:
+                return calls.static(self.free[name])
+            case ast.Attribute(value=owner, attr=attr):
+                found = self.known(owner)
+                if calls.is_data(found):
+                    return UNKNOWN
+                return calls.static(getattr(found, attr, UNKNOWN))
+            case _:
+                return UNKNOWN
+
+    def binary(self, node: ast.BinOp) -> ast.expr:
+        combine = calls.combined(BY_NODE[type(node.op)])
+        if isinstance(node.op, ast.Pow) and self.is_constant(node.right):
+            combine = calls.power_of_constant
+        return self.do(combine, self.expression(node.left), self.expression(node.right))
+
+    def is_constant(self, node: ast.expr) -> bool:
+        """Whether the compiler folds an expression to a number."""
+        match node:
+            case ast.UnaryOp(operand=operand):
+                return self.is_constant(operand)
+            case ast.BinOp(left=left, right=right):
+                return self.is_constant(left) and self.is_constant(right)
+            case _:
+                return scalar_of(self.known(node)) is not None
+
+    def compare(self, node: ast.Compare) -> ast.expr:
+        """``a < b < c`` is ``lt(a, (t := b)) and lt(t, c)``."""
+        left = self.expression(node.left)
+        parts: list[ast.expr] = []
+        for position, (op, operand) in enumerate(zip(node.ops, node.comparators)):
+            right = following = self.expression(operand)
+            if position + 1 < len(node.ops):
+                name = self.temporary()
+                right = ast.NamedExpr(ast.Name(name, ast.Store()), right)
+                following = ast.Name(name, ast.Load())
+            parts.append(self.do(calls.comparison(type(op)), left, right))
+            left = following
+        return parts[0] if len(parts) == 1 else ast.BoolOp(ast.And(), parts)
+
+    # ---- calls ----
+
+    def call(self, node: ast.Call) -> ast.expr:
+        arguments = [self.expression(a) for a in node.args]
+        named = [ast.keyword(k.arg, self.expression(k.value)) for k in node.keywords]
+        target = self.known(node.func)
+        if target is not UNKNOWN:
+            function, waits = self.callee(target, node, self.source)
+            return self.awaited(ast.Call(self.held(function), arguments, named), waits)
+        chosen = [self.expression(node.func), *arguments]  # a function in a variable
+        return ast.Call(self.held(self.dynamic(node)), chosen, named)
+
+    def awaited(self, made: ast.expr, waits: bool) -> ast.expr:
+        """A call that may wait for other threads; where it stands it may be that it cannot."""
+        if not waits:
+            return made
+        return ast.YieldFrom(made) if self.waits else self.do(calls.finished, made)
+
+    def dynamic(self, node: ast.Call) -> Callable[..., Any]:
+        def call(target: object, *given: Any, **named: Any) -> Any:
+            if calls.is_local_function(target):
+                return target(*given, **named)  # type: ignore[operator]
+            function, waits = self.callee(calls.static(target), node, self.source)
+            result = function(*given, **named)
+            return calls.finished(result) if waits else result
+
+        return call
+
+
+def _is_read(known: object) -> bool:
+    """Whether a known object has another value for each thread."""
+    row = bound_to(known)
+    return isinstance(known, tuple) or (row is not None and row.is_value)
