@@ -245,7 +245,7 @@ class ExpressionRewriter:
             function, waits = self.callee(target, node, self.source)
             return self.awaited(ast.Call(self.held(function), arguments, named), waits)
         chosen = [self.expression(node.func), *arguments]  # a function in a variable
-        return ast.Call(self.held(self.dynamic(node)), chosen, named)
+        return self.awaited(ast.Call(self.held(self.dynamic(node)), chosen, named), True)
 
     def awaited(self, made: ast.expr, waits: bool) -> ast.expr:
         """A call that may wait for other threads; where it stands it may be that it cannot."""
@@ -253,13 +253,13 @@ class ExpressionRewriter:
             return made
         return ast.YieldFrom(made) if self.waits else self.do(calls.finished, made)
 
-    def dynamic(self, node: ast.Call) -> Callable[..., Any]:
-        def call(target: object, *given: Any, **named: Any) -> Any:
+    def dynamic(self, node: ast.Call) -> Callable[..., calls.Steps]:
+        def call(target: Any, *given: Any, **named: Any) -> calls.Steps:
             if calls.is_local_function(target):
-                return target(*given, **named)  # type: ignore[operator]
+                return target(*given, **named)
             function, waits = self.callee(calls.static(target), node, self.source)
             result = function(*given, **named)
-            return calls.finished(result) if waits else result
+            return (yield from result) if waits else result
 
         return call
 
