@@ -15,8 +15,9 @@ import pytest
 
 from pycu2c.csyntax.nodes import Name
 from pycu2c.csyntax.printer import print_expr
-from pycu2c.dtypes import BOOL, FLOAT32, FLOAT64, INT32, INT64, DType
+from pycu2c.dtypes import BOOL, COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, INT32, INT64, DType
 from pycu2c.emit.helpers import HELPERS, instantiate
+from pycu2c.emit.records import definition
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.machine import MACHINE, Thread
 from pycu2c.intrinsics.registry import Effect, Intrinsic
@@ -27,7 +28,7 @@ IDS = [f"{row.name}-{dtype.short}" for row, dtype in CASES]
 NAMES = ["row_" + i.replace(".", "_").replace("-", "_") for i in IDS]
 
 # helpers promise numpy's very bits; functions of a math library are within some ulps
-EXACT = {r.name for r in ROWS if r.c_helpers} - {"python.pow"}
+EXACT = {r.name for r in ROWS if r.c_helpers and "complex" not in r.name} - {"python.pow"}
 EXACT |= {"math.degrees", "math.radians", "math.sqrt", "math.fabs", "math.copysign", "math.fmod"}
 
 # numpy's own answer differs between machines
@@ -35,7 +36,7 @@ SIGN_OF_ZERO_OPEN = {"numpy.minimum", "numpy.maximum"}
 
 
 def result_type(row: Intrinsic, dtype: DType) -> DType:
-    return {"int": INT64, "bool": BOOL}.get(row.result, dtype)
+    return {"int": INT64, "bool": BOOL, "R": dtype.real}.get(row.result, dtype)
 
 
 def function(row: Intrinsic, dtype: DType, name: str, dialect: str) -> str:
@@ -71,6 +72,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Any:
 def compiled(compiler: str, text: str, folder: Path) -> Any:
     """A library of the functions, in which undefined behaviour of integers is a trap."""
     head = "#include <stdint.h>\n#include <stdbool.h>\n#include <math.h>\n"
+    head += "".join(definition(dtype) for dtype in (COMPLEX64, COMPLEX128))
     source, binary = folder / "rows.c", folder / "rows.so"
     source.write_text(head + text)
     flags = ["-O1", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off", "-shared", "-fPIC"]
@@ -82,6 +84,11 @@ def compiled(compiler: str, text: str, folder: Path) -> Any:
 def numbers(dtype: DType, seed: int, count: int) -> list[Any]:
     """The type's awkward values, and random ones."""
     rng = np.random.default_rng(seed)
+    if dtype.is_complex:
+        parts = [0.0, 1.0, -1.0, 0.5, -2.0, 3.0, 1e-3]
+        edges = [complex(x, y) for x in parts for y in parts]
+        drawn = rng.normal(0, 2, count) + 1j * rng.normal(0, 2, count)
+        return [dtype.numpy.type(value) for value in [*edges, *drawn]]
     if dtype.is_float:
         edges = [0.0, -0.0, 1.0, -1.0, 0.5, 1.5, 2.5, -2.5, 3.0, 7.0, 1e-3, 1e4, -7.25]
         edges += [np.inf, -np.inf, np.nan, 1e-40, 3e38, 2.0**31, -(2.0**40)]
@@ -105,6 +112,9 @@ def arguments(row: Intrinsic, dtype: DType) -> list[tuple[Any, ...]]:
 
 
 def same(a: Any, b: Any, row: Intrinsic, dtype: DType) -> bool:
+    if isinstance(a, (complex, np.complexfloating)):
+        tolerance = 1e-5 if dtype is COMPLEX64 else 1e-12
+        return bool(not np.isfinite(a) or abs(a - b) <= max(abs(a), 1) * tolerance)
     if not isinstance(a, (float, np.floating)):
         return bool(a == b)
     if np.isnan(a) or np.isnan(b):
@@ -113,7 +123,7 @@ def same(a: Any, b: Any, row: Intrinsic, dtype: DType) -> bool:
         return bool(a == b)
     if row.name in EXACT:
         return bool(a == b and np.signbit(a) == np.signbit(b))
-    tolerance = 1e-5 if dtype is FLOAT32 else 1e-12
+    tolerance = 1e-5 if dtype.real is FLOAT32 else 1e-12
     return bool(np.isclose(a, b, rtol=tolerance, atol=tolerance))
 
 
@@ -122,13 +132,37 @@ def defined(row: Intrinsic, given: tuple[Any, ...]) -> bool:
 
     numpy takes the square root for a power of 0.5, which is NaN for -inf where C has inf.
     """
+    if isinstance(given[0], np.complexfloating):
+        return bool(given[0] != 0) or row.name != "python.pow"
     if row.name in ("python.pow", "math.pow"):
         return bool(given[1] != 0.5 or not np.isneginf(given[0]))
     into_int = row.result == "int" or row.name == "round_digits"
     return not into_int or bool(np.isfinite(given[0]) and abs(given[0]) < 2**62)
 
 
+class Complex64(ctypes.Structure):
+    _fields_ = [("x", ctypes.c_float), ("y", ctypes.c_float)]
+
+
+class Complex128(ctypes.Structure):
+    _fields_ = [("x", ctypes.c_double), ("y", ctypes.c_double)]
+
+
+def passed(value: Any, dtype: DType) -> Any:
+    """A number as ctypes takes it."""
+    if isinstance(value, (complex, np.complexfloating)):
+        return c_type(dtype)(value.real, value.imag)
+    return value if isinstance(value, int) else value.item()
+
+
+def returned(value: Any) -> Any:
+    is_pair = isinstance(value, (Complex64, Complex128))
+    return complex(value.x, value.y) if is_pair else value
+
+
 def c_type(dtype: DType) -> Any:
+    if dtype.is_complex:
+        return Complex64 if dtype is COMPLEX64 else Complex128
     return np.ctypeslib.as_ctypes_type(dtype.numpy)
 
 
@@ -140,7 +174,7 @@ def test_c_spelling_computes_the_reference(library: Any, row: Intrinsic, dtype: 
     wrong = []
     for given in arguments(row, dtype):
         expected = row.reference(*given)
-        got = run(*(value if isinstance(value, int) else value.item() for value in given))
+        got = returned(run(*(passed(value, dtype) for value in given)))
         if defined(row, given) and not same(expected, got, row, dtype):
             wrong.append((given, expected, got))
     assert not wrong
@@ -150,7 +184,8 @@ def test_c_spelling_computes_the_reference(library: Any, row: Intrinsic, dtype: 
 def test_reference_gives_the_type_that_the_signature_says(row: Intrinsic, dtype: DType) -> None:
     given = [3 if kind == "int" else dtype.numpy.type(2) for _, kind in row.parameters]
     value = row.reference(*given)
-    expected = {"int": int, "bool": bool}.get(row.result, dtype.numpy.type)
+    real = dtype.real.numpy.type
+    expected = {"int": int, "bool": bool, "R": real}.get(row.result, dtype.numpy.type)
     assert type(value) is expected
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -16,6 +17,7 @@ class Kind(Enum):
     SIGNED = "signed"
     UNSIGNED = "unsigned"
     FLOAT = "float"
+    COMPLEX = "complex"
     RECORD = "record"  # several fields in one value
 
 
@@ -41,7 +43,7 @@ class DType:
 
     @property
     def numpy(self) -> np.dtype[np.generic]:
-        if self.fields:
+        if self.kind is Kind.RECORD:
             return np.dtype(
                 {
                     "names": [f.name for f in self.fields],
@@ -50,6 +52,9 @@ class DType:
                     "itemsize": self.size,
                 }
             )
+        if self.name == "bfloat16":  # numpy has none of its own
+            added: np.dtype[np.generic] = np.dtype(importlib.import_module("ml_dtypes").bfloat16)
+            return added
         return np.dtype(self.name)
 
     def field(self, name: str) -> Field | None:
@@ -59,7 +64,7 @@ class DType:
     @property
     def alignment(self) -> int:
         """Bytes at whose multiples a value lies; 1 where a field of a record lies anywhere else."""
-        if not self.fields:
+        if self.kind is not Kind.RECORD:
             return self.size
         if any(f.offset % f.dtype.alignment for f in self.fields):
             return 1
@@ -87,6 +92,20 @@ class DType:
     @property
     def is_signed(self) -> bool:
         return self.kind is Kind.SIGNED
+
+    @property
+    def is_complex(self) -> bool:
+        return self.kind is Kind.COMPLEX
+
+    @property
+    def is_half(self) -> bool:
+        """True for the floats of 16 bits, which are computed in 32."""
+        return self.is_float and self.bits == 16
+
+    @property
+    def real(self) -> DType:
+        """The type of a complex number's parts; of others, the type itself."""
+        return self.fields[0].dtype if self.is_complex else self
 
     @property
     def minimum(self) -> int:
@@ -140,8 +159,19 @@ UINT8 = DType("uint8", U, 8, "u8", "unsigned char", "uint8_t", "", "B")
 UINT16 = DType("uint16", U, 16, "u16", "unsigned short", "uint16_t", "", "H")
 UINT32 = DType("uint32", U, 32, "u32", "unsigned int", "uint32_t", "U", "I")
 UINT64 = DType("uint64", U, 64, "u64", "unsigned long long", "uint64_t", "ULL", "Q")
+FLOAT16 = DType("float16", F, 16, "f16", "__half", "float16", "", "e")
+BFLOAT16 = DType("bfloat16", F, 16, "bf16", "__nv_bfloat16", "bfloat16", "", "H")
 FLOAT32 = DType("float32", F, 32, "f32", "float", "float", "f", "f")
 FLOAT64 = DType("float64", F, 64, "f64", "double", "double", "", "d")
+
+
+def _complex(name: str, short: str, part: DType, cuda: str) -> DType:
+    parts = (Field("x", part, 0), Field("y", part, part.size))
+    return DType(name, Kind.COMPLEX, 2 * part.bits, short, cuda, name, "", 2 * part.pack, parts)
+
+
+COMPLEX64 = _complex("complex64", "c64", FLOAT32, "float2")
+COMPLEX128 = _complex("complex128", "c128", FLOAT64, "double2")
 
 DTYPES: tuple[DType, ...] = (
     BOOL,
@@ -153,8 +183,12 @@ DTYPES: tuple[DType, ...] = (
     UINT16,
     UINT32,
     UINT64,
+    FLOAT16,
+    BFLOAT16,
     FLOAT32,
     FLOAT64,
+    COMPLEX64,
+    COMPLEX128,
 )
 BY_NAME: dict[str, DType] = {d.name: d for d in DTYPES}
 

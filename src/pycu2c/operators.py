@@ -33,6 +33,12 @@ def numeric(a: Scalar, b: Scalar) -> Scalar:
     return WEAK_INT if joined == WEAK_BOOL else joined
 
 
+def real_or_whole(a: Scalar, b: Scalar) -> Scalar | None:
+    """As ``whole_or_float``; complex numbers have no remainder."""
+    joined = whole_or_float(a, b)
+    return None if joined.dtype.is_complex else joined
+
+
 def numeric_no_bool(a: Scalar, b: Scalar) -> Scalar | None:
     """As ``numeric``, where numpy has no loop for two of its bools."""
     joined = numeric(a, b)
@@ -42,7 +48,7 @@ def numeric_no_bool(a: Scalar, b: Scalar) -> Scalar | None:
 def floating(a: Scalar, b: Scalar) -> Scalar:
     """The join if it is floating, else float64: what true division works in."""
     joined = numeric(a, b)
-    if joined.dtype.is_float:
+    if not joined.dtype.is_whole:
         return joined
     return WEAK_FLOAT if joined.weak else float64
 
@@ -62,7 +68,13 @@ def integral(a: Scalar, b: Scalar) -> Scalar | None:
 def bitwise(a: Scalar, b: Scalar) -> Scalar | None:
     """Whole numbers, or bools, which stay bools."""
     joined = join(a, b)
-    return None if joined.dtype.is_float else joined
+    return joined if joined.dtype.is_whole else None
+
+
+def ordered(a: Scalar, b: Scalar) -> Scalar | None:
+    """As ``comparable``; complex numbers have no order."""
+    common = comparable(a, b)
+    return None if common.dtype.is_complex else common
 
 
 def comparable(a: Scalar, b: Scalar) -> Scalar:
@@ -71,7 +83,7 @@ def comparable(a: Scalar, b: Scalar) -> Scalar:
     int64 against uint64 has none; the frontend splits that comparison on the sign.
     """
     joined = join(a, b)
-    both_whole = not (a.dtype.is_float or b.dtype.is_float)
+    both_whole = a.dtype.is_whole and b.dtype.is_whole
     if both_whole and (a.weak != b.weak) and not joined.weak:
         return int64 if joined != Scalar(dtypes.UINT64) else joined
     return joined
@@ -120,7 +132,7 @@ class Operator:
 
 
 def _comparison_pair(a: Number, b: Number, left: Scalar, right: Scalar) -> tuple[Any, Any]:
-    if left.dtype.is_float or right.dtype.is_float:
+    if not (left.dtype.is_whole and right.dtype.is_whole):
         common = join(left, right)
         return convert(a, common), convert(b, common)
     return int(a), int(b)  # Python's integers compare exactly
@@ -170,18 +182,18 @@ ADD = Operator("+", "add", ast.Add, numeric, same, operator.add, "+")
 SUB = Operator("-", "sub", ast.Sub, numeric_no_bool, same, operator.sub, "-")
 MUL = Operator("*", "mul", ast.Mult, numeric, same, operator.mul, "*")
 DIV = Operator("/", "div", ast.Div, floating, same, true_divide, "/")
-FLOORDIV = Operator("//", "floordiv", ast.FloorDiv, whole_or_float, same, floor_divide, None)
-MOD = Operator("%", "mod", ast.Mod, whole_or_float, same, modulo, None)
+FLOORDIV = Operator("//", "floordiv", ast.FloorDiv, real_or_whole, same, floor_divide, None)
+MOD = Operator("%", "mod", ast.Mod, real_or_whole, same, modulo, None)
 POW = Operator("**", "pow", ast.Pow, whole_or_float, same, power, None)
 SHL = Operator("<<", "shl", ast.LShift, integral, same, shift_left, None)
 SHR = Operator(">>", "shr", ast.RShift, integral, same, shift_right, None)
 AND = Operator("&", "and", ast.BitAnd, bitwise, same, operator.and_, "&")
 OR = Operator("|", "or", ast.BitOr, bitwise, same, operator.or_, "|")
 XOR = Operator("^", "xor", ast.BitXor, bitwise, same, operator.xor, "^")
-LT = Operator("<", "lt", ast.Lt, comparable, truth, operator.lt, "<")
-LE = Operator("<=", "le", ast.LtE, comparable, truth, operator.le, "<=")
-GT = Operator(">", "gt", ast.Gt, comparable, truth, operator.gt, ">")
-GE = Operator(">=", "ge", ast.GtE, comparable, truth, operator.ge, ">=")
+LT = Operator("<", "lt", ast.Lt, ordered, truth, operator.lt, "<")
+LE = Operator("<=", "le", ast.LtE, ordered, truth, operator.le, "<=")
+GT = Operator(">", "gt", ast.Gt, ordered, truth, operator.gt, ">")
+GE = Operator(">=", "ge", ast.GtE, ordered, truth, operator.ge, ">=")
 EQ = Operator("==", "eq", ast.Eq, comparable, truth, operator.eq, "==")
 NE = Operator("!=", "ne", ast.NotEq, comparable, truth, operator.ne, "!=")
 
@@ -235,7 +247,7 @@ def _no_strong_bool(a: Scalar) -> Scalar | None:
 
 
 def _invertible(a: Scalar) -> Scalar | None:
-    if a.dtype.is_float:
+    if not a.dtype.is_whole:
         return None
     return WEAK_INT if a == WEAK_BOOL else a
 

@@ -54,11 +54,17 @@ class Scalar:
         return scalar
 
 
-_WEAK_NAMES = {Kind.BOOL: "bool", Kind.SIGNED: "int", Kind.FLOAT: "float"}
+_WEAK_NAMES = {
+    Kind.BOOL: "bool",
+    Kind.SIGNED: "int",
+    Kind.FLOAT: "float",
+    Kind.COMPLEX: "complex",
+}
 
 WEAK_BOOL = Scalar(dtypes.BOOL, weak=True)
 WEAK_INT = Scalar(dtypes.INT64, weak=True)
 WEAK_FLOAT = Scalar(dtypes.FLOAT64, weak=True)
+WEAK_COMPLEX = Scalar(dtypes.COMPLEX128, weak=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,15 +164,21 @@ def strengthened(scalar: Scalar) -> Scalar:
     return Scalar(scalar.dtype)
 
 
-_WEAK_SAMPLE: dict[Kind, int | float] = {Kind.SIGNED: 0, Kind.FLOAT: 0.0}
+_WEAK_SAMPLE: dict[Kind, int | float | complex] = {
+    Kind.SIGNED: 0,
+    Kind.FLOAT: 0.0,
+    Kind.COMPLEX: 0j,
+}
 
 
 def join(a: Scalar, b: Scalar) -> Scalar:
     """The NEP 50 common type: ``float32, float -> float32``; ``int32, float -> float64``."""
     if a.weak and b.weak:
-        return max(a, b, key=lambda s: s.dtype.bits + (s.dtype.kind is Kind.FLOAT))
+        return max(a, b, key=lambda s: s.dtype.bits + s.dtype.is_float)
     if b.weak:
         a, b = b, a
+    if dtypes.BFLOAT16 in (a.dtype, b.dtype):
+        return _join_bfloat16(a, b)
     if not a.weak:
         joined = np.promote_types(a.dtype.numpy, b.dtype.numpy)
     elif a.dtype.kind is Kind.BOOL:
@@ -178,6 +190,19 @@ def join(a: Scalar, b: Scalar) -> Scalar:
     return Scalar(dtype)
 
 
+def _join_bfloat16(a: Scalar, b: Scalar) -> Scalar:
+    """numpy has no bfloat16: as the package that adds it joins its types. ``b`` is strong."""
+    if a.weak:
+        is_complex = a.dtype.is_complex
+        return Scalar(dtypes.COMPLEX64) if is_complex else b
+    other = b.dtype if a.dtype is dtypes.BFLOAT16 else a.dtype
+    if other is dtypes.BFLOAT16 or (other.is_whole and other.bits == 8):
+        return Scalar(dtypes.BFLOAT16)
+    if other.is_half or (other.is_whole and other.bits == 16):
+        return Scalar(dtypes.FLOAT32)
+    return join(Scalar(dtypes.FLOAT32), Scalar(other))
+
+
 boolean = strong(dtypes.BOOL)
 int8 = strong(dtypes.INT8)
 int16 = strong(dtypes.INT16)
@@ -187,6 +212,10 @@ uint8 = strong(dtypes.UINT8)
 uint16 = strong(dtypes.UINT16)
 uint32 = strong(dtypes.UINT32)
 uint64 = strong(dtypes.UINT64)
+float16 = strong(dtypes.FLOAT16)
+bfloat16 = strong(dtypes.BFLOAT16)
 float32 = strong(dtypes.FLOAT32)
 float64 = strong(dtypes.FLOAT64)
+complex64 = strong(dtypes.COMPLEX64)
+complex128 = strong(dtypes.COMPLEX128)
 bool_ = boolean

@@ -5,15 +5,15 @@ The reference interpreter computes with these, and the compiler folds constants 
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from pycu2c import dtypes
 from pycu2c.dtypes import Kind
-from pycu2c.types import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, Scalar
+from pycu2c.types import WEAK_BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, Scalar
 
-Number: TypeAlias = "bool | int | float | np.generic"
+Number: TypeAlias = "bool | int | float | np.generic"  # or complex, which few places see
 
 
 def scalar_of(value: object) -> Scalar | None:
@@ -25,6 +25,8 @@ def scalar_of(value: object) -> Scalar | None:
         return WEAK_BOOL
     if isinstance(value, int):
         return WEAK_INT
+    if isinstance(value, complex):
+        return WEAK_COMPLEX
     return WEAK_FLOAT if isinstance(value, float) else None
 
 
@@ -38,12 +40,23 @@ def convert(value: Number, to: Scalar) -> Number:
     """Convert as ``ndarray.astype`` does: integers wrap, floats are cut towards zero."""
     if to.dtype.kind is Kind.BOOL:
         return bool(value) if to.weak else np.bool_(value)
+    if to.dtype.is_complex:
+        wide: Number = _as_complex(value, to)
+        return wide
+    if isinstance(value, (complex, np.complexfloating)):
+        raise TypeError(f"a complex number does not become {to}: take its real part")
     if to.dtype.is_float:
         with np.errstate(all="ignore"):
             number = to.dtype.numpy.type(value)
         return float(number) if to.weak else number
     whole = wrap(_truncated(value), to)
     return whole if to.weak else to.dtype.numpy.type(whole)
+
+
+def _as_complex(value: Any, to: Scalar) -> Any:
+    with np.errstate(all="ignore"):
+        number = to.dtype.numpy.type(value)
+    return complex(number) if to.weak else number
 
 
 def _truncated(value: Number) -> int:

@@ -73,8 +73,7 @@ def print_expr(e: Expr) -> str:
             return f"{_base(base)}{'->' if arrow else '.'}{field}"
         case Cast(type_, operand):
             return f"({print_type(type_)}){tight(operand)}"
-        case Braced(struct, items, plus_plus):
-            head = struct if plus_plus else f"(struct {struct})"
+        case Braced(head, items):
             return f"{head}{{{', '.join(map(print_expr, items))}}}"
         case _:
             assert_never(e)

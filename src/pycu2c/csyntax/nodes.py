@@ -110,11 +110,11 @@ class Cast:
 
 @dataclass(frozen=True, slots=True)
 class Braced:
-    """A struct value: ``(struct pair){a, b}`` in C, ``pair{a, b}`` in C++."""
+    """A struct value: ``(struct pair){a, b}`` in C, where ``head`` is the cast, ``pair{a, b}`` in
+    C++."""
 
-    struct: str
+    head: str
     items: tuple[Expr, ...]
-    plus_plus: bool = False
 
 
 Expr: TypeAlias = (

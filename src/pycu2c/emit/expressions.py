@@ -119,8 +119,7 @@ class Speller:
                 return c.Member(self.spell(e.operand), identifier(e.field))
             case Pack():
                 parts = tuple(self.spell(part) for part in e.parts)
-                name = self.records.names[e.type.dtype]
-                return c.Braced(name, parts, plus_plus=self.dialect.name == "cuda")
+                return self.records.packed(e.type.dtype, parts)
             case Apply():
                 return self._apply(e)
             case Call():
@@ -164,7 +163,7 @@ class Speller:
             return self._beside(e.operand, None, exact)
         if isinstance(e, Cast) and scalar_type(e).dtype is INT32:
             inner = scalar_type(e.operand).dtype
-            if not inner.is_float and inner.bits < 32:
+            if inner.is_whole and inner.bits < 32:
                 return self.spell(e.operand, exact)
         return self.spell(e, exact)
 
@@ -288,4 +287,4 @@ def _calls(e: c.Expr, function: str) -> bool:
 
 
 def _is_whole(e: Expr) -> bool:
-    return not scalar_type(e).dtype.is_float
+    return scalar_type(e).dtype.is_whole

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from string import Template
 
 from pycu2c.dtypes import BY_NAME, FLOAT32, DType
+from pycu2c.emit.complex_helpers import COMPLEX_HELPERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,9 @@ QUALIFIERS = {"cuda": "__device__ __forceinline__", "c": "static inline"}
 def instantiate(name: str, dtype: DType, dialect_name: str) -> str:
     """The C text of helper ``name`` for a dtype, in ``cuda`` or ``c``; empty if none is needed."""
     helper = HELPERS[name]
-    if dtype.is_float:
+    if dtype.is_complex:
+        text = COMPLEX_HELPERS.get(name, "")
+    elif dtype.is_float:
         text = helper.floating
     else:
         text = helper.signed if dtype.is_signed else helper.unsigned
@@ -42,7 +45,8 @@ def instantiate(name: str, dtype: DType, dialect_name: str) -> str:
         t=dtype.short,
         W=getattr(working, dialect_name),
         bits=dtype.bits,
-        f="f" if dtype is FLOAT32 else "",
+        R=getattr(dtype.real, dialect_name),
+        f="f" if dtype.real is FLOAT32 else "",
         s=dtype.suffix,
     )
 
@@ -220,4 +224,5 @@ HELPERS: dict[str, Helper] = {
     "minimum": MINIMUM,
     "maximum": MAXIMUM,
     "atomic_add": ATOMIC_ADD,
+    **{name: Helper() for name in COMPLEX_HELPERS if name != "pow"},
 }

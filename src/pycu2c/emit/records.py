@@ -13,12 +13,19 @@ from pycu2c.ir.walk import all_expressions, statements
 from pycu2c.types import Array, Scalar, Type
 
 
+def definition(dtype: DType) -> str:
+    """A complex type in C, laid out as CUDA's ``float2``."""
+    aligned = f"__attribute__((aligned({dtype.size})))"
+    return f"typedef struct {{ {dtype.real.c} x, y; }} {aligned} {dtype.c};\n"
+
+
 class Records:
     """The structs of one module. ``names`` is what they are called."""
 
     def __init__(self, module: Module, dialect: Dialect) -> None:
         self.dialect = dialect
         self.names: dict[DType, str] = {}
+        self.complex: dict[DType, None] = {}  # those that C is to define; CUDA has them
         for function in (*module.devices, module.kernel):
             for kind in _types(function):
                 if isinstance(kind, (Scalar, Array)):
@@ -26,6 +33,8 @@ class Records:
 
     def _take(self, dtype: DType) -> None:
         """A struct's fields are defined before it."""
+        if dtype.is_complex and self.dialect.name == "c":
+            self.complex[dtype] = None
         if dtype.kind is not Kind.RECORD or dtype in self.names:
             return
         for field in dtype.fields:
@@ -45,7 +54,16 @@ class Records:
 
     def definitions(self) -> list[c.Item]:
         """The structs, each after those that it holds."""
-        return [self._struct(dtype, name) for dtype, name in self.names.items()]
+        known = [c.Verbatim(definition(dtype)) for dtype in self.complex]
+        return [*known, *(self._struct(dtype, name) for dtype, name in self.names.items())]
+
+    def packed(self, dtype: DType, parts: tuple[c.Expr, ...]) -> c.Expr:
+        """A value made of its parts."""
+        in_cuda = self.dialect.name == "cuda"
+        if dtype.is_complex and in_cuda:
+            return c.Call(f"make_{dtype.cuda}", parts)
+        name = self.names.get(dtype, "")
+        return c.Braced(name if in_cuda else f"({self.type_name(dtype)})", parts)
 
     def _struct(self, dtype: DType, name: str) -> c.Struct:
         packed = dtype.alignment == 1 and any(f.dtype.alignment > 1 for f in dtype.fields)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from pycu2c.diagnostics import CompileError, Diagnostic, Label, fail
+from pycu2c.dtypes import Kind
 from pycu2c.frontend.bindings import parameters as parameters_of
 from pycu2c.frontend.expressions import expression
 from pycu2c.frontend.frame import Frame, Types
@@ -29,7 +30,7 @@ from pycu2c.ir.nodes import (
     Var,
     While,
 )
-from pycu2c.ir.walk import all_expressions, map_stmt
+from pycu2c.ir.walk import all_expressions, children, map_stmt
 from pycu2c.source import Source, Span
 from pycu2c.types import NONE, Array, ParameterType, Scalar, Signature
 
@@ -257,7 +258,8 @@ def _returning(frame: Frame, body: Body, kind: ParameterType) -> Body:
     def converted(s: Stmt) -> Body:
         if not isinstance(s, Return) or s.value is None:
             return (s,)
-        given = s.value.parts if isinstance(s.value, Pack) else (s.value,)
+        several = isinstance(s.value, Pack) and s.value.type.dtype.kind is Kind.RECORD
+        given = children(s.value) if several else (s.value,)
         parts = [cast(e, to) for e, to in zip(given, wanted, strict=True)]
         return (Return(packed(parts, result_type(kind), s.span), s.span),)
 

@@ -18,14 +18,16 @@ from pycu2c.frontend.operations import binary, coerce, unary
 from pycu2c.frontend.sequence import in_order, kept
 from pycu2c.frontend.subscripts import element
 from pycu2c.intrinsics.all import REGISTRY
+from pycu2c.intrinsics.complex import complex_form
 from pycu2c.intrinsics.dtype_names import scalar_named
 from pycu2c.intrinsics.registry import Effect, Intrinsic, bound_to
 from pycu2c.ir.construct import both, cast, integer, scalar_type, truth
-from pycu2c.ir.nodes import Allocate, Apply, Const, ElementOf, Expr, Junction, Var, View
+from pycu2c.ir.nodes import Allocate, Apply, Const, ElementOf, Expr, Junction, Pack, Var, View
 from pycu2c.operators import ADD, FLOORDIV, MOD, POS
 from pycu2c.types import (
     VOID,
     WEAK_BOOL,
+    WEAK_COMPLEX,
     WEAK_FLOAT,
     WEAK_INT,
     Array,
@@ -38,6 +40,9 @@ from pycu2c.types import (
 
 def call(frame: Frame, node: ast.Call) -> Value:
     """The value of a call."""
+    method = _method(frame, node)
+    if method is not None:
+        return method
     callee = frame.value(node.func)
     if isinstance(callee, Closure):
         return call_function(frame, callee, node)
@@ -57,6 +62,18 @@ def call(frame: Frame, node: ast.Call) -> Value:
     if scalar is not None:
         return _conversion(frame, scalar, node)
     return call_function(frame, callee, node)
+
+
+def _method(frame: Frame, node: ast.Call) -> Value | None:
+    """``z.conjugate()``: a call on a value of the kernel; None if the owner is known."""
+    if not isinstance(node.func, ast.Attribute) or node.func.attr not in ("conjugate", "conj"):
+        return None
+    owner = frame.value(node.func.value)
+    if isinstance(owner, (Static, Items, Closure)) or not isinstance(owner.type, Scalar):
+        return None
+    if not owner.type.dtype.is_complex:
+        return owner
+    return Apply(REGISTRY["complex.conjugate"], (owner,), owner.type, frame.span(node))
 
 
 def _is_builtin(value: object) -> bool:
@@ -100,11 +117,32 @@ def _single(frame: Frame, node: ast.Call, what: str) -> Expr:
 
 
 def _int(frame: Frame, node: ast.Call) -> Expr:
-    return cast(_single(frame, node, "int"), WEAK_INT)
+    return cast(real_number(_single(frame, node, "int")), WEAK_INT)
 
 
 def _float(frame: Frame, node: ast.Call) -> Expr:
-    return cast(_single(frame, node, "float"), WEAK_FLOAT)
+    return cast(real_number(_single(frame, node, "float")), WEAK_FLOAT)
+
+
+def real_number(e: Expr) -> Expr:
+    """A number that is not complex."""
+    if scalar_type(e).dtype.is_complex:
+        fail(
+            "operand-type",
+            Label(e.span, f"this is `{e.type}`"),
+            help="take its real part, z.real, or abs(z)",
+        )
+    return e
+
+
+def _complex(frame: Frame, node: ast.Call) -> Expr:
+    """``complex(re, im)``: a Python number."""
+    names = ("real", "imag")[: max(len(node.args) + len(node.keywords), 1)]
+    given = [number(v) for v in in_order(frame, _arguments(frame, node, names, "complex"))]
+    if len(given) == 1:
+        return cast(given[0], WEAK_COMPLEX)
+    parts = tuple(cast(real_number(e), WEAK_FLOAT) for e in given)
+    return Pack(parts, WEAK_COMPLEX, frame.span(node))
 
 
 def _bool(frame: Frame, node: ast.Call) -> Expr:
@@ -113,6 +151,10 @@ def _bool(frame: Frame, node: ast.Call) -> Expr:
 
 def _abs(frame: Frame, node: ast.Call) -> Expr:
     operand = _single(frame, node, "abs")
+    if scalar_type(operand).dtype.is_complex:
+        own = scalar_type(operand)
+        kind = Scalar(own.dtype.real, own.weak)
+        return Apply(REGISTRY["complex.abs"], (operand,), kind, frame.span(node))
     if operand.type != WEAK_BOOL:
         own = scalar_type(operand)
         if not (own.dtype.is_float or own.dtype.is_signed):
@@ -250,6 +292,7 @@ def _divmod(frame: Frame, node: ast.Call) -> Value:
 _BUILTINS: dict[object, Callable[[Frame, ast.Call], Value]] = {
     int: _int,
     float: _float,
+    complex: _complex,
     bool: _bool,
     abs: _abs,
     np.abs: _abs,
@@ -352,6 +395,7 @@ def _intrinsic(frame: Frame, row: Intrinsic, node: ast.Call) -> Expr:
     names = tuple(name for name, _ in row.parameters)
     given = dict(zip(names, _arguments(frame, node, names, row.name)))
     values = dict(zip(given, in_order(frame, list(given.values()))))
+    row = complex_form(row, any(map(_is_complex, values.values())))
     common = _common_type(frame, row, values, node)
     arguments: list[Expr] = []
     for name, kind in row.parameters:
@@ -363,6 +407,11 @@ def _intrinsic(frame: Frame, row: Intrinsic, node: ast.Call) -> Expr:
             assert common is not None
             arguments.append(coerce(number(values[name]), common))
     return Apply(row, tuple(arguments), _result(row, common), frame.span(node))
+
+
+def _is_complex(value: Value) -> bool:
+    kind = getattr(value, "type", None)
+    return isinstance(kind, Scalar) and kind.dtype.is_complex
 
 
 def _common_type(
@@ -379,8 +428,10 @@ def _common_type(
         common = numbers[0]
         for other in numbers[1:]:
             common = join(common, other)
-        if any(kind == "F" for _, kind in row.parameters) and not common.dtype.is_float:
+        if any(kind == "F" for _, kind in row.parameters) and common.dtype.is_whole:
             common = WEAK_FLOAT
+        if row.name.startswith("complex.") and not common.dtype.is_complex:
+            common = join(common, WEAK_COMPLEX)
     if row.dtypes and common.dtype not in row.dtypes:
         accepted = ", ".join(str(d) for d in row.dtypes)
         fail(
@@ -421,6 +472,9 @@ def _result(row: Intrinsic, common: Scalar | None) -> Type:
             return WEAK_INT
         case "bool":
             return WEAK_BOOL
+        case "R":
+            assert common is not None
+            return Scalar(common.dtype.real, common.weak)
         case _:
             assert common is not None
             return common

@@ -15,7 +15,7 @@ from pycu2c.frontend.frame import Frame, Items, Static, Value, number
 from pycu2c.frontend.functions import lambda_value
 from pycu2c.frontend.sequence import in_order
 from pycu2c.frontend.subscripts import attribute, subscript
-from pycu2c.ir.construct import const, negation
+from pycu2c.ir.construct import literal, negation
 from pycu2c.ir.nodes import Const, Expr
 from pycu2c.operators import ADD, BY_NODE, MUL, UNARY_BY_NODE
 
@@ -64,8 +64,8 @@ def numeric(frame: Frame, node: ast.expr) -> Expr:
 
 def _constant(frame: Frame, node: ast.Constant) -> Value:
     span = frame.span(node)
-    if isinstance(node.value, (bool, int, float)):
-        return const(node.value, span)
+    if isinstance(node.value, (bool, int, float, complex)):
+        return literal(node.value, span)
     return Static(node.value, span)  # None, a string, or an error where it is used
 
 

@@ -35,6 +35,12 @@ from pycu2c.values import fits
 
 def coerce(e: Expr, to: Scalar) -> Expr:
     """Convert an operand; a literal that the type cannot hold is an error, as in numpy."""
+    if scalar_type(e).dtype.is_complex and not to.dtype.is_complex:
+        fail(
+            "store-type",
+            Label(e.span, f"this is `{e.type}`, here it would become `{to}`"),
+            help="take one part: z.real, or abs(z)",
+        )
     if (
         isinstance(e, Const)
         and to.dtype.is_integer
@@ -86,6 +92,8 @@ def _exponent(left: Expr, right: Expr, common: Scalar) -> tuple[Scalar, Expr]:
 
 
 def _no_operator(op: Operator, left: Expr, right: Expr, span: Span) -> NoReturn:
+    if common_is_complex(left, right):
+        fail("operand-type", Label(span, f"complex numbers have no `{op.symbol}`"))
     floats = [e for e in (left, right) if scalar_type(e).dtype.is_float]
     if floats:
         fail(
@@ -98,6 +106,10 @@ def _no_operator(op: Operator, left: Expr, right: Expr, span: Span) -> NoReturn:
         Label(span, f"`{left.type}` and `{right.type}` have no `{op.symbol}`"),
         help="numpy has none for two bools; convert one: int(x)",
     )
+
+
+def common_is_complex(left: Expr, right: Expr) -> bool:
+    return any(scalar_type(e).dtype.is_complex for e in (left, right))
 
 
 def unary(op: UnaryOperator, operand: Expr, span: Span) -> Expr:
@@ -122,8 +134,13 @@ def compare(frame: Frame, op: Operator, left: Expr, right: Expr, span: Span) -> 
     left, right = _matching_literal(left, right), _matching_literal(right, left)
     a, b = scalar_type(left), scalar_type(right)
     common = op.operands(a, b)
-    assert common is not None, "any two numbers compare"
-    if common.dtype.is_float and not (a.dtype.is_float or b.dtype.is_float):
+    if common is None:
+        fail(
+            "operand-type",
+            Label(span, "complex numbers have no order"),
+            help="compare abs(z), z.real or z.imag",
+        )
+    if not common.dtype.is_whole and a.dtype.is_whole and b.dtype.is_whole:
         return _compare_across_signs(frame, op, left, right, span)
     if common == uint64 and int64.dtype in (a.dtype, b.dtype):
         return _compare_across_signs(frame, op, left, right, span)

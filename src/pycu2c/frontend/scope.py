@@ -6,6 +6,7 @@ import ast
 import builtins
 import difflib
 from types import FunctionType, ModuleType
+from typing import Any
 
 import numpy as np
 
@@ -102,20 +103,20 @@ def static(found: object, span: Span) -> Value:
         return Apply(row, (), WEAK_INT, span)
     if row is not None:
         return Static(row, span)
-    if isinstance(found, (bool, int, float, np.generic)):
+    if isinstance(found, (bool, int, float, complex, np.generic)):
         return _constant(found, span)
     if isinstance(found, tuple):
         return Items(tuple(static(item, span) for item in found), span)
     return Static(found, span)
 
 
-def _constant(found: bool | int | float | np.generic, span: Span) -> Value:
+def _constant(found: Any, span: Span) -> Value:
     known = scalar_of(found)
     if known is None:
         fail("global-value", Label(span, f"this is a `{type(found).__name__}`"))
     if known == WEAK_INT and not -(2**63) <= int(found) < 2**64:
         fail("constant-range", Label(span, f"{found} does not fit 64 bits"))
-    return construct.const(found, span, known)
+    return construct.literal(found, span)
 
 
 def attribute(frame: Frame, owner: Static, name: str, node: ast.Attribute) -> Value:

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from pycu2c import dtypes
 from pycu2c.diagnostics import Label, fail
-from pycu2c.dtypes import DType
+from pycu2c.dtypes import DType, Kind
 from pycu2c.frontend.frame import Closure, Items, LocalFunction, Static, Value
 from pycu2c.ir.nodes import Expr, Member, Pack
 from pycu2c.source import Span
@@ -141,7 +141,7 @@ def result_type(kind: ParameterType) -> Type:
 
 def packed(parts: list[Expr], kind: Type, span: Span) -> Expr | None:
     """The leaves of a result as the one value that a function returns."""
-    if isinstance(kind, Scalar) and kind.dtype.fields:
+    if isinstance(kind, Scalar) and kind.dtype.kind is Kind.RECORD:
         return Pack(tuple(parts), kind, span)
     return parts[0] if parts else None
 
@@ -150,7 +150,7 @@ def unpacked(value: Expr, kind: ParameterType, span: Span) -> Value:
     """A function's result, evaluated already, as the value that it stands for."""
     numbers = [leaf for leaf in leaf_types(kind) if isinstance(leaf, Scalar)]
     parts: list[Expr] = [value]
-    if isinstance(value.type, Scalar) and value.type.dtype.fields:
+    if isinstance(value.type, Scalar) and value.type.dtype.kind is Kind.RECORD:
         parts = [Member(value, f"item{i}", number, span) for i, number in enumerate(numbers)]
     return rebuilt(kind, iter(parts), span)
 

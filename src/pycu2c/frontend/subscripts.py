@@ -12,8 +12,8 @@ from pycu2c.frontend import operations, scope, views
 from pycu2c.frontend.frame import Closure, Frame, Items, Static, Value, number, shown
 from pycu2c.frontend.sequence import in_order
 from pycu2c.frontend.views import ArrayValue, Part, Rest, Subscript
-from pycu2c.ir.construct import integer
-from pycu2c.ir.nodes import Const, Expr, Stride, Var, View
+from pycu2c.ir.construct import const, integer, scalar_type
+from pycu2c.ir.nodes import Const, Expr, Member, Pack, Stride, Var, View
 from pycu2c.source import Span
 from pycu2c.types import Array, Scalar
 
@@ -209,12 +209,25 @@ def attribute(frame: Frame, node: ast.Attribute) -> Value:
     if isinstance(owner, (Var, View)) and isinstance(owner.type, Array):
         return _array_attribute(frame, owner, node)
     is_tuple = isinstance(owner, (Items, Closure))
+    if node.attr in ("real", "imag") and isinstance(getattr(owner, "type", None), Scalar):
+        return _part_of(number(owner), node.attr, frame.span(node))
     kind = shown(owner) if is_tuple else f"a {shown(owner)}"
     fail(
         "subset",
         Label(frame.span(node), f"{kind} has no attribute `{node.attr}` in a kernel"),
         help="attributes are those of modules, of `cuda`, and .shape .size .ndim .dtype of arrays",
     )
+
+
+def _part_of(value: Expr, name: str, span: Span) -> Expr:
+    """``z.real``, ``z.imag``; of a real number itself, and 0."""
+    own = scalar_type(value)
+    if own.dtype.is_complex:
+        kind = Scalar(own.dtype.real, own.weak)
+        if isinstance(value, Pack):
+            return value.parts[name == "imag"]
+        return Member(value, "x" if name == "real" else "y", kind, span)
+    return value if name == "real" else const(0, span, own)
 
 
 def _array_attribute(frame: Frame, array: ArrayValue, node: ast.Attribute) -> Value:

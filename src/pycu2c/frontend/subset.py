@@ -244,7 +244,7 @@ class _Check:
 
     def constant(self, node: ast.Constant) -> None:
         match node.value:
-            case bool() | float():
+            case bool() | float() | complex():
                 pass
             case int() as value:
                 if not _LEAST <= value <= _GREATEST:
@@ -253,8 +253,6 @@ class _Check:
                 pass
             case bytes():
                 self.refuse(node, refusals.STRING)
-            case complex():
-                self.refuse(node, refusals.COMPLEX)
             case _:
                 self.refuse(node, refusals.UNKNOWN)
 

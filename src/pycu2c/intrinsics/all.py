@@ -1,6 +1,16 @@
 """Imports every room of intrinsics, so that the registry is full."""
 
-from pycu2c.intrinsics import atomic, builtins, math, memory, subscripts, sync, threads
+from pycu2c.intrinsics import atomic, builtins, complex, math, memory, subscripts, sync, threads
 from pycu2c.intrinsics.registry import REGISTRY
 
-__all__ = ["REGISTRY", "atomic", "builtins", "math", "memory", "subscripts", "sync", "threads"]
+__all__ = [
+    "REGISTRY",
+    "atomic",
+    "builtins",
+    "complex",
+    "math",
+    "memory",
+    "subscripts",
+    "sync",
+    "threads",
+]

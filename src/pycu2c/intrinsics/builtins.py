@@ -20,7 +20,7 @@ from pycu2c.operators import FLOORDIV, MOD, POW, SHL, SHR, Operator
 from pycu2c.values import convert, scalar_of
 
 INTEGERS = tuple(row for row in DTYPES if row.is_integer)
-NUMBERS = tuple(row for row in DTYPES if row.is_integer or row.is_float)
+NUMBERS = tuple(row for row in DTYPES if row.is_integer or (row.is_float and not row.is_half))
 
 
 def _by_kind(*, floats: Spell, integers: Spell) -> Spell:
@@ -74,6 +74,7 @@ def _declare_operator(
 
 
 _POWER = _by_kind(floats=library("pow"), integers=helper("pow"))
+COMPLEX = tuple(row for row in DTYPES if row.is_complex)
 
 OPERATOR_ROWS = {
     FLOORDIV: _declare_operator(
@@ -94,7 +95,7 @@ OPERATOR_ROWS = {
         POW,
         "``a ** b``; integers wrap, and to a negative power are cut to 0, 1 or -1.",
         _POWER,
-        NUMBERS,
+        (*NUMBERS, *COMPLEX),
         np.power,
     ),
     SHL: _declare_operator(

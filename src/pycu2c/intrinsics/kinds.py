@@ -13,3 +13,4 @@ const: TypeAlias = Any
 form: TypeAlias = Any
 T: TypeAlias = Any
 F: TypeAlias = Any
+R: TypeAlias = Any

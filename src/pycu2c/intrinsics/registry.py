@@ -15,7 +15,8 @@ Kinds of parameters, as annotations:
 ``const``  known at compile time; the frontend has a handler for the intrinsic
 =========  ========================================================================
 
-Results: ``T``, ``F``, ``int``, ``bool``, ``None``, or ``form`` (the frontend's handler says).
+Results: ``T``, ``F``, ``R`` (the type of T's real part), ``int``, ``bool``, ``None``, or
+``form`` (the frontend's handler says).
 """
 
 from __future__ import annotations

@@ -3,10 +3,24 @@ the operator's row. The frontend and the passes build with these."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from pycu2c.dtypes import Kind
-from pycu2c.ir.nodes import Apply, Binary, Cast, Const, Dim, Expr, Junction, Logical, Unary, Var
+from pycu2c.ir.nodes import (
+    Apply,
+    Binary,
+    Cast,
+    Const,
+    Dim,
+    Expr,
+    Junction,
+    Logical,
+    Pack,
+    Unary,
+    Var,
+)
 from pycu2c.operators import EQ, NE, NOT, Operator, UnaryOperator
 from pycu2c.source import Span
 from pycu2c.types import WEAK_BOOL, WEAK_INT, Scalar
@@ -37,6 +51,18 @@ def integer(value: int, span: Span) -> Const:
     return Const(value, WEAK_INT, span)
 
 
+def literal(value: object, span: Span) -> Expr:
+    """Any number that a program writes; a complex one is packed of its parts."""
+    kind = scalar_of(value)
+    assert kind is not None
+    number: Any = value
+    if not kind.dtype.is_complex:
+        return const(number, span, kind)
+    part = Scalar(kind.dtype.real, kind.weak)
+    parts = (const(number.real, span, part), const(number.imag, span, part))
+    return Pack(parts, kind, span)
+
+
 def number_of(e: Const) -> Number:
     """The number that a Const means: a numpy scalar if it is strong."""
     return e.value if e.type == WEAK_INT else convert(e.value, e.type)
@@ -47,6 +73,12 @@ def cast(e: Expr, to: Scalar) -> Expr:
     own = scalar_type(e)
     if own == to:
         return e
+    if isinstance(e, Pack) and to.dtype.is_complex:
+        part = Scalar(to.dtype.real, to.weak)
+        return Pack(tuple(cast(p, part) for p in e.parts), to, e.span)
+    if to.dtype.is_complex and not own.dtype.is_complex:
+        part = Scalar(to.dtype.real, to.weak)
+        return Pack((cast(e, part), const(0, e.span, part)), to, e.span)
     if isinstance(e, Const):
         return Const(plain(convert(number_of(e), to)), to, e.span)
     if isinstance(e, Cast) and to.dtype.is_integer and _is_detour(e, to):
@@ -95,6 +127,9 @@ def truth(e: Expr) -> Expr:
         return cast(e, WEAK_BOOL)
     if isinstance(e, Cast) and scalar_type(e.operand).dtype.kind is Kind.BOOL:
         return truth(e.operand)
+    if own.dtype.is_complex:
+        zero = cast(const(0, e.span), own)
+        return Binary(NE, e, zero, WEAK_BOOL, e.span)
     return Binary(NE, e, Const(plain(convert(0, own)), own, e.span), WEAK_BOOL, e.span)
 
 

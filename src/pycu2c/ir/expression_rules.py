@@ -195,6 +195,7 @@ def _result(e: Apply, common: Type | None) -> Iterator[str]:
         "None": e.type == VOID,
         "int": is_integer(e.type) and isinstance(e.type, Scalar) and e.type.weak,
         "bool": e.type == WEAK_BOOL,
+        "R": isinstance(common, Scalar) and e.type == Scalar(common.dtype.real, common.weak),
     }.get(row.result, e.type == common)
     if not good:
         yield f"{row.name} does not give {e.type}"

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pycu2c import dtypes
 from pycu2c.dtypes import Kind
 from pycu2c.intrinsics.all import REGISTRY
+from pycu2c.intrinsics.complex import NEGATED
 from pycu2c.intrinsics.subscripts import (
     SUBSCRIPTS,
     from_start,
@@ -32,7 +33,9 @@ from pycu2c.ir.nodes import (
     Function,
     Let,
     Load,
+    Member,
     Module,
+    Pack,
     Select,
     Stmt,
     Store,
@@ -71,6 +74,7 @@ from pycu2c.operators import (
     Operator,
     truth,
 )
+from pycu2c.passes.complex_numbers import complex_binary
 from pycu2c.passes.flatten import WEAK_INT32
 from pycu2c.passes.for_loops import legal_for
 from pycu2c.passes.ranges import Facts, Interval, Ranges, analyse
@@ -145,6 +149,8 @@ class _Legalizer:
                 return self._binary(old, new)
             case Unary(), Unary():
                 return self._unary(old, new)
+            case Cast(), Cast() if new.type.dtype.is_complex:
+                return self._complex_cast(new)
             case ((Load() | ElementOf()), (Load() | ElementOf())):
                 return replace(new, indices=self._indices(new.array, old.indices, new.indices))
             case Apply(), Apply() if new.intrinsic is from_start:
@@ -159,6 +165,8 @@ class _Legalizer:
     # ---- arithmetic ----
 
     def _binary(self, old: Binary, new: Binary) -> Expr:
+        if scalar_type(new.left).dtype.is_complex:
+            return complex_binary(new, self.once)
         left, right = self.ranges.of(old.left), self.ranges.of(old.right)
         match new.op:
             case _ if new.op in (ADD, SUB, MUL):
@@ -233,6 +241,8 @@ class _Legalizer:
 
     def _unary(self, old: Unary, new: Unary) -> Expr:
         own = scalar_type(new.operand)
+        if new.op is NEG and own.dtype.is_complex:
+            return Apply(NEGATED, (new.operand,), own, new.span)
         if new.op not in (NEG, INVERT) or not own.dtype.is_integer:
             return new
         if own.dtype.bits < 32:
@@ -244,6 +254,19 @@ class _Legalizer:
                 zero = const(0, new.span, own)
                 return _in_unsigned(Binary(SUB, zero, new.operand, own, new.span), own)
         return new
+
+    def _complex_cast(self, e: Cast) -> Expr:
+        """From one complex type to another, part by part."""
+        own = scalar_type(e.operand)
+        if own.dtype is e.type.dtype:
+            return e
+        value, bound = self.once(e.operand, "value")
+        part = Scalar(e.type.dtype.real)
+        parts = tuple(
+            cast(Member(value, f.name, Scalar(f.dtype), e.span), part) for f in own.dtype.fields
+        )
+        packed = Pack(parts, e.type, e.span)
+        return packed if bound is None else Let(bound.name, e.operand, packed, e.span)
 
     # ---- indices ----
 

@@ -186,6 +186,7 @@ class Layout:
     parameters: tuple[Parameter, ...]
     struct: struct.Struct
     alignments: tuple[int, ...]
+    special: bool = False  # whether some values are not packed as they are
 
     @property
     def offsets(self) -> tuple[int, ...]:
@@ -202,7 +203,41 @@ def layout_of(parameters: Sequence[Parameter]) -> Layout:
     """The layout of a flat parameter list (after ``passes/flatten``)."""
     formats = [_format(p) for p in parameters]
     sizes = tuple(struct.calcsize(f"@{f}") for f in formats)
-    return Layout(tuple(parameters), struct.Struct(f"@{''.join(formats)}"), sizes)
+    padded, end = "@", 0
+    for text, size in zip(formats, sizes):  # struct does not align pairs of floats as CUDA does
+        gap = -end % size
+        padded += f"{gap}x{text}" if gap else text
+        end += gap + size
+    special = any(p.type.dtype in _SPECIAL for p in parameters if isinstance(p.type, Scalar))
+    return Layout(tuple(parameters), struct.Struct(padded), sizes, special)
+
+
+_SPECIAL = (dtypes.COMPLEX64, dtypes.COMPLEX128, dtypes.BFLOAT16)
+
+
+def _spread(layout: Layout, values: list[Any]) -> list[Any]:
+    """What struct has no letter for: complex numbers as two floats, bfloat16 as its bits."""
+    out: list[Any] = []
+    for parameter, value in zip(layout.parameters, values):
+        kind = parameter.type
+        if parameter.part is not Part.VALUE or not isinstance(kind, Scalar):
+            out.append(value)
+        elif kind.dtype.is_complex:
+            number = complex(value)
+            out += [number.real, number.imag]
+        elif kind.dtype is dtypes.BFLOAT16:
+            out.append(int(_bits_of_bfloat16(float(value))))
+        else:
+            out.append(value)
+    return out
+
+
+def _bits_of_bfloat16(value: float) -> int:
+    """The upper half of a float32, rounded to the even one of two."""
+    bits = int(np.float32(value).view(np.uint32))
+    if value != value:
+        return bits >> 16 | 0x40
+    return (bits + 0x7FFF + (bits >> 16 & 1)) >> 16
 
 
 def _format(parameter: Parameter) -> str:
@@ -215,6 +250,8 @@ def _format(parameter: Parameter) -> str:
 def pack(layout: Layout, arguments: Sequence[Argument], addresses: Sequence[int]) -> bytes:
     """The bytes of a launch. ``addresses[i]`` is where argument ``i`` lies, if it is an array."""
     values = [_value(p, arguments, addresses) for p in layout.parameters]
+    if layout.special:
+        values = _spread(layout, values)
     try:
         return layout.struct.pack(*values)
     except (struct.error, OverflowError, TypeError):  # the rare ones that need a conversion

@@ -10,18 +10,28 @@ import ast
 import operator
 from collections.abc import Callable, Generator
 from functools import reduce
-from types import FunctionType
+from types import BuiltinMethodType, FunctionType
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from pycu2c.dtypes import Kind
 from pycu2c.intrinsics.all import REGISTRY
+from pycu2c.intrinsics.complex import complex_form
 from pycu2c.intrinsics.dtype_names import scalar_named
 from pycu2c.intrinsics.numba_names import numba_name
 from pycu2c.intrinsics.registry import Effect, Intrinsic, bound_to
 from pycu2c.operators import ADD, BY_NODE, EQ, FLOORDIV, MOD, NE, POW, Operator
-from pycu2c.types import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, ParameterType, Scalar, Tuple, join
+from pycu2c.types import (
+    WEAK_BOOL,
+    WEAK_COMPLEX,
+    WEAK_FLOAT,
+    WEAK_INT,
+    ParameterType,
+    Scalar,
+    Tuple,
+    join,
+)
 from pycu2c.values import Number, convert, scalar_of
 
 Steps: TypeAlias = Generator[None, None, Any]  # yields where the thread waits for its block
@@ -75,7 +85,9 @@ def finished(steps: Steps) -> Any:
 
 
 def is_local_function(target: object) -> bool:
-    """Whether a value is a function of the rewritten code itself."""
+    """Whether a value is a function of the rewritten code itself, or a number's own method."""
+    if isinstance(target, BuiltinMethodType) and isinstance(target.__self__, complex | np.generic):
+        return target.__name__ in ("conjugate", "conj")
     return isinstance(target, FunctionType) and any(name[:1] == "<" for name in target.__globals__)
 
 
@@ -210,6 +222,8 @@ def _is_in(value: Any, items: Any) -> bool:
 
 
 def _absolute(x: Any) -> Any:
+    if _is_complex(x):
+        return REGISTRY["complex.abs"].reference(x)
     if type_of(x).dtype.kind is Kind.BOOL:
         return convert(x, WEAK_INT) if type_of(x).weak else x
     return REGISTRY["abs"].reference(x)
@@ -262,7 +276,12 @@ def _printed(value: Any) -> Any:
     return value
 
 
+def _complex(real: Any, *imag: Any) -> complex:
+    return complex(real, *(float(part) for part in imag))
+
+
 BUILTINS: dict[object, Callable[..., Any]] = {
+    complex: _complex,
     tuple: tuple,
     list: tuple,
     sum: _sum,
@@ -305,10 +324,12 @@ def conversion(scalar: Scalar) -> Callable[[Any], Any]:
 
 def apply(row: Intrinsic, where: str) -> Callable[..., Any]:
     """A row's meaning, on arguments brought to the types that its parameters ask for."""
+    plain = row
     names = [name for name, _ in row.parameters]
 
     def call(*given: Any, **named: Any) -> Any:
         values = dict(zip(names, given)) | named
+        row = complex_form(plain, any(map(_is_complex, values.values())))
         common = _common(row, values)
         arguments = [_argument(k, values[n], common) for n, k in row.parameters]
         try:
@@ -317,6 +338,10 @@ def apply(row: Intrinsic, where: str) -> Callable[..., Any]:
             raise IndexError(f"{where}: {error}") from None
 
     return call
+
+
+def _is_complex(value: Any) -> bool:
+    return isinstance(value, (complex, np.complexfloating))
 
 
 def _common(row: Intrinsic, values: dict[str, Any]) -> Scalar | None:
@@ -328,7 +353,9 @@ def _common(row: Intrinsic, values: dict[str, Any]) -> Scalar | None:
         return None
     common = common_type(numbers)
     floating = any(kind == "F" for _, kind in row.parameters)
-    if common == WEAK_BOOL or (floating and not common.dtype.is_float):
+    if row.name.startswith("complex."):
+        return join(common, WEAK_COMPLEX)
+    if common == WEAK_BOOL or (floating and common.dtype.is_whole):
         return WEAK_FLOAT if floating else WEAK_INT
     return common
 

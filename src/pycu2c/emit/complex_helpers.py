@@ -1,0 +1,181 @@
+"""C functions of complex numbers, as templates: ``$T`` the type, ``$R`` that of its parts, ``$f``
+the suffix of math functions, ``$s`` of literals. A complex number has members x and y."""
+
+from __future__ import annotations
+
+ADD = """
+// a + b
+$q $T add_$t($T a, $T b) {
+    const $T sum = {a.x + b.x, a.y + b.y};
+    return sum;
+}
+"""
+
+SUB = """
+// a - b
+$q $T sub_$t($T a, $T b) {
+    const $T difference = {a.x - b.x, a.y - b.y};
+    return difference;
+}
+"""
+
+MUL = """
+// a * b
+$q $T mul_$t($T a, $T b) {
+    const $T product = {a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x};
+    return product;
+}
+"""
+
+DIV = """
+// a / b by Smith's method: no overflow where the quotient has none.
+$q $T div_$t($T a, $T b) {
+    $T quotient;
+    if (fabs$f(b.x) >= fabs$f(b.y)) {
+        const $R ratio = b.x == 0 && b.y == 0 ? 0 : b.y / b.x;
+        const $R scale = 1 / (b.x + b.y * ratio);
+        quotient.x = (a.x + a.y * ratio) * scale;
+        quotient.y = (a.y - a.x * ratio) * scale;
+    } else {
+        const $R ratio = b.x / b.y;
+        const $R scale = 1 / (b.y + b.x * ratio);
+        quotient.x = (a.x * ratio + a.y) * scale;
+        quotient.y = (a.y * ratio - a.x) * scale;
+    }
+    return quotient;
+}
+"""
+
+NEG = """
+// -x
+$q $T neg_$t($T x) {
+    const $T negated = {-x.x, -x.y};
+    return negated;
+}
+"""
+
+EQ = """
+// a == b
+$q bool eq_$t($T a, $T b) {
+    return a.x == b.x && a.y == b.y;
+}
+"""
+
+POW = """
+// base ** exponent: by multiplication for small whole exponents, as numpy, else by logarithms.
+$q $T pow_$t($T base, $T exponent) {
+    const int n = fabs$f(exponent.x) < 100 ? (int)exponent.x : 0;
+    $T result = {1, 0}, square = base;
+    if (exponent.x == 0 && exponent.y == 0) return result;
+    if (exponent.y == 0 && exponent.x == n) {
+        for (int rest = n < 0 ? -n : n; rest != 0; rest >>= 1) {
+            const $T product = {result.x * square.x - result.y * square.y,
+                                result.x * square.y + result.y * square.x};
+            const $T next = {square.x * square.x - square.y * square.y,
+                             2 * (square.x * square.y)};
+            if (rest & 1) result = product;
+            square = next;
+        }
+        if (n > 0) return result;
+        const $R norm = result.x * result.x + result.y * result.y;
+        const $T inverse = {result.x / norm, -result.y / norm};
+        return inverse;
+    }
+    const $R size = hypot$f(base.x, base.y);
+    if (size == 0) {
+        const $T zero = {0, 0};
+        return zero;
+    }
+    const $R logarithm = log$f(size), turn = atan2$f(base.y, base.x);
+    const $R length = exp$f(exponent.x * logarithm - exponent.y * turn);
+    const $R angle = exponent.y * logarithm + exponent.x * turn;
+    result.x = length * cos$f(angle);
+    result.y = length * sin$f(angle);
+    return result;
+}
+"""
+
+CONJUGATE = """
+// x with its imaginary part negated
+$q $T complex_conjugate_$t($T x) {
+    const $T conjugate = {x.x, -x.y};
+    return conjugate;
+}
+"""
+
+EXP = """
+// e to the power x
+$q $T complex_exp_$t($T x) {
+    const $R length = exp$f(x.x);
+    const $T power = {length * cos$f(x.y), x.y == 0 ? x.y : length * sin$f(x.y)};
+    return power;
+}
+"""
+
+LOG = """
+// The natural logarithm.
+$q $T complex_log_$t($T x) {
+    const $T logarithm = {log$f(hypot$f(x.x, x.y)), atan2$f(x.y, x.x)};
+    return logarithm;
+}
+"""
+
+SQRT = """
+// The square root in the right half of the plane.
+$q $T complex_sqrt_$t($T x) {
+    $T root = {0, x.y};
+    if (x.x == 0 && x.y == 0) return root;
+    const $R half = sqrt$f((fabs$f(x.x) + hypot$f(x.x, x.y)) / 2);
+    root.x = x.x >= 0 ? half : fabs$f(x.y) / (2 * half);
+    root.y = x.x >= 0 ? x.y / (2 * half) : copysign$f(half, x.y);
+    return root;
+}
+"""
+
+SIN = """
+// The sine.
+$q $T complex_sin_$t($T x) {
+    const $T sine = {sin$f(x.x) * cosh$f(x.y), cos$f(x.x) * sinh$f(x.y)};
+    return sine;
+}
+"""
+
+COS = """
+// The cosine.
+$q $T complex_cos_$t($T x) {
+    const $T cosine = {cos$f(x.x) * cosh$f(x.y), -(sin$f(x.x) * sinh$f(x.y))};
+    return cosine;
+}
+"""
+
+ABS = """
+// The distance from 0.
+$q $R complex_abs_$t($T x) {
+    return hypot$f(x.x, x.y);
+}
+"""
+
+ANGLE = """
+// The angle with the positive axis, in radians.
+$q $R complex_angle_$t($T x) {
+    return atan2$f(x.y, x.x);
+}
+"""
+
+COMPLEX_HELPERS: dict[str, str] = {
+    "add": ADD,
+    "sub": SUB,
+    "mul": MUL,
+    "div": DIV,
+    "neg": NEG,
+    "eq": EQ,
+    "pow": POW,
+    "complex_conjugate": CONJUGATE,
+    "complex_exp": EXP,
+    "complex_log": LOG,
+    "complex_sqrt": SQRT,
+    "complex_sin": SIN,
+    "complex_cos": COS,
+    "complex_abs": ABS,
+    "complex_angle": ANGLE,
+}

@@ -1,0 +1,118 @@
+"""Complex arithmetic and functions: what C has no operators for.
+
+``python.add`` and its neighbours are what ``passes/legalize`` puts in place of operators on
+complex numbers; the functions are numpy's and cmath's.
+"""
+
+from __future__ import annotations
+
+import cmath
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from pycu2c.dtypes import COMPLEX64, COMPLEX128
+from pycu2c.intrinsics.kinds import R, T
+from pycu2c.intrinsics.registry import REGISTRY, Intrinsic, intrinsic
+from pycu2c.intrinsics.spelling import helper
+from pycu2c.operators import ADD, DIV, EQ, MUL, NEG, SUB, Operator
+from pycu2c.types import Scalar
+from pycu2c.values import convert, scalar_of
+
+COMPLEX = (COMPLEX64, COMPLEX128)
+
+
+def _declare(
+    name: str, stem: str, doc: str, body: Callable[..., Any], *bindings: object
+) -> Intrinsic:
+    body.__doc__ = doc
+    spell = helper(stem)
+    return intrinsic(
+        name,
+        dtypes=COMPLEX,
+        cuda=spell,
+        c=spell,
+        cuda_helpers=(stem,),
+        c_helpers=(stem,),
+        bindings=bindings,
+    )(body)
+
+
+def _declare_operator(operator: Operator, doc: str) -> Intrinsic:
+    def body(a: T, b: T) -> T:
+        return operator.reference(a, b)
+
+    return _declare(f"complex.{operator.name}", operator.name, doc, body)
+
+
+OF_OPERATOR = {
+    ADD: _declare_operator(ADD, "``a + b``."),
+    SUB: _declare_operator(SUB, "``a - b``."),
+    MUL: _declare_operator(MUL, "``a * b``."),
+    DIV: _declare_operator(DIV, "``a / b``, by Smith's method, as numpy."),
+}
+
+
+def _equal(a: T, b: T) -> bool:
+    return bool(EQ.reference(a, b))
+
+
+def _negated(x: T) -> T:
+    return NEG.reference(x)
+
+
+EQUAL = _declare("complex.eq", "eq", "Whether both parts are equal.", _equal)
+NEGATED = _declare("complex.neg", "neg", "``-x``.", _negated)
+
+# name, numpy's function, cmath's, meaning
+_FUNCTIONS: tuple[tuple[str, Any, Any, str], ...] = (
+    ("conjugate", np.conjugate, None, "The number with its imaginary part negated."),
+    ("exp", np.exp, cmath.exp, "e to the power ``x``."),
+    ("log", np.log, cmath.log, "The natural logarithm: of the absolute value, and the angle."),
+    ("sqrt", np.sqrt, cmath.sqrt, "The square root in the right half of the plane."),
+    ("sin", np.sin, cmath.sin, "The sine."),
+    ("cos", np.cos, cmath.cos, "The cosine."),
+)
+
+
+def _quiet(compute: Any, x: Any) -> Any:
+    """``compute`` in numpy's scalar, given back as what ``x`` is."""
+    kind = scalar_of(x)
+    assert kind is not None
+    with np.errstate(all="ignore"):
+        return compute(kind.dtype.numpy.type(x)), kind
+
+
+def _declare_function(name: str, compute: Any, theirs: Any, doc: str) -> Intrinsic:
+    def body(x: T) -> T:
+        return convert(*_quiet(compute, x))
+
+    bindings = (theirs,) if theirs is not None else (compute,)
+    return _declare(f"complex.{name}", f"complex_{name}", doc, body, *bindings)
+
+
+FUNCTIONS = tuple(_declare_function(*row) for row in _FUNCTIONS)
+
+_TO_REAL: tuple[tuple[str, Any, Any, str], ...] = (
+    ("abs", np.abs, None, "The distance from 0, without overflow."),
+    ("angle", np.angle, cmath.phase, "The angle with the positive axis, in radians."),
+)
+
+
+def _declare_to_real(name: str, compute: Any, theirs: Any, doc: str) -> Intrinsic:
+    def body(x: T) -> R:
+        value, kind = _quiet(compute, x)
+        return convert(value, Scalar(kind.dtype.real, kind.weak))
+
+    bindings = (theirs,) if theirs is not None else ()
+    return _declare(f"complex.{name}", f"complex_{name}", doc, body, *bindings)
+
+
+TO_REAL = tuple(_declare_to_real(*row) for row in _TO_REAL)
+
+
+def complex_form(row: Intrinsic, is_complex: bool) -> Intrinsic:
+    """numpy's functions work on complex numbers too, by other rows."""
+    twin = REGISTRY.get(f"complex.{row.name.rpartition('.')[2]}")
+    return twin if twin is not None and is_complex else row
