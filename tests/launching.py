@@ -18,7 +18,7 @@ def copied(argument: Any) -> Any:
         base = base.base
     new = base.copy(order="K")
     offset = argument.__array_interface__["data"][0] - base.__array_interface__["data"][0]
-    flat = np.ndarray((new.nbytes,), np.uint8, new.data if new.flags.c_contiguous else new.T.data)
+    flat = new.ravel(order="K").view(np.uint8)  # bfloat16 has no buffer of its own
     return np.ndarray(argument.shape, argument.dtype, flat.data, offset, argument.strides)
 
 

@@ -35,6 +35,7 @@ def emit(module: Module, dialect: Dialect, comments: Comments = "none") -> Emitt
     devices = [emitter.device(f) for f in module.devices]
     kernel = emitter.kernel()
     items: list[c.Item] = [c.Include(header) for header in dialect.prologue]
+    items += emitter.records.headers()
     for struct in emitter.records.definitions():
         items += [c.Blank(), struct]
     if dialect.name == "c":

@@ -16,6 +16,7 @@ import numpy as np
 from pycu2c.csyntax import nodes as c
 from pycu2c.dtypes import FLOAT32, INT32, DType
 from pycu2c.emit.dialect import Dialect
+from pycu2c.emit.half_types import conversion
 from pycu2c.emit.names import Names, identifier
 from pycu2c.emit.records import Records
 from pycu2c.ir.construct import scalar_type
@@ -178,6 +179,10 @@ class Speller:
     def _cast(self, e: Cast) -> c.Expr:
         if scalar_type(e.operand).dtype is e.type.dtype:  # weak or not is no matter to C
             return self.spell(e.operand)
+        source = scalar_type(e.operand).dtype
+        if source.is_half or e.type.dtype.is_half:
+            function = conversion(source, e.type.dtype, self.dialect.name)
+            return c.Call(function, (self.spell(e.operand),))
         inner = self.spell(e.operand, exact=_is_loose(e.operand) and _overflows_int(e.operand))
         if isinstance(inner, c.Cast) and isinstance(e.operand, Apply):
             inner = inner.operand if e.operand.intrinsic.is_value else inner
@@ -220,6 +225,9 @@ class Speller:
 
     def _literal(self, e: Const, exact: bool) -> c.Expr:
         dtype = e.type.dtype
+        if dtype.is_half:
+            value = self._float(float(e.value), FLOAT32)
+            return c.Call(conversion(FLOAT32, dtype, self.dialect.name), (value,))
         if dtype.is_float:
             return self._float(float(e.value), dtype)
         if isinstance(e.value, bool) or dtype.name == "bool":

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from pycu2c.csyntax import nodes as c
 from pycu2c.dtypes import UINT8, DType, Kind
+from pycu2c.emit import half_types
 from pycu2c.emit.dialect import Dialect
 from pycu2c.emit.names import identifier
 from pycu2c.ir.nodes import Allocate, Assign, Declare, Function, Module
@@ -26,6 +27,7 @@ class Records:
         self.dialect = dialect
         self.names: dict[DType, str] = {}
         self.complex: dict[DType, None] = {}  # those that C is to define; CUDA has them
+        self.halves: dict[DType, None] = {}
         for function in (*module.devices, module.kernel):
             for kind in _types(function):
                 if isinstance(kind, (Scalar, Array)):
@@ -33,6 +35,8 @@ class Records:
 
     def _take(self, dtype: DType) -> None:
         """A struct's fields are defined before it."""
+        if dtype.is_half:
+            self.halves[dtype] = None
         if dtype.is_complex and self.dialect.name == "c":
             self.complex[dtype] = None
         if dtype.kind is not Kind.RECORD or dtype in self.names:
@@ -52,9 +56,16 @@ class Records:
             return f"struct {self.names[dtype]}"
         return self.dialect.type_name(dtype)
 
+    def headers(self) -> list[c.Item]:
+        """What CUDA's types of 16 bits need."""
+        in_cuda = self.dialect.name == "cuda"
+        return [c.Include(half_types.HEADERS[d]) for d in self.halves] if in_cuda else []
+
     def definitions(self) -> list[c.Item]:
         """The structs, each after those that it holds."""
-        known = [c.Verbatim(definition(dtype)) for dtype in self.complex]
+        known: list[c.Item] = [c.Verbatim(definition(dtype)) for dtype in self.complex]
+        if self.dialect.name == "c":
+            known += [c.Verbatim(half_types.definition(dtype)) for dtype in self.halves]
         return [*known, *(self._struct(dtype, name) for dtype, name in self.names.items())]
 
     def packed(self, dtype: DType, parts: tuple[c.Expr, ...]) -> c.Expr:

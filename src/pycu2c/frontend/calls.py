@@ -34,6 +34,7 @@ from pycu2c.types import (
     Scalar,
     Space,
     Type,
+    float32,
     join,
 )
 
@@ -163,7 +164,10 @@ def _abs(frame: Frame, node: ast.Call) -> Expr:
     if isinstance(operand, Const):
         value = abs(operand.value)
         return Const(value, operand.type, operand.span)
-    return Apply(REGISTRY["abs"], (operand,), operand.type, frame.span(node))
+    own = scalar_type(operand)
+    wide = _computed_in(REGISTRY["abs"], own)
+    assert wide is not None
+    return cast(Apply(REGISTRY["abs"], (cast(operand, wide),), wide, frame.span(node)), own)
 
 
 def _round(frame: Frame, node: ast.Call) -> Expr:
@@ -176,7 +180,9 @@ def _round(frame: Frame, node: ast.Call) -> Expr:
     operand = _single(frame, node, "round")
     if not scalar_type(operand).dtype.is_float:
         return cast(operand, WEAK_INT)
-    return Apply(REGISTRY["round"], (operand,), WEAK_INT, frame.span(node))
+    wide = _computed_in(REGISTRY["round"], scalar_type(operand))
+    assert wide is not None
+    return Apply(REGISTRY["round"], (cast(operand, wide),), WEAK_INT, frame.span(node))
 
 
 def _len(frame: Frame, node: ast.Call) -> Expr:
@@ -203,10 +209,12 @@ def _extreme(name: str) -> Callable[[Frame, ast.Call], Expr]:
         for e in numbers[1:]:
             common = join(common, scalar_type(e))
         result = coerce(numbers[0], common)
+        wide = _computed_in(REGISTRY[name], common)
+        assert wide is not None
         for e in numbers[1:]:
-            arguments = (result, coerce(e, common))
-            result = Apply(REGISTRY[name], arguments, common, frame.span(node))
-        return result
+            arguments = (cast(result, wide), cast(coerce(e, common), wide))
+            result = Apply(REGISTRY[name], arguments, wide, frame.span(node))
+        return cast(result, common)
 
     return build
 
@@ -397,6 +405,7 @@ def _intrinsic(frame: Frame, row: Intrinsic, node: ast.Call) -> Expr:
     values = dict(zip(given, in_order(frame, list(given.values()))))
     row = complex_form(row, any(map(_is_complex, values.values())))
     common = _common_type(frame, row, values, node)
+    half, common = common, _computed_in(row, common)
     arguments: list[Expr] = []
     for name, kind in row.parameters:
         if kind == "array":
@@ -406,7 +415,14 @@ def _intrinsic(frame: Frame, row: Intrinsic, node: ast.Call) -> Expr:
         elif kind in ("T", "F"):
             assert common is not None
             arguments.append(coerce(number(values[name]), common))
-    return Apply(row, tuple(arguments), _result(row, common), frame.span(node))
+    made = Apply(row, tuple(arguments), _result(row, common), frame.span(node))
+    return cast(made, half) if half is not None and made.type == common else made
+
+
+def _computed_in(row: Intrinsic, common: Scalar | None) -> Scalar | None:
+    """Functions of 16-bit floats are computed in float32."""
+    half = common is not None and common.dtype.is_half and common.dtype not in row.dtypes
+    return float32 if half else common
 
 
 def _is_complex(value: Value) -> bool:
@@ -432,7 +448,8 @@ def _common_type(
             common = WEAK_FLOAT
         if row.name.startswith("complex.") and not common.dtype.is_complex:
             common = join(common, WEAK_COMPLEX)
-    if row.dtypes and common.dtype not in row.dtypes:
+    wide = _computed_in(row, common) if not arrays else common
+    if row.dtypes and wide is not None and wide.dtype not in row.dtypes:
         accepted = ", ".join(str(d) for d in row.dtypes)
         fail(
             "argument-type",

@@ -64,6 +64,7 @@ from pycu2c.operators import (
     MOD,
     MUL,
     NEG,
+    NOT,
     OR,
     POW,
     QUOTIENT,
@@ -77,6 +78,7 @@ from pycu2c.operators import (
 from pycu2c.passes.complex_numbers import complex_binary
 from pycu2c.passes.flatten import WEAK_INT32
 from pycu2c.passes.for_loops import legal_for
+from pycu2c.passes.half_numbers import half_cast, half_cast_to, half_result, in_float
 from pycu2c.passes.ranges import Facts, Interval, Ranges, analyse
 from pycu2c.types import WEAK_INT, Array, Scalar
 from pycu2c.values import fits
@@ -151,6 +153,8 @@ class _Legalizer:
                 return self._unary(old, new)
             case Cast(), Cast() if new.type.dtype.is_complex:
                 return self._complex_cast(new)
+            case Cast(), Cast():
+                return half_cast(new)
             case ((Load() | ElementOf()), (Load() | ElementOf())):
                 return replace(new, indices=self._indices(new.array, old.indices, new.indices))
             case Apply(), Apply() if new.intrinsic is from_start:
@@ -165,6 +169,9 @@ class _Legalizer:
     # ---- arithmetic ----
 
     def _binary(self, old: Binary, new: Binary) -> Expr:
+        if scalar_type(new.left).dtype.is_half:
+            wide = in_float(new)
+            return half_result(self._binary(wide, wide), new)
         if scalar_type(new.left).dtype.is_complex:
             return complex_binary(new, self.once)
         left, right = self.ranges.of(old.left), self.ranges.of(old.right)
@@ -241,6 +248,8 @@ class _Legalizer:
 
     def _unary(self, old: Unary, new: Unary) -> Expr:
         own = scalar_type(new.operand)
+        if own.dtype.is_half and new.op is not NOT:
+            return half_result(unary(new.op, half_cast_to(new.operand), new.span), new)
         if new.op is NEG and own.dtype.is_complex:
             return Apply(NEGATED, (new.operand,), own, new.span)
         if new.op not in (NEG, INVERT) or not own.dtype.is_integer:

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from pycu2c.dtypes import Kind
+from pycu2c.dtypes import Kind, from_numpy
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.complex import complex_form
 from pycu2c.intrinsics.dtype_names import scalar_named
@@ -155,15 +155,20 @@ def store(array: Any, index: Any, value: Any, where: str) -> None:
         if isinstance(value, np.void) or scalar_of(value) is None:
             array[subscript(index)] = value
         else:
-            array[subscript(index)] = convert(value, type_of(_element(array, index)))
+            array[subscript(index)] = convert(value, _element(array, index))
     except IndexError as error:
         raise IndexError(f"{where}: {error}") from None
 
 
-def _element(array: Any, index: Any) -> Any:
-    """A number of the type that a place holds."""
-    named = isinstance(index, str)
-    return (array.dtype[index] if named else array.dtype).type()
+def _element(array: Any, index: Any) -> Scalar:
+    """The type that a place holds."""
+    return _scalar_of(array.dtype[index] if isinstance(index, str) else array.dtype)
+
+
+def _scalar_of(dtype: np.dtype[Any]) -> Scalar:
+    row = from_numpy(dtype)
+    assert row is not None
+    return Scalar(row)
 
 
 # ---- operators -----------------------------------------------------------------------------
@@ -347,7 +352,7 @@ def _is_complex(value: Any) -> bool:
 def _common(row: Intrinsic, values: dict[str, Any]) -> Scalar | None:
     arrays = [values[n] for n, kind in row.parameters if kind == "array"]
     if arrays:
-        return type_of(arrays[0].dtype.type())
+        return _scalar_of(arrays[0].dtype)
     numbers = [values[n] for n, kind in row.parameters if kind in ("T", "F")]
     if not numbers:
         return None

@@ -142,6 +142,13 @@ def _remove(path: Path) -> bool:
     return True
 
 
+def private_folder(name: str) -> Path:
+    """A folder for what a compiler unpacks, beside the cache."""
+    folder = _place().directory.parent / name
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder
+
+
 # ---- where ---------------------------------------------------------------------------------
 
 

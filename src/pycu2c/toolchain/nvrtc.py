@@ -1,4 +1,4 @@
-"""CUDA C text -> cubin or PTX, through NVRTC. Needs no driver, no device and no headers.
+"""CUDA C text -> cubin or PTX, through NVRTC. Needs no driver and no device.
 
 Knows nothing of kernels in Python: a text that does not compile is an error of whoever wrote it.
 """
@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias
 
 from pycu2c.toolchain import cache as disk
 from pycu2c.toolchain.binary import Binary, RejectedCode, ToolchainError
+from pycu2c.toolchain.cuda_headers import header_flags
 
 Kind: TypeAlias = Literal["cubin", "ptx"]
 
@@ -51,12 +52,12 @@ def compile(
     """Compile CUDA C for ``arch`` (``sm_90``; for PTX ``compute_90`` means the same)."""
     flags = _flags(arch, kind, fmad)
     if not cache:
-        return _compiled(text, entry, kind, flags)
+        return _compiled(text, entry, kind, (*flags, *header_flags(text, version())))
     key = disk.key_of(text, "nvrtc", f"{version()}", entry, *flags)
     found = disk.load(key, f".{kind}")
     if found is not None:
         return Binary(kind, entry, text, found.data, found.path, log="")
-    made = _compiled(text, entry, kind, flags)
+    made = _compiled(text, entry, kind, (*flags, *header_flags(text, version())))
     return replace(made, path=disk.store(key, f".{kind}", made.data))
 
 

@@ -1,0 +1,37 @@
+"""Where NVRTC finds CUDA's headers, for the code that includes some (float16 and bfloat16)."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from pycu2c.toolchain import cache as disk
+from pycu2c.toolchain.binary import ToolchainError
+
+_BUNDLED_SINCE = (13, 3)  # NVRTC carries the headers itself
+_INCLUDE = re.compile(r"^#include <(cuda_\w+\.h)>", re.MULTILINE)
+
+
+def header_flags(text: str, version: tuple[int, int]) -> tuple[str, ...]:
+    """The options that a text's includes need; none for a text without. Raises ToolchainError."""
+    wanted = _INCLUDE.findall(text)
+    if not wanted:
+        return ()
+    if version >= _BUNDLED_SINCE:
+        folder = disk.private_folder(f"cuda-headers-{version[0]}.{version[1]}")
+        return (f"--use-bundled-headers={folder}",)
+    for place in _places():
+        if all((place / name).is_file() for name in wanted):
+            return (f"--include-path={place}",)
+    looked = ", ".join(map(str, _places()))
+    raise ToolchainError(
+        f"the kernel needs {', '.join(wanted)}, and NVRTC {version[0]}.{version[1]} brings no "
+        f"headers: set CUDA_HOME to a CUDA toolkit, or install a newer NVRTC with "
+        f"pip install 'pycu2c[gpu]' (looked in {looked})"
+    )
+
+
+def _places() -> list[Path]:
+    homes = [os.environ.get(name, "") for name in ("CUDA_HOME", "CUDA_PATH")]
+    return [Path(home) / "include" for home in (*homes, "/usr/local/cuda") if home]
