@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, FunctionType
@@ -54,7 +54,7 @@ def diagnostics_of(path: Path, check: Check) -> list[Diagnostic]:
     functions are given to ``check``.
     """
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    functions = [n for n in tree.body if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))]
     found: list[Diagnostic] = []
     for function in functions:
         others = [f for f in functions if f is not function and not _names(function, f.name)]
@@ -69,11 +69,11 @@ def diagnostics_of(path: Path, check: Check) -> list[Diagnostic]:
     return found
 
 
-def _names(function: ast.FunctionDef, name: str) -> bool:
+def _names(function: ast.AST, name: str) -> bool:
     return any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(function))
 
 
-def _without(tree: ast.Module, left_out: list[ast.FunctionDef]) -> ast.Module:
+def _without(tree: ast.Module, left_out: Sequence[ast.stmt]) -> ast.Module:
     kept = [node for node in tree.body if node not in left_out or not node.decorator_list]
     return ast.Module(kept, tree.type_ignores)
 

@@ -70,10 +70,10 @@ def test_mistakes_are_told(words: tuple[str, ...], message: str) -> None:
 
 def test_a_file_with_a_mistake(tmp_path: Path) -> None:
     path = tmp_path / "bad.py"
-    path.write_text("from pycu2c import kernel\n\n@kernel\ndef k(a):\n    a[0] = [1]\n")
+    path.write_text("from pycu2c import kernel\n\n@kernel\ndef k(a):\n    a[0] = {1}\n")
     result = called("emit", str(path))
     assert result.exit_code == 1
-    assert "error[list]" in result.output
+    assert "error[dict-set]" in result.output
     assert "bad.py:5:12" in result.output
 
 

@@ -80,7 +80,7 @@ y = cuda.grid(4)  # E[argument-type]: 4
 y = cuda.grid(n)  # E[constant-needed]: n
 s = cuda.shared.array(n, float32)  # E[shape]: n
 s = cuda.shared.array((4, 0), float32)  # E[shape]: 0
-s = cuda.shared.array((4, N), 'float33')  # E[string]: 'float33'
+s = cuda.shared.array((4, N), 'float33')  # E[dtype]: 'float33'
 s = cuda.shared.array(10**6, float32)  # E[shape]: 10**6
 s = cuda.shared.array(4)  # E[argument-count]: cuda.shared.array(4)
 s = cuda.local.array(4, float32); s[4] = 1  # E[index-range]: 4
@@ -98,7 +98,7 @@ for j in a: pass  # E[ok]
 return n  # E[return-type]: n
 y = n ** 0.5; a[0] = y.real  # E[subset]: y.real
 y: float33 = 1  # E[name]: float33
-y = 'text'; a[0] = y  # E[string]: 'text'
+y = 'text'; a[0] = y  # E[type-needed]: y
 """
 
 ROWS = [line for line in CASES.strip().splitlines() if "E[ok]" not in line]

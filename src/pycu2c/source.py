@@ -32,12 +32,14 @@ class NoSource(Exception):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:
-    """A Python function with its syntax tree and the lines of the file that holds it."""
+    """A Python function with its syntax tree and the lines of the file that holds it. An
+    ``async def`` has the tree of a plain function, so that one error can say what it is."""
 
     python: FunctionType
     tree: ast.FunctionDef
     file: str
     lines: tuple[str, ...]
+    is_async: bool = False
 
     @property
     def name(self) -> str:
@@ -79,17 +81,27 @@ def source_of(function: FunctionType) -> Source:
     for node in _functions("".join(lines), code.co_filename):
         first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
         if node.name == code.co_name and first <= code.co_firstlineno <= node.lineno:
-            return Source(function, node, code.co_filename, tuple(lines))
+            is_async = isinstance(node, ast.AsyncFunctionDef)
+            return Source(function, _plain(node), code.co_filename, tuple(lines), is_async)
     raise NoSource(
         f"{function.__name__} is no longer at {code.co_filename}:{code.co_firstlineno}: "
         "the file changed after it was imported; import it again"
     )
 
 
+def _plain(node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.FunctionDef:
+    if isinstance(node, ast.FunctionDef):
+        return node
+    fields = {name: getattr(node, name) for name in node._fields}
+    return ast.copy_location(ast.FunctionDef(**fields), node)
+
+
 @lru_cache(maxsize=32)
-def _functions(text: str, file: str) -> tuple[ast.FunctionDef, ...]:
+def _functions(text: str, file: str) -> tuple[ast.FunctionDef | ast.AsyncFunctionDef, ...]:
     try:
         tree = ast.parse(text, filename=file)
     except SyntaxError:  # the file was edited since Python compiled it
         return ()
-    return tuple(n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef))
+    return tuple(
+        n for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))
+    )

@@ -35,6 +35,31 @@ def everything(out, a, n):
     local = cuda.local.array((3, 4), np.float32)
     shared = cuda.shared.array(shape=4, dtype="float32")
     local[0, 0] = shared[-1]
+    for i, (x, y) in enumerate(zip(a, [1, *x])):
+        print(f"{x:{n}} {y!r}", x, sep="")
+    else:
+        x = 2j if "x" in "xy" else None
+    while (x := y) is not None and x not in (1, 2, *a):
+        ...
+    else:
+        del x, (y, z)
+    match x, *y:
+        case [1, -1.5, "a" | np.pi | True, *rest] if rest:
+            assert rest, f"{rest}"
+        case (None, [a, _]) as b:
+            raise ValueError(f"{b}") from b
+        case _:
+            raise ValueError
+
+    def inner(a, /, b: int = 2, *c, d, e=1) -> int:
+        """Another docstring."""
+        return [a for a, b in c if a for d in e], (lambda x, *y: x)
+
+    first, *others = a[1:n, ::2, ..., :-1, "x"].y
+    a[0].x, a[1:]["x"] = sum(x * 2 for x in others), inner(*a, d=[1, 2])
+    x, = (inner if n else None)(x)(y), *a[0](n)
+    [inner(x) for x in a]
+    (x := 1)
     return
 
 

@@ -5,21 +5,22 @@
 
 def exceptions(out):
     try:  # E[exceptions]: try
-        out[0] = []  # E[list]: []
+        out[0] = {}  # E[dict-set]: {}
     except ValueError:
         raise  # E[exceptions]: raise
     else:
-        print(1)  # E[print]: print(1)
+        print({1})  # E[dict-set]: {1}
     finally:
-        assert out[0] > 0, "text"  # E[exceptions]: assert out[0] > 0, "text"
-    raise ValueError("x")  # E[exceptions]: raise ValueError("x")
+        assert {2}, {3}  # E[dict-set]: {2}  # E[dict-set]: {3}
+    raise ValueError({1})  # E[dict-set]: {1}
+    raise {1}  # E[dict-set]: {1}
 
 
 def groups(out):
     try:  # E[exceptions]: try
         out[0] = 1
     except* ValueError:
-        out[0] = [1]  # E[list]: [1]
+        out[0] = {1}  # E[dict-set]: {1}
 
 
 def opened(path):
@@ -28,16 +29,19 @@ def opened(path):
 
 
 def definitions(x):
-    def inner(y):  # E[nested-function]: def
-        return [y]  # its own scope is not looked at
+    @x  # E[nested-function]: x
+    def inner(y):
+        """A docstring."""
+        "a remark"  # E[unused-value]: "a remark"
+        return {y}  # E[dict-set]: {y}
 
     async def later(y):  # E[async]: async def
-        return {}
+        return {}  # its own scope is not looked at
 
     class Point:  # E[class]: class
         x = {}
 
-    f = lambda y: [y]  # E[nested-function]: lambda y: [y]
+    f = lambda y: {y}  # E[dict-set]: {y}
 
 
 def imports(x):
@@ -52,90 +56,66 @@ def globals_(x):
     global counter  # E[global-statement]: global counter
     counter = x
 
-
-def deleted(a):
-    x = 1
-    del x  # E[delete]: del x
-    del a[0]  # E[delete]: del a[0]
-
-
-def matched(x):
-    match x:  # E[match]: match
-        case 1:
-            y = [1]  # E[list]: [1]
-        case _:
-            y = {1}  # E[dict-set]: {1}
-
-
-def while_else(x):
-    while x > 0:
-        x -= 1
-    else:  # E[loop-else]: else
-        x = [1]  # E[list]: [1]
-
-
-def for_else(x):
-    for i in range(x):
-        if i:
-            break
-        else:
-            pass
-    # a comment
-    else :  # E[loop-else]: else
+    def inner():
+        nonlocal x  # E[global-statement]: nonlocal x
         x = 1
 
 
-def else_in_one_line(x):
-    for i in range(x): break
-    else: x = 1  # E[loop-else]: else
+def deleted(a):
+    x = y = z = 1
+    del x, (y, a[1])  # E[delete]: a[1]
+    del a[0]  # E[delete]: a[0]
+    del a.x  # E[delete]: a.x
+
+
+def matched(x):
+    match {x}:  # E[dict-set]: {x}
+        case 1 | b"x" if {2}:  # E[string]: b"x"  # E[dict-set]: {2}
+            y = {1}  # E[dict-set]: {1}
+        case Point(x=1):  # E[match]: Point(x=1)
+            pass
+        case [{"x": 1}, *_] as z:  # E[match]: {"x": 1}
+            pass
 
 
 def loops(a, b, n):
-    for x in a:  # E[for-range]: a
-        y = [x]  # E[list]: [x]
-    for x in a.rows:  # E[for-range]: a.rows
+    for x in {1}:  # E[dict-set]: {1}
+        y = {x}  # E[dict-set]: {x}
+    else:
+        y = {2}  # E[dict-set]: {2}
+    while n > {n}:  # E[dict-set]: {n}
+        n -= 1
+    else:
+        y = {2}  # E[dict-set]: {2}
+    for a[0] in range(n):  # E[assignment-target]: a[0]
         pass
-    for i, x in enumerate(a):  # E[for-range]: enumerate(a)
-        pass
-    for x, y in zip(a, b):  # E[for-range]: zip(a, b)
-        pass
-    for i in reversed(range(n)):  # E[for-range]: reversed(range(n))
-        pass
-    for x in (1, 2):  # E[for-range]: (1, 2)
-        pass
-    for x in f(n):  # E[for-range]: f(n)
-        pass
-    for i, j in range(n):  # E[for-range]: i, j
-        pass
-    for a[0] in range(n):  # E[for-range]: a[0]
-        pass
-    for i in range(*a):  # E[starred]: *a
+    for i, (a.x, *j) in enumerate(b):  # E[assignment-target]: a.x
         pass
 
 
 def effects(x, a):
-    ...  # E[unused-value]: ...
+    ...
     "remark"  # E[unused-value]: "remark"
     x == 1  # E[unused-value]: x == 1
     a[0]  # E[unused-value]: a[0]
     x, a  # E[unused-value]: x, a
     None  # E[unused-value]: None
-    [x]  # E[list]: [x]
+    [x]  # E[unused-value]: [x]
+    [f(y) for y in {x}]  # E[dict-set]: {x}
+    (y := {x})  # E[dict-set]: {x}
     yield x  # E[generator]: yield x
     y = yield from a  # E[generator]: yield from a
     return x
 
 
 def targets(a, x):
-    a.x = 1  # E[assignment-target]: a.x
-    a.x += 1  # E[assignment-target]: a.x
-    a[0]: int = 1  # E[assignment-target]: a[0]
-    x, *y = a[0], 1  # E[starred]: *y
-    (x, a.y) = 1, 2  # E[assignment-target]: a.y
-    a[1:] = x  # E[slice]: 1:
+    a.x[0]: int = 1  # E[assignment-target]: a.x[0]
+    x: int = {1}  # E[dict-set]: {1}
+    x, *a[{}] = a[0], 1  # E[dict-set]: {}
+    a[{1}:] = {x}  # E[dict-set]: {1}  # E[dict-set]: {x}
 
 
 def results(x):
     if x:
-        return x, 1  # E[tuple-place]: x, 1
-    return [x]  # E[list]: [x]
+        return x, {1}  # E[dict-set]: {1}
+    return [{x}]  # E[dict-set]: {x}
