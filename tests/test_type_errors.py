@@ -96,7 +96,8 @@ for j in range(x): pass  # E[argument-type]: x
 for j in range(0, n, 0): pass  # E[argument-type]: 0
 for j in a: pass  # E[ok]
 return n  # E[return-type]: n
-y = n ** 0.5; a[0] = y.real  # E[subset]: y.real
+y = n ** 0.5; a[0] = y.real
+y = n ** 0.5; a[0] = y.size  # E[subset]: y.size
 y: float33 = 1  # E[name]: float33
 y = 'text'; a[0] = y  # E[type-needed]: y
 """
