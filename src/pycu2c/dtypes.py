@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 import numpy as np
 
@@ -138,14 +140,15 @@ def packed_record(parts: Sequence[tuple[str, DType]]) -> DType:
         fields.append(Field(name, dtype, start))
         end = start + dtype.size
     most = max((dtype.alignment for _, dtype in parts), default=1)
-    return record(fields, -(-end // most) * most)
+    return record(tuple(fields), -(-end // most) * most)
 
 
-def record(fields: Sequence[Field], size: int) -> DType:
-    """A record of ``size`` bytes with its fields at given places."""
+@functools.cache
+def record(fields: tuple[Field, ...], size: int) -> DType:
+    """A record of ``size`` bytes with its fields at given places; one object for each."""
     shown = ", ".join(f"{f.name}: {f.dtype}" for f in fields)
     short = "_".join(f.dtype.short for f in fields)
-    return DType(f"{{{shown}}}", Kind.RECORD, 8 * size, short, short, short, fields=tuple(fields))
+    return DType(f"{{{shown}}}", Kind.RECORD, 8 * size, short, short, short, fields=fields)
 
 
 S, U, F = Kind.SIGNED, Kind.UNSIGNED, Kind.FLOAT
@@ -195,4 +198,20 @@ BY_NAME: dict[str, DType] = {d.name: d for d in DTYPES}
 
 def from_numpy(dtype: np.dtype[np.generic]) -> DType | None:
     """The row of a numpy dtype in native byte order, or None where there is none."""
+    if dtype.names:
+        return _record_of(dtype)
     return BY_NAME.get(dtype.name) if dtype.isnative else None
+
+
+def _record_of(dtype: np.dtype[np.generic]) -> DType | None:
+    """The row of a structured dtype, if all its fields have one and none lies over another."""
+    places: Any = dtype.fields or {}
+    fields: list[Field] = []
+    end = 0
+    for name, (part, offset, *_) in sorted(places.items(), key=lambda item: item[1][1]):
+        row = from_numpy(part)
+        if row is None or offset < end:
+            return None
+        fields.append(Field(name, row, offset))
+        end = offset + part.itemsize
+    return record(tuple(fields), dtype.itemsize)

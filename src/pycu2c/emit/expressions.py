@@ -117,7 +117,9 @@ class Speller:
             case ElementOf():
                 return c.Unary("&", self.place(e))
             case Member():
-                return c.Member(self.spell(e.operand), identifier(e.field))
+                if isinstance(e.operand, Load) and _is_reference(e.operand.array):
+                    return self._field(c.Name(self.names[e.operand.array.name]), e.field, True)
+                return self._field(self.spell(e.operand), e.field, False)
             case Pack():
                 parts = tuple(self.spell(part) for part in e.parts)
                 return self.records.packed(e.type.dtype, parts)
@@ -193,9 +195,16 @@ class Speller:
         place: c.Expr = c.Name(self.names[e.array.name])
         for index in e.indices:
             place = c.Index(place, self._subscript(index))
-        for name in () if isinstance(e, Load) else e.path:
-            place = c.Member(place, identifier(name))
+        path = () if isinstance(e, Load) else e.path
+        if path and _is_reference(e.array):  # p->x
+            place = self._field(c.Name(self.names[e.array.name]), path[0], True)
+            path = path[1:]
+        for name in path:
+            place = self._field(place, name, False)
         return place
+
+    def _field(self, record: c.Expr, name: str, arrow: bool) -> c.Expr:
+        return c.Member(record, identifier(name), arrow)
 
     def _apply(self, e: Apply) -> c.Expr:
         row = e.intrinsic
@@ -253,6 +262,11 @@ class Speller:
         if not any(mark in shortest for mark in ".e"):
             shortest += ".0"
         return c.Number(shortest + dtype.suffix)
+
+
+def _is_reference(array: Var) -> bool:
+    """Whether a pointer stands for one element."""
+    return isinstance(array.type, Array) and array.type.ndim == 0
 
 
 def _leaves(e: Expr, other: Expr) -> bool:

@@ -24,6 +24,7 @@ from pycu2c.ir.nodes import (
     For,
     If,
     Load,
+    Member,
     NextThread,
     Return,
     Stmt,
@@ -124,7 +125,10 @@ class StatementSpeller:
     def _assign(self, place: c.Expr, value: Expr, kind: Scalar) -> c.Stmt:
         """``x = x + v`` is written ``x += v``."""
         if isinstance(value, Binary) and value.op in _COMPOUND and kind.dtype.bits >= 32:
-            if isinstance(value.left, (Var, Load)) and self.speller.spell(value.left) == place:
+            if (
+                isinstance(value.left, (Var, Load, Member))
+                and self.speller.spell(value.left) == place
+            ):
                 exact = value.op not in (C_SHL, C_SHR) and not isinstance(value.right, Const)
                 right = self.speller.spell(value.right, exact)
                 return c.Assign(place, right, f"{value.op.c}=")

@@ -11,14 +11,14 @@ from types import FunctionType
 from typing import NoReturn
 
 from pycu2c.diagnostics import Label, fail
-from pycu2c.frontend import scope
+from pycu2c.frontend import scope, views
 from pycu2c.frontend.binding_arguments import Binder, given_values
 from pycu2c.frontend.bindings import FunctionLike, free_names, parameters
 from pycu2c.frontend.frame import Closure, Frame, Items, LocalFunction, Static, Unknown, Value
 from pycu2c.frontend.sequence import in_order, kept, variable_of, with_inside
 from pycu2c.frontend.structured import leaves, type_of, unpacked
 from pycu2c.frontend.variables import bind
-from pycu2c.ir.nodes import Call, Evaluate
+from pycu2c.ir.nodes import Call, Evaluate, Expr, View
 from pycu2c.source import Source, Span
 from pycu2c.types import NONE, Scalar
 
@@ -43,6 +43,8 @@ def _call(frame: Frame, source: Source, values: list[Value], span: Span) -> Valu
     types = tuple(type_of(value) for value in values)
     function, kind = frame.device(source, types, span)
     arguments = tuple(leaf for value in values for leaf in leaves(value))
+    for argument in arguments:
+        _check_alignment(argument)
     made = Call(function.name, arguments, function.result, span)
     if isinstance(kind, Scalar) or kind == NONE:
         return made
@@ -50,6 +52,19 @@ def _call(frame: Frame, source: Source, values: list[Value], span: Span) -> Valu
         return unpacked(variable_of(frame, made, source.name), kind, span)
     frame.emit(Evaluate(made, span))
     return unpacked(made, kind, span)
+
+
+def _check_alignment(argument: Expr) -> None:
+    """A field of a packed record may lie where no pointer to it can be read."""
+    if not isinstance(argument, View) or not argument.path:
+        return
+    record = views.array_type(argument.array).dtype
+    if record.alignment % argument.type.dtype.alignment:
+        fail(
+            "argument-type",
+            Label(argument.span, f"a field of a record that is packed: `{argument.type}`"),
+            help="make the dtype with align=True, or pass the field's value",
+        )
 
 
 def _defaults(source: Source) -> dict[str, Value]:

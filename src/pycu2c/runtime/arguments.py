@@ -164,7 +164,7 @@ def _check_places(array: ArrayArgument, name: str) -> None:
             f"{name} has {len(array.shape)} axes, and arrays of kernels have 1 to {MOST_AXES}{cure}"
         )
     steps = [] if array.contiguous else _steps(array)
-    if array.address % itemsize or any(step % itemsize for step in steps):
+    if array.address % array.dtype.alignment or any(step % itemsize for step in steps):
         raise LaunchError(
             f"{name} has elements that do not lie at multiples of their size "
             f"({itemsize} bytes): pass numpy.ascontiguousarray({name}) or a copy"
