@@ -24,6 +24,7 @@ class Space(Enum):
     GLOBAL = "global"
     SHARED = "shared"
     LOCAL = "local"
+    CONSTANT = "constant"  # of a file: numbers that are known when the kernel is compiled
     BLOCK = "block"  # CPU build: one slot per thread, shared by the block's code
 
 

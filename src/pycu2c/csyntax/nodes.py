@@ -294,7 +294,17 @@ class Verbatim:
     text: str
 
 
-Item: TypeAlias = Function | Struct | Include | Verbatim | Comment | Blank
+@dataclass(frozen=True, slots=True)
+class Table:
+    """``static const float name[2][2] = {1, 2, 3, 4};`` at the top of a file."""
+
+    type: ArrayOf
+    name: str
+    values: tuple[Expr, ...]
+    qualifiers: tuple[str, ...]
+
+
+Item: TypeAlias = Function | Struct | Table | Include | Verbatim | Comment | Blank
 
 
 @dataclass(frozen=True, slots=True)

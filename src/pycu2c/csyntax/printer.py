@@ -34,6 +34,7 @@ from pycu2c.csyntax.nodes import (
     Step,
     Stmt,
     Struct,
+    Table,
     Verbatim,
     While,
 )
@@ -150,6 +151,32 @@ def _if_lines(s: If, depth: int) -> Iterator[str]:
     yield indent + "}"
 
 
+def _rows(values: tuple[Expr, ...], extents: tuple[int, ...], depth: int) -> Iterator[str]:
+    """The values of a table: braces for each axis but the first, as many on a line as fit."""
+    indent = INDENT * depth
+    if len(extents) > 1:
+        size = len(values) // extents[0]
+        for start in range(0, len(values), size):
+            inside = list(_rows(values[start : start + size], extents[1:], 0))
+            if len(inside) == 1:
+                yield f"{indent}{{{inside[0]}}},"
+            else:
+                yield from (
+                    f"{indent}{{",
+                    *(f"{indent}{INDENT}{t}" for t in inside),
+                    f"{indent}}},",
+                )
+        return
+    line = indent
+    for position, value in enumerate(values):
+        text = print_expr(value) + (", " if position + 1 < len(values) else "")
+        if len(line) + len(text) > LINE:
+            yield line.rstrip()
+            line = indent
+        line += text
+    yield line
+
+
 def _comment_lines(text: str) -> Iterator[str]:
     """``//`` lines that neither end early nor run on: no control or direction characters."""
     for line in text.splitlines() or [""]:
@@ -182,6 +209,10 @@ def _item_lines(item: Item) -> Iterator[str]:
         case Struct(name, fields, packed):
             yield f"struct {'__attribute__((packed)) ' if packed else ''}{name} {{"
             yield from (f"{INDENT}{print_type(f.type, f.name)};" for f in fields)
+            yield "};"
+        case Table(type_, name, values, qualifiers):
+            yield f"{' '.join(qualifiers)} {print_type(type_, name)} = {{"
+            yield from _rows(values, type_.extents, 1)
             yield "};"
         case Include(header):
             yield f"#include <{header}>"

@@ -22,6 +22,7 @@ class Dialect:
     kernel: tuple[str, ...]  # qualifiers
     device: tuple[str, ...]
     shared: tuple[str, ...]
+    constant: tuple[str, ...]  # of an array at the top of the file
     prologue: tuple[str, ...]  # headers
     infinity: dict[str, str]  # by the dtype's short name
     nan: dict[str, str]
@@ -36,6 +37,7 @@ CUDA = Dialect(
     kernel=('extern "C"', "__global__"),
     device=("__device__",),
     shared=("__shared__",),
+    constant=("__constant__", "const"),
     prologue=(),
     # no headers: NVRTC has none unless it is given some
     infinity={
@@ -54,6 +56,7 @@ C = Dialect(
     kernel=(),
     device=("static", "inline"),
     shared=(),
+    constant=("static", "const"),
     prologue=("math.h", "stdbool.h", "stdint.h", "stdlib.h"),
     infinity={"f32": "INFINITY", "f64": "(double)INFINITY"},
     nan={"f32": "NAN", "f64": "(double)NAN"},

@@ -12,7 +12,7 @@ from pycu2c.emit.cpu_frame import coordinates_used, cpu_kernel, cpu_types
 from pycu2c.emit.dialect import Dialect
 from pycu2c.emit.expressions import Speller
 from pycu2c.emit.helpers import instantiate
-from pycu2c.emit.names import function_names, name_variables
+from pycu2c.emit.names import constant_names, function_names, name_variables
 from pycu2c.emit.records import Records
 from pycu2c.emit.statements import Comments, StatementSpeller
 from pycu2c.ir.effects import mentioned, writes
@@ -31,6 +31,7 @@ class Emitted:
 def emit(module: Module, dialect: Dialect, comments: Comments = "none") -> Emitted:
     """The C file of a flat module: helpers that it calls, device functions, the kernel."""
     functions = function_names(module)
+    functions |= constant_names(module, functions)
     emitter = _ModuleEmitter(module, dialect, comments, functions)
     devices = [emitter.device(f) for f in module.devices]
     kernel = emitter.kernel()
@@ -42,6 +43,7 @@ def emit(module: Module, dialect: Dialect, comments: Comments = "none") -> Emitt
         items += [c.Blank(), *cpu_types(module, functions[module.kernel.name], emitter.ctype)]
     for text in emitter.helper_texts():
         items += [c.Blank(), c.Verbatim(text)]
+    items += emitter.constants()
     for function in (*devices, kernel):
         items += [c.Blank(), function]
     while items and isinstance(items[0], c.Blank):
@@ -61,7 +63,8 @@ class _ModuleEmitter:
         self.helpers: dict[tuple[str, DType], None] = {}
 
     def speller(self, function: Function) -> Speller:
-        names = name_variables(function, self.functions.values())
+        constants = {c.var.name: self.functions[c.var.name] for c in self.module.constants}
+        names = name_variables(function, self.functions.values(), constants)
         pointers = frozenset(p.name for p in function.parameters if p.part is Part.DATA)
         return Speller(
             self.dialect,
@@ -121,6 +124,20 @@ class _ModuleEmitter:
             c.Parameter(self.ctype(p), speller.names[p.name]) for p in function.parameters
         )
         return c.Function(name, c.Named("void"), parameters, body, self.dialect.kernel)
+
+    def constants(self) -> list[c.Item]:
+        """The arrays that never change."""
+        speller = self.speller(self.module.kernel)
+        out: list[c.Item] = []
+        for constant in self.module.constants:
+            kind = constant.var.type
+            assert isinstance(kind, Array)
+            assert kind.shape is not None
+            of = c.ArrayOf(speller.type(kind.element), kind.shape)
+            values = tuple(speller.spell(e, exact=False) for e in constant.values)
+            name = self.functions[constant.var.name]
+            out += [c.Blank(), c.Table(of, name, values, self.dialect.constant)]
+        return out
 
     def helper_texts(self) -> list[str]:
         texts = (instantiate(name, dtype, self.dialect.name) for name, dtype in self.helpers)

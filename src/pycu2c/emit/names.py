@@ -57,9 +57,9 @@ class Names:
         visible.add(chosen)
 
 
-def name_variables(function: Function, taken: Iterable[str]) -> Names:
+def name_variables(function: Function, taken: Iterable[str], constants: dict[str, str]) -> Names:
     """Names for parameters first, then for what each block declares."""
-    names = Names(frozenset(taken))
+    names = Names(frozenset(taken), dict(constants))
     ndims = {p.argument: p.type.ndim for p in function.parameters if isinstance(p.type, Array)}
     visible: set[str] = set()
     for p in function.parameters:
@@ -95,4 +95,17 @@ def function_names(module: Module) -> dict[str, str]:
             count += 1
             chosen = f"{wish.rstrip('_')}_{count}"
         names[function.name] = chosen
+    return names
+
+
+def constant_names(module: Module, taken: dict[str, str]) -> dict[str, str]:
+    """C names of the arrays that all functions know."""
+    names: dict[str, str] = {}
+    for constant in module.constants:
+        wish = identifier(constant.var.name.split(".")[0])
+        chosen, count = wish, 0
+        while chosen in taken.values() or chosen in names.values():
+            count += 1
+            chosen = f"{wish.rstrip('_')}_{count}"
+        names[constant.var.name] = chosen
     return names

@@ -18,7 +18,7 @@ from pycu2c.ir.nodes import Apply, Call, Const, Expr, Load, Store, Var, View
 from pycu2c.ir.walk import expressions
 from pycu2c.operators import ADD, BY_NODE, Operator
 from pycu2c.source import Span
-from pycu2c.types import Array
+from pycu2c.types import Array, Space
 
 __all__ = ["annotated", "assign", "augmented", "set_variable", "walrus"]
 
@@ -92,6 +92,12 @@ def walrus(frame: Frame, node: ast.NamedExpr) -> Value:
 
 def _store(frame: Frame, place: View, value: Value, span: Span) -> None:
     """``place = value``: a record is stored as a whole."""
+    if views.array_type(place.array).space is Space.CONSTANT:
+        fail(
+            "assignment-target",
+            Label(span, "an array from outside of the kernel is a constant"),
+            help="pass the array as an argument of the kernel",
+        )
     wanted = place.type.element
     if isinstance(value, View) and not value.axes:
         value = views.loaded(value, value.span)

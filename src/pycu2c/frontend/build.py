@@ -19,6 +19,7 @@ from pycu2c.ir.nodes import (
     Assign,
     Body,
     Call,
+    ConstantArray,
     Expr,
     Function,
     If,
@@ -52,7 +53,8 @@ def build(source: Source, signature: Signature) -> Built:
     """Type a kernel and lower it to IR. Raises CompileError with every mistake in it."""
     builder = _ModuleBuilder()
     kernel = builder.function(source, signature.parameters, is_kernel=True)
-    module = Module(kernel, called_by(kernel, tuple(builder.devices.values())))
+    devices = called_by(kernel, tuple(builder.devices.values()))
+    module = Module(kernel, devices, _read_constants((kernel, *devices), builder.constants))
     local_types, join_types = map(builder.one_type, (builder.local_types, builder.join_types))
     return Built(module, local_types, join_types, tuple(builder.warnings))
 
@@ -63,6 +65,7 @@ class _ModuleBuilder:
     results: dict[tuple[Source, Types], ParameterType] = field(default_factory=dict)
     local_types: dict[int, Scalar] = field(default_factory=dict)
     join_types: dict[int, Scalar] = field(default_factory=dict)
+    constants: dict[int, ConstantArray] = field(default_factory=dict)
     warnings: list[Diagnostic] = field(default_factory=list)
     _active: list[Source] = field(default_factory=list)
     _two_types: set[int] = field(default_factory=set)
@@ -81,6 +84,7 @@ class _ModuleBuilder:
             raise CompileError(problems)
         ranges = live_ranges(source.tree)
         frame = Frame(source, ranges, {}, self.device, expression, is_kernel)
+        frame.constants = self.constants
         for _ in range(_MOST_WALKS):
             body = _walk(frame, types)
             if frame.types == frame.settled:
@@ -158,6 +162,14 @@ def called_by(kernel: Function, devices: tuple[Function, ...]) -> tuple[Function
             calls = (e for e in all_expressions(function.body) if isinstance(e, Call))
             needed |= {e.function for e in calls}
     return tuple(f for f in devices if f.name in needed)
+
+
+def _read_constants(
+    functions: tuple[Function, ...], found: Mapping[int, ConstantArray]
+) -> tuple[ConstantArray, ...]:
+    """Those of the constant arrays that a function mentions."""
+    read = {e.name for f in functions for e in all_expressions(f.body) if isinstance(e, Var)}
+    return tuple(constant for constant in found.values() if constant.var.name in read)
 
 
 def _walk(frame: Frame, types: Types) -> Body:

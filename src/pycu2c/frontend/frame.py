@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from pycu2c.diagnostics import CompileError, Diagnostic, Label, fail
 from pycu2c.frontend.liveranges import LiveRanges
-from pycu2c.ir.nodes import Expr, Function, Stmt, Var
+from pycu2c.ir.nodes import ConstantArray, Expr, Function, Stmt, Var
 from pycu2c.source import Source, Span
 from pycu2c.types import Array, ParameterType, Scalar, join
 
@@ -96,6 +96,7 @@ class Frame:
     returns: list[int] = field(default_factory=list)  # id(ast.Return) of those with a value
     # local functions by their nodes, the same in every walk
     local_functions: dict[int, LocalFunction] = field(default_factory=dict)
+    constants: dict[int, ConstantArray] = field(default_factory=dict)  # by id of numpy's array
     target: str | None = None  # the name that the next allocated array gets
     _fresh: int = 0
 
@@ -109,6 +110,7 @@ class Frame:
             self.evaluate,
             self.is_kernel,
             local_functions=self.local_functions,
+            constants=self.constants,
         )
 
     def span(self, node: ast.AST) -> Span:

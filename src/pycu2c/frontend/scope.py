@@ -10,15 +10,16 @@ from typing import Any
 
 import numpy as np
 
+from pycu2c import dtypes
 from pycu2c.diagnostics import Label, fail
 from pycu2c.frontend.frame import Closure, Frame, Items, Static, Unknown, Value
 from pycu2c.frontend.variables import at, read
 from pycu2c.intrinsics.numba_names import numba_name
 from pycu2c.intrinsics.registry import bound_to
 from pycu2c.ir import construct
-from pycu2c.ir.nodes import Apply
+from pycu2c.ir.nodes import Apply, ConstantArray, Var
 from pycu2c.source import Span
-from pycu2c.types import WEAK_INT
+from pycu2c.types import WEAK_INT, Array, Scalar, Space
 from pycu2c.values import scalar_of
 
 
@@ -41,7 +42,7 @@ def resolve(frame: Frame, node: ast.Name) -> Value:
             Label(frame.span(node), f"`{node.id}` is not defined"),
             help=f"did you mean `{near[0]}`?" if near else "define or import it before the kernel",
         )
-    return static(found, frame.span(node))
+    return placed(frame, found, node.id, frame.span(node))
 
 
 def _local(frame: Frame, node: ast.Name) -> Value:
@@ -95,6 +96,41 @@ def _visible(frame: Frame) -> list[str]:
     ]
 
 
+def placed(frame: Frame, found: object, name: str, span: Span) -> Value:
+    """A Python object as a value of the kernel; an array becomes one of the kernel's own."""
+    if not isinstance(found, np.ndarray):
+        return static(found, span)
+    if id(found) not in frame.constants:
+        number = sum(c.var.name.split(".")[0] == name for c in frame.constants.values())
+        unique = f"{name}.const{number}" if number else f"{name}.const"
+        frame.constants[id(found)] = constant_array(found, unique, span)
+    return at(frame.constants[id(found)].var, span)
+
+
+_MOST_CONSTANT_BYTES = 64 * 1024
+
+
+def constant_array(found: np.ndarray[Any, Any], name: str, span: Span) -> ConstantArray:
+    """A global array as constant memory, its numbers read now."""
+    row = dtypes.from_numpy(found.dtype)
+    if row is None or row.fields or not 1 <= found.ndim <= 3 or not found.size:
+        fail(
+            "global-value",
+            Label(span, f"an array of {found.dtype} with {found.ndim} axes"),
+            help="constant arrays hold real numbers, in 1 to 3 axes; pass others as arguments",
+        )
+    if found.nbytes > _MOST_CONSTANT_BYTES:
+        fail(
+            "global-value",
+            Label(span, f"{found.nbytes} bytes; constant memory has {_MOST_CONSTANT_BYTES}"),
+            help="pass the array as an argument of the kernel",
+        )
+    kind = Array(row, found.ndim, "C", Space.CONSTANT, found.shape)
+    element = Scalar(row)
+    values = tuple(construct.const(number, span, element) for number in found.ravel())
+    return ConstantArray(Var(name, kind, span), values)
+
+
 def static(found: object, span: Span) -> Value:
     """A Python object as a value of the kernel; numbers become constants."""
     found = numba_name(found) or found
@@ -134,4 +170,4 @@ def attribute(frame: Frame, owner: Static, name: str, node: ast.Attribute) -> Va
             if near
             else ("it is not in the module" if is_module else f"`{shown}` has no such attribute"),
         )
-    return static(found, frame.span(node))
+    return placed(frame, found, name, frame.span(node))

@@ -415,8 +415,18 @@ class Function:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class ConstantArray:
+    """An array that never changes; every function of the module knows its name. ``values`` are
+    its elements, the last axis fastest."""
+
+    var: Var
+    values: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Module:
     """A kernel and the device functions that it calls, callees before callers."""
 
     kernel: Function
     devices: tuple[Function, ...] = ()
+    constants: tuple[ConstantArray, ...] = ()

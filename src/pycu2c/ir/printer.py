@@ -18,6 +18,7 @@ from pycu2c.ir.nodes import (
     Call,
     Cast,
     Const,
+    ConstantArray,
     Continue,
     Declare,
     Dim,
@@ -58,7 +59,15 @@ Marked = Collection[int]  # the ids of nodes that the reader is to look at
 def print_module(module: Module, marked: Marked = ()) -> str:
     """All functions, callees first; marked expressions stand in ``<<  >>``."""
     functions = [print_function(f, "device", marked) for f in module.devices]
-    return "\n".join([*functions, print_function(module.kernel, "kernel", marked)])
+    constants = "".join(f"{print_constant(constant)}\n" for constant in module.constants)
+    texts = [*functions, print_function(module.kernel, "kernel", marked)]
+    return "\n".join([constants, *texts] if constants else texts)
+
+
+def print_constant(constant: ConstantArray) -> str:
+    """``constant table: constant float32[4] = 1.0, …``."""
+    values = ", ".join(str(e.value) if isinstance(e, Const) else "…" for e in constant.values)
+    return f"constant {constant.var.name}: {print_type(constant.var.type)} = {values}"
 
 
 def print_function(function: Function, word: str = "kernel", marked: Marked = ()) -> str:

@@ -73,12 +73,13 @@ def verified(module: Module, after: str) -> Module:
 def verify(module: Module) -> list[Violation]:
     """All violations of all functions."""
     earlier: dict[str, Function] = {}
+    constants = {c.var.name: c.var.type for c in module.constants}
     found: list[Violation] = []
     for function in (*module.devices, module.kernel):
         if function.name in earlier:
             message = "two functions have this name"
             found.append(Violation(message, function, function.name))
-        found += _Checker(function, earlier).violations()
+        found += _Checker(function, earlier, constants).violations()
         earlier[function.name] = function
     return found
 
@@ -107,13 +108,15 @@ class _Checker:
 
     function: Function
     earlier: Mapping[str, Function]
+    constants: Mapping[str, Type] = field(default_factory=dict)
     types: dict[str, Type] = field(default_factory=dict)
     found: list[Violation] = field(default_factory=list)
 
     def violations(self) -> list[Violation]:
         self._definitions()
+        self.types |= self.constants
         declares = any(isinstance(s, Declare) for s in statements(self.function.body))
-        names = {p.name for p in self.function.parameters}
+        names = {p.name for p in self.function.parameters} | set(self.constants)
         self._body(self.function.body, _Place(names if declares else None))
         return self.found
 

@@ -223,4 +223,5 @@ def map_stmt(body: Body, change: Callable[[Stmt], Body]) -> Body:
 
 def map_functions(module: Module, change: Callable[[Function], Function]) -> Module:
     """Apply a change to every function of a module."""
-    return Module(change(module.kernel), tuple(change(f) for f in module.devices))
+    devices = tuple(change(f) for f in module.devices)
+    return replace(module, kernel=change(module.kernel), devices=devices)

@@ -52,7 +52,7 @@ def flatten(module: Module, facts: Facts) -> Module:
     for function in module.devices:
         flat[function.name] = _flat_function(function, facts, flat)
     kernel = _flat_function(module.kernel, facts, flat)
-    return Module(kernel, tuple(flat.values()))
+    return replace(module, kernel=kernel, devices=tuple(flat.values()))
 
 
 def _flat_function(function: Function, facts: Facts, flat: dict[str, Function]) -> Function:

@@ -61,7 +61,7 @@ def inline_block_level(module: Module) -> Module:
     kernel = module.kernel
     if inlined:
         kernel = replace(kernel, body=_Inliner(inlined).body(kernel.body))
-    return Module(kernel, tuple(kept))
+    return replace(module, kernel=kernel, devices=tuple(kept))
 
 
 @dataclass(slots=True)
