@@ -70,7 +70,8 @@ y = half(z=x)  # E[argument-count]: z=x
 y = nothing(a) + 1  # E[type-needed]: nothing(a)
 y = sometimes(n)  # E[return-type]: def sometimes(x):
 y = itself(n)  # E[recursion]: itself(x - 1)
-y = TABLE[0]  # E[global-value]: TABLE
+y = TABLE[0]
+TABLE[0] = 1  # E[assignment-target]: TABLE[0]
 y = NAMES  # ok: only a name, never used
 y = len(n)  # E[argument-type]: n
 y = min(n)  # E[ok]

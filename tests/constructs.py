@@ -1,0 +1,427 @@
+"""The constructs of the language, one row each: what ``docs/language.md`` lists and
+``test_language.py`` runs on every target, against plain Python.
+
+A row's body stands in a kernel with these names: ``a`` (float32, 1-D), ``b`` (int32, 1-D), ``m``
+(float64, 2-D), ``n`` (5), ``x`` (2.5), ``out`` (float64, one element for each thread) and ``i``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from textwrap import dedent
+
+
+@dataclass(frozen=True)
+class Construct:
+    section: str
+    title: str
+    body: str
+
+
+HEADER = """
+import cmath
+import math
+from collections import namedtuple
+import numpy as np
+
+SCALE = 3
+OFFSETS = (1, 2, 3)
+WEIGHTS = np.array([0.25, 0.5, 0.25], np.float32)
+Point = namedtuple("Point", "x y")
+ORIGIN = Point(1, 2)
+
+@device
+def clamp(v, low, high):
+    if v < low:
+        return low
+    return high if v > high else v
+
+@device
+def divided(p, q):
+    return p // q, p % q
+
+@device
+def scaled(v, factor=2, *, plus=0):
+    return v * factor + plus
+
+@device
+def total(first, *rest):
+    for r in rest:
+        first += r
+    return first
+
+@device
+def applied(f, v):
+    return f(v) + 1
+
+@device
+def row_sum(row):
+    s = 0.0
+    for j in range(row.shape[0]):
+        s += row[j]
+    return s
+
+@device
+def put(array, index, value):
+    array[index] = value
+
+@device
+def or_else(value, default):
+    return default if value is None else value
+"""
+
+
+def _rows(section: str, text: str) -> list[Construct]:
+    """Blocks that begin with ``# title``."""
+    rows = []
+    for block in dedent(text).strip().split("\n\n"):
+        title, _, body = block.partition("\n")
+        rows.append(Construct(section, title.removeprefix("# "), body))
+    return rows
+
+
+EXPRESSIONS = _rows(
+    "Expressions",
+    """
+    # names, literals: `1`, `2.5`, `True`, `2j`
+    out[i] = 1 + 2.5 + True + (2j * 1j).real
+
+    # arithmetic: `+ - * / // % **`
+    out[i] = (i + 7) / 2 - (i - 3) // 2 * 3 + (i - 4) % 3 + x ** 2 - 2 ** i
+
+    # signs and bits: `-x`, `+x`, `~x`, `& | ^ << >>`
+    out[i] = -i + +n + ~i + (i & 6 | 1 ^ i) + (i << 2) + (i - 9 >> 1)
+
+    # comparisons, chained: `a < b <= c`
+    out[i] = (1 < i <= 4) + (i == 3 != n) * 2 + (i >= 2) * 4
+
+    # `and`, `or`, `not`: the operand that decides
+    out[i] = (i and n) + (i % 3 or 7) + (not i)
+
+    # conditional expression
+    out[i] = a[i] if i % 2 else -1
+
+    # `in`, `not in`
+    out[i] = (i in (1, 4, n)) + 2 * (b[i] not in OFFSETS)
+
+    # `is None`, `is not None`
+    out[i] = (1 if None is None else 2) + or_else(None, i) + or_else(x, i)
+
+    # assignment expression
+    if (half := i // 2) > 1:
+        out[i] = half
+
+    # walrus in a loop's condition
+    k = 0
+    while (square := k * k) < i + 10:
+        k += 1
+    out[i] = square
+
+    # element: `a[i]`, `m[i, j]`, `m[i][j]`
+    out[i] = a[i] + m[i, 1] + m[i][2]
+
+    # negative index
+    out[i] = a[-1] + a[i - 3] + m[-1, -i - 1 + i]
+
+    # slice of an array: a view
+    part = a[1:n]
+    out[i] = part[i % part.shape[0]] + len(part) + a[i:][0]
+
+    # slice with a step, backwards
+    out[i] = a[::2][i // 2] + a[::-1][i] + len(a[6:1:-2])
+
+    # row and column: `m[i]`, `m[:, j]`, `m[..., 0]`
+    out[i] = row_sum(m[i]) + m[:, 2][i] + m[..., 0][i]
+
+    # transposed: `m.T`
+    out[i] = m.T[1, i] + m.T.shape[0]
+
+    # `.shape`, `.ndim`, `.size`, `len()`
+    out[i] = m.shape[0] * 100 + m.shape[1] * 10 + m.ndim + m.size + len(a)
+
+    # `.strides`, `.dtype`
+    out[i] = m.strides[0] + m.strides[1] + a.dtype.type(0.1)
+
+    # attribute of a module: `math.pi`, `np.e`
+    out[i] = math.pi + np.e
+
+    # global number, tuple
+    out[i] = SCALE * i + OFFSETS[1] + len(OFFSETS)
+
+    # global array: constant memory
+    out[i] = WEIGHTS[i % 3] + WEIGHTS[-1] + WEIGHTS.shape[0]
+
+    # global named tuple
+    out[i] = ORIGIN.x + ORIGIN[1] * i
+
+    # tuple, nested
+    t = (i, (x, n))
+    out[i] = t[0] + t[1][0] * t[-1][1]
+
+    # list display of a fixed length
+    values = [i, 2 * i, 4.5]
+    out[i] = values[1] + values[-1] + len(values)
+
+    # slices, `+` and `*` of tuples
+    t = (i, n, 3) + (4,) * 2
+    out[i] = t[1:][0] + t[-1] + len(t) + t[::-1][4]
+
+    # star in a tuple
+    t = (i, n)
+    out[i] = sum((*t, 1, *t))
+
+    # comparing tuples
+    out[i] = ((i, n) == (3, 5)) + ((i, 1) != (i, 1)) * 2
+
+    # list comprehension
+    out[i] = sum([k * i for k in range(4) if k != 2])
+
+    # nested comprehension over tuples
+    out[i] = sum([p * q for p in (1, i) for q in OFFSETS])
+
+    # generator expression
+    out[i] = any(b[i] == k for k in OFFSETS) + 2 * all(k < 3 for k in (i, n))
+
+    # lambda
+    double = lambda v: 2 * v + i
+    out[i] = double(3) + applied(lambda v: v * x, n)
+
+    # complex numbers
+    z = complex(i, 1.0) * (2 - 1j) / (1 + 2j)
+    out[i] = z.real + 2 * z.imag + abs(z) + z.conjugate().imag
+    """,
+)
+
+CALLS = _rows(
+    "Calls",
+    """
+    # device function
+    out[i] = clamp(a[i], 2, n)
+
+    # tuple result
+    q, r = divided(i + 7, 3)
+    out[i] = q * 10 + r + divided(i, 2)[1]
+
+    # keyword and default arguments
+    out[i] = scaled(i) + scaled(i, plus=1) + scaled(plus=2, v=i, factor=3)
+
+    # `*args`
+    out[i] = total(i) + total(i, 1, 2.5) + total(*OFFSETS)
+
+    # array and view as arguments
+    put(out, i, row_sum(a[: i + 1]))
+
+    # function as argument
+    out[i] = applied(scaled, i) + applied(abs, -x)
+
+    # None as argument
+    out[i] = or_else(None, 7) + or_else(i, 7)
+
+    # function inside of a kernel
+    def shifted(v, by=1):
+        return v * n + by
+    out[i] = shifted(i) + shifted(2, by=x)
+
+    # `int()`, `float()`, `bool()`, `complex()`
+    out[i] = int(x * i) + float(i) / 2 + bool(i) + complex(i, 1).imag
+
+    # dtypes as conversions
+    out[i] = np.float32(0.1) * i + np.int8(i + 3) + np.uint16(7)
+
+    # `abs`, `min`, `max`, `round`, `divmod`
+    out[i] = abs(i - 4) + min(i, 3, x) + max((i, 2)) + round(a[i] * 1.5) + divmod(i + 9, 4)[1]
+
+    # `sum`, `any`, `all`, `len`, `enumerate`, `zip`, `reversed` of tuples
+    s = 0
+    for k, (p, q) in enumerate(zip(OFFSETS, reversed(OFFSETS))):
+        s += k * p + q
+    out[i] = s + sum(OFFSETS)
+
+    # `math`
+    out[i] = math.sqrt(a[i] + 1) + math.atan2(i, 2) + math.floor(-x) + math.hypot(3, i)
+
+    # numpy's functions of scalars
+    out[i] = np.sin(x) + np.minimum(i, 3) + np.exp2(a[i]) + np.maximum(a[i], 1.5)
+
+    # `cmath` and numpy of complex numbers
+    z = cmath.exp(1j * i) + np.sqrt(-1.0 + 0j)
+    out[i] = z.real + z.imag
+    """,
+)
+
+STATEMENTS = _rows(
+    "Statements",
+    """
+    # assignment: names, elements
+    y = i * 2
+    out[i] = y
+
+    # chained assignment
+    p = q = i + 1
+    out[i] = p + q
+
+    # unpacking, swap
+    p, q = i, n
+    p, q = q, p + q
+    out[i] = p * 10 + q
+
+    # nested and starred unpacking
+    (p, q), *rest = (i, n), 3, 4, i
+    first, *middle, last = 1, 2, 3, i
+    out[i] = p + q + rest[2] + len(rest) + sum(middle) + last + first
+
+    # augmented assignment
+    y = i
+    y += 2
+    y *= n
+    y //= 3
+    y <<= 1
+    out[i] = 1
+    out[i] += y
+
+    # annotated assignment: declares the type
+    y: np.float32 = 0.1
+    out[i] = y
+
+    # a name with another type in another place
+    y = i // 2
+    out[i] = y
+    y = 1.5
+    out[i] += y
+
+    # `if`, `elif`, `else`
+    if i < 2:
+        y = 1
+    elif i == 3:
+        y = 2
+    else:
+        y = 3
+    out[i] = y
+
+    # `if` that is decided while compiling
+    if SCALE > 2:
+        out[i] = 1
+    else:
+        out[i] = not_defined_anywhere
+
+    # `while`, `break`, `continue`
+    k = s = 0
+    while True:
+        k += 1
+        if k % 2:
+            continue
+        if k > i + 4:
+            break
+        s += k
+    out[i] = s
+
+    # `while … else`
+    k = 0
+    while k < i:
+        if k == 3:
+            break
+        k += 1
+    else:
+        k = 100
+    out[i] = k
+
+    # `for` over `range`
+    s = 0
+    for k in range(i):
+        s += k
+    for k in range(10, -i, -3):
+        s += k
+    out[i] = s
+
+    # `for … else`
+    for k in range(5):
+        if k == i:
+            break
+    else:
+        k = -1
+    out[i] = k
+
+    # `for` over a tuple
+    s = 0.0
+    for v in (i, 2.5, n):
+        s += v
+    out[i] = s
+
+    # `for` over a tuple, with `break`
+    s = 0
+    for v in OFFSETS:
+        if v > i:
+            break
+        s += v
+    out[i] = s
+
+    # `for` over an array
+    s = 0.0
+    for v in a:
+        s += v
+    out[i] = s
+
+    # `for` over the rows of an array
+    s = 0.0
+    for row in m:
+        s += row[1]
+    out[i] = s
+
+    # `for` over `enumerate` and `zip` of arrays
+    s = 0.0
+    for k, (p, q) in enumerate(zip(a, b), 1):
+        s += k * p * q
+    out[i] = s
+
+    # `for` over `reversed`
+    s = 0
+    for k in reversed(range(i)):
+        s = s * 2 + k
+    out[i] = s
+
+    # early `return`
+    if i % 2:
+        out[i] = -1
+        return
+    out[i] = i
+
+    # `match` on numbers
+    match i:
+        case 0 | 1:
+            out[i] = 10
+        case 2:
+            out[i] = 20
+        case k if k > 5:
+            out[i] = k * 2
+        case _:
+            out[i] = -1
+
+    # `match` on tuples
+    match (i % 2, n):
+        case (0, 5):
+            out[i] = 1
+        case (p, q):
+            out[i] = p + q
+
+    # `del`, `pass`
+    y = i
+    del y
+    pass
+    out[i] = 1
+
+    # `assert`
+    assert i >= 0, "never evaluated"
+    out[i] = i
+
+    # `raise` ends the thread
+    if i == 3:
+        raise ValueError("thread 3")
+    out[i] = i
+
+    # docstring, comment
+    # a comment
+    out[i] = i
+    """,
+)
+
+CONSTRUCTS = [*EXPRESSIONS, *CALLS, *STATEMENTS]

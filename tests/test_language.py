@@ -1,0 +1,74 @@
+"""Every construct that ``docs/language.md`` lists, on every target, against plain Python."""
+
+from __future__ import annotations
+
+import textwrap
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from constructs import CONSTRUCTS, HEADER, Construct
+from kernels_from_text import module_from
+from launching import run
+
+N = 8
+IMPORTS = "from pycu2c import cuda, device, kernel\n"
+KERNEL = "\n@kernel\ndef k(a, b, m, n, x, out):\n    i = cuda.grid(1)\n"
+
+
+def text_of(row: Construct) -> str:
+    return HEADER + KERNEL + textwrap.indent(row.body, "    ") + "\n"
+
+
+def arguments() -> list[Any]:
+    a = (np.arange(N) * 0.75 + 0.5).astype(np.float32)
+    b = np.array([3, 1, 4, 1, 5, 9, 2, 6], np.int32)
+    m = np.arange(N * 3, dtype=np.float64).reshape(N, 3) / 2
+    return [a, b, m, 5, 2.5, np.zeros(N)]
+
+
+class Machine:
+    """Stands for ``cuda`` where the kernel is plain Python."""
+
+    i = 0
+
+    def grid(self, _: int) -> int:
+        return self.i
+
+
+class Ended(Exception):
+    pass
+
+
+def by_python(row: Construct) -> np.ndarray[Any, Any]:
+    """The function as Python runs it, thread by thread."""
+    machine = Machine()
+    plain = {"cuda": machine, "kernel": lambda f: f, "device": lambda f: f}
+    text = text_of(row).replace("raise ValueError", "raise Ended")
+    scope: dict[str, Any] = {**plain, "Ended": Ended}
+    exec(compile(text, "plain.py", "exec"), scope)
+    given = arguments()
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for machine.i in range(N):
+            try:
+                scope["k"](*given)
+            except Ended:
+                continue
+    return given[-1]
+
+
+@pytest.mark.parametrize("row", CONSTRUCTS, ids=lambda row: row.title)
+def test_construct(row: Construct, target: str, tmp_path: Path) -> None:
+    module = module_from(IMPORTS + text_of(row), tmp_path)
+    found = run(module.k, (2, N // 2), arguments(), target)[-1]
+    np.testing.assert_allclose(found, by_python(row), rtol=1e-6)
+
+
+def test_there_are_enough() -> None:
+    titles = [row.title for row in CONSTRUCTS]
+    assert len(titles) == len(set(titles))
+    assert len(titles) >= 75
