@@ -52,6 +52,7 @@ RULES: dict[str, str] = {
     "exceptions": "a kernel catches nothing",
     "generator": "a function gives its result once, when it returns",
     "global-statement": "a kernel assigns to its own variables and to elements of arrays",
+    "iterable": "a loop runs over a range, a tuple or an array",
     "import": "modules are imported outside of a kernel",
     "match": "a case tells numbers, strings and tuples apart",
     "matmul": "an operator works on numbers, not on whole arrays",

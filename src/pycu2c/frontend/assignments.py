@@ -18,9 +18,9 @@ from pycu2c.ir.nodes import Apply, Call, Const, Expr, Load, Store, Var, View
 from pycu2c.ir.walk import expressions
 from pycu2c.operators import ADD, BY_NODE, Operator
 from pycu2c.source import Span
-from pycu2c.types import Array, Space
+from pycu2c.types import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, Array, Scalar, Space
 
-__all__ = ["annotated", "assign", "augmented", "set_variable", "walrus"]
+__all__ = ["annotated", "assign", "assign_to", "augmented", "set_variable", "walrus"]
 
 
 def assign(frame: Frame, node: ast.Assign) -> None:
@@ -33,26 +33,45 @@ def assign(frame: Frame, node: ast.Assign) -> None:
     if len(node.targets) > 1:
         value = kept(frame, value, "value")
     for target in node.targets:
-        _assign_to(frame, target, value)
+        assign_to(frame, target, value)
+
+
+_PYTHONS: dict[object, Scalar] = {int: WEAK_INT, float: WEAK_FLOAT, bool: WEAK_BOOL}
 
 
 def annotated(frame: Frame, node: ast.AnnAssign) -> None:
-    """``x: float32 = value``: the value is converted to the annotation."""
-    if node.value is None:
-        return
+    """``x: float32 = value``, ``x: float32``: whatever is assigned to ``x`` is converted."""
     annotation = frame.value(node.annotation)
-    wanted = scalar_named(annotation.value) if isinstance(annotation, Static) else None
+    wanted = None
+    if isinstance(annotation, Static):
+        wanted = scalar_named(annotation.value) or _PYTHONS.get(annotation.value)
     if wanted is None:
         fail(
             "dtype",
             Label(frame.span(node.annotation), "this names no scalar type"),
             help="write float32, int32, …; arrays need no annotation",
         )
-    value = number(frame.value(node.value), "the value")
-    _assign_to(frame, node.target, coerce(value, wanted))
+    _declare(frame, node, wanted)
+    if node.value is not None:
+        value = number(frame.value(node.value), "the value")
+        assign_to(frame, node.target, coerce(value, wanted))
 
 
-def _assign_to(frame: Frame, target: ast.expr, value: Value) -> None:
+def _declare(frame: Frame, node: ast.AnnAssign, wanted: Scalar) -> None:
+    assert isinstance(node.target, ast.Name)
+    name = frame.ranges.names.get(id(node.target))
+    if name is None:
+        raise Unknown
+    if frame.declared.setdefault(name, wanted) != wanted:
+        fail(
+            "join",
+            Label(frame.span(node.annotation), f"here `{node.target.id}` is `{wanted}`"),
+            help=f"it is declared as `{frame.declared[name]}` elsewhere: use two names",
+        )
+
+
+def assign_to(frame: Frame, target: ast.expr, value: Value) -> None:
+    """``target = value``."""
     match target:
         case ast.Name():
             _assign_name(frame, target, value)
@@ -174,7 +193,7 @@ def _unpack(frame: Frame, target: ast.Tuple | ast.List, value: Value) -> None:
         for i, item in enumerate(items)
     ]
     for inner, item in zip(targets, values):
-        _assign_to(frame, inner, item)
+        assign_to(frame, inner, item)
 
 
 def _items_of(frame: Frame, target: ast.Tuple | ast.List, value: Value) -> Items:

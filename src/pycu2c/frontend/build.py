@@ -83,19 +83,14 @@ class _ModuleBuilder:
         if problems:
             raise CompileError(problems)
         ranges = live_ranges(source.tree)
-        frame = Frame(source, ranges, {}, self.device, expression, is_kernel)
-        frame.constants = self.constants
-        for _ in range(_MOST_WALKS):
-            body = _walk(frame, types)
-            if frame.types == frame.settled:
-                break
-            frame = frame.again()
+        first = Frame(source, ranges, {}, self.device, expression, is_kernel)
+        first.constants = self.constants
+        frame, body = _settled(first, types)
         if frame.problems:
             raise CompileError(_unique(frame.problems))
-        return self._finished(frame, body, types)
+        return self._finished(source, frame, body, types)
 
-    def _finished(self, frame: Frame, body: Body, types: Types) -> Function:
-        source = frame.source
+    def _finished(self, source: Source, frame: Frame, body: Body, types: Types) -> Function:
         kind = _result(frame, body)
         self.results[source, types] = kind
         self._note_types(frame, kind)
@@ -122,8 +117,9 @@ class _ModuleBuilder:
             joins |= dict.fromkeys(frame.returns, result)
         for table, new in ((self.local_types, stores), (self.join_types, joins)):
             for key, value in new.items():
-                if table.setdefault(key, value) != value:
-                    self._two_types.add(key)
+                origin = frame.copies.origin(key)
+                if table.setdefault(origin, value) != value:
+                    self._two_types.add(origin)
 
     def one_type(self, table: dict[int, Scalar]) -> dict[int, Scalar]:
         return {key: value for key, value in table.items() if key not in self._two_types}
@@ -170,6 +166,20 @@ def _read_constants(
     """Those of the constant arrays that a function mentions."""
     read = {e.name for f in functions for e in all_expressions(f.body) if isinstance(e, Var)}
     return tuple(constant for constant in found.values() if constant.var.name in read)
+
+
+def _settled(frame: Frame, types: Types) -> tuple[Frame, Body]:
+    """Walk until the types of variables are those found before, and each loop over a tuple is
+    written out."""
+    walks = 0
+    while True:
+        body = _walk(frame, types)
+        if frame.copies.wanted:
+            frame, walks = frame.written_out(), 0
+        elif frame.types == frame.settled or walks == _MOST_WALKS:
+            return frame, body
+        else:
+            frame, walks = frame.again(), walks + 1
 
 
 def _walk(frame: Frame, types: Types) -> Body:
@@ -286,4 +296,4 @@ def _maybe_undefined(frame: Frame) -> list[Diagnostic]:
         read = Label(frame.span(node), f"`{node.id}` may have no value here; it reads 0 then")
         cure = f"assign {node.id} before the branch or loop"
         found.append(Diagnostic("maybe-undefined", (read, *places), cure, severity="warning"))
-    return found
+    return _unique(found)

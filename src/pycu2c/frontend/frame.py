@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from pycu2c.diagnostics import CompileError, Diagnostic, Label, fail
-from pycu2c.frontend.liveranges import LiveRanges
+from pycu2c.frontend.liveranges import LiveRanges, live_ranges
+from pycu2c.frontend.unrolling import Copies
 from pycu2c.ir.nodes import ConstantArray, Expr, Function, Stmt, Var
 from pycu2c.source import Source, Span
 from pycu2c.types import Array, ParameterType, Scalar, join
@@ -97,6 +98,8 @@ class Frame:
     # local functions by their nodes, the same in every walk
     local_functions: dict[int, LocalFunction] = field(default_factory=dict)
     constants: dict[int, ConstantArray] = field(default_factory=dict)  # by id of numpy's array
+    declared: dict[str, Scalar] = field(default_factory=dict)  # by an annotation, in any walk
+    copies: Copies = field(default_factory=Copies)  # of the bodies of loops written out
     target: str | None = None  # the name that the next allocated array gets
     _fresh: int = 0
 
@@ -111,6 +114,23 @@ class Frame:
             self.is_kernel,
             local_functions=self.local_functions,
             constants=self.constants,
+            declared=self.declared,
+            copies=self.copies,
+        )
+
+    def written_out(self) -> Frame:
+        """For the walk after loops were found that are to be written out."""
+        tree = self.copies.write_out(self.source.tree)
+        return Frame(
+            replace(self.source, tree=tree),
+            live_ranges(tree),
+            {},
+            self.device,
+            self.evaluate,
+            self.is_kernel,
+            local_functions=self.local_functions,
+            constants=self.constants,
+            copies=self.copies,
         )
 
     def span(self, node: ast.AST) -> Span:
@@ -126,6 +146,9 @@ class Frame:
 
     def emit(self, statement: Stmt) -> None:
         self.blocks[-1].append(statement)
+
+    def emit_all(self, statements: Iterable[Stmt]) -> None:
+        self.blocks[-1].extend(statements)
 
     @contextmanager
     def block(self) -> Iterator[list[Stmt]]:
@@ -159,6 +182,10 @@ class Frame:
     def assigned(self, name: str, value_type: Scalar, span: Span) -> Scalar:
         """Note a type that reaches a variable; give the type that the variable has."""
         known = self.types.get(name)
+        if name in self.declared:
+            self.types[name] = self.declared[name]
+            self.origins.setdefault(name, span)
+            return self.declared[name]
         self.types[name] = value_type if known is None else join(known, value_type)
         if known != self.types[name]:
             self.origins[name] = span

@@ -9,7 +9,8 @@ import ast
 from collections import Counter
 from dataclasses import dataclass, field
 
-from pycu2c.frontend.reaching import Definition, Flow, reaching
+from pycu2c.frontend.reach import Definition
+from pycu2c.frontend.reaching import Flow, reaching
 
 
 @dataclass(frozen=True, slots=True)

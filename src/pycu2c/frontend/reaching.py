@@ -7,18 +7,11 @@ walked until nothing more reaches their head. Knows no types, and no names of va
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
-from typing import TypeAlias
 
-from pycu2c.frontend.bindings import (
-    Comprehension,
-    bindings,
-    bound_name,
-    evaluated_outside,
-    free_names,
-    parameters,
-    targets_of,
-)
+from pycu2c.frontend.bindings import bindings, bound_name, evaluated_outside, parameters
+from pycu2c.frontend.reach import Reach, join
+from pycu2c.frontend.reaching_expressions import ExpressionFlow, Jumps
+from pycu2c.frontend.unrolling import Rounds
 
 
 def reaching(function: ast.FunctionDef) -> Flow:
@@ -33,79 +26,8 @@ def reaching(function: ast.FunctionDef) -> Flow:
     return flow
 
 
-# ---- what reaches a point --------------------------------------------------------------------
-
-Definition: TypeAlias = ast.AST | None  # None: the function's start, where nothing is assigned
-NOTHING: frozenset[Definition] = frozenset([None])
-
-
-@dataclass(frozen=True, slots=True)
-class Reach:
-    """What may have bound each local last. A point that cannot run (``live`` is False) keeps
-    what the text before it suggests, so that dead code has names; it adds nothing to live code."""
-
-    sets: dict[str, frozenset[Definition]]
-    live: bool = True
-
-    def after(self, name: str, definition: ast.AST) -> Reach:
-        return Reach({**self.sets, name: frozenset([definition])}, self.live)
-
-    def dead(self) -> Reach:
-        return Reach(self.sets, live=False)
-
-
-def join(*points: Reach) -> Reach:
-    """What reaches the place where several paths meet."""
-    live = [p for p in points if p.live]
-    first, *rest = live or points
-    sets = {name: seen.union(*(p.sets[name] for p in rest)) for name, seen in first.sets.items()}
-    return Reach(sets, bool(live))
-
-
-# ---- the walk --------------------------------------------------------------------------------
-
-
-@dataclass(slots=True)
-class _Jumps:
-    """The points from which a loop is left or continued."""
-
-    breaks: list[Reach] = field(default_factory=list)
-    continues: list[Reach] = field(default_factory=list)
-
-
-class Flow:
+class Flow(ExpressionFlow):
     """``reach`` is what reaches the point where the walk stands."""
-
-    def __init__(self, bound: dict[str, list[ast.AST]]) -> None:
-        self.bound = bound
-        self.reads: dict[ast.Name, set[Definition]] = {}
-        self.dead_reads: dict[ast.Name, set[Definition]] = {}  # of code that cannot run
-        self.later: list[ast.Name] = []  # reads of nested functions: they may see any definition
-        self.unsplit: set[str] = set()  # where the flow is not followed: one variable
-        self.reach = Reach(dict.fromkeys(bound, NOTHING))
-        self.loops: list[_Jumps] = []
-        self.heads: dict[ast.AST, Reach] = {}  # so that an inner loop starts where it ended
-        self.hidden: frozenset[str] = frozenset()  # names that are a comprehension's own
-
-    def is_local(self, name: str) -> bool:
-        return name in self.bound and name not in self.hidden
-
-    def define(self, node: ast.AST, name: str | None) -> None:
-        if name is not None and self.is_local(name):
-            self.reach = self.reach.after(name, node)
-
-    def read(self, node: ast.Name) -> None:
-        if self.is_local(node.id):
-            reads = self.reads if self.reach.live else self.dead_reads
-            reads.setdefault(node, set()).update(self.reach.sets[node.id])
-
-    def defer(self, node: ast.AST) -> None:
-        """Code that runs at some later time."""
-        free = [name for name in free_names(node) if self.is_local(name.id)]
-        self.later += free
-        self.unsplit.update(name.id for name in free)
-
-    # -- statements --
 
     def block(self, body: list[ast.stmt]) -> None:
         for statement in body:
@@ -132,6 +54,8 @@ class Flow:
                 self.while_loop(node)
             case ast.For() | ast.AsyncFor():
                 self.for_loop(node)
+            case Rounds():
+                self.rounds(node)
             case ast.Break() | ast.Continue():
                 if self.loops:
                     jumps = self.loops[-1]
@@ -177,11 +101,11 @@ class Flow:
             self.children(node)
 
     def annotated(self, node: ast.AnnAssign) -> None:
-        """``x: T`` alone declares: whatever binds ``x`` is that one variable."""
+        """``x: T`` declares: whatever binds ``x`` is that one variable."""
         if node.value is not None:
             self.expression(node.value)
             self.expression(node.target)
-        elif isinstance(node.target, ast.Name):
+        if isinstance(node.target, ast.Name):
             self.unsplit.add(node.target.id)
 
     def while_loop(self, node: ast.While) -> None:
@@ -208,12 +132,26 @@ class Flow:
             head = grown
         self.leave_loop(node, head, again if runs else head, breaks)
 
+    def rounds(self, node: Rounds) -> None:
+        """A loop written out: one round after the other."""
+        self.expression(node.iter)
+        left: list[Reach] = []
+        for written in node.rounds:
+            before = self.reach
+            self.expression(written.target)
+            self.reach, breaks = self.loop_body(written.body, self.reach)
+            left += breaks
+            if node.may_not_run:
+                self.reach = join(before, self.reach)
+        self.block(node.orelse)
+        self.reach = join(self.reach, *left)
+
     def head(self, loop: ast.AST) -> Reach:
         return join(self.reach, self.heads.get(loop, self.reach))
 
     def loop_body(self, body: list[ast.stmt], enter: Reach) -> tuple[Reach, list[Reach]]:
         """What reaches the end of a round, and the points that break out of it."""
-        self.loops.append(_Jumps())
+        self.loops.append(Jumps())
         self.reach = enter
         self.block(body)
         jumps = self.loops.pop()
@@ -243,7 +181,7 @@ class Flow:
             self.block(case.body)
             ends.append(self.reach)
             always = isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None
-            self.reach = fails if always else join(before, bound, fails)
+            self.reach = fails if always else join(before, fails)  # names are bound at the end
         self.reach = join(*ends, self.reach)
 
     def pattern(self, node: ast.pattern) -> None:
@@ -269,105 +207,6 @@ class Flow:
             ends.append(self.reach)
         self.reach = join(*ends)
         self.block(node.finalbody)
-
-    # -- expressions, in the order of evaluation; targets are walked like expressions --
-
-    def children(self, node: ast.AST) -> None:
-        for child in ast.iter_child_nodes(node):
-            self.expression(child)
-
-    def expression(self, node: ast.AST) -> None:
-        match node:
-            case ast.Name(id=name, ctx=ast.Store()):
-                self.define(node, name)
-            case ast.Name(id=name):
-                self.read(node)
-                if isinstance(node.ctx, ast.Del):
-                    self.define(node, name)
-            case ast.NamedExpr(target=target, value=value):
-                self.expression(value)
-                self.expression(target)
-            case ast.BoolOp() | ast.Compare() | ast.UnaryOp(op=ast.Not()):
-                self.reach = join(*self.branch(node))
-            case ast.IfExp(test=test, body=body, orelse=orelse):
-                then, otherwise = self.branch(test)
-                self.reach = then
-                self.expression(body)
-                then, self.reach = self.reach, otherwise
-                self.expression(orelse)
-                self.reach = join(then, self.reach)
-            case ast.Lambda():
-                for outside in evaluated_outside(node):
-                    self.expression(outside)
-                self.defer(node)
-            case ast.ListComp() | ast.SetComp() | ast.DictComp():
-                self.comprehension(node)
-            case ast.GeneratorExp():
-                self.comprehension(node)
-                self.defer(node)
-            case _:
-                self.children(node)
-
-    def branch(self, test: ast.expr) -> tuple[Reach, Reach]:
-        """What reaches the places behind a condition: where it holds, where it does not."""
-        match test:
-            case ast.Constant(value=value):
-                return (self.reach, self.reach.dead()) if value else (self.reach.dead(), self.reach)
-            case ast.UnaryOp(op=ast.Not(), operand=operand):
-                holds, fails = self.branch(operand)
-                return fails, holds
-            case ast.BoolOp(op=ast.And(), values=values):
-                exits = []
-                for value in values:
-                    self.reach, fails = self.branch(value)
-                    exits.append(fails)
-                return self.reach, join(*exits)
-            case ast.BoolOp(values=values):
-                exits = []
-                for value in values:
-                    holds, self.reach = self.branch(value)
-                    exits.append(holds)
-                return join(*exits), self.reach
-            case ast.Compare(left=left, comparators=[first, *later]):
-                self.expression(left)
-                self.expression(first)
-                exits = [self.reach]
-                for comparator in later:
-                    self.expression(comparator)
-                    exits.append(self.reach)
-                return self.reach, join(*exits)
-            case ast.NamedExpr(target=target, value=value):
-                holds, self.reach = self.branch(value)
-                self.expression(target)
-                fails, self.reach = self.reach, holds
-                self.expression(target)
-                return self.reach, fails
-            case _:
-                self.expression(test)
-                return self.reach, self.reach
-
-    def comprehension(self, node: Comprehension) -> None:
-        """A loop whose targets are its own, and in which a walrus binds the function's names."""
-        self.expression(node.generators[0].iter)
-        outer, self.hidden = self.hidden, self.hidden | targets_of(node)
-        head = self.reach
-        while (grown := join(head, self.comprehension_round(node, head))) != head:
-            head = grown
-        self.reach, self.hidden = head, outer
-
-    def comprehension_round(self, node: Comprehension, head: Reach) -> Reach:
-        self.reach = head
-        exits: list[Reach] = []
-        for position, generator in enumerate(node.generators):
-            if position:
-                self.expression(generator.iter)
-            for condition in generator.ifs:
-                self.reach, fails = self.branch(condition)
-                exits.append(fails)
-        for child in ast.iter_child_nodes(node):
-            if not isinstance(child, ast.comprehension):
-                self.expression(child)
-        return join(self.reach, *exits)
 
 
 def _runs_at_least_once(iterable: ast.expr) -> bool:

@@ -1,33 +1,26 @@
-"""ast.stmt -> ir.Stmt: control flow, and the walk over a block that survives mistakes."""
+"""ast.stmt -> ir.Stmt: which room each statement goes to, and the walk over a block that survives
+mistakes."""
 
 from __future__ import annotations
 
 import ast
+from typing import NoReturn
 
 from pycu2c.diagnostics import Label, fail
-from pycu2c.frontend.assignments import annotated, assign, augmented, set_variable
-from pycu2c.frontend.calls import is_range
-from pycu2c.frontend.expressions import condition, expression, numeric
-from pycu2c.frontend.frame import Frame, Unknown
+from pycu2c.frontend.assignments import annotated, assign, augmented
+from pycu2c.frontend.expressions import condition
+from pycu2c.frontend.frame import Frame, Items, Static, Value
 from pycu2c.frontend.functions import define_function
+from pycu2c.frontend.loops import for_loop, rounds, while_loop
+from pycu2c.frontend.matching import match_statement
+from pycu2c.frontend.sequence import has_effect
 from pycu2c.frontend.structured import leaves, no_array_inside, packed, result_type, type_of
-from pycu2c.ir.construct import cast, integer, scalar_type
-from pycu2c.ir.nodes import (
-    Apply,
-    Break,
-    Call,
-    Const,
-    Continue,
-    Evaluate,
-    Expr,
-    For,
-    If,
-    Return,
-    Stmt,
-    Var,
-    While,
-)
-from pycu2c.types import NONE, WEAK_INT
+from pycu2c.frontend.unrolling import Rounds
+from pycu2c.ir.nodes import Break, Const, Continue, Evaluate, If, Return, Stmt
+from pycu2c.ir.walk import expressions
+from pycu2c.types import NONE
+
+_LEAVING = (ast.Return, ast.Break, ast.Continue, ast.Raise)
 
 
 def block(frame: Frame, nodes: list[ast.stmt]) -> tuple[Stmt, ...]:
@@ -36,7 +29,7 @@ def block(frame: Frame, nodes: list[ast.stmt]) -> tuple[Stmt, ...]:
         for node in nodes:
             with frame.recovering():
                 statement(frame, node)
-            if isinstance(node, (ast.Return, ast.Break, ast.Continue)):
+            if isinstance(node, _LEAVING):
                 break
     return tuple(out)
 
@@ -53,99 +46,63 @@ def statement(frame: Frame, node: ast.stmt) -> None:
         case ast.If():
             _if(frame, node)
         case ast.While():
-            _while(frame, node)
+            while_loop(frame, node, block)
         case ast.For():
-            _for(frame, node)
+            for_loop(frame, node, block)
+        case Rounds():
+            rounds(frame, node, block)
+        case ast.Match():
+            match_statement(frame, node, block)
         case ast.Break():
             frame.emit(Break(frame.span(node)))
         case ast.Continue():
             frame.emit(Continue(frame.span(node)))
         case ast.Return():
             _return(frame, node)
-        case ast.Expr():
-            _evaluate(frame, node)
+        case ast.Raise():
+            _raise(frame, node)
+        case ast.Assert():
+            _assert(frame, node)
+        case ast.Delete():
+            _delete(frame, node)
         case ast.FunctionDef():
             define_function(frame, node)
+        case ast.Expr(value=value):
+            _evaluate(frame, value)
         case ast.Pass():
             pass
         case _:
             fail("subset", Label(frame.span(node), f"{type(node).__name__} is not supported"))
 
 
-def _evaluate(frame: Frame, node: ast.Expr) -> None:
-    value = expression(frame, node.value)
-    if (isinstance(value, Apply) and value.intrinsic.has_effect) or isinstance(value, Call):
-        frame.emit(Evaluate(value, frame.span(node)))
+def _evaluate(frame: Frame, node: ast.expr) -> None:
+    """An expression for its effect."""
+    if isinstance(node, ast.Constant):  # a docstring, or ...
+        return
+    _emit_effects(frame, frame.value(node))
+
+
+def _emit_effects(frame: Frame, value: Value) -> None:
+    match value:
+        case Items():
+            for item in value.items:
+                _emit_effects(frame, item)
+        case _:
+            for leaf in leaves(value):
+                if any(has_effect(e) for e in expressions(leaf)):
+                    frame.emit(Evaluate(leaf, leaf.span))
 
 
 def _if(frame: Frame, node: ast.If) -> None:
     test = condition(frame, node.test)
     if isinstance(test, Const):  # decided while compiling: the other branch need not compile
-        for inner in block(frame, node.body if test.value else node.orelse):
-            frame.emit(inner)
+        frame.emit_all(block(frame, node.body if test.value else node.orelse))
         return
     then, orelse = block(frame, node.body), block(frame, node.orelse)
     frame.emit(If(test, then, orelse, frame.span(node)))
 
 
-def _while(frame: Frame, node: ast.While) -> None:
-    test = condition(frame, node.test)
-    if isinstance(test, Const) and not test.value:
-        return
-    frame.emit(While(test, block(frame, node.body), frame.span(node)))
-
-
-def _for(frame: Frame, node: ast.For) -> None:
-    if not is_range(frame, node.iter):
-        fail(
-            "subset",
-            Label(frame.span(node.iter), "a for loop in a kernel runs over range(...)"),
-            help="write: for i in range(len(a)): x = a[i]",
-        )
-    assert isinstance(node.iter, ast.Call)
-    assert isinstance(node.target, ast.Name)
-    start, stop, step = _bounds(frame, node.iter)
-    name = frame.ranges.names.get(id(node.target))
-    if name is None:
-        raise Unknown
-    span = frame.span(node.target)
-    joined = frame.assigned(name, WEAK_INT, span)
-    counter = Var(name, joined, span)
-    copies: tuple[Stmt, ...] = ()
-    if joined != WEAK_INT:  # the name is a float elsewhere: count in a variable of the loop's own
-        counter = Var(frame.fresh(name), WEAK_INT, span)
-        with frame.block() as assigned:
-            set_variable(frame, name, counter, span)
-        copies = tuple(assigned)
-    frame.store_types[id(node.target)] = name
-    inside = copies + block(frame, node.body)
-    frame.emit(For(counter, start, stop, step, inside, frame.span(node)))
-
-
-def _bounds(frame: Frame, node: ast.Call) -> tuple[Expr, Expr, Expr]:
-    if node.keywords or not 1 <= len(node.args) <= 3:
-        fail(
-            "argument-count",
-            Label(frame.span(node), "range takes 1 to 3 numbers"),
-            help="write range(stop), range(start, stop) or range(start, stop, step)",
-        )
-    given = [_whole(numeric(frame, e)) for e in node.args]
-    span = frame.span(node)
-    start = given[0] if len(given) > 1 else integer(0, span)
-    step = given[2] if len(given) > 2 else integer(1, span)
-    if isinstance(step, Const) and step.value == 0:
-        fail("argument-type", Label(step.span, "the step of a range is not 0"))
-    return start, given[0] if len(given) == 1 else given[1], step
-
-
-def _whole(e: Expr) -> Expr:
-    if scalar_type(e).dtype.is_float:
-        fail(
-            "argument-type",
-            Label(e.span, f"range counts in integers, this is `{e.type}`"),
-            help="convert it with int(...)",
-        )
-    return cast(e, WEAK_INT)
+# ---- leaving -----------------------------------------------------------------------------------
 
 
 def _return(frame: Frame, node: ast.Return) -> None:
@@ -170,3 +127,67 @@ def _return(frame: Frame, node: ast.Return) -> None:
 
 def _is_none(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is None
+
+
+def _raise(frame: Frame, node: ast.Raise) -> None:
+    """Ends the thread."""
+    assert node.exc is not None
+    _check_exception(frame, node.exc)
+    if not frame.is_kernel:
+        fail(
+            "exceptions",
+            Label(frame.span(node), "this would end the thread from inside of a function"),
+            help="return a value that says so, and raise in the kernel itself",
+        )
+    frame.results.append((NONE, frame.span(node)))
+    frame.emit(Return(None, frame.span(node)))
+
+
+def _check_exception(frame: Frame, node: ast.expr) -> None:
+    """That there is such an exception; what is told with it is looked at, and not evaluated."""
+    named, given = (node.func, node.args) if isinstance(node, ast.Call) else (node, [])
+    exception = frame.value(named)
+    kind = exception.value if isinstance(exception, Static) else None
+    if not isinstance(kind, BaseException) and not _is_exception_class(kind):
+        _no_exception(frame, named)
+    with frame.block():
+        for argument in given:
+            _looked_at(frame, argument)
+
+
+def _is_exception_class(kind: object) -> bool:
+    return isinstance(kind, type) and issubclass(kind, BaseException)
+
+
+def _no_exception(frame: Frame, node: ast.expr) -> NoReturn:
+    fail(
+        "exceptions",
+        Label(frame.span(node), "this is no exception"),
+        help="raise one of Python's, such as ValueError",
+    )
+
+
+def _assert(frame: Frame, node: ast.Assert) -> None:
+    """It is looked at for mistakes, and not evaluated."""
+    with frame.block():
+        condition(frame, node.test)
+        if node.msg is not None:
+            _looked_at(frame, node.msg)
+
+
+def _looked_at(frame: Frame, node: ast.expr) -> None:
+    """The values in what would be shown."""
+    if isinstance(node, ast.JoinedStr):
+        for part in node.values:
+            if isinstance(part, ast.FormattedValue):
+                _looked_at(frame, part.value)
+    else:
+        frame.value(node)
+
+
+def _delete(frame: Frame, node: ast.Delete) -> None:
+    """Nothing happens; that no later read sees the variable, live ranges know."""
+    for name in ast.walk(node):
+        if any(name is missing for missing in frame.ranges.undefined):
+            assert isinstance(name, ast.Name)
+            fail("name", Label(frame.span(name), f"`{name.id}` is deleted before it is assigned"))

@@ -1,0 +1,301 @@
+"""What a for loop runs over: it is evaluated once, and gives a value for each round.
+
+A tuple is ``Listed``: its values are known one by one, and the loop is written out. A range or an
+array is ``Counted``: round by round, from a counter.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import NoReturn, TypeAlias
+
+from pycu2c.diagnostics import Label, fail
+from pycu2c.frontend import views
+from pycu2c.frontend.frame import Closure, Frame, Items, Static, Value, number, shown
+from pycu2c.frontend.operations import binary
+from pycu2c.frontend.sequence import is_steady, kept, variable_of
+from pycu2c.intrinsics.all import REGISTRY
+from pycu2c.ir.construct import cast, integer, scalar_type
+from pycu2c.ir.nodes import Apply, Const, Expr, Var, View
+from pycu2c.operators import ADD, FLOORDIV, MUL, SUB
+from pycu2c.source import Span
+from pycu2c.types import WEAK_INT, Array
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A value for each number that ``range(start, stop, step)`` gives."""
+
+    start: Expr
+    stop: Expr
+    step: Expr
+    value: Callable[[Expr], Value]
+    is_sequence: bool = True  # whether reversed() takes it
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One value after the other; no more of them than ``limit``, if there is one."""
+
+    values: tuple[Value, ...]
+    limit: Expr | None = None
+    is_sequence: bool = True
+
+
+Iterable: TypeAlias = Counted | Listed
+
+
+def iterable(frame: Frame, node: ast.expr) -> Iterable:
+    """What ``for x in node`` runs over."""
+    if isinstance(node, ast.Call) and isinstance(node.func, (ast.Name, ast.Attribute)):
+        callee = frame.value(node.func)
+        for function, build in _FORMS:
+            if isinstance(callee, Static) and callee.value is function:
+                return build(frame, node)
+    return _of_value(frame, frame.value(node))
+
+
+def _of_value(frame: Frame, value: Value) -> Iterable:
+    span = value.span
+    match value:
+        case Items():
+            return Listed(value.items)
+        case Static(value=range() as known):
+            start, stop, step = (integer(n, span) for n in (known.start, known.stop, known.step))
+            return Counted(start, stop, step, _itself)
+        case Static(value=str() as text):
+            return Listed(tuple(Static(character, span) for character in text))
+        case Var(type=Array()) | View(type=Array(ndim=1 | 2 | 3 | 4 | 5 | 6 | 7 | 8)):
+            return _of_array(frame, value)
+        case _:
+            _refuse(value)
+
+
+def _refuse(value: Value) -> NoReturn:
+    is_function = isinstance(value, (Static, Closure))
+    fail(
+        "iterable",
+        Label(value.span, f"this is {shown(value)}"),
+        help="write a tuple of the values" if is_function else "write range(n) to count",
+    )
+
+
+def _of_array(frame: Frame, array: Var | View) -> Counted:
+    """The elements of an array; of one with more axes, its rows."""
+    steady = kept(frame, array, "rows") if isinstance(array, View) else array
+    assert isinstance(steady, (Var, View))
+    span = array.span
+
+    def row(counter: Expr) -> Value:
+        return views.subscripted(steady, [counter], span)
+
+    return Counted(integer(0, span), views.length(steady, 0, span), integer(1, span), row)
+
+
+def _itself(counter: Expr) -> Value:
+    return counter
+
+
+# ---- functions that give something to run over -------------------------------------------------
+
+
+def _range(frame: Frame, node: ast.Call) -> Iterable:
+    if node.keywords or not 1 <= len(node.args) <= 3:
+        fail(
+            "argument-count",
+            Label(frame.span(node), "range takes 1 to 3 numbers"),
+            help="write range(stop), range(start, stop) or range(start, stop, step)",
+        )
+    given = [_whole(frame.number(e), "range counts in integers") for e in node.args]
+    span = frame.span(node)
+    start = given[0] if len(given) > 1 else integer(0, span)
+    step = given[2] if len(given) > 2 else integer(1, span)
+    if isinstance(step, Const) and step.value == 0:
+        fail("argument-type", Label(step.span, "the step of a range is not 0"))
+    return Counted(start, given[0] if len(given) == 1 else given[1], step, _itself)
+
+
+def _whole(e: Expr, rule: str) -> Expr:
+    if not scalar_type(e).dtype.is_whole:
+        fail(
+            "argument-type",
+            Label(e.span, f"{rule}, this is `{e.type}`"),
+            help="convert it with int(...)",
+        )
+    return cast(e, WEAK_INT)
+
+
+def _enumerate(frame: Frame, node: ast.Call) -> Iterable:
+    span = frame.span(node)
+    inner, *more = _given(frame, node.args[:1])
+    starts = [*node.args[1:], *(k.value for k in node.keywords if k.arg == "start")]
+    if more or len(starts) > 1 or len(node.args) + len(node.keywords) != 1 + len(starts):
+        fail("argument-count", Label(span, "enumerate takes what to run over, and a start"))
+    start: Expr = integer(0, span)
+    for given in starts:
+        start = _settled(frame, _whole(frame.number(given), "enumerate counts in integers"))
+    if isinstance(inner, Listed):
+        numbers = (_sum(frame, start, integer(i, span)) for i in range(len(inner.values)))
+        pairs = tuple(Items(pair, span) for pair in zip(numbers, inner.values))
+        return Listed(pairs, inner.limit, is_sequence=False)
+    counted = _from_zero(frame, inner, span)
+
+    def pair_of(counter: Expr) -> Value:
+        return Items((_sum(frame, start, counter), counted.value(counter)), span)
+
+    return replace(counted, value=pair_of, is_sequence=False)
+
+
+def _zip(frame: Frame, node: ast.Call) -> Iterable:
+    span = frame.span(node)
+    if node.keywords:
+        fail(
+            "argument-count",
+            Label(frame.span(node.keywords[0]), "zip stops at the shortest in a kernel"),
+            help="leave it out, and compare the lengths before the launch",
+        )
+    parts = _given(frame, node.args)
+    lists = [part for part in parts if isinstance(part, Listed)]
+    if not lists and parts:
+        return _zip_counted([_from_zero(frame, p, span) for p in parts if isinstance(p, Counted)])
+    rounds = min((len(part.values) for part in lists), default=0)
+    limits = [part.limit for part in lists if part.limit is not None]
+    columns: list[tuple[Value, ...]] = []
+    for part in parts:
+        if isinstance(part, Listed):
+            columns.append(part.values)
+            continue
+        counted = _from_zero(frame, part, span)
+        if isinstance(counted.stop, Const):
+            rounds = min(rounds, max(int(counted.stop.value), 0))
+        else:
+            limits.append(counted.stop)
+        columns.append(tuple(counted.value(integer(i, span)) for i in range(rounds)))
+    values = tuple(Items(group, span) for group in list(zip(*columns))[:rounds])
+    limit = _settled(frame, _least(limits)) if limits else None
+    return Listed(values, limit, is_sequence=False)
+
+
+def _zip_counted(parts: list[Counted]) -> Counted:
+    first = parts[0]
+    span = first.start.span
+
+    def group(counter: Expr) -> Value:
+        return Items(tuple(part.value(counter) for part in parts), span)
+
+    least = _least([part.stop for part in parts])
+    return Counted(first.start, least, first.step, group, is_sequence=False)
+
+
+def _reversed(frame: Frame, node: ast.Call) -> Iterable:
+    span = frame.span(node)
+    if len(node.args) != 1 or node.keywords:
+        fail("argument-count", Label(span, "reversed takes one sequence"))
+    (inner,) = _given(frame, node.args)
+    if not inner.is_sequence:
+        fail(
+            "iterable",
+            Label(frame.span(node.args[0]), "reversed takes a range, a tuple or an array"),
+            help="reverse what is inside: zip(reversed(a), reversed(b))",
+        )
+    if isinstance(inner, Listed):
+        return Listed(inner.values[::-1], is_sequence=False)
+    step = _constant_step(inner)
+    start, stop = (_settled(frame, e) for e in (inner.start, inner.stop))
+    count = _length(frame, start, stop, step)
+    last = _sum(frame, start, binary(frame, MUL, _less_one(frame, count), inner.step, span))
+    if step == 1:
+        last = _less_one(frame, stop)
+    before = binary(frame, SUB, start, inner.step, span)
+    return Counted(last, before, integer(-step, span), inner.value, is_sequence=False)
+
+
+def _given(frame: Frame, nodes: list[ast.expr]) -> list[Iterable]:
+    """What the arguments of a call are to run over; ``*t`` gives each item of a tuple."""
+    found: list[Iterable] = []
+    for node in nodes:
+        if not isinstance(node, ast.Starred):
+            found.append(iterable(frame, node))
+            continue
+        value = frame.value(node.value)
+        if not isinstance(value, Items):
+            fail("starred", Label(frame.span(node), "this is not a tuple"))
+        found += [_of_value(frame, item) for item in value.items]
+    return found
+
+
+_FORMS: tuple[tuple[object, Callable[[Frame, ast.Call], Iterable]], ...] = (
+    (range, _range),
+    (enumerate, _enumerate),
+    (zip, _zip),
+    (reversed, _reversed),
+)
+
+
+# ---- counting ----------------------------------------------------------------------------------
+
+
+def _from_zero(frame: Frame, given: Counted, span: Span) -> Counted:
+    """The same values, by a counter that runs from 0 in steps of 1."""
+    step = _constant_step(given)
+    if _is_zero(given.start) and step == 1:
+        return given
+    start, stop = (_settled(frame, e) for e in (given.start, given.stop))
+    count = _length(frame, start, stop, step)
+
+    def value(counter: Expr) -> Value:
+        distance = binary(frame, MUL, counter, given.step, span) if step != 1 else counter
+        return given.value(_sum(frame, start, distance))
+
+    return replace(given, start=integer(0, span), stop=count, step=integer(1, span), value=value)
+
+
+def _constant_step(given: Counted) -> int:
+    if isinstance(given.step, Const):
+        return int(given.step.value)
+    fail(
+        "constant-needed",
+        Label(given.step.span, "the step of a range inside of enumerate, zip or reversed"),
+        help="write a literal; for a computed step count with range(n) and multiply",
+    )
+
+
+def _length(frame: Frame, start: Expr, stop: Expr, step: int) -> Expr:
+    """How many numbers a range gives; below 0 for none."""
+    span = stop.span
+    low, high = (start, stop) if step > 0 else (stop, start)
+    distance = high if _is_zero(low) else binary(frame, SUB, high, low, span)
+    pace = abs(step)
+    if pace == 1:
+        return distance
+    rounded = binary(frame, ADD, distance, integer(pace - 1, span), span)
+    return binary(frame, FLOORDIV, rounded, integer(pace, span), span)
+
+
+def _less_one(frame: Frame, e: Expr) -> Expr:
+    return binary(frame, SUB, e, integer(1, e.span), e.span)
+
+
+def _sum(frame: Frame, a: Expr, b: Expr) -> Expr:
+    return b if _is_zero(a) else binary(frame, ADD, b, a, b.span)
+
+
+def _is_zero(e: Expr) -> bool:
+    return isinstance(e, Const) and e.value == 0
+
+
+def _least(lengths: list[Expr]) -> Expr:
+    least, *rest = lengths
+    for other in rest:
+        if isinstance(least, Const) and isinstance(other, Const):
+            least = least if least.value <= other.value else other
+        else:
+            least = Apply(REGISTRY["min"], (least, other), WEAK_INT, least.span)
+    return least
+
+
+def _settled(frame: Frame, e: Expr) -> Expr:
+    """A number that is read in each round, as it is before the first."""
+    return e if is_steady(frame, e) else number(variable_of(frame, e, "bound"))
