@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 import pycu2c as renamed
+from by_python import N, by_python
 from launching import run
 from pycu2c import CompileWarning, cuda, device, float32, int32, kernel
 from pycu2c.cuda import grid as place
 from pycu2c.types import float64
 
-N = 40
 SCALE = 3
 OFFSETS = (1, 2, 3)
 HALF = np.float32(0.5)
@@ -335,43 +335,6 @@ PLAIN = [
     ternary_and_values, other_spellings, calls, chained_compare, local_matrix, constant_branch,
     frozen_values, two_lives,
 ]  # fmt: skip
-
-
-class _Anything:
-    """Stands for ``cuda`` when a kernel is run as the plain function that it is."""
-
-    def __init__(self) -> None:
-        self.i = 0
-        self.local = self
-        self.threadIdx = self.blockIdx = self.blockDim = self
-
-    @property
-    def x(self) -> int:
-        return 0
-
-    def grid(self, _: int) -> int:
-        return self.i
-
-    def array(self, shape: object, dtype: object) -> np.ndarray:
-        return np.zeros(shape, dtype.dtype.numpy)
-
-
-def by_python(kernel, arguments):
-    """Run the undecorated function for each index in turn."""
-    machine = _Anything()
-    given = [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]
-    scope = {**globals(), "cuda": machine, "place": machine.grid}
-    for name in ("clamp", "twice", "put", "row_sum", "euclid"):
-        scope[name] = _with_globals(globals()[name].python, scope)
-    function = _with_globals(kernel.python, scope)
-    with np.errstate(all="ignore"):
-        for machine.i in range(N):
-            function(*given)
-    return given
-
-
-def _with_globals(function, scope):
-    return type(function)(function.__code__, scope, function.__name__)
 
 
 @pytest.mark.parametrize("k", PLAIN, ids=lambda k: k.name)

@@ -107,8 +107,8 @@ SPLITS = {
         "x: int\nx = 1\nuse(x)\nx = 2\nuse(x)",
     ),
     "annotated assignment": (
-        "x: int = 1\nx: int = x + 2\nuse(x)",
-        "x: int = 1\nx.1: int = x + 2\nuse(x.1)",
+        "x: int = 1\nx: int = x + 2\nuse(x)\nx = 3",
+        "x: int = 1\nx: int = x + 2\nuse(x)\nx = 3",
     ),
     "walrus": (
         "x = 1\nif p and (x := q):\n    use(x)\nx = 2",

@@ -92,8 +92,7 @@ def _assign_name(frame: Frame, target: ast.Name, value: Value) -> None:
     if name is None:
         raise Unknown
     set_value(frame, name, value, frame.span(target))
-    if name in frame.types:
-        frame.store_types[id(target)] = name
+    frame.note_store(target, name)
 
 
 def walrus(frame: Frame, node: ast.NamedExpr) -> Value:
@@ -152,8 +151,7 @@ def augmented(frame: Frame, node: ast.AugAssign) -> None:
     del frame.ranges.names[id(before)]
     result = _augmented_value(frame, operator, (left, right_value), span)
     set_value(frame, name, result, span)
-    if name in frame.types:
-        frame.store_types[id(node.target)] = name
+    frame.note_store(node.target, name)
 
 
 def _augmented_value(

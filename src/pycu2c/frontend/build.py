@@ -106,7 +106,9 @@ class _ModuleBuilder:
         )
 
     def _note_types(self, frame: Frame, result: ParameterType) -> None:
-        """A device function typed in two ways has no one type for a name; it then goes without."""
+        """A device function typed in two ways, or two rounds of a loop, may have no one type for
+        a name; it then goes without."""
+        self._two_types |= {frame.copies.origin(key) for key in frame.untyped}
         stores = {key: frame.types[name] for key, name in frame.store_types.items()}
         for node in parameters_of(frame.source.tree.args):
             name = frame.ranges.names[id(node)]

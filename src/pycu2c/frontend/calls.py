@@ -510,11 +510,3 @@ def constant_integer(frame: Frame, node: ast.expr, what: str) -> int:
         Label(frame.span(node), what),
         help="use a literal, or a global that holds an int",
     )
-
-
-def is_range(frame: Frame, node: ast.expr) -> bool:
-    """Whether an expression is a call of the builtin ``range``."""
-    if not isinstance(node, ast.Call) or not isinstance(node.func, (ast.Name, ast.Attribute)):
-        return False
-    callee = frame.value(node.func)
-    return isinstance(callee, Static) and callee.value is range

@@ -93,6 +93,7 @@ class Frame:
     problems: list[Diagnostic] = field(default_factory=list)
     blocks: list[list[Stmt]] = field(default_factory=lambda: [[]])
     store_types: dict[int, str] = field(default_factory=dict)  # id(ast.Name) -> variable
+    untyped: list[int] = field(default_factory=list)  # id(ast.Name) of those without a variable
     join_types: dict[int, Scalar] = field(default_factory=dict)  # id(ast.IfExp) -> its type
     returns: list[int] = field(default_factory=list)  # id(ast.Return) of those with a value
     # local functions by their nodes, the same in every walk
@@ -143,6 +144,14 @@ class Frame:
     def number(self, node: ast.expr) -> Expr:
         """An expression that must be a number."""
         return number(self.value(node))
+
+    def note_store(self, node: ast.AST, name: str) -> None:
+        """Note what an ``ast.Name``, or a name in a pattern, has set: a number's variable, or
+        something that has none."""
+        if name in self.types:
+            self.store_types[id(node)] = name
+        else:
+            self.untyped.append(id(node))
 
     def emit(self, statement: Stmt) -> None:
         self.blocks[-1].append(statement)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from pycu2c.frontend.reach import Definition
@@ -21,14 +22,15 @@ class LiveRanges:
     ``maybe_undefined`` are reads that some paths have not assigned, with the assignments that
     the other paths make; ``undefined`` are reads that no path has assigned. Reads that cannot
     run are in neither. A read that no binding reaches has no name. ``locals`` are the Python
-    names that are local, parameters included. ``steady`` are the variables that are assigned
-    once: by one binding, outside of loops.
+    names that are local, parameters included. ``once`` are the variables that one binding
+    assigns, ``steady`` those of them that are assigned outside of loops.
     """
 
     names: dict[int, str]
     maybe_undefined: tuple[tuple[ast.Name, tuple[ast.AST, ...]], ...]
     undefined: tuple[ast.Name, ...]
     locals: frozenset[str]
+    once: frozenset[str] = frozenset()
     steady: frozenset[str] = frozenset()
 
 
@@ -37,23 +39,31 @@ def live_ranges(function: ast.FunctionDef) -> LiveRanges:
     flow = reaching(function)
     reads = sorted(flow.reads.items(), key=lambda item: _position(item[0]))
     names = _webs(flow).names()
+    once = _once(flow, names)
     doubtful = {node: _assignments(seen) for node, seen in reads if not all(map(_assigns, seen))}
     return LiveRanges(
         names=names,
         maybe_undefined=tuple((node, some) for node, some in doubtful.items() if some),
         undefined=tuple(node for node, some in doubtful.items() if not some),
         locals=frozenset(flow.bound),
-        steady=_steady(function, flow, names),
+        once=once,
+        steady=once - _repeated(function, flow, names),
     )
 
 
-def _steady(function: ast.FunctionDef, flow: Flow, names: dict[int, str]) -> frozenset[str]:
+def _once(flow: Flow, names: dict[int, str]) -> frozenset[str]:
+    counts = Counter(names[id(node)] for node in _bindings(flow) if id(node) in names)
+    return frozenset(name for name, count in counts.items() if count == 1)
+
+
+def _repeated(function: ast.FunctionDef, flow: Flow, names: dict[int, str]) -> set[str]:
     loops = (n for n in ast.walk(function) if isinstance(n, (ast.For, ast.While)))
     repeated = {id(inner) for loop in loops for inner in ast.walk(loop)}
-    bindings = [node for nodes in flow.bound.values() for node in nodes]
-    counts = Counter(names[id(node)] for node in bindings if id(node) in names)
-    often = {names[id(node)] for node in bindings if id(node) in repeated and id(node) in names}
-    return frozenset(name for name, count in counts.items() if count == 1) - often
+    return {names[id(n)] for n in _bindings(flow) if id(n) in repeated and id(n) in names}
+
+
+def _bindings(flow: Flow) -> Iterator[ast.AST]:
+    return (node for nodes in flow.bound.values() for node in nodes)
 
 
 def _assignments(seen: set[Definition]) -> tuple[ast.AST, ...]:

@@ -11,6 +11,7 @@ from pycu2c.diagnostics import Label, fail
 from pycu2c.frontend.assignments import assign_to
 from pycu2c.frontend.bindings import bound_name
 from pycu2c.frontend.choices import condition
+from pycu2c.frontend.constants import give, plain_pairs
 from pycu2c.frontend.frame import Closure, Frame, Items, Static, Unknown, Value
 from pycu2c.frontend.iterables import Counted, Listed, iterable
 from pycu2c.frontend.jumps import breaks, continues, jumps_away, replaced, without_continues
@@ -136,19 +137,11 @@ def _target_of(target: ast.expr, value: Value, counter: Var) -> ast.Name | None:
     """The name that is given the counter itself."""
     if isinstance(target, ast.Name):
         return target if value is counter else None
-    for inner, item in _pairs(target, value):
+    for inner, item in plain_pairs(target, value) or ():
         found = _target_of(inner, item, counter)
         if found is not None:
             return found
     return None
-
-
-def _pairs(target: ast.expr, value: Value) -> list[tuple[ast.expr, Value]]:
-    """Targets and what they are given, where this is plain."""
-    if not isinstance(target, (ast.Tuple, ast.List)) or not isinstance(value, Items):
-        return []
-    plain = not any(isinstance(t, ast.Starred) for t in target.elts)
-    return list(zip(target.elts, value.items)) if plain else []
 
 
 def _named_counter(frame: Frame, target: ast.Name, otherwise: Var) -> Var:
@@ -166,10 +159,10 @@ def _give(frame: Frame, target: ast.expr, value: Value, counter: Var) -> None:
     if isinstance(target, ast.Name) and value is counter:
         name = frame.ranges.names[id(target)]
         if name == counter.name:
-            frame.store_types[id(target)] = name
+            frame.note_store(target, name)
             return
-    pairs = _pairs(target, value)
-    if not pairs or len(pairs) != len(getattr(value, "items", ())):
+    pairs = plain_pairs(target, value)
+    if pairs is None:
         assign_to(frame, target, value)
         return
     for inner, item in pairs:
@@ -188,7 +181,7 @@ def rounds(frame: Frame, node: Rounds, walk: Walk) -> None:
     bodies: list[Body] = []
     for position, (written, value) in enumerate(zip(node.rounds, values, strict=True)):
         with frame.block() as given, frame.recovering():
-            assign_to(frame, written.target, value)
+            give(frame, written.target, value)
         body = (*given, *walk(frame, written.body))
         if found.limit is not None:
             test = binary(GT, found.limit, integer(position, value.span), value.span)
@@ -239,9 +232,11 @@ def _fixed(frame: Frame, value: Value, effects: _Effects) -> Value:
 def _joined(frame: Frame, bodies: list[Body], node: Rounds, walk: Walk) -> None:
     """The rounds, and the ``else``. A ``break`` leaves a loop that runs once."""
     span = frame.span(node)
-    otherwise = walk(frame, node.orelse)
+    otherwise: Body = ()
+    if not bodies or not jumps_away(bodies[-1]):
+        otherwise = walk(frame, node.orelse)
     if _ends_with_break(bodies):
-        bodies[-1], otherwise = bodies[-1][:-1], ()
+        bodies[-1] = bodies[-1][:-1]
     if not any(breaks(body) for body in bodies):
         for body in bodies:
             frame.emit_all(_straight(body, span))

@@ -13,7 +13,8 @@ from pycu2c.dtypes import Kind
 from pycu2c.frontend.bindings import bound_name
 from pycu2c.frontend.choices import condition
 from pycu2c.frontend.comparisons import compared, conditional_truth
-from pycu2c.frontend.frame import Closure, Frame, Items, Static, Unknown, Value, shown
+from pycu2c.frontend.constants import name_value
+from pycu2c.frontend.frame import Closure, Frame, Items, Static, Value, shown
 from pycu2c.frontend.sequence import is_steady, kept
 from pycu2c.frontend.variables import read, set_value
 from pycu2c.ir.construct import both
@@ -102,12 +103,7 @@ class _Cases:
 def capture(frame: Frame, captures: Captures) -> None:
     """Names get what a pattern has found for them."""
     for node, value in captures:
-        name = frame.ranges.names.get(id(node))
-        if name is None:
-            raise Unknown
-        set_value(frame, name, value, frame.span(node))
-        if name in frame.types:
-            frame.store_types[id(node)] = name
+        name_value(frame, node, value)
 
 
 def _is(test: Expr, value: bool) -> bool:

@@ -185,6 +185,14 @@ class Flow(ExpressionFlow):
         self.reach = join(*ends, self.reach)
 
     def pattern(self, node: ast.pattern) -> None:
+        if isinstance(node, ast.MatchOr):  # one of the alternatives binds the names
+            before, ends = self.reach, []
+            for part in node.patterns:
+                self.reach = before
+                self.pattern(part)
+                ends.append(self.reach)
+            self.reach = join(*ends)
+            return
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.pattern):
                 self.pattern(child)

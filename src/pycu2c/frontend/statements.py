@@ -21,6 +21,7 @@ from pycu2c.ir.walk import expressions
 from pycu2c.types import NONE
 
 _LEAVING = (ast.Return, ast.Break, ast.Continue, ast.Raise)
+_JUMPS = (Return, Break, Continue)  # of a branch that was decided while compiling
 
 
 def block(frame: Frame, nodes: list[ast.stmt]) -> tuple[Stmt, ...]:
@@ -29,7 +30,7 @@ def block(frame: Frame, nodes: list[ast.stmt]) -> tuple[Stmt, ...]:
         for node in nodes:
             with frame.recovering():
                 statement(frame, node)
-            if isinstance(node, _LEAVING):
+            if isinstance(node, _LEAVING) or (out and isinstance(out[-1], _JUMPS)):
                 break
     return tuple(out)
 

@@ -1,0 +1,66 @@
+"""What a kernel means: the same Python function, run for each index in turn."""
+
+from __future__ import annotations
+
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from pycu2c import cuda
+from pycu2c.kernel import Device, Kernel
+
+N = 40  # indices
+
+
+class Machine:
+    """Stands for ``cuda`` when a kernel is run as the plain function that it is."""
+
+    def __init__(self) -> None:
+        self.i = 0
+        self.local = self
+        self.threadIdx = self.blockIdx = self.blockDim = self
+
+    @property
+    def x(self) -> int:
+        return 0
+
+    def grid(self, _: int) -> int:
+        return self.i
+
+    def array(self, shape: Any, dtype: Any) -> np.ndarray[Any, Any]:
+        return np.zeros(shape, dtype.dtype.numpy)
+
+
+def by_python(kernel: Kernel, arguments: list[Any], count: int = N) -> list[Any]:
+    """The arguments after the undecorated function has run for each index; a thread that raises
+    has ended."""
+    machine = Machine()
+    given = [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]
+    scope: dict[str, Any] = {}
+    for name, value in kernel.python.__globals__.items():
+        if value is cuda:
+            value = machine
+        elif value is cuda.grid:
+            value = machine.grid
+        elif isinstance(value, Device):
+            value = _in(scope, value.python)
+        scope[name] = value
+    function = _in(scope, kernel.python)
+    with np.errstate(all="ignore"):
+        for machine.i in range(count):
+            try:
+                function(*given)
+            except ThreadEndsError:
+                continue
+    return given
+
+
+class ThreadEndsError(Exception):
+    """What kernels raise in tests."""
+
+
+def _in(scope: dict[str, Any], function: FunctionType) -> FunctionType:
+    return FunctionType(
+        function.__code__, scope, function.__name__, function.__defaults__, function.__closure__
+    )
