@@ -662,6 +662,47 @@ def raising(out):
     out[i] = i
 
 
+@device
+def checked(x):
+    if x == 7:
+        raise ThreadEndsError
+    for k in range(x):
+        if k == 20:
+            raise ThreadEndsError("late")
+    return x + 0.5, x
+
+
+@device
+def twice_checked(x):
+    half, _ = checked(x)
+    return checked(x // 2)[1] + half
+
+
+@device
+def refuse(out, x):
+    if x % 5 == 0:
+        raise ThreadEndsError
+    out[x] += 1
+
+
+@kernel
+def raising_in_functions(out):
+    i = cuda.grid(1)
+    refuse(out, i)
+    if i > 30 and twice_checked(i) > 0:
+        out[i] = 1
+
+    def inner(y):
+        if y == 11:
+            raise ThreadEndsError
+        return y
+
+    n = 0
+    while n < inner(i) + checked(3)[1]:
+        n += 1
+    out[i] = twice_checked(n) + n
+
+
 @kernel
 def asserted(out):
     i = cuda.grid(1)
@@ -708,7 +749,7 @@ def converted(out):
 FLOATS = [
     unpacked_items, a_type_for_each_round, functions_in_a_tuple, carried_over_rounds,
     nested_written_loops, called_with_tuples, literal_indices, local_elements, match_numbers,
-    deleting, declared,
+    deleting, declared, raising_in_functions,
 ]  # fmt: skip
 WHOLE = [
     tuple_display, list_display, global_tuple, the_target_is_in_the_tuple, no_items,

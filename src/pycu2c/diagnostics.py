@@ -49,7 +49,7 @@ RULES: dict[str, str] = {
     "context-manager": "a kernel opens and closes nothing",
     "delete": "`del` is of names",
     "dict-set": "data is kept in variables and arrays",
-    "exceptions": "a kernel catches nothing",
+    "exceptions": "an exception ends its thread: nothing catches it",
     "generator": "a function gives its result once, when it returns",
     "global-statement": "a kernel assigns to its own variables and to elements of arrays",
     "iterable": "a loop runs over a range, a tuple or an array",

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pycu2c.diagnostics import CompileError, Diagnostic, Label, fail
 from pycu2c.dtypes import Kind
 from pycu2c.frontend.bindings import parameters as parameters_of
+from pycu2c.frontend.ending import telling, with_ending
 from pycu2c.frontend.expressions import expression
 from pycu2c.frontend.frame import Frame, Types
 from pycu2c.frontend.liveranges import live_ranges
@@ -92,8 +93,11 @@ class _ModuleBuilder:
 
     def _finished(self, source: Source, frame: Frame, body: Body, types: Types) -> Function:
         kind = _result(frame, body)
-        self.results[source, types] = kind
         self._note_types(frame, kind)
+        body = _returning(frame, body, kind)
+        if frame.ended:
+            body, kind = telling(frame, body, kind), with_ending(kind)
+        self.results[source, types] = kind
         self.warnings += _maybe_undefined(frame)
         parameters, converted = _parameters(frame, types)
         return Function(
@@ -101,7 +105,7 @@ class _ModuleBuilder:
             source.name,
             parameters,
             result_type(kind),
-            converted + _returning(frame, body, kind),
+            converted + body,
             source.span(source.tree),
         )
 

@@ -11,7 +11,7 @@ from typing import TypeAlias
 from pycu2c.diagnostics import CompileError, Diagnostic, Label, fail
 from pycu2c.frontend.liveranges import LiveRanges, live_ranges
 from pycu2c.frontend.unrolling import Copies
-from pycu2c.ir.nodes import ConstantArray, Expr, Function, Stmt, Var
+from pycu2c.ir.nodes import ConstantArray, Expr, Function, Return, Stmt, Var
 from pycu2c.source import Source, Span
 from pycu2c.types import Array, ParameterType, Scalar, join
 
@@ -101,6 +101,7 @@ class Frame:
     constants: dict[int, ConstantArray] = field(default_factory=dict)  # by id of numpy's array
     declared: dict[str, Scalar] = field(default_factory=dict)  # by an annotation, in any walk
     copies: Copies = field(default_factory=Copies)  # of the bodies of loops written out
+    ended: list[Return] = field(default_factory=list)  # in a function: those of raises
     target: str | None = None  # the name that the next allocated array gets
     _fresh: int = 0
 

@@ -14,6 +14,7 @@ from pycu2c.diagnostics import Label, fail
 from pycu2c.frontend import scope, views
 from pycu2c.frontend.binding_arguments import Binder, given_values
 from pycu2c.frontend.bindings import FunctionLike, free_names, parameters
+from pycu2c.frontend.ending import value_of_call
 from pycu2c.frontend.frame import Closure, Frame, Items, LocalFunction, Static, Unknown, Value
 from pycu2c.frontend.sequence import in_order, kept, variable_of, with_inside
 from pycu2c.frontend.structured import leaves, type_of, unpacked
@@ -49,7 +50,8 @@ def _call(frame: Frame, source: Source, values: list[Value], span: Span) -> Valu
     if isinstance(kind, Scalar) or kind == NONE:
         return made
     if isinstance(function.result, Scalar):
-        return unpacked(variable_of(frame, made, source.name), kind, span)
+        value = unpacked(variable_of(frame, made, source.name), kind, span)
+        return value_of_call(frame, value, span)
     frame.emit(Evaluate(made, span))
     return unpacked(made, kind, span)
 

@@ -254,7 +254,9 @@ def _joined(frame: Frame, bodies: list[Body], node: Rounds, walk: Walk) -> None:
     inside += () if apart else otherwise
     if broke.is_used:
         frame.emit(broke.down())
-    frame.emit(While(Const(True, WEAK_BOOL, span), (*inside, Break(span)), span))
+    if not jumps_away(tuple(inside)):
+        inside.append(Break(span))
+    frame.emit(While(Const(True, WEAK_BOOL, span), tuple(inside), span))
     if apart:
         frame.emit(If(negation(broke.var), otherwise, (), span))
 

@@ -8,6 +8,7 @@ from typing import NoReturn
 
 from pycu2c.diagnostics import Label, fail
 from pycu2c.frontend.assignments import annotated, assign, augmented
+from pycu2c.frontend.ending import end_thread
 from pycu2c.frontend.expressions import condition
 from pycu2c.frontend.frame import Frame, Items, Static, Value
 from pycu2c.frontend.functions import define_function
@@ -134,14 +135,7 @@ def _raise(frame: Frame, node: ast.Raise) -> None:
     """Ends the thread."""
     assert node.exc is not None
     _check_exception(frame, node.exc)
-    if not frame.is_kernel:
-        fail(
-            "exceptions",
-            Label(frame.span(node), "this would end the thread from inside of a function"),
-            help="return a value that says so, and raise in the kernel itself",
-        )
-    frame.results.append((NONE, frame.span(node)))
-    frame.emit(Return(None, frame.span(node)))
+    end_thread(frame, frame.span(node))
 
 
 def _check_exception(frame: Frame, node: ast.expr) -> None:
