@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 import tokenize
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from pycu2c.frontend.subset import check
 from pycu2c.source import Source, Span
 
 FILES = sorted((Path(__file__).parent / "errors" / "subset").glob("*.py"))
+TYPED = sorted((Path(__file__).parent / "errors" / "typed").glob("*.py"))
 
 
 def refused() -> list[Diagnostic]:
@@ -28,7 +30,7 @@ def rows() -> list[Refusal]:
     return [row for table in tables for row in table.values()] + alone
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", FILES + TYPED, ids=lambda path: path.stem)
 def test_errors(path: Path) -> None:
     found = as_expectations(path, diagnostics_of(path, check))
     wanted = expectations(path)
@@ -38,7 +40,7 @@ def test_errors(path: Path) -> None:
 
 def test_comments_are_all_read() -> None:
     """A comment with a slip in it would expect nothing."""
-    for path in FILES:
+    for path in FILES + TYPED:
         with path.open("rb") as text:
             comments = [t for t in tokenize.tokenize(text.readline) if "E[" in t.string]
         wanted = sum(t.string.count("E[") for t in comments if t.type == tokenize.COMMENT)
@@ -57,10 +59,29 @@ def test_every_refusal_helps() -> None:
         assert diagnostic.labels[0].text
 
 
+ACCEPTED = {
+    *(ast.Assign, ast.AugAssign, ast.AnnAssign, ast.If, ast.While, ast.For, ast.Match, ast.Return),
+    *(ast.Raise, ast.Assert, ast.Delete, ast.FunctionDef, ast.Expr, ast.Break, ast.Continue),
+    *(ast.Pass, ast.Name, ast.Constant, ast.UnaryOp, ast.BinOp, ast.BoolOp, ast.IfExp),
+    *(ast.Compare, ast.Call, ast.Attribute, ast.Subscript, ast.Tuple, ast.List, ast.NamedExpr),
+    *(ast.Lambda, ast.ListComp),
+}
+PARTS = {"Slice", "FormattedValue", "Interpolation"}  # stand inside of others only
+
+
+@pytest.mark.parametrize("kind", [*ast.stmt.__subclasses__(), *ast.expr.__subclasses__()])
+def test_all_of_python_is_accepted_or_refused(kind: type[ast.stmt] | type[ast.expr]) -> None:
+    if kind.__module__ == "ast" and kind.__name__ not in PARTS:
+        refused = {**refusals.STATEMENTS, **refusals.EXPRESSIONS}
+        assert (kind in ACCEPTED) != (kind in refused)
+
+
 TREES = {  # what no function at the top of a file can have
     "return [*(yield)]": "generator",
     "y = x[*x]": "starred",
 }
+if sys.version_info >= (3, 12):
+    TREES["type x = int"] = "type-alias"
 
 
 def refused_trees() -> list[Diagnostic]:

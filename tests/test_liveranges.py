@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pycu2c.frontend.liveranges import LiveRanges, live_ranges
+from pycu2c.frontend.unrolling import Copies, Count, Round
 
 
 def function_of(text: str) -> ast.FunctionDef:
@@ -121,6 +122,18 @@ SPLITS = {
     "match": (
         "match p:\n    case [x, 1]:\n        use(x)\n    case x:\n        use(x)",
         "match p:\n    case [x, 1]:\n        use(x)\n    case x.1:\n        use(x.1)",
+    ),
+    "alternatives of a pattern": (
+        "match p:\n    case (x, 1) | (2, x):\n        use(x)",
+        "match p:\n    case (x, 1) | (2, x):\n        use(x)",
+    ),
+    "a pattern that fails binds nothing": (
+        "x = 1\nmatch p:\n    case [x, 1]:\n        use(x)\n    case _:\n        use(x)",
+        "x = 1\nmatch p:\n    case [x.1, 1]:\n        use(x.1)\n    case _:\n        use(x)",
+    ),
+    "a pattern whose guard fails has bound": (
+        "x = 1\nmatch p:\n    case [x, 1] if q:\n        pass\n    case _:\n        use(x)",
+        "x = 1\nmatch p:\n    case [x, 1] if q:\n        pass\n    case _:\n        use(x)",
     ),
     "a comprehension's own target": (
         "x = 1\ny = [x for x in range(x)]\nx = 2",
@@ -275,6 +288,61 @@ def test_nonlocal_writes_belong_to_the_variable() -> None:
     names = live_ranges(tree).names
     uses = [n for n in ast.walk(tree) if isinstance(n, ast.Name) and n.id == "x"]
     assert [names[id(n)] for n in uses] == ["x", "x", "x"]
+
+
+def written_out(text: str, rounds: int) -> tuple[ast.FunctionDef, ast.FunctionDef]:
+    """A function, and the same with its first loop written out."""
+    tree = function_of(text)
+    copies = Copies()
+    copies.wanted = {n: Count(rounds) for n in ast.walk(tree) if isinstance(n, ast.For)}
+    return tree, copies.write_out(tree)
+
+
+def test_each_round_of_a_loop_written_out_has_its_variables() -> None:
+    _, tree = written_out("for x in p:\n    y = x\n    use(y)\nuse(x)", 3)
+    ranges = live_ranges(tree)
+    rounds = [n for n in ast.walk(tree) if isinstance(n, Round)]
+    shown = [[ranges.names[id(n)] for n in ast.walk(r) if id(n) in ranges.names] for r in rounds]
+    assert [sorted(set(names)) for names in shown] == [["x", "y"], ["x.1", "y.1"], ["x.2", "y.2"]]
+    after = next(n for n in ast.walk(tree.body[1]) if isinstance(n, ast.Name) and n.id == "x")
+    assert ranges.names[id(after)] == "x.2"
+    assert ranges.maybe_undefined == ()
+
+
+def test_a_value_of_the_round_before_is_the_same_variable_where_rounds_meet() -> None:
+    text = "x = 1\nfor i in p:\n    use(x)\n    if q:\n        continue\n    x = i\nuse(x)"
+    _, tree = written_out(text, 2)
+    names = live_ranges(tree).names
+    uses = [n for n in ast.walk(tree) if isinstance(n, ast.Name) and n.id == "x"]
+    assert {names[id(n)] for n in uses} == {"x"}
+
+
+def test_writing_a_loop_out_leaves_the_tree_alone() -> None:
+    before, after = written_out("if p:\n    for x in p:\n        use(x)\nelse:\n    use(q)", 2)
+    assert ast.unparse(before) == ast.unparse(
+        function_of("if p:\n    for x in p:\n        use(x)\nelse:\n    use(q)")
+    )
+    assert after.body[0] is not before.body[0]
+    assert after.body[0].orelse is before.body[0].orelse
+
+
+def test_copies_know_their_origin() -> None:
+    tree = function_of("for x in p:\n    for y in q:\n        use(y)")
+    copies = Copies()
+    for _ in range(2):
+        loops = [n for n in ast.walk(tree) if isinstance(n, ast.For)]
+        copies.wanted = {loops[0]: Count(2)}
+        origin = copies.origin(id(loops[0].target))
+        tree = copies.write_out(tree)
+    assert origin == id(inner_target(copies))
+
+
+def inner_target(copies: Copies) -> ast.expr:
+    """The target of the inner loop as it was in the source."""
+    outer = next(iter(copies.done))
+    inner = outer.body[0]
+    assert isinstance(inner, ast.For)
+    return inner.target
 
 
 def test_deep_loops_take_no_exponential_time() -> None:

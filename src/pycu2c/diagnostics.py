@@ -61,6 +61,7 @@ RULES: dict[str, str] = {
     "slice": "a subscript takes one index or slice for each axis",
     "starred": "`*` is of a tuple, in a call or another tuple",
     "string": "strings are known when the kernel is compiled",
+    "type-alias": "types are named outside of a kernel",
     "unused-value": "a statement has an effect",
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from dataclasses import dataclass
 
 
@@ -52,6 +53,11 @@ STATEMENTS: dict[type[ast.stmt], Refusal] = {
         "return the new value, or pass an array of one element and write `counter[0] = …`",
     ),
 }
+
+if sys.version_info >= (3, 12):
+    STATEMENTS[ast.TypeAlias] = Refusal(
+        "type-alias", "a type is named inside a kernel", "move it to the top of the file", "type"
+    )
 
 EXPRESSIONS: dict[type[ast.expr], Refusal] = {
     ast.Set: Refusal(
@@ -158,3 +164,6 @@ MAPPING_PATTERN = Refusal(
 )
 REMARK = Refusal("unused-value", "this string does nothing", "write it as a comment, `# …`")
 UNUSED = Refusal("unused-value", "this value is not used", "assign it, `x = …`, or remove the line")
+
+if sys.version_info >= (3, 14):
+    EXPRESSIONS[ast.TemplateStr] = EXPRESSIONS[ast.JoinedStr]
