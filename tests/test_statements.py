@@ -139,6 +139,20 @@ def the_target_is_in_the_tuple(out):
 
 
 @kernel
+def evaluated_in_order(out):
+    i = cuda.grid(1)
+    x = i
+    total = 0
+    for a, b in zip((x * 3, x), ((x := i % 5), x + 1)):
+        total = total * 10 + a + b
+    for k, a in enumerate((x, x + 1), (x := x + 7)):
+        total = total * 3 + k * a
+    for k in range(x, (x := x + 3) + x, (x := 2)):
+        total += k
+    out[i] = total + x
+
+
+@kernel
 def no_items(out):
     i = cuda.grid(1)
     x = i
@@ -245,6 +259,11 @@ def decided_break(out):
 def decided_continue(out):
     i = cuda.grid(1)
     total = 0
+    for x in (1, 2):
+        total += x
+        continue
+    else:
+        total += 100
     for x in (1, "two", 3, None):
         if x is None:
             continue
@@ -752,7 +771,8 @@ FLOATS = [
     deleting, declared, raising_in_functions,
 ]  # fmt: skip
 WHOLE = [
-    tuple_display, list_display, global_tuple, the_target_is_in_the_tuple, no_items,
+    tuple_display, evaluated_in_order, list_display, global_tuple,
+    the_target_is_in_the_tuple, no_items,
     break_in_a_written_loop, continue_in_a_written_loop, break_and_continue,
     written_loop_with_else, else_that_jumps, decided_break, decided_continue,
     return_in_a_written_loop, written_loop_in_a_loop, characters, ranges_in_functions,

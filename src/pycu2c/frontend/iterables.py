@@ -15,10 +15,10 @@ from pycu2c.diagnostics import Label, fail
 from pycu2c.frontend import views
 from pycu2c.frontend.frame import Closure, Frame, Items, Static, Value, number, shown
 from pycu2c.frontend.operations import binary
-from pycu2c.frontend.sequence import is_steady, kept, variable_of
+from pycu2c.frontend.sequence import in_order, is_steady, kept, variable_of
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.ir.construct import cast, integer, scalar_type
-from pycu2c.ir.nodes import Apply, Const, Expr, Var, View
+from pycu2c.ir.nodes import Apply, Const, Expr, Stmt, Var, View
 from pycu2c.operators import ADD, FLOORDIV, MUL, SUB
 from pycu2c.source import Span
 from pycu2c.types import WEAK_INT, Array
@@ -108,7 +108,8 @@ def _range(frame: Frame, node: ast.Call) -> Iterable:
             Label(frame.span(node), "range takes 1 to 3 numbers"),
             help="write range(stop), range(start, stop) or range(start, stop, step)",
         )
-    given = [_whole(frame.number(e), "range counts in integers") for e in node.args]
+    values = in_order(frame, node.args)
+    given = [_whole(number(value), "range counts in integers") for value in values]
     span = frame.span(node)
     start = given[0] if len(given) > 1 else integer(0, span)
     step = given[2] if len(given) > 2 else integer(1, span)
@@ -129,13 +130,17 @@ def _whole(e: Expr, rule: str) -> Expr:
 
 def _enumerate(frame: Frame, node: ast.Call) -> Iterable:
     span = frame.span(node)
-    inner, *more = _given(frame, node.args[:1])
     starts = [*node.args[1:], *(k.value for k in node.keywords if k.arg == "start")]
-    if more or len(starts) > 1 or len(node.args) + len(node.keywords) != 1 + len(starts):
+    if not node.args or len(starts) > 1 or len(node.args) + len(node.keywords) != 1 + len(starts):
         fail("argument-count", Label(span, "enumerate takes what to run over, and a start"))
+    inner = iterable(frame, node.args[0])
     start: Expr = integer(0, span)
     for given in starts:
-        start = _settled(frame, _whole(frame.number(given), "enumerate counts in integers"))
+        with frame.block() as written:
+            start = _whole(frame.number(given), "enumerate counts in integers")
+        inner = _before(frame, inner, written)
+        frame.emit_all(written)
+        start = _settled(frame, start)
     if isinstance(inner, Listed):
         numbers = (_sum(frame, start, integer(i, span)) for i in range(len(inner.values)))
         pairs = tuple(Items(pair, span) for pair in zip(numbers, inner.values))
@@ -216,14 +221,30 @@ def _given(frame: Frame, nodes: list[ast.expr]) -> list[Iterable]:
     """What the arguments of a call are to run over; ``*t`` gives each item of a tuple."""
     found: list[Iterable] = []
     for node in nodes:
-        if not isinstance(node, ast.Starred):
-            found.append(iterable(frame, node))
-            continue
-        value = frame.value(node.value)
-        if not isinstance(value, Items):
-            fail("starred", Label(frame.span(node), "this is not a tuple"))
-        found += [_of_value(frame, item) for item in value.items]
+        with frame.block() as written:
+            new = (
+                _starred(frame, node) if isinstance(node, ast.Starred) else [iterable(frame, node)]
+            )
+        found = [*(_before(frame, earlier, written) for earlier in found), *new]
+        frame.emit_all(written)
     return found
+
+
+def _starred(frame: Frame, node: ast.Starred) -> list[Iterable]:
+    value = frame.value(node.value)
+    if not isinstance(value, Items):
+        fail("starred", Label(frame.span(node), "this is not a tuple"))
+    return [_of_value(frame, item) for item in value.items]
+
+
+def _before(frame: Frame, given: Iterable, written: list[Stmt]) -> Iterable:
+    """What was evaluated before other statements, which may change what it is made of."""
+    if not written:
+        return given
+    if isinstance(given, Listed):
+        return replace(given, values=tuple(kept(frame, v, "item") for v in given.values))
+    start, stop, step = (_settled(frame, e) for e in (given.start, given.stop, given.step))
+    return replace(given, start=start, stop=stop, step=step)
 
 
 _FORMS: tuple[tuple[object, Callable[[Frame, ast.Call], Iterable]], ...] = (

@@ -187,7 +187,7 @@ def rounds(frame: Frame, node: Rounds, walk: Walk) -> None:
             test = binary(GT, found.limit, integer(position, value.span), value.span)
             body = (If(test, body, (), frame.span(node)),)
         bodies.append(body)
-        if jumps_away(body) and not continues(body):
+        if _is_last(body):
             break
     _joined(frame, bodies, node, walk)
 
@@ -233,7 +233,7 @@ def _joined(frame: Frame, bodies: list[Body], node: Rounds, walk: Walk) -> None:
     """The rounds, and the ``else``. A ``break`` leaves a loop that runs once."""
     span = frame.span(node)
     otherwise: Body = ()
-    if not bodies or not jumps_away(bodies[-1]):
+    if not bodies or not _is_last(bodies[-1]):
         otherwise = walk(frame, node.orelse)
     if _ends_with_break(bodies):
         bodies[-1] = bodies[-1][:-1]
@@ -259,6 +259,11 @@ def _joined(frame: Frame, bodies: list[Body], node: Rounds, walk: Walk) -> None:
     frame.emit(While(Const(True, WEAK_BOOL, span), tuple(inside), span))
     if apart:
         frame.emit(If(negation(broke.var), otherwise, (), span))
+
+
+def _is_last(body: Body) -> bool:
+    """Whether nothing comes after a round: no other one, and no ``else``."""
+    return jumps_away(body) and not continues(body)
 
 
 def _ends_with_break(bodies: list[Body]) -> bool:

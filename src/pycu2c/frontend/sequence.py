@@ -70,12 +70,13 @@ def with_inside(closure: Closure, inside: Value) -> Closure:
 
 
 def _may_change(value: Expr, later: Body) -> bool:
-    assigned = {s.var.name for s in statements(later) if isinstance(s, Assign)}
+    # by Python's names: live ranges of one name may become one variable again
+    assigned = {s.var.name.split(".", 1)[0] for s in statements(later) if isinstance(s, Assign)}
     acts = any(acts_on_memory(s) for s in statements(later)) or any(
         has_effect(e) for e in all_expressions(later)
     )
     for e in expressions(value):
-        if isinstance(e, Var) and e.name in assigned:
+        if isinstance(e, Var) and e.name.split(".", 1)[0] in assigned:
             return True
         if has_effect(e) or (acts and isinstance(e, (Load, Call))):
             return True
