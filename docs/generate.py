@@ -1,10 +1,15 @@
-"""Writes docs/errors.md and docs/intrinsics.md from the rows that they describe."""
+"""Writes the pages that are tables from the rows that they describe: errors, intrinsics, and the
+constructs of the language, which the tests run."""
 
 from __future__ import annotations
 
+import sys
+from itertools import groupby
 from pathlib import Path
 
 from pycu2c.diagnostics import RULES
+from pycu2c.frontend import refusals
+from pycu2c.frontend.refusals import Refusal
 from pycu2c.intrinsics.all import REGISTRY
 
 HERE = Path(__file__).parent
@@ -28,7 +33,53 @@ def intrinsics() -> str:
     return head + "\n".join(rows) + "\n"
 
 
-PAGES = {"errors.md": errors, "intrinsics.md": intrinsics}
+LANGUAGE = """# The language
+
+A kernel is a Python function. These constructs compile; each row runs in the tests on the reference
+interpreter, on the CPU and, where there is one, on a GPU, and gives what the same function gives as
+plain Python with numpy's scalars. In the examples `a` is a float32 array, `b` one of int32, `m` one
+of float64 with two axes, `n` is 5, `x` is 2.5, `i` the thread's index. The types of results are in
+[semantics](semantics.md).
+"""
+
+REFUSED = """
+## Refused
+
+Each with an error of its own, when the kernel is defined.
+
+| error | what | instead |
+|---|---|---|
+"""
+
+
+def language() -> str:
+    """The constructs that compile, by section, and what is refused."""
+    sys.path.insert(0, str(HERE.parent / "tests"))
+    constructs = __import__("constructs").CONSTRUCTS
+    text = LANGUAGE
+    for section, rows in groupby(constructs, key=lambda row: row.section):
+        text += f"\n## {section}\n\n| construct | example |\n|---|---|\n"
+        text += "".join(f"| {cell(row.title)} | {code(row.body)} |\n" for row in rows)
+    found = [r for r in vars(refusals).values() if isinstance(r, Refusal)]
+    for table in (refusals.STATEMENTS, refusals.EXPRESSIONS):
+        found += table.values()
+    unique = {(r.code, r.text): r for r in found}
+    rows = [f"| `{r.code}` | {cell(r.text)} | {cell(r.help)} |" for _, r in sorted(unique.items())]
+    return text + REFUSED + "\n".join(rows) + "\n"
+
+
+def cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def code(body: str) -> str:
+    """Lines of a table's cell, their indentation kept."""
+    lines = [line.replace("|", "\\|") for line in body.rstrip().splitlines()]
+    indents = ["&nbsp;" * (len(line) - len(line.lstrip())) for line in lines]
+    return "<br>".join(f"{space}`{line.strip()}`" for space, line in zip(indents, lines))
+
+
+PAGES = {"errors.md": errors, "intrinsics.md": intrinsics, "language.md": language}
 
 if __name__ == "__main__":
     for name, text in PAGES.items():

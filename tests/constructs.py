@@ -139,8 +139,8 @@ EXPRESSIONS = _rows(
     # `.shape`, `.ndim`, `.size`, `len()`
     out[i] = m.shape[0] * 100 + m.shape[1] * 10 + m.ndim + m.size + len(a)
 
-    # `.strides`, `.dtype`
-    out[i] = m.strides[0] + m.strides[1] + a.dtype.type(0.1)
+    # `.strides`: in bytes
+    out[i] = m.strides[0] + m.strides[1] + a[::2].strides[0]
 
     # attribute of a module: `math.pi`, `np.e`
     out[i] = math.pi + np.e
@@ -186,6 +186,33 @@ EXPRESSIONS = _rows(
     double = lambda v: 2 * v + i
     out[i] = double(3) + applied(lambda v: v * x, n)
 
+    # conditional expression of tuples
+    t = (i, 1) if i % 2 else (2, n)
+    out[i] = t[0] * 10 + t[1]
+
+    # strings: known while compiling
+    mode = "fast"
+    out[i] = (1 if mode == "fast" else 2) + 10 * (mode in ("slow", "fast")) + len(mode)
+
+    # view of a view, store through a view
+    part = out[i : i + 1]
+    part[0] = m[1:, 1:][i % 3, 1]
+    part[-1] += 1
+
+    # view in a variable that is set twice
+    row = m[i]
+    if i % 2:
+        row = m[i - 1]
+    out[i] = row[0] + row[-1]
+
+    # `float16`: rounds after every operation
+    h = np.float16(x) * np.float16(0.1) + 1
+    out[i] = h / 3
+
+    # numpy integers wrap, Python's literals take their type
+    c = np.uint8(200) + np.uint8(i) * 9
+    out[i] = c
+
     # complex numbers
     z = complex(i, 1.0) * (2 - 1j) / (1 + 2j)
     out[i] = z.real + 2 * z.imag + abs(z) + z.conjugate().imag
@@ -221,6 +248,11 @@ CALLS = _rows(
     def shifted(v, by=1):
         return v * n + by
     out[i] = shifted(i) + shifted(2, by=x)
+
+    # function inside of a kernel that reads an array
+    def smoothed(k):
+        return (a[k - 1] + a[k]) / 2
+    out[i] = smoothed(i) + smoothed(1)
 
     # `int()`, `float()`, `bool()`, `complex()`
     out[i] = int(x * i) + float(i) / 2 + bool(i) + complex(i, 1).imag
@@ -269,6 +301,10 @@ STATEMENTS = _rows(
     (p, q), *rest = (i, n), 3, 4, i
     first, *middle, last = 1, 2, 3, i
     out[i] = p + q + rest[2] + len(rest) + sum(middle) + last + first
+
+    # unpacking a row of an array
+    p, q, r = m[i]
+    out[i] = p + 10 * q + 100 * r
 
     # augmented assignment
     y = i
@@ -403,10 +439,11 @@ STATEMENTS = _rows(
         case (p, q):
             out[i] = p + q
 
-    # `del`, `pass`
+    # `del`, `pass`, `...`
     y = i
     del y
     pass
+    ...
     out[i] = 1
 
     # `assert`

@@ -142,7 +142,8 @@ def static(found: object, span: Span) -> Value:
     if isinstance(found, (bool, int, float, complex, np.generic)):
         return _constant(found, span)
     if isinstance(found, tuple):
-        return Items(tuple(static(item, span) for item in found), span)
+        names = getattr(found, "_fields", ())
+        return Items(tuple(static(item, span) for item in found), span, names)
     return Static(found, span)
 
 

@@ -49,7 +49,8 @@ def static(found: object) -> object:
 def read(found: object) -> Any:
     """The value of a global: ``cuda.threadIdx.x`` is asked of the running thread."""
     if isinstance(found, tuple):
-        return tuple(read(static(item)) for item in found)
+        items = [read(static(item)) for item in found]
+        return getattr(type(found), "_make", tuple)(items)  # a named tuple keeps its names
     row = bound_to(found)
     return row.reference() if row is not None and row.is_value else found
 
