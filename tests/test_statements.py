@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from by_python import N, ThreadEndsError, by_python
-from conftest import TARGETS
 from launching import run
 from pycu2c import cuda, device, float32, int32, kernel
+from pycu2c.signatures import parse_signature
+from pycu2c.specialization import generate_text
+from pycu2c.toolchain import cc, nvrtc
 from pycu2c.types import float64
-
-COMPILED = [t for t in TARGETS if t != "python"]
 
 PRIMES = (2, 3, 5, 7)
 POINTS = ((1, 2.5), (3, 4.5), (5, -1.0))
@@ -781,16 +781,21 @@ WHOLE = [
 ]  # fmt: skip
 
 
-@pytest.fixture(params=TARGETS)
-def target(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
 @pytest.mark.parametrize("k", FLOATS + WHOLE, ids=lambda k: k.name)
 def test_statement(k, target):
     out = np.full(N, -5, np.float64 if k in FLOATS else np.int64)
     found = run(k, (5, 8), [out], target)
     np.testing.assert_allclose(found[0], by_python(k, [out])[0], rtol=1e-12)
+
+
+@pytest.mark.parametrize("k", FLOATS + WHOLE, ids=lambda k: k.name)
+def test_compilers_take_the_code_without_a_warning(k):
+    out = "float64[::1]" if k in FLOATS else "int64[::1]"
+    built = k.launcher.built(parse_signature(out))
+    assert cc.check_warnings(generate_text(built, "cpu").text) == ""
+    made = generate_text(built, "cuda")
+    binary = nvrtc.compile(made.text, made.entry, "sm_90", cache=False)
+    assert binary.log.strip("\0\n ") == ""
 
 
 DATA = np.array([3, -1, 4, 1, 5, -9, 2, 6] * 5, np.int64)
