@@ -10,12 +10,14 @@ import numpy as np
 import pytest
 
 from by_python import N, ThreadEndsError, by_python
+from kernels_from_text import module_from
 from launching import run
 from pycu2c import cuda, device, float32, int32, kernel
 from pycu2c.signatures import parse_signature
 from pycu2c.specialization import generate_text
 from pycu2c.toolchain import cc, nvrtc
 from pycu2c.types import float64
+from statement_programs import program
 
 PRIMES = (2, 3, 5, 7)
 POINTS = ((1, 2.5), (3, 4.5), (5, -1.0))
@@ -845,3 +847,12 @@ def test_declared_locals_convert(target):
     found = run(converted, (5, 8), [np.zeros(N, np.float32)], target)[0]
     whole = (np.arange(N) * 0.75).astype(np.int32) + 1
     np.testing.assert_allclose(found, whole * 1000 + 0.1, rtol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(15))
+@pytest.mark.filterwarnings("ignore::pycu2c.CompileWarning")
+def test_a_random_program(seed, target, tmp_path):
+    k = module_from(program(seed), tmp_path).k
+    given = [np.array([4, -1, 6]), np.ones(N, np.int64)]
+    found = run(k, (5, 8), given, target)
+    np.testing.assert_array_equal(found[1], by_python(k, given)[1], err_msg=program(seed))
