@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
+import mmap
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from by_python import N, ThreadEndsError, by_python
 from kernels_from_text import module_from
 from launching import run
 from pycu2c import cuda, device, float32, int32, kernel
+from pycu2c.kernel import Kernel
 from pycu2c.signatures import parse_signature
 from pycu2c.specialization import generate_text
 from pycu2c.toolchain import cc, nvrtc
@@ -856,3 +859,24 @@ def test_a_random_program(seed, target, tmp_path):
     given = [np.array([4, -1, 6]), np.ones(N, np.int64)]
     found = run(k, (5, 8), given, target)
     np.testing.assert_array_equal(found[1], by_python(k, given)[1], err_msg=program(seed))
+
+
+def test_no_element_is_read_beyond_the_shortest():
+    """A page that cannot be read begins where the array ends."""
+    page = mmap.PAGESIZE
+    memory = mmap.mmap(-1, 2 * page)
+    libc = ctypes.CDLL(None, use_errno=True)
+    start = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+    assert libc.mprotect(ctypes.c_void_p(start + page), page, 0) == 0
+    data = np.frombuffer(memory, np.float64, 1, page - 8)
+    try:
+        found = run_in_place(short_zip, (1, 1), [data, np.zeros(1)])
+    finally:
+        libc.mprotect(ctypes.c_void_p(start + page), page, 3)
+    assert found[0] == 2
+
+
+def run_in_place(kernel, configuration, arguments):
+    fresh = Kernel(kernel.python, backend="cpu")
+    fresh[configuration](*arguments)
+    return arguments[-1]

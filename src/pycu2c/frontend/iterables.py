@@ -37,7 +37,8 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """One value after the other; no more of them than ``limit``, if there is one."""
+    """One value after the other; no more of them than ``limit``, if there is one. Then elements
+    of arrays are among them, which are read in their round, and only if it is run."""
 
     values: tuple[Value, ...]
     limit: Expr | None = None
@@ -170,7 +171,8 @@ def _zip(frame: Frame, node: ast.Call) -> Iterable:
     columns: list[tuple[Value, ...]] = []
     for part in parts:
         if isinstance(part, Listed):
-            columns.append(part.values)
+            fixed = len(lists) < len(parts)  # what stands beside elements is evaluated now
+            columns.append(tuple(kept(frame, v, "item") if fixed else v for v in part.values))
             continue
         counted = _from_zero(frame, part, span)
         if isinstance(counted.stop, Const):

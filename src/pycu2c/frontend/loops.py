@@ -177,7 +177,9 @@ def rounds(frame: Frame, node: Rounds, walk: Walk) -> None:
     found = iterable(frame, node.iter)
     assert isinstance(found, Listed)
     effects = _effects(node)
-    values = [_fixed(frame, value, effects) for value in found.values]
+    values = list(found.values)
+    if found.limit is None:
+        values = [_fixed(frame, value, effects) for value in values]
     bodies: list[Body] = []
     for position, (written, value) in enumerate(zip(node.rounds, values, strict=True)):
         with frame.block() as given, frame.recovering():

@@ -54,10 +54,11 @@ STATEMENTS: dict[type[ast.stmt], Refusal] = {
     ),
 }
 
+TYPE_ALIAS = Refusal(
+    "type-alias", "a type is named inside a kernel", "move it to the top of the file", "type"
+)
 if sys.version_info >= (3, 12):
-    STATEMENTS[ast.TypeAlias] = Refusal(
-        "type-alias", "a type is named inside a kernel", "move it to the top of the file", "type"
-    )
+    STATEMENTS[ast.TypeAlias] = TYPE_ALIAS
 
 EXPRESSIONS: dict[type[ast.expr], Refusal] = {
     ast.Set: Refusal(
