@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from pycu2c.diagnostics import CompileError
 from pycu2c.emit.emit import emit
 from pycu2c.emit.statements import Comments
 from pycu2c.frontend.build import Built, build
 from pycu2c.ir.effects import written_arguments
 from pycu2c.ir.nodes import Module, Parameter
 from pycu2c.ir.verifier import verified
+from pycu2c.options import DEFAULT, Options
 from pycu2c.passes.grid_index import recognise_grid
 from pycu2c.passes.ranges import Facts
+from pycu2c.passes.weak_floats import narrow_weak_floats
 from pycu2c.source import Source
 from pycu2c.targets import Target
 from pycu2c.types import Signature
@@ -27,16 +30,27 @@ class Generated:
     written: frozenset[int]  # positions of arguments that are arrays it may write
 
 
-def build_module(source: Source, signature: Signature) -> Built:
+def build_module(source: Source, signature: Signature, options: Options = DEFAULT) -> Built:
     """Python to typed IR. Raises CompileError."""
     built = build(source, signature)
+    if options.strict:
+        _refuse_undefined(built)
     module = verified(recognise_grid(verified(built.module, "build")), "recognise_grid")
+    if options.weak_float is not None:
+        module = verified(narrow_weak_floats(module, options.weak_float), "weak_floats")
     return replace(built, module=module)
+
+
+def _refuse_undefined(built: Built) -> None:
+    """Under ``strict=True`` a variable without a value on some path is an error."""
+    found = [replace(d, severity="error") for d in built.warnings if d.code == "maybe-undefined"]
+    if found:
+        raise CompileError(found)
 
 
 def lower(module: Module, target: Target, facts: Facts) -> Module:
     """The target's passes, one after the other."""
-    known = facts if target.uses_facts else Facts()
+    known = facts if target.uses_facts else replace(facts, index32=False)
     for name, run in target.passes:
         module = verified(run(module, known), name)
     return module

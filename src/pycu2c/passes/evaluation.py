@@ -99,9 +99,11 @@ class Facts:
     that an index plus a stride fits 32 bits too, and loops over the data can count in them.
     No axis has over 2**22 blocks, so that a block's number times a tile's width fits, too, and
     Python ints that the kernel is given lie between -(2**30) and 2**30.
+    ``wraparound``: an index that is not a constant may be negative. False is the user's word.
     """
 
     index32: bool = False
+    wraparound: bool = True
     in_kernel: bool = False  # the function at hand is the kernel: its parameters are arguments
 
     def of(self, function: Function, module: Module) -> Facts:

@@ -98,7 +98,7 @@ def legalize(module: Module, facts: Facts) -> Module:
 
 
 def _legal_function(function: Function, facts: Facts) -> Function:
-    legal = _Legalizer(function, analyse(function, facts), facts.index32)
+    legal = _Legalizer(function, analyse(function, facts), facts)
     return replace(function, body=legal.body(function.body))
 
 
@@ -106,7 +106,7 @@ def _legal_function(function: Function, facts: Facts) -> Function:
 class _Legalizer:
     function: Function
     ranges: Ranges
-    index32: bool
+    facts: Facts
     _done: dict[int, Expr] = field(default_factory=dict)  # one node stays one node
     _fresh: int = 0
 
@@ -287,7 +287,7 @@ class _Legalizer:
     def _index(self, array: Var, axis: int, old: Expr, new: Expr) -> Expr:
         """Negative indices count from the end: found out now, at run time, or ruled out."""
         reach = self.ranges.of(old)
-        if reach.low >= 0:
+        if reach.low >= 0 or not (self.facts.wraparound or isinstance(new, Const)):
             return new
         key = (array.name, axis, id(old))
         if key not in self._wrapped:
@@ -317,7 +317,7 @@ class _Legalizer:
     _wrapped: dict[tuple[str, int, int], Expr] = field(default_factory=dict)
 
     def _wrapped_index(self, array: Var, axis: int, index: Expr, reach: Interval) -> Expr:
-        length = _length(array, axis, index, self.index32)
+        length = _length(array, axis, index, self.facts.index32)
         if isinstance(index, Const):
             behind = const(-int(index.value), index.span, scalar_type(length))
             return binary(SUB, length, behind, index.span)
