@@ -24,7 +24,9 @@ def copied(argument: Any) -> Any:
 
 def run(kernel: Kernel, configuration: tuple[Any, Any], arguments: Any, target: str) -> list[Any]:
     """The arguments after a launch on ``target``; those given are left alone."""
-    fresh = Kernel(kernel.python, backend=target, signature=kernel.signature, cache=True)
+    fresh = Kernel(
+        kernel.python, backend=target, signature=kernel.signature, options=kernel.options
+    )
     given = [copied(a) for a in arguments]
     fresh[configuration](*given)
     return given

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from pycu2c.options import Options
 from pycu2c.toolchain import cache, cc
 from pycu2c.toolchain.binary import Binary, RejectedCode, ToolchainError
 
@@ -66,7 +67,9 @@ def test_the_second_time_no_compiler_runs(runs: list[tuple[str, ...]]) -> None:
 
 
 def test_another_flag_is_another_entry() -> None:
-    fused, exact = (cc.compile(TWICE, "twice", fmad=fmad) for fmad in (True, False))
+    fused, exact = (
+        cc.compile(TWICE, "twice", options=Options(fmad=fmad)) for fmad in (True, False)
+    )
     assert fused.path != exact.path
 
 
@@ -74,7 +77,7 @@ def test_fmad_decides_about_contraction() -> None:
     text = "#include <math.h>\ndouble f(double a, double b, double c) { return a * b + c; }\n"
     results = []
     for fmad in (False, True):
-        f = ctypes.CDLL(str(cc.compile(text, "f", fmad=fmad).path)).f
+        f = ctypes.CDLL(str(cc.compile(text, "f", options=Options(fmad=fmad)).path)).f
         f.restype, f.argtypes = ctypes.c_double, [ctypes.c_double] * 3
         # the product rounds to 1; fused, -2**-60 is left
         results.append(f(1 + 2.0**-30, 1 - 2.0**-30, -1.0))

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parent.parent / "src" / "pycu2c"
 FLOORS: dict[str, int] = {
     "dtypes": 0, "types": 0, "source": 0, "diagnostics": 0, "lazy": 0,
     "csyntax": 1,
-    "values": 2, "operators": 2, "intrinsics": 2, "signatures": 2,
+    "values": 2, "operators": 2, "intrinsics": 2, "signatures": 2, "options": 2,
     "ir": 3,
     "frontend": 4, "passes": 4, "emit": 4,
     "toolchain": 5, "runtime": 5,

@@ -52,8 +52,8 @@ def test_configuration(configuration, message):
         ((DATA, DATA.copy()), r"takes 3 arguments \(data, out, factor\), 2 given"),
         ((DATA, DATA.copy(), 2, 3), "4 given"),
         (([1.0], DATA.copy(), 2), r"argument 1 \(data\) is a list"),
-        ((DATA, DATA.copy(), "x"), r"argument 3 \(factor\) is a str"),
-        ((DATA, DATA.copy(), None), "NoneType"),
+        ((DATA, DATA.copy(), {"x": 1}), r"argument 3 \(factor\) is a dict.*frozen dataclass"),
+        ((DATA, DATA.copy(), (2, [1])), r"argument 3 \(factor\), item 2 is a list.*pass a tuple"),
         ((DATA.astype(">f4"), DATA.copy(), 2), "byte order"),
         ((DATA.astype("g"), DATA.copy(), 2), "float128|longdouble"),
         ((DATA.astype(object), DATA.copy(), 2), "object"),
@@ -98,11 +98,6 @@ def test_cuda_without_a_gpu():
     k = kernel(backend="cuda")(double.python)
     with pytest.raises(LaunchError, match=r"no GPU.*backend='auto'"):
         k[2, 32](DATA, DATA.copy(), 2)
-
-
-def test_names_of_arguments():
-    with pytest.raises(LaunchError, match="pass factor by position"):
-        double[2, 32](DATA, DATA.copy(), factor=2)
 
 
 def test_another_dtype_than_declared():

@@ -4,6 +4,7 @@ import sys
 
 import pytest
 
+from pycu2c.options import Options
 from pycu2c.toolchain import nvrtc
 from pycu2c.toolchain.binary import RejectedCode, ToolchainError
 
@@ -52,7 +53,7 @@ def test_ptx_is_text_for_the_arch(arch):
 
 @pytest.mark.parametrize(("fmad", "fused"), [(True, True), (False, False)])
 def test_fmad_says_whether_multiply_and_add_may_fuse(fmad, fused):
-    assert (b"fma.rn.f32" in compiled(kind="ptx", fmad=fmad).data) is fused
+    assert (b"fma.rn.f32" in compiled(kind="ptx", options=Options(fmad=fmad)).data) is fused
 
 
 def test_refused_text_is_shown_with_numbers_and_the_log():
@@ -91,7 +92,7 @@ def test_what_changes_the_binary_is_part_of_the_key():
     variants = [
         nvrtc.compile(SCALE, "scale", "sm_90"),
         nvrtc.compile(SCALE, "scale", "sm_80"),
-        nvrtc.compile(SCALE, "scale", "sm_90", fmad=False),
+        nvrtc.compile(SCALE, "scale", "sm_90", options=Options(fmad=False)),
         nvrtc.compile(SCALE, "scale", "sm_90", kind="ptx"),
         nvrtc.compile(SCALE + "\n// more\n", "scale", "sm_90"),
     ]

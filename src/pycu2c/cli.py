@@ -17,7 +17,6 @@ from pycu2c.doctor import report
 from pycu2c.emit.statements import Comments
 from pycu2c.kernel import Kernel
 from pycu2c.signatures import BadSignature, parse_signature
-from pycu2c.specialization import generate_text
 from pycu2c.toolchain import nvrtc
 from pycu2c.toolchain.binary import ToolchainError
 from pycu2c.types import Signature
@@ -126,7 +125,7 @@ def _imported(path: Path) -> ModuleType:
 def _types(kernel: Kernel, text: str | None) -> Signature:
     chosen = parse_signature(text) if text else kernel.signature
     if chosen is None:
-        names = ", ".join(a.arg for a in kernel.source.tree.args.args)
+        names = ", ".join(kernel.launcher.parameters)
         raise click.ClickException(
             f"{kernel.name} has no types: give --signature, one type for each of ({names}), "
             'such as "float32[::1], int32"'
@@ -142,13 +141,13 @@ def _generated(
 ) -> str | bytes:
     if target == "ir":
         return kernel.inspect("ir", signature)
-    built = kernel.launcher.built(signature)
-    generated = generate_text(built, "cpu" if target == "c" else "cuda", comments)
+    made = kernel.launcher.generated("cpu" if target == "c" else "cuda", signature, comments)
+    options = kernel.options
     if target == "ptx":
-        return nvrtc.compile(generated.text, generated.entry, arch, kind="ptx").data
+        return nvrtc.compile(made.text, made.entry, arch, kind="ptx", options=options).data
     if target == "cubin":
-        return nvrtc.compile(generated.text, generated.entry, arch, kind="cubin").data
-    return generated.text
+        return nvrtc.compile(made.text, made.entry, arch, kind="cubin", options=options).data
+    return made.text
 
 
 def _syntax(kernel: Kernel) -> str:

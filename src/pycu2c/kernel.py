@@ -12,10 +12,16 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from pycu2c.diagnostics import CompileError, Diagnostic, LaunchError
 from pycu2c.lazy import lazy_module
+from pycu2c.options import DEFAULT, BadOption, Options, check_names, options_from
 from pycu2c.runtime.configuration import Launch, extent, shared_size
-from pycu2c.signatures import BadSignature, annotated_signature, parse_signature
+from pycu2c.signatures import (
+    BadSignature,
+    annotated_signature,
+    is_signature,
+    parse_signature,
+)
 from pycu2c.source import NoSource, Source, source_of
-from pycu2c.types import Signature
+from pycu2c.types import Array, Scalar, Signature, Tuple
 
 if TYPE_CHECKING:
     from pycu2c import launching
@@ -26,8 +32,10 @@ else:
 
 Backend: TypeAlias = Literal["auto", "cuda", "cpu", "python"]
 Dims: TypeAlias = "int | Sequence[int]"
+SignatureLike: TypeAlias = "str | Sequence[Any] | Signature | Scalar | Array | Tuple"
 
 _BACKENDS = ("auto", "cuda", "cpu", "python")
+_OWN = ("grid", "block", "shared_memory", "signature", "backend", "cache")
 
 
 class Kernel:
@@ -47,6 +55,7 @@ class Kernel:
         signature: object = None,
         backend: Backend = "auto",
         cache: bool = True,
+        options: Options = DEFAULT,
     ) -> None:
         self.source = _source(function)
         functools.update_wrapper(self, function)
@@ -61,7 +70,7 @@ class Kernel:
         problems = early.early_problems(self.source)
         if problems:
             raise CompileError(problems)
-        self._cache = cache
+        self._cache, self.options = cache, options
         self.signature = self._declared(signature)
         if self.signature is not None:
             self.launcher.built(self.signature)
@@ -83,7 +92,9 @@ class Kernel:
     @functools.cached_property
     def launcher(self) -> launching.Launcher:
         """What has been compiled so far."""
-        return launching.Launcher(self.source, self.signature, self.backend, self._cache)
+        return launching.Launcher(
+            self.source, self.signature, self.backend, self._cache, self.options
+        )
 
     def inspect(self, what: Literal["ir", "cuda", "c"] = "cuda", signature: object = None) -> str:
         """The IR, or the generated source, for a signature: the one given, declared, or
@@ -119,8 +130,8 @@ class Kernel:
     def __call__(self, *arguments: object, **named: object) -> None:
         """Launch with the grid and block of the decorator; a grid that it leaves out follows
         from the size of the data, where the kernel compares its place with that."""
-        _refuse_names(self.name, named)
-        self.launcher.launch_on_data(self.grid, self.block, self.shared_memory, arguments)
+        values = self.launcher.values(arguments, named)
+        self.launcher.launch_on_data(self.grid, self.block, self.shared_memory, values)
 
 
 class Configured:
@@ -132,8 +143,8 @@ class Configured:
         self._kernel, self._launch = kernel, launch
 
     def __call__(self, *arguments: object, **named: object) -> None:
-        _refuse_names(self._kernel.name, named)
-        self._kernel.launcher.launch(self._launch, arguments)
+        launcher = self._kernel.launcher
+        launcher.launch(self._launch, launcher.values(arguments, named))
 
 
 class Device:
@@ -147,22 +158,16 @@ class Device:
         if problems:
             raise CompileError(problems)
 
-    def __call__(self, *arguments: Any) -> Any:
-        return self.python(*arguments)
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        return self.python(*arguments, **named)
 
     def __repr__(self) -> str:
         return f"<device function {self.python.__name__}>"
 
 
-def _refuse_names(kernel: str, named: dict[str, object]) -> None:
-    if named:
-        raise LaunchError(f"{kernel}: pass {', '.join(named)} by position; launches take no names")
-
-
 def _source(function: object) -> Source:
     if not isinstance(function, FunctionType):
-        cure = "; write @kernel(signature=...)" if isinstance(function, str) else ""
-        raise TypeError(f"a kernel is a Python function, not {function!r}{cure}")
+        raise TypeError(f"a kernel is a Python function, not {function!r}")
     try:
         return source_of(function)
     except NoSource as error:
@@ -173,6 +178,8 @@ def _source(function: object) -> Source:
 def kernel(function: FunctionType | Callable[..., None], /) -> Kernel: ...
 @overload
 def kernel(
+    types: SignatureLike | None = None,
+    /,
     *,
     grid: Dims | None = None,
     block: Dims | None = None,
@@ -180,23 +187,45 @@ def kernel(
     signature: object = None,
     backend: Backend = "auto",
     cache: bool = True,
+    weak_float: object = None,
+    wraparound: bool = True,
+    fmad: bool = True,
+    fastmath: bool = False,
+    strict: bool = False,
 ) -> Callable[[Callable[..., None]], Kernel]: ...
-def kernel(function: Any = None, /, **options: Any) -> Any:
+def kernel(function: Any = None, /, **given: Any) -> Any:
     """Mark a function as a kernel.
 
     grid, block: the launch's extents, ints or tuples of up to three; blocks per grid, threads
     per block. With both fixed, call the kernel directly.
     shared_memory: bytes of dynamic shared memory for each block.
     signature: the parameters' types; without one they follow from the arguments of each launch.
+    It may come first: ``@kernel("void(float32[:], int32)")``.
     backend: "auto" (CUDA where there is a GPU, else the CPU), "cuda", "cpu" or "python" (the
     reference interpreter: slow, for checking).
     cache: whether to keep compiled code on disk.
+    weak_float: "float32" makes a Python float that meets no numpy number a float32.
+    wraparound: False says that no index is negative, but for constants.
+    fmad: False rounds after each operation, as Python does.
+    fastmath: True puts speed before the last bits of floating-point results.
+    strict: True makes a read of a variable that some path has not assigned an error.
 
     Raises CompileError, at once, for what kernels cannot do.
     """
+    check_names(given, _OWN)
+    if function is not None and not is_signature(function):
+        return _made(function, given)
     if function is not None:
-        return Kernel(function)
-    return lambda f: Kernel(f, **options)
+        if "signature" in given:
+            raise BadOption("@kernel was given two signatures")
+        given["signature"] = function
+    return lambda f: _made(f, given)
+
+
+def _made(function: Any, given: dict[str, Any]) -> Kernel:
+    own = {name: value for name, value in given.items() if name in _OWN}
+    others = {name: value for name, value in given.items() if name not in _OWN}
+    return Kernel(function, options=options_from(others), **own)
 
 
 def device(function: Any = None, /) -> Any:

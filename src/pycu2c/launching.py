@@ -8,27 +8,31 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
-from pycu2c.compiler import build_module
+from pycu2c.compiler import Generated, build_module
 from pycu2c.diagnostics import CompileWarning, LaunchError, render
+from pycu2c.emit.statements import Comments
 from pycu2c.frontend.build import Built
 from pycu2c.ir.effects import written_arguments
 from pycu2c.ir.nodes import Apply
 from pycu2c.ir.printer import print_module
 from pycu2c.ir.walk import all_expressions
+from pycu2c.options import DEFAULT, Options
 from pycu2c.passes.evaluation import BLOCKS32_LIMIT, INDEX32_LIMIT
 from pycu2c.passes.grid_index import data_extent
 from pycu2c.passes.ranges import Facts
 from pycu2c.runtime import driver
-from pycu2c.runtime.arguments import Argument, ArrayArgument, describe
+from pycu2c.runtime.arguments import Argument, ArrayArgument
+from pycu2c.runtime.calling import parameters_of
 from pycu2c.runtime.configuration import Extent, Launch, extent
+from pycu2c.runtime.fitting import fitted
+from pycu2c.runtime.given import Given, leaf_names, taken_apart
 from pycu2c.source import Source
-from pycu2c.specialization import Runner, generate_text, runner_for
-from pycu2c.types import Array, Scalar, Signature
-from pycu2c.values import scalar_of
+from pycu2c.specialization import Runner, Specialized, generate_text, runner_for
+from pycu2c.types import Signature
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +40,7 @@ class Typed:
     """A kernel for one signature: its IR, and what it was compiled to."""
 
     built: Built
-    written: frozenset[int]  # arguments, by position
+    written: frozenset[int]  # arrays, by their place among the arguments' leaves
     runners: dict[tuple[str, bool], Runner] = field(default_factory=dict)
 
 
@@ -44,10 +48,21 @@ class Launcher:
     """What has been built and compiled of one kernel."""
 
     def __init__(
-        self, source: Source, declared: Signature | None, backend: str, cache: bool
+        self,
+        source: Source,
+        declared: Signature | None,
+        backend: str,
+        cache: bool,
+        options: Options = DEFAULT,
     ) -> None:
         self.source, self.name = source, source.name
         self.declared, self.backend, self.cache = declared, backend, cache
+        self.options = options
+        self._parameters = parameters_of(source.python)
+        self._names = tuple(
+            f"{self.name}: argument {i} ({name})"
+            for i, name in enumerate(self._parameters.names, start=1)
+        )
         self.latest: Signature | None = None
         self._typed: dict[Signature, Typed] = {}
 
@@ -58,7 +73,7 @@ class Launcher:
     def _typed_for(self, signature: Signature) -> Typed:
         typed = self._typed.get(signature)
         if typed is None:
-            built = build_module(self.source, signature)
+            built = build_module(self.source, signature, self.options)
             for found in built.warnings:
                 warnings.warn(render(found), CompileWarning, stacklevel=5)
             typed = Typed(built, written_arguments(built.module))
@@ -67,41 +82,66 @@ class Launcher:
 
     def text(self, what: Literal["ir", "cuda", "c"], signature: Signature) -> str:
         """The IR or the generated source for a signature."""
-        built = self.built(signature)
         if what == "ir":
-            return print_module(built.module)
-        return generate_text(built, {"cuda": "cuda", "c": "cpu"}[what]).text
+            return print_module(self.built(signature).module)
+        return self.generated({"cuda": "cuda", "c": "cpu"}[what], signature).text
+
+    def generated(
+        self, target: str, signature: Signature, comments: Comments = "none"
+    ) -> Generated:
+        """The text for a target, and what a launch needs to know of it."""
+        return generate_text(self.built(signature), target, self.options, comments)
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The names of the kernel's parameters, in the order of signatures."""
+        return self._parameters.names
 
     # ---- launching ----
 
+    def values(self, given: Sequence[object], named: Mapping[str, object]) -> Sequence[object]:
+        """What each parameter gets in a call. Raises LaunchError."""
+        return self._parameters.values(given, named)
+
+    def given(self, values: Sequence[object]) -> Given:
+        """The types, numbers and arrays of a launch's arguments. Raises LaunchError."""
+        return taken_apart(values, self._names)
+
     def launch_on_data(
-        self, grid: Extent | None, block: Extent | None, shared: int, arguments: Sequence[object]
+        self, grid: Extent | None, block: Extent | None, shared: int, values: Sequence[object]
     ) -> None:
         """Launch where the grid, or all, follows from the data and the kernel."""
-        given = self.arguments(arguments)
+        given = self.given(values)
         signature = self.signature(given)
         threads = block or self._without_block(signature)
-        blocks = grid or self._grid_for(signature, given, block)
-        self._launch(Launch(blocks, threads, None, shared), given, signature)
+        blocks = grid or self._grid_for(signature, given.leaves, block)
+        self._launch(Launch(blocks, threads, None, shared), given.leaves, signature)
 
-    def launch(self, configuration: Launch, arguments: Sequence[object]) -> None:
+    def launch(self, configuration: Launch, values: Sequence[object]) -> None:
         """Check the arguments, compile if these types are new, and run."""
-        given = self.arguments(arguments)
-        self._launch(configuration, given, self.signature(given))
+        given = self.given(values)
+        self._launch(configuration, given.leaves, self.signature(given))
 
-    def _launch(self, launch: Launch, given: tuple[Argument, ...], signature: Signature) -> None:
+    def _launch(self, launch: Launch, leaves: tuple[Argument, ...], signature: Signature) -> None:
         typed = self._typed_for(signature)
         for position in typed.written:
-            argument = given[position]
+            argument = leaves[position]
             if isinstance(argument, ArrayArgument) and argument.readonly:
-                raise LaunchError(f"{self._parameter(position)} is written, and it is read-only")
+                name = leaf_names(self._names, signature)[position]
+                raise LaunchError(f"{name} is written, and it is read-only")
         self.latest = signature
-        backend, facts = self._chosen_backend(), _facts(launch, given)
-        runner = typed.runners.get((backend, facts.index32))
+        backend, index32 = self._chosen_backend(), _counts_in_32_bits(launch, leaves)
+        runner = typed.runners.get((backend, index32))
         if runner is None:
-            runner = runner_for(self.source, typed.built, signature, backend, facts, self.cache)
-            typed.runners[backend, facts.index32] = runner
-        runner.run(launch, given)
+            facts = Facts(index32=index32, wraparound=self.options.wraparound)
+            runner = self._runner(typed.built, signature, backend, facts)
+            typed.runners[backend, index32] = runner
+        runner.run(launch, leaves)
+
+    def _runner(self, built: Built, signature: Signature, backend: str, facts: Facts) -> Runner:
+        names = leaf_names(self._names, signature)
+        wanted = Specialized(self.source, built, signature, names, self.options)
+        return runner_for(wanted, backend, facts, self.cache)
 
     def _chosen_backend(self) -> str:
         if self.backend == "auto":
@@ -113,61 +153,11 @@ class Launcher:
             )
         return self.backend
 
-    def _parameter(self, position: int) -> str:
-        name = self.source.tree.args.args[position].arg
-        return f"{self.name}: argument {position + 1} ({name})"
-
-    def arguments(self, arguments: Sequence[object]) -> tuple[Argument, ...]:
-        names = [a.arg for a in self.source.tree.args.args]
-        if len(arguments) != len(names):
-            raise LaunchError(
-                f"{self.name} takes {len(names)} arguments ({', '.join(names)}), "
-                f"{len(arguments)} given"
-            )
-        return tuple(self._argument(i, a) for i, a in enumerate(arguments))
-
-    def _argument(self, position: int, value: Any) -> Argument:
-        if scalar_of(value) is not None:
-            number: Argument = value
-            return number
-        array = describe(value, self._parameter(position))
-        if array is None:
-            raise LaunchError(
-                f"{self._parameter(position)} is a {type(value).__name__}; kernels take numpy "
-                "arrays, arrays with __cuda_array_interface__, and numbers"
-            )
-        return array
-
-    def signature(self, given: tuple[Argument, ...]) -> Signature:
+    def signature(self, given: Given) -> Signature:
         """The types of a launch: the arguments' own, or the declared ones that they fit."""
-        types = tuple(_type_of(a) for a in given)
         if self.declared is None:
-            return Signature(types)
-        declared = self.declared.parameters
-        return Signature(
-            tuple(
-                self._fitted(i, a, own, wanted)
-                for i, (a, own, wanted) in enumerate(zip(given, types, declared))
-            )
-        )
-
-    def _fitted(
-        self, position: int, argument: Argument, own: Scalar | Array, wanted: Scalar | Array
-    ) -> Scalar | Array:
-        if isinstance(wanted, Array) and isinstance(own, Array):
-            same = (own.dtype, own.ndim) == (wanted.dtype, wanted.ndim)
-            if same and (own.layout == "C" or wanted.layout == "A"):
-                return own
-        elif isinstance(wanted, Scalar) and isinstance(own, Scalar):
-            if _holds(wanted, argument):
-                return wanted
-        shown = f"`{own}`" if isinstance(own, Array) else f"{argument!r}"
-        cure = ""
-        if isinstance(wanted, Array) and isinstance(own, Array) and own.dtype != wanted.dtype:
-            cure = f": pass .astype(numpy.{wanted.dtype}), or leave the type out of the signature"
-        raise LaunchError(
-            f"{self._parameter(position)} is declared `{wanted}`, given {shown}{cure}"
-        )
+            return Signature(given.types)
+        return fitted(given, self.declared, self._names)
 
     def _without_block(self, signature: Signature) -> Extent:
         module = self.built(signature).module
@@ -185,7 +175,7 @@ class Launcher:
         )
 
     def _grid_for(
-        self, signature: Signature, given: tuple[Argument, ...], block: Extent | None
+        self, signature: Signature, leaves: tuple[Argument, ...], block: Extent | None
     ) -> Extent:
         if block is None:
             return (1, 1, 1)
@@ -197,7 +187,7 @@ class Launcher:
             )
         counts = []
         for length, threads in zip(lengths, block):
-            argument = given[length.argument]
+            argument = leaves[length.argument]
             if isinstance(argument, ArrayArgument):
                 assert length.axis is not None
                 wanted = argument.shape[length.axis]
@@ -205,27 +195,6 @@ class Launcher:
                 wanted = int(argument)
             counts.append(max(1, -(-wanted // threads)))
         return extent(tuple(counts), "grid", self.name)
-
-
-def _type_of(argument: Argument) -> Scalar | Array:
-    if isinstance(argument, ArrayArgument):
-        return argument.type
-    scalar = scalar_of(argument)
-    assert scalar is not None
-    return scalar
-
-
-def _holds(wanted: Scalar, argument: Argument) -> bool:
-    """Whether a number arrives in a declared type with nothing lost; a Python float may be
-    rounded to a narrower one, as anywhere in numpy."""
-    assert not isinstance(argument, ArrayArgument)
-    own = scalar_of(argument)
-    assert own is not None
-    if wanted.dtype.is_float:
-        return own.weak or not own.dtype.is_float or float(wanted(argument)) == float(argument)
-    if float(argument) != float(argument) or argument != int(argument):
-        return False
-    return wanted.dtype.minimum <= int(argument) <= wanted.dtype.maximum
 
 
 def _reach(array: ArrayArgument) -> int:
@@ -238,10 +207,10 @@ def _reach(array: ArrayArgument) -> int:
     return max(elements, passed // array.dtype.size)
 
 
-def _facts(launch: Launch, given: tuple[Argument, ...]) -> Facts:
+def _counts_in_32_bits(launch: Launch, leaves: tuple[Argument, ...]) -> bool:
     """What is known of a launch for free, and lets the compiler count in 32 bits."""
     threads = max(g * b for g, b in zip(launch.grid, launch.block))
-    largest = max((_reach(a) for a in given if isinstance(a, ArrayArgument)), default=0)
-    numbers = max((abs(a) for a in given if type(a) is int), default=0)
+    largest = max((_reach(a) for a in leaves if isinstance(a, ArrayArgument)), default=0)
+    numbers = max((abs(a) for a in leaves if type(a) is int), default=0)
     few_blocks = max(launch.grid) <= BLOCKS32_LIMIT
-    return Facts(index32=few_blocks and max(threads, largest, numbers) < INDEX32_LIMIT)
+    return few_blocks and max(threads, largest, numbers) < INDEX32_LIMIT

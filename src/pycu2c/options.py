@@ -1,4 +1,4 @@
-"""What ``@kernel`` may be told about meaning and speed. Knows no target and no flag of a compiler."""
+"""What ``@kernel`` may be told about meaning and speed. Knows no target and no compiler."""
 
 from __future__ import annotations
 

@@ -3,18 +3,39 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import inspect
-from collections.abc import Sequence
-from types import FunctionType
+import sys
+import typing
+from collections.abc import Mapping, Sequence
+from types import FunctionType, UnionType
 
 import numpy as np
 
 from pycu2c import dtypes, types
 from pycu2c.dtypes import BY_NAME
 from pycu2c.intrinsics.numba_names import numba_type
-from pycu2c.types import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, Array, Scalar, Signature
+from pycu2c.types import (
+    NONE,
+    WEAK_BOOL,
+    WEAK_COMPLEX,
+    WEAK_FLOAT,
+    WEAK_INT,
+    Array,
+    Constant,
+    ParameterType,
+    Scalar,
+    Signature,
+    Tuple,
+)
 
-_PYTHON: dict[object, Scalar] = {int: WEAK_INT, float: WEAK_FLOAT, bool: WEAK_BOOL}
+_PYTHON: dict[type, Scalar] = {
+    int: WEAK_INT,
+    float: WEAK_FLOAT,
+    bool: WEAK_BOOL,
+    complex: WEAK_COMPLEX,
+}
+_EXAMPLES = "write float32, float32[:], float32[:, ::1], (int32, float32)"
 _SHORT = {row.short: row for row in dtypes.DTYPES} | {"double": dtypes.FLOAT64}
 
 
@@ -22,42 +43,75 @@ class BadSignature(TypeError):
     """A signature that cannot be read; the message says which part and what to write."""
 
 
-def parse_type(given: object) -> Scalar | Array:
+def parse_type(given: object) -> ParameterType:
     """One parameter's type. Raises BadSignature."""
-    if isinstance(given, (Scalar, Array)):
+    if given is None or given is type(None):
+        return NONE
+    if isinstance(given, (Scalar, Array, Tuple, Constant)):
         return given
     if isinstance(given, str):
-        return _parse_text(given)
+        return _from_node(_parsed(given), given)
+    if isinstance(given, tuple):
+        return Tuple(tuple(map(parse_type, given)))
     if isinstance(given, type) and given in _PYTHON:
         return _PYTHON[given]
     if isinstance(given, np.dtype) or (isinstance(given, type) and issubclass(given, np.generic)):
         row = dtypes.from_numpy(np.dtype(given))
         if row is not None:
             return Scalar(row)
-    foreign = numba_type(given)
-    if foreign is None:
+    found = numba_type(given) or _of_python(given)
+    if found is None:
         raise BadSignature(
             f"{given!r} is not a type of kernels: write float32, float32[:], 'float32[:, :]', …"
         )
-    return foreign
+    return found
 
 
-def _parse_text(text: str) -> Scalar | Array:
+def _of_python(given: object) -> Tuple | None:
+    """``tuple[int, float]``, a NamedTuple, a dataclass; None for anything else."""
+    if typing.get_origin(given) is tuple and ... not in typing.get_args(given):
+        return Tuple(tuple(map(parse_type, typing.get_args(given))))
+    if not isinstance(given, type):
+        return None
+    names: tuple[str, ...] = ()
+    if issubclass(given, tuple):
+        names = getattr(given, "_fields", ())
+    elif dataclasses.is_dataclass(given):
+        names = tuple(field.name for field in dataclasses.fields(given))
+    notes = inspect.get_annotations(given)
+    if not names or any(name not in notes for name in names):
+        return None
+    home = vars(sys.modules[given.__module__])
+    items = tuple(parse_type(_evaluated(notes[name], home)) for name in names)
+    return Tuple(items, names)
+
+
+def _parsed(text: str) -> ast.expr:
     try:
-        node = ast.parse(text.strip(), mode="eval").body
+        return ast.parse(text.strip(), mode="eval").body
     except SyntaxError:
-        node = None
-    if isinstance(node, (ast.Name, ast.Attribute)):
-        return _named(node.id if isinstance(node, ast.Name) else node.attr, text)
-    if isinstance(node, ast.Subscript) and isinstance(node.value, (ast.Name, ast.Attribute)):
-        value = node.value
-        element = _named(value.id if isinstance(value, ast.Name) else value.attr, text)
-        return _array(element, node.slice, text)
-    raise BadSignature(f"cannot read the type {text!r}: write float32, float32[:], float32[:, ::1]")
+        raise BadSignature(f"cannot read the type {text!r}: {_EXAMPLES}") from None
+
+
+def _from_node(node: ast.expr, text: str) -> ParameterType:
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return _named(name, text)
+        case ast.Constant(value=None):
+            return NONE
+        case (
+            ast.Tuple(elts=items)
+            | ast.Subscript(value=ast.Name(id="tuple"), slice=ast.Tuple(elts=items))
+        ):
+            return Tuple(tuple(_from_node(item, ast.unparse(item)) for item in items))
+        case ast.Subscript(value=ast.Name(id=name) | ast.Attribute(attr=name), slice=axes):
+            return _array(_named(name, text), axes, text)
+        case _:
+            raise BadSignature(f"cannot read the type {text!r}: {_EXAMPLES}")
 
 
 def _named(name: str, text: str) -> Scalar:
-    weak = {"int": WEAK_INT, "float": WEAK_FLOAT, "bool": WEAK_BOOL}.get(name)
+    weak = {python.__name__: scalar for python, scalar in _PYTHON.items()}.get(name)
     row = BY_NAME.get(name.rstrip("_")) or _SHORT.get(name)
     if weak is not None:
         return weak
@@ -80,7 +134,7 @@ def parse_signature(given: object) -> Signature:
     if isinstance(given, Signature):
         return given
     if isinstance(given, str):
-        return Signature(tuple(_parse_text(part) for part in _split(given)))
+        return Signature(tuple(_from_node(n, ast.unparse(n)) for n in _parameters(given)))
     if isinstance(given, Sequence):
         return Signature(tuple(parse_type(part) for part in given))
     parts = getattr(given, "args", None)  # numba.void(...)
@@ -89,37 +143,42 @@ def parse_signature(given: object) -> Signature:
     return Signature((parse_type(given),))
 
 
-def _split(text: str) -> list[str]:
-    """The parameters in a written signature; commas inside brackets do not part them."""
-    inner = text.strip()
-    if inner.endswith(")"):
-        inner = inner[inner.index("(") + 1 : -1]
-    parts, depth, current = [], 0, ""
-    for character in inner:
-        depth += (character in "[(") - (character in "])")
-        if character == "," and depth == 0:
-            parts.append(current)
-            current = ""
-        else:
-            current += character
-    return [part for part in [*parts, current] if part.strip()]
+def is_signature(given: object) -> bool:
+    """Whether an object is meant as a signature or type, not as a function."""
+    known = (Signature, str, tuple, list, Scalar, Array, Tuple)
+    return isinstance(given, known) or type(given).__module__.startswith("numba.core.typ")
+
+
+def _parameters(text: str) -> list[ast.expr]:
+    """The types in a written signature: ``void(x, y)``, ``(x, y)`` or ``x, y``."""
+    if not text.strip():
+        return []
+    match _parsed(text):
+        case ast.Call(args=parts) | ast.Tuple(elts=parts):
+            return parts
+        case node:
+            return [node]
 
 
 def annotated_signature(function: FunctionType) -> Signature | None:
-    """The signature that annotations give, if every parameter has one that can be read."""
-    names = function.__code__.co_varnames[: function.__code__.co_argcount]
+    """The signature that annotations give, if every parameter has one that says one type."""
+    code = function.__code__
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     notes = inspect.get_annotations(function)
-    if not names or any(name not in notes for name in names):
+    takes_more = bool(code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS))
+    if not names or takes_more or any(name not in notes for name in names):
         return None
-    given = [_evaluated(notes[name], function) for name in names]
+    given = [_evaluated(notes[name], function.__globals__) for name in names]
+    if any(typing.get_origin(note) in (typing.Union, UnionType) for note in given):
+        return None  # ``int | None``: typed for each launch
     return Signature(tuple(parse_type(g) for g in given))
 
 
-def _evaluated(note: object, function: FunctionType) -> object:
+def _evaluated(note: object, home: Mapping[str, object]) -> object:
     """``from __future__ import annotations`` leaves text: look the name up where it stands."""
     if not isinstance(note, str):
         return note
     try:
-        return eval(note, function.__globals__, vars(types))  # the user's own annotation
+        return eval(note, dict(home), vars(types))  # the user's own annotation
     except Exception:
         return note

@@ -10,18 +10,20 @@ from pycu2c.compiler import Generated, generate
 from pycu2c.diagnostics import LaunchError
 from pycu2c.emit.statements import Comments
 from pycu2c.frontend.build import Built
+from pycu2c.options import DEFAULT, Options
 from pycu2c.passes.ranges import Facts
 from pycu2c.runtime import driver
 from pycu2c.runtime.arguments import Argument, ArrayArgument, Layout, layout_of, pack
 from pycu2c.runtime.configuration import Launch
 from pycu2c.runtime.cpu import CpuKernel
 from pycu2c.runtime.cuda import CudaKernel
+from pycu2c.runtime.given import put_together
 from pycu2c.runtime.reference import ReferenceKernel
 from pycu2c.runtime.transfers import staged
 from pycu2c.source import Source
 from pycu2c.targets import TARGETS
 from pycu2c.toolchain import cc, nvrtc
-from pycu2c.types import Signature
+from pycu2c.types import ParameterType, Signature
 
 
 class Runner(Protocol):
@@ -30,14 +32,28 @@ class Runner(Protocol):
     def run(self, launch: Launch, arguments: Sequence[Argument]) -> None: ...
 
 
-def generate_text(built: Built, target: str, comments: Comments = "none") -> Generated:
+@dataclass(frozen=True, slots=True)
+class Specialized:
+    """A kernel for one signature. ``names`` are what errors call the arguments' leaves."""
+
+    source: Source
+    built: Built
+    signature: Signature
+    names: tuple[str, ...]
+    options: Options
+
+
+def generate_text(
+    built: Built, target: str, options: Options = DEFAULT, comments: Comments = "none"
+) -> Generated:
     """The text for a launch of ordinary size: fewer than 2**31 threads and elements."""
-    return generate(built.module, TARGETS[target], Facts(index32=True), comments)
+    facts = Facts(index32=True, wraparound=options.wraparound)
+    return generate(built.module, TARGETS[target], facts, comments)
 
 
 @dataclass(frozen=True, slots=True)
 class CpuRunner:
-    name: str
+    names: tuple[str, ...]
     generated: Generated
     layout: Layout
     kernel: CpuKernel
@@ -50,8 +66,7 @@ class CpuRunner:
                 continue
             if argument.where == "device":
                 raise LaunchError(
-                    f"{self.name}: argument {position + 1} lies on a GPU; "
-                    "copy it to the host for backend='cpu'"
+                    f"{self.names[position]} lies on a GPU; copy it to the host for backend='cpu'"
                 )
             addresses.append(argument.address)
         packed = pack(self.layout, arguments, addresses)
@@ -75,9 +90,11 @@ class CudaRunner:
 @dataclass(frozen=True, slots=True)
 class ReferenceRunner:
     kernel: ReferenceKernel
+    types: tuple[ParameterType, ...]
 
     def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
-        values = [a.owner if isinstance(a, ArrayArgument) else a for a in arguments]
+        owners = iter([a.owner if isinstance(a, ArrayArgument) else a for a in arguments])
+        values = [put_together(kind, owners) for kind in self.types]
         self.kernel.launch(launch.grid, launch.block, launch.shared_bytes, values)
 
 
@@ -87,19 +104,17 @@ def _device_source(value: object) -> Source | None:
     return source if isinstance(source, Source) else None
 
 
-def runner_for(
-    source: Source, built: Built, signature: Signature, backend: str, facts: Facts, cache: bool
-) -> Runner:
+def runner_for(wanted: Specialized, backend: str, facts: Facts, cache: bool) -> Runner:
     """Compile for a backend and load. Raises ToolchainError, CudaError."""
+    built, source, options = wanted.built, wanted.source, wanted.options
     if backend == "python":
-        types = signature.parameters
-        return ReferenceRunner(
-            ReferenceKernel(source, built.local_types, built.join_types, types, _device_source)
-        )
-    generated = generate(built.module, TARGETS[backend], facts)
-    layout = layout_of(generated.parameters)
+        types = wanted.signature.parameters
+        kernel = ReferenceKernel(source, built.local_types, built.join_types, types, _device_source)
+        return ReferenceRunner(kernel, types)
+    made = generate(built.module, TARGETS[backend], facts)
+    layout = layout_of(made.parameters)
     if backend == "cpu":
-        binary = cc.compile(generated.text, generated.entry, cache=cache)
-        return CpuRunner(source.name, generated, layout, CpuKernel(binary))
-    made = nvrtc.compile(generated.text, generated.entry, driver.arch(), cache=cache)
-    return CudaRunner(source.name, generated, layout, CudaKernel(made))
+        binary = cc.compile(made.text, made.entry, options=options, cache=cache)
+        return CpuRunner(wanted.names, made, layout, CpuKernel(binary))
+    binary = nvrtc.compile(made.text, made.entry, driver.arch(), options=options, cache=cache)
+    return CudaRunner(source.name, made, layout, CudaKernel(binary))

@@ -6,6 +6,7 @@ itself, and beside a strong operand it gives way).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from typing import Literal, TypeAlias
@@ -142,6 +143,8 @@ class Constant:
 
 NONE = Constant(None)
 
+Path: TypeAlias = tuple[str, ...]  # names of fields, or numbers of items, outermost first
+
 Type: TypeAlias = Scalar | Array | Void  # of values in the IR
 ParameterType: TypeAlias = Scalar | Array | Tuple | Constant  # of what functions are given
 
@@ -150,10 +153,28 @@ ParameterType: TypeAlias = Scalar | Array | Tuple | Constant  # of what function
 class Signature:
     """The types of a kernel's or device function's parameters."""
 
-    parameters: tuple[Scalar | Array, ...]
+    parameters: tuple[ParameterType, ...]
 
     def __str__(self) -> str:
         return f"({', '.join(map(str, self.parameters))})"
+
+
+def leaf_paths(kind: ParameterType, path: Path = ()) -> Iterator[tuple[Path, Scalar | Array]]:
+    """The numbers and arrays in a value of a type, in order, each with the items on the way."""
+    match kind:
+        case Tuple(items, names):
+            for position, item in enumerate(items, start=1):
+                step = names[position - 1] if names else str(position)
+                yield from leaf_paths(item, (*path, step))
+        case Constant():
+            pass
+        case _:
+            yield path, kind
+
+
+def leaf_types(kind: ParameterType) -> list[Scalar | Array]:
+    """The types of the numbers and arrays in a value."""
+    return [leaf for _, leaf in leaf_paths(kind)]
 
 
 def strong(dtype: DType) -> Scalar:

@@ -13,7 +13,7 @@ from pycu2c.frontend.expressions import expression
 from pycu2c.frontend.frame import Frame, Types
 from pycu2c.frontend.liveranges import live_ranges
 from pycu2c.frontend.statements import block
-from pycu2c.frontend.structured import joined, leaf_types, named, packed, result_type
+from pycu2c.frontend.structured import joined, named, packed, result_type
 from pycu2c.frontend.subset import check
 from pycu2c.ir.construct import cast
 from pycu2c.ir.nodes import (
@@ -34,7 +34,7 @@ from pycu2c.ir.nodes import (
 )
 from pycu2c.ir.walk import all_expressions, children, map_stmt
 from pycu2c.source import Source, Span
-from pycu2c.types import NONE, Array, ParameterType, Scalar, Signature
+from pycu2c.types import NONE, Array, ParameterType, Scalar, Signature, leaf_types
 
 _MOST_WALKS = 20  # types settle in two or three; a chain of n loop-carried names may take n
 
@@ -299,7 +299,7 @@ def _maybe_undefined(frame: Frame) -> list[Diagnostic]:
     found = []
     for node, assignments in frame.ranges.maybe_undefined:
         places = tuple(Label(frame.span(a), "assigned here, on some paths") for a in assignments)
-        read = Label(frame.span(node), f"`{node.id}` may have no value here; it reads 0 then")
+        read = Label(frame.span(node), f"`{node.id}` may have no value here, and would read 0")
         cure = f"assign {node.id} before the branch or loop"
         found.append(Diagnostic("maybe-undefined", (read, *places), cure, severity="warning"))
     return _unique(found)

@@ -25,6 +25,7 @@ from pycu2c.types import (
     Type,
     Void,
     join,
+    leaf_types,
 )
 
 Leaf: TypeAlias = Callable[[str, "Scalar | Array"], Expr]
@@ -61,13 +62,6 @@ def leaves(value: Value) -> list[Expr]:
             return [leaf for item in value.items for leaf in leaves(item)]
         case _:
             return [value]
-
-
-def leaf_types(kind: ParameterType) -> list[Scalar | Array]:
-    """The types of a value's leaves."""
-    if isinstance(kind, Tuple):
-        return [leaf for item in kind.items for leaf in leaf_types(item)]
-    return [] if isinstance(kind, Constant) else [kind]
 
 
 def named(name: str, kind: ParameterType, span: Span, leaf: Leaf) -> Value:

@@ -52,7 +52,12 @@ from pycu2c.ir.nodes import (
 from pycu2c.types import VOID, WEAK_INT, Scalar, Type, boolean
 
 _SMALL = Scalar(dtypes.INT32, weak=True)
-_NAMES: dict[Type, str] = {_SMALL: "small", boolean: "bool_"}
+_NAMES: dict[Type, str] = {
+    _SMALL: "small",
+    boolean: "bool_",
+    Scalar(dtypes.FLOAT32, weak=True): "single",
+    Scalar(dtypes.COMPLEX64, weak=True): "single_complex",
+}
 Marked = Collection[int]  # the ids of nodes that the reader is to look at
 
 
@@ -90,7 +95,8 @@ def print_expr(e: Expr) -> str:
 
 
 def print_type(kind: Type) -> str:
-    """``small`` is a Python int of which 32 bits are enough, ``bool_`` numpy's bool."""
+    """``small`` is a Python int of which 32 bits are enough, ``single`` a Python float that is
+    kept in 32, ``bool_`` numpy's bool."""
     return _NAMES.get(kind) or str(kind)
 
 

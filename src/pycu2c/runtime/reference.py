@@ -172,8 +172,9 @@ def _argument(value: Any, kind: ParameterType) -> Any:
             return convert(value, kind)
         case Array():
             return np.asarray(value)
-        case Tuple(names=names) if not names:
-            return tuple(_argument(v, k) for v, k in zip(value, kind.items))
+        case Tuple(items, names):
+            parts = [_argument(v, k) for v, k in zip(value, items)]
+            return type(value)(*parts) if names else tuple(parts)
         case _:
             return value
 

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from pycu2c.options import DEFAULT, Options
 from pycu2c.toolchain import cache as disk
 from pycu2c.toolchain.binary import Binary, RejectedCode, ToolchainError
 
@@ -28,6 +29,9 @@ FLAGS: tuple[str, ...] = (
     "-fPIC",
     "-fopenmp-simd",
 )
+# NaN and infinity keep their meaning, as with nvcc. Not -ffast-math: with that, some versions of
+# gcc switch denormal numbers off for the whole process that loads the library.
+_FAST = ("-fassociative-math", "-freciprocal-math", "-fno-signed-zeros")
 _LINK = ("-shared", "-pthread")
 _LIBRARIES = ("-lm",)  # after the file that needs them
 _WARNINGS = ("-Wall", "-Wextra", "-Werror")
@@ -60,10 +64,10 @@ class Compiler:
         return shlex.join(self.command)
 
 
-def compile(text: str, entry: str, *, fmad: bool = True, cache: bool = True) -> Binary:
+def compile(text: str, entry: str, *, options: Options = DEFAULT, cache: bool = True) -> Binary:
     """Compile C to a shared object. ``cache=False`` neither reads nor writes the disk cache."""
     compiler = find_compiler()
-    flags = (*FLAGS, f"-ffp-contract={'fast' if fmad else 'off'}")
+    flags = (*FLAGS, *_arithmetic(options))
     identity = (*compiler.command, compiler.version, *flags, *_LINK, *_LIBRARIES, machine())
     key = disk.key_of(text, *identity)
     found = disk.load(key, ".so") if cache else None
@@ -72,6 +76,11 @@ def compile(text: str, entry: str, *, fmad: bool = True, cache: bool = True) -> 
     data, log = _compiled(compiler, text, flags)
     path = disk.store(key, ".so", data) if cache else disk.keep_until_exit(f"{entry}.so", data)
     return Binary("so", entry, text, data, path, log)
+
+
+def _arithmetic(options: Options) -> tuple[str, ...]:
+    contract = f"-ffp-contract={'fast' if options.fmad else 'off'}"
+    return (contract, *_FAST) if options.fastmath else (contract,)
 
 
 def check_warnings(text: str) -> str:

@@ -9,6 +9,7 @@ import functools
 from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
+from pycu2c.options import DEFAULT, Options
 from pycu2c.toolchain import cache as disk
 from pycu2c.toolchain.binary import Binary, RejectedCode, ToolchainError
 from pycu2c.toolchain.cuda_headers import header_flags
@@ -47,10 +48,16 @@ def supported_archs() -> tuple[str, ...]:
 
 
 def compile(
-    text: str, entry: str, arch: str, *, kind: Kind = "cubin", fmad: bool = True, cache: bool = True
+    text: str,
+    entry: str,
+    arch: str,
+    *,
+    kind: Kind = "cubin",
+    options: Options = DEFAULT,
+    cache: bool = True,
 ) -> Binary:
     """Compile CUDA C for ``arch`` (``sm_90``; for PTX ``compute_90`` means the same)."""
-    flags = _flags(arch, kind, fmad)
+    flags = (_target(arch, kind), *_arithmetic(options))
     if not cache:
         return _compiled(text, entry, kind, (*flags, *header_flags(text, version())))
     key = disk.key_of(text, "nvrtc", f"{version()}", entry, *flags)
@@ -61,7 +68,7 @@ def compile(
     return replace(made, path=disk.store(key, f".{kind}", made.data))
 
 
-def _flags(arch: str, kind: Kind, fmad: bool) -> tuple[str, ...]:
+def _target(arch: str, kind: Kind) -> str:
     number = arch.removeprefix("sm_").removeprefix("compute_")
     family = number.rstrip("af")  # sm_90a: the features of one architecture alone
     if f"sm_{family}" not in supported_archs():
@@ -70,7 +77,12 @@ def _flags(arch: str, kind: Kind, fmad: bool) -> tuple[str, ...]:
             f"NVRTC {'.'.join(map(str, version()))} does not compile for {arch!r}; it knows {known}"
         )
     target = f"sm_{number}" if kind == "cubin" else f"compute_{number}"
-    return (f"--gpu-architecture={target}", f"--fmad={str(fmad).lower()}")
+    return f"--gpu-architecture={target}"
+
+
+def _arithmetic(options: Options) -> tuple[str, ...]:
+    contract = f"--fmad={str(options.fmad).lower()}"
+    return ("--use_fast_math", contract) if options.fastmath else (contract,)
 
 
 def _compiled(text: str, entry: str, kind: Kind, flags: tuple[str, ...]) -> Binary:

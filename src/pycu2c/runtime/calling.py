@@ -1,0 +1,81 @@
+"""Which value of a call each parameter of a kernel gets: by position, by name, or by default.
+
+Knows nothing of what the values are.
+"""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from inspect import Parameter
+from types import FunctionType
+
+from pycu2c.diagnostics import LaunchError
+
+_LAST = (Parameter.KEYWORD_ONLY, Parameter.VAR_POSITIONAL)
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """A kernel's parameters. ``names`` has all of them: those that may be given by position
+    (``positional`` many), those only by name, and last the one that takes the rest, if any."""
+
+    kernel: str
+    names: tuple[str, ...]
+    positional: int
+    rest: str | None
+    defaults: Mapping[str, object]
+
+    def values(self, given: Sequence[object], named: Mapping[str, object]) -> tuple[object, ...]:
+        """A value for each parameter, in the order of ``names``. Raises LaunchError."""
+        if not named and len(given) == len(self.names) == self.positional:
+            return tuple(given)
+        by_name = dict(zip(self.names[: self.positional], given))
+        if self.rest is not None:
+            by_name[self.rest] = tuple(given[self.positional :])
+        elif len(given) > self.positional:
+            self._refuse_count(len(given) + len(named))
+        for name, value in named.items():
+            self._check(name, by_name)
+            by_name[name] = value
+        missing = [n for n in self.names if n not in by_name and n not in self.defaults]
+        if missing:
+            self._refuse_count(len(given) + len(named), f": {', '.join(missing)} missing")
+        return tuple(by_name[n] if n in by_name else self.defaults[n] for n in self.names)
+
+    def _check(self, name: str, by_name: Mapping[str, object]) -> None:
+        """That a keyword names a parameter which has no value yet."""
+        known = [n for n in self.names if n != self.rest]
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            cure = f"did you mean {near[0]}?" if near else f"it has {', '.join(known)}"
+            raise LaunchError(f"{self.kernel} has no parameter {name!r}: {cure}")
+        if name in by_name:
+            raise LaunchError(f"{self.kernel}: {name} is given twice, by position and by name")
+
+    def _refuse_count(self, count: int, cure: str = "") -> None:
+        known = [f"*{n}" if n == self.rest else n for n in self.names]
+        least = len(self.names) - len(self.defaults) - (self.rest is not None)
+        most = "or more " if self.rest else f"to {len(known)} " if self.defaults else ""
+        raise LaunchError(
+            f"{self.kernel} takes {least} {most}arguments ({', '.join(known)}), {count} given{cure}"
+        )
+
+
+def parameters_of(function: FunctionType) -> Parameters:
+    """What a kernel may be called with. The subset's check has refused ``**named``."""
+    found = sorted(inspect.signature(function).parameters.values(), key=_order)
+    return Parameters(
+        function.__name__,
+        tuple(p.name for p in found),
+        sum(p.kind not in _LAST for p in found),
+        next((p.name for p in found if p.kind is Parameter.VAR_POSITIONAL), None),
+        {p.name: p.default for p in found if p.default is not Parameter.empty},
+    )
+
+
+def _order(parameter: Parameter) -> int:
+    """As in the function's code object: what takes the rest comes last."""
+    return _LAST.index(parameter.kind) + 1 if parameter.kind in _LAST else 0

@@ -1,0 +1,81 @@
+"""The types of a launch's arguments against a declared signature: the arguments' own, or the
+declared ones that they fit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import NoReturn
+
+from pycu2c.diagnostics import LaunchError
+from pycu2c.runtime.arguments import Argument, ArrayArgument
+from pycu2c.runtime.given import Given, item_name
+from pycu2c.types import Array, Constant, ParameterType, Scalar, Signature, Tuple
+from pycu2c.values import scalar_of
+
+
+def fitted(given: Given, declared: Signature, names: Sequence[str]) -> Signature:
+    """The signature that a launch runs with. Raises LaunchError, which names the argument."""
+    leaves = iter(given.leaves)
+    pairs = zip(given.types, declared.parameters, names, strict=True)
+    return Signature(tuple(_fitted(own, wanted, name, leaves) for own, wanted, name in pairs))
+
+
+def _fitted(
+    own: ParameterType, wanted: ParameterType, name: str, leaves: Iterator[Argument]
+) -> ParameterType:
+    match own, wanted:
+        case Tuple(), Tuple() if _same_shape(own, wanted):
+            names = wanted.names or own.names
+            steps = names or [str(i + 1) for i in range(len(own.items))]
+            items = [
+                _fitted(a, b, item_name(name, step), leaves)
+                for a, b, step in zip(own.items, wanted.items, steps)
+            ]
+            return Tuple(tuple(items), names)
+        case Constant(), Constant() if own == wanted:
+            return own
+        case Array(), Array():
+            next(leaves)
+            same = (own.dtype, own.ndim) == (wanted.dtype, wanted.ndim)
+            if same and (own.layout == "C" or wanted.layout == "A"):
+                return own
+            _refuse(own, wanted, name, f"`{own}`")
+        case Scalar(), Scalar():
+            number = next(leaves)
+            if _holds(wanted, number):
+                return wanted
+            _refuse(own, wanted, name, f"{number!r}")
+        case _:
+            shown = f"{next(leaves)!r}" if isinstance(own, Scalar) else f"`{own}`"
+            _refuse(own, wanted, name, shown)
+
+
+def _same_shape(own: Tuple, wanted: Tuple) -> bool:
+    if len(own.items) != len(wanted.items):
+        return False
+    return not own.names or not wanted.names or own.names == wanted.names
+
+
+def _holds(wanted: Scalar, argument: Argument) -> bool:
+    """Whether a number arrives in a declared type with nothing lost; a Python float may be
+    rounded to a narrower one, as anywhere in numpy."""
+    assert not isinstance(argument, ArrayArgument)
+    own = scalar_of(argument)
+    assert own is not None
+    if own.dtype.is_complex and not wanted.dtype.is_complex:
+        return False
+    if wanted.dtype.is_complex:
+        return own.weak or complex(wanted(argument)) == complex(argument)
+    if wanted.dtype.is_float:
+        return own.weak or not own.dtype.is_float or float(wanted(argument)) == float(argument)
+    if not math.isfinite(argument) or argument != int(argument):
+        return False
+    return wanted.dtype.minimum <= int(argument) <= wanted.dtype.maximum
+
+
+def _refuse(own: ParameterType, wanted: ParameterType, name: str, shown: str) -> NoReturn:
+    cure = ""
+    if isinstance(wanted, Array) and isinstance(own, Array) and own.dtype != wanted.dtype:
+        cure = f": pass .astype(numpy.{wanted.dtype}), or leave the type out of the signature"
+    raise LaunchError(f"{name} is declared `{wanted}`, given {shown}{cure}")
