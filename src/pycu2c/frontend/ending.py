@@ -6,12 +6,12 @@ from __future__ import annotations
 from pycu2c.diagnostics import Label, fail
 from pycu2c.dtypes import Kind
 from pycu2c.frontend.frame import Frame, Items, Value, number
-from pycu2c.frontend.structured import leaf_types, packed, result_type
+from pycu2c.frontend.structured import packed, result_type
 from pycu2c.ir.construct import const
 from pycu2c.ir.nodes import Body, Const, Expr, If, Return, Stmt
 from pycu2c.ir.walk import children, map_stmt
 from pycu2c.source import Span
-from pycu2c.types import WEAK_BOOL, ParameterType, Scalar, Tuple
+from pycu2c.types import WEAK_BOOL, ParameterType, Scalar, Tuple, leaf_types
 
 _ENDING = ("<value>", "<ended>")
 

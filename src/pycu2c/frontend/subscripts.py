@@ -158,6 +158,10 @@ def _item(frame: Frame, owner: Items, node: ast.Subscript) -> Value:
         if cut.step == 0:
             fail("constant-needed", Label(frame.span(node.slice), "the step of a slice is not 0"))
         return Items(owner.items[cut], frame.span(node))
+    if owner.names and isinstance(node.slice, (ast.Constant, ast.Name)):
+        key = frame.value(node.slice)  # a record's field
+        if isinstance(key, Static) and isinstance(key.value, str) and key.value in owner.names:
+            return owner.items[owner.names.index(key.value)]
     index = _constant(frame, node.slice)
     count = len(owner.items)
     if index is None or not -count <= index < count:

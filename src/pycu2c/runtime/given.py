@@ -45,18 +45,18 @@ def _taken(value: Any, name: str, leaves: list[Argument]) -> ParameterType:
     if scalar is not None:
         leaves.append(value)
         return scalar
-    array = describe(value, name)
+    array = None if isinstance(value, type) else describe(value, name)
     if array is not None:
         leaves.append(array)
         return array.type
     if isinstance(value, tuple):
         return _tuple(value, getattr(value, "_fields", ()), name, leaves)
+    constant = _constant(value)
+    if constant is not None:
+        return constant
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return _of_dataclass(value, name, leaves)
-    constant = _constant(value)
-    if constant is None:
-        _refuse(value, name)
-    return constant
+    _refuse(value, name)
 
 
 def item_name(name: str, step: str) -> str:

@@ -8,6 +8,7 @@ Threads are generators; a block's threads take turns from barrier to barrier.
 from __future__ import annotations
 
 import ast
+import functools
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -60,6 +61,7 @@ class ReferenceKernel:
         self._devices: dict[int, tuple[Callable[..., Any], bool]] = {}
         self._waiting: dict[Source, bool] = {}
         self._block: _Block | None = None
+        self._own = source.tree.args
         self._run: Callable[..., calls.Steps] = self._rewritten(source, True)
 
     def launch(
@@ -70,19 +72,23 @@ class ReferenceKernel:
         Raises IndexError, with file and line, for an index outside of its array.
         """
         values = [_argument(v, t) for v, t in zip(arguments, self._parameter_types, strict=True)]
+        by_name = _by_name(self._own, values)
+        run = functools.partial(self._run, *_positional(self._own, values), **by_name)
         extents = _dim3(grid), _dim3(block)
         try:
             for position in _positions(extents[0]):
                 self._block = _Block(np.full(shared_bytes, memory.POISON, np.uint8))
-                self._run_block(position, extents, values)
+                self._run_block(position, extents, run)
         finally:
             self._block = MACHINE.thread = None
 
-    def _run_block(self, position: Dim3, extents: tuple[Dim3, Dim3], values: list[Any]) -> None:
+    def _run_block(
+        self, position: Dim3, extents: tuple[Dim3, Dim3], run: Callable[[], calls.Steps]
+    ) -> None:
         """Each thread to its next barrier, in turns, until all have ended."""
         grid, block = extents
         running = [
-            (Thread(index, position, block, grid), self._run(*values))
+            (Thread(index, position, block, grid), run())
             for index in _positions(block)
         ]
         while running:
@@ -177,6 +183,19 @@ def _argument(value: Any, kind: ParameterType) -> Any:
             return type(value)(*parts) if names else tuple(parts)
         case _:
             return value
+
+
+def _positional(own: ast.arguments, values: list[Any]) -> list[Any]:
+    """Of a value for each parameter (the one that takes the rest comes last), those that a call
+    gives by position."""
+    rest = values[-1] if own.vararg else ()
+    return [*values[: len(own.posonlyargs) + len(own.args)], *rest]
+
+
+def _by_name(own: ast.arguments, values: list[Any]) -> dict[str, Any]:
+    """Those that a call gives by name."""
+    first = len(own.posonlyargs) + len(own.args)
+    return {a.arg: value for a, value in zip(own.kwonlyargs, values[first:])}
 
 
 def _named(node: ast.expr, free: Mapping[str, Any]) -> object:
