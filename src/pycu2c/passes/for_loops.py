@@ -12,6 +12,7 @@ from pycu2c.ir.nodes import (
     Assign,
     Body,
     Call,
+    Const,
     Expr,
     For,
     Function,
@@ -41,10 +42,12 @@ def legal_for(loop: For, function: Function, step: Interval, fresh: Fresh) -> Bo
         before.append(Assign(var, e, e.span))
         return var
 
-    if step.low <= 0 <= step.high:
+    # C's loop is written for steps upwards, and for constants
+    if step.low <= 0 and not isinstance(loop.step, Const):
         start, stop = kept(loop.start, "start"), kept(loop.stop, "stop")
         pace = kept(loop.step, "step")
-        return (*before, *_either_way(loop, start, stop, pace, fresh))
+        counting = replace(loop, start=start, stop=stop, step=pace)
+        return (*before, *_counted(counting, step, fresh))
     start = loop.start
     if _acts(loop) and not all(_is_steady(e, changed) for e in (loop.stop, loop.step)):
         start = kept(start, "start")  # it is evaluated first
@@ -93,21 +96,18 @@ def _uses(body: Body, name: str) -> int:
     return targets + sum(isinstance(e, Var) and e.name == name for e in all_expressions(body))
 
 
-def _either_way(loop: For, start: Expr, stop: Expr, step: Expr, fresh: Fresh) -> Body:
-    """A step whose sign is not known: count in a while loop that looks at it."""
+def _counted(loop: For, step: Interval, fresh: Fresh) -> Body:
+    """A step that may go down: count in a while loop, which looks at it unless its sign is known."""
     span = loop.span
     counter = Var(fresh(loop.var.name), scalar_type(loop.var), span)
-    zero = const(0, span, scalar_type(step))
-    upwards = both(
-        Junction.AND, binary(GT, step, zero, span), binary(LT, counter, stop, span), span
-    )
-    downwards = both(
-        Junction.AND, binary(LT, step, zero, span), binary(GT, counter, stop, span), span
-    )
+    zero = const(0, span, scalar_type(loop.step))
+    above, below = binary(GT, counter, loop.stop, span), binary(LT, counter, loop.stop, span)
+    upwards = both(Junction.AND, binary(GT, loop.step, zero, span), below, span)
+    downwards = both(Junction.AND, binary(LT, loop.step, zero, span), above, span)
     body = (
         Assign(loop.var, counter, span),
-        Assign(counter, binary(ADD, counter, step, span), span),
+        Assign(counter, binary(ADD, counter, loop.step, span), span),
         *loop.body,
     )
-    going = both(Junction.OR, upwards, downwards, span)
-    return (Assign(counter, start, span), While(going, body, span))
+    going = above if step.high < 0 else both(Junction.OR, upwards, downwards, span)
+    return (Assign(counter, loop.start, span), While(going, body, span))

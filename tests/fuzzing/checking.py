@@ -1,0 +1,204 @@
+"""The reference interpreter under watch: what a kernel means, or why it means nothing.
+
+A kernel that the language gives no meaning is Undefined, and no target is judged by it: races,
+barriers that threads do not reach together, elements read before they are written, floats that
+an integer cannot hold, Python ints beyond 64 bits. This lets the shrinker rewrite cases freely.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+from unittest import mock
+
+import numpy as np
+
+from pycu2c import values
+from pycu2c.frontend.build import Built
+from pycu2c.intrinsics import memory
+from pycu2c.intrinsics.machine import MACHINE
+from pycu2c.runtime import reference_calls
+from pycu2c.runtime.reference import ReferenceKernel, _advance, _positions
+from pycu2c.source import Source
+from pycu2c.types import WEAK_INT, Scalar, Signature
+
+SECONDS = 5.0  # that a launch may take
+
+
+class Undefined(Exception):
+    """The kernel has no meaning to compare with."""
+
+
+class _OfFloat(int):
+    """A whole number that was cut from a float."""
+
+
+class _OfStrong(int):
+    """A whole number that had a numpy type."""
+
+
+def _truncated(value: Any) -> int:
+    if isinstance(value, int):
+        return value
+    if isinstance(value, np.integer | np.bool_):
+        return _OfStrong(value)
+    if not np.isfinite(value):
+        raise Undefined(f"{value} as an integer")
+    return _OfFloat(value)
+
+
+_wrap = values.wrap
+
+
+def _watched_wrap(value: int, scalar: Scalar) -> int:
+    lost = not values.fits(value, scalar)
+    if lost and isinstance(value, _OfFloat):
+        raise Undefined(f"{value} from a float as {scalar}")
+    if lost and scalar == WEAK_INT and not isinstance(value, _OfStrong):
+        raise Undefined(f"{value} is beyond 64 bits")
+    return _wrap(value, scalar)
+
+
+class _Watch:
+    """Who has touched which element, and when."""
+
+    def __init__(self) -> None:
+        self.phase = 0  # how many barriers the running block has passed
+        self.readers: dict[int, set[tuple[Any, Any, int]]] = {}
+        self.writers: dict[int, set[tuple[Any, Any, int]]] = {}
+        self.blank: set[int] = set()  # elements of the kernel's own arrays, before a store
+        self.kept: dict[int, Any] = {}  # so that no address is used twice
+
+    def fresh(self, array: Any) -> Any:
+        if id(array) not in self.kept:
+            self.kept[id(array)] = array
+            start = array.__array_interface__["data"][0]
+            self.blank.update(range(start, start + array.nbytes, array.itemsize))
+        return array
+
+    def touched(self, owner: Any, index: Any, writes: bool) -> None:
+        if not isinstance(owner, np.ndarray):
+            return
+        indices = index if isinstance(index, tuple) else (index,)
+        if len(indices) != owner.ndim or any(isinstance(i, slice) for i in indices):
+            return
+        address = owner.__array_interface__["data"][0]
+        for i, length, stride in zip(indices, owner.shape, owner.strides, strict=True):
+            whole = int(i)
+            address += (whole + length if whole < 0 else whole) * stride
+        self._record(address, writes)
+
+    def _record(self, address: int, writes: bool) -> None:
+        thread = MACHINE.current()
+        me = (thread.blockIdx, thread.threadIdx, self.phase)
+        if writes:
+            self.blank.discard(address)
+            self._conflicts(me, self.readers.get(address, ()))
+        elif address in self.blank:
+            raise Undefined("an element is read before it is written")
+        self._conflicts(me, self.writers.get(address, ()))
+        table = self.writers if writes else self.readers
+        table.setdefault(address, set()).add(me)
+
+    def _conflicts(self, me: tuple[Any, Any, int], others: Any) -> None:
+        for block, thread, phase in others:
+            if (block, thread) != me[:2] and (block != me[0] or phase == me[2]):
+                raise Undefined("two threads race")
+
+
+class WatchedKernel(ReferenceKernel):
+    """A reference kernel that raises Undefined where the language says nothing."""
+
+    watch: _Watch
+
+    def _callee(self, value: object, node: Any, source: Source) -> tuple[Callable[..., Any], bool]:
+        function, waits = super()._callee(value, node, source)
+        if value in (memory.local_array, memory.shared_array):
+            return (lambda *a, **k: self.watch.fresh(function(*a, **k))), waits
+        return function, waits
+
+    def _run_block(self, position: Any, extents: Any, values: list[Any]) -> None:
+        grid, block = extents
+        running = [
+            (reference_thread(index, position, block, grid), self._run(*values))
+            for index in _positions(block)
+        ]
+        self.watch.phase = 0
+        while running:
+            running = [pair for pair in running if _advance(*pair)]
+            if len({_waiting_at(steps) for _, steps in running}) > 1:
+                raise Undefined("threads wait at different barriers")
+            self.watch.phase += 1
+
+
+def reference_thread(index: Any, position: Any, block: Any, grid: Any) -> Any:
+    from pycu2c.intrinsics.machine import Thread
+
+    return Thread(index, position, block, grid)
+
+
+def _waiting_at(steps: Any) -> tuple[int, ...]:
+    """The lines of the generators that stand still, from the kernel inwards."""
+    lines = []
+    while steps is not None and hasattr(steps, "gi_frame"):
+        lines.append(steps.gi_frame.f_lineno)
+        steps = steps.gi_yieldfrom
+    return tuple(lines)
+
+
+def run_reference(
+    source: Source, built: Built, signature: Signature, extents: tuple[Any, Any], arguments: Any
+) -> None:
+    """Run a launch; arrays are changed in place. Raises Undefined."""
+    watch = _Watch()
+    load, store = reference_calls.load, reference_calls.store
+
+    def watched_load(owner: Any, index: Any, where: str) -> Any:
+        value = load(owner, index, where)
+        watch.touched(owner, index, False)
+        return value
+
+    def watched_store(array: Any, index: Any, value: Any, where: str) -> None:
+        store(array, index, value, where)
+        watch.touched(array, index, True)
+
+    patches = (
+        mock.patch.object(reference_calls, "load", watched_load),
+        mock.patch.object(reference_calls, "store", watched_store),
+        mock.patch.object(values, "_truncated", _truncated),
+        mock.patch.object(values, "wrap", _watched_wrap),
+    )
+    with patches[0], patches[1]:
+        kernel = WatchedKernel(
+            source, built.local_types, built.join_types, signature.parameters, _device_source
+        )
+        kernel.watch = watch
+        with patches[2], patches[3], limited(SECONDS):
+            try:
+                kernel.launch(*extents, 0, arguments)
+            except IndexError as error:
+                raise Undefined(str(error)) from error
+
+
+def _device_source(value: object) -> Source | None:
+    found = getattr(value, "__pycu2c_device__", None)
+    return found if isinstance(found, Source) else None
+
+
+@contextmanager
+def limited(seconds: float) -> Iterator[None]:
+    """Raises Undefined where Python runs for longer."""
+
+    def ring(signum: int, frame: FrameType | None) -> None:
+        raise Undefined("it runs for too long")
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

@@ -1,0 +1,53 @@
+"""Whether two runs of a case have left the same arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
+
+TOLERANCE = 64  # units in the last place that library functions may differ by
+
+
+def whole(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The memory that an array is a view of: what lies between its elements counts too."""
+    return array if array.base is None else whole(array.base)
+
+
+def difference(
+    expected: Sequence[Any], actual: Sequence[Any], approximate: Collection[int]
+) -> str:
+    """What differs, in a few lines; empty where nothing does."""
+    for position, (e, a) in enumerate(zip(expected, actual, strict=True)):
+        if not isinstance(e, np.ndarray):
+            continue
+        left, right = whole(e).reshape(-1), whole(a).reshape(-1)
+        equal = close(left, right) if position in approximate else identical(left, right)
+        if not equal.all():
+            where = int(np.flatnonzero(~equal)[0])
+            return (
+                f"argument {position}, element {where} of its memory: "
+                f"expected {left[where]!r}, got {right[where]!r}\n"
+                f"expected {left.tolist()}\nactual   {right.tolist()}"
+            )
+    return ""
+
+
+def identical(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Bit for bit; one NaN is as good as another."""
+    same: np.ndarray[Any, Any] = a == b
+    if a.dtype.kind in "iub":
+        return same
+    if a.dtype.kind == "c":
+        return identical(a.real, b.real) & identical(a.imag, b.imag)
+    nans = np.isnan(a) & np.isnan(b)
+    return (same & (np.signbit(a) == np.signbit(b))) | nans
+
+
+def close(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    with np.errstate(all="ignore"):
+        info = np.finfo(a.dtype)
+        near = np.abs(a - b) <= TOLERANCE * float(info.eps) * np.maximum(np.abs(a), np.abs(b))
+        tiny = np.abs(a - b) <= float(info.tiny) * TOLERANCE
+    return near | tiny | (a == b) | (np.isnan(a) & np.isnan(b))

@@ -1,0 +1,126 @@
+"""Chunks of cases in processes of their own, so that a crash or an endless loop costs one."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+
+from fuzzing.cases import text_of
+from fuzzing.running import Outcome, run_texts
+
+_FORK = multiprocessing.get_context("fork")
+LIMITS = {"cpu": 5.0, "cuda": 30.0, "nvrtc": 60.0}  # seconds from one outcome to the next
+COMPILING = 60.0  # seconds to the first
+
+
+@dataclass(slots=True)
+class _Work:
+    """A process that works on cases, and what it has said so far."""
+
+    texts: list[str]
+    seeds: list[int]
+    target: str
+    process: BaseProcess
+    pipe: Connection
+    heard: float
+    outcomes: list[Outcome] = field(default_factory=list)
+    compiled: bool = False
+
+    def overdue(self) -> bool:
+        limit = LIMITS[self.target] if self.compiled else COMPILING
+        return time.monotonic() - self.heard > limit
+
+    def left(self) -> list[tuple[str, int]]:
+        """The cases with no outcome, in order."""
+        done = {o.text for o in self.outcomes}
+        return [(t, s) for t, s in zip(self.texts, self.seeds, strict=True) if t not in done]
+
+
+def _start(texts: list[str], seeds: list[int], target: str) -> _Work:
+    receiver, sender = _FORK.Pipe(duplex=False)
+
+    def work() -> None:
+        os.environ["PYCU2C_THREADS"] = "2"
+        for outcome in run_texts(texts, target, seeds):
+            sender.send(outcome)
+        sender.send(None)
+
+    process = _FORK.Process(target=work, daemon=True)
+    process.start()
+    sender.close()
+    return _Work(texts, seeds, target, process, receiver, time.monotonic())
+
+
+def _hear(work: _Work) -> str:
+    """Take what a process has said. ``done``, ``died N``, ``hung``, or nothing if it goes on."""
+    try:
+        while work.pipe.poll(0):
+            found = work.pipe.recv()
+            if found is None:
+                return "done"
+            if found.status == "compiled":
+                work.compiled = True
+            else:
+                work.outcomes.append(found)
+            work.heard = time.monotonic()
+    except EOFError:
+        work.process.join(5)
+        return f"died with {work.process.exitcode}"
+    return "hung" if work.overdue() else ""
+
+
+def _end(work: _Work) -> None:
+    work.pipe.close()
+    work.process.join(0.2)
+    if work.process.is_alive():
+        work.process.kill()
+    work.process.join()
+
+
+def run_all(
+    seeds: Sequence[int], target: str, jobs: int, chunk: int, stop: Callable[[], bool]
+) -> Iterator[Outcome]:
+    """Every seed's outcome, in no order; none are started once ``stop()`` is true."""
+    starts = iter(range(0, len(seeds), chunk))
+    waiting: list[list[tuple[str, int]]] = []
+    running: list[_Work] = []
+    while True:
+        while len(running) < jobs:
+            if not waiting and not stop():
+                first = next(starts, None)
+                if first is not None:
+                    waiting.append([(text_of(s), s) for s in seeds[first : first + chunk]])
+            if not waiting:
+                break
+            mine = waiting.pop()
+            running.append(_start([t for t, _ in mine], [s for _, s in mine], target))
+        if not running:
+            return
+        wait([w.pipe for w in running], timeout=0.5)
+        for work in list(running):
+            state = _hear(work)
+            if not state:
+                continue
+            running.remove(work)
+            _end(work)
+            yield from work.outcomes
+            rest = work.left()
+            if state != "done" and rest:
+                yield Outcome(rest[0][0], state.split()[0], state, rest[0][1])
+                waiting += [rest[1:]] if rest[1:] else []
+
+
+def run_alone(text: str, target: str) -> Outcome:
+    """One case, in a process of its own."""
+    work = _start([text], [-1], target)
+    state = ""
+    while not state:
+        wait([work.pipe], timeout=0.1)
+        state = _hear(work)
+    _end(work)
+    return work.outcomes[0] if work.outcomes else Outcome(text, state.split()[0], state)

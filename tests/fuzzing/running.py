@@ -1,0 +1,268 @@
+"""Cases run on a target and compared with the reference, many to a compilation."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tempfile
+import traceback
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from fuzzing.cases import Case, load, text_of
+from fuzzing.checking import Undefined, run_reference
+from fuzzing.comparing import difference
+
+from pycu2c.compiler import Generated, build_module, generate
+from pycu2c.diagnostics import CompileError, CompileWarning
+from pycu2c.frontend.build import Built
+from pycu2c.passes.ranges import Facts
+from pycu2c.runtime import driver
+from pycu2c.runtime.arguments import layout_of
+from pycu2c.runtime.configuration import Launch, extent
+from pycu2c.runtime.cpu import CpuKernel
+from pycu2c.runtime.cuda import CudaKernel
+from pycu2c.specialization import CpuRunner, CudaRunner
+from pycu2c.targets import TARGETS
+from pycu2c.toolchain import cc, nvrtc
+from pycu2c.toolchain.binary import Binary, RejectedCode
+
+ARCH = "sm_90"  # where there is no GPU to ask
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a case: ``same``, ``undefined``, or a failure.
+
+    Failures are ``refused`` (a CompileError), ``crash`` (an exception), ``c-refused`` and
+    ``wrong``; ``died`` and ``hung`` are found by those who wait for the process.
+    """
+
+    text: str
+    status: str
+    detail: str = ""
+    seed: int = -1
+    warned: int = 0  # how many reads may find nothing assigned
+
+    @property
+    def failed(self) -> bool:
+        return self.status not in ("same", "undefined", "compiled")
+
+    @property
+    def kind(self) -> str:
+        """What stays the same while a case shrinks."""
+        if self.status not in ("refused", "crash"):
+            return self.status
+        first = self.detail.partition("\n")[0]
+        under = re.search(r"\^+ (.*)", self.detail) if self.status == "refused" else None
+        said = f"{first} {under[1] if under else ''}"
+        return f"{self.status}: {re.sub(r'[^A-Za-z ]+', '', said)[:80].strip()}"
+
+
+COMPILED = Outcome("", "compiled")  # launches follow: whoever waits may lose patience
+
+
+@dataclass(slots=True)
+class _Prepared:
+    """A case that has a meaning, and its texts for the target."""
+
+    case: Case
+    seed: int
+    expected: list[Any]
+    texts: list[Generated]
+    warned: int
+
+
+def arguments_of(case: Case) -> list[Any]:
+    return list(case.module["arguments"]())
+
+
+def run_seeds(seeds: Sequence[int], target: str) -> list[Outcome]:
+    found = run_texts([text_of(s) for s in seeds], target, list(seeds))
+    return [outcome for outcome in found if outcome is not COMPILED]
+
+
+def run_texts(texts: Sequence[str], target: str, seeds: Sequence[int] = ()) -> Iterator[Outcome]:
+    """What becomes of each case on ``cpu``, ``cuda``, or ``nvrtc`` (compiled alone).
+
+    First come those that do not get as far as a launch; then COMPILED, and the others in order.
+    """
+    prepared: list[_Prepared] = []
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", CompileWarning)
+        for text, seed in zip(texts, seeds or [-1] * len(texts), strict=True):
+            found = _prepare(text, seed, target)
+            if isinstance(found, Outcome):
+                yield found
+            else:
+                prepared.append(found)
+        yield from _TARGETS[target](prepared)
+
+
+def _prepare(text: str, seed: int, target: str) -> _Prepared | Outcome:
+    try:
+        case = load(text)
+        source, built, signature = typed(case)
+        expected = arguments_of(case)
+        extents = case.module["GRID"], case.module["BLOCK"]
+        run_reference(source, built, signature, extents, expected)
+        language = "cpu" if target == "cpu" else "cuda"
+        facts = [Facts()] if target == "cpu" else [Facts(index32=True), Facts(index32=False)]
+        generated = [generate(built.module, TARGETS[language], f) for f in facts]
+        return _Prepared(case, seed, expected, generated, len(built.warnings))
+    except Undefined as error:
+        return Outcome(text, "undefined", str(error), seed)
+    except CompileError as error:
+        return Outcome(text, "refused", f"{error.code}\n{error}", seed)
+    except Exception as error:
+        detail = f"{type(error).__name__}: {error}\n{traceback.format_exc()}"
+        return Outcome(text, "crash", detail, seed)
+
+
+def typed(case: Case) -> tuple[Any, Built, Any]:
+    """A case's source, its IR, and the signature of its launch."""
+    launcher = case.kernel.launcher
+    signature = launcher.signature(launcher.arguments(arguments_of(case)))
+    return launcher.source, build_module(launcher.source, signature), signature
+
+
+def _entries(prepared: Sequence[_Prepared]) -> list[tuple[str, str]]:
+    """Each text with a name for its kernel that no other has."""
+    found = []
+    for number, p in enumerate(prepared):
+        for variant, generated in enumerate(p.texts):
+            entry = f"{generated.entry}_{number}_{variant}"
+            found.append((entry, re.sub(rf"\b{generated.entry}\b", entry, generated.text)))
+    return found
+
+
+def _together(
+    prepared: list[_Prepared],
+    compiled: Callable[[list[tuple[str, str]]], Binary],
+    run: Callable[[_Prepared, list[Binary]], Outcome],
+) -> Iterator[Outcome]:
+    """Compile all at once; where that is refused, each half by itself."""
+    if not prepared:
+        return
+    entries = _entries(prepared)
+    try:
+        binary = compiled(entries)
+    except RejectedCode as error:
+        if len(prepared) == 1:
+            yield Outcome(prepared[0].case.text, "c-refused", error.log, prepared[0].seed)
+            return
+        half = len(prepared) // 2
+        for part in (prepared[:half], prepared[half:]):
+            yield from _together(part, compiled, run)
+        return
+    yield COMPILED
+    position = 0
+    for p in prepared:
+        mine = entries[position : position + len(p.texts)]
+        position += len(p.texts)
+        binaries = [
+            Binary(binary.kind, entry, text, binary.data, binary.path, "") for entry, text in mine
+        ]
+        yield run(p, binaries)
+
+
+def _judged(p: _Prepared, launch: Callable[[list[Any]], None]) -> Outcome:
+    actual = arguments_of(p.case)
+    launch(actual)
+    found = difference(p.expected, actual, p.case.module["APPROXIMATE"])
+    return Outcome(p.case.text, "wrong" if found else "same", found, p.seed, p.warned)
+
+
+def _launch(p: _Prepared) -> Launch:
+    module = p.case.module
+    return Launch(extent(module["GRID"], "grid", "k"), extent(module["BLOCK"], "block", "k"), None, 0)
+
+
+# ---- the CPU -------------------------------------------------------------------------------
+
+
+def _on_cpu(prepared: list[_Prepared]) -> Iterator[Outcome]:
+    with tempfile.TemporaryDirectory(prefix="fuzz-") as folder:
+        yield from _together(prepared, lambda e: _compiled_c(e, Path(folder)), _run_cpu)
+
+
+def _compiled_c(entries: list[tuple[str, str]], folder: Path) -> Binary:
+    """One library of many files, with the flags that kernels are compiled with."""
+    names = []
+    for entry, text in entries:
+        (folder / f"{entry}.c").write_text(text)
+        names.append(f"{entry}.c")
+    library = folder / f"lib{len(entries)}_{len(list(folder.iterdir()))}.so"
+    compiler = cc.find_compiler()
+    flags = (*cc.FLAGS, "-ffp-contract=off", "-shared", "-pthread", "-o", str(library))
+    words = (*compiler.command, *flags, *names, "-lm")
+    ran = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
+    if ran.returncode:
+        raise RejectedCode(str(compiler), "", ran.stderr)
+    return Binary("so", entries[0][0], "", b"", library, "")
+
+
+def _run_cpu(p: _Prepared, binaries: list[Binary]) -> Outcome:
+    generated = p.texts[0]
+    runner = CpuRunner("k", generated, layout_of(generated.parameters), CpuKernel(binaries[0]))
+    given = p.case.kernel.launcher.arguments
+
+    def launch(actual: list[Any]) -> None:
+        runner.run(_launch(p), given(actual))
+
+    return _judged(p, launch)
+
+
+# ---- CUDA ----------------------------------------------------------------------------------
+
+
+def _compiled_cuda(entries: list[tuple[str, str]]) -> Binary:
+    """One program; each kernel's helpers and device functions in a namespace of its own."""
+    headers: dict[str, None] = {}
+    parts = []
+    for entry, text in entries:
+        lines = text.splitlines()
+        headers |= dict.fromkeys(line for line in lines if line.startswith("#include"))
+        body = "\n".join(line for line in lines if not line.startswith("#include"))
+        parts.append(f"namespace space_{entry} {{\n{body}\n}}\n")
+    arch = driver.arch() if driver.available() else ARCH
+    text = "\n".join([*headers, *parts])
+    return nvrtc.compile(text, entries[0][0], arch, fmad=False, cache=False)
+
+
+def _with_nvrtc(prepared: list[_Prepared]) -> Iterator[Outcome]:
+    def compiled_alone(p: _Prepared, _: list[Binary]) -> Outcome:
+        return Outcome(p.case.text, "same", "", p.seed)
+
+    return _together(prepared, _compiled_cuda, compiled_alone)
+
+
+def _on_cuda(prepared: list[_Prepared]) -> Iterator[Outcome]:
+    return _together(prepared, _compiled_cuda, _run_cuda)
+
+
+def _run_cuda(p: _Prepared, binaries: list[Binary]) -> Outcome:
+    given = p.case.kernel.launcher.arguments
+    for generated, binary in zip(p.texts, binaries, strict=True):
+        runner = CudaRunner("k", generated, layout_of(generated.parameters), CudaKernel(binary))
+
+        def launch(actual: list[Any], runner: CudaRunner = runner) -> None:
+            runner.run(_launch(p), given(actual))
+            driver.synchronize()
+
+        outcome = _judged(p, launch)
+        if outcome.failed:
+            return outcome
+    return outcome
+
+
+_TARGETS: dict[str, Callable[[list[_Prepared]], Iterator[Outcome]]] = {
+    "cpu": _on_cpu,
+    "cuda": _on_cuda,
+    "nvrtc": _with_nvrtc,
+}

@@ -1,0 +1,39 @@
+"""Random kernels, a few hundred with fixed seeds, and every kernel that once failed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from fuzzing.cases import text_of
+from fuzzing.running import run_seeds, run_texts
+
+from pycu2c.runtime import driver
+
+REGRESSIONS = sorted((Path(__file__).parent / "fuzzing" / "regressions").glob("*.py"))
+TARGETS = ["cpu", "cuda" if driver.available() else "nvrtc"]
+CHUNK = 10
+
+
+@pytest.mark.parametrize("first", range(0, 200, CHUNK))
+def test_random_kernels_on_the_cpu(first: int) -> None:
+    failed = [o for o in run_seeds(range(first, first + CHUNK), "cpu") if o.failed]
+    assert not failed, "\n\n".join(f"seed {o.seed}: {o.kind}\n{o.detail}" for o in failed)
+
+
+@pytest.mark.parametrize("first", range(1000, 1040, CHUNK))
+def test_random_kernels_on_the_gpu(first: int) -> None:
+    """Without a GPU, NVRTC compiles them."""
+    failed = [o for o in run_seeds(range(first, first + CHUNK), TARGETS[1]) if o.failed]
+    assert not failed, "\n\n".join(f"seed {o.seed}: {o.kind}\n{o.detail}" for o in failed)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("path", REGRESSIONS, ids=lambda p: str(p.stem))
+def test_what_once_failed(path: Path, target: str) -> None:
+    *_, outcome = run_texts([path.read_text()], target)
+    assert outcome.status == "same", f"{outcome.kind}\n{outcome.detail}"
+
+
+def test_a_seed_always_draws_the_same_kernel() -> None:
+    assert text_of(7) == text_of(7) != text_of(8)
