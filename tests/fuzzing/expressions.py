@@ -386,7 +386,7 @@ def absolute(w: Writer, kind: Scalar, depth: int) -> Made | None:
 
 
 _EXACT = ("math.sqrt", "math.fabs", "np.floor", "np.ceil", "np.trunc", "np.rint", "np.sqrt")
-_EXACT_TWO = ("math.copysign", "math.fmod", "np.minimum", "np.maximum")
+_EXACT_TWO = ("math.fmod", "np.minimum", "np.maximum")
 _TO_INT = ("math.floor", "math.ceil", "math.trunc", "round", "int")
 
 
@@ -401,6 +401,9 @@ def exact_function(w: Writer, kind: Scalar, depth: int) -> Made | None:
     first = expression(w, kind, depth - 1)
     if w.chance(0.5):
         return Made(f"{w.pick(_EXACT)}({first.text})", kind)
+    if w.chance(0.2):  # the sign of a NaN is nobody's: of an integer, then
+        sign = f"float({expression(w, w.pick(INTEGERS), depth - 1).text})"
+        return Made(f"math.copysign({first.text}, {sign})", kind)
     second = expression(w, kind, depth - 1)
     return Made(f"{w.pick(_EXACT_TWO)}({first.text}, {second.text})", kind)
 
@@ -410,6 +413,8 @@ def whole_of_float(w: Writer, kind: Scalar, depth: int) -> Made | None:
     if kind != WEAK_INT:
         return None
     inner = expression(w, w.pick((*FLOATS, WEAK_FLOAT)), depth - 2)
+    if inner.constant:
+        inner = _not_constant(w, inner)
     limit = w.pick((100, 50000))
     test = f"-{limit}.0 < {inner.operand} < {limit}.0"
     text = f"{w.pick(_TO_INT)}({inner.text}) if {test} else {w.rng.randrange(9)}"
