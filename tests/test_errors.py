@@ -50,7 +50,9 @@ def test_comments_are_all_read() -> None:
 
 def test_every_refusal_has_a_case() -> None:
     seen = {(d.code, d.labels[0].text, d.help) for d in [*refused(), *refused_trees()]}
-    assert {(row.code, row.text, row.help) for row in rows()} - seen == set()
+    newer = set() if sys.version_info >= (3, 12) else {refusals.TYPE_ALIAS}
+    wanted = {(row.code, row.text, row.help) for row in set(rows()) - newer}
+    assert wanted - seen == set()
 
 
 def test_every_refusal_helps() -> None:

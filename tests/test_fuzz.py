@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from fuzzing.cases import text_of
 from fuzzing.running import run_seeds, run_texts
-
 from pycu2c.runtime import driver
 
 REGRESSIONS = sorted((Path(__file__).parent / "fuzzing" / "regressions").glob("*.py"))

@@ -4,8 +4,12 @@ from pycu2c import cuda, types
 from pycu2c.diagnostics import CompileError, CompileWarning, LaunchError
 from pycu2c.kernel import device, kernel
 from pycu2c.types import (
+    bfloat16,
     bool_,
     boolean,
+    complex64,
+    complex128,
+    float16,
     float32,
     float64,
     int8,
@@ -24,10 +28,14 @@ __all__ = [
     "CompileError",
     "CompileWarning",
     "LaunchError",
+    "bfloat16",
     "bool_",
     "boolean",
+    "complex64",
+    "complex128",
     "cuda",
     "device",
+    "float16",
     "float32",
     "float64",
     "int8",

@@ -11,7 +11,6 @@ from pathlib import Path
 from fuzzing.parallel import run_all, run_alone
 from fuzzing.running import Outcome
 from fuzzing.shrinking import shrunk
-
 from pycu2c.runtime.cpu import thread_count
 
 FOUND = Path(__file__).parent.parent.parent / "out" / "fuzz"

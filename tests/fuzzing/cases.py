@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
 from fuzzing.expressions import type_name
 from fuzzing.statements import statements, value
 from fuzzing.writing import FLOATS, INTEGERS, STRONG, WEAK, ArrayName, DeviceName, Place, Writer
-
 from pycu2c.dtypes import Kind
 from pycu2c.types import WEAK_BOOL, WEAK_INT, Scalar
 
@@ -262,13 +262,19 @@ class _Drawing:
         flat = max(self.grid[1:]) == max(self.block[1:]) == 1
         if flat:
             w.line(
-                w.pick(("i = cuda.grid(1)", "i = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x"))
+                w.pick(
+                    ("i = cuda.grid(1)", "i = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x")
+                )
             )
             w.line("t = cuda.threadIdx.x")
             w.line("x, y = i, 0")
         elif self.grid[2] * self.block[2] == 1:
             w.line("x, y = cuda.grid(2)")
-            w.line("i = y * cuda.gridsize(2)[0] + x" if w.chance(0.5) else "width, height = cuda.gridsize(2)")
+            w.line(
+                "i = y * cuda.gridsize(2)[0] + x"
+                if w.chance(0.5)
+                else "width, height = cuda.gridsize(2)"
+            )
             if w.lines[-1].strip().startswith("width"):
                 w.line("i = y * width + x")
             w.line("t = cuda.threadIdx.y * cuda.blockDim.x + cuda.threadIdx.x")
@@ -322,7 +328,9 @@ def _float_text(rng: random.Random, bits: int) -> str:
 
 def number_text(rng: random.Random, kind: Scalar) -> str:
     """A numpy scalar: a strong argument."""
-    return f"np.{'bool_' if kind.dtype.kind is Kind.BOOL else kind.dtype}({element_text(rng, kind)})"
+    return (
+        f"np.{'bool_' if kind.dtype.kind is Kind.BOOL else kind.dtype}({element_text(rng, kind)})"
+    )
 
 
 def _weak_text(rng: random.Random, kind: Scalar) -> str:

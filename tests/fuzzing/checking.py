@@ -120,11 +120,10 @@ class WatchedKernel(ReferenceKernel):
             return (lambda *a, **k: self.watch.fresh(function(*a, **k))), waits
         return function, waits
 
-    def _run_block(self, position: Any, extents: Any, values: list[Any]) -> None:
+    def _run_block(self, position: Any, extents: Any, run: Callable[[], Any]) -> None:
         grid, block = extents
         running = [
-            (reference_thread(index, position, block, grid), self._run(*values))
-            for index in _positions(block)
+            (reference_thread(index, position, block, grid), run()) for index in _positions(block)
         ]
         self.watch.phase = 0
         while running:

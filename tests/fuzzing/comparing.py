@@ -15,9 +15,7 @@ def whole(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return array if array.base is None else whole(array.base)
 
 
-def difference(
-    expected: Sequence[Any], actual: Sequence[Any], approximate: Collection[int]
-) -> str:
+def difference(expected: Sequence[Any], actual: Sequence[Any], approximate: Collection[int]) -> str:
     """What differs, in a few lines; empty where nothing does."""
     for position, (e, a) in enumerate(zip(expected, actual, strict=True)):
         if not isinstance(e, np.ndarray):

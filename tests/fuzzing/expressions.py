@@ -16,7 +16,6 @@ from fuzzing.writing import (
     Made,
     Writer,
 )
-
 from pycu2c.dtypes import Kind
 from pycu2c.operators import (
     ADD,
@@ -207,7 +206,9 @@ def operand_types(operator: Operator, kind: Scalar) -> tuple[tuple[Scalar, Scala
     return tuple(found)
 
 
-def _pair_of_types(w: Writer, pairs: tuple[tuple[Scalar, Scalar], ...], kind: Scalar) -> tuple[Scalar, Scalar]:
+def _pair_of_types(
+    w: Writer, pairs: tuple[tuple[Scalar, Scalar], ...], kind: Scalar
+) -> tuple[Scalar, Scalar]:
     """Most often with ``kind`` itself on a side, and often with a weak partner."""
     near = [p for p in pairs if kind in p]
     if near and w.chance(0.85):
@@ -437,7 +438,9 @@ def python_float(w: Writer, kind: Scalar, depth: int) -> Made | None:
 
 
 def python_bool(w: Writer, kind: Scalar, depth: int) -> Made | None:
-    return Made(f"bool({any_expression(w, depth - 1).text})", kind, 1) if kind == WEAK_BOOL else None
+    return (
+        Made(f"bool({any_expression(w, depth - 1).text})", kind, 1) if kind == WEAK_BOOL else None
+    )
 
 
 def conversion(w: Writer, kind: Scalar, depth: int) -> Made | None:
@@ -553,5 +556,3 @@ def library_call(w: Writer, kind: Scalar, depth: int) -> str:
     name, domain = w.pick(_LIBRARY)
     inside = domain.format(inner.operand) if domain else f"{inner.operand} % 100.0"
     return f"math.{name}({inside})"
-
-

@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from fuzzing.cases import Case, load, text_of
 from fuzzing.checking import Undefined, run_reference
 from fuzzing.comparing import difference
-
 from pycu2c.compiler import Generated, build_module, generate
 from pycu2c.diagnostics import CompileError, CompileWarning
 from pycu2c.frontend.build import Built
+from pycu2c.options import Options
 from pycu2c.passes.ranges import Facts
 from pycu2c.runtime import driver
 from pycu2c.runtime.arguments import layout_of
@@ -127,7 +128,7 @@ def _prepare(text: str, seed: int, target: str) -> _Prepared | Outcome:
 def typed(case: Case) -> tuple[Any, Built, Any]:
     """A case's source, its IR, and the signature of its launch."""
     launcher = case.kernel.launcher
-    signature = launcher.signature(launcher.arguments(arguments_of(case)))
+    signature = launcher.signature(launcher.given(arguments_of(case)))
     return launcher.source, build_module(launcher.source, signature), signature
 
 
@@ -180,7 +181,8 @@ def _judged(p: _Prepared, launch: Callable[[list[Any]], None]) -> Outcome:
 
 def _launch(p: _Prepared) -> Launch:
     module = p.case.module
-    return Launch(extent(module["GRID"], "grid", "k"), extent(module["BLOCK"], "block", "k"), None, 0)
+    grid, block = extent(module["GRID"], "grid", "k"), extent(module["BLOCK"], "block", "k")
+    return Launch(grid, block, None, 0)
 
 
 # ---- the CPU -------------------------------------------------------------------------------
@@ -209,11 +211,13 @@ def _compiled_c(entries: list[tuple[str, str]], folder: Path) -> Binary:
 
 def _run_cpu(p: _Prepared, binaries: list[Binary]) -> Outcome:
     generated = p.texts[0]
-    runner = CpuRunner("k", generated, layout_of(generated.parameters), CpuKernel(binaries[0]))
-    given = p.case.kernel.launcher.arguments
+    runner = CpuRunner(
+        ("k",) * 99, generated, layout_of(generated.parameters), CpuKernel(binaries[0])
+    )
+    given = p.case.kernel.launcher.given
 
     def launch(actual: list[Any]) -> None:
-        runner.run(_launch(p), given(actual))
+        runner.run(_launch(p), given(actual).leaves)
 
     return _judged(p, launch)
 
@@ -232,7 +236,7 @@ def _compiled_cuda(entries: list[tuple[str, str]]) -> Binary:
         parts.append(f"namespace space_{entry} {{\n{body}\n}}\n")
     arch = driver.arch() if driver.available() else ARCH
     text = "\n".join([*headers, *parts])
-    return nvrtc.compile(text, entries[0][0], arch, fmad=False, cache=False)
+    return nvrtc.compile(text, entries[0][0], arch, options=Options(fmad=False), cache=False)
 
 
 def _with_nvrtc(prepared: list[_Prepared]) -> Iterator[Outcome]:
@@ -247,12 +251,12 @@ def _on_cuda(prepared: list[_Prepared]) -> Iterator[Outcome]:
 
 
 def _run_cuda(p: _Prepared, binaries: list[Binary]) -> Outcome:
-    given = p.case.kernel.launcher.arguments
+    given = p.case.kernel.launcher.given
     for generated, binary in zip(p.texts, binaries, strict=True):
         runner = CudaRunner("k", generated, layout_of(generated.parameters), CudaKernel(binary))
 
         def launch(actual: list[Any], runner: CudaRunner = runner) -> None:
-            runner.run(_launch(p), given(actual))
+            runner.run(_launch(p), given(actual).leaves)
             driver.synchronize()
 
         outcome = _judged(p, launch)

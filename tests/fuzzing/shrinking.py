@@ -81,7 +81,9 @@ def _module_edits(tree: ast.Module) -> Iterator[Edit]:
         if device or constant:
             yield lambda node=node: tree.body.remove(node)
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple):
-            yield lambda node=node: _replace(node, "value", ast.parse("(1, 1, 1), (1, 1, 1)", mode="eval").body)
+            yield lambda node=node: _replace(
+                node, "value", ast.parse("(1, 1, 1), (1, 1, 1)", mode="eval").body
+            )
 
 
 def _replace(node: ast.AST, field: str, value: Any) -> None:
@@ -130,7 +132,9 @@ def _block_edits(owner: ast.AST) -> Iterator[Edit]:
             yield from _block_edits(statement)
 
 
-def _cut(block: list[ast.stmt], start: int, count: int, instead: list[ast.stmt] | None = None) -> None:
+def _cut(
+    block: list[ast.stmt], start: int, count: int, instead: list[ast.stmt] | None = None
+) -> None:
     block[start : start + count] = instead or []
     if not block:
         block.append(ast.Pass())

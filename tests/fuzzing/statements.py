@@ -22,7 +22,6 @@ from fuzzing.expressions import (
     type_name,
 )
 from fuzzing.writing import SMALL, ArrayName, Made, Variable, Writer
-
 from pycu2c.dtypes import Kind
 from pycu2c.operators import OPERATORS, POW, SHL, SHR, Operator, truth
 from pycu2c.types import WEAK_INT, Scalar, join
@@ -235,7 +234,9 @@ def local_array(w: Writer) -> None:
     kind = w.strong()
     shape = w.pick(((2,), (4,), (5,), (2, 3), (3, 2)))
     name = w.fresh("m")
-    w.line(f"{name} = cuda.local.array({shape[0] if len(shape) == 1 else shape}, {type_name(kind)})")
+    w.line(
+        f"{name} = cuda.local.array({shape[0] if len(shape) == 1 else shape}, {type_name(kind)})"
+    )
     counters = [w.fresh("n") for _ in shape]
     depth = w.place.depth
     with w.inside(depth=depth, uniform=False):
@@ -377,7 +378,9 @@ def exchange(w: Writer) -> None:
     shape = (w.threads,) if flat else tuple(reversed(w.block))
     own = "t" if flat else "cuda.threadIdx.z, cuda.threadIdx.y, cuda.threadIdx.x"
     name = w.fresh("sh")
-    w.line(f"{name} = cuda.shared.array({shape if len(shape) > 1 else shape[0]}, {type_name(kind)})")
+    w.line(
+        f"{name} = cuda.shared.array({shape if len(shape) > 1 else shape[0]}, {type_name(kind)})"
+    )
     w.line(f"{name}[{own}] = {storable(w, kind)}")
     w.line("cuda.syncthreads()")
     # the slots of threads that have left are not filled
@@ -497,5 +500,7 @@ STATEMENTS: tuple[Production, ...] = (
     Production(2, lambda w: _together(w) and bool(w.arrays), exchange),
     Production(0.7, lambda w: _together(w) and _loops(w) and bool(w.arrays), reduce),
     Production(0.8, lambda w: _together(w) and _loops(w) and bool(w.arrays), rounds),
-    Production(0.7, lambda w: any(d.writes for d in w.devices) and bool(w.written()), call_for_effect),
+    Production(
+        0.7, lambda w: any(d.writes for d in w.devices) and bool(w.written()), call_for_effect
+    ),
 )

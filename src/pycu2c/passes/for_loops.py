@@ -97,7 +97,7 @@ def _uses(body: Body, name: str) -> int:
 
 
 def _counted(loop: For, step: Interval, fresh: Fresh) -> Body:
-    """A step that may go down: count in a while loop, which looks at it unless its sign is known."""
+    """A step that may go down: count in a while loop, which looks at its sign if that is open."""
     span = loop.span
     counter = Var(fresh(loop.var.name), scalar_type(loop.var), span)
     zero = const(0, span, scalar_type(loop.step))

@@ -87,10 +87,7 @@ class ReferenceKernel:
     ) -> None:
         """Each thread to its next barrier, in turns, until all have ended."""
         grid, block = extents
-        running = [
-            (Thread(index, position, block, grid), run())
-            for index in _positions(block)
-        ]
+        running = [(Thread(index, position, block, grid), run()) for index in _positions(block)]
         while running:
             running = [(thread, steps) for thread, steps in running if _advance(thread, steps)]
 
