@@ -23,7 +23,6 @@ from pycu2c.ir.walk import all_expressions
 from pycu2c.options import DEFAULT, Options
 from pycu2c.passes.evaluation import BLOCKS32_LIMIT, INDEX32_LIMIT
 from pycu2c.passes.grid_index import data_extent
-from pycu2c.passes.ranges import Facts
 from pycu2c.runtime import driver
 from pycu2c.runtime.arguments import Argument, ArrayArgument
 from pycu2c.runtime.calling import parameters_of
@@ -133,15 +132,14 @@ class Launcher:
         backend, index32 = self._chosen_backend(), _counts_in_32_bits(launch, leaves)
         runner = typed.runners.get((backend, index32))
         if runner is None:
-            facts = Facts(index32=index32, wraparound=self.options.wraparound)
-            runner = self._runner(typed.built, signature, backend, facts)
+            runner = self._runner(typed.built, signature, backend, index32)
             typed.runners[backend, index32] = runner
         runner.run(launch, leaves)
 
-    def _runner(self, built: Built, signature: Signature, backend: str, facts: Facts) -> Runner:
+    def _runner(self, built: Built, signature: Signature, backend: str, index32: bool) -> Runner:
         names = leaf_names(self._names, signature)
         wanted = Specialized(self.source, built, signature, names, self.options)
-        return runner_for(wanted, backend, facts, self.cache)
+        return runner_for(wanted, backend, index32, self.cache)
 
     def _chosen_backend(self) -> str:
         if self.backend == "auto":

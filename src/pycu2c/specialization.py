@@ -43,12 +43,16 @@ class Specialized:
     options: Options
 
 
+def facts_for(options: Options, *, index32: bool) -> Facts:
+    """What the passes may assume of a launch and of its kernel."""
+    return Facts(index32, options.wraparound, options.fastmath)
+
+
 def generate_text(
     built: Built, target: str, options: Options = DEFAULT, comments: Comments = "none"
 ) -> Generated:
     """The text for a launch of ordinary size: fewer than 2**31 threads and elements."""
-    facts = Facts(index32=True, wraparound=options.wraparound)
-    return generate(built.module, TARGETS[target], facts, comments)
+    return generate(built.module, TARGETS[target], facts_for(options, index32=True), comments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,14 +108,14 @@ def _device_source(value: object) -> Source | None:
     return source if isinstance(source, Source) else None
 
 
-def runner_for(wanted: Specialized, backend: str, facts: Facts, cache: bool) -> Runner:
+def runner_for(wanted: Specialized, backend: str, index32: bool, cache: bool) -> Runner:
     """Compile for a backend and load. Raises ToolchainError, CudaError."""
     built, source, options = wanted.built, wanted.source, wanted.options
     if backend == "python":
         types = wanted.signature.parameters
         kernel = ReferenceKernel(source, built.local_types, built.join_types, types, _device_source)
         return ReferenceRunner(kernel, types)
-    made = generate(built.module, TARGETS[backend], facts)
+    made = generate(built.module, TARGETS[backend], facts_for(options, index32=index32))
     layout = layout_of(made.parameters)
     if backend == "cpu":
         binary = cc.compile(made.text, made.entry, options=options, cache=cache)

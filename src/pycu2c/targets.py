@@ -10,6 +10,7 @@ from pycu2c.emit.dialect import CUDA, C, Dialect
 from pycu2c.ir.nodes import Module
 from pycu2c.passes.dead import drop_dead
 from pycu2c.passes.declare import declare
+from pycu2c.passes.fast_math import any_nan
 from pycu2c.passes.flatten import flatten
 from pycu2c.passes.inline import inline_block_level
 from pycu2c.passes.legalize import legalize
@@ -50,7 +51,13 @@ TARGETS: dict[str, Target] = {
     "cuda": Target(
         "cuda",
         CUDA,
-        (("narrow", narrow), *_MEANING, ("linearize", _plain(linearize)), *_FORM),
+        (
+            ("fast_math", any_nan),
+            ("narrow", narrow),
+            *_MEANING,
+            ("linearize", _plain(linearize)),
+            *_FORM,
+        ),
         uses_facts=True,
     ),
     # int64 counters vectorise better on CPUs, so nothing is narrowed

@@ -100,10 +100,12 @@ class Facts:
     No axis has over 2**22 blocks, so that a block's number times a tile's width fits, too, and
     Python ints that the kernel is given lie between -(2**30) and 2**30.
     ``wraparound``: an index that is not a constant may be negative. False is the user's word.
+    ``fastmath``: the user does not ask which of two numbers is the lesser if one is NaN.
     """
 
     index32: bool = False
     wraparound: bool = True
+    fastmath: bool = False
     in_kernel: bool = False  # the function at hand is the kernel: its parameters are arguments
 
     def of(self, function: Function, module: Module) -> Facts:
