@@ -14,6 +14,7 @@ import pytest
 from pycu2c import cuda
 from pycu2c.runtime.reference import ReferenceKernel
 from pycu2c.runtime.reference_calls import Outside
+from pycu2c.runtime.reference_floats import Inferred
 from pycu2c.source import Source, source_of
 from pycu2c.types import Scalar, boolean, float32, float64, int8, int32, int64
 
@@ -28,8 +29,10 @@ def kernel_of(function: Any, types: Any = None, joins: Any = None, **more: Any) 
     devices = {id(d): source_of(d) for d in more.get("devices", ())}
     return ReferenceKernel(
         source,
-        {id(node): t for node, t in nodes(source, ast.Name, types or {}).items()},
-        {id(node): t for node, t in nodes(source, ast.expr, joins or {}).items()},
+        Inferred(
+            {id(node): t for node, t in nodes(source, ast.Name, types or {}).items()},
+            {id(node): t for node, t in nodes(source, ast.expr, joins or {}).items()},
+        ),
         parameters,
         lambda value: devices.get(id(value)),
     )

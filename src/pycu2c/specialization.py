@@ -19,6 +19,7 @@ from pycu2c.runtime.cpu import CpuKernel
 from pycu2c.runtime.cuda import CudaKernel
 from pycu2c.runtime.given import put_together
 from pycu2c.runtime.reference import ReferenceKernel
+from pycu2c.runtime.reference_floats import Inferred
 from pycu2c.runtime.transfers import staged
 from pycu2c.source import Source
 from pycu2c.targets import TARGETS
@@ -113,7 +114,9 @@ def runner_for(wanted: Specialized, backend: str, index32: bool, cache: bool) ->
     built, source, options = wanted.built, wanted.source, wanted.options
     if backend == "python":
         types = wanted.signature.parameters
-        kernel = ReferenceKernel(source, built.local_types, built.join_types, types, _device_source)
+        single = options.weak_float is not None
+        inferred = Inferred(built.local_types, built.join_types, single)
+        kernel = ReferenceKernel(source, inferred, types, _device_source)
         return ReferenceRunner(kernel, types)
     made = generate(built.module, TARGETS[backend], facts_for(options, index32=index32))
     layout = layout_of(made.parameters)

@@ -20,7 +20,7 @@ from pycu2c.intrinsics import memory
 from pycu2c.intrinsics.dtype_names import scalar_named
 from pycu2c.intrinsics.machine import MACHINE, Dim3, Thread
 from pycu2c.runtime import reference_calls as calls
-from pycu2c.runtime.reference_expressions import Types
+from pycu2c.runtime.reference_floats import Inferred
 from pycu2c.runtime.reference_rewrite import globals_of, place, rewritten
 from pycu2c.source import Source
 from pycu2c.types import Array, ParameterType, Scalar, Tuple
@@ -40,23 +40,21 @@ class _Block:
 class ReferenceKernel:
     """A kernel for one combination of argument types.
 
-    ``local_types`` and ``join_types`` are inference's: the type of the variable that an
-    ``ast.Name`` (or a parameter's ``ast.arg``) assigns, and of an ``ast.IfExp``, ``ast.BoolOp``
-    or ``ast.Return``, by the node's id. What they leave out keeps the type it has.
+    ``inferred`` has the type of the variable that an ``ast.Name`` (or a parameter's
+    ``ast.arg``) assigns, and of an ``ast.IfExp``, ``ast.BoolOp`` or ``ast.Return``, by the
+    node's id. What it leaves out keeps the type it has.
     ``device_lookup`` gives the source of a device function, None for other objects.
     """
 
     def __init__(
         self,
         source: Source,
-        local_types: Types,
-        join_types: Types,
+        inferred: Inferred,
         parameter_types: Sequence[ParameterType],
         device_lookup: Callable[[object], Source | None],
     ) -> None:
-        self._local_types = local_types
-        self._join_types = join_types
-        self._parameter_types = tuple(parameter_types)
+        self._inferred = inferred
+        self._parameter_types = inferred.parameters(parameter_types)
         self._device_lookup = device_lookup
         self._devices: dict[int, tuple[Callable[..., Any], bool]] = {}
         self._waiting: dict[Source, bool] = {}
@@ -94,7 +92,7 @@ class ReferenceKernel:
     # ---- what a kernel calls ----
 
     def _rewritten(self, source: Source, waits: bool) -> Callable[..., Any]:
-        return rewritten(source, self._local_types, self._join_types, self._callee, waits)
+        return rewritten(source, self._inferred, self._callee, waits)
 
     def _callee(
         self, value: object, node: ast.Call, source: Source
@@ -106,7 +104,8 @@ class ReferenceKernel:
         where = place(source, node)
         known = calls.operation(value, where)
         if known is not None:
-            return known, calls.meets_others(value)
+            waits = calls.meets_others(value)
+            return known if waits else self._inferred.arithmetic(known), waits
         return self._device(value) or (calls.not_known(value, where), False)
 
     def _device(self, value: object) -> tuple[Callable[..., Any], bool] | None:

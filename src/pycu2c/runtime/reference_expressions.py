@@ -15,13 +15,13 @@ from pycu2c.frontend.bindings import parameters, targets_of
 from pycu2c.intrinsics.registry import bound_to
 from pycu2c.operators import BY_NODE, UNARY_BY_NODE
 from pycu2c.runtime import reference_calls as calls
+from pycu2c.runtime.reference_floats import Inferred
 from pycu2c.source import Source
 from pycu2c.types import ParameterType
 from pycu2c.values import scalar_of
 
 # callee, the call's node, what it stands in -> what to call; whether that is a generator function
 Callee: TypeAlias = Callable[[object, ast.Call, Source], tuple[Callable[..., Any], bool]]
-Types: TypeAlias = Mapping[int, ParameterType]
 
 
 class _Unknown:
@@ -41,10 +41,11 @@ class ExpressionRewriter:
     the new code refers to."""
 
     def __init__(
-        self, source: Source, join_types: Types, callee: Callee, free: Mapping[str, Any]
+        self, source: Source, inferred: Inferred, callee: Callee, free: Mapping[str, Any]
     ) -> None:
         self.source = source
-        self.join_types = join_types
+        self.join_types = inferred.join_types
+        self.arithmetic = inferred.arithmetic
         self.callee = callee
         self.free = free
         self.namespace: dict[str, Any] = {}
@@ -102,7 +103,8 @@ class ExpressionRewriter:
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 return ast.UnaryOp(ast.Not(), self.expression(operand))
             case ast.UnaryOp(op=op, operand=operand):
-                return self.do(UNARY_BY_NODE[type(op)].reference, self.expression(operand))
+                compute = self.arithmetic(UNARY_BY_NODE[type(op)].reference)
+                return self.do(compute, self.expression(operand))
             case ast.Compare():
                 return self.compare(node)
             case ast.BoolOp(op=op, values=values):
@@ -209,6 +211,8 @@ class ExpressionRewriter:
         combine = calls.combined(BY_NODE[type(node.op)])
         if isinstance(node.op, ast.Pow) and self.is_constant(node.right):
             combine = calls.power_of_constant
+        if not self.is_constant(node):
+            combine = self.arithmetic(combine)
         return self.do(combine, self.expression(node.left), self.expression(node.right))
 
     def is_constant(self, node: ast.expr) -> bool:
@@ -231,7 +235,8 @@ class ExpressionRewriter:
                 name = self.temporary()
                 right = ast.NamedExpr(ast.Name(name, ast.Store()), right)
                 following = ast.Name(name, ast.Load())
-            parts.append(self.do(calls.comparison(type(op)), left, right))
+            compare = self.arithmetic(calls.comparison(type(op)))
+            parts.append(self.do(compare, left, right))
             left = following
         return parts[0] if len(parts) == 1 else ast.BoolOp(ast.And(), parts)
 

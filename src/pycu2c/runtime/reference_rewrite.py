@@ -19,7 +19,8 @@ from pycu2c.frontend.bindings import bindings, bound_name, parameters
 from pycu2c.intrinsics.dtype_names import scalar_named
 from pycu2c.operators import BY_NODE
 from pycu2c.runtime import reference_calls as calls
-from pycu2c.runtime.reference_expressions import Callee, ExpressionRewriter, Types, place
+from pycu2c.runtime.reference_expressions import Callee, ExpressionRewriter, place
+from pycu2c.runtime.reference_floats import Inferred
 from pycu2c.source import Source
 from pycu2c.types import Scalar
 from pycu2c.values import convert
@@ -28,11 +29,11 @@ __all__ = ["globals_of", "place", "rewritten"]
 
 
 def rewritten(
-    source: Source, local_types: Types, join_types: Types, callee: Callee, waits: bool
+    source: Source, inferred: Inferred, callee: Callee, waits: bool
 ) -> Callable[..., Any]:
     """A kernel or device function, its globals read now. One that ``waits`` for other threads is
     a generator function."""
-    rewriter = _Rewriter(source, local_types, join_types, callee)
+    rewriter = _Rewriter(source, inferred, callee)
     rewriter.waits = waits
     module = ast.Module([rewriter.function()], type_ignores=[])
     code = compile(ast.fix_missing_locations(module), source.file, "exec")
@@ -57,11 +58,9 @@ def globals_of(function: FunctionType) -> Mapping[str, Any]:
 class _Rewriter(ExpressionRewriter):
     """One function."""
 
-    def __init__(
-        self, source: Source, local_types: Types, join_types: Types, callee: Callee
-    ) -> None:
-        super().__init__(source, join_types, callee, globals_of(source.python))
-        self.local_types = local_types
+    def __init__(self, source: Source, inferred: Inferred, callee: Callee) -> None:
+        super().__init__(source, inferred, callee, globals_of(source.python))
+        self.local_types = inferred.local_types
 
     # ---- functions ----
 
@@ -204,7 +203,8 @@ class _Rewriter(ExpressionRewriter):
         return stored
 
     def augmented(self, node: ast.AugAssign) -> list[ast.stmt]:
-        target, combine = node.target, calls.combined(BY_NODE[type(node.op)])
+        target = node.target
+        combine = self.arithmetic(calls.combined(BY_NODE[type(node.op)]))
         right = self.expression(node.value)
         if isinstance(target, ast.Name):
             old: ast.expr = ast.Name(target.id, ast.Load())
