@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     local: _Memory
     atomic: _Atomic
 
+    def fma(a: float, b: float, c: float) -> float: ...
     def syncthreads() -> None: ...
 
 else:
@@ -49,6 +50,7 @@ __all__ = [
     "atomic",
     "blockDim",
     "blockIdx",
+    "fma",
     "grid",
     "gridDim",
     "gridsize",

@@ -6,25 +6,12 @@ arithmetic that may overflow is done in ``$W``, an unsigned type that C does not
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from string import Template
 
 from pycu2c.dtypes import BY_NAME, FLOAT32, DType
 from pycu2c.emit.complex_helpers import COMPLEX_HELPERS
-
-
-@dataclass(frozen=True, slots=True)
-class Helper:
-    """The text for each kind of dtype; empty where C needs no helper for it.
-
-    ``$q`` qualifiers, ``$T`` the type, ``$t`` its short name, ``$W`` the unsigned type to
-    work in, ``$bits`` the width, ``$f`` the suffix of math functions, ``$s`` of literals.
-    """
-
-    signed: str = ""
-    unsigned: str = ""
-    floating: str = ""
-
+from pycu2c.emit.math_helpers import MATH_HELPERS
+from pycu2c.emit.templates import Helper
 
 QUALIFIERS = {"cuda": "__device__ __forceinline__", "c": "static inline"}
 
@@ -161,19 +148,6 @@ $q $T abs_$t($T x) {
 """
 )
 
-ROUND_DIGITS = Helper(
-    floating="""
-// x to a number of decimal digits, the even one of two, as numpy computes it.
-$q $T round_digits_$t($T x, long long digits) {
-    const long long count = digits < 0 ? -digits : digits;
-    double power = 1;
-    for (long long i = 0; i < count && i < 400; i++) power *= 10;
-    const $T scale = ($T)power;
-    return digits < 0 ? rint$f(x / scale) * scale : rint$f(x * scale) / scale;
-}
-"""
-)
-
 
 def _choice(name: str, comment: str, choice: str) -> str:
     return f"// {comment}\n$q $T {name}_$t($T a, $T b) {{\n    return {choice};\n}}"
@@ -218,11 +192,11 @@ HELPERS: dict[str, Helper] = {
     "shl": SHL,
     "shr": SHR,
     "abs": ABS,
-    "round_digits": ROUND_DIGITS,
     "min": MIN,
     "max": MAX,
     "minimum": MINIMUM,
     "maximum": MAXIMUM,
     "atomic_add": ATOMIC_ADD,
+    **MATH_HELPERS,
     **{name: Helper() for name in COMPLEX_HELPERS if name != "pow"},
 }

@@ -5,25 +5,30 @@ from __future__ import annotations
 import ast
 import difflib
 from collections.abc import Callable
+from functools import reduce
 
 import numpy as np
 
 from pycu2c import dtypes
 from pycu2c.diagnostics import Label, fail
-from pycu2c.frontend import views
+from pycu2c.frontend import ufuncs, views
 from pycu2c.frontend.comprehensions import static_items
 from pycu2c.frontend.frame import Closure, Frame, Items, Static, Value, number
 from pycu2c.frontend.functions import call_function
 from pycu2c.frontend.operations import binary, coerce, unary
-from pycu2c.frontend.sequence import in_order, kept
+from pycu2c.frontend.sequence import has_effect, in_order, kept
 from pycu2c.frontend.subscripts import element
+from pycu2c.frontend.ufuncs import already_whole, applied, common_type, computed_in
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.complex import complex_form
 from pycu2c.intrinsics.dtype_names import scalar_named
+from pycu2c.intrinsics.math import longer_form
+from pycu2c.intrinsics.operator_names import operator_named
 from pycu2c.intrinsics.registry import Effect, Intrinsic, bound_to
 from pycu2c.ir.construct import both, cast, integer, scalar_type, truth
 from pycu2c.ir.nodes import Allocate, Apply, Const, ElementOf, Expr, Junction, Pack, Var, View
-from pycu2c.operators import ADD, FLOORDIV, MOD, POS
+from pycu2c.ir.walk import expressions
+from pycu2c.operators import ADD, FLOORDIV, MOD, POS, Operator
 from pycu2c.types import (
     VOID,
     WEAK_BOOL,
@@ -34,7 +39,6 @@ from pycu2c.types import (
     Scalar,
     Space,
     Type,
-    float32,
     join,
 )
 
@@ -51,10 +55,19 @@ def call(frame: Frame, node: ast.Call) -> Value:
         fail("call", Label(frame.span(node.func), "this is a value, not a function"))
     value = callee.value
     row = bound_to(value)
+    if row is not None and row.name in ufuncs.MADE_OF_OPERATORS:
+        names = tuple(name for name, _ in row.parameters)
+        made = _written_out(frame, node, names, row.name)
+        return ufuncs.MADE_OF_OPERATORS[row.name](frame, made, frame.span(node))
     if row is not None and row.effect is Effect.FORM:
         return _FORMS[row.name](frame, row, node)
     if row is not None:
         return _intrinsic(frame, row, node)
+    operator = operator_named(value)
+    if operator is not None:
+        names = ("a", "b") if isinstance(operator, Operator) else ("x",)
+        made = _written_out(frame, node, names, operator.symbol)
+        return ufuncs.by_operator(frame, operator, made, frame.span(node))
     if isinstance(value, type) and value in _BUILTINS:
         return _BUILTINS[value](frame, node)
     if callable(value) and _is_builtin(value):
@@ -108,6 +121,16 @@ def _arguments(frame: Frame, node: ast.Call, names: tuple[str, ...], what: str) 
             help=f"{what} takes ({', '.join(names)})",
         )
     return [given[n] for n in names]
+
+
+def _written_out(frame: Frame, node: ast.Call, names: tuple[str, ...], what: str) -> list[Expr]:
+    """Numbers for a function that is made of operators: what they do besides, all of them do."""
+    if what == "numpy.round":
+        names = names[: max(len(node.args) + len(node.keywords), 1)]
+    given = [number(v) for v in in_order(frame, _arguments(frame, node, names, what))]
+    if any(has_effect(e) for argument in given for e in expressions(argument)):
+        return [number(kept(frame, e, "value")) for e in given]
+    return given
 
 
 # ---- Python's own functions --------------------------------------------------------------------
@@ -164,25 +187,20 @@ def _abs(frame: Frame, node: ast.Call) -> Expr:
     if isinstance(operand, Const):
         value = abs(operand.value)
         return Const(value, operand.type, operand.span)
-    own = scalar_type(operand)
-    wide = _computed_in(REGISTRY["abs"], own)
-    assert wide is not None
-    return cast(Apply(REGISTRY["abs"], (cast(operand, wide),), wide, frame.span(node)), own)
+    return applied(REGISTRY["abs"], [operand], scalar_type(operand), frame.span(node))
 
 
 def _round(frame: Frame, node: ast.Call) -> Expr:
-    if len(node.args) == 2:
-        fail(
-            "call",
-            Label(frame.span(node.args[1]), "rounding to digits is not supported yet"),
-            help="scale, round and scale back: round(x * 100) / 100",
-        )
+    if len(node.args) + len(node.keywords) > 1:
+        nodes = _arguments(frame, node, ("number", "ndigits"), "round")
+        given = [number(v) for v in in_order(frame, nodes)]
+        return ufuncs.rounded(frame, given, frame.span(node))
     operand = _single(frame, node, "round")
     if not scalar_type(operand).dtype.is_float:
-        return cast(operand, WEAK_INT)
-    wide = _computed_in(REGISTRY["round"], scalar_type(operand))
-    assert wide is not None
-    return Apply(REGISTRY["round"], (cast(operand, wide),), WEAK_INT, frame.span(node))
+        return cast(real_number(operand), WEAK_INT)
+    row = REGISTRY["round"]
+    wide = computed_in(row, scalar_type(operand))
+    return Apply(row, (cast(operand, wide),), WEAK_INT, frame.span(node))
 
 
 def _len(frame: Frame, node: ast.Call) -> Expr:
@@ -205,16 +223,11 @@ def _extreme(name: str) -> Callable[[Frame, ast.Call], Expr]:
         if not values:
             fail("argument-count", Label(frame.span(node), f"{name}() needs two values or more"))
         numbers = [number(v) for v in values]
-        common = scalar_type(numbers[0])
-        for e in numbers[1:]:
-            common = join(common, scalar_type(e))
+        common = common_type(numbers)
         result = coerce(numbers[0], common)
-        wide = _computed_in(REGISTRY[name], common)
-        assert wide is not None
         for e in numbers[1:]:
-            arguments = (cast(result, wide), cast(coerce(e, common), wide))
-            result = Apply(REGISTRY[name], arguments, wide, frame.span(node))
-        return cast(result, common)
+            result = applied(REGISTRY[name], [result, e], common, frame.span(node))
+        return result
 
     return build
 
@@ -318,6 +331,7 @@ _BUILTINS: dict[object, Callable[[Frame, ast.Call], Value]] = {
     zip: _zip,
     reversed: _reversed,
     divmod: _divmod,
+    np.divmod: _divmod,
 }
 
 
@@ -400,12 +414,16 @@ _FORMS: dict[str, Callable[[Frame, Intrinsic, ast.Call], Value]] = {
 
 
 def _intrinsic(frame: Frame, row: Intrinsic, node: ast.Call) -> Expr:
+    row = longer_form(row, len(node.args) + len(node.keywords))
     names = tuple(name for name, _ in row.parameters)
     given = dict(zip(names, _arguments(frame, node, names, row.name)))
     values = dict(zip(given, in_order(frame, list(given.values()))))
     row = complex_form(row, any(map(_is_complex, values.values())))
+    whole = already_whole(row, [number(v) for v in values.values() if isinstance(v, Expr)])
+    if whole is not None:
+        return whole
     common = _common_type(frame, row, values, node)
-    half, common = common, _computed_in(row, common)
+    half, common = common, common and computed_in(row, common)
     arguments: list[Expr] = []
     for name, kind in row.parameters:
         if kind == "array":
@@ -417,12 +435,6 @@ def _intrinsic(frame: Frame, row: Intrinsic, node: ast.Call) -> Expr:
             arguments.append(coerce(number(values[name]), common))
     made = Apply(row, tuple(arguments), _result(row, common), frame.span(node))
     return cast(made, half) if half is not None and made.type == common else made
-
-
-def _computed_in(row: Intrinsic, common: Scalar | None) -> Scalar | None:
-    """Functions of 16-bit floats are computed in float32."""
-    half = common is not None and common.dtype.is_half and common.dtype not in row.dtypes
-    return float32 if half else common
 
 
 def _is_complex(value: Value) -> bool:
@@ -441,15 +453,15 @@ def _common_type(
         numbers = [scalar_type(number(values[n])) for n, k in row.parameters if k in ("T", "F")]
         if not numbers:
             return None
-        common = numbers[0]
-        for other in numbers[1:]:
-            common = join(common, other)
+        common = reduce(join, numbers)
         if any(kind == "F" for _, kind in row.parameters) and common.dtype.is_whole:
             common = WEAK_FLOAT
+        elif common == WEAK_BOOL:
+            common = WEAK_INT
         if row.name.startswith("complex.") and not common.dtype.is_complex:
             common = join(common, WEAK_COMPLEX)
-    wide = _computed_in(row, common) if not arrays else common
-    if row.dtypes and wide is not None and wide.dtype not in row.dtypes:
+    wide = common if arrays else computed_in(row, common)
+    if row.dtypes and wide.dtype not in row.dtypes:
         accepted = ", ".join(str(d) for d in row.dtypes)
         fail(
             "argument-type",

@@ -1,6 +1,17 @@
 """Imports every room of intrinsics, so that the registry is full."""
 
-from pycu2c.intrinsics import atomic, builtins, complex, math, memory, subscripts, sync, threads
+from pycu2c.intrinsics import (
+    atomic,
+    builtins,
+    complex,
+    integers,
+    math,
+    memory,
+    subscripts,
+    sync,
+    threads,
+    ufuncs,
+)
 from pycu2c.intrinsics.registry import REGISTRY
 
 __all__ = [
@@ -8,9 +19,11 @@ __all__ = [
     "atomic",
     "builtins",
     "complex",
+    "integers",
     "math",
     "memory",
     "subscripts",
     "sync",
     "threads",
+    "ufuncs",
 ]

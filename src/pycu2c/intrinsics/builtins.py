@@ -15,7 +15,7 @@ from pycu2c.dtypes import DTYPES, DType
 from pycu2c.intrinsics.c_tree import c
 from pycu2c.intrinsics.kinds import T
 from pycu2c.intrinsics.registry import Intrinsic, Spell, intrinsic
-from pycu2c.intrinsics.spelling import helper, library, plain
+from pycu2c.intrinsics.spelling import by_kind, helper, library, plain
 from pycu2c.operators import FLOORDIV, MOD, POW, SHL, SHR, Operator
 from pycu2c.values import convert, scalar_of
 
@@ -23,19 +23,12 @@ INTEGERS = tuple(row for row in DTYPES if row.is_integer)
 NUMBERS = tuple(row for row in DTYPES if row.is_integer or (row.is_float and not row.is_half))
 
 
-def _by_kind(*, floats: Spell, integers: Spell) -> Spell:
-    def spell(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
-        return (floats if dtype.is_float else integers)(a, dtype)
-
-    return spell
-
-
 def _absolute(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
     """Through a helper, since C's ``abs`` leaves the least integer undefined."""
     return helper("abs")(a, dtype) if dtype.is_signed else a["x"]
 
 
-_ABSOLUTE = _by_kind(floats=library("fabs"), integers=_absolute)
+_ABSOLUTE = by_kind(floats=library("fabs"), integers=_absolute)
 
 
 @intrinsic(
@@ -55,7 +48,7 @@ def absolute(x: T) -> T:
 
 
 def _declare_operator(
-    operator: Operator, doc: str, spell: Spell, dtypes: tuple[DType, ...], *bindings: object
+    operator: Operator, doc: str, spell: Spell, dtypes: tuple[DType, ...]
 ) -> Intrinsic:
     def body(a: T, b: T) -> T:
         return operator.reference(a, b)
@@ -68,12 +61,11 @@ def _declare_operator(
         c=spell,
         cuda_helpers=(operator.name,),
         c_helpers=(operator.name,),
-        bindings=bindings,
     )
     return declare(body)
 
 
-_POWER = _by_kind(floats=library("pow"), integers=helper("pow"))
+_POWER = by_kind(floats=library("pow"), integers=helper("pow"))
 COMPLEX = tuple(row for row in DTYPES if row.is_complex)
 
 OPERATOR_ROWS = {
@@ -82,27 +74,22 @@ OPERATOR_ROWS = {
         "``a // b``, rounded down; of integers, 0 where ``b`` is 0.",
         helper("floordiv"),
         NUMBERS,
-        np.floor_divide,
     ),
     MOD: _declare_operator(
         MOD,
         "``a % b``, with the sign of ``b``; of integers, 0 where ``b`` is 0.",
         helper("mod"),
         NUMBERS,
-        np.remainder,  # np.mod is the same object
     ),
     POW: _declare_operator(
         POW,
         "``a ** b``; integers wrap, and to a negative power are cut to 0, 1 or -1.",
         _POWER,
         (*NUMBERS, *COMPLEX),
-        np.power,
     ),
-    SHL: _declare_operator(
-        SHL, "``a << b``; 0 by the width or more.", helper("shl"), INTEGERS, np.left_shift
-    ),
+    SHL: _declare_operator(SHL, "``a << b``; 0 by the width or more.", helper("shl"), INTEGERS),
     SHR: _declare_operator(
-        SHR, "``a >> b``; all sign by the width or more.", helper("shr"), INTEGERS, np.right_shift
+        SHR, "``a >> b``; all sign by the width or more.", helper("shr"), INTEGERS
     ),
 }
 
@@ -123,7 +110,7 @@ def _declare_extreme(name: str, compute: Any, cuda: str, doc: str, *bindings: ob
     declare = intrinsic(
         name,
         dtypes=NUMBERS,
-        cuda=_by_kind(floats=helper(stem), integers=plain(cuda)),
+        cuda=by_kind(floats=helper(stem), integers=plain(cuda)),
         c=helper(stem),
         cuda_helpers=(stem,),
         c_helpers=(stem,),
@@ -142,3 +129,26 @@ EXTREMES = (
         "numpy.maximum", np.maximum, "max", "The greater, or NaN if one is.", np.maximum
     ),
 )
+
+
+# ---- to decimal digits ------------------------------------------------------------------------
+
+
+@intrinsic(
+    "round_digits",
+    dtypes=NUMBERS,
+    cuda=helper("round_digits"),
+    c=helper("round_digits"),
+    cuda_helpers=("round_digits",),
+    c_helpers=("round_digits",),
+)
+def round_digits(x: T, digits: int) -> T:
+    """``x`` to that many decimal digits, the even one of two; floats as numpy, which scales,
+    rounds and scales back."""
+    scalar = scalar_of(x)
+    assert scalar is not None
+    if scalar.dtype.is_integer:
+        return convert(round(int(x), max(digits, -30)), scalar)
+    with np.errstate(all="ignore"):
+        rounded: Any = np.round(scalar.dtype.numpy.type(x), digits)
+    return convert(rounded, scalar)

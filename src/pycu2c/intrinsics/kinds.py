@@ -11,6 +11,7 @@ array: TypeAlias = Any
 index: TypeAlias = Any
 const: TypeAlias = Any
 form: TypeAlias = Any
+number: TypeAlias = Any
 T: TypeAlias = Any
 F: TypeAlias = Any
 R: TypeAlias = Any

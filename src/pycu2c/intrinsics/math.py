@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from functools import reduce
 from typing import Any
 
@@ -16,8 +17,8 @@ import numpy as np
 from pycu2c.dtypes import FLOAT32, FLOAT64, INT64, DType
 from pycu2c.intrinsics.c_tree import c
 from pycu2c.intrinsics.kinds import F
-from pycu2c.intrinsics.registry import Intrinsic, Spell, intrinsic
-from pycu2c.intrinsics.spelling import helper, library, plain
+from pycu2c.intrinsics.registry import REGISTRY, Intrinsic, Spell, intrinsic
+from pycu2c.intrinsics.spelling import library, plain
 from pycu2c.types import WEAK_FLOAT, Scalar, join
 from pycu2c.values import Number, convert, scalar_of
 
@@ -30,7 +31,7 @@ def floating_type(*numbers: Number) -> Scalar:
     return common if common.dtype.is_float else WEAK_FLOAT
 
 
-def _evaluate(compute: Callable[..., Any], *numbers: Number) -> Any:
+def in_floats(compute: Callable[..., Any], *numbers: Number) -> Any:
     """``compute`` in the floating type of the numbers, silent where C is."""
     scalar = floating_type(*numbers)
     with np.errstate(all="ignore"):
@@ -57,6 +58,13 @@ def _quiet(function: Callable[[float], float], pole: float, overflow: float) -> 
             return overflow
 
     return compute
+
+
+def _remainder(a: Any, b: Any) -> float:
+    try:
+        return math.remainder(float(a), float(b))
+    except ValueError:
+        return math.nan
 
 
 def _gamma(x: Any) -> float:
@@ -109,7 +117,7 @@ def _numpy_only(function: Callable[..., Any]) -> tuple[object, ...]:
 
 def _declare_unary(name: str, stem: str, compute: Callable[[Any], Any], doc: str) -> Intrinsic:
     def body(x: F) -> F:
-        return _evaluate(compute, x)
+        return in_floats(compute, x)
 
     bindings = (getattr(math, name), *_numpy_only(compute))
     return _declare(f"math.{name}", doc, body, library(stem), bindings=bindings)
@@ -123,6 +131,8 @@ _BINARY: tuple[tuple[str, str, Callable[[Any, Any], Any], str], ...] = (
     ("hypot", "hypot", np.hypot, "``sqrt(a * a + b * b)`` without overflow."),
     ("fmod", "fmod", np.fmod, "The remainder with the sign of ``a``, as in C."),
     ("copysign", "copysign", np.copysign, "``a`` with the sign of ``b``."),
+    ("nextafter", "nextafter", np.nextafter, "The next number from ``a`` towards ``b``."),
+    ("remainder", "remainder", _remainder, "``a - b * n`` for the whole ``n`` nearest ``a / b``."),
 )
 _INTEGRAL_IN_NUMPY = (np.power, np.fmod)  # of two ints these give an int
 
@@ -131,7 +141,7 @@ def _declare_binary(
     name: str, stem: str, compute: Callable[[Any, Any], Any], doc: str
 ) -> Intrinsic:
     def body(a: F, b: F) -> F:
-        return _evaluate(compute, a, b)
+        return in_floats(compute, a, b)
 
     ours = () if compute in _INTEGRAL_IN_NUMPY else _numpy_only(compute)
     bindings = (getattr(math, name), *ours)
@@ -163,10 +173,10 @@ def _declare_rounding(
     name: str, compute: Callable[[Any], Any], python: object, doc: str
 ) -> tuple[Intrinsic, ...]:
     def as_float(x: F) -> F:
-        return _evaluate(compute, x)
+        return in_floats(compute, x)
 
     def as_int(x: F) -> int:
-        return int(convert(_evaluate(compute, x), Scalar(INT64, weak=True)))
+        return int(convert(in_floats(compute, x), Scalar(INT64, weak=True)))
 
     ours = _declare(
         f"numpy.{name}", f"{doc}, as a float.", as_float, library(name), bindings=(compute,)
@@ -185,6 +195,8 @@ def _declare_rounding(
 
 
 ROUNDING = tuple(row for entry in _ROUNDING for row in _declare_rounding(*entry))
+# a whole number is given back as it is, by math's as an int; np.rint makes it a float
+KEEPING_WHOLE = tuple(row for row in ROUNDING if row.name != "numpy.rint")
 
 # ---- questions -----------------------------------------------------------------------------
 
@@ -227,7 +239,7 @@ _ANGLES: tuple[tuple[str, Callable[[Any], Any], object, str], ...] = (
 
 def _declare_angle(name: str, compute: Callable[[Any], Any], also: object, doc: str) -> Intrinsic:
     def body(x: F) -> F:
-        return _evaluate(compute, x)
+        return in_floats(compute, x)
 
     bindings = (getattr(math, name), compute, also)
     return _declare(f"math.{name}", doc, body, _scaled(compute), bindings=bindings)
@@ -235,40 +247,67 @@ def _declare_angle(name: str, compute: Callable[[Any], Any], also: object, doc: 
 
 ANGLES = tuple(_declare_angle(*row) for row in _ANGLES)
 
-# ---- the greater and the lesser ----------------------------------------------------------------
-
-_IGNORING_NAN: tuple[tuple[str, Callable[[Any, Any], Any], str], ...] = (
-    ("fmax", np.fmax, "The greater number, as a float; a NaN gives way."),
-    ("fmin", np.fmin, "The lesser number, as a float; a NaN gives way."),
-)
-
-
-def _declare_extreme(name: str, compute: Callable[[Any, Any], Any], doc: str) -> Intrinsic:
-    def body(a: F, b: F) -> F:
-        return _evaluate(compute, a, b)
-
-    return _declare(f"numpy.{name}", doc, body, library(name), bindings=(compute,))
-
-
-EXTREMES = tuple(_declare_extreme(*row) for row in _IGNORING_NAN)
-
 # ---- Python's round, of floats -----------------------------------------------------------------
 
 
 @intrinsic("round", dtypes=FLOATS, cuda=library("llrint"), c=library("llrint"))
 def round_to_even(x: F) -> int:
     """The nearest whole number as an int, the even one of two."""
-    return int(convert(_evaluate(np.rint, x), Scalar(INT64, weak=True)))
+    return int(convert(in_floats(np.rint, x), Scalar(INT64, weak=True)))
+
+
+# ---- with more arguments -----------------------------------------------------------------------
+
+
+def _quotient_of_logarithms(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
+    logarithm = library("log")
+    return c.Binary("/", *(logarithm({name: a[name]}, dtype) for name in ("x", "base")))
+
+
+@intrinsic("math.log_base", dtypes=FLOATS, cuda=_quotient_of_logarithms, c=_quotient_of_logarithms)
+def log_base(x: F, base: F) -> F:
+    """The logarithm to a base: ``math.log(x, base)``."""
+    return in_floats(lambda number, to: np.log(number) / np.log(to), x, base)
+
+
+def longer_form(row: Intrinsic, count: int) -> Intrinsic:
+    """The row of a call with more arguments than the row has parameters."""
+    return log_base if row is REGISTRY["math.log"] and count == 2 else row
+
+
+# ---- a product and a sum, rounded once ---------------------------------------------------------
+
+
+def _fused(a: Any, b: Any, term: Any) -> Any:
+    """Exactly, then to float64 with an odd last bit if that is inexact: so that the second
+    rounding, to float32, rounds as if it were the only one."""
+    plainly = a * b + term
+    if not all(map(math.isfinite, (a, b, term))):
+        return plainly
+    exact = Fraction(float(a)) * Fraction(float(b)) + Fraction(float(term))
+    if exact == 0:
+        return plainly
+    try:
+        nearest = float(exact)
+    except OverflowError:
+        return math.copysign(math.inf, exact)
+    if isinstance(a, np.float32) and Fraction(nearest) != exact and not _is_odd(nearest):
+        towards = math.inf if exact > Fraction(nearest) else -math.inf
+        return math.nextafter(nearest, towards)
+    return nearest
+
+
+def _is_odd(x: float) -> bool:
+    return bool(np.float64(x).view(np.int64) & 1)
 
 
 @intrinsic(
-    "round_digits",
+    "cuda.fma",
     dtypes=FLOATS,
-    cuda=helper("round_digits"),
-    c=helper("round_digits"),
-    cuda_helpers=("round_digits",),
-    c_helpers=("round_digits",),
+    cuda=library("fma"),
+    c=library("fma"),
+    bindings=tuple(filter(None, [getattr(math, "fma", None)])),  # of Python 3.13
 )
-def round_digits(x: F, digits: int) -> F:
-    """``x`` rounded to that many decimal digits, as numpy does it: scale, round, scale back."""
-    return _evaluate(lambda number: np.round(number, digits), x)
+def fma(a: F, b: F, c: F) -> F:
+    """``a * b + c``, rounded once."""
+    return in_floats(_fused, a, b, c)

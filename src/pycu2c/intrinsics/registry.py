@@ -12,6 +12,7 @@ Kinds of parameters, as annotations:
 ``T``      a number, converted to the common type T (the element type if there is an array)
 ``F``      a number that T makes floating: ints and Python floats count as ``float``
 ``int``    a whole number
+``number`` a number of a type of its own; the frontend has a handler for the intrinsic
 ``const``  known at compile time; the frontend has a handler for the intrinsic
 =========  ========================================================================
 

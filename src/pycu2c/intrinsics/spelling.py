@@ -27,6 +27,15 @@ def helper(name: str) -> Spell:
     return spell
 
 
+def by_kind(*, floats: Spell, integers: Spell) -> Spell:
+    """One spelling for floats, another for integers."""
+
+    def spell(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
+        return (floats if dtype.is_float else integers)(a, dtype)
+
+    return spell
+
+
 def plain(function: str) -> Spell:
     """A function or macro that takes every dtype under one name: ``isnan``."""
 

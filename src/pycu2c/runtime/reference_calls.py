@@ -19,7 +19,9 @@ from pycu2c.dtypes import Kind, from_numpy
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.complex import complex_form
 from pycu2c.intrinsics.dtype_names import scalar_named
+from pycu2c.intrinsics.math import KEEPING_WHOLE, longer_form
 from pycu2c.intrinsics.numba_names import numba_name
+from pycu2c.intrinsics.operator_names import operator_named
 from pycu2c.intrinsics.registry import Effect, Intrinsic, bound_to
 from pycu2c.operators import ADD, BY_NODE, EQ, FLOORDIV, MOD, NE, POW, Operator
 from pycu2c.types import (
@@ -235,7 +237,10 @@ def _absolute(x: Any) -> Any:
     return REGISTRY["abs"].reference(x)
 
 
-def _round(x: Any) -> Any:
+def _round(number: Any, ndigits: Any = None) -> Any:
+    if ndigits is not None:
+        return apply(REGISTRY["numpy.round"], "")(number, ndigits)
+    x = number
     if not type_of(x).dtype.is_float:
         return convert(x, WEAK_INT)
     return REGISTRY["round"].reference(x)
@@ -297,6 +302,7 @@ BUILTINS: dict[object, Callable[..., Any]] = {
     zip: zip,
     reversed: reversed,
     divmod: _divmod,
+    np.divmod: _divmod,
     print: _print,
     int: lambda x: convert(x, WEAK_INT),
     float: lambda x: convert(x, WEAK_FLOAT),
@@ -331,11 +337,14 @@ def conversion(scalar: Scalar) -> Callable[[Any], Any]:
 def apply(row: Intrinsic, where: str) -> Callable[..., Any]:
     """A row's meaning, on arguments brought to the types that its parameters ask for."""
     plain = row
-    names = [name for name, _ in row.parameters]
 
     def call(*given: Any, **named: Any) -> Any:
-        values = dict(zip(names, given)) | named
-        row = complex_form(plain, any(map(_is_complex, values.values())))
+        row = longer_form(plain, len(given) + len(named))
+        values = dict(zip((name for name, _ in row.parameters), given)) | named
+        row = complex_form(row, any(map(_is_complex, values.values())))
+        if row in KEEPING_WHOLE and type_of(*values.values()).dtype.is_whole:
+            (whole,) = values.values()
+            return convert(whole, WEAK_INT) if row.result == "int" else whole
         common = _common(row, values)
         arguments = [_argument(k, values[n], common) for n, k in row.parameters]
         try:
@@ -397,6 +406,9 @@ def operation(value: object, where: str) -> Callable[..., Any] | None:
     row = bound_to(value)
     if row is not None:
         return barrier(row, where) if meets_others(value) else apply(row, where)
+    operator = operator_named(value)
+    if operator is not None:
+        return operator.reference
     python = builtin(value)
     if python is not None:
         return python

@@ -1,0 +1,18 @@
+"""What a C function that emitted code calls looks like: a template for each kind of dtype."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Helper:
+    """The text for each kind of dtype; empty where C needs no helper for it.
+
+    ``$q`` qualifiers, ``$T`` the type, ``$t`` its short name, ``$W`` the unsigned type to
+    work in, ``$bits`` the width, ``$f`` the suffix of math functions, ``$s`` of literals.
+    """
+
+    signed: str = ""
+    unsigned: str = ""
+    floating: str = ""

@@ -1,0 +1,149 @@
+"""numpy's functions that are operators, or are made of them: ``np.add``, ``np.where``, ``np.clip``.
+
+Knows numbers that are evaluated already, nothing of syntax. What the functions mean is in
+``intrinsics/ufuncs.py`` and ``intrinsics/operator_names.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+
+from pycu2c import dtypes
+from pycu2c.diagnostics import Label, fail
+from pycu2c.frontend.frame import Frame
+from pycu2c.frontend.operations import binary, choose, coerce, once, unary
+from pycu2c.intrinsics.all import REGISTRY
+from pycu2c.intrinsics.math import KEEPING_WHOLE
+from pycu2c.intrinsics.registry import Intrinsic
+from pycu2c.intrinsics.ufuncs import in_double
+from pycu2c.ir.construct import both, cast, const, integer, negation, scalar_type, truth
+from pycu2c.ir.nodes import Apply, Const, Expr, Junction
+from pycu2c.operators import DIV, EQ, MUL, NE, POW, Operator, UnaryOperator
+from pycu2c.source import Span
+from pycu2c.types import WEAK_BOOL, WEAK_INT, Scalar, float32, join
+
+
+def computed_in(row: Intrinsic, common: Scalar) -> Scalar:
+    """Functions of 16-bit floats are computed in float32."""
+    return float32 if common.dtype.is_half and common.dtype not in row.dtypes else common
+
+
+def applied(row: Intrinsic, given: list[Expr], common: Scalar, span: Span) -> Expr:
+    """A row that gives its arguments' type, on numbers brought to ``common``."""
+    wide = computed_in(row, common)
+    arguments = tuple(cast(coerce(e, common), wide) for e in given)
+    return cast(Apply(row, arguments, wide, span), common)
+
+
+def common_type(given: list[Expr]) -> Scalar:
+    return reduce(join, map(scalar_type, given))
+
+
+# ---- operators ---------------------------------------------------------------------------------
+
+
+def by_operator(frame: Frame, op: Operator | UnaryOperator, given: list[Expr], span: Span) -> Expr:
+    """``np.add(a, b)``."""
+    if isinstance(op, UnaryOperator):
+        return unary(op, given[0], span)
+    left, right = given
+    negative = isinstance(right, Const) and right.value < 0
+    if op is POW and negative and common_type(given).dtype.is_whole:
+        fail(
+            "operand-type",
+            Label(right.span, "numpy raises no integer to a negative power"),
+            help="convert the base: np.power(float32(x), -1)",
+        )
+    return binary(frame, op, left, right, span)
+
+
+# ---- functions made of operators -----------------------------------------------------------------
+
+
+def _where(frame: Frame, given: list[Expr], span: Span) -> Expr:
+    condition, then, orelse = given
+    return choose(truth(condition), then, orelse, span)
+
+
+def _clip(frame: Frame, given: list[Expr], span: Span) -> Expr:
+    common = common_type(given)
+    common = WEAK_INT if common == WEAK_BOOL else common
+    value, least, most = given
+    upwards = applied(REGISTRY["numpy.maximum"], [value, least], common, span)
+    return applied(REGISTRY["numpy.minimum"], [upwards, most], common, span)
+
+
+def _square(frame: Frame, given: list[Expr], span: Span) -> Expr:
+    return once(frame, given[0], lambda x: binary(frame, MUL, x, x, span))
+
+
+def _reciprocal(frame: Frame, given: list[Expr], span: Span) -> Expr:
+    own = scalar_type(given[0])
+    if not own.dtype.is_integer:
+        return binary(frame, DIV, integer(1, span), given[0], span)
+    one, zero = const(1, span, own), const(0, span, own)
+
+    def spelled(x: Expr) -> Expr:
+        rest: Expr = zero
+        if own.dtype.is_signed:
+            least = const(-1, span, own)
+            rest = choose(binary(frame, EQ, x, least, span), least, zero, span)
+        return choose(binary(frame, EQ, x, one, span), one, rest, span)
+
+    return once(frame, given[0], spelled)
+
+
+def _float_power(frame: Frame, given: list[Expr], span: Span) -> Expr:
+    left, right = given
+    wide = in_double(scalar_type(left), scalar_type(right))
+    return binary(frame, POW, cast(left, wide), cast(right, wide), span)
+
+
+def _both(op: Junction) -> Callable[[Frame, list[Expr], Span], Expr]:
+    return lambda frame, given, span: both(op, truth(given[0]), truth(given[1]), span)
+
+
+def _one_of(frame: Frame, given: list[Expr], span: Span) -> Expr:
+    left, right = map(truth, given)
+    if isinstance(right, Const):
+        return negation(left) if right.value else left
+    return binary(frame, NE, left, right, span)
+
+
+def rounded(frame: Frame, given: list[Expr], span: Span) -> Expr:
+    """``np.round(x)``, ``np.round(x, digits)``, ``round(x, digits)``: in the type of ``x``."""
+    own = scalar_type(given[0])
+    if own.dtype.is_complex:
+        fail("argument-type", Label(given[0].span, f"this is `{own}`"), help="round z.real")
+    own = WEAK_INT if own.dtype.kind is dtypes.Kind.BOOL else own
+    digits = given[1] if len(given) > 1 else integer(0, span)
+    known = digits.value if isinstance(digits, Const) else None
+    if own.dtype.is_whole and known is not None and known >= 0:
+        return cast(given[0], own)
+    if known == 0:
+        return applied(REGISTRY["numpy.rint"], [given[0]], own, span)
+    row = REGISTRY["round_digits"]
+    wide = computed_in(row, own)
+    arguments = (cast(given[0], wide), cast(digits, WEAK_INT))
+    return cast(Apply(row, arguments, wide, span), own)
+
+
+MADE_OF_OPERATORS: dict[str, Callable[[Frame, list[Expr], Span], Expr]] = {
+    "numpy.where": _where,
+    "numpy.clip": _clip,
+    "numpy.square": _square,
+    "numpy.reciprocal": _reciprocal,
+    "numpy.float_power": _float_power,
+    "numpy.logical_and": _both(Junction.AND),
+    "numpy.logical_or": _both(Junction.OR),
+    "numpy.logical_xor": _one_of,
+    "numpy.round": rounded,
+}
+
+
+def already_whole(row: Intrinsic, given: list[Expr]) -> Expr | None:
+    """``math.floor(n)`` of an int: no detour through a float."""
+    if row not in KEEPING_WHOLE or not scalar_type(given[0]).dtype.is_whole:
+        return None
+    return cast(given[0], WEAK_INT) if row.result == "int" else given[0]
