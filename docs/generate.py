@@ -6,11 +6,15 @@ from __future__ import annotations
 import sys
 from itertools import groupby
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from pycu2c.diagnostics import RULES
 from pycu2c.frontend import refusals
 from pycu2c.frontend.refusals import Refusal
 from pycu2c.intrinsics.all import REGISTRY
+from pycu2c.intrinsics.operator_names import FUNCTIONS
 
 HERE = Path(__file__).parent
 
@@ -30,7 +34,22 @@ def intrinsics() -> str:
         doc = row.doc.splitlines()[0].replace("|", "\\|") if row.doc else ""
         rows.append(f"| `{name}` | {takes} | {row.result} | {dtypes} | {doc} |")
     head = "# Intrinsics\n\n| name | takes | gives | dtypes | meaning |\n|---|---|---|---|---|\n"
+    return head + "\n".join(rows) + "\n\n" + operators()
+
+
+def operators() -> str:
+    """The functions that are operators under another name."""
+    head = "## Functions that are operators\n\n| operator | functions |\n|---|---|\n"
+    rows = []
+    for row, functions in FUNCTIONS:
+        symbol = row.symbol.strip().replace("|", "\\|")
+        names = [f"`{_home(f)}.{f.__name__}`" for f in functions]
+        rows.append(f"| `{symbol}` | {' '.join(names)} |")
     return head + "\n".join(rows) + "\n"
+
+
+def _home(function: Any) -> str:
+    return "np" if isinstance(function, np.ufunc) else "operator"
 
 
 LANGUAGE = """# The language

@@ -263,3 +263,37 @@ NOT = UnaryOperator("not ", "not", ast.Not, _any, truth, operator.not_, "!")
 
 UNARY_OPERATORS: tuple[UnaryOperator, ...] = (NEG, POS, INVERT, NOT)
 UNARY_BY_NODE: dict[type[ast.AST], UnaryOperator] = {o.node: o for o in UNARY_OPERATORS}
+
+
+# ---- constants -----------------------------------------------------------------------------------
+
+_MOST_BITS = 128  # of an int while it is a constant
+_EXACT = (ADD, SUB, MUL, FLOORDIV, MOD, AND, OR, XOR)
+
+
+def folded(op: Operator, a: Number, b: Number) -> Number:
+    """``a op b`` of constants: Python's ints are exact until they meet what is none.
+
+    ``2**64 - 1`` is a number that a uint64 holds.
+    """
+    exact = _exact(op, a, b) if type(a) is type(b) is int else None
+    return op.reference(a, b) if exact is None else exact
+
+
+def _exact(op: Operator, a: Any, b: Any) -> int | None:
+    if op in (FLOORDIV, MOD) and b == 0:
+        return None
+    if op in (POW, SHL, SHR) and not 0 <= b <= _MOST_BITS:
+        return None
+    if op not in (*_EXACT, POW, SHL, SHR):
+        return None
+    value: int = {POW: operator.pow, SHL: operator.lshift, SHR: operator.rshift}.get(
+        op, op.compute
+    )(a, b)
+    return value if value.bit_length() <= _MOST_BITS else None
+
+
+def folded_unary(op: UnaryOperator, a: Number) -> Number:
+    """``op a`` of a constant, exact for Python's ints."""
+    value: Number = op.compute(a) if type(a) is int and op is not NOT else op.reference(a)
+    return value

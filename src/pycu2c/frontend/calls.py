@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import difflib
 from collections.abc import Callable
-from functools import reduce
 
 import numpy as np
 
@@ -15,22 +14,20 @@ from pycu2c.frontend import ufuncs, views
 from pycu2c.frontend.comprehensions import static_items
 from pycu2c.frontend.frame import Closure, Frame, Items, Static, Value, number
 from pycu2c.frontend.functions import call_function
+from pycu2c.frontend.intrinsic_calls import intrinsic_call
 from pycu2c.frontend.operations import binary, coerce, unary
 from pycu2c.frontend.sequence import has_effect, in_order, kept
-from pycu2c.frontend.subscripts import element
-from pycu2c.frontend.ufuncs import already_whole, applied, common_type, computed_in
+from pycu2c.frontend.ufuncs import applied, common_type, computed_in
 from pycu2c.intrinsics.all import REGISTRY
-from pycu2c.intrinsics.complex import complex_form
 from pycu2c.intrinsics.dtype_names import scalar_named
 from pycu2c.intrinsics.math import longer_form
 from pycu2c.intrinsics.operator_names import operator_named
 from pycu2c.intrinsics.registry import Effect, Intrinsic, bound_to
 from pycu2c.ir.construct import both, cast, integer, scalar_type, truth
-from pycu2c.ir.nodes import Allocate, Apply, Const, ElementOf, Expr, Junction, Pack, Var, View
+from pycu2c.ir.nodes import Allocate, Apply, Const, Expr, Junction, Pack, Var, View
 from pycu2c.ir.walk import expressions
 from pycu2c.operators import ADD, FLOORDIV, MOD, POS, Operator
 from pycu2c.types import (
-    VOID,
     WEAK_BOOL,
     WEAK_COMPLEX,
     WEAK_FLOAT,
@@ -38,8 +35,6 @@ from pycu2c.types import (
     Array,
     Scalar,
     Space,
-    Type,
-    join,
 )
 
 
@@ -62,7 +57,9 @@ def call(frame: Frame, node: ast.Call) -> Value:
     if row is not None and row.effect is Effect.FORM:
         return _FORMS[row.name](frame, row, node)
     if row is not None:
-        return _intrinsic(frame, row, node)
+        row = longer_form(row, len(node.args) + len(node.keywords))
+        names = tuple(name for name, _ in row.parameters)
+        return intrinsic_call(frame, row, _arguments(frame, node, names, row.name), node)
     operator = operator_named(value)
     if operator is not None:
         names = ("a", "b") if isinstance(operator, Operator) else ("x",)
@@ -409,105 +406,6 @@ _FORMS: dict[str, Callable[[Frame, Intrinsic, ast.Call], Value]] = {
     "cuda.shared.array": _allocation(Space.SHARED),
     "cuda.local.array": _allocation(Space.LOCAL),
 }
-
-# ---- intrinsics --------------------------------------------------------------------------------
-
-
-def _intrinsic(frame: Frame, row: Intrinsic, node: ast.Call) -> Expr:
-    row = longer_form(row, len(node.args) + len(node.keywords))
-    names = tuple(name for name, _ in row.parameters)
-    given = dict(zip(names, _arguments(frame, node, names, row.name)))
-    values = dict(zip(given, in_order(frame, list(given.values()))))
-    row = complex_form(row, any(map(_is_complex, values.values())))
-    whole = already_whole(row, [number(v) for v in values.values() if isinstance(v, Expr)])
-    if whole is not None:
-        return whole
-    common = _common_type(frame, row, values, node)
-    half, common = common, common and computed_in(row, common)
-    arguments: list[Expr] = []
-    for name, kind in row.parameters:
-        if kind == "array":
-            arguments.append(_place(frame, row, values, given))
-        elif kind == "int":
-            arguments.append(cast(number(values[name]), WEAK_INT))
-        elif kind in ("T", "F"):
-            assert common is not None
-            arguments.append(coerce(number(values[name]), common))
-    made = Apply(row, tuple(arguments), _result(row, common), frame.span(node))
-    return cast(made, half) if half is not None and made.type == common else made
-
-
-def _is_complex(value: Value) -> bool:
-    kind = getattr(value, "type", None)
-    return isinstance(kind, Scalar) and kind.dtype.is_complex
-
-
-def _common_type(
-    frame: Frame, row: Intrinsic, values: dict[str, Value], node: ast.Call
-) -> Scalar | None:
-    """What T or F stands for in this call."""
-    arrays = [values[n] for n, kind in row.parameters if kind == "array"]
-    if arrays:
-        common = _element_type(frame, row, arrays[0], node)
-    else:
-        numbers = [scalar_type(number(values[n])) for n, k in row.parameters if k in ("T", "F")]
-        if not numbers:
-            return None
-        common = reduce(join, numbers)
-        if any(kind == "F" for _, kind in row.parameters) and common.dtype.is_whole:
-            common = WEAK_FLOAT
-        elif common == WEAK_BOOL:
-            common = WEAK_INT
-        if row.name.startswith("complex.") and not common.dtype.is_complex:
-            common = join(common, WEAK_COMPLEX)
-    wide = common if arrays else computed_in(row, common)
-    if row.dtypes and wide.dtype not in row.dtypes:
-        accepted = ", ".join(str(d) for d in row.dtypes)
-        fail(
-            "argument-type",
-            Label(frame.span(node), f"{row.name} does not accept `{common.dtype}`"),
-            help=f"it accepts {accepted}",
-        )
-    return common
-
-
-def _element_type(frame: Frame, row: Intrinsic, array: Value, node: ast.Call) -> Scalar:
-    if isinstance(array, (Var, View)) and isinstance(array.type, Array):
-        return array.type.element
-    fail(
-        "argument-type",
-        Label(frame.span(node), f"the first argument of {row.name} is an array"),
-        help=f"write {row.name}(array, index, value)",
-    )
-
-
-def _place(
-    frame: Frame, row: Intrinsic, values: dict[str, Value], given: dict[str, ast.expr]
-) -> Expr:
-    kinds = {kind: name for name, kind in row.parameters}
-    array, index = values[kinds["array"]], values[kinds["index"]]
-    assert isinstance(array, (Var, View))
-    items: list[Value] = list(index.items) if isinstance(index, Items) else [index]
-    span = frame.span(given[kinds["index"]])
-    place = element(array, [number(item, "the index") for item in items], span)
-    return ElementOf(place.array, place.first, span, place.path)
-
-
-def _result(row: Intrinsic, common: Scalar | None) -> Type:
-    match row.result:
-        case "None":
-            return VOID
-        case "int":
-            return WEAK_INT
-        case "bool":
-            return WEAK_BOOL
-        case "R":
-            assert common is not None
-            return Scalar(common.dtype.real, common.weak)
-        case _:
-            assert common is not None
-            return common
-
 
 # ---- constants ---------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from pycu2c import dtypes
 from pycu2c.diagnostics import Label, fail
 from pycu2c.dtypes import Kind
 from pycu2c.frontend.frame import Frame
+from pycu2c.frontend.refusals import TOO_WIDE
 from pycu2c.ir.construct import binary as binary_node
 from pycu2c.ir.construct import both, cast, const, integer, is_atom, negation, scalar_type
 from pycu2c.ir.construct import truth as truth_node
@@ -68,6 +69,7 @@ def binary(frame: Frame, op: Operator, left: Expr, right: Expr, span: Span) -> E
     """``left op right`` with Python's meaning and numpy's type."""
     if op.result is truth:
         return compare(frame, op, left, right, span)
+    _check_width(left, right)
     a, b = scalar_type(left), scalar_type(right)
     common = op.operands(a, b)
     if common is None:
@@ -75,6 +77,19 @@ def binary(frame: Frame, op: Operator, left: Expr, right: Expr, span: Span) -> E
     if op.name == "pow":
         common, right = _exponent(left, right, common)
     return binary_node(op, coerce(left, common), coerce(right, common), span)
+
+
+def _check_width(*sides: Expr) -> None:
+    """Constants are exact among themselves; what is computed has 64 bits."""
+    if all(isinstance(e, Const) or not scalar_type(e).dtype.is_whole for e in sides):
+        return
+    for e in sides:
+        if isinstance(e, Const) and e.type == WEAK_INT and not _is_number(int(e.value)):
+            fail(TOO_WIDE.code, Label(e.span, TOO_WIDE.text), help=TOO_WIDE.help)
+
+
+def _is_number(value: int) -> bool:
+    return fits(value, WEAK_INT) or fits(value, uint64)
 
 
 def _exponent(left: Expr, right: Expr, common: Scalar) -> tuple[Scalar, Expr]:
@@ -131,6 +146,7 @@ def unary(op: UnaryOperator, operand: Expr, span: Span) -> Expr:
 
 def compare(frame: Frame, op: Operator, left: Expr, right: Expr, span: Span) -> Expr:
     """A comparison of numbers, exact for integers of any two types."""
+    _check_width(left, right)
     left, right = _matching_literal(left, right), _matching_literal(right, left)
     a, b = scalar_type(left), scalar_type(right)
     common = op.operands(a, b)
@@ -148,10 +164,13 @@ def compare(frame: Frame, op: Operator, left: Expr, right: Expr, span: Span) -> 
 
 
 def _matching_literal(e: Expr, partner: Expr) -> Expr:
-    """A weak int literal in the type of an integer that it stands beside, if it fits."""
+    """A weak int literal in the type of an integer that it stands beside, if it fits; one over
+    int64 in uint64."""
     own = scalar_type(partner)
     if isinstance(e, Const) and e.type == WEAK_INT and own.dtype.is_integer:
-        return const(e.value, e.span, own) if fits(int(e.value), own) else e
+        for kind in (own, WEAK_INT, uint64):
+            if fits(int(e.value), kind):
+                return const(e.value, e.span, kind)
     return e
 
 

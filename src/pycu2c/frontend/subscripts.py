@@ -214,7 +214,7 @@ def attribute(frame: Frame, node: ast.Attribute) -> Value:
         return _array_attribute(frame, owner, node)
     is_tuple = isinstance(owner, (Items, Closure))
     if node.attr in ("real", "imag") and isinstance(getattr(owner, "type", None), Scalar):
-        return _part_of(number(owner), node.attr, frame.span(node))
+        return part_of(number(owner), node.attr, frame.span(node))
     kind = shown(owner) if is_tuple else f"a {shown(owner)}"
     fail(
         "subset",
@@ -223,7 +223,7 @@ def attribute(frame: Frame, node: ast.Attribute) -> Value:
     )
 
 
-def _part_of(value: Expr, name: str, span: Span) -> Expr:
+def part_of(value: Expr, name: str, span: Span) -> Expr:
     """``z.real``, ``z.imag``; of a real number itself, and 0."""
     own = scalar_type(value)
     if own.dtype.is_complex:

@@ -13,6 +13,7 @@ from pycu2c import dtypes
 from pycu2c.diagnostics import Label, fail
 from pycu2c.frontend.frame import Frame
 from pycu2c.frontend.operations import binary, choose, coerce, once, unary
+from pycu2c.frontend.subscripts import part_of
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.math import KEEPING_WHOLE
 from pycu2c.intrinsics.registry import Intrinsic
@@ -129,6 +130,10 @@ def rounded(frame: Frame, given: list[Expr], span: Span) -> Expr:
     return cast(Apply(row, arguments, wide, span), own)
 
 
+def _part(name: str) -> Callable[[Frame, list[Expr], Span], Expr]:
+    return lambda frame, given, span: part_of(given[0], name, span)
+
+
 MADE_OF_OPERATORS: dict[str, Callable[[Frame, list[Expr], Span], Expr]] = {
     "numpy.where": _where,
     "numpy.clip": _clip,
@@ -139,11 +144,22 @@ MADE_OF_OPERATORS: dict[str, Callable[[Frame, list[Expr], Span], Expr]] = {
     "numpy.logical_or": _both(Junction.OR),
     "numpy.logical_xor": _one_of,
     "numpy.round": rounded,
+    "numpy.real": _part("real"),
+    "numpy.imag": _part("imag"),
 }
 
 
-def already_whole(row: Intrinsic, given: list[Expr]) -> Expr | None:
-    """``math.floor(n)`` of an int: no detour through a float."""
-    if row not in KEEPING_WHOLE or not scalar_type(given[0]).dtype.is_whole:
+# ---- functions that give some numbers back as they are --------------------------------------
+
+CONJUGATE = REGISTRY["complex.conjugate"]
+KEEPING = (*KEEPING_WHOLE, CONJUGATE)
+
+
+def as_it_is(row: Intrinsic, given: Expr) -> Expr | None:
+    """``math.floor(n)`` of an int: no detour through a float; ``np.conj(x)`` of a real number."""
+    dtype = scalar_type(given).dtype
+    if row is CONJUGATE and not dtype.is_complex:
+        return given
+    if row is CONJUGATE or not dtype.is_whole:
         return None
-    return cast(given[0], WEAK_INT) if row.result == "int" else given[0]
+    return cast(given, WEAK_INT) if row.result == "int" else given

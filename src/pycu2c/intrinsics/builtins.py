@@ -143,8 +143,10 @@ EXTREMES = (
     c_helpers=("round_digits",),
 )
 def round_digits(x: T, digits: int) -> T:
-    """``x`` to that many decimal digits, the even one of two; floats as numpy, which scales,
-    rounds and scales back."""
+    """``x`` to that many decimal digits, the even one of two.
+
+    Floats as numpy does it: it scales, rounds and scales back.
+    """
     scalar = scalar_of(x)
     assert scalar is not None
     if scalar.dtype.is_integer:

@@ -105,7 +105,7 @@ def _declare_to_real(name: str, compute: Any, theirs: Any, doc: str) -> Intrinsi
         value, kind = _quiet(compute, x)
         return convert(value, Scalar(kind.dtype.real, kind.weak))
 
-    bindings = (theirs,) if theirs is not None else ()
+    bindings = (theirs, compute) if theirs is not None else ()
     return _declare(f"complex.{name}", f"complex_{name}", doc, body, *bindings)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from pycu2c import operators as rows
 from pycu2c.operators import Operator, UnaryOperator
 
 # ``np.mod`` is ``np.remainder``, ``np.divide`` is ``np.true_divide``, and so on: one object each
-_FUNCTIONS: tuple[tuple[Operator | UnaryOperator, tuple[object, ...]], ...] = (
+FUNCTIONS: tuple[tuple[Operator | UnaryOperator, tuple[Any, ...]], ...] = (
     (rows.ADD, (np.add, operator.add)),
     (rows.SUB, (np.subtract, operator.sub)),
     (rows.MUL, (np.multiply, operator.mul)),
@@ -35,7 +36,7 @@ _FUNCTIONS: tuple[tuple[Operator | UnaryOperator, tuple[object, ...]], ...] = (
     (rows.NOT, (np.logical_not, operator.not_)),
 )
 
-_BY_FUNCTION = {id(f): row for row, functions in _FUNCTIONS for f in functions}
+_BY_FUNCTION = {id(f): row for row, functions in FUNCTIONS for f in functions}
 
 
 def operator_named(value: object) -> Operator | UnaryOperator | None:

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from pycu2c.dtypes import FLOAT64, DType
+from pycu2c.dtypes import FLOAT64, DType, Kind
 from pycu2c.intrinsics.builtins import NUMBERS
 from pycu2c.intrinsics.c_tree import c
-from pycu2c.intrinsics.kinds import F, T, number
+from pycu2c.intrinsics.kinds import F, R, T, number
 from pycu2c.intrinsics.math import FLOATS, in_floats
 from pycu2c.intrinsics.registry import REGISTRY, Effect, Intrinsic, Spell, intrinsic
 from pycu2c.intrinsics.spelling import by_kind, helper, library, plain
@@ -229,7 +229,20 @@ def logical_xor(a: number, b: number) -> bool:
     return bool(a) is not bool(b)
 
 
+@_form("real", np.real)
+def real(x: number) -> R:
+    """The real part; of a real number, itself."""
+    return convert(x.real, Scalar(type_of(x).dtype.real, type_of(x).weak))
+
+
+@_form("imag", np.imag)
+def imag(x: number) -> R:
+    """The imaginary part; of a real number, 0."""
+    return convert(x.imag, Scalar(type_of(x).dtype.real, type_of(x).weak))
+
+
 @_form("round", np.round, np.around)
 def round_(a: number, decimals: number = 0) -> T:
     """The nearest number with that many decimal digits, the even one of two; of ``a``'s type."""
-    return REGISTRY["round_digits"].reference(a, decimals)
+    whole = int(a) if type_of(a).dtype.kind is Kind.BOOL else a
+    return REGISTRY["round_digits"].reference(whole, decimals)

@@ -21,7 +21,7 @@ from pycu2c.ir.nodes import (
     Unary,
     Var,
 )
-from pycu2c.operators import EQ, NE, NOT, Operator, UnaryOperator
+from pycu2c.operators import EQ, NE, NOT, Operator, UnaryOperator, folded, folded_unary
 from pycu2c.source import Span
 from pycu2c.types import WEAK_BOOL, WEAK_INT, Scalar
 from pycu2c.values import Number, convert, scalar_of
@@ -106,7 +106,7 @@ def _widens(a: Scalar, b: Scalar) -> bool:
 def binary(op: Operator, left: Expr, right: Expr, span: Span) -> Expr:
     """An operator on two operands of one type; folded if both are literals."""
     if isinstance(left, Const) and isinstance(right, Const):
-        value = op.reference(number_of(left), number_of(right))
+        value = folded(op, number_of(left), number_of(right))
         return const(value, span, op.result(left.type))
     return Binary(op, left, right, op.result(scalar_type(left)), span)
 
@@ -114,7 +114,7 @@ def binary(op: Operator, left: Expr, right: Expr, span: Span) -> Expr:
 def unary(op: UnaryOperator, operand: Expr, span: Span) -> Expr:
     """A unary operator on an operand of the type it works in; folded on literals."""
     if isinstance(operand, Const):
-        return const(op.reference(number_of(operand)), span, op.result(operand.type))
+        return const(folded_unary(op, number_of(operand)), span, op.result(operand.type))
     return Unary(op, operand, op.result(scalar_type(operand)), span)
 
 

@@ -342,11 +342,13 @@ def apply(row: Intrinsic, where: str) -> Callable[..., Any]:
         row = longer_form(plain, len(given) + len(named))
         values = dict(zip((name for name, _ in row.parameters), given)) | named
         row = complex_form(row, any(map(_is_complex, values.values())))
+        if row is REGISTRY["complex.conjugate"] and not any(map(_is_complex, values.values())):
+            return given[0]
         if row in KEEPING_WHOLE and type_of(*values.values()).dtype.is_whole:
             (whole,) = values.values()
             return convert(whole, WEAK_INT) if row.result == "int" else whole
         common = _common(row, values)
-        arguments = [_argument(k, values[n], common) for n, k in row.parameters]
+        arguments = [_argument(k, values[n], common) for n, k in row.parameters if n in values]
         try:
             return row.reference(*arguments)
         except IndexError as error:

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from pycu2c.frontend.bindings import parameters, targets_of
 from pycu2c.intrinsics.registry import bound_to
-from pycu2c.operators import BY_NODE, UNARY_BY_NODE
+from pycu2c.operators import BY_NODE, UNARY_BY_NODE, folded, folded_unary
 from pycu2c.runtime import reference_calls as calls
 from pycu2c.runtime.reference_floats import Inferred
 from pycu2c.source import Source
@@ -102,6 +102,8 @@ class ExpressionRewriter:
                 return self.binary(node)
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 return ast.UnaryOp(ast.Not(), self.expression(operand))
+            case ast.UnaryOp(op=op, operand=operand) if self.is_constant(operand):
+                return self.held(self.folded(node))
             case ast.UnaryOp(op=op, operand=operand):
                 compute = self.arithmetic(UNARY_BY_NODE[type(op)].reference)
                 return self.do(compute, self.expression(operand))
@@ -208,6 +210,8 @@ class ExpressionRewriter:
                 return UNKNOWN
 
     def binary(self, node: ast.BinOp) -> ast.expr:
+        if self.is_constant(node):
+            return self.held(self.folded(node))
         combine = calls.combined(BY_NODE[type(node.op)])
         if isinstance(node.op, ast.Pow) and self.is_constant(node.right):
             combine = calls.power_of_constant
@@ -224,6 +228,21 @@ class ExpressionRewriter:
                 return self.is_constant(left) and self.is_constant(right)
             case _:
                 return scalar_of(self.known(node)) is not None
+
+    def folded(self, node: ast.expr) -> Any:
+        """The number that an expression of constants is."""
+        match node:
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                return not self.folded(operand)
+            case ast.UnaryOp(op=op, operand=operand):
+                return folded_unary(UNARY_BY_NODE[type(op)], self.folded(operand))
+            case ast.BinOp(left=left, op=op, right=right):
+                a, b = self.folded(left), self.folded(right)
+                if isinstance(op, ast.Pow) and not isinstance(b, complex) and b < 0:
+                    return calls.power_of_constant(a, b)
+                return folded(BY_NODE[type(op)], a, b)
+            case _:
+                return self.known(node)
 
     def compare(self, node: ast.Compare) -> ast.expr:
         """``a < b < c`` is ``lt(a, (t := b)) and lt(t, c)``."""

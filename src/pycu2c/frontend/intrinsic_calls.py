@@ -1,0 +1,125 @@
+"""Calls of rows of the registry: their arguments brought to the types that a row works in."""
+
+from __future__ import annotations
+
+import ast
+from functools import reduce
+
+from pycu2c.diagnostics import Label, fail
+from pycu2c.frontend.frame import Frame, Items, Value, number
+from pycu2c.frontend.operations import coerce
+from pycu2c.frontend.sequence import in_order
+from pycu2c.frontend.subscripts import element
+from pycu2c.frontend.ufuncs import KEEPING, as_it_is, computed_in
+from pycu2c.intrinsics.complex import complex_form
+from pycu2c.intrinsics.registry import Intrinsic
+from pycu2c.ir.construct import cast, scalar_type
+from pycu2c.ir.nodes import Apply, ElementOf, Expr, Var, View
+from pycu2c.types import (
+    VOID,
+    WEAK_BOOL,
+    WEAK_COMPLEX,
+    WEAK_FLOAT,
+    WEAK_INT,
+    Array,
+    Scalar,
+    Type,
+    join,
+)
+
+
+def intrinsic_call(frame: Frame, row: Intrinsic, nodes: list[ast.expr], node: ast.Call) -> Expr:
+    """A call of a row; ``nodes`` are the arguments in the order of its parameters."""
+    given = dict(zip((name for name, _ in row.parameters), nodes))
+    values = dict(zip(given, in_order(frame, list(given.values()))))
+    row = complex_form(row, any(map(_is_complex, values.values())))
+    if row in KEEPING:
+        (given_one,) = map(number, values.values())
+        kept = as_it_is(row, given_one)
+        if kept is not None:
+            return kept
+    common = _common_type(frame, row, values, node)
+    half, common = common, common and computed_in(row, common)
+    arguments: list[Expr] = []
+    for name, kind in row.parameters:
+        if kind == "array":
+            arguments.append(_place(frame, row, values, given))
+        elif kind == "int":
+            arguments.append(cast(number(values[name]), WEAK_INT))
+        elif kind in ("T", "F"):
+            assert common is not None
+            arguments.append(coerce(number(values[name]), common))
+    made = Apply(row, tuple(arguments), _result(row, common), frame.span(node))
+    return cast(made, half) if half is not None and made.type == common else made
+
+
+def _is_complex(value: Value) -> bool:
+    kind = getattr(value, "type", None)
+    return isinstance(kind, Scalar) and kind.dtype.is_complex
+
+
+def _common_type(
+    frame: Frame, row: Intrinsic, values: dict[str, Value], node: ast.Call
+) -> Scalar | None:
+    """What T or F stands for in this call."""
+    arrays = [values[n] for n, kind in row.parameters if kind == "array"]
+    if arrays:
+        common = _element_type(frame, row, arrays[0], node)
+    else:
+        numbers = [scalar_type(number(values[n])) for n, k in row.parameters if k in ("T", "F")]
+        if not numbers:
+            return None
+        common = reduce(join, numbers)
+        if any(kind == "F" for _, kind in row.parameters) and common.dtype.is_whole:
+            common = WEAK_FLOAT
+        elif common == WEAK_BOOL:
+            common = WEAK_INT
+        if row.name.startswith("complex.") and not common.dtype.is_complex:
+            common = join(common, WEAK_COMPLEX)
+    wide = common if arrays else computed_in(row, common)
+    if row.dtypes and wide.dtype not in row.dtypes:
+        accepted = ", ".join(str(d) for d in row.dtypes)
+        fail(
+            "argument-type",
+            Label(frame.span(node), f"{row.name} does not accept `{common.dtype}`"),
+            help=f"it accepts {accepted}",
+        )
+    return common
+
+
+def _element_type(frame: Frame, row: Intrinsic, array: Value, node: ast.Call) -> Scalar:
+    if isinstance(array, (Var, View)) and isinstance(array.type, Array):
+        return array.type.element
+    fail(
+        "argument-type",
+        Label(frame.span(node), f"the first argument of {row.name} is an array"),
+        help=f"write {row.name}(array, index, value)",
+    )
+
+
+def _place(
+    frame: Frame, row: Intrinsic, values: dict[str, Value], given: dict[str, ast.expr]
+) -> Expr:
+    kinds = {kind: name for name, kind in row.parameters}
+    array, index = values[kinds["array"]], values[kinds["index"]]
+    assert isinstance(array, (Var, View))
+    items: list[Value] = list(index.items) if isinstance(index, Items) else [index]
+    span = frame.span(given[kinds["index"]])
+    place = element(array, [number(item, "the index") for item in items], span)
+    return ElementOf(place.array, place.first, span, place.path)
+
+
+def _result(row: Intrinsic, common: Scalar | None) -> Type:
+    match row.result:
+        case "None":
+            return VOID
+        case "int":
+            return WEAK_INT
+        case "bool":
+            return WEAK_BOOL
+        case "R":
+            assert common is not None
+            return Scalar(common.dtype.real, common.weak)
+        case _:
+            assert common is not None
+            return common
