@@ -275,6 +275,15 @@ CALLS = _rows(
     # numpy's functions of scalars
     out[i] = np.sin(x) + np.minimum(i, 3) + np.exp2(a[i]) + np.maximum(a[i], 1.5)
 
+    # numpy's functions that are operators: `np.add`, `np.where`, `np.clip`
+    out[i] = np.where(np.greater(a[i], 1), np.clip(a[i], 2, 3), np.multiply(x, 2)) + np.sign(x)
+
+    # `math` of ints
+    out[i] = math.gcd(n + 7, 18, 8) + math.comb(6, 2) + math.isqrt(99) + math.floor(2**53 + i)
+
+    # `round` to digits, `math.log` to a base
+    out[i] = round(x * 1.111, 2) + math.log(n, 2) + round(n * 17, -1)
+
     # `cmath` and numpy of complex numbers
     z = cmath.exp(1j * i) + np.sqrt(-1.0 + 0j)
     out[i] = z.real + z.imag

@@ -108,6 +108,7 @@ def test_type_and_value_are_numpys(dtype: str, target: str, tmp_path: Path) -> N
 WEAK = {
     "math.gcd(n, 84)": 12,
     "math.lcm(n, 40)": 360,
+    "math.gcd(n, 48, 20)": 4,
     "math.isqrt(n + 2**53)": math.isqrt(72 + 2**53),
     "math.comb(n - 12, 28)": math.comb(60, 28),
     "math.comb(n, 36)": 0,
@@ -171,6 +172,7 @@ FLOATING = {
     "cuda.fma(0.1, 10.0, -1.0)": 2.0**-54,
     "np.sinc(0.5)": 2 / math.pi,
     "np.clip(n * 1.0, 0, 1)": 1.0,
+    "math.hypot(n, 3.0, 4.0)": math.hypot(72, 5),
     "np.where(n < 5, 1, 2.5)": 2.5,
 }
 
@@ -179,6 +181,41 @@ FLOATING = {
 def test_of_python_floats(expression: str, target: str, tmp_path: Path) -> None:
     found = one_number(expression, "float64", target, tmp_path)
     assert found == pytest.approx(FLOATING[expression], rel=1e-14)
+
+
+BOOLS = {
+    "np.maximum(n, False)": True,
+    "np.fmin(n, np.bool_(0))": False,
+    "max(np.bool_(n), n < 5)": True,
+    "min(n > 5, n < 5)": False,
+    "np.add(np.bool_(n), np.bool_(n))": True,
+    "np.invert(np.bool_(n))": False,
+    "np.where(n, np.bool_(0), True)": False,
+}
+
+
+@pytest.mark.parametrize("expression", BOOLS)
+def test_of_bools(expression: str, target: str, tmp_path: Path) -> None:
+    assert one_number(expression, "bool", target, tmp_path) == BOOLS[expression]
+
+
+HALVES = [
+    "np.sign(a)", "np.clip(a, 0, 1)", "np.fmod(a, b)", "np.round(a, 1)", "np.hypot(a, b)",
+    "np.square(a)", "np.reciprocal(a)", "np.where(a > b, a, 1)", "np.heaviside(a, b)",
+    "np.add(a, b)", "np.fmax(a, b)", "np.logaddexp(a, b)", "np.floor(a)",
+]  # fmt: skip
+
+
+def test_halves_stay_halves(target: str, tmp_path: Path) -> None:
+    x, y = np.array([1.5, -2.25, 3.1], np.float16), np.array([0.5, 2.5, -1.1], np.float16)
+    right = [np.array(expected(name, x, y)) for name in HALVES]
+    outs = [np.zeros(3, values.dtype) for values in right]
+    kernel = module_from(program(HALVES), tmp_path).k
+    found = types_of_results(kernel, (x, y, *outs))
+    assert {found[f"r{i}"] for i in range(len(HALVES))} == {"float16"}
+    computed = run(kernel, (1, 32), (x, y, *outs), target)[2:]
+    for name, got, values in zip(HALVES, computed, right):
+        np.testing.assert_allclose(got, values, rtol=1e-3, err_msg=name)
 
 
 # ---- what the arguments do -----------------------------------------------------------------------
@@ -214,6 +251,10 @@ def test_every_argument_is_evaluated_once(target: str, tmp_path: Path) -> None:
         ("np.round(1j * n)", "argument-type"),
         ("np.bitwise_and(n, 1.5)", "operand-type"),
         ("np.gcd(n, 1.5)", "argument-type"),
+        ("math.gcd(n, 1.5)", "argument-type"),
+        ("round(n, 1.5)", "argument-type"),
+        ("np.clip(1j * n, 0, 1)", "argument-type"),
+        ("np.sign(np.bool_(n))", "argument-type"),
     ],
 )
 def test_errors(expression: str, code: str, tmp_path: Path) -> None:

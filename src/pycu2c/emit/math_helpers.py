@@ -34,7 +34,7 @@ $q $T round_digits_$t($T x, long long digits) {
     floating="""
 // x to a number of decimal digits, the even one of two, as numpy computes it.
 $q $T round_digits_$t($T x, long long digits) {
-    const long long count = digits < 0 ? -digits : digits;
+    const long long count = digits < -400 ? 400 : digits < 0 ? -digits : digits;
     double power = 1;
     for (long long i = 0; i < count && i < 400; i++) power *= 10;
     const $T scale = ($T)power;

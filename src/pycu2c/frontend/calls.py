@@ -20,6 +20,7 @@ from pycu2c.frontend.sequence import has_effect, in_order, kept
 from pycu2c.frontend.ufuncs import applied, common_type, computed_in
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.dtype_names import scalar_named
+from pycu2c.intrinsics.integers import FOLDING
 from pycu2c.intrinsics.math import longer_form
 from pycu2c.intrinsics.operator_names import operator_named
 from pycu2c.intrinsics.registry import Effect, Intrinsic, bound_to
@@ -57,13 +58,15 @@ def call(frame: Frame, node: ast.Call) -> Value:
     if row is not None and row.effect is Effect.FORM:
         return _FORMS[row.name](frame, row, node)
     if row is not None:
+        if row.name in FOLDING and len(node.args) > 2:
+            return call(frame, _nested(node))
         row = longer_form(row, len(node.args) + len(node.keywords))
         names = tuple(name for name, _ in row.parameters)
         return intrinsic_call(frame, row, _arguments(frame, node, names, row.name), node)
     operator = operator_named(value)
     if operator is not None:
         names = ("a", "b") if isinstance(operator, Operator) else ("x",)
-        made = _written_out(frame, node, names, operator.symbol)
+        made = _written_out(frame, node, names, ast.unparse(node.func))
         return ufuncs.by_operator(frame, operator, made, frame.span(node))
     if isinstance(value, type) and value in _BUILTINS:
         return _BUILTINS[value](frame, node)
@@ -118,6 +121,12 @@ def _arguments(frame: Frame, node: ast.Call, names: tuple[str, ...], what: str) 
             help=f"{what} takes ({', '.join(names)})",
         )
     return [given[n] for n in names]
+
+
+def _nested(node: ast.Call) -> ast.Call:
+    """``hypot(x, y, z)`` -> ``hypot(hypot(x, y), z)``."""
+    inner = ast.copy_location(ast.Call(node.func, node.args[:-1], []), node)
+    return ast.copy_location(ast.Call(node.func, [inner, node.args[-1]], node.keywords), node)
 
 
 def _written_out(frame: Frame, node: ast.Call, names: tuple[str, ...], what: str) -> list[Expr]:

@@ -10,7 +10,7 @@ from pycu2c.frontend.frame import Frame, Items, Value, number
 from pycu2c.frontend.operations import coerce
 from pycu2c.frontend.sequence import in_order
 from pycu2c.frontend.subscripts import element
-from pycu2c.frontend.ufuncs import KEEPING, as_it_is, computed_in
+from pycu2c.frontend.ufuncs import KEEPING, as_it_is, check_accepted, computed_in, whole_number
 from pycu2c.intrinsics.complex import complex_form
 from pycu2c.intrinsics.registry import Intrinsic
 from pycu2c.ir.construct import cast, scalar_type
@@ -45,7 +45,7 @@ def intrinsic_call(frame: Frame, row: Intrinsic, nodes: list[ast.expr], node: as
         if kind == "array":
             arguments.append(_place(frame, row, values, given))
         elif kind == "int":
-            arguments.append(cast(number(values[name]), WEAK_INT))
+            arguments.append(whole_number(number(values[name])))
         elif kind in ("T", "F"):
             assert common is not None
             arguments.append(coerce(number(values[name]), common))
@@ -76,14 +76,7 @@ def _common_type(
             common = WEAK_INT
         if row.name.startswith("complex.") and not common.dtype.is_complex:
             common = join(common, WEAK_COMPLEX)
-    wide = common if arrays else computed_in(row, common)
-    if row.dtypes and wide.dtype not in row.dtypes:
-        accepted = ", ".join(str(d) for d in row.dtypes)
-        fail(
-            "argument-type",
-            Label(frame.span(node), f"{row.name} does not accept `{common.dtype}`"),
-            help=f"it accepts {accepted}",
-        )
+    check_accepted(row, common if arrays else computed_in(row, common), frame.span(node))
     return common
 
 

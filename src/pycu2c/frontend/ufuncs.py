@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import reduce
 
-from pycu2c import dtypes
 from pycu2c.diagnostics import Label, fail
+from pycu2c.dtypes import Kind
 from pycu2c.frontend.frame import Frame
 from pycu2c.frontend.operations import binary, choose, coerce, once, unary
 from pycu2c.frontend.subscripts import part_of
@@ -22,17 +22,46 @@ from pycu2c.ir.construct import both, cast, const, integer, negation, scalar_typ
 from pycu2c.ir.nodes import Apply, Const, Expr, Junction
 from pycu2c.operators import DIV, EQ, MUL, NE, POW, Operator, UnaryOperator
 from pycu2c.source import Span
-from pycu2c.types import WEAK_BOOL, WEAK_INT, Scalar, float32, join
+from pycu2c.types import WEAK_BOOL, WEAK_INT, Scalar, float32, int8, join
+
+_OF_BOOLS = ("min", "max", "numpy.minimum", "numpy.maximum", "numpy.fmin", "numpy.fmax")
 
 
 def computed_in(row: Intrinsic, common: Scalar) -> Scalar:
-    """Functions of 16-bit floats are computed in float32."""
-    return float32 if common.dtype.is_half and common.dtype not in row.dtypes else common
+    """Functions of 16-bit floats are computed in float32; the greater of two bools in int8."""
+    if common.dtype in row.dtypes:
+        return common
+    if common.dtype.kind is Kind.BOOL and row.name in _OF_BOOLS:
+        return int8
+    return float32 if common.dtype.is_half else common
+
+
+def check_accepted(row: Intrinsic, wide: Scalar, span: Span) -> None:
+    """``wide``: the type that a call of the row is computed in."""
+    if row.dtypes and wide.dtype not in row.dtypes:
+        accepted = ", ".join(str(d) for d in row.dtypes)
+        fail(
+            "argument-type",
+            Label(span, f"{row.name} does not accept `{wide.dtype}`"),
+            help=f"it accepts {accepted}",
+        )
+
+
+def whole_number(e: Expr) -> Expr:
+    """An argument that is an int."""
+    if not scalar_type(e).dtype.is_whole:
+        fail(
+            "argument-type",
+            Label(e.span, f"this is `{e.type}`; it must be a whole number"),
+            help="convert it with int(...)",
+        )
+    return cast(e, WEAK_INT)
 
 
 def applied(row: Intrinsic, given: list[Expr], common: Scalar, span: Span) -> Expr:
     """A row that gives its arguments' type, on numbers brought to ``common``."""
     wide = computed_in(row, common)
+    check_accepted(row, wide, span)
     arguments = tuple(cast(coerce(e, common), wide) for e in given)
     return cast(Apply(row, arguments, wide, span), common)
 
@@ -117,8 +146,8 @@ def rounded(frame: Frame, given: list[Expr], span: Span) -> Expr:
     own = scalar_type(given[0])
     if own.dtype.is_complex:
         fail("argument-type", Label(given[0].span, f"this is `{own}`"), help="round z.real")
-    own = WEAK_INT if own.dtype.kind is dtypes.Kind.BOOL else own
-    digits = given[1] if len(given) > 1 else integer(0, span)
+    own = WEAK_INT if own.dtype.kind is Kind.BOOL else own
+    digits = whole_number(given[1]) if len(given) > 1 else integer(0, span)
     known = digits.value if isinstance(digits, Const) else None
     if own.dtype.is_whole and known is not None and known >= 0:
         return cast(given[0], own)
@@ -126,7 +155,7 @@ def rounded(frame: Frame, given: list[Expr], span: Span) -> Expr:
         return applied(REGISTRY["numpy.rint"], [given[0]], own, span)
     row = REGISTRY["round_digits"]
     wide = computed_in(row, own)
-    arguments = (cast(given[0], wide), cast(digits, WEAK_INT))
+    arguments = (cast(given[0], wide), digits)
     return cast(Apply(row, arguments, wide, span), own)
 
 

@@ -91,6 +91,10 @@ def _of_two(function: Any, compute: Callable[[int, int], int], doc: str) -> Intr
 PYTHONS = tuple(_of_one(*row) for row in _OF_ONE) + tuple(_of_two(*row) for row in _OF_TWO)
 
 
+# of more than two numbers: f(f(a, b), c)
+FOLDING = ("math.gcd", "math.lcm", "math.hypot")
+
+
 def _numpys(name: str, compute: Any, doc: str) -> Intrinsic:
     function = getattr(math, name)
 

@@ -19,6 +19,7 @@ from pycu2c.dtypes import Kind, from_numpy
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.complex import complex_form
 from pycu2c.intrinsics.dtype_names import scalar_named
+from pycu2c.intrinsics.integers import FOLDING
 from pycu2c.intrinsics.math import KEEPING_WHOLE, longer_form
 from pycu2c.intrinsics.numba_names import numba_name
 from pycu2c.intrinsics.operator_names import operator_named
@@ -339,6 +340,8 @@ def apply(row: Intrinsic, where: str) -> Callable[..., Any]:
     plain = row
 
     def call(*given: Any, **named: Any) -> Any:
+        if plain.name in FOLDING and len(given) > 2:
+            return reduce(call, given)
         row = longer_form(plain, len(given) + len(named))
         values = dict(zip((name for name, _ in row.parameters), given)) | named
         row = complex_form(row, any(map(_is_complex, values.values())))

@@ -1,0 +1,88 @@
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+struct dim3 {
+    int64_t x;
+    int64_t y;
+    int64_t z;
+};
+
+struct activations_args {
+    int32_t gridDim[3];
+    int32_t blockDim[3];
+    int64_t shared_bytes;
+    const int32_t *p0_data0;
+    int64_t p0_shape0;
+    int32_t *p1_data0;
+    int64_t p1_shape1;
+};
+
+// The greater, NaN where one is.
+static inline int32_t maximum_i32(int32_t a, int32_t b) {
+    return b > a ? b : a;
+}
+
+// The lesser, NaN where one is.
+static inline int32_t minimum_i32(int32_t a, int32_t b) {
+    return b < a ? b : a;
+}
+
+// -1, 0 or 1.
+static inline int32_t sign_i32(int32_t x) {
+    return (int32_t)((x > 0) - (x < 0));
+}
+
+// x to a number of decimal digits, the even one of two.
+static inline int32_t round_digits_i32(int32_t x, long long digits) {
+    if (digits >= 0) return x;
+    if (digits < -19) return 0;
+    unsigned long long scale = 1, size = x < 0 ? 0 - (unsigned long long)x : (unsigned long long)x;
+    for (; digits < 0; digits++) scale *= 10;
+    const unsigned long long rest = size % scale, more = scale - rest;
+    size -= rest;
+    if (rest > more || (rest == more && (size / scale & 1))) size += scale;
+    return (int32_t)(x < 0 ? 0 - size : size);
+}
+
+void activations(const void *arguments, int64_t first_block, int64_t last_block) {
+    const struct activations_args *const args = arguments;
+    const int32_t *x = args->p0_data0;
+    int64_t x_len = args->p0_shape0;
+    int32_t *out = args->p1_data0;
+    int64_t out_shape1 = args->p1_shape1;
+    struct dim3 gridDim;
+    gridDim.x = args->gridDim[0];
+    gridDim.y = args->gridDim[1];
+    gridDim.z = args->gridDim[2];
+    struct dim3 blockDim;
+    blockDim.x = args->blockDim[0];
+    blockDim.y = args->blockDim[1];
+    blockDim.z = args->blockDim[2];
+    for (int64_t block = first_block; block < last_block; ++block) {
+        struct dim3 blockIdx;
+        blockIdx.x = block % gridDim.x;
+        blockIdx.y = (block / gridDim.x) % gridDim.y;
+        blockIdx.z = (block / gridDim.x) / gridDim.y;
+        struct dim3 threadIdx;
+        for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
+            for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
+                for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
+                    int64_t i = blockIdx.x * blockDim.x + threadIdx.x;
+                    if (i < x_len) {
+                        int32_t value = x[i];
+                        out[0 * out_shape1 + i] = maximum_i32(value, 0);
+                        out[1 * out_shape1 + i] = value > 0 ? value : (int32_t)((uint32_t)value * 2);
+                        out[2 * out_shape1 + i] = minimum_i32(maximum_i32(value, -1), 1);
+                        out[3 * out_shape1 + i] = sign_i32(value);
+                        int32_t value_1 = (uint32_t)value + 1;
+                        out[4 * out_shape1 + i] = (uint32_t)value_1 * (uint32_t)value_1;
+                        out[5 * out_shape1 + i] = value;
+                        out[6 * out_shape1 + i] = round_digits_i32(value, -1LL);
+                    }
+                }
+            }
+        }
+    }
+}
