@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from fractions import Fraction
 from functools import reduce
 from typing import Any
 
@@ -19,8 +18,11 @@ from pycu2c.intrinsics.c_tree import c
 from pycu2c.intrinsics.kinds import F
 from pycu2c.intrinsics.registry import REGISTRY, Intrinsic, Spell, intrinsic
 from pycu2c.intrinsics.spelling import library, plain
+from pycu2c.lazy import lazy_module
 from pycu2c.types import WEAK_FLOAT, Scalar, join
 from pycu2c.values import Number, convert, scalar_of
+
+fractions: Any = lazy_module("fractions")  # of the reference alone
 
 FLOATS = (FLOAT32, FLOAT64)
 
@@ -284,15 +286,16 @@ def _fused(a: Any, b: Any, term: Any) -> Any:
     plainly = a * b + term
     if not all(map(math.isfinite, (a, b, term))):
         return plainly
-    exact = Fraction(float(a)) * Fraction(float(b)) + Fraction(float(term))
+    first, second, third = (fractions.Fraction(float(n)) for n in (a, b, term))
+    exact = first * second + third
     if exact == 0:
         return plainly
     try:
         nearest = float(exact)
     except OverflowError:
-        return math.copysign(math.inf, exact)
-    if isinstance(a, np.float32) and Fraction(nearest) != exact and not _is_odd(nearest):
-        towards = math.inf if exact > Fraction(nearest) else -math.inf
+        return math.inf if exact > 0 else -math.inf
+    if isinstance(a, np.float32) and fractions.Fraction(nearest) != exact and not _is_odd(nearest):
+        towards = math.inf if exact > fractions.Fraction(nearest) else -math.inf
         return math.nextafter(nearest, towards)
     return nearest
 
