@@ -17,6 +17,8 @@ from pycu2c import CompileError
 from pycu2c.ir.nodes import Assign
 from pycu2c.ir.walk import statements
 from pycu2c.kernel import Kernel
+from pycu2c.specialization import generate_text
+from pycu2c.toolchain import cc, nvrtc
 from test_arithmetic import FLOATS, INTS, pairs, shown
 
 # numpy answers with its own bool what kernels answer with Python's
@@ -101,6 +103,18 @@ def test_type_and_value_are_numpys(dtype: str, target: str, tmp_path: Path) -> N
         if not np.allclose(got, np.asarray(values), rtol=near, atol=near / 4, equal_nan=True):
             wrong.append(f"{name}: {got.tolist()}, not {values}")
     assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("dtype", [*INTS, *FLOATS])
+def test_compilers_take_them_without_a_warning(dtype: str, tmp_path: Path) -> None:
+    names = expressions(dtype)
+    x, y = pairs(dtype, dtype)
+    outs = [np.zeros(len(x), np.asarray(expected(name, x, y)).dtype) for name in names]
+    launcher = module_from(program(names), tmp_path).k.launcher
+    built = launcher.built(launcher.signature(launcher.given((x, y, *outs))))
+    assert cc.check_warnings(generate_text(built, "cpu").text) == ""
+    made = generate_text(built, "cuda")
+    assert nvrtc.compile(made.text, made.entry, "sm_90", cache=False).log.strip("\0\n ") == ""
 
 
 # ---- numbers of Python -------------------------------------------------------------------------
