@@ -71,7 +71,7 @@ def or_else(value, default):
 """
 
 
-def _rows(section: str, text: str) -> list[Construct]:
+def rows_of(section: str, text: str) -> list[Construct]:
     """Blocks that begin with ``# title``."""
     rows = []
     for block in dedent(text).strip().split("\n\n"):
@@ -80,7 +80,7 @@ def _rows(section: str, text: str) -> list[Construct]:
     return rows
 
 
-EXPRESSIONS = _rows(
+EXPRESSIONS = rows_of(
     "Expressions",
     """
     # names, literals: `1`, `2.5`, `True`, `2j`
@@ -219,7 +219,7 @@ EXPRESSIONS = _rows(
     """,
 )
 
-CALLS = _rows(
+CALLS = rows_of(
     "Calls",
     """
     # device function
@@ -290,7 +290,7 @@ CALLS = _rows(
     """,
 )
 
-STATEMENTS = _rows(
+STATEMENTS = rows_of(
     "Statements",
     """
     # assignment: names, elements

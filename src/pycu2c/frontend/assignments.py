@@ -9,8 +9,10 @@ from pycu2c.diagnostics import Label, fail
 from pycu2c.dtypes import Kind
 from pycu2c.frontend import subscripts, views
 from pycu2c.frontend.frame import Closure, Frame, Items, Static, Unknown, Value, number, shown
+from pycu2c.frontend.functions import named_lambda, reopened
 from pycu2c.frontend.operations import binary, coerce
-from pycu2c.frontend.sequence import has_effect, in_order, kept, variable_of
+from pycu2c.frontend.scope import as_of_now
+from pycu2c.frontend.sequence import before, has_effect, in_order, kept, variable_of
 from pycu2c.frontend.variables import read, set_value, set_variable
 from pycu2c.intrinsics.dtype_names import scalar_named
 from pycu2c.ir.construct import integer, is_atom, scalar_type
@@ -28,7 +30,10 @@ def assign(frame: Frame, node: ast.Assign) -> None:
     single = node.targets[0] if len(node.targets) == 1 else None
     if isinstance(single, ast.Name):
         frame.target = frame.ranges.names.get(id(single))
-    value = frame.value(node.value)
+    if isinstance(single, ast.Name) and isinstance(node.value, ast.Lambda):
+        value: Value = named_lambda(frame, node.value)
+    else:
+        value = frame.value(node.value)
     frame.target = None
     if len(node.targets) > 1:
         value = kept(frame, value, "value")
@@ -76,7 +81,12 @@ def assign_to(frame: Frame, target: ast.expr, value: Value) -> None:
         case ast.Name():
             _assign_name(frame, target, value)
         case ast.Subscript() | ast.Attribute():
-            _store(frame, _target_place(frame, target), value, frame.span(target))
+            with frame.block() as written:
+                place = _target_place(frame, target)
+            if written:
+                value = before(frame, value, tuple(written))
+                frame.emit_all(written)
+            _store(frame, place, value, frame.span(target))
         case ast.Tuple() | ast.List():
             _unpack(frame, target, value)
         case _:
@@ -91,7 +101,7 @@ def _assign_name(frame: Frame, target: ast.Name, value: Value) -> None:
     name = frame.ranges.names.get(id(target))
     if name is None:
         raise Unknown
-    set_value(frame, name, value, frame.span(target))
+    set_value(frame, name, reopened(frame, value), frame.span(target))
     frame.note_store(target, name)
 
 
@@ -102,7 +112,7 @@ def walrus(frame: Frame, node: ast.NamedExpr) -> Value:
     name = frame.ranges.names.get(id(node.target))
     if name is None:
         raise Unknown
-    return read(frame, name, frame.span(node.target))
+    return as_of_now(frame, read(frame, name, frame.span(node.target)))
 
 
 # ---- elements ----------------------------------------------------------------------------------
@@ -145,10 +155,10 @@ def augmented(frame: Frame, node: ast.AugAssign) -> None:
     name = frame.ranges.names.get(id(node.target))
     if name is None:
         raise Unknown
-    before = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
-    frame.ranges.names[id(before)] = name
-    left, right_value = in_order(frame, [before, node.value])
-    del frame.ranges.names[id(before)]
+    old_value = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
+    frame.ranges.names[id(old_value)] = name
+    left, right_value = in_order(frame, [old_value, node.value])
+    del frame.ranges.names[id(old_value)]
     result = _augmented_value(frame, operator, (left, right_value), span)
     set_value(frame, name, result, span)
     frame.note_store(node.target, name)

@@ -11,7 +11,7 @@ from typing import NoReturn, TypeAlias
 from pycu2c.diagnostics import Label, fail
 from pycu2c.frontend.bindings import parameters
 from pycu2c.frontend.frame import Frame, Items, Value
-from pycu2c.frontend.sequence import in_order
+from pycu2c.frontend.sequence import acts, in_order, kept
 from pycu2c.source import Span
 
 Given: TypeAlias = tuple[str | None, Value, Span]  # a keyword or none, the value, where
@@ -33,6 +33,15 @@ def given_values(frame: Frame, node: ast.Call) -> list[Given]:
     for keyword, value in zip(node.keywords, values[len(node.args) :]):
         given.append((keyword.arg or "**", value, frame.span(keyword)))
     return given
+
+
+def in_order_of_call(frame: Frame, own: ast.arguments, given: list[Given]) -> list[Given]:
+    """What keywords give in another order than the parameters have is evaluated before."""
+    names = [parameter.arg for parameter in parameters(own)]
+    places = [names.index(keyword) for keyword, _, _ in given if keyword in names]
+    if places == sorted(places) or not any(acts(value) for _, value, _ in given):
+        return given
+    return [(keyword, kept(frame, value, keyword or "given"), at) for keyword, value, at in given]
 
 
 @dataclass(slots=True)

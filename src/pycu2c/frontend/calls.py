@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import ast
 import difflib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from pycu2c import dtypes
 from pycu2c.diagnostics import Label, fail
 from pycu2c.frontend import ufuncs, views
-from pycu2c.frontend.comprehensions import static_items
+from pycu2c.frontend.choices import truth_of
+from pycu2c.frontend.comparisons import conditional_truth
+from pycu2c.frontend.comprehensions import generated, static_items
 from pycu2c.frontend.frame import Closure, Frame, Items, Static, Value, number
 from pycu2c.frontend.functions import call_function
 from pycu2c.frontend.intrinsic_calls import intrinsic_call
 from pycu2c.frontend.operations import binary, coerce, unary
-from pycu2c.frontend.sequence import has_effect, in_order, kept
+from pycu2c.frontend.sequence import has_effect, in_order, kept, settled
 from pycu2c.frontend.ufuncs import applied, common_type, computed_in
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.dtype_names import scalar_named
@@ -28,6 +30,7 @@ from pycu2c.ir.construct import both, cast, integer, scalar_type, truth
 from pycu2c.ir.nodes import Allocate, Apply, Const, Expr, Junction, Pack, Var, View
 from pycu2c.ir.walk import expressions
 from pycu2c.operators import ADD, FLOORDIV, MOD, POS, Operator
+from pycu2c.source import Span
 from pycu2c.types import (
     WEAK_BOOL,
     WEAK_COMPLEX,
@@ -260,7 +263,7 @@ def _range(frame: Frame, node: ast.Call) -> Value:
 
 def _items_given(frame: Frame, node: ast.Call, what: str) -> list[Value]:
     (given,) = _arguments(frame, node, ("iterable",), what)
-    return list(static_items(frame.value(given)))
+    return list(static_items(settled(frame, frame.value(given))))
 
 
 def _tuple(frame: Frame, node: ast.Call) -> Value:
@@ -280,13 +283,32 @@ def _sum(frame: Frame, node: ast.Call) -> Value:
 
 def _quantified(op: Junction) -> Callable[[Frame, ast.Call], Value]:
     def build(frame: Frame, node: ast.Call) -> Value:
-        span = frame.span(node)
-        result: Expr = Const(op is Junction.AND, WEAK_BOOL, span)
-        for item in _items_given(frame, node, "all" if op is Junction.AND else "any"):
-            result = both(op, result, truth(number(item)), span)
-        return result
+        span, name = frame.span(node), "all" if op is Junction.AND else "any"
+        (given,) = _arguments(frame, node, ("iterable",), name)
+        if isinstance(given, ast.GeneratorExp):
+            return _until(frame, op, map(truth_of, generated(frame, given)), span)
+        return _until(frame, op, map(truth_of, _items_given(frame, node, name)), span)
 
     return build
+
+
+def _until(frame: Frame, op: Junction, tests: Iterator[Expr], span: Span) -> Expr:
+    """Tests joined by ``and`` or ``or``: those after the one that decides are not evaluated."""
+    result: Expr = Const(op is Junction.AND, WEAK_BOOL, span)
+    while True:
+        with frame.block() as written:
+            test = next(tests, None)
+        if test is None:
+            return result
+        if isinstance(result, Const):
+            if bool(result.value) is (op is Junction.OR):
+                return result
+            frame.emit_all(written)
+            result = test
+        elif written:
+            result = conditional_truth(frame, result, written, test, op)
+        else:
+            result = both(op, result, test, span)
 
 
 def _enumerate(frame: Frame, node: ast.Call) -> Value:
@@ -294,14 +316,14 @@ def _enumerate(frame: Frame, node: ast.Call) -> Value:
     given = _arguments(frame, node, names, "enumerate")
     start = constant_integer(frame, given[1], "the start of enumerate") if given[1:] else 0
     span = frame.span(node)
-    items = static_items(frame.value(given[0]))
+    items = static_items(settled(frame, frame.value(given[0])))
     pairs = [Items((integer(i, span), item), span) for i, item in enumerate(items, start)]
     return Items(tuple(pairs), span)
 
 
 def _zip(frame: Frame, node: ast.Call) -> Value:
     span = frame.span(node)
-    given = [static_items(value) for value in in_order(frame, node.args)]
+    given = [static_items(settled(frame, value)) for value in in_order(frame, node.args)]
     return Items(tuple(Items(group, span) for group in zip(*given)), span)
 
 

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 
 from pycu2c.diagnostics import Label, fail
 from pycu2c.frontend.choices import condition
-from pycu2c.frontend.frame import Frame, Items, Static, Value, shown
+from pycu2c.frontend.frame import Closure, Frame, Items, Static, Value, shown
+from pycu2c.frontend.sequence import kept, one_by_one, settled
 from pycu2c.ir.construct import integer
-from pycu2c.ir.nodes import Const
+from pycu2c.ir.nodes import Const, Load
+from pycu2c.ir.walk import expressions
 from pycu2c.source import Span
 
 _MOST = 4096  # values that one comprehension or range may give
@@ -17,9 +19,34 @@ _MOST = 4096  # values that one comprehension or range may give
 
 def comprehension(frame: Frame, node: ast.ListComp | ast.GeneratorExp) -> Items:
     """``[f(x) for x in t if g(x)]``: a tuple of as many items."""
-    first = frame.value(node.generators[0].iter)
-    found = tuple(_values(frame, node, 0, first))
-    return Items(found, frame.span(node))
+    return Items(tuple(one_by_one(frame, generated(frame, node))), frame.span(node))
+
+
+def generated(frame: Frame, node: ast.ListComp | ast.GeneratorExp) -> Iterator[Value]:
+    """The values of a comprehension, each evaluated when it is taken."""
+    first = _iterated(frame, node, node.generators[0].iter)
+    return _values(frame, node, 0, first)
+
+
+def _iterated(frame: Frame, node: ast.ListComp | ast.GeneratorExp, source: ast.expr) -> Value:
+    """What a comprehension runs over, as it is before the first item is taken."""
+    value = frame.value(source)
+    inner = [n for part in (node.elt, *_tests(node)) for n in ast.walk(part)]
+    if isinstance(value, Items) and any(isinstance(n, (ast.Call, ast.NamedExpr)) for n in inner):
+        return kept(frame, value, "item") if _reads_memory(value) else settled(frame, value)
+    return settled(frame, value)
+
+
+def _tests(node: ast.ListComp | ast.GeneratorExp) -> Iterator[ast.expr]:
+    return (test for generator in node.generators for test in generator.ifs)
+
+
+def _reads_memory(value: Value) -> bool:
+    if isinstance(value, Items):
+        return any(map(_reads_memory, value.items))
+    if isinstance(value, (Static, Closure)):
+        return False
+    return any(isinstance(e, Load) for e in expressions(value))
 
 
 def _values(
@@ -33,9 +60,11 @@ def _values(
         try:
             if all(_holds(frame, test) for test in generator.ifs):
                 if depth + 1 == len(node.generators):
-                    yield frame.value(node.elt)
+                    value = frame.value(node.elt)
+                    _check_own(frame, value, scope)
+                    yield value
                 else:
-                    inner = frame.value(node.generators[depth + 1].iter)
+                    inner = _iterated(frame, node, node.generators[depth + 1].iter)
                     yield from _values(frame, node, depth + 1, inner)
         finally:
             frame.scopes.remove(scope)
@@ -64,6 +93,18 @@ def _check_count(count: int, span: Span) -> None:
             Label(span, f"{count} items"),
             help="a comprehension is written out item by item: use a loop for so many",
         )
+
+
+def _check_own(frame: Frame, value: Value, scope: dict[str, Value]) -> None:
+    """A function reads its variables when it is called: here after the last item."""
+    if isinstance(value, Closure):
+        own = [name.id for name in value.function.captured if name.id in scope]
+        if own:
+            fail(
+                "nested-function",
+                Label(value.span, f"this reads `{own[0]}` after the comprehension has ended"),
+                help=f"give it the value of now as a default: lambda …, {own[0]}={own[0]}: …",
+            )
 
 
 def _holds(frame: Frame, test: ast.expr) -> bool:

@@ -13,7 +13,7 @@ from pycu2c.frontend.comparisons import compare
 from pycu2c.frontend.comprehensions import comprehension
 from pycu2c.frontend.frame import Frame, Items, Static, Value, number
 from pycu2c.frontend.functions import lambda_value
-from pycu2c.frontend.sequence import in_order
+from pycu2c.frontend.sequence import in_order, settled
 from pycu2c.frontend.subscripts import attribute, subscript
 from pycu2c.ir.construct import literal, negation
 from pycu2c.ir.nodes import Const, Expr
@@ -91,7 +91,9 @@ def _binary(frame: Frame, node: ast.BinOp) -> Value:
     if operator is MUL:
         for items, count in ((left, right), (right, left)):
             if isinstance(items, Items) and isinstance(count, Const):
-                return Items(items.items * int(count.value), span)
+                again = settled(frame, items)
+                assert isinstance(again, Items)
+                return Items(again.items * int(count.value), span)
     return operations.binary(frame, operator, number(left), number(right), span)
 
 

@@ -7,12 +7,13 @@ parameters after its own; so is a lambda.
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from types import FunctionType
 from typing import NoReturn
 
 from pycu2c.diagnostics import Label, fail
 from pycu2c.frontend import scope, views
-from pycu2c.frontend.binding_arguments import Binder, given_values
+from pycu2c.frontend.binding_arguments import Binder, given_values, in_order_of_call
 from pycu2c.frontend.bindings import FunctionLike, free_names, parameters
 from pycu2c.frontend.ending import value_of_call
 from pycu2c.frontend.frame import Closure, Frame, Items, LocalFunction, Static, Unknown, Value
@@ -31,11 +32,14 @@ def call_function(frame: Frame, callee: Static | Closure, node: ast.Call) -> Val
     if isinstance(callee, Closure):
         local = callee.function
         defaults = dict(zip(callee.defaults.names, callee.defaults.items))
-        values = Binder(local.arguments, defaults, local.source.name, span).bind(given)
+        values = Binder(local.arguments, defaults, local.source.name, span).bind(
+            in_order_of_call(frame, local.arguments, given)
+        )
         return _call(frame, local.source, [*values, *callee.variables.items], span)
     source = getattr(callee.value, "__pycu2c_device__", None)
     if not isinstance(source, Source):
         _not_callable(callee, frame.span(node.func))
+    given = in_order_of_call(frame, source.tree.args, given)
     values = Binder(source.tree.args, _defaults(source), source.name, span).bind(given)
     return _call(frame, source, values, span)
 
@@ -114,6 +118,27 @@ def lambda_value(frame: Frame, node: ast.Lambda) -> Closure:
     """``lambda x: …``."""
     closure = _closure(frame, node, "lambda_")
     return scope.with_variables(frame, closure, closure.span)
+
+
+def reopened(frame: Frame, value: Value) -> Value:
+    """A value that a name is to stand for: functions defined here read their variables when
+    they are called."""
+    match value:
+        case Items():
+            items = tuple(reopened(frame, item) for item in value.items)
+            return Items(items, value.span, value.names)
+        case Closure(function=function):
+            own = any(function is mine for mine in frame.local_functions.values())
+            overlaid = (n.id in s for n in function.captured for s in frame.scopes)
+            if own and not any(overlaid):
+                nothing = Items((), value.span)
+                return replace(value, variables=nothing, is_open=True)
+    return value
+
+
+def named_lambda(frame: Frame, node: ast.Lambda) -> Closure:
+    """``f = lambda x: …``: what it reads may be assigned after it."""
+    return _closure(frame, node, "lambda_")
 
 
 def _closure(frame: Frame, node: ast.FunctionDef | ast.Lambda, name: str) -> Closure:

@@ -51,10 +51,19 @@ def _local(frame: Frame, node: ast.Name) -> Value:
     name = frame.ranges.names.get(id(node))
     if name is None:  # in code that cannot be reached
         raise Unknown
-    value = read(frame, name, frame.span(node))
-    if isinstance(value, Closure) and value.is_open:
-        return with_variables(frame, value, value.span)
-    return value
+    return as_of_now(frame, read(frame, name, frame.span(node)))
+
+
+def as_of_now(frame: Frame, value: Value) -> Value:
+    """What a name stands for, with local functions that read their variables now."""
+    match value:
+        case Closure(is_open=True):
+            return with_variables(frame, value, value.span)
+        case Items():
+            items = tuple(as_of_now(frame, item) for item in value.items)
+            return Items(items, value.span, value.names)
+        case _:
+            return value
 
 
 def with_variables(frame: Frame, closure: Closure, span: Span) -> Closure:

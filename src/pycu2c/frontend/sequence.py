@@ -4,7 +4,7 @@ parts to its left, and only where Python evaluates it."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from pycu2c.frontend.frame import Closure, Frame, Items, Static, Value
@@ -32,28 +32,52 @@ def in_order(
     frame: Frame, nodes: Sequence[ast.expr], evaluate: Callable[[ast.expr], Value] | None = None
 ) -> list[Value]:
     """The values of expressions, evaluated from left to right."""
+    return one_by_one(frame, map(evaluate or frame.value, nodes))
+
+
+def one_by_one(frame: Frame, values: Iterator[Value]) -> list[Value]:
+    """Values that are evaluated as they are taken."""
     out: list[Value] = []
-    for node in nodes:
+    while True:
         with frame.block() as written:
-            value = (evaluate or frame.value)(node)
+            value = next(values, None)
         if written:
-            out = [_before(frame, earlier, tuple(written)) for earlier in out]
-            for s in written:
-                frame.emit(s)
+            out = [before(frame, earlier, tuple(written)) for earlier in out]
+            frame.emit_all(written)
+        if value is None:
+            return out
         out.append(value)
-    return out
 
 
-def _before(frame: Frame, value: Value, later: Body) -> Value:
+def settled(frame: Frame, value: Value) -> Value:
+    """A tuple whose items can be read any number of times, in any order: if one of them acts
+    they are all evaluated now."""
+    return kept(frame, value, "item") if acts(value) else value
+
+
+def acts(value: Value) -> bool:
+    """Whether evaluating a value may do more than give it."""
+    match value:
+        case Static():
+            return False
+        case Items():
+            return any(map(acts, value.items))
+        case Closure():
+            return acts(value.inside)
+        case _:
+            return any(map(has_effect, expressions(value)))
+
+
+def before(frame: Frame, value: Value, later: Body) -> Value:
     """A value that statements after it could change, kept in a variable before them."""
     match value:
         case Static() | Const():
             return value
         case Items():
-            items = tuple(_before(frame, item, later) for item in value.items)
+            items = tuple(before(frame, item, later) for item in value.items)
             return Items(items, value.span, value.names)
         case Closure():
-            return with_inside(value, _before(frame, value.inside, later))
+            return with_inside(value, before(frame, value.inside, later))
         case _ if _may_change(value, later):
             return kept(frame, value, "first")
         case _:

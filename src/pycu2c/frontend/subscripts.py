@@ -10,7 +10,7 @@ from pycu2c.diagnostics import Label, fail
 from pycu2c.dtypes import Kind
 from pycu2c.frontend import operations, scope, views
 from pycu2c.frontend.frame import Closure, Frame, Items, Static, Value, number, shown
-from pycu2c.frontend.sequence import in_order
+from pycu2c.frontend.sequence import in_order, settled
 from pycu2c.frontend.views import ArrayValue, Part, Rest, Subscript
 from pycu2c.ir.construct import const, integer, scalar_type
 from pycu2c.ir.nodes import Const, Expr, Member, Pack, Stride, Var, View
@@ -22,7 +22,9 @@ def subscript(frame: Frame, node: ast.Subscript) -> Value:
     """``owner[index]``: an item, a slice of a tuple, an element, a view, a field."""
     owner = frame.value(node.value)
     if isinstance(owner, Items):
-        return _item(frame, owner, node)
+        items = settled(frame, owner)
+        assert isinstance(items, Items)
+        return _item(frame, items, node)
     array = array_value(frame, owner, node.value)
     given = _subscripts(frame, node.slice)
     if len(given) == 1 and isinstance(given[0], Static):

@@ -167,7 +167,17 @@ class ExpressionRewriter:
             parameter.annotation = None
         return new
 
-    def comprehension(self, node: ast.ListComp | ast.GeneratorExp) -> ast.expr:
+    def lazily(self, node: ast.expr) -> ast.expr:
+        """The argument of any() or all(), which takes no more items than it needs."""
+        if isinstance(node, ast.GeneratorExp):
+            return self.comprehension(node, ast.GeneratorExp)
+        return self.expression(node)
+
+    def comprehension(
+        self,
+        node: ast.ListComp | ast.GeneratorExp,
+        made: type[ast.ListComp | ast.GeneratorExp] = ast.ListComp,
+    ) -> ast.expr:
         first = self.do(calls.iterated, self.expression(node.generators[0].iter))
         with self.inside(targets_of(node)):
             generators = []
@@ -177,8 +187,8 @@ class ExpressionRewriter:
                     source = self.do(calls.iterated, self.expression(old.iter))
                 tests = [self.expression(test) for test in old.ifs]
                 generators.append(ast.comprehension(old.target, source, tests, 0))
-            made = ast.ListComp(self.expression(node.elt), generators)
-        return self.do(tuple, made)
+            found = made(self.expression(node.elt), generators)
+        return found if made is ast.GeneratorExp else self.do(tuple, found)
 
     def index(self, node: ast.expr) -> ast.expr:
         """A subscript; slices as objects."""
@@ -262,9 +272,10 @@ class ExpressionRewriter:
     # ---- calls ----
 
     def call(self, node: ast.Call) -> ast.expr:
-        arguments = [self.expression(a) for a in node.args]
-        named = [ast.keyword(k.arg, self.expression(k.value)) for k in node.keywords]
         target = self.known(node.func)
+        evaluated = self.lazily if target in (any, all) else self.expression
+        arguments = [evaluated(a) for a in node.args]
+        named = [ast.keyword(k.arg, self.expression(k.value)) for k in node.keywords]
         if target is not UNKNOWN:
             function, waits = self.callee(target, node, self.source)
             return self.awaited(ast.Call(self.held(function), arguments, named), waits)

@@ -1,0 +1,153 @@
+"""When things happen: functions read their variables when they are called, and the parts of an
+expression are evaluated from left to right, once each. Every program runs on every target."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from constructs import Construct, rows_of
+from kernels_from_text import module_from
+from launching import run
+from pycu2c import CompileError
+from test_language import IMPORTS, N, arguments, by_python, text_of
+
+CLOSURES = rows_of(
+    "Closures",
+    """
+    # a lambda reads what is assigned after it
+    y = 1
+    f = lambda v: v + y
+    y = 10
+    out[i] = f(i)
+
+    # a lambda reads a name that has its first value after it
+    f = lambda: k * 2
+    for k in range(i + 1):
+        pass
+    out[i] = f()
+
+    # a lambda reads a tuple that has its first value after it
+    f = lambda: t[0] + t[1]
+    t = (i, 3)
+    out[i] = f()
+
+    # two names of one lambda
+    y = 1
+    f = lambda v: v + y
+    g = f
+    y = 10
+    out[i] = g(i)
+
+    # lambdas in a tuple
+    y = 1
+    fs = (lambda v: v + y, lambda v: v * y)
+    y = 10
+    out[i] = fs[0](i) + fs[1](i)
+
+    # a lambda as an argument, before and after
+    y = 1
+    g = lambda v: v + y
+    r = applied(g, i)
+    y = 5
+    out[i] = r * 100 + applied(g, i)
+
+    # a lambda in a walrus
+    out[i] = (f := lambda v: v + i)(2) + f(3)
+
+    # a default is evaluated where the function is made
+    y = 1
+    f = lambda v, w=y: v + w
+    y = 10
+    out[i] = f(i)
+
+    # functions that a comprehension makes, with defaults
+    fs = [lambda v, k=k: v * k for k in (1, 2, 3)]
+    out[i] = fs[0](i) + fs[1](i) * 10 + fs[2](1)
+
+    # a function that a function returns
+    def make(w):
+        return lambda v: v * w + i
+    f = make(3)
+    g = make(5)
+    out[i] = f(1) * 100 + g(2)
+    """,
+)
+
+BUMP = """def bump():
+    out[i] += 1
+    return out[i]
+"""
+
+ORDER = rows_of(
+    "Order",
+    """
+    # items of a comprehension see the walrus of their own turn
+    out[i] = sum([(z := k * i) + z for k in (1, 2)]) + z * 10
+
+    # what a comprehension runs over is evaluated once
+    out[i] = sum([p + p for p in (bump(), bump())])
+
+    # what a comprehension runs over is evaluated before its items
+    out[i] = 1
+    out[i] = sum([bump() + p * 10 for p in (1, out[i])])
+
+    # the items of a repeated tuple are evaluated once
+    out[i] = sum((bump(),) * 3)
+
+    # the items that an index leaves out are evaluated
+    t = (bump(), bump())[0]
+    out[i] = t * 10 + out[i]
+
+    # the items that a slice leaves out are evaluated
+    t = (bump(), bump(), bump())[1:2]
+    out[i] = t[0] * 10 + out[i]
+
+    # reversed items are evaluated forwards
+    t = tuple(reversed((bump(), bump() * 10)))
+    out[i] = t[0] * 100 + t[1]
+
+    # any() of a generator stops at the first
+    p = any(bump() > i for k in range(4))
+    out[i] = out[i] * 10 + p
+
+    # all() of a list has evaluated the list
+    p = all([bump() > i for k in range(4)])
+    out[i] = out[i] * 10 + p
+
+    # a walrus in a generator that stops
+    r = any((w := v) > i for v in (1, 3, 5))
+    out[i] = w * 10 + r
+
+    # a value comes before the walrus in its target
+    z = 0
+    out[(z := i)] = z + 1
+
+    # keywords are evaluated as they are written
+    out[i] = scaled(plus=bump(), v=bump() * 10, factor=bump() * 100)
+    """,
+)
+
+
+def _with_bump(row: Construct) -> Construct:
+    body = BUMP + row.body if "bump" in row.body else row.body
+    return Construct(row.section, row.title, body)
+
+
+@pytest.mark.filterwarnings("ignore::pycu2c.CompileWarning")
+@pytest.mark.parametrize(
+    "row", [_with_bump(row) for row in CLOSURES + ORDER], ids=lambda row: row.title
+)
+def test_as_python_does(row: Construct, target: str, tmp_path: Path) -> None:
+    module = module_from(IMPORTS + text_of(row), tmp_path)
+    found = run(module.k, (2, N // 2), arguments(), target)[-1]
+    np.testing.assert_array_equal(found, by_python(row))
+
+
+def test_functions_of_a_comprehension_would_all_read_its_last_item(tmp_path: Path) -> None:
+    row = Construct("", "", "fs = [lambda v: v * k for k in (1, 2)]\nout[i] = fs[0](i)")
+    module = module_from(IMPORTS + text_of(row), tmp_path)
+    with pytest.raises(CompileError, match="reads `k` after the comprehension has ended"):
+        run(module.k, (2, N // 2), arguments(), "cpu")
