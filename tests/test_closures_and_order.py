@@ -1,5 +1,6 @@
 """When things happen: functions read their variables when they are called, and the parts of an
-expression are evaluated from left to right, once each. Every program runs on every target."""
+expression are evaluated from left to right, once each; None gives way to a number. Every program
+runs on every target."""
 
 from __future__ import annotations
 
@@ -76,6 +77,39 @@ CLOSURES = rows_of(
     """,
 )
 
+NONE = rows_of(
+    "None",
+    """
+    # a default of None that is replaced
+    def f(v, w=None):
+        if v > 3:
+            return 7
+        if w is None:
+            w = v
+        for k in range(3):
+            w += k
+        return w
+    out[i] = f(i) + f(i, 2)
+
+    # a variable that is None first, then a number
+    y = None
+    if y is None:
+        y = i
+    out[i] = y
+
+    # a variable that is None first, then a tuple
+    y = None
+    y = (i, 2) if y is None else y
+    out[i] = sum(y)
+
+    # a string, then a number
+    y = "fast"
+    if y == "fast":
+        y = 2
+    out[i] = y
+    """,
+)
+
 BUMP = """def bump():
     out[i] += 1
     return out[i]
@@ -138,7 +172,7 @@ def _with_bump(row: Construct) -> Construct:
 
 @pytest.mark.filterwarnings("ignore::pycu2c.CompileWarning")
 @pytest.mark.parametrize(
-    "row", [_with_bump(row) for row in CLOSURES + ORDER], ids=lambda row: row.title
+    "row", [_with_bump(row) for row in CLOSURES + NONE + ORDER], ids=lambda row: row.title
 )
 def test_as_python_does(row: Construct, target: str, tmp_path: Path) -> None:
     module = module_from(IMPORTS + text_of(row), tmp_path)
@@ -150,4 +184,19 @@ def test_functions_of_a_comprehension_would_all_read_its_last_item(tmp_path: Pat
     row = Construct("", "", "fs = [lambda v: v * k for k in (1, 2)]\nout[i] = fs[0](i)")
     module = module_from(IMPORTS + text_of(row), tmp_path)
     with pytest.raises(CompileError, match="reads `k` after the comprehension has ended"):
+        run(module.k, (2, N // 2), arguments(), "cpu")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "y = None\nif i > 2:\n    y = i\nout[i] = 0 if y is None else y",
+        "y = None\nfor k in range(3):\n    if y is None:\n        y = k\n    out[i] += y",
+        "for k in range(3):\n    y = None\n    if k == i:\n        break\n    y = k\nout[i] = y",
+    ],
+    ids=["in a branch", "in a loop", "before a break"],
+)
+def test_none_gives_way_only_where_every_path_comes(body: str, tmp_path: Path) -> None:
+    module = module_from(IMPORTS + text_of(Construct("", "", body)), tmp_path)
+    with pytest.raises(CompileError, match="and here `None`"):
         run(module.k, (2, N // 2), arguments(), "cpu")

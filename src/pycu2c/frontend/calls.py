@@ -179,7 +179,7 @@ def _complex(frame: Frame, node: ast.Call) -> Expr:
 
 
 def _bool(frame: Frame, node: ast.Call) -> Expr:
-    return truth(_single(frame, node, "bool"))
+    return truth_of(frame.value(_arguments(frame, node, ("x",), "bool")[0]))
 
 
 def _abs(frame: Frame, node: ast.Call) -> Expr:

@@ -169,6 +169,11 @@ class Frame:
         finally:
             self.blocks.pop()
 
+    @property
+    def is_straight(self) -> bool:
+        """Whether every path of the function comes here, once: in no branch and no loop."""
+        return len(self.blocks) == 2
+
     @contextmanager
     def recovering(self) -> Iterator[None]:
         """A mistake inside is noted, and the walk goes on after it."""

@@ -28,12 +28,18 @@ _JUMPS = (Return, Break, Continue)  # of a branch that was decided while compili
 def block(frame: Frame, nodes: list[ast.stmt]) -> tuple[Stmt, ...]:
     """The statements of a block, up to one that leaves it."""
     with frame.block() as out:
-        for node in nodes:
-            with frame.recovering():
-                statement(frame, node)
-            if isinstance(node, _LEAVING) or (out and isinstance(out[-1], _JUMPS)):
-                break
+        _straight(frame, nodes)
     return tuple(out)
+
+
+def _straight(frame: Frame, nodes: list[ast.stmt]) -> None:
+    """Statements into the block that is open."""
+    out = frame.blocks[-1]
+    for node in nodes:
+        with frame.recovering():
+            statement(frame, node)
+        if isinstance(node, _LEAVING) or (out and isinstance(out[-1], _JUMPS)):
+            return
 
 
 def statement(frame: Frame, node: ast.stmt) -> None:
@@ -98,7 +104,7 @@ def _emit_effects(frame: Frame, value: Value) -> None:
 def _if(frame: Frame, node: ast.If) -> None:
     test = condition(frame, node.test)
     if isinstance(test, Const):  # decided while compiling: the other branch need not compile
-        frame.emit_all(block(frame, node.body if test.value else node.orelse))
+        _straight(frame, node.body if test.value else node.orelse)
         return
     then, orelse = block(frame, node.body), block(frame, node.orelse)
     frame.emit(If(test, then, orelse, frame.span(node)))

@@ -24,6 +24,8 @@ def set_value(frame: Frame, name: str, value: Value, span: Span) -> None:
     """``name = value``, whatever the value is."""
     if isinstance(value, (Items, View)) and _mentions(value, name):
         value = kept(frame, value, "old")  # it reads what it is assigned to
+    if isinstance(frame.bound.get(name), Static) and frame.is_straight:
+        del frame.bound[name], frame.origins[name]  # no path from here on has the old object
     match value:
         case Items() | View():
             bind(frame, name, _as_variables(frame, name, value), span)
