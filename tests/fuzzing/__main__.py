@@ -13,6 +13,7 @@ from fuzzing.running import Outcome
 from fuzzing.shrinking import shrunk
 from pycu2c.runtime.cpu import thread_count
 
+SHOWN = 40  # failures by their seeds; the rest are counted
 FOUND = Path(__file__).parent.parent.parent / "out" / "fuzz"
 
 
@@ -31,7 +32,8 @@ def main() -> int:
         counts[outcome.kind] += 1
         if outcome.failed:
             failures.setdefault(outcome.kind, []).append(outcome)
-            print(f"seed {outcome.seed}: {outcome.kind}", flush=True)
+            if sum(map(len, failures.values())) <= SHOWN:
+                print(f"seed {outcome.seed}: {outcome.kind}", flush=True)
     took = time.monotonic() - start
     print(f"{sum(counts.values())} kernels in {took:.0f} s on {options.target}: {dict(counts)}")
     for outcomes in failures.values():

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from fuzzing import constructs, control, functions, operations, together
 from fuzzing.expressions import type_name
 from fuzzing.statements import statements, value
 from fuzzing.writing import FLOATS, INTEGERS, STRONG, WEAK, ArrayName, DeviceName, Place, Writer
@@ -23,6 +24,8 @@ from pycu2c.dtypes import Kind
 from pycu2c.types import WEAK_BOOL, WEAK_INT, Scalar
 
 Dim3 = tuple[int, int, int]
+
+ROOMS = (operations, functions, control, together, constructs)  # importing them fills the tables
 
 _LAUNCHES: tuple[tuple[Dim3, Dim3], ...] = (
     ((2, 1, 1), (4, 1, 1)), ((3, 1, 1), (4, 1, 1)), ((1, 1, 1), (8, 1, 1)), ((2, 1, 1), (3, 1, 1)),
@@ -37,7 +40,8 @@ from math import inf, nan
 
 import numpy as np
 
-from pycu2c import {names}
+from pycu2c import cuda, device, kernel
+from pycu2c.types import {names}
 """
 
 
@@ -90,7 +94,7 @@ class _Drawing:
             self.draw_device(number)
         self.draw_kernel()
         body = [*self.globals, *self.device_lines, "", "", *self.w.lines, *self.footer()]
-        names = ["cuda", "device", "kernel", *sorted(type_name(t) for t in STRONG)]
+        names = sorted(type_name(t) for t in STRONG)
         return HEADER.format(names=", ".join(names)) + "\n" + "\n".join(body) + "\n"
 
     def footer(self) -> list[str]:

@@ -20,8 +20,8 @@ from pycu2c import values
 from pycu2c.frontend.build import Built
 from pycu2c.intrinsics import memory
 from pycu2c.intrinsics.machine import MACHINE
-from pycu2c.runtime import reference_calls
-from pycu2c.runtime.reference import ReferenceKernel, _advance, _positions
+from pycu2c.runtime import reference, reference_calls
+from pycu2c.runtime.reference import ReferenceKernel
 from pycu2c.runtime.reference_floats import Inferred
 from pycu2c.source import Source
 from pycu2c.types import WEAK_INT, Scalar, Signature
@@ -67,7 +67,8 @@ class _Watch:
     """Who has touched which element, and when."""
 
     def __init__(self) -> None:
-        self.phase = 0  # how many barriers the running block has passed
+        self.phases: dict[Any, int] = {}  # how many barriers each thread has passed
+        self.meetings: dict[Any, Any] = {}  # where the threads of a block wait for each other
         self.readers: dict[int, set[tuple[Any, Any, int]]] = {}
         self.writers: dict[int, set[tuple[Any, Any, int]]] = {}
         self.blank: set[int] = set()  # elements of the kernel's own arrays, before a store
@@ -94,7 +95,8 @@ class _Watch:
 
     def _record(self, address: int, writes: bool) -> None:
         thread = MACHINE.current()
-        me = (thread.blockIdx, thread.threadIdx, self.phase)
+        place = thread.blockIdx, thread.threadIdx
+        me = (*place, self.phases.get(place, 0))
         if writes:
             self.blank.discard(address)
             self._conflicts(me, self.readers.get(address, ()))
@@ -103,6 +105,14 @@ class _Watch:
         self._conflicts(me, self.writers.get(address, ()))
         table = self.writers if writes else self.readers
         table.setdefault(address, set()).add(me)
+
+    def waits(self, thread: Any, steps: Any) -> None:
+        """A thread has come to a barrier: the one where the others of its block wait."""
+        place = thread.blockIdx, thread.threadIdx
+        phase = self.phases[place] = self.phases.get(place, 0) + 1
+        here = _waiting_at(steps)
+        if self.meetings.setdefault((thread.blockIdx, phase), here) != here:
+            raise Undefined("threads wait at different barriers")
 
     def _conflicts(self, me: tuple[Any, Any, int], others: Any) -> None:
         for block, thread, phase in others:
@@ -121,24 +131,6 @@ class WatchedKernel(ReferenceKernel):
             return (lambda *a, **k: self.watch.fresh(function(*a, **k))), waits
         return function, waits
 
-    def _run_block(self, position: Any, extents: Any, run: Callable[[], Any]) -> None:
-        grid, block = extents
-        running = [
-            (reference_thread(index, position, block, grid), run()) for index in _positions(block)
-        ]
-        self.watch.phase = 0
-        while running:
-            running = [pair for pair in running if _advance(*pair)]
-            if len({_waiting_at(steps) for _, steps in running}) > 1:
-                raise Undefined("threads wait at different barriers")
-            self.watch.phase += 1
-
-
-def reference_thread(index: Any, position: Any, block: Any, grid: Any) -> Any:
-    from pycu2c.intrinsics.machine import Thread
-
-    return Thread(index, position, block, grid)
-
 
 def _waiting_at(steps: Any) -> tuple[int, ...]:
     """The lines of the generators that stand still, from the kernel inwards."""
@@ -155,6 +147,7 @@ def run_reference(
     """Run a launch; arrays are changed in place. Raises Undefined."""
     watch = _Watch()
     load, store = reference_calls.load, reference_calls.store
+    advance = reference._advance
 
     def watched_load(owner: Any, index: Any, where: str) -> Any:
         value = load(owner, index, where)
@@ -165,13 +158,19 @@ def run_reference(
         store(array, index, value, where)
         watch.touched(array, index, True)
 
+    def watched_advance(thread: Any, steps: Any) -> bool:
+        goes_on = advance(thread, steps)
+        if goes_on:
+            watch.waits(thread, steps)
+        return goes_on
+
     patches = (
         mock.patch.object(reference_calls, "load", watched_load),
         mock.patch.object(reference_calls, "store", watched_store),
         mock.patch.object(values, "_truncated", _truncated),
         mock.patch.object(values, "wrap", _watched_wrap),
     )
-    with patches[0], patches[1]:
+    with patches[0], patches[1], mock.patch.object(reference, "_advance", watched_advance):
         inferred = Inferred(built.local_types, built.join_types)
         kernel = WatchedKernel(source, inferred, signature.parameters, _device_source)
         kernel.watch = watch

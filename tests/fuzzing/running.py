@@ -17,7 +17,7 @@ import numpy as np
 from fuzzing.cases import Case, load, text_of
 from fuzzing.checking import Undefined, run_reference
 from fuzzing.comparing import difference
-from pycu2c.compiler import Generated, build_module, generate
+from pycu2c.compiler import Generated, generate
 from pycu2c.diagnostics import CompileError, CompileWarning
 from pycu2c.frontend.build import Built
 from pycu2c.options import Options
@@ -32,7 +32,10 @@ from pycu2c.targets import TARGETS
 from pycu2c.toolchain import cc, nvrtc
 from pycu2c.toolchain.binary import Binary, RejectedCode
 
+EXACT = Options(fmad=False)
 ARCH = "sm_90"  # where there is no GPU to ask
+# gcc 12 gives int(-0.5) as a float, and 0.0 - float(0), the sign of -0.0 without these
+SIGNS_OF_ZERO = ("-ftrapping-math", "-frounding-math")
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +132,7 @@ def typed(case: Case) -> tuple[Any, Built, Any]:
     """A case's source, its IR, and the signature of its launch."""
     launcher = case.kernel.launcher
     signature = launcher.signature(launcher.given(arguments_of(case)))
-    return launcher.source, build_module(launcher.source, signature), signature
+    return launcher.source, launcher.built(signature), signature
 
 
 def _entries(prepared: Sequence[_Prepared]) -> list[tuple[str, str]]:
@@ -181,8 +184,19 @@ def _judged(p: _Prepared, launch: Callable[[list[Any]], None]) -> Outcome:
 
 def _launch(p: _Prepared) -> Launch:
     module = p.case.module
-    grid, block = extent(module["GRID"], "grid", "k"), extent(module["BLOCK"], "block", "k")
-    return Launch(grid, block, None, 0)
+    return Launch(
+        extent(module["GRID"], "grid", "k"), extent(module["BLOCK"], "block", "k"), None, 0
+    )
+
+
+def _leaves(p: _Prepared, arguments: list[Any]) -> tuple[Any, ...]:
+    """The arguments as runners take them: tuples item by item."""
+    leaves: tuple[Any, ...] = p.case.kernel.launcher.given(arguments).leaves
+    return leaves
+
+
+def _names(p: _Prepared) -> tuple[str, ...]:
+    return tuple(f"argument {n}" for n in range(len(p.texts[0].parameters)))
 
 
 # ---- the CPU -------------------------------------------------------------------------------
@@ -201,7 +215,15 @@ def _compiled_c(entries: list[tuple[str, str]], folder: Path) -> Binary:
         names.append(f"{entry}.c")
     library = folder / f"lib{len(entries)}_{len(list(folder.iterdir()))}.so"
     compiler = cc.find_compiler()
-    flags = (*cc.FLAGS, "-ffp-contract=off", "-shared", "-pthread", "-o", str(library))
+    flags = (
+        *cc.FLAGS,
+        "-ffp-contract=off",
+        *SIGNS_OF_ZERO,
+        "-shared",
+        "-pthread",
+        "-o",
+        str(library),
+    )
     words = (*compiler.command, *flags, *names, "-lm")
     ran = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
     if ran.returncode:
@@ -212,12 +234,11 @@ def _compiled_c(entries: list[tuple[str, str]], folder: Path) -> Binary:
 def _run_cpu(p: _Prepared, binaries: list[Binary]) -> Outcome:
     generated = p.texts[0]
     runner = CpuRunner(
-        ("k",) * 99, generated, layout_of(generated.parameters), CpuKernel(binaries[0])
+        _names(p), generated, layout_of(generated.parameters), CpuKernel(binaries[0])
     )
-    given = p.case.kernel.launcher.given
 
     def launch(actual: list[Any]) -> None:
-        runner.run(_launch(p), given(actual).leaves)
+        runner.run(_launch(p), _leaves(p, actual))
 
     return _judged(p, launch)
 
@@ -236,7 +257,7 @@ def _compiled_cuda(entries: list[tuple[str, str]]) -> Binary:
         parts.append(f"namespace space_{entry} {{\n{body}\n}}\n")
     arch = driver.arch() if driver.available() else ARCH
     text = "\n".join([*headers, *parts])
-    return nvrtc.compile(text, entries[0][0], arch, options=Options(fmad=False), cache=False)
+    return nvrtc.compile(text, entries[0][0], arch, options=EXACT, cache=False)
 
 
 def _with_nvrtc(prepared: list[_Prepared]) -> Iterator[Outcome]:
@@ -251,12 +272,11 @@ def _on_cuda(prepared: list[_Prepared]) -> Iterator[Outcome]:
 
 
 def _run_cuda(p: _Prepared, binaries: list[Binary]) -> Outcome:
-    given = p.case.kernel.launcher.given
     for generated, binary in zip(p.texts, binaries, strict=True):
         runner = CudaRunner("k", generated, layout_of(generated.parameters), CudaKernel(binary))
 
         def launch(actual: list[Any], runner: CudaRunner = runner) -> None:
-            runner.run(_launch(p), given(actual).leaves)
+            runner.run(_launch(p), _leaves(p, actual))
             driver.synchronize()
 
         outcome = _judged(p, launch)

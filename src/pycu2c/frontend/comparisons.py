@@ -33,7 +33,11 @@ def _chain(frame: Frame, pair: list[Value], node: ast.Compare, position: int) ->
     if position + 1 == len(node.ops):
         return compared(frame, op, left, middle, span)
     if _is_number(left) and _is_number(middle):
-        return _numbers(frame, (number(left), number(middle)), node, position)
+        with frame.block() as written:
+            result = _numbers(frame, (number(left), number(middle)), node, position)
+        if not written:
+            return result
+        left = kept(frame, left, "value")  # what is written reads it: it needs a variable
     middle = kept(frame, middle, "value")
     holds = compared(frame, op, left, middle, span)
     return _and_then(frame, holds, middle, node, position + 1)

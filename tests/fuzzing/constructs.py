@@ -1,0 +1,220 @@
+"""Later constructs of the language: views, walrus, comprehensions, match, loops with ``else`` …"""
+
+from __future__ import annotations
+
+from fuzzing.control import inside_loop
+from fuzzing.expressions import (
+    absorbed,
+    any_type,
+    element,
+    expression,
+    index_below,
+    makes,
+    not_constant,
+    only,
+)
+from fuzzing.operations import condition
+from fuzzing.statements import (
+    another,
+    loops,
+    nests,
+    small,
+    statements,
+    value,
+    writes,
+)
+from fuzzing.writing import SMALL, ArrayName, Made, Writer
+from pycu2c.dtypes import Kind
+from pycu2c.types import WEAK_BOOL, WEAK_INT, Scalar
+
+# ---- expressions -----------------------------------------------------------------------------
+
+
+@makes(0.5, only(WEAK_BOOL))
+def membership(w: Writer, kind: Scalar, depth: int) -> Made | None:
+    """``x in (a, b)``"""
+    left = expression(w, w.scalar(), depth - 1)
+    items = [expression(w, left.type, depth - 2) for _ in range(w.rng.randint(2, 3))]
+    if left.constant:
+        left = not_constant(w, left)
+    listed = ", ".join(i.text for i in items)
+    return Made(f"{left.operand} {w.pick(('in', 'not in'))} ({listed})", WEAK_BOOL, 1)
+
+
+@makes(0.7, any_type)
+def walrus(w: Writer, kind: Scalar, depth: int) -> Made | None:
+    """``(v := x) + v``: the first operand is always evaluated."""
+    if kind.dtype.kind is Kind.BOOL:
+        return None
+    inner = expression(w, kind, depth - 1)
+    if inner.bits > SMALL or inner.constant:
+        return None
+    w.counter += 1
+    name = f"q{w.counter}"
+    return Made(f"({name} := {inner.text}) {w.pick('+-')} {name}", kind, inner.bits + 1)
+
+
+@makes(0.7, lambda kind: kind.dtype.kind is not Kind.BOOL)
+def comprehension(w: Writer, kind: Scalar, depth: int) -> Made | None:
+    """``sum([x for n in range(3)])``, and ``max`` of one."""
+    w.counter += 1
+    name = f"g{w.counter}"
+    with w.inside():
+        w.declare(name, WEAK_INT, fixed=True, bits=2)
+        inner = expression(w, kind, depth - 1)
+    if inner.bits > SMALL or inner.constant:
+        return None
+    rounds = w.rng.randint(1, 4)
+    function = w.pick(("sum", "max", "min"))
+    return Made(f"{function}([{inner.text} for {name} in range({rounds})])", kind, inner.bits + 3)
+
+
+@makes(0.5, only(WEAK_BOOL))
+def all_or_any(w: Writer, kind: Scalar, depth: int) -> Made | None:
+    w.counter += 1
+    name = f"g{w.counter}"
+    with w.inside():
+        w.declare(name, WEAK_INT, fixed=True, bits=2)
+        test = condition(w, depth - 1)
+    return Made(
+        f"{w.pick(('all', 'any'))}({test} for {name} in range({w.rng.randint(1, 3)}))", kind, 1
+    )
+
+
+# ---- statements ------------------------------------------------------------------------------
+
+
+@writes(1, lambda w: any(not a.own for a in w.arrays))
+def view(w: Writer) -> None:
+    """A slice, a row, a column or the transposed of an array that is only read."""
+    array = w.pick([a for a in w.arrays if not a.own])
+    rows = [(f"{array.name}[::-1]", array.shape)]
+    first, rest = array.shape[0], array.shape[1:]
+    if first > 1:
+        rows += [
+            (f"{array.name}[1:]", (first - 1, *rest)),
+            (f"{array.name}[:-1]", (first - 1, *rest)),
+            (f"{array.name}[::2]", ((first + 1) // 2, *rest)),
+            (f"{array.name}[::-2]", ((first + 1) // 2, *rest)),
+        ]
+    if rest:
+        low = index_below(w, first)
+        rows += [(f"{array.name}[{low}]", rest), (f"{array.name}.T", array.shape[::-1])]
+        rows += [(f"{array.name}[:, {w.rng.randrange(-rest[0], rest[0])}]", (first, *rest[1:]))]
+    text, shape = w.pick(rows)
+    w.counter += 1
+    name = f"w{w.counter}"
+    w.line(f"{name} = {text}")
+    w.arrays.append(ArrayName(name, array.type, shape))
+
+
+@writes(1, nests)
+def choose(w: Writer) -> None:
+    """``match`` on a number."""
+    subject = small(w, expression(w, WEAK_INT, 2))
+    breaks = w.place.breaks and not w.place.uniform
+    w.line(f"match ({subject}) % 4:")
+    w.place.depth += 1
+    numbers = w.rng.sample(range(4), 3)
+    cases = [
+        f"{numbers[0]}",
+        f"{numbers[1]} | {numbers[2]}",
+        f"q{w.counter} if q{w.counter} > 1",
+        "_",
+    ]
+    kept = [c for c in cases[:3] if w.chance(0.7)] or cases[:1]
+    for case in [*kept, *cases[3:][: w.rng.randint(0, 1)]]:
+        with w.block_of(f"case {case}:", uniform=False, breaks=breaks):
+            statements(w, 2)
+    w.place.depth -= 1
+    w.counter += 1
+
+
+@writes(1, loops, lambda w: any(not a.own for a in w.arrays))
+def over_array(w: Writer) -> None:
+    """``for x in a``, with ``enumerate``, ``zip`` or ``reversed``."""
+    arrays = [a for a in w.arrays if not a.own and len(a.shape) == 1]
+    if not arrays:
+        return view(w)
+    array = w.pick(arrays)
+    item, counter = w.fresh("n"), w.fresh("n")
+    form = w.rng.randrange(4)
+    head = (
+        f"for {item} in {array.name}:",
+        f"for {counter}, {item} in enumerate({array.name}):",
+        f"for {item}, {counter} in zip({array.name}, range({w.rng.randint(1, 4)})):",
+        f"for {item} in reversed({array.name}):",
+    )[form]
+    with w.block_of(head, **inside_loop(w, False)):
+        w.declare(item, array.type, fixed=True)
+        if form in (1, 2):
+            w.declare(counter, WEAK_INT, fixed=True, bits=SMALL)
+        statements(w, 2)
+
+
+@writes(0.7, loops)
+def loop_else(w: Writer) -> None:
+    """``for … else``, with a ``break``."""
+    name = w.fresh("n")
+    with w.block_of(f"for {name} in range({w.rng.randint(0, 4)}):", **inside_loop(w, False)):
+        w.declare(name, WEAK_INT, fixed=True, bits=2)
+        statements(w, 1)
+        w.line(f"if {condition(w, 1)}:")
+        w.line("    break")
+    with w.block_of("else:", uniform=False, breaks=w.place.breaks and not w.place.uniform):
+        statements(w, 2)
+
+
+@writes(0.7, lambda w: w.place.depth < 2)
+def local_function(w: Writer) -> None:
+    """A lambda or a nested function, called at once."""
+    kind = w.scalar()
+    w.counter += 1
+    name, parameter = f"f{w.counter}", f"e{w.counter}"
+    with w.inside():
+        w.declare(parameter, kind, fixed=True)
+        result = w.scalar()
+        body = value(w, result)
+    given = value(w, kind)
+    if w.chance(0.5):
+        w.line(f"{name} = lambda {parameter}: {body}")
+    else:
+        w.line(f"def {name}({parameter}):")
+        w.line(f"    return {body}")
+    target = w.fresh()
+    w.line(f"{target} = {name}({given})")
+    w.declare(target, result)
+
+
+@writes(0.7)
+def star(w: Writer) -> None:
+    """Starred unpacking, and a nested one."""
+    kinds = [w.scalar() for _ in range(4)]
+    texts = [f"({value(w, k)})" for k in kinds]
+    first = w.fresh()
+    second = another(w, [first])
+    rest = w.fresh("t")
+    if w.chance(0.5):
+        w.line(f"{first}, *{rest}, {second} = {', '.join(texts)}")
+        w.declare(first, kinds[0])
+        w.declare(second, kinds[3])
+    else:
+        w.line(f"({first}, {rest}), {second} = ({texts[0]}, ({texts[1]}, {texts[2]})), {texts[3]}")
+        w.declare(first, kinds[0])
+        w.declare(second, kinds[3])
+
+
+@writes(0.5, lambda w: bool(w.arrays))
+def declared_type(w: Writer) -> None:
+    """``x: float32 = …``: the annotation converts."""
+    kind = w.strong()
+    source = kind if kind.dtype.kind is Kind.BOOL else absorbed(w, kind)
+    made = expression(w, source, 2)
+    if made.constant:
+        made = element(w, w.pick(w.arrays))
+        kind = made.type
+    name = f"x{w.counter}"
+    w.counter += 1
+    shown = "boolean" if kind.dtype.kind is Kind.BOOL else str(kind.dtype)
+    w.line(f"{name}: {shown} = {made.text}")
+    w.declare(name, kind)
