@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TypeAlias
 
-from pycu2c.frontend.bindings import parameters, targets_of
+from pycu2c.frontend.bindings import bindings, parameters, targets_of
 from pycu2c.intrinsics.registry import bound_to
 from pycu2c.operators import BY_NODE, UNARY_BY_NODE, folded, folded_unary
 from pycu2c.runtime import reference_calls as calls
@@ -135,7 +135,7 @@ class ExpressionRewriter:
                 return ast.NamedExpr(target, self.assigned(target, self.expression(value)))
             case ast.Lambda(args=arguments, body=body):
                 new = self.arguments(arguments)
-                with self.inside({a.arg for a in parameters(arguments)}):
+                with self.inside(set(bindings(node))):
                     return ast.Lambda(new, self.expression(body))
             case ast.ListComp() | ast.GeneratorExp():
                 return self.comprehension(node)
