@@ -176,6 +176,7 @@ def annotated_signature(function: FunctionType) -> Signature | None:
 
 def _evaluated(note: object, home: Mapping[str, object]) -> object:
     """``from __future__ import annotations`` leaves text: look the name up where it stands."""
+    note = getattr(note, "__forward_arg__", note)  # as NamedTuple keeps it
     if not isinstance(note, str):
         return note
     try:

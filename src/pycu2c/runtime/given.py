@@ -135,7 +135,7 @@ def put_together(kind: ParameterType, leaves: Iterator[Any]) -> Any:
     match kind:
         case Tuple(items, names):
             values = [put_together(item, leaves) for item in items]
-            return _class_of(names)(*values) if names else tuple(values)
+            return _class_of(names)._make(values) if names else tuple(values)
         case Constant(value=value):
             return value
         case _:
@@ -150,8 +150,5 @@ def _class_of(names: tuple[str, ...]) -> Any:
         return tuple.__getitem__(self, names.index(key) if isinstance(key, str) else key)
 
     parts: dict[str, Any] = {name: property(itemgetter(i)) for i, name in enumerate(names)}
-
-    def made(cls: type, *items: Any) -> Any:
-        return tuple.__new__(cls, items)
-
-    return type("Fields", (tuple,), {**parts, "__new__": made, "__getitem__": item})
+    parts["_make"] = classmethod(lambda cls, items: tuple.__new__(cls, items))
+    return type("Fields", (tuple,), {**parts, "__getitem__": item})

@@ -176,7 +176,7 @@ def _argument(value: Any, kind: ParameterType) -> Any:
             return np.asarray(value)
         case Tuple(items, names):
             parts = [_argument(v, k) for v, k in zip(value, items)]
-            return type(value)(*parts) if names else tuple(parts)
+            return type(value)._make(parts) if names else tuple(parts)
         case _:
             return value
 

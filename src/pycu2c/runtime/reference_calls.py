@@ -52,10 +52,15 @@ def static(found: object) -> object:
 def read(found: object) -> Any:
     """The value of a global: ``cuda.threadIdx.x`` is asked of the running thread."""
     if isinstance(found, tuple):
-        items = [read(static(item)) for item in found]
-        return getattr(type(found), "_make", tuple)(items)  # a named tuple keeps its names
+        return _like(found, [read(static(item)) for item in found])
     row = bound_to(found)
     return row.reference() if row is not None and row.is_value else found
+
+
+def _like(old: tuple[Any, ...], items: list[Any]) -> tuple[Any, ...]:
+    """Other items in a tuple; a named one keeps its names."""
+    made: tuple[Any, ...] = getattr(type(old), "_make", tuple)(items)
+    return made
 
 
 def attribute(owner: Any, name: str) -> Any:
@@ -121,7 +126,7 @@ def common_type(values: list[Any]) -> Scalar:
 def coerced(value: Any, to: ParameterType) -> Any:
     """A number in the type that its variable has; a tuple item by item."""
     if isinstance(to, Tuple) and isinstance(value, tuple) and len(value) == len(to.items):
-        return tuple(coerced(item, wanted) for item, wanted in zip(value, to.items))
+        return _like(value, [coerced(item, wanted) for item, wanted in zip(value, to.items)])
     return convert(value, to) if isinstance(to, Scalar) and scalar_of(value) else value
 
 
