@@ -81,7 +81,7 @@ def _of_python(given: object) -> Tuple | None:
     notes = inspect.get_annotations(given)
     if not names or any(name not in notes for name in names):
         return None
-    home = vars(sys.modules[given.__module__])
+    home = getattr(sys.modules.get(given.__module__), "__dict__", {})
     items = tuple(parse_type(_evaluated(notes[name], home)) for name in names)
     return Tuple(items, names)
 
