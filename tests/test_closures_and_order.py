@@ -159,6 +159,25 @@ ORDER = rows_of(
     z = 0
     out[(z := i)] = z + 1
 
+    # what `in` looks into is evaluated, also behind the one that is found
+    r = bump() in (bump(), 1, bump())
+    out[i] = out[i] * 10 + r
+
+    # what is compared with None is evaluated
+    r = bump() is None
+    out[i] = out[i] * 10 + r
+
+    # the items that len() counts are evaluated
+    r = len((bump(), bump()))
+    out[i] = r * 10 + out[i]
+
+    # the items of a tuple that is a condition are evaluated
+    r = 1 if (bump(), 2) else 0
+    out[i] = r * 10 + out[i]
+
+    # the start of a sum comes after its items
+    out[i] = sum((bump(), bump()), bump() * 100)
+
     # keywords are evaluated as they are written
     out[i] = scaled(plus=bump(), v=bump() * 10, factor=bump() * 100)
     """,

@@ -18,7 +18,7 @@ from pycu2c.frontend.frame import Closure, Frame, Items, Static, Value, number
 from pycu2c.frontend.functions import call_function
 from pycu2c.frontend.intrinsic_calls import intrinsic_call
 from pycu2c.frontend.operations import binary, coerce, unary
-from pycu2c.frontend.sequence import has_effect, in_order, kept, settled
+from pycu2c.frontend.sequence import acts, has_effect, in_order, kept, settled
 from pycu2c.frontend.ufuncs import applied, common_type, computed_in
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.dtype_names import scalar_named
@@ -215,6 +215,7 @@ def _round(frame: Frame, node: ast.Call) -> Expr:
 def _len(frame: Frame, node: ast.Call) -> Expr:
     value = frame.value(_arguments(frame, node, ("array",), "len")[0])
     if isinstance(value, Items):
+        settled(frame, value)
         return Const(len(value.items), WEAK_INT, frame.span(node))
     if isinstance(value, Static) and isinstance(value.value, (str, range)):
         return Const(len(value.value), WEAK_INT, frame.span(node))
@@ -275,6 +276,8 @@ def _tuple(frame: Frame, node: ast.Call) -> Value:
 def _sum(frame: Frame, node: ast.Call) -> Value:
     names = ("iterable", "start") if len(node.args) + len(node.keywords) > 1 else ("iterable",)
     given = in_order(frame, _arguments(frame, node, names, "sum"))
+    if any(map(acts, given[1:])):
+        given = [kept(frame, value, "given") for value in given]
     total: Expr = number(given[1]) if len(given) > 1 else integer(0, frame.span(node))
     for item in static_items(given[0]):
         total = binary(frame, ADD, total, number(item), frame.span(node))

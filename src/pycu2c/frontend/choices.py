@@ -7,6 +7,7 @@ import ast
 from pycu2c.frontend import operations
 from pycu2c.frontend.comparisons import conditional_truth
 from pycu2c.frontend.frame import Closure, Frame, Items, Static, Value, number
+from pycu2c.frontend.sequence import settled
 from pycu2c.frontend.variables import read, set_value
 from pycu2c.ir.construct import both, negation, scalar_type, truth
 from pycu2c.ir.nodes import Const, Expr, If, Junction, Select, Stmt
@@ -24,7 +25,8 @@ def condition(frame: Frame, node: ast.expr) -> Expr:
             inner = condition(frame, node.operand)
             return operations.unary(UNARY_BY_NODE[ast.Not], inner, frame.span(node))
         case _:
-            return truth_of(frame.value(node))
+            value = frame.value(node)
+            return truth_of(settled(frame, value) if isinstance(value, Items) else value)
 
 
 def truth_of(value: Value) -> Expr:

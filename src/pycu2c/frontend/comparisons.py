@@ -9,7 +9,7 @@ from typing import TypeAlias
 from pycu2c.diagnostics import Label, fail
 from pycu2c.frontend import operations
 from pycu2c.frontend.frame import Closure, Frame, Items, Static, Value, number, shown
-from pycu2c.frontend.sequence import in_order, kept, variable_of
+from pycu2c.frontend.sequence import acts, in_order, kept, variable_of
 from pycu2c.ir.construct import both, is_atom, negation, scalar_type
 from pycu2c.ir.nodes import Assign, Const, Expr, If, Junction, Let, Stmt, Var
 from pycu2c.operators import BY_NODE, EQ, NE
@@ -85,6 +85,9 @@ def _is_number(value: Value) -> bool:
 
 def compared(frame: Frame, op: Comparison, left: Value, right: Value, span: Span) -> Expr:
     """One comparison of two values of any kind."""
+    if not (_is_number(left) and _is_number(right)) or op in (ast.Is, ast.IsNot):
+        if acts(left) or acts(right):  # not every item may be compared
+            left, right = kept(frame, left, "value"), kept(frame, right, "value")
     if op in (ast.Is, ast.IsNot):
         return _identical(op, left, right, span)
     if op in (ast.In, ast.NotIn):
