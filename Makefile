@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 MYPY := $(BIN)/mypy --no-error-summary
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check golden docs gpu clean
+.PHONY: help demo test check golden docs fuzz gpu clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1|\2/p' Makefile | column -t -s '|' 2>/dev/null \
@@ -38,6 +38,13 @@ golden: $(VENV)/.test  ## write the golden files anew; fails if one changed, so 
 
 docs: $(VENV)/.test  ## run every Python block of README.md and docs/
 	@$(BIN)/python -m pytest -q tests/test_docs.py
+
+N ?= 1000
+SEED ?= 0
+TARGET ?= cpu
+
+fuzz: $(VENV)/.test  ## compare N random kernels with the reference: N=1000 SEED=0 TARGET=cpu|cuda|nvrtc
+	@PYTHONPATH=tests $(BIN)/python -m fuzzing -n $(N) --seed $(SEED) --target $(TARGET)
 
 gpu:  ## on a machine with a GPU: the test suite there, then the benchmarks (uses PYTHON, installs nothing)
 	@$(PYTHON) -c 'import numpy, pytest, cuda.core' \

@@ -9,7 +9,6 @@ from fuzzing.expressions import (
     any_expression,
     any_type,
     expression,
-    leaf,
     makes,
     not_constant,
     only,
@@ -112,7 +111,7 @@ def _shift(w: Writer, operator: Operator, kind: Scalar, left: Made, right: Made)
         if left.constant:
             left = not_constant(w, left)
         if left.type != kind:
-            left = Made(leaf(w, kind).text, kind, left.bits)
+            left = not_constant(w, Made("", kind, left.bits))
     if kind != WEAK_INT or operator is SHR:
         return Made(f"{left.operand} {operator.symbol} {right.operand}", kind, left.bits)
     amount = w.rng.randrange(0, 12)

@@ -201,7 +201,8 @@ def maybe_assigned(w: Writer) -> None:
     text = value(w, kind)
     w.counter += 1
     name = f"u{w.counter}"
-    w.line(f"if {condition(w, 1)}:")
+    # the compiler refuses what no path assigns: the condition must be no constant
+    w.line(f"if ({condition(w, 1)}) or cuda.gridDim.x == 9:")
     w.line(f"    {name} = {text}")
     w.declare(name, kind, fixed=True)
 

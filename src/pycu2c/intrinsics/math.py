@@ -215,7 +215,19 @@ def _declare_question(
     def body(x: F) -> bool:
         return bool(compute(convert(x, floating_type(x))))
 
-    return _declare(f"math.{name}", doc, body, plain(name), bindings=(python, compute))
+    c_spelling = _nonzero(name) if compute is np.isinf else plain(name)
+    return _declare(
+        f"math.{name}", doc, body, plain(name), c=c_spelling, bindings=(python, compute)
+    )
+
+
+def _nonzero(name: str) -> Spell:
+    """C's ``isinf`` gives -1 for -inf, and the answer may be counted with."""
+
+    def spell(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
+        return c.Binary("!=", plain(name)(a, dtype), c.Number("0"))
+
+    return spell
 
 
 QUESTIONS = tuple(_declare_question(*row) for row in _QUESTIONS)
