@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TypeAlias
 
-from pycu2c.frontend.bindings import bindings, parameters, targets_of
+from pycu2c.frontend.bindings import bindings, targets_of
 from pycu2c.intrinsics.registry import bound_to
 from pycu2c.operators import BY_NODE, UNARY_BY_NODE, folded, folded_unary
 from pycu2c.runtime import reference_calls as calls
