@@ -276,6 +276,18 @@ def test_arrays_inside_of_tuples_are_written(target):
     assert into.tolist() == [0, 2, 4, 6]
 
 
+def test_a_grid_may_follow_from_an_array_in_a_tuple(target):
+    @kernel(backend=target, block=32)
+    def halved(n, pair):
+        i = cuda.grid(1)
+        if i < len(pair[1]):
+            pair[1][i] = pair[0] / n
+
+    out = np.zeros(100)
+    halved(2, (5, out))
+    assert out.tolist() == [2.5] * 100
+
+
 def test_errors_name_the_item():
     into = np.zeros(4)
     into.flags.writeable = False

@@ -68,3 +68,12 @@ def test_reduce_sum(target):
     data = np.arange(500, dtype=np.float32)
     found = run(reduce_sum, (2, 256), [data, np.zeros(2, np.float32)], target)[1]
     np.testing.assert_array_equal(found, [data[:256].sum(), data[256:].sum()])
+
+
+@pytest.mark.parametrize("given", [numba.void(float32[:], int32), (float32[:], int32)])
+def test_a_signature_of_numba_may_come_first(given):
+    @kernel(given)
+    def filled(out, value):
+        out[cuda.grid(1)] = value
+
+    assert str(filled.signature) == "(float32[:], int32)"

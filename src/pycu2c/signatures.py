@@ -137,7 +137,7 @@ def parse_signature(given: object) -> Signature:
         return Signature(tuple(_from_node(n, ast.unparse(n)) for n in _parameters(given)))
     if isinstance(given, Sequence):
         return Signature(tuple(parse_type(part) for part in given))
-    parts = getattr(given, "args", None)  # numba.void(...)
+    parts = _arguments(given)
     if isinstance(parts, tuple):
         return Signature(tuple(parse_type(part) for part in parts))
     return Signature((parse_type(given),))
@@ -145,8 +145,15 @@ def parse_signature(given: object) -> Signature:
 
 def is_signature(given: object) -> bool:
     """Whether an object is meant as a signature or type, not as a function."""
-    known = (Signature, str, tuple, list, Scalar, Array, Tuple)
-    return isinstance(given, known) or type(given).__module__.startswith("numba.core.typ")
+    if isinstance(given, (Signature, str, tuple, list, Scalar, Array, Tuple)):
+        return True
+    of_numba = type(given).__module__.startswith("numba.")
+    return numba_type(given) is not None or (of_numba and isinstance(_arguments(given), tuple))
+
+
+def _arguments(given: object) -> object:
+    """Of ``numba.void(...)``."""
+    return getattr(given, "args", None)
 
 
 def _parameters(text: str) -> list[ast.expr]:
