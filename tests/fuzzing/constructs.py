@@ -59,7 +59,7 @@ def comprehension(w: Writer, kind: Scalar, depth: int) -> Made | None:
     """``sum([x for n in range(3)])``, and ``max`` of one."""
     w.counter += 1
     name = f"g{w.counter}"
-    with w.inside():
+    with w.inside(captures=True):
         w.declare(name, WEAK_INT, fixed=True, bits=2)
         inner = expression(w, kind, depth - 1)
     if inner.bits > SMALL or inner.constant:
@@ -73,7 +73,7 @@ def comprehension(w: Writer, kind: Scalar, depth: int) -> Made | None:
 def all_or_any(w: Writer, kind: Scalar, depth: int) -> Made | None:
     w.counter += 1
     name = f"g{w.counter}"
-    with w.inside():
+    with w.inside(captures=True):
         w.declare(name, WEAK_INT, fixed=True, bits=2)
         test = condition(w, depth - 1)
     return Made(
@@ -103,7 +103,7 @@ def view(w: Writer) -> None:
         rows += [(f"{array.name}[:, {w.rng.randrange(-rest[0], rest[0])}]", (first, *rest[1:]))]
     text, shape = w.pick(rows)
     w.counter += 1
-    name = f"w{w.counter}"
+    name = f"view{w.counter}"
     w.line(f"{name} = {text}")
     w.arrays.append(ArrayName(name, array.type, shape))
 
@@ -171,7 +171,7 @@ def local_function(w: Writer) -> None:
     kind = w.scalar()
     w.counter += 1
     name, parameter = f"f{w.counter}", f"e{w.counter}"
-    with w.inside():
+    with w.inside(captures=True):
         w.declare(parameter, kind, fixed=True)
         result = w.scalar()
         body = value(w, result)

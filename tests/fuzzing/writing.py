@@ -92,6 +92,7 @@ class Place:
     in_device: bool = False
     breaks: bool = False  # whether ``break`` and ``continue`` may stand here
     together: bool = False  # in a loop that all threads of the block run
+    captures: bool = False  # in a function or comprehension: its names are not split in live ranges
 
 
 @dataclass(slots=True)
@@ -179,7 +180,8 @@ class Writer:
         return variable
 
     def variables(self, wanted: Callable[[Variable], bool]) -> list[Variable]:
-        return [v for scope in self.scopes for v in scope if wanted(v)]
+        visible = [v for scope in self.scopes for v in scope if wanted(v)]
+        return [v for v in visible if v.fixed] if self.place.captures else visible
 
     def readable(self, kind: Scalar) -> list[ArrayName]:
         return [a for a in self.arrays if a.type == kind]
