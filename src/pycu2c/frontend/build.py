@@ -89,6 +89,13 @@ class _ModuleBuilder:
         frame, body = _settled(first, types)
         if frame.problems:
             raise CompileError(_unique(frame.problems))
+        for name, span in frame.unknown:  # and no walk has found one
+            plain = name.split(".")[0]
+            fail(
+                "name",
+                Label(span, f"`{plain}` gets its values from itself alone"),
+                help=f"give {plain} a first value",
+            )
         return self._finished(source, frame, body, types)
 
     def _finished(self, source: Source, frame: Frame, body: Body, types: Types) -> Function:

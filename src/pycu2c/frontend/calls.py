@@ -26,7 +26,7 @@ from pycu2c.intrinsics.integers import FOLDING
 from pycu2c.intrinsics.math import longer_form
 from pycu2c.intrinsics.operator_names import operator_named
 from pycu2c.intrinsics.registry import Effect, Intrinsic, bound_to
-from pycu2c.ir.construct import both, cast, integer, scalar_type, truth
+from pycu2c.ir.construct import both, cast, const, integer, number_of, scalar_type, truth
 from pycu2c.ir.nodes import Allocate, Apply, Const, Expr, Junction, Pack, Var, View
 from pycu2c.ir.walk import expressions
 from pycu2c.operators import ADD, FLOORDIV, MOD, POS, Operator
@@ -194,8 +194,8 @@ def _abs(frame: Frame, node: ast.Call) -> Expr:
             return operand
     operand = unary(POS, operand, frame.span(node)) if operand.type == WEAK_BOOL else operand
     if isinstance(operand, Const):
-        value = abs(operand.value)
-        return Const(value, operand.type, operand.span)
+        value = REGISTRY["abs"].reference(number_of(operand))  # that of the least integer wraps
+        return const(value, operand.span, operand.type)
     return applied(REGISTRY["abs"], [operand], scalar_type(operand), frame.span(node))
 
 

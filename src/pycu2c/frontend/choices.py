@@ -128,6 +128,8 @@ def _stepwise(frame: Frame, node: ast.BoolOp, before: list[Value]) -> Value:
         later = ast.copy_location(ast.BoolOp(node.op, rest), node) if len(rest) > 1 else rest[0]
         set_value(frame, name, frame.value(later), span)
     frame.emit(If(test if op is Junction.AND else negation(test), tuple(inside), (), span))
+    if name in frame.types:
+        frame.join_types[id(node)] = frame.settled.get(name, frame.types[name])
     return read(frame, name, span)
 
 

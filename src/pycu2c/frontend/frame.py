@@ -102,6 +102,7 @@ class Frame:
     declared: dict[str, Scalar] = field(default_factory=dict)  # by an annotation, in any walk
     copies: Copies = field(default_factory=Copies)  # of the bodies of loops written out
     ended: list[Return] = field(default_factory=list)  # in a function: those of raises
+    unknown: list[tuple[str, Span]] = field(default_factory=list)  # reads that have no type yet
     target: str | None = None  # the name that the next allocated array gets
     _fresh: int = 0
 
@@ -210,6 +211,7 @@ class Frame:
         """A read of a number's variable."""
         known = self.settled.get(name) or self.types.get(name)
         if known is None:
+            self.unknown.append((name, span))
             raise Unknown
         return Var(name, known, span)
 

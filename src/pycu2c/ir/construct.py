@@ -92,7 +92,8 @@ def _is_detour(e: Cast, to: Scalar) -> bool:
     source, between = scalar_type(e.operand), scalar_type(e)
     if _widens(source, between):
         return True
-    return source.dtype.is_integer and between.dtype.bits >= to.dtype.bits
+    both_whole = source.dtype.is_integer and between.dtype.is_whole
+    return both_whole and between.dtype.bits >= to.dtype.bits
 
 
 def _widens(a: Scalar, b: Scalar) -> bool:

@@ -78,9 +78,15 @@ def compile(text: str, entry: str, *, options: Options = DEFAULT, cache: bool = 
     return Binary("so", entry, text, data, path, log)
 
 
+# with fmad=False results are equal to the bit, and gcc is to keep the sign of a zero too
+_TO_THE_BIT = ("-ftrapping-math", "-frounding-math")
+
+
 def _arithmetic(options: Options) -> tuple[str, ...]:
     contract = f"-ffp-contract={'fast' if options.fmad else 'off'}"
-    return (contract, *_FAST) if options.fastmath else (contract,)
+    if options.fastmath:
+        return (contract, *_FAST)
+    return (contract,) if options.fmad else (contract, *_TO_THE_BIT)
 
 
 def check_warnings(text: str) -> str:
