@@ -1,5 +1,5 @@
-"""Writes the pages that are tables from the rows that they describe: errors, intrinsics, and the
-constructs of the language, which the tests run."""
+"""Writes what follows from rows: the pages that are tables of errors, of intrinsics, and of the
+constructs of the language, which the tests run; and the stub of ``cuda`` for type checkers."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.operator_names import FUNCTIONS
 
 HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+stub = __import__("generate_stub").stub
 
 
 def errors() -> str:
@@ -98,7 +100,12 @@ def code(body: str) -> str:
     return "<br>".join(f"{space}`{line.strip()}`" for space, line in zip(indents, lines))
 
 
-PAGES = {"errors.md": errors, "intrinsics.md": intrinsics, "language.md": language}
+PAGES = {
+    "errors.md": errors,
+    "intrinsics.md": intrinsics,
+    "language.md": language,
+    "../src/pycu2c/cuda.pyi": stub,
+}
 
 if __name__ == "__main__":
     for name, text in PAGES.items():

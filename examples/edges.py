@@ -15,6 +15,7 @@ from photo import landscape
 from report import blocks, checked, parser, show
 
 from pycu2c import cuda, device, float32, kernel
+from pycu2c.kernel import Backend
 
 TILE = 16  # a block is TILE x TILE threads, one per pixel
 BLUR_RADIUS = 2
@@ -93,10 +94,11 @@ def sobel(image, out):
 # ---- the program around them -------------------------------------------------------------------
 
 
-def find_edges(photo: np.ndarray, backend: str) -> np.ndarray:
+def find_edges(photo: np.ndarray, backend: Backend) -> np.ndarray:
     """The strength of the edge at every pixel, by the kernels."""
     compiled = kernel(block=(TILE, TILE), backend=backend)
-    luminance_kernel, blur_kernel, sobel_kernel = map(compiled, (luminance, blur, sobel))
+    luminance_kernel, blur_kernel = compiled(luminance), compiled(blur)
+    sobel_kernel = compiled(sobel)
     height, width = photo.shape[:2]
     grid, block = (blocks(width, TILE), blocks(height, TILE)), (TILE, TILE)
     gray, smooth, strength = np.zeros((3, height, width), np.float32)
@@ -113,7 +115,7 @@ def find_edges_numpy(photo: np.ndarray) -> np.ndarray:
     height, width = photo.shape[:2]
     gray = photo @ np.array([0.299, 0.587, 0.114]) / 255
     padded = np.pad(gray, BLUR_RADIUS, mode="edge")
-    rows = sum(w * padded[k : k + height] for k, w in enumerate(WEIGHTS))
+    rows = np.sum([w * padded[k : k + height] for k, w in enumerate(WEIGHTS)], axis=0)
     smooth = sum(w * rows[:, k : k + width] for k, w in enumerate(WEIGHTS))
 
     padded = np.pad(smooth, 1, mode="edge")

@@ -11,6 +11,7 @@ import png
 from report import blocks, checked, parser, show
 
 from pycu2c import cuda, kernel
+from pycu2c.kernel import Backend
 
 BLOCK = (32, 8)  # wide, so that neighbouring threads read neighbouring elements
 RATE = np.float32(0.24)  # how much flows in a step; above 0.25 the method is unstable
@@ -54,7 +55,7 @@ def plate(size: int) -> tuple[np.ndarray, np.ndarray]:
     return temperature, ring | bar | spot
 
 
-def simulated(size: int, steps: int, backend: str) -> np.ndarray:
+def simulated(size: int, steps: int, backend: Backend) -> np.ndarray:
     """The temperature after that many steps, by the kernel."""
     step_kernel = kernel(block=BLOCK, backend=backend)(step)
     now, held = plate(size)

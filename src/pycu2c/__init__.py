@@ -1,9 +1,8 @@
 """Write a kernel in Python; get readable CUDA C, and the same kernel as C for the CPU."""
 
 from pycu2c import cuda, types
-from pycu2c.diagnostics import CompileError, CompileWarning, LaunchError
-from pycu2c.kernel import device, kernel
-from pycu2c.types import (
+from pycu2c.annotations import (
+    Array,
     bfloat16,
     bool_,
     boolean,
@@ -21,10 +20,13 @@ from pycu2c.types import (
     uint32,
     uint64,
 )
+from pycu2c.diagnostics import CompileError, CompileWarning, LaunchError
+from pycu2c.kernel import device, kernel
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Array",
     "CompileError",
     "CompileWarning",
     "LaunchError",

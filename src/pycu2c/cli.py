@@ -89,7 +89,7 @@ def _parted(place: str) -> tuple[Path, str | None]:
     raise click.ClickException(f"there is no file {file or place}")
 
 
-def _find(path: Path, name: str | None) -> Kernel:
+def _find(path: Path, name: str | None) -> Kernel[Any]:
     kernels = {key: v for key, v in vars(_imported(path)).items() if isinstance(v, Kernel)}
     names = ", ".join(kernels)
     if not kernels:
@@ -122,7 +122,7 @@ def _imported(path: Path) -> ModuleType:
     return module
 
 
-def _types(kernel: Kernel, text: str | None) -> Signature:
+def _types(kernel: Kernel[Any], text: str | None) -> Signature:
     chosen = parse_signature(text) if text else kernel.signature
     if chosen is None:
         names = ", ".join(kernel.launcher.parameters)
@@ -137,7 +137,7 @@ def _types(kernel: Kernel, text: str | None) -> Signature:
 
 
 def _generated(
-    kernel: Kernel, target: str, signature: Signature, arch: str, comments: Comments
+    kernel: Kernel[Any], target: str, signature: Signature, arch: str, comments: Comments
 ) -> str | bytes:
     if target == "ir":
         return kernel.inspect("ir", signature)
@@ -150,7 +150,7 @@ def _generated(
     return made.text
 
 
-def _syntax(kernel: Kernel) -> str:
+def _syntax(kernel: Kernel[Any]) -> str:
     """The syntax tree as astor prints it; Python's own form where astor is too old for it."""
     try:
         with warnings.catch_warnings():  # astor names classes that Python is leaving behind

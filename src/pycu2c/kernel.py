@@ -8,7 +8,17 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Generic,
+    Literal,
+    ParamSpec,
+    Protocol,
+    TypeAlias,
+    TypeVar,
+    overload,
+)
 
 from pycu2c.diagnostics import CompileError, Diagnostic, LaunchError
 from pycu2c.lazy import lazy_module
@@ -34,11 +44,14 @@ Backend: TypeAlias = Literal["auto", "cuda", "cpu", "python"]
 Dims: TypeAlias = "int | Sequence[int]"
 SignatureLike: TypeAlias = "str | Sequence[Any] | Signature | Scalar | Array | Tuple"
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
 _BACKENDS = ("auto", "cuda", "cpu", "python")
 _OWN = ("grid", "block", "shared_memory", "signature", "backend", "cache")
 
 
-class Kernel:
+class Kernel(Generic[P]):
     """A function that runs on a grid of threads: ``k[grid, block](arguments)``.
 
     Made by ``@kernel``. It is compiled at the first launch with each combination of argument
@@ -113,7 +126,7 @@ class Kernel:
 
     # ---- launching ----
 
-    def __getitem__(self, configuration: object) -> Configured:
+    def __getitem__(self, configuration: object) -> Configured[P]:
         """``k[grid, block]``, ``k[grid, block, stream]``, ``k[grid, block, stream, shared]``."""
         parts = configuration if isinstance(configuration, tuple) else (configuration,)
         if not 2 <= len(parts) <= 4:
@@ -127,30 +140,30 @@ class Kernel:
         shared = shared_size(parts[3], self.name) if len(parts) > 3 else self.shared_memory
         return Configured(self, Launch(grid, block, stream, shared))
 
-    def __call__(self, *arguments: object, **named: object) -> None:
+    def __call__(self, *arguments: P.args, **named: P.kwargs) -> None:
         """Launch with the grid and block of the decorator; a grid that it leaves out follows
         from the size of the data, where the kernel compares its place with that."""
         values = self.launcher.values(arguments, named)
         self.launcher.launch_on_data(self.grid, self.block, self.shared_memory, values)
 
 
-class Configured:
+class Configured(Generic[P]):
     """A kernel with its grid and block; call it with the arguments."""
 
     __slots__ = ("_kernel", "_launch")
 
-    def __init__(self, kernel: Kernel, launch: Launch) -> None:
+    def __init__(self, kernel: Kernel[P], launch: Launch) -> None:
         self._kernel, self._launch = kernel, launch
 
-    def __call__(self, *arguments: object, **named: object) -> None:
+    def __call__(self, *arguments: P.args, **named: P.kwargs) -> None:
         launcher = self._kernel.launcher
         launcher.launch(self._launch, launcher.values(arguments, named))
 
 
-class Device:
+class Device(Generic[P, R]):
     """A function that kernels call. Outside kernels it is the Python function that it was."""
 
-    def __init__(self, function: FunctionType) -> None:
+    def __init__(self, function: Callable[P, R]) -> None:
         functools.update_wrapper(self, function)
         self.python = function
         self.__pycu2c_device__ = _source(function)  # what kernels look for
@@ -158,11 +171,17 @@ class Device:
         if problems:
             raise CompileError(problems)
 
-    def __call__(self, *arguments: Any, **named: Any) -> Any:
+    def __call__(self, *arguments: P.args, **named: P.kwargs) -> R:
         return self.python(*arguments, **named)
 
     def __repr__(self) -> str:
-        return f"<device function {self.python.__name__}>"
+        return f"<device function {self.__pycu2c_device__.name}>"
+
+
+class Decorator(Protocol):
+    """What ``kernel(grid=…)`` gives: it makes a kernel of any function."""
+
+    def __call__(self, function: Callable[P, None], /) -> Kernel[P]: ...
 
 
 def _source(function: object) -> Source:
@@ -175,7 +194,7 @@ def _source(function: object) -> Source:
 
 
 @overload
-def kernel(function: FunctionType | Callable[..., None], /) -> Kernel: ...
+def kernel(function: Callable[P, None], /) -> Kernel[P]: ...
 @overload
 def kernel(
     types: SignatureLike | None = None,
@@ -192,7 +211,7 @@ def kernel(
     fmad: bool = True,
     fastmath: bool = False,
     strict: bool = False,
-) -> Callable[[Callable[..., None]], Kernel]: ...
+) -> Decorator: ...
 def kernel(function: Any = None, /, **given: Any) -> Any:
     """Mark a function as a kernel.
 
@@ -222,12 +241,16 @@ def kernel(function: Any = None, /, **given: Any) -> Any:
     return lambda f: _made(f, given)
 
 
-def _made(function: Any, given: dict[str, Any]) -> Kernel:
+def _made(function: Any, given: dict[str, Any]) -> Kernel[Any]:
     own = {name: value for name, value in given.items() if name in _OWN}
     others = {name: value for name, value in given.items() if name not in _OWN}
     return Kernel(function, options=options_from(others), **own)
 
 
+@overload
+def device(function: Callable[P, R], /) -> Device[P, R]: ...
+@overload
+def device() -> Callable[[Callable[P, R]], Device[P, R]]: ...
 def device(function: Any = None, /) -> Any:
     """Mark a function that kernels may call; it is typed for each call."""
     return Device(function) if function is not None else Device

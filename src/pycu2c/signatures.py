@@ -35,7 +35,7 @@ _PYTHON: dict[type, Scalar] = {
     bool: WEAK_BOOL,
     complex: WEAK_COMPLEX,
 }
-_EXAMPLES = "write float32, float32[:], float32[:, ::1], (int32, float32)"
+_EXAMPLES = "write float32, float32[:], float32[:, ::1], Array[float32, 2], (int32, float32)"
 _SHORT = {row.short: row for row in dtypes.DTYPES} | {"double": dtypes.FLOAT64}
 
 
@@ -104,6 +104,8 @@ def _from_node(node: ast.expr, text: str) -> ParameterType:
             | ast.Subscript(value=ast.Name(id="tuple"), slice=ast.Tuple(elts=items))
         ):
             return Tuple(tuple(_from_node(item, ast.unparse(item)) for item in items))
+        case ast.Subscript(value=ast.Name(id="Array") | ast.Attribute(attr="Array"), slice=given):
+            return _array_of(given.elts if isinstance(given, ast.Tuple) else [given], text)
         case ast.Subscript(value=ast.Name(id=name) | ast.Attribute(attr=name), slice=axes):
             return _array(_named(name, text), axes, text)
         case _:
@@ -127,6 +129,16 @@ def _array(element: Scalar, axes: ast.expr, text: str) -> Array:
         raise BadSignature(f"cannot read the axes of {text!r}: write [:], [:, :] or [::1]")
     contiguous = isinstance(steps[-1], ast.Constant) and steps[-1].value == 1
     return Array(element.dtype, len(slices), "C" if contiguous else "A")
+
+
+def _array_of(parts: list[ast.expr], text: str) -> Array:
+    """``Array[float32, 2, "C"]``; a number or layout may stand in ``Literal[…]``."""
+    inner = [p.slice if isinstance(p, ast.Subscript) else p for p in parts[1:]]
+    rest = [p.value if isinstance(p, ast.Constant) else None for p in inner]
+    try:
+        return Array.__class_getitem__((_from_node(parts[0], text), *rest))
+    except TypeError as error:
+        raise BadSignature(f"cannot read {text!r}: {error}") from None
 
 
 def parse_signature(given: object) -> Signature:

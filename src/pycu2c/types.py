@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args, get_origin
 
 import numpy as np
 
@@ -87,9 +87,31 @@ class Array:
 
     __repr__ = __str__
 
+    def __class_getitem__(cls, given: object) -> Array:
+        """``Array[float32, 2]``, ``Array[float32, Literal[2], "C"]``; one axis by default."""
+        element, *rest = map(_plain, given if isinstance(given, tuple) else (given,))
+        ndim, layout = (*rest, *(1, "A")[len(rest) :]) if len(rest) < 3 else (0, "A")
+        if (
+            isinstance(element, Scalar)
+            and ndim in (1, 2, 3, 4, 5, 6, 7, 8)
+            and layout in ("C", "A")
+        ):
+            return Array(element.dtype, ndim, layout)
+        raise TypeError('write Array[float32], Array[float32, 2] or Array[float32, 2, "C"]')
+
     @property
     def element(self) -> Scalar:
         return Scalar(self.dtype)
+
+
+def _plain(given: object) -> Any:
+    """What stands in ``Literal[2]``, as type checkers want it; the scalar of a numpy type."""
+    if get_origin(given) is Literal:
+        return get_args(given)[0]
+    if isinstance(given, np.dtype) or (isinstance(given, type) and issubclass(given, np.generic)):
+        row = dtypes.from_numpy(np.dtype(given))
+        return Scalar(row) if row else None
+    return given
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,13 @@ from pycu2c.intrinsics.registry import Effect, intrinsic
 
 POISON = 0xA5  # in every byte: a kernel that counts on zeros fails in the reference
 
+_BY_SHAPE = (
+    '(shape: int | tuple[int], dtype: type[_E]) -> Array[_E, Literal[1], Literal["C"]]',
+    '(shape: tuple[int, int], dtype: type[_E]) -> Array[_E, Literal[2], Literal["C"]]',
+    '(shape: tuple[int, int, int], dtype: type[_E]) -> Array[_E, Literal[3], Literal["C"]]',
+    "(shape: int | tuple[int, ...], dtype: Any) -> Any",
+)
+
 
 def _uninitialised(shape: Any, dtype: Any) -> np.ndarray[Any, np.dtype[Any]]:
     fresh = np.empty(shape, dtype)
@@ -18,7 +25,7 @@ def _uninitialised(shape: Any, dtype: Any) -> np.ndarray[Any, np.dtype[Any]]:
     return fresh
 
 
-@intrinsic("cuda.shared.array", effect=Effect.FORM)
+@intrinsic("cuda.shared.array", effect=Effect.FORM, overloads=_BY_SHAPE)
 def shared_array(shape: const, dtype: const) -> form:
     """An array that the threads of a block share; not initialised.
 
@@ -28,7 +35,7 @@ def shared_array(shape: const, dtype: const) -> form:
     return _uninitialised(shape, dtype)  # the interpreter makes one of them per block
 
 
-@intrinsic("cuda.local.array", effect=Effect.FORM)
+@intrinsic("cuda.local.array", effect=Effect.FORM, overloads=_BY_SHAPE)
 def local_array(shape: const, dtype: const) -> form:
     """An array of the thread's own; not initialised."""
     return _uninitialised(shape, dtype)

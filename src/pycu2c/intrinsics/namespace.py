@@ -16,6 +16,7 @@ class Namespace:
 
     def __init__(self, name: str, members: Mapping[str, Member]) -> None:
         self._name = name
+        self.__doc__ = f"The names of ``{name}``: {', '.join(members)}."
         self.__dict__.update(members)
 
     def __repr__(self) -> str:

@@ -45,7 +45,8 @@ class Effect(Enum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Intrinsic:
-    """A row of the registry. Users see it as a function of the ``cuda`` namespace."""
+    # A row of the registry. Users see it as a function of the ``cuda`` namespace, with its own
+    # ``__doc__``: a docstring here would be in the way.
 
     name: str
     parameters: tuple[tuple[str, str], ...]  # name, kind
@@ -61,10 +62,25 @@ class Intrinsic:
     c_helpers: tuple[str, ...] = ()  # names in emit/helpers.py that its C spelling calls
     cuda_helpers: tuple[str, ...] = ()
     bindings: tuple[object, ...] = field(default=(), repr=False)  # objects that users call it by
+    overloads: tuple[str, ...] = ()  # for type checkers, where the kinds do not say enough
 
     @property
     def doc(self) -> str:
         return inspect.getdoc(self.reference) or ""
+
+    # what help() and editors ask a function for
+
+    @property
+    def __name__(self) -> str:
+        return self.name.rpartition(".")[2]
+
+    @property
+    def __doc__(self) -> str:  # type: ignore[override]
+        return self.doc
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        return inspect.signature(self.reference)
 
     @property
     def has_effect(self) -> bool:

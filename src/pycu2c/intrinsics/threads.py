@@ -118,13 +118,20 @@ def _per_axis(rows: tuple[Intrinsic, ...], ndim: int) -> int | tuple[int, ...]:
     return places[0] if ndim == 1 else places
 
 
-@intrinsic("cuda.grid", effect=Effect.FORM)
+_PER_AXIS = (
+    "(ndim: Literal[1]) -> int",
+    "(ndim: Literal[2]) -> tuple[int, int]",
+    "(ndim: Literal[3]) -> tuple[int, int, int]",
+)
+
+
+@intrinsic("cuda.grid", effect=Effect.FORM, overloads=_PER_AXIS)
 def grid(ndim: const) -> form:
     """The thread's index in the grid: an int for 1 axis, a tuple (x, y) or (x, y, z) for more."""
     return _per_axis(GRID, ndim)
 
 
-@intrinsic("cuda.gridsize", effect=Effect.FORM)
+@intrinsic("cuda.gridsize", effect=Effect.FORM, overloads=_PER_AXIS)
 def gridsize(ndim: const) -> form:
     """Threads in the whole grid: an int for 1 axis, a tuple for 2 or 3."""
     return _per_axis(GRIDSIZE, ndim)

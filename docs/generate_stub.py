@@ -1,0 +1,73 @@
+"""Writes src/pycu2c/cuda.pyi, which type checkers and editors read, from the rows of intrinsics."""
+
+from __future__ import annotations
+
+from textwrap import indent
+
+from pycu2c.intrinsics.namespace import CUDA, Member, Namespace, members
+from pycu2c.intrinsics.registry import Intrinsic
+
+HEAD = '''\
+# Made by docs/generate.py from the rows of pycu2c/intrinsics: edit those.
+# ruff: noqa
+# fmt: off
+"""The names of CUDA inside a kernel: ``from pycu2c import cuda``."""
+
+from typing import Any, Literal, SupportsIndex, TypeAlias, TypeVar, overload
+
+import numpy as np
+
+from pycu2c.annotations import Array
+
+_Number: TypeAlias = complex | np.number[Any] | np.bool_
+_Real: TypeAlias = float | np.number[Any] | np.bool_
+_Index: TypeAlias = SupportsIndex | tuple[SupportsIndex, ...]
+_T = TypeVar("_T", bound=_Number)
+_E = TypeVar("_E")
+
+'''
+
+# what a kind of parameter or result is to a type checker; a kind that is not here is anything
+KINDS = {
+    "array": "Array[_E, Any, Any]",
+    "index": "_Index",
+    "T": "_T",
+    "F": "_Real",
+    "int": "SupportsIndex",
+    "number": "_Number",
+}
+RESULTS = {"T": "_T", "F": "float", "R": "float", "int": "int", "bool": "bool", "None": "None"}
+OF_ELEMENTS = {"T": "_Number", "F": "_Real"}  # beside an array, whose elements give the type
+
+
+def stub() -> str:
+    """The text of cuda.pyi."""
+    parts = [_declared(name, member) for name, member in sorted(members(CUDA).items())]
+    return HEAD + "\n".join(parts)
+
+
+def _declared(name: str, member: Member, method: bool = False) -> str:
+    if isinstance(member, Namespace):
+        parts = [_declared(n, m, method=True) for n, m in sorted(members(member).items())]
+        return f"class _{name}:\n{indent(''.join(parts), '    ')}\n{name}: _{name}\n"
+    if member.is_value and method:
+        return f"@property\ndef {name}(self) -> {RESULTS[member.result]}:\n{_doc(member)}"
+    if member.is_value:
+        return f"{name}: {RESULTS[member.result]}\n{_doc(member).strip()}\n"
+    heads = member.overloads or (_head(member),)
+    marks = "@overload\n" * (len(heads) > 1) + "@staticmethod\n" * method
+    return "".join(f"{marks}def {name}{head}:\n{_doc(member)}" for head in heads)
+
+
+def _head(row: Intrinsic) -> str:
+    kinds, results = KINDS, RESULTS
+    if any(kind == "array" for _, kind in row.parameters):
+        kinds, results = KINDS | OF_ELEMENTS, RESULTS | {"T": "_E"}
+    elif row.result == "T" and all(kind != "T" for _, kind in row.parameters):
+        results = RESULTS | {"T": "Any"}
+    names = ", ".join(f"{name}: {kinds.get(kind, 'Any')}" for name, kind in row.parameters)
+    return f"({names}) -> {results.get(row.result, 'Any')}"
+
+
+def _doc(row: Intrinsic) -> str:
+    return indent(f'"""{row.doc}"""\n', "    ")

@@ -1,0 +1,71 @@
+"""What type checkers say about kernels. ``# E`` marks the lines that both must refuse; all other
+lines are clean under mypy --strict and pyright."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, assert_type
+
+import numpy as np
+import numpy.typing as npt
+
+from pycu2c import Array, boolean, cuda, device, float32, float64, int32, kernel, uint8
+
+
+@device
+def clamped(position: int32, length: int32) -> int:
+    return min(max(position, 0), length - 1)
+
+
+@kernel
+def scale(x: Array[float32], grid: Array[float64, Literal[2]], n: int32, by: float32) -> None:
+    i = cuda.grid(1)
+    assert_type(i, int)
+    assert_type(cuda.grid(2), tuple[int, int])
+    assert_type(cuda.gridsize(3), tuple[int, int, int])
+    assert_type(cuda.threadIdx.x, int)
+    assert_type(x[i], float)
+    assert_type(x[i] * 2.0, float)
+    assert_type(grid[i, 0], float)
+    assert_type(x.shape, tuple[int, ...])
+    assert_type(clamped(i, n), int)
+    if i < n:
+        x[i] = clamped(i, len(x)) * float32(by) + grid[i, 1]
+        x[i] += 1
+    row = grid[i]
+    row[1] = 0.0
+    print(cuda.threadIdx.w)  # E
+    cuda.grid(4)  # E
+    clamped(i)  # E
+    clamped("first", i)  # E
+
+
+@kernel(grid=4, block=(64, 1), backend="cpu")
+def count(data: Array[uint8, Literal[1], Literal["C"]], bins: Array[int32], all_: boolean) -> None:
+    mine = cuda.shared.array(256, int32)
+    assert_type(mine[0], int)
+    tile = cuda.local.array((4, 4), float32)
+    assert_type(tile[1, 2], float)
+    assert_type(cuda.atomic.add(mine, data[0], 1), int)
+    cuda.atomic.add(tile, (1, 2), 0.5)
+    cuda.atomic.add(bins, 0, mine[0])
+    cuda.syncthreads()
+    scale.python(tile[0], tile, 1, 2.0)
+    cuda.atomic.ad(bins, 0, 1)  # E
+    cuda.atomic.add(3, 0, 1)  # E
+    cuda.syncthreads(1)  # E
+
+
+def launches(x: npt.NDArray[np.float32], y: npt.NDArray[Any], device_array: Any) -> None:
+    scale[1, 32](x, y, 5, 0.5)
+    scale[(1, 2), (32, 1), None, 1024](device_array, y.T, len(x), by=1)
+    count(np.zeros(8, np.uint8), y, True)
+    assert_type(scale.inspect("c"), str)
+    assert_type(scale.name, str)
+    scale[1, 32](x, y, 5)  # E
+    scale[1, 32](x, y, 5, 0.5, 1)  # E
+    scale[1, 32](x, y, "five", 0.5)  # E
+    scale[1, 32](1.5, y, 5, 0.5)  # E
+    scale[1, 32](x, y, 5, bye=0.5)  # E
+    count(x)  # E
+    scale.inspect("fortran")  # E
+    kernel(grid=1, blocks=2)  # E
