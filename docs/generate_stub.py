@@ -42,18 +42,21 @@ OF_ELEMENTS = {"T": "_Number", "F": "_Real"}  # beside an array, whose elements 
 
 def stub() -> str:
     """The text of cuda.pyi."""
-    parts = [_declared(name, member) for name, member in sorted(members(CUDA).items())]
+    parts = [declared(name, member) for name, member in sorted(members(CUDA).items())]
     return HEAD + "\n".join(parts)
 
 
-def _declared(name: str, member: Member, method: bool = False) -> str:
+def declared(name: str, member: Member, method: bool = False) -> str:
+    """A member of a namespace, and what is in it."""
     if isinstance(member, Namespace):
-        parts = [_declared(n, m, method=True) for n, m in sorted(members(member).items())]
+        parts = [declared(n, m, method=True) for n, m in sorted(members(member).items())]
         return f"class _{name}:\n{indent(''.join(parts), '    ')}\n{name}: _{name}\n"
     if member.is_value and method:
-        return f"@property\ndef {name}(self) -> {RESULTS[member.result]}:\n{_doc(member)}"
+        return (
+            f"@property\ndef {name}(self) -> {RESULTS.get(member.result, 'Any')}:\n{_doc(member)}"
+        )
     if member.is_value:
-        return f"{name}: {RESULTS[member.result]}\n{_doc(member).strip()}\n"
+        return f"{name}: {RESULTS.get(member.result, 'Any')}\n{_doc(member).strip()}\n"
     heads = member.overloads or (_head(member),)
     marks = "@overload\n" * (len(heads) > 1) + "@staticmethod\n" * method
     return "".join(f"{marks}def {name}{head}:\n{_doc(member)}" for head in heads)
@@ -70,4 +73,5 @@ def _head(row: Intrinsic) -> str:
 
 
 def _doc(row: Intrinsic) -> str:
-    return indent(f'"""{row.doc}"""\n', "    ")
+    mark = "r" if "\\" in row.doc else ""
+    return indent(f'{mark}"""{row.doc}"""\n', "    ")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import importlib.util
 import inspect
 import json
 import os
@@ -16,6 +18,8 @@ import numpy as np
 import pytest
 
 from pycu2c import Array, cuda, float32, int32, kernel, types
+from pycu2c.intrinsics.namespace import Namespace
+from pycu2c.intrinsics.registry import Effect, Intrinsic
 from pycu2c.signatures import BadSignature, annotated_signature, parse_type
 
 ROOT = Path(__file__).parent.parent
@@ -33,6 +37,15 @@ def said(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         command, capture_output=True, text=True, cwd=ROOT, env=os.environ | places, check=False
     )
+
+
+def module_from_file(path: Path) -> Any:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def refused(page: Path) -> set[tuple[str, int]]:
@@ -68,6 +81,31 @@ def test_pyright() -> None:
     errors = [d for d in report["generalDiagnostics"] if d["severity"] == "error"]
     found = {(Path(d["file"]).name, d["range"]["start"]["line"] + 1) for d in errors}
     assert found == refused(STRICT), [d["message"] for d in errors]
+
+
+def test_a_new_row_has_its_place_in_the_stub() -> None:
+    generated = module_from_file(ROOT / "docs" / "generate_stub.py")
+
+    def body(array: Any, index: Any, n: int, value: Any) -> Any:
+        """In one step; a backslash: \\."""
+
+    row = Intrinsic(
+        "cuda.atomic.swap",
+        (("array", "array"), ("index", "index"), ("n", "int"), ("value", "T")),
+        "T",
+        Effect.MEMORY,
+        (),
+        body,
+        None,
+        None,
+    )
+    text = generated.HEAD + generated.declared("atomic", Namespace("cuda.atomic", {"swap": row}))
+    method = ast.parse(text).body[-2].body[0]  # type: ignore[attr-defined]
+    assert ast.unparse(method.args) == (
+        "array: Array[_E, Any, Any], index: _Index, n: SupportsIndex, value: _Number"
+    )
+    assert ast.unparse(method.returns) == "_E"
+    assert ast.get_docstring(method) == body.__doc__
 
 
 # ---- the annotations at run time ---------------------------------------------------------------
