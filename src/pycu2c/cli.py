@@ -1,9 +1,11 @@
-"""The command line: ``pycu2c emit`` shows what a kernel becomes, ``pycu2c doctor`` what is here."""
+"""The command line: ``pycu2c emit`` shows what a kernel becomes, ``pycu2c explain`` what it
+costs, ``pycu2c doctor`` what is here."""
 
 from __future__ import annotations
 
 import ast
 import importlib.util
+import json
 import sys
 import warnings
 from pathlib import Path
@@ -15,6 +17,7 @@ import click
 from pycu2c.diagnostics import CompileError
 from pycu2c.doctor import report
 from pycu2c.emit.statements import Comments
+from pycu2c.explain.notes import as_objects, shown
 from pycu2c.kernel import Kernel
 from pycu2c.signatures import BadSignature, parse_signature
 from pycu2c.toolchain import nvrtc
@@ -65,6 +68,23 @@ def emit(
         sys.exit(1)
     except (BadSignature, ToolchainError) as error:
         raise click.ClickException(str(error)) from None
+
+
+@main.command()
+@click.argument("place", metavar="FILE[:KERNEL]")
+@click.option("--signature", help='The parameters\' types: "float32[::1], float32[::1], int32".')
+@click.option("--format", "form", type=click.Choice(("text", "json")), default="text")
+def explain(place: str, signature: str | None, form: str) -> None:
+    """Say what the lines of the kernel in FILE cost on a GPU, and what removes each cost."""
+    try:
+        kernel = _find(*_parted(place))
+        notes = kernel.launcher.notes(_types(kernel, signature))
+    except CompileError as error:
+        click.echo(str(error), err=True)
+        sys.exit(1)
+    except BadSignature as error:
+        raise click.ClickException(str(error)) from None
+    click.echo(json.dumps(as_objects(notes), indent=2) if form == "json" else shown(notes).rstrip())
 
 
 @main.command()

@@ -118,18 +118,24 @@ def fail(code: str, *labels: Label, help: str = "") -> NoReturn:
 
 def render(diagnostic: Diagnostic) -> str:
     """A diagnostic as text: title, then each label's line with carets under it, then help."""
-    out = [f"{diagnostic.severity}[{diagnostic.code}]: {diagnostic.title}"]
-    width = max((len(str(label.span.line)) for label in diagnostic.labels), default=1) + 2
+    title = f"{diagnostic.severity}[{diagnostic.code}]: {diagnostic.title}"
+    return "\n".join(excerpts(title, diagnostic.labels, diagnostic.help))
+
+
+def excerpts(title: str, labels: tuple[Label, ...], cure: str) -> list[str]:
+    """The lines of a message with carets under what it is about."""
+    out = [title]
+    width = max((len(str(label.span.line)) for label in labels), default=1) + 2
     previous = ""
-    for label in diagnostic.labels:
+    for label in labels:
         span = label.span
         if span.file != previous or not previous:
             out.append(f"{' ' * (width - 1)}--> {span}")
         previous = span.file
         out += _excerpt(span, label.text, width)
-    if diagnostic.help:
-        out.append(f"{' ' * width} = help: {diagnostic.help}")
-    return "\n".join(out)
+    if cure:
+        out.append(f"{' ' * width} = help: {cure}")
+    return out
 
 
 def _excerpt(span: Span, text: str, width: int) -> list[str]:

@@ -35,9 +35,11 @@ from pycu2c.types import Array, Scalar, Signature, Tuple
 
 if TYPE_CHECKING:
     from pycu2c import launching
+    from pycu2c.explain import notes
     from pycu2c.frontend import early
 else:
     launching = lazy_module("pycu2c.launching")
+    notes = lazy_module("pycu2c.explain.notes")
     early = lazy_module("pycu2c.frontend.early")
 
 Backend: TypeAlias = Literal["auto", "cuda", "cpu", "python"]
@@ -117,6 +119,15 @@ class Kernel(Generic[P]):
         if chosen is None:
             raise ValueError(f"{self.name} has no types yet: launch it, or give a signature")
         return self.launcher.text(what, chosen)
+
+    def explain(self, signature: object = None) -> str:
+        """What each line costs on a GPU, and the change that removes it, for a signature: the one
+        given, declared, or launched last."""
+        chosen = parse_signature(signature) if signature is not None else None
+        chosen = chosen or self.launcher.latest or self.signature
+        if chosen is None:
+            raise ValueError(f"{self.name} has no types yet: launch it, or give a signature")
+        return notes.shown(self.launcher.notes(chosen))
 
     def recompile(self) -> None:
         """Read globals and closures anew: they are frozen when a signature is compiled."""

@@ -15,6 +15,8 @@ from typing import Literal
 from pycu2c.compiler import Generated, build_module
 from pycu2c.diagnostics import CompileWarning, LaunchError, render
 from pycu2c.emit.statements import Comments
+from pycu2c.explain.notes import Note
+from pycu2c.explaining import explained
 from pycu2c.frontend.build import Built
 from pycu2c.ir.effects import written_arguments
 from pycu2c.ir.nodes import Apply
@@ -30,7 +32,7 @@ from pycu2c.runtime.configuration import Extent, Launch, extent
 from pycu2c.runtime.fitting import fitted
 from pycu2c.runtime.given import Given, leaf_names, taken_apart
 from pycu2c.source import Source
-from pycu2c.specialization import Runner, Specialized, generate_text, runner_for
+from pycu2c.specialization import Runner, Specialized, facts_for, generate_text, runner_for
 from pycu2c.types import Signature
 
 
@@ -90,6 +92,11 @@ class Launcher:
     ) -> Generated:
         """The text for a target, and what a launch needs to know of it."""
         return generate_text(self.built(signature), target, self.options, comments)
+
+    def notes(self, signature: Signature) -> list[Note]:
+        """What the lines cost on a GPU, for a signature."""
+        facts = facts_for(self.options, index32=True)
+        return explained(self.built(signature).module, facts)
 
     @property
     def parameters(self) -> tuple[str, ...]:

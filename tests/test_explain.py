@@ -1,0 +1,99 @@
+"""``pycu2c explain``: each cost is told with its cause, and its cure removes it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from kernels_from_text import module_from
+from pycu2c.cli import main
+from pycu2c.signatures import parse_signature
+
+HEAD = """
+import math
+from pycu2c import cuda, float32, kernel
+
+"""
+
+F32, F64, I32, I64 = "float32[::1]", "float64[::1]", "int32[::1]", "int64[::1]"
+LOCAL = "t = cuda.local.array(4, float32); t[{}] = 1; a[i] = t[0]"
+
+# kind, types, a kernel with the cost, the text of its cause; types and kernel without it
+CASES = [
+    ("float64", F32, "a[i] = math.sin(0.1 * i)", "0.1", F32, "a[i] = math.sin(float32(0.1) * i)"),
+    ("float64", F32, "a[i] = i / 2", "i / 2", F32, "a[i] = float32(i) / 2"),
+    ("float64", F64, "a[i] = a[i] * 2", "a[i]", F64, "a[i] = float32(a[i]) * 2"),
+    ("float64", F32, "a[i] = math.sqrt(i)", "math.sqrt(i)", F32, "a[i] = math.sqrt(float32(i))"),
+    (
+        "floor", I32, "v = a[i]; a[i] = v // 3", "v // 3",
+        I32, "v = a[i]\n    if v >= 0: a[i] = v // 3",
+    ),
+    ("wraparound", F32, "a[i] = a[i - 3]", "i - 3", F32, "if i >= 3: a[i] = a[i - 3]"),
+    ("index64", I64, "a[i] = a[a[i] + 2]", "a[i] + 2", I32, "a[i] = a[a[i] + 2]"),
+    ("stride", F32, "a[i * 4] = 1", "a[i * 4]", F32, "a[i] = 1"),
+    ("stride", "float32[:, ::1]", "a[i, 0] = 1", "a[i, 0]", "float32[:, ::1]", "a[0, i] = 1"),
+    ("local-array", I32, LOCAL.format("i & 3"), "t[i & 3]", I32, LOCAL.format("3")),
+]  # fmt: skip
+
+
+def kernel_of(body: str, signature: str, folder: Path):
+    text = f"{HEAD}@kernel(signature='{signature}')\ndef k(a):\n    i = cuda.grid(1)\n    {body}\n"
+    return module_from(text, folder).k
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[0]}: {case[2]}")
+def test_a_cost_is_told_and_its_cure_removes_it(case: tuple[str, ...], tmp_path: Path) -> None:
+    kind, signature, body, place, cured_types, cured = case
+    costly = kernel_of(body, signature, tmp_path)
+    notes = [n for n in costly.launcher.notes(costly.signature) if n.kind == kind]
+    assert notes
+    span = notes[0].labels[-1].span
+    line = Path(span.file).read_text().splitlines()[span.line - 1]
+    assert line[span.column : span.end_column] == place
+    assert notes[0].cure
+    better = kernel_of(cured, cured_types, tmp_path)
+    assert kind not in {n.kind for n in better.launcher.notes(better.signature)}
+
+
+def test_nothing_to_say(tmp_path: Path) -> None:
+    plain = kernel_of("a[i] = a[i] * 2.0 + 1", "float32[::1]", tmp_path)
+    assert plain.explain() == "nothing here costs more than it would in hand-written CUDA C\n"
+
+
+CLEAN = [
+    "black_scholes", "mandelbrot", "matmul_tiled", "reduce_sum", "saxpy", "stencil5", "transpose",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CLEAN)
+def test_no_false_alarm(name: str, tmp_path: Path) -> None:
+    """Kernels with bare literals that are what a hand would write."""
+    path = Path(__file__).parent.parent / "golden" / name / "kernel.py"
+    module = module_from(path.read_text(), tmp_path)
+    (k,) = [v for v in vars(module).values() if hasattr(v, "launcher")]
+    for signature in module.SIGNATURES.values():
+        if "float64" not in str(signature):
+            assert [n.kind for n in k.launcher.notes(parse_signature(signature))] == []
+
+
+def test_the_command(tmp_path: Path) -> None:
+    path = tmp_path / "costly.py"
+    head = f"{HEAD}@kernel(signature='float32[::1]')\n"
+    path.write_text(f"{head}def k(a):\n    i = cuda.grid(1)\n    a[i] = i / 2\n")
+    found = CliRunner().invoke(main, ["explain", str(path)])
+    assert found.exit_code == 0
+    assert "cost[float64]" in found.output
+    assert "1 in all: 1 float64" in found.output
+    listed = CliRunner().invoke(main, ["explain", f"{path}:k", "--format", "json"])
+    assert [note["kind"] for note in json.loads(listed.output)] == ["float64"]
+
+
+def test_the_command_asks_for_types(tmp_path: Path) -> None:
+    path = tmp_path / "untyped.py"
+    path.write_text(f"{HEAD}@kernel\ndef k(a):\n    a[0] = 1\n")
+    found = CliRunner().invoke(main, ["explain", str(path)])
+    assert found.exit_code == 1
+    assert "--signature" in found.output
