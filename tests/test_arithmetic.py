@@ -185,3 +185,30 @@ MIXED = [
 @pytest.mark.parametrize(("expression", "dtype"), MIXED)
 def test_with_python_numbers(expression: str, dtype: str, target: str, tmp_path: Path) -> None:
     check(expression, *pairs(dtype, dtype), target, tmp_path, exact="**" not in expression)
+
+
+def test_python_ints_wrap_at_64_bits(target: str, tmp_path: Path) -> None:
+    """A generator of random numbers counts on it."""
+    text = """
+    from pycu2c import cuda, kernel
+
+    @kernel
+    def k(out):
+        i = cuda.grid(1)
+        x = i
+        for _ in range(20):
+            x = x * 6364136223846793005 + 1442695040888963407
+            x = (x ^ (x >> 13)) * 7
+        out[i] = x
+    """
+    found = run(module_from(text, tmp_path).k, (1, 8), [np.zeros(8, np.int64)], target)[0]
+    for i in range(8):
+        x = i
+        for _ in range(20):
+            x = wrapped(x * 6364136223846793005 + 1442695040888963407)
+            x = wrapped((x ^ (x >> 13)) * 7)
+        assert found[i] == x
+
+
+def wrapped(value: int) -> int:
+    return (value + 2**63) % 2**64 - 2**63

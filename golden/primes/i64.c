@@ -51,7 +51,7 @@ void primes(const void *arguments, int64_t first_block, int64_t last_block) {
                     if (n >= is_prime_len) continue;
                     bool prime = n >= 2;
                     int64_t divisor = 2;
-                    while (divisor * divisor <= n) {
+                    while ((int64_t)((uint64_t)divisor * (uint64_t)divisor) <= n) {
                         if (mod_i64(n, divisor) == 0) {
                             prime = false;
                             break;

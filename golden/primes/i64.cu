@@ -10,7 +10,7 @@ extern "C" __global__ void primes(bool *is_prime, int is_prime_len, long long *c
     if (n >= is_prime_len) return;
     bool prime = n >= 2;
     long long divisor = 2;
-    while (divisor * divisor <= n) {
+    while ((long long)((unsigned long long)divisor * (unsigned long long)divisor) <= (long long)n) {
         if (mod_i64((long long)n, divisor) == 0) {
             prime = false;
             break;

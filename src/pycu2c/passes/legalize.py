@@ -242,9 +242,18 @@ class _Legalizer:
             return replace(e, op=OR if e.op is ADD else AND)
         if own.dtype.bits < 32:
             return _in_int(e, own)
-        if own.dtype.kind is not Kind.SIGNED or own.weak or _stays(e.op, left, right, own):
+        if own.dtype.kind is not Kind.SIGNED or _stays(e.op, left, right, own):
+            return e
+        if own.weak and not self._may_overflow(e):
             return e
         return _in_unsigned(e, own)
+
+    def _may_overflow(self, e: Binary) -> bool:
+        """Whether a sum of Python ints is to be watched: a product is, and what is added to one.
+        Other sums would have to go on for years to leave 64 bits."""
+        if scalar_type(e.left).dtype.bits == 32:
+            return False  # narrowed, because it fits
+        return e.op is MUL or any(_is_wrapped_product(side) for side in (e.left, e.right))
 
     def _unary(self, old: Unary, new: Unary) -> Expr:
         own = scalar_type(new.operand)
@@ -366,6 +375,13 @@ def _power_of_two(e: Expr) -> int | None:
         return None
     value = int(e.value)
     return value.bit_length() - 1 if value > 0 and value & (value - 1) == 0 else None
+
+
+def _is_wrapped_product(e: Expr) -> bool:
+    """``(long long)((unsigned long long)a * b)``, or a sum with one."""
+    inner = e.operand if isinstance(e, Cast) else e
+    wraps = isinstance(inner, Binary) and inner.op in (ADD, SUB, MUL)
+    return wraps and isinstance(e, Cast) and scalar_type(inner).dtype is dtypes.UINT64
 
 
 def _stays(op: Operator, left: Interval, right: Interval, own: Scalar) -> bool:
