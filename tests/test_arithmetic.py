@@ -210,5 +210,29 @@ def test_python_ints_wrap_at_64_bits(target: str, tmp_path: Path) -> None:
         assert found[i] == x
 
 
+@pytest.mark.parametrize("step", ["a, b = b, a + b", "a += a", "a = (a << 5) + a * 3"])
+def test_large_sums_of_python_ints_wrap(step: str, target: str, tmp_path: Path) -> None:
+    text = f"""
+    from pycu2c import cuda, kernel
+
+    @kernel
+    def k(out):
+        i = cuda.grid(1)
+        a = i + 1
+        b = i + 2
+        for _ in range(100):
+            {step}
+        out[i] = a + b
+    """
+    module = module_from(text, tmp_path)
+    found = run(module.k, (1, 8), [np.zeros(8, np.int64)], target)[0]
+    for i in range(8):
+        scope = {"a": i + 1, "b": i + 2}
+        for _ in range(100):
+            exec(step, scope)
+        assert found[i] == wrapped(scope["a"] + scope["b"])
+    assert "unsigned long long" in module.k.inspect("cuda", "void(int64[::1])")
+
+
 def wrapped(value: int) -> int:
     return (value + 2**63) % 2**64 - 2**63

@@ -244,16 +244,9 @@ class _Legalizer:
             return _in_int(e, own)
         if own.dtype.kind is not Kind.SIGNED or _stays(e.op, left, right, own):
             return e
-        if own.weak and not self._may_overflow(e):
+        if own.weak and not _may_overflow(e, left, right):
             return e
         return _in_unsigned(e, own)
-
-    def _may_overflow(self, e: Binary) -> bool:
-        """Whether a sum of Python ints is to be watched: a product is, and what is added to one.
-        Other sums would have to go on for years to leave 64 bits."""
-        if scalar_type(e.left).dtype.bits == 32:
-            return False  # narrowed, because it fits
-        return e.op is MUL or any(_is_wrapped_product(side) for side in (e.left, e.right))
 
     def _unary(self, old: Unary, new: Unary) -> Expr:
         own = scalar_type(new.operand)
@@ -377,7 +370,21 @@ def _power_of_two(e: Expr) -> int | None:
     return value.bit_length() - 1 if value > 0 and value & (value - 1) == 0 else None
 
 
-def _is_wrapped_product(e: Expr) -> bool:
+_STEP = Interval(-(2**31), 2**31)
+
+
+def _may_overflow(e: Binary, left: Interval, right: Interval) -> bool:
+    """Whether Python ints are to be watched: not those that were narrowed, because they fit, and
+    not where one side is so small that counting beyond 64 bits takes 2**32 rounds. What is added
+    to a product that may have wrapped may be anything."""
+    if scalar_type(e.left).dtype.bits == 32:
+        return False
+    if e.op is MUL or any(_is_wrapped(side) for side in (e.left, e.right)):
+        return True
+    return not (_STEP.holds(left) or _STEP.holds(right))
+
+
+def _is_wrapped(e: Expr) -> bool:
     """``(long long)((unsigned long long)a * b)``, or a sum with one."""
     inner = e.operand if isinstance(e, Cast) else e
     wraps = isinstance(inner, Binary) and inner.op in (ADD, SUB, MUL)
