@@ -459,6 +459,10 @@ STATEMENTS = rows_of(
     assert i >= 0, "never evaluated"
     out[i] = i
 
+    # `print`, f-strings
+    print(f"thread {i}: {a[i]:.2f}", b[i], sep=", ")
+    out[i] = i
+
     # `raise` ends the thread
     if i == 3:
         raise ValueError("thread 3")

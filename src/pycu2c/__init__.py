@@ -20,7 +20,7 @@ from pycu2c.annotations import (
     uint32,
     uint64,
 )
-from pycu2c.diagnostics import CompileError, CompileWarning, LaunchError
+from pycu2c.diagnostics import CompileError, CompileWarning, LaunchError, LaunchWarning
 from pycu2c.kernel import device, kernel
 
 __version__ = "0.1.0"
@@ -30,6 +30,7 @@ __all__ = [
     "CompileError",
     "CompileWarning",
     "LaunchError",
+    "LaunchWarning",
     "bfloat16",
     "bool_",
     "boolean",

@@ -10,6 +10,7 @@ from pycu2c.emit.statements import Comments
 from pycu2c.frontend.build import Built, build
 from pycu2c.ir.effects import written_arguments
 from pycu2c.ir.nodes import Module, Parameter
+from pycu2c.ir.printed import Text
 from pycu2c.ir.verifier import verified
 from pycu2c.options import DEFAULT, Options
 from pycu2c.passes.grid_index import recognise_grid
@@ -28,6 +29,7 @@ class Generated:
     entry: str
     parameters: tuple[Parameter, ...]
     written: frozenset[int]  # positions of arguments that are arrays it may write
+    prints: tuple[Text, ...] = ()  # what it prints, by the numbers that the text gives them
 
 
 def build_module(source: Source, signature: Signature, options: Options = DEFAULT) -> Built:
@@ -63,4 +65,5 @@ def generate(
     lowered = lower(module, target, facts)
     emitted = emit(lowered, target.dialect, comments)
     written = written_arguments(module)
-    return Generated(emitted.text, emitted.entry, lowered.kernel.parameters, written)
+    parameters = lowered.kernel.parameters
+    return Generated(emitted.text, emitted.entry, parameters, written, emitted.prints)

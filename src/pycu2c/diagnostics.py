@@ -111,6 +111,10 @@ class LaunchError(Exception):
     """A launch was refused before anything ran: arguments, grid, block or device."""
 
 
+class LaunchWarning(UserWarning):
+    """A launch has run, and something that it gave is missing."""
+
+
 def fail(code: str, *labels: Label, help: str = "") -> NoReturn:
     """Raise the CompileError of one diagnostic."""
     raise CompileError([Diagnostic(code, labels, help)])

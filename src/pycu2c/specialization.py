@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -18,6 +18,7 @@ from pycu2c.runtime.configuration import Launch
 from pycu2c.runtime.cpu import CpuKernel
 from pycu2c.runtime.cuda import CudaKernel
 from pycu2c.runtime.given import put_together
+from pycu2c.runtime.printing import DeviceLog, HostLog, Log, PrintingRunner
 from pycu2c.runtime.reference import ReferenceKernel
 from pycu2c.runtime.reference_floats import Inferred
 from pycu2c.runtime.transfers import staged
@@ -122,6 +123,15 @@ def runner_for(wanted: Specialized, backend: str, index32: bool, cache: bool) ->
     layout = layout_of(made.parameters)
     if backend == "cpu":
         binary = cc.compile(made.text, made.entry, options=options, cache=cache)
-        return CpuRunner(wanted.names, made, layout, CpuKernel(binary))
+        on_cpu = CpuKernel(binary)
+        runner: Runner = CpuRunner(wanted.names, made, layout, on_cpu)
+        return _printing(runner, made, source, lambda: HostLog(on_cpu))
     binary = nvrtc.compile(made.text, made.entry, driver.arch(), options=options, cache=cache)
-    return CudaRunner(source.name, made, layout, CudaKernel(binary))
+    on_gpu = CudaKernel(binary)
+    runner = CudaRunner(source.name, made, layout, on_gpu)
+    return _printing(runner, made, source, lambda: DeviceLog(on_gpu))
+
+
+def _printing(runner: Runner, made: Generated, source: Source, log: Callable[[], Log]) -> Runner:
+    """A kernel that prints is waited for, and what it prints is written."""
+    return PrintingRunner(runner, log(), made.prints, source.name) if made.prints else runner

@@ -24,6 +24,7 @@ class Dialect:
     shared: tuple[str, ...]
     constant: tuple[str, ...]  # of an array at the top of the file
     prologue: tuple[str, ...]  # headers
+    printing: tuple[str, ...]  # headers of a file that prints
     infinity: dict[str, str]  # by the dtype's short name
     nan: dict[str, str]
 
@@ -39,6 +40,7 @@ CUDA = Dialect(
     shared=("__shared__",),
     constant=("__constant__", "const"),
     prologue=(),
+    printing=(),
     # no headers: NVRTC has none unless it is given some
     infinity={
         "f32": "__int_as_float(0x7f800000)",
@@ -58,6 +60,7 @@ C = Dialect(
     shared=(),
     constant=("static", "const"),
     prologue=("math.h", "stdbool.h", "stdint.h", "stdlib.h"),
+    printing=("math.h", "stdbool.h", "stdint.h", "stdlib.h", "string.h"),
     infinity={"f32": "INFINITY", "f64": "(double)INFINITY"},
     nan={"f32": "NAN", "f64": "(double)NAN"},
 )

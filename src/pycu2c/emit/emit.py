@@ -13,19 +13,23 @@ from pycu2c.emit.dialect import Dialect
 from pycu2c.emit.expressions import Speller
 from pycu2c.emit.helpers import instantiate
 from pycu2c.emit.names import constant_names, function_names, name_variables
+from pycu2c.emit.prints import Prints
 from pycu2c.emit.records import Records
 from pycu2c.emit.statements import Comments, StatementSpeller
 from pycu2c.ir.effects import mentioned, writes
 from pycu2c.ir.nodes import Function, Module, Parameter, Part
+from pycu2c.ir.printed import Text
 from pycu2c.types import Array, Scalar
 
 
 @dataclass(frozen=True, slots=True)
 class Emitted:
-    """Generated text; ``entry`` is the C name of the kernel."""
+    """Generated text; ``entry`` is the C name of the kernel, ``prints`` what its prints write, by
+    their numbers."""
 
     text: str
     entry: str
+    prints: tuple[Text, ...] = ()
 
 
 def emit(module: Module, dialect: Dialect, comments: Comments = "none") -> Emitted:
@@ -35,7 +39,8 @@ def emit(module: Module, dialect: Dialect, comments: Comments = "none") -> Emitt
     emitter = _ModuleEmitter(module, dialect, comments, functions)
     devices = [emitter.device(f) for f in module.devices]
     kernel = emitter.kernel()
-    items: list[c.Item] = [c.Include(header) for header in dialect.prologue]
+    headers = dialect.printing if emitter.prints.numbered else dialect.prologue
+    items: list[c.Item] = [c.Include(header) for header in headers]
     items += emitter.records.headers()
     for struct in emitter.records.definitions():
         items += [c.Blank(), struct]
@@ -43,12 +48,14 @@ def emit(module: Module, dialect: Dialect, comments: Comments = "none") -> Emitt
         items += [c.Blank(), *cpu_types(module, functions[module.kernel.name], emitter.ctype)]
     for text in emitter.helper_texts():
         items += [c.Blank(), c.Verbatim(text)]
+    items += emitter.prints.definitions()
     items += emitter.constants()
     for function in (*devices, kernel):
         items += [c.Blank(), function]
     while items and isinstance(items[0], c.Blank):
         del items[0]
-    return Emitted(print_file(c.File(tuple(items))), functions[module.kernel.name])
+    text = print_file(c.File(tuple(items)))
+    return Emitted(text, functions[module.kernel.name], tuple(emitter.prints.numbered))
 
 
 class _ModuleEmitter:
@@ -61,6 +68,7 @@ class _ModuleEmitter:
         self.coordinates = coordinates_used(module) if dialect.name == "c" else {}
         self.records = Records(module, dialect)
         self.helpers: dict[tuple[str, DType], None] = {}
+        self.prints = Prints(dialect, self.records.type_name)
 
     def speller(self, function: Function) -> Speller:
         constants = {c.var.name: self.functions[c.var.name] for c in self.module.constants}
@@ -74,6 +82,7 @@ class _ModuleEmitter:
             pointers,
             self.coordinates,
             self.helpers,
+            self.prints,
         )
 
     def ctype(self, p: Parameter) -> c.CType:

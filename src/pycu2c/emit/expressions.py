@@ -18,6 +18,7 @@ from pycu2c.dtypes import FLOAT32, INT32, DType
 from pycu2c.emit.dialect import Dialect
 from pycu2c.emit.half_types import conversion
 from pycu2c.emit.names import Names, identifier
+from pycu2c.emit.prints import Prints
 from pycu2c.emit.records import Records
 from pycu2c.ir.construct import scalar_type
 from pycu2c.ir.nodes import (
@@ -35,6 +36,7 @@ from pycu2c.ir.nodes import (
     Logical,
     Member,
     Pack,
+    Print,
     Select,
     Store,
     Stride,
@@ -42,6 +44,7 @@ from pycu2c.ir.nodes import (
     Var,
     View,
 )
+from pycu2c.ir.printed import numbers
 from pycu2c.operators import ADD, C_SHL, C_SHR, MUL, SUB, truth
 from pycu2c.types import Array, Scalar
 from pycu2c.values import wrap
@@ -60,6 +63,7 @@ class Speller:
     pointers: frozenset[str] = frozenset()  # arrays that come as parameters
     coordinates: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     helpers: dict[tuple[str, DType], None] = field(default_factory=dict)
+    prints: Prints | None = None
 
     def type(self, scalar: Scalar) -> c.Named:
         return c.Named(self.records.type_name(scalar.dtype))
@@ -94,6 +98,13 @@ class Speller:
         if isinstance(e, Apply) and e.intrinsic.bounds and isinstance(spelled, c.Cast):
             return spelled.operand
         return spelled
+
+    def printed(self, s: Print) -> c.Expr:
+        """The call that notes what is printed."""
+        assert self.prints is not None
+        pairs = zip(s.values, numbers(s.text))
+        values = tuple(self.into(value, kind.dtype) for value, kind in pairs)
+        return c.Call(self.prints.name(s.text), values)
 
     def spell(self, e: Expr, exact: bool = True) -> c.Expr:
         match e:

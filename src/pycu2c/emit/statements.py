@@ -26,6 +26,7 @@ from pycu2c.ir.nodes import (
     Load,
     Member,
     NextThread,
+    Print,
     Return,
     Stmt,
     Store,
@@ -88,6 +89,8 @@ class StatementSpeller:
                 return [self._assign(self.speller.place(s), s.value, scalar_type(s.value))]
             case Evaluate():
                 return [c.Evaluate(self.speller.spell(s.value))]
+            case Print():
+                return [c.Evaluate(self.speller.printed(s))]
             case If():
                 return [self._if(s)]
             case While():

@@ -18,6 +18,7 @@ from pycu2c.frontend.frame import Closure, Frame, Items, Static, Value, number
 from pycu2c.frontend.functions import call_function
 from pycu2c.frontend.intrinsic_calls import intrinsic_call
 from pycu2c.frontend.operations import binary, coerce, unary
+from pycu2c.frontend.printing import print_call
 from pycu2c.frontend.sequence import acts, has_effect, in_order, kept, settled
 from pycu2c.frontend.ufuncs import applied, common_type, computed_in
 from pycu2c.intrinsics.all import REGISTRY
@@ -154,7 +155,19 @@ def _int(frame: Frame, node: ast.Call) -> Expr:
 
 
 def _float(frame: Frame, node: ast.Call) -> Expr:
-    return cast(real_number(_single(frame, node, "float")), WEAK_FLOAT)
+    (given,) = _arguments(frame, node, ("x",), "float")
+    value = frame.value(given)
+    if isinstance(value, Static) and isinstance(value.value, str):
+        return const(_of_text(frame, given, value.value), frame.span(node), WEAK_FLOAT)
+    return cast(real_number(number(value)), WEAK_FLOAT)
+
+
+def _of_text(frame: Frame, node: ast.expr, text: str) -> float:
+    """``float("inf")``: text that is known is a number that is known."""
+    try:
+        return float(text)
+    except ValueError:
+        fail("argument-type", Label(frame.span(node), "this text is no number"))
 
 
 def real_number(e: Expr) -> Expr:
@@ -363,6 +376,7 @@ _BUILTINS: dict[object, Callable[[Frame, ast.Call], Value]] = {
     reversed: _reversed,
     divmod: _divmod,
     np.divmod: _divmod,
+    print: print_call,
 }
 
 

@@ -14,6 +14,7 @@ from pycu2c.ir.nodes import (
     Function,
     Load,
     Module,
+    Print,
     Store,
     Var,
     View,
@@ -53,7 +54,7 @@ def effectful(module: Module) -> frozenset[str]:
     """The device functions whose calls must be kept and kept in order."""
     found: set[str] = set()
     for function in module.devices:
-        if any(isinstance(s, Store) for s in statements(function.body)) or any(
+        if any(isinstance(s, (Store, Print)) for s in statements(function.body)) or any(
             has_effect(e, frozenset(found)) for e in all_expressions(function.body)
         ):
             found.add(function.name)

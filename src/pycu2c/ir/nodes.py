@@ -15,6 +15,7 @@ from enum import Enum
 from typing import TypeAlias
 
 from pycu2c.intrinsics.registry import Intrinsic
+from pycu2c.ir.printed import Text
 from pycu2c.operators import Operator, UnaryOperator
 from pycu2c.source import Span
 from pycu2c.types import WEAK_BOOL, WEAK_INT, Array, Scalar, Type
@@ -302,6 +303,15 @@ class Evaluate:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Print:
+    """Writes ``text`` with the values in its slots, in one piece."""
+
+    text: Text
+    values: tuple[Expr, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class If:
     condition: Expr
     then: Body
@@ -367,6 +377,7 @@ Stmt: TypeAlias = (
     | Assign
     | Store
     | Evaluate
+    | Print
     | If
     | While
     | For

@@ -38,6 +38,7 @@ from pycu2c.ir.nodes import (
     Parameter,
     Part,
     Path,
+    Print,
     Return,
     Select,
     Stmt,
@@ -49,6 +50,7 @@ from pycu2c.ir.nodes import (
     View,
     While,
 )
+from pycu2c.ir.printed import shown
 from pycu2c.types import VOID, WEAK_INT, Scalar, Type, boolean
 
 _SMALL = Scalar(dtypes.INT32, weak=True)
@@ -151,7 +153,16 @@ class _Printer:
 
     def simple(
         self,
-        s: Allocate | Declare | Assign | Store | Evaluate | Break | Continue | Return | NextThread,
+        s: Allocate
+        | Declare
+        | Assign
+        | Store
+        | Evaluate
+        | Print
+        | Break
+        | Continue
+        | Return
+        | NextThread,
     ) -> str:
         match s:
             case Allocate():
@@ -167,6 +178,9 @@ class _Printer:
                 return f"{place}{_dotted(s.path)} = {self.expression(s.value)}"
             case Evaluate():
                 return self.expression(s.value)
+            case Print():
+                listed = f" {self.listed(s.values)}" if s.values else ""
+                return f'print "{shown(s.text)}"{listed}'
             case Break():
                 return "break"
             case Continue():

@@ -27,6 +27,7 @@ from pycu2c.ir.nodes import (
     NextThread,
     Parameter,
     Part,
+    Print,
     Return,
     Stmt,
     Store,
@@ -35,6 +36,7 @@ from pycu2c.ir.nodes import (
     While,
     field_type,
 )
+from pycu2c.ir.printed import fills, numbers
 from pycu2c.ir.printer import print_module
 from pycu2c.ir.walk import all_expressions, bodies, children, operands, statements
 from pycu2c.types import VOID, Array, Scalar, Type
@@ -201,6 +203,11 @@ class _Checker:
                 given = VOID if s.value is None else s.value.type
                 if given != self.function.result:
                     yield f"{given} is returned, the function gives {self.function.result}"
+            case Print():
+                wanted = numbers(s.text)
+                if not fills(wanted, [e.type for e in s.values]):
+                    kinds = ", ".join(str(e.type) for e in s.values)
+                    yield f"{', '.join(map(str, wanted))} are printed, given are {kinds}"
             case Evaluate() | ThreadLoop():
                 return
             case _:

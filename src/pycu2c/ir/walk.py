@@ -36,6 +36,7 @@ from pycu2c.ir.nodes import (
     Module,
     NextThread,
     Pack,
+    Print,
     Return,
     Select,
     Stmt,
@@ -122,6 +123,8 @@ def operands(s: Stmt) -> tuple[Expr, ...]:
     match s:
         case Assign() | Evaluate():
             return (s.value,)
+        case Print():
+            return s.values
         case Store():
             return (s.value, *s.indices)
         case Declare():
@@ -143,6 +146,8 @@ def with_operands(s: Stmt, new: tuple[Expr, ...]) -> Stmt:
     match s:
         case Assign() | Evaluate():
             return replace(s, value=new[0])
+        case Print():
+            return replace(s, values=new)
         case Store():
             return replace(s, value=new[0], indices=new[1:])
         case Declare():

@@ -29,6 +29,7 @@ from pycu2c.ir.nodes import (
     Let,
     Load,
     NextThread,
+    Print,
     Return,
     Stmt,
     Store,
@@ -36,7 +37,7 @@ from pycu2c.ir.nodes import (
     Var,
     While,
 )
-from pycu2c.ir.walk import all_expressions, statements
+from pycu2c.ir.walk import all_expressions, operands, statements
 from pycu2c.passes.evaluation import Evaluator, Facts, variable_term
 from pycu2c.passes.intervals import ANYTHING, FAR, Interval, everything
 from pycu2c.passes.knowledge import Form, Knowledge, Term, Value, join
@@ -156,8 +157,9 @@ class _Walk:
             case Store():
                 self._value(s.value, known)
                 self.evaluator.access(s, known)
-            case Evaluate():
-                self._value(s.value, known)
+            case Evaluate() | Print():
+                for e in operands(s):
+                    self._value(e, known)
             case If():
                 return self._if(s, known)
             case While():

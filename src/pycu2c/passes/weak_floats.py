@@ -26,12 +26,14 @@ from pycu2c.ir.nodes import (
     Member,
     Module,
     Pack,
+    Print,
     Select,
     Stmt,
     Unary,
     Var,
     field_type,
 )
+from pycu2c.ir.printed import numbers
 from pycu2c.ir.walk import map_expr, map_functions, map_stmt
 from pycu2c.types import WEAK_COMPLEX, WEAK_FLOAT, Array, Scalar, Type
 
@@ -70,6 +72,9 @@ class _Narrowing:
         match s:
             case Assign() | Declare() | For() | Allocate():
                 return replace(s, var=replace(s.var, type=_seen(self, s.var.type)))
+            case Print():  # the text is made of the numbers that Python has
+                pairs = zip(s.values, numbers(s.text))
+                return replace(s, values=tuple(_as(value, kind) for value, kind in pairs))
             case _:
                 return s
 

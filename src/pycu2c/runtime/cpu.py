@@ -41,6 +41,10 @@ class CpuKernel:
         head = HEAD.pack(*grid, *block, shared_bytes)
         self._parallel(self._body, head + packed, grid[0] * grid[1] * grid[2])
 
+    def words(self, name: str) -> Any:
+        """A variable of the generated text, as words of 64 bits that can be read and set."""
+        return _symbol(self._library, name, "uint64_t *")
+
 
 def thread_count() -> int:
     """How many threads run kernels: PYCU2C_THREADS, or what this process may use."""

@@ -192,6 +192,14 @@ def load_kernel(cubin: bytes, entry: str) -> LoadedKernel:
     return LoadedKernel(handle, library, *facts)
 
 
+def variable(kernel: LoadedKernel, name: str) -> int:
+    """The address of a ``__device__`` variable beside the kernel."""
+    make_current()
+    answer = api().cuLibraryGetGlobal(kernel.library, name.encode())
+    address, _ = check(answer, f"look {name} up")
+    return int(address)
+
+
 def shared_limit() -> int:
     """The most shared memory, static and dynamic, that a block may opt in to."""
     which = api().CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN

@@ -281,18 +281,6 @@ def _enumerate(items: Any, start: int = 0) -> Any:
     return enumerate(items, int(convert(start, WEAK_INT)))
 
 
-def _print(*values: Any, **options: Any) -> None:
-    print(*map(_printed, values), **options)
-
-
-def _printed(value: Any) -> Any:
-    """Numpy's scalars as plain numbers, inside of tuples too."""
-    if isinstance(value, tuple):
-        inside = ", ".join(str(_printed(item)) for item in value)
-        return f"({inside},)" if len(value) == 1 else f"({inside})"
-    return value
-
-
 def _complex(real: Any, *imag: Any) -> complex:
     return complex(real, *(float(part) for part in imag))
 
@@ -309,7 +297,7 @@ BUILTINS: dict[object, Callable[..., Any]] = {
     reversed: reversed,
     divmod: _divmod,
     np.divmod: _divmod,
-    print: _print,
+    print: print,
     int: lambda x: convert(x, WEAK_INT),
     float: lambda x: convert(x, WEAK_FLOAT),
     bool: _bool,

@@ -1,0 +1,171 @@
+"""What kernels print: the log that they write to, and the text that the host makes of it.
+
+A record of the log is the number of its print and then the values of its slots, in 64-bit words.
+Python itself makes the text, so that every number looks as it does in Python.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple, Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from pycu2c import dtypes
+from pycu2c.diagnostics import LaunchWarning
+from pycu2c.ir.printed import LOG, Slot, Text, numbers, words
+from pycu2c.runtime import driver
+from pycu2c.runtime.arguments import Argument
+from pycu2c.runtime.configuration import Launch
+from pycu2c.runtime.cpu import CpuKernel
+from pycu2c.runtime.cuda import CudaKernel
+from pycu2c.runtime.given import put_together
+from pycu2c.types import Scalar
+
+CAPACITY = 1 << 20  # words of a log: 8 MiB
+Words: TypeAlias = npt.NDArray[np.uint64]
+
+
+class Written(NamedTuple):
+    """The records of one launch, and how many more there was no room for."""
+
+    records: Words
+    lost: int
+
+
+class Log(Protocol):
+    """Where a kernel's prints go. In the generated text: ``{used, size, lost, *words}``."""
+
+    def clear(self, stream: int) -> None: ...
+
+    def read(self, stream: int) -> Written: ...
+
+
+class HostLog:
+    """That of a kernel on the CPU."""
+
+    def __init__(self, kernel: CpuKernel) -> None:
+        self._words: Words = np.empty(CAPACITY, np.uint64)
+        self._head = kernel.words(LOG)
+
+    def clear(self, stream: int) -> None:
+        self._head[0:4] = (0, CAPACITY, 0, self._words.ctypes.data)
+
+    def read(self, stream: int) -> Written:
+        used, lost = int(self._head[0]), int(self._head[2])
+        return Written(self._words[: min(used, CAPACITY)].copy(), lost)
+
+
+class DeviceLog:
+    """That of a kernel on a GPU."""
+
+    def __init__(self, kernel: CudaKernel) -> None:
+        self._words = driver.allocate(8 * CAPACITY)
+        self._place = driver.variable(kernel.loaded, LOG)
+        self._head = (ctypes.c_uint64 * 4)()
+
+    def clear(self, stream: int) -> None:
+        self._head[:] = [0, CAPACITY, 0, self._words]
+        driver.copy_in(self._place, ctypes.addressof(self._head), 32, stream)
+
+    def read(self, stream: int) -> Written:
+        driver.copy_out(ctypes.addressof(self._head), self._place, 32, stream)
+        driver.synchronize(stream, "wait for what the kernel prints")
+        records: Words = np.empty(min(self._head[0], CAPACITY), np.uint64)
+        driver.copy_out(records.ctypes.data, self._words, records.nbytes, stream)
+        driver.synchronize(stream, "read what the kernel prints")
+        return Written(records, self._head[2])
+
+
+class Running(Protocol):
+    """What starts a compiled kernel."""
+
+    def run(self, launch: Launch, arguments: Sequence[Argument]) -> None: ...
+
+
+class PrintingRunner:
+    """Runs a kernel that prints, one launch after the other, and writes its text to sys.stdout
+    when it is done."""
+
+    def __init__(self, inner: Running, log: Log, texts: tuple[Text, ...], name: str) -> None:
+        self._inner, self._log, self._texts, self._name = inner, log, texts, name
+        self._lock = threading.Lock()  # a kernel has one log
+
+    def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
+        stream = driver.stream_of(launch.stream)
+        with self._lock:
+            self._log.clear(stream)
+            self._inner.run(launch, arguments)
+            written = self._log.read(stream)
+        sys.stdout.write("".join(_lines(written.records, self._texts)))
+        if written.lost:
+            warnings.warn(
+                f"{self._name} prints more than {8 * CAPACITY >> 20} MiB: "
+                f"{written.lost} print(s) of this launch are lost; let fewer threads print",
+                LaunchWarning,
+                stacklevel=5,
+            )
+
+
+# ---- numbers to text ---------------------------------------------------------------------------
+
+
+def _lines(records: Words, texts: tuple[Text, ...]) -> Iterator[str]:
+    """What each record says, in the order in which threads came."""
+    sizes = [sum(words(kind.dtype) for kind in numbers(text)) for text in texts]
+    raw = records.tobytes()
+    at = 0
+    while at < len(records):
+        number = int(records[at])
+        end = at + 1 + sizes[number]
+        if end > len(records):  # the first that there was no room for
+            return
+        yield text_of(texts[number], raw[8 * (at + 1) : 8 * end])
+        at = end
+
+
+def text_of(text: Text, raw: bytes) -> str:
+    """The text with values in its slots, which lie in ``raw`` one after the other."""
+    return _filled(text, _values(text, raw))
+
+
+def _values(text: Text, raw: bytes) -> Iterator[Any]:
+    offset = 0
+    for kind in numbers(text):
+        yield _number(kind, raw[offset : offset + kind.dtype.size])
+        offset += 8 * words(kind.dtype)
+
+
+def _number(kind: Scalar, raw: bytes) -> Any:
+    """As Python has it: a weak number is one of Python's, a strong one numpy's."""
+    if kind.dtype is dtypes.BFLOAT16:
+        return _bfloat16(raw)
+    value = np.frombuffer(raw, kind.dtype.numpy)[0]
+    return value.item() if kind.weak else value
+
+
+def _bfloat16(raw: bytes) -> Any:
+    """numpy has none of its own; without the package that adds it, the same number as float32."""
+    try:
+        return np.frombuffer(raw, dtypes.BFLOAT16.numpy)[0]
+    except ImportError:
+        return np.frombuffer(b"\0\0" + raw, np.float32)[0]
+
+
+def _filled(text: Text, values: Iterator[Any]) -> str:
+    return "".join(piece if isinstance(piece, str) else _shown(piece, values) for piece in text)
+
+
+_CONVERSIONS: dict[str, Callable[[object], str]] = {"s": str, "r": repr, "a": ascii}
+
+
+def _shown(slot: Slot, values: Iterator[Any]) -> str:
+    value = put_together(slot.kind, values)
+    if slot.conversion:
+        value = _CONVERSIONS[slot.conversion](value)
+    return format(value, _filled(slot.spec, values))
