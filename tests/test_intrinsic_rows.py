@@ -233,7 +233,7 @@ def test_every_cuda_spelling_compiles() -> None:
         pytest.skip("NVRTC is not installed")
     (status,) = nvrtc.nvrtcCompileProgram(handle, 1, [b"--gpu-architecture=compute_80"])
     _, size = nvrtc.nvrtcGetProgramLogSize(handle)
-    log = b" " * size
+    log = bytearray(size)  # not b" " * size: of one byte that is an object which Python shares
     nvrtc.nvrtcGetProgramLog(handle, log)
     assert int(status) == 0, log.decode()
 
