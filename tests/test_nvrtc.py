@@ -1,9 +1,11 @@
 """NVRTC: needs neither a driver nor a GPU."""
 
 import sys
+from pathlib import Path
 
 import pytest
 
+from fuzzing.cases import load
 from pycu2c.options import Options
 from pycu2c.toolchain import nvrtc
 from pycu2c.toolchain.binary import RejectedCode, ToolchainError
@@ -54,6 +56,18 @@ def test_ptx_is_text_for_the_arch(arch):
 @pytest.mark.parametrize(("fmad", "fused"), [(True, True), (False, False)])
 def test_fmad_says_whether_multiply_and_add_may_fuse(fmad, fused):
     assert (b"fma.rn.f32" in compiled(kind="ptx", options=Options(fmad=fmad)).data) is fused
+
+
+def test_ptx_does_not_negate_in_16_bits():
+    """ptxas before 13.3 takes neg.s16 and abs.s16 of -32768 for 32768 where it is widened."""
+    path = Path(__file__).parent / "fuzzing" / "regressions" / "least_int16.py"
+    text = load(path.read_text()).kernel.inspect(
+        "cuda", "void(int16[::1], int64[:, ::1], float64[:, ::1])"
+    )
+    ptx = compiled(text, kind="ptx").data
+    assert b"neg.s32" in ptx
+    assert b"neg.s16" not in ptx
+    assert b"abs.s16" not in ptx
 
 
 def test_refused_text_is_shown_with_numbers_and_the_log():

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from string import Template
 
-from pycu2c.dtypes import BY_NAME, FLOAT32, DType
+from pycu2c.dtypes import BY_NAME, FLOAT32, INT16, DType
 from pycu2c.emit.complex_helpers import COMPLEX_HELPERS
 from pycu2c.emit.math_helpers import MATH_HELPERS
 from pycu2c.emit.templates import Helper
@@ -19,31 +19,47 @@ QUALIFIERS = {"cuda": "__device__ __forceinline__", "c": "static inline"}
 def instantiate(name: str, dtype: DType, dialect_name: str) -> str:
     """The C text of helper ``name`` for a dtype, in ``cuda`` or ``c``; empty if none is needed."""
     helper = HELPERS[name]
+    asm = (dialect_name, dtype) == ("cuda", INT16)
     if dtype.is_complex:
         text = COMPLEX_HELPERS.get(name, "")
+    elif asm and name == "neg":
+        text = NEG_IN_32_BITS
     elif dtype.is_float:
         text = helper.floating
     else:
         text = helper.signed if dtype.is_signed else helper.unsigned
     working = BY_NAME["uint64" if dtype.bits == 64 else "uint32"]
+    own, unsigned = getattr(dtype, dialect_name), getattr(working, dialect_name)
     return Template(text.strip("\n")).substitute(
         q=QUALIFIERS[dialect_name],
-        T=getattr(dtype, dialect_name),
+        T=own,
         t=dtype.short,
-        W=getattr(working, dialect_name),
+        W=unsigned,
         bits=dtype.bits,
         R=getattr(dtype.real, dialect_name),
         f="f" if dtype.real is FLOAT32 else "",
         s=dtype.suffix,
+        n="neg_i16(" if asm else f"({own})(0 - ({unsigned})",
     )
 
+
+# ptxas before 13.3 does not extend the sign after neg.s16 and abs.s16: of -32768, 32768 is left
+# where the result is widened. Whatever C says, the compiler makes these two of it.
+NEG_IN_32_BITS = """
+// -x; the least integer wraps to itself.
+$q short neg_i16(short x) {
+    int wide;
+    asm("neg.s32 %0, %1;" : "=r"(wide) : "r"((int)x));
+    return (short)wide;
+}
+"""
 
 FLOORDIV = Helper(
     signed="""
 // a // b: rounds down; 0 where b is 0.
 $q $T floordiv_$t($T a, $T b) {
     if (b == 0) return 0;
-    if (b == -1) return ($T)(0 - ($W)a);
+    if (b == -1) return ${n}a);
     return ($T)(a / b - (a % b != 0 && (a < 0) != (b < 0)));
 }
 """,
@@ -143,7 +159,7 @@ ABS = Helper(
     signed="""
 // The absolute value; the least integer wraps to itself.
 $q $T abs_$t($T x) {
-    return x < 0 ? ($T)(0 - ($W)x) : x;
+    return x < 0 ? ${n}x) : x;
 }
 """
 )

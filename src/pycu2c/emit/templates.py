@@ -10,7 +10,8 @@ class Helper:
     """The text for each kind of dtype; empty where C needs no helper for it.
 
     ``$q`` qualifiers, ``$T`` the type, ``$t`` its short name, ``$W`` the unsigned type to
-    work in, ``$bits`` the width, ``$f`` the suffix of math functions, ``$s`` of literals.
+    work in, ``$bits`` the width, ``$f`` the suffix of math functions, ``$s`` of literals;
+    ``${n}x)`` is ``-x``, wrapping.
     """
 
     signed: str = ""

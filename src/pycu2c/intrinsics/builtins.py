@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from pycu2c.dtypes import DTYPES, DType
+from pycu2c.dtypes import DTYPES, INT16, DType
 from pycu2c.intrinsics.c_tree import c
 from pycu2c.intrinsics.kinds import T
 from pycu2c.intrinsics.registry import Intrinsic, Spell, intrinsic
 from pycu2c.intrinsics.spelling import by_kind, helper, library, plain
-from pycu2c.operators import FLOORDIV, MOD, POW, SHL, SHR, Operator
+from pycu2c.operators import FLOORDIV, MOD, NEG, POW, SHL, SHR, Operator
 from pycu2c.values import convert, scalar_of
 
 INTEGERS = tuple(row for row in DTYPES if row.is_integer)
@@ -36,7 +36,7 @@ _ABSOLUTE = by_kind(floats=library("fabs"), integers=_absolute)
     dtypes=NUMBERS,
     cuda=_ABSOLUTE,
     c=_ABSOLUTE,
-    cuda_helpers=("abs",),
+    cuda_helpers=("neg", "abs"),
     c_helpers=("abs",),
 )
 def absolute(x: T) -> T:
@@ -45,6 +45,23 @@ def absolute(x: T) -> T:
     assert scalar is not None
     with np.errstate(all="ignore"):
         return convert(abs(x), scalar)
+
+
+def _plain_negative(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
+    wide = c.Cast(c.Named("int32_t"), a["x"])
+    return c.Cast(c.Named(dtype.c), c.Unary("-", wide))
+
+
+@intrinsic(
+    "python.neg",
+    dtypes=(INT16,),
+    cuda=helper("neg"),
+    c=_plain_negative,
+    cuda_helpers=("neg",),
+)
+def negative(x: T) -> T:
+    """``-x`` of what may be the least integer, which wraps to itself."""
+    return NEG.reference(x)
 
 
 def _declare_operator(
@@ -59,7 +76,7 @@ def _declare_operator(
         dtypes=dtypes,
         cuda=spell,
         c=spell,
-        cuda_helpers=(operator.name,),
+        cuda_helpers=("neg", operator.name),
         c_helpers=(operator.name,),
     )
     return declare(body)

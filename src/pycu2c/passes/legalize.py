@@ -240,6 +240,8 @@ class _Legalizer:
         own = scalar_type(e.left)
         if own.dtype.kind is Kind.BOOL:  # numpy: True + True is True
             return replace(e, op=OR if e.op is ADD else AND)
+        if own.dtype is dtypes.INT16 and (negated := _negated(e, left, right)) is not None:
+            return Apply(REGISTRY["python.neg"], (negated,), own, e.span)
         if own.dtype.bits < 32:
             return _in_int(e, own)
         if own.dtype.kind is not Kind.SIGNED or _stays(e.op, left, right, own):
@@ -256,12 +258,14 @@ class _Legalizer:
             return Apply(NEGATED, (new.operand,), own, new.span)
         if new.op not in (NEG, INVERT) or not own.dtype.is_integer:
             return new
+        least = self.ranges.of(old.operand).low <= own.dtype.minimum
+        if new.op is NEG and own.dtype is dtypes.INT16 and least:
+            return Apply(REGISTRY["python.neg"], (new.operand,), own, new.span)
         if own.dtype.bits < 32:
             int32 = Scalar(dtypes.INT32)
             return cast(unary(new.op, cast(new.operand, int32), new.span), own)
         if new.op is NEG and own.dtype.is_signed and not own.weak:
-            lowest = self.ranges.of(old.operand).low
-            if lowest <= own.dtype.minimum:
+            if least:
                 zero = const(0, new.span, own)
                 return _in_unsigned(Binary(SUB, zero, new.operand, own, new.span), own)
         return new
@@ -371,6 +375,15 @@ def _power_of_two(e: Expr) -> int | None:
 
 
 _STEP = Interval(-(2**31), 2**31)
+
+
+def _negated(e: Binary, left: Interval, right: Interval) -> Expr | None:
+    """``x`` of ``0 - x`` and ``-1 * x``, which are ``-x`` to a C compiler."""
+    if e.op is SUB and left == Interval(0, 0):
+        return e.right
+    if e.op is MUL and left == Interval(-1, -1):
+        return e.right
+    return e.left if e.op is MUL and right == Interval(-1, -1) else None
 
 
 def _may_overflow(e: Binary, left: Interval, right: Interval) -> bool:
