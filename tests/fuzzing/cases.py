@@ -14,18 +14,38 @@ import random
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from fuzzing import constructs, control, functions, operations, together
-from fuzzing.expressions import type_name
-from fuzzing.statements import statements, value
-from fuzzing.writing import FLOATS, INTEGERS, STRONG, WEAK, ArrayName, DeviceName, Place, Writer
-from pycu2c.dtypes import Kind
-from pycu2c.types import WEAK_BOOL, WEAK_INT, Scalar
+from fuzzing import (
+    constructs,
+    control,
+    devices,
+    functions,
+    numpy_functions,
+    operations,
+    structured,
+    together,
+)
+from fuzzing.expressions import index_below, type_name
+from fuzzing.numbers import array_text, dtype_text, element_text, scalar_text
+from fuzzing.statements import statements
+from fuzzing.writing import (
+    FLOATS,
+    INTEGERS,
+    STRONG,
+    WEAK,
+    ArrayName,
+    RecordType,
+    Variable,
+    Writer,
+    holds,
+)
+from pycu2c.types import WEAK_INT
 
 Dim3 = tuple[int, int, int]
 
-ROOMS = (operations, functions, control, together, constructs)  # importing them fills the tables
+# importing them fills the tables
+ROOMS = (
+    operations, functions, numpy_functions, control, together, constructs, structured, devices
+)  # fmt: skip
 
 _LAUNCHES: tuple[tuple[Dim3, Dim3], ...] = (
     ((2, 1, 1), (4, 1, 1)), ((3, 1, 1), (4, 1, 1)), ((1, 1, 1), (8, 1, 1)), ((2, 1, 1), (3, 1, 1)),
@@ -36,8 +56,10 @@ _ATOMIC = ("int32", "uint32", "int64", "uint64")
 
 HEADER = """\
 import math
+from collections import namedtuple
 from math import inf, nan
 
+import ml_dtypes
 import numpy as np
 
 from pycu2c import cuda, device, kernel
@@ -91,7 +113,7 @@ class _Drawing:
         self.draw_constants()
         self.draw_arguments()
         for number in range(self.rng.choice((0, 0, 1, 1, 2, 3))):
-            self.draw_device(number)
+            self.device_lines += devices.draw_device(self.w, f"d{number}")
         self.draw_kernel()
         body = [*self.globals, *self.device_lines, "", "", *self.w.lines, *self.footer()]
         names = sorted(type_name(t) for t in STRONG)
@@ -117,7 +139,7 @@ class _Drawing:
     def draw_constants(self) -> None:
         for number in range(self.rng.randint(0, 2)):
             kind = self.rng.choice((*WEAK, *FLOATS, *INTEGERS))
-            shown = number_text(self.rng, kind) if not kind.weak else _weak_text(self.rng, kind)
+            shown = scalar_text(self.rng, kind)
             if kind == WEAK_INT:  # a constant must fit whatever it meets
                 shown = str(self.rng.randint(0, 100))
             self.globals.append(f"K{number} = {shown}")
@@ -133,16 +155,21 @@ class _Drawing:
             shape = self.rng.choice(((1,), (3,), (2, 2)))
             kind = next(t for t in STRONG if str(t.dtype) == row)
             self.w.accumulators.append(ArrayName("c", kind, shape))
-            self.add("c", self.array_text(kind, shape))
+            self.add("c", array_text(self.rng, kind, shape))
         if self.rng.random() < 0.25:
             kind = self.rng.choice(FLOATS)
             self.w.approximate.append(ArrayName("l", kind, (self.threads,), own=("i",)))
-            self.add("l", self.array_text(kind, (self.threads,)))
+            self.add("l", array_text(self.rng, kind, (self.threads,)))
         for number in range(self.rng.randint(0, 3)):
             kind = self.rng.choice((*WEAK, self.rng.choice(STRONG)))
-            shown = _weak_text(self.rng, kind) if kind.weak else number_text(self.rng, kind)
-            self.add(f"p{number}", shown)
+            self.add(f"p{number}", scalar_text(self.rng, kind))
             self.w.declare(f"p{number}", kind, uniform=True)
+        if self.rng.random() < 0.25:
+            self.draw_tuple()
+        if self.rng.random() < 0.25:
+            self.draw_records()
+        if self.rng.random() < 0.2:
+            self.draw_optional()
 
     def add(self, name: str, text: str) -> None:
         self.parameters.append(name)
@@ -152,13 +179,63 @@ class _Drawing:
         shape = tuple(self.rng.randint(2, 5) for _ in range(self.rng.choice((1, 1, 1, 2, 2, 3))))
         kind = self.rng.choice(STRONG if self.rng.random() < 0.6 else FLOATS)
         self.w.arrays.append(ArrayName(name, kind, shape))
-        self.add(name, self.array_text(kind, shape))
+        self.add(name, array_text(self.rng, kind, shape))
 
     def draw_output(self, name: str) -> None:
         kind = self.rng.choice(STRONG if self.rng.random() < 0.6 else FLOATS)
         shape, own = self.own_elements()
         self.w.arrays.append(ArrayName(name, kind, shape, own))
-        self.add(name, self.array_text(kind, shape))
+        self.add(name, array_text(self.rng, kind, shape))
+
+    def draw_tuple(self) -> None:
+        """A tuple or named tuple of numbers, and sometimes an array."""
+        kinds = [self.w.scalar() for _ in range(self.rng.randint(1, 3))]
+        texts = [scalar_text(self.rng, kind) for kind in kinds]
+        places = [f"q[{n}]" for n in range(len(kinds))]
+        if self.rng.random() < 0.4:
+            self.globals.append("Triple = namedtuple('Triple', 'x y z', defaults=(0, 0, 0))")
+            places = [f"q.{name}" for name in "xyz"[: len(kinds)]]
+            self.add("q", f"Triple({', '.join(texts)})")
+        else:
+            if self.rng.random() < 0.3:
+                kind = self.w.strong()
+                texts.append(array_text(self.rng, kind, (3,)))
+                self.w.arrays.append(ArrayName(f"q[{len(kinds)}]", kind, (3,)))
+            self.add("q", f"({', '.join(texts)},)")
+        for place, kind in zip(places, kinds, strict=True):
+            self.w.declare(place, kind, uniform=True, fixed=True)
+
+    def draw_records(self) -> None:
+        """An array of records that is written, one that is read, and a record by itself."""
+        kinds = [self.w.strong() for _ in range(self.rng.randint(1, 3))]
+        record = RecordType("Row", tuple(zip("xyz", kinds)))
+        parts = ", ".join(f"('{name}', {dtype_text(kind)})" for name, kind in record.fields)
+        aligned = self.rng.choice(("", ", align=True"))
+        self.globals.append(f"Row = np.dtype([{parts}]{aligned})")
+        for name, own in (("r0", ()), ("r1", ("i", f"i - {self.threads}"))):
+            shape = (self.threads if own else self.rng.randint(2, 5),)
+            rows = ", ".join(self.record_text(record) for _ in range(shape[0]))
+            self.add(name, f"np.array([{rows}], Row)")
+            self.w.arrays += [
+                ArrayName(name, kind, shape, own, field=self.rng.choice((f".{f}", f"['{f}']")))
+                for f, kind in record.fields
+            ]
+            for _ in range(2):
+                index = self.rng.choice(own) if own else index_below(self.w, shape[0])
+                self.w.records.append((f"{name}[{index}]", record))
+        if self.rng.random() < 0.5:
+            self.add("e", f"np.array([{self.record_text(record)}], Row)[0]")
+            for field, kind in record.fields:
+                self.w.declare(f"e.{field}", kind, uniform=True, fixed=True)
+
+    def record_text(self, record: RecordType) -> str:
+        numbers = [element_text(self.rng, kind) for _, kind in record.fields]
+        return f"({', '.join(numbers)},)"
+
+    def draw_optional(self) -> None:
+        kind = self.rng.choice((WEAK_INT, *FLOATS))
+        self.add("n", self.rng.choice(("None", scalar_text(self.rng, kind))))
+        self.w.optional.append("n")
 
     def own_elements(self) -> tuple[tuple[int, ...], tuple[str, ...]]:
         """A shape with elements for each thread, and how a thread names its own."""
@@ -180,68 +257,7 @@ class _Drawing:
             rows += [((width, height), ("x, y", f"x, y - {height}"))]
         return self.rng.choice(rows)
 
-    def array_text(self, kind: Scalar, shape: tuple[int, ...]) -> str:
-        """``np.array([…], np.int8)``, seen so that the shape comes out."""
-        base, view = self.view_of(shape)
-        numbers = ", ".join(element_text(self.rng, kind) for _ in range(math.prod(base)))
-        shown = f"np.array([{numbers}], np.{kind.dtype})"
-        if len(base) > 1:
-            shown += f".reshape{base}"
-        return shown + view
-
-    def view_of(self, shape: tuple[int, ...]) -> tuple[tuple[int, ...], str]:
-        plain = (shape, "")
-        if self.rng.random() < 0.5:
-            return plain
-        rest = shape[1:]
-        rows = [
-            plain,
-            ((2 * shape[0], *rest), "[::2]"),
-            (shape, "[::-1]"),
-            ((shape[0] + 2, *rest), "[1:-1]"),
-            (tuple(reversed(shape)), ".T"),
-            ((*shape[:-1], 2 * shape[-1]), f"[{':, ' * len(rest)}::-2]"),
-            ((*shape[:-1], shape[-1] + 1), f"[{':, ' * len(rest)}1:]"),
-        ]
-        return self.rng.choice(rows)
-
     # ---- functions -------------------------------------------------------------------------
-
-    def draw_device(self, number: int) -> None:
-        name = f"d{number}"
-        inner = Writer(self.rng, devices=self.w.devices, constants=self.w.constants)
-        inner.place = Place(uniform=False, in_device=True)
-        inner.budget = self.rng.randint(0, 5)
-        parameters: list[Scalar | ArrayName] = []
-        names: list[str] = []
-        writes = self.rng.random() < 0.3
-        if writes:
-            array = ArrayName("a", self.rng.choice(self.w.written()).type, (1,), own=("k",))
-            names += ["a", "k"]
-            inner.declare("k", WEAK_INT, fixed=True, bits=6)
-        elif self.rng.random() < 0.4:
-            given = self.rng.choice([a for a in self.w.arrays if not a.own])
-            array = ArrayName("a", given.type, given.shape)
-            names.append("a")
-        if names:
-            parameters.append(array)
-            inner.arrays.append(array)
-        for position in range(self.rng.randint(0 if names else 1, 3)):
-            kind = self.rng.choice((*STRONG, *FLOATS, *WEAK))
-            parameters.append(kind)
-            names.append(f"p{position}")
-            inner.declare(f"p{position}", kind)
-        result = None if writes else self.rng.choice((*STRONG, *FLOATS, *WEAK))
-        inner.place.returns = result
-        if inner.budget or writes:
-            inner.budget += writes
-            statements(inner, 4)
-        if result is not None:
-            inner.line(f"return {value(inner, result)}")
-        elif writes:
-            inner.line(f"a[k] = {value(inner, array.type)}")
-        self.device_lines += ["", "", "@device", f"def {name}({', '.join(names)}):", *inner.lines]
-        self.w.devices.append(DeviceName(name, tuple(parameters), result, writes))
 
     def draw_kernel(self) -> None:
         w = self.w
@@ -294,52 +310,13 @@ class _Drawing:
     def show_variables(self) -> None:
         """What the variables hold in the end goes out, so that little is dead."""
         w = self.w
-        for variable in w.variables(lambda v: v.name[0] in "vjsu"):
-            fits = [a for a in w.written() if a.type == variable.type or variable.type.weak]
-            floats = [a for a in w.written() if a.type.dtype.is_float]
-            array = w.pick(fits or floats or w.written())
-            whole = array.type.dtype.is_integer and variable.type.dtype.is_float
-            if w.chance(0.7) and not whole:
-                w.line(f"{array.name}[{w.pick(array.own)}] = {variable.name}")
 
+        def kept(variable: Variable) -> bool:
+            return variable.name[0] in "vjsu" and variable.name.isalnum()
 
-# ---- numbers -------------------------------------------------------------------------------------
-
-
-def element_text(rng: random.Random, kind: Scalar) -> str:
-    """A number as an element of an array's list."""
-    row = kind.dtype
-    if row.kind is Kind.BOOL:
-        return rng.choice(("True", "False"))
-    if row.is_float:
-        return _float_text(rng, row.bits)
-    if rng.random() < 0.15:
-        return str(rng.choice((row.minimum, row.maximum, row.maximum - 1, row.minimum + 1)))
-    return str(rng.randint(max(row.minimum, -9), 20))
-
-
-_SPECIAL = ("inf", "-inf", "nan", "-0.0", "1e30", "-1e-30", "16777217.0", "2147483648.0", "1e-40")
-
-
-def _float_text(rng: random.Random, bits: int) -> str:
-    if rng.random() < 0.1:
-        return rng.choice(_SPECIAL[:4] if bits < 32 else _SPECIAL)
-    if rng.random() < 0.5:
-        return str(rng.randint(-40, 40) / 4)
-    number = rng.uniform(-10, 10)
-    return repr(float(np.float32(number)) if bits == 32 else number)
-
-
-def number_text(rng: random.Random, kind: Scalar) -> str:
-    """A numpy scalar: a strong argument."""
-    return (
-        f"np.{'bool_' if kind.dtype.kind is Kind.BOOL else kind.dtype}({element_text(rng, kind)})"
-    )
-
-
-def _weak_text(rng: random.Random, kind: Scalar) -> str:
-    if kind == WEAK_BOOL:
-        return rng.choice(("True", "False"))
-    if kind == WEAK_INT:
-        return str(rng.choice((0, 1, 2, 3, 7, 100, rng.randint(-50, 1000))))
-    return _float_text(rng, 64)
+        for variable in w.variables(kept):
+            same = [a for a in w.written() if a.type == variable.type]
+            fits = [a for a in w.written() if holds(a.type, variable.type)]
+            if w.chance(0.7) and fits:
+                array = w.pick(same or fits)
+                w.line(f"{array.name}[{w.pick(array.own)}]{array.field} = {variable.name}")

@@ -34,6 +34,11 @@ def difference(expected: Sequence[Any], actual: Sequence[Any], approximate: Coll
 
 def identical(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Bit for bit; one NaN is as good as another."""
+    if a.dtype.names:
+        fields = [identical(a[name], b[name]) for name in a.dtype.names]
+        return np.asarray(np.logical_and.reduce(fields))
+    if a.dtype.kind == "V":  # bfloat16, which numpy does not know
+        return identical(a.astype(np.float32), b.astype(np.float32))
     same: np.ndarray[Any, Any] = a == b
     if a.dtype.kind in "iub":
         return same

@@ -23,7 +23,7 @@ from fuzzing.statements import (
     value,
     writes,
 )
-from fuzzing.writing import SMALL, ArrayName, Made, Writer
+from fuzzing.writing import SMALL, ArrayName, Made, Writer, is_number
 from pycu2c.dtypes import Kind
 from pycu2c.types import WEAK_BOOL, WEAK_INT, Scalar
 
@@ -54,7 +54,7 @@ def walrus(w: Writer, kind: Scalar, depth: int) -> Made | None:
     return Made(f"({name} := {inner.text}) {w.pick('+-')} {name}", kind, inner.bits + 1)
 
 
-@makes(0.7, lambda kind: kind.dtype.kind is not Kind.BOOL)
+@makes(0.7, is_number)
 def comprehension(w: Writer, kind: Scalar, depth: int) -> Made | None:
     """``sum([x for n in range(3)])``, and ``max`` of one."""
     w.counter += 1
@@ -65,7 +65,7 @@ def comprehension(w: Writer, kind: Scalar, depth: int) -> Made | None:
     if inner.bits > SMALL or inner.constant:
         return None
     rounds = w.rng.randint(1, 4)
-    function = w.pick(("sum", "max", "min"))
+    function = "sum" if kind.dtype.is_complex else w.pick(("sum", "max", "min"))
     return Made(f"{function}([{inner.text} for {name} in range({rounds})])", kind, inner.bits + 3)
 
 
@@ -84,10 +84,14 @@ def all_or_any(w: Writer, kind: Scalar, depth: int) -> Made | None:
 # ---- statements ------------------------------------------------------------------------------
 
 
-@writes(1, lambda w: any(not a.own for a in w.arrays))
+def sliceable(w: Writer) -> list[ArrayName]:
+    return [a for a in w.arrays if not a.own and a.whole]
+
+
+@writes(1, lambda w: bool(sliceable(w)))
 def view(w: Writer) -> None:
     """A slice, a row, a column or the transposed of an array that is only read."""
-    array = w.pick([a for a in w.arrays if not a.own])
+    array = w.pick(sliceable(w))
     rows = [(f"{array.name}[::-1]", array.shape)]
     first, rest = array.shape[0], array.shape[1:]
     if first > 1:
@@ -106,6 +110,24 @@ def view(w: Writer) -> None:
     name = f"view{w.counter}"
     w.line(f"{name} = {text}")
     w.arrays.append(ArrayName(name, array.type, shape))
+
+
+def reversible(w: Writer) -> list[ArrayName]:
+    return [a for a in w.written() if a.whole and len(a.shape) == 1]
+
+
+@writes(0.8, lambda w: bool(reversible(w)))
+def view_to_write(w: Writer) -> None:
+    """An array of one axis backwards, or from its second element: what is a thread's own stays."""
+    array = w.pick(reversible(w))
+    last, own = array.shape[0] - 1, w.pick(array.own)
+    w.counter += 1
+    name = f"view{w.counter}"
+    w.line(f"{name} = {array.name}[::-1]")
+    # element k of one is element -1 - k of the other, whatever the sign
+    w.arrays.append(ArrayName(name, array.type, array.shape, own=(f"-1 - ({own})",)))
+    if own.isdecimal():
+        w.arrays[-1].own += (str(last - int(own)),)
 
 
 @writes(1, nests)
@@ -130,10 +152,10 @@ def choose(w: Writer) -> None:
     w.counter += 1
 
 
-@writes(1, loops, lambda w: any(not a.own for a in w.arrays))
+@writes(1, loops, lambda w: bool(sliceable(w)))
 def over_array(w: Writer) -> None:
     """``for x in a``, with ``enumerate``, ``zip`` or ``reversed``."""
-    arrays = [a for a in w.arrays if not a.own and len(a.shape) == 1]
+    arrays = [a for a in sliceable(w) if len(a.shape) == 1]
     if not arrays:
         return view(w)
     array = w.pick(arrays)
@@ -161,6 +183,21 @@ def loop_else(w: Writer) -> None:
         statements(w, 1)
         w.line(f"if {condition(w, 1)}:")
         w.line("    break")
+    with w.block_of("else:", uniform=False, breaks=w.place.breaks and not w.place.uniform):
+        statements(w, 2)
+
+
+@writes(0.7, loops)
+def repeat_else(w: Writer) -> None:
+    """``while … else``, with a ``break``."""
+    name = w.fresh("c")
+    w.line(f"{name} = 0")
+    w.declare(name, WEAK_INT, fixed=True, bits=3)
+    with w.block_of(f"while {name} < {w.rng.randint(1, 4)}:", **inside_loop(w, False)):
+        w.line(f"{name} += 1")
+        w.line(f"if {condition(w, 1)}:")
+        w.line(f"    {w.pick(('break', 'continue'))}")
+        statements(w, 2)
     with w.block_of("else:", uniform=False, breaks=w.place.breaks and not w.place.uniform):
         statements(w, 2)
 

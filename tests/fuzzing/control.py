@@ -110,9 +110,9 @@ def leave_loop(w: Writer) -> None:
 def leave(w: Writer) -> None:
     """An early return; in a device function, of a value."""
     w.line(f"if {condition(w, 2)}:")
-    result = w.place.returns
-    if result is None:
-        w.line("    return")
-        w.left = True
+    if w.place.returns:
+        results = ", ".join(value(w, absorbed(w, kind)) for kind in w.place.returns)
+        w.line(f"    return {results}")
         return
-    w.line(f"    return {value(w, absorbed(w, result))}")
+    w.line("    return")
+    w.left = True

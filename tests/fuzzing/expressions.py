@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from fuzzing.writing import INTEGERS, SCALARS, WIDEST, ArrayName, Made, Writer
+from fuzzing.writing import INTEGERS, SCALARS, WIDEST, ArrayName, Made, Writer, holds
 from pycu2c.dtypes import Kind
-from pycu2c.types import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, Scalar, join
+from pycu2c.types import WEAK_BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, Scalar, join
 
 Make: TypeAlias = "Callable[[Writer, Scalar, int], Made | None]"
 
@@ -43,10 +43,6 @@ def any_type(_: Scalar) -> bool:
     return True
 
 
-def number(kind: Scalar) -> bool:
-    return kind.dtype.kind is not Kind.BOOL
-
-
 def only(*kinds: Scalar) -> Callable[[Scalar], bool]:
     return lambda kind: kind in kinds
 
@@ -73,6 +69,10 @@ def _bounded(w: Writer, made: Made) -> Made:
 
 def any_expression(w: Writer, depth: int) -> Made:
     return expression(w, w.scalar(), depth)
+
+
+def any_real(w: Writer, depth: int) -> Made:
+    return expression(w, w.real(), depth)
 
 
 def absorbed(w: Writer, kind: Scalar) -> Scalar:
@@ -109,7 +109,7 @@ def leaf(w: Writer, kind: Scalar) -> Made:
 def _converted_leaf(w: Writer, kind: Scalar) -> Made:
     """A variable or element of another type, as this one."""
     name = type_name(kind)
-    fits = [t for t in SCALARS if kind.dtype.is_float or not t.dtype.is_float]
+    fits = [t for t in SCALARS if holds(kind, t)]
     names = w.variables(lambda v: v.type in fits)
     arrays = [a for a in w.arrays if a.type in fits]
     if names and (not arrays or w.chance(0.5)):
@@ -117,7 +117,7 @@ def _converted_leaf(w: Writer, kind: Scalar) -> Made:
     if arrays:
         array = w.pick(arrays)
         index = w.pick(array.own or (", ".join(str(w.rng.randrange(-n, n)) for n in array.shape),))
-        return Made(f"{name}({array.name}[{index}])", kind)
+        return Made(f"{name}({array.name}[{index}]{array.field})", kind)
     return literal(w, kind)
 
 
@@ -145,6 +145,8 @@ def not_constant(w: Writer, made: Made) -> Made:
         return coordinate(w)
     if made.type == WEAK_FLOAT:
         return Made(f"float({coordinate(w).text})", WEAK_FLOAT)
+    if made.type == WEAK_COMPLEX:
+        return Made(f"complex({coordinate(w).text}, {w.rng.randrange(-2, 3)})", WEAK_COMPLEX)
     if made.type == WEAK_BOOL:
         return Made(f"{coordinate(w).text} > 0", WEAK_BOOL)
     return Made(f"{type_name(made.type)}({coordinate(w).text})", made.type)
@@ -157,6 +159,8 @@ def literal(w: Writer, kind: Scalar) -> Made:
     row = kind.dtype
     if row.kind is Kind.BOOL:
         return Made(f"boolean({w.pick((True, False))})", kind, 0, True)
+    if row.is_complex:
+        return Made(f"{row}({complex_text(w)})", kind, 0, True)
     if row.is_float:
         return Made(f"{row}({float_text(w)})", kind, 0, True)
     spread = (0, 1, 2, 3, 5, 7, 100, row.maximum, row.maximum - 1, row.minimum, row.minimum + 1)
@@ -167,6 +171,8 @@ def literal(w: Writer, kind: Scalar) -> Made:
 def _weak_literal(w: Writer, kind: Scalar) -> Made:
     if kind == WEAK_BOOL:
         return Made(w.pick(("True", "False")), kind, 1, True)
+    if kind == WEAK_COMPLEX:
+        return Made(complex_text(w), kind, 0, True)
     if kind == WEAK_FLOAT:
         return Made(float_text(w), kind, 0, True)
     return Made(str(w.pick((0, 1, 1, 2, 3, 5, 7, 8, 10, 31, 64, 100))), kind, 7, True)
@@ -174,6 +180,11 @@ def _weak_literal(w: Writer, kind: Scalar) -> Made:
 
 def float_text(w: Writer) -> str:
     return w.pick(("0.0", "1.0", "0.5", "2.0", "-1.0", "-0.25", "3.0", "1e-3", "10.0", "-2.5"))
+
+
+def complex_text(w: Writer) -> str:
+    imaginary = w.pick(("1j", "2j", "0.5j", "0j", "-1j"))
+    return imaginary if w.chance(0.5) else f"({float_text(w)} + {imaginary})"
 
 
 # ---- elements --------------------------------------------------------------------------------
@@ -185,7 +196,7 @@ def element(w: Writer, array: ArrayName) -> Made:
         index = w.pick(array.own)
     else:
         index = ", ".join(index_below(w, n, array, axis) for axis, n in enumerate(array.shape))
-    return Made(f"{array.name}[{index}]", array.type)
+    return Made(f"{array.name}[{index}]{array.field}", array.type)
 
 
 def index_below(w: Writer, length: int, array: ArrayName | None = None, axis: int = 0) -> str:

@@ -5,20 +5,19 @@ from __future__ import annotations
 from fuzzing.expressions import (
     absorbed,
     any_expression,
-    any_type,
+    any_real,
     expression,
     literal,
     makes,
     not_constant,
-    number,
     only,
 )
-from fuzzing.writing import FLOATS, INTEGERS, SMALL, ArrayName, Made, Writer
+from fuzzing.writing import FLOATS, HALVES, INTEGERS, Made, Writer, is_ordered
 from pycu2c.dtypes import Kind
 from pycu2c.types import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, Scalar
 
 
-@makes(1.5, number)
+@makes(1.5, is_ordered)
 def extreme(w: Writer, kind: Scalar, depth: int) -> Made | None:
     parts = [expression(w, kind, depth - 1), expression(w, absorbed(w, kind), depth - 1)]
     if w.chance(0.2):
@@ -30,7 +29,7 @@ def extreme(w: Writer, kind: Scalar, depth: int) -> Made | None:
     return Made(f"{w.pick(('min', 'max'))}({listed})", kind, max(p.bits for p in parts))
 
 
-@makes(0.6, number)
+@makes(0.6, is_ordered)
 def absolute(w: Writer, kind: Scalar, depth: int) -> Made | None:
     inner = expression(w, kind, depth - 1)
     if inner.constant:
@@ -46,7 +45,7 @@ _TO_INT = ("math.floor", "math.ceil", "math.trunc", "round", "int")
 def exact_function(w: Writer, kind: Scalar, depth: int) -> Made | None:
     """Functions of floats that have one right answer."""
     if kind == WEAK_BOOL:
-        inner = expression(w, w.pick((*FLOATS, WEAK_FLOAT)), depth - 1)
+        inner = expression(w, w.pick((*FLOATS, *HALVES, WEAK_FLOAT)), depth - 1)
         name = w.pick(("math.isnan", "math.isinf", "math.isfinite", "np.isnan"))
         return Made(f"{name}({inner.text})", kind, 1)
     if not kind.dtype.is_float:
@@ -65,7 +64,7 @@ def whole_of_float(w: Writer, kind: Scalar, depth: int) -> Made | None:
     """A float as an int, where it is neither NaN nor too large."""
     if kind != WEAK_INT:
         return None
-    inner = expression(w, w.pick((*FLOATS, WEAK_FLOAT)), depth - 2)
+    inner = expression(w, w.pick((*FLOATS, *HALVES, WEAK_FLOAT)), depth - 2)
     if inner.constant:
         inner = not_constant(w, inner)
     limit = w.pick((100, 50000))
@@ -88,7 +87,7 @@ def whole_of_any(w: Writer, kind: Scalar, depth: int) -> Made | None:
 
 @makes(1, only(WEAK_FLOAT))
 def python_float(w: Writer, kind: Scalar, depth: int) -> Made | None:
-    return Made(f"float({any_expression(w, depth - 1).text})", kind) if kind == WEAK_FLOAT else None
+    return Made(f"float({any_real(w, depth - 1).text})", kind) if kind == WEAK_FLOAT else None
 
 
 @makes(0.5, only(WEAK_BOOL))
@@ -104,8 +103,10 @@ def conversion(w: Writer, kind: Scalar, depth: int) -> Made | None:
     if kind.weak:
         return None
     row = kind.dtype
-    name = w.pick((f"{row}", f"np.{row}")) if row.kind is not Kind.BOOL else "boolean"
-    inner = any_expression(w, depth - 1)
+    package = "ml_dtypes" if row.name == "bfloat16" else "np"
+    name = w.pick((f"{row}", f"{package}.{row}")) if row.kind is not Kind.BOOL else "boolean"
+    anything = row.is_complex or row.kind is Kind.BOOL
+    inner = any_expression(w, depth - 1) if anything else any_real(w, depth - 1)
     if inner.constant:
         return literal(w, kind)
     if row.is_integer and inner.type.dtype.is_float:
@@ -114,37 +115,6 @@ def conversion(w: Writer, kind: Scalar, depth: int) -> Made | None:
         test = f"{least}.0 < {inner.operand} < {most}.0"
         return Made(f"{name}({inner.text}) if {test} else {name}({w.rng.randrange(9)})", kind)
     return Made(f"{name}({inner.text})", kind)
-
-
-@makes(2.5, any_type)
-def device_call(w: Writer, kind: Scalar, depth: int) -> Made | None:
-    """A call of a device function that gives this type."""
-    fitting = [d for d in w.devices if d.result == kind and not d.meets]
-    if not fitting or w.chance(0.5):
-        return None
-    device = w.pick(fitting)
-    arguments = []
-    for parameter in device.parameters:
-        if isinstance(parameter, Scalar):
-            made = expression(w, parameter, depth - 1)
-            arguments.append(_small(w, made) if parameter == WEAK_INT else made.text)
-        else:
-            fits = [a for a in w.arrays if fits_parameter(a, parameter)]
-            if not fits:
-                return None
-            arguments.append(w.pick(fits).name)
-    return Made(f"{device.name}({', '.join(arguments)})", kind, SMALL)
-
-
-def _small(w: Writer, made: Made) -> str:
-    return made.text if made.bits <= SMALL else f"{made.operand} % 1009"
-
-
-def fits_parameter(given: ArrayName, wanted: ArrayName) -> bool:
-    """Whether an array may be passed for reading."""
-    if given.type != wanted.type or len(given.shape) != len(wanted.shape) or given.own:
-        return False
-    return all(a >= b for a, b in zip(given.shape, wanted.shape, strict=True))
 
 
 # ---- library functions: compared with a tolerance ---------------------------------------------

@@ -20,9 +20,11 @@ from pycu2c.operators import (
     AND,
     BY_NODE,
     DIV,
+    EQ,
     FLOORDIV,
     MOD,
     MUL,
+    NE,
     OPERATORS,
     OR,
     POW,
@@ -40,6 +42,7 @@ _ARITHMETIC: tuple[tuple[float, Operator], ...] = (
     (1, SHL), (1, SHR), (0.5, POW),
 )  # fmt: skip
 _COMPARISONS = tuple(o for o in OPERATORS if o.result is truth)
+_EQUALITIES = (EQ, NE)
 assert {o for _, o in _ARITHMETIC} | set(_COMPARISONS) == set(BY_NODE.values())
 
 
@@ -124,7 +127,7 @@ def _shift(w: Writer, operator: Operator, kind: Scalar, left: Made, right: Made)
 
 def _power(w: Writer, kind: Scalar, depth: int) -> Made | None:
     """Of integers; that of floats is a library function."""
-    if kind.dtype.is_float or kind.dtype.kind is Kind.BOOL:
+    if not kind.dtype.is_integer:
         return None
     if kind == WEAK_INT:
         base = expression(w, WEAK_INT, depth - 1)
@@ -142,7 +145,7 @@ def _power(w: Writer, kind: Scalar, depth: int) -> Made | None:
 def unary(w: Writer, kind: Scalar, depth: int) -> Made | None:
     if kind.dtype.kind is Kind.BOOL:
         return None if kind.weak else Made(f"~{expression(w, kind, depth - 1).operand}", kind)
-    sign = w.pick("-+" if kind.dtype.is_float else "-+~")
+    sign = w.pick("-+~" if kind.dtype.is_integer else "-+")
     inner = expression(w, kind, depth - 1)
     if inner.constant:
         inner = not_constant(w, inner)
@@ -160,9 +163,14 @@ def comparison(w: Writer, kind: Scalar, depth: int) -> Made | None:
         right = expression(w, other, depth - 1)
         if parts[-1].constant and right.constant:
             right = not_constant(w, right)
+        row = w.pick(_EQUALITIES if _complex_near(parts[-1], right) else _COMPARISONS)
+        text += f" {row.symbol} {right.operand}"
         parts.append(right)
-        text += f" {w.pick(_COMPARISONS).symbol} {right.operand}"
     return Made(text, WEAK_BOOL, 1)
+
+
+def _complex_near(a: Made, b: Made) -> bool:
+    return a.type.dtype.is_complex or b.type.dtype.is_complex
 
 
 @makes(1.5, any_type)

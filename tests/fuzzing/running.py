@@ -23,14 +23,16 @@ from pycu2c.frontend.build import Built
 from pycu2c.options import Options
 from pycu2c.passes.ranges import Facts
 from pycu2c.runtime import driver
-from pycu2c.runtime.arguments import layout_of
+from pycu2c.runtime.arguments import ArrayArgument, layout_of
 from pycu2c.runtime.configuration import Launch, extent
 from pycu2c.runtime.cpu import CpuKernel
 from pycu2c.runtime.cuda import CudaKernel
+from pycu2c.runtime.given import put_together
 from pycu2c.specialization import CpuRunner, CudaRunner
 from pycu2c.targets import TARGETS
 from pycu2c.toolchain import cc, nvrtc
 from pycu2c.toolchain.binary import Binary, RejectedCode
+from pycu2c.types import Signature
 
 EXACT = Options(fmad=False)
 ARCH = "sm_90"  # where there is no GPU to ask
@@ -114,7 +116,7 @@ def _prepare(text: str, seed: int, target: str) -> _Prepared | Outcome:
         source, built, signature = typed(case)
         expected = arguments_of(case)
         extents = case.module["GRID"], case.module["BLOCK"]
-        run_reference(source, built, signature, extents, expected)
+        run_reference(source, built, signature, extents, _as_parameters(case, signature, expected))
         language = "cpu" if target == "cpu" else "cuda"
         facts = [Facts()] if target == "cpu" else [Facts(index32=True), Facts(index32=False)]
         generated = [generate(built.module, TARGETS[language], f) for f in facts]
@@ -126,6 +128,13 @@ def _prepare(text: str, seed: int, target: str) -> _Prepared | Outcome:
     except Exception as error:
         detail = f"{type(error).__name__}: {error}\n{traceback.format_exc()}"
         return Outcome(text, "crash", detail, seed)
+
+
+def _as_parameters(case: Case, signature: Signature, arguments: list[Any]) -> list[Any]:
+    """The arguments as the reference takes them: a record as the tuple of its fields."""
+    leaves = case.kernel.launcher.given(arguments).leaves
+    owners = iter([a.owner if isinstance(a, ArrayArgument) else a for a in leaves])
+    return [put_together(kind, owners) for kind in signature.parameters]
 
 
 def typed(case: Case) -> tuple[Any, Built, Any]:

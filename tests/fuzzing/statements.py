@@ -14,7 +14,7 @@ from typing import TypeAlias
 from fuzzing.expressions import any_expression, expression, index_below, literal
 from fuzzing.functions import conversion, library_call
 from fuzzing.operations import condition
-from fuzzing.writing import SMALL, Made, Variable, Writer
+from fuzzing.writing import SMALL, Made, Variable, Writer, holds
 from pycu2c.dtypes import Kind
 from pycu2c.operators import OPERATORS, POW, SHL, SHR, Operator, truth
 from pycu2c.types import WEAK_INT, Scalar, join
@@ -98,8 +98,7 @@ def storable(w: Writer, kind: Scalar) -> str:
     if w.chance(0.6):
         return value(w, kind)
     made = any_expression(w, w.rng.randint(1, DEPTH))
-    whole = kind.dtype.is_integer
-    if made.constant or (whole and made.type.dtype.is_float):
+    if made.constant or not holds(kind, made.type):
         converted = conversion(w, kind, 2) or literal(w, kind)
         return converted.text
     return made.text
@@ -118,7 +117,7 @@ def declare(w: Writer) -> None:
     w.declare(name, kind)
 
 
-@writes(1, lambda w: not w.place.loops)
+@writes(1)
 def redeclare(w: Writer) -> None:
     """A name of this block gets a value of another type: another live range."""
     here = [v for v in w.scopes[-1] if not v.fixed and v.name[0] in "vp"]
@@ -187,7 +186,7 @@ def join_in_loop(w: Writer) -> None:
     if kind.dtype.kind is Kind.BOOL or kind.weak:
         return declare(w)
     name, counter = w.fresh("s"), w.fresh("n")
-    w.line(f"{name} = {w.pick(('0', '1', '0.0' if kind.dtype.is_float else '2'))}")
+    w.line(f"{name} = {w.pick(('0', '1', '2' if kind.dtype.is_integer else '0.0'))}")
     with w.block_of(f"for {counter} in range({w.rng.randint(0, 4)}):", uniform=False):
         w.declare(counter, WEAK_INT, fixed=True, bits=3)
         w.line(f"{name} = {name} {w.pick('+-*')} {Made(value(w, kind), kind).operand}")
@@ -260,7 +259,7 @@ def chained(w: Writer) -> None:
 def store(w: Writer) -> None:
     """To an element of the thread, plain or augmented."""
     array = w.pick(w.written())
-    target = f"{array.name}[{w.pick(array.own)}]"
+    target = f"{array.name}[{w.pick(array.own)}]{array.field}"
     if w.chance(0.7):
         w.line(f"{target} = {storable(w, array.type)}")
     else:

@@ -5,19 +5,17 @@ from __future__ import annotations
 from fuzzing.control import inside_loop, uniform_int
 from fuzzing.expressions import element, type_name
 from fuzzing.statements import (
-    has_output,
     loops,
     nests,
     statements,
     storable,
-    store,
     together,
     value,
     writes,
 )
 from fuzzing.writing import ArrayName, Writer
 from pycu2c.dtypes import Kind
-from pycu2c.types import WEAK_INT, Scalar
+from pycu2c.types import WEAK_INT
 
 
 @writes(0.8, nests)
@@ -112,24 +110,3 @@ def rounds(w: Writer) -> None:
         w.declare(name, WEAK_INT, fixed=True, uniform=True, bits=2)
         exchange(w)
         statements(w, 2)
-
-
-@writes(0.7, has_output, lambda w: any(d.writes for d in w.devices))
-def call_for_effect(w: Writer) -> None:
-    """A device function that writes through its array, or meets the block inside."""
-    fitting = [d for d in w.devices if d.writes]
-    if not fitting:
-        return store(w)
-    device = w.pick(fitting)
-    arrays = [a for a in w.written() if _takes(a, device.parameters[0])]
-    if not arrays:
-        return store(w)
-    array = w.pick(arrays)
-    own = w.pick(array.own)
-    rest = [value(w, p) for p in device.parameters[1:] if isinstance(p, Scalar)]
-    w.line(f"{device.name}({', '.join([array.name, own, *rest])})")
-
-
-def _takes(given: ArrayName, wanted: Scalar | ArrayName) -> bool:
-    assert isinstance(wanted, ArrayName)
-    return given.type == wanted.type and len(given.shape) == 1

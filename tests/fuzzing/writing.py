@@ -12,21 +12,38 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from pycu2c.dtypes import DTYPES
-from pycu2c.types import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, Scalar
+from pycu2c.dtypes import DTYPES, Kind
+from pycu2c.types import WEAK_BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, Scalar
 
 T = TypeVar("T")
 
-# bfloat16 and complex numbers have no productions yet
-STRONG = tuple(
-    Scalar(row) for row in DTYPES if not row.is_complex and row.name not in ("bfloat16", "float16")
-)
-WEAK = (WEAK_BOOL, WEAK_INT, WEAK_FLOAT)
+STRONG = tuple(Scalar(row) for row in DTYPES)
+WEAK = (WEAK_BOOL, WEAK_INT, WEAK_FLOAT, WEAK_COMPLEX)
 SCALARS = (*STRONG, *WEAK)
 INTEGERS = tuple(t for t in STRONG if t.dtype.is_integer)
-FLOATS = tuple(t for t in STRONG if t.dtype.is_float)
+HALVES = tuple(t for t in STRONG if t.dtype.is_half)
+COMPLEX = tuple(t for t in STRONG if t.dtype.is_complex)
+FLOATS = tuple(t for t in STRONG if t.dtype.is_float and not t.dtype.is_half)
 SMALL = 16  # bits that the value of a weak int variable takes at most
 WIDEST = 61  # bits that a weak int expression may take: beyond 63 it has no meaning yet
+
+
+def holds(kind: Scalar, other: Scalar) -> bool:
+    """Whether any value of ``other`` may become one of ``kind``: no float an integer, and so on."""
+    return _breadth(kind) >= _breadth(other)
+
+
+def _breadth(kind: Scalar) -> int:
+    return 2 * kind.dtype.is_complex + kind.dtype.is_float
+
+
+def is_number(kind: Scalar) -> bool:
+    return kind.dtype.kind is not Kind.BOOL
+
+
+def is_ordered(kind: Scalar) -> bool:
+    """Numbers that have a least: neither bools nor complex."""
+    return is_number(kind) and not kind.dtype.is_complex
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +71,25 @@ class ArrayName:
     shape: tuple[int, ...]
     own: tuple[str, ...] = ()  # none: it is only read
     uniform: bool = False  # every thread of a block reads the same elements
+    field: str = ""  # of the elements, which are records: ``.x``
+
+    @property
+    def whole(self) -> bool:
+        """Whether the elements themselves are numbers, so that it can be sliced and passed."""
+        return not self.field
 
     @property
     def size_texts(self) -> list[str]:
         texts = [f"{self.name}.shape[{axis}]" for axis in range(len(self.shape))]
         return [*texts, f"len({self.name})"]
+
+
+@dataclass(frozen=True, slots=True)
+class RecordType:
+    """A record of numpy's, as the module of a case names it."""
+
+    name: str
+    fields: tuple[tuple[str, Scalar], ...]
 
 
 @dataclass(slots=True)
@@ -75,10 +106,12 @@ class DeviceName:
     """A device function that may be called: its parameters' types, an array's as its name."""
 
     name: str
-    parameters: tuple[Scalar | ArrayName, ...]
-    result: Scalar | None
+    parameters: tuple[Scalar | ArrayName | RecordType, ...]
+    names: tuple[str, ...]
+    results: tuple[Scalar, ...]  # several are a tuple
     writes: bool = False  # elements of the thread, through an array
-    meets: bool = False  # has a barrier: called where all threads come
+    defaults: int = 0  # how many of the last parameters have one
+    rest: bool = False  # takes any number of further ints
 
 
 @dataclass(slots=True)
@@ -88,7 +121,7 @@ class Place:
     depth: int = 0  # of nested blocks
     loops: int = 0  # around it, of which ``break`` leaves one
     uniform: bool = True  # all threads of the block come here
-    returns: Scalar | None = None
+    returns: tuple[Scalar, ...] = ()
     in_device: bool = False
     breaks: bool = False  # whether ``break`` and ``continue`` may stand here
     together: bool = False  # in a loop that all threads of the block run
@@ -113,6 +146,8 @@ class Writer:
     counter: int = 0
     constants: list[tuple[str, Scalar]] = field(default_factory=list)  # globals of the module
     left: bool = False  # whether threads may have returned
+    optional: list[str] = field(default_factory=list)  # parameters that may be None
+    records: list[tuple[str, RecordType]] = field(default_factory=list)  # elements that are read
 
     # ---- choices ----
 
@@ -127,11 +162,19 @@ class Writer:
 
     def scalar(self) -> Scalar:
         """A type for something new."""
-        return self.pick(self.pick((STRONG, INTEGERS, FLOATS, FLOATS, (WEAK_INT, WEAK_FLOAT))))
+        weak = (WEAK_INT, WEAK_FLOAT) if self.chance(0.9) else (WEAK_COMPLEX,)
+        return self.pick(self.pick((STRONG, STRONG, INTEGERS, FLOATS, FLOATS, weak)))
+
+    def real(self) -> Scalar:
+        """As ``scalar``, without the complex ones."""
+        kind = self.scalar()
+        while kind.dtype.is_complex:
+            kind = self.scalar()
+        return kind
 
     def strong(self) -> Scalar:
         """A type for an array."""
-        return self.pick(self.pick((STRONG, INTEGERS, FLOATS)))
+        return self.pick(self.pick((STRONG, STRONG, INTEGERS, FLOATS)))
 
     # ---- lines ----
 

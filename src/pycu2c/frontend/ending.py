@@ -7,7 +7,7 @@ from pycu2c.diagnostics import Label, fail
 from pycu2c.dtypes import Kind
 from pycu2c.frontend.frame import Frame, Items, Value, number
 from pycu2c.frontend.structured import packed, result_type
-from pycu2c.ir.construct import const
+from pycu2c.ir.construct import zero
 from pycu2c.ir.nodes import Body, Const, Expr, If, Return, Stmt
 from pycu2c.ir.walk import children, map_stmt
 from pycu2c.source import Span
@@ -70,4 +70,4 @@ def _nothing(kind: Scalar, span: Span) -> Expr:
             Label(span, "a function that returns a record ends the thread here"),
             help="return the fields as a tuple",
         )
-    return const(0, span, kind)
+    return zero(kind, span)

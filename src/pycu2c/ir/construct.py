@@ -63,6 +63,15 @@ def literal(value: object, span: Span) -> Expr:
     return Pack(parts, kind, span)
 
 
+def zero(kind: Scalar, span: Span) -> Expr:
+    """The 0 of a type; of complex numbers and records, of each part."""
+    if not kind.dtype.fields:
+        return const(0, span, kind)
+    weak = kind.weak and kind.dtype.is_complex
+    parts = tuple(zero(Scalar(field.dtype, weak), span) for field in kind.dtype.fields)
+    return Pack(parts, kind, span)
+
+
 def number_of(e: Const) -> Number:
     """The number that a Const means: a numpy scalar if it is strong."""
     return e.value if e.type == WEAK_INT else convert(e.value, e.type)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from pycu2c.ir.construct import const
+from pycu2c.ir.construct import zero
 from pycu2c.ir.nodes import (
     Assign,
     Body,
@@ -80,8 +80,8 @@ def _with_declarations(s: Stmt, variables: list[Var], body: Body) -> list[Stmt]:
         if isinstance(s, Assign) and s.var.name == var.name and not _reads(s, var.name):
             return [*out, Declare(s.var, s.value, s.span)]
         assert isinstance(var.type, Scalar)
-        zero = const(0, s.span, var.type) if flow(body, var.name, False).unsafe else None
-        out.append(Declare(var, zero, s.span))
+        start = zero(var.type, s.span) if flow(body, var.name, False).unsafe else None
+        out.append(Declare(var, start, s.span))
     return [*out, s]
 
 
