@@ -65,12 +65,14 @@ class DType:
 
     @property
     def alignment(self) -> int:
-        """Bytes at whose multiples a value lies; 1 where a field of a record lies anywhere else."""
+        """Bytes at whose multiples a value lies; 1 where a record is laid out otherwise than C
+        would: a field lies elsewhere, or the elements of an array do."""
         if self.kind is not Kind.RECORD:
             return self.size
-        if any(f.offset % f.dtype.alignment for f in self.fields):
+        widest = max((f.dtype.alignment for f in self.fields), default=1)
+        if self.size % widest or any(f.offset % f.dtype.alignment for f in self.fields):
             return 1
-        return max(f.dtype.alignment for f in self.fields)
+        return widest
 
     @property
     def size(self) -> int:
