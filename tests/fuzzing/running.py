@@ -36,8 +36,6 @@ from pycu2c.types import Signature
 
 EXACT = Options(fmad=False)
 ARCH = "sm_90"  # where there is no GPU to ask
-# gcc 12 gives int(-0.5) as a float, and 0.0 - float(0), the sign of -0.0 without these
-SIGNS_OF_ZERO = ("-ftrapping-math", "-frounding-math")
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,8 +224,7 @@ def _compiled_c(entries: list[tuple[str, str]], folder: Path) -> Binary:
     compiler = cc.find_compiler()
     flags = (
         *cc.FLAGS,
-        "-ffp-contract=off",
-        *SIGNS_OF_ZERO,
+        *cc.arithmetic_flags(EXACT),
         "-shared",
         "-pthread",
         "-o",

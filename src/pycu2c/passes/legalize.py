@@ -66,6 +66,7 @@ from pycu2c.operators import (
     NEG,
     NOT,
     OR,
+    POS,
     POW,
     QUOTIENT,
     REMAINDER,
@@ -254,6 +255,8 @@ class _Legalizer:
         own = scalar_type(new.operand)
         if own.dtype.is_half and new.op is not NOT:
             return half_result(unary(new.op, half_cast_to(new.operand), new.span), new)
+        if new.op is POS and own.dtype.is_complex:  # C has none of a struct
+            return new.operand
         if new.op is NEG and own.dtype.is_complex:
             return Apply(NEGATED, (new.operand,), own, new.span)
         if new.op not in (NEG, INVERT) or not own.dtype.is_integer:

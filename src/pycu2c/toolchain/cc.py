@@ -67,7 +67,7 @@ class Compiler:
 def compile(text: str, entry: str, *, options: Options = DEFAULT, cache: bool = True) -> Binary:
     """Compile C to a shared object. ``cache=False`` neither reads nor writes the disk cache."""
     compiler = find_compiler()
-    flags = (*FLAGS, *_arithmetic(options))
+    flags = (*FLAGS, *arithmetic_flags(options))
     identity = (*compiler.command, compiler.version, *flags, *_LINK, *_LIBRARIES, machine())
     key = disk.key_of(text, *identity)
     found = disk.load(key, ".so") if cache else None
@@ -78,11 +78,14 @@ def compile(text: str, entry: str, *, options: Options = DEFAULT, cache: bool = 
     return Binary("so", entry, text, data, path, log)
 
 
-# with fmad=False results are equal to the bit, and gcc is to keep the sign of a zero too
-_TO_THE_BIT = ("-ftrapping-math", "-frounding-math")
+# With fmad=False results are equal to the bit. gcc is to keep the sign of a zero too; and its
+# vectoriser makes vfmaddsub of a product of complex numbers whatever -ffp-contract says, so that
+# the processor must have none.
+_NO_FMA = ("-mno-fma", "-mno-avx512f") if platform.machine() in ("x86_64", "AMD64") else ()
+_TO_THE_BIT = ("-ftrapping-math", "-frounding-math", *_NO_FMA)
 
 
-def _arithmetic(options: Options) -> tuple[str, ...]:
+def arithmetic_flags(options: Options) -> tuple[str, ...]:
     contract = f"-ffp-contract={'fast' if options.fmad else 'off'}"
     if options.fastmath:
         return (contract, *_FAST)
