@@ -16,7 +16,7 @@ from pycu2c.frontend.sequence import before, has_effect, in_order, kept, variabl
 from pycu2c.frontend.variables import read, set_value, set_variable
 from pycu2c.intrinsics.dtype_names import scalar_named
 from pycu2c.ir.construct import integer, is_atom, scalar_type
-from pycu2c.ir.nodes import Apply, Call, Const, Expr, Load, Store, Var, View
+from pycu2c.ir.nodes import Apply, Body, Call, Const, Expr, Load, Store, Var, View
 from pycu2c.ir.walk import expressions
 from pycu2c.operators import ADD, BY_NODE, Operator
 from pycu2c.source import Span
@@ -148,8 +148,9 @@ def augmented(frame: Frame, node: ast.AugAssign) -> None:
             right = frame.number(node.value)
         if written:
             old = number(kept(frame, old, "old"))
-        for s in written:
-            frame.emit(s)
+            later = tuple(written)
+            place = replace(place, first=tuple(_before(frame, e, later) for e in place.first))
+            frame.emit_all(written)
         _store(frame, place, binary(frame, operator, old, right, span), span)
         return
     name = frame.ranges.names.get(id(node.target))
@@ -180,6 +181,13 @@ def _target_place(frame: Frame, target: ast.expr) -> View:
     assert isinstance(target, ast.Attribute)
     array = subscripts.array_value(frame, frame.value(target.value), target.value)
     return subscripts.field_place(frame, array, target.attr, frame.span(target))
+
+
+def _before(frame: Frame, index: Expr, later: Body) -> Expr:
+    """An index that statements after it could change, kept before them."""
+    found = before(frame, index, later)
+    assert not isinstance(found, (Static, Items, Closure))
+    return found
 
 
 def _settled_index(frame: Frame, index: Expr) -> Expr:
