@@ -11,7 +11,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 
 from fuzzing.cases import text_of
-from fuzzing.running import Outcome, run_texts
+from fuzzing.running import MARKS, Outcome, run_texts
 
 _FORK = multiprocessing.get_context("fork")
 LIMITS = {"cpu": 5.0, "cuda": 30.0, "nvrtc": 60.0}  # seconds from one outcome to the next
@@ -29,10 +29,10 @@ class _Work:
     pipe: Connection
     heard: float
     outcomes: list[Outcome] = field(default_factory=list)
-    compiled: bool = False
+    reached: str = ""  # the last of MARKS that it has said
 
     def overdue(self) -> bool:
-        limit = LIMITS[self.target] if self.compiled else COMPILING
+        limit = LIMITS[self.target] if self.reached == "compiled" else COMPILING
         return time.monotonic() - self.heard > limit
 
     def left(self) -> list[tuple[str, int]]:
@@ -63,8 +63,8 @@ def _hear(work: _Work) -> str:
             found = work.pipe.recv()
             if found is None:
                 return "done"
-            if found.status == "compiled":
-                work.compiled = True
+            if found.status in MARKS:
+                work.reached = found.status
             else:
                 work.outcomes.append(found)
             work.heard = time.monotonic()
@@ -110,9 +110,19 @@ def run_all(
             _end(work)
             yield from work.outcomes
             rest = work.left()
-            if state != "done" and rest:
-                yield Outcome(rest[0][0], state.split()[0], state, rest[0][1])
-                waiting += [rest[1:]] if rest[1:] else []
+            if state == "done" or not rest:
+                continue
+            if work.reached == "prepared" and len(rest) > 1:  # all are compiled as one program
+                waiting += [rest[: len(rest) // 2], rest[len(rest) // 2 :]]
+                continue
+            yield _ended(work, *rest[0], state)
+            waiting += [rest[1:]] if rest[1:] else []
+
+
+def _ended(work: _Work, text: str, seed: int, state: str) -> Outcome:
+    """Of the case at which a process ended."""
+    in_compiler = state.startswith("died") and work.reached == "prepared" and work.target != "cpu"
+    return Outcome(text, "compiler-died" if in_compiler else state.split()[0], state, seed)
 
 
 def run_alone(text: str, target: str) -> Outcome:
@@ -123,4 +133,4 @@ def run_alone(text: str, target: str) -> Outcome:
         wait([work.pipe], timeout=0.1)
         state = _hear(work)
     _end(work)
-    return work.outcomes[0] if work.outcomes else Outcome(text, state.split()[0], state)
+    return work.outcomes[0] if work.outcomes else _ended(work, text, -1, state)

@@ -40,7 +40,7 @@ ARCH = "sm_90"  # where there is no GPU to ask
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a case: ``same``, ``undefined``, or a failure.
+    """What became of a case: ``same``, ``undefined``, ``compiler-died``, or a failure.
 
     Failures are ``refused`` (a CompileError), ``crash`` (an exception), ``c-refused`` and
     ``wrong``; ``died`` and ``hung`` are found by those who wait for the process.
@@ -54,7 +54,7 @@ class Outcome:
 
     @property
     def failed(self) -> bool:
-        return self.status not in ("same", "undefined", "compiled")
+        return self.status not in ("same", "undefined", *FAULTS_OF_OTHERS, *MARKS)
 
     @property
     def kind(self) -> str:
@@ -67,6 +67,14 @@ class Outcome:
         return f"{self.status}: {re.sub(r'[^A-Za-z ]+', '', said)[:80].strip()}"
 
 
+# What is no fault of the compiler under test, each with its reason. They are counted.
+FAULTS_OF_OTHERS = {
+    "compiler-died": "NVRTC 13 ends the process with a segmentation fault on some valid C, such as "
+    "a loop in an `if` where another `if` divides a double by a constant 0 and then stores an "
+    "element that it chooses by it"
+}
+MARKS = ("prepared", "compiled")
+PREPARED = Outcome("", "prepared")  # the target's compiler is next
 COMPILED = Outcome("", "compiled")  # launches follow: whoever waits may lose patience
 
 
@@ -87,13 +95,14 @@ def arguments_of(case: Case) -> list[Any]:
 
 def run_seeds(seeds: Sequence[int], target: str) -> list[Outcome]:
     found = run_texts([text_of(s) for s in seeds], target, list(seeds))
-    return [outcome for outcome in found if outcome is not COMPILED]
+    return [outcome for outcome in found if outcome.status not in MARKS]
 
 
 def run_texts(texts: Sequence[str], target: str, seeds: Sequence[int] = ()) -> Iterator[Outcome]:
     """What becomes of each case on ``cpu``, ``cuda``, or ``nvrtc`` (compiled alone).
 
-    First come those that do not get as far as a launch; then COMPILED, and the others in order.
+    First come those that do not get as far as a compiler; then PREPARED, and COMPILED, and the
+    others in order.
     """
     prepared: list[_Prepared] = []
     with np.errstate(all="ignore"), warnings.catch_warnings():
@@ -105,6 +114,7 @@ def run_texts(texts: Sequence[str], target: str, seeds: Sequence[int] = ()) -> I
                 yield found
             else:
                 prepared.append(found)
+        yield PREPARED
         yield from _TARGETS[target](prepared)
 
 
