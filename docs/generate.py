@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from pycu2c import catalogue
 from pycu2c.diagnostics import RULES
 from pycu2c.frontend import refusals
 from pycu2c.frontend.refusals import Refusal
@@ -21,9 +22,22 @@ sys.path.insert(0, str(HERE))
 stub = __import__("generate_stub").stub
 
 
+ERRORS = """# Compile errors
+
+Each message begins with a code. Its section here has programs that break the rule, what pycu2c says
+of them, and the same programs cured; `pycu2c errors CODE` shows it in a terminal. The tests run all
+of these programs.
+
+| code | rule |
+|---|---|
+"""
+
+
 def errors() -> str:
-    rows = [f"| `{code}` | {title} |" for code, title in sorted(RULES.items())]
-    return "# Compile errors\n\n| code | rule |\n|---|---|\n" + "\n".join(rows) + "\n"
+    """The catalogue, a section for each code."""
+    codes = sorted(RULES)
+    rows = "".join(f"| [`{code}`](#{code}) | {cell(RULES[code])} |\n" for code in codes)
+    return ERRORS + rows + "\n" + "\n".join(map(catalogue.as_markdown, codes))
 
 
 def intrinsics() -> str:

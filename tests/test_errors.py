@@ -83,7 +83,7 @@ TREES = {  # what no function at the top of a file can have
     "y = x[*x]": "starred",
 }
 if sys.version_info >= (3, 12):
-    TREES["type x = int"] = "type-alias"
+    TREES["type x = int"] = "class"
 
 
 def refused_trees() -> list[Diagnostic]:

@@ -1,5 +1,5 @@
 """The command line: ``pycu2c emit`` shows what a kernel becomes, ``pycu2c explain`` what it
-costs, ``pycu2c doctor`` what is here."""
+costs, ``pycu2c errors`` what an error means, ``pycu2c doctor`` what is here."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ import sys
 import warnings
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
-from pycu2c.diagnostics import CompileError
+from pycu2c.catalogue import as_text
+from pycu2c.diagnostics import RULES, CompileError
 from pycu2c.doctor import report
 from pycu2c.emit.statements import Comments
 from pycu2c.explain.notes import as_objects, shown
@@ -64,8 +65,7 @@ def emit(
             _generated(kernel, target, _types(kernel, signature), arch, comments), target, output
         )
     except CompileError as error:
-        click.echo(str(error), err=True)
-        sys.exit(1)
+        _refuse(error)
     except (BadSignature, ToolchainError) as error:
         raise click.ClickException(str(error)) from None
 
@@ -80,11 +80,27 @@ def explain(place: str, signature: str | None, form: str) -> None:
         kernel = _find(*_parted(place))
         notes = kernel.launcher.notes(_types(kernel, signature))
     except CompileError as error:
-        click.echo(str(error), err=True)
-        sys.exit(1)
+        _refuse(error)
     except BadSignature as error:
         raise click.ClickException(str(error)) from None
     click.echo(json.dumps(as_objects(notes), indent=2) if form == "json" else shown(notes).rstrip())
+
+
+@main.command()
+@click.argument("code", required=False, type=click.Choice(sorted(RULES)), metavar="[CODE]")
+def errors(code: str | None) -> None:
+    """Show programs that CODE is reported for, and the same programs cured; list all codes."""
+    if code is not None:
+        click.echo(as_text(code))
+        return
+    width = max(map(len, RULES))
+    for name, rule in sorted(RULES.items()):
+        click.echo(f"{name:{width}}  {rule}")
+
+
+def _refuse(error: CompileError) -> NoReturn:
+    click.echo(f"{error}\n\n`pycu2c errors {error.code}` shows an example and its cure.", err=True)
+    sys.exit(1)
 
 
 @main.command()

@@ -18,14 +18,12 @@ RULES: dict[str, str] = {
     "array-assign": "an array variable is bound once",
     "barrier-place": "a barrier stands where a block can meet",
     "call": "a kernel calls intrinsics, device functions and the supported part of Python",
-    "condition": "a condition is a number",
     "constant-needed": "this must be known when the kernel is compiled",
     "constant-range": "a constant fits the type that it meets",
     "dtype": "a dtype has a name that is known",
     "index-count": "an element is named by one index per axis",
     "index-range": "a constant index lies inside its axis",
     "index-type": "an array is indexed by an integer",
-    "intrinsic-value": "an intrinsic is called, not used as a value",
     "join": "a variable has one type where branches meet",
     "maybe-undefined": "a variable is assigned on every path that leads to a read of it",
     "name": "a name is defined before it is used",
@@ -43,7 +41,7 @@ RULES: dict[str, str] = {
     # Python that is not in the subset
     "assignment-target": "a value is assigned to a name, an element, or a tuple of these",
     "async": "a kernel runs from start to end without waiting",
-    "class": "classes are defined outside of a kernel",
+    "class": "classes and types are defined outside of a kernel",
     "comparison": "values are compared with == and <, in a tuple with `in`, with None by `is`",
     "comprehension": "a comprehension makes a tuple",
     "context-manager": "a kernel opens and closes nothing",
@@ -61,7 +59,6 @@ RULES: dict[str, str] = {
     "slice": "a subscript takes one index or slice for each axis",
     "starred": "`*` is of a tuple, in a call or another tuple",
     "string": "strings are known when the kernel is compiled",
-    "type-alias": "types are named outside of a kernel",
     "unused-value": "a statement has an effect",
 }
 

@@ -55,7 +55,7 @@ STATEMENTS: dict[type[ast.stmt], Refusal] = {
 }
 
 TYPE_ALIAS = Refusal(
-    "type-alias", "a type is named inside a kernel", "move it to the top of the file", "type"
+    "class", "a type is named inside a kernel", "move it to the top of the file", "type"
 )
 if sys.version_info >= (3, 12):
     STATEMENTS[ast.TypeAlias] = TYPE_ALIAS

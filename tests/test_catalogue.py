@@ -1,0 +1,121 @@
+"""The catalogue of errors: each code has programs, wrong and cured, and both are as it says."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from pycu2c import catalogue, kernel
+from pycu2c.cli import main
+from pycu2c.diagnostics import RULES
+from pycu2c.kernel import Kernel
+from pycu2c.types import Array, Constant, Scalar, Tuple
+
+FOLDER = Path(catalogue.__file__).parent / "errors"
+CASES = [
+    pytest.param(code, case, id=f"{code}-{number}")
+    for code in sorted(RULES)
+    for number, case in enumerate(catalogue.cases(code), start=1)
+]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a message says: its code, and the place of its first carets."""
+
+    code: str
+    line: int
+    text: str
+
+
+def shown(message: str, program: str) -> list[Shown]:
+    """Each error or warning of a message."""
+    found = []
+    for part in re.split(r"^(?=(?:error|warning)\[)", message, flags=re.M)[1:]:
+        title = re.match(r"\w+\[([\w-]+)\]: (.*)", part)
+        assert title is not None
+        assert title[2] == RULES[title[1]]
+        place = re.search(r"--> wrong\.py:(\d+):(\d+)\n", part)
+        carets = re.search(r"\^+", part)
+        if place is None or carets is None:
+            found.append(Shown(title[1], 0, ""))
+            continue
+        line, column = int(place[1]), int(place[2]) - 1
+        text = program.splitlines()[line - 1][column : column + len(carets[0])]
+        found.append(Shown(title[1], line, text))
+    return found
+
+
+def marks(case: catalogue.Case, code: str) -> list[Shown]:
+    found = [
+        Shown(code, line, text)
+        for line, full in enumerate(case.marked.splitlines(), start=1)
+        for text in re.findall("«(.*?)»", full)
+    ]
+    return found or [Shown(code, 0, "")]
+
+
+@pytest.mark.parametrize(("code", "case"), CASES)
+def test_the_wrong_program_gives_this_error_at_its_mark(code: str, case: catalogue.Case) -> None:
+    assert shown(catalogue.message(case.wrong), case.wrong) == marks(case, code)
+
+
+@pytest.mark.parametrize(("code", "case"), CASES)
+def test_the_cured_program_runs(code: str, case: catalogue.Case) -> None:
+    """It says nothing, and each of its kernels has C text and runs on the reference."""
+    assert catalogue.message(case.cured) == ""
+    space = catalogue.run(case.cured, "cured.py")
+    kernels = [value for value in space.values() if isinstance(value, Kernel)]
+    assert kernels
+    for k in kernels:
+        if k.signature is None:  # the program has launched it
+            continue
+        for text in ("c", "cuda"):
+            assert k.name in k.inspect(text)
+        again = kernel(signature=k.signature, backend="python")(k.python)
+        again[1, 4](*map(argument, k.signature.parameters))
+
+
+def argument(kind: Scalar | Array | Tuple | Constant) -> object:
+    """Something to launch a kernel with."""
+    if isinstance(kind, Array):
+        return np.full((8,) * kind.ndim, 2, kind.dtype.numpy)
+    assert isinstance(kind, Scalar)
+    return kind.dtype.numpy.type(1).item()
+
+
+def test_only_codes_have_a_page() -> None:
+    assert {path.stem for path in FOLDER.iterdir()} == set(RULES)
+
+
+@pytest.mark.parametrize("code", sorted(RULES))
+def test_a_code_has_a_case_and_prose_is_short(code: str) -> None:
+    found = catalogue.cases(code)
+    assert found
+    for case in found:
+        assert all(len(line) <= 100 for line in case.remark.splitlines())
+        assert case.wrong.endswith("\n")
+
+
+def test_the_command_shows_a_page() -> None:
+    text = CliRunner().invoke(main, ["errors", "index-type"]).output
+    assert text.startswith("index-type: an array is indexed by an integer\n")
+    assert "    out[i / 2] = a[i]\n" in text
+    assert "error[index-type]" in text
+    assert "    out[i // 2] = a[i]\n" in text
+
+
+def test_the_command_lists_the_codes() -> None:
+    lines = CliRunner().invoke(main, ["errors"]).output.splitlines()
+    assert [line.split()[0] for line in lines] == sorted(RULES)
+
+
+def test_the_command_knows_no_other_code() -> None:
+    result = CliRunner().invoke(main, ["errors", "index-typo"])
+    assert result.exit_code == 2
+    assert "index-type" in result.output
