@@ -16,7 +16,8 @@ from typing import Any
 from pycu2c.diagnostics import RULES, CompileError, CompileWarning
 
 _CASE = re.compile(
-    r"(?P<remark>.*?)```python wrong\n(?P<wrong>.*?)```\s*```python cured\n(?P<cured>.*?)```\s*", re.S
+    r"(?P<remark>.*?)```python wrong\n(?P<wrong>.*?)```\s*```python cured\n(?P<cured>.*?)```\s*",
+    re.S,
 )
 _MARKS = str.maketrans("", "", "«»")
 

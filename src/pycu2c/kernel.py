@@ -60,6 +60,8 @@ class Kernel(Generic[P]):
     types, or earlier by ``compile``.
     """
 
+    __pycu2c_kernel__ = True  # what an error about a call in a kernel looks for
+
     def __init__(
         self,
         function: FunctionType,

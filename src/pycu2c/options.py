@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 
 from pycu2c.dtypes import FLOAT32, FLOAT64, DType
 from pycu2c.intrinsics.dtype_names import scalar_named
+from pycu2c.nearest import nearest
 
 
 class BadOption(TypeError):
@@ -59,6 +59,6 @@ def check_names(given: Iterable[str], known: Iterable[str]) -> None:
     names = [*known, *NAMES]
     for name in given:
         if name not in names:
-            near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-            cure = f"did you mean {near[0]}?" if near else f"it has {', '.join(names)}"
+            near = nearest(name, names, cutoff=0.5)
+            cure = f"did you mean {near}?" if near else f"it has {', '.join(names)}"
             raise BadOption(f"@kernel has no option {name!r}: {cure}")

@@ -53,7 +53,7 @@ def annotated(frame: Frame, node: ast.AnnAssign) -> None:
     if wanted is None:
         fail(
             "dtype",
-            Label(frame.span(node.annotation), "this names no scalar type"),
+            Label(frame.span(node.annotation), f"{shown(annotation)} names no type of numbers"),
             help="write float32, int32, …; arrays need no annotation",
         )
     _declare(frame, node, wanted)
@@ -68,10 +68,13 @@ def _declare(frame: Frame, node: ast.AnnAssign, wanted: Scalar) -> None:
     if name is None:
         raise Unknown
     if frame.declared.setdefault(name, wanted) != wanted:
+        first = frame.origins.get(name)
+        before = [Label(first, f"and here `{frame.declared[name]}`")] if first else []
         fail(
             "join",
             Label(frame.span(node.annotation), f"here `{node.target.id}` is `{wanted}`"),
-            help=f"it is declared as `{frame.declared[name]}` elsewhere: use two names",
+            *before,
+            help=f"it is declared as `{frame.declared[name]}` before: use two names",
         )
 
 
@@ -131,7 +134,12 @@ def _store(frame: Frame, place: View, value: Value, span: Span) -> None:
         value = views.loaded(value, value.span)
     given = number(value, "the value")
     if given.type != wanted and Kind.RECORD in (wanted.dtype.kind, scalar_type(given).dtype.kind):
-        fail("store-type", Label(span, f"this is `{wanted}`"), Label(given.span, shown(given)))
+        fail(
+            "store-type",
+            Label(span, f"this is `{wanted}`"),
+            Label(given.span, f"and this {shown(given)}"),
+            help="store a record of the same dtype, or field by field: a[i].x = …",
+        )
     stored = coerce(given, wanted)
     frame.emit(Store(place.array, place.first, stored, span, place.path))
 
@@ -224,8 +232,9 @@ def _items_of(frame: Frame, target: ast.Tuple | ast.List, value: Value) -> Items
             return Items(tuple(parts), value.span)
     fail(
         "unpack",
-        Label(frame.span(target), f"{len(target.elts)} names"),
+        Label(frame.span(target), views.counted(len(target.elts), "name", "names")),
         Label(value.span, f"{shown(value)} is not a tuple"),
+        help="write one name, or a tuple of values",
     )
 
 
@@ -238,8 +247,9 @@ def _matched(
     if len(targets) != len(items) if not places else len(targets) - 1 > len(items):
         fail(
             "unpack",
-            Label(frame.span(target), f"{len(targets)} names"),
-            Label(value.span, f"{len(items)} values"),
+            Label(frame.span(target), views.counted(len(targets), "name", "names")),
+            Label(value.span, views.counted(len(items), "value", "values")),
+            help="write a name for each value, `_` for those not needed, or `*rest` for the rest",
         )
     for place in places:
         starred = targets[place]

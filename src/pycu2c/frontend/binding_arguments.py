@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn, TypeAlias
@@ -12,6 +11,7 @@ from pycu2c.diagnostics import Label, fail
 from pycu2c.frontend.bindings import parameters
 from pycu2c.frontend.frame import Frame, Items, Value
 from pycu2c.frontend.sequence import acts, in_order, kept
+from pycu2c.nearest import did_you_mean
 from pycu2c.source import Span
 
 Given: TypeAlias = tuple[str | None, Value, Span]  # a keyword or none, the value, where
@@ -84,12 +84,8 @@ class Binder:
         known = [a.arg for a in (*self.own.args, *self.own.kwonlyargs)]
         if keyword in known:
             return
-        near = difflib.get_close_matches(keyword, known, n=1)
-        self._refuse(
-            span,
-            f"{self.name} has no parameter `{keyword}`",
-            f"did you mean `{near[0]}`?" if near else "",
-        )
+        cure = did_you_mean(keyword, known, "")
+        self._refuse(span, f"{self.name} has no parameter `{keyword}`", cure)
 
     def _refuse(self, span: Span, text: str, cure: str = "") -> NoReturn:
         known = ", ".join(a.arg for a in parameters(self.own))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pycu2c.diagnostics import CompileError, Diagnostic, Label, fail
 from pycu2c.dtypes import Kind
@@ -75,10 +75,12 @@ class _ModuleBuilder:
         """Build one function: walk until the types of its variables are those found before."""
         parameters = parameters_of(source.tree.args)
         if len(parameters) != len(types):
+            names = ", ".join(p.arg for p in parameters)
             fail(
                 "signature",
-                Label(source.span(source.tree), f"{len(parameters)} parameters"),
-                help=f"the signature has {len(types)} types",
+                Label(source.span(source.tree), f"{len(parameters)} parameters: {names}"),
+                help=f"the signature has {len(types)}: {', '.join(map(str, types)) or 'none'}; "
+                "write one type for each parameter",
             )
         problems = check(source)
         if problems:
@@ -93,8 +95,8 @@ class _ModuleBuilder:
             plain = name.split(".")[0]
             fail(
                 "name",
-                Label(span, f"`{plain}` gets its values from itself alone"),
-                help=f"give {plain} a first value",
+                Label(span, f"`{plain}` is computed from itself, and has no first value"),
+                help=f"give {plain} a value before the loop",
             )
         return self._finished(source, frame, body, types)
 
@@ -146,12 +148,14 @@ class _ModuleBuilder:
         if source in self._active:
             fail(
                 "recursion",
-                Label(span, f"{source.name} is being compiled already"),
+                Label(span, f"{source.name} calls itself, here or through others"),
                 help="write it as a loop",
             )
         self._active.append(source)
         try:
             built = self.function(source, types, is_kernel=False)
+        except CompileError as error:
+            raise _with_call(error, Label(span, _called(source, types))) from None
         finally:
             self._active.pop()
         twins = sum(s is source for s, _ in self.devices)
@@ -161,6 +165,18 @@ class _ModuleBuilder:
             name, built.name, built.parameters, built.result, built.body, built.span
         )
         return self.devices[key], self.results[key]
+
+
+def _called(source: Source, types: Types) -> str:
+    if source.name != source.python.__name__ or not types:
+        return "called here"  # one defined inside of another also takes what it reads from there
+    return f"called here, with {', '.join(f'`{kind}`' for kind in types)}"
+
+
+def _with_call(error: CompileError, call: Label) -> CompileError:
+    """The mistakes of a function with the call that led to them."""
+    found = error.diagnostics
+    return CompileError(replace(d, labels=(*d.labels, call)) for d in found)
 
 
 def called_by(kernel: Function, devices: tuple[Function, ...]) -> tuple[Function, ...]:
@@ -249,14 +265,18 @@ def _result(frame: Frame, body: Body) -> ParameterType:
         if common is None:
             first = frame.results[0]
             fail(
-                "return-type", Label(span, f"here `{given}`"), Label(first[1], f"here `{first[0]}`")
+                "return-type",
+                Label(span, f"here `{given}`"),
+                Label(first[1], f"and here `{first[0]}`"),
+                help="return a value of one type on every path, such as math.nan for none",
             )
         result = common
     assert result is not None
     if result != NONE and not always_leaves(body):
         fail(
             "return-type",
-            Label(frame.span(frame.source.tree), f"it can end without giving its `{result}`"),
+            Label(frame.span(frame.source.tree), "it can end without a return"),
+            Label(frame.results[0][1], f"and here it returns `{result}`"),
             help="end it with a return of a value",
         )
     return result

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import difflib
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -30,6 +29,7 @@ from pycu2c.intrinsics.registry import Effect, Intrinsic, bound_to
 from pycu2c.ir.construct import both, cast, const, integer, number_of, scalar_type, truth
 from pycu2c.ir.nodes import Allocate, Apply, Const, Expr, Junction, Pack, Var, View
 from pycu2c.ir.walk import expressions
+from pycu2c.nearest import did_you_mean
 from pycu2c.operators import ADD, FLOORDIV, MOD, POS, Operator
 from pycu2c.source import Span
 from pycu2c.types import (
@@ -110,11 +110,10 @@ def _arguments(frame: Frame, node: ast.Call, names: tuple[str, ...], what: str) 
     for keyword in node.keywords:
         name = keyword.arg or "**"
         if name not in names or name in given:
-            near = difflib.get_close_matches(name, names, n=1)
             fail(
                 "argument-count",
                 Label(frame.span(keyword), f"{what} has no parameter `{name}` left to fill"),
-                help=f"did you mean `{near[0]}`?" if near else f"it takes ({', '.join(names)})",
+                help=did_you_mean(name, names, f"it takes ({', '.join(names)})"),
             )
         given[name] = keyword.value
     missing = [n for n in names if n not in given]

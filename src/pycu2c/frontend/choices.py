@@ -184,7 +184,7 @@ def _branched(
         with frame.block() as inside:
             for s in written:
                 frame.emit(s)
-            set_value(frame, name, value, span)
+            set_value(frame, name, value, value.span)
         blocks.append(tuple(inside))
     frame.emit(If(test, blocks[0], blocks[1], span))
     return read(frame, name, span)

@@ -6,9 +6,10 @@ import ast
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import NoReturn, TypeAlias
 
 from pycu2c.diagnostics import CompileError, Diagnostic, Label, fail
+from pycu2c.frontend.cures import described, instead_of_object
 from pycu2c.frontend.liveranges import LiveRanges, live_ranges
 from pycu2c.frontend.unrolling import Copies
 from pycu2c.ir.nodes import ConstantArray, Expr, Function, Return, Stmt, Var
@@ -103,6 +104,7 @@ class Frame:
     copies: Copies = field(default_factory=Copies)  # of the bodies of loops written out
     ended: list[Return] = field(default_factory=list)  # in a function: those of raises
     unknown: list[tuple[str, Span]] = field(default_factory=list)  # reads that have no type yet
+    broken: set[str] = field(default_factory=set)  # variables that an error was found for
     target: str | None = None  # the name that the next allocated array gets
     _fresh: int = 0
 
@@ -216,11 +218,16 @@ class Frame:
         return Var(name, known, span)
 
 
+def is_fresh(name: str) -> bool:
+    """Whether a variable is the compiler's own, from ``Frame.fresh``."""
+    return ".t" in name
+
+
 def shown(value: Value) -> str:
     """A value as errors name it."""
     match value:
         case Static():
-            return f"`{getattr(value.value, '__name__', None) or repr(value.value)}`"
+            return described(value.value)
         case Items():
             return f"a tuple of {len(value.items)}"
         case Closure():
@@ -232,7 +239,8 @@ def shown(value: Value) -> str:
 def number(value: Value, what: str = "this") -> Expr:
     """The value as an expression that is a number, or an error that says what it is."""
     if isinstance(value, (Static, Closure)):
-        fail("type-needed", Label(value.span, f"{what} is {shown(value)}, not a number"))
+        cure = instead_of_object(value.value) if isinstance(value, Static) else "call it: f(…)"
+        fail("type-needed", Label(value.span, f"{what} is {shown(value)}, not a number"), help=cure)
     if isinstance(value, Items):
         fail(
             "type-needed",
@@ -246,5 +254,14 @@ def number(value: Value, what: str = "this") -> Expr:
             help="index it: a kernel works on one element at a time, a[i]",
         )
     if not isinstance(value.type, Scalar):
-        fail("type-needed", Label(value.span, f"{what} gives no value"))
+        nothing(value.span)
     return value
+
+
+def nothing(span: Span) -> NoReturn:
+    """A call stands for a value, and gives none."""
+    fail(
+        "type-needed",
+        Label(span, "this call returns nothing"),
+        help="end the function with `return …`; what only does something is a statement",
+    )

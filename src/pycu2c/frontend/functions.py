@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
-from types import FunctionType
 from typing import NoReturn
 
 from pycu2c.diagnostics import Label, fail
 from pycu2c.frontend import scope, views
 from pycu2c.frontend.binding_arguments import Binder, given_values, in_order_of_call
 from pycu2c.frontend.bindings import FunctionLike, free_names, parameters
+from pycu2c.frontend.cures import refused_function
 from pycu2c.frontend.ending import value_of_call
 from pycu2c.frontend.frame import Closure, Frame, Items, LocalFunction, Static, Unknown, Value
 from pycu2c.frontend.sequence import in_order, kept, variable_of, with_inside
@@ -85,21 +85,8 @@ def _defaults(source: Source) -> dict[str, Value]:
 
 
 def _not_callable(callee: Static, span: Span) -> NoReturn:
-    value = callee.value
-    name = getattr(value, "__name__", None) or type(value).__name__
-    if isinstance(value, FunctionType):
-        fail(
-            "call",
-            Label(span, f"`{name}` is an ordinary Python function"),
-            help=f"decorate {name} with @device",
-        )
-    module = getattr(value, "__module__", None)
-    fail(
-        "call",
-        Label(span, f"`{f'{module}.' if module else ''}{name}` is not known to kernels"),
-        help="call math functions, cuda.*, min max abs round int float bool len, "
-        "dtypes as conversions, and functions decorated with @device",
-    )
+    text, cure = refused_function(callee.value)
+    fail("call", Label(span, text), help=cure)
 
 
 # ---- functions inside of functions -------------------------------------------------------------

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import ast
 import builtins
-import difflib
-from types import FunctionType, ModuleType
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 from pycu2c import dtypes
-from pycu2c.diagnostics import Label, fail
+from pycu2c.diagnostics import CompileError, Label, fail
+from pycu2c.frontend.cures import defined_elsewhere
+from pycu2c.frontend.early import unassigned
 from pycu2c.frontend.frame import Closure, Frame, Items, Static, Unknown, Value
 from pycu2c.frontend.variables import at, read
 from pycu2c.intrinsics.numba_names import numba_name
 from pycu2c.intrinsics.registry import bound_to
 from pycu2c.ir import construct
 from pycu2c.ir.nodes import Apply, ConstantArray, Var
+from pycu2c.nearest import did_you_mean
 from pycu2c.source import Span
 from pycu2c.types import WEAK_INT, Array, Scalar, Space
 from pycu2c.values import scalar_of
@@ -36,18 +38,18 @@ def resolve(frame: Frame, node: ast.Name) -> Value:
         return _local(frame, node)
     found = lookup(frame.source.python, node.id)
     if isinstance(found, _Missing):
-        near = difflib.get_close_matches(node.id, _visible(frame), n=1)
+        cure = did_you_mean(node.id, _visible(frame), "define or import it before the kernel")
         fail(
             "name",
             Label(frame.span(node), f"`{node.id}` is not defined"),
-            help=f"did you mean `{near[0]}`?" if near else "define or import it before the kernel",
+            help=defined_elsewhere(node.id) or cure,
         )
     return placed(frame, found, node.id, frame.span(node))
 
 
 def _local(frame: Frame, node: ast.Name) -> Value:
     if any(node is missing for missing in frame.ranges.undefined):
-        fail("name", Label(frame.span(node), f"`{node.id}` is read before it is assigned"))
+        raise CompileError([unassigned(frame.source, node)])
     name = frame.ranges.names.get(id(node))
     if name is None:  # in code that cannot be reached
         raise Unknown
@@ -170,14 +172,18 @@ def attribute(frame: Frame, owner: Static, name: str, node: ast.Attribute) -> Va
     try:
         found = getattr(owner.value, name)
     except AttributeError:
-        shown = ast.unparse(node.value)
-        near = difflib.get_close_matches(name, dir(owner.value), n=1)
-        is_module = isinstance(owner.value, ModuleType)
+        shown, known = ast.unparse(node.value), _attributes(owner.value)
         fail(
             "name",
             Label(frame.span(node), f"`{shown}` has no `{name}`"),
-            help=f"did you mean `{shown}.{near[0]}`?"
-            if near
-            else ("it is not in the module" if is_module else f"`{shown}` has no such attribute"),
+            help=did_you_mean(name, known, _listed(shown, known), f"{shown}."),
         )
     return placed(frame, found, name, frame.span(node))
+
+
+def _attributes(owner: object) -> list[str]:
+    return [name for name in dir(owner) if not name.startswith("_")]
+
+
+def _listed(owner: str, known: list[str]) -> str:
+    return f"it has {', '.join(known)}" if len(known) < 16 else f"dir({owner}) lists what it has"

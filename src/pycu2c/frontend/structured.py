@@ -12,7 +12,7 @@ from typing import TypeAlias
 from pycu2c import dtypes
 from pycu2c.diagnostics import Label, fail
 from pycu2c.dtypes import DType, Kind
-from pycu2c.frontend.frame import Closure, Items, LocalFunction, Static, Value
+from pycu2c.frontend.frame import Closure, Items, LocalFunction, Static, Value, nothing
 from pycu2c.ir.nodes import Expr, Member, Pack
 from pycu2c.source import Span
 from pycu2c.types import (
@@ -46,7 +46,7 @@ def type_of(value: Value) -> ParameterType:
         case Items():
             return Tuple(tuple(type_of(item) for item in value.items), value.names)
         case _ if isinstance(value.type, Void):
-            fail("type-needed", Label(value.span, "this gives no value"))
+            nothing(value.span)
         case _:
             return value.type
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from types import ModuleType
 from typing import NoReturn
 
 from pycu2c.diagnostics import Label, fail
 from pycu2c.dtypes import Kind
 from pycu2c.frontend import operations, scope, views
+from pycu2c.frontend.cures import described, instead_of_attribute, instead_of_global
 from pycu2c.frontend.frame import Closure, Frame, Items, Static, Value, number, shown
 from pycu2c.frontend.sequence import in_order, settled
 from pycu2c.frontend.views import ArrayValue, Part, Rest, Subscript
@@ -45,12 +45,14 @@ def place(frame: Frame, node: ast.Subscript) -> View:
 def element(array: ArrayValue, given: list[Subscript], span: Span) -> View:
     """The one element that indices name; an error for a part of an array."""
     kind = views.array_type(array)
-    if len(given) != kind.ndim or any(isinstance(item, (Part, Rest)) for item in given):
+    if any(isinstance(item, (Part, Rest)) for item in given):
         fail(
             "index-count",
-            Label(span, f"{len(given)} for `{kind}`, which has {kind.ndim} axes"),
-            help=f"write {kind.ndim} indices: a kernel assigns one element at a time",
+            Label(span, f"this is several elements of `{kind}`"),
+            help="a thread sets one element at a time, a[i] = …: write a loop, or use more threads",
         )
+    if len(given) != kind.ndim:
+        views.wrong_count(kind, len(given), span)
     views.check(given, kind)
     return views.element(array, tuple(e for e in given if not isinstance(e, (Part, Rest))), span)
 
@@ -58,8 +60,14 @@ def element(array: ArrayValue, given: list[Subscript], span: Span) -> View:
 def field_place(frame: Frame, array: ArrayValue, name: str, span: Span) -> View:
     """The field of one record: where to store."""
     view = views.whole(array, span)
-    if view.axes or not views.is_record(view):
-        fail("type-needed", Label(span, f"`{view.type}` is not one record"))
+    if not views.is_record(view):
+        _no_record(view, name, span)
+    if view.axes:
+        fail(
+            "type-needed",
+            Label(span, f"`{view.type}` is an array of records"),
+            help=f"set the field of one: a[i].{name} = …",
+        )
     found = views.field_place(view, name, span)
     if found is None:
         _no_field(view, name, span)
@@ -72,16 +80,35 @@ def array_value(frame: Frame, value: Value, node: ast.expr) -> ArrayValue:
         return value
     if isinstance(value, Static):
         _not_an_array(frame, value, node)
-    fail("type-needed", Label(frame.span(node), f"this is {shown(value)}, not an array"))
+    if isinstance(value, Items):
+        fail(
+            "assignment-target",
+            Label(frame.span(node), f"{shown(value)}, whose items are not assigned"),
+            help="keep numbers that change in variables, or in cuda.local.array(n, dtype)",
+        )
+    fail(
+        "type-needed",
+        Label(frame.span(node), f"this is {shown(value)}, not an array"),
+        help="only arrays and tuples have elements",
+    )
 
 
 def _not_an_array(frame: Frame, value: Static, node: ast.expr) -> NoReturn:
-    kind = "a module" if isinstance(value.value, ModuleType) else type(value.value).__name__
+    known = isinstance(value.value, (list, dict, set))
+    kind = f"a {type(value.value).__name__}" if known else described(value.value)
     fail(
         "global-value",
-        Label(frame.span(node), f"this is {kind}, from outside the kernel"),
-        help="pass arrays as arguments of the kernel",
+        Label(frame.span(node), f"this is {kind}, from outside of the kernel"),
+        help=instead_of_global(value.value),
     )
+
+
+def _no_record(array: ArrayValue, name: str, span: Span) -> NoReturn:
+    """A field, or an attribute, of an array of numbers is assigned to."""
+    text, cure = f"`{array.type}` has no field `{name}`", "set an element: a[i] = …"
+    if name in ("shape", "strides", "dtype", "T", "size", "ndim"):
+        text, cure = f"an array keeps its {name}", "change it before the launch"
+    fail("assignment-target", Label(span, text), help=cure)
 
 
 # ---- subscripts --------------------------------------------------------------------------------
@@ -90,6 +117,13 @@ def _not_an_array(frame: Frame, value: Static, node: ast.expr) -> NoReturn:
 def _subscripts(frame: Frame, node: ast.expr) -> list[Subscript | Static]:
     """The parts of a subscript; a tuple counts as its items."""
     nodes = node.elts if isinstance(node, ast.Tuple) else [node]
+    for part in nodes:
+        if isinstance(part, (ast.List, ast.ListComp)):
+            fail(
+                "slice",
+                Label(frame.span(part), "a list picks several elements"),
+                help="a thread takes one element at a time: a[i]; for several write a loop",
+            )
     out: list[Subscript | Static] = []
     plain = [n for n in nodes if not isinstance(n, ast.Slice)]
     values = iter(in_order(frame, plain))
@@ -112,7 +146,7 @@ def _flat(value: Value, span: Span) -> list[Subscript | Static]:
         fail(
             "slice",
             Label(span, "this would add an axis"),
-            help="write one index or slice for each axis",
+            help="leave it out: write one index or slice for each axis that there is",
         )
     return [number(value, "the index")]
 
@@ -120,7 +154,11 @@ def _flat(value: Value, span: Span) -> list[Subscript | Static]:
 def _numbers(given: list[Subscript | Static]) -> list[Subscript]:
     for item in given:
         if isinstance(item, Static):
-            fail("index-type", Label(item.span, f"this is {shown(item)}"))
+            fail(
+                "index-type",
+                Label(item.span, f"this is {shown(item)}"),
+                help="index with whole numbers; a field's name stands alone: a[i]['x']",
+            )
     return [item for item in given if not isinstance(item, Static)]
 
 
@@ -158,7 +196,11 @@ def _item(frame: Frame, owner: Items, node: ast.Subscript) -> Value:
         bounds = (node.slice.lower, node.slice.upper, node.slice.step)
         cut = slice(*(None if b is None else _constant(frame, b) for b in bounds))
         if cut.step == 0:
-            fail("constant-needed", Label(frame.span(node.slice), "the step of a slice is not 0"))
+            fail(
+                "constant-needed",
+                Label(frame.span(node.slice), "the step of a slice is not 0"),
+                help="write another step, or none",
+            )
         return Items(owner.items[cut], frame.span(node))
     if owner.names and isinstance(node.slice, (ast.Constant, ast.Name)):
         key = frame.value(node.slice)  # a record's field
@@ -167,7 +209,11 @@ def _item(frame: Frame, owner: Items, node: ast.Subscript) -> Value:
     index = _constant(frame, node.slice)
     count = len(owner.items)
     if index is None or not -count <= index < count:
-        fail("index-range", Label(frame.span(node.slice), f"the tuple has {count} items"))
+        fail(
+            "index-range",
+            Label(frame.span(node.slice), f"the tuple has {views.counted(count, 'item', 'items')}"),
+            help=f"they are 0 to {count - 1}, or -1 to -{count} from the end" if count else "",
+        )
     return owner.items[index]
 
 
@@ -180,7 +226,8 @@ def _constant(frame: Frame, node: ast.expr) -> int | None:
     fail(
         "constant-needed",
         Label(frame.span(node), "the index of a tuple"),
-        help="index tuples with a literal; for a computed index use cuda.local.array",
+        help="write a literal; a computed index needs memory: a global numpy array, or "
+        "cuda.local.array",
     )
 
 
@@ -198,7 +245,7 @@ def _no_field(array: ArrayValue, name: str, span: Span) -> NoReturn:
     fail(
         "name",
         Label(span, f"`{kind}` has no field `{name}`"),
-        help=f"its fields are {names}" if names else "only records have fields",
+        help=f"its fields are {names}" if names else "index it with whole numbers: a[i]",
     )
 
 
@@ -221,7 +268,9 @@ def attribute(frame: Frame, node: ast.Attribute) -> Value:
     fail(
         "subset",
         Label(frame.span(node), f"{kind} has no attribute `{node.attr}` in a kernel"),
-        help="attributes are those of modules, of `cuda`, and .shape .size .ndim .dtype of arrays",
+        help=instead_of_attribute(
+            node.attr, "attributes are those of modules, of arrays, records and named tuples"
+        ),
     )
 
 
@@ -259,9 +308,14 @@ def _array_attribute(frame: Frame, array: ArrayValue, node: ast.Attribute) -> Va
             fail(
                 "subset",
                 Label(span, f"an array has no `.{node.attr}` in a kernel"),
-                help="arrays have .shape .size .ndim .strides .dtype .T and elements a[i]; "
-                "do other work on them before or after the launch",
+                help=instead_of_attribute(node.attr, _OF_ARRAYS),
             )
+
+
+_OF_ARRAYS = (
+    "arrays have .shape .size .ndim .strides .dtype .T and elements a[i]; "
+    "do other work on them before or after the launch"
+)
 
 
 def _strides(frame: Frame, array: ArrayValue, span: Span) -> tuple[Expr, ...]:

@@ -7,9 +7,20 @@ one for each number that says where it lies; names of arrays and functions stand
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NoReturn
 
 from pycu2c.diagnostics import Label, fail
-from pycu2c.frontend.frame import Closure, Frame, Items, Static, Value, number, shown
+from pycu2c.frontend.frame import (
+    Closure,
+    Frame,
+    Items,
+    Static,
+    Unknown,
+    Value,
+    is_fresh,
+    number,
+    shown,
+)
 from pycu2c.frontend.operations import coerce
 from pycu2c.frontend.sequence import is_steady, kept, with_inside
 from pycu2c.frontend.structured import part_name
@@ -42,13 +53,15 @@ def set_value(frame: Frame, name: str, value: Value, span: Span) -> None:
 def set_variable(frame: Frame, name: str, value: Expr, span: Span) -> None:
     """``name = value`` in the type that the variable has where its values meet."""
     if name in frame.bound:
-        _two_kinds(frame, name, f"`{value.type}`", span)
+        _two_kinds(frame, name, value, span)
     joined = frame.assigned(name, scalar_type(value), span)
     frame.emit(Assign(Var(name, joined, span), coerce(value, joined), span))
 
 
 def read(frame: Frame, name: str, span: Span) -> Value:
     """What a variable stands for."""
+    if name in frame.broken:
+        raise Unknown
     if name in frame.bound:
         return at(frame.bound[name], span)
     return frame.variable(name, span)
@@ -71,9 +84,9 @@ def bind(frame: Frame, name: str, value: Value, span: Span) -> None:
     """A name for an array, a tuple or a function: it stands for one thing."""
     known = frame.bound.get(name)
     if known is not None and not _same_binding(known, value):
-        _two_kinds(frame, name, shown(value), span)
+        _two_kinds(frame, name, value, span)
     if name in frame.types:
-        _two_kinds(frame, name, shown(value), span)
+        _two_kinds(frame, name, value, span)
     frame.bound[name] = value
     frame.origins.setdefault(name, span)
 
@@ -105,16 +118,40 @@ def _parts(view: View) -> tuple[Expr, ...]:
     return (*view.first, *view.steps, *view.lengths)
 
 
-def _two_kinds(frame: Frame, name: str, new: str, span: Span) -> None:
+def _two_kinds(frame: Frame, name: str, value: Value, span: Span) -> NoReturn:
+    """A name is given what has no common type with what it stands for. It stands for nothing
+    from here on, so that one mistake is one error."""
+    frame.broken.add(name)
     old = frame.bound.get(name)
     before = shown(old) if old is not None else f"`{frame.types[name]}`"
-    is_array = isinstance(old, (Var, View))
+    new = shown(value)
+    both_arrays = is_array(value) and is_array(old)
+    if both_arrays:
+        new, before = f"one array, {new}", f"another, {before}"
+    who = "this" if is_fresh(name) else f"here `{name.split('.')[0]}`"
     fail(
-        "array-assign" if is_array else "join",
-        Label(span, f"here `{name.split('.')[0]}` is {new}"),
-        Label(frame.origins[name], f"and here {before}"),
-        help="give them two names",
+        "array-assign" if both_arrays else "join",
+        Label(span, f"{who} is {new}"),
+        Label(frame.origins[name], f"and {'this' if is_fresh(name) else 'here'} {before}"),
+        help=_two_names(value, old),
     )
+
+
+def _two_names(value: Value, old: Value | None) -> str:
+    """What to write where one name stands for two things."""
+    if is_array(value) and is_array(old):
+        return "choose between their elements, `a[i] if … else b[i]`, or use two names"
+    both = (value, old)
+    if any(isinstance(v, Static) and v.value is None for v in both):
+        return "give it a number first, such as 0.0 or -math.inf, and no None"
+    if all(isinstance(v, Static) for v in both):
+        return "strings and functions are known when the kernel is compiled: use two names"
+    return "use two names"
+
+
+def is_array(value: Value | None) -> bool:
+    """Whether a value is an array, or a part of one."""
+    return isinstance(value, (Var, View)) and isinstance(value.type, Array)
 
 
 def _as_variables(frame: Frame, name: str, value: Items | View) -> Value:

@@ -7,7 +7,7 @@ view of a view is a view of the same array.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import NoReturn, TypeAlias
 
 from pycu2c.diagnostics import Label, fail
 from pycu2c.dtypes import Kind
@@ -111,14 +111,28 @@ def _spread(given: list[Subscript], kind: Array, span: Span) -> list[Subscript]:
     rests = [item for item in given if isinstance(item, Rest)]
     missing = kind.ndim - (len(given) - len(rests))
     if missing < 0 or len(rests) > 1:
-        fail(
-            "index-count",
-            Label(span, f"{len(given)} for `{kind}`, which has {kind.ndim} axes"),
-            help=f"write {kind.ndim} at most",
-        )
+        wrong_count(kind, len(given), span)
     everything = [Part(None, None, 1, span) for _ in range(missing)]
     place = given.index(rests[0]) if rests else len(given)
     return [*given[:place], *everything, *given[place + len(rests) :]]
+
+
+def wrong_count(kind: Array, given: int, span: Span) -> NoReturn:
+    """Indices that are too many, or too few where one element is meant."""
+    indices, axes = counted(given, "index", "indices"), counted(kind.ndim, "axis", "axes")
+    fail(
+        "index-count",
+        Label(span, f"{indices} for `{kind}`, which has {axes}"),
+        help=f"write one for each axis: a[{', '.join(_INDICES[: kind.ndim])}]",
+    )
+
+
+_INDICES = ("i", "j", "k", "l", "m", "n", "o", "p")
+
+
+def counted(number: int, one: str, many: str) -> str:
+    """``1 axis``, ``2 axes``."""
+    return f"{number} {one if number == 1 else many}"
 
 
 def check(items: list[Subscript], kind: Array) -> None:
@@ -131,7 +145,11 @@ def check(items: list[Subscript], kind: Array) -> None:
             if isinstance(index, Const) and kind.shape is not None and not isinstance(item, Part):
                 count = kind.shape[axis]
                 if not -count <= index.value < count:
-                    fail("index-range", Label(index.span, f"axis {axis} has {count} elements"))
+                    fail(
+                        "index-range",
+                        Label(index.span, f"axis {axis} has {count} elements"),
+                        help=f"they are 0 to {count - 1}, or -1 to -{count} from the end",
+                    )
 
 
 def _check_type(index: Expr) -> None:

@@ -20,7 +20,7 @@ class Namespace:
         self.__dict__.update(members)
 
     def __repr__(self) -> str:
-        return f"<namespace {self._name}>"
+        return self._name
 
     def __getattr__(self, name: str) -> Member:
         raise AttributeError(f"{self._name} has no {name}")

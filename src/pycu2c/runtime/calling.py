@@ -5,7 +5,6 @@ Knows nothing of what the values are.
 
 from __future__ import annotations
 
-import difflib
 import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from inspect import Parameter
 from types import FunctionType
 
 from pycu2c.diagnostics import LaunchError
+from pycu2c.nearest import nearest
 
 _LAST = (Parameter.KEYWORD_ONLY, Parameter.VAR_POSITIONAL)
 
@@ -49,8 +49,8 @@ class Parameters:
         """That a keyword names a parameter which has no value yet."""
         known = [n for n in self.names if n != self.rest]
         if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            cure = f"did you mean {near[0]}?" if near else f"it has {', '.join(known)}"
+            near = nearest(name, known)
+            cure = f"did you mean {near}?" if near else f"it has {', '.join(known)}"
             raise LaunchError(f"{self.kernel} has no parameter {name!r}: {cure}")
         if name in by_name:
             raise LaunchError(f"{self.kernel}: {name} is given twice, by position and by name")

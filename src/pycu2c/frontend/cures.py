@@ -1,0 +1,171 @@
+"""What to write instead of the functions, objects and names that kernels do not have.
+
+Knows Python's objects and nothing of expressions; the rooms that refuse something say where.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import FunctionType, ModuleType
+
+from pycu2c.dtypes import BY_NAME
+from pycu2c.intrinsics.all import REGISTRY
+from pycu2c.intrinsics.namespace import Namespace, members
+from pycu2c.intrinsics.registry import Intrinsic
+
+LOOP = "write a loop over the elements, `for x in a: …`"
+_ALLOCATE = "use cuda.local.array(shape, dtype), one for each thread, or pass the array"
+_FIXED = "write a tuple, or use cuda.local.array(n, dtype) and count what is in it"
+_TEXT = "text is made on the host: store numbers in an array, and show them after the launch"
+_TYPES = "a kernel is compiled for each combination of types: compare a.dtype, or `x is None`"
+_RANDOM = "make random numbers before the launch, and pass them in an array"
+_CLOCK = "measure the time around the launch"
+_KERNEL = "decorate what kernels call with @device; a kernel is launched from Python"
+_CALLED = (
+    "kernels call math.f and np.f of numbers, cuda.*, abs min max sum round int float bool len, "
+    "dtypes as conversions, and functions decorated with @device"
+)
+
+# ---- functions ---------------------------------------------------------------------------------
+
+_MODULES = {"random": _RANDOM, "numpy.random": _RANDOM, "time": _CLOCK, "datetime": _CLOCK}
+_ROWS = (
+    (
+        "numpy",
+        "zeros ones empty full array asarray arange linspace eye concatenate stack copy "
+        "zeros_like ones_like empty_like full_like",
+        _ALLOCATE,
+    ),
+    (
+        "numpy",
+        "sum prod mean std var median min max amin amax argmin argmax any all dot vdot inner "
+        "cumsum sort argsort count_nonzero nonzero",
+        LOOP,
+    ),
+    ("builtins", "sorted map filter iter next", LOOP),
+    ("builtins", "list dict set frozenset bytearray", _FIXED),
+    ("builtins", "str repr format chr open input", _TEXT),
+    ("builtins", "isinstance issubclass type hasattr getattr callable", _TYPES),
+)
+_FUNCTIONS = {f"{home}.{name}": cure for home, names, cure in _ROWS for name in names.split()}
+
+
+def refused_function(value: object) -> tuple[str, str]:
+    """What an object that a kernel calls is, and what to write."""
+    name = getattr(value, "__name__", None) or type(value).__name__
+    home, owner = _home(value), getattr(value, "__self__", None)
+    full = f"{home}.{name}" if home and home != "builtins" else name
+    if hasattr(value, "__pycu2c_kernel__"):
+        return f"`{name}` is a kernel", _KERNEL
+    if isinstance(value, FunctionType) and home.partition(".")[0] not in sys.stdlib_module_names:
+        return f"`{name}` is an ordinary Python function", f"decorate {name} with @device"
+    if isinstance(owner, str):
+        return f"`{name}` is a method of strings", "compare strings with `==`"
+    if isinstance(owner, (list, dict, set)):
+        kind = type(owner).__name__
+        return f"`{name}` is a method of a {kind}, outside of the kernel", _instead(owner)
+    cure = _FUNCTIONS.get(f"{home}.{name}") or _MODULES.get(home)
+    if cure is None and isinstance(value, type) and home != "builtins":
+        return f"`{name}` is a class", "keep its fields in variables or in a tuple"
+    return f"kernels have no `{full}`", cure or _CALLED
+
+
+def _home(value: object) -> str:
+    """The module of a function; of a method that of its object, for ``random.random``."""
+    home = getattr(value, "__module__", None) or type(getattr(value, "__self__", None)).__module__
+    return "numpy.random" if home.startswith("numpy.random.") else home
+
+
+# ---- objects -----------------------------------------------------------------------------------
+
+
+def described(value: object) -> str:
+    """A Python object as errors name it."""
+    if isinstance(value, Intrinsic):
+        return f"`{value.name}`"
+    if isinstance(value, Namespace):
+        return f"`{value}`"
+    name = getattr(value, "__name__", None)
+    if isinstance(value, ModuleType):
+        return f"the module `{name}`"
+    if name is None and type(value).__repr__ is object.__repr__:
+        return f"an object of class `{type(value).__name__}`"
+    return f"`{name or repr(value)}`"
+
+
+def instead_of_object(value: object) -> str:
+    """What to write where a number must stand, and an object does."""
+    if value is None:
+        return "test it before, `if x is not None: …`"
+    if isinstance(value, str):
+        return "a string can be compared with `==`; pass a number, such as math.inf for 'inf'"
+    if isinstance(value, Namespace):
+        first = next(iter(members(value)))
+        return f"write one of its names, such as {value}.{first}"
+    if isinstance(value, Intrinsic):
+        return f"call it: {value.name}(…)"
+    if isinstance(value, type) or not callable(value):
+        return _instead(value)
+    return f"call it: {getattr(value, '__name__', 'f')}(…)"
+
+
+def _instead(value: object) -> str:
+    """Of an object from outside of the kernel that is no constant."""
+    match value:
+        case list():
+            return "write it as a tuple, or as a numpy array; what a kernel writes is an argument"
+        case dict():
+            return "use one global for each key, or a named tuple; or pass an array"
+        case set() | frozenset():
+            return "write it as a tuple; `in` looks into tuples"
+        case _:
+            return "pass numbers, tuples and arrays as arguments of the kernel"
+
+
+def instead_of_global(value: object) -> str:
+    """What to write for an object that is subscripted or assigned to, and is no array."""
+    if isinstance(value, (str, Namespace, ModuleType)) or callable(value):
+        return "only arrays and tuples have elements"
+    return _instead(value) if value is not None else instead_of_object(value)
+
+
+# ---- names -------------------------------------------------------------------------------------
+
+_IMPORTS = {
+    "np": "import numpy as np",
+    "numpy": "import numpy",
+    "math": "import math",
+    "cuda": "from pycu2c import cuda",
+    "device": "from pycu2c import device",
+} | {name: f"from pycu2c import {name}" for name in BY_NAME if name != "bool"}
+_SHORT = {"cuda": "cuda", "math": "math", "numpy": "np"}
+
+
+def defined_elsewhere(name: str) -> str | None:
+    """What to write for a name that some module has: ``threadIdx`` is ``cuda.threadIdx``."""
+    if name in _IMPORTS:
+        return f"write `{_IMPORTS[name]}` at the top of the file"
+    if name == "prange":
+        return "write range; cuda.grid(1) spreads work over threads"
+    for known in REGISTRY:
+        home, _, rest = known.partition(".")
+        if home in _SHORT and rest.partition(".")[0] == name:
+            return f"write `{_SHORT[home]}.{name}`"
+    return None
+
+
+# ---- attributes --------------------------------------------------------------------------------
+
+_ATTRIBUTES = {
+    **dict.fromkeys(("sum", "prod", "mean", "max", "min", "argmax", "argmin", "any", "all"), LOOP),
+    **dict.fromkeys(("append", "extend", "insert", "pop", "remove", "clear"), _FIXED),
+    "fill": "let each thread set one element, a[i] = …",
+    "astype": "convert one number with its type: int32(x)",
+    "item": "leave it out: an element is a number",
+    "length": "write len(a)",
+}
+
+
+def instead_of_attribute(name: str, otherwise: str) -> str:
+    """What to write for an attribute that an array, a tuple or a number has in Python."""
+    return _ATTRIBUTES.get(name, otherwise)
