@@ -8,6 +8,7 @@ from dataclasses import replace
 from pycu2c.diagnostics import Label, fail
 from pycu2c.dtypes import Kind
 from pycu2c.frontend import subscripts, views
+from pycu2c.frontend.cures import amount
 from pycu2c.frontend.frame import Closure, Frame, Items, Static, Unknown, Value, number, shown
 from pycu2c.frontend.functions import named_lambda, reopened
 from pycu2c.frontend.operations import binary, coerce
@@ -232,7 +233,7 @@ def _items_of(frame: Frame, target: ast.Tuple | ast.List, value: Value) -> Items
             return Items(tuple(parts), value.span)
     fail(
         "unpack",
-        Label(frame.span(target), views.counted(len(target.elts), "name", "names")),
+        Label(frame.span(target), amount(len(target.elts), "name", "names")),
         Label(value.span, f"{shown(value)} is not a tuple"),
         help="write one name, or a tuple of values",
     )
@@ -247,8 +248,8 @@ def _matched(
     if len(targets) != len(items) if not places else len(targets) - 1 > len(items):
         fail(
             "unpack",
-            Label(frame.span(target), views.counted(len(targets), "name", "names")),
-            Label(value.span, views.counted(len(items), "value", "values")),
+            Label(frame.span(target), amount(len(targets), "name", "names")),
+            Label(value.span, amount(len(items), "value", "values")),
             help="write a name for each value, `_` for those not needed, or `*rest` for the rest",
         )
     for place in places:

@@ -9,7 +9,7 @@ from typing import NoReturn, TypeAlias
 
 from pycu2c.diagnostics import Label, fail
 from pycu2c.frontend.bindings import parameters
-from pycu2c.frontend.frame import Frame, Items, Value
+from pycu2c.frontend.frame import Frame, Items, Value, shown
 from pycu2c.frontend.sequence import acts, in_order, kept
 from pycu2c.nearest import did_you_mean
 from pycu2c.source import Span
@@ -29,7 +29,11 @@ def given_values(frame: Frame, node: ast.Call) -> list[Given]:
         elif isinstance(value, Items):
             given += [(None, item, item.span) for item in value.items]
         else:
-            fail("starred", Label(span, "this is not a tuple"), help="pass the values one by one")
+            fail(
+                "starred",
+                Label(span, f"this is {shown(value)}, no tuple"),
+                help="pass the values one by one",
+            )
     for keyword, value in zip(node.keywords, values[len(node.args) :]):
         given.append((keyword.arg or "**", value, frame.span(keyword)))
     return given

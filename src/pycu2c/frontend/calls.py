@@ -13,7 +13,8 @@ from pycu2c.frontend import ufuncs, views
 from pycu2c.frontend.choices import truth_of
 from pycu2c.frontend.comparisons import conditional_truth
 from pycu2c.frontend.comprehensions import generated, static_items
-from pycu2c.frontend.frame import Closure, Frame, Items, Static, Value, number
+from pycu2c.frontend.cures import amount, instead_of_dtype
+from pycu2c.frontend.frame import Closure, Frame, Items, Static, Value, number, shown
 from pycu2c.frontend.functions import call_function
 from pycu2c.frontend.intrinsic_calls import intrinsic_call
 from pycu2c.frontend.operations import binary, coerce, unary
@@ -52,7 +53,11 @@ def call(frame: Frame, node: ast.Call) -> Value:
     if isinstance(callee, Closure):
         return call_function(frame, callee, node)
     if not isinstance(callee, Static):
-        fail("call", Label(frame.span(node.func), "this is a value, not a function"))
+        fail(
+            "call",
+            Label(frame.span(node.func), f"this is {shown(callee)}, no function"),
+            help="index with brackets, a[i]; a number has no parentheses",
+        )
     value = callee.value
     row = bound_to(value)
     if row is not None and row.name in ufuncs.MADE_OF_OPERATORS:
@@ -112,18 +117,23 @@ def _arguments(frame: Frame, node: ast.Call, names: tuple[str, ...], what: str) 
         if name not in names or name in given:
             fail(
                 "argument-count",
-                Label(frame.span(keyword), f"{what} has no parameter `{name}` left to fill"),
+                Label(frame.span(keyword), _no_parameter(what, name, name in names)),
                 help=did_you_mean(name, names, f"it takes ({', '.join(names)})"),
             )
         given[name] = keyword.value
     missing = [n for n in names if n not in given]
+    count = len(node.args) + len(node.keywords)
     if missing or len(node.args) > len(names):
         fail(
             "argument-count",
-            Label(frame.span(node), f"{len(node.args) + len(node.keywords)} given"),
-            help=f"{what} takes ({', '.join(names)})",
+            Label(frame.span(node), amount(count, "argument", "arguments")),
+            help=f"{what} takes {len(names)}: ({', '.join(names)})",
         )
     return [given[n] for n in names]
+
+
+def _no_parameter(what: str, name: str, is_given: bool) -> str:
+    return f"`{name}` is given twice" if is_given else f"{what} has no parameter `{name}`"
 
 
 def _nested(node: ast.Call) -> ast.Call:
@@ -233,17 +243,29 @@ def _len(frame: Frame, node: ast.Call) -> Expr:
         return Const(len(value.value), WEAK_INT, frame.span(node))
     if isinstance(value, (Var, View)) and isinstance(value.type, Array) and value.type.ndim:
         return views.length(value, 0, frame.span(node))
-    fail("argument-type", Label(frame.span(node.args[0]), "len() is of an array or a tuple"))
+    fail(
+        "argument-type",
+        Label(value.span, f"this is {shown(value)}"),
+        help="len() is of an array or a tuple",
+    )
 
 
 def _extreme(name: str) -> Callable[[Frame, ast.Call], Expr]:
     def build(frame: Frame, node: ast.Call) -> Expr:
         if node.keywords:
-            fail("call", Label(frame.span(node.keywords[0]), f"{name}() takes values only"))
+            fail(
+                "argument-count",
+                Label(frame.span(node.keywords[0]), f"{name}() has no parameters with names here"),
+                help=f"compare in a loop, or write {name}(a, b) of the numbers",
+            )
         given = in_order(frame, node.args)
         values = [v for value in given for v in _flattened(value, len(given))]
         if not values:
-            fail("argument-count", Label(frame.span(node), f"{name}() needs two values or more"))
+            fail(
+                "argument-count",
+                Label(frame.span(node), f"{name}() of nothing"),
+                help=f"write {name}(a, b), or {name}() of a tuple that has items",
+            )
         numbers = [number(v) for v in values]
         common = common_type(numbers)
         result = coerce(numbers[0], common)
@@ -255,7 +277,12 @@ def _extreme(name: str) -> Callable[[Frame, ast.Call], Expr]:
 
 
 def _flattened(value: Value, count: int) -> tuple[Value, ...]:
-    return static_items(value) if count == 1 and isinstance(value, (Items, Static)) else (value,)
+    alone = count == 1 and not _is_number(value)
+    return static_items(value) if alone else (value,)
+
+
+def _is_number(value: Value) -> bool:
+    return not isinstance(value, (Items, Static, Closure)) and isinstance(value.type, Scalar)
 
 
 def _range(frame: Frame, node: ast.Call) -> Value:
@@ -394,7 +421,11 @@ def _coordinates(frame: Frame, row: Intrinsic, node: ast.Call) -> Value:
     (given,) = _arguments(frame, node, ("ndim",), row.name)
     ndim = constant_integer(frame, given, f"the number of axes of {row.name}")
     if ndim not in (1, 2, 3):
-        fail("argument-type", Label(frame.span(given), f"{row.name} takes 1, 2 or 3"))
+        fail(
+            "argument-type",
+            Label(frame.span(given), f"this is {ndim}"),
+            help=f"{row.name} takes the number of axes: 1, 2 or 3",
+        )
     span = frame.span(node)
     axes = [Apply(REGISTRY[f"{row.name}.{a}"], (), WEAK_INT, span) for a in "xyz"[:ndim]]
     return axes[0] if ndim == 1 else Items(tuple(axes), span)
@@ -412,8 +443,8 @@ def _allocation(space: Space) -> Callable[[Frame, Intrinsic, ast.Call], Value]:
         if scalar is None or scalar.weak:
             fail(
                 "dtype",
-                Label(frame.span(dtype_node), "this names no dtype"),
-                help="write float32, int32, … (from pycu2c or numpy)",
+                Label(frame.span(dtype_node), f"{shown(named)} names no dtype"),
+                help=instead_of_dtype(getattr(named, "value", None)),
             )
         kind = Array(scalar.dtype, len(shape), "C", space, shape)
         size = scalar.dtype.size * int(np.prod(shape, dtype=object))
@@ -421,6 +452,7 @@ def _allocation(space: Space) -> Callable[[Frame, Intrinsic, ast.Call], Value]:
             fail(
                 "shape",
                 Label(frame.span(shape_node), f"{size} bytes; a block has {_MOST_SHARED_BYTES}"),
+                help="keep one tile at a time in shared memory",
             )
         var = Var(frame.take_target(space.value), kind, frame.span(node))
         frame.emit(Allocate(var, frame.span(node)))
@@ -438,12 +470,16 @@ def _shape(frame: Frame, node: ast.expr) -> tuple[int, ...]:
             here = item.span if isinstance(item, (Const, Static, Items)) else frame.span(node)
             fail(
                 "shape",
-                Label(here, "not a positive whole number known when the kernel is compiled"),
-                help="use literals, or globals that hold ints",
+                Label(here, "not a positive whole number that is known before the launch"),
+                help="write a literal, or a global that holds an int",
             )
         shape.append(int(item.value))
     if not 1 <= len(shape) <= 3:
-        fail("shape", Label(frame.span(node), "arrays have 1, 2 or 3 axes"))
+        fail(
+            "shape",
+            Label(frame.span(node), amount(len(shape), "axis", "axes")),
+            help="arrays have 1, 2 or 3 axes",
+        )
     return tuple(shape)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from pycu2c.diagnostics import Label, fail
 from pycu2c.frontend.choices import condition
+from pycu2c.frontend.cures import amount
 from pycu2c.frontend.frame import Closure, Frame, Items, Static, Value, shown
 from pycu2c.frontend.sequence import kept, one_by_one, settled
 from pycu2c.ir.construct import integer
@@ -81,8 +82,8 @@ def static_items(iterable: Value) -> tuple[Value, ...]:
     fail(
         "constant-needed",
         Label(iterable.span, f"the length of {shown(iterable)}"),
-        help="a comprehension runs over a tuple or a range with literal bounds; "
-        "for an array write a loop",
+        help="this takes a tuple, or a range with literal bounds; for an array write a loop, "
+        "`for x in a: …`",
     )
 
 
@@ -127,10 +128,15 @@ def _bind(frame: Frame, scope: dict[str, Value], target: ast.expr, item: Value) 
             if len(parts) != len(targets):
                 fail(
                     "unpack",
-                    Label(frame.span(target), f"{len(targets)} names"),
-                    Label(item.span, f"{len(parts)} values"),
+                    Label(frame.span(target), amount(len(targets), "name", "names")),
+                    Label(item.span, amount(len(parts), "value", "values")),
+                    help="write a name for each value",
                 )
             for inner, part in zip(targets, parts):
                 _bind(frame, scope, inner, part)
         case _:
-            fail("assignment-target", Label(frame.span(target), "not a name"))
+            fail(
+                "assignment-target",
+                Label(frame.span(target), "this is no name"),
+                help="write names: [… for x, y in t]",
+            )

@@ -12,6 +12,7 @@ from pycu2c.dtypes import BY_NAME
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.namespace import Namespace, members
 from pycu2c.intrinsics.registry import Intrinsic
+from pycu2c.nearest import did_you_mean
 
 LOOP = "write a loop over the elements, `for x in a: …`"
 _ALLOCATE = "use cuda.local.array(shape, dtype), one for each thread, or pass the array"
@@ -25,6 +26,12 @@ _CALLED = (
     "kernels call math.f and np.f of numbers, cuda.*, abs min max sum round int float bool len, "
     "dtypes as conversions, and functions decorated with @device"
 )
+
+
+def amount(number: int, one: str, many: str) -> str:
+    """``1 axis``, ``2 axes``."""
+    return f"{number} {one if number == 1 else many}"
+
 
 # ---- functions ---------------------------------------------------------------------------------
 
@@ -127,6 +134,22 @@ def instead_of_global(value: object) -> str:
     if isinstance(value, (str, Namespace, ModuleType)) or callable(value):
         return "only arrays and tuples have elements"
     return _instead(value) if value is not None else instead_of_object(value)
+
+
+_PYTHONS: dict[object, str] = {
+    float: "float64 or float32",
+    int: "int64 or int32",
+    bool: "bool_",
+    complex: "complex128 or complex64",
+}
+
+
+def instead_of_dtype(value: object) -> str:
+    """What to write where a dtype is named, and ``value`` names none."""
+    if isinstance(value, type) and value in _PYTHONS:
+        return f"Python's numbers have no size in memory: write {_PYTHONS[value]}"
+    cure = "write float32, int32, … (from pycu2c or numpy)"
+    return did_you_mean(value, BY_NAME, cure) if isinstance(value, str) else cure
 
 
 # ---- names -------------------------------------------------------------------------------------

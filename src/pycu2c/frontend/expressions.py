@@ -11,7 +11,7 @@ from pycu2c.frontend.calls import call
 from pycu2c.frontend.choices import condition, conditional, connective, truth_of
 from pycu2c.frontend.comparisons import compare
 from pycu2c.frontend.comprehensions import comprehension
-from pycu2c.frontend.frame import Frame, Items, Static, Value, number
+from pycu2c.frontend.frame import Frame, Items, Static, Value, number, shown
 from pycu2c.frontend.functions import lambda_value
 from pycu2c.frontend.sequence import in_order, settled
 from pycu2c.frontend.subscripts import attribute, subscript
@@ -79,7 +79,11 @@ def _display(frame: Frame, node: ast.Tuple | ast.List) -> Items:
         elif isinstance(value, Items):
             items += value.items
         else:
-            fail("starred", Label(frame.span(given), "this is not a tuple"))
+            fail(
+                "starred",
+                Label(frame.span(given), f"this is {shown(value)}, no tuple"),
+                help="write the items one by one",
+            )
     return Items(tuple(items), frame.span(node))
 
 

@@ -13,6 +13,7 @@ from typing import NoReturn, TypeAlias
 
 from pycu2c.diagnostics import Label, fail
 from pycu2c.frontend import views
+from pycu2c.frontend.cures import amount
 from pycu2c.frontend.frame import Closure, Frame, Items, Static, Value, number, shown
 from pycu2c.frontend.operations import binary
 from pycu2c.frontend.sequence import in_order, is_steady, kept, variable_of
@@ -75,11 +76,11 @@ def _of_value(frame: Frame, value: Value) -> Iterable:
 
 
 def _refuse(value: Value) -> NoReturn:
-    is_function = isinstance(value, (Static, Closure))
+    is_object = isinstance(value, (Static, Closure))
     fail(
         "iterable",
         Label(value.span, f"this is {shown(value)}"),
-        help="write a tuple of the values" if is_function else "write range(n) to count",
+        help="write a tuple of the values" if is_object else "to count, write range(n)",
     )
 
 
@@ -115,7 +116,11 @@ def _range(frame: Frame, node: ast.Call) -> Iterable:
     start = given[0] if len(given) > 1 else integer(0, span)
     step = given[2] if len(given) > 2 else integer(1, span)
     if isinstance(step, Const) and step.value == 0:
-        fail("argument-type", Label(step.span, "the step of a range is not 0"))
+        fail(
+            "argument-type",
+            Label(step.span, "the step of a range is not 0"),
+            help="write 1 or -1, or what to count by",
+        )
     return Counted(start, given[0] if len(given) == 1 else given[1], step, _itself)
 
 
@@ -133,7 +138,11 @@ def _enumerate(frame: Frame, node: ast.Call) -> Iterable:
     span = frame.span(node)
     starts = [*node.args[1:], *(k.value for k in node.keywords if k.arg == "start")]
     if not node.args or len(starts) > 1 or len(node.args) + len(node.keywords) != 1 + len(starts):
-        fail("argument-count", Label(span, "enumerate takes what to run over, and a start"))
+        fail(
+            "argument-count",
+            Label(span, amount(len(node.args), "argument", "arguments")),
+            help="write enumerate(a), or enumerate(a, start)",
+        )
     inner = iterable(frame, node.args[0])
     start: Expr = integer(0, span)
     for given in starts:
@@ -199,7 +208,11 @@ def _zip_counted(parts: list[Counted]) -> Counted:
 def _reversed(frame: Frame, node: ast.Call) -> Iterable:
     span = frame.span(node)
     if len(node.args) != 1 or node.keywords:
-        fail("argument-count", Label(span, "reversed takes one sequence"))
+        fail(
+            "argument-count",
+            Label(span, amount(len(node.args), "argument", "arguments")),
+            help="write reversed(a)",
+        )
     (inner,) = _given(frame, node.args)
     if not inner.is_sequence:
         fail(
@@ -235,7 +248,11 @@ def _given(frame: Frame, nodes: list[ast.expr]) -> list[Iterable]:
 def _starred(frame: Frame, node: ast.Starred) -> list[Iterable]:
     value = frame.value(node.value)
     if not isinstance(value, Items):
-        fail("starred", Label(frame.span(node), "this is not a tuple"))
+        fail(
+            "starred",
+            Label(frame.span(node), f"this is {shown(value)}, no tuple"),
+            help="write the items one by one",
+        )
     return [_of_value(frame, item) for item in value.items]
 
 

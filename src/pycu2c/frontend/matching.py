@@ -133,7 +133,11 @@ def matches(frame: Frame, pattern: ast.pattern, value: Value, captures: Captures
                 captures.append((pattern, value))
             return test
         case _:
-            fail("match", Label(span, "a pattern is a number, a string or a tuple"))
+            fail(
+                "match",
+                Label(span, "this pattern is not in the subset"),
+                help="a pattern is a number, a string, a tuple of these, or a name",
+            )
 
 
 def _equal(frame: Frame, value: Value, wanted: Value, span: Span) -> Expr:

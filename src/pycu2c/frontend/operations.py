@@ -108,7 +108,11 @@ def _exponent(left: Expr, right: Expr, common: Scalar) -> tuple[Scalar, Expr]:
 
 def _no_operator(op: Operator, left: Expr, right: Expr, span: Span) -> NoReturn:
     if common_is_complex(left, right):
-        fail("operand-type", Label(span, f"complex numbers have no `{op.symbol}`"))
+        fail(
+            "operand-type",
+            Label(span, f"complex numbers have no `{op.symbol}`"),
+            help="use z.real, z.imag or abs(z)",
+        )
     floats = [e for e in (left, right) if scalar_type(e).dtype.is_float]
     if floats:
         fail(
@@ -153,7 +157,7 @@ def compare(frame: Frame, op: Operator, left: Expr, right: Expr, span: Span) -> 
     if common is None:
         fail(
             "operand-type",
-            Label(span, "complex numbers have no order"),
+            Label(span, f"complex numbers have no `{op.symbol}`"),
             help="compare abs(z), z.real or z.imag",
         )
     if not common.dtype.is_whole and a.dtype.is_whole and b.dtype.is_whole:

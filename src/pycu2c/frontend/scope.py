@@ -14,6 +14,7 @@ from pycu2c.diagnostics import CompileError, Label, fail
 from pycu2c.frontend.cures import defined_elsewhere
 from pycu2c.frontend.early import unassigned
 from pycu2c.frontend.frame import Closure, Frame, Items, Static, Unknown, Value
+from pycu2c.frontend.refusals import TOO_WIDE
 from pycu2c.frontend.variables import at, read
 from pycu2c.intrinsics.numba_names import numba_name
 from pycu2c.intrinsics.registry import bound_to
@@ -161,9 +162,13 @@ def static(found: object, span: Span) -> Value:
 def _constant(found: Any, span: Span) -> Value:
     known = scalar_of(found)
     if known is None:
-        fail("global-value", Label(span, f"this is a `{type(found).__name__}`"))
+        fail(
+            "global-value",
+            Label(span, f"this is a `{type(found).__name__}`"),
+            help="convert it to a number where it is defined",
+        )
     if known == WEAK_INT and not -(2**63) <= int(found) < 2**64:
-        fail("constant-range", Label(span, f"{found} does not fit 64 bits"))
+        fail(TOO_WIDE.code, Label(span, TOO_WIDE.text), help=TOO_WIDE.help)
     return construct.literal(found, span)
 
 

@@ -191,4 +191,8 @@ def _delete(frame: Frame, node: ast.Delete) -> None:
     for name in ast.walk(node):
         if any(name is missing for missing in frame.ranges.undefined):
             assert isinstance(name, ast.Name)
-            fail("name", Label(frame.span(name), f"`{name.id}` is deleted before it is assigned"))
+            fail(
+                "name",
+                Label(frame.span(name), f"`{name.id}` is deleted before it is assigned"),
+                help="leave the line out",
+            )

@@ -8,7 +8,7 @@ from typing import NoReturn
 from pycu2c.diagnostics import Label, fail
 from pycu2c.dtypes import Kind
 from pycu2c.frontend import operations, scope, views
-from pycu2c.frontend.cures import described, instead_of_attribute, instead_of_global
+from pycu2c.frontend.cures import amount, described, instead_of_attribute, instead_of_global
 from pycu2c.frontend.frame import Closure, Frame, Items, Static, Value, number, shown
 from pycu2c.frontend.sequence import in_order, settled
 from pycu2c.frontend.views import ArrayValue, Part, Rest, Subscript
@@ -211,7 +211,7 @@ def _item(frame: Frame, owner: Items, node: ast.Subscript) -> Value:
     if index is None or not -count <= index < count:
         fail(
             "index-range",
-            Label(frame.span(node.slice), f"the tuple has {views.counted(count, 'item', 'items')}"),
+            Label(frame.span(node.slice), f"the tuple has {amount(count, 'item', 'items')}"),
             help=f"they are 0 to {count - 1}, or -1 to -{count} from the end" if count else "",
         )
     return owner.items[index]

@@ -11,6 +11,7 @@ from typing import NoReturn, TypeAlias
 
 from pycu2c.diagnostics import Label, fail
 from pycu2c.dtypes import Kind
+from pycu2c.frontend.cures import amount
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.subscripts import (
     from_start,
@@ -119,7 +120,7 @@ def _spread(given: list[Subscript], kind: Array, span: Span) -> list[Subscript]:
 
 def wrong_count(kind: Array, given: int, span: Span) -> NoReturn:
     """Indices that are too many, or too few where one element is meant."""
-    indices, axes = counted(given, "index", "indices"), counted(kind.ndim, "axis", "axes")
+    indices, axes = amount(given, "index", "indices"), amount(kind.ndim, "axis", "axes")
     fail(
         "index-count",
         Label(span, f"{indices} for `{kind}`, which has {axes}"),
@@ -128,11 +129,6 @@ def wrong_count(kind: Array, given: int, span: Span) -> NoReturn:
 
 
 _INDICES = ("i", "j", "k", "l", "m", "n", "o", "p")
-
-
-def counted(number: int, one: str, many: str) -> str:
-    """``1 axis``, ``2 axes``."""
-    return f"{number} {one if number == 1 else many}"
 
 
 def check(items: list[Subscript], kind: Array) -> None:
