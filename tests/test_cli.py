@@ -57,7 +57,7 @@ def test_emit_with_the_python_lines() -> None:
         ((f"{SAXPY}:other",), "has no kernel other; it has saxpy"),
         ((SAXPY,), "give --signature, one type for each of (a, x, y)"),
         ((SAXPY, "--signature", "float33, int32"), "'float33' is no dtype"),
-        ((SAXPY, "--signature", "float32"), "the signature has 1 types"),
+        ((SAXPY, "--signature", "float32"), "1 type for (a, x, y)"),
         ((SAXPY, "--signature", "float32[1:2], int32, int32"), "cannot read"),
     ],
 )

@@ -156,7 +156,7 @@ def test_the_rendered_text(tmp_path: Path) -> None:
             f"   --> {path}:{line}:7",
             f"  {line} |     a[x] = 1",
             "     |       ^ this is `float`",
-            "     = help: convert the index with int(...)",
+            "     = help: convert it with int(...)",
         ]
     )
 

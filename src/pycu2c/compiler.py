@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from pycu2c.diagnostics import CompileError
+from pycu2c.diagnostics import CompileError, following
 from pycu2c.emit.emit import emit
 from pycu2c.emit.statements import Comments
 from pycu2c.frontend.build import Built, build
@@ -34,13 +34,14 @@ class Generated:
 
 def build_module(source: Source, signature: Signature, options: Options = DEFAULT) -> Built:
     """Python to typed IR. Raises CompileError."""
-    built = build(source, signature)
-    if options.strict:
-        _refuse_undefined(built)
-    module = verified(recognise_grid(verified(built.module, "build")), "recognise_grid")
-    if options.weak_float is not None:
-        module = verified(narrow_weak_floats(module, options.weak_float), "weak_floats")
-    return replace(built, module=module)
+    with following(source.span(source.tree)):
+        built = build(source, signature)
+        if options.strict:
+            _refuse_undefined(built)
+        module = verified(recognise_grid(verified(built.module, "build")), "recognise_grid")
+        if options.weak_float is not None:
+            module = verified(narrow_weak_floats(module, options.weak_float), "weak_floats")
+        return replace(built, module=module)
 
 
 def _refuse_undefined(built: Built) -> None:
@@ -62,8 +63,9 @@ def generate(
     module: Module, target: Target, facts: Facts, comments: Comments = "none"
 ) -> Generated:
     """Typed IR to the text of a target."""
-    lowered = lower(module, target, facts)
-    emitted = emit(lowered, target.dialect, comments)
-    written = written_arguments(module)
-    parameters = lowered.kernel.parameters
-    return Generated(emitted.text, emitted.entry, parameters, written, emitted.prints)
+    with following(module.kernel.span):
+        lowered = lower(module, target, facts)
+        emitted = emit(lowered, target.dialect, comments)
+        written = written_arguments(module)
+        parameters = lowered.kernel.parameters
+        return Generated(emitted.text, emitted.entry, parameters, written, emitted.prints)

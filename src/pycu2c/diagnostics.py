@@ -6,7 +6,8 @@ Title: the rule. Labels: what this program has. Help: what to type.
 from __future__ import annotations
 
 import linecache
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -15,9 +16,9 @@ from pycu2c.source import Span
 RULES: dict[str, str] = {
     "argument-count": "a call gives every parameter one argument",
     "argument-type": "an argument has a type that the parameter accepts",
-    "array-assign": "an array variable is bound once",
+    "array-assign": "a variable stands for one array where branches meet",
     "barrier-place": "a barrier stands where a block can meet",
-    "call": "a kernel calls intrinsics, device functions and the supported part of Python",
+    "call": "a kernel calls functions that can be compiled",
     "constant-needed": "this must be known when the kernel is compiled",
     "constant-range": "a constant fits the type that it meets",
     "dtype": "a dtype has a name that is known",
@@ -29,14 +30,14 @@ RULES: dict[str, str] = {
     "name": "a name is defined before it is used",
     "no-source": "a kernel's source text can be read",
     "operand-type": "an operator is applied to types that have it",
-    "global-value": "a global that a kernel reads is a number, a tuple of numbers or a function",
+    "global-value": "a global of a kernel is a number, a string, a tuple, an array or a function",
     "recursion": "a device function does not call itself",
     "return-type": "a function returns one type; a kernel returns nothing",
     "shape": "the shape of a shared or local array is a constant",
     "signature": "a signature gives every parameter a type",
     "store-type": "a value is stored where nothing of it is silently dropped",
-    "subset": "a kernel is written in the subset of Python that compiles",
-    "type-needed": "an expression has a value of the type that its place needs",
+    "subset": "a kernel is written in the part of Python that compiles",
+    "type-needed": "a value is what its place needs: a number, an array, a record",
     "unpack": "a tuple is unpacked into as many names as it has items",
     # Python that is not in the subset
     "assignment-target": "a value is assigned to a name, an element, or a tuple of these",
@@ -115,6 +116,19 @@ class LaunchWarning(UserWarning):
 def fail(code: str, *labels: Label, help: str = "") -> NoReturn:
     """Raise the CompileError of one diagnostic."""
     raise CompileError([Diagnostic(code, labels, help)])
+
+
+@contextmanager
+def following(span: Span) -> Iterator[None]:
+    """Whatever walks a kernel does so by recursion: one nested too deeply is the user's to cut."""
+    try:
+        yield
+    except RecursionError:
+        fail(
+            "subset",
+            Label(span, "this has an expression or statement that is nested too deeply"),
+            help="cut long chains of operators or `elif` into several statements or functions",
+        )
 
 
 def render(diagnostic: Diagnostic) -> str:

@@ -199,7 +199,8 @@ class Decorator(Protocol):
 
 def _source(function: object) -> Source:
     if not isinstance(function, FunctionType):
-        raise TypeError(f"a kernel is a Python function, not {function!r}")
+        cure = ": write @staticmethod above" if isinstance(function, staticmethod) else ""
+        raise TypeError(f"a kernel is a Python function, not {function!r}{cure}")
     try:
         return source_of(function)
     except NoSource as error:

@@ -35,6 +35,8 @@ from pycu2c.source import Source
 from pycu2c.specialization import Runner, Specialized, facts_for, generate_text, runner_for
 from pycu2c.types import Signature
 
+_TARGETS = {"cuda": "cuda", "c": "cpu"}
+
 
 @dataclass(frozen=True, slots=True)
 class Typed:
@@ -85,7 +87,9 @@ class Launcher:
         """The IR or the generated source for a signature."""
         if what == "ir":
             return print_module(self.built(signature).module)
-        return self.generated({"cuda": "cuda", "c": "cpu"}[what], signature).text
+        if what not in _TARGETS:
+            raise ValueError(f"there is 'ir', 'cuda' or 'c' to look at, not {what!r}")
+        return self.generated(_TARGETS[what], signature).text
 
     def generated(
         self, target: str, signature: Signature, comments: Comments = "none"
@@ -134,7 +138,7 @@ class Launcher:
             argument = leaves[position]
             if isinstance(argument, ArrayArgument) and argument.readonly:
                 name = leaf_names(self._names, signature)[position]
-                raise LaunchError(f"{name} is written, and it is read-only")
+                raise LaunchError(f"{name} is written, and it is read-only: pass a copy")
         self.latest = signature
         backend, index32 = self._chosen_backend(), _counts_in_32_bits(launch, leaves)
         runner = typed.runners.get((backend, index32))

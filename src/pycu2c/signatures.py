@@ -15,6 +15,7 @@ import numpy as np
 from pycu2c import dtypes, types
 from pycu2c.dtypes import BY_NAME
 from pycu2c.intrinsics.numba_names import numba_type
+from pycu2c.nearest import did_you_mean
 from pycu2c.types import (
     NONE,
     WEAK_BOOL,
@@ -118,7 +119,8 @@ def _named(name: str, text: str) -> Scalar:
     if weak is not None:
         return weak
     if row is None:
-        raise BadSignature(f"{name!r} in {text!r} is no dtype; there are {', '.join(BY_NAME)}")
+        cure = did_you_mean(name, BY_NAME, f"there are {', '.join(BY_NAME)}")
+        raise BadSignature(f"{name!r} in {text!r} is no dtype: {cure}")
     return Scalar(row)
 
 
@@ -190,7 +192,14 @@ def annotated_signature(function: FunctionType) -> Signature | None:
     given = [_evaluated(notes[name], function.__globals__) for name in names]
     if any(typing.get_origin(note) in (typing.Union, UnionType) for note in given):
         return None  # ``int | None``: typed for each launch
-    return Signature(tuple(parse_type(g) for g in given))
+    return Signature(tuple(_annotated(name, g) for name, g in zip(names, given)))
+
+
+def _annotated(name: str, note: object) -> ParameterType:
+    try:
+        return parse_type(note)
+    except BadSignature as error:
+        raise BadSignature(f"parameter {name}: {error}") from None
 
 
 def _evaluated(note: object, home: Mapping[str, object]) -> object:

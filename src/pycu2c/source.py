@@ -71,6 +71,8 @@ def source_of(function: FunctionType) -> Source:
     Raises NoSource where Python kept no text (``python -c``, ``exec``) or the file has changed.
     """
     code = function.__code__
+    if code.co_name == "<lambda>":
+        raise NoSource("this is a lambda: write it as a function, `def f(…): …`")
     lines = linecache.getlines(code.co_filename, function.__globals__)
     if not lines:
         raise NoSource(

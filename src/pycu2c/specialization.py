@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from pycu2c.compiler import Generated, generate
-from pycu2c.diagnostics import LaunchError
+from pycu2c.diagnostics import LaunchError, following
 from pycu2c.emit.statements import Comments
 from pycu2c.frontend.build import Built
 from pycu2c.options import DEFAULT, Options
@@ -117,7 +117,8 @@ def runner_for(wanted: Specialized, backend: str, index32: bool, cache: bool) ->
         types = wanted.signature.parameters
         single = options.weak_float is not None
         inferred = Inferred(built.local_types, built.join_types, single)
-        kernel = ReferenceKernel(source, inferred, types, _device_source)
+        with following(source.span(source.tree)):
+            kernel = ReferenceKernel(source, inferred, types, _device_source)
         return ReferenceRunner(kernel, types)
     made = generate(built.module, TARGETS[backend], facts_for(options, index32=index32))
     layout = layout_of(made.parameters)

@@ -82,6 +82,8 @@ class Array:
     def __str__(self) -> str:
         if self.shape is not None:
             return f"{self.space.value} {self.dtype}[{', '.join(map(str, self.shape))}]"
+        if not self.ndim:
+            return str(self.dtype)
         last = "::1" if self.layout == "C" else ":"
         return f"{self.dtype}[{', '.join([':'] * (self.ndim - 1) + [last])}]"
 

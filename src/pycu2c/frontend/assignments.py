@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
+from typing import NoReturn
 
 from pycu2c.diagnostics import Label, fail
 from pycu2c.dtypes import Kind
@@ -47,6 +48,12 @@ _PYTHONS: dict[object, Scalar] = {int: WEAK_INT, float: WEAK_FLOAT, bool: WEAK_B
 
 def annotated(frame: Frame, node: ast.AnnAssign) -> None:
     """``x: float32 = value``, ``x: float32``: whatever is assigned to ``x`` is converted."""
+    if isinstance(node.annotation, ast.Subscript):
+        fail(
+            "dtype",
+            Label(frame.span(node.annotation), "this is the type of an array"),
+            help="leave it out: a name for an array has the type of the array",
+        )
     annotation = frame.value(node.annotation)
     wanted = None
     if isinstance(annotation, Static):
@@ -133,16 +140,22 @@ def _store(frame: Frame, place: View, value: Value, span: Span) -> None:
     wanted = place.type.element
     if isinstance(value, View) and not value.axes:
         value = views.loaded(value, value.span)
+    if wanted.dtype.kind is Kind.RECORD and isinstance(value, Items):
+        _other_record(wanted, value, span)
     given = number(value, "the value")
     if given.type != wanted and Kind.RECORD in (wanted.dtype.kind, scalar_type(given).dtype.kind):
-        fail(
-            "store-type",
-            Label(span, f"this is `{wanted}`"),
-            Label(given.span, f"and this {shown(given)}"),
-            help="store a record of the same dtype, or field by field: a[i].x = …",
-        )
+        _other_record(wanted, given, span)
     stored = coerce(given, wanted)
     frame.emit(Store(place.array, place.first, stored, span, place.path))
+
+
+def _other_record(wanted: Scalar, given: Value, span: Span) -> NoReturn:
+    fail(
+        "store-type",
+        Label(span, f"this is `{wanted}`"),
+        Label(given.span, f"and this {shown(given)}"),
+        help="store a record of the same dtype, or field by field: a[i].x = …",
+    )
 
 
 def augmented(frame: Frame, node: ast.AugAssign) -> None:

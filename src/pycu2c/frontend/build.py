@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pycu2c.diagnostics import CompileError, Diagnostic, Label, fail
 from pycu2c.dtypes import Kind
 from pycu2c.frontend.bindings import parameters as parameters_of
+from pycu2c.frontend.cures import amount
 from pycu2c.frontend.ending import telling, with_ending
 from pycu2c.frontend.expressions import expression
 from pycu2c.frontend.frame import Frame, Types
@@ -78,9 +79,10 @@ class _ModuleBuilder:
             names = ", ".join(p.arg for p in parameters)
             fail(
                 "signature",
-                Label(source.span(source.tree), f"{len(parameters)} parameters: {names}"),
-                help=f"the signature has {len(types)}: {', '.join(map(str, types)) or 'none'}; "
-                "write one type for each parameter",
+                Label(
+                    source.span(source.tree), f"{amount(len(types), 'type', 'types')} for ({names})"
+                ),
+                help=f"write one type for each parameter, not ({', '.join(map(str, types))})",
             )
         problems = check(source)
         if problems:

@@ -33,9 +33,22 @@ def amount(number: int, one: str, many: str) -> str:
     return f"{number} {one if number == 1 else many}"
 
 
+def indices_of(count: int) -> str:
+    """The constants that ``count`` things are indexed by."""
+    if count < 2:
+        return "there is only the index 0" if count else "there is nothing in it"
+    return f"write 0 to {count - 1}, or -1 to -{count} from the end"
+
+
 # ---- functions ---------------------------------------------------------------------------------
 
-_MODULES = {"random": _RANDOM, "numpy.random": _RANDOM, "time": _CLOCK, "datetime": _CLOCK}
+_MODULES = {
+    "random": _RANDOM,
+    "numpy.random": _RANDOM,
+    "numpy.linalg": LOOP,
+    "time": _CLOCK,
+    "datetime": _CLOCK,
+}
 _ROWS = (
     (
         "numpy",
@@ -49,6 +62,7 @@ _ROWS = (
         "cumsum sort argsort count_nonzero nonzero",
         LOOP,
     ),
+    ("builtins", "pow", "write `x ** y`"),
     ("builtins", "sorted map filter iter next", LOOP),
     ("builtins", "list dict set frozenset bytearray", _FIXED),
     ("builtins", "str repr format chr open input", _TEXT),
@@ -161,6 +175,14 @@ _IMPORTS = {
     "cuda": "from pycu2c import cuda",
     "device": "from pycu2c import device",
 } | {name: f"from pycu2c import {name}" for name in BY_NAME if name != "bool"}
+_ELSEWHERE = {  # in numba, in CUDA C
+    "prange": "range; cuda.grid(1) spreads work over threads",
+    "__syncthreads": "cuda.syncthreads()",
+    "atomicAdd": "cuda.atomic.add(array, index, value)",
+    "null": "None",
+    "NULL": "None",
+    "nullptr": "None",
+}
 _SHORT = {"cuda": "cuda", "math": "math", "numpy": "np"}
 
 
@@ -168,8 +190,8 @@ def defined_elsewhere(name: str) -> str | None:
     """What to write for a name that some module has: ``threadIdx`` is ``cuda.threadIdx``."""
     if name in _IMPORTS:
         return f"write `{_IMPORTS[name]}` at the top of the file"
-    if name == "prange":
-        return "write range; cuda.grid(1) spreads work over threads"
+    if name in _ELSEWHERE:
+        return f"write {_ELSEWHERE[name]}"
     for known in REGISTRY:
         home, _, rest = known.partition(".")
         if home in _SHORT and rest.partition(".")[0] == name:

@@ -13,6 +13,7 @@ from pycu2c.frontend.comparisons import compare
 from pycu2c.frontend.comprehensions import comprehension
 from pycu2c.frontend.frame import Frame, Items, Static, Value, number, shown
 from pycu2c.frontend.functions import lambda_value
+from pycu2c.frontend.refusals import UNKNOWN
 from pycu2c.frontend.sequence import in_order, settled
 from pycu2c.frontend.subscripts import attribute, subscript
 from pycu2c.ir.construct import literal, negation
@@ -53,8 +54,18 @@ def expression(frame: Frame, node: ast.expr) -> Value:
             return lambda_value(frame, node)
         case ast.ListComp() | ast.GeneratorExp():
             return comprehension(frame, node)
+        case ast.Starred():
+            fail(
+                "starred",
+                Label(frame.span(node), "this function takes its arguments one by one"),
+                help="write them out; max, min and sum take a tuple as it is: max(t)",
+            )
         case _:
-            fail("subset", Label(frame.span(node), f"{type(node).__name__} is not supported"))
+            fail(
+                UNKNOWN.code,
+                Label(frame.span(node), UNKNOWN.text),
+                help=UNKNOWN.help,
+            )
 
 
 def numeric(frame: Frame, node: ast.expr) -> Expr:
@@ -94,11 +105,15 @@ def _binary(frame: Frame, node: ast.BinOp) -> Value:
         return Items((*left.items, *right.items), span)
     if operator is MUL:
         for items, count in ((left, right), (right, left)):
-            if isinstance(items, Items) and isinstance(count, Const):
+            if isinstance(items, Items) and isinstance(count, Const) and _is_whole(count):
                 again = settled(frame, items)
                 assert isinstance(again, Items)
                 return Items(again.items * int(count.value), span)
     return operations.binary(frame, operator, number(left), number(right), span)
+
+
+def _is_whole(number: Const) -> bool:
+    return number.type.dtype.is_whole
 
 
 def _unary(frame: Frame, node: ast.UnaryOp) -> Expr:

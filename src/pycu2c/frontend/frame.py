@@ -247,6 +247,12 @@ def number(value: Value, what: str = "this") -> Expr:
             Label(value.span, f"{what} is a tuple of {len(value.items)}"),
             help="take one of its items: t[0]",
         )
+    if isinstance(value.type, Array) and not value.type.ndim:
+        fail(
+            "type-needed",
+            Label(value.span, f"{what} is a record `{value.type}`"),
+            help="take one of its fields: r.x",
+        )
     if isinstance(value.type, Array):
         fail(
             "type-needed",

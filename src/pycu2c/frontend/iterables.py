@@ -15,7 +15,7 @@ from pycu2c.diagnostics import Label, fail
 from pycu2c.frontend import views
 from pycu2c.frontend.cures import amount
 from pycu2c.frontend.frame import Closure, Frame, Items, Static, Value, number, shown
-from pycu2c.frontend.operations import binary
+from pycu2c.frontend.operations import binary, to_whole
 from pycu2c.frontend.sequence import in_order, is_steady, kept, variable_of
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.ir.construct import cast, integer, scalar_type
@@ -129,7 +129,7 @@ def _whole(e: Expr, rule: str) -> Expr:
         fail(
             "argument-type",
             Label(e.span, f"{rule}, this is `{e.type}`"),
-            help="convert it with int(...)",
+            help=to_whole(e),
         )
     return cast(e, WEAK_INT)
 

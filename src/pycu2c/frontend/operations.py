@@ -14,8 +14,9 @@ from pycu2c.ir.construct import binary as binary_node
 from pycu2c.ir.construct import both, cast, const, integer, is_atom, negation, scalar_type
 from pycu2c.ir.construct import truth as truth_node
 from pycu2c.ir.construct import unary as unary_node
-from pycu2c.ir.nodes import Const, Expr, Junction, Let, Select, Var
+from pycu2c.ir.nodes import Binary, Const, Expr, Junction, Let, Select, Var
 from pycu2c.operators import (
+    DIV,
     EQ,
     GE,
     GT,
@@ -55,6 +56,15 @@ def coerce(e: Expr, to: Scalar) -> Expr:
             help=f"use a number from {to.dtype.minimum} to {to.dtype.maximum}, or a wider type",
         )
     return cast(e, to)
+
+
+def to_whole(e: Expr) -> str:
+    """What to write where an integer must stand, and ``e`` is a float."""
+    if isinstance(e, Binary) and e.op is DIV:
+        return "divide with `//`, or convert it with int(...)"
+    return (
+        "write the literal without a point" if isinstance(e, Const) else "convert it with int(...)"
+    )
 
 
 def once(frame: Frame, e: Expr, use: Callable[[Expr], Expr]) -> Expr:
@@ -118,13 +128,19 @@ def _no_operator(op: Operator, left: Expr, right: Expr, span: Span) -> NoReturn:
         fail(
             "operand-type",
             Label(floats[0].span, f"this is `{floats[0].type}`; `{op.symbol}` works on integers"),
-            help="convert it with int(...)",
+            help=_CONDITIONS.get(op.symbol, "") + to_whole(floats[0]),
         )
     fail(
         "operand-type",
         Label(span, f"`{left.type}` and `{right.type}` have no `{op.symbol}`"),
         help="numpy has none for two bools; convert one: int(x)",
     )
+
+
+_CONDITIONS = {  # written for numpy's arrays
+    "&": "join conditions with `and`; of numbers: ",
+    "|": "join conditions with `or`; of numbers: ",
+}
 
 
 def common_is_complex(left: Expr, right: Expr) -> bool:

@@ -113,7 +113,8 @@ IDENTITY = Refusal(
 STRING = Refusal(
     "string",
     "this makes a string when the kernel runs",
-    "strings are constants: compare them with `==`, use them as the names of fields",
+    "strings are constants, which are compared with `==`; text for print is an f-string, "
+    "print(f'…')",
 )
 BYTES = Refusal("string", "GPU code has no bytes", "write a tuple of ints, or pass an array")
 TOO_WIDE = Refusal(

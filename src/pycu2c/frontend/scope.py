@@ -183,6 +183,12 @@ def attribute(frame: Frame, owner: Static, name: str, node: ast.Attribute) -> Va
             Label(frame.span(node), f"`{shown}` has no `{name}`"),
             help=did_you_mean(name, known, _listed(shown, known), f"{shown}."),
         )
+    except Exception as error:  # whatever a property of the user's does
+        fail(
+            "global-value",
+            Label(frame.span(node), f"reading this raises {type(error).__name__}: {error}"),
+            help="compute it before the kernel is defined",
+        )
     return placed(frame, found, name, frame.span(node))
 
 

@@ -14,6 +14,7 @@ from pycu2c.frontend.frame import Frame, Items, Static, Value
 from pycu2c.frontend.functions import define_function
 from pycu2c.frontend.loops import for_loop, rounds, while_loop
 from pycu2c.frontend.matching import match_statement
+from pycu2c.frontend.refusals import UNKNOWN
 from pycu2c.frontend.sequence import has_effect
 from pycu2c.frontend.structured import leaves, no_array_inside, packed, result_type, type_of
 from pycu2c.frontend.unrolling import Rounds
@@ -80,7 +81,7 @@ def statement(frame: Frame, node: ast.stmt) -> None:
         case ast.Pass():
             pass
         case _:
-            fail("subset", Label(frame.span(node), f"{type(node).__name__} is not supported"))
+            fail(UNKNOWN.code, Label(frame.span(node), UNKNOWN.text), help=UNKNOWN.help)
 
 
 def _evaluate(frame: Frame, node: ast.expr) -> None:

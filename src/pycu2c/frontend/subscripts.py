@@ -8,12 +8,18 @@ from typing import NoReturn
 from pycu2c.diagnostics import Label, fail
 from pycu2c.dtypes import Kind
 from pycu2c.frontend import operations, scope, views
-from pycu2c.frontend.cures import amount, described, instead_of_attribute, instead_of_global
+from pycu2c.frontend.cures import (
+    amount,
+    indices_of,
+    instead_of_attribute,
+    instead_of_global,
+)
 from pycu2c.frontend.frame import Closure, Frame, Items, Static, Value, number, shown
 from pycu2c.frontend.sequence import in_order, settled
 from pycu2c.frontend.views import ArrayValue, Part, Rest, Subscript
 from pycu2c.ir.construct import const, integer, scalar_type
 from pycu2c.ir.nodes import Const, Expr, Member, Pack, Stride, Var, View
+from pycu2c.nearest import did_you_mean
 from pycu2c.source import Span
 from pycu2c.types import Array, Scalar
 
@@ -94,13 +100,11 @@ def array_value(frame: Frame, value: Value, node: ast.expr) -> ArrayValue:
 
 
 def _not_an_array(frame: Frame, value: Static, node: ast.expr) -> NoReturn:
-    known = isinstance(value.value, (list, dict, set))
-    kind = f"a {type(value.value).__name__}" if known else described(value.value)
-    fail(
-        "global-value",
-        Label(frame.span(node), f"this is {kind}, from outside of the kernel"),
-        help=instead_of_global(value.value),
-    )
+    here, cure = frame.span(node), instead_of_global(value.value)
+    if not isinstance(value.value, (list, dict, set)):
+        fail("type-needed", Label(here, f"this is {shown(value)}, not an array"), help=cure)
+    kind = type(value.value).__name__
+    fail("global-value", Label(here, f"this is a {kind}, from outside of the kernel"), help=cure)
 
 
 def _no_record(array: ArrayValue, name: str, span: Span) -> NoReturn:
@@ -212,7 +216,7 @@ def _item(frame: Frame, owner: Items, node: ast.Subscript) -> Value:
         fail(
             "index-range",
             Label(frame.span(node.slice), f"the tuple has {amount(count, 'item', 'items')}"),
-            help=f"they are 0 to {count - 1}, or -1 to -{count} from the end" if count else "",
+            help=indices_of(count),
         )
     return owner.items[index]
 
@@ -241,11 +245,13 @@ def _key(frame: Frame, array: ArrayValue, key: Static, node: ast.Subscript) -> V
 
 def _no_field(array: ArrayValue, name: str, span: Span) -> NoReturn:
     kind = views.array_type(array)
-    names = ", ".join(f.name for f in kind.dtype.fields)
+    names = [f.name for f in kind.dtype.fields]
     fail(
         "name",
         Label(span, f"`{kind}` has no field `{name}`"),
-        help=f"its fields are {names}" if names else "index it with whole numbers: a[i]",
+        help=did_you_mean(name, names, f"its fields are {', '.join(names)}")
+        if names
+        else "index it with whole numbers: a[i]",
     )
 
 
@@ -265,12 +271,13 @@ def attribute(frame: Frame, node: ast.Attribute) -> Value:
     if node.attr in ("real", "imag") and isinstance(getattr(owner, "type", None), Scalar):
         return part_of(number(owner), node.attr, frame.span(node))
     kind = shown(owner) if is_tuple else f"a {shown(owner)}"
+    cure = "attributes are those of modules, of arrays, records and named tuples"
+    if isinstance(owner, Items) and owner.names:
+        cure = did_you_mean(node.attr, owner.names, f"its fields are {', '.join(owner.names)}")
     fail(
         "subset",
         Label(frame.span(node), f"{kind} has no attribute `{node.attr}` in a kernel"),
-        help=instead_of_attribute(
-            node.attr, "attributes are those of modules, of arrays, records and named tuples"
-        ),
+        help=instead_of_attribute(node.attr, cure),
     )
 
 
@@ -304,6 +311,8 @@ def _array_attribute(frame: Frame, array: ArrayValue, node: ast.Attribute) -> Va
             return Static(Scalar(kind.dtype), span)
         case "T":
             return views.transposed(array, span)
+        case _ if views.is_record(array):
+            _no_field(array, node.attr, span)
         case _:
             fail(
                 "subset",

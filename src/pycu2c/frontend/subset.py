@@ -161,6 +161,14 @@ class _Check(ExpressionCheck):
             case ast.Compare(ops=[ast.Eq()], left=left, comparators=[right]):
                 cure = f"did you mean `{ast.unparse(left)} = {ast.unparse(right)}`?"
                 self.refuse(node, replace(refusals.UNUSED, help=cure))
+            case ast.Name() | ast.Attribute():
+                cure = f"to call it, write {ast.unparse(node)}()"
+                self.refuse(node, replace(refusals.UNUSED, help=cure))
+            case ast.UnaryOp(op=op, operand=ast.UnaryOp(op=again, operand=ast.Name(id=name))) if (
+                type(op) is type(again) and isinstance(op, (ast.UAdd, ast.USub))
+            ):
+                cure = f"write `{name} {'+' if isinstance(op, ast.UAdd) else '-'}= 1`"
+                self.refuse(node, replace(refusals.UNUSED, help=cure))
             case _ if type(node) in EXPRESSIONS:
                 self.expression(node)
             case _:

@@ -12,7 +12,7 @@ from functools import reduce
 from pycu2c.diagnostics import Label, fail
 from pycu2c.dtypes import Kind
 from pycu2c.frontend.frame import Frame
-from pycu2c.frontend.operations import binary, choose, coerce, once, unary
+from pycu2c.frontend.operations import binary, choose, coerce, once, to_whole, unary
 from pycu2c.frontend.subscripts import part_of
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.math import KEEPING_WHOLE
@@ -53,7 +53,7 @@ def whole_number(e: Expr) -> Expr:
         fail(
             "argument-type",
             Label(e.span, f"this is `{e.type}`; it must be a whole number"),
-            help="convert it with int(...)",
+            help=to_whole(e),
         )
     return cast(e, WEAK_INT)
 

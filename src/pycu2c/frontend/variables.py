@@ -142,9 +142,11 @@ def _two_names(value: Value, old: Value | None) -> str:
     if is_array(value) and is_array(old):
         return "choose between their elements, `a[i] if … else b[i]`, or use two names"
     both = (value, old)
+    if isinstance(value, Items) and isinstance(old, Items) and len(value.items) != len(old.items):
+        return "a tuple keeps its length: use two names, or count in a cuda.local.array(n, dtype)"
     if any(isinstance(v, Static) and v.value is None for v in both):
         return "give it a number first, such as 0.0 or -math.inf, and no None"
-    if all(isinstance(v, Static) for v in both):
+    if all(isinstance(v, (Static, Closure)) for v in both):
         return "strings and functions are known when the kernel is compiled: use two names"
     return "use two names"
 

@@ -11,7 +11,8 @@ from typing import NoReturn, TypeAlias
 
 from pycu2c.diagnostics import Label, fail
 from pycu2c.dtypes import Kind
-from pycu2c.frontend.cures import amount
+from pycu2c.frontend.cures import amount, indices_of
+from pycu2c.frontend.operations import to_whole
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.subscripts import (
     from_start,
@@ -144,19 +145,14 @@ def check(items: list[Subscript], kind: Array) -> None:
                     fail(
                         "index-range",
                         Label(index.span, f"axis {axis} has {count} elements"),
-                        help=f"they are 0 to {count - 1}, or -1 to -{count} from the end",
+                        help=indices_of(count),
                     )
 
 
 def _check_type(index: Expr) -> None:
     own = scalar_type(index)
     if not own.dtype.is_integer:
-        cure = "write the literal without a point" if isinstance(index, Const) else ""
-        fail(
-            "index-type",
-            Label(index.span, f"this is `{own}`"),
-            help=cure or "convert the index with int(...)",
-        )
+        fail("index-type", Label(index.span, f"this is `{own}`"), help=to_whole(index))
 
 
 # ---- views -------------------------------------------------------------------------------------

@@ -59,8 +59,9 @@ class Parameters:
         known = [f"*{n}" if n == self.rest else n for n in self.names]
         least = len(self.names) - len(self.defaults) - (self.rest is not None)
         most = "or more " if self.rest else f"to {len(known)} " if self.defaults else ""
+        noun = "argument" if known and least == 1 and not most else "arguments"
         raise LaunchError(
-            f"{self.kernel} takes {least} {most}arguments ({', '.join(known)}), {count} given{cure}"
+            f"{self.kernel} takes {least} {most}{noun} ({', '.join(known)}), {count} given{cure}"
         )
 
 

@@ -52,7 +52,10 @@ def _whole(part: object, what: str, kernel: str) -> int:
     try:
         return operator.index(part)  # type: ignore[arg-type]
     except TypeError:
-        cure = f": write {int(part)}" if isinstance(part, float) and part.is_integer() else ""
+        cure = ""
+        if isinstance(part, float):
+            rounded_up = ": divide with //, and round up: -(-n // threads)"
+            cure = f": write {int(part)}" if part.is_integer() else rounded_up
         raise LaunchError(f"{kernel}: a {what} is of whole numbers, not {part!r}{cure}") from None
 
 

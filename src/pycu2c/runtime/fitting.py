@@ -74,8 +74,22 @@ def _holds(wanted: Scalar, argument: Argument) -> bool:
     return wanted.dtype.minimum <= int(argument) <= wanted.dtype.maximum
 
 
+def _array_cure(own: ParameterType, wanted: Array) -> str:
+    if not isinstance(own, Array):
+        return f": pass an array, numpy.array([…], numpy.{wanted.dtype})"
+    if own.dtype != wanted.dtype:
+        return f": pass .astype(numpy.{wanted.dtype}), or leave the type out of the signature"
+    if own.ndim != wanted.ndim:
+        return f": pass .reshape(…) with {wanted.ndim} axes"
+    return f": declare it `{own}`, or pass numpy.ascontiguousarray(…) of what is only read"
+
+
 def _refuse(own: ParameterType, wanted: ParameterType, name: str, shown: str) -> NoReturn:
     cure = ""
-    if isinstance(wanted, Array) and isinstance(own, Array) and own.dtype != wanted.dtype:
-        cure = f": pass .astype(numpy.{wanted.dtype}), or leave the type out of the signature"
+    if isinstance(wanted, Array):
+        cure = _array_cure(own, wanted)
+    elif isinstance(own, Array) and isinstance(wanted, Scalar):
+        cure = ": pass one number, a[0]"
+    elif isinstance(own, Scalar) and isinstance(wanted, Scalar) and wanted.dtype.is_integer:
+        cure = f", and holds whole numbers from {wanted.dtype.minimum} to {wanted.dtype.maximum}"
     raise LaunchError(f"{name} is declared `{wanted}`, given {shown}{cure}")

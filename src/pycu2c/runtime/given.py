@@ -117,9 +117,11 @@ def _constant(value: object) -> Constant | None:
 def _refuse(value: object, name: str) -> NoReturn:
     cure = ""
     if isinstance(value, list):
-        cure = ": pass a tuple, or an array"
+        cure = ": pass a tuple, or numpy.array(…)"
     elif isinstance(value, dict):
         cure = ": pass a named tuple or a frozen dataclass"
+    elif hasattr(value, "__dict__"):
+        cure = ": pass its fields, or make it a frozen dataclass"
     raise LaunchError(
         f"{name} is a {type(value).__name__}; kernels take numpy arrays, arrays with "
         "__cuda_array_interface__, numbers, tuples of these, None, strings, functions and "
