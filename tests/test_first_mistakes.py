@@ -1,0 +1,448 @@
+"""What people write first, by habit of numba, numpy, Python or C: each is one error, at the
+smallest text that it is about, with what to write instead."""
+
+from __future__ import annotations
+
+import re
+from collections import namedtuple
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kernels_from_text import module_from
+from pycu2c import CompileError, LaunchError
+
+HEAD = """\
+import math
+import random
+import time
+from collections import namedtuple
+from fractions import Fraction
+
+import numpy as np
+
+from pycu2c import cuda, device, float32, int32, kernel
+
+weights, settings, seen = [1, 2, 3], {"scale": 2}, {1, 2}
+table, pair, third, count = np.zeros(3), (1, 2), Fraction(1, 3), 0
+Point = namedtuple("Point", "x y")
+
+
+class Config:
+    scale = 2
+
+    @property
+    def broken(self):
+        raise ValueError("no file")
+
+
+config = Config()
+
+
+def helper(x):
+    return x * 2
+
+
+@device
+def nothing(x):
+    y = x
+
+
+@device
+def scaled(x, factor):
+    return x * factor
+
+
+@device
+def masked(x):
+    return x & 1
+
+
+@kernel
+def other(a):
+    a[0] = 1
+
+
+@kernel(backend="python")
+def k(a, b, m, z, r, p, n, w, mode):
+"""
+
+# each block is the body of a kernel: one error, whose carets stand under the text after its code;
+# after | what the help says
+BLOCKS = """
+b[:] = a * 2  # E[type-needed]: a | index it
+
+c = a + b  # E[type-needed]: a | index it
+
+b[:] = 0  # E[index-count]: b[:] | a thread sets one element at a time
+
+b[1:4] = a[1:4]  # E[index-count]: b[1:4] | write a loop
+
+b[0] = m[0]  # E[type-needed]: m[0] | index it
+
+m[0] = 1  # E[index-count]: m[0] | a[i, j]
+
+b[0] = a[0, 1]  # E[index-count]: a[0, 1] | a[i]
+
+b[[0, 1]] = 1  # E[slice]: [0, 1] | a[i]
+
+b[a > 0] = 1  # E[type-needed]: a | index it
+
+b["x"] = 1  # E[assignment-target]: b["x"] | a[i] = …
+
+b[0] = a["x"]  # E[name]: "x" | index it with whole numbers
+
+b[cuda.grid(1) / 2] = 1  # E[index-type]: cuda.grid(1) / 2 | divide with `//`
+
+b[0] = a[1.0]  # E[index-type]: 1.0 | without a point
+
+found = []
+found.append(1)  # E[subset]: found.append | cuda.local.array
+
+items = [1, 2, 3]
+items[0] = 5  # E[assignment-target]: items | cuda.local.array
+
+items = []
+for x in a:
+    items = items + [x]  # E[join]: items | a tuple keeps its length
+
+items = [1, 2, 3]
+b[0] = items[cuda.grid(1)]  # E[constant-needed]: cuda.grid(1) | write a literal
+
+items = [x * 2 for x in a]  # E[constant-needed]: a | write a loop
+
+b[0] = sum(a)  # E[constant-needed]: a | write a loop
+
+b[0] = max(a)  # E[constant-needed]: a | write a loop
+
+b[0] = max(*a)  # E[starred]: *a | max(t)
+
+b[0] = max(a[0], a[1], key=abs)  # E[argument-count]: key=abs | compare in a loop
+
+b[0] = a.sum()  # E[subset]: a.sum | write a loop
+
+a.fill(0)  # E[subset]: a.fill | each thread
+
+b[0] = a[0].astype(np.int32)  # E[subset]: a[0].astype | int32(x)
+
+b[0] = a[0].item()  # E[subset]: a[0].item | leave it out
+
+if cuda.grid(1) < a.length:  # E[subset]: a.length | len(a)
+    b[0] = 1
+
+if cuda.grid(1) < a.shape:  # E[type-needed]: a.shape | t[0]
+    b[0] = 1
+
+if cuda.grid(1) < a.shape(0):  # E[call]: a.shape | brackets
+    b[0] = 1
+
+b[0] = a.shape[1]  # E[index-range]: 1 | only the index 0
+
+a.shape = (4, 2)  # E[assignment-target]: a.shape | before the launch
+
+t = np.zeros(4)  # E[call]: np.zeros | cuda.local.array
+
+b[0] = np.sum(a)  # E[call]: np.sum | write a loop
+
+b[0] = np.linalg.norm(a)  # E[call]: np.linalg.norm | write a loop
+
+b[0] = np.random.rand()  # E[call]: np.random.rand | before the launch
+
+b[0] = random.random()  # E[call]: random.random | before the launch
+
+b[0] = time.time()  # E[call]: time.time | around the launch
+
+b[0] = sorted(a)[0]  # E[call]: sorted | write a loop
+
+if isinstance(n, int):  # E[call]: isinstance | a.dtype
+    b[0] = 1
+
+b[0] = len(str(n))  # E[call]: str | store numbers
+
+b[0] = pow(2, 3, 5)  # E[call]: pow | x ** y
+
+b[0] = helper(a[0])  # E[call]: helper | decorate helper with @device
+
+other(a)  # E[call]: other | @device
+
+q = Point(1, 2)  # E[call]: Point | in a tuple
+
+if mode.startswith("f"):  # E[call]: mode.startswith | ==
+    b[0] = 1
+
+b[0] = mode  # E[type-needed]: mode | can be compared
+
+b[0] = float("inf")  # E[type-needed]: "inf" | math.inf
+
+b[0] = w * 2  # E[type-needed]: w | if x is not None
+
+w[0] = 1  # E[type-needed]: w | if x is not None
+
+n[0] = 1  # E[type-needed]: n | only arrays and tuples
+
+b[0] = math.sqrt  # E[type-needed]: math.sqrt | call it
+
+i = cuda.threadIdx
+b[i] = 0  # E[type-needed]: i | cuda.threadIdx.x
+
+b[cuda.threadIdx.w] = 0  # E[name]: cuda.threadIdx.w | x, y, z
+
+b[threadIdx.x] = 0  # E[name]: threadIdx | cuda.threadIdx
+
+__syncthreads()  # E[name]: __syncthreads | cuda.syncthreads()
+
+atomicAdd(b, 0, 1)  # E[name]: atomicAdd | cuda.atomic.add
+
+b[0] = sqrt(a[0])  # E[name]: sqrt | math.sqrt
+
+b[0] = numpy.sqrt(a[0])  # E[name]: numpy | import numpy
+
+for i in prange(4):  # E[name]: prange | range
+
+cuda.syncthread()  # E[name]: cuda.syncthread | cuda.syncthreads
+
+i = cuda.threadidx.x  # E[name]: cuda.threadidx | cuda.threadIdx
+
+b[0] = math.sqr(a[0])  # E[name]: math.sqr | math.sqrt
+
+index = 0
+b[indx] = 0  # E[name]: indx | index
+
+b[0] = true  # E[name]: true | True
+
+x: float33 = 1  # E[name]: float33 | float32
+
+x: float32[:] = a  # E[dtype]: float32[:] | leave it out
+
+x: list = [1]  # E[dtype]: list | float32
+
+t = cuda.shared.array(4, "flaot32")  # E[dtype]: "flaot32" | float32
+
+t = cuda.shared.array(4, float)  # E[dtype]: float | float64 or float32
+
+t = cuda.shared.array(n, float32)  # E[shape]: n | a literal
+
+t = cuda.shared.array(4)  # E[argument-count]: cuda.shared.array(4) | (shape, dtype)
+
+i = cuda.grid()  # E[argument-count]: cuda.grid() | (ndim)
+
+i = cuda.grid(4)  # E[argument-type]: 4 | 1, 2 or 3
+
+i, j = cuda.grid(1)  # E[unpack]: i, j | one name
+
+cuda.atomic.add(b[0], 1)  # E[argument-count]: cuda.atomic.add(b[0], 1) | (array, index, value)
+
+b[0] = scaled(a[0], fcator=2)  # E[argument-count]: fcator=2 | factor
+
+np.add(a[0], 1, out=b)  # E[argument-count]: out=b | (a, b)
+
+b[0] = nothing(a[0])  # E[type-needed]: nothing(a[0]) | return
+
+b[0] = masked(a[0])  # E[operand-type]: x | int(...)
+
+if a[0] > 0 & a[1] > 0:  # E[operand-type]: a[1] | `and`
+    b[0] = 1
+
+b[0] = z[0] * 2  # E[store-type]: z[0] * 2 | z.real
+
+b[0] = z[0] // 2  # E[operand-type]: z[0] // 2 | z.real
+
+b[0] = weights[0]  # E[global-value]: weights | tuple
+
+weights.append(1)  # E[call]: weights.append | tuple
+
+b[0] = settings["scale"]  # E[global-value]: settings | one global for each key
+
+for key in settings.items():  # E[call]: settings.items | named tuple
+    b[0] = 1
+
+if n in seen:  # E[comparison]: seen | tuple
+    b[0] = 1
+
+table[0] = 1  # E[assignment-target]: table[0] | argument
+
+pair[0] = 1  # E[assignment-target]: pair | cuda.local.array
+
+b[0] = third  # E[type-needed]: third | as arguments
+
+b[0] = config * 2  # E[type-needed]: config | as arguments
+
+b[0] = config.broken  # E[global-value]: config.broken | before the kernel
+
+t = (1, 2) * 2.0  # E[type-needed]: (1, 2) | t[0]
+
+for i in len(a):  # E[iterable]: len(a) | range(n)
+    b[i] = 1
+
+for i in range(len(a) / 2):  # E[argument-type]: len(a) / 2 | `//`
+    b[i] = 1
+
+for i in range(m.shape):  # E[type-needed]: m.shape | t[0]
+    b[i] = 1
+
+for x in a:
+    total += x  # E[name]: total | before the loop
+
+best = None
+for x in a:
+    if best is None or x > best:
+        best = x  # E[join]: best | a number first
+b[0] = best
+
+c = a if n > 0 else b  # E[array-assign]: b | between their elements
+
+r[0].z = 1  # E[name]: r[0].z | x, y
+
+b[0] = r[0].xx  # E[name]: r[0].xx | did you mean `x`?
+
+b[0] = r[0] + 1  # E[type-needed]: r[0] | r.x
+
+r[0] = (1, 2)  # E[store-type]: r[0] | field by field
+
+r.x = 1  # E[type-needed]: r.x | a[i].x
+
+b[0] = p.z  # E[subset]: p.z | x, y
+
+p.x = 2  # E[assignment-target]: p | variables
+
+return a[0]  # E[return-type]: a[0] | out[i] = …
+
+print("%d" % n)  # E[string]: "%d" % n | f-string
+
+del b[0]  # E[delete]: b[0] | set to 0
+
+b[0] == 1  # E[unused-value]: b[0] == 1 | b[0] = 1
+
+cuda.syncthreads  # E[unused-value]: cuda.syncthreads | cuda.syncthreads()
+
+i = 0
+++i  # E[unused-value]: ++i | i += 1
+"""
+
+CASES = [block.strip("\n") for block in re.split(r"\n\n+", BLOCKS) if block.strip()]
+_NOTE = re.compile(r"  # E\[([\w-]+)\]: (.*) \| (.*)")
+
+
+def arguments() -> tuple[object, ...]:
+    numbers = np.ones(8, np.float32)
+    records = np.zeros(3, [("x", "f4"), ("y", "f4")])
+    point = namedtuple("Point", "x y")(1, 2)
+    square, waves = np.ones((2, 2), np.float32), np.ones(3, np.complex64)
+    return numbers, numbers.copy(), square, waves, records, point, 3, None, "fast"
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_first_mistake(case: str, tmp_path: Path) -> None:
+    note = _NOTE.search(case)
+    assert note is not None, "no comment says what is expected"
+    code, caret, cure = note.groups()
+    body = _NOTE.sub("", case)
+    body += "\n    pass" if body.endswith(":") else ""
+    text = HEAD + "".join(f"    {line}\n" for line in body.splitlines())
+    with pytest.raises(CompileError) as caught:
+        module_from(text, tmp_path).k[1, 1](*arguments())
+    (found,) = caught.value.diagnostics
+    span = found.labels[0].span
+    assert (found.code, text.splitlines()[span.line - 1][span.column : span.end_column]) == (
+        code,
+        caret,
+    )
+    assert found.labels[0].text
+    assert cure in found.help
+
+
+BOTH_PLACES = {  # body -> the text under the carets of each label, in order
+    "if n > 0:\n    c = a\nelse:\n    c = b\nc[0] = 1": ["c", "c"],
+    "if n > 0:\n    c = (1, 2)\nelse:\n    c = 1\nb[0] = c": ["c", "c"],
+    "c = a if n > 0 else b": ["b", "a"],
+    "b[0] = total\ntotal = 1": ["total", "total"],
+    "x = 1\ndel x\nb[0] = x": ["x", "x"],
+    "x: int32 = 1\nx: float32 = 2\nb[0] = x": ["float32", "x"],
+    "b[0] = masked(a[0])": ["x", "masked(a[0])"],
+    "h, w, d = m.shape": ["h, w, d", "m.shape"],
+    "r[0] = 1": ["r[0]", "1"],
+}
+
+
+@pytest.mark.parametrize("body", BOTH_PLACES)
+def test_both_places_of_a_conflict(body: str, tmp_path: Path) -> None:
+    text = HEAD + "".join(f"    {line}\n" for line in body.splitlines())
+    with pytest.raises(CompileError) as caught:
+        module_from(text, tmp_path).k[1, 1](*arguments())
+    (found,) = caught.value.diagnostics
+    lines = text.splitlines()
+    spans = [label.span for label in found.labels]
+    assert [lines[s.line - 1][s.column : s.end_column] for s in spans] == BOTH_PLACES[body]
+
+
+def _chain(kind: str, length: int) -> str:
+    """A statement that nests as deeply as it is long."""
+    if kind == "+":
+        return "b[0] = " + " + ".join(["a[0]"] * length)
+    if kind == "else":
+        return "b[0] = " + "".join(f"{i} if n == {i} else " for i in range(length)) + "0"
+    branches = (f"    elif n == {i}:\n        b[0] = {i}\n" for i in range(1, length))
+    return "if n == 0:\n        b[0] = 0\n" + "".join(branches)
+
+
+@pytest.mark.parametrize("kind", ["+", "else", "elif"])
+@pytest.mark.parametrize("backend", ["python", "cpu"])
+def test_what_is_nested_too_deeply_is_refused(kind: str, backend: str, tmp_path: Path) -> None:
+    head = HEAD.replace('backend="python"', f'backend="{backend}"')
+    with pytest.raises(CompileError, match="nested too deeply"):
+        module_from(head + f"    {_chain(kind, 900)}\n", tmp_path).k[1, 1](*arguments())
+
+
+LAUNCHES = [  # signature, arguments, what the error says
+    (None, ([1.0], 1), r"argument 1 \(a\) is a list.*numpy.array"),
+    (None, ({"x": 1}, 1), r"argument 1 \(a\) is a dict.*named tuple"),
+    (None, (np.ones(3),), r"takes 2 arguments \(a, n\), 1 given: n missing"),
+    ("float32[:], int8", (np.ones(3), 1), r"astype\(numpy.float32\)"),
+    ("float32[:], int8", (3, 1), r"declared `float32\[:\]`, given 3: pass an array"),
+    ("float32[:], int8", (np.ones(3, "f4"), 300), "int8.*given 300.*from -128 to 127"),
+    ("float32[:], int8", (np.ones(3, "f4"), 2.5), "given 2.5, and holds whole numbers"),
+    ("float32[:], int8", (np.ones(3, "f4"), np.ones(3)), r"pass one number, a\[0\]"),
+    ("float32[:, :], int8", (np.ones(3, "f4"), 1), "reshape.* with 2 axes"),
+    ("float32[::1], int8", (np.ones(6, "f4")[::2], 1), "ascontiguousarray"),
+]
+
+
+@pytest.mark.parametrize(("signature", "given", "message"), LAUNCHES)
+def test_a_launch(
+    signature: str | None, given: tuple[object, ...], message: str, tmp_path: Path
+) -> None:
+    text = f"""
+        from pycu2c import kernel
+
+        @kernel(signature={signature!r}, backend="python")
+        def k(a, n):
+            pass
+        """
+    with pytest.raises(LaunchError, match=message):
+        module_from(text, tmp_path).k[1, 1](*given)
+
+
+def test_a_grid_of_a_quotient(tmp_path: Path) -> None:
+    k = module_from(HEAD.partition("@kernel(")[0], tmp_path).other
+    with pytest.raises(LaunchError, match=r"round up: -\(-n // threads\)"):
+        k[1000 / 256, 256](np.ones(1))
+
+
+DEFINITIONS = {
+    "@kernel(fast_math=True)\ndef k(a): pass": "did you mean fastmath",
+    "@kernel('float33[:]')\ndef k(a): pass": "did you mean `float32`",
+    "@kernel\ndef k(a: np.ndarray): pass": "parameter a: .*numpy.ndarray.* float32",
+    "@kernel\n@staticmethod\ndef k(a): pass": "write @staticmethod above",
+    "@cuda.jit\ndef k(a): pass": "cuda has no jit: decorate kernels with @kernel",
+    "cuda.synchronize()": "cuda has no synchronize: a launch on numpy arrays has ended",
+    "k = kernel(lambda a: a)": "write it as a function, `def",
+    "@kernel('float32[:], int32')\ndef k(a): pass": r"2 types for \(a\)",
+    "@kernel\ndef k(a): pass\nk.inspect('ptx', 'int32')": "'ir', 'cuda' or 'c'.*'ptx'",
+}
+
+
+@pytest.mark.parametrize("text", DEFINITIONS)
+def test_a_definition(text: str, tmp_path: Path) -> None:
+    with pytest.raises(Exception, match=DEFINITIONS[text]):
+        module_from(f"import numpy as np\nfrom pycu2c import cuda, kernel\n{text}\n", tmp_path)
