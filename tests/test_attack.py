@@ -155,6 +155,13 @@ def items_from_left_to_right(c, out, n):
     out[6] = a + b * 10 + d * 100
 
 
+@kernel
+def effect_in_a_value_that_nothing_reads(c, out, n):
+    n += cuda.atomic.add(c, 0, 1)
+    total = n
+    total += cuda.atomic.add(c, 0, 2)
+
+
 # ---- what a block runs together --------------------------------------------------------------
 
 

@@ -32,7 +32,7 @@ def drop_dead(module: Module) -> Module:
 def _live(function: Function, devices: frozenset[str]) -> Body:
     body = function.body
     while True:
-        read = _read(body)
+        read = _read(body, devices)
 
         def kept(s: Stmt, read: frozenset[str] = read) -> Body:
             match s:
@@ -55,15 +55,16 @@ def _effect_of(e: Expr, s: Stmt, devices: frozenset[str]) -> Body:
     return (Evaluate(e, s.span),) if any_effect(e, devices) else ()
 
 
-def _read(body: Body) -> frozenset[str]:
-    """The variables that a block reads, or stores elements of. ``x = x + 1`` is no use of x."""
+def _read(body: Body, devices: frozenset[str]) -> frozenset[str]:
+    """The variables that a block reads, or stores elements of. ``x = x + 1`` is no use of x, but
+    of ``x = x + atomic.add(…)`` the value stays."""
     found: set[str] = set()
     for s in statements(body):
         if isinstance(s, Store):
             found.add(s.array.name)
         if isinstance(s, Assign):
             inside = {e.name for e in expressions(s.value) if isinstance(e, Var)}
-            found |= inside - {s.var.name}
+            found |= inside if any_effect(s.value, devices) else inside - {s.var.name}
         elif isinstance(s, (If, While, For)):
             found |= _mentioned(s)
         else:
