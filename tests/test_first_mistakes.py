@@ -59,6 +59,11 @@ def masked(x):
     return x & 1
 
 
+@device
+def applied(f, x):
+    return f(x)
+
+
 @kernel
 def other(a):
     a[0] = 1
@@ -246,6 +251,8 @@ if a[0] > 0 & a[1] > 0:  # E[operand-type]: a[1] | `and`
 
 b[0] = z[0] * 2  # E[store-type]: z[0] * 2 | z.real
 
+cuda.atomic.add(a, 0, z[0])  # E[store-type]: z[0] | z.real
+
 b[0] = z[0] // 2  # E[operand-type]: z[0] // 2 | z.real
 
 b[0] = weights[0]  # E[global-value]: weights | tuple
@@ -360,6 +367,7 @@ BOTH_PLACES = {  # body -> the text under the carets of each label, in order
     "x = 1\ndel x\nb[0] = x": ["x", "x"],
     "x: int32 = 1\nx: float32 = 2\nb[0] = x": ["float32", "x"],
     "b[0] = masked(a[0])": ["x", "masked(a[0])"],
+    "f = lambda q: missing\nb[0] = applied(f, n)": ["missing", "f(x)", "applied(f, n)"],
     "h, w, d = m.shape": ["h, w, d", "m.shape"],
     "r[0] = 1": ["r[0]", "1"],
 }
@@ -374,6 +382,12 @@ def test_both_places_of_a_conflict(body: str, tmp_path: Path) -> None:
     lines = text.splitlines()
     spans = [label.span for label in found.labels]
     assert [lines[s.line - 1][s.column : s.end_column] for s in spans] == BOTH_PLACES[body]
+
+
+def test_a_function_is_shown_by_its_name(tmp_path: Path) -> None:
+    text = HEAD + "    def halved(q):\n        return missing\n    b[0] = applied(halved, n)\n"
+    with pytest.raises(CompileError, match="called here, with `halved`, `int`"):
+        module_from(text, tmp_path).k[1, 1](*arguments())
 
 
 def _chain(kind: str, length: int) -> str:

@@ -113,8 +113,8 @@ class LaunchWarning(UserWarning):
     """A launch has run, and something that it gave is missing."""
 
 
-def fail(code: str, *labels: Label, help: str = "") -> NoReturn:
-    """Raise the CompileError of one diagnostic."""
+def fail(code: str, *labels: Label, help: str) -> NoReturn:
+    """Raise the CompileError of one diagnostic: the rule, what breaks it, what to write."""
     raise CompileError([Diagnostic(code, labels, help)])
 
 

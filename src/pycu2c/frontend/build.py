@@ -14,7 +14,7 @@ from pycu2c.frontend.expressions import expression
 from pycu2c.frontend.frame import Frame, Types
 from pycu2c.frontend.liveranges import live_ranges
 from pycu2c.frontend.statements import block
-from pycu2c.frontend.structured import joined, named, packed, result_type
+from pycu2c.frontend.structured import joined, named, packed, result_type, told
 from pycu2c.frontend.subset import check
 from pycu2c.ir.construct import cast
 from pycu2c.ir.nodes import (
@@ -172,7 +172,7 @@ class _ModuleBuilder:
 def _called(source: Source, types: Types) -> str:
     if source.name != source.python.__name__ or not types:
         return "called here"  # one defined inside of another also takes what it reads from there
-    return f"called here, with {', '.join(f'`{kind}`' for kind in types)}"
+    return f"called here, with {', '.join(f'`{told(kind)}`' for kind in types)}"
 
 
 def _with_call(error: CompileError, call: Label) -> CompileError:
@@ -268,8 +268,8 @@ def _result(frame: Frame, body: Body) -> ParameterType:
             first = frame.results[0]
             fail(
                 "return-type",
-                Label(span, f"here `{given}`"),
-                Label(first[1], f"and here `{first[0]}`"),
+                Label(span, f"here `{told(given)}`"),
+                Label(first[1], f"and here `{told(first[0])}`"),
                 help="return a value of one type on every path, such as math.nan for none",
             )
         result = common
@@ -278,7 +278,7 @@ def _result(frame: Frame, body: Body) -> ParameterType:
         fail(
             "return-type",
             Label(frame.span(frame.source.tree), "it can end without a return"),
-            Label(frame.results[0][1], f"and here it returns `{result}`"),
+            Label(frame.results[0][1], f"and here it returns `{told(result)}`"),
             help="end it with a return of a value",
         )
     return result

@@ -35,6 +35,9 @@ class Items:
     names: tuple[str, ...] = ()
 
 
+LAMBDA = "lambda_"  # the name of a lambda's function
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class LocalFunction:
     """A function defined inside of another. ``source`` takes what it reads from there,
@@ -43,6 +46,11 @@ class LocalFunction:
     source: Source
     arguments: ast.arguments
     captured: tuple[ast.Name, ...]
+
+    @property
+    def __name__(self) -> str:
+        """What errors call it."""
+        return "lambda" if self.source.name == LAMBDA else self.source.name
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -231,7 +239,7 @@ def shown(value: Value) -> str:
         case Items():
             return f"a tuple of {len(value.items)}"
         case Closure():
-            return f"the function `{value.function.source.name}`"
+            return f"the function `{value.function.__name__}`"
         case _:
             return f"`{value.type}`"
 

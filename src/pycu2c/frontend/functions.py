@@ -16,7 +16,16 @@ from pycu2c.frontend.binding_arguments import Binder, given_values, in_order_of_
 from pycu2c.frontend.bindings import FunctionLike, free_names, parameters
 from pycu2c.frontend.cures import refused_function
 from pycu2c.frontend.ending import value_of_call
-from pycu2c.frontend.frame import Closure, Frame, Items, LocalFunction, Static, Unknown, Value
+from pycu2c.frontend.frame import (
+    LAMBDA,
+    Closure,
+    Frame,
+    Items,
+    LocalFunction,
+    Static,
+    Unknown,
+    Value,
+)
 from pycu2c.frontend.sequence import in_order, kept, variable_of, with_inside
 from pycu2c.frontend.structured import leaves, type_of, unpacked
 from pycu2c.frontend.variables import bind
@@ -32,7 +41,7 @@ def call_function(frame: Frame, callee: Static | Closure, node: ast.Call) -> Val
     if isinstance(callee, Closure):
         local = callee.function
         defaults = dict(zip(callee.defaults.names, callee.defaults.items))
-        values = Binder(local.arguments, defaults, local.source.name, span).bind(
+        values = Binder(local.arguments, defaults, local.__name__, span).bind(
             in_order_of_call(frame, local.arguments, given)
         )
         return _call(frame, local.source, [*values, *callee.variables.items], span)
@@ -103,7 +112,7 @@ def define_function(frame: Frame, node: ast.FunctionDef) -> None:
 
 def lambda_value(frame: Frame, node: ast.Lambda) -> Closure:
     """``lambda x: …``."""
-    closure = _closure(frame, node, "lambda_")
+    closure = _closure(frame, node, LAMBDA)
     return scope.with_variables(frame, closure, closure.span)
 
 
@@ -125,7 +134,7 @@ def reopened(frame: Frame, value: Value) -> Value:
 
 def named_lambda(frame: Frame, node: ast.Lambda) -> Closure:
     """``f = lambda x: …``: what it reads may be assigned after it."""
-    return _closure(frame, node, "lambda_")
+    return _closure(frame, node, LAMBDA)
 
 
 def _closure(frame: Frame, node: ast.FunctionDef | ast.Lambda, name: str) -> Closure:

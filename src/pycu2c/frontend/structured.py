@@ -51,6 +51,15 @@ def type_of(value: Value) -> ParameterType:
             return value.type
 
 
+def told(kind: ParameterType) -> ParameterType:
+    """A type as errors show it: of a local function only its name."""
+    if not isinstance(kind, Tuple):
+        return kind
+    if kind.names == _CLOSURE:
+        return kind.items[0]
+    return Tuple(tuple(map(told, kind.items)), kind.names)
+
+
 def leaves(value: Value) -> list[Expr]:
     """The numbers and arrays in a value, in order."""
     match value:
