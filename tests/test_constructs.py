@@ -449,6 +449,16 @@ def test_launch_forms():
         assert out[0] == threads
 
 
+def test_an_array_inside_of_an_assigned_expression(target):
+    @kernel
+    def counted(out):
+        y = len(cuda.shared.array(4, float32))
+        z = cuda.local.array(2, float32) is None
+        out[0] = y + z
+
+    assert run(counted, (1, 1), [np.zeros(1)], target)[0][0] == 4
+
+
 def test_float32_stays_float32():
     @kernel(signature=(float32[::1],))
     def literals(data):

@@ -220,6 +220,8 @@ x: float33 = 1  # E[name]: float33 | float32
 
 x: float32[:] = a  # E[dtype]: float32[:] | leave it out
 
+x: settings = 1  # E[dtype]: settings | float32
+
 x: list = [1]  # E[dtype]: list | float32
 
 t = cuda.shared.array(4, "flaot32")  # E[dtype]: "flaot32" | float32

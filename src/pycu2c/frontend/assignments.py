@@ -30,8 +30,8 @@ __all__ = ["annotated", "assign", "assign_to", "augmented", "set_variable", "wal
 def assign(frame: Frame, node: ast.Assign) -> None:
     """``target = value`` and ``first = second = value``."""
     single = node.targets[0] if len(node.targets) == 1 else None
-    if isinstance(single, ast.Name):
-        frame.target = frame.ranges.names.get(id(single))
+    name = frame.ranges.names.get(id(single))
+    frame.target = (node.value, name) if name is not None else None
     if isinstance(single, ast.Name) and isinstance(node.value, ast.Lambda):
         value: Value = named_lambda(frame, node.value)
     else:
@@ -57,7 +57,8 @@ def annotated(frame: Frame, node: ast.AnnAssign) -> None:
     annotation = frame.value(node.annotation)
     wanted = None
     if isinstance(annotation, Static):
-        wanted = scalar_named(annotation.value) or _PYTHONS.get(annotation.value)
+        given = annotation.value
+        wanted = scalar_named(given) or (_PYTHONS.get(given) if isinstance(given, type) else None)
     if wanted is None:
         fail(
             "dtype",

@@ -454,7 +454,7 @@ def _allocation(space: Space) -> Callable[[Frame, Intrinsic, ast.Call], Value]:
                 Label(frame.span(shape_node), f"{size} bytes; a block has {_MOST_SHARED_BYTES}"),
                 help="keep one tile at a time in shared memory",
             )
-        var = Var(frame.take_target(space.value), kind, frame.span(node))
+        var = Var(frame.name_for(node, space.value), kind, frame.span(node))
         frame.emit(Allocate(var, frame.span(node)))
         return var
 

@@ -113,7 +113,8 @@ class Frame:
     ended: list[Return] = field(default_factory=list)  # in a function: those of raises
     unknown: list[tuple[str, Span]] = field(default_factory=list)  # reads that have no type yet
     broken: set[str] = field(default_factory=set)  # variables that an error was found for
-    target: str | None = None  # the name that the next allocated array gets
+    # an expression, and the variable that it is assigned to: an array made there gets its name
+    target: tuple[ast.expr, str] | None = None
     _fresh: int = 0
 
     def again(self) -> Frame:
@@ -200,10 +201,11 @@ class Frame:
         self._fresh += 1
         return f"{hint}.t{self._fresh}"
 
-    def take_target(self, otherwise: str) -> str:
-        """The variable that the value being built is assigned to, if it is one."""
-        name, self.target = self.target, None
-        return name or self.fresh(otherwise)
+    def name_for(self, node: ast.expr, otherwise: str) -> str:
+        """The variable that ``node`` is assigned to, if it is one."""
+        if self.target is not None and self.target[0] is node:
+            return self.target[1]
+        return self.fresh(otherwise)
 
     def assigned(self, name: str, value_type: Scalar, span: Span) -> Scalar:
         """Note a type that reaches a variable; give the type that the variable has."""
