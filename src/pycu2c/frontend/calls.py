@@ -176,7 +176,11 @@ def _of_text(frame: Frame, node: ast.expr, text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        fail("argument-type", Label(frame.span(node), "this text is no number"))
+        fail(
+            "argument-type",
+            Label(frame.span(node), "this text is no number"),
+            help='write a number, "inf" or "nan"',
+        )
 
 
 def real_number(e: Expr) -> Expr:

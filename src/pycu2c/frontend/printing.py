@@ -51,7 +51,11 @@ def _options(frame: Frame, node: ast.Call) -> tuple[str, str]:
             )
         given = frame.value(keyword.value)
         if not isinstance(given, Static) or not isinstance(given.value, (str, type(None))):
-            fail("constant-needed", Label(frame.span(keyword.value), f"{keyword.arg} is text"))
+            fail(
+                "constant-needed",
+                Label(frame.span(keyword.value), f"{keyword.arg} is text"),
+                help=f'write {keyword.arg}="…"',
+            )
         if given.value is not None:
             found[keyword.arg] = given.value
     return found["sep"], found["end"]
@@ -121,7 +125,11 @@ def _check_format(frame: Frame, node: ast.FormattedValue, slot: Slot) -> None:
         format("" if slot.conversion else _sample(slot.kind), spec)
     except (ValueError, TypeError) as error:
         assert node.format_spec is not None
-        fail("string", Label(frame.span(node.value), f"`{spec}` does not format it: {error}"))
+        fail(
+            "string",
+            Label(frame.span(node.value), f"`{spec}` does not format it: {error}"),
+            help="write a format that Python has for it, such as :>8 or, for a float, :.3f",
+        )
 
 
 def _sample(kind: ParameterType) -> object:
@@ -166,7 +174,11 @@ def _check(frame: Frame, node: ast.expr, value: Value) -> None:
         case Static(value=str() | None):
             return
         case Static():
-            fail("argument-type", Label(frame.span(node), "a kernel prints numbers and text"))
+            fail(
+                "argument-type",
+                Label(frame.span(node), f"this is `{type_of(value)}`"),
+                help="a kernel prints numbers, text, None, and tuples of these",
+            )
         case _:
             for leaf in leaves(value):
                 if isinstance(leaf.type, Array):
