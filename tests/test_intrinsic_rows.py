@@ -16,7 +16,7 @@ import pytest
 from pycu2c.csyntax.nodes import Name
 from pycu2c.csyntax.printer import print_expr
 from pycu2c.dtypes import BOOL, COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, INT32, INT64, DType
-from pycu2c.emit.helpers import HELPERS, instantiate
+from pycu2c.emit.helpers import HELPERS, instantiate, texts_of
 from pycu2c.emit.records import definition
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.machine import MACHINE, Thread
@@ -58,13 +58,9 @@ def function(row: Intrinsic, dtype: DType, name: str, dialect: str) -> str:
 
 
 def program(dialect: str) -> str:
-    helpers = {
-        (name, dtype): instantiate(name, dtype, dialect)
-        for row, dtype in CASES
-        for name in getattr(row, f"{dialect}_helpers")
-    }
+    named = [(n, dtype) for row, dtype in CASES for n in getattr(row, f"{dialect}_helpers")]
     functions = [function(row, dtype, n, dialect) for (row, dtype), n in zip(CASES, NAMES)]
-    return "\n".join([*helpers.values(), *functions])
+    return "\n".join([*texts_of(named, dialect), *functions])
 
 
 @pytest.fixture(scope="module")

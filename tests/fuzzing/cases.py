@@ -24,7 +24,7 @@ from fuzzing import (
     structured,
     together,
 )
-from fuzzing.expressions import index_below, type_name
+from fuzzing.expressions import type_name
 from fuzzing.numbers import array_text, dtype_text, element_text, scalar_text
 from fuzzing.statements import statements
 from fuzzing.writing import (
@@ -221,7 +221,7 @@ class _Drawing:
                 for f, kind in record.fields
             ]
             for _ in range(2):
-                index = self.rng.choice(own) if own else index_below(self.w, shape[0])
+                index = self.rng.choice(own) if own else self.rng.randrange(-shape[0], shape[0])
                 self.w.records.append((f"{name}[{index}]", record))
         if self.rng.random() < 0.5:
             self.add("e", f"np.array([{self.record_text(record)}], Row)[0]")

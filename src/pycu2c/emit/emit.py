@@ -11,7 +11,7 @@ from pycu2c.dtypes import DType
 from pycu2c.emit.cpu_frame import coordinates_used, cpu_kernel, cpu_types
 from pycu2c.emit.dialect import Dialect
 from pycu2c.emit.expressions import Speller
-from pycu2c.emit.helpers import instantiate
+from pycu2c.emit.helpers import texts_of
 from pycu2c.emit.names import constant_names, function_names, name_variables
 from pycu2c.emit.prints import Prints
 from pycu2c.emit.records import Records
@@ -149,8 +149,7 @@ class _ModuleEmitter:
         return out
 
     def helper_texts(self) -> list[str]:
-        texts = (instantiate(name, dtype, self.dialect.name) for name, dtype in self.helpers)
-        return [text for text in texts if text]
+        return texts_of(self.helpers, self.dialect.name)
 
 
 def _unused(function: Function, speller: Speller) -> list[c.Stmt]:

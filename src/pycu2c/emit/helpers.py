@@ -6,6 +6,7 @@ arithmetic that may overflow is done in ``$W``, an unsigned type that C does not
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from string import Template
 
 from pycu2c.dtypes import BY_NAME, FLOAT32, INT16, DType
@@ -14,6 +15,13 @@ from pycu2c.emit.math_helpers import MATH_HELPERS
 from pycu2c.emit.templates import Helper
 
 QUALIFIERS = {"cuda": "__device__ __forceinline__", "c": "static inline"}
+
+
+def texts_of(helpers: Iterable[tuple[str, DType]], dialect_name: str) -> list[str]:
+    """The C text of helpers, each once and after those that it calls."""
+    wanted = {(n, dtype): None for name, dtype in helpers for n in (*CALLS.get(name, ()), name)}
+    texts = (instantiate(name, dtype, dialect_name) for name, dtype in wanted)
+    return [text for text in texts if text]
 
 
 def instantiate(name: str, dtype: DType, dialect_name: str) -> str:
@@ -200,6 +208,8 @@ $q $T atomic_add_$t($T *place, $T value) {
 }
 """,
 )
+
+CALLS = {"abs": ("neg",), "floordiv": ("neg",)}  # helpers that call others
 
 HELPERS: dict[str, Helper] = {
     "floordiv": FLOORDIV,

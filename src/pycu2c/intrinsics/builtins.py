@@ -36,7 +36,7 @@ _ABSOLUTE = by_kind(floats=library("fabs"), integers=_absolute)
     dtypes=NUMBERS,
     cuda=_ABSOLUTE,
     c=_ABSOLUTE,
-    cuda_helpers=("neg", "abs"),
+    cuda_helpers=("abs",),
     c_helpers=("abs",),
 )
 def absolute(x: T) -> T:
@@ -76,7 +76,7 @@ def _declare_operator(
         dtypes=dtypes,
         cuda=spell,
         c=spell,
-        cuda_helpers=("neg", operator.name),
+        cuda_helpers=(operator.name,),
         c_helpers=(operator.name,),
     )
     return declare(body)
