@@ -178,7 +178,6 @@ if mode.startswith("f"):  # E[call]: mode.startswith | ==
 
 b[0] = mode  # E[type-needed]: mode | can be compared
 
-b[0] = float("inf")  # E[type-needed]: "inf" | math.inf
 
 b[0] = w * 2  # E[type-needed]: w | if x is not None
 
