@@ -26,7 +26,8 @@ ERRORS = """# Compile errors
 
 Each message begins with a code. Its section here has programs that break the rule, what pycu2c says
 of them, and the same programs cured; `pycu2c errors CODE` shows it in a terminal. The tests run all
-of these programs.
+of these programs. All mistakes of a kernel are shown together, in one `CompileError`; a warning is
+a `CompileWarning`; what is wrong with a launch is a `LaunchError`, which names the argument.
 
 | code | rule |
 |---|---|
