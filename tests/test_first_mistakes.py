@@ -178,6 +178,7 @@ if mode.startswith("f"):  # E[call]: mode.startswith | ==
 
 b[0] = mode  # E[type-needed]: mode | can be compared
 
+b[0] = math.sqrt("2")  # E[type-needed]: "2" | pass a number
 
 b[0] = w * 2  # E[type-needed]: w | if x is not None
 

@@ -72,21 +72,23 @@ def programs(seed: int, count: int) -> Iterator[str]:
         tree = ast.parse(chance.choice(CONSTRUCTS).body)
         for _ in range(chance.choice((1, 1, 2, 3))):
             tree = _changed(tree, chance)
-        body = ast.unparse(ast.fix_missing_locations(tree))
-        text = HEAD + "".join(f"    {line}\n" for line in body.splitlines())
-        if _is_python(text):
+        text = _text(tree)
+        if text is not None:
             count -= 1
             yield text
 
 
-def _is_python(text: str) -> bool:
+def _text(tree: ast.Module) -> str | None:
+    """The text of a program with this body; None if Python has no such program."""
     try:
+        body = ast.unparse(ast.fix_missing_locations(tree))
+        text = HEAD + "".join(f"    {line}\n" for line in body.splitlines())
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SyntaxWarning)
             compile(text, "wrong", "exec")
-    except SyntaxError:
-        return False
-    return True
+    except (SyntaxError, ValueError):  # ValueError: the parts of an f-string are no expressions
+        return None
+    return text
 
 
 def _changed(tree: ast.Module, chance: random.Random) -> ast.Module:

@@ -119,7 +119,7 @@ def instead_of_object(value: object) -> str:
     if value is None:
         return "test it before, `if x is not None: …`"
     if isinstance(value, str):
-        return "a string can be compared with `==`; pass a number, such as math.inf for 'inf'"
+        return "a string can be compared with `==`; to compute, pass a number"
     if isinstance(value, Namespace):
         first = next(iter(members(value)))
         return f"write one of its names, such as {value}.{first}"

@@ -11,7 +11,7 @@ import numpy as np
 from pycu2c.diagnostics import Label, fail
 from pycu2c.dtypes import BFLOAT16, FLOAT32
 from pycu2c.frontend.comprehensions import static_items
-from pycu2c.frontend.frame import Frame, Items, Static, Value
+from pycu2c.frontend.frame import Frame, Items, Static, Value, shown
 from pycu2c.frontend.sequence import in_order, settled
 from pycu2c.frontend.structured import leaves, type_of
 from pycu2c.ir.nodes import Expr, Print
@@ -176,7 +176,7 @@ def _check(frame: Frame, node: ast.expr, value: Value) -> None:
         case Static():
             fail(
                 "argument-type",
-                Label(frame.span(node), f"this is `{type_of(value)}`"),
+                Label(frame.span(node), f"this is {shown(value)}"),
                 help="a kernel prints numbers, text, None, and tuples of these",
             )
         case _:
