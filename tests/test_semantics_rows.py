@@ -367,7 +367,9 @@ def test_numbers_of_python_by_themselves(
     kernel = module_from(text, tmp_path).k
     assert types_of_results(kernel, (N, out))["r"] == kind
     right = eval(expression, {**FIXED, "cuda": _Place(), "out": out})
-    assert run(kernel, (1, 1), (N, out), target)[1][0] == right
+    found = run(kernel, (1, 1), (N, out), target)[1][0]
+    # functions of the libraries differ in their last bits: CUDA's pow
+    assert found == pytest.approx(right, rel=1e-15) if "**" in expression else found == right
 
 
 def test_loop_variables_are_ints(target: str, tmp_path: Path) -> None:

@@ -195,9 +195,8 @@ def load_kernel(cubin: bytes, entry: str) -> LoadedKernel:
 def variable(kernel: LoadedKernel, name: str) -> int:
     """The address of a ``__device__`` variable beside the kernel."""
     make_current()
-    answer = api().cuLibraryGetGlobal(kernel.library, name.encode())
-    address, _ = check(answer, f"look {name} up")
-    return int(address)
+    answer = api().cuLibraryGetGlobal(kernel.library, name.encode())  # its size, too
+    return int(check(answer, f"look {name} up"))
 
 
 def shared_limit() -> int:
