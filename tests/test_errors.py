@@ -129,6 +129,15 @@ def test_a_rendered_breach(tmp_path: Path) -> None:
     )
 
 
+def test_carets_under_wide_letters(tmp_path: Path) -> None:
+    """In a terminal a Chinese letter is as wide as two others."""
+    path = tmp_path / "bad.py"
+    path.write_text("def f(a):\n\t数, é = {'数'}, {'e\u0301'}\n", encoding="utf-8")
+    first, second = diagnostics_of(path, check)
+    assert render(first).splitlines()[3] == "    | \t        ^^^^^^ GPU code has no sets"
+    assert render(second).splitlines()[3] == "    | \t                ^^^^^ GPU code has no sets"
+
+
 # ---- the runner itself: decorators report with a CompileError --------------------------------
 
 DECORATED = """

@@ -386,6 +386,13 @@ def test_both_places_of_a_conflict(body: str, tmp_path: Path) -> None:
     assert [lines[s.line - 1][s.column : s.end_column] for s in spans] == BOTH_PLACES[body]
 
 
+def test_a_mistake_in_a_function_is_told_once(tmp_path: Path) -> None:
+    text = HEAD + "    b[0] = masked(a[0])\n    b[1] = masked(a[1])\n    b[2] = masked(x=a[2])\n"
+    with pytest.raises(CompileError) as caught:
+        module_from(text, tmp_path).k[1, 1](*arguments())
+    assert len(caught.value.diagnostics) == 1
+
+
 def test_a_function_is_shown_by_its_name(tmp_path: Path) -> None:
     text = HEAD + "    def halved(q):\n        return missing\n    b[0] = applied(halved, n)\n"
     with pytest.raises(CompileError, match="called here, with `halved`, `int`"):

@@ -6,6 +6,7 @@ Title: the rule. Labels: what this program has. Help: what to type.
 from __future__ import annotations
 
 import linecache
+import unicodedata
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -159,9 +160,15 @@ def _excerpt(span: Span, text: str, width: int) -> list[str]:
         return [f"{' ' * width} = {text}"] if text else []
     end = span.end_column if span.end_line == span.line else len(line)
     # tabs stay tabs, so that the carets stand under what they mean at any tab width
-    indent = "".join(c if c == "\t" else " " for c in line[: span.column])
-    carets = "^" * max(1, end - span.column)
+    indent = "".join(c if c == "\t" else " " * _cells(c) for c in line[: span.column])
+    carets = "^" * max(1, _cells(line[span.column : end]))
     return [
         f"{span.line:>{width}} | {line}",
         f"{' ' * width} | {indent}{carets} {text}".rstrip(),
     ]
+
+
+def _cells(text: str) -> int:
+    """How many columns of a terminal a text takes: Chinese letters two, accents none."""
+    wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
+    return len(text) + wide - sum(unicodedata.combining(c) > 0 for c in text)

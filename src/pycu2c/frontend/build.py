@@ -234,8 +234,12 @@ def _walk(frame: Frame, types: Types) -> Body:
 
 
 def _unique(problems: list[Diagnostic]) -> list[Diagnostic]:
-    """The same mistake found twice (in a body that is walked for a loop, say) is shown once."""
-    return list(dict.fromkeys(problems))
+    """The same mistake found twice (in a body that is walked for a loop, in a function that is
+    called again) is shown once."""
+    first: dict[tuple[str, Label], Diagnostic] = {}
+    for found in problems:
+        first.setdefault((found.code, found.labels[0]), found)
+    return list(first.values())
 
 
 def _parameters(frame: Frame, types: Types) -> tuple[tuple[Parameter, ...], Body]:
