@@ -370,6 +370,7 @@ BOTH_PLACES = {  # body -> the text under the carets of each label, in order
     "x: int32 = 1\nx: float32 = 2\nb[0] = x": ["float32", "x"],
     "b[0] = masked(a[0])": ["x", "masked(a[0])"],
     "f = lambda q: missing\nb[0] = applied(f, n)": ["missing", "f(x)", "applied(f, n)"],
+    "b[0] = scaled(a[0], x=n)": ["x=n", "a[0]"],
     "h, w, d = m.shape": ["h, w, d", "m.shape"],
     "r[0] = 1": ["r[0]", "1"],
 }

@@ -72,7 +72,13 @@ class Binder:
             if keyword:
                 self._check(keyword, span)
             if name in self.by_name:
-                self._refuse(span, f"`{name}` is given twice")
+                before = Label(self.by_name[name].span, "and here")
+                fail(
+                    "argument-count",
+                    Label(span, f"`{name}` is given here"),
+                    before,
+                    help=f"write one of them: {self.name} takes ({self._known()})",
+                )
             self.by_name[name] = value
         return [self._value(parameter) for parameter in parameters(self.own)]
 
@@ -92,5 +98,8 @@ class Binder:
         self._refuse(span, f"{self.name} has no parameter `{keyword}`", cure)
 
     def _refuse(self, span: Span, text: str, cure: str = "") -> NoReturn:
-        known = ", ".join(a.arg for a in parameters(self.own))
-        fail("argument-count", Label(span, text), help=cure or f"{self.name} takes ({known})")
+        cure = cure or f"{self.name} takes ({self._known()})"
+        fail("argument-count", Label(span, text), help=cure)
+
+    def _known(self) -> str:
+        return ", ".join(a.arg for a in parameters(self.own))
