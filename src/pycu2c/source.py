@@ -74,17 +74,17 @@ def source_of(function: FunctionType) -> Source:
     if code.co_name == "<lambda>":
         raise NoSource("this is a lambda: write it as a function, `def f(…): …`")
     lines = linecache.getlines(code.co_filename, function.__globals__)
-    if not lines:
-        raise NoSource(
-            f"the source of {function.__name__} is not available ({code.co_filename}): "
-            "a kernel is translated from its text, so define it in a file, a notebook cell, "
-            "or a REPL that keeps source (Python 3.13 or later, IPython)"
-        )
     for node in _functions("".join(lines), code.co_filename):
         first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
         if node.name == code.co_name and first <= code.co_firstlineno <= node.lineno:
             is_async = isinstance(node, ast.AsyncFunctionDef)
             return Source(function, _plain(node), code.co_filename, tuple(lines), is_async)
+    if not lines or code.co_filename == "<string>":  # of exec; Python may keep that of another
+        raise NoSource(
+            f"the source of {function.__name__} is not available ({code.co_filename}): "
+            "a kernel is translated from its text, so define it in a file, a notebook cell, "
+            "or a REPL that keeps source (Python 3.13 or later, IPython)"
+        )
     raise NoSource(
         f"{function.__name__} is no longer at {code.co_filename}:{code.co_firstlineno}: "
         "the file changed after it was imported; import it again"
