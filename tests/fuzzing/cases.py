@@ -33,12 +33,13 @@ from fuzzing.writing import (
     STRONG,
     WEAK,
     ArrayName,
+    RecordName,
     RecordType,
     Variable,
     Writer,
     holds,
 )
-from pycu2c.types import WEAK_INT
+from pycu2c.types import WEAK_INT, strengthened
 
 Dim3 = tuple[int, int, int]
 
@@ -145,6 +146,12 @@ class _Drawing:
             self.globals.append(f"K{number} = {shown}")
             self.w.constants.append((f"K{number}", kind))
 
+        if self.rng.random() < 0.2:  # constant memory
+            kind, shape = self.w.real(), self.rng.choice(((3,), (5,), (2, 3)))
+            kind = strengthened(kind)
+            self.globals.append(f"W = {array_text(self.rng, kind, shape)}")
+            self.w.arrays.append(ArrayName("W", kind, shape))
+
     def draw_arguments(self) -> None:
         for number in range(self.rng.randint(1, 3)):
             self.draw_input(f"a{number}")
@@ -222,7 +229,7 @@ class _Drawing:
             ]
             for _ in range(2):
                 index = self.rng.choice(own) if own else self.rng.randrange(-shape[0], shape[0])
-                self.w.records.append((f"{name}[{index}]", record))
+                self.w.records.append(RecordName(f"{name}[{index}]", record, bool(own)))
         if self.rng.random() < 0.5:
             self.add("e", f"np.array([{self.record_text(record)}], Row)[0]")
             for field, kind in record.fields:

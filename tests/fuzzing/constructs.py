@@ -174,6 +174,21 @@ def over_array(w: Writer) -> None:
         statements(w, 2)
 
 
+@writes(0.8, loops)
+def over_tuple(w: Writer) -> None:
+    """``for x in (a, b)``, which is written out round by round."""
+    kind = w.scalar()
+    listed = ", ".join(value(w, kind) for _ in range(w.rng.randint(1, 3)))
+    item, counter = w.fresh("n"), w.fresh("n")
+    counted = w.chance(0.3)
+    head = f"for {counter}, {item} in enumerate(({listed},)):" if counted else ""
+    with w.block_of(head or f"for {item} in ({listed},):", **inside_loop(w, False)):
+        w.declare(item, kind, fixed=True)
+        if counted:
+            w.declare(counter, WEAK_INT, fixed=True, bits=2)
+        statements(w, 2)
+
+
 @writes(0.7, loops)
 def loop_else(w: Writer) -> None:
     """``for … else``, with a ``break``."""

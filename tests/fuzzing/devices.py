@@ -78,7 +78,7 @@ def _take_array(
 
 
 def _take_record(w: Writer, inner: Writer, parameters: list[Parameter], shown: list[str]) -> None:
-    record = w.pick(w.records)[1]
+    record = w.pick(w.records).type
     for name, kind in record.fields:
         inner.declare(f"e.{name}", kind, fixed=True)
     parameters.append(record)
@@ -168,7 +168,7 @@ def _argument(w: Writer, parameter: Parameter, depth: int) -> str | None:
             fits = [a for a in w.arrays if _fits(a, parameter)]
             return w.pick(fits).name if fits else None
         case RecordType():
-            fits_too = [text for text, record in w.records if record == parameter]
+            fits_too = [r.text for r in w.records if r.type == parameter]
             return w.pick(fits_too) if fits_too else None
 
 

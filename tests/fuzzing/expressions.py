@@ -63,8 +63,8 @@ def _bounded(w: Writer, made: Made) -> Made:
     if made.type != WEAK_INT or made.bits <= WIDEST:
         return made
     if w.chance(0.5):
-        return Made(f"{made.operand} % {w.pick((7, 1009, 65536))}", WEAK_INT, 17)
-    return Made(f"{made.operand} & {w.pick((15, 255, 65535))}", WEAK_INT, 16)
+        return Made(f"{made.operand} % {w.pick((7, 1009, 65536))}", WEAK_INT, 17, made.constant)
+    return Made(f"{made.operand} & {w.pick((15, 255, 65535))}", WEAK_INT, 16, made.constant)
 
 
 def any_expression(w: Writer, depth: int) -> Made:

@@ -131,8 +131,12 @@ def _power(w: Writer, kind: Scalar, depth: int) -> Made | None:
         return None
     if kind == WEAK_INT:
         base = expression(w, WEAK_INT, depth - 1)
+        if base.constant:
+            base = not_constant(w, base)
         return Made(f"({base.operand} % 1000) ** {w.rng.randrange(0, 4)}", kind, 30)
     base = expression(w, kind, depth - 1)
+    if base.constant:
+        base = not_constant(w, base)
     if w.chance(0.5):
         return Made(f"{base.operand} ** {w.rng.randrange(0, 9)}", kind)
     exponent = expression(w, kind, depth - 1)

@@ -73,7 +73,8 @@ FAULTS_OF_OTHERS = {
     "a loop in an `if` where another `if` divides a double by a constant 0 and then stores an "
     "element that it chooses by it"
 }
-MARKS = ("prepared", "compiled")
+MARKS = ("understood", "prepared", "compiled")
+UNDERSTOOD = Outcome("", "understood")  # one more case has a meaning
 PREPARED = Outcome("", "prepared")  # the target's compiler is next
 COMPILED = Outcome("", "compiled")  # launches follow: whoever waits may lose patience
 
@@ -114,6 +115,7 @@ def run_texts(texts: Sequence[str], target: str, seeds: Sequence[int] = ()) -> I
                 yield found
             else:
                 prepared.append(found)
+                yield UNDERSTOOD
         yield PREPARED
         yield from _TARGETS[target](prepared)
 

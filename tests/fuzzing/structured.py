@@ -62,13 +62,21 @@ def if_given(w: Writer) -> None:
 
 @writes(0.7, lambda w: bool(w.records))
 def copy_record(w: Writer) -> None:
-    """``e = r[i]``, whose fields are read."""
-    text, record = w.pick(w.records)
+    """``e = r[i]``: another name of the element, whose fields are read, and written if it is
+    the thread's own."""
+    record = w.pick(w.records)
     w.counter += 1
     name = f"e{w.counter}"
-    w.line(f"{name} = {text}")
-    for field, kind in record.fields:
-        w.declare(f"{name}.{field}", kind, fixed=True)
+    w.line(f"{name} = {record.text}")
+    for field, kind in record.type.fields:
+        w.declare(f"{name}.{field}", kind, fixed=not record.own)
+
+
+@writes(0.6, lambda w: any(r.own for r in w.records))
+def store_record(w: Writer) -> None:
+    """``r[i] = q[k]``: all fields at once."""
+    target = w.pick([r for r in w.records if r.own])
+    w.line(f"{target.text} = {w.pick(w.records).text}")
 
 
 @writes(0.8, nests)

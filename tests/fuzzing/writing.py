@@ -92,6 +92,15 @@ class RecordType:
     fields: tuple[tuple[str, Scalar], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class RecordName:
+    """An element of an array of records."""
+
+    text: str
+    type: RecordType
+    own: bool  # the thread's, to be written
+
+
 @dataclass(slots=True)
 class Variable:
     name: str
@@ -147,7 +156,7 @@ class Writer:
     constants: list[tuple[str, Scalar]] = field(default_factory=list)  # globals of the module
     left: bool = False  # whether threads may have returned
     optional: list[str] = field(default_factory=list)  # parameters that may be None
-    records: list[tuple[str, RecordType]] = field(default_factory=list)  # elements that are read
+    records: list[RecordName] = field(default_factory=list)
 
     # ---- choices ----
 
