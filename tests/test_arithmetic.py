@@ -36,6 +36,7 @@ def k(x, y, out):
 
 INTS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
 FLOATS = ["float32", "float64"]
+COMPLEX = ["complex64", "complex128"]
 
 
 def samples(dtype: str, nonzero: bool = False) -> np.ndarray:
@@ -43,6 +44,8 @@ def samples(dtype: str, nonzero: bool = False) -> np.ndarray:
     kind = np.dtype(dtype)
     if kind.kind == "f":
         values = np.array([0.0, 1.5, -2.25, 3.0, -7.0, 1e3, 0.1], kind)
+    elif kind.kind == "c":
+        values = np.array([0, 1.5, -2.25j, 3 - 1j, -7 + 0.5j, 10 + 1j, 0.1], kind)
     elif kind.kind == "b":
         values = np.array([True, False, True, True, False, False, True])
     else:
@@ -109,9 +112,10 @@ ARITHMETIC = ["a + b", "a - b", "a * b"]
 
 
 @pytest.mark.parametrize("expression", ARITHMETIC)
-@pytest.mark.parametrize(("x", "y"), [(d, d) for d in INTS + FLOATS] + [
+@pytest.mark.parametrize(("x", "y"), [(d, d) for d in INTS + FLOATS + COMPLEX] + [
     ("int8", "uint8"), ("int32", "float32"), ("int64", "uint64"), ("uint8", "int64"),
-    ("float32", "float64"), ("int16", "float32"), ("uint32", "int32"),
+    ("float32", "float64"), ("int16", "float32"), ("uint32", "int32"), ("float16", "float16"),
+    ("float16", "int16"), ("complex64", "int32"), ("float64", "complex64"), ("float16", "uint8"),
 ])  # fmt: skip
 def test_arithmetic(expression: str, x: str, y: str, target: str, tmp_path: Path) -> None:
     check(expression, *pairs(x, y), target, tmp_path)
@@ -125,7 +129,7 @@ def test_whole_division(expression: str, dtype: str, target: str, tmp_path: Path
 
 
 @pytest.mark.parametrize("expression", ["a // b", "a % b", "a / b"])
-@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("dtype", ["float16", *FLOATS])
 def test_float_division(expression: str, dtype: str, target: str, tmp_path: Path) -> None:
     check(expression, *pairs(dtype, dtype, nonzero=True), target, tmp_path)
 

@@ -19,7 +19,7 @@ from pycu2c.ir.walk import statements
 from pycu2c.kernel import Kernel
 from pycu2c.specialization import generate_text
 from pycu2c.toolchain import cc, nvrtc
-from test_arithmetic import FLOATS, INTS, pairs, shown
+from test_arithmetic import COMPLEX, FLOATS, INTS, pairs, shown
 
 # numpy answers with its own bool what kernels answer with Python's
 OF_ALL = """
@@ -42,6 +42,13 @@ np.power(a, np.abs(b) & 3); np.round(a % 100, -1); round(a % 100, -1); round(a, 
 math.gcd(a // 4, b // 4); math.floor(a // 4); math.ceil(a // 4); math.trunc(int(a // 4))
 math.isqrt(abs(int(a // 4)))
 """
+OF_COMPLEX = """
+np.add(a, b); np.subtract(a, b); np.multiply(a, b); np.divide(a, d); np.true_divide(a, d)
+np.equal(a, b); np.not_equal(a, b); np.logical_and(a, b); np.logical_not(a); np.negative(a)
+np.positive(a); np.square(a); np.reciprocal(d); np.conj(a); np.conjugate(a); np.real(a); np.imag(a)
+np.absolute(a); np.where(a, a, b)[()]; np.exp(a); np.log(d); np.sqrt(a); np.sin(a); np.cos(a)
+np.angle(d); np.power(d, 2); np.add(a, 1); np.multiply(a, 2.5); operator.sub(a, b); a ** 3
+"""
 OF_FLOATS = """
 np.heaviside(a, b); np.logaddexp(a, b); np.logaddexp2(a, b); np.sinc(a); np.signbit(a)
 np.reciprocal(d); np.nextafter(a, b); np.hypot(a, b); np.copysign(a, b); np.cbrt(a)
@@ -55,6 +62,8 @@ def listed(text: str) -> list[str]:
 
 
 def expressions(dtype: str) -> list[str]:
+    if dtype in COMPLEX:
+        return listed(OF_COMPLEX)
     return listed(OF_ALL + (OF_FLOATS if dtype in FLOATS else OF_INTS))
 
 
@@ -85,7 +94,7 @@ def types_of_results(kernel: Kernel, arguments: tuple[Any, ...]) -> dict[str, st
     return {s.var.name: str(s.var.type) for s in assigned}
 
 
-@pytest.mark.parametrize("dtype", [*INTS, *FLOATS])
+@pytest.mark.parametrize("dtype", [*INTS, *FLOATS, *COMPLEX])
 def test_type_and_value_are_numpys(dtype: str, target: str, tmp_path: Path) -> None:
     names = expressions(dtype)
     x, y = pairs(dtype, dtype)
@@ -99,13 +108,13 @@ def test_type_and_value_are_numpys(dtype: str, target: str, tmp_path: Path) -> N
         (kind,) = {shown(v) for v in values}
         if found[f"r{i}"] != kind:
             wrong.append(f"{name} is {found[f'r{i}']}, not {kind}")
-        near = 4e-6 if got.dtype == np.float32 else 1e-13
+        near = 4e-6 if got.dtype in (np.float32, np.complex64) else 1e-13
         if not np.allclose(got, np.asarray(values), rtol=near, atol=near / 4, equal_nan=True):
             wrong.append(f"{name}: {got.tolist()}, not {values}")
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize("dtype", [*INTS, *FLOATS])
+@pytest.mark.parametrize("dtype", [*INTS, *FLOATS, *COMPLEX])
 def test_compilers_take_them_without_a_warning(dtype: str, tmp_path: Path) -> None:
     names = expressions(dtype)
     x, y = pairs(dtype, dtype)
