@@ -14,6 +14,7 @@ import pytest
 from kernels_from_text import module_from
 from launching import run
 from pycu2c import CompileError
+from pycu2c.dtypes import BFLOAT16, FLOAT16, DType
 from pycu2c.ir.nodes import Assign
 from pycu2c.ir.walk import statements
 from pycu2c.kernel import Kernel
@@ -230,16 +231,19 @@ HALVES = [
 ]  # fmt: skip
 
 
-def test_halves_stay_halves(target: str, tmp_path: Path) -> None:
-    x, y = np.array([1.5, -2.25, 3.1], np.float16), np.array([0.5, 2.5, -1.1], np.float16)
-    right = [np.array(expected(name, x, y)) for name in HALVES]
+@pytest.mark.parametrize("half", [FLOAT16, BFLOAT16], ids=str)
+def test_halves_stay_halves(half: DType, target: str, tmp_path: Path) -> None:
+    x, y = np.array([1.5, -2.25, 3.1], half.numpy), np.array([0.5, 2.5, -1.1], half.numpy)
+    right = [np.array(expected(name, x, y)).astype(half.numpy) for name in HALVES]
     outs = [np.zeros(3, values.dtype) for values in right]
     kernel = module_from(program(HALVES), tmp_path).k
     found = types_of_results(kernel, (x, y, *outs))
-    assert {found[f"r{i}"] for i in range(len(HALVES))} == {"float16"}
+    assert {found[f"r{i}"] for i in range(len(HALVES))} == {half.name}
     computed = run(kernel, (1, 32), (x, y, *outs), target)[2:]
     for name, got, values in zip(HALVES, computed, right):
-        np.testing.assert_allclose(got, values, rtol=1e-3, err_msg=name)
+        near = 1e-3 if half is FLOAT16 else 2.0**-7
+        wide = got.astype(np.float32), values.astype(np.float32)
+        np.testing.assert_allclose(*wide, rtol=near, err_msg=name)
 
 
 # ---- what the arguments do -----------------------------------------------------------------------
