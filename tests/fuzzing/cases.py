@@ -150,7 +150,7 @@ class _Drawing:
             kind, shape = self.w.real(), self.rng.choice(((3,), (5,), (2, 3)))
             kind = strengthened(kind)
             self.globals.append(f"W = {array_text(self.rng, kind, shape)}")
-            self.w.arrays.append(ArrayName("W", kind, shape))
+            self.w.arrays.append(ArrayName("W", kind, shape, static=True))
 
     def draw_arguments(self) -> None:
         for number in range(self.rng.randint(1, 3)):

@@ -109,7 +109,7 @@ def view(w: Writer) -> None:
     w.counter += 1
     name = f"view{w.counter}"
     w.line(f"{name} = {text}")
-    w.arrays.append(ArrayName(name, array.type, shape))
+    w.arrays.append(ArrayName(name, array.type, shape, static=array.static))
 
 
 def reversible(w: Writer) -> list[ArrayName]:
@@ -125,7 +125,8 @@ def view_to_write(w: Writer) -> None:
     name = f"view{w.counter}"
     w.line(f"{name} = {array.name}[::-1]")
     # element k of one is element -1 - k of the other, whatever the sign
-    w.arrays.append(ArrayName(name, array.type, array.shape, own=(f"-1 - ({own})",)))
+    mine = (f"-1 - ({own})",)
+    w.arrays.append(ArrayName(name, array.type, array.shape, own=mine, static=array.static))
     if own.isdecimal():
         w.arrays[-1].own += (str(last - int(own)),)
 

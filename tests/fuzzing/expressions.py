@@ -96,7 +96,7 @@ def leaf(w: Writer, kind: Scalar) -> Made:
     if kind == WEAK_INT:
         rows.append((1.5, lambda: coordinate(w)))
         if w.arrays:
-            rows.append((0.7, lambda: Made(w.pick(w.pick(w.arrays).size_texts), WEAK_INT, 5)))
+            rows.append((0.7, lambda: length(w)))
     constants = [name for name, t in w.constants if t == kind]
     if constants:
         rows.append((1, lambda: Made(w.pick(constants), kind, 7, True)))
@@ -104,6 +104,11 @@ def leaf(w: Writer, kind: Scalar) -> Made:
         rows.append((3, lambda: _converted_leaf(w, kind)))
     rows.append((1.5, lambda: literal(w, kind)))
     return w.weighted(rows)()
+
+
+def length(w: Writer) -> Made:
+    array = w.pick(w.arrays)
+    return Made(w.pick(array.size_texts), WEAK_INT, 5, array.static)
 
 
 def _converted_leaf(w: Writer, kind: Scalar) -> Made:
@@ -146,7 +151,7 @@ def not_constant(w: Writer, made: Made) -> Made:
     if made.type == WEAK_FLOAT:
         return Made(f"float({coordinate(w).text})", WEAK_FLOAT)
     if made.type == WEAK_COMPLEX:
-        return Made(f"complex({coordinate(w).text}, {w.rng.randrange(-2, 3)})", WEAK_COMPLEX)
+        return Made(f"complex({coordinate(w).text}, {coordinate(w).text})", WEAK_COMPLEX)
     if made.type == WEAK_BOOL:
         return Made(f"{coordinate(w).text} > 0", WEAK_BOOL)
     return Made(f"{type_name(made.type)}({coordinate(w).text})", made.type)

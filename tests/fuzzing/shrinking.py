@@ -103,7 +103,7 @@ def _without_parameter(tree: ast.Module, function: ast.FunctionDef, position: in
     for node in ast.walk(tree):
         match node:
             case ast.Call(func=ast.Name(id=name), args=given) if name == function.name:
-                del given[position]
+                del given[position : position + 1]
             case ast.FunctionDef(name="arguments", body=[ast.Return(value=ast.Tuple(elts=given))]):
                 if function.name == "fuzzed":
                     del given[position]

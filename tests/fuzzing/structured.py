@@ -34,8 +34,7 @@ def conjugate(w: Writer, kind: Scalar, depth: int) -> Made | None:
 def of_parts(w: Writer, kind: Scalar, depth: int) -> Made | None:
     """``complex(x, y)``"""
     parts = [expression(w, w.pick((WEAK_INT, WEAK_FLOAT)), depth - 1) for _ in range(2)]
-    if all(p.constant for p in parts):
-        parts[0] = not_constant(w, parts[0])
+    parts = [not_constant(w, p) if p.constant else p for p in parts]
     return Made(f"complex({parts[0].text}, {parts[1].text})", kind)
 
 

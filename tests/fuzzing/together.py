@@ -36,7 +36,7 @@ def local_array(w: Writer) -> None:
             w.declare(counter, WEAK_INT, fixed=True, bits=3)
         w.line(f"{name}[{', '.join(counters)}] = {storable(w, kind)}")
     w.place.depth = depth
-    w.arrays.append(ArrayName(name, kind, shape, own=_indices_of_its_own(w, shape)))
+    w.arrays.append(ArrayName(name, kind, shape, own=_indices_of_its_own(w, shape), static=True))
 
 
 def _indices_of_its_own(w: Writer, shape: tuple[int, ...]) -> tuple[str, ...]:
@@ -65,7 +65,7 @@ def exchange(w: Writer) -> None:
     w.line(f"{name}[{own}] = {storable(w, kind)}")
     w.line("cuda.syncthreads()")
     # the slots of threads that have left are not filled
-    shared = ArrayName(name, kind, shape, own=(own,) if w.left else ())
+    shared = ArrayName(name, kind, shape, own=(own,) if w.left else (), static=True)
     with w.inside(uniform=True):
         w.arrays.append(shared)
         if w.chance(0.6):  # in a variable that lives on behind the next barrier

@@ -72,6 +72,7 @@ class ArrayName:
     own: tuple[str, ...] = ()  # none: it is only read
     uniform: bool = False  # every thread of a block reads the same elements
     field: str = ""  # of the elements, which are records: ``.x``
+    static: bool = False  # the compiler knows its shape
 
     @property
     def whole(self) -> bool:

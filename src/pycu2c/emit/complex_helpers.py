@@ -31,8 +31,11 @@ DIV = """
 // a / b by Smith's method: no overflow where the quotient has none.
 $q $T div_$t($T a, $T b) {
     $T quotient;
-    if (fabs$f(b.x) >= fabs$f(b.y)) {
-        const $R ratio = b.x == 0 && b.y == 0 ? 0 : b.y / b.x;
+    if (b.x == 0 && b.y == 0) {
+        quotient.x = a.x / fabs$f(b.x);
+        quotient.y = a.y / fabs$f(b.x);
+    } else if (fabs$f(b.x) >= fabs$f(b.y)) {
+        const $R ratio = b.y / b.x;
         const $R scale = 1 / (b.x + b.y * ratio);
         quotient.x = (a.x + a.y * ratio) * scale;
         quotient.y = (a.y - a.x * ratio) * scale;

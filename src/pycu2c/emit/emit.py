@@ -143,7 +143,7 @@ class _ModuleEmitter:
             assert isinstance(kind, Array)
             assert kind.shape is not None
             of = c.ArrayOf(speller.type(kind.element), kind.shape)
-            values = tuple(speller.spell(e, exact=False) for e in constant.values)
+            values = tuple(speller.element(e) for e in constant.values)
             name = self.functions[constant.var.name]
             out += [c.Blank(), c.Table(of, name, values, self.dialect.constant)]
         return out

@@ -16,7 +16,7 @@ import numpy as np
 from pycu2c.csyntax import nodes as c
 from pycu2c.dtypes import FLOAT32, INT32, DType
 from pycu2c.emit.dialect import Dialect
-from pycu2c.emit.half_types import conversion
+from pycu2c.emit.half_types import constant, conversion
 from pycu2c.emit.names import Names, identifier
 from pycu2c.emit.prints import Prints
 from pycu2c.emit.records import Records
@@ -253,6 +253,15 @@ class Speller:
         if isinstance(e.value, bool) or dtype.name == "bool":
             return c.Number("true" if e.value else "false")
         return self.integer(wrap(int(e.value), e.type), dtype, exact)
+
+    def element(self, e: Expr) -> c.Expr:
+        """A number in the table of a constant array."""
+        dtype = scalar_type(e).dtype
+        if not dtype.is_half:
+            return self.spell(e, exact=False)
+        assert isinstance(e, Const)
+        shown = self._float(float(e.value), FLOAT32)
+        return constant(float(e.value), shown, dtype, self.dialect.name)
 
     def integer(self, value: int, dtype: DType, exact: bool) -> c.Expr:
         """``7``; with its suffix where the type of the literal matters, or it needs the width."""

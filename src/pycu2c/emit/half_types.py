@@ -6,6 +6,9 @@ the bits, rounding to the nearest, the even one of two.
 
 from __future__ import annotations
 
+import numpy as np
+
+from pycu2c.csyntax import nodes as c
 from pycu2c.dtypes import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, DType
 
 HEADERS = {FLOAT16: "cuda_fp16.h", BFLOAT16: "cuda_bf16.h"}
@@ -78,6 +81,29 @@ static inline bfloat16 bfloat16_from_double(double x) {
     return bfloat16_from_float(near.value);
 }
 """
+
+
+# an initialiser of a table: a call is no constant to C
+_CONSTANT_FLOAT16 = """
+#ifdef __FLT16_MAX__
+#define float16_constant(value, bits) ((float16)value)
+#else
+#define float16_constant(value, bits) bits
+#endif
+"""
+
+
+def constant(value: float, shown: c.Expr, dtype: DType, dialect: str) -> c.Expr:
+    """An element of a constant array; ``shown`` is its value as a float's literal."""
+    bits = c.Number(f"{int(np.array(value, dtype.numpy).view(np.uint16)):#06x}")
+    if dialect == "cuda":
+        return c.Braced(f"{dtype.cuda}_raw", (bits,))
+    return c.Call("float16_constant", (shown, bits)) if dtype is FLOAT16 else bits
+
+
+def constant_definition(dtype: DType) -> str:
+    """What ``constant`` uses, in the CPU's C."""
+    return _CONSTANT_FLOAT16.strip("\n") if dtype is FLOAT16 else ""
 
 
 def definition(dtype: DType) -> str:

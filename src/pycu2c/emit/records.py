@@ -9,7 +9,7 @@ from pycu2c.dtypes import UINT8, DType, Kind
 from pycu2c.emit import half_types
 from pycu2c.emit.dialect import Dialect
 from pycu2c.emit.names import identifier
-from pycu2c.ir.nodes import Allocate, Assign, Declare, Function, Module
+from pycu2c.ir.nodes import Allocate, Assign, Declare, Function, Module, Var
 from pycu2c.ir.walk import all_expressions, statements
 from pycu2c.types import Array, Scalar, Type
 
@@ -28,6 +28,9 @@ class Records:
         self.names: dict[DType, str] = {}
         self.complex: dict[DType, None] = {}  # those that C is to define; CUDA has them
         self.halves: dict[DType, None] = {}
+        self.half_tables = [k.var.type.dtype for k in module.constants if _holds_halves(k.var)]
+        for dtype in self.half_tables:
+            self._take(dtype)
         for function in (*module.devices, module.kernel):
             for kind in _types(function):
                 if isinstance(kind, (Scalar, Array)):
@@ -66,6 +69,8 @@ class Records:
         known: list[c.Item] = [c.Verbatim(definition(dtype)) for dtype in self.complex]
         if self.dialect.name == "c":
             known += [c.Verbatim(half_types.definition(dtype)) for dtype in self.halves]
+            texts = map(half_types.constant_definition, dict.fromkeys(self.half_tables))
+            known += [c.Verbatim(text) for text in texts if text]
         return [*known, *(self._struct(dtype, name) for dtype, name in self.names.items())]
 
     def packed(self, dtype: DType, parts: tuple[c.Expr, ...]) -> c.Expr:
@@ -93,6 +98,10 @@ class Records:
     def _padding(self, size: int, number: int) -> c.Parameter:
         byte = c.Named(self.dialect.type_name(UINT8))
         return c.Parameter(c.ArrayOf(byte, (size,)), f"unused{number}")
+
+
+def _holds_halves(array: Var) -> bool:
+    return isinstance(array.type, Array) and array.type.dtype.is_half
 
 
 def _types(function: Function) -> Iterator[Type]:
