@@ -43,6 +43,7 @@ from pycu2c.ir.nodes import (
     Unary,
     Var,
     View,
+    field_type,
 )
 from pycu2c.ir.printed import numbers
 from pycu2c.operators import ADD, C_SHL, C_SHR, MUL, SUB, truth
@@ -128,9 +129,7 @@ class Speller:
             case ElementOf():
                 return c.Unary("&", self.place(e))
             case Member():
-                if isinstance(e.operand, Load) and _is_reference(e.operand.array):
-                    return self._field(c.Name(self.names[e.operand.array.name]), e.field, True)
-                return self._field(self.spell(e.operand), e.field, False)
+                return self._member(e)
             case Pack():
                 parts = tuple(self.spell(part) for part in e.parts)
                 return self.records.packed(e.type.dtype, parts)
@@ -213,6 +212,23 @@ class Speller:
         for name in path:
             place = self._field(place, name, False)
         return place
+
+    def _member(self, e: Member) -> c.Expr:
+        """The value of a field."""
+        if isinstance(e.operand, Load) and _is_reference(e.operand.array):
+            place = self._field(c.Name(self.names[e.operand.array.name]), e.field, True)
+        else:
+            place = self._field(self.spell(e.operand), e.field, False)
+        return self.records.taken(scalar_type(e.operand).dtype, e.field, place)
+
+    def stored(self, s: Store) -> c.Expr:
+        """The value of a store, as its place has it."""
+        value = self.into(s.value, scalar_type(s.value).dtype)
+        if not s.path:
+            return value
+        assert isinstance(s.array.type, Array)
+        record = field_type(s.array.type.element, s.path[:-1]).dtype
+        return self.records.put(record, s.path[-1], value)
 
     def _field(self, record: c.Expr, name: str, arrow: bool) -> c.Expr:
         return c.Member(record, identifier(name), arrow)

@@ -24,6 +24,13 @@ CUDA_CONVERSIONS: dict[tuple[DType, DType], str] = {
 }
 
 
+# CUDA's functions from bits to the number, and back
+CUDA_BITS: dict[DType, tuple[str, str]] = {
+    FLOAT16: ("__ushort_as_half", "__half_as_ushort"),
+    BFLOAT16: ("__ushort_as_bfloat16", "__bfloat16_as_ushort"),
+}
+
+
 def conversion(source: DType, to: DType, dialect: str) -> str:
     """The name of the function that converts between a half type and float or double."""
     if dialect == "cuda":

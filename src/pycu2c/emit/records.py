@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pycu2c.csyntax import nodes as c
-from pycu2c.dtypes import UINT8, DType, Kind
+from pycu2c.dtypes import UINT8, UINT16, DType, Kind
 from pycu2c.emit import half_types
 from pycu2c.emit.dialect import Dialect
 from pycu2c.emit.names import identifier
@@ -79,17 +79,39 @@ class Records:
         if dtype.is_complex and in_cuda:
             return c.Call(f"make_{dtype.cuda}", parts)
         name = self.names.get(dtype, "")
+        pairs = zip(dtype.fields, parts, strict=True)
+        parts = tuple(self.put(dtype, field.name, part) for field, part in pairs)
         return c.Braced(name if in_cuda else f"({self.type_name(dtype)})", parts)
 
+    def taken(self, record: DType, field: str, place: c.Expr) -> c.Expr:
+        """The value in a field, which C has at ``place``."""
+        half = self._as_bits(record, field)
+        return c.Call(half_types.CUDA_BITS[half][0], (place,)) if half else place
+
+    def put(self, record: DType, field: str, value: c.Expr) -> c.Expr:
+        """What is stored in a field for a value."""
+        half = self._as_bits(record, field)
+        return c.Call(half_types.CUDA_BITS[half][1], (value,)) if half else value
+
+    def _as_bits(self, record: DType, field: str) -> DType | None:
+        """The type of a half in a packed struct. CUDA's are classes: their functions take them
+        to lie at even addresses, so there the struct has their bits."""
+        found = record.field(field)
+        assert found is not None
+        loose = self.dialect.name == "cuda" and found.dtype.is_half and _is_packed(record)
+        return found.dtype if loose else None
+
     def _struct(self, dtype: DType, name: str) -> c.Struct:
-        packed = dtype.alignment == 1 and any(f.dtype.alignment > 1 for f in dtype.fields)
+        packed = _is_packed(dtype)
         fields: list[c.Parameter] = []
         end = 0
         for field in sorted(dtype.fields, key=lambda f: f.offset):
             natural = 1 if packed else field.dtype.alignment
             if -(-end // natural) * natural < field.offset:
                 fields.append(self._padding(field.offset - end, len(fields)))
-            fields.append(c.Parameter(c.Named(self.type_name(field.dtype)), identifier(field.name)))
+            as_bits = self._as_bits(dtype, field.name) is not None
+            kind = self.type_name(UINT16 if as_bits else field.dtype)
+            fields.append(c.Parameter(c.Named(kind), identifier(field.name)))
             end = field.offset + field.dtype.size
         if -(-end // dtype.alignment) * dtype.alignment < dtype.size:
             fields.append(self._padding(dtype.size - end, len(fields)))
@@ -98,6 +120,11 @@ class Records:
     def _padding(self, size: int, number: int) -> c.Parameter:
         byte = c.Named(self.dialect.type_name(UINT8))
         return c.Parameter(c.ArrayOf(byte, (size,)), f"unused{number}")
+
+
+def _is_packed(record: DType) -> bool:
+    """Whether C is to lay the fields out without gaps of its own."""
+    return record.alignment == 1 and any(f.dtype.alignment > 1 for f in record.fields)
 
 
 def _holds_halves(array: Var) -> bool:

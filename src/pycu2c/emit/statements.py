@@ -86,7 +86,7 @@ class StatementSpeller:
                 target = c.Name(self.speller.names[s.var.name])
                 return [self._assign(target, s.value, scalar_type(s.var))]
             case Store():
-                return [self._assign(self.speller.place(s), s.value, scalar_type(s.value))]
+                return [self._store(s)]
             case Evaluate():
                 return [c.Evaluate(self.speller.spell(s.value))]
             case Print():
@@ -136,6 +136,12 @@ class StatementSpeller:
                 right = self.speller.spell(value.right, exact)
                 return c.Assign(place, right, f"{value.op.c}=")
         return c.Assign(place, self.speller.into(value, kind.dtype))
+
+    def _store(self, s: Store) -> c.Stmt:
+        place = self.speller.place(s)
+        if scalar_type(s.value).dtype.is_half:
+            return c.Assign(place, self.speller.stored(s))
+        return self._assign(place, s.value, scalar_type(s.value))
 
     def _if(self, s: If) -> c.Stmt:
         condition = self.speller.spell(s.condition, exact=False)
