@@ -64,6 +64,11 @@ def applied(f, x):
     return f(x)
 
 
+@device
+def put(a):
+    a[0] = 1
+
+
 @kernel
 def other(a):
     a[0] = 1
@@ -103,7 +108,7 @@ b[cuda.grid(1) / 2] = 1  # E[index-type]: cuda.grid(1) / 2 | divide with `//`
 b[0] = a[1.0]  # E[index-type]: 1.0 | without a point
 
 found = []
-found.append(1)  # E[subset]: found.append | cuda.local.array
+found.append(1)  # E[subset]: found.append | count what is in it
 
 items = [1, 2, 3]
 items[0] = 5  # E[assignment-target]: items | cuda.local.array
@@ -270,6 +275,12 @@ if n in seen:  # E[comparison]: seen | tuple
     b[0] = 1
 
 table[0] = 1  # E[assignment-target]: table[0] | argument
+
+table[0] += 1  # E[assignment-target]: table[0] | argument
+
+cuda.atomic.add(table, 0, 1)  # E[assignment-target]: table | argument
+
+put(table)  # E[assignment-target]: a[0] | argument
 
 pair[0] = 1  # E[assignment-target]: pair | cuda.local.array
 

@@ -22,7 +22,7 @@ from pycu2c.ir.nodes import Apply, Body, Call, Const, Expr, Load, Store, Var, Vi
 from pycu2c.ir.walk import expressions
 from pycu2c.operators import ADD, BY_NODE, Operator
 from pycu2c.source import Span
-from pycu2c.types import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, Array, Scalar, Space
+from pycu2c.types import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, Array, Scalar
 
 __all__ = ["annotated", "assign", "assign_to", "augmented", "set_variable", "walrus"]
 
@@ -132,12 +132,6 @@ def walrus(frame: Frame, node: ast.NamedExpr) -> Value:
 
 def _store(frame: Frame, place: View, value: Value, span: Span) -> None:
     """``place = value``: a record is stored as a whole."""
-    if views.array_type(place.array).space is Space.CONSTANT:
-        fail(
-            "assignment-target",
-            Label(span, "an array from outside of the kernel is a constant"),
-            help="pass the array as an argument of the kernel",
-        )
     wanted = place.type.element
     if isinstance(value, View) and not value.axes:
         value = views.loaded(value, value.span)
@@ -200,10 +194,12 @@ def _augmented_value(
 def _target_place(frame: Frame, target: ast.expr) -> View:
     """The element or field that an assignment changes."""
     if isinstance(target, ast.Subscript):
-        return subscripts.place(frame, target)
-    assert isinstance(target, ast.Attribute)
-    array = subscripts.array_value(frame, frame.value(target.value), target.value)
-    return subscripts.field_place(frame, array, target.attr, frame.span(target))
+        place = subscripts.place(frame, target)
+    else:
+        assert isinstance(target, ast.Attribute)
+        array = subscripts.array_value(frame, frame.value(target.value), target.value)
+        place = subscripts.field_place(frame, array, target.attr, frame.span(target))
+    return subscripts.writable(place, frame.span(target))
 
 
 def _before(frame: Frame, index: Expr, later: Body) -> Expr:

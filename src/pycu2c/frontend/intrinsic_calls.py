@@ -9,10 +9,10 @@ from pycu2c.diagnostics import Label, fail
 from pycu2c.frontend.frame import Frame, Items, Value, number
 from pycu2c.frontend.operations import coerce
 from pycu2c.frontend.sequence import in_order
-from pycu2c.frontend.subscripts import element
+from pycu2c.frontend.subscripts import element, writable
 from pycu2c.frontend.ufuncs import KEEPING, as_it_is, check_accepted, computed_in, whole_number
 from pycu2c.intrinsics.complex import complex_form
-from pycu2c.intrinsics.registry import Intrinsic
+from pycu2c.intrinsics.registry import Effect, Intrinsic
 from pycu2c.ir.construct import cast, scalar_type
 from pycu2c.ir.nodes import Apply, ElementOf, Expr, Var, View
 from pycu2c.types import (
@@ -99,6 +99,8 @@ def _place(
     items: list[Value] = list(index.items) if isinstance(index, Items) else [index]
     span = frame.span(given[kinds["index"]])
     place = element(array, [number(item, "the index") for item in items], span)
+    if row.effect is Effect.MEMORY:
+        writable(place, frame.span(given[kinds["array"]]))
     return ElementOf(place.array, place.first, span, place.path)
 
 

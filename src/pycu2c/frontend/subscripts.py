@@ -21,7 +21,7 @@ from pycu2c.ir.construct import const, integer, scalar_type
 from pycu2c.ir.nodes import Const, Expr, Member, Pack, Stride, Var, View
 from pycu2c.nearest import did_you_mean
 from pycu2c.source import Span
-from pycu2c.types import Array, Scalar
+from pycu2c.types import Array, Scalar, Space
 
 
 def subscript(frame: Frame, node: ast.Subscript) -> Value:
@@ -63,6 +63,17 @@ def element(array: ArrayValue, given: list[Subscript], span: Span) -> View:
     return views.element(array, tuple(e for e in given if not isinstance(e, (Part, Rest))), span)
 
 
+def writable(place: View, span: Span) -> View:
+    """A place that is written: not in an array that the kernel reads as a constant."""
+    if views.array_type(place.array).space is Space.CONSTANT:
+        fail(
+            "assignment-target",
+            Label(span, "an array from outside of the kernel is a constant"),
+            help="pass the array as an argument of the kernel",
+        )
+    return place
+
+
 def field_place(frame: Frame, array: ArrayValue, name: str, span: Span) -> View:
     """The field of one record: where to store."""
     view = views.whole(array, span)
@@ -89,7 +100,10 @@ def array_value(frame: Frame, value: Value, node: ast.expr) -> ArrayValue:
     if isinstance(value, Items):
         fail(
             "assignment-target",
-            Label(frame.span(node), f"{shown(value)}, whose items are not assigned"),
+            Label(
+                frame.span(node),
+                f"a list or tuple of {len(value.items)}, whose items cannot be assigned",
+            ),
             help="keep numbers that change in variables, or in cuda.local.array(n, dtype)",
         )
     fail(
@@ -271,6 +285,8 @@ def attribute(frame: Frame, node: ast.Attribute) -> Value:
     if node.attr in ("real", "imag") and isinstance(getattr(owner, "type", None), Scalar):
         return part_of(number(owner), node.attr, frame.span(node))
     kind = shown(owner) if is_tuple else f"a {shown(owner)}"
+    if isinstance(owner, Items) and hasattr([], node.attr) and not hasattr((), node.attr):
+        kind = "a list"
     cure = "attributes are those of modules, of arrays, records and named tuples"
     if isinstance(owner, Items) and owner.names:
         cure = did_you_mean(node.attr, owner.names, f"its fields are {', '.join(owner.names)}")
