@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from pycu2c.dtypes import FLOAT64, DType, Kind
+from pycu2c.dtypes import FLOAT32, FLOAT64, DType, Kind
 from pycu2c.intrinsics.builtins import NUMBERS
 from pycu2c.intrinsics.c_tree import c
 from pycu2c.intrinsics.kinds import F, R, T, number
@@ -34,10 +34,12 @@ def type_of(value: Number) -> Scalar:
 
 
 def _in_own_type(compute: Callable[..., Any], *numbers: Any) -> Any:
-    """``compute`` on numbers of one type, which the result has too."""
+    """``compute`` on numbers of one type, which the result has too. Halves are computed as
+    float32, as kernels do: of -0.0 bfloat16's own sign is another one than numpy's."""
     own = type_of(numbers[0])
+    row = FLOAT32 if own.dtype.is_half else own.dtype
     with np.errstate(all="ignore"):
-        return convert(compute(*(own.dtype.numpy.type(n) for n in numbers)), own)
+        return convert(compute(*(row.numpy.type(n) for n in numbers)), own)
 
 
 def _same_kind(
