@@ -24,12 +24,13 @@ from integer_programs import (
     v,
     when,
 )
-from pycu2c.ir.nodes import Call, Function, Let, Module, Parameter, Return, Stmt
+from pycu2c.ir.nodes import Call, Expr, Function, Let, Module, Parameter, Return, Stmt
 from pycu2c.ir.printer import print_module
 from pycu2c.ir.verifier import verify
 from pycu2c.operators import ADD, GE, LT, MOD, MUL, SHL, SUB
+from pycu2c.passes.intervals import everything
 from pycu2c.passes.narrow import narrow
-from pycu2c.passes.ranges import Facts
+from pycu2c.passes.ranges import Facts, analyse_module
 from pycu2c.types import WEAK_INT, Scalar
 
 BIG, SMALL = Facts(), Facts(index32=True)
@@ -110,13 +111,49 @@ def test_bound_names_intrinsics_and_remainders() -> None:
     ]
 
 
-def test_calls_and_results_keep_their_types() -> None:
+def device(name: str, result: Expr, *before: Stmt) -> Function:
     n = Parameter("n", WEAK_INT, 0)
-    device = Function("g", "g", (n,), WEAK_INT, (Return(i(1), HERE),), HERE)
-    called = let("y", Call("g", (place("threadIdx.x"),), WEAK_INT, HERE))
-    module = narrow(Module(function(called), (device,)), SMALL)
-    assert verify(module) == []
-    assert "y: int = g(int(cuda.threadIdx.x.small()))" in print_module(module)
+    return Function(name, name, (n,), WEAK_INT, (*before, Return(result, HERE)), HERE)
+
+
+def called(name: str, argument: Expr) -> Call:
+    return Call(name, (argument,), WEAK_INT, HERE)
+
+
+def lines_of(module: Module, facts: Facts = SMALL) -> list[str]:
+    small = narrow(module, facts)
+    assert verify(small) == []
+    return [line.strip() for line in print_module(small).splitlines()]
+
+
+def test_device_functions_take_and_give_what_their_calls_need() -> None:
+    twice = device("twice", op(ADD, v("n"), v("n")))
+    calls = [let("y", called("twice", place("threadIdx.x"))), let("z", called("twice", i(5)))]
+    lines = lines_of(Module(function(*calls), (twice,)))
+    assert lines[:2] == ["device twice(n: small) -> small", "return add.small(n, n)"]
+    assert "y: small = twice(cuda.threadIdx.x.small())" in lines
+
+
+def test_one_call_that_needs_64_bits_keeps_them_for_all() -> None:
+    twice = device("twice", op(MOD, v("n"), i(7)))
+    calls = [let("y", called("twice", place("threadIdx.x"))), let("z", called("twice", v("n")))]
+    lines = lines_of(Module(function(*calls, n=WEAK_INT), (twice,)), BIG)
+    assert lines[0] == "device twice(n: int) -> small"
+    assert "y: small = twice(int(cuda.threadIdx.x.small()))" in lines
+
+
+def test_nothing_is_said_of_a_recursive_function() -> None:
+    less = called("down", op(SUB, v("n"), i(1)))
+    down = device("down", less, when(op(LT, v("n"), i(1)), [Return(i(0), HERE)]))
+    ranges = analyse_module(Module(function(let("y", called("down", i(9)))), (down,)), SMALL)
+    assert ranges["down"].variable("n") == everything(WEAK_INT)
+    assert ranges["f"].variable("y") == everything(WEAK_INT)
+
+
+def test_a_call_that_nothing_reaches_says_nothing() -> None:
+    same = device("same", v("n"))
+    lines = lines_of(Module(function(leave(), let("y", called("same", i(1)))), (same,)))
+    assert lines[0] == "device same(n: int) -> int"
 
 
 # ---- meaning -----------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 
 import pytest
@@ -29,7 +30,7 @@ from integer_programs import (
     v,
     when,
 )
-from pycu2c.ir.nodes import Break, Continue, Expr, Function, Load, Select
+from pycu2c.ir.nodes import Break, Continue, Expr, Function, Load, Select, Stmt
 from pycu2c.ir.walk import all_expressions
 from pycu2c.operators import (
     ADD,
@@ -47,14 +48,20 @@ from pycu2c.operators import (
     SHR,
     SUB,
 )  # fmt: skip
-from pycu2c.passes.evaluation import INDEX32_LIMIT
+from pycu2c.passes import ranges as found
+from pycu2c.passes.facts import INDEX32_LIMIT
 from pycu2c.passes.intervals import Interval
-from pycu2c.passes.ranges import Facts, Ranges, analyse
+from pycu2c.passes.ranges import Facts, Ranges, given_anything
 from pycu2c.types import WEAK_BOOL, WEAK_INT, int32, uint8
 
 SMALL = Facts(index32=True)
 MOST = INDEX32_LIMIT - 1
 N = v("n")
+
+
+def analyse(program: Function, facts: Facts) -> Ranges:
+    """The ranges of a function that may be called by anyone."""
+    return found.analyse(program, facts, given_anything(program))
 
 
 def loads(program: Function) -> list[Load]:
@@ -67,9 +74,9 @@ def ranges_of(program: Function, facts: Facts = SMALL) -> tuple[Ranges, list[Loa
 
 def assert_inside(program: Function) -> None:
     """Every index of every load is proved to lie inside its axis."""
-    ranges, found = ranges_of(program, Facts())
-    assert found
-    for e in found:
+    ranges, read = ranges_of(program, Facts())
+    assert read
+    for e in read:
         for axis, index in enumerate(e.indices):
             assert ranges.of(index).low >= 0
             assert ranges.within(e, axis)
@@ -253,6 +260,79 @@ def test_a_condition_kept_in_a_variable() -> None:
     assert not analyse(moved, Facts()).within(loads(moved)[0], 0)
 
 
+# ---- counters ----------------------------------------------------------------------------------
+
+STEP = let("c", op(ADD, v("c"), i(1)))
+MAYBE = when(op(LT, v("n"), i(0)), [STEP])
+HALVE = let("n", op(SHR, v("n"), i(1)))
+
+
+@pytest.mark.parametrize(
+    ("loop_of", "most"),
+    [
+        (count("k", i(0), i(10), i(1), STEP), 10),
+        (count("k", i(10), i(0), i(-3), STEP), 4),
+        (count("k", i(0), i(0), i(1), STEP), 0),
+        (count("k", i(0), dim(), i(1), MAYBE), MOST),
+        (count("k", dim(), i(0), i(-2), STEP), (MOST + 1) // 2),
+        (count("k", i(0), i(10), v("n"), STEP), 10),
+        (count("k", i(0), i(3), i(1), count("j", i(0), i(5), i(2), STEP), STEP), 12),
+        (count("k", i(0), i(3), i(1), when(op(LT, N, i(0)), [STEP, STEP], [STEP])), 6),
+        (count("k", i(0), i(9), i(1), when(op(LT, N, i(0)), [Continue(HERE)]), STEP), 9),
+        (count("k", i(0), i(9), i(1), STEP, when(op(LT, N, i(0)), [Break(HERE)]), STEP), 18),
+        (count("k", i(0), i(8), i(1), let("c", op(ADD, v("c"), v("u", int32)))), 8 * (2**31 - 1)),
+        (loop(op(LT, v("j"), dim()), STEP, let("j", op(ADD, v("j"), i(1)))), MOST + 1),
+        (loop(op(GT, v("u", int32), i(0, int32)), STEP,
+              let("u", op(FLOORDIV, v("u", int32), i(2, int32)))), 31),
+    ],
+)  # fmt: skip
+def test_counters_are_bounded_by_the_rounds(loop_of: Stmt, most: int) -> None:
+    program = function(let("c", i(0)), let("j", i(0)), loop_of, use(v("c")), n=WEAK_INT, u=int32)
+    final = loads(program)[-1].indices[0]
+    assert analyse(program, SMALL).of(final).high == most
+
+
+@pytest.mark.parametrize(
+    "endless",
+    [
+        loop(op(NE, v("j"), N), STEP, let("j", op(ADD, v("j"), i(2)))),
+        loop(op(NE, N, i(0)), STEP, HALVE),  # -1 >> 1 is -1
+        loop(op(LT, v("j"), i(9)), STEP, MAYBE, when(op(LT, N, i(0)), [Continue(HERE)]),
+             let("j", op(ADD, v("j"), i(1)))),
+        loop(op(LT, v("j"), i(9)), STEP, let("j", op(ADD, v("j"), op(AND, N, i(1))))),
+        loop(op(GT, N, i(5)), STEP, let("n", op(MUL, N, i(2)))),
+        count("k", i(0), i(64), i(1), let("c", op(ADD, v("c"), v("c")))),
+        count("k", i(0), i(64), i(1), STEP, let("c", op(MUL, v("c"), i(2)))),
+    ],
+)  # fmt: skip
+def test_counters_without_a_bound_may_be_anything(endless: Stmt) -> None:
+    program = function(let("c", i(1)), let("j", i(0)), endless, n=WEAK_INT)
+    assert analyse(program, SMALL).variable("c").high == 2**63 - 1
+
+
+def test_a_sum_that_leaves_64_bits_may_be_anything() -> None:
+    far = let("c", op(ADD, v("c"), i(2**62)))
+    program = function(let("c", i(0)), count("k", i(0), i(3), i(1), far))
+    assert analyse(program, SMALL).variable("c") == Interval(-(2**63), 2**63 - 1)
+
+
+def test_a_counter_keeps_its_distance_from_what_lasts() -> None:
+    """Inserting k elements behind those that are there."""
+    place = op(SUB, v("c"), v("n"))
+    program = function(
+        when(op(GT, N, i(9)), [leave()]), when(op(LT, N, i(0)), [leave()]),
+        let("c", N), count("k", i(0), i(10), i(1), STEP, use(place)), n=WEAK_INT,
+    )  # fmt: skip
+    assert analyse(program, SMALL).of(place) == Interval(1, 10)
+
+
+def test_a_divisor_is_no_greater_than_the_root() -> None:
+    square, further = op(MUL, v("d"), v("d")), let("d", op(ADD, v("d"), i(1)))
+    for condition in (op(LE, square, dim()), op(GT, dim(), square)):
+        program = function(let("d", i(2)), loop(condition, further))
+        assert analyse(program, SMALL).variable("d") == Interval(2, math.isqrt(MOST) + 1)
+
+
 # ---- rules -----------------------------------------------------------------------------------
 
 
@@ -378,6 +458,6 @@ def test_random_programs_stay_in_their_ranges(batch: int) -> None:
 
 def test_the_watch_finds_a_false_claim() -> None:
     program = function(let("k", op(ADD, v("n"), i(1))), n=WEAK_INT)
-    narrow = Ranges(program, {id(program.body[0].value): Interval(5, 5)}, {}, {})  # type: ignore[union-attr]
+    narrow = Ranges(program, Interval(0, 0), {id(program.body[0].value): Interval(5, 5)}, {})  # type: ignore[union-attr]
     with pytest.raises(AssertionError, match="not in"):
         watched(program, narrow, random.Random(1), 10).run(program)

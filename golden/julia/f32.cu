@@ -1,4 +1,4 @@
-__device__ long long escape_time(float zr, float zi, float cr, float ci) {
+__device__ int escape_time(float zr, float zi, float cr, float ci) {
     for (int count = 0; count < 32; ++count) {
         float square_r = zr * zr;
         float square_i = zi * zi;

@@ -59,7 +59,7 @@ void median(const void *arguments, int64_t first_block, int64_t last_block) {
                                 window[place] = window[place - 1];
                                 place -= 1;
                             }
-                            window[place < 0 ? place + 9 : place] = pixel;
+                            window[place] = pixel;
                             filled += 1;
                         }
                     }

@@ -6,16 +6,16 @@ extern "C" __global__ void median(const unsigned char *image, int image_shape0, 
     if (x < 1 || y < 1 || x >= image_shape1 - 1 || y >= image_shape0 - 1) {
         return;
     }
-    long long filled = 0;
+    int filled = 0;
     for (int dy = -1; dy < 2; ++dy) {
         for (int dx = -1; dx < 2; ++dx) {
             unsigned char pixel = image[(y + dy) * image_shape1 + x + dx];
-            long long place = filled;
+            int place = filled;
             while (place > 0 && window[place - 1] > (float)pixel) {
                 window[place] = window[place - 1];
                 place -= 1;
             }
-            window[place < 0 ? place + 9 : place] = pixel;
+            window[place] = pixel;
             filled += 1;
         }
     }

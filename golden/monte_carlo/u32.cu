@@ -6,7 +6,7 @@ extern "C" __global__ void monte_carlo(unsigned int *states, int states_len, int
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= states_len) return;
     unsigned int state_ = states[i];
-    long long inside = 0;
+    int inside = 0;
     for (int _ = 0; _ < draws; ++_) {
         state_ = stepped(state_);
         unsigned int x = state_ >> 17;

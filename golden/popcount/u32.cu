@@ -8,19 +8,19 @@ extern "C" __global__ void popcount(const unsigned int *words, int words_len, in
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= words_len) return;
     unsigned int rest = words[i];
-    long long cleared = 0;
+    int cleared = 0;
     while (rest != 0) {
         rest &= rest - 1;
         cleared += 1;
     }
-    long long shifted = 0;
+    int shifted = 0;
     for (int bit = 0; bit < 64; ++bit) {
-        shifted += (long long)(int)(shr_u32(words[i], (unsigned int)bit) & 1);
+        shifted += (int)(shr_u32(words[i], (unsigned int)bit) & 1);
     }
-    long long missing = 0;
+    int missing = 0;
     rest = ~words[i];
     while (rest != 0) {
-        missing += (long long)(int)(rest & 1);
+        missing += (int)(rest & 1);
         rest >>= 1;
     }
     out[i * out_shape1] = cleared;

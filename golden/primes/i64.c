@@ -18,13 +18,6 @@ struct primes_args {
     int64_t *p1_data0;
 };
 
-// a % b: has the sign of b; 0 where b is 0.
-static inline int64_t mod_i64(int64_t a, int64_t b) {
-    if (b == 0 || b == -1) return 0;
-    const int64_t remainder = (int64_t)(a % b);
-    return (remainder != 0 && (remainder < 0) != (b < 0)) ? (int64_t)(remainder + b) : remainder;
-}
-
 void primes(const void *arguments, int64_t first_block, int64_t last_block) {
     const struct primes_args *const args = arguments;
     bool *is_prime = args->p0_data0;
@@ -51,8 +44,8 @@ void primes(const void *arguments, int64_t first_block, int64_t last_block) {
                     if (n >= is_prime_len) continue;
                     bool prime = n >= 2;
                     int64_t divisor = 2;
-                    while ((int64_t)((uint64_t)divisor * (uint64_t)divisor) <= n) {
-                        if (mod_i64(n, divisor) == 0) {
+                    while (divisor * divisor <= n) {
+                        if (n % divisor == 0) {
                             prime = false;
                             break;
                         }

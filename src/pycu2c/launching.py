@@ -23,7 +23,7 @@ from pycu2c.ir.nodes import Apply
 from pycu2c.ir.printer import print_module
 from pycu2c.ir.walk import all_expressions
 from pycu2c.options import DEFAULT, Options
-from pycu2c.passes.evaluation import BLOCKS32_LIMIT, INDEX32_LIMIT
+from pycu2c.passes.facts import BLOCKS32_LIMIT, INDEX32_LIMIT
 from pycu2c.passes.grid_index import data_extent
 from pycu2c.runtime import driver
 from pycu2c.runtime.arguments import Argument, ArrayArgument

@@ -3,14 +3,14 @@ known where it holds. Knows nothing of statements."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import assert_never
+from typing import TypeAlias, assert_never
 
 from pycu2c.dtypes import Kind
 from pycu2c.intrinsics.builtins import OPERATOR_ROWS
-from pycu2c.intrinsics.registry import Intrinsic
 from pycu2c.intrinsics.subscripts import SUBSCRIPTS, from_start, slice_back
-from pycu2c.intrinsics.threads import BLOCK_NUMBERS, GRID, GRIDSIZE
 from pycu2c.ir.nodes import (
     Apply,
     Binary,
@@ -20,13 +20,11 @@ from pycu2c.ir.nodes import (
     Dim,
     ElementOf,
     Expr,
-    Function,
     Junction,
     Let,
     Load,
     Logical,
     Member,
-    Module,
     Pack,
     Select,
     Store,
@@ -52,16 +50,20 @@ from pycu2c.operators import (
     NOT,
     OR,
     POS,
+    Operator,
     truth,
 )
+from pycu2c.passes.facts import INDEX32_LIMIT, Facts, is_fixed
 from pycu2c.passes.intervals import (
     ANYTHING,
     TRUTH,
     Interval,
     absolute,
     everything,
+    exact_result,
     held,
     inverted,
+    is_exact,
     is_whole,
     negated,
 )
@@ -83,60 +85,8 @@ _UNKNOWN = Value(ANYTHING)
 _ZERO = constant(0)
 _OPERATOR_OF = {row: op for op, row in OPERATOR_ROWS.items()}
 _NEGATED = {LT: GE, GE: LT, GT: LE, LE: GT, EQ: NE, NE: EQ}
+_SWAPPED = {LT: GT, GT: LT, GE: LE, LE: GE, EQ: EQ, NE: NE}
 _LESSER, _GREATER = ("min", "numpy.minimum"), ("max", "numpy.maximum")
-
-
-INDEX32_LIMIT = 1 << 30
-BLOCKS32_LIMIT = 1 << 22
-
-
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """What the launcher guarantees.
-
-    Always: no array has more than 2**48 elements (axes of length 0 counted as 1).
-    ``index32``: none has 2**30 or more, and no axis of the grid has 2**30 threads or more, so
-    that an index plus a stride fits 32 bits too, and loops over the data can count in them.
-    No axis has over 2**22 blocks, so that a block's number times a tile's width fits, too, and
-    Python ints that the kernel is given lie between -(2**30) and 2**30.
-    ``wraparound``: an index that is not a constant may be negative. False is the user's word.
-    ``fastmath``: the user does not ask which of two numbers is the lesser if one is NaN.
-    """
-
-    index32: bool = False
-    wraparound: bool = True
-    fastmath: bool = False
-    in_kernel: bool = False  # the function at hand is the kernel: its parameters are arguments
-
-    def of(self, function: Function, module: Module) -> Facts:
-        """What is known inside one function."""
-        return replace(self, in_kernel=function is module.kernel)
-
-    @property
-    def most_elements(self) -> int:
-        return INDEX32_LIMIT - 1 if self.index32 else 1 << 48
-
-    def argument(self, scalar: Scalar) -> Interval:
-        """Where a number that the kernel is given lies."""
-        if self.index32 and self.in_kernel and scalar.weak and scalar.dtype.is_integer:
-            return Interval(1 - INDEX32_LIMIT, INDEX32_LIMIT - 1)
-        return everything(scalar)
-
-    def bounds(self, row: Intrinsic) -> Interval | None:
-        """Where the integer that an intrinsic gives lies."""
-        if row.bounds is None:
-            return None
-        low, high = row.bounds
-        if self.index32 and row in GRID + GRIDSIZE:
-            high = min(high, INDEX32_LIMIT - (2 if row in GRID else 1))
-        if self.index32 and row in BLOCK_NUMBERS:
-            high = min(high, BLOCKS32_LIMIT - (1 if row.bounds[0] == 0 else 0))
-        return Interval(low, high)
-
-
-def _is_fixed(row: Intrinsic) -> bool:
-    """Whether it is a coordinate of the thread: the same wherever it is read."""
-    return row.bounds is not None and (row.is_value or row in GRID + GRIDSIZE)
 
 
 def variable_term(var: Var) -> Term | None:
@@ -144,11 +94,26 @@ def variable_term(var: Var) -> Term | None:
     return Term(var.name, everything(var.type)) if is_whole(var.type) else None
 
 
+Results: TypeAlias = Callable[[Call, Sequence[Interval]], Interval]
+Lengths: TypeAlias = Mapping[tuple[str, int], Interval]  # of an array's name and axis
+
+
+def any_result(call: Call, _: Sequence[Interval]) -> Interval:
+    """What a device function gives of which nothing is known."""
+    return everything(call.type)
+
+
 @dataclass(slots=True)
 class Evaluator:
-    """``of_node`` and ``inside`` fill up while ``recording``: once loops have settled."""
+    """``of_node`` and ``inside`` fill up while ``recording``: once loops have settled.
+
+    ``lengths``: of arrays that the function is given. ``results``: of the calls of others, from
+    where their arguments lie.
+    """
 
     facts: Facts
+    lengths: Lengths
+    results: Results = any_result
     recording: bool = True
     of_node: dict[int, Interval] = field(default_factory=dict)
     inside: dict[tuple[int, int], bool] = field(default_factory=dict)
@@ -202,7 +167,7 @@ class Evaluator:
                     self.value(child, known)
                 return Value(everything(e.type))
             case Dim():
-                return self._dim(e.array, e.axis, known)
+                return self.length(e.array, e.axis, known)
             case Stride():
                 return Value(everything(e.type))
             case Let():
@@ -211,9 +176,8 @@ class Evaluator:
             case Apply():
                 return self._apply(e, known)
             case Call():
-                for argument in e.arguments:
-                    self.value(argument, known)
-                return Value(everything(e.type))
+                given = [self.value(argument, known).interval for argument in e.arguments]
+                return Value(self.results(e, given) if is_whole(e.type) else ANYTHING)
             case _:
                 assert_never(e)
 
@@ -222,18 +186,20 @@ class Evaluator:
         for axis, index in enumerate(e.indices):
             value = self.value(index, known)
             if self.recording:
-                left = known.difference(self._dim(e.array, axis, known), value)
+                left = known.difference(self.length(e.array, axis, known), value)
                 proved = value.interval.low >= 0 and left.low >= 1
                 self.inside[id(e), axis] = proved and self.inside.get((id(e), axis), True)
 
     # ---- values, node by node ----
 
-    def _dim(self, array: Var, axis: int, known: Knowledge) -> Value:
+    def length(self, array: Var, axis: int, known: Knowledge) -> Value:
+        """``array.shape[axis]``."""
         assert isinstance(array.type, Array)
         if array.type.shape is not None:
-            length = array.type.shape[axis]
-            return constant(length)
-        bounds = Interval(0, self.facts.most_elements)
+            return constant(array.type.shape[axis])
+        length = self.lengths.get((array.name, axis), ANYTHING)
+        most = self.facts.lengths
+        bounds = Interval(max(length.low, most.low), min(length.high, most.high))
         return read(Term(f"{array.name}.shape[{axis}]", bounds), known)
 
     def _truth(self, e: Expr, known: Knowledge) -> Value:
@@ -315,7 +281,7 @@ class Evaluator:
         bounds = self.facts.bounds(row)
         if bounds is None:
             return Value(everything(e.type))
-        return read(Term(row.name, bounds), known) if _is_fixed(row) else Value(bounds)
+        return read(Term(row.name, bounds), known) if is_fixed(row) else Value(bounds)
 
     # ---- conditions ----
 
@@ -330,7 +296,10 @@ class Evaluator:
             case Binary() if e.op.result is truth and is_whole(e.left.type):
                 left, right = self.value(e.left, known), self.value(e.right, known)
                 op = e.op if wanted else _NEGATED[e.op]
-                return known if learned(op, left, right, known) else None
+                if not learned(op, left, right, known):
+                    return None
+                rooted = self._root(op, e.left, right, known)
+                return known if rooted and self._root(_SWAPPED[op], e.right, left, known) else None
             case Binary() if e.op in (AND, OR) and e.type.dtype.kind is Kind.BOOL:
                 self.value(e.right, known)  # evaluated whatever the left one is
                 return self._junction(e.left, e.right, e.op is AND, known, wanted)
@@ -350,6 +319,19 @@ class Evaluator:
                 return self._meant(e, known, wanted)
             case _:
                 return self._nonzero(e, known, wanted)
+
+    def _root(self, op: Operator, e: Expr, bound: Value, known: Knowledge) -> bool:
+        """``d * d <= n``: then d is no greater than the root. False if it cannot be."""
+        match e:
+            case Binary(product, Var() as x, Var(name=same)) if product is MUL and x.name == same:
+                d = self.value(x, known)
+                exact = exact_result(MUL, d.interval, d.interval, e.type.dtype)
+                if op not in (LT, LE, EQ) or not is_exact(exact, e.type):
+                    return True
+                root = math.isqrt(max(bound.interval.high, 0))
+                return known.learn(constant(root), d, 0) and known.learn(d, constant(-root), 0)
+            case _:
+                return True
 
     def _meant(self, e: Var, known: Knowledge, wanted: bool) -> Knowledge | None:
         """``inside = i < n`` earlier, and i and n as they were: they say what it says."""

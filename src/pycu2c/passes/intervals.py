@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from pycu2c.dtypes import DType, Kind
+from pycu2c.dtypes import INT32, DType, Kind
 from pycu2c.operators import ADD, AND, FLOORDIV, MOD, MUL, OR, POW, SHL, SHR, SUB, XOR, Operator
 from pycu2c.types import Scalar
 
@@ -45,10 +45,19 @@ def everything(scalar: object) -> Interval:
     return Interval(scalar.dtype.minimum, scalar.dtype.maximum)
 
 
-def held(exact: Interval, scalar: Scalar) -> Interval:
+def is_exact(result: Interval, scalar: Scalar) -> bool:
+    """Whether an operation in a type gives its exact result, which lies there: it fits, or
+    ``narrow``, who chose the type, has proved that it does."""
+    return (scalar.weak and scalar.dtype is INT32) or everything(scalar).holds(result)
+
+
+def held(result: Interval, scalar: Scalar) -> Interval:
     """What is left of an exact result in a type: all values of it, if the result may wrap."""
     whole = everything(scalar)
-    return exact if whole.holds(exact) else whole
+    if not is_exact(result, scalar):
+        return whole
+    low, high = max(result.low, whole.low), min(result.high, whole.high)
+    return Interval(low, high) if low <= high else whole  # nothing comes here
 
 
 def exact_result(op: Operator, a: Interval, b: Interval, dtype: DType) -> Interval:

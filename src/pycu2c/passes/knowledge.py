@@ -7,15 +7,18 @@ array, the place of the thread. ``apart[a, b] == k`` says ``a - b >= k``.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from pycu2c.dtypes import INT32
 from pycu2c.ir.nodes import Expr, Var
 from pycu2c.ir.walk import expressions
 from pycu2c.passes.intervals import FAR, Interval
 
 _MOST_PAIRS = 600  # beyond, new facts are still kept but no longer combined
 _USELESS = 1 << 66  # a distance that says no more than the types do
-_STEPS = (-1, 0, 1)  # where a growing bound rests before it goes to the end of its type
+# where a growing bound rests before it goes to the end of its type
+_STEPS: tuple[int, ...] = (INT32.minimum, -1, 0, 1, INT32.maximum)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,14 @@ class Value:
 
     interval: Interval
     forms: tuple[Form, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """Where a loop leads some terms at most, and how far they stay apart from others."""
+
+    intervals: Mapping[Term, Interval]
+    apart: Mapping[tuple[Term, Term], int]
 
 
 @dataclass(slots=True)
@@ -137,6 +148,15 @@ class Knowledge:
             self.intervals[term] = new
         return True
 
+    def within(self, reach: Reach) -> Knowledge:
+        """What is known where the terms are in reach, too."""
+        known = self.copy()
+        for term, interval in reach.intervals.items():
+            known._narrow(term, interval.low, interval.high)
+        for pair, k in reach.apart.items():
+            known._note(*pair, k)
+        return known
+
     # ---- change ----
 
     def assign(self, term: Term, value: Value) -> None:
@@ -202,12 +222,15 @@ class Knowledge:
             and self._common_meanings(other) == self.meanings
         )
 
-    def widened(self, new: Knowledge) -> Knowledge:
+    def widened(self, new: Knowledge, reach: Reach) -> Knowledge:
         """Known here and still true in ``new``; bounds that grow go far, so that this ends."""
         wide = Knowledge()
         for term, old in self.intervals.items():
-            wide.intervals[term] = _widened(old, new.of(term), term.bounds)
-        wide.apart = {(a, b): k for (a, b), k in self.apart.items() if new.distance(a, b) >= k}
+            wide.intervals[term] = _widened(old, new.of(term), term, reach)
+        for (a, b), k in self.apart.items():
+            least = k if new.distance(a, b) >= k else reach.apart.get((a, b))
+            if least is not None:
+                wide.apart[a, b] = least
         wide.meanings = self._common_meanings(new)
         return wide
 
@@ -216,12 +239,15 @@ def _mentions(e: Expr, name: str) -> bool:
     return any(isinstance(x, Var) and x.name == name for x in expressions(e))
 
 
-def _widened(old: Interval, new: Interval, bounds: Interval) -> Interval:
+def _widened(old: Interval, new: Interval, term: Term, reach: Reach) -> Interval:
+    bounds, steps = term.bounds, _STEPS
+    if term in reach.intervals:
+        bounds, steps = reach.intervals[term], ()
     low, high = old.low, old.high
     if new.low < low:
-        low = max([s for s in _STEPS if bounds.low <= s <= new.low], default=bounds.low)
+        low = max([s for s in steps if bounds.low <= s <= new.low], default=bounds.low)
     if new.high > high:
-        high = min([s for s in _STEPS if bounds.high >= s >= new.high], default=bounds.high)
+        high = min([s for s in steps if bounds.high >= s >= new.high], default=bounds.high)
     return Interval(low, high)
 
 

@@ -80,7 +80,7 @@ from pycu2c.passes.complex_numbers import complex_binary
 from pycu2c.passes.flatten import WEAK_INT32
 from pycu2c.passes.for_loops import legal_for
 from pycu2c.passes.half_numbers import half_cast, half_cast_to, half_result, in_float
-from pycu2c.passes.ranges import Facts, Interval, Ranges, analyse
+from pycu2c.passes.ranges import Facts, Interval, Ranges, analyse_module
 from pycu2c.types import WEAK_INT, Array, Scalar
 from pycu2c.values import fits
 
@@ -95,11 +95,12 @@ _OF_SUBSCRIPT = {
 
 def legalize(module: Module, facts: Facts) -> Module:
     """``x // n`` -> ``x / n`` where x >= 0 and n > 0 are proved, else a call of a helper."""
-    return map_functions(module, lambda f: _legal_function(f, facts.of(f, module)))
+    found = analyse_module(module, facts)
+    return map_functions(module, lambda f: _legal_function(f, found[f.name], facts))
 
 
-def _legal_function(function: Function, facts: Facts) -> Function:
-    legal = _Legalizer(function, analyse(function, facts), facts)
+def _legal_function(function: Function, ranges: Ranges, facts: Facts) -> Function:
+    legal = _Legalizer(function, ranges, facts)
     return replace(function, body=legal.body(function.body))
 
 

@@ -6,6 +6,7 @@ A narrow int stays weak: it is the same Python int, known to be small.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from pycu2c import dtypes
@@ -46,8 +47,8 @@ from pycu2c.ir.walk import (
 )
 from pycu2c.operators import POW, SHL, SHR, truth
 from pycu2c.passes.intervals import Interval, everything
-from pycu2c.passes.ranges import Facts, Ranges, analyse
-from pycu2c.types import WEAK_INT, Scalar, Type
+from pycu2c.passes.ranges import Facts, Ranges, analyse_module
+from pycu2c.types import WEAK_INT, Array, Scalar, Type
 
 SMALL = Scalar(dtypes.INT32, weak=True)
 _RANGE = everything(SMALL)
@@ -55,25 +56,43 @@ _RANGE = everything(SMALL)
 
 def narrow(module: Module, facts: Facts) -> Module:
     """``i: int = cuda.grid.x()`` -> ``i: small = cuda.grid.x.small()``."""
-    return map_functions(module, lambda f: _narrowed(f, facts.of(f, module)))
+    found = analyse_module(module, facts)
+    signatures = {f.name: _signature(f, found[f.name]) for f in module.devices}
+    signatures[module.kernel.name] = _signature(module.kernel, found[module.kernel.name])
+    return map_functions(module, lambda f: _narrowed(f, facts, found[f.name], signatures))
 
 
-def _narrowed(function: Function, facts: Facts) -> Function:
-    ranges = analyse(function, facts)
-    narrower = _Narrower(function, facts, ranges, _small_variables(function, ranges, facts))
+@dataclass(frozen=True, slots=True)
+class _Signature:
+    """A function's types after narrowing."""
+
+    parameters: tuple[Scalar | Array, ...]
+    result: Type
+
+
+def _signature(function: Function, ranges: Ranges) -> _Signature:
+    small = _small_variables(function, ranges)
+    parameters = tuple(SMALL if p.name in small else p.type for p in function.parameters)
+    fits = function.result == WEAK_INT and _RANGE.holds(ranges.result)
+    return _Signature(parameters, SMALL if fits else function.result)
+
+
+def _narrowed(
+    function: Function, facts: Facts, ranges: Ranges, signatures: Mapping[str, _Signature]
+) -> Function:
+    own = signatures[function.name]
+    narrower = _Narrower(facts, ranges, _small_variables(function, ranges), own.result, signatures)
     parameters = tuple(
-        replace(p, type=SMALL) if p.name in narrower.small else p for p in function.parameters
+        replace(p, type=kind) for p, kind in zip(function.parameters, own.parameters)
     )
-    return replace(function, parameters=parameters, body=narrower.body(function.body))
+    body = narrower.body(function.body)
+    return replace(function, parameters=parameters, body=body, result=own.result)
 
 
-def _small_variables(function: Function, ranges: Ranges, facts: Facts) -> frozenset[str]:
-    """Ints that are never given anything that needs more than 32 bits: locals, and arguments
-    of the kernel, which the launch has looked at."""
-    parameters = {p.name for p in function.parameters if p.type == WEAK_INT}
-    bounded = facts.in_kernel and facts.index32
-    wide = set() if bounded else set(parameters)
-    found = set(parameters)
+def _small_variables(function: Function, ranges: Ranges) -> frozenset[str]:
+    """Ints that are never given anything that needs more than 32 bits."""
+    found = {p.name for p in function.parameters if p.type == WEAK_INT}
+    wide = set()
     for s in statements(function.body):
         if isinstance(s, (Assign, Declare, For)) and s.var.type == WEAK_INT:
             found.add(s.var.name)
@@ -94,10 +113,11 @@ def _counts_in_32_bits(loop: For, ranges: Ranges) -> bool:
 
 @dataclass(slots=True)
 class _Narrower:
-    function: Function
     facts: Facts
     ranges: Ranges
     small: frozenset[str]  # variables
+    result: Type
+    signatures: Mapping[str, _Signature]
     _done: dict[int, Expr] = field(default_factory=dict)  # one node stays one node
 
     def body(self, body: Body) -> Body:
@@ -118,7 +138,7 @@ class _Narrower:
             case Assign() | Declare() | For():
                 return self._variable(s.var).type
             case Return():
-                return self.function.result
+                return self.result
             case _:
                 return None
 
@@ -155,8 +175,7 @@ class _Narrower:
             case Cast():
                 return with_children(e, inside)
             case Call():
-                pairs = zip(inside, e.arguments)
-                return with_children(e, tuple(_as(new, old.type) for new, old in pairs))
+                return self._call(e, inside)
             case _:
                 return _same_types(e, inside)
 
@@ -170,6 +189,12 @@ class _Narrower:
         free = [kind == "int" for kind in kinds]
         pairs = zip(inside, e.arguments, free)
         return with_children(e, tuple(n if ok else _as(n, old.type) for n, old, ok in pairs))
+
+    def _call(self, e: Call, inside: tuple[Expr, ...]) -> Expr:
+        callee = self.signatures[e.function]
+        pairs = zip(inside, callee.parameters)
+        arguments = tuple(_as(argument, kind) for argument, kind in pairs)
+        return replace(e, arguments=arguments, type=callee.result)
 
     def _fits(self, e: Expr) -> bool:
         return e.type == WEAK_INT and _RANGE.holds(self.ranges.of(e))

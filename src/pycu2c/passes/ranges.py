@@ -2,51 +2,45 @@
 conditions say of variables and dimensions.
 
 Sound for every execution of a node, so a proof from here may replace a check at run time.
-It reads the built IR; ``narrow`` and ``legalize`` ask it.
+It reads the built IR; ``narrow`` and ``legalize`` ask it. A device function is looked at for
+all that its calls give it, and each call for what the function makes of that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import TypeAlias, assert_never
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from pycu2c.ir.expression_rules import is_truth
+from pycu2c.dtypes import INT32
 from pycu2c.ir.nodes import (
-    Allocate,
     Apply,
     Assign,
-    Body,
-    Break,
-    Continue,
-    Declare,
+    Call,
     ElementOf,
-    Evaluate,
     Expr,
     For,
     Function,
-    If,
-    Let,
     Load,
-    NextThread,
-    Print,
-    Return,
-    Stmt,
+    Module,
     Store,
-    ThreadLoop,
     Var,
+    View,
     While,
 )
-from pycu2c.ir.walk import all_expressions, operands, statements
-from pycu2c.passes.evaluation import Evaluator, Facts, variable_term
-from pycu2c.passes.intervals import ANYTHING, FAR, Interval, everything
-from pycu2c.passes.knowledge import Form, Knowledge, Term, Value, join
-from pycu2c.passes.value_arithmetic import merged
-from pycu2c.types import Scalar
+from pycu2c.ir.walk import all_expressions, statements
+from pycu2c.passes.evaluation import Evaluator, Lengths, Results, any_result, variable_term
+from pycu2c.passes.facts import Facts
+from pycu2c.passes.flow import Walk
+from pycu2c.passes.intervals import ANYTHING, Interval, everything, is_whole
+from pycu2c.passes.knowledge import Knowledge, Term, Value
+from pycu2c.passes.pace import Paces, moved_only
+from pycu2c.types import Array, Scalar
 
-__all__ = ["Facts", "Interval", "Ranges", "analyse"]
+__all__ = ["Facts", "Interval", "Ranges", "analyse", "analyse_module", "given_anything"]
 
-_ROUNDS_OF_TIGHTENING = 2
+_MORE_WALKS = 2  # over a function with a sum that is not yet known to stay small
+_COUNTS = everything(Scalar(INT32))
+_MOST_SUMMARIES = 12  # of one function; beyond, its arguments are not told apart
 # places of a thread that lie below another: threadIdx.x < blockDim.x
 _BELOW = (("threadIdx", "blockDim"), ("blockIdx", "gridDim"), ("grid", "gridsize"))
 
@@ -56,13 +50,19 @@ class Ranges:
     """What ``analyse`` found. Holds the function, so that nodes keep their identity."""
 
     function: Function
+    result: Interval  # that it gives, if it gives a whole number
     _nodes: Mapping[int, Interval]
     _variables: Mapping[str, Interval]
-    _inside: Mapping[tuple[int, int], bool]
+    _inside: Mapping[tuple[int, int], bool] = field(default_factory=dict)
+    _lengths: Lengths = field(default_factory=dict)
 
     def of(self, e: Expr) -> Interval:
         """All that this node can give; of its whole type if nothing ever comes there."""
         return self._nodes.get(id(e), everything(e.type))
+
+    def reaches(self, e: Expr) -> bool:
+        """Whether anything ever comes to a node that gives a whole number."""
+        return id(e) in self._nodes
 
     def variable(self, name: str) -> Interval:
         """All that a variable of whole numbers is ever assigned."""
@@ -72,24 +72,85 @@ class Ranges:
         """Whether an index is proved to be at least 0 and less than the length of its axis."""
         return self._inside.get((id(access), axis), False)
 
+    def length(self, array: Expr, axis: int) -> Interval:
+        """All lengths that an axis of an array, or of a view, may have."""
+        assert isinstance(array.type, Array)
+        if isinstance(array, View):
+            return self.of(array.lengths[axis])
+        if array.type.shape is not None:
+            return Interval(array.type.shape[axis], array.type.shape[axis])
+        assert isinstance(array, Var)
+        return self._lengths.get((array.name, axis), ANYTHING)
+
     @staticmethod
     def everything(scalar: object) -> Interval:
         """All values of a type."""
         return everything(scalar)
 
 
-def analyse(function: Function, facts: Facts) -> Ranges:
-    """``if i > 0: x[i - 1]``: the node ``i - 1`` gives 0 or more."""
-    evaluator = Evaluator(facts)
-    known = _at_the_start(function, facts)
-    for parameter in function.parameters:
-        var = Var(parameter.name, parameter.type, function.span)
-        whole = everything(parameter.type)
-        if isinstance(parameter.type, Scalar):
-            whole = facts.argument(parameter.type)
-        evaluator.assign(var, Value(whole), known)
-    _Walk(evaluator).block(function.body, known)
-    return Ranges(function, evaluator.of_node, evaluator.of_variable, evaluator.inside)
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What is known of a function's parameters: where its numbers lie, and the lengths of the
+    axes of its arrays."""
+
+    numbers: Mapping[str, Interval]
+    lengths: Lengths
+
+
+def analyse(
+    function: Function, facts: Facts, given: Given | None = None, results: Results = any_result
+) -> Ranges:
+    """``if i > 0: x[i - 1]``: the node ``i - 1`` gives 0 or more. ``given``: if it is not what
+    a launch gives to the kernel."""
+    given = given or _given_to_kernel(function, facts)
+    found = _walked(function, Evaluator(facts, given.lengths, results), given)
+    for _ in range(_MORE_WALKS):
+        wide = [name for name in _moved(function) if not _COUNTS.holds(found.variable(name))]
+        if not wide:
+            break
+        before = found
+        found = _walked(function, Evaluator(facts, given.lengths, results), given, before)
+        if all(found.variable(name) == before.variable(name) for name in wide):
+            break
+    return found
+
+
+def _walked(
+    function: Function, evaluator: Evaluator, given: Given, before: Ranges | None = None
+) -> Ranges:
+    """One walk over a function; it may know what another has found."""
+    known = _at_the_start(function, evaluator.facts)
+    for p in function.parameters:
+        if p.name in given.numbers:
+            var = Var(p.name, p.type, function.span)
+            evaluator.assign(var, Value(given.numbers[p.name]), known)
+    walk = Walk(evaluator, _paces(evaluator, before))
+    walk.block(function.body, known)
+    result = walk.returned or everything(function.result)
+    nodes, variables = evaluator.of_node, evaluator.of_variable
+    return Ranges(function, result, nodes, variables, evaluator.inside, given.lengths)
+
+
+def _paces(evaluator: Evaluator, before: Ranges | None) -> Paces:
+    """How fast loops move variables, by what is known anywhere; or by what a walk has found."""
+    anywhere = replace(evaluator, recording=False)
+
+    def ends(loop: While, var: Var, where: Interval) -> bool:
+        known = Knowledge()
+        anywhere.assign(var, Value(where), known)
+        return anywhere.assume(loop.condition, known, True) is None
+
+    if before is not None:
+        return Paces(before.of, lambda var: before.variable(var.name), ends)
+    return Paces(
+        lambda e: anywhere.value(e, Knowledge()).interval, lambda var: everything(var.type), ends
+    )
+
+
+def _moved(function: Function) -> set[str]:
+    """The variables that loops add to."""
+    loops = (s for s in statements(function.body) if isinstance(s, (For, While)))
+    return {name for loop in loops for name in moved_only(loop)}
 
 
 def _at_the_start(function: Function, facts: Facts) -> Knowledge:
@@ -118,158 +179,90 @@ def _at_the_start(function: Function, facts: Facts) -> Knowledge:
     return known
 
 
-Pass: TypeAlias = Callable[[Knowledge], tuple[Knowledge | None, Knowledge | None]]
+# ---- what functions are given ------------------------------------------------------------------
+
+
+def _given_to_kernel(function: Function, facts: Facts) -> Given:
+    numbers: dict[str, Interval] = {}
+    lengths: dict[tuple[str, int], Interval] = {}
+    for p in function.parameters:
+        if isinstance(p.type, Array):
+            lengths |= {(p.name, axis): facts.given_lengths for axis in range(p.type.ndim)}
+        elif is_whole(p.type):
+            numbers[p.name] = facts.argument(p.type)
+    return Given(numbers, lengths)
+
+
+def given_anything(function: Function) -> Given:
+    """For a function that may be called by anyone."""
+    numbers = {p.name: everything(p.type) for p in function.parameters if is_whole(p.type)}
+    return Given(numbers, {})
+
+
+def _given_by(callers: Sequence[Ranges], function: Function) -> Given:
+    """What all calls of a device function give it together."""
+    numbers: dict[str, Interval] = {}
+    lengths: dict[tuple[str, int], Interval] = {}
+    for caller in callers:
+        for e in _calls(caller.function, function.name):
+            for p, argument in zip(function.parameters, e.arguments):
+                if isinstance(p.type, Array):
+                    for axis in range(p.type.ndim):
+                        given = caller.length(argument, axis)
+                        lengths[p.name, axis] = given.joined(lengths.get((p.name, axis), given))
+                elif is_whole(p.type) and caller.reaches(argument):
+                    given = caller.of(argument)
+                    numbers[p.name] = given.joined(numbers.get(p.name, given))
+    anything = given_anything(function)
+    return Given({**anything.numbers, **numbers}, lengths)
+
+
+def _calls(caller: Function, name: str) -> Iterator[Call]:
+    for e in all_expressions(caller.body):
+        if isinstance(e, Call) and e.function == name:
+            yield e
+
+
+# ---- whole modules -----------------------------------------------------------------------------
+
+
+def analyse_module(module: Module, facts: Facts) -> Mapping[str, Ranges]:
+    """Every function of a module, by its name; callers first, since they say what is given."""
+    summaries = _Summaries({f.name: f for f in module.devices}, facts)
+    done = [analyse(module.kernel, facts, results=summaries.result)]
+    waiting = list(module.devices)
+    while waiting:
+        function = waiting[-1]
+        recursive = any(True for f in waiting for _ in _calls(f, function.name))
+        given = given_anything(function) if recursive else _given_by(done, function)
+        done.append(analyse(function, facts, given, summaries.result))
+        waiting.pop()
+    return {ranges.function.name: ranges for ranges in done}
 
 
 @dataclass(slots=True)
-class _Jumps:
-    """What is known where a loop is left, and where its next round is begun, by a jump."""
+class _Summaries:
+    """Where the results of device functions lie, from where their arguments do."""
 
-    out: Knowledge | None = None
-    on: Knowledge | None = None
+    functions: Mapping[str, Function]
+    facts: Facts
+    _found: dict[tuple[str, tuple[Interval, ...]], Interval] = field(default_factory=dict)
+    _active: list[str] = field(default_factory=list)
 
+    def result(self, call: Call, given: Sequence[Interval]) -> Interval:
+        if call.function in self._active:  # it is recursive
+            return everything(call.type)
+        function = self.functions[call.function]
+        if sum(name == call.function for name, _ in self._found) >= _MOST_SUMMARIES:
+            given = [everything(p.type) for p in function.parameters]
+        key = (call.function, tuple(given))
+        if key not in self._found:
+            self._active.append(call.function)
+            self._found[key] = self._analysed(function, given)
+            self._active.pop()
+        return self._found[key]
 
-@dataclass(slots=True)
-class _Walk:
-    """Each method takes what is known before a statement, uses it up, and gives what is known
-    after; None if nothing comes there."""
-
-    evaluator: Evaluator
-    loops: list[_Jumps] = field(default_factory=list)
-
-    def block(self, body: Body, known: Knowledge | None) -> Knowledge | None:
-        for s in body:
-            if known is None:
-                return None
-            known = self.statement(s, known)
-        return known
-
-    def statement(self, s: Stmt, known: Knowledge) -> Knowledge | None:
-        match s:
-            case Assign():
-                self.evaluator.assign(s.var, self._value(s.value, known), known)
-                if is_truth(s.var.type):
-                    known.mean(s.var.name, s.value)
-            case Declare():
-                nothing = Value(everything(s.var.type))
-                value = self._value(s.init, known) if s.init else nothing
-                self.evaluator.assign(s.var, value, known)
-            case Store():
-                self._value(s.value, known)
-                self.evaluator.access(s, known)
-            case Evaluate() | Print():
-                for e in operands(s):
-                    self._value(e, known)
-            case If():
-                return self._if(s, known)
-            case While():
-                return self._loop(known, lambda head: self._while_once(s, head))
-            case For():
-                return self._for(s, known)
-            case Break():
-                self.loops[-1].out = join(self.loops[-1].out, known)
-                return None
-            case Continue():
-                self.loops[-1].on = join(self.loops[-1].on, known)
-                return None
-            case Return():
-                if s.value is not None:
-                    self._value(s.value, known)
-                return None
-            case Allocate():
-                pass
-            case ThreadLoop() | NextThread():
-                raise AssertionError("ranges are found before threads become loops")
-            case _:
-                assert_never(s)
-        return known
-
-    def _value(self, e: Expr, known: Knowledge) -> Value:
-        return self.evaluator.value(e, known)
-
-    def _if(self, s: If, known: Knowledge) -> Knowledge | None:
-        then = self.evaluator.assume(s.condition, known.copy(), True)
-        orelse = self.evaluator.assume(s.condition, known, False)
-        return join(self.block(s.then, then), self.block(s.orelse, orelse))
-
-    # ---- loops ----
-
-    def _loop(self, entry: Knowledge, once: Pass) -> Knowledge | None:
-        """Find what holds at the head in every round; then record what that gives.
-
-        ``once``: the head of a round -> the end of the round, and what is known after the loop.
-        """
-        recording, self.evaluator.recording = self.evaluator.recording, False
-        head = entry
-        end, after = once(head.copy())
-        while not head.covers(_again(entry, end)):
-            head = head.widened(_again(entry, end))
-            end, after = once(head.copy())
-        for _ in range(_ROUNDS_OF_TIGHTENING):
-            tighter = _again(entry, end)
-            if tighter.covers(head):
-                break
-            tight_end, tight_after = once(tighter.copy())
-            if not tighter.covers(_again(entry, tight_end)):
-                break
-            head, end, after = tighter, tight_end, tight_after
-        self.evaluator.recording = recording
-        return once(head)[1] if recording else after
-
-    def _while_once(self, s: While, head: Knowledge) -> tuple[Knowledge | None, Knowledge | None]:
-        inside = self.evaluator.assume(s.condition, head.copy(), True)
-        end, broken = self._round(s.body, inside)
-        return end, join(self.evaluator.assume(s.condition, head, False), broken)
-
-    def _round(
-        self, body: Body, inside: Knowledge | None
-    ) -> tuple[Knowledge | None, Knowledge | None]:
-        self.loops.append(_Jumps())
-        end = self.block(body, inside)
-        jumps = self.loops.pop()
-        return join(end, jumps.on), jumps.out
-
-    def _for(self, s: For, known: Knowledge) -> Knowledge | None:
-        start, stop = self._value(s.start, known), self._value(s.stop, known)
-        step = self._value(s.step, known).interval
-        counter = _counter(start, stop, step, _changing(s))
-
-        def once(head: Knowledge) -> tuple[Knowledge | None, Knowledge | None]:
-            if counter is None:
-                return None, head
-            inside = head.copy()
-            self.evaluator.assign(s.var, counter, inside)
-            end, broken = self._round(s.body, inside)
-            return end, join(head, broken)
-
-        return self._loop(known, once)
-
-
-def _again(entry: Knowledge, end: Knowledge | None) -> Knowledge:
-    """What is known at the head of a loop that is entered, or come back to."""
-    return entry if end is None else entry.joined(end)
-
-
-def _changing(loop: For) -> set[str]:
-    """The variables that the loop assigns: what the bounds said of them does not last."""
-    assigned = {s.var.name for s in statements(loop.body) if isinstance(s, (Assign, Declare, For))}
-    bound = {e.name for e in all_expressions(loop.body) if isinstance(e, Let)}
-    return assigned | bound | {loop.var.name}
-
-
-def _counter(start: Value, stop: Value, step: Interval, changing: set[str]) -> Value | None:
-    """The value of a loop's variable in any round; None if there is no round."""
-    first, end = start.interval, stop.interval
-    firsts = [f for f in start.forms if f.term.name not in changing]
-    ends = [f for f in stop.forms if f.term.name not in changing]
-    if step.low > 0:
-        interval = Interval(first.low, end.high - 1)
-        forms = [Form(f.term, f.low, FAR) for f in firsts]
-        forms += [Form(f.term, -FAR, f.high - 1) for f in ends]
-    elif step.high < 0:
-        interval = Interval(end.low + 1, first.high)
-        forms = [Form(f.term, -FAR, f.high) for f in firsts]
-        forms += [Form(f.term, f.low + 1, FAR) for f in ends]
-    else:
-        return Value(Interval(min(first.low, end.low + 1), max(first.high, end.high - 1)))
-    return None if interval.low > interval.high else Value(interval, merged(forms))
+    def _analysed(self, function: Function, given: Sequence[Interval]) -> Interval:
+        pairs = zip(function.parameters, given)
+        numbers = {p.name: interval for p, interval in pairs if is_whole(p.type)}
+        return analyse(function, self.facts, Given(numbers, {}), self.result).result

@@ -28,6 +28,7 @@ from pycu2c.passes.intervals import (
     exact_result,
     greater,
     held,
+    is_exact,
     is_whole,
     lesser,
     negated,
@@ -49,9 +50,8 @@ def read(term: Term, known: Knowledge) -> Value:
 
 def converted(value: Value, to: Scalar) -> Value:
     """The value in another type of whole numbers; nothing is known where it may wrap."""
-    if everything(to).holds(value.interval):
-        return value
-    return Value(everything(to))
+    forms = value.forms if is_exact(value.interval, to) else ()
+    return Value(held(value.interval, to), forms)
 
 
 def computed(op: Operator, a: Value, b: Value, scalar: Scalar, known: Knowledge) -> Value:
@@ -61,9 +61,8 @@ def computed(op: Operator, a: Value, b: Value, scalar: Scalar, known: Knowledge)
     exact = exact_result(op, a.interval, b.interval, scalar.dtype)
     if op is SUB:
         exact = known.difference(a, b)
-    if not everything(scalar).holds(exact):
-        return Value(held(exact, scalar))
-    return Value(exact, merged(_forms(op, a, b)))
+    forms = merged(_forms(op, a, b)) if is_exact(exact, scalar) else ()
+    return Value(held(exact, scalar), forms)
 
 
 def _forms(op: Operator, a: Value, b: Value) -> Iterable[Form]:

@@ -1,0 +1,69 @@
+"""What is known of a launch before it is compiled for. Knows nothing of the kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pycu2c.intrinsics.registry import Intrinsic
+from pycu2c.intrinsics.threads import BLOCK_NUMBERS, GRID, GRIDSIZE
+from pycu2c.passes.intervals import Interval, everything
+from pycu2c.types import Scalar
+
+INDEX32_LIMIT = 1 << 30
+BLOCKS32_LIMIT = 1 << 22
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What the launcher guarantees.
+
+    Always: no array has more than 2**48 elements (axes of length 0 counted as 1).
+    ``index32``: none has 2**30 or more, and no axis of the grid has 2**30 threads or more, so
+    that an index plus a stride fits 32 bits too, and loops over the data can count in them.
+    No axis has over 2**22 blocks, so that a block's number times a tile's width fits, too, and
+    Python ints that the kernel is given lie between -(2**30) and 2**30.
+    ``filled``: no axis of an array that the kernel is given has length 0.
+    ``wraparound``: an index that is not a constant may be negative. False is the user's word.
+    ``fastmath``: the user does not ask which of two numbers is the lesser if one is NaN.
+    """
+
+    index32: bool = False
+    wraparound: bool = True
+    fastmath: bool = False
+    filled: bool = False
+
+    @property
+    def most_elements(self) -> int:
+        return INDEX32_LIMIT - 1 if self.index32 else 1 << 48
+
+    @property
+    def lengths(self) -> Interval:
+        """Where the length of any array's axis lies; one that the kernel makes may be empty."""
+        return Interval(0, self.most_elements)
+
+    @property
+    def given_lengths(self) -> Interval:
+        """Where the length of an axis of the kernel's arguments lies."""
+        return Interval(1 if self.filled else 0, self.most_elements)
+
+    def argument(self, scalar: Scalar) -> Interval:
+        """Where a number that the kernel is given lies."""
+        if self.index32 and scalar.weak and scalar.dtype.is_integer:
+            return Interval(1 - INDEX32_LIMIT, INDEX32_LIMIT - 1)
+        return everything(scalar)
+
+    def bounds(self, row: Intrinsic) -> Interval | None:
+        """Where the integer that an intrinsic gives lies."""
+        if row.bounds is None:
+            return None
+        low, high = row.bounds
+        if self.index32 and row in GRID + GRIDSIZE:
+            high = min(high, INDEX32_LIMIT - (2 if row in GRID else 1))
+        if self.index32 and row in BLOCK_NUMBERS:
+            high = min(high, BLOCKS32_LIMIT - (1 if row.bounds[0] == 0 else 0))
+        return Interval(low, high)
+
+
+def is_fixed(row: Intrinsic) -> bool:
+    """Whether it is a coordinate of the thread: the same wherever it is read."""
+    return row.bounds is not None and (row.is_value or row in GRID + GRIDSIZE)
