@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pycu2c.launching import _counts_in_32_bits
+from pycu2c.launching import _is_ordinary
 from pycu2c.runtime.arguments import describe
 from pycu2c.runtime.configuration import Launch
 
@@ -14,7 +14,7 @@ SMALL = Launch((10, 1, 1), (32, 1, 1), None, 0)
 
 def facts(value, launch=SMALL):
     given = value if isinstance(value, (int, float)) else describe(value)
-    return _counts_in_32_bits(launch, (given,))
+    return _is_ordinary(launch, (given,))
 
 
 def huge(shape, strides):

@@ -56,8 +56,7 @@ void block_max(const void *arguments, int64_t first_block, int64_t last_block) {
                 for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
                     int64_t tid = threadIdx.x;
                     int64_t i = blockIdx.x * blockDim.x + threadIdx.x;
-                    int64_t at = min_i64(i, data_len - 1);
-                    value[tid] = data[at < 0 ? at + data_len : at];
+                    value[tid] = data[min_i64(i, data_len - 1)];
                     where[tid] = min_i64(i, data_len - 1);
                 }
             }

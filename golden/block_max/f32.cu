@@ -8,8 +8,7 @@ extern "C" __global__ void block_max(const float *data, int data_len, float *bes
     __shared__ int where[64];
     int tid = threadIdx.x;
     int i = blockIdx.x * blockDim.x + threadIdx.x;
-    int at = min(i, data_len - 1);
-    value[tid] = data[at < 0 ? at + data_len : at];
+    value[tid] = data[min(i, data_len - 1)];
     where[tid] = min(i, data_len - 1);
     __syncthreads();
     int step = 32;

@@ -14,7 +14,6 @@ struct nbody_args {
     int32_t blockDim[3];
     int64_t shared_bytes;
     const float *p0_data0;
-    int64_t p0_shape0;
     int64_t p0_shape1;
     const float *p1_data0;
     int64_t p1_shape0;
@@ -30,7 +29,6 @@ static inline int64_t min_i64(int64_t a, int64_t b) {
 void nbody(const void *arguments, int64_t first_block, int64_t last_block) {
     const struct nbody_args *const args = arguments;
     const float *position = args->p0_data0;
-    int64_t position_shape0 = args->p0_shape0;
     int64_t position_shape1 = args->p0_shape1;
     const float *mass = args->p1_data0;
     int64_t mass_len = args->p1_shape0;
@@ -64,9 +62,9 @@ void nbody(const void *arguments, int64_t first_block, int64_t last_block) {
                     const int64_t thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
                     int64_t i = blockIdx.x * blockDim.x + threadIdx.x;
                     int64_t mine = min_i64(i, n - 1);
-                    px[thread] = position[(mine < 0 ? mine + position_shape0 : mine) * position_shape1];
-                    py[thread] = position[(mine < 0 ? mine + position_shape0 : mine) * position_shape1 + 1];
-                    pz[thread] = position[(mine < 0 ? mine + position_shape0 : mine) * position_shape1 + 2];
+                    px[thread] = position[mine * position_shape1];
+                    py[thread] = position[mine * position_shape1 + 1];
+                    pz[thread] = position[mine * position_shape1 + 2];
                     ax[thread] = 0.0f;
                     ay[thread] = 0.0f;
                     az[thread] = 0.0f;

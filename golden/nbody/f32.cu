@@ -1,14 +1,13 @@
-extern "C" __global__ void nbody(const float *position, int position_shape0, int position_shape1,
-                                 const float *mass, int mass_len, float *acceleration,
-                                 int acceleration_shape1) {
+extern "C" __global__ void nbody(const float *position, int position_shape1, const float *mass,
+                                 int mass_len, float *acceleration, int acceleration_shape1) {
     __shared__ float tile[32][4];
     int tid = threadIdx.x;
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     int n = mass_len;
     int mine = min(i, n - 1);
-    float px = position[(mine < 0 ? mine + position_shape0 : mine) * position_shape1];
-    float py = position[(mine < 0 ? mine + position_shape0 : mine) * position_shape1 + 1];
-    float pz = position[(mine < 0 ? mine + position_shape0 : mine) * position_shape1 + 2];
+    float px = position[mine * position_shape1];
+    float py = position[mine * position_shape1 + 1];
+    float pz = position[mine * position_shape1 + 2];
     float ax = 0.0f;
     float ay = 0.0f;
     float az = 0.0f;

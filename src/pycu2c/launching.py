@@ -99,7 +99,7 @@ class Launcher:
 
     def notes(self, signature: Signature) -> list[Note]:
         """What the lines cost on a GPU, for a signature."""
-        facts = facts_for(self.options, index32=True)
+        facts = facts_for(self.options, ordinary=True)
         return explained(self.built(signature).module, facts)
 
     @property
@@ -140,17 +140,17 @@ class Launcher:
                 name = leaf_names(self._names, signature)[position]
                 raise LaunchError(f"{name} is written, and it is read-only: pass a copy")
         self.latest = signature
-        backend, index32 = self._chosen_backend(), _counts_in_32_bits(launch, leaves)
-        runner = typed.runners.get((backend, index32))
+        backend, ordinary = self._chosen_backend(), _is_ordinary(launch, leaves)
+        runner = typed.runners.get((backend, ordinary))
         if runner is None:
-            runner = self._runner(typed.built, signature, backend, index32)
-            typed.runners[backend, index32] = runner
+            runner = self._runner(typed.built, signature, backend, ordinary)
+            typed.runners[backend, ordinary] = runner
         runner.run(launch, leaves)
 
-    def _runner(self, built: Built, signature: Signature, backend: str, index32: bool) -> Runner:
+    def _runner(self, built: Built, signature: Signature, backend: str, ordinary: bool) -> Runner:
         names = leaf_names(self._names, signature)
         wanted = Specialized(self.source, built, signature, names, self.options)
-        return runner_for(wanted, backend, index32, self.cache)
+        return runner_for(wanted, backend, ordinary, self.cache)
 
     def _chosen_backend(self) -> str:
         if self.backend == "auto":
@@ -216,10 +216,13 @@ def _reach(array: ArrayArgument) -> int:
     return max(elements, passed // array.dtype.size)
 
 
-def _counts_in_32_bits(launch: Launch, leaves: tuple[Argument, ...]) -> bool:
-    """What is known of a launch for free, and lets the compiler count in 32 bits."""
+def _is_ordinary(launch: Launch, leaves: tuple[Argument, ...]) -> bool:
+    """Whether the compiler may count in 32 bits and take each array to have elements: what can
+    be told of a launch for free."""
+    arrays = [a for a in leaves if isinstance(a, ArrayArgument)]
     threads = max(g * b for g, b in zip(launch.grid, launch.block))
-    largest = max((_reach(a) for a in leaves if isinstance(a, ArrayArgument)), default=0)
+    largest = max(map(_reach, arrays), default=0)
     numbers = max((abs(a) for a in leaves if type(a) is int), default=0)
     few_blocks = max(launch.grid) <= BLOCKS32_LIMIT
-    return few_blocks and max(threads, largest, numbers) < INDEX32_LIMIT
+    filled = all(0 not in a.shape for a in arrays)
+    return filled and few_blocks and max(threads, largest, numbers) < INDEX32_LIMIT

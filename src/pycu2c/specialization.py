@@ -45,16 +45,16 @@ class Specialized:
     options: Options
 
 
-def facts_for(options: Options, *, index32: bool) -> Facts:
+def facts_for(options: Options, *, ordinary: bool) -> Facts:
     """What the passes may assume of a launch and of its kernel."""
-    return Facts(index32, options.wraparound, options.fastmath)
+    return Facts(ordinary, options.wraparound, options.fastmath, filled=ordinary)
 
 
 def generate_text(
     built: Built, target: str, options: Options = DEFAULT, comments: Comments = "none"
 ) -> Generated:
-    """The text for a launch of ordinary size: fewer than 2**31 threads and elements."""
-    return generate(built.module, TARGETS[target], facts_for(options, index32=True), comments)
+    """The text for an ordinary launch: of fewer than 2**30 threads and elements, but some."""
+    return generate(built.module, TARGETS[target], facts_for(options, ordinary=True), comments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ def _device_source(value: object) -> Source | None:
     return source if isinstance(source, Source) else None
 
 
-def runner_for(wanted: Specialized, backend: str, index32: bool, cache: bool) -> Runner:
+def runner_for(wanted: Specialized, backend: str, ordinary: bool, cache: bool) -> Runner:
     """Compile for a backend and load. Raises ToolchainError, CudaError."""
     built, source, options = wanted.built, wanted.source, wanted.options
     if backend == "python":
@@ -120,7 +120,7 @@ def runner_for(wanted: Specialized, backend: str, index32: bool, cache: bool) ->
         with following(source.span(source.tree)):
             kernel = ReferenceKernel(source, inferred, types, _device_source)
         return ReferenceRunner(kernel, types)
-    made = generate(built.module, TARGETS[backend], facts_for(options, index32=index32))
+    made = generate(built.module, TARGETS[backend], facts_for(options, ordinary=ordinary))
     layout = layout_of(made.parameters)
     if backend == "cpu":
         binary = cc.compile(made.text, made.entry, options=options, cache=cache)

@@ -44,7 +44,7 @@ class Target:
     name: str
     dialect: Dialect
     passes: tuple[tuple[str, Pass], ...]
-    uses_facts: bool  # whether code for launches below 2**30 elements and threads is special
+    narrows: bool  # whether Python ints are 32-bit where they fit
 
 
 TARGETS: dict[str, Target] = {
@@ -58,7 +58,7 @@ TARGETS: dict[str, Target] = {
             ("linearize", _plain(linearize)),
             *_FORM,
         ),
-        uses_facts=True,
+        narrows=True,
     ),
     # int64 counters vectorise better on CPUs, so nothing is narrowed
     "cpu": Target(
@@ -71,6 +71,6 @@ TARGETS: dict[str, Target] = {
             *_FORM,
             ("thread_loops", _plain(place_threads)),
         ),
-        uses_facts=False,
+        narrows=False,
     ),
 }

@@ -28,7 +28,7 @@ from pycu2c.runtime.configuration import Launch, extent
 from pycu2c.runtime.cpu import CpuKernel
 from pycu2c.runtime.cuda import CudaKernel
 from pycu2c.runtime.given import put_together
-from pycu2c.specialization import CpuRunner, CudaRunner
+from pycu2c.specialization import CpuRunner, CudaRunner, facts_for
 from pycu2c.targets import TARGETS
 from pycu2c.toolchain import cc, nvrtc
 from pycu2c.toolchain.binary import Binary, RejectedCode
@@ -130,7 +130,8 @@ def _prepare(text: str, seed: int, target: str) -> _Prepared | Outcome:
         extents = case.module["GRID"], case.module["BLOCK"]
         run_reference(source, built, signature, extents, _as_parameters(case, signature, expected))
         language = "cpu" if target == "cpu" else "cuda"
-        facts = [Facts()] if target == "cpu" else [Facts(index32=True), Facts(index32=False)]
+        ordinary = facts_for(EXACT, ordinary=True)
+        facts = [ordinary] if target == "cpu" else [ordinary, Facts()]
         generated = [generate(built.module, TARGETS[language], f) for f in facts]
         return _Prepared(case, seed, expected, generated, len(built.warnings))
     except Undefined as error:
