@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from launching import run
 from pycu2c import cuda, kernel
@@ -42,3 +43,54 @@ def test_an_index_that_wraps(target):
 def test_negative_strides(target):
     out = np.zeros(6, np.int32)[::-1]
     np.testing.assert_array_equal(run(blocks, (6, 1), [out], target)[0], np.arange(6))
+
+
+@kernel
+def gathered(points, chosen, out):
+    i = cuda.grid(1)
+    j = chosen[i]
+    out[i] = points[j, 0] + points[j, 1] * points[j, 2]
+    if out[i] > 100:
+        points[j, 0] = 0
+
+
+@kernel
+def shifted(data, by, out):
+    i = cuda.grid(1)
+    if by < 5:
+        k = by * 2
+    for _ in range(2):
+        out[i] += data[by] + data[k] + data[k] * data[by]
+
+
+def test_an_index_of_either_sign_is_counted_from_the_end_once(target):
+    points = np.arange(30, dtype=np.int32).reshape(10, 3)
+    chosen = np.array([1, -1, -10, 8, 0], np.int32)
+    given = [points, chosen, np.zeros(5, np.int32)]
+    x, y, z = points[chosen].T
+    np.testing.assert_array_equal(run(gathered, (1, 5), given, target)[2], x + y * z)
+    text = gathered.inspect("cuda", ("int32[:, ::1]", "int32[::1]", "int32[::1]"))
+    assert text.count("< 0") == 1
+
+
+@pytest.mark.filterwarnings("ignore::pycu2c.diagnostics.CompileWarning")
+@pytest.mark.parametrize("by", [2, -3, 5])
+def test_arguments_and_variables_that_may_have_no_value_are_counted_too(target, by):
+    data = np.arange(1, 11, dtype=np.int32)
+    k = by * 2 if by < 5 else 0
+    expected = 2 * (data[by] + data[k] + data[k] * data[by])
+    found = run(shifted, (1, 1), [data, by, np.zeros(1, np.int32)], target)[2]
+    assert found[0] == expected
+
+
+@kernel
+def clamped(data, lengths, out):
+    i = cuda.grid(1)
+    out[i] = data[min(i, len(lengths) - 1)]
+
+
+def test_the_last_place_of_an_empty_array_is_the_end_of_another(target):
+    data = np.arange(10, dtype=np.int32)
+    for length, expected in ((0, [9, 9, 9]), (2, [0, 1, 1])):
+        given = [data, np.zeros(length, np.int32), np.zeros(3, np.int32)]
+        assert run(clamped, (1, 3), given, target)[2].tolist() == expected

@@ -11,22 +11,15 @@ from pycu2c import dtypes
 from pycu2c.dtypes import Kind
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.complex import NEGATED
-from pycu2c.intrinsics.subscripts import (
-    SUBSCRIPTS,
-    from_start,
-    index_from_end,
-    slice_back,
-    slice_start,
-    slice_stop,
-)
-from pycu2c.ir.construct import binary, cast, const, integer, is_atom, scalar_type, unary
+from pycu2c.intrinsics.subscripts import SUBSCRIPTS, from_start
+from pycu2c.ir.construct import binary, cast, const, is_atom, scalar_type, unary
 from pycu2c.ir.nodes import (
     Apply,
+    Assign,
     Binary,
     Body,
     Cast,
     Const,
-    Dim,
     ElementOf,
     Expr,
     For,
@@ -36,7 +29,6 @@ from pycu2c.ir.nodes import (
     Member,
     Module,
     Pack,
-    Select,
     Stmt,
     Store,
     Unary,
@@ -60,7 +52,6 @@ from pycu2c.operators import (
     DIV,
     FLOORDIV,
     INVERT,
-    LT,
     MOD,
     MUL,
     NEG,
@@ -77,20 +68,12 @@ from pycu2c.operators import (
     truth,
 )
 from pycu2c.passes.complex_numbers import complex_binary
-from pycu2c.passes.flatten import WEAK_INT32
 from pycu2c.passes.for_loops import legal_for
 from pycu2c.passes.half_numbers import half_cast, half_cast_to, half_result, in_float
+from pycu2c.passes.legal_indices import Indices
 from pycu2c.passes.ranges import Facts, Interval, Ranges, analyse_module
-from pycu2c.types import WEAK_INT, Array, Scalar
+from pycu2c.types import Scalar
 from pycu2c.values import fits
-
-# the least place that a bound gives; whether it is brought up to that, and down to the length
-_OF_SUBSCRIPT = {
-    index_from_end: (0, False, False),
-    slice_start: (0, True, False),
-    slice_stop: (0, True, True),
-    slice_back: (-1, True, True),
-}
 
 
 def legalize(module: Module, facts: Facts) -> Module:
@@ -101,7 +84,8 @@ def legalize(module: Module, facts: Facts) -> Module:
 
 def _legal_function(function: Function, ranges: Ranges, facts: Facts) -> Function:
     legal = _Legalizer(function, ranges, facts)
-    return replace(function, body=legal.body(function.body))
+    body = legal.body(function.body)
+    return replace(function, body=legal.indices.at_the_start() + body)
 
 
 @dataclass(slots=True)
@@ -109,8 +93,12 @@ class _Legalizer:
     function: Function
     ranges: Ranges
     facts: Facts
+    indices: Indices = field(init=False)
     _done: dict[int, Expr] = field(default_factory=dict)  # one node stays one node
     _fresh: int = 0
+
+    def __post_init__(self) -> None:
+        self.indices = Indices(self.function, self.ranges, self.facts, self.fresh)
 
     def body(self, body: Body) -> Body:
         out: list[Stmt] = []
@@ -124,10 +112,12 @@ class _Legalizer:
         new = with_bodies(new, tuple(self.body(b) for b in bodies(s)))
         if isinstance(new, Store):
             assert isinstance(s, Store)
-            return (replace(new, indices=self._indices(new.array, s.indices, new.indices)),)
+            return (replace(new, indices=self.indices.of(new.array, s.indices, new.indices)),)
         if isinstance(new, For):
             assert isinstance(s, For)
             return legal_for(new, self.function, self.ranges.of(s.step), self.fresh)
+        if isinstance(new, Assign):
+            return (new, *self.indices.behind(new.var.name))
         return (new,)
 
     def expression(self, e: Expr) -> Expr:
@@ -158,13 +148,13 @@ class _Legalizer:
             case Cast(), Cast():
                 return half_cast(new)
             case ((Load() | ElementOf()), (Load() | ElementOf())):
-                return replace(new, indices=self._indices(new.array, old.indices, new.indices))
+                return replace(new, indices=self.indices.of(new.array, old.indices, new.indices))
             case Apply(), Apply() if new.intrinsic is from_start:
                 return new.arguments[0]
             case Apply(), Apply() if new.intrinsic in SUBSCRIPTS:
-                return self._subscript(new, self.ranges.of(old.arguments[0]))
+                return self.indices.subscript(new, self.ranges.of(old.arguments[0]))
             case View(), View():
-                return replace(new, first=self._indices(new.array, old.first, new.first))
+                return replace(new, first=self.indices.of(new.array, old.first, new.first))
             case _:
                 return new
 
@@ -286,72 +276,6 @@ class _Legalizer:
         )
         packed = Pack(parts, e.type, e.span)
         return packed if bound is None else Let(bound.name, e.operand, packed, e.span)
-
-    # ---- indices ----
-
-    def _indices(
-        self, array: Var, old: tuple[Expr, ...], new: tuple[Expr, ...]
-    ) -> tuple[Expr, ...]:
-        return tuple(self._index(array, axis, o, n) for axis, (o, n) in enumerate(zip(old, new)))
-
-    def _index(self, array: Var, axis: int, old: Expr, new: Expr) -> Expr:
-        """Negative indices count from the end: found out now, at run time, or ruled out."""
-        reach = self.ranges.of(old)
-        if reach.low >= 0 or not (self.facts.wraparound or isinstance(new, Const)):
-            return new
-        key = (array.name, axis, id(old))
-        if key not in self._wrapped:
-            self._wrapped[key] = self._wrapped_index(array, axis, new, reach)
-        return self._wrapped[key]
-
-    def _subscript(self, e: Apply, reach: Interval) -> Expr:
-        """A bound of a slice, or an index of a view."""
-        kind = scalar_type(e.arguments[0])
-        bound, let = self.once(e.arguments[0], "bound")
-        length = cast(e.arguments[1], kind)
-        least, cut_below, cut_above = _OF_SUBSCRIPT[e.intrinsic]
-        inside: Expr = bound
-        if cut_above:
-            most = binary(ADD, length, const(least, e.span, kind), e.span) if least else length
-            inside = Apply(REGISTRY["min"], (bound, most), kind, e.span)
-        if reach.low < 0:
-            counted = binary(ADD, bound, length, e.span)
-            if cut_below:
-                floor = const(least, e.span, kind)
-                counted = Apply(REGISTRY["max"], (counted, floor), kind, e.span)
-            negative = binary(LT, bound, const(0, e.span, kind), e.span)
-            inside = Select(negative, counted, inside, kind, e.span)
-        inside = cast(inside, scalar_type(e))
-        return inside if let is None else Let(let.name, e.arguments[0], inside, e.span)
-
-    _wrapped: dict[tuple[str, int, int], Expr] = field(default_factory=dict)
-
-    def _wrapped_index(self, array: Var, axis: int, index: Expr, reach: Interval) -> Expr:
-        length = _length(array, axis, index, self.facts.index32)
-        if isinstance(index, Const):
-            behind = const(-int(index.value), index.span, scalar_type(length))
-            return binary(SUB, length, behind, index.span)
-        if reach.high < 0:
-            return binary(ADD, length, cast(index, scalar_type(length)), index.span)
-        value, bound = self.once(cast(index, scalar_type(length)), "at")
-        zero = const(0, index.span, scalar_type(length))
-        negative = binary(LT, value, zero, index.span)
-        from_end = binary(ADD, value, length, index.span)
-        chosen = Select(negative, from_end, value, scalar_type(length), index.span)
-        if bound is None:
-            return chosen
-        return Let(bound.name, cast(index, scalar_type(length)), chosen, index.span)
-
-
-def _length(array: Var, axis: int, index: Expr, index32: bool) -> Expr:
-    """The axis' length, in a type that also holds the index."""
-    assert isinstance(array.type, Array)
-    if array.type.shape is not None:
-        length: Expr = integer(array.type.shape[axis], index.span)
-    else:
-        length = Dim(array, axis, index.span, WEAK_INT32 if index32 else WEAK_INT)
-    small = index32 and scalar_type(index).dtype is dtypes.INT32
-    return cast(length, scalar_type(index) if small else WEAK_INT)
 
 
 def _narrow_comparison(e: Binary) -> Binary:
