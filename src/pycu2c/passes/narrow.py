@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 
 from pycu2c import dtypes
 from pycu2c.intrinsics.registry import Intrinsic
-from pycu2c.ir.construct import cast
+from pycu2c.intrinsics.subscripts import from_start
+from pycu2c.ir.construct import binary, cast
 from pycu2c.ir.nodes import (
     Apply,
     Assign,
@@ -22,15 +23,18 @@ from pycu2c.ir.nodes import (
     Const,
     Declare,
     Dim,
+    ElementOf,
     Expr,
     For,
     Function,
     Let,
+    Load,
     Module,
     Pack,
     Return,
     Select,
     Stmt,
+    Store,
     Unary,
     Var,
 )
@@ -46,20 +50,23 @@ from pycu2c.ir.walk import (
     with_operands,
 )
 from pycu2c.operators import POW, SHL, SHR, truth
+from pycu2c.passes.index_use import IndexUse, is_sum, leaves
 from pycu2c.passes.intervals import Interval, everything
 from pycu2c.passes.ranges import Facts, Ranges, analyse_module
 from pycu2c.types import WEAK_INT, Array, Scalar, Type
 
 SMALL = Scalar(dtypes.INT32, weak=True)
+_MODULAR = Scalar(dtypes.INT32)  # numpy's: it wraps
 _RANGE = everything(SMALL)
 
 
 def narrow(module: Module, facts: Facts) -> Module:
     """``i: int = cuda.grid.x()`` -> ``i: small = cuda.grid.x.small()``."""
     found = analyse_module(module, facts)
-    signatures = {f.name: _signature(f, found[f.name]) for f in module.devices}
-    signatures[module.kernel.name] = _signature(module.kernel, found[module.kernel.name])
-    return map_functions(module, lambda f: _narrowed(f, facts, found[f.name], signatures))
+    functions = (module.kernel, *module.devices)
+    uses = {f.name: IndexUse(f, found[f.name], facts) for f in functions}
+    signatures = {f.name: _signature(f, uses[f.name]) for f in functions}
+    return map_functions(module, lambda f: _narrowed(f, uses[f.name], signatures))
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,18 +77,16 @@ class _Signature:
     result: Type
 
 
-def _signature(function: Function, ranges: Ranges) -> _Signature:
-    small = _small_variables(function, ranges)
+def _signature(function: Function, use: IndexUse) -> _Signature:
+    small = _small_variables(function, use)
     parameters = tuple(SMALL if p.name in small else p.type for p in function.parameters)
-    fits = function.result == WEAK_INT and _RANGE.holds(ranges.result)
+    fits = function.result == WEAK_INT and _RANGE.holds(use.ranges.result)
     return _Signature(parameters, SMALL if fits else function.result)
 
 
-def _narrowed(
-    function: Function, facts: Facts, ranges: Ranges, signatures: Mapping[str, _Signature]
-) -> Function:
+def _narrowed(function: Function, use: IndexUse, signatures: Mapping[str, _Signature]) -> Function:
     own = signatures[function.name]
-    narrower = _Narrower(facts, ranges, _small_variables(function, ranges), own.result, signatures)
+    narrower = _Narrower(use, _small_variables(function, use), own.result, signatures)
     parameters = tuple(
         replace(p, type=kind) for p, kind in zip(function.parameters, own.parameters)
     )
@@ -89,19 +94,19 @@ def _narrowed(
     return replace(function, parameters=parameters, body=body, result=own.result)
 
 
-def _small_variables(function: Function, ranges: Ranges) -> frozenset[str]:
+def _small_variables(function: Function, use: IndexUse) -> frozenset[str]:
     """Ints that are never given anything that needs more than 32 bits."""
     found = {p.name for p in function.parameters if p.type == WEAK_INT}
     wide = set()
     for s in statements(function.body):
         if isinstance(s, (Assign, Declare, For)) and s.var.type == WEAK_INT:
             found.add(s.var.name)
-        if isinstance(s, For) and not _counts_in_32_bits(s, ranges):
+        if isinstance(s, For) and not _counts_in_32_bits(s, use.ranges):
             wide.add(s.var.name)
     for e in all_expressions(function.body):
         if isinstance(e, Let) and e.value.type == WEAK_INT:
             found.add(e.name)
-    return frozenset(n for n in found - wide if _RANGE.holds(ranges.variable(n)))
+    return frozenset(n for n in found - wide if _RANGE.holds(use.variable(n)))
 
 
 def _counts_in_32_bits(loop: For, ranges: Ranges) -> bool:
@@ -113,8 +118,7 @@ def _counts_in_32_bits(loop: For, ranges: Ranges) -> bool:
 
 @dataclass(slots=True)
 class _Narrower:
-    facts: Facts
-    ranges: Ranges
+    use: IndexUse
     small: frozenset[str]  # variables
     result: Type
     signatures: Mapping[str, _Signature]
@@ -124,8 +128,12 @@ class _Narrower:
         return tuple(self.statement(s) for s in body)
 
     def statement(self, s: Stmt) -> Stmt:
+        if isinstance(s, Assign) and self._is_modular(s.var):
+            return replace(s, var=self._variable(s.var), value=self._modular(s.value))
         wanted = self._wanted(s)
-        new = tuple(_as(self.expression(e), wanted) for e in operands(s))
+        new = tuple(_as(self._value(e), wanted) for e in operands(s))
+        if isinstance(s, Store):
+            new = (new[0], *(self._index(e) for e in s.indices))
         s = with_operands(s, new)
         s = with_bodies(s, tuple(self.body(b) for b in bodies(s)))
         if isinstance(s, (Assign, Declare, For)):
@@ -143,7 +151,40 @@ class _Narrower:
                 return None
 
     def _variable(self, var: Var) -> Var:
+        if self._is_modular(var):
+            return replace(var, type=_MODULAR)
         return replace(var, type=SMALL) if var.name in self.small else var
+
+    # ---- indices ----
+
+    def _index(self, e: Expr) -> Expr:
+        """An index, in 32 bits if it is a sum of products that would need 64."""
+        new = self._value(e)
+        sum_of_wide = new.type == WEAK_INT and is_sum(e) and self.use.facts.index32
+        if not sum_of_wide and not any(self._is_modular(x) for x in leaves(e)):
+            return new
+        new = self._modular(e)
+        if self.use.ranges.of(e).low >= 0:
+            return Apply(from_start, (new,), _MODULAR, e.span)
+        return new
+
+    def _value(self, e: Expr) -> Expr:
+        """A sum of products that fits 32 bits though its parts do not, or anything."""
+        new = self.expression(e)
+        if new.type == WEAK_INT and is_sum(e) and self._fits(e):
+            return cast(self._modular(e), SMALL)
+        return new
+
+    def _modular(self, e: Expr) -> Expr:
+        """The same number modulo 2**32."""
+        if isinstance(e, Binary) and is_sum(e):
+            return binary(e.op, self._modular(e.left), self._modular(e.right), e.span)
+        return cast(self.expression(e), _MODULAR)
+
+    def _is_modular(self, var: Var) -> bool:
+        return var.name in self.use.modular and var.name not in self.small
+
+    # ---- expressions ----
 
     def expression(self, e: Expr) -> Expr:
         if id(e) not in self._done:
@@ -157,7 +198,9 @@ class _Narrower:
                 return replace(e, type=SMALL) if self._fits(e) else e
             case Var():
                 return self._variable(e)
-            case Dim() if self.facts.index32:  # all of them: a length is passed in one type
+            case Load() | ElementOf():
+                return replace(e, indices=tuple(map(self._index, e.indices)))
+            case Dim() if self.use.facts.index32:  # all of them: a length is passed in one type
                 return replace(e, type=SMALL)
             case Cast() if self._fits(e) and e.operand.type != WEAK_INT:
                 return Cast(inside[0], SMALL, e.span)
@@ -197,14 +240,14 @@ class _Narrower:
         return replace(e, arguments=arguments, type=callee.result)
 
     def _fits(self, e: Expr) -> bool:
-        return e.type == WEAK_INT and _RANGE.holds(self.ranges.of(e))
+        return e.type == WEAK_INT and _RANGE.holds(self.use.of(e))
 
     def _computes_in_32_bits(self, e: Expr, given: tuple[Expr, ...]) -> bool:
         """Whether operands and result fit, and the operator means the same in 32 bits."""
         if not (self._fits(e) and all(self._fits(x) for x in given)):
             return False
         if isinstance(e, Binary) and e.op in (SHL, SHR):
-            return Interval(0, 31).holds(self.ranges.of(e.right))
+            return Interval(0, 31).holds(self.use.of(e.right))
         return not (isinstance(e, Binary) and e.op is POW) or isinstance(e.right, Const)
 
 
