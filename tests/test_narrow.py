@@ -45,16 +45,15 @@ from pycu2c.ir.printer import print_module
 from pycu2c.ir.verifier import verify
 from pycu2c.operators import ADD, GE, GT, LT, MOD, MUL, NE, SHL, SUB
 from pycu2c.passes.intervals import everything
-from pycu2c.passes.narrow import SMALL as small_int
 from pycu2c.passes.narrow import narrow
 from pycu2c.passes.ranges import Facts, analyse_module
-from pycu2c.types import WEAK_INT, Scalar, float32, int32
+from pycu2c.types import SMALL, WEAK_INT, Scalar, float32, int32
 from pycu2c.values import Number
 
-BIG, SMALL = Facts(), Facts(index32=True)
+BIG, ORDINARY = Facts(), Facts(ordinary=True)
 
 
-def narrowed(*body: Stmt, facts: Facts = SMALL, **parameters: Scalar) -> list[str]:
+def narrowed(*body: Stmt, facts: Facts = ORDINARY, **parameters: Scalar) -> list[str]:
     """The lines of a narrowed function's body."""
     module = narrow(Module(function(*body, **parameters)), facts)
     assert verify(module) == []
@@ -111,7 +110,7 @@ def test_a_result_that_does_not_fit_is_computed_wide() -> None:
     ]
 
 
-def test_shifts_by_the_width_of_a_small_int_stay_wide() -> None:
+def test_shifts_by_the_width_of_a_SMALL_stay_wide() -> None:
     zero = op(SUB, v("t"), v("t"))
     shifted = op(SHL, zero, i(40))
     lines = narrowed(let("t", place("threadIdx.x")), use(shifted))
@@ -141,7 +140,7 @@ def called(name: str, argument: Expr) -> Call:
     return Call(name, (argument,), WEAK_INT, HERE)
 
 
-def lines_of(module: Module, facts: Facts = SMALL) -> list[str]:
+def lines_of(module: Module, facts: Facts = ORDINARY) -> list[str]:
     small = narrow(module, facts)
     assert verify(small) == []
     return [line.strip() for line in print_module(small).splitlines()]
@@ -166,7 +165,7 @@ def test_one_call_that_needs_64_bits_keeps_them_for_all() -> None:
 def test_nothing_is_said_of_a_recursive_function() -> None:
     less = called("down", op(SUB, v("n"), i(1)))
     down = device("down", less, when(op(LT, v("n"), i(1)), [Return(i(0), HERE)]))
-    ranges = analyse_module(Module(function(let("y", called("down", i(9)))), (down,)), SMALL)
+    ranges = analyse_module(Module(function(let("y", called("down", i(9)))), (down,)), ORDINARY)
     assert ranges["down"].variable("n") == everything(WEAK_INT)
     assert ranges["f"].variable("y") == everything(WEAK_INT)
 
@@ -184,7 +183,7 @@ PLACE = op(ADD, op(MUL, ROW, v("w")), COLUMN)
 WIDE = [when(op(LT, v("w"), i(0)), [leave()])]  # w is not negative after it
 
 
-def indexing(*body: Stmt, facts: Facts = SMALL) -> list[str]:
+def indexing(*body: Stmt, facts: Facts = ORDINARY) -> list[str]:
     return narrowed(*WIDE, *body, facts=facts, w=WEAK_INT, n=WEAK_INT)[2:]
 
 
@@ -256,8 +255,8 @@ class _Exact(Interpreter):
 
     def _value(self, e: Expr) -> Number:
         value = super()._value(e)
-        if e.type == small_int and not isinstance(e, (Const, Var)):
-            assert int(value) in everything(small_int), f"{e} is {value}"
+        if e.type == SMALL and not isinstance(e, (Const, Var)):
+            assert int(value) in everything(SMALL), f"{e} is {value}"
         return value
 
 
@@ -287,7 +286,7 @@ def accesses(program: Function, seed: int, facts: Facts) -> tuple[list[object], 
             -lengths[access.array.name, axis] <= index < lengths[access.array.name, axis]
             for axis, index in enumerate(indices)
         )
-        if facts is SMALL and not all(inside):
+        if facts is ORDINARY and not all(inside):
             raise _Outside
 
     machine = Interpreter(arguments, lengths, places, lambda e, value: None, accessed=accessed)
@@ -311,7 +310,7 @@ def mean_the_same(program: Function, seed: int, facts: Facts) -> bool:
     return True
 
 
-@pytest.mark.parametrize("facts", [BIG, SMALL])
+@pytest.mark.parametrize("facts", [BIG, ORDINARY])
 @pytest.mark.parametrize("batch", range(4))
 def test_random_programs_mean_what_they_meant(batch: int, facts: Facts) -> None:
     defined = 0
@@ -352,6 +351,6 @@ def index_program(rng: random.Random) -> Function:
 def test_indices_mean_what_they_meant() -> None:
     rng = random.Random(7)
     defined = sum(
-        mean_the_same(index_program(rng), run, SMALL) for _ in range(250) for run in range(2)
+        mean_the_same(index_program(rng), run, ORDINARY) for _ in range(250) for run in range(2)
     )
     assert defined >= 100

@@ -54,7 +54,7 @@ from pycu2c.passes.intervals import Interval
 from pycu2c.passes.ranges import Facts, Ranges, given_anything
 from pycu2c.types import WEAK_BOOL, WEAK_INT, int32, uint8
 
-SMALL = Facts(index32=True)
+SMALL = Facts(ordinary=True)
 MOST = INDEX32_LIMIT - 1
 N = v("n")
 

@@ -29,7 +29,7 @@ static __device__ void print_1(float v0, long long v1, long long v2) {
     memcpy(record + 2, &v2, sizeof v2);
 }
 
-__device__ float checked(float x, long long i) {
+__device__ float checked(float x, int i) {
     if (x < 0.0f) {
         print_0(i, x);
         return 0.0f;
@@ -40,7 +40,7 @@ __device__ float checked(float x, long long i) {
 extern "C" __global__ void debug_print(float *a, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) {
-        a[i] = checked(a[i], (long long)i) * 2.0f;
+        a[i] = checked(a[i], i) * 2.0f;
         if (i == 0) {
             print_1(a[i], i, n);
         }

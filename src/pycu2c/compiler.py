@@ -53,7 +53,7 @@ def _refuse_undefined(built: Built) -> None:
 
 def lower(module: Module, target: Target, facts: Facts) -> Module:
     """The target's passes, one after the other."""
-    known = facts if target.narrows else replace(facts, index32=False)
+    known = replace(facts, narrows=target.narrows)
     for name, run in target.passes:
         module = verified(run(module, known), name)
     return module

@@ -47,7 +47,7 @@ class Specialized:
 
 def facts_for(options: Options, *, ordinary: bool) -> Facts:
     """What the passes may assume of a launch and of its kernel."""
-    return Facts(ordinary, options.wraparound, options.fastmath, filled=ordinary)
+    return Facts(ordinary, options.wraparound, options.fastmath)
 
 
 def generate_text(

@@ -65,6 +65,7 @@ _WEAK_NAMES = {
 
 WEAK_BOOL = Scalar(dtypes.BOOL, weak=True)
 WEAK_INT = Scalar(dtypes.INT64, weak=True)
+SMALL = Scalar(dtypes.INT32, weak=True)  # a Python int that is proved to fit 32 bits
 WEAK_FLOAT = Scalar(dtypes.FLOAT64, weak=True)
 WEAK_COMPLEX = Scalar(dtypes.COMPLEX128, weak=True)
 

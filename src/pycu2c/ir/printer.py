@@ -51,11 +51,10 @@ from pycu2c.ir.nodes import (
     While,
 )
 from pycu2c.ir.printed import shown
-from pycu2c.types import VOID, WEAK_INT, Scalar, Type, boolean
+from pycu2c.types import SMALL, VOID, WEAK_INT, Scalar, Type, boolean
 
-_SMALL = Scalar(dtypes.INT32, weak=True)
 _NAMES: dict[Type, str] = {
-    _SMALL: "small",
+    SMALL: "small",
     boolean: "bool_",
     Scalar(dtypes.FLOAT32, weak=True): "single",
     Scalar(dtypes.COMPLEX64, weak=True): "single_complex",
@@ -264,5 +263,5 @@ def _dotted(path: Path) -> str:
 
 def _variant(e: Apply) -> str:
     """The type, where operands of several types are possible, or the result is a small int."""
-    shown = e.intrinsic.result in ("T", "F") or e.type == _SMALL
+    shown = e.intrinsic.result in ("T", "F") or e.type == SMALL
     return f".{print_type(e.type)}" if shown else ""

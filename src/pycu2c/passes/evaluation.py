@@ -61,6 +61,7 @@ from pycu2c.passes.intervals import (
     absolute,
     everything,
     exact_result,
+    given_by_float,
     held,
     inverted,
     is_exact,
@@ -212,7 +213,7 @@ class Evaluator:
     def _cast(self, e: Cast, known: Knowledge) -> Value:
         operand = self.value(e.operand, known)
         if not (is_whole(e.type) and is_whole(e.operand.type)):
-            return Value(everything(e.type))
+            return Value(given_by_float(e.type))
         is_bool = e.type.dtype.kind is Kind.BOOL
         return self._truth(e, known) if is_bool else converted(operand, e.type)
 
@@ -236,7 +237,7 @@ class Evaluator:
         value = computed(e.op, left, right, e.type, known)
         if _is_size(e):  # whatever the intervals say, there are not more elements
             return Value(Interval(0, min(value.interval.high, self.facts.most_elements)))
-        if self.facts.index32 and _counts_threads(e):
+        if self.facts.ordinary and _counts_threads(e):
             return Value(Interval(0, min(value.interval.high, INDEX32_LIMIT - 1)))
         if e.op is FLOORDIV and _is_half_of_sum(e, left):
             assert isinstance(e.left, Binary)
@@ -276,6 +277,8 @@ class Evaluator:
             return replace(values[0], interval=Interval(max(reach.low, 0), max(reach.high, 0)))
         if row in SUBSCRIPTS:  # whatever else it gives is an index outside of the array
             return Value(Interval(-1 if row is slice_back else 0, values[1].interval.high))
+        if row.name == "round":
+            return Value(given_by_float(e.type))
         if row.name == "abs":
             return Value(held(absolute(values[0].interval), e.type))
         bounds = self.facts.bounds(row)

@@ -15,26 +15,32 @@ BLOCKS32_LIMIT = 1 << 22
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What the launcher guarantees.
+    """What the passes may take for granted.
 
     Always: no array has more than 2**48 elements (axes of length 0 counted as 1).
-    ``index32``: none has 2**30 or more, and no axis of the grid has 2**30 threads or more, so
-    that an index plus a stride fits 32 bits too, and loops over the data can count in them.
-    No axis has over 2**22 blocks, so that a block's number times a tile's width fits, too, and
-    Python ints that the kernel is given lie between -(2**30) and 2**30.
-    ``filled``: no axis of an array that the kernel is given has length 0.
+    ``ordinary``: the launcher has seen that none has 2**30 or more, and each some; that no axis
+    of the grid has 2**30 threads or more, so that an index plus a stride fits 32 bits too, and
+    loops over the data can count in them; that no axis has over 2**22 blocks, so that a block's
+    number times a tile's width fits, too; and that the Python ints that the kernel is given lie
+    between -(2**30) and 2**30.
     ``wraparound``: an index that is not a constant may be negative. False is the user's word.
     ``fastmath``: the user does not ask which of two numbers is the lesser if one is NaN.
+    ``narrows``: the target computes in 32 bits where they are enough.
     """
 
-    index32: bool = False
+    ordinary: bool = False
     wraparound: bool = True
     fastmath: bool = False
-    filled: bool = False
+    narrows: bool = True
+
+    @property
+    def index32(self) -> bool:
+        """Whether lengths and indices are 32-bit."""
+        return self.ordinary and self.narrows
 
     @property
     def most_elements(self) -> int:
-        return INDEX32_LIMIT - 1 if self.index32 else 1 << 48
+        return INDEX32_LIMIT - 1 if self.ordinary else 1 << 48
 
     @property
     def lengths(self) -> Interval:
@@ -44,11 +50,11 @@ class Facts:
     @property
     def given_lengths(self) -> Interval:
         """Where the length of an axis of the kernel's arguments lies."""
-        return Interval(1 if self.filled else 0, self.most_elements)
+        return Interval(1 if self.ordinary else 0, self.most_elements)
 
     def argument(self, scalar: Scalar) -> Interval:
         """Where a number that the kernel is given lies."""
-        if self.index32 and scalar.weak and scalar.dtype.is_integer:
+        if self.ordinary and scalar.weak and scalar.dtype.is_integer:
             return Interval(1 - INDEX32_LIMIT, INDEX32_LIMIT - 1)
         return everything(scalar)
 
@@ -57,9 +63,9 @@ class Facts:
         if row.bounds is None:
             return None
         low, high = row.bounds
-        if self.index32 and row in GRID + GRIDSIZE:
+        if self.ordinary and row in GRID + GRIDSIZE:
             high = min(high, INDEX32_LIMIT - (2 if row in GRID else 1))
-        if self.index32 and row in BLOCK_NUMBERS:
+        if self.ordinary and row in BLOCK_NUMBERS:
             high = min(high, BLOCKS32_LIMIT - (1 if row.bounds[0] == 0 else 0))
         return Interval(low, high)
 

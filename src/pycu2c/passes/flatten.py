@@ -40,9 +40,8 @@ from pycu2c.ir.walk import (
 )
 from pycu2c.operators import ADD, MUL, SUB
 from pycu2c.passes.ranges import Facts
-from pycu2c.types import WEAK_INT, Array, Scalar
+from pycu2c.types import SMALL, WEAK_INT, Array, Scalar
 
-WEAK_INT32 = Scalar(dtypes.INT32, weak=True)
 Key = tuple[str, Part, int]  # an array parameter's name, and which part of it
 
 
@@ -117,7 +116,7 @@ class _Flattener:
             return given
         small = self.facts.index32 and all(scalar_type(i).dtype.bits <= 32 for i in given)
         unsigned = any(scalar_type(i).dtype is dtypes.UINT32 for i in given)
-        number = WEAK_INT32 if small and not unsigned else WEAK_INT
+        number = SMALL if small and not unsigned else WEAK_INT
         if kind.layout == "C":
             return (self._row_major(array, [cast(i, number) for i in given], number),)
         return (self._strided(array, [cast(i, number) for i in given], number),)

@@ -27,6 +27,7 @@ from pycu2c.ir.nodes import (
     ThreadLoop,
     While,
 )
+from pycu2c.ir.walk import operands
 from pycu2c.passes.evaluation import Evaluator
 from pycu2c.passes.intervals import FAR, Interval, everything
 from pycu2c.passes.knowledge import Form, Knowledge, Reach, Value, join

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from pycu2c.dtypes import INT32, DType, Kind
+from pycu2c.dtypes import INT64, DType, Kind
 from pycu2c.operators import ADD, AND, FLOORDIV, MOD, MUL, OR, POW, SHL, SHR, SUB, XOR, Operator
-from pycu2c.types import Scalar
+from pycu2c.types import SMALL, Scalar
 
 FAR = 1 << 200  # stands for infinity; beyond what any sum of bounds reaches
 
@@ -45,10 +45,17 @@ def everything(scalar: object) -> Interval:
     return Interval(scalar.dtype.minimum, scalar.dtype.maximum)
 
 
+def given_by_float(scalar: Scalar) -> Interval:
+    """What a float gives that is made an integer: no float lies so near below 2**63, and what
+    one beyond gives is undefined. Floats of other types give less."""
+    whole = everything(scalar)
+    return Interval(whole.low, whole.high - 1023) if scalar.dtype is INT64 else whole
+
+
 def is_exact(result: Interval, scalar: Scalar) -> bool:
     """Whether an operation in a type gives its exact result, which lies there: it fits, or
     ``narrow``, who chose the type, has proved that it does."""
-    return (scalar.weak and scalar.dtype is INT32) or everything(scalar).holds(result)
+    return scalar == SMALL or everything(scalar).holds(result)
 
 
 def held(result: Interval, scalar: Scalar) -> Interval:

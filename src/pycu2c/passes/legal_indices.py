@@ -33,9 +33,8 @@ from pycu2c.ir.nodes import (
 from pycu2c.ir.walk import all_expressions, statements
 from pycu2c.operators import ADD, LT, SUB
 from pycu2c.passes.ranges import Facts, Interval, Ranges
-from pycu2c.types import WEAK_INT, Array, Scalar
+from pycu2c.types import SMALL, WEAK_INT, Array
 
-WEAK_INT32 = Scalar(dtypes.INT32, weak=True)
 _Use: TypeAlias = tuple[str, str, int]  # a variable as an index of an array's axis
 
 # the least place that a bound gives; whether it is brought up to that, and down to the length
@@ -132,7 +131,7 @@ class Indices:
         if array.type.shape is not None:
             length: Expr = integer(array.type.shape[axis], index.span)
         else:
-            length = Dim(array, axis, index.span, WEAK_INT32 if small else WEAK_INT)
+            length = Dim(array, axis, index.span, SMALL if small else WEAK_INT)
         fits = small and scalar_type(index).dtype is dtypes.INT32
         return cast(length, scalar_type(index) if fits else WEAK_INT)
 

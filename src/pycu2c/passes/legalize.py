@@ -64,15 +64,15 @@ from pycu2c.operators import (
     SHL,
     SHR,
     SUB,
-    Operator,
     truth,
 )
 from pycu2c.passes.complex_numbers import complex_binary
 from pycu2c.passes.for_loops import legal_for
 from pycu2c.passes.half_numbers import half_cast, half_cast_to, half_result, in_float
+from pycu2c.passes.intervals import exact_result, held
 from pycu2c.passes.legal_indices import Indices
 from pycu2c.passes.ranges import Facts, Interval, Ranges, analyse_module
-from pycu2c.types import Scalar
+from pycu2c.types import SMALL, Scalar
 from pycu2c.values import fits
 
 
@@ -169,11 +169,14 @@ class _Legalizer:
         left, right = self.ranges.of(old.left), self.ranges.of(old.right)
         match new.op:
             case _ if new.op in (ADD, SUB, MUL):
-                return self._wrapping(new, left, right)
+                negated = _negated(new, left, right)
+                if scalar_type(new).dtype is dtypes.INT16 and negated is not None:
+                    return Apply(REGISTRY["python.neg"], (negated,), new.type, new.span)
+                return self._wrapping(new, self.ranges.of(old))
             case _ if new.op in (FLOORDIV, MOD):
                 return self._floored(new, left, right)
             case _ if new.op is POW:
-                return self._power(new)
+                return self._power(new, left)
             case _ if new.op in (SHL, SHR):
                 return self._shift(new, right)
             case _ if new.op.result is truth:
@@ -196,26 +199,25 @@ class _Legalizer:
             return Binary(AND, e.left, const((1 << power) - 1, e.span, own), own, e.span)
         return Apply(REGISTRY[names[e.op]], (e.left, e.right), own, e.span)
 
-    def _power(self, e: Binary) -> Expr:
+    def _power(self, e: Binary, reach: Interval) -> Expr:
         own = scalar_type(e.left)
         exponent = e.right.value if isinstance(e.right, Const) else None
         if exponent in (0, 1, 2, 3, 4):
             base, bound = self.once(e.left, "base")
-            product = self._product(base, int(exponent), e)
+            product = self._product(base, reach, int(exponent), e)
             return product if bound is None else Let(bound.name, e.left, product, e.span)
         if exponent == -1 and own.dtype.is_float:
             return binary(DIV, const(1, e.span, own), e.left, e.span)
         return Apply(REGISTRY["python.pow"], (e.left, e.right), own, e.span)
 
-    def _product(self, base: Expr, exponent: int, e: Binary) -> Expr:
+    def _product(self, base: Expr, reach: Interval, exponent: int, e: Binary) -> Expr:
+        own = scalar_type(base)
         if exponent == 0:
-            return const(1, e.span, scalar_type(base))
-        result = base
+            return const(1, e.span, own)
+        result, so_far = base, reach
         for _ in range(exponent - 1):
-            whole = self.ranges.everything(scalar_type(base))
-            result = self._wrapping(
-                Binary(MUL, result, base, scalar_type(base), e.span), whole, whole
-            )
+            so_far = held(exact_result(MUL, so_far, reach, own.dtype), own)
+            result = self._wrapping(Binary(MUL, result, base, own, e.span), so_far)
         return result
 
     def _shift(self, e: Binary, amount: Interval) -> Expr:
@@ -227,18 +229,16 @@ class _Legalizer:
         name = "python.shl" if e.op is SHL else "python.shr"
         return Apply(REGISTRY[name], (e.left, e.right), own, e.span)
 
-    def _wrapping(self, e: Binary, left: Interval, right: Interval) -> Expr:
-        """C leaves the overflow of signed integers undefined; Python's numpy scalars wrap."""
+    def _wrapping(self, e: Binary, result: Interval) -> Expr:
+        """C leaves the overflow of signed integers undefined; Python's ints and numpy's scalars
+        wrap. A result of which nothing is known may have overflowed."""
         own = scalar_type(e.left)
         if own.dtype.kind is Kind.BOOL:  # numpy: True + True is True
             return replace(e, op=OR if e.op is ADD else AND)
-        if own.dtype is dtypes.INT16 and (negated := _negated(e, left, right)) is not None:
-            return Apply(REGISTRY["python.neg"], (negated,), own, e.span)
         if own.dtype.bits < 32:
             return _in_int(e, own)
-        if own.dtype.kind is not Kind.SIGNED or _stays(e.op, left, right, own):
-            return e
-        if own.weak and not _may_overflow(e, left, right):
+        proved = own == SMALL or result != self.ranges.everything(own)
+        if own.dtype.kind is not Kind.SIGNED or proved:
             return e
         return _in_unsigned(e, own)
 
@@ -258,7 +258,7 @@ class _Legalizer:
         if own.dtype.bits < 32:
             int32 = Scalar(dtypes.INT32)
             return cast(unary(new.op, cast(new.operand, int32), new.span), own)
-        if new.op is NEG and own.dtype.is_signed and not own.weak:
+        if new.op is NEG and own.dtype.is_signed and own != SMALL:
             if least:
                 zero = const(0, new.span, own)
                 return _in_unsigned(Binary(SUB, zero, new.operand, own, new.span), own)
@@ -302,9 +302,6 @@ def _power_of_two(e: Expr) -> int | None:
     return value.bit_length() - 1 if value > 0 and value & (value - 1) == 0 else None
 
 
-_STEP = Interval(-(2**31), 2**31)
-
-
 def _negated(e: Binary, left: Interval, right: Interval) -> Expr | None:
     """``x`` of ``0 - x`` and ``-1 * x``, which are ``-x`` to a C compiler."""
     if e.op is SUB and left == Interval(0, 0):
@@ -312,30 +309,6 @@ def _negated(e: Binary, left: Interval, right: Interval) -> Expr | None:
     if e.op is MUL and left == Interval(-1, -1):
         return e.right
     return e.left if e.op is MUL and right == Interval(-1, -1) else None
-
-
-def _may_overflow(e: Binary, left: Interval, right: Interval) -> bool:
-    """Whether Python ints are to be watched: not those that were narrowed, because they fit, and
-    not where one side is so small that counting beyond 64 bits takes 2**32 rounds. What is added
-    to a product that may have wrapped may be anything."""
-    if scalar_type(e.left).dtype.bits == 32:
-        return False
-    if e.op is MUL or any(_is_wrapped(side) for side in (e.left, e.right)):
-        return True
-    return not (_STEP.holds(left) or _STEP.holds(right))
-
-
-def _is_wrapped(e: Expr) -> bool:
-    """``(long long)((unsigned long long)a * b)``, or a sum with one."""
-    inner = e.operand if isinstance(e, Cast) else e
-    wraps = isinstance(inner, Binary) and inner.op in (ADD, SUB, MUL)
-    return wraps and isinstance(e, Cast) and scalar_type(inner).dtype is dtypes.UINT64
-
-
-def _stays(op: Operator, left: Interval, right: Interval, own: Scalar) -> bool:
-    """Whether the exact result of an operation is a value of the type."""
-    corners = [op.compute(a, b) for a in (left.low, left.high) for b in (right.low, right.high)]
-    return fits(min(corners), own) and fits(max(corners), own)
 
 
 def _in_int(e: Binary, own: Scalar) -> Expr:

@@ -53,9 +53,8 @@ from pycu2c.operators import POW, SHL, SHR, truth
 from pycu2c.passes.index_use import IndexUse, is_sum, leaves
 from pycu2c.passes.intervals import Interval, everything
 from pycu2c.passes.ranges import Facts, Ranges, analyse_module
-from pycu2c.types import WEAK_INT, Array, Scalar, Type
+from pycu2c.types import SMALL, WEAK_INT, Array, Scalar, Type
 
-SMALL = Scalar(dtypes.INT32, weak=True)
 _MODULAR = Scalar(dtypes.INT32)  # numpy's: it wraps
 _RANGE = everything(SMALL)
 
