@@ -14,7 +14,7 @@ from typing import assert_never
 import numpy as np
 
 from pycu2c.csyntax import nodes as c
-from pycu2c.dtypes import FLOAT32, INT32, DType
+from pycu2c.dtypes import FLOAT32, FLOAT64, INT32, DType
 from pycu2c.emit.dialect import Dialect
 from pycu2c.emit.half_types import constant, conversion
 from pycu2c.emit.names import Names, identifier
@@ -273,11 +273,20 @@ class Speller:
     def element(self, e: Expr) -> c.Expr:
         """A number in the table of a constant array."""
         dtype = scalar_type(e).dtype
+        assert isinstance(e, Const)
+        if self.dialect.name == "cuda" and dtype in (FLOAT32, FLOAT64):
+            return self._constant_float(float(e.value), dtype)
         if not dtype.is_half:
             return self.spell(e, exact=False)
-        assert isinstance(e, Const)
         shown = self._float(float(e.value), FLOAT32)
         return constant(float(e.value), shown, dtype, self.dialect.name)
+
+    def _constant_float(self, value: float, dtype: DType) -> c.Expr:
+        """CUDA's infinity is a call, which is no constant: a quotient is."""
+        if math.isfinite(value):
+            return self._float(value, dtype)
+        over = 0.0 if math.isnan(value) else math.copysign(1.0, value)
+        return c.Binary("/", self._float(over, dtype), self._float(0.0, dtype))
 
     def integer(self, value: int, dtype: DType, exact: bool) -> c.Expr:
         """``7``; with its suffix where the type of the literal matters, or it needs the width."""
