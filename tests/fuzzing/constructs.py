@@ -105,11 +105,16 @@ def view(w: Writer) -> None:
         low = index_below(w, first)
         rows += [(f"{array.name}[{low}]", rest), (f"{array.name}.T", array.shape[::-1])]
         rows += [(f"{array.name}[:, {w.rng.randrange(-rest[0], rest[0])}]", (first, *rest[1:]))]
+    static = array.static
+    if w.chance(0.25):  # with bounds of the run; one element at least is left
+        bound = f"({small(w, expression(w, WEAK_INT, 1))}) % {first}"
+        slices = (f"{bound}:", f":{bound} + 1", f"-({bound}) - 1:", f"{bound}::-1")
+        rows, static = [(f"{array.name}[{w.pick(slices)}]", (1, *rest))], False
     text, shape = w.pick(rows)
     w.counter += 1
     name = f"view{w.counter}"
     w.line(f"{name} = {text}")
-    w.arrays.append(ArrayName(name, array.type, shape, static=array.static))
+    w.arrays.append(ArrayName(name, array.type, shape, static=static))
 
 
 def reversible(w: Writer) -> list[ArrayName]:
@@ -172,6 +177,17 @@ def over_array(w: Writer) -> None:
         w.declare(item, array.type, fixed=True)
         if form in (1, 2):
             w.declare(counter, WEAK_INT, fixed=True, bits=SMALL)
+        statements(w, 2)
+
+
+@writes(0.6, loops, lambda w: any(len(a.shape) > 1 for a in sliceable(w)))
+def over_rows(w: Writer) -> None:
+    """``for row in m``: each is a view."""
+    array = w.pick([a for a in sliceable(w) if len(a.shape) > 1])
+    w.counter += 1
+    name = f"row{w.counter}"
+    with w.block_of(f"for {name} in {array.name}:", **inside_loop(w, False)):
+        w.arrays.append(ArrayName(name, array.type, array.shape[1:], static=array.static))
         statements(w, 2)
 
 
