@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import enum
+
 import numpy as np
 import pytest
 
+from launching import run
+from pycu2c import cuda, kernel
 from pycu2c.launching import _is_ordinary
+from pycu2c.runtime import driver
 from pycu2c.runtime.arguments import describe
 from pycu2c.runtime.configuration import Launch
 
@@ -13,8 +18,9 @@ SMALL = Launch((10, 1, 1), (32, 1, 1), None, 0)
 
 
 def facts(value, launch=SMALL):
-    given = value if isinstance(value, (int, float)) else describe(value)
-    return _is_ordinary(launch, (given,))
+    if isinstance(value, np.ndarray):
+        return _is_ordinary(launch, (describe(value),), ())
+    return _is_ordinary(launch, (value,), (0,))
 
 
 def huge(shape, strides):
@@ -38,7 +44,16 @@ def huge(shape, strides):
         (2**30 - 1, True),
         (2**30, False),
         (-(2**30), False),
-        (1e30, True),
+        (np.int64(2**30), False),
+        (np.int64(-(2**63)), False),
+        (np.uint64(2**63), False),
+        (np.int8(-128), True),
+        (2.0**30, False),  # for a parameter that is declared to be an int
+        (huge((2**31,), (1,)), False),
+        (huge((2**31, 2), (0, 1)), False),
+        (huge((3, 0), (1, 1)), False),
+        (huge((2**31 - 1,), (1,)), False),
+        (huge((2**30 - 1,), (1,)), True),
     ],
 )
 def test_facts_of_arguments(value, expected):
@@ -56,3 +71,89 @@ def test_facts_of_arguments(value, expected):
 )
 def test_facts_of_grids(grid, block, expected):
     assert facts(np.zeros(1), Launch(grid, block, None, 0)) is expected
+
+
+@kernel
+def squared(n, out):
+    out[0] = n * n
+    out[1] = n // 3
+
+
+class Size(enum.IntEnum):
+    LARGE = 2**31
+
+
+@pytest.mark.parametrize("signature", [None, "void(int, int64[::1])", "void(int64, int64[::1])"])
+@pytest.mark.parametrize(
+    "n", [2**31, -(2**31), Size.LARGE, np.int64(2**31), np.int64(-(2**31)), np.uint32(2**31)]
+)
+def test_a_large_number_of_any_type_keeps_its_64_bits(n, signature, target):
+    declared = kernel(squared.python, signature=signature) if signature else squared
+    if signature is None and isinstance(n, np.uint32):
+        n = np.int64(n)  # by itself it would wrap
+    found = run(declared, (1, 1), [n, np.zeros(2, np.int64)], target)[1]
+    assert found.tolist() == [int(n) ** 2, int(n) // 3]
+
+
+@kernel
+def flat(a, width, out):
+    column, row = cuda.grid(2)
+    if column < width and row < len(out):
+        place = row * width + column
+        a[place] += 1
+        cuda.atomic.add(out, row, a[row * width + column] + min(place, 1))
+
+
+def test_launches_of_both_kinds_agree(target):
+    """A large number or an empty array asks for the general variant."""
+    for width, rows, expected in ((3, 2, [5, 6]), (2**30, 1, [5]), (3, 0, [])):
+        given = [np.zeros(6, np.int64), width, np.zeros(rows, np.int64)]
+        assert run(flat, ((1, 1), (3, 2)), given, target)[2].tolist() == expected
+
+
+# ---- more than 2**31 elements ------------------------------------------------------------------
+
+BEYOND = 2**31 + 5
+on_device = pytest.mark.skipif(not driver.available(), reason=f"no device: {driver.why_not()}")
+
+
+@kernel
+def ends(a, out):
+    i = cuda.grid(1)
+    out[i, 0] = len(a)
+    out[i, 1] = a[len(a) - 1 - i] + a[-1 - i]
+    count = 0
+    for _k in range(0, len(a), 2**28):
+        count += 1
+    out[i, 2] = count
+
+
+def test_a_view_of_one_element_may_be_long(target):
+    """Its strides are 0: it needs no memory."""
+    a = huge((BEYOND,), (0,))
+    a_given = np.lib.stride_tricks.as_strided(np.full(1, 3, np.int8), a.shape, a.strides)
+    given = [a_given, np.zeros((2, 3), np.int64)]
+    fresh = kernel(ends.python, backend=target)
+    fresh[1, 2](*given)
+    assert given[1].tolist() == [[BEYOND, 6, 9]] * 2
+
+
+@kernel
+def marked(a, out):
+    i = cuda.grid(1)
+    if i >= len(a) - 4:
+        a[i] = i - len(a)
+    if i == len(a):
+        out[0] = i
+        out[1] = cuda.gridsize(1)
+
+
+@on_device
+def test_arrays_and_grids_beyond_32_bits():
+    """Takes 2 GiB on the device and on the host."""
+    a, out = np.zeros(BEYOND, np.int8), np.zeros(2, np.int64)
+    blocks = BEYOND // 1024 + 1
+    kernel(marked.python, backend="cuda")[blocks, 1024](a, out)
+    assert a[-5:].tolist() == [0, -4, -3, -2, -1]
+    assert not a[: 2**20].any()
+    assert out.tolist() == [BEYOND, blocks * 1024]

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from fuzzing.cases import text_of
+from fuzzing.parallel import run_all
 from fuzzing.running import MARKS, run_seeds, run_texts
 from pycu2c.runtime import driver
 
@@ -18,6 +19,15 @@ CHUNK = 10
 @pytest.mark.parametrize("first", range(0, 200, CHUNK))
 def test_random_kernels_on_the_cpu(first: int) -> None:
     failed = [o for o in run_seeds(range(first, first + CHUNK), "cpu") if o.failed]
+    assert not failed, "\n\n".join(f"seed {o.seed}: {o.kind}\n{o.detail}" for o in failed)
+
+
+@pytest.mark.parametrize("first", range(2000, 2040, 2 * CHUNK))
+def test_random_kernels_in_32_bits(first: int) -> None:
+    """What CUDA's proofs say fits 32 bits, on the CPU; an overflow kills its process."""
+    seeds = range(first, first + 2 * CHUNK)
+    outcomes = run_all(seeds, "narrowed", jobs=1, chunk=len(seeds), stop=lambda: False)
+    failed = [o for o in outcomes if o.failed]
     assert not failed, "\n\n".join(f"seed {o.seed}: {o.kind}\n{o.detail}" for o in failed)
 
 

@@ -33,7 +33,7 @@ from pycu2c.runtime.fitting import fitted
 from pycu2c.runtime.given import Given, leaf_names, taken_apart
 from pycu2c.source import Source
 from pycu2c.specialization import Runner, Specialized, facts_for, generate_text, runner_for
-from pycu2c.types import Signature
+from pycu2c.types import WEAK_INT, Signature
 
 _TARGETS = {"cuda": "cuda", "c": "cpu"}
 
@@ -44,6 +44,7 @@ class Typed:
 
     built: Built
     written: frozenset[int]  # arrays, by their place among the arguments' leaves
+    ints: tuple[int, ...]  # Python's, likewise, whatever is given for them
     runners: dict[tuple[str, bool], Runner] = field(default_factory=dict)
 
 
@@ -79,7 +80,9 @@ class Launcher:
             built = build_module(self.source, signature, self.options)
             for found in built.warnings:
                 warnings.warn(render(found), CompileWarning, stacklevel=5)
-            typed = Typed(built, written_arguments(built.module))
+            parameters = built.module.kernel.parameters
+            ints = tuple(p.argument for p in parameters if p.type == WEAK_INT)
+            typed = Typed(built, written_arguments(built.module), ints)
             self._typed[signature] = typed
         return typed
 
@@ -140,7 +143,7 @@ class Launcher:
                 name = leaf_names(self._names, signature)[position]
                 raise LaunchError(f"{name} is written, and it is read-only: pass a copy")
         self.latest = signature
-        backend, ordinary = self._chosen_backend(), _is_ordinary(launch, leaves)
+        backend, ordinary = self._chosen_backend(), _is_ordinary(launch, leaves, typed.ints)
         runner = typed.runners.get((backend, ordinary))
         if runner is None:
             runner = self._runner(typed.built, signature, backend, ordinary)
@@ -216,13 +219,18 @@ def _reach(array: ArrayArgument) -> int:
     return max(elements, passed // array.dtype.size)
 
 
-def _is_ordinary(launch: Launch, leaves: tuple[Argument, ...]) -> bool:
+def _is_ordinary(launch: Launch, leaves: tuple[Argument, ...], ints: tuple[int, ...]) -> bool:
     """Whether the compiler may count in 32 bits and take each array to have elements: what can
-    be told of a launch for free."""
+    be told of a launch for free. ``ints``: the leaves that are Python ints to the kernel."""
     arrays = [a for a in leaves if isinstance(a, ArrayArgument)]
     threads = max(g * b for g, b in zip(launch.grid, launch.block))
     largest = max(map(_reach, arrays), default=0)
-    numbers = max((abs(a) for a in leaves if type(a) is int), default=0)
+    numbers = max((abs(_whole(leaves[i])) for i in ints), default=0)
     few_blocks = max(launch.grid) <= BLOCKS32_LIMIT
     filled = all(0 not in a.shape for a in arrays)
     return filled and few_blocks and max(threads, largest, numbers) < INDEX32_LIMIT
+
+
+def _whole(number: Argument) -> int:
+    assert not isinstance(number, ArrayArgument)
+    return int(number)  # of numpy's numbers, too: the absolute value of the least is none of them

@@ -14,7 +14,8 @@ from fuzzing.cases import text_of
 from fuzzing.running import MARKS, Outcome, run_texts
 
 _FORK = multiprocessing.get_context("fork")
-LIMITS = {"cpu": 5.0, "cuda": 30.0, "nvrtc": 60.0}  # seconds from one outcome to the next
+# seconds from one outcome to the next
+LIMITS = {"cpu": 5.0, "narrowed": 5.0, "cuda": 30.0, "nvrtc": 60.0}
 COMPILING = 60.0  # seconds to the first
 
 

@@ -8,7 +8,7 @@ import tempfile
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from pycu2c.compiler import Generated, generate
 from pycu2c.diagnostics import CompileError, CompileWarning
 from pycu2c.frontend.build import Built
 from pycu2c.options import Options
+from pycu2c.passes.narrow import narrow
 from pycu2c.passes.ranges import Facts
 from pycu2c.runtime import driver
 from pycu2c.runtime.arguments import ArrayArgument, layout_of
@@ -36,6 +37,12 @@ from pycu2c.types import Signature
 
 EXACT = Options(fmad=False)
 ARCH = "sm_90"  # where there is no GPU to ask
+
+_CPU = TARGETS["cpu"]
+_LANGUAGES = {
+    "cpu": _CPU,
+    "narrowed": replace(_CPU, passes=(("narrow", narrow), *_CPU.passes), narrows=True),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,10 +136,10 @@ def _prepare(text: str, seed: int, target: str) -> _Prepared | Outcome:
         expected = arguments_of(case)
         extents = case.module["GRID"], case.module["BLOCK"]
         run_reference(source, built, signature, extents, _as_parameters(case, signature, expected))
-        language = "cpu" if target == "cpu" else "cuda"
+        language = _LANGUAGES.get(target, TARGETS["cuda"])
         ordinary = facts_for(EXACT, ordinary=True)
-        facts = [ordinary] if target == "cpu" else [ordinary, Facts()]
-        generated = [generate(built.module, TARGETS[language], f) for f in facts]
+        facts = [ordinary] if target in _LANGUAGES else [ordinary, Facts()]
+        generated = [generate(built.module, language, f) for f in facts]
         return _Prepared(case, seed, expected, generated, len(built.warnings))
     except Undefined as error:
         return Outcome(text, "undefined", str(error), seed)
@@ -225,12 +232,22 @@ def _names(p: _Prepared) -> tuple[str, ...]:
 # ---- the CPU -------------------------------------------------------------------------------
 
 
-def _on_cpu(prepared: list[_Prepared]) -> Iterator[Outcome]:
+def _on_cpu(prepared: list[_Prepared], *more: str) -> Iterator[Outcome]:
     with tempfile.TemporaryDirectory(prefix="fuzz-") as folder:
-        yield from _together(prepared, lambda e: _compiled_c(e, Path(folder)), _run_cpu)
+        yield from _together(prepared, lambda e: _compiled_c(e, Path(folder), more), _run_cpu)
 
 
-def _compiled_c(entries: list[tuple[str, str]], folder: Path) -> Binary:
+def _narrowed_on_cpu(prepared: list[_Prepared]) -> Iterator[Outcome]:
+    """What CUDA's proofs say fits, run where an overflow kills."""
+    return _on_cpu(
+        prepared,
+        "-fno-wrapv",
+        "-fsanitize=signed-integer-overflow",
+        "-fsanitize-undefined-trap-on-error",
+    )
+
+
+def _compiled_c(entries: list[tuple[str, str]], folder: Path, more: tuple[str, ...]) -> Binary:
     """One library of many files, with the flags that kernels are compiled with."""
     names = []
     for entry, text in entries:
@@ -309,6 +326,7 @@ def _run_cuda(p: _Prepared, binaries: list[Binary]) -> Outcome:
 
 _TARGETS: dict[str, Callable[[list[_Prepared]], Iterator[Outcome]]] = {
     "cpu": _on_cpu,
+    "narrowed": _narrowed_on_cpu,
     "cuda": _on_cuda,
     "nvrtc": _with_nvrtc,
 }
