@@ -260,6 +260,16 @@ def test_a_condition_kept_in_a_variable() -> None:
     assert not analyse(moved, Facts()).within(loads(moved)[0], 0)
 
 
+def test_a_condition_that_comes_after_what_it_is_about() -> None:
+    here = [let("row", place("grid.y")), let("k", op(ADD, op(MUL, v("row"), N), v("row")))]
+    guarded = when(op(LT, v("row"), N), [use(v("k"))])
+    moved = [*here, let("row", op(SUB, v("row"), i(1))), guarded]
+    n = {"n": WEAK_INT}
+    for body, proved in (([*here, guarded], True), ([*here, use(v("k"))], False), (moved, False)):
+        program = function(when(op(GT, N, dim()), [leave()]), *body, **n)
+        assert (analyse(program, SMALL).of(loads(program)[0].indices[0]).low >= 0) is proved
+
+
 # ---- counters ----------------------------------------------------------------------------------
 
 STEP = let("c", op(ADD, v("c"), i(1)))

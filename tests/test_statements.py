@@ -880,3 +880,16 @@ def run_in_place(kernel, configuration, arguments):
     fresh = Kernel(kernel.python, backend="cpu")
     fresh[configuration](*arguments)
     return arguments[-1]
+
+
+@pytest.mark.parametrize("length", [3, 25, 60])
+def test_a_type_travels_along_a_chain_of_any_length(length, target, tmp_path):
+    """Each round of the loop hands 1.5 on to the next name, and each walk its type."""
+    names = [f"a{k}" for k in range(length)]
+    handed = [f"{name} = {following}" for name, following in zip(names, [*names[1:], "1.5"])]
+    lines = [f"{' = '.join(names)} = 0", f"for _ in range({length}):"]
+    lines += [f"    {line}" for line in handed]
+    body = "\n".join(f"    {line}" for line in [*lines, "out[0] = a0"])
+    text = f"from pycu2c import kernel\n\n\n@kernel\ndef k(out):\n{body}\n"
+    k = module_from(text, tmp_path).k
+    assert run(k, (1, 1), [np.zeros(1)], target)[0][0] == 1.5

@@ -35,9 +35,11 @@ from pycu2c.ir.nodes import (
 )
 from pycu2c.ir.walk import all_expressions, children, map_stmt
 from pycu2c.source import Source, Span
-from pycu2c.types import NONE, Array, ParameterType, Scalar, Signature, leaf_types
+from pycu2c.types import NONE, Array, ParameterType, Scalar, Signature, join, leaf_types
 
-_MOST_WALKS = 20  # types settle in two or three; a chain of n loop-carried names may take n
+# types settle in two or three walks; a chain of n loop-carried names takes n. After these many
+# they only grow, so that they settle whatever a walk makes of those that it is given
+_FREE_WALKS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,10 +209,21 @@ def _settled(frame: Frame, types: Types) -> tuple[Frame, Body]:
         body = _walk(frame, types)
         if frame.copies.wanted:
             frame, walks = frame.written_out(), 0
-        elif frame.types == frame.settled or walks == _MOST_WALKS:
+            continue
+        if walks >= _FREE_WALKS:
+            frame.types = _grown(frame.settled, frame.types)
+        if frame.types == frame.settled:
             return frame, body
-        else:
-            frame, walks = frame.again(), walks + 1
+        frame, walks = frame.again(), walks + 1
+
+
+def _grown(before: Mapping[str, Scalar], found: Mapping[str, Scalar]) -> dict[str, Scalar]:
+    """The types that a walk has found, none of them less than it was before."""
+    grown = dict(before)
+    for name, kind in found.items():
+        old = before.get(name, kind)
+        grown[name] = kind if old == kind else join(old, kind)
+    return grown
 
 
 def _walk(frame: Frame, types: Types) -> Body:

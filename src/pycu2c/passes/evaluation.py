@@ -33,7 +33,7 @@ from pycu2c.ir.nodes import (
     Var,
     View,
 )
-from pycu2c.ir.walk import children
+from pycu2c.ir.walk import children, expressions
 from pycu2c.operators import (
     ADD,
     AND,
@@ -185,11 +185,23 @@ class Evaluator:
     def access(self, e: Load | ElementOf | Store, known: Knowledge) -> None:
         """Evaluate the indices; note whether each is proved to lie inside its axis."""
         for axis, index in enumerate(e.indices):
+            self._recall(index, known)
             value = self.value(index, known)
             if self.recording:
                 left = known.difference(self.length(e.array, axis, known), value)
                 proved = value.interval.low >= 0 and left.low >= 1
                 self.inside[id(e), axis] = proved and self.inside.get((id(e), axis), True)
+
+    def _recall(self, index: Expr, known: Knowledge) -> None:
+        """``here = y * width + x`` earlier, and a condition since then that says more of them:
+        if ``here`` stands in an index that may be negative, ``known`` learns of it."""
+        found = [x for x in expressions(index) if isinstance(x, Var) and x.name in known.meanings]
+        recording, self.recording = self.recording, False
+        if found and self.value(index, known).interval.low < 0:
+            for var in found:
+                meant = self.value(known.meanings[var.name], known.copy())
+                learned(EQ, self.value(var, known), meant, known)
+        self.recording = recording
 
     # ---- values, node by node ----
 

@@ -10,7 +10,9 @@ from typing import TypeAlias, assert_never
 from pycu2c.ir.expression_rules import is_truth
 from pycu2c.ir.nodes import (
     Allocate,
+    Apply,
     Assign,
+    Binary,
     Body,
     Break,
     Continue,
@@ -22,6 +24,7 @@ from pycu2c.ir.nodes import (
     NextThread,
     Print,
     Return,
+    Select,
     Stmt,
     Store,
     ThreadLoop,
@@ -70,7 +73,7 @@ class Walk:
         match s:
             case Assign():
                 self.evaluator.assign(s.var, self._value(s.value, known), known)
-                if is_truth(s.var.type):
+                if is_truth(s.var.type) or isinstance(s.value, (Binary, Select, Apply)):
                     known.mean(s.var.name, s.value)
             case Declare():
                 nothing = Value(everything(s.var.type))

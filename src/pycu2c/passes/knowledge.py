@@ -1,5 +1,5 @@
 """What is known of whole numbers at one point of a function: the interval of each term, how
-far terms are apart at least, and which condition a bool stands for.
+far terms are apart at least, and which expression a variable stands for.
 
 A term is something that keeps its value until it is assigned: a variable, a dimension of an
 array, the place of the thread. ``apart[a, b] == k`` says ``a - b >= k``.
@@ -63,7 +63,7 @@ class Knowledge:
 
     intervals: dict[Term, Interval] = field(default_factory=dict)
     apart: dict[tuple[Term, Term], int] = field(default_factory=dict)
-    meanings: dict[str, Expr] = field(default_factory=dict)  # bool variable -> its condition
+    meanings: dict[str, Expr] = field(default_factory=dict)  # variable -> its value's expression
 
     def copy(self) -> Knowledge:
         return Knowledge(dict(self.intervals), dict(self.apart), dict(self.meanings))
@@ -179,17 +179,17 @@ class Knowledge:
         self._forget_meanings(term)
 
     def _forget_meanings(self, term: Term) -> None:
-        """A condition that reads the term says nothing of its new value."""
+        """An expression that reads the term says nothing of its new value."""
         self.meanings = {
             name: e
             for name, e in self.meanings.items()
             if name != term.name and not _mentions(e, term.name)
         }
 
-    def mean(self, name: str, condition: Expr) -> None:
-        """A bool has just been assigned; until one of its variables is, so is the condition."""
-        if not _mentions(condition, name):
-            self.meanings[name] = condition
+    def mean(self, name: str, value: Expr) -> None:
+        """A variable has just been assigned; until one of its operands is, it has this value."""
+        if not _mentions(value, name):
+            self.meanings[name] = value
 
     def _move(self, term: Term, by: Form) -> None:
         """``term = term + (low … high)``: its distances move with it."""
