@@ -23,7 +23,8 @@ from pycu2c.intrinsics.machine import MACHINE, Thread
 from pycu2c.intrinsics.registry import Effect, Intrinsic
 
 ROWS = [r for r in REGISTRY.values() if r.effect is Effect.PURE and r.dtypes]
-CASES = [(row, dtype) for row in ROWS for dtype in row.dtypes]
+# halves have their own tests, tests/test_halves.py: ctypes cannot pass them
+CASES = [(row, dtype) for row in ROWS for dtype in row.dtypes if not dtype.is_half]
 IDS = [f"{row.name}-{dtype.short}" for row, dtype in CASES]
 NAMES = ["row_" + i.replace(".", "_").replace("-", "_") for i in IDS]
 

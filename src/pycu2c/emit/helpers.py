@@ -11,6 +11,7 @@ from string import Template
 
 from pycu2c.dtypes import BY_NAME, FLOAT32, INT16, DType
 from pycu2c.emit.complex_helpers import COMPLEX_HELPERS
+from pycu2c.emit.half_helpers import half_text
 from pycu2c.emit.math_helpers import MATH_HELPERS
 from pycu2c.emit.templates import Helper
 
@@ -32,6 +33,8 @@ def instantiate(name: str, dtype: DType, dialect_name: str) -> str:
         text = COMPLEX_HELPERS.get(name, "")
     elif asm and name == "neg":
         text = NEG_IN_32_BITS
+    elif dtype.is_half:
+        text = half_text(name, dtype, dialect_name)
     elif dtype.is_float:
         text = helper.floating
     else:

@@ -1,17 +1,40 @@
-"""float16 and bfloat16: every operation is computed in float32 and rounded back, which for + - * /
-gives what rounding the exact result once gives."""
+"""Operators on float16 and bfloat16 -> calls of what computes them, rounded once; what there is
+no function for is computed in float32 and rounded back."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import TypeAlias
 
 from pycu2c.dtypes import FLOAT32, FLOAT64
+from pycu2c.intrinsics.halves import NEGATED, OF_OPERATOR
 from pycu2c.ir.construct import cast, scalar_type
-from pycu2c.ir.nodes import Binary, Cast, Expr
+from pycu2c.ir.nodes import Apply, Binary, Cast, Const, Expr, Let, Unary, Var
+from pycu2c.operators import MUL, NEG, POW
 from pycu2c.types import Scalar
+
+# a form of an expression that may be written twice, and the variable to bind if it needs one
+Once: TypeAlias = Callable[[Expr, str], tuple[Expr, Var | None]]
 
 _FLOAT = Scalar(FLOAT32)
 _DOUBLE = Scalar(FLOAT64)
+
+
+def half_binary(e: Binary, once: Once) -> Expr | None:
+    """``a * b`` -> ``mul_f16(a, b)``; ``a ** 2`` -> ``mul_f16(a, a)``; None for the others."""
+    if e.op in OF_OPERATOR:
+        return Apply(OF_OPERATOR[e.op], (e.left, e.right), e.type, e.span)
+    if e.op is not POW or not isinstance(e.right, Const) or e.right.value != 2:
+        return None
+    base, bound = once(e.left, "base")
+    square = Apply(OF_OPERATOR[MUL], (base, base), e.type, e.span)
+    return square if bound is None else Let(bound.name, e.left, square, e.span)
+
+
+def half_unary(e: Unary) -> Expr:
+    """``-a`` -> ``neg_f16(a)``; ``+a`` -> ``a``."""
+    return Apply(NEGATED, (e.operand,), e.type, e.span) if e.op is NEG else e.operand
 
 
 def in_float(e: Binary) -> Binary:

@@ -68,7 +68,7 @@ from pycu2c.operators import (
 )
 from pycu2c.passes.complex_numbers import complex_binary
 from pycu2c.passes.for_loops import legal_for
-from pycu2c.passes.half_numbers import half_cast, half_cast_to, half_result, in_float
+from pycu2c.passes.half_numbers import half_binary, half_cast, half_result, half_unary, in_float
 from pycu2c.passes.intervals import exact_result, held
 from pycu2c.passes.legal_indices import Indices
 from pycu2c.passes.ranges import Facts, Interval, Ranges, analyse_module
@@ -162,8 +162,9 @@ class _Legalizer:
 
     def _binary(self, old: Binary, new: Binary) -> Expr:
         if scalar_type(new.left).dtype.is_half:
+            called = half_binary(new, self.once)
             wide = in_float(new)
-            return half_result(self._binary(wide, wide), new)
+            return called or half_result(self._binary(wide, wide), new)
         if scalar_type(new.left).dtype.is_complex:
             return complex_binary(new, self.once)
         left, right = self.ranges.of(old.left), self.ranges.of(old.right)
@@ -245,7 +246,7 @@ class _Legalizer:
     def _unary(self, old: Unary, new: Unary) -> Expr:
         own = scalar_type(new.operand)
         if own.dtype.is_half and new.op is not NOT:
-            return half_result(unary(new.op, half_cast_to(new.operand), new.span), new)
+            return half_unary(new)
         if new.op is POS and own.dtype.is_complex:  # C has none of a struct
             return new.operand
         if new.op is NEG and own.dtype.is_complex:

@@ -1,0 +1,106 @@
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#ifdef __FLT16_MAX__
+typedef _Float16 float16;
+static inline float float32_from_float16(float16 x) { return (float)x; }
+static inline float16 float16_from_float(float x) { return (float16)x; }
+static inline float16 float16_from_double(double x) { return (float16)x; }
+#else
+typedef uint16_t float16;
+static inline float float32_from_float16(float16 x) {
+    union { uint32_t bits; float value; } out;
+    const uint32_t sign = (uint32_t)(x & 0x8000) << 16, size = x & 0x7fff;
+    if (size < 0x400) return (sign ? -1.0f : 1.0f) * (float)size / 16777216.0f;
+    out.bits = sign | (size < 0x7c00 ? (size << 13) + 0x38000000 : (size << 13) | 0x7f800000);
+    return out.value;
+}
+static inline float16 float16_from_float(float x) {
+    union { float value; uint32_t bits; } in = {x};
+    const uint32_t sign = in.bits >> 16 & 0x8000, size = in.bits & 0x7fffffff;
+    if (size > 0x7f800000) return (float16)(sign | 0x7e00);
+    if (size >= 0x47800000) return (float16)(sign | 0x7c00);
+    if (size < 0x38800000) return (float16)(sign | (uint32_t)rintf(fabsf(x) * 16777216.0f));
+    return (float16)(sign | (size - 0x38000000 + 0xfff + (size >> 13 & 1)) >> 13);
+}
+static inline float16 float16_from_double(double x) {
+    union { float value; uint32_t bits; } near = {(float)x};
+    if (fabs((double)near.value) > fabs(x)) near.bits -= 1;
+    if ((double)near.value != x) near.bits |= 1;  // rounded to odd, so that once more is right
+    return float16_from_float(near.value);
+}
+#endif
+
+struct dim3 {
+    int64_t x;
+    int64_t y;
+    int64_t z;
+};
+
+struct saxpy_half_args {
+    int32_t gridDim[3];
+    int32_t blockDim[3];
+    int64_t shared_bytes;
+    float16 p0_value0;
+    const float16 *p1_data0;
+    int64_t p1_shape0;
+    const float16 *p2_data0;
+    float16 *p3_data0;
+};
+
+// a * b, rounded once
+static inline float16 mul_f16(float16 a, float16 b) {
+    return float16_from_float(float32_from_float16(a) * float32_from_float16(b));
+}
+
+// a / b, rounded once
+static inline float16 div_f16(float16 a, float16 b) {
+    return float16_from_float(float32_from_float16(a) / float32_from_float16(b));
+}
+
+// a + b, rounded once
+static inline float16 add_f16(float16 a, float16 b) {
+    return float16_from_float(float32_from_float16(a) + float32_from_float16(b));
+}
+
+// -a
+static inline float16 neg_f16(float16 a) {
+    return float16_from_float(-float32_from_float16(a));
+}
+
+void saxpy_half(const void *arguments, int64_t first_block, int64_t last_block) {
+    const struct saxpy_half_args *const args = arguments;
+    float16 a = args->p0_value0;
+    const float16 *x = args->p1_data0;
+    int64_t x_len = args->p1_shape0;
+    const float16 *y = args->p2_data0;
+    float16 *out = args->p3_data0;
+    struct dim3 gridDim;
+    gridDim.x = args->gridDim[0];
+    gridDim.y = args->gridDim[1];
+    gridDim.z = args->gridDim[2];
+    struct dim3 blockDim;
+    blockDim.x = args->blockDim[0];
+    blockDim.y = args->blockDim[1];
+    blockDim.z = args->blockDim[2];
+    for (int64_t block = first_block; block < last_block; ++block) {
+        struct dim3 blockIdx;
+        blockIdx.x = block % gridDim.x;
+        blockIdx.y = (block / gridDim.x) % gridDim.y;
+        blockIdx.z = (block / gridDim.x) / gridDim.y;
+        struct dim3 threadIdx;
+        for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
+            for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
+                for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
+                    int64_t i = blockIdx.x * blockDim.x + threadIdx.x;
+                    if (i < x_len) {
+                        float16 value = add_f16(mul_f16(a, x[i]), div_f16(y[i], float16_from_float(3.0f)));
+                        out[i] = float32_from_float16(value) < 0.0f ? neg_f16(value) : value;
+                    }
+                }
+            }
+        }
+    }
+}

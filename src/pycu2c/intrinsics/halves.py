@@ -1,0 +1,66 @@
+"""Arithmetic of float16 and bfloat16: what ``passes/legalize`` puts in place of operators.
+
+Each computes in float32 and rounds once, which gives what rounding the exact result gives; CUDA's
+``__hadd_rn`` and its like are that in one instruction, and are not fused with one another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pycu2c.dtypes import BFLOAT16, FLOAT16, DType
+from pycu2c.intrinsics.c_tree import c
+from pycu2c.intrinsics.kinds import T
+from pycu2c.intrinsics.registry import Intrinsic, Spell, intrinsic
+from pycu2c.intrinsics.spelling import helper, plain
+from pycu2c.operators import ADD, DIV, MUL, NEG, SUB, Operator
+
+HALVES = (FLOAT16, BFLOAT16)
+
+
+def _spelled(stem: str, native: str) -> Spell:
+    """CUDA's own function of float16, if there is one; bfloat16 has helpers that call it where
+    the device can."""
+    own, ours = plain(native), helper(stem)
+
+    def spell(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
+        return (own if native and dtype is FLOAT16 else ours)(a, dtype)
+
+    return spell
+
+
+def _declare_operator(operator: Operator, native: str, doc: str) -> Intrinsic:
+    def body(a: T, b: T) -> T:
+        return operator.reference(a, b)
+
+    body.__doc__ = doc
+    stem = operator.name
+    return intrinsic(
+        f"half.{stem}",
+        dtypes=HALVES,
+        cuda=_spelled(stem, native),
+        c=helper(stem),
+        cuda_helpers=(stem,),
+        c_helpers=(stem,),
+    )(body)
+
+
+OF_OPERATOR = {
+    ADD: _declare_operator(ADD, "__hadd_rn", "``a + b``, rounded once."),
+    SUB: _declare_operator(SUB, "__hsub_rn", "``a - b``, rounded once."),
+    MUL: _declare_operator(MUL, "__hmul_rn", "``a * b``, rounded once."),
+    DIV: _declare_operator(DIV, "", "``a / b``, rounded once."),
+}
+
+
+@intrinsic(
+    "half.neg",
+    dtypes=HALVES,
+    cuda=_spelled("neg", "__hneg"),
+    c=helper("neg"),
+    cuda_helpers=("neg",),
+    c_helpers=("neg",),
+)
+def NEGATED(x: T) -> T:
+    """``-x``."""
+    return NEG.reference(x)
