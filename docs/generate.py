@@ -19,7 +19,7 @@ from pycu2c.intrinsics.operator_names import FUNCTIONS
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
-stub = __import__("generate_stub").stub
+stubs = __import__("generate_stub")
 
 
 ERRORS = """# Compile errors
@@ -119,7 +119,8 @@ PAGES = {
     "errors.md": errors,
     "intrinsics.md": intrinsics,
     "language.md": language,
-    "../src/pycu2c/cuda.pyi": stub,
+    "../src/pycu2c/cuda.pyi": stubs.stub,
+    "../src/pycu2c/vector_types.pyi": stubs.vector_stub,
 }
 
 if __name__ == "__main__":

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from textwrap import indent
 
+from pycu2c.dtypes import VECTORS, DType
 from pycu2c.intrinsics.namespace import CUDA, Member, Namespace, members
 from pycu2c.intrinsics.registry import Intrinsic
+from pycu2c.types import Scalar
 
 HEAD = '''\
 # Made by docs/generate.py from the rows of pycu2c/intrinsics: edit those.
@@ -18,12 +20,34 @@ from typing import Any, Literal, SupportsIndex, TypeAlias, TypeVar, overload
 import numpy as np
 
 from pycu2c.annotations import Array
+from pycu2c.vector_types import *
 
 _Number: TypeAlias = complex | np.number[Any] | np.bool_
 _Real: TypeAlias = float | np.number[Any] | np.bool_
 _Index: TypeAlias = SupportsIndex | tuple[SupportsIndex, ...]
 _T = TypeVar("_T", bound=_Number)
 _E = TypeVar("_E")
+
+'''
+
+VECTOR_HEAD = '''\
+# Made by docs/generate.py from the rows of pycu2c/dtypes.py: edit those.
+# ruff: noqa
+# fmt: off
+"""CUDA's vector types: ``from pycu2c import float4``."""
+
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+import numpy as np
+
+class _Vector:
+    numpy: np.dtype[Any]
+    dtype: np.dtype[Any]
+    def __init__(self, *components: float | np.number[Any] | np.bool_ | _Vector) -> None: ...
+    def __iter__(self) -> Iterator[Any]: ...
+    def __getitem__(self, name: str, /) -> Any: ...
+    def __setitem__(self, name: str, value: Any, /) -> None: ...
 
 '''
 
@@ -42,8 +66,27 @@ OF_ELEMENTS = {"T": "_Number", "F": "_Real"}  # beside an array, whose elements 
 
 def stub() -> str:
     """The text of cuda.pyi."""
-    parts = [declared(name, member) for name, member in sorted(members(CUDA).items())]
+    parts = [
+        declared(name, member)
+        for name, member in sorted(members(CUDA).items())
+        if not isinstance(member, Scalar)
+    ]
     return HEAD + "\n".join(parts)
+
+
+def vector_stub() -> str:
+    """The text of vector_types.pyi."""
+    names = "".join(f'    "{name}",\n' for name in sorted(VECTORS))
+    return VECTOR_HEAD + f"__all__ = [\n{names}]\n" + "".join(map(_vector, VECTORS.items()))
+
+
+def _vector(item: tuple[str, DType]) -> str:
+    name, row = item
+    if name != row.name:
+        return f"{name}: TypeAlias = {row.name}\n"
+    kind = "float" if row.fields[0].dtype.is_float else "int"
+    parts = "".join(f"    {field.name}: {kind}\n" for field in row.fields)
+    return f"\nclass {name}(_Vector):\n{parts}\n"
 
 
 def declared(name: str, member: Member, method: bool = False) -> str:

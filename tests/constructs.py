@@ -209,6 +209,16 @@ EXPRESSIONS = rows_of(
     h = np.float16(x) * np.float16(0.1) + 1
     out[i] = h / 3
 
+    # vector: `cuda.float4(x, y, z, w)`; its components are read and assigned
+    v = cuda.float4(i, x, 1, a[i])
+    v.x += v.y
+    v['z'] = v.x * 2
+    out[i] = v.x + v.z * v.w
+
+    # vector made of a vector and numbers; unpacked
+    p, q, r = cuda.float3(cuda.float2(i, x), n)
+    out[i] = p + 10 * q + 100 * r
+
     # numpy integers wrap, Python's literals take their type
     c = np.uint8(200) + np.uint8(i) * 9
     out[i] = c

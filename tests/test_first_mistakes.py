@@ -346,7 +346,7 @@ _NOTE = re.compile(r"  # E\[([\w-]+)\]: (.*) \| (.*)")
 
 def arguments() -> tuple[object, ...]:
     numbers = np.ones(8, np.float32)
-    records = np.zeros(3, [("x", "f4"), ("y", "f4")])
+    records = np.zeros(3, [("x", "f4"), ("y", "f8")])
     point = namedtuple("Point", "x y")(1, 2)
     square, waves = np.ones((2, 2), np.float32), np.ones(3, np.complex64)
     return numbers, numbers.copy(), square, waves, records, point, 3, None, "fast"

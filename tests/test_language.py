@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import textwrap
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -30,9 +32,25 @@ def arguments() -> list[Any]:
     return [a, b, m, 5, 2.5, np.zeros(N)]
 
 
+class Vector(SimpleNamespace):
+    """A vector of float32 that plain Python can change."""
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(vars(self).values())
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        setattr(self, name, value)
+
+
+def vector(*given: Any) -> Vector:
+    parts = [p for value in given for p in (value if isinstance(value, Vector) else (value,))]
+    return Vector(**dict(zip("xyzw", map(np.float32, parts))))
+
+
 class Machine:
     """Stands for ``cuda`` where the kernel is plain Python."""
 
+    float2 = float3 = float4 = staticmethod(vector)
     i = 0
 
     def grid(self, _: int) -> int:

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from pycu2c import cuda
+from pycu2c.dtypes import VECTORS
 from pycu2c.intrinsics.dtype_names import scalar_named
 from pycu2c.intrinsics.namespace import CUDA, find, members
 from pycu2c.intrinsics.numba_names import numba_name, numba_type
@@ -31,6 +32,7 @@ def test_type_checkers_are_told_every_name() -> None:
     tree = ast.parse(Path(cuda.__file__).with_suffix(".pyi").read_text())
     told = {n.target.id for n in tree.body if isinstance(n, ast.AnnAssign)}
     told |= {n.name for n in tree.body if isinstance(n, ast.FunctionDef)}
+    told |= set(VECTORS)  # it imports all of them
     assert set(cuda.__all__) == {name for name in told if not name.startswith("_")}
 
 
@@ -74,8 +76,8 @@ def test_numbas_module_is_the_namespace() -> None:
 def test_numba_itself() -> None:
     numba, theirs = pytest.importorskip("numba"), pytest.importorskip("numba.cuda")
     assert numba_name(theirs) is CUDA
-    for path in ("grid", "gridsize", "syncthreads", "shared.array", "local.array", "blockDim"):
-        assert numba_name(operator.attrgetter(path)(theirs)) is find(path)
+    for path in ("grid", "syncthreads", "shared.array", "local.array", "blockDim", "float4"):
+        assert numba_name(operator.attrgetter(path)(theirs)) == find(path)
     assert numba_type(numba.float32) == float32
     assert numba_type(numba.int32[:, ::1]) == int32[:, ::1]
     assert numba_type(numba.float32[:]) == float32[:]

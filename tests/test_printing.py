@@ -46,6 +46,7 @@ BODIES = {
     "conversions": 'print(f"{a[i]!r} {a[i]!s} {NAME!r} {NAME} {a[i]!s:>9}")',
     "named in text": 'print(f"{i=} {a[i]=:.2f}")',
     "tuple": "print((i, a[i], None, (2.5, True)), (i,))",
+    "vector": 'p = float3(i, a[i], 0.1)\n    print(p, p.z, (p, 1), f"{p} {p!r:>30}")',
     "starred": "t = (i, a[i], NAME)\n    print(*t, *range(3))",
     "bool": "print(i == 0, not i, True, np.bool_(i))",
     "none": "print(None, v is None)",

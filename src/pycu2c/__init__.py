@@ -1,6 +1,6 @@
 """Write a kernel in Python; get readable CUDA C, and the same kernel as C for the CPU."""
 
-from pycu2c import cuda, types
+from pycu2c import cuda, types, vector_types
 from pycu2c.annotations import (
     Array,
     bfloat16,
@@ -22,6 +22,7 @@ from pycu2c.annotations import (
 )
 from pycu2c.diagnostics import CompileError, CompileWarning, LaunchError, LaunchWarning
 from pycu2c.kernel import device, kernel
+from pycu2c.vector_types import *  # noqa: F403
 
 __version__ = "0.1.0"
 
@@ -51,4 +52,5 @@ __all__ = [
     "uint16",
     "uint32",
     "uint64",
+    *vector_types.__all__,
 ]

@@ -8,6 +8,7 @@ from typing import Any, Literal, SupportsIndex, TypeAlias, TypeVar, overload
 import numpy as np
 
 from pycu2c.annotations import Array
+from pycu2c.vector_types import *
 
 _Number: TypeAlias = complex | np.number[Any] | np.bool_
 _Real: TypeAlias = float | np.number[Any] | np.bool_

@@ -21,6 +21,7 @@ class Kind(Enum):
     FLOAT = "float"
     COMPLEX = "complex"
     RECORD = "record"  # several fields in one value
+    VECTOR = "vector"  # CUDA's float4: fields x, y, z, w of one type
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ class DType:
     c: str
     suffix: str = ""  # of a literal
     pack: str = ""  # struct module's format character
-    fields: tuple[Field, ...] = ()  # of a record
+    fields: tuple[Field, ...] = ()  # of a record, of a vector, of a complex number
 
     def __str__(self) -> str:
         return self.name
@@ -45,7 +46,7 @@ class DType:
 
     @property
     def numpy(self) -> np.dtype[np.generic]:
-        if self.kind is Kind.RECORD:
+        if self.has_fields:
             return np.dtype(
                 {
                     "names": [f.name for f in self.fields],
@@ -67,6 +68,8 @@ class DType:
     def alignment(self) -> int:
         """Bytes at whose multiples a value lies; 1 where a record is laid out otherwise than C
         would: a field lies elsewhere, or the elements of an array do."""
+        if self.is_vector:
+            return self.fields[0].dtype.size if len(self.fields) == 3 else min(self.size, 16)
         if self.kind is not Kind.RECORD:
             return self.size
         widest = max((f.dtype.alignment for f in self.fields), default=1)
@@ -102,6 +105,16 @@ class DType:
         return self.kind is Kind.COMPLEX
 
     @property
+    def is_vector(self) -> bool:
+        """True for ``float4`` and its like: values of several numbers, without arithmetic."""
+        return self.kind is Kind.VECTOR
+
+    @property
+    def has_fields(self) -> bool:
+        """True for what has parts with names: records and vectors."""
+        return self.kind in (Kind.RECORD, Kind.VECTOR)
+
+    @property
     def is_half(self) -> bool:
         """True for the floats of 16 bits, which are computed in 32."""
         return self.is_float and self.bits == 16
@@ -126,7 +139,7 @@ class DType:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A named part of a record; ``offset`` in bytes."""
+    """A named part of a record or vector; ``offset`` in bytes."""
 
     name: str
     dtype: DType
@@ -195,7 +208,39 @@ DTYPES: tuple[DType, ...] = (
     COMPLEX64,
     COMPLEX128,
 )
-BY_NAME: dict[str, DType] = {d.name: d for d in DTYPES}
+
+COMPONENTS = "xyzw"
+_VECTOR_NAMES = {
+    INT8: ("char", "int8x"),
+    UINT8: ("uchar", "uint8x"),
+    INT16: ("short", "int16x"),
+    UINT16: ("ushort", "uint16x"),
+    INT32: ("int", "int32x"),
+    UINT32: ("uint", "uint32x"),
+    INT64: ("longlong", "long", "int64x"),
+    UINT64: ("ulonglong", "ulong", "uint64x"),
+    FLOAT32: ("float", "float32x"),
+    FLOAT64: ("double", "float64x"),
+}  # CUDA's name first; to CUDA long and long long differ in name alone
+
+
+def _vector(part: DType, count: int) -> DType:
+    name = f"{_VECTOR_NAMES[part][0]}{count}"
+    parts = tuple(Field(c, part, i * part.size) for i, c in enumerate(COMPONENTS[:count]))
+    bits = count * part.bits
+    cuda = f"{name}_16a" if bits == 256 else name  # since CUDA 13 the name tells the alignment
+    return DType(name, Kind.VECTOR, bits, name, cuda, name, "", count * part.pack, parts)
+
+
+VECTOR_OF: dict[tuple[DType, int], DType] = {
+    (part, count): _vector(part, count) for part in _VECTOR_NAMES for count in (1, 2, 3, 4)
+}
+VECTORS: dict[str, DType] = {
+    f"{name}{row.bits // part.bits}": row
+    for (part, _), row in VECTOR_OF.items()
+    for name in _VECTOR_NAMES[part]
+}  # by every name that there is: float4 and float32x4
+BY_NAME: dict[str, DType] = {d.name: d for d in DTYPES} | VECTORS
 
 
 def from_numpy(dtype: np.dtype[np.generic]) -> DType | None:
@@ -216,4 +261,10 @@ def _record_of(dtype: np.dtype[np.generic]) -> DType | None:
             return None
         fields.append(Field(name, row, offset))
         end = offset + part.itemsize
-    return record(tuple(fields), dtype.itemsize)
+    return _as_vector(fields, dtype.itemsize) or record(tuple(fields), dtype.itemsize)
+
+
+def _as_vector(fields: Sequence[Field], size: int) -> DType | None:
+    """The vector that is laid out like this: fields x, y, z, w of one type, nothing between."""
+    row = VECTOR_OF.get((fields[0].dtype, len(fields))) if fields else None
+    return row if row and row.fields == tuple(fields) and row.size == size else None

@@ -31,6 +31,7 @@ from pycu2c.runtime.calling import parameters_of
 from pycu2c.runtime.configuration import Extent, Launch, extent
 from pycu2c.runtime.fitting import fitted
 from pycu2c.runtime.given import Given, leaf_names, taken_apart
+from pycu2c.runtime.vector_views import seen_as_declared, vectors_declared
 from pycu2c.source import Source
 from pycu2c.specialization import Runner, Specialized, facts_for, generate_text, runner_for
 from pycu2c.types import WEAK_INT, Signature
@@ -67,6 +68,7 @@ class Launcher:
             f"{self.name}: argument {i} ({name})"
             for i, name in enumerate(self._parameters.names, start=1)
         )
+        self._vectors = vectors_declared(declared.parameters if declared else ())
         self.latest: Signature | None = None
         self._typed: dict[Signature, Typed] = {}
 
@@ -118,6 +120,8 @@ class Launcher:
 
     def given(self, values: Sequence[object]) -> Given:
         """The types, numbers and arrays of a launch's arguments. Raises LaunchError."""
+        if self._vectors:
+            values = seen_as_declared(values, self._vectors)
         return taken_apart(values, self._names)
 
     def launch_on_data(

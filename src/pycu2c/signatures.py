@@ -119,7 +119,9 @@ def _named(name: str, text: str) -> Scalar:
     if weak is not None:
         return weak
     if row is None:
-        cure = did_you_mean(name, BY_NAME, f"there are {', '.join(BY_NAME)}")
+        numbers = [row.name for row in dtypes.DTYPES]
+        otherwise = f"there are {', '.join(numbers)}, and vectors such as float4"
+        cure = did_you_mean(name, numbers, did_you_mean(name, BY_NAME, otherwise))
         raise BadSignature(f"{name!r} in {text!r} is no dtype: {cure}")
     return Scalar(row)
 

@@ -33,13 +33,15 @@ class NoSource(Exception):
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:
     """A Python function with its syntax tree and the lines of the file that holds it. An
-    ``async def`` has the tree of a plain function, so that one error can say what it is."""
+    ``async def`` has the tree of a plain function, so that one error can say what it is.
+    ``captured`` are the parameters of a local function that it has from around it."""
 
     python: FunctionType
     tree: ast.FunctionDef
     file: str
     lines: tuple[str, ...]
     is_async: bool = False
+    captured: frozenset[str] = frozenset()
 
     @property
     def name(self) -> str:

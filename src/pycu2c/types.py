@@ -15,6 +15,7 @@ import numpy as np
 
 from pycu2c import dtypes
 from pycu2c.dtypes import DType, Kind
+from pycu2c.vectors import vector
 
 Layout: TypeAlias = Literal["C", "A"]  # C-contiguous, or any strides
 
@@ -41,6 +42,13 @@ class Scalar:
 
     __repr__ = __str__
 
+    @property
+    def numpy(self) -> np.dtype[np.generic]:
+        """The dtype of numpy's arrays: ``np.zeros(n, cuda.float4.numpy)``."""
+        return self.dtype.numpy
+
+    __numpy_dtype__ = numpy  # since numpy 2.4: np.zeros(n, cuda.float4)
+
     def __getitem__(self, axes: slice | tuple[slice, ...]) -> Array:
         """``float32[:, ::1]``: an array type; a step of 1 on the last axis means C-contiguous."""
         slices = axes if isinstance(axes, tuple) else (axes,)
@@ -50,10 +58,12 @@ class Scalar:
             raise TypeError(f"write {self}[:], {self}[:, :] or {self}[::1], not {axes!r}")
         return Array(self.dtype, len(slices), "C" if steps[-1] == 1 else "A")
 
-    def __call__(self, value: object = 0) -> np.generic:
-        """Convert a Python or numpy number, as ``numpy.float32(value)`` does."""
-        scalar: np.generic = self.dtype.numpy.type(value)
-        return scalar
+    def __call__(self, *values: Any) -> Any:
+        """Convert a Python or numpy number, as ``numpy.float32(value)`` does; put a vector
+        together from its components."""
+        if self.dtype.is_vector:
+            return vector(self.dtype, values)
+        return self.dtype.numpy.type(*(values or (0,)))
 
 
 _WEAK_NAMES = {
@@ -218,8 +228,16 @@ _WEAK_SAMPLE: dict[Kind, int | float | complex] = {
 }
 
 
+def have_join(a: Scalar, b: Scalar) -> bool:
+    """Whether two types have a common one: a vector has only with itself."""
+    return a == b or not (a.dtype.has_fields or b.dtype.has_fields)
+
+
 def join(a: Scalar, b: Scalar) -> Scalar:
     """The NEP 50 common type: ``float32, float -> float32``; ``int32, float -> float64``."""
+    assert have_join(a, b), f"{a} and {b} have no common type"
+    if a == b:
+        return a
     if a.weak and b.weak:
         return max(a, b, key=lambda s: s.dtype.bits + s.dtype.is_float)
     if b.weak:

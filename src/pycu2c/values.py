@@ -10,10 +10,11 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from pycu2c import dtypes
-from pycu2c.dtypes import Kind
+from pycu2c.dtypes import DType, Kind
 from pycu2c.types import WEAK_BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, Scalar
+from pycu2c.vectors import Vector, vector
 
-Number: TypeAlias = "bool | int | float | np.generic"  # or complex, which few places see
+Number: TypeAlias = "bool | int | float | np.generic"  # or complex or a Vector: few see those
 
 
 def scalar_of(value: object) -> Scalar | None:
@@ -21,6 +22,8 @@ def scalar_of(value: object) -> Scalar | None:
     if isinstance(value, np.generic):  # before float: np.float64 is one
         dtype = dtypes.from_numpy(value.dtype)
         return Scalar(dtype) if dtype else None
+    if isinstance(value, Vector):
+        return Scalar(value.row)
     if isinstance(value, bool):
         return WEAK_BOOL
     if isinstance(value, int):
@@ -40,6 +43,9 @@ def convert(value: Number, to: Scalar) -> Number:
     """Convert as ``ndarray.astype`` does: integers wrap, floats are cut towards zero."""
     if to.dtype.kind is Kind.BOOL:
         return bool(value) if to.weak else np.bool_(value)
+    if to.dtype.is_vector:
+        same: Number = as_vector(value, to.dtype)
+        return same
     if to.dtype.is_complex:
         wide: Number = _as_complex(value, to)
         return wide
@@ -51,6 +57,16 @@ def convert(value: Number, to: Scalar) -> Number:
         return float(number) if to.weak else number
     whole = wrap(_truncated(value), to)
     return whole if to.weak else to.dtype.numpy.type(whole)
+
+
+def as_vector(value: Any, row: DType) -> Any:
+    """A vector, which may come as an element of a numpy array; 0 is the one of zeros."""
+    if isinstance(value, np.void):
+        return vector(row, value.item())
+    if isinstance(value, Vector):
+        assert value.row is row, f"{value!r} is no {row}"
+        return value
+    return vector(row, [value] * len(row.fields))
 
 
 def _as_complex(value: Any, to: Scalar) -> Any:

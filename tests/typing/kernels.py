@@ -8,7 +8,7 @@ from typing import Any, Literal, assert_type
 import numpy as np
 import numpy.typing as npt
 
-from pycu2c import Array, boolean, cuda, device, float32, float64, int32, kernel, uint8
+from pycu2c import Array, boolean, cuda, device, float2, float32, float64, int32, kernel, uint8
 
 
 @device
@@ -55,12 +55,28 @@ def count(data: Array[uint8, Literal[1], Literal["C"]], bins: Array[int32], all_
     cuda.syncthreads(1)  # E
 
 
+@kernel
+def turned(points: Array[cuda.float4], by: float2) -> None:
+    v = points[cuda.grid(1)]
+    assert_type(v, cuda.float4)
+    assert_type(v.x * by.y, float)
+    v.x += 1
+    v["y"] = 2.0
+    points[0] = cuda.float4(by, v.z, 1)
+    points[1].w = v.x
+    x, y = by
+    tile = cuda.shared.array(32, cuda.float4)
+    tile[0] = cuda.float4(x, y, v.z, 0)
+    print(by.z)  # E
+
+
 def launches(x: npt.NDArray[np.float32], y: npt.NDArray[Any], device_array: Any) -> None:
     scale[1, 32](x, y, 5, 0.5)
     scale[(1, 2), (32, 1), None, 1024](device_array, y.T, len(x), by=1)
     count(np.zeros(8, np.uint8), y, True)
     assert_type(scale.inspect("c"), str)
     assert_type(scale.name, str)
+    turned[1, 32](np.zeros(4, cuda.float4.numpy), cuda.float2(1, 2))
     scale[1, 32](x, y, 5)  # E
     scale[1, 32](x, y, 5, 0.5, 1)  # E
     scale[1, 32](x, y, "five", 0.5)  # E

@@ -271,7 +271,9 @@ class Speller:
         return self.integer(wrap(int(e.value), e.type), dtype, exact)
 
     def element(self, e: Expr) -> c.Expr:
-        """A number in the table of a constant array."""
+        """A number or vector in the table of a constant array, where nothing is computed."""
+        if isinstance(e, Pack):
+            return c.Braced("", tuple(self.spell(part) for part in e.parts))
         dtype = scalar_type(e).dtype
         assert isinstance(e, Const)
         if self.dialect.name == "cuda" and dtype in (FLOAT32, FLOAT64):

@@ -1,4 +1,4 @@
-"""Record dtypes -> C structs: one for each that a module uses, with its own name."""
+"""Records and vectors -> C structs: one for each that a module uses. CUDA has the vectors."""
 
 from __future__ import annotations
 
@@ -15,9 +15,15 @@ from pycu2c.types import Array, Scalar, Type
 
 
 def definition(dtype: DType) -> str:
-    """A complex type in C, laid out as CUDA's ``float2``."""
-    aligned = f"__attribute__((aligned({dtype.size})))"
-    return f"typedef struct {{ {dtype.real.c} x, y; }} {aligned} {dtype.c};\n"
+    """A complex type or vector in C, laid out as CUDA's ``float2``."""
+    parts = f"{dtype.fields[0].dtype.c} {', '.join(f.name for f in dtype.fields)}"
+    aligned = f"__attribute__((aligned({dtype.alignment})))"
+    return f"typedef struct {{ {parts}; }} {aligned} {dtype.c};\n"
+
+
+def older_name(dtype: DType) -> str:
+    """CUDA before 13 knows a vector of 256 bits by its short name."""
+    return f"typedef {dtype.name} {dtype.cuda};\n#define make_{dtype.cuda} make_{dtype.name}\n"
 
 
 class Records:
@@ -26,7 +32,7 @@ class Records:
     def __init__(self, module: Module, dialect: Dialect) -> None:
         self.dialect = dialect
         self.names: dict[DType, str] = {}
-        self.complex: dict[DType, None] = {}  # those that C is to define; CUDA has them
+        self.plain: dict[DType, None] = {}  # complex numbers and vectors: CUDA has them
         self.halves: dict[DType, None] = {}
         self.half_tables = [k.var.type.dtype for k in module.constants if _holds_halves(k.var)]
         for dtype in self.half_tables:
@@ -40,8 +46,8 @@ class Records:
         """A struct's fields are defined before it."""
         if dtype.is_half:
             self.halves[dtype] = None
-        if dtype.is_complex and self.dialect.name == "c":
-            self.complex[dtype] = None
+        if dtype.is_complex or dtype.is_vector:
+            self.plain[dtype] = None
         if dtype.kind is not Kind.RECORD or dtype in self.names:
             return
         for field in dtype.fields:
@@ -66,17 +72,23 @@ class Records:
 
     def definitions(self) -> list[c.Item]:
         """The structs, each after those that it holds."""
-        known: list[c.Item] = [c.Verbatim(definition(dtype)) for dtype in self.complex]
+        known: list[c.Item] = []
         if self.dialect.name == "c":
+            known += [c.Verbatim(definition(dtype)) for dtype in self.plain]
             known += [c.Verbatim(half_types.definition(dtype)) for dtype in self.halves]
             texts = map(half_types.constant_definition, dict.fromkeys(self.half_tables))
             known += [c.Verbatim(text) for text in texts if text]
+        else:
+            wide = [older_name(d) for d in self.plain if d.cuda != d.name and d.is_vector]
+            if wide:
+                text = f"#if __CUDACC_VER_MAJOR__ < 13\n{''.join(wide)}#endif\n"
+                known.append(c.Verbatim(text))
         return [*known, *(self._struct(dtype, name) for dtype, name in self.names.items())]
 
     def packed(self, dtype: DType, parts: tuple[c.Expr, ...]) -> c.Expr:
         """A value made of its parts."""
         in_cuda = self.dialect.name == "cuda"
-        if dtype.is_complex and in_cuda:
+        if dtype.kind is not Kind.RECORD and in_cuda:
             return c.Call(f"make_{dtype.cuda}", parts)
         name = self.names.get(dtype, "")
         pairs = zip(dtype.fields, parts, strict=True)

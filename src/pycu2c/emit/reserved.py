@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from pycu2c.dtypes import DTYPES
+from pycu2c.dtypes import DTYPES, VECTORS
 from pycu2c.emit.helpers import HELPERS
 
 _WORDS = frozenset(
@@ -56,11 +56,12 @@ _MACROS = re.compile(
     r"|HUGE_VAL[FL]?|MATH_ERR\w+|math_errhandling|EXIT_(FAILURE|SUCCESS)|FD_\w+|NFDBITS|W[A-Z]+"
     r"|print_\d+|(BYTE|BIG|LITTLE|PDP)_(ORDER|ENDIAN)|[bl]e(16|32|64)toh|hto[bl]e(16|32|64)|atomic[A-Z]\w*"
 )
+_VECTORS = frozenset(n for v in VECTORS.values() for n in (v.name, v.cuda, f"make_{v.cuda}"))
 _HELPERS = frozenset(f"{name}_{dtype.short}" for name in HELPERS for dtype in DTYPES)
 
 
 def is_reserved(name: str) -> bool:
     """Whether C, CUDA or the text's own helpers have another use for a name."""
-    if name in _WORDS or name in _LIBRARY or name in _HELPERS or name in _MATH:
+    if name in _WORDS or name in _LIBRARY or name in _HELPERS or name in _VECTORS or name in _MATH:
         return True
     return (name[-1:] in ("f", "l") and name[:-1] in _MATH) or bool(_MACROS.fullmatch(name))

@@ -26,6 +26,7 @@ from pycu2c.ir.nodes import (
     Load,
     Member,
     NextThread,
+    Pack,
     Print,
     Return,
     Stmt,
@@ -126,7 +127,11 @@ class StatementSpeller:
         return c.Declare(self.speller.type(kind), self.speller.names[s.var.name], init)
 
     def _assign(self, place: c.Expr, value: Expr, kind: Scalar) -> c.Stmt:
-        """``x = x + v`` is written ``x += v``."""
+        """``x = x + v`` is written ``x += v``, ``v = {a, v.y, v.z}`` is written ``v.x = a``."""
+        part = self._changed_part(place, value)
+        if part is not None:
+            name, new = part
+            return self._assign(c.Member(place, name), new, scalar_type(new))
         if isinstance(value, Binary) and value.op in _COMPOUND and kind.dtype.bits >= 32:
             if (
                 isinstance(value.left, (Var, Load, Member))
@@ -142,6 +147,17 @@ class StatementSpeller:
         if scalar_type(s.value).dtype.is_half:
             return c.Assign(place, self.speller.stored(s))
         return self._assign(place, s.value, scalar_type(s.value))
+
+    def _changed_part(self, place: c.Expr, value: Expr) -> tuple[str, Expr] | None:
+        """The one component in which a vector differs from what the place holds."""
+        if not isinstance(value, Pack) or not value.type.dtype.is_vector:
+            return None
+        pairs = [(f.name, part) for f, part in zip(value.type.dtype.fields, value.parts)]
+        changed = [(n, e) for n, e in pairs if self._spelled(e) != c.Member(place, n)]
+        return changed[0] if len(changed) == 1 else None
+
+    def _spelled(self, e: Expr) -> c.Expr | None:
+        return self.speller.spell(e) if isinstance(e, Member) else None
 
     def _if(self, s: If) -> c.Stmt:
         condition = self.speller.spell(s.condition, exact=False)

@@ -7,22 +7,32 @@ from dataclasses import replace
 from typing import NoReturn
 
 from pycu2c.diagnostics import Label, fail
-from pycu2c.dtypes import Kind
 from pycu2c.frontend import subscripts, views
 from pycu2c.frontend.cures import amount
-from pycu2c.frontend.frame import Closure, Frame, Items, Static, Unknown, Value, number, shown
+from pycu2c.frontend.frame import (
+    Closure,
+    Frame,
+    Items,
+    Static,
+    Unknown,
+    Value,
+    number,
+    shown,
+    single,
+)
 from pycu2c.frontend.functions import named_lambda, reopened
 from pycu2c.frontend.operations import binary, coerce
 from pycu2c.frontend.scope import as_of_now
 from pycu2c.frontend.sequence import before, has_effect, in_order, kept, variable_of
 from pycu2c.frontend.variables import read, set_value, set_variable
+from pycu2c.frontend.vectors import components, is_vector, with_component
 from pycu2c.intrinsics.dtype_names import scalar_named
 from pycu2c.ir.construct import integer, is_atom, scalar_type
 from pycu2c.ir.nodes import Apply, Body, Call, Const, Expr, Load, Store, Var, View
 from pycu2c.ir.walk import expressions
 from pycu2c.operators import ADD, BY_NODE, Operator
 from pycu2c.source import Span
-from pycu2c.types import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, Array, Scalar
+from pycu2c.types import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, Array, Scalar, have_join
 
 __all__ = ["annotated", "assign", "assign_to", "augmented", "set_variable", "walrus"]
 
@@ -67,7 +77,7 @@ def annotated(frame: Frame, node: ast.AnnAssign) -> None:
         )
     _declare(frame, node, wanted)
     if node.value is not None:
-        value = number(frame.value(node.value), "the value")
+        value = single(frame.value(node.value), "the value")
         assign_to(frame, node.target, coerce(value, wanted))
 
 
@@ -92,6 +102,8 @@ def assign_to(frame: Frame, target: ast.expr, value: Value) -> None:
     match target:
         case ast.Name():
             _assign_name(frame, target, value)
+        case ast.Subscript() | ast.Attribute() if _named_vector(frame, target) is not None:
+            _assign_component(frame, target, number(value, "the value"))
         case ast.Subscript() | ast.Attribute():
             with frame.block() as written:
                 place = _target_place(frame, target)
@@ -127,6 +139,33 @@ def walrus(frame: Frame, node: ast.NamedExpr) -> Value:
     return as_of_now(frame, read(frame, name, frame.span(node.target)))
 
 
+# ---- components of vectors in variables -------------------------------------------------------
+
+
+def _named_vector(frame: Frame, target: ast.Subscript | ast.Attribute) -> Var | None:
+    """The variable ``v`` of a target ``v.x``, if it is a vector."""
+    owner = target.value
+    if not isinstance(owner, ast.Name) or id(owner) not in frame.ranges.names:
+        return None
+    value = frame.value(owner)
+    return value if isinstance(value, Var) and is_vector(value) else None
+
+
+def _assign_component(frame: Frame, target: ast.Subscript | ast.Attribute, value: Expr) -> None:
+    """``v.x = value``: the variable gets another vector."""
+    vector, span = _named_vector(frame, target), frame.span(target)
+    assert vector is not None
+    assert isinstance(target.value, ast.Name)
+    if target.value.id in frame.source.captured:
+        fail(
+            "assignment-target",
+            Label(span, f"`{target.value.id}` belongs to the function around this one"),
+            help="return the new vector, and assign it there",
+        )
+    name = target.attr if isinstance(target, ast.Attribute) else subscripts.key_of(frame, target)
+    set_variable(frame, vector.name, with_component(vector, name, value, span), span)
+
+
 # ---- elements ----------------------------------------------------------------------------------
 
 
@@ -135,27 +174,33 @@ def _store(frame: Frame, place: View, value: Value, span: Span) -> None:
     wanted = place.type.element
     if isinstance(value, View) and not value.axes:
         value = views.loaded(value, value.span)
-    if wanted.dtype.kind is Kind.RECORD and isinstance(value, Items):
+    if wanted.dtype.has_fields and isinstance(value, Items):
         _other_record(wanted, value, span)
-    given = number(value, "the value")
-    if given.type != wanted and Kind.RECORD in (wanted.dtype.kind, scalar_type(given).dtype.kind):
+    given = single(value, "the value")
+    if not have_join(scalar_type(given), wanted):
         _other_record(wanted, given, span)
     stored = coerce(given, wanted)
     frame.emit(Store(place.array, place.first, stored, span, place.path))
 
 
 def _other_record(wanted: Scalar, given: Value, span: Span) -> NoReturn:
+    whole = f"a vector, {wanted}(…)" if wanted.dtype.is_vector else "a record of the same dtype"
+    if not wanted.dtype.has_fields:
+        whole = "one of its numbers, v.x"
     fail(
         "store-type",
         Label(span, f"this is `{wanted}`"),
         Label(given.span, f"and this {shown(given)}"),
-        help="store a record of the same dtype, or field by field: a[i].x = …",
+        help=f"store {whole}" + ", or field by field: a[i].x = …" * wanted.dtype.has_fields,
     )
 
 
 def augmented(frame: Frame, node: ast.AugAssign) -> None:
     """``target op= value``: the target's subscript is evaluated first, and once."""
     operator, span = BY_NODE[type(node.op)], frame.span(node)
+    if not isinstance(node.target, ast.Name) and _named_vector(frame, node.target) is not None:
+        _augmented_component(frame, node, node.target, operator)
+        return
     if not isinstance(node.target, ast.Name):
         given = _target_place(frame, node.target)
         first = tuple(_settled_index(frame, index) for index in given.first)
@@ -182,6 +227,14 @@ def augmented(frame: Frame, node: ast.AugAssign) -> None:
     frame.note_store(node.target, name)
 
 
+def _augmented_component(
+    frame: Frame, node: ast.AugAssign, target: ast.Subscript | ast.Attribute, operator: Operator
+) -> None:
+    """``v.x += value``."""
+    old, right = map(number, in_order(frame, [target, node.value]))
+    _assign_component(frame, target, binary(frame, operator, old, right, frame.span(node)))
+
+
 def _augmented_value(
     frame: Frame, operator: Operator, pair: tuple[Value, Value], span: Span
 ) -> Value:
@@ -197,7 +250,7 @@ def _target_place(frame: Frame, target: ast.expr) -> View:
         place = subscripts.place(frame, target)
     else:
         assert isinstance(target, ast.Attribute)
-        array = subscripts.array_value(frame, frame.value(target.value), target.value)
+        array = subscripts.owner_place(frame, target.value)
         place = subscripts.field_place(frame, array, target.attr, frame.span(target))
     return subscripts.writable(place, frame.span(target))
 
@@ -235,6 +288,8 @@ def _items_of(frame: Frame, target: ast.Tuple | ast.List, value: Value) -> Items
     """What is unpacked: a tuple, or as many elements of an array as there are names."""
     if isinstance(value, Items):
         return value
+    if is_vector(value):
+        return Items(tuple(components(frame, value)), value.span)
     starred = any(isinstance(t, ast.Starred) for t in target.elts)
     if isinstance(value, (Var, View)) and isinstance(value.type, Array) and not starred:
         if value.type.ndim:

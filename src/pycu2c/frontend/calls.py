@@ -21,6 +21,7 @@ from pycu2c.frontend.operations import binary, coerce, unary
 from pycu2c.frontend.printing import print_call
 from pycu2c.frontend.sequence import acts, has_effect, in_order, kept, settled
 from pycu2c.frontend.ufuncs import applied, common_type, computed_in
+from pycu2c.frontend.vectors import made
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.dtype_names import scalar_named
 from pycu2c.intrinsics.integers import FOLDING
@@ -411,6 +412,8 @@ _BUILTINS: dict[object, Callable[[Frame, ast.Call], Value]] = {
 
 
 def _conversion(frame: Frame, scalar: Scalar, node: ast.Call) -> Expr:
+    if scalar.dtype.is_vector:
+        return made(frame, scalar, node)
     operand = frame.number(_arguments(frame, node, ("x",), str(scalar))[0])
     if scalar.dtype is dtypes.BOOL:
         return cast(truth(operand), scalar)

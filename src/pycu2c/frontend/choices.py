@@ -6,7 +6,7 @@ import ast
 
 from pycu2c.frontend import operations
 from pycu2c.frontend.comparisons import conditional_truth
-from pycu2c.frontend.frame import Closure, Frame, Items, Static, Value, number
+from pycu2c.frontend.frame import Closure, Frame, Items, Static, Value, number, single
 from pycu2c.frontend.sequence import settled
 from pycu2c.frontend.variables import read, set_value
 from pycu2c.ir.construct import both, negation, scalar_type, truth
@@ -159,7 +159,7 @@ def conditional(frame: Frame, node: ast.IfExp) -> Value:
         orelse = frame.value(node.orelse)
     span = frame.span(node)
     if not then_written and not else_written and _are_numbers(then, orelse):
-        chosen = operations.choose(test, number(then), number(orelse), span)
+        chosen = operations.choose(test, single(then), single(orelse), span)
         frame.join_types[id(node)] = scalar_type(chosen)
         return chosen
     return _branched(frame, (test, span), (then, then_written), (orelse, else_written))

@@ -248,6 +248,20 @@ def shown(value: Value) -> str:
 
 def number(value: Value, what: str = "this") -> Expr:
     """The value as an expression that is a number, or an error that says what it is."""
+    e = single(value, what)
+    assert isinstance(e.type, Scalar)
+    if e.type.dtype.is_vector:
+        fail(
+            "type-needed",
+            Label(value.span, f"{what} is a vector `{e.type}`"),
+            help="vectors have no operators: write it for each component, "
+            f"{e.type}(v.x + w.x, …), or take one, v.x",
+        )
+    return e
+
+
+def single(value: Value, what: str = "this") -> Expr:
+    """The value as an expression that a variable holds: a number or a vector."""
     if isinstance(value, (Static, Closure)):
         cure = instead_of_object(value.value) if isinstance(value, Static) else "call it: f(…)"
         fail("type-needed", Label(value.span, f"{what} is {shown(value)}, not a number"), help=cure)

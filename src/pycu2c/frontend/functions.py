@@ -181,7 +181,9 @@ def _lifted(
     body += node.body if isinstance(node, ast.FunctionDef) else [_returned(node.body)]
     tree = ast.FunctionDef(name=name, args=arguments, body=body, decorator_list=[])
     ast.copy_location(tree, node)
-    return Source(frame.source.python, tree, frame.source.file, frame.source.lines)
+    names = frozenset(read.id for read in captured)
+    outer = frame.source
+    return Source(outer.python, tree, outer.file, outer.lines, captured=names)
 
 
 def _returned(value: ast.expr) -> ast.Return:

@@ -31,12 +31,18 @@ from pycu2c.operators import (
     truth,
 )
 from pycu2c.source import Span
-from pycu2c.types import WEAK_FLOAT, WEAK_INT, Scalar, int64, join, uint64
+from pycu2c.types import WEAK_FLOAT, WEAK_INT, Scalar, have_join, int64, join, uint64
 from pycu2c.values import fits
 
 
 def coerce(e: Expr, to: Scalar) -> Expr:
     """Convert an operand; a literal that the type cannot hold is an error, as in numpy."""
+    if not have_join(scalar_type(e), to):
+        fail(
+            "store-type",
+            Label(e.span, f"this is `{e.type}`, here it would become `{to}`"),
+            help="make one from the numbers: float4(v.x, v.y, 0, 1), or take one of them, v.x",
+        )
     if scalar_type(e).dtype.is_complex and not to.dtype.is_complex:
         fail(
             "store-type",
@@ -215,6 +221,13 @@ def _compare_across_signs(frame: Frame, op: Operator, left: Expr, right: Expr, s
 
 def choose(condition: Expr, then: Expr, orelse: Expr, span: Span) -> Expr:
     """``then if condition else orelse`` in the joined type."""
+    if not have_join(scalar_type(then), scalar_type(orelse)):
+        fail(
+            "join",
+            Label(then.span, f"this is `{then.type}`"),
+            Label(orelse.span, f"and this `{orelse.type}`"),
+            help="make both the same: a vector of numbers, or one component, v.x",
+        )
     common = join(scalar_type(then), scalar_type(orelse))
     then, orelse = coerce(then, common), coerce(orelse, common)
     if isinstance(condition, Const):

@@ -17,6 +17,7 @@ from pycu2c.frontend.structured import leaves, type_of
 from pycu2c.ir.nodes import Expr, Print
 from pycu2c.ir.printed import Piece, Slot, Text
 from pycu2c.types import Array, Constant, ParameterType, Scalar, Tuple
+from pycu2c.values import as_vector
 
 _CONVERSIONS = {-1: "", 115: "s", 114: "r", 97: "a"}  # as ``ast`` numbers them
 
@@ -139,6 +140,8 @@ def _sample(kind: ParameterType) -> object:
             return tuple(map(_sample, items))
         case Constant(value=value):
             return value
+        case Scalar(dtype) if dtype.is_vector:
+            return as_vector(0, dtype)
         case Scalar(dtype):
             number = np.zeros((), FLOAT32.numpy if dtype is BFLOAT16 else dtype.numpy)[()]
             return number.item() if kind.weak else number

@@ -22,8 +22,9 @@ from pycu2c.ir import construct
 from pycu2c.ir.nodes import Apply, ConstantArray, Var
 from pycu2c.nearest import did_you_mean
 from pycu2c.source import Span
-from pycu2c.types import WEAK_INT, Array, Scalar, Space
+from pycu2c.types import WEAK_INT, Array, Space
 from pycu2c.values import scalar_of
+from pycu2c.vectors import Vector
 
 
 class _Missing:
@@ -125,11 +126,13 @@ _MOST_CONSTANT_BYTES = 64 * 1024
 def constant_array(found: np.ndarray[Any, Any], name: str, span: Span) -> ConstantArray:
     """A global array as constant memory, its numbers read now."""
     row = dtypes.from_numpy(found.dtype)
-    if row is None or row.fields or not 1 <= found.ndim <= 3 or not found.size:
+    has_row = row is not None and (row.is_vector or not row.fields)
+    if row is None or not has_row or not 1 <= found.ndim <= 3 or not found.size:
         fail(
             "global-value",
             Label(span, f"an array of {found.dtype} with {found.ndim} axes"),
-            help="constant arrays hold real numbers, in 1 to 3 axes; pass others as arguments",
+            help="constant arrays hold real numbers or vectors, in 1 to 3 axes; pass others as "
+            "arguments",
         )
     if found.nbytes > _MOST_CONSTANT_BYTES:
         fail(
@@ -138,8 +141,7 @@ def constant_array(found: np.ndarray[Any, Any], name: str, span: Span) -> Consta
             help="pass the array as an argument of the kernel",
         )
     kind = Array(row, found.ndim, "C", Space.CONSTANT, found.shape)
-    element = Scalar(row)
-    values = tuple(construct.const(number, span, element) for number in found.ravel())
+    values = tuple(construct.literal(number, span) for number in found.ravel())
     return ConstantArray(Var(name, kind, span), values)
 
 
@@ -151,7 +153,7 @@ def static(found: object, span: Span) -> Value:
         return Apply(row, (), WEAK_INT, span)
     if row is not None:
         return Static(row, span)
-    if isinstance(found, (bool, int, float, complex, np.generic)):
+    if isinstance(found, (bool, int, float, complex, np.generic, Vector)):
         return _constant(found, span)
     if isinstance(found, tuple):
         names = getattr(found, "_fields", ())

@@ -24,6 +24,7 @@ from pycu2c.types import (
     Tuple,
     Type,
     Void,
+    have_join,
     join,
     leaf_types,
 )
@@ -118,7 +119,7 @@ def _assembled(parts: list[Value], names: tuple[str, ...], span: Span) -> Value:
 def joined(a: ParameterType, b: ParameterType) -> ParameterType | None:
     """The type that values of two types have where they meet; None if they have none."""
     if isinstance(a, Scalar) and isinstance(b, Scalar):
-        return join(a, b)
+        return join(a, b) if have_join(a, b) else None
     if isinstance(a, Tuple) and isinstance(b, Tuple) and len(a.items) == len(b.items):
         items = [joined(x, y) for x, y in zip(a.items, b.items)]
         found = [item for item in items if item is not None]

@@ -6,7 +6,6 @@ import ast
 from typing import NoReturn
 
 from pycu2c.diagnostics import Label, fail
-from pycu2c.dtypes import Kind
 from pycu2c.frontend import operations, scope, views
 from pycu2c.frontend.cures import (
     amount,
@@ -14,8 +13,9 @@ from pycu2c.frontend.cures import (
     instead_of_attribute,
     instead_of_global,
 )
-from pycu2c.frontend.frame import Closure, Frame, Items, Static, Value, number, shown
+from pycu2c.frontend.frame import Closure, Frame, Items, Static, Value, number, shown, single
 from pycu2c.frontend.sequence import in_order, settled
+from pycu2c.frontend.vectors import component, is_vector
 from pycu2c.frontend.views import ArrayValue, Part, Rest, Subscript
 from pycu2c.ir.construct import const, integer, scalar_type
 from pycu2c.ir.nodes import Const, Expr, Member, Pack, Stride, Var, View
@@ -26,26 +26,62 @@ from pycu2c.types import Array, Scalar, Space
 
 def subscript(frame: Frame, node: ast.Subscript) -> Value:
     """``owner[index]``: an item, a slice of a tuple, an element, a view, a field."""
-    owner = frame.value(node.value)
+    return views.read(_subscript_of(frame, frame.value(node.value), node))
+
+
+def _subscript_of(frame: Frame, owner: Value, node: ast.Subscript) -> Value:
+    """An element is a place here: a view without axes."""
     if isinstance(owner, Items):
         items = settled(frame, owner)
         assert isinstance(items, Items)
         return _item(frame, items, node)
+    if is_vector(owner):
+        return component(single(owner), key_of(frame, node), frame.span(node))
     array = array_value(frame, owner, node.value)
     given = _subscripts(frame, node.slice)
     if len(given) == 1 and isinstance(given[0], Static):
         return _key(frame, array, given[0], node)
-    return views.subscripted(array, _numbers(given), frame.span(node))
+    return views.part(array, _numbers(given), frame.span(node))
+
+
+def key_of(frame: Frame, node: ast.Subscript) -> str:
+    """The component that ``v['x']`` names."""
+    key = frame.value(node.slice)
+    if isinstance(key, Static) and isinstance(key.value, str):
+        return key.value
+    fail(
+        "index-type",
+        Label(frame.span(node), "a vector has components, not items"),
+        help="write v.x, or keep the numbers in an array: cuda.local.array",
+    )
 
 
 def place(frame: Frame, node: ast.Subscript) -> View:
     """The element that ``a[i, j]``, or field that ``a[i]['x']``, names: where to store."""
-    array = array_value(frame, frame.value(node.value), node.value)
+    array = owner_place(frame, node.value)
     given = _subscripts(frame, node.slice)
     span = frame.span(node)
     if len(given) == 1 and isinstance(given[0], Static):
         return field_place(frame, array, str(given[0].value), span)
     return element(array, _numbers(given), span)
+
+
+def owner_place(frame: Frame, node: ast.expr) -> ArrayValue:
+    """The array, record or vector in memory that a target is a part of."""
+    value = _place(frame, node)
+    if isinstance(value, View) and not value.type.dtype.has_fields:
+        value = views.read(value)
+    return array_value(frame, value, node)
+
+
+def _place(frame: Frame, node: ast.expr) -> Value:
+    match node:
+        case ast.Subscript(value=owner):
+            return _subscript_of(frame, _place(frame, owner), node)
+        case ast.Attribute(value=owner):
+            return _attribute_of(frame, _place(frame, owner), node)
+        case _:
+            return frame.value(node)
 
 
 def element(array: ArrayValue, given: list[Subscript], span: Span) -> View:
@@ -77,12 +113,12 @@ def writable(place: View, span: Span) -> View:
 def field_place(frame: Frame, array: ArrayValue, name: str, span: Span) -> View:
     """The field of one record: where to store."""
     view = views.whole(array, span)
-    if not views.is_record(view):
+    if not view.type.dtype.has_fields:
         _no_record(view, name, span)
     if view.axes:
         fail(
             "type-needed",
-            Label(span, f"`{view.type}` is an array of records"),
+            Label(span, f"`{view.type}` is an array"),
             help=f"set the field of one: a[i].{name} = …",
         )
     found = views.field_place(view, name, span)
@@ -97,6 +133,12 @@ def array_value(frame: Frame, value: Value, node: ast.expr) -> ArrayValue:
         return value
     if isinstance(value, Static):
         _not_an_array(frame, value, node)
+    if is_vector(value):
+        fail(
+            "assignment-target",
+            Label(frame.span(node), f"this `{single(value).type}` is in no variable"),
+            help="give it a name, and assign the component of that: v = …, v.x = …",
+        )
     if isinstance(value, Items):
         fail(
             "assignment-target",
@@ -251,7 +293,7 @@ def _constant(frame: Frame, node: ast.expr) -> int | None:
 
 def _key(frame: Frame, array: ArrayValue, key: Static, node: ast.Subscript) -> Value:
     """``a['x']``."""
-    found = views.field_of(array, str(key.value), frame.span(node))
+    found = views.field_place(views.whole(array, key.span), str(key.value), frame.span(node))
     if found is None:
         _no_field(array, str(key.value), key.span)
     return found
@@ -274,13 +316,18 @@ def _no_field(array: ArrayValue, name: str, span: Span) -> NoReturn:
 
 def attribute(frame: Frame, node: ast.Attribute) -> Value:
     """``owner.name``."""
-    owner = frame.value(node.value)
+    return views.read(_attribute_of(frame, frame.value(node.value), node))
+
+
+def _attribute_of(frame: Frame, owner: Value, node: ast.Attribute) -> Value:
     if isinstance(owner, Static):
         return scope.attribute(frame, owner, node.attr, node)
     if isinstance(owner, Items) and node.attr in owner.names:
         return owner.items[owner.names.index(node.attr)]
     if isinstance(owner, (Var, View)) and isinstance(owner.type, Array):
         return _array_attribute(frame, owner, node)
+    if is_vector(owner):
+        return component(single(owner), node.attr, frame.span(node))
     is_tuple = isinstance(owner, (Items, Closure))
     if node.attr in ("real", "imag") and isinstance(getattr(owner, "type", None), Scalar):
         return part_of(number(owner), node.attr, frame.span(node))
@@ -310,7 +357,7 @@ def part_of(value: Expr, name: str, span: Span) -> Expr:
 
 def _array_attribute(frame: Frame, array: ArrayValue, node: ast.Attribute) -> Value:
     span, kind = frame.span(node), views.array_type(array)
-    found = views.field_of(array, node.attr, span) if kind.dtype.kind is Kind.RECORD else None
+    found = views.field_place(views.whole(array, span), node.attr, span)
     if found is not None:
         return found
     axes: list[Expr] = [views.length(array, axis, span) for axis in range(kind.ndim)]

@@ -18,8 +18,8 @@ from pycu2c.frontend.frame import (
     Unknown,
     Value,
     is_fresh,
-    number,
     shown,
+    single,
 )
 from pycu2c.frontend.operations import coerce
 from pycu2c.frontend.sequence import is_steady, kept, with_inside
@@ -28,7 +28,7 @@ from pycu2c.ir.construct import scalar_type
 from pycu2c.ir.nodes import Assign, Const, Expr, Var, View
 from pycu2c.ir.walk import expressions, with_children
 from pycu2c.source import Span
-from pycu2c.types import Array
+from pycu2c.types import Array, have_join
 
 
 def set_value(frame: Frame, name: str, value: Value, span: Span) -> None:
@@ -47,12 +47,15 @@ def set_value(frame: Frame, name: str, value: Value, span: Span) -> None:
         case _ if isinstance(value.type, Array):
             bind(frame, name, value, span)
         case _:
-            set_variable(frame, name, number(value, "the value"), span)
+            set_variable(frame, name, single(value, "the value"), span)
 
 
 def set_variable(frame: Frame, name: str, value: Expr, span: Span) -> None:
     """``name = value`` in the type that the variable has where its values meet."""
     if name in frame.bound:
+        _two_kinds(frame, name, value, span)
+    known = frame.types.get(name)
+    if known is not None and not have_join(known, scalar_type(value)):
         _two_kinds(frame, name, value, span)
     joined = frame.assigned(name, scalar_type(value), span)
     frame.emit(Assign(Var(name, joined, span), coerce(value, joined), span))

@@ -12,6 +12,7 @@ from typing import NoReturn, TypeAlias
 from pycu2c.diagnostics import Label, fail
 from pycu2c.dtypes import Kind
 from pycu2c.frontend.cures import amount, indices_of
+from pycu2c.frontend.frame import Value
 from pycu2c.frontend.operations import to_whole
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.subscripts import (
@@ -79,14 +80,19 @@ def whole(array: ArrayValue, span: Span) -> View:
 def subscripted(array: ArrayValue, given: list[Subscript], span: Span) -> Expr:
     """``array[given]``: the element if there is an index for each axis, else a view. An element
     that is a record is a view too: it stands for the place."""
+    place = part(array, given, span)
+    return place if place.axes or is_record(place) else loaded(place, span)
+
+
+def part(array: ArrayValue, given: list[Subscript], span: Span) -> View:
+    """``array[given]`` as a place: an element is a view without axes."""
     kind = array_type(array)
     items = _spread(given, kind, span)
     check(items, kind)
     indices = [item for item in items if not isinstance(item, (Part, Rest))]
     if len(indices) < kind.ndim or is_record(array):
         return _view(whole(array, span), items, span)
-    place = element(array, tuple(indices), span)
-    return loaded(place, span)
+    return element(array, tuple(indices), span)
 
 
 def element(array: ArrayValue, indices: tuple[Expr, ...], span: Span) -> View:
@@ -314,18 +320,16 @@ def is_record(array: ArrayValue) -> bool:
     return array_type(array).dtype.kind is Kind.RECORD
 
 
-def field_of(array: ArrayValue, name: str, span: Span) -> Expr | None:
-    """``array.name`` of a record, or of all records of an array; None if there is no such field."""
-    inner = field_place(whole(array, span), name, span)
-    if inner is None:
-        return None
-    return inner if inner.axes or is_record(inner) else loaded(inner, span)
+def read(value: Value) -> Value:
+    """A place as the value there is: what is no array and no record is read from it."""
+    is_element = isinstance(value, View) and not value.axes and not is_record(value)
+    return loaded(value, value.span) if isinstance(value, View) and is_element else value
 
 
 def field_place(view: View, name: str, span: Span) -> View | None:
-    """A field as a place; None if there is no such field."""
+    """``array.name`` of a record, or of all records of an array; None if there is no such field."""
     found = view.type.dtype.field(name)
-    if found is None:
+    if found is None or not view.type.dtype.has_fields:
         return None
     layout: Layout = "A" if view.axes else "C"
     kind = Array(found.dtype, len(view.axes), layout)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeAlias
 
+from pycu2c.dtypes import VECTORS
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.registry import Intrinsic
+from pycu2c.types import Scalar
 
-Member: TypeAlias = "Intrinsic | Namespace"
+Member: TypeAlias = "Intrinsic | Namespace | Scalar"  # the scalars are types of vectors
 
 
 class Namespace:
@@ -47,7 +49,10 @@ def grown(prefix: str) -> Namespace:
     return Namespace(prefix, below)
 
 
-CUDA = grown("cuda")
+CUDA = Namespace(
+    "cuda",
+    members(grown("cuda")) | {name: Scalar(row) for name, row in VECTORS.items()},
+)
 
 
 def find(path: str) -> Member | None:
@@ -55,4 +60,4 @@ def find(path: str) -> Member | None:
     member: object = CUDA
     for name in path.split("."):
         member = members(member).get(name) if isinstance(member, Namespace) else None
-    return member if isinstance(member, (Intrinsic, Namespace)) else None
+    return member if isinstance(member, (Intrinsic, Namespace, Scalar)) else None

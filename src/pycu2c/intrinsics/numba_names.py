@@ -23,7 +23,8 @@ def numba_name(value: object) -> Member | None:
 def numba_type(value: object) -> Scalar | Array | None:
     """Our type for ``numba.float32`` or ``numba.int32[:, ::1]``; None for anything else."""
     if not type(value).__module__.startswith("numba."):
-        return None
+        vector = numba_name(value) if isinstance(value, type) else None
+        return vector if isinstance(vector, Scalar) else None
     element = getattr(value, "dtype", None)
     ndim, layout = getattr(value, "ndim", None), getattr(value, "layout", None)
     if element is None:

@@ -52,10 +52,13 @@ def integer(value: int, span: Span) -> Const:
 
 
 def literal(value: object, span: Span) -> Expr:
-    """Any number that a program writes; a complex one is packed of its parts."""
+    """Any number that a program writes; a complex one is packed of its parts, as a vector is."""
     kind = scalar_of(value)
     assert kind is not None
     number: Any = value
+    if kind.dtype.is_vector:
+        fields = kind.dtype.fields
+        return Pack(tuple(const(number[f.name], span, Scalar(f.dtype)) for f in fields), kind, span)
     if not kind.dtype.is_complex:
         return const(number, span, kind)
     part = Scalar(kind.dtype.real, kind.weak)
@@ -64,7 +67,7 @@ def literal(value: object, span: Span) -> Expr:
 
 
 def zero(kind: Scalar, span: Span) -> Expr:
-    """The 0 of a type; of complex numbers and records, of each part."""
+    """The 0 of a type; of complex numbers, vectors and records, of each part."""
     if not kind.dtype.fields:
         return const(0, span, kind)
     weak = kind.weak and kind.dtype.is_complex

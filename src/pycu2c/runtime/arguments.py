@@ -21,7 +21,7 @@ from pycu2c.diagnostics import LaunchError
 from pycu2c.dtypes import DType, Kind
 from pycu2c.ir.nodes import Parameter, Part
 from pycu2c.types import Array, Scalar
-from pycu2c.values import Number, convert, scalar_of
+from pycu2c.values import Number, as_vector, convert, scalar_of
 
 MOST_AXES = 3
 
@@ -116,7 +116,7 @@ def _of_interface(
     data = interface.get("data")
     if not isinstance(data, tuple):
         raise LaunchError(f"{name} does not say where its data lies: pass numpy.asarray({name})")
-    row = _dtype(np.dtype(interface["typestr"]), name)
+    row = _dtype(_numpy_dtype(interface), name)
     shape = tuple(map(operator.index, interface["shape"]))
     packed = _packed_strides(shape, row.size)
     strides = tuple(map(operator.index, interface.get("strides") or packed))
@@ -133,6 +133,13 @@ def _of_interface(
     )
     _check_places(described, name)
     return described
+
+
+def _numpy_dtype(interface: Mapping[str, Any]) -> np.dtype[Any]:
+    """Of a structured dtype the type's string tells the size, and the description its fields."""
+    dtype = np.dtype(interface["typestr"])
+    fields = interface.get("descr")
+    return np.dtype([tuple(f) for f in fields]) if fields and dtype.kind == "V" else dtype
 
 
 def _packed_strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
@@ -156,7 +163,7 @@ def _dtype(dtype: np.dtype[Any], name: str) -> DType:
 
 
 def _check_places(array: ArrayArgument, name: str) -> None:
-    """Kernels count in elements: each must lie at a multiple of its size."""
+    """Kernels count in elements: each must lie where its type may, whole elements apart."""
     itemsize = array.dtype.size
     if not 1 <= len(array.shape) <= MOST_AXES:
         cure = f": pass {name}[()] for a number or {name}.reshape(1)" if not array.shape else ""
@@ -164,10 +171,16 @@ def _check_places(array: ArrayArgument, name: str) -> None:
             f"{name} has {len(array.shape)} axes, and arrays of kernels have 1 to {MOST_AXES}{cure}"
         )
     steps = [] if array.contiguous else _steps(array)
-    if array.address % array.dtype.alignment or any(step % itemsize for step in steps):
+    if array.address % array.dtype.alignment:
         raise LaunchError(
-            f"{name} has elements that do not lie at multiples of their size "
-            f"({itemsize} bytes): pass numpy.ascontiguousarray({name}) or a copy"
+            f"{name} does not begin at a multiple of {array.dtype.alignment} bytes, as memory of "
+            f"{array.dtype} must: pass a copy, as .copy() makes one"
+        )
+    odd = [step for step in steps if step % itemsize]
+    if odd:
+        raise LaunchError(
+            f"{name} has elements of {itemsize} bytes in steps of {odd[0]} bytes, which is not a "
+            "multiple: pass a copy, as .copy() makes one"
         )
 
 
@@ -185,6 +198,7 @@ class Layout:
 
     parameters: tuple[Parameter, ...]
     struct: struct.Struct
+    sizes: tuple[int, ...]
     alignments: tuple[int, ...]
     special: bool = False  # whether some values are not packed as they are
 
@@ -192,8 +206,8 @@ class Layout:
     def offsets(self) -> tuple[int, ...]:
         """Where each parameter starts."""
         offsets, end = [], 0
-        for size in self.alignments:  # every parameter is as long as its alignment
-            start = -(-end // size) * size
+        for size, alignment in zip(self.sizes, self.alignments):
+            start = -(-end // alignment) * alignment
             offsets.append(start)
             end = start + size
         return tuple(offsets)
@@ -203,25 +217,36 @@ def layout_of(parameters: Sequence[Parameter]) -> Layout:
     """The layout of a flat parameter list (after ``passes/flatten``)."""
     formats = [_format(p) for p in parameters]
     sizes = tuple(struct.calcsize(f"@{f}") for f in formats)
+    alignments = tuple(map(_alignment, parameters, sizes))
     padded, end = "@", 0
-    for text, size in zip(formats, sizes):  # struct does not align pairs of floats as CUDA does
-        gap = -end % size
+    for text, size, alignment in zip(formats, sizes, alignments):  # struct knows no vectors
+        gap = -end % alignment
         padded += f"{gap}x{text}" if gap else text
         end += gap + size
-    special = any(p.type.dtype in _SPECIAL for p in parameters if isinstance(p.type, Scalar))
-    return Layout(tuple(parameters), struct.Struct(padded), sizes, special)
+    special = any(_is_special(p) for p in parameters)
+    return Layout(tuple(parameters), struct.Struct(padded), sizes, alignments, special)
 
 
-_SPECIAL = (dtypes.COMPLEX64, dtypes.COMPLEX128, dtypes.BFLOAT16)
+def _alignment(parameter: Parameter, size: int) -> int:
+    is_number = parameter.part is Part.VALUE and isinstance(parameter.type, Scalar)
+    return parameter.type.dtype.alignment if is_number else size
+
+
+def _is_special(parameter: Parameter) -> bool:
+    dtype = parameter.type.dtype
+    return parameter.part is Part.VALUE and bool(dtype.fields or dtype is dtypes.BFLOAT16)
 
 
 def _spread(layout: Layout, values: list[Any]) -> list[Any]:
-    """What struct has no letter for: complex numbers as two floats, bfloat16 as its bits."""
+    """What struct has no letter for: complex numbers as two floats, vectors as their components,
+    bfloat16 as its bits."""
     out: list[Any] = []
     for parameter, value in zip(layout.parameters, values):
         kind = parameter.type
         if parameter.part is not Part.VALUE or not isinstance(kind, Scalar):
             out.append(value)
+        elif kind.dtype.is_vector:
+            out += [part.item() for part in as_vector(value, kind.dtype)]
         elif kind.dtype.is_complex:
             number = complex(value)
             out += [number.real, number.imag]
@@ -250,13 +275,11 @@ def _format(parameter: Parameter) -> str:
 def pack(layout: Layout, arguments: Sequence[Argument], addresses: Sequence[int]) -> bytes:
     """The bytes of a launch. ``addresses[i]`` is where argument ``i`` lies, if it is an array."""
     values = [_value(p, arguments, addresses) for p in layout.parameters]
-    if layout.special:
-        values = _spread(layout, values)
     try:
-        return layout.struct.pack(*values)
+        return layout.struct.pack(*(_spread(layout, values) if layout.special else values))
     except (struct.error, OverflowError, TypeError):  # the rare ones that need a conversion
-        pairs = zip(layout.parameters, values)
-        return layout.struct.pack(*[_converted(p, value) for p, value in pairs])
+        converted = [_converted(p, value) for p, value in zip(layout.parameters, values)]
+        return layout.struct.pack(*_spread(layout, converted))
 
 
 def _value(parameter: Parameter, arguments: Sequence[Argument], addresses: Sequence[int]) -> Number:
@@ -275,7 +298,7 @@ def _value(parameter: Parameter, arguments: Sequence[Argument], addresses: Seque
 
 def _converted(parameter: Parameter, value: Number) -> Number:
     """A number as its parameter has it, if nothing is lost."""
-    if parameter.part is not Part.VALUE:
+    if parameter.part is not Part.VALUE or parameter.type.dtype.fields:
         return value
     assert isinstance(parameter.type, Scalar)
     plain: bool | int | float = value.item() if isinstance(value, np.generic) else value

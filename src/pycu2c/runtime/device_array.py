@@ -33,6 +33,7 @@ class DeviceArray:
         return {
             "shape": self.shape,
             "typestr": self.dtype.str,
+            "descr": self.dtype.descr,
             "data": (self.address, False),
             "strides": None,
             "stream": None,

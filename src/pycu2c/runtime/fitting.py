@@ -65,6 +65,8 @@ def _holds(wanted: Scalar, argument: Argument) -> bool:
     assert own is not None
     if own.dtype.is_complex and not wanted.dtype.is_complex:
         return False
+    if own.dtype.is_vector or wanted.dtype.is_vector:
+        return own == wanted
     if wanted.dtype.is_complex:
         return own.weak or complex(wanted(argument)) == complex(argument)
     if wanted.dtype.is_float:
@@ -75,6 +77,12 @@ def _holds(wanted: Scalar, argument: Argument) -> bool:
 
 
 def _array_cure(own: ParameterType, wanted: Array) -> str:
+    if wanted.dtype.is_vector and (not isinstance(own, Array) or own.dtype != wanted.dtype):
+        count, part = len(wanted.dtype.fields), wanted.dtype.fields[0].dtype
+        return (
+            f": pass an array of dtype pycu2c.{wanted.dtype}.numpy, or one of {part} with "
+            f"{wanted.ndim + 1} axes, the last of them of length {count} and contiguous"
+        )
     if not isinstance(own, Array):
         return f": pass an array, numpy.array([…], numpy.{wanted.dtype})"
     if own.dtype != wanted.dtype:

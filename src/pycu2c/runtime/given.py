@@ -15,7 +15,9 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
+from pycu2c import vector_types
 from pycu2c.diagnostics import LaunchError
+from pycu2c.dtypes import Kind
 from pycu2c.intrinsics.dtype_names import scalar_named
 from pycu2c.runtime.arguments import Argument, describe
 from pycu2c.types import NONE, Constant, ParameterType, Scalar, Signature, Tuple, leaf_paths
@@ -38,10 +40,10 @@ def taken_apart(values: Sequence[object], names: Sequence[str]) -> Given:
 
 def _taken(value: Any, name: str, leaves: list[Argument]) -> ParameterType:
     """The type of one value; its leaves are appended."""
-    if isinstance(value, np.void) and value.dtype.names:
+    scalar = scalar_of(value)
+    if isinstance(value, np.void) and value.dtype.names and not _is_vector(scalar):
         fields = [_by_value(value[field]) for field in value.dtype.names]
         return _tuple(fields, value.dtype.names, name, leaves)
-    scalar = scalar_of(value)
     if scalar is not None:
         leaves.append(value)
         return scalar
@@ -57,6 +59,10 @@ def _taken(value: Any, name: str, leaves: list[Argument]) -> ParameterType:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return _of_dataclass(value, name, leaves)
     _refuse(value, name)
+
+
+def _is_vector(scalar: Scalar | None) -> bool:
+    return scalar is not None and scalar.dtype.is_vector
 
 
 def item_name(name: str, step: str) -> str:
@@ -110,8 +116,12 @@ def _constant(value: object) -> Constant | None:
     if isinstance(value, _FUNCTIONS) or hasattr(value, "__pycu2c_device__"):
         return Constant(value)
     scalar: Scalar | None = scalar_named(value)
+    if scalar is None or scalar.dtype.kind is Kind.RECORD:
+        return None
+    if scalar.dtype.is_vector:
+        return Constant(getattr(vector_types, scalar.dtype.name))
     # numpy makes a dtype anew for each request; its scalar class is one object
-    return None if scalar is None else Constant(scalar.dtype.numpy.type)
+    return Constant(scalar.dtype.numpy.type)
 
 
 def _refuse(value: object, name: str) -> NoReturn:

@@ -26,6 +26,7 @@ from pycu2c.runtime.cpu import CpuKernel
 from pycu2c.runtime.cuda import CudaKernel
 from pycu2c.runtime.given import put_together
 from pycu2c.types import Scalar
+from pycu2c.values import as_vector
 
 CAPACITY = 1 << 20  # words of a log: 8 MiB
 Words: TypeAlias = npt.NDArray[np.uint64]
@@ -146,6 +147,8 @@ def _number(kind: Scalar, raw: bytes) -> Any:
     if kind.dtype is dtypes.BFLOAT16:
         return _bfloat16(raw)
     value = np.frombuffer(raw, kind.dtype.numpy)[0]
+    if kind.dtype.is_vector:
+        return as_vector(value, kind.dtype)
     return value.item() if kind.weak else value
 
 

@@ -36,6 +36,7 @@ from pycu2c.types import (
     join,
 )
 from pycu2c.values import Number, convert, scalar_of
+from pycu2c.vectors import Vector, vector
 
 Steps: TypeAlias = Generator[None, None, Any]  # yields where the thread waits for its block
 
@@ -65,14 +66,23 @@ def _like(old: tuple[Any, ...], items: list[Any]) -> tuple[Any, ...]:
 
 def attribute(owner: Any, name: str) -> Any:
     """An attribute; the field of a record, or of all records of an array."""
+    return _plain(field(owner, name))
+
+
+def field(owner: Any, name: str) -> Any:
+    """The same where it lies: a vector is not read from its array."""
     if isinstance(owner, (np.void, np.ndarray)) and name in (owner.dtype.names or ()):
-        return _plain(owner[name])
+        return owner[name]
     return read(static(getattr(owner, name)))
 
 
 def _plain(found: Any) -> Any:
-    """A number as a scalar, not as an array without axes."""
-    return found[()] if isinstance(found, np.ndarray) and not found.ndim else found
+    """A number as a scalar, not as an array without axes; a vector as a value of its own."""
+    scalar = found[()] if isinstance(found, np.ndarray) and not found.ndim else found
+    if not isinstance(scalar, np.void):
+        return scalar
+    kind = type_of(scalar)
+    return convert(scalar, kind) if kind.dtype.is_vector else scalar
 
 
 def is_data(found: object) -> bool:
@@ -147,10 +157,25 @@ def sliced(*bounds: Any) -> slice:
 
 
 def load(owner: Any, index: Any, where: str) -> Any:
+    return _plain(part(owner, index, where))
+
+
+def part(owner: Any, index: Any, where: str) -> Any:
+    """An element or field where it lies: a vector is not read from its array."""
     try:
-        return _plain(owner[subscript(index)])
+        return owner[subscript(index)]
     except IndexError as error:
         raise IndexError(f"{where}: {error}") from None
+
+
+def with_component(value: Any, name: str, new: Any, where: str) -> Any:
+    """What a variable holds after ``v.x = new``: another vector; a record changes itself."""
+    if not isinstance(value, Vector):
+        store(value, name, new, where)
+        return value
+    fields = value.row.fields
+    parts = [convert(new if f.name == name else value[f.name], Scalar(f.dtype)) for f in fields]
+    return vector(value.row, parts)
 
 
 def iterated(value: Any) -> Any:
@@ -161,7 +186,7 @@ def iterated(value: Any) -> Any:
 def store(array: Any, index: Any, value: Any, where: str) -> None:
     """Convert as ``ndarray.astype`` does, and assign."""
     try:
-        if isinstance(value, np.void) or scalar_of(value) is None:
+        if isinstance(value, (np.void, Vector)) or scalar_of(value) is None:
             array[subscript(index)] = value
         else:
             array[subscript(index)] = convert(value, _element(array, index))
@@ -318,8 +343,19 @@ def builtin(value: object) -> Callable[..., Any] | None:
         return None
 
 
-def conversion(scalar: Scalar) -> Callable[[Any], Any]:
-    """``float32(x)``."""
+def _made(scalar: Scalar, given: tuple[Any, ...]) -> Vector:
+    """``float4(v, z, w)``: components are converted as by ``float32(x)``."""
+    parts = [p for value in given for p in (value if isinstance(value, Vector) else (value,))]
+    fields = scalar.dtype.fields
+    return vector(
+        scalar.dtype, [convert(p, Scalar(f.dtype)) for p, f in zip(parts, fields, strict=True)]
+    )
+
+
+def conversion(scalar: Scalar) -> Callable[..., Any]:
+    """``float32(x)``, ``float4(x, y, z, w)``."""
+    if scalar.dtype.is_vector:
+        return lambda *parts: _made(scalar, parts)
     if scalar.dtype.kind is Kind.BOOL:
         return lambda x: np.bool_(bool(x))
     return lambda x: convert(x, scalar)

@@ -51,6 +51,7 @@ class ExpressionRewriter:
         self.namespace: dict[str, Any] = {}
         code = source.python.__code__
         self.locals: set[str] = set(code.co_varnames + code.co_cellvars)
+        self.own = frozenset(self.locals)  # those that code where it stands can assign
         self.temporaries = 0
         self.waits = True  # whether the code may wait for other threads where it stands
 
@@ -78,12 +79,12 @@ class ExpressionRewriter:
     @contextmanager
     def inside(self, names: set[str] | frozenset[str]) -> Iterator[None]:
         """Code of an inner scope: its names are locals, and it cannot wait for other threads."""
-        outer = self.locals, self.waits
-        self.locals, self.waits = self.locals | names, False
+        outer = self.locals, self.own, self.waits
+        self.locals, self.own, self.waits = self.locals | names, frozenset(names), False
         try:
             yield
         finally:
-            self.locals, self.waits = outer
+            self.locals, self.own, self.waits = outer
 
     # ---- expressions ----
 

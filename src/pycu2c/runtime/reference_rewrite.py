@@ -19,7 +19,7 @@ from pycu2c.frontend.bindings import bindings, bound_name, parameters
 from pycu2c.intrinsics.dtype_names import scalar_named
 from pycu2c.operators import BY_NODE
 from pycu2c.runtime import reference_calls as calls
-from pycu2c.runtime.reference_expressions import Callee, ExpressionRewriter, place
+from pycu2c.runtime.reference_expressions import UNKNOWN, Callee, ExpressionRewriter, place
 from pycu2c.runtime.reference_floats import Inferred
 from pycu2c.source import Source
 from pycu2c.types import Scalar
@@ -175,16 +175,43 @@ class _Rewriter(ExpressionRewriter):
         match target:
             case ast.Name():
                 return [self.assign_name(target, value)]
-            case ast.Subscript(value=array, slice=index):
-                element = self.expression(array), self.index(index)
-                return [ast.Expr(self.do(calls.store, *element, value, self.where(target)))]
-            case ast.Attribute(value=owner, attr=name):
-                field = self.expression(owner), ast.Constant(name)
-                return [ast.Expr(self.do(calls.store, *field, value, self.where(target)))]
+            case ast.Subscript() | ast.Attribute():
+                owner = self.place(target.value)
+                return [self.assign_part(owner, self.part_of(target), value, target)]
             case ast.Tuple(elts=items) | ast.List(elts=items):
                 return self.unpacked(items, value)
             case _:
                 raise calls.Outside("a kernel assigns to names, elements and tuples of these")
+
+    def part_of(self, target: ast.Subscript | ast.Attribute) -> ast.expr:
+        """Which part of its owner a target is: an index, or the name of a field."""
+        if isinstance(target, ast.Attribute):
+            return ast.Constant(target.attr)
+        return self.index(target.slice)
+
+    def assign_part(
+        self, owner: ast.expr, part: ast.expr, value: ast.expr, at: ast.AST
+    ) -> ast.stmt:
+        """``a[i] = value``, ``a[i].x = value``; ``v.x = value`` gives ``v`` another vector."""
+        if not self.is_own(owner):
+            return ast.Expr(self.do(calls.store, owner, part, value, self.where(at)))
+        assert isinstance(owner, ast.Name)
+        new = self.do(calls.with_component, owner, part, value, self.where(at))
+        return ast.Assign([ast.Name(owner.id, ast.Store())], new)
+
+    def is_own(self, owner: ast.expr) -> bool:
+        """Whether a part's owner is a variable that can be given another value."""
+        return isinstance(owner, ast.Name) and owner.id in self.own
+
+    def place(self, node: ast.expr) -> ast.expr:
+        """What a target is a part of, where it lies."""
+        match node:
+            case ast.Subscript(value=owner):
+                return self.do(calls.part, self.place(owner), self.part_of(node), self.where(node))
+            case ast.Attribute(value=owner) if self.known(node) is UNKNOWN:
+                return self.do(calls.field, self.place(owner), self.part_of(node))
+            case _:
+                return self.expression(node)
 
     def unpacked(self, items: list[ast.expr], value: ast.expr) -> list[ast.stmt]:
         """Python unpacks into temporaries; then each target gets its own."""
@@ -209,16 +236,20 @@ class _Rewriter(ExpressionRewriter):
         if isinstance(target, ast.Name):
             old: ast.expr = ast.Name(target.id, ast.Load())
             return [self.assign_name(target, self.do(combine, old, right))]
-        owner, index, where = self.temporary(), self.temporary(), self.where(target)
-        element = (ast.Name(owner, ast.Load()), ast.Name(index, ast.Load()))
-        old = self.do(calls.load, *element, where)
         assert isinstance(target, (ast.Subscript, ast.Attribute))
-        at = ast.Constant(target.attr) if isinstance(target, ast.Attribute) else None
-        return [
-            ast.Assign([ast.Name(owner, ast.Store())], self.expression(target.value)),
-            ast.Assign([ast.Name(index, ast.Store())], at or self.index(target.slice)),  # type: ignore[union-attr]
-            ast.Expr(self.do(calls.store, *element, self.do(combine, old, right), where)),
-        ]
+        owner, at = self.place(target.value), self.part_of(target)
+        first: list[ast.stmt] = []
+        if not self.is_own(owner):
+            owner = self.kept(owner, first)
+        part = self.kept(at, first)
+        old = self.do(calls.load, owner, part, self.where(target))
+        return [*first, self.assign_part(owner, part, self.do(combine, old, right), target)]
+
+    def kept(self, value: ast.expr, written: list[ast.stmt]) -> ast.expr:
+        """A value in a temporary."""
+        name = self.temporary()
+        written.append(ast.Assign([ast.Name(name, ast.Store())], value))
+        return ast.Name(name, ast.Load())
 
     def loop(self, node: ast.For) -> list[ast.stmt]:
         """``for`` over what Python can, with the targets in their variables' types."""

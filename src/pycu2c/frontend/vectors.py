@@ -1,0 +1,90 @@
+"""CUDA's vectors: put together from components, taken apart, one component replaced.
+
+A vector is a value: two names never mean one vector, and ``v.x = 1`` gives ``v`` another value.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import NoReturn
+
+from pycu2c.diagnostics import Label, fail
+from pycu2c.frontend.binding_arguments import given_values
+from pycu2c.frontend.frame import Closure, Frame, Items, Static, Value, number
+from pycu2c.frontend.operations import coerce
+from pycu2c.frontend.sequence import kept
+from pycu2c.ir.construct import scalar_type
+from pycu2c.ir.nodes import Expr, Member, Pack, Var
+from pycu2c.nearest import did_you_mean
+from pycu2c.source import Span
+from pycu2c.types import Scalar
+
+
+def is_vector(value: Value) -> bool:
+    """Whether a value is a vector, not a number, a tuple or an array."""
+    if isinstance(value, (Static, Items, Closure)) or not isinstance(value.type, Scalar):
+        return False
+    return value.type.dtype.is_vector
+
+
+def made(frame: Frame, kind: Scalar, node: ast.Call) -> Expr:
+    """``float4(x, y, z, w)``, ``float4(v, z, w)``: a vector counts as its components."""
+    given = given_values(frame, node)
+    named = [place for name, _, place in given if name is not None]
+    if named:
+        fail(
+            "argument-count",
+            Label(named[0], f"{kind} takes its components by position"),
+            help=f"write {kind}({', '.join(f.name for f in kind.dtype.fields)})",
+        )
+    parts: list[Expr] = []
+    for _, value, _ in given:
+        parts += components(frame, value) if is_vector(value) else [number(value)]
+    fields = kind.dtype.fields
+    if len(parts) != len(fields):
+        fail(
+            "argument-count",
+            Label(frame.span(node), f"{len(parts)} components are given"),
+            help=f"{kind} takes {len(fields)}: numbers, or vectors that have as many in all",
+        )
+    converted = tuple(coerce(e, Scalar(f.dtype)) for e, f in zip(parts, fields))
+    return Pack(converted, kind, frame.span(node))
+
+
+def components(frame: Frame, value: Value) -> list[Expr]:
+    """The numbers of a vector, which is evaluated once."""
+    if isinstance(value, Pack):
+        return list(value.parts)
+    vector = value if isinstance(value, Var) else kept(frame, value, "vector")
+    assert isinstance(vector, Var)
+    return [
+        Member(vector, f.name, Scalar(f.dtype), value.span)
+        for f in scalar_type(vector).dtype.fields
+    ]
+
+
+def component(vector: Expr, name: str, span: Span) -> Expr:
+    """``v.x``."""
+    found = scalar_type(vector).dtype.field(name)
+    if found is None:
+        _no_component(vector, name, span)
+    return Member(vector, name, Scalar(found.dtype), span)
+
+
+def with_component(vector: Var, name: str, new: Expr, span: Span) -> Expr:
+    """The vector that ``v`` is after ``v.x = new``."""
+    component(vector, name, span)  # there is one
+    parts = [
+        coerce(new, Scalar(f.dtype)) if f.name == name else component(vector, f.name, span)
+        for f in scalar_type(vector).dtype.fields
+    ]
+    return Pack(tuple(parts), scalar_type(vector), span)
+
+
+def _no_component(vector: Expr, name: str, span: Span) -> NoReturn:
+    names = [f.name for f in scalar_type(vector).dtype.fields]
+    fail(
+        "name",
+        Label(span, f"`{vector.type}` has no component `{name}`"),
+        help=did_you_mean(name, names, f"its components are {', '.join(names)}"),
+    )
