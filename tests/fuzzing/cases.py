@@ -23,6 +23,7 @@ from fuzzing import (
     operations,
     structured,
     together,
+    vectors,
 )
 from fuzzing.expressions import type_name
 from fuzzing.numbers import array_text, dtype_text, element_text, scalar_text
@@ -45,7 +46,8 @@ Dim3 = tuple[int, int, int]
 
 # importing them fills the tables
 ROOMS = (
-    operations, functions, numpy_functions, control, together, constructs, structured, devices
+    operations, functions, numpy_functions, control, together, constructs, structured, devices,
+    vectors,
 )  # fmt: skip
 
 _LAUNCHES: tuple[tuple[Dim3, Dim3], ...] = (
