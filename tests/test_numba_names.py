@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import pycu2c
 from launching import run
 from pycu2c import kernel
 
@@ -16,6 +17,7 @@ from numba import (  # noqa: E402
     float32,
     int32,
 )
+from numba.cuda import float4  # noqa: E402
 from numba.cuda import grid as place  # noqa: E402
 
 
@@ -77,3 +79,21 @@ def test_a_signature_of_numba_may_come_first(given):
         out[cuda.grid(1)] = value
 
     assert str(filled.signature) == "(float32[:], int32)"
+
+
+@kernel
+def vectors(a, out):
+    tile = cuda.shared.array(4, cuda.float32x4)
+    i = cuda.grid(1)
+    tile[i] = a[i]
+    cuda.syncthreads()
+    v = tile[3 - i]
+    out[i] = cuda.float4(v.x, cuda.float2(v.y, i), float4(v).w)
+
+
+def test_vectors(target):
+    a = np.arange(16, dtype=np.float32).view(pycu2c.float4.numpy)
+    found = run(vectors, (1, 4), [a, np.zeros_like(a)], target)[1]
+    np.testing.assert_array_equal(found["x"], a["x"][::-1])
+    np.testing.assert_array_equal(found["z"], np.arange(4))
+    np.testing.assert_array_equal(found["w"], a["w"][::-1])
