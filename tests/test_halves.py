@@ -11,7 +11,7 @@ import pytest
 
 from conftest import TARGETS
 from launching import run
-from pycu2c import bfloat16, cuda, float16, kernel
+from pycu2c import bfloat16, cuda, device, float16, kernel
 from pycu2c.toolchain import cc, nvrtc
 
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
@@ -119,3 +119,20 @@ def test_compilers_take_it_and_fuse_nothing(kind: Any, arch: str) -> None:
         assert "add.rn.bf16" in ptx
     assert "fma.rn.f16" not in ptx
     assert cc.check_warnings(mixed.inspect("c", types)) == ""
+
+
+@device
+def noted(log, value):
+    log[0] = log[0] * 10 + value
+    return float16(value)
+
+
+def test_operands_are_evaluated_from_left_to_right(target: str) -> None:
+    @kernel
+    def ordered(log, out):
+        out[0] = noted(log, 1) + noted(log, 2) * noted(log, 3) - noted(log, 4) ** 2
+        out[1] = -noted(log, 5) / noted(log, 6)
+
+    found = run(ordered, (1, 1), [np.zeros(1, np.int64), np.zeros(2, np.float16)], target)
+    assert found[0][0] == 123456
+    assert found[1].tolist() == [1 + 2 * 3 - 4**2, np.float16(-5) / np.float16(6)]
