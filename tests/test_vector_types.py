@@ -28,6 +28,7 @@ from pycu2c.dtypes import record as record_row
 from pycu2c.emit.records import definition
 from pycu2c.intrinsics.dtype_names import scalar_named
 from pycu2c.toolchain import cc, nvrtc
+from pycu2c.types import Array as ArrayType
 from pycu2c.types import Scalar
 
 ROWS = sorted(VECTOR_OF.values(), key=lambda row: row.name)
@@ -159,6 +160,34 @@ def test_a_vector_is_one_access_to_memory(kind: Any, width: str) -> None:
     assert len(loads) == len(stores) == 1
     assert loads[0].startswith(f"ld.global.{width}.")
     assert stores[0].startswith(f"st.global.{width}.")
+
+
+def test_records_keep_the_layout_that_numpy_gives_their_vectors() -> None:
+    aligned = np.dtype([("flag", "i1"), ("at", float2.numpy), ("to", double2.numpy)], align=True)
+    packed = np.dtype([("flag", "i1"), ("at", float4.numpy), ("to", double2.numpy)])
+    rows = [from_numpy(dtype) for dtype in (aligned, packed)]
+    assert [f.offset for row in rows if row for f in row.fields] == [0, 4, 16, 0, 1, 17]
+    types = tuple(ArrayType(row, 1, "C") for row in rows if row)
+    checks = [
+        f"static_assert(__builtin_offsetof({row.short}, {f.name}) == {f.offset});"
+        f"static_assert(sizeof({row.short}) == {row.size});"
+        for row in rows
+        if row
+        for f in row.fields
+    ]
+    text = kernel(of_records).inspect("cuda", types) + "\n".join(checks)
+    assert nvrtc.compile(text, "of_records", "sm_80", cache=False).log.strip("\0\n ") == ""
+    c_checks = "\n".join(checks).replace("(__builtin_offsetof(", "(__builtin_offsetof(struct ")
+    c_checks = c_checks.replace("static_assert", "_Static_assert").replace(
+        "sizeof(", "sizeof(struct "
+    )
+    c_checks = c_checks.replace(");", ', "");')
+    assert cc.check_warnings(kernel(of_records).inspect("c", types) + c_checks) == ""
+
+
+def of_records(a, p):
+    a[0].at.x = p[0].at.y
+    p[0].to = a[0].to
 
 
 @pytest.mark.parametrize("row", ROWS, ids=str)

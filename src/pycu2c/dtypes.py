@@ -53,7 +53,8 @@ class DType:
                     "formats": [f.dtype.numpy for f in self.fields],
                     "offsets": [f.offset for f in self.fields],
                     "itemsize": self.size,
-                }
+                },
+                align=self.is_vector,  # so that records with align=True give it a good place
             )
         if self.name == "bfloat16":  # numpy has none of its own
             added: np.dtype[np.generic] = np.dtype(importlib.import_module("ml_dtypes").bfloat16)

@@ -21,6 +21,15 @@ def definition(dtype: DType) -> str:
     return f"typedef struct {{ {parts}; }} {aligned} {dtype.c};\n"
 
 
+def loose_definition(dtype: DType) -> str:
+    """The same type where it lies at any address, in packed structs."""
+    return f"typedef {dtype.c} {_loose(dtype)} __attribute__((aligned(1)));\n"
+
+
+def _loose(dtype: DType) -> str:
+    return f"{dtype.c}_anywhere"
+
+
 def older_name(dtype: DType) -> str:
     """CUDA before 13 knows a vector of 256 bits by its short name."""
     return f"typedef {dtype.name} {dtype.cuda};\n#define make_{dtype.cuda} make_{dtype.name}\n"
@@ -33,6 +42,7 @@ class Records:
         self.dialect = dialect
         self.names: dict[DType, str] = {}
         self.plain: dict[DType, None] = {}  # complex numbers and vectors: CUDA has them
+        self.loose: dict[DType, None] = {}  # those of them that stand in packed structs
         self.halves: dict[DType, None] = {}
         self.half_tables = [k.var.type.dtype for k in module.constants if _holds_halves(k.var)]
         for dtype in self.half_tables:
@@ -52,6 +62,8 @@ class Records:
             return
         for field in dtype.fields:
             self._take(field.dtype)
+            if self._is_loose(dtype, field.dtype):
+                self.loose[field.dtype] = None
         wish = identifier(dtype.short)
         chosen, count = wish, 0
         while chosen in self.names.values():
@@ -75,6 +87,7 @@ class Records:
         known: list[c.Item] = []
         if self.dialect.name == "c":
             known += [c.Verbatim(definition(dtype)) for dtype in self.plain]
+            known += [c.Verbatim(loose_definition(dtype)) for dtype in self.loose]
             known += [c.Verbatim(half_types.definition(dtype)) for dtype in self.halves]
             texts = map(half_types.constant_definition, dict.fromkeys(self.half_tables))
             known += [c.Verbatim(text) for text in texts if text]
@@ -113,6 +126,11 @@ class Records:
         loose = self.dialect.name == "cuda" and found.dtype.is_half and _is_packed(record)
         return found.dtype if loose else None
 
+    def _is_loose(self, record: DType, field: DType) -> bool:
+        """Whether gcc has to be told that a field's type lies where it has no right to."""
+        in_c = self.dialect.name == "c" and (field.is_vector or field.is_complex)
+        return in_c and _is_packed(record)
+
     def _struct(self, dtype: DType, name: str) -> c.Struct:
         packed = _is_packed(dtype)
         fields: list[c.Parameter] = []
@@ -123,6 +141,7 @@ class Records:
                 fields.append(self._padding(field.offset - end, len(fields)))
             as_bits = self._as_bits(dtype, field.name) is not None
             kind = self.type_name(UINT16 if as_bits else field.dtype)
+            kind = _loose(field.dtype) if self._is_loose(dtype, field.dtype) else kind
             fields.append(c.Parameter(c.Named(kind), identifier(field.name)))
             end = field.offset + field.dtype.size
         if -(-end // dtype.alignment) * dtype.alignment < dtype.size:

@@ -56,7 +56,11 @@ _MACROS = re.compile(
     r"|HUGE_VAL[FL]?|MATH_ERR\w+|math_errhandling|EXIT_(FAILURE|SUCCESS)|FD_\w+|NFDBITS|W[A-Z]+"
     r"|print_\d+|(BYTE|BIG|LITTLE|PDP)_(ORDER|ENDIAN)|[bl]e(16|32|64)toh|hto[bl]e(16|32|64)|atomic[A-Z]\w*"
 )
-_VECTORS = frozenset(n for v in VECTORS.values() for n in (v.name, v.cuda, f"make_{v.cuda}"))
+_VECTORS = frozenset(
+    name
+    for row in VECTORS.values()
+    for name in (row.name, row.cuda, f"make_{row.cuda}", f"{row.c}_anywhere")
+)
 _HELPERS = frozenset(f"{name}_{dtype.short}" for name in HELPERS for dtype in DTYPES)
 
 
