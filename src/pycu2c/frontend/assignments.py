@@ -25,7 +25,13 @@ from pycu2c.frontend.operations import binary, coerce
 from pycu2c.frontend.scope import as_of_now
 from pycu2c.frontend.sequence import before, has_effect, in_order, kept, variable_of
 from pycu2c.frontend.variables import read, set_value, set_variable
-from pycu2c.frontend.vectors import components, is_vector, with_component
+from pycu2c.frontend.vectors import (
+    assign_component,
+    augmented_component,
+    components,
+    is_vector,
+    named_vector,
+)
 from pycu2c.intrinsics.dtype_names import scalar_named
 from pycu2c.ir.construct import integer, is_atom, scalar_type
 from pycu2c.ir.nodes import Apply, Body, Call, Const, Expr, Load, Store, Var, View
@@ -102,8 +108,8 @@ def assign_to(frame: Frame, target: ast.expr, value: Value) -> None:
     match target:
         case ast.Name():
             _assign_name(frame, target, value)
-        case ast.Subscript() | ast.Attribute() if _named_vector(frame, target) is not None:
-            _assign_component(frame, target, number(value, "the value"))
+        case ast.Subscript() | ast.Attribute() if named_vector(frame, target) is not None:
+            assign_component(frame, target, number(value, "the value"))
         case ast.Subscript() | ast.Attribute():
             with frame.block() as written:
                 place = _target_place(frame, target)
@@ -139,33 +145,6 @@ def walrus(frame: Frame, node: ast.NamedExpr) -> Value:
     return as_of_now(frame, read(frame, name, frame.span(node.target)))
 
 
-# ---- components of vectors in variables -------------------------------------------------------
-
-
-def _named_vector(frame: Frame, target: ast.Subscript | ast.Attribute) -> Var | None:
-    """The variable ``v`` of a target ``v.x``, if it is a vector."""
-    owner = target.value
-    if not isinstance(owner, ast.Name) or id(owner) not in frame.ranges.names:
-        return None
-    value = frame.value(owner)
-    return value if isinstance(value, Var) and is_vector(value) else None
-
-
-def _assign_component(frame: Frame, target: ast.Subscript | ast.Attribute, value: Expr) -> None:
-    """``v.x = value``: the variable gets another vector."""
-    vector, span = _named_vector(frame, target), frame.span(target)
-    assert vector is not None
-    assert isinstance(target.value, ast.Name)
-    if target.value.id in frame.source.captured:
-        fail(
-            "assignment-target",
-            Label(span, f"`{target.value.id}` belongs to the function around this one"),
-            help="return the new vector, and assign it there",
-        )
-    name = target.attr if isinstance(target, ast.Attribute) else subscripts.key_of(frame, target)
-    set_variable(frame, vector.name, with_component(vector, name, value, span), span)
-
-
 # ---- elements ----------------------------------------------------------------------------------
 
 
@@ -198,8 +177,8 @@ def _other_record(wanted: Scalar, given: Value, span: Span) -> NoReturn:
 def augmented(frame: Frame, node: ast.AugAssign) -> None:
     """``target op= value``: the target's subscript is evaluated first, and once."""
     operator, span = BY_NODE[type(node.op)], frame.span(node)
-    if not isinstance(node.target, ast.Name) and _named_vector(frame, node.target) is not None:
-        _augmented_component(frame, node, node.target, operator)
+    if not isinstance(node.target, ast.Name) and named_vector(frame, node.target) is not None:
+        augmented_component(frame, node, node.target, operator)
         return
     if not isinstance(node.target, ast.Name):
         given = _target_place(frame, node.target)
@@ -225,14 +204,6 @@ def augmented(frame: Frame, node: ast.AugAssign) -> None:
     result = _augmented_value(frame, operator, (left, right_value), span)
     set_value(frame, name, result, span)
     frame.note_store(node.target, name)
-
-
-def _augmented_component(
-    frame: Frame, node: ast.AugAssign, target: ast.Subscript | ast.Attribute, operator: Operator
-) -> None:
-    """``v.x += value``."""
-    old, right = map(number, in_order(frame, [target, node.value]))
-    _assign_component(frame, target, binary(frame, operator, old, right, frame.span(node)))
 
 
 def _augmented_value(

@@ -15,7 +15,7 @@ from pycu2c.frontend.cures import (
 )
 from pycu2c.frontend.frame import Closure, Frame, Items, Static, Value, number, shown, single
 from pycu2c.frontend.sequence import in_order, settled
-from pycu2c.frontend.vectors import component, is_vector
+from pycu2c.frontend.vectors import component, is_vector, key_of
 from pycu2c.frontend.views import ArrayValue, Part, Rest, Subscript
 from pycu2c.ir.construct import const, integer, scalar_type
 from pycu2c.ir.nodes import Const, Expr, Member, Pack, Stride, Var, View
@@ -42,18 +42,6 @@ def _subscript_of(frame: Frame, owner: Value, node: ast.Subscript) -> Value:
     if len(given) == 1 and isinstance(given[0], Static):
         return _key(frame, array, given[0], node)
     return views.part(array, _numbers(given), frame.span(node))
-
-
-def key_of(frame: Frame, node: ast.Subscript) -> str:
-    """The component that ``v['x']`` names."""
-    key = frame.value(node.slice)
-    if isinstance(key, Static) and isinstance(key.value, str):
-        return key.value
-    fail(
-        "index-type",
-        Label(frame.span(node), "a vector has components, not items"),
-        help="write v.x, or keep the numbers in an array: cuda.local.array",
-    )
 
 
 def place(frame: Frame, node: ast.Subscript) -> View:

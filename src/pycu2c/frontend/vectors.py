@@ -11,11 +11,13 @@ from typing import NoReturn
 from pycu2c.diagnostics import Label, fail
 from pycu2c.frontend.binding_arguments import given_values
 from pycu2c.frontend.frame import Closure, Frame, Items, Static, Value, number
-from pycu2c.frontend.operations import coerce
-from pycu2c.frontend.sequence import kept
+from pycu2c.frontend.operations import binary, coerce
+from pycu2c.frontend.sequence import in_order, kept
+from pycu2c.frontend.variables import set_variable
 from pycu2c.ir.construct import scalar_type
 from pycu2c.ir.nodes import Expr, Member, Pack, Var
 from pycu2c.nearest import did_you_mean
+from pycu2c.operators import Operator
 from pycu2c.source import Span
 from pycu2c.types import Scalar
 
@@ -81,6 +83,18 @@ def with_component(vector: Var, name: str, new: Expr, span: Span) -> Expr:
     return Pack(tuple(parts), scalar_type(vector), span)
 
 
+def key_of(frame: Frame, node: ast.Subscript) -> str:
+    """The component that ``v['x']`` names."""
+    key = frame.value(node.slice)
+    if isinstance(key, Static) and isinstance(key.value, str):
+        return key.value
+    fail(
+        "index-type",
+        Label(frame.span(node), "a vector has components, not items"),
+        help="write v.x, or keep the numbers in an array: cuda.local.array",
+    )
+
+
 def _no_component(vector: Expr, name: str, span: Span) -> NoReturn:
     names = [f.name for f in scalar_type(vector).dtype.fields]
     fail(
@@ -88,3 +102,38 @@ def _no_component(vector: Expr, name: str, span: Span) -> NoReturn:
         Label(span, f"`{vector.type}` has no component `{name}`"),
         help=did_you_mean(name, names, f"its components are {', '.join(names)}"),
     )
+
+
+# ---- variables ---------------------------------------------------------------------------------
+
+
+def named_vector(frame: Frame, target: ast.Subscript | ast.Attribute) -> Var | None:
+    """The variable ``v`` of a target ``v.x``, if it is a vector."""
+    owner = target.value
+    if not isinstance(owner, ast.Name) or id(owner) not in frame.ranges.names:
+        return None
+    value = frame.value(owner)
+    return value if isinstance(value, Var) and is_vector(value) else None
+
+
+def assign_component(frame: Frame, target: ast.Subscript | ast.Attribute, value: Expr) -> None:
+    """``v.x = value``: the variable gets another vector."""
+    vector, span = named_vector(frame, target), frame.span(target)
+    assert vector is not None
+    assert isinstance(target.value, ast.Name)
+    if target.value.id in frame.source.captured:
+        fail(
+            "assignment-target",
+            Label(span, f"`{target.value.id}` belongs to the function around this one"),
+            help="return the new vector, and assign it there",
+        )
+    name = target.attr if isinstance(target, ast.Attribute) else key_of(frame, target)
+    set_variable(frame, vector.name, with_component(vector, name, value, span), span)
+
+
+def augmented_component(
+    frame: Frame, node: ast.AugAssign, target: ast.Subscript | ast.Attribute, operator: Operator
+) -> None:
+    """``v.x += value``."""
+    old, right = map(number, in_order(frame, [target, node.value]))
+    assign_component(frame, target, binary(frame, operator, old, right, frame.span(node)))
