@@ -219,6 +219,31 @@ def test_branches_and_loops(target: str) -> None:
     np.testing.assert_array_equal(found["w"], np.where(i > 3, found["x"] + found["y"], 0))
 
 
+def test_a_loop_over_vectors_has_them_as_they_were(target: str) -> None:
+    @kernel
+    def looped(a, out):
+        i = cuda.grid(1)
+        v, w = a[i], a[0]
+        t = (1, v)
+        v.x = 50
+        out[i].x = t[1].x
+        for n, u in ((0, v), (1, w)):
+            v.x += 1
+            w.x += 2
+            out[i].y += u.x * (n + 1)
+            u.x = -1
+        match (v, 1):
+            case (q, 1):
+                v.y = -5
+                out[i].z = q.y + v.y + v.x
+
+    a = filled(float3)
+    found = launched(looped, [a, np.zeros_like(a)], target)[1]
+    np.testing.assert_array_equal(found["x"], a["x"])
+    np.testing.assert_array_equal(found["y"], np.full(8, 50 + 2))
+    np.testing.assert_array_equal(found["z"], a["y"] - 5 + 52)
+
+
 @device
 def noted(log, value):
     log[0] = log[0] * 10 + value

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from fuzzing.control import inside_loop
 from fuzzing.operations import condition
-from fuzzing.statements import augmented, nests, value, writes
+from fuzzing.statements import augmented, loops, nests, statements, value, writes
 from fuzzing.writing import Variable, Writer
 from pycu2c.dtypes import VECTOR_OF, DType
-from pycu2c.types import Scalar
+from pycu2c.types import WEAK_INT, Scalar
 
 _ROWS = list(VECTOR_OF.values())
 _OF = {row.fields[0].dtype: [r for r in _ROWS if r.fields[0].dtype is row.fields[0].dtype]
@@ -82,6 +83,21 @@ def whole(w: Writer) -> None:
     if w.chance(0.5):
         text = f"{text} if {condition(w, 1)} else {w.pick(alike)}"
     w.line(f"{name} = {text}")
+
+
+@writes(0.5, loops, has_vector)
+def over_vectors(w: Writer) -> None:
+    """A loop over a tuple of vectors, as they are before it."""
+    _, row = w.pick(list(_vectors(w).items()))
+    alike = [name for name, r in _vectors(w).items() if r is row]
+    item, counter = w.fresh("vec"), w.fresh("n")
+    given = ", ".join(w.pick(alike) for _ in range(w.rng.randint(1, 3)))
+    with w.block_of(f"for {counter}, {item} in enumerate(({given},)):", **inside_loop(w, False)):
+        w.declare(counter, WEAK_INT, fixed=True, bits=2)
+        for field in row.fields:
+            w.declare(f"{item}.{field.name}", Scalar(field.dtype), fixed=True)
+        component(w)
+        statements(w, 2)
 
 
 @writes(0.4, nests, has_vector)

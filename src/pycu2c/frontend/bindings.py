@@ -45,6 +45,17 @@ def bound_name(node: ast.AST) -> str | None:
     return None
 
 
+def changed_name(node: ast.AST) -> str | None:
+    """The same; and of ``v.x = …``, which gives a vector ``v`` another value."""
+    match node:
+        case ast.Attribute(value=ast.Name(id=name), ctx=ast.Store()):
+            return name
+        case ast.Subscript(value=ast.Name(id=name), ctx=ast.Store()):
+            return name
+        case _:
+            return bound_name(node)
+
+
 def evaluated_outside(node: FunctionLike | ast.ClassDef) -> list[ast.expr]:
     """The expressions of a nested definition that the scope around it evaluates, at once."""
     match node:

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from pycu2c.diagnostics import Label, fail
 from pycu2c.frontend.assignments import assign_to
-from pycu2c.frontend.bindings import bound_name
+from pycu2c.frontend.bindings import changed_name
 from pycu2c.frontend.choices import condition
 from pycu2c.frontend.constants import give, plain_pairs
 from pycu2c.frontend.frame import Closure, Frame, Items, Static, Unknown, Value
@@ -212,7 +212,7 @@ def _effects(node: Rounds) -> _Effects:
     places = [n for n in inner if isinstance(n, (ast.Subscript, ast.Attribute))]
     stores = any(isinstance(n.ctx, ast.Store) for n in places)
     calls = any(isinstance(n, ast.Call) for n in inner)
-    names = frozenset(name for n in inner if (name := bound_name(n)))
+    names = frozenset(name for n in inner if (name := changed_name(n)))
     return _Effects(names, stores or calls)
 
 
