@@ -66,6 +66,10 @@ def put(array, index, value):
     array[index] = value
 
 @device
+def fibonacci(k: int) -> int:
+    return k if k < 2 else fibonacci(k - 1) + fibonacci(k - 2)
+
+@device
 def or_else(value, default):
     return default if value is None else value
 """
@@ -244,6 +248,9 @@ CALLS = rows_of(
 
     # `*args`
     out[i] = total(i) + total(i, 1, 2.5) + total(*OFFSETS)
+
+    # recursion: the annotations of a function that calls itself are its signature
+    out[i] = fibonacci(i + 3)
 
     # array and view as arguments
     put(out, i, row_sum(a[: i + 1]))

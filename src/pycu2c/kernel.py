@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from types import FunctionType
 from typing import (
     TYPE_CHECKING,
@@ -88,18 +89,9 @@ class Kernel(Generic[P]):
         if problems:
             raise CompileError(problems)
         self._cache, self.options = cache, options
-        self.signature = self._declared(signature)
+        self.signature = _parsed(self.source, signature)
         if self.signature is not None:
             self.launcher.built(self.signature)
-
-    def _declared(self, given: object) -> Signature | None:
-        try:
-            if given is None:
-                return annotated_signature(self.python)
-            return parse_signature(given)
-        except BadSignature as error:
-            label = self.source.span(self.source.tree)
-            raise BadSignature(f"{label}: {self.name}: {error}") from None
 
     def __repr__(self) -> str:
         return f"<kernel {self.name}>"
@@ -176,11 +168,13 @@ class Configured(Generic[P]):
 class Device(Generic[P, R]):
     """A function that kernels call. Outside kernels it is the Python function that it was."""
 
-    def __init__(self, function: Callable[P, R]) -> None:
+    def __init__(self, function: Callable[P, R], *, signature: object = None) -> None:
         functools.update_wrapper(self, function)
         self.python = function
-        self.__pycu2c_device__ = _source(function)  # what kernels look for
-        problems = early.early_problems(self.__pycu2c_device__)
+        source = _source(function)
+        declared = None if signature is None else _parsed(source, signature)
+        self.__pycu2c_device__ = replace(source, signature=declared)  # what kernels look for
+        problems = early.early_problems(source)
         if problems:
             raise CompileError(problems)
 
@@ -195,6 +189,15 @@ class Decorator(Protocol):
     """What ``kernel(grid=…)`` gives: it makes a kernel of any function."""
 
     def __call__(self, function: Callable[P, None], /) -> Kernel[P]: ...
+
+
+def _parsed(source: Source, given: object) -> Signature | None:
+    """The signature of a function: the one given, or the one that its annotations are."""
+    try:
+        return annotated_signature(source.python) if given is None else parse_signature(given)
+    except BadSignature as error:
+        label = source.span(source.tree)
+        raise BadSignature(f"{label}: {source.name}: {error}") from None
 
 
 def _source(function: object) -> Source:
@@ -264,7 +267,18 @@ def _made(function: Any, given: dict[str, Any]) -> Kernel[Any]:
 @overload
 def device(function: Callable[P, R], /) -> Device[P, R]: ...
 @overload
-def device() -> Callable[[Callable[P, R]], Device[P, R]]: ...
-def device(function: Any = None, /) -> Any:
-    """Mark a function that kernels may call; it is typed for each call."""
-    return Device(function) if function is not None else Device
+def device(
+    types: str | Sequence[Any] | Signature | None = None, /, *, signature: object = None
+) -> Callable[[Callable[P, R]], Device[P, R]]: ...
+def device(function: Any = None, /, *, signature: object = None) -> Any:
+    """Mark a function that kernels may call; it is typed for each call.
+
+    signature: the types of its parameters, and of what it returns:
+    ``@device("float32(float32, int32)")``. A call converts its arguments to them. A function that
+    calls itself needs it, or annotations that say the same.
+    """
+    if function is not None and not is_signature(function):
+        return Device(function, signature=signature)
+    if function is not None and signature is not None:
+        raise BadOption("@device was given two signatures")
+    return lambda f: Device(f, signature=signature if function is None else function)

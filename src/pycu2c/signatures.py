@@ -8,6 +8,7 @@ import inspect
 import sys
 import typing
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import FunctionType, UnionType
 
 import numpy as np
@@ -150,13 +151,30 @@ def parse_signature(given: object) -> Signature:
     if isinstance(given, Signature):
         return given
     if isinstance(given, str):
-        return Signature(tuple(_from_node(n, ast.unparse(n)) for n in _parameters(given)))
+        return _from_text(given)
     if isinstance(given, Sequence):
         return Signature(tuple(parse_type(part) for part in given))
     parts = _arguments(given)
     if isinstance(parts, tuple):
-        return Signature(tuple(parse_type(part) for part in parts))
+        result = getattr(given, "return_type", None)  # of numba.int64(numba.int64)
+        return Signature(tuple(map(parse_type, parts)), _result_of_numba(result))
     return Signature((parse_type(given),))
+
+
+def _from_text(text: str) -> Signature:
+    parameters = tuple(_from_node(n, ast.unparse(n)) for n in _parameters(text))
+    whole = _parsed(text) if text.strip() else None
+    if not isinstance(whole, ast.Call):
+        return Signature(parameters)
+    head = ast.unparse(whole.func)
+    result = NONE if head in ("void", "none") else _from_node(whole.func, head)
+    return Signature(parameters, result)
+
+
+def _result_of_numba(given: object) -> ParameterType | None:
+    if given is None or str(given) in ("void", "none"):
+        return NONE
+    return parse_type(given)
 
 
 def is_signature(given: object) -> bool:
@@ -202,6 +220,21 @@ def _annotated(name: str, note: object) -> ParameterType:
         return parse_type(note)
     except BadSignature as error:
         raise BadSignature(f"parameter {name}: {error}") from None
+
+
+def annotated_device(function: FunctionType) -> Signature | None:
+    """The signature that the annotations of a device function give, its result included."""
+    code = function.__code__
+    plain = Signature(())
+    if code.co_argcount + code.co_kwonlyargcount or code.co_flags & inspect.CO_VARARGS:
+        found = annotated_signature(function)
+        if found is None:
+            return None
+        plain = found
+    notes = inspect.get_annotations(function)
+    if "return" not in notes:
+        return plain
+    return replace(plain, result=parse_type(_evaluated(notes["return"], function.__globals__)))
 
 
 def _evaluated(note: object, home: Mapping[str, object]) -> object:

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from types import FunctionType
 
+from pycu2c.types import Signature
+
 
 @dataclass(frozen=True, slots=True)
 class Span:
@@ -34,7 +36,8 @@ class NoSource(Exception):
 class Source:
     """A Python function with its syntax tree and the lines of the file that holds it. An
     ``async def`` has the tree of a plain function, so that one error can say what it is.
-    ``captured`` are the parameters of a local function that it has from around it."""
+    ``captured`` are the parameters of a local function that it has from around it;
+    ``signature`` is the one that a device function was decorated with."""
 
     python: FunctionType
     tree: ast.FunctionDef
@@ -42,6 +45,7 @@ class Source:
     lines: tuple[str, ...]
     is_async: bool = False
     captured: frozenset[str] = frozenset()
+    signature: Signature | None = None
 
     @property
     def name(self) -> str:

@@ -7,7 +7,7 @@ itself, and beside a strong operand it gives way).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Literal, TypeAlias, get_args, get_origin
 
@@ -186,9 +186,11 @@ ParameterType: TypeAlias = Scalar | Array | Tuple | Constant  # of what function
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """The types of a kernel's or device function's parameters."""
+    """The types of a kernel's or device function's parameters. ``result`` is what a device
+    function gives back, None where the signature does not say."""
 
     parameters: tuple[ParameterType, ...]
+    result: ParameterType | None = field(default=None, compare=False)
 
     def __str__(self) -> str:
         return f"({', '.join(map(str, self.parameters))})"

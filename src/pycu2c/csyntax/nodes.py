@@ -272,6 +272,13 @@ class Function:
 
 
 @dataclass(frozen=True, slots=True)
+class Prototype:
+    """``void f(int a);``: a function that is defined further down."""
+
+    function: Function
+
+
+@dataclass(frozen=True, slots=True)
 class Struct:
     """``packed``: its fields follow each other without gaps."""
 
@@ -304,7 +311,7 @@ class Table:
     qualifiers: tuple[str, ...]
 
 
-Item: TypeAlias = Function | Struct | Table | Include | Verbatim | Comment | Blank
+Item: TypeAlias = Function | Prototype | Struct | Table | Include | Verbatim | Comment | Blank
 
 
 @dataclass(frozen=True, slots=True)

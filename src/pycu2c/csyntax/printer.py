@@ -30,6 +30,7 @@ from pycu2c.csyntax.nodes import (
     LabelHere,
     Parameter,
     Pragma,
+    Prototype,
     Return,
     Step,
     Stmt,
@@ -203,9 +204,11 @@ def print_file(file: File) -> str:
 def _item_lines(item: Item) -> Iterator[str]:
     match item:
         case Function():
-            yield from _header_lines(item)
+            yield from _header_lines(item, " {")
             yield from _inner(item.body, 0)
             yield "}"
+        case Prototype(function):
+            yield from _header_lines(function, ";")
         case Struct(name, fields, packed):
             yield f"struct {'__attribute__((packed)) ' if packed else ''}{name} {{"
             yield from (f"{INDENT}{print_type(f.type, f.name)};" for f in fields)
@@ -226,12 +229,12 @@ def _item_lines(item: Item) -> Iterator[str]:
             assert_never(item)
 
 
-def _header_lines(function: Function) -> Iterator[str]:
+def _header_lines(function: Function, end: str) -> Iterator[str]:
     """``void f(int a) {``; a list too long for the line goes on under its first parameter."""
     words = (*function.qualifiers, print_type(function.result, f"{function.name}("))
     line = " ".join(words)
     margin = " " * min(len(line), LINE // 2)
-    pieces = _parameter_texts(function.parameters)
+    pieces = _parameter_texts(function.parameters, end)
     for i, piece in enumerate(pieces):
         if i and len(line) + 1 + len(piece) > LINE:
             yield line
@@ -241,6 +244,6 @@ def _header_lines(function: Function) -> Iterator[str]:
     yield line
 
 
-def _parameter_texts(parameters: tuple[Parameter, ...]) -> list[str]:
+def _parameter_texts(parameters: tuple[Parameter, ...], end: str) -> list[str]:
     texts = [print_type(p.type, p.name) for p in parameters] or ["void"]
-    return [f"{text}," for text in texts[:-1]] + [f"{texts[-1]}) {{"]
+    return [f"{text}," for text in texts[:-1]] + [f"{texts[-1]}){end}"]

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from pycu2c.csyntax import nodes as c
+from pycu2c.ir.calls import summarized
 from pycu2c.ir.effects import mentioned
 from pycu2c.ir.nodes import Apply, Call, Function, Module, Parameter, ThreadLoop
 from pycu2c.ir.walk import all_expressions, statements
@@ -25,8 +26,8 @@ _READS = {
 
 def coordinates_used(module: Module) -> dict[str, tuple[str, ...]]:
     """For each function, the coordinates that it or its callees read."""
-    used: dict[str, tuple[str, ...]] = {}
-    for function in (*module.devices, module.kernel):
+
+    def read(function: Function, used: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
         found: set[str] = set()
         for e in all_expressions(function.body):
             if isinstance(e, Apply):
@@ -36,8 +37,9 @@ def coordinates_used(module: Module) -> dict[str, tuple[str, ...]]:
                 found |= set(used[e.function])
         if any(isinstance(s, ThreadLoop) for s in statements(function.body)):
             found |= {"threadIdx", "blockDim"}
-        used[function.name] = tuple(place for place in PLACES if place in found)
-    return used
+        return tuple(place for place in PLACES if place in found)
+
+    return summarized((*module.devices, module.kernel), read, ())
 
 
 def cpu_types(module: Module, name: str, type_of: TypeOf) -> list[c.Item]:

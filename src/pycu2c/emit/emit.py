@@ -16,6 +16,7 @@ from pycu2c.emit.names import constant_names, function_names, name_variables
 from pycu2c.emit.prints import Prints
 from pycu2c.emit.records import Records
 from pycu2c.emit.statements import Comments, StatementSpeller
+from pycu2c.ir.calls import called
 from pycu2c.ir.effects import mentioned, writes
 from pycu2c.ir.nodes import Function, Module, Parameter, Part
 from pycu2c.ir.printed import Text
@@ -50,12 +51,26 @@ def emit(module: Module, dialect: Dialect, comments: Comments = "none") -> Emitt
         items += [c.Blank(), c.Verbatim(text)]
     items += emitter.prints.definitions()
     items += emitter.constants()
+    ahead = _called_ahead(module)
+    if ahead:
+        items.append(c.Blank())
+        items += [c.Prototype(d) for d, f in zip(devices, module.devices) if f.name in ahead]
     for function in (*devices, kernel):
         items += [c.Blank(), function]
     while items and isinstance(items[0], c.Blank):
         del items[0]
     text = print_file(c.File(tuple(items)))
     return Emitted(text, functions[module.kernel.name], tuple(emitter.prints.numbered))
+
+
+def _called_ahead(module: Module) -> set[str]:
+    """The device functions that one before them calls."""
+    later = [f.name for f in module.devices]
+    found: set[str] = set()
+    for function in module.devices:
+        later.remove(function.name)
+        found |= called(function) & set(later)
+    return found
 
 
 class _ModuleEmitter:

@@ -4,38 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 from pycu2c.diagnostics import CompileError, Diagnostic, Label, fail
-from pycu2c.dtypes import Kind
 from pycu2c.frontend.bindings import parameters as parameters_of
 from pycu2c.frontend.cures import amount
+from pycu2c.frontend.declared import CallsItself, check_signed, no_result, signature_of
 from pycu2c.frontend.ending import telling, with_ending
 from pycu2c.frontend.expressions import expression
-from pycu2c.frontend.frame import Frame, Types
+from pycu2c.frontend.frame import Frame, Types, Unknown
 from pycu2c.frontend.liveranges import live_ranges
+from pycu2c.frontend.results import joined_result, result_of, returning
 from pycu2c.frontend.statements import block
-from pycu2c.frontend.structured import joined, named, packed, result_type, told
+from pycu2c.frontend.structured import named, result_type, told
 from pycu2c.frontend.subset import check
+from pycu2c.ir.calls import reached, recursive
 from pycu2c.ir.construct import cast
+from pycu2c.ir.effects import block_level
 from pycu2c.ir.nodes import (
     Assign,
     Body,
-    Call,
     ConstantArray,
     Expr,
     Function,
-    If,
     Module,
-    Pack,
     Parameter,
-    Return,
     Stmt,
     Var,
-    While,
 )
-from pycu2c.ir.walk import all_expressions, children, map_stmt
+from pycu2c.ir.walk import all_expressions
 from pycu2c.source import Source, Span
-from pycu2c.types import NONE, Array, ParameterType, Scalar, Signature, join, leaf_types
+from pycu2c.types import Array, ParameterType, Scalar, Signature, join
+
+Key: TypeAlias = tuple[Source, Types]
 
 # types settle in two or three walks; a chain of n loop-carried names takes n. After these many
 # they only grow, so that they settle whatever a walk makes of those that it is given
@@ -55,27 +56,50 @@ class Built:
 
 def build(source: Source, signature: Signature) -> Built:
     """Type a kernel and lower it to IR. Raises CompileError with every mistake in it."""
-    builder = _ModuleBuilder()
-    kernel = builder.function(source, signature.parameters, is_kernel=True)
-    devices = called_by(kernel, tuple(builder.devices.values()))
-    module = Module(kernel, devices, _read_constants((kernel, *devices), builder.constants))
-    local_types, join_types = map(builder.one_type, (builder.local_types, builder.join_types))
-    return Built(module, local_types, join_types, tuple(builder.warnings))
+    known: frozenset[Source] = frozenset()
+    while True:
+        builder = _ModuleBuilder(source.name, known)
+        try:
+            kernel = builder.function(source, signature.parameters, is_kernel=True)
+        except CallsItself as found:
+            known |= frozenset(found.functions)
+            continue
+        devices = called_by(kernel, tuple(builder.devices.values()))
+        module = Module(kernel, devices, _read_constants((kernel, *devices), builder.constants))
+        _check_together(module)
+        local_types, join_types = map(builder.one_type, (builder.local_types, builder.join_types))
+        return Built(module, local_types, join_types, tuple(builder.warnings))
 
 
 @dataclass(slots=True)
 class _ModuleBuilder:
-    devices: dict[tuple[Source, Types], Function] = field(default_factory=dict)
-    results: dict[tuple[Source, Types], ParameterType] = field(default_factory=dict)
+    kernel: str
+    recursive: frozenset[Source]  # device functions that are known to call themselves
+    devices: dict[Key, Function] = field(default_factory=dict)
+    results: dict[Key, ParameterType | None] = field(default_factory=dict)
+    names: dict[Key, str] = field(default_factory=dict)
     local_types: dict[int, Scalar] = field(default_factory=dict)
     join_types: dict[int, Scalar] = field(default_factory=dict)
     constants: dict[int, ConstantArray] = field(default_factory=dict)
     warnings: list[Diagnostic] = field(default_factory=list)
-    _active: list[Source] = field(default_factory=list)
+    _active: list[Key] = field(default_factory=list)
     _two_types: set[int] = field(default_factory=set)
 
     def function(self, source: Source, types: Types, *, is_kernel: bool) -> Function:
         """Build one function: walk until the types of its variables are those found before."""
+        frame, body = _settled(self._frame(source, types, is_kernel), types)
+        if frame.problems:
+            raise CompileError(_unique(frame.problems))
+        for name, span in frame.unknown:  # and no walk has found one
+            plain = name.split(".")[0]
+            fail(
+                "name",
+                Label(span, f"`{plain}` is computed from itself, and has no first value"),
+                help=f"give {plain} a value before the loop",
+            )
+        return self._finished(source, frame, body, types)
+
+    def _frame(self, source: Source, types: Types, is_kernel: bool) -> Frame:
         parameters = parameters_of(source.tree.args)
         if len(parameters) != len(types):
             names = ", ".join(p.arg for p in parameters)
@@ -89,25 +113,16 @@ class _ModuleBuilder:
         problems = check(source)
         if problems:
             raise CompileError(problems)
-        ranges = live_ranges(source.tree)
-        first = Frame(source, ranges, {}, self.device, expression, is_kernel)
-        first.constants = self.constants
-        frame, body = _settled(first, types)
-        if frame.problems:
-            raise CompileError(_unique(frame.problems))
-        for name, span in frame.unknown:  # and no walk has found one
-            plain = name.split(".")[0]
-            fail(
-                "name",
-                Label(span, f"`{plain}` is computed from itself, and has no first value"),
-                help=f"give {plain} a value before the loop",
-            )
-        return self._finished(source, frame, body, types)
+        frame = Frame(source, live_ranges(source.tree), {}, self, expression, is_kernel)
+        frame.constants = self.constants
+        signature = None if is_kernel else self.signature(source)
+        frame.result = signature.result if signature else None
+        return frame
 
     def _finished(self, source: Source, frame: Frame, body: Body, types: Types) -> Function:
-        kind = _result(frame, body)
+        kind = result_of(frame, body)
         self._note_types(frame, kind)
-        body = _returning(frame, body, kind)
+        body = returning(frame, body, kind)
         if frame.ended:
             body, kind = telling(frame, body, kind), with_ending(kind)
         self.results[source, types] = kind
@@ -143,32 +158,85 @@ class _ModuleBuilder:
     def one_type(self, table: dict[int, Scalar]) -> dict[int, Scalar]:
         return {key: value for key, value in table.items() if key not in self._two_types}
 
-    def device(self, source: Source, types: Types, span: Span) -> tuple[Function, ParameterType]:
-        """The IR of a device function for the types of a call, and the type of what it returns;
-        built once for each."""
+    # ---- device functions ----
+
+    def signature(self, source: Source) -> Signature | None:
+        """What a call's arguments are converted to; annotations count where there is no way
+        round them."""
+        is_signed = source.signature is not None or source in self.recursive
+        return signature_of(source) if is_signed else None
+
+    def called(self, source: Source, types: Types, span: Span) -> tuple[str, ParameterType]:
+        """A device function for the types of a call, built once for each: its name in the
+        module, and the type of what it returns."""
         key = (source, types)
-        if key in self.devices:
-            return self.devices[key], self.results[key]
-        if source in self._active:
-            fail(
-                "recursion",
-                Label(span, f"{source.name} calls itself, here or through others"),
-                help="write it as a loop",
-            )
-        self._active.append(source)
+        if key not in self.devices:
+            if source in [active for active, _ in self._active]:
+                self._called_again(key, span)
+            else:
+                self.devices[key] = self._built(key, span)
+        result = self.results[key]
+        if result is None:  # of a function that is being built, and not known yet
+            raise Unknown
+        return self.names[key], result
+
+    def _called_again(self, key: Key, span: Span) -> None:
+        """A function is called that is being built."""
+        active = [source for source, _ in self._active]
+        cycle = self._active[active.index(key[0]) :]
+        functions = tuple(source for source, _ in cycle)
+        if not self.recursive.issuperset(functions):
+            check_signed(functions, cycle[0][1], span)
+            raise CallsItself(functions)
+
+    def _built(self, key: Key, span: Span) -> Function:
+        source, types = key
+        self._active.append(key)
         try:
-            built = self.function(source, types, is_kernel=False)
+            if source in self.recursive:
+                self.names[key] = self._free_name(source)
+                built = self._recursive(key)
+            else:
+                built = self.function(source, types, is_kernel=False)
+                self.names[key] = self._free_name(source)
         except CompileError as error:
             raise _with_call(error, Label(span, _called(source, types))) from None
         finally:
             self._active.pop()
-        twins = sum(s is source for s, _ in self.devices)
-        taken = {f.name for f in self.devices.values()}
-        name = built.name if not twins and built.name not in taken else f"{built.name}.{len(taken)}"
-        self.devices[key] = Function(
-            name, built.name, built.parameters, built.result, built.body, built.span
-        )
-        return self.devices[key], self.results[key]
+        return replace(built, name=self.names[key])
+
+    def _free_name(self, source: Source) -> str:
+        taken = {self.kernel, *self.names.values()}
+        return f"{source.name}.{len(self.names)}" if source.name in taken else source.name
+
+    def _recursive(self, key: Key) -> Function:
+        """A function that calls itself: built with what it is taken to return, until that is
+        what it returns."""
+        source, types = key
+        signature = self.signature(source)
+        assert signature is not None
+        self.results[key] = signature.result
+        if signature.result is None:
+            first, _ = _settled(self._frame(source, types, is_kernel=False), types)
+            if first.problems:
+                raise CompileError(_unique(first.problems))
+            self.results[key] = joined_result(first) or no_result(source)
+        while True:
+            taken = self.results[key]
+            built = self.function(source, types, is_kernel=False)
+            if self.results[key] == taken:
+                return built
+
+
+def _check_together(module: Module) -> None:
+    """A block does not meet in a function that calls itself: some threads may be in deeper."""
+    for function in module.devices:
+        if function.name in recursive(module) & block_level(module):
+            fail(
+                "barrier-place",
+                Label(function.span, f"{function.python_name} calls itself"),
+                help="write a loop around barriers and shared memory",
+            )
 
 
 def _called(source: Source, types: Types) -> str:
@@ -185,11 +253,7 @@ def _with_call(error: CompileError, call: Label) -> CompileError:
 
 def called_by(kernel: Function, devices: tuple[Function, ...]) -> tuple[Function, ...]:
     """The functions that a kernel comes to; walks with unsettled types have built others."""
-    needed: set[str] = set()
-    for function in (kernel, *reversed(devices)):
-        if function is kernel or function.name in needed:
-            calls = (e for e in all_expressions(function.body) if isinstance(e, Call))
-            needed |= {e.function for e in calls}
+    needed = reached((*devices, kernel))[kernel.name]
     return tuple(f for f in devices if f.name in needed)
 
 
@@ -274,70 +338,6 @@ def _parameters(frame: Frame, types: Types) -> tuple[tuple[Parameter, ...], Body
 
         named(frame.ranges.names[id(node)], given, span, leaf)
     return tuple(parameters), tuple(converted)
-
-
-def _result(frame: Frame, body: Body) -> ParameterType:
-    """The joined type of what a function returns."""
-    result: ParameterType | None = None if frame.results else NONE
-    for given, span in frame.results:
-        common = given if result is None else joined(result, given)
-        if common is None:
-            first = frame.results[0]
-            fail(
-                "return-type",
-                Label(span, f"here `{told(given)}`"),
-                Label(first[1], f"and here `{told(first[0])}`"),
-                help="return a value of one type on every path, such as math.nan for none",
-            )
-        result = common
-    assert result is not None
-    if result != NONE and not always_leaves(body):
-        fail(
-            "return-type",
-            Label(frame.span(frame.source.tree), "it can end without a return"),
-            Label(frame.results[0][1], f"and here it returns `{told(result)}`"),
-            help="end it with a return of a value",
-        )
-    return result
-
-
-def always_leaves(body: Body) -> bool:
-    """Whether every path through a block returns (or never ends)."""
-    if not body:
-        return False
-    last = body[-1]
-    if isinstance(last, Return):
-        return True
-    if isinstance(last, If):
-        return always_leaves(last.then) and always_leaves(last.orelse)
-    return isinstance(last, While) and _is_endless(last)
-
-
-def _is_endless(loop: While) -> bool:
-    return getattr(loop.condition, "value", None) is True and not _breaks(loop.body)
-
-
-def _breaks(body: Body) -> bool:
-    names = {type(s).__name__ for s in body}
-    inner = [b for s in body if isinstance(s, If) for b in (s.then, s.orelse)]
-    return "Break" in names or any(_breaks(b) for b in inner)
-
-
-def _returning(frame: Frame, body: Body, kind: ParameterType) -> Body:
-    """Every returned value in the function's one type."""
-    if len({given for given, _ in frame.results}) < 2:
-        return body
-    wanted = [leaf for leaf in leaf_types(kind) if isinstance(leaf, Scalar)]
-
-    def converted(s: Stmt) -> Body:
-        if not isinstance(s, Return) or s.value is None:
-            return (s,)
-        several = isinstance(s.value, Pack) and s.value.type.dtype.kind is Kind.RECORD
-        given = children(s.value) if several else (s.value,)
-        parts = [cast(e, to) for e, to in zip(given, wanted, strict=True)]
-        return (Return(packed(parts, result_type(kind), s.span), s.span),)
-
-    return map_stmt(body, converted)
 
 
 def _maybe_undefined(frame: Frame) -> list[Diagnostic]:

@@ -6,15 +6,15 @@ import ast
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import NoReturn, TypeAlias
+from typing import NoReturn, Protocol, TypeAlias
 
 from pycu2c.diagnostics import CompileError, Diagnostic, Label, fail
 from pycu2c.frontend.cures import described, instead_of_object
 from pycu2c.frontend.liveranges import LiveRanges, live_ranges
 from pycu2c.frontend.unrolling import Copies
-from pycu2c.ir.nodes import ConstantArray, Expr, Function, Return, Stmt, Var
+from pycu2c.ir.nodes import ConstantArray, Expr, Return, Stmt, Var
 from pycu2c.source import Source, Span
-from pycu2c.types import Array, ParameterType, Scalar, join
+from pycu2c.types import Array, ParameterType, Scalar, Signature, join
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,8 +74,16 @@ class Closure:
 Value: TypeAlias = Expr | Static | Items | Closure
 Types: TypeAlias = tuple[ParameterType, ...]
 
-# (a device function, the types of its arguments, the call's place) -> its IR, what it returns
-DeviceBuilder: TypeAlias = Callable[[Source, Types, Span], tuple[Function, ParameterType]]
+
+class Devices(Protocol):
+    """The device functions of a module, built as they are called."""
+
+    def signature(self, source: Source) -> Signature | None:
+        """The types to which a call's arguments are brought; None if it takes any."""
+
+    def called(self, source: Source, types: Types, span: Span) -> tuple[str, ParameterType]:
+        """The name of a function for the types of a call, and the type of what it returns."""
+
 
 Evaluate: TypeAlias = "Callable[[Frame, ast.expr], Value]"
 
@@ -91,13 +99,14 @@ class Frame:
     source: Source
     ranges: LiveRanges
     settled: dict[str, Scalar]
-    device: DeviceBuilder
+    devices: Devices
     evaluate: Evaluate  # expressions contain each other; this ties the knot
     is_kernel: bool
     types: dict[str, Scalar] = field(default_factory=dict)
     origins: dict[str, Span] = field(default_factory=dict)  # where a variable got its type
     bound: dict[str, Value] = field(default_factory=dict)  # arrays, tuples, functions
     scopes: list[dict[str, Value]] = field(default_factory=list)  # of comprehensions
+    result: ParameterType | None = None  # that a signature says
     results: list[tuple[ParameterType, Span]] = field(default_factory=list)
     problems: list[Diagnostic] = field(default_factory=list)
     blocks: list[list[Stmt]] = field(default_factory=lambda: [[]])
@@ -123,13 +132,14 @@ class Frame:
             self.source,
             self.ranges,
             self.types,
-            self.device,
+            self.devices,
             self.evaluate,
             self.is_kernel,
             local_functions=self.local_functions,
             constants=self.constants,
             declared=self.declared,
             copies=self.copies,
+            result=self.result,
         )
 
     def written_out(self) -> Frame:
@@ -139,12 +149,13 @@ class Frame:
             replace(self.source, tree=tree),
             live_ranges(tree),
             {},
-            self.device,
+            self.devices,
             self.evaluate,
             self.is_kernel,
             local_functions=self.local_functions,
             constants=self.constants,
             copies=self.copies,
+            result=self.result,
         )
 
     def span(self, node: ast.AST) -> Span:

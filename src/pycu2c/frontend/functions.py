@@ -15,6 +15,7 @@ from pycu2c.frontend import scope, views
 from pycu2c.frontend.binding_arguments import Binder, given_values, in_order_of_call
 from pycu2c.frontend.bindings import FunctionLike, free_names, parameters
 from pycu2c.frontend.cures import refused_function
+from pycu2c.frontend.declared import as_declared
 from pycu2c.frontend.ending import value_of_call
 from pycu2c.frontend.frame import (
     LAMBDA,
@@ -27,7 +28,7 @@ from pycu2c.frontend.frame import (
     Value,
 )
 from pycu2c.frontend.sequence import in_order, kept, variable_of, with_inside
-from pycu2c.frontend.structured import leaves, type_of, unpacked
+from pycu2c.frontend.structured import leaves, result_type, type_of, unpacked
 from pycu2c.frontend.variables import bind
 from pycu2c.ir.nodes import Call, Evaluate, Expr, View
 from pycu2c.source import Source, Span
@@ -54,15 +55,19 @@ def call_function(frame: Frame, callee: Static | Closure, node: ast.Call) -> Val
 
 
 def _call(frame: Frame, source: Source, values: list[Value], span: Span) -> Value:
+    signature = frame.devices.signature(source)
+    if signature is not None:
+        values = [as_declared(v, kind) for v, kind in zip(values, signature.parameters)]
     types = tuple(type_of(value) for value in values)
-    function, kind = frame.device(source, types, span)
+    name, kind = frame.devices.called(source, types, span)
+    result = result_type(kind)
     arguments = tuple(leaf for value in values for leaf in leaves(value))
     for argument in arguments:
         _check_alignment(argument)
-    made = Call(function.name, arguments, function.result, span)
+    made = Call(name, arguments, result, span)
     if isinstance(kind, Scalar) or kind == NONE:
         return made
-    if isinstance(function.result, Scalar):
+    if isinstance(result, Scalar):
         value = unpacked(variable_of(frame, made, source.name), kind, span)
         return value_of_call(frame, value, span)
     frame.emit(Evaluate(made, span))

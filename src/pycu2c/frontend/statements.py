@@ -8,6 +8,7 @@ from typing import NoReturn
 
 from pycu2c.diagnostics import Label, fail
 from pycu2c.frontend.assignments import annotated, assign, augmented
+from pycu2c.frontend.declared import result_as_declared
 from pycu2c.frontend.ending import end_thread
 from pycu2c.frontend.expressions import condition
 from pycu2c.frontend.frame import Frame, Items, Static, Value
@@ -126,7 +127,7 @@ def _return(frame: Frame, node: ast.Return) -> None:
             Label(frame.span(node.value), "a kernel gives its results in arrays"),
             help="pass an array for the result and write out[i] = …",
         )
-    value = frame.value(node.value)
+    value = result_as_declared(frame.value(node.value), frame.result)
     no_array_inside(value)
     kind = type_of(value)
     frame.results.append((kind, span))

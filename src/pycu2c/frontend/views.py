@@ -77,6 +77,11 @@ def whole(array: ArrayValue, span: Span) -> View:
     return View(array, zeros, axes, ones, lengths, kind, span)
 
 
+def seen_as(array: ArrayValue, kind: Array) -> View:
+    """An array under a type that says less of it."""
+    return replace(whole(array, array.span), type=kind)
+
+
 def subscripted(array: ArrayValue, given: list[Subscript], span: Span) -> Expr:
     """``array[given]``: the element if there is an index for each axis, else a view. An element
     that is a record is a view too: it stands for the place."""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from pycu2c.intrinsics.registry import Effect
+from pycu2c.ir.calls import called, summarized
 from pycu2c.ir.nodes import (
     Allocate,
     Apply,
@@ -25,9 +28,9 @@ from pycu2c.types import Array, Space
 
 def writes(module: Module) -> dict[str, frozenset[str]]:
     """For each function by name, the array variables that it or its callees may write."""
-    by_name: dict[str, frozenset[str]] = {}
-    parameters: dict[str, tuple[str, ...]] = {}
-    for function in (*module.devices, module.kernel):
+    parameters = {f.name: tuple(p.name for p in f.parameters) for f in module.devices}
+
+    def written(function: Function, by_name: Mapping[str, frozenset[str]]) -> frozenset[str]:
         found = {s.array.name for s in statements(function.body) if isinstance(s, Store)}
         calls = [e for e in all_expressions(function.body) if isinstance(e, Call)]
         passed = {id(a) for e in calls for a in e.arguments}
@@ -39,9 +42,9 @@ def writes(module: Module) -> dict[str, frozenset[str]]:
                 array = given.array if isinstance(given, (View, ElementOf)) else given
                 if isinstance(array, Var) and name in by_name[e.function]:
                     found.add(array.name)
-        by_name[function.name] = frozenset(found)
-        parameters[function.name] = tuple(p.name for p in function.parameters)
-    return by_name
+        return frozenset(found)
+
+    return summarized((*module.devices, module.kernel), written, frozenset())
 
 
 def written_arguments(module: Module) -> frozenset[int]:
@@ -52,13 +55,15 @@ def written_arguments(module: Module) -> frozenset[int]:
 
 def effectful(module: Module) -> frozenset[str]:
     """The device functions whose calls must be kept and kept in order."""
-    found: set[str] = set()
-    for function in module.devices:
-        if any(isinstance(s, (Store, Print)) for s in statements(function.body)) or any(
-            has_effect(e, frozenset(found)) for e in all_expressions(function.body)
-        ):
-            found.add(function.name)
-    return frozenset(found)
+
+    def acts(function: Function, known: Mapping[str, bool]) -> bool:
+        devices = frozenset(name for name, is_so in known.items() if is_so)
+        writes = any(isinstance(s, (Store, Print)) for s in statements(function.body))
+        return writes or any(has_effect(e, devices) for e in all_expressions(function.body))
+
+    return frozenset(
+        name for name, is_so in summarized(module.devices, acts, False).items() if is_so
+    )
 
 
 def has_effect(e: Expr, devices: frozenset[str]) -> bool:
@@ -78,9 +83,9 @@ def reads_memory(e: Expr) -> bool:
     return any(isinstance(x, (Load, Call)) for x in expressions(e))
 
 
-def is_block_level(function: Function, known: frozenset[str] = frozenset()) -> bool:
-    """Whether a device function has a barrier or shared memory of its own, or calls one that
-    has (``known``): on the CPU such a function cannot be run thread by thread."""
+def is_block_level(function: Function) -> bool:
+    """Whether a device function has a barrier or shared memory of its own: on the CPU such a
+    function cannot be run thread by thread."""
     for s in statements(function.body):
         if isinstance(s, Allocate) and isinstance(s.var.type, Array):
             if s.var.type.space is Space.SHARED:
@@ -88,16 +93,17 @@ def is_block_level(function: Function, known: frozenset[str] = frozenset()) -> b
         elif isinstance(s, Evaluate) and isinstance(s.value, Apply):
             if s.value.intrinsic.effect is Effect.BARRIER:
                 return True
-    return any(isinstance(e, Call) and e.function in known for e in all_expressions(function.body))
+    return False
 
 
 def block_level(module: Module) -> frozenset[str]:
-    """The device functions that a whole block runs together; callees come first."""
-    found: set[str] = set()
-    for function in module.devices:
-        if is_block_level(function, frozenset(found)):
-            found.add(function.name)
-    return frozenset(found)
+    """The device functions that a whole block runs together, those that call one included."""
+
+    def together(function: Function, known: Mapping[str, bool]) -> bool:
+        return is_block_level(function) or any(known[name] for name in called(function))
+
+    found = summarized(module.devices, together, False)
+    return frozenset(name for name, is_so in found.items() if is_so)
 
 
 def mentioned(body: Body) -> frozenset[str]:

@@ -436,7 +436,8 @@ class ConstantArray:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Module:
-    """A kernel and the device functions that it calls, callees before callers."""
+    """A kernel and the device functions that it calls, callees before callers, but for those that
+    call each other."""
 
     kernel: Function
     devices: tuple[Function, ...] = ()

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias, assert_never
 
+from pycu2c.ir.calls import recursive
 from pycu2c.ir.expression_rules import breaches, indices, is_truth
 from pycu2c.ir.nodes import (
     Allocate,
@@ -74,15 +75,18 @@ def verified(module: Module, after: str) -> Module:
 
 def verify(module: Module) -> list[Violation]:
     """All violations of all functions."""
-    earlier: dict[str, Function] = {}
+    loops = recursive(module)
+    earlier = {f.name: f for f in module.devices if f.name in loops}
+    seen: set[str] = set()
     constants = {c.var.name: c.var.type for c in module.constants}
     found: list[Violation] = []
     for function in (*module.devices, module.kernel):
-        if function.name in earlier:
+        if function.name in seen:
             message = "two functions have this name"
             found.append(Violation(message, function, function.name))
         found += _Checker(function, earlier, constants).violations()
         earlier[function.name] = function
+        seen.add(function.name)
     return found
 
 

@@ -7,9 +7,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from pycu2c import dtypes
+from pycu2c.ir.calls import recursive
 from pycu2c.ir.construct import binary, cast, const, scalar_type
 from pycu2c.ir.nodes import (
     Binary,
@@ -48,13 +50,32 @@ Key = tuple[str, Part, int]  # an array parameter's name, and which part of it
 def flatten(module: Module, facts: Facts) -> Module:
     """Every function takes pointers and numbers; callees first, since callers pass on parts."""
     flat: dict[str, Function] = {}
+    taken: dict[str, list[tuple[str, str]]] = {}
+    again = bool(recursive(module))  # what they take follows from what they pass to each other
     for function in module.devices:
-        flat[function.name] = _flat_function(function, facts, flat)
+        flat[function.name] = replace(function, parameters=_pointers(function))
+    while True:
+        for function in module.devices:
+            flat[function.name] = _flat_function(function, facts, flat)
+        before, taken = taken, {f.name: _taken(f) for f in flat.values()}
+        if not again or taken == before:
+            break
     kernel = _flat_function(module.kernel, facts, flat)
     return replace(module, kernel=kernel, devices=tuple(flat.values()))
 
 
-def _flat_function(function: Function, facts: Facts, flat: dict[str, Function]) -> Function:
+def _pointers(function: Function) -> tuple[Parameter, ...]:
+    """Parameters without lengths and strides: no use of them has been found yet."""
+    return tuple(
+        replace(p, part=Part.DATA) if isinstance(p.type, Array) else p for p in function.parameters
+    )
+
+
+def _taken(function: Function) -> list[tuple[str, str]]:
+    return [(p.name, str(p.type)) for p in function.parameters]
+
+
+def _flat_function(function: Function, facts: Facts, flat: Mapping[str, Function]) -> Function:
     arrays = {p.name for p in function.parameters if isinstance(p.type, Array)}
     flattener = _Flattener(arrays, facts, flat)
     body = flattener.body(function.body)
@@ -65,7 +86,7 @@ def _flat_function(function: Function, facts: Facts, flat: dict[str, Function]) 
 class _Flattener:
     arrays: set[str]  # parameters: pointers in C; other arrays are declared with their shape
     facts: Facts
-    flat: dict[str, Function]
+    flat: Mapping[str, Function]
     used: dict[Key, Scalar] = field(default_factory=dict)
 
     def body(self, body: Body) -> Body:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from pycu2c.diagnostics import Label, fail
 from pycu2c.ir.construct import cast, scalar_type
-from pycu2c.ir.effects import is_block_level
+from pycu2c.ir.effects import block_level
 from pycu2c.ir.nodes import (
     Allocate,
     Assign,
@@ -50,11 +50,12 @@ from pycu2c.types import WEAK_BOOL, Array, Scalar
 
 def inline_block_level(module: Module) -> Module:
     """The module without device functions that hold barriers or shared memory."""
+    together = block_level(module)
     inlined: dict[str, Function] = {}
     kept: list[Function] = []
     for function in module.devices:
         done = replace(function, body=_Inliner(inlined).body(function.body))
-        if is_block_level(done):
+        if done.name in together:
             inlined[done.name] = done
         else:
             kept.append(done)
