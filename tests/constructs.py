@@ -140,6 +140,11 @@ EXPRESSIONS = rows_of(
     # transposed: `m.T`
     out[i] = m.T[1, i] + m.T.shape[0]
 
+    # `.reshape`, `.ravel` of a contiguous array: another view of its elements
+    out[i] = a.reshape(2, -1)[1, i % 4] + m.reshape(-1)[i + 2]
+    out[i] += m[2:].reshape((3, 2, 3))[i % 3, 1, -1]
+    out[i] += m.ravel().reshape(n - 1, 6)[1:][i % 3].size + row_sum(m.reshape(12, 2)[i])
+
     # `.shape`, `.ndim`, `.size`, `len()`
     out[i] = m.shape[0] * 100 + m.shape[1] * 10 + m.ndim + m.size + len(a)
 

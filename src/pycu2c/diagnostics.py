@@ -33,6 +33,7 @@ RULES: dict[str, str] = {
     "operand-type": "an operator is applied to types that have it",
     "global-value": "a global of a kernel is a number, a string, a tuple, an array or a function",
     "recursion": "a device function that calls itself has a signature",
+    "reshape": "a contiguous array is seen in a shape of as many elements",
     "return-type": "a function returns one type; a kernel returns nothing",
     "shape": "the shape of a shared or local array is a constant",
     "signature": "a signature gives every parameter a type",

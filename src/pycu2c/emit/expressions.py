@@ -203,8 +203,10 @@ class Speller:
     def place(self, e: Load | ElementOf | Store) -> c.Expr:
         """``a[i]``, ``a[i].x``: what can be read and assigned."""
         place: c.Expr = c.Name(self.names[e.array.name])
-        for index in e.indices:
+        for index in e.indices[:-1]:
             place = c.Index(place, self._subscript(index))
+        if e.indices:
+            place = c.Index(self._from_here_on(e, place), self._subscript(e.indices[-1]))
         path = () if isinstance(e, Load) else e.path
         if path and _is_reference(e.array):  # p->x
             place = self._field(c.Name(self.names[e.array.name]), path[0], True)
@@ -229,6 +231,17 @@ class Speller:
         assert isinstance(s.array.type, Array)
         record = field_type(s.array.type.element, s.path[:-1]).dtype
         return self.records.put(record, s.path[-1], value)
+
+    def _from_here_on(self, e: Load | ElementOf | Store, place: c.Expr) -> c.Expr:
+        """A pointer, if the last index counts the elements of several axes."""
+        kind = e.array.type
+        assert isinstance(kind, Array)
+        missing = kind.ndim - len(e.indices)
+        if e.array.name in self.pointers or missing <= 0:
+            return place
+        for _ in range(missing + 1):
+            place = c.Index(place, c.Number("0"))
+        return c.Unary("&", place)
 
     def _field(self, record: c.Expr, name: str, arrow: bool) -> c.Expr:
         return c.Member(record, identifier(name), arrow)

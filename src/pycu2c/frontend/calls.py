@@ -19,6 +19,7 @@ from pycu2c.frontend.functions import call_function
 from pycu2c.frontend.intrinsic_calls import intrinsic_call
 from pycu2c.frontend.operations import binary, coerce, unary
 from pycu2c.frontend.printing import print_call
+from pycu2c.frontend.reshaping import raveled, reshaped
 from pycu2c.frontend.sequence import acts, has_effect, in_order, kept, settled
 from pycu2c.frontend.ufuncs import applied, common_type, computed_in
 from pycu2c.frontend.vectors import made
@@ -90,14 +91,26 @@ def call(frame: Frame, node: ast.Call) -> Value:
 
 def _method(frame: Frame, node: ast.Call) -> Value | None:
     """``z.conjugate()``: a call on a value of the kernel; None if the owner is known."""
-    if not isinstance(node.func, ast.Attribute) or node.func.attr not in ("conjugate", "conj"):
+    if not isinstance(node.func, ast.Attribute) or node.func.attr not in _METHODS:
         return None
     owner = frame.value(node.func.value)
+    if isinstance(owner, (Var, View)) and isinstance(owner.type, Array):
+        method = _OF_ARRAYS.get(node.func.attr)
+        return method and method(frame, owner, node)
+    if node.func.attr in _OF_ARRAYS:
+        return None
     if isinstance(owner, (Static, Items, Closure)) or not isinstance(owner.type, Scalar):
         return None
     if not owner.type.dtype.is_complex:
         return owner
     return Apply(REGISTRY["complex.conjugate"], (owner,), owner.type, frame.span(node))
+
+
+_OF_ARRAYS: dict[str, Callable[[Frame, views.ArrayValue, ast.Call], Value]] = {
+    "reshape": reshaped,
+    "ravel": raveled,
+}
+_METHODS = ("conjugate", "conj", *_OF_ARRAYS)
 
 
 def _is_builtin(value: object) -> bool:

@@ -124,7 +124,7 @@ class Frame:
     broken: set[str] = field(default_factory=set)  # variables that an error was found for
     # an expression, and the variable that it is assigned to: an array made there gets its name
     target: tuple[ast.expr, str] | None = None
-    _fresh: int = 0
+    temporaries: set[str] = field(default_factory=set)  # variables with one assignment each
 
     def again(self) -> Frame:
         """For the next walk, which knows the types that this one has found."""
@@ -209,8 +209,9 @@ class Frame:
 
     def fresh(self, hint: str) -> str:
         """A variable name that no Python name can be."""
-        self._fresh += 1
-        return f"{hint}.t{self._fresh}"
+        name = f"{hint}.t{len(self.temporaries) + 1}"
+        self.temporaries.add(name)
+        return name
 
     def name_for(self, node: ast.expr, otherwise: str) -> str:
         """The variable that ``node`` is assigned to, if it is one."""

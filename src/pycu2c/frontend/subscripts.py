@@ -373,7 +373,7 @@ def _array_attribute(frame: Frame, array: ArrayValue, node: ast.Attribute) -> Va
 
 
 _OF_ARRAYS = (
-    "arrays have .shape .size .ndim .strides .dtype .T and elements a[i]; "
+    "arrays have .shape .size .ndim .strides .dtype .T .reshape() .ravel() and elements a[i]; "
     "do other work on them before or after the launch"
 )
 
@@ -384,6 +384,8 @@ def _strides(frame: Frame, array: ArrayValue, span: Span) -> tuple[Expr, ...]:
     size = integer(views.array_type(view.array).dtype.size, span)
     out = []
     for axis, step in zip(view.axes, view.steps):
-        stride: Expr = Stride(view.array, axis, span)
-        out.append(operations.product(frame, [stride, step, size], span))
+        factors: list[Expr] = [step, size]
+        if not views.is_numbered(view):
+            factors.insert(0, Stride(view.array, axis, span))
+        out.append(operations.product(frame, factors, span))
     return tuple(out)

@@ -24,9 +24,10 @@ from pycu2c.frontend.frame import (
 from pycu2c.frontend.operations import coerce
 from pycu2c.frontend.sequence import is_steady, kept, with_inside
 from pycu2c.frontend.structured import part_name
+from pycu2c.frontend.views import array_type, is_numbered, row_steps
 from pycu2c.ir.construct import scalar_type
 from pycu2c.ir.nodes import Assign, Const, Expr, Var, View
-from pycu2c.ir.walk import expressions, with_children
+from pycu2c.ir.walk import expressions
 from pycu2c.source import Span
 from pycu2c.types import Array, have_join
 
@@ -118,7 +119,7 @@ def _all_same(a: tuple[Value, ...], b: tuple[Value, ...]) -> bool:
 
 
 def _parts(view: View) -> tuple[Expr, ...]:
-    return (*view.first, *view.steps, *view.lengths)
+    return (*view.first, *(() if _in_rows(view) else view.steps), *view.lengths)
 
 
 def _two_kinds(frame: Frame, name: str, value: Value, span: Span) -> NoReturn:
@@ -173,23 +174,29 @@ def _as_variables(frame: Frame, name: str, value: Items | View) -> Value:
 
 def _view_in_variables(frame: Frame, name: str, view: View) -> View:
     once = name in frame.ranges.steady
-    labels = [f"{word}{i}" for word, group in _groups(view) for i in range(len(group))]
-    parts: list[Expr] = []
-    for label, part in zip(labels, _parts(view)):
-        fixed = isinstance(part, Const) and label.startswith("step")
-        if fixed or (once and is_steady(frame, part)):
-            parts.append(part)
-            continue
+
+    def group(word: str, given: tuple[Expr, ...]) -> tuple[Expr, ...]:
+        return tuple(part(f"{word}{i}", e) for i, e in enumerate(given))
+
+    def part(label: str, e: Expr) -> Expr:
+        fixed = isinstance(e, Const) and label.startswith("step")
+        is_own = isinstance(e, Var) and e.name in frame.temporaries
+        if fixed or (once and (is_own or is_steady(frame, e))):
+            return e
         own = part_name(name, label)
-        set_variable(frame, own, part, part.span)
-        parts.append(frame.variable(own, part.span))
-    made = with_children(view, (view.array, *parts))
-    assert isinstance(made, View)
-    return made
+        set_variable(frame, own, e, e.span)
+        return frame.variable(own, e.span)
+
+    first = group("start", view.first)
+    steps = () if _in_rows(view) else group("step", view.steps)
+    lengths = group("length", view.lengths)
+    steps = steps or row_steps(lengths, view.span)
+    return replace(view, first=first, steps=steps, lengths=lengths)
 
 
-def _groups(view: View) -> tuple[tuple[str, tuple[Expr, ...]], ...]:
-    return ("start", view.first), ("step", view.steps), ("length", view.lengths)
+def _in_rows(view: View) -> bool:
+    """Whether its steps follow from its lengths, as after ``reshape``."""
+    return is_numbered(view) and array_type(view).layout == "C"
 
 
 def _mentions(value: Value, name: str) -> bool:

@@ -6,6 +6,7 @@ view of a view is a view of the same array.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NoReturn, TypeAlias
 
@@ -23,8 +24,8 @@ from pycu2c.intrinsics.subscripts import (
     slice_stop,
 )
 from pycu2c.ir.construct import binary, cast, const, integer, scalar_type
-from pycu2c.ir.nodes import Apply, Const, Dim, Expr, Load, Member, Var, View
-from pycu2c.ir.views import indices_in_array, scaled, shifted
+from pycu2c.ir.nodes import Apply, Binary, Const, Dim, Expr, Load, Member, Var, View
+from pycu2c.ir.views import indices_in_array, is_flat, scaled, shifted
 from pycu2c.operators import ADD, FLOORDIV, SUB
 from pycu2c.source import Span
 from pycu2c.types import WEAK_INT, Array, Layout, Scalar
@@ -203,6 +204,10 @@ def _type(view: View) -> Array:
     of them but the first taken whole."""
     kind = array_type(view.array)
     ndim = len(view.axes)
+    if is_numbered(view):
+        packed = all(map(_alike, view.steps, row_steps(view.lengths, view.span)))
+        is_whole = kind.layout == "C" and packed and not view.path
+        return Array(view.type.dtype, ndim, "C" if is_whole else "A")
     last = tuple(range(kind.ndim - ndim, kind.ndim))
     unit = all(isinstance(step, Const) and step.value == 1 for step in view.steps)
     inner = zip(view.axes[1:], view.lengths[1:], view.first[kind.ndim - ndim + 1 :])
@@ -211,6 +216,34 @@ def _type(view: View) -> Array:
         if all(_is_whole_axis(view.array, *part) for part in inner):
             layout = "C"
     return Array(view.type.dtype, ndim, layout)
+
+
+def is_numbered(view: View) -> bool:
+    """Whether the axes of a view run along the numbers of an array's elements."""
+    return is_flat(view) or len(view.axes) > len(view.first)
+
+
+def row_steps(lengths: Sequence[Expr], span: Span) -> tuple[Expr, ...]:
+    """How far the neighbours along each axis are apart where rows follow each other."""
+    steps: list[Expr] = [integer(1, span)]
+    for count in reversed(lengths[1:]):
+        steps.append(scaled(count, steps[-1]))
+    return tuple(reversed(steps[: len(lengths)]))
+
+
+def _alike(a: Expr, b: Expr) -> bool:
+    """Whether two steps are surely the same number."""
+    match a, b:
+        case Const(), Const():
+            return a.value == b.value
+        case Var(), Var():
+            return a.name == b.name
+        case Dim(), Dim():
+            return (a.array.name, a.axis) == (b.array.name, b.axis)
+        case Binary(), Binary():
+            return a.op is b.op and _alike(a.left, b.left) and _alike(a.right, b.right)
+        case _:
+            return a is b
 
 
 def _is_whole_axis(array: Var, axis: int, count: Expr, first: Expr) -> bool:
@@ -232,6 +265,8 @@ def _index(view: View, axis: int, index: Expr) -> Expr:
 
 
 def _is_plain(view: View, axis: int) -> bool:
+    if is_numbered(view):
+        return False
     step, first = view.steps[axis], view.first[view.axes[axis]]
     starts = isinstance(first, Const) and first.value == 0
     unit = isinstance(step, Const) and step.value == 1

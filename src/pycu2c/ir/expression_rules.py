@@ -30,7 +30,7 @@ from pycu2c.ir.nodes import (
     View,
 )
 from pycu2c.operators import NOT
-from pycu2c.types import VOID, WEAK_BOOL, WEAK_INT, Array, Scalar, Type
+from pycu2c.types import VOID, WEAK_BOOL, WEAK_INT, Array, Scalar, Space, Type
 from pycu2c.values import fits
 
 
@@ -77,17 +77,23 @@ def is_integer(kind: Type) -> bool:
 
 
 def indices(access: Load | ElementOf | Store, is_pointer: bool) -> Iterator[str]:
-    """One integer for each axis; one for a pointer."""
+    """One integer for each axis; one for a pointer, or for a contiguous array as a whole."""
     kind = access.array.type
     if not isinstance(kind, Array):
         yield f"{access.array.name} is indexed, and no array"
         return
     axes = 1 if is_pointer else kind.ndim
-    if len(access.indices) != axes:
+    if len(access.indices) != axes and not is_flat(kind, access.indices):
         yield f"{access.array.name} has {axes} axes, and {len(access.indices)} indices here"
     for index in access.indices:
         if not is_integer(index.type):
             yield f"an index is {index.type}"
+
+
+def is_flat(kind: Array, given: tuple[Expr, ...]) -> bool:
+    """Whether one index alone is the number of an element of an array with several axes."""
+    threads = kind.space is Space.BLOCK  # the first axis
+    return kind.layout == "C" and kind.ndim - threads > 1 and len(given) - threads == 1
 
 
 def _const(e: Const) -> Iterator[str]:
@@ -155,9 +161,9 @@ def _pack(e: Pack) -> Iterator[str]:
 
 def _view(e: View) -> Iterator[str]:
     kind = e.array.type
-    if not isinstance(kind, Array) or len(e.first) != kind.ndim:
+    if not isinstance(kind, Array) or not (len(e.first) == kind.ndim or is_flat(kind, e.first)):
         yield f"{len(e.first)} indices are given for {kind}"
-    elif not all(0 <= axis < kind.ndim for axis in e.axes) or len(e.axes) != e.type.ndim:
+    elif not all(0 <= axis < len(e.first) for axis in e.axes) or len(e.axes) != e.type.ndim:
         yield f"a view {e.type} runs along the axes {e.axes} of {kind}"
     elif not len(e.axes) == len(e.steps) == len(e.lengths):
         yield "a view has a step and a length for each axis"

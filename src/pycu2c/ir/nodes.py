@@ -115,7 +115,8 @@ class Cast:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Load:
-    """``array[indices]``: one integer index per axis; flat arrays have one."""
+    """``array[indices]``: one integer index per axis; pointers have one. One index alone, of a
+    contiguous array with several axes, is the number of the element."""
 
     array: Var
     indices: tuple[Expr, ...]
@@ -166,7 +167,8 @@ class Pack:
 class View:
     """A part of an array, as an argument of a call. ``first`` are the indices of its first
     element; its axis ``k`` runs along ``axes[k]`` of the array in steps of ``steps[k]``, and
-    has ``lengths[k]`` elements."""
+    has ``lengths[k]`` elements. A ``first`` of one index alone is the number of an element, and
+    all axes run along these numbers, as after ``reshape``."""
 
     array: Var
     first: tuple[Expr, ...]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pycu2c.ir.construct import binary, cast, const, scalar_type
-from pycu2c.ir.nodes import Const, Expr, View
+from pycu2c.ir.nodes import Const, Dim, Expr, View
 from pycu2c.operators import ADD, MUL, SUB
-from pycu2c.types import WEAK_INT, Scalar
+from pycu2c.types import WEAK_INT, Array, Scalar
 
 
 def indices_in_array(view: View, indices: tuple[Expr, ...]) -> tuple[Expr, ...]:
@@ -16,12 +18,39 @@ def indices_in_array(view: View, indices: tuple[Expr, ...]) -> tuple[Expr, ...]:
     return tuple(out)
 
 
+def is_flat(view: View) -> bool:
+    """Whether a view counts the elements of an array with several axes."""
+    assert isinstance(view.array.type, Array)
+    return len(view.first) == 1 and view.array.type.ndim > 1
+
+
+def flat_first(view: View) -> Expr:
+    """The number of the first element of a contiguous view."""
+    kind = view.array.type
+    assert isinstance(kind, Array)
+    total = view.first[0]
+    for axis, index in enumerate(view.first[1:], start=1):
+        length: Expr = Dim(view.array, axis, index.span)
+        if kind.shape is not None:
+            length = const(kind.shape[axis], index.span)
+        total = shifted(scaled(length, total), const(1, index.span), index)
+    return total
+
+
+def numbered(view: View, index: Expr) -> tuple[Expr, ...]:
+    """An element of a contiguous view by its number, in the array."""
+    return (shifted(flat_first(view), const(1, index.span), index),)
+
+
 def composed(outer: View, inner: View) -> View:
     """``inner``, a view of the view ``outer``, as a view of the array."""
+    path = (*outer.path, *inner.path)
+    if len(inner.first) < len(outer.axes):
+        first = numbered(outer, inner.first[0])
+        return replace(inner, array=outer.array, first=first, path=path)
     axes = tuple(outer.axes[axis] for axis in inner.axes)
     steps = tuple(scaled(outer.steps[a], s) for a, s in zip(inner.axes, inner.steps))
     first = indices_in_array(outer, inner.first)
-    path = (*outer.path, *inner.path)
     return View(outer.array, first, axes, steps, inner.lengths, inner.type, inner.span, path)
 
 
@@ -40,6 +69,9 @@ def shifted(start: Expr, step: Expr, index: Expr) -> Expr:
 
 def scaled(step: Expr, index: Expr) -> Expr:
     """``step * index``."""
+    for factor in (step, index):
+        if isinstance(factor, Const) and factor.value == 0:
+            return factor
     for factor, other in ((step, index), (index, step)):
         if isinstance(factor, Const) and factor.value == 1:
             return other

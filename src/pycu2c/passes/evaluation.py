@@ -187,7 +187,8 @@ class Evaluator:
         for axis, index in enumerate(e.indices):
             self._recall(index, known)
             value = self.value(index, known)
-            if self.recording:
+            assert isinstance(e.array.type, Array)
+            if self.recording and len(e.indices) == e.array.type.ndim:
                 left = known.difference(self.length(e.array, axis, known), value)
                 proved = value.interval.low >= 0 and left.low >= 1
                 self.inside[id(e), axis] = proved and self.inside.get((id(e), axis), True)

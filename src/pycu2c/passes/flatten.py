@@ -32,6 +32,7 @@ from pycu2c.ir.nodes import (
     Var,
     View,
 )
+from pycu2c.ir.views import is_flat
 from pycu2c.ir.walk import (
     bodies,
     children,
@@ -133,7 +134,7 @@ class _Flattener:
             return given
         if kind.ndim == 0:
             return (const(0, array.span),)
-        if kind.ndim == 1 and kind.layout == "C":
+        if kind.layout == "C" and len(given) == 1:
             return given
         small = self.facts.index32 and all(scalar_type(i).dtype.bits <= 32 for i in given)
         unsigned = any(scalar_type(i).dtype is dtypes.UINT32 for i in given)
@@ -195,6 +196,8 @@ class _Flattener:
         step = cast(view.steps[parameter.axis], parameter.type)
         if view.path:
             step = binary(MUL, step, const(fields, view.span, parameter.type), view.span)
+        if is_flat(view):
+            return step
         axis = view.axes[parameter.axis]
         stride = self.part(view.array, Part.STRIDE, axis, parameter.type, view)
         return binary(MUL, stride, step, view.span)

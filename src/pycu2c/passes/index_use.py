@@ -18,11 +18,13 @@ had 64 bits, it still is not.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from pycu2c.ir.construct import scalar_type
+from pycu2c.ir.expression_rules import is_flat
 from pycu2c.ir.nodes import (
     Assign,
     Binary,
@@ -74,7 +76,7 @@ class IndexUse:
         for s in statements(self.function.body):
             for array, indices in _accesses(s):
                 for axis, index in enumerate(indices):
-                    self._note(index, self._inside(array, axis))
+                    self._note(index, self._inside(array, indices, axis))
         self._block(self.function.body)
         assigned_only = self._candidates()
         self.variables = {n: i for n, i in self.variables.items() if n in assigned_only}
@@ -94,11 +96,12 @@ class IndexUse:
         """Where all that a variable is ever assigned lies in every execution that is defined."""
         return self.variables.get(name, self.ranges.variable(name))
 
-    def _inside(self, array: Var, axis: int) -> Interval:
+    def _inside(self, array: Var, indices: tuple[Expr, ...], axis: int) -> Interval:
         assert isinstance(array.type, Array)
         most = self.facts.most_elements
         if array.type.shape is not None:
-            most = array.type.shape[axis]
+            flat = is_flat(array.type, indices)
+            most = math.prod(array.type.shape) if flat else array.type.shape[axis]
         return Interval(-most if self.facts.wraparound else 0, most - 1)
 
     # ---- wanted ----

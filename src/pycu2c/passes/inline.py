@@ -35,7 +35,7 @@ from pycu2c.ir.nodes import (
     View,
     While,
 )
-from pycu2c.ir.views import composed, indices_in_array, scaled
+from pycu2c.ir.views import composed, indices_in_array, numbered, scaled
 from pycu2c.ir.walk import (
     bodies,
     children,
@@ -154,6 +154,8 @@ class _Renamer:
         """An element, in the caller's array."""
         given = self.arrays.get(array.name)
         if isinstance(given, View):
+            if len(indices) < len(given.axes):
+                return given.array, numbered(given, indices[0])
             return given.array, indices_in_array(given, indices)
         return given or self.own(array), indices
 

@@ -12,6 +12,7 @@ from pycu2c import dtypes
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.subscripts import index_from_end, slice_back, slice_start, slice_stop
 from pycu2c.ir.construct import binary, cast, const, integer, is_atom, scalar_type
+from pycu2c.ir.expression_rules import is_flat
 from pycu2c.ir.nodes import (
     Apply,
     Assign,
@@ -71,6 +72,9 @@ class Indices:
     def _open_uses(self) -> Iterator[tuple[_Use, Var, Var]]:
         """The variables that are indices of either sign, as far as is known."""
         for array, indices in _accesses(self.function.body):
+            assert isinstance(array.type, Array)
+            if is_flat(array.type, indices):
+                continue
             for axis, index in enumerate(indices):
                 reach = self.ranges.of(index)
                 if isinstance(index, Var) and reach.low < 0 <= reach.high and self.facts.wraparound:
@@ -85,6 +89,9 @@ class Indices:
 
     def of(self, array: Var, old: tuple[Expr, ...], new: tuple[Expr, ...]) -> tuple[Expr, ...]:
         """The indices of an access, which were ``old`` when ranges were found."""
+        assert isinstance(array.type, Array)
+        if is_flat(array.type, old):  # the frontend has seen to it
+            return new
         return tuple(self._index(array, axis, o, n) for axis, (o, n) in enumerate(zip(old, new)))
 
     def _index(self, array: Var, axis: int, old: Expr, new: Expr) -> Expr:

@@ -105,8 +105,11 @@ def finished(steps: Steps) -> Any:
 
 def is_local_function(target: object) -> bool:
     """Whether a value is a function of the rewritten code itself, or a number's own method."""
-    if isinstance(target, BuiltinMethodType) and isinstance(target.__self__, complex | np.generic):
-        return target.__name__ in ("conjugate", "conj")
+    if isinstance(target, BuiltinMethodType):
+        if isinstance(target.__self__, np.ndarray):
+            return target.__name__ in ("reshape", "ravel")
+        is_number = isinstance(target.__self__, complex | np.generic)
+        return is_number and target.__name__ in ("conjugate", "conj")
     return isinstance(target, FunctionType) and any(name[:1] == "<" for name in target.__globals__)
 
 
