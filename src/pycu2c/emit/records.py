@@ -44,6 +44,7 @@ class Records:
         self.plain: dict[DType, None] = {}  # complex numbers and vectors: CUDA has them
         self.loose: dict[DType, None] = {}  # those of them that stand in packed structs
         self.halves: dict[DType, None] = {}
+        self.bits: dict[DType, None] = {}  # halves whose bits are stored
         self.half_tables = [k.var.type.dtype for k in module.constants if _holds_halves(k.var)]
         for dtype in self.half_tables:
             self._take(dtype)
@@ -96,6 +97,7 @@ class Records:
             if wide:
                 text = f"#if __CUDACC_VER_MAJOR__ < 13\n{''.join(wide)}#endif\n"
                 known.append(c.Verbatim(text))
+            known += [c.Verbatim(half_types.bits_definition(dtype)) for dtype in self.bits]
         return [*known, *(self._struct(dtype, name) for dtype, name in self.names.items())]
 
     def packed(self, dtype: DType, parts: tuple[c.Expr, ...]) -> c.Expr:
@@ -111,12 +113,15 @@ class Records:
     def taken(self, record: DType, field: str, place: c.Expr) -> c.Expr:
         """The value in a field, which C has at ``place``."""
         half = self._as_bits(record, field)
-        return c.Call(half_types.CUDA_BITS[half][0], (place,)) if half else place
+        return c.Call(half_types.CUDA_FROM_BITS[half], (place,)) if half else place
 
     def put(self, record: DType, field: str, value: c.Expr) -> c.Expr:
         """What is stored in a field for a value."""
         half = self._as_bits(record, field)
-        return c.Call(half_types.CUDA_BITS[half][1], (value,)) if half else value
+        if half is None:
+            return value
+        self.bits[half] = None
+        return c.Call(half_types.bits_function(half), (value,))
 
     def _as_bits(self, record: DType, field: str) -> DType | None:
         """The type of a half in a packed struct. CUDA's are classes: their functions take them

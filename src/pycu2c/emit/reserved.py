@@ -20,7 +20,7 @@ _WORDS = frozenset(
     threadIdx blockIdx blockDim gridDim warpSize dim3 uint3 clock clock64 printf assert
     memcpy memmove memset strlen main args block thread first_block last_block state
     int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t size_t NULL
-    print_log print_record
+    print_log print_record bits_f16 bits_bf16
     INFINITY NAN near far errno float16 bfloat16 complex64 complex128
     """.split()  # noqa: SIM905
 )
