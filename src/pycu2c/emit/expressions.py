@@ -286,7 +286,7 @@ class Speller:
     def element(self, e: Expr) -> c.Expr:
         """A number or vector in the table of a constant array, where nothing is computed."""
         if isinstance(e, Pack):
-            return c.Braced("", tuple(self.spell(part) for part in e.parts))
+            return c.Braced("", tuple(self.element(part) for part in e.parts))
         dtype = scalar_type(e).dtype
         assert isinstance(e, Const)
         if self.dialect.name == "cuda" and dtype in (FLOAT32, FLOAT64):

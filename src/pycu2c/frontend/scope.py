@@ -126,13 +126,11 @@ _MOST_CONSTANT_BYTES = 64 * 1024
 def constant_array(found: np.ndarray[Any, Any], name: str, span: Span) -> ConstantArray:
     """A global array as constant memory, its numbers read now."""
     row = dtypes.from_numpy(found.dtype)
-    has_row = row is not None and (row.is_vector or not row.fields)
-    if row is None or not has_row or not 1 <= found.ndim <= 3 or not found.size:
+    if row is None or row.kind is dtypes.Kind.RECORD or not 1 <= found.ndim <= 3 or not found.size:
         fail(
             "global-value",
             Label(span, f"an array of {found.dtype} with {found.ndim} axes"),
-            help="constant arrays hold real numbers or vectors, in 1 to 3 axes; pass others as "
-            "arguments",
+            help="constant arrays hold numbers or vectors, on 1 to 3 axes; pass others in a call",
         )
     if found.nbytes > _MOST_CONSTANT_BYTES:
         fail(
