@@ -248,6 +248,8 @@ def test_there_is_no_arithmetic(text: str, tmp_path: Path) -> None:
         ("out[0].x = v", "store one of its numbers, v.x"),
         ("out.x = 1", r"set the field of one: a\[i\].x"),
         ("r = v.xx", "did you mean `x`"),
+        ("r = moved(1.0)", "this is `float`, the signature says `float2`"),
+        ("r = moved(double2(1, 2))", "this is `double2`, the signature says `float2`"),
         ("out[v] = w", "the index is a vector"),
         ("if v:\n        pass", "the condition is a vector"),
         ("(v, w)[0].x = 1", "give it a name"),
@@ -262,7 +264,16 @@ def test_refusals(text: str, message: str, tmp_path: Path) -> None:
         compiled(text, tmp_path)
 
 
-HEAD = "import math\nfrom pycu2c import double2, float2, int2, kernel\n\n@kernel\n"
+HEAD = """
+import math
+from pycu2c import device, double2, float2, int2, kernel
+
+@device(signature=(float2,))
+def moved(v):
+    return v
+
+@kernel
+"""
 
 
 def compiled(text: str, folder: Path) -> None:

@@ -23,6 +23,7 @@ from pycu2c import (
     float4,
     int2,
     int3,
+    int32,
     kernel,
     short2,
     uchar4,
@@ -285,6 +286,30 @@ def test_types_of_vectors_are_arguments(target: str) -> None:
     for kind in (cuda.float4, cuda.float4.numpy):
         found = launched(typed, [np.zeros(1, float4.numpy), kind], target, 1)
         assert found[0][0].tolist() == (3, 4, 0, 4)
+
+
+@device
+def moved(v: float2, n: int32) -> float2:
+    if n <= 0:
+        return v
+    v.x += n
+    return moved(v, n - 1)
+
+
+def test_signatures_of_device_functions_and_reshaped_arrays(target: str) -> None:
+    @kernel
+    def called(a, out):
+        i = cuda.grid(1)
+        rows = a.reshape(4, 2)
+        v = rows[i % 4, 1]
+        out[i] = moved(v, 3)
+        out[i].y += rows.reshape(8)[i].x
+
+    a = filled(float2)
+    found = launched(called, [a, np.zeros_like(a)], target)[1]
+    picked = a[[1, 3, 5, 7] * 2]
+    np.testing.assert_array_equal(found["x"], picked["x"] + 6)
+    np.testing.assert_array_equal(found["y"], picked["y"] + a["x"])
 
 
 @device

@@ -12,7 +12,7 @@ from pycu2c.diagnostics import Label, fail
 from pycu2c.dtypes import Kind
 from pycu2c.frontend import views
 from pycu2c.frontend.bindings import parameters
-from pycu2c.frontend.frame import Closure, Items, Static, Value, number, shown
+from pycu2c.frontend.frame import Closure, Items, Static, Value, shown, single
 from pycu2c.frontend.operations import coerce
 from pycu2c.frontend.structured import told, type_of
 from pycu2c.ir.construct import scalar_type
@@ -85,7 +85,7 @@ def as_declared(value: Value, wanted: ParameterType) -> Value:
     """A value in a type that a signature says; refused where that would lose its kind."""
     match wanted:
         case Scalar():
-            return _number(number(value), wanted)
+            return _number(single(value), wanted)
         case Array() if isinstance(value, (Var, View)) and isinstance(value.type, Array):
             return _array(value, wanted)
         case Tuple(items, names) if isinstance(value, Items) and len(items) == len(value.items):
@@ -99,10 +99,10 @@ def as_declared(value: Value, wanted: ParameterType) -> Value:
 
 def _number(e: Expr, wanted: Scalar) -> Expr:
     own, to = scalar_type(e).dtype, wanted.dtype
-    records = Kind.RECORD in (own.kind, to.kind)
-    if own is not to if records else _RANK[own.kind] > _RANK[to.kind]:
+    of_parts = own.has_fields or to.has_fields
+    if own is not to if of_parts else _RANK[own.kind] > _RANK[to.kind]:
         _refuse(e, wanted)
-    return e if records else coerce(e, wanted)
+    return e if of_parts else coerce(e, wanted)
 
 
 def _array(value: Var | View, wanted: Array) -> Expr:
