@@ -225,12 +225,12 @@ class Speller:
 
     def stored(self, s: Store) -> c.Expr:
         """The value of a store, as its place has it."""
-        value = self.into(s.value, scalar_type(s.value).dtype)
-        if not s.path:
-            return value
+        kind = scalar_type(s.value).dtype
+        value = self.into(s.value, kind)
         assert isinstance(s.array.type, Array)
-        record = field_type(s.array.type.element, s.path[:-1]).dtype
-        return self.records.put(record, s.path[-1], value)
+        element = s.array.type.element
+        outer = [field_type(element, s.path[:i]).dtype for i in range(len(s.path))]
+        return self.records.put(outer, kind, value)
 
     def _from_here_on(self, e: Load | ElementOf | Store, place: c.Expr) -> c.Expr:
         """A pointer, if the last index counts the elements of several axes."""

@@ -24,36 +24,6 @@ CUDA_CONVERSIONS: dict[tuple[DType, DType], str] = {
 }
 
 
-# CUDA's functions from bits to the number
-CUDA_FROM_BITS: dict[DType, str] = {
-    FLOAT16: "__ushort_as_half",
-    BFLOAT16: "__ushort_as_bfloat16",
-}
-
-# The value goes through a register of 32 bits: ptxas 13.0 takes a conversion whose 16 bits are
-# stored byte by byte for one to a whole number of 8 bits.
-_BITS = """
-// The bits of a number, for the bytes of a packed struct.
-__device__ __forceinline__ unsigned short {name}({type} x) {{
-    unsigned bits;
-    asm("cvt.u32.u16 %0, %1;" : "=r"(bits) : "h"({function}(x)));
-    return (unsigned short)bits;
-}}
-"""
-_CUDA_BITS = {FLOAT16: "__half_as_ushort", BFLOAT16: "__bfloat16_as_ushort"}
-
-
-def bits_function(dtype: DType) -> str:
-    """The name of the function of ``bits_definition``."""
-    return f"bits_{dtype.short}"
-
-
-def bits_definition(dtype: DType) -> str:
-    """CUDA's function from the number to its bits."""
-    name, function = bits_function(dtype), _CUDA_BITS[dtype]
-    return _BITS.strip("\n").format(name=name, type=dtype.cuda, function=function)
-
-
 def conversion(source: DType, to: DType, dialect: str) -> str:
     """The name of the function that converts between a half type and float or double."""
     if dialect == "cuda":

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from pycu2c.csyntax import nodes as c
-from pycu2c.dtypes import UINT8, UINT16, DType, Kind
+from pycu2c.dtypes import UINT8, DType, Kind
 from pycu2c.emit import half_types
 from pycu2c.emit.dialect import Dialect
 from pycu2c.emit.names import identifier
+from pycu2c.emit.packed_fields import conversions, copy_of, needs_copy
 from pycu2c.ir.nodes import Allocate, Assign, Declare, Function, Module, Var
 from pycu2c.ir.walk import all_expressions, statements
 from pycu2c.types import Array, Scalar, Type
@@ -44,7 +45,7 @@ class Records:
         self.plain: dict[DType, None] = {}  # complex numbers and vectors: CUDA has them
         self.loose: dict[DType, None] = {}  # those of them that stand in packed structs
         self.halves: dict[DType, None] = {}
-        self.bits: dict[DType, None] = {}  # halves whose bits are stored
+        self.copies: dict[DType, None] = {}  # types of which packed structs hold copies
         self.half_tables = [k.var.type.dtype for k in module.constants if _holds_halves(k.var)]
         for dtype in self.half_tables:
             self._take(dtype)
@@ -65,12 +66,21 @@ class Records:
             self._take(field.dtype)
             if self._is_loose(dtype, field.dtype):
                 self.loose[field.dtype] = None
+        if self.dialect.name == "cuda" and _is_packed(dtype):
+            self._copy_fields(dtype)
         wish = identifier(dtype.short)
         chosen, count = wish, 0
         while chosen in self.names.values():
             count += 1
             chosen = f"{wish}_{count}"
         self.names[dtype] = chosen
+
+    def _copy_fields(self, record: DType) -> None:
+        """Note that the fields of a struct, and theirs, lie where they have no right to."""
+        for field in record.fields:
+            if needs_copy(field.dtype):
+                self._copy_fields(field.dtype)
+                self.copies[field.dtype] = None
 
     def type_name(self, dtype: DType) -> str:
         """How C spells any dtype."""
@@ -97,8 +107,20 @@ class Records:
             if wide:
                 text = f"#if __CUDACC_VER_MAJOR__ < 13\n{''.join(wide)}#endif\n"
                 known.append(c.Verbatim(text))
-            known += [c.Verbatim(half_types.bits_definition(dtype)) for dtype in self.bits]
-        return [*known, *(self._struct(dtype, name) for dtype, name in self.names.items())]
+        simple = [dtype for dtype in self.copies if dtype not in self.names]
+        known += [item for dtype in simple for item in self._copy(dtype)]
+        for dtype, name in self.names.items():
+            known.append(self._struct(dtype, name, _is_packed(dtype)))
+            known += self._copy(dtype) if dtype in self.copies else []
+        return known
+
+    def _copy(self, dtype: DType) -> list[c.Item]:
+        """The copy of a type, and how to come from one to the other."""
+        name = self.type_name(dtype)
+        text = c.Verbatim(conversions(dtype, name))
+        if dtype.is_half:
+            return [text]
+        return [self._struct(dtype, copy_of(self.names.get(dtype, name)), True), text]
 
     def packed(self, dtype: DType, parts: tuple[c.Expr, ...]) -> c.Expr:
         """A value made of its parts."""
@@ -107,51 +129,45 @@ class Records:
             return c.Call(f"make_{dtype.cuda}", parts)
         name = self.names.get(dtype, "")
         pairs = zip(dtype.fields, parts, strict=True)
-        parts = tuple(self.put(dtype, field.name, part) for field, part in pairs)
+        parts = tuple(self.put([dtype], field.dtype, part) for field, part in pairs)
         return c.Braced(name if in_cuda else f"({self.type_name(dtype)})", parts)
 
     def taken(self, record: DType, field: str, place: c.Expr) -> c.Expr:
         """The value in a field, which C has at ``place``."""
-        half = self._as_bits(record, field)
-        return c.Call(half_types.CUDA_FROM_BITS[half], (place,)) if half else place
-
-    def put(self, record: DType, field: str, value: c.Expr) -> c.Expr:
-        """What is stored in a field for a value."""
-        half = self._as_bits(record, field)
-        if half is None:
-            return value
-        self.bits[half] = None
-        return c.Call(half_types.bits_function(half), (value,))
-
-    def _as_bits(self, record: DType, field: str) -> DType | None:
-        """The type of a half in a packed struct. CUDA's are classes: their functions take them
-        to lie at even addresses, so there the struct has their bits."""
         found = record.field(field)
         assert found is not None
-        loose = self.dialect.name == "cuda" and found.dtype.is_half and _is_packed(record)
-        return found.dtype if loose else None
+        copied = found.dtype in self.copies and _is_packed(record)
+        return c.Call("aligned", (place,)) if copied else place
+
+    def put(self, records: Sequence[DType], dtype: DType, value: c.Expr) -> c.Expr:
+        """What is stored for a value in a field of a record that lies in others."""
+        copied = dtype in self.copies and any(map(_is_packed, records))
+        return c.Call("packed", (value,)) if copied else value
 
     def _is_loose(self, record: DType, field: DType) -> bool:
         """Whether gcc has to be told that a field's type lies where it has no right to."""
         in_c = self.dialect.name == "c" and (field.is_vector or field.is_complex)
         return in_c and _is_packed(record)
 
-    def _struct(self, dtype: DType, name: str) -> c.Struct:
-        packed = _is_packed(dtype)
+    def _struct(self, dtype: DType, name: str, packed: bool) -> c.Struct:
         fields: list[c.Parameter] = []
         end = 0
         for field in sorted(dtype.fields, key=lambda f: f.offset):
             natural = 1 if packed else field.dtype.alignment
             if -(-end // natural) * natural < field.offset:
                 fields.append(self._padding(field.offset - end, len(fields)))
-            as_bits = self._as_bits(dtype, field.name) is not None
-            kind = self.type_name(UINT16 if as_bits else field.dtype)
-            kind = _loose(field.dtype) if self._is_loose(dtype, field.dtype) else kind
+            kind = self._field_type(dtype, field.dtype, packed)
             fields.append(c.Parameter(c.Named(kind), identifier(field.name)))
             end = field.offset + field.dtype.size
-        if -(-end // dtype.alignment) * dtype.alignment < dtype.size:
+        natural = 1 if packed else dtype.alignment
+        if -(-end // natural) * natural < dtype.size:
             fields.append(self._padding(dtype.size - end, len(fields)))
         return c.Struct(name, tuple(fields), packed)
+
+    def _field_type(self, record: DType, dtype: DType, packed: bool) -> str:
+        if packed and dtype in self.copies:
+            return f"struct {copy_of(self.names.get(dtype, self.type_name(dtype)))}"
+        return _loose(dtype) if self._is_loose(record, dtype) else self.type_name(dtype)
 
     def _padding(self, size: int, number: int) -> c.Parameter:
         byte = c.Named(self.dialect.type_name(UINT8))

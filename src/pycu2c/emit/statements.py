@@ -144,7 +144,7 @@ class StatementSpeller:
 
     def _store(self, s: Store) -> c.Stmt:
         place = self.speller.place(s)
-        if scalar_type(s.value).dtype.is_half:
+        if s.path and scalar_type(s.value).dtype in self.speller.records.copies:
             return c.Assign(place, self.speller.stored(s))
         return self._assign(place, s.value, scalar_type(s.value))
 
