@@ -7,7 +7,20 @@ from collections.abc import Iterator
 
 from pycu2c.diagnostics import Label
 from pycu2c.explain.notes import Note
-from pycu2c.ir.nodes import Apply, Binary, Const, ElementOf, Expr, Function, Load, Select, Store
+from pycu2c.ir.nodes import (
+    Apply,
+    Assign,
+    Binary,
+    Const,
+    Declare,
+    ElementOf,
+    Expr,
+    Function,
+    Load,
+    Select,
+    Store,
+    Var,
+)
 from pycu2c.ir.walk import all_expressions, expressions, statements
 from pycu2c.operators import ADD, LT, MUL, SUB
 from pycu2c.types import Array, Scalar, Space
@@ -29,11 +42,24 @@ def floors(function: Function) -> Iterator[Note]:
 
 def wraps(function: Function) -> Iterator[Note]:
     """Indices that may count from the end."""
+    places = _places(function)
     for index in _indices(function):
-        for e in expressions(index):
+        for part in expressions(index):
+            e = places.get(part.name) if isinstance(part, Var) else part
             if isinstance(e, Select) and _is_wrap(e):
                 cure = "test it before, `if i >= 0:`, or @kernel(wraparound=False)"
                 yield Note("wraparound", (Label(e.span, "this may be negative"),), cure)
+
+
+def _places(function: Function) -> dict[str, Expr]:
+    """What legalize has put into variables of its own, by their names."""
+    found: dict[str, Expr] = {}
+    for s in statements(function.body):
+        if isinstance(s, Assign) and ".l" in s.var.name:
+            found[s.var.name] = s.value
+        elif isinstance(s, Declare) and s.init is not None and ".l" in s.var.name:
+            found[s.var.name] = s.init
+    return found
 
 
 def wide_indices(function: Function) -> Iterator[Note]:
