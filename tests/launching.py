@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from pycu2c.kernel import Kernel
+from pycu2c.passes.narrow import narrow
+from pycu2c.targets import TARGETS
+
+_CPU = TARGETS["cpu"]
+# what CUDA's code computes in 32 bits, computed so where no GPU is needed
+NARROWED = replace(_CPU, passes=(("narrow", narrow), *_CPU.passes), narrows=True)
 
 
 def copied(argument: Any) -> Any:

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from conftest import TARGETS
-from launching import run
-from pycu2c import CompileWarning
+from launching import NARROWED, run
+from pycu2c import CompileWarning, targets
 from pycu2c.kernel import Kernel
 from pycu2c.signatures import parse_signature
 from pycu2c.specialization import generate_text
@@ -91,6 +91,18 @@ def test_nvrtc_takes_it_without_a_warning(name: str, variant: str) -> None:
 @pytest.mark.parametrize("backend", [t for t in TARGETS if t != "python"])
 @pytest.mark.parametrize(("name", "variant"), CASES)
 def test_same_as_the_reference(name: str, variant: str, backend: str) -> None:
+    same_as_the_reference(name, variant, backend)
+
+
+@pytest.mark.parametrize(("name", "variant"), CASES)
+def test_in_32_bits_the_same_as_the_reference(
+    name: str, variant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(targets.TARGETS, "cpu", NARROWED)
+    same_as_the_reference(name, variant, "cpu")
+
+
+def same_as_the_reference(name: str, variant: str, backend: str) -> None:
     kernel = kernel_of(name)
     grid, block, arguments = module_of(name).case(np.random.default_rng(1), variant)
     with warnings.catch_warnings():

@@ -8,7 +8,7 @@ import tempfile
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +17,11 @@ import numpy as np
 from fuzzing.cases import Case, load, text_of
 from fuzzing.checking import Undefined, run_reference
 from fuzzing.comparing import difference
+from launching import NARROWED
 from pycu2c.compiler import Generated, generate
 from pycu2c.diagnostics import CompileError, CompileWarning
 from pycu2c.frontend.build import Built
 from pycu2c.options import Options
-from pycu2c.passes.narrow import narrow
 from pycu2c.passes.ranges import Facts
 from pycu2c.runtime import driver
 from pycu2c.runtime.arguments import ArrayArgument, layout_of
@@ -38,11 +38,7 @@ from pycu2c.types import Signature
 EXACT = Options(fmad=False)
 ARCH = "sm_90"  # where there is no GPU to ask
 
-_CPU = TARGETS["cpu"]
-_LANGUAGES = {
-    "cpu": _CPU,
-    "narrowed": replace(_CPU, passes=(("narrow", narrow), *_CPU.passes), narrows=True),
-}
+_LANGUAGES = {"cpu": TARGETS["cpu"], "narrowed": NARROWED}
 
 
 @dataclass(frozen=True, slots=True)
