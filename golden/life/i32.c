@@ -66,7 +66,7 @@ void life(const void *arguments, int64_t first_block, int64_t last_block) {
                     for (int64_t dy = -1; dy < 2; ++dy) {
                         for (int64_t dx = -1; dx < 2; ++dx) {
                             if (dx == 0 && dy == 0) continue;
-                            neighbours = (uint32_t)neighbours + (uint32_t)alive[mod_i64(y + dy, height) * alive_stride0 + mod_i64(x + dx, width) * alive_stride1];
+                            neighbours += (uint32_t)alive[mod_i64(y + dy, height) * alive_stride0 + mod_i64(x + dx, width) * alive_stride1];
                         }
                     }
                     bool survives = neighbours == 3 || (neighbours == 2 && alive[y * alive_stride0 + x * alive_stride1] == 1);

@@ -17,7 +17,7 @@ extern "C" __global__ void life(const int *alive, int alive_shape0, int alive_sh
     for (int dy = -1; dy < 2; ++dy) {
         for (int dx = -1; dx < 2; ++dx) {
             if (dx == 0 && dy == 0) continue;
-            neighbours = (unsigned int)neighbours + (unsigned int)alive[mod_i32(y + dy, height) * alive_stride0 + mod_i32(x + dx, width) * alive_stride1];
+            neighbours += (unsigned int)alive[mod_i32(y + dy, height) * alive_stride0 + mod_i32(x + dx, width) * alive_stride1];
         }
     }
     bool survives = neighbours == 3 || (neighbours == 2 && alive[y * alive_stride0 + x * alive_stride1] == 1);

@@ -69,7 +69,7 @@ void scan(const void *arguments, int64_t first_block, int64_t last_block) {
                     for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
                         const int64_t thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
                         int64_t tid = threadIdx.x;
-                        sums[tid] = (uint32_t)sums[tid] + (uint32_t)addend[thread];
+                        sums[tid] += (uint32_t)addend[thread];
                     }
                 }
             }

@@ -11,7 +11,7 @@ extern "C" __global__ void scan(const int *data, int data_len, int *out, int out
             addend = sums[tid - distance];
         }
         __syncthreads();
-        sums[tid] = (unsigned int)sums[tid] + (unsigned int)addend;
+        sums[tid] += (unsigned int)addend;
         __syncthreads();
         distance *= 2;
     }

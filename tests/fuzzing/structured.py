@@ -108,8 +108,7 @@ def pack(w: Writer) -> None:
     """A tuple in a variable, nested, whose items are read by constants."""
     kinds = [w.scalar() for _ in range(3)]
     texts = [value(w, kind) for kind in kinds]
-    w.counter += 1
-    name = f"t{w.counter}"
+    name = w.fresh("t")
     w.line(f"{name} = ({texts[0]}, ({texts[1]}, {texts[2]}))")
     places = (f"{name}[0]", f"{name}[1][0]", f"{name}[-1][1]")
     for place, kind in zip(places, kinds, strict=True):

@@ -81,7 +81,7 @@ def whole(w: Writer) -> None:
     alike = [n for n, r in _vectors(w).items() if r is row]
     text = made(w, row)
     if w.chance(0.5):
-        text = f"{text} if {condition(w, 1)} else {w.pick(alike)}"
+        text = f"{text} if ({condition(w, 1)}) else {w.pick(alike)}"
     w.line(f"{name} = {text}")
 
 

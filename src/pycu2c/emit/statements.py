@@ -16,6 +16,7 @@ from pycu2c.ir.nodes import (
     Binary,
     Body,
     Break,
+    Cast,
     Const,
     Continue,
     Declare,
@@ -132,15 +133,21 @@ class StatementSpeller:
         if part is not None:
             name, new = part
             return self._assign(c.Member(place, name), new, scalar_type(new))
-        if isinstance(value, Binary) and value.op in _COMPOUND and kind.dtype.bits >= 32:
-            if (
-                isinstance(value.left, (Var, Load, Member))
-                and self.speller.spell(value.left) == place
-            ):
-                exact = value.op not in (C_SHL, C_SHR) and not isinstance(value.right, Const)
-                right = self.speller.spell(value.right, exact)
-                return c.Assign(place, right, f"{value.op.c}=")
-        return c.Assign(place, self.speller.into(value, kind.dtype))
+        compound = self._compound(place, value, kind)
+        return compound or c.Assign(place, self.speller.into(value, kind.dtype))
+
+    def _compound(self, place: c.Expr, value: Expr, kind: Scalar) -> c.Stmt | None:
+        """``x += v``, also where the sum is computed without a sign: ``x += 1ULL``."""
+        wraps = _wrapped_sum(value)
+        value = wraps or value
+        if not isinstance(value, Binary) or value.op not in _COMPOUND or kind.dtype.bits < 32:
+            return None
+        left = value.left.operand if wraps and isinstance(value.left, Cast) else value.left
+        if not isinstance(left, (Var, Load, Member)) or self.speller.spell(left) != place:
+            return None
+        literal = isinstance(value.right, Const) and not wraps
+        exact = value.op not in (C_SHL, C_SHR) and not literal
+        return c.Assign(place, self.speller.spell(value.right, exact), f"{value.op.c}=")
 
     def _store(self, s: Store) -> c.Stmt:
         place = self.speller.place(s)
@@ -222,6 +229,17 @@ class StatementSpeller:
             return c.Continue()
         self._label = f"next_thread_{self._labels}"
         return c.Goto(self._label)
+
+
+def _wrapped_sum(value: Expr) -> Binary | None:
+    """What is computed in the unsigned type of a number's width, as ``x += 1ULL`` is."""
+    if not isinstance(value, Cast) or not isinstance(value.operand, Binary):
+        return None
+    own, unsigned = value.type.dtype, value.operand.type.dtype
+    same = own.is_signed and own.is_integer and not unsigned.is_signed and own.bits == unsigned.bits
+    left = value.operand.left
+    fits = same and isinstance(left, Cast) and scalar_type(left.operand).dtype is own
+    return value.operand if fits else None
 
 
 def _numbers_threads(body: Body) -> bool:
