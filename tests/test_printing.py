@@ -153,6 +153,21 @@ def test_launches_from_many_threads(
     assert sorted(lines) == sorted(f"<{n} {i}>" for n in range(8) for i in range(32))
 
 
+def test_the_same_kernel_twice_has_one_log(
+    target: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    text = "from pycu2c import *\n@kernel\ndef k(n):\n    print(f'<{n} {cuda.grid(1)}>')\n"
+    python = module_from(text, tmp_path).k.python
+    kernels = [Kernel(python, backend=target) for _ in range(8)]
+    threads = [threading.Thread(target=k[4, 64], args=(n,)) for n, k in enumerate(kernels)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    lines = capsys.readouterr().out.splitlines()
+    assert sorted(lines) == sorted(f"<{n} {i}>" for n in range(8) for i in range(256))
+
+
 WRONG = {
     "an array": ("print(a)", "argument-type", "a"),
     "a function": ("print(shown)", "argument-type", "shown"),

@@ -46,6 +46,12 @@ class CpuKernel:
         return _symbol(self._library, name, "uint64_t *")
 
 
+def address_of(words: Any) -> int:
+    """Where the words that ``CpuKernel.words`` gave lie."""
+    _, ffi = _backend()
+    return int(ffi.cast("intptr_t", words))
+
+
 def thread_count() -> int:
     """How many threads run kernels: PYCU2C_THREADS, or what this process may use."""
     wish = os.environ.get("PYCU2C_THREADS", "")

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from pycu2c import dtypes
 from pycu2c.diagnostics import LaunchWarning
 from pycu2c.ir.printed import LOG, Slot, Text, numbers, words
-from pycu2c.runtime import driver
+from pycu2c.runtime import cpu, driver
 from pycu2c.runtime.arguments import Argument
 from pycu2c.runtime.configuration import Launch
 from pycu2c.runtime.cpu import CpuKernel
@@ -42,6 +42,8 @@ class Written(NamedTuple):
 class Log(Protocol):
     """Where a kernel's prints go. In the generated text: ``{used, size, lost, *words}``."""
 
+    address: int
+
     def clear(self, stream: int) -> None: ...
 
     def read(self, stream: int) -> Written: ...
@@ -53,6 +55,7 @@ class HostLog:
     def __init__(self, kernel: CpuKernel) -> None:
         self._words: Words = np.empty(CAPACITY, np.uint64)
         self._head = kernel.words(LOG)
+        self.address = cpu.address_of(self._head)
 
     def clear(self, stream: int) -> None:
         self._head[0:4] = (0, CAPACITY, 0, self._words.ctypes.data)
@@ -67,15 +70,15 @@ class DeviceLog:
 
     def __init__(self, kernel: CudaKernel) -> None:
         self._words = driver.allocate(8 * CAPACITY)
-        self._place = driver.variable(kernel.loaded, LOG)
+        self.address = driver.variable(kernel.loaded, LOG)
         self._head = (ctypes.c_uint64 * 4)()
 
     def clear(self, stream: int) -> None:
         self._head[:] = [0, CAPACITY, 0, self._words]
-        driver.copy_in(self._place, ctypes.addressof(self._head), 32, stream)
+        driver.copy_in(self.address, ctypes.addressof(self._head), 32, stream)
 
     def read(self, stream: int) -> Written:
-        driver.copy_out(ctypes.addressof(self._head), self._place, 32, stream)
+        driver.copy_out(ctypes.addressof(self._head), self.address, 32, stream)
         driver.synchronize(stream, "wait for what the kernel prints")
         records: Words = np.empty(min(self._head[0], CAPACITY), np.uint64)
         driver.copy_out(records.ctypes.data, self._words, records.nbytes, stream)
@@ -89,13 +92,17 @@ class Running(Protocol):
     def run(self, launch: Launch, arguments: Sequence[Argument]) -> None: ...
 
 
+_LOCKS: dict[int, threading.Lock] = {}  # by the addresses of logs
+
+
 class PrintingRunner:
     """Runs a kernel that prints, one launch after the other, and writes its text to sys.stdout
     when it is done."""
 
     def __init__(self, inner: Running, log: Log, texts: tuple[Text, ...], name: str) -> None:
         self._inner, self._log, self._texts, self._name = inner, log, texts, name
-        self._lock = threading.Lock()  # a kernel has one log
+        # kernels of the same text may be one library: one log, whoever has loaded it
+        self._lock = _LOCKS.setdefault(log.address, threading.Lock())
 
     def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
         stream = driver.stream_of(launch.stream)
