@@ -214,6 +214,12 @@ EXPRESSIONS = rows_of(
         row = m[i - 1]
     out[i] = row[0] + row[-1]
 
+    # one of several arrays in a variable, swapped
+    source, target = m, m[1:]
+    for k in range(i):
+        source, target = target, source
+    out[i] = source[1, 1] + row_sum(target[0] if i % 3 else source[:, 1])
+
     # `float16`: rounds after every operation
     h = np.float16(x) * np.float16(0.1) + 1
     out[i] = h / 3

@@ -178,6 +178,12 @@ ORDER = rows_of(
     # the start of a sum comes after its items
     out[i] = sum((bump(), bump()), bump() * 100)
 
+    # what acts inside of a value that is not used
+    max(bump(), 0)
+    max(bump() if i % 2 else out[i], 0)
+    abs(bump() and bump())
+    abs(bump() * 0 or i % 3 or bump())
+
     # keywords are evaluated as they are written
     out[i] = scaled(plus=bump(), v=bump() * 10, factor=bump() * 100)
     """,

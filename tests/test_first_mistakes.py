@@ -310,7 +310,7 @@ for x in a:
         best = x  # E[join]: best | a number first
 b[0] = best
 
-c = a if n > 0 else b  # E[array-assign]: b | between their elements
+c = a if n > 0 else m  # E[array-assign]: m | between their elements
 
 r[0].z = 1  # E[name]: r[0].z | x, y
 
@@ -373,9 +373,9 @@ def test_a_first_mistake(case: str, tmp_path: Path) -> None:
 
 
 BOTH_PLACES = {  # body -> the text under the carets of each label, in order
-    "if n > 0:\n    c = a\nelse:\n    c = b\nc[0] = 1": ["c", "c"],
+    "if n > 0:\n    c = a\nelse:\n    c = m\nc[0] = 1": ["m", "a"],
     "if n > 0:\n    c = (1, 2)\nelse:\n    c = 1\nb[0] = c": ["c", "c"],
-    "c = a if n > 0 else b": ["b", "a"],
+    "c = a if n > 0 else m": ["m", "a"],
     "b[0] = total\ntotal = 1": ["total", "total"],
     "x = 1\ndel x\nb[0] = x": ["x", "x"],
     "x: int32 = 1\nx: float32 = 2\nb[0] = x": ["float32", "x"],

@@ -17,7 +17,7 @@ from pycu2c.source import Span
 RULES: dict[str, str] = {
     "argument-count": "a call gives every parameter one argument",
     "argument-type": "an argument has a type that the parameter accepts",
-    "array-assign": "a variable stands for one array where branches meet",
+    "array-assign": "a variable stands for arrays of one dtype and rank",
     "barrier-place": "a barrier stands where a block can meet",
     "call": "a kernel calls functions that can be compiled",
     "constant-needed": "this must be known when the kernel is compiled",

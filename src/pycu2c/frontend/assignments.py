@@ -8,14 +8,17 @@ from typing import NoReturn
 
 from pycu2c.diagnostics import Label, fail
 from pycu2c.frontend import subscripts, views
+from pycu2c.frontend.branches import each
 from pycu2c.frontend.cures import amount
 from pycu2c.frontend.frame import (
+    Chosen,
     Closure,
     Frame,
     Items,
     Static,
     Unknown,
     Value,
+    is_array,
     number,
     shown,
     single,
@@ -24,6 +27,7 @@ from pycu2c.frontend.functions import named_lambda, reopened
 from pycu2c.frontend.operations import binary, coerce
 from pycu2c.frontend.scope import as_of_now
 from pycu2c.frontend.sequence import before, has_effect, in_order, kept, variable_of
+from pycu2c.frontend.several import one_of
 from pycu2c.frontend.variables import read, set_value, set_variable
 from pycu2c.frontend.vectors import (
     assign_component,
@@ -34,11 +38,11 @@ from pycu2c.frontend.vectors import (
 )
 from pycu2c.intrinsics.dtype_names import scalar_named
 from pycu2c.ir.construct import integer, is_atom, scalar_type
-from pycu2c.ir.nodes import Apply, Body, Call, Const, Expr, Load, Store, Var, View
+from pycu2c.ir.nodes import Apply, Call, Const, Expr, Load, Store, Var, View
 from pycu2c.ir.walk import expressions
 from pycu2c.operators import ADD, BY_NODE, Operator
 from pycu2c.source import Span
-from pycu2c.types import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, Array, Scalar, have_join
+from pycu2c.types import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, Scalar, have_join
 
 __all__ = ["annotated", "assign", "assign_to", "augmented", "set_variable", "walrus"]
 
@@ -148,8 +152,18 @@ def walrus(frame: Frame, node: ast.NamedExpr) -> Value:
 # ---- elements ----------------------------------------------------------------------------------
 
 
-def _store(frame: Frame, place: View, value: Value, span: Span) -> None:
+def _store(frame: Frame, place: View | Chosen, value: Value, span: Span) -> None:
     """``place = value``: a record is stored as a whole."""
+    if isinstance(place, Chosen):
+        given = value if isinstance(value, Static) else kept(frame, value, "value")
+        blocks = []
+        for option in place.options:
+            assert isinstance(option, View)
+            with frame.block() as inside:
+                _store(frame, option, given, span)
+            blocks.append(inside)
+        frame.emit_all(one_of(place.which, blocks, span))
+        return
     wanted = place.type.element
     if isinstance(value, View) and not value.axes:
         value = views.loaded(value, value.span)
@@ -182,15 +196,14 @@ def augmented(frame: Frame, node: ast.AugAssign) -> None:
         return
     if not isinstance(node.target, ast.Name):
         given = _target_place(frame, node.target)
-        first = tuple(_settled_index(frame, index) for index in given.first)
-        place = replace(given, first=first)
-        old = views.loaded(place, frame.span(node.target))
+        place, old = _read_first(frame, given, frame.span(node.target))
         with frame.block() as written:
             right = frame.number(node.value)
         if written:
             old = number(kept(frame, old, "old"))
-            later = tuple(written)
-            place = replace(place, first=tuple(_before(frame, e, later) for e in place.first))
+            found = before(frame, place, tuple(written))
+            assert isinstance(found, (View, Chosen))
+            place = found
             frame.emit_all(written)
         _store(frame, place, binary(frame, operator, old, right, span), span)
         return
@@ -206,6 +219,15 @@ def augmented(frame: Frame, node: ast.AugAssign) -> None:
     frame.note_store(node.target, name)
 
 
+def _read_first(frame: Frame, place: View | Chosen, span: Span) -> tuple[View | Chosen, Expr]:
+    """A place whose subscript is evaluated now, and what it holds."""
+    if isinstance(place, Chosen):
+        return place, number(each(frame, place, lambda known: views.loaded_place(known, span)))
+    first = tuple(_settled_index(frame, index) for index in place.first)
+    place = replace(place, first=first)
+    return place, views.loaded(place, span)
+
+
 def _augmented_value(
     frame: Frame, operator: Operator, pair: tuple[Value, Value], span: Span
 ) -> Value:
@@ -215,22 +237,19 @@ def _augmented_value(
     return binary(frame, operator, number(left), number(right), span)
 
 
-def _target_place(frame: Frame, target: ast.expr) -> View:
+def _target_place(frame: Frame, target: ast.expr) -> View | Chosen:
     """The element or field that an assignment changes."""
     if isinstance(target, ast.Subscript):
-        place = subscripts.place(frame, target)
-    else:
-        assert isinstance(target, ast.Attribute)
-        array = subscripts.owner_place(frame, target.value)
-        place = subscripts.field_place(frame, array, target.attr, frame.span(target))
-    return subscripts.writable(place, frame.span(target))
-
-
-def _before(frame: Frame, index: Expr, later: Body) -> Expr:
-    """An index that statements after it could change, kept before them."""
-    found = before(frame, index, later)
-    assert not isinstance(found, (Static, Items, Closure))
-    return found
+        return subscripts.writable(subscripts.place(frame, target), frame.span(target))
+    assert isinstance(target, ast.Attribute)
+    owner, span = subscripts.owner_place(frame, target.value), frame.span(target)
+    if not isinstance(owner, Chosen):
+        return subscripts.writable(subscripts.field_place(frame, owner, target.attr, span), span)
+    found = each(
+        frame, owner, lambda array: subscripts.field_place(frame, array, target.attr, span)
+    )
+    assert isinstance(found, Chosen)
+    return subscripts.writable(found, span)
 
 
 def _settled_index(frame: Frame, index: Expr) -> Expr:
@@ -262,11 +281,14 @@ def _items_of(frame: Frame, target: ast.Tuple | ast.List, value: Value) -> Items
     if is_vector(value):
         return Items(tuple(components(frame, value)), value.span)
     starred = any(isinstance(t, ast.Starred) for t in target.elts)
-    if isinstance(value, (Var, View)) and isinstance(value.type, Array) and not starred:
-        if value.type.ndim:
-            numbers = [integer(i, value.span) for i in range(len(target.elts))]
-            parts = [views.subscripted(value, [n], value.span) for n in numbers]
-            return Items(tuple(parts), value.span)
+    numbers = [integer(i, value.span) for i in range(len(target.elts))]
+    if isinstance(value, Chosen) and value.type.ndim and not starred:
+        found = kept(frame, value, "row")
+        parts = [subscripts.item_of(frame, found, n, value.span) for n in numbers]
+        return Items(tuple(parts), value.span)
+    if is_array(value) and views.array_type(value).ndim and not starred:
+        rows = [views.subscripted(value, [n], value.span) for n in numbers]
+        return Items(tuple(rows), value.span)
     fail(
         "unpack",
         Label(frame.span(target), amount(len(target.elts), "name", "names")),
@@ -301,7 +323,7 @@ def _is_touched(frame: Frame, value: Value, earlier: list[ast.expr]) -> bool:
     """Whether assigning to the targets before could change what ``value`` means."""
     if isinstance(value, Items):
         return any(_is_touched(frame, item, earlier) for item in value.items)
-    if isinstance(value, Closure):
+    if isinstance(value, (Closure, Chosen)):
         return _is_touched(frame, value.inside, earlier)
     if isinstance(value, (Static, Const)):
         return False
@@ -322,4 +344,6 @@ def _is_unsteady(value: Value) -> bool:
         return any(_is_unsteady(item) for item in value.items)
     if isinstance(value, (Static, Closure)):
         return False
+    if isinstance(value, Chosen):
+        return _is_unsteady(value.inside)
     return any(isinstance(e, Load) or has_effect(e) for e in expressions(value))

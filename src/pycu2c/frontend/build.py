@@ -276,7 +276,7 @@ def _settled(frame: Frame, types: Types) -> tuple[Frame, Body]:
             continue
         if walks >= _FREE_WALKS:
             frame.types = _grown(frame.settled, frame.types)
-        if frame.types == frame.settled:
+        if frame.types == frame.settled and not frame.found_arrays:
             return frame, body
         frame, walks = frame.again(), walks + 1
 

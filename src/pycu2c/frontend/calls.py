@@ -10,11 +10,23 @@ import numpy as np
 from pycu2c import dtypes
 from pycu2c.diagnostics import Label, fail
 from pycu2c.frontend import ufuncs, views
+from pycu2c.frontend.branches import each
 from pycu2c.frontend.choices import truth_of
 from pycu2c.frontend.comparisons import conditional_truth
 from pycu2c.frontend.comprehensions import generated, static_items
 from pycu2c.frontend.cures import amount, instead_of_dtype
-from pycu2c.frontend.frame import Closure, Frame, Items, Static, Value, number, shown
+from pycu2c.frontend.frame import (
+    Chosen,
+    Closure,
+    Frame,
+    Items,
+    Static,
+    Value,
+    is_array,
+    is_number,
+    number,
+    shown,
+)
 from pycu2c.frontend.functions import call_function
 from pycu2c.frontend.intrinsic_calls import intrinsic_call
 from pycu2c.frontend.operations import binary, coerce, unary
@@ -30,7 +42,7 @@ from pycu2c.intrinsics.math import longer_form
 from pycu2c.intrinsics.operator_names import operator_named
 from pycu2c.intrinsics.registry import Effect, Intrinsic, bound_to
 from pycu2c.ir.construct import both, cast, const, integer, number_of, scalar_type, truth
-from pycu2c.ir.nodes import Allocate, Apply, Const, Expr, Junction, Pack, Var, View
+from pycu2c.ir.nodes import Allocate, Apply, Const, Expr, Junction, Pack, Var
 from pycu2c.ir.walk import expressions
 from pycu2c.nearest import did_you_mean
 from pycu2c.operators import ADD, FLOORDIV, MOD, POS, Operator
@@ -94,14 +106,14 @@ def _method(frame: Frame, node: ast.Call) -> Value | None:
     if not isinstance(node.func, ast.Attribute) or node.func.attr not in _METHODS:
         return None
     owner = frame.value(node.func.value)
-    if isinstance(owner, (Var, View)) and isinstance(owner.type, Array):
-        method = _OF_ARRAYS.get(node.func.attr)
-        return method and method(frame, owner, node)
-    if node.func.attr in _OF_ARRAYS:
+    method = _OF_ARRAYS.get(node.func.attr)
+    if method is not None and is_array(owner):
+        return method(frame, owner, node)
+    if method is not None and isinstance(owner, Chosen):
+        return each(frame, owner, lambda array: method(frame, array, node))
+    if method is not None or not is_number(owner):
         return None
-    if isinstance(owner, (Static, Items, Closure)) or not isinstance(owner.type, Scalar):
-        return None
-    if not owner.type.dtype.is_complex:
+    if not scalar_type(owner).dtype.is_complex:
         return owner
     return Apply(REGISTRY["complex.conjugate"], (owner,), owner.type, frame.span(node))
 
@@ -259,8 +271,11 @@ def _len(frame: Frame, node: ast.Call) -> Expr:
         return Const(len(value.items), WEAK_INT, frame.span(node))
     if isinstance(value, Static) and isinstance(value.value, (str, range)):
         return Const(len(value.value), WEAK_INT, frame.span(node))
-    if isinstance(value, (Var, View)) and isinstance(value.type, Array) and value.type.ndim:
-        return views.length(value, 0, frame.span(node))
+    span = frame.span(node)
+    if isinstance(value, Chosen) and value.type.ndim:
+        return number(each(frame, value, lambda array: views.length(array, 0, span)))
+    if is_array(value) and views.array_type(value).ndim:
+        return views.length(value, 0, span)
     fail(
         "argument-type",
         Label(value.span, f"this is {shown(value)}"),

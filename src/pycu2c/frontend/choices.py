@@ -5,15 +5,15 @@ from __future__ import annotations
 import ast
 
 from pycu2c.frontend import operations
+from pycu2c.frontend.branches import branched
 from pycu2c.frontend.comparisons import conditional_truth
-from pycu2c.frontend.frame import Closure, Frame, Items, Static, Value, number, single
+from pycu2c.frontend.frame import Closure, Frame, Items, Static, Value, is_number, number, single
 from pycu2c.frontend.sequence import settled
 from pycu2c.frontend.variables import read, set_value
 from pycu2c.ir.construct import both, negation, scalar_type, truth
-from pycu2c.ir.nodes import Const, Expr, If, Junction, Select, Stmt
+from pycu2c.ir.nodes import Const, Expr, If, Junction, Select
 from pycu2c.operators import UNARY_BY_NODE
-from pycu2c.source import Span
-from pycu2c.types import WEAK_BOOL, Scalar, join
+from pycu2c.types import WEAK_BOOL, join
 
 
 def condition(frame: Frame, node: ast.expr) -> Expr:
@@ -162,29 +162,8 @@ def conditional(frame: Frame, node: ast.IfExp) -> Value:
         chosen = operations.choose(test, single(then), single(orelse), span)
         frame.join_types[id(node)] = scalar_type(chosen)
         return chosen
-    return _branched(frame, (test, span), (then, then_written), (orelse, else_written))
+    return branched(frame, test, span, (then, then_written), (orelse, else_written))
 
 
 def _are_numbers(*values: Value) -> bool:
-    plain = [v for v in values if not isinstance(v, (Static, Items, Closure))]
-    return len(plain) == len(values) and all(isinstance(v.type, Scalar) for v in plain)
-
-
-def _branched(
-    frame: Frame,
-    at: tuple[Expr, Span],
-    then: tuple[Value, list[Stmt]],
-    orelse: tuple[Value, list[Stmt]],
-) -> Value:
-    """As an if statement that sets a variable: for tuples, and arms that need statements."""
-    test, span = at
-    name = frame.fresh("chosen")
-    blocks = []
-    for value, written in (then, orelse):
-        with frame.block() as inside:
-            for s in written:
-                frame.emit(s)
-            set_value(frame, name, value, value.span)
-        blocks.append(tuple(inside))
-    frame.emit(If(test, blocks[0], blocks[1], span))
-    return read(frame, name, span)
+    return all(map(is_number, values))

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from pycu2c.diagnostics import Label, fail
 from pycu2c.frontend import operations
-from pycu2c.frontend.frame import Closure, Frame, Items, Static, Value, number, shown
+from pycu2c.frontend.frame import Frame, Items, Static, Value, is_number, number, shown
 from pycu2c.frontend.sequence import acts, in_order, kept, variable_of
 from pycu2c.ir.construct import both, is_atom, negation, scalar_type
 from pycu2c.ir.nodes import Assign, Const, Expr, If, Junction, Let, Stmt, Var
@@ -32,7 +32,7 @@ def _chain(frame: Frame, pair: list[Value], node: ast.Compare, position: int) ->
     left, middle = pair
     if position + 1 == len(node.ops):
         return compared(frame, op, left, middle, span)
-    if _is_number(left) and _is_number(middle):
+    if is_number(left) and is_number(middle):
         with frame.block() as written:
             result = _numbers(frame, (number(left), number(middle)), node, position)
         if not written:
@@ -79,13 +79,9 @@ def conditional_truth(
     return result
 
 
-def _is_number(value: Value) -> bool:
-    return not isinstance(value, (Static, Items, Closure)) and isinstance(value.type, Scalar)
-
-
 def compared(frame: Frame, op: Comparison, left: Value, right: Value, span: Span) -> Expr:
     """One comparison of two values of any kind."""
-    if not (_is_number(left) and _is_number(right)) or op in (ast.Is, ast.IsNot):
+    if not (is_number(left) and is_number(right)) or op in (ast.Is, ast.IsNot):
         if acts(left) or acts(right):  # not every item may be compared
             left, right = kept(frame, left, "value"), kept(frame, right, "value")
     if op in (ast.Is, ast.IsNot):
@@ -146,7 +142,7 @@ def _contained(frame: Frame, left: Value, right: Value, span: Span) -> Expr:
 
 
 def _cheap(value: Value) -> bool:
-    return _is_number(value) and is_atom(number(value))
+    return is_number(value) and is_atom(number(value))
 
 
 def _equal_items(frame: Frame, left: Items, right: Items, span: Span) -> Expr:

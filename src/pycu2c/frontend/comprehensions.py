@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pycu2c.diagnostics import Label, fail
 from pycu2c.frontend.choices import condition
 from pycu2c.frontend.cures import amount
-from pycu2c.frontend.frame import Closure, Frame, Items, Static, Value, shown
+from pycu2c.frontend.frame import Chosen, Closure, Frame, Items, Static, Value, shown
 from pycu2c.frontend.sequence import kept, one_by_one, settled
 from pycu2c.ir.construct import integer
 from pycu2c.ir.nodes import Const, Load
@@ -47,6 +47,8 @@ def _reads_memory(value: Value) -> bool:
         return any(map(_reads_memory, value.items))
     if isinstance(value, (Static, Closure)):
         return False
+    if isinstance(value, Chosen):
+        return _reads_memory(value.inside)
     return any(isinstance(e, Load) for e in expressions(value))
 
 

@@ -6,13 +6,13 @@ import ast
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import NoReturn, Protocol, TypeAlias
+from typing import NoReturn, Protocol, TypeAlias, TypeGuard
 
 from pycu2c.diagnostics import CompileError, Diagnostic, Label, fail
 from pycu2c.frontend.cures import described, instead_of_object
 from pycu2c.frontend.liveranges import LiveRanges, live_ranges
 from pycu2c.frontend.unrolling import Copies
-from pycu2c.ir.nodes import ConstantArray, Expr, Return, Stmt, Var
+from pycu2c.ir.nodes import ConstantArray, Expr, Return, Stmt, Var, View
 from pycu2c.source import Source, Span
 from pycu2c.types import Array, ParameterType, Scalar, Signature, join
 
@@ -71,8 +71,31 @@ class Closure:
         return Items((self.defaults, self.variables), self.span)
 
 
-Value: TypeAlias = Expr | Static | Items | Closure
+@dataclass(frozen=True, slots=True, eq=False)
+class Chosen:
+    """One of several arrays, of one dtype and rank: ``which`` is its number in ``options``."""
+
+    which: Expr
+    options: tuple[Var | View, ...]
+    span: Span
+
+    @property
+    def type(self) -> Array:
+        found = self.options[0].type
+        assert isinstance(found, Array)
+        return found
+
+    @property
+    def inside(self) -> Items:
+        """The values that go where the array goes."""
+        return Items((self.which, *self.options), self.span)
+
+
+Value: TypeAlias = Expr | Static | Items | Closure | Chosen
 Types: TypeAlias = tuple[ParameterType, ...]
+
+# an array and how a view lies in it, apart from numbers that are computed
+Place: TypeAlias = tuple[object, ...]
 
 
 class Devices(Protocol):
@@ -120,6 +143,9 @@ class Frame:
     declared: dict[str, Scalar] = field(default_factory=dict)  # by an annotation, in any walk
     copies: Copies = field(default_factory=Copies)  # of the bodies of loops written out
     ended: list[Return] = field(default_factory=list)  # in a function: those of raises
+    # the arrays that a name may stand for, found in any walk, and whether this one found more
+    arrays: dict[str, dict[Place, Var | View]] = field(default_factory=dict)
+    found_arrays: bool = False
     unknown: list[tuple[str, Span]] = field(default_factory=list)  # reads that have no type yet
     broken: set[str] = field(default_factory=set)  # variables that an error was found for
     # an expression, and the variable that it is assigned to: an array made there gets its name
@@ -140,6 +166,7 @@ class Frame:
             declared=self.declared,
             copies=self.copies,
             result=self.result,
+            arrays=self.arrays,
         )
 
     def written_out(self) -> Frame:
@@ -211,6 +238,8 @@ class Frame:
         """A variable name that no Python name can be."""
         name = f"{hint}.t{len(self.temporaries) + 1}"
         self.temporaries.add(name)
+        for known in [n for n in self.arrays if n == name or n.startswith(f"{name}.")]:
+            del self.arrays[known]  # of another temporary of the walk before
         return name
 
     def name_for(self, node: ast.expr, otherwise: str) -> str:
@@ -258,6 +287,15 @@ def shown(value: Value) -> str:
             return f"`{value.type}`"
 
 
+def is_number(value: Value) -> TypeGuard[Expr]:
+    return isinstance(getattr(value, "type", None), Scalar)
+
+
+def is_array(value: Value) -> TypeGuard[Var | View]:
+    """Whether a value is an array that is known."""
+    return isinstance(value, (Var, View)) and isinstance(value.type, Array)
+
+
 def number(value: Value, what: str = "this") -> Expr:
     """The value as an expression that is a number, or an error that says what it is."""
     e = single(value, what)
@@ -289,7 +327,7 @@ def single(value: Value, what: str = "this") -> Expr:
             Label(value.span, f"{what} is a record `{value.type}`"),
             help="take one of its fields: r.x",
         )
-    if isinstance(value.type, Array):
+    if isinstance(value, Chosen) or isinstance(value.type, Array):
         fail(
             "type-needed",
             Label(value.span, f"{what} is an array `{value.type}`"),

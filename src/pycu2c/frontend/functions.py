@@ -14,11 +14,13 @@ from pycu2c.diagnostics import Label, fail
 from pycu2c.frontend import scope, views
 from pycu2c.frontend.binding_arguments import Binder, given_values, in_order_of_call
 from pycu2c.frontend.bindings import FunctionLike, free_names, parameters
+from pycu2c.frontend.branches import each
 from pycu2c.frontend.cures import refused_function
 from pycu2c.frontend.declared import as_declared
 from pycu2c.frontend.ending import value_of_call
 from pycu2c.frontend.frame import (
     LAMBDA,
+    Chosen,
     Closure,
     Frame,
     Items,
@@ -30,9 +32,9 @@ from pycu2c.frontend.frame import (
 from pycu2c.frontend.sequence import in_order, kept, variable_of, with_inside
 from pycu2c.frontend.structured import leaves, result_type, type_of, unpacked
 from pycu2c.frontend.variables import bind
-from pycu2c.ir.nodes import Call, Evaluate, Expr, View
+from pycu2c.ir.nodes import Call, Evaluate, Expr, Var, View
 from pycu2c.source import Source, Span
-from pycu2c.types import NONE, Scalar
+from pycu2c.types import NONE, Array, Scalar
 
 
 def call_function(frame: Frame, callee: Static | Closure, node: ast.Call) -> Value:
@@ -57,6 +59,9 @@ def call_function(frame: Frame, callee: Static | Closure, node: ast.Call) -> Val
 def _call(frame: Frame, source: Source, values: list[Value], span: Span) -> Value:
     signature = frame.devices.signature(source)
     if signature is not None:
+        for position, (value, wanted) in enumerate(zip(values, signature.parameters)):
+            if isinstance(value, Chosen) and isinstance(wanted, Array):
+                return _call_for_each(frame, source, values, position, span)
         values = [as_declared(v, kind) for v, kind in zip(values, signature.parameters)]
     types = tuple(type_of(value) for value in values)
     name, kind = frame.devices.called(source, types, span)
@@ -72,6 +77,20 @@ def _call(frame: Frame, source: Source, values: list[Value], span: Span) -> Valu
         return value_of_call(frame, value, span)
     frame.emit(Evaluate(made, span))
     return unpacked(made, kind, span)
+
+
+def _call_for_each(
+    frame: Frame, source: Source, values: list[Value], position: int, span: Span
+) -> Value:
+    """A call whose signature takes one array where one of several is given."""
+    given = [kept(frame, value, "given") for value in values]
+    array = given[position]
+    assert isinstance(array, Chosen)
+
+    def call(known: Var | View) -> Value:
+        return _call(frame, source, [*given[:position], known, *given[position + 1 :]], span)
+
+    return each(frame, array, call)
 
 
 def _check_alignment(argument: Expr) -> None:

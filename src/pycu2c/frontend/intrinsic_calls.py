@@ -6,32 +6,49 @@ import ast
 from functools import reduce
 
 from pycu2c.diagnostics import Label, fail
-from pycu2c.frontend.frame import Frame, Items, Value, number
+from pycu2c.frontend.branches import each
+from pycu2c.frontend.frame import Chosen, Frame, Items, Value, is_array, number
 from pycu2c.frontend.operations import coerce
-from pycu2c.frontend.sequence import in_order
+from pycu2c.frontend.sequence import in_order, kept
 from pycu2c.frontend.subscripts import element, writable
 from pycu2c.frontend.ufuncs import KEEPING, as_it_is, check_accepted, computed_in, whole_number
+from pycu2c.frontend.views import array_type
 from pycu2c.intrinsics.complex import complex_form
 from pycu2c.intrinsics.registry import Effect, Intrinsic
 from pycu2c.ir.construct import cast, scalar_type
-from pycu2c.ir.nodes import Apply, ElementOf, Expr, Var, View
+from pycu2c.ir.nodes import Apply, ElementOf, Expr
 from pycu2c.types import (
     VOID,
     WEAK_BOOL,
     WEAK_COMPLEX,
     WEAK_FLOAT,
     WEAK_INT,
-    Array,
     Scalar,
     Type,
     join,
 )
 
 
-def intrinsic_call(frame: Frame, row: Intrinsic, nodes: list[ast.expr], node: ast.Call) -> Expr:
+def intrinsic_call(frame: Frame, row: Intrinsic, nodes: list[ast.expr], node: ast.Call) -> Value:
     """A call of a row; ``nodes`` are the arguments in the order of its parameters."""
     given = dict(zip((name for name, _ in row.parameters), nodes))
     values = dict(zip(given, in_order(frame, list(given.values()))))
+    name = next((n for n, kind in row.parameters if kind == "array"), "")
+    array = values.get(name)
+    if not isinstance(array, Chosen):
+        return _built(frame, row, values, given, node)
+    others = {n: v if v is array else kept(frame, v, n) for n, v in values.items()}
+    return each(frame, array, lambda a: _built(frame, row, {**others, name: a}, given, node))
+
+
+def _built(
+    frame: Frame,
+    row: Intrinsic,
+    values: dict[str, Value],
+    given: dict[str, ast.expr],
+    node: ast.Call,
+) -> Expr:
+    """A row at work on values."""
     row = complex_form(row, any(map(_is_complex, values.values())))
     if row in KEEPING:
         (given_one,) = map(number, values.values())
@@ -81,8 +98,8 @@ def _common_type(
 
 
 def _element_type(frame: Frame, row: Intrinsic, array: Value, node: ast.Call) -> Scalar:
-    if isinstance(array, (Var, View)) and isinstance(array.type, Array):
-        return array.type.element
+    if is_array(array):
+        return array_type(array).element
     fail(
         "argument-type",
         Label(frame.span(node), f"the first argument of {row.name} is an array"),
@@ -95,7 +112,7 @@ def _place(
 ) -> Expr:
     kinds = {kind: name for name, kind in row.parameters}
     array, index = values[kinds["array"]], values[kinds["index"]]
-    assert isinstance(array, (Var, View))
+    assert is_array(array)
     items: list[Value] = list(index.items) if isinstance(index, Items) else [index]
     span = frame.span(given[kinds["index"]])
     place = element(array, [number(item, "the index") for item in items], span)

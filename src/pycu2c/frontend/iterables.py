@@ -13,10 +13,22 @@ from typing import NoReturn, TypeAlias
 
 from pycu2c.diagnostics import Label, fail
 from pycu2c.frontend import views
+from pycu2c.frontend.branches import each
 from pycu2c.frontend.cures import amount
-from pycu2c.frontend.frame import Closure, Frame, Items, Static, Value, number, shown
+from pycu2c.frontend.frame import (
+    Chosen,
+    Closure,
+    Frame,
+    Items,
+    Static,
+    Value,
+    is_array,
+    number,
+    shown,
+)
 from pycu2c.frontend.operations import binary, to_whole
 from pycu2c.frontend.sequence import in_order, is_steady, kept, variable_of
+from pycu2c.frontend.subscripts import item_of
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.ir.construct import cast, integer, scalar_type
 from pycu2c.ir.nodes import Apply, Const, Expr, Stmt, Var, View
@@ -69,7 +81,9 @@ def _of_value(frame: Frame, value: Value) -> Iterable:
             return Counted(start, stop, step, _itself)
         case Static(value=str() as text):
             return Listed(tuple(Static(character, span) for character in text))
-        case Var(type=Array()) | View(type=Array(ndim=1 | 2 | 3 | 4 | 5 | 6 | 7 | 8)):
+        case Chosen() if value.type.ndim:
+            return _of_array(frame, value)
+        case Var() | View() if isinstance(value.type, Array) and value.type.ndim:
             return _of_array(frame, value)
         case _:
             _refuse(value)
@@ -84,16 +98,20 @@ def _refuse(value: Value) -> NoReturn:
     )
 
 
-def _of_array(frame: Frame, array: Var | View) -> Counted:
+def _of_array(frame: Frame, array: Var | View | Chosen) -> Counted:
     """The elements of an array; of one with more axes, its rows."""
-    steady = kept(frame, array, "rows") if isinstance(array, View) else array
-    assert isinstance(steady, (Var, View))
+    steady = kept(frame, array, "rows")
     span = array.span
+    if isinstance(steady, Chosen):
+        count = number(each(frame, steady, lambda known: views.length(known, 0, span)))
+    else:
+        assert is_array(steady)
+        count = views.length(steady, 0, span)
 
     def row(counter: Expr) -> Value:
-        return views.subscripted(steady, [counter], span)
+        return item_of(frame, steady, counter, span)
 
-    return Counted(integer(0, span), views.length(steady, 0, span), integer(1, span), row)
+    return Counted(integer(0, span), count, integer(1, span), row)
 
 
 def _itself(counter: Expr) -> Value:

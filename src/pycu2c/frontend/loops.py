@@ -12,7 +12,7 @@ from pycu2c.frontend.assignments import assign_to
 from pycu2c.frontend.bindings import changed_name
 from pycu2c.frontend.choices import condition
 from pycu2c.frontend.constants import give, plain_pairs
-from pycu2c.frontend.frame import Closure, Frame, Items, Static, Unknown, Value
+from pycu2c.frontend.frame import Chosen, Closure, Frame, Items, Static, Unknown, Value
 from pycu2c.frontend.iterables import Counted, Listed, iterable
 from pycu2c.frontend.jumps import breaks, continues, jumps_away, replaced, without_continues
 from pycu2c.frontend.sequence import has_effect, kept, with_inside
@@ -222,7 +222,7 @@ def _fixed(frame: Frame, value: Value, effects: _Effects) -> Value:
         case Items():
             items = tuple(_fixed(frame, item, effects) for item in value.items)
             return Items(items, value.span, value.names)
-        case Closure():
+        case Closure() | Chosen():
             return with_inside(value, _fixed(frame, value.inside, effects))
         case Static():
             return value

@@ -14,13 +14,23 @@ from pycu2c.frontend.bindings import bound_name
 from pycu2c.frontend.choices import condition
 from pycu2c.frontend.comparisons import compared, conditional_truth
 from pycu2c.frontend.constants import name_value
-from pycu2c.frontend.frame import Closure, Frame, Items, Static, Value, shown
+from pycu2c.frontend.frame import (
+    Chosen,
+    Closure,
+    Frame,
+    Items,
+    Static,
+    Value,
+    is_array,
+    is_number,
+    shown,
+)
 from pycu2c.frontend.sequence import is_steady, kept
 from pycu2c.frontend.variables import read, set_value
-from pycu2c.ir.construct import both
+from pycu2c.ir.construct import both, scalar_type
 from pycu2c.ir.nodes import Assign, Body, Const, Expr, If, Junction, Var
 from pycu2c.source import Span
-from pycu2c.types import WEAK_BOOL, Array, Scalar
+from pycu2c.types import WEAK_BOOL
 
 Walk: TypeAlias = Callable[[Frame, list[ast.stmt]], Body]  # a block of statements -> its IR
 Captures: TypeAlias = "list[tuple[ast.MatchAs | ast.MatchStar, Value]]"
@@ -47,7 +57,7 @@ def _fixed(frame: Frame, value: Value, captured: set[str]) -> Value:
             return Items(items, value.span, value.names)
         case Var() if value.name.split(".", 1)[0] not in captured:
             return value
-        case Static() | Closure():
+        case Static() | Closure() | Chosen():
             return value
         case _:
             return value if is_steady(frame, value) else kept(frame, value, "subject")
@@ -141,21 +151,17 @@ def matches(frame: Frame, pattern: ast.pattern, value: Value, captures: Captures
 
 
 def _equal(frame: Frame, value: Value, wanted: Value, span: Span) -> Expr:
-    if _is_number(value) != _is_number(wanted):
-        if not isinstance(value, (Static, Items, Closure)) and isinstance(value.type, Array):
+    if is_number(value) != is_number(wanted):
+        if is_array(value) or isinstance(value, Chosen):
             fail(
                 "match",
                 Label(span, f"compared with {shown(value)}"),
                 help="match one element: match a[i]:",
             )
         return Const(False, WEAK_BOOL, span)
-    if _is_number(value) or isinstance(value, Static) or isinstance(wanted, Items):
+    if is_number(value) or isinstance(value, Static) or isinstance(wanted, Items):
         return compared(frame, ast.Eq, value, wanted, span)
     return Const(False, WEAK_BOOL, span)
-
-
-def _is_number(value: Value) -> bool:
-    return not isinstance(value, (Static, Items, Closure)) and isinstance(value.type, Scalar)
 
 
 def _singleton(frame: Frame, value: Value, wanted: bool | None, span: Span) -> Expr:
@@ -163,14 +169,15 @@ def _singleton(frame: Frame, value: Value, wanted: bool | None, span: Span) -> E
     if wanted is None:
         is_none = isinstance(value, Static) and value.value is None
         return Const(is_none, WEAK_BOOL, span)
-    if isinstance(value, (Static, Items, Closure)) or not isinstance(value.type, Scalar):
+    if not is_number(value):
         return Const(False, WEAK_BOOL, span)
-    if value.type.dtype.kind is not Kind.BOOL:
+    own = scalar_type(value)
+    if own.dtype.kind is not Kind.BOOL:
         return Const(False, WEAK_BOOL, span)
-    if not value.type.weak:
+    if not own.weak:
         fail(
             "match",
-            Label(span, f"the subject is `{value.type}`, which is numpy's and never is {wanted}"),
+            Label(span, f"the subject is `{own}`, which is numpy's and never is {wanted}"),
             help="match bool(x)",
         )
     return compared(frame, ast.Eq, value, Const(wanted, WEAK_BOOL, span), span)

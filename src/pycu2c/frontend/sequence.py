@@ -7,7 +7,7 @@ import ast
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from pycu2c.frontend.frame import Closure, Frame, Items, Static, Value
+from pycu2c.frontend.frame import Chosen, Closure, Frame, Items, Static, Value, is_array, number
 from pycu2c.ir.construct import scalar_type
 from pycu2c.ir.nodes import (
     Apply,
@@ -62,7 +62,7 @@ def acts(value: Value) -> bool:
             return False
         case Items():
             return any(map(acts, value.items))
-        case Closure():
+        case Closure() | Chosen():
             return acts(value.inside)
         case _:
             return any(map(has_effect, expressions(value)))
@@ -76,7 +76,7 @@ def before(frame: Frame, value: Value, later: Body) -> Value:
         case Items():
             items = tuple(before(frame, item, later) for item in value.items)
             return Items(items, value.span, value.names)
-        case Closure():
+        case Closure() | Chosen():
             return with_inside(value, before(frame, value.inside, later))
         case _ if _may_change(value, later):
             return kept(frame, value, "first")
@@ -84,13 +84,17 @@ def before(frame: Frame, value: Value, later: Body) -> Value:
             return value
 
 
-def with_inside(closure: Closure, inside: Value) -> Closure:
-    """The same local function with its defaults and variables in other places."""
+def with_inside(value: Closure | Chosen, inside: Value) -> Closure | Chosen:
+    """The same local function with its defaults and variables in other places; the same arrays
+    to choose from."""
     assert isinstance(inside, Items)
+    if isinstance(value, Chosen):
+        which, *options = inside.items
+        return Chosen(number(which), tuple(o for o in options if is_array(o)), value.span)
     defaults, variables = inside.items
     assert isinstance(defaults, Items)
     assert isinstance(variables, Items)
-    return replace(closure, defaults=defaults, variables=variables)
+    return replace(value, defaults=defaults, variables=variables)
 
 
 def _may_change(value: Expr, later: Body) -> bool:
@@ -122,7 +126,7 @@ def kept(frame: Frame, value: Value, hint: str) -> Value:
         case Items():
             items = tuple(kept(frame, item, hint) for item in value.items)
             return Items(items, value.span, value.names)
-        case Closure():
+        case Closure() | Chosen():
             return with_inside(value, kept(frame, value.inside, hint))
         case Static() | Const():
             return value

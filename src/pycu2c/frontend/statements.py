@@ -19,8 +19,25 @@ from pycu2c.frontend.refusals import UNKNOWN
 from pycu2c.frontend.sequence import has_effect
 from pycu2c.frontend.structured import leaves, no_array_inside, packed, result_type, type_of
 from pycu2c.frontend.unrolling import Rounds
-from pycu2c.ir.nodes import Break, Const, Continue, Evaluate, If, Return, Stmt
-from pycu2c.ir.walk import expressions
+from pycu2c.ir.construct import scalar_type
+from pycu2c.ir.nodes import (
+    Assign,
+    Body,
+    Break,
+    Const,
+    Continue,
+    Evaluate,
+    Expr,
+    If,
+    Junction,
+    Let,
+    Logical,
+    Return,
+    Select,
+    Stmt,
+    Var,
+)
+from pycu2c.ir.walk import children, expressions
 from pycu2c.types import NONE
 
 _LEAVING = (ast.Return, ast.Break, ast.Continue, ast.Raise)
@@ -99,8 +116,27 @@ def _emit_effects(frame: Frame, value: Value) -> None:
                 _emit_effects(frame, item)
         case _:
             for leaf in leaves(value):
-                if any(has_effect(e) for e in expressions(leaf)):
-                    frame.emit(Evaluate(leaf, leaf.span))
+                frame.emit_all(_effects(leaf))
+
+
+def _effects(e: Expr) -> Body:
+    """The parts of an expression that do something, as statements."""
+    if not any(has_effect(part) for part in expressions(e)):
+        return ()
+    match e:
+        case Select(condition, then, orelse):
+            return (If(condition, _effects(then), _effects(orelse), e.span),)
+        case Logical(Junction.AND, left, right):
+            return (If(left, _effects(right), (), e.span),)
+        case Logical(Junction.OR, left, right):
+            return (If(left, (), _effects(right), e.span),)
+        case Let(name, value, body):
+            kept = Assign(Var(name, scalar_type(value), e.span), value, e.span)
+            return (kept, *_effects(body))
+        case _ if has_effect(e):
+            return (Evaluate(e, e.span),)
+        case _:
+            return tuple(s for child in children(e) for s in _effects(child))
 
 
 def _if(frame: Frame, node: ast.If) -> None:

@@ -12,7 +12,17 @@ from typing import TypeAlias
 from pycu2c import dtypes
 from pycu2c.diagnostics import Label, fail
 from pycu2c.dtypes import DType, Kind
-from pycu2c.frontend.frame import Closure, Items, LocalFunction, Static, Value, nothing
+from pycu2c.frontend.frame import (
+    Chosen,
+    Closure,
+    Items,
+    LocalFunction,
+    Static,
+    Value,
+    is_array,
+    nothing,
+    number,
+)
 from pycu2c.ir.nodes import Expr, Member, Pack
 from pycu2c.source import Span
 from pycu2c.types import (
@@ -34,6 +44,7 @@ Leaf: TypeAlias = Callable[[str, "Scalar | Array"], Expr]
 
 # the names of the items by which the type of a local function is told
 _CLOSURE = ("<function>", "<defaults>", "<variables>")
+_CHOSEN = "<which>"  # of the first item of an array that is one of several
 
 
 def type_of(value: Value) -> ParameterType:
@@ -44,6 +55,9 @@ def type_of(value: Value) -> ParameterType:
         case Closure():
             inside = (type_of(value.defaults), type_of(value.variables))
             return Tuple((Constant(value.function), *inside), _CLOSURE)
+        case Chosen():
+            parts = tuple(type_of(item) for item in value.inside.items)
+            return Tuple(parts, (_CHOSEN, *(f"<{i}>" for i in range(len(value.options)))))
         case Items():
             return Tuple(tuple(type_of(item) for item in value.items), value.names)
         case _ if isinstance(value.type, Void):
@@ -66,7 +80,7 @@ def leaves(value: Value) -> list[Expr]:
     match value:
         case Static():
             return []
-        case Closure():
+        case Closure() | Chosen():
             return leaves(value.inside)
         case Items():
             return [leaf for item in value.items for leaf in leaves(item)]
@@ -94,6 +108,10 @@ def part_name(name: str, part: str) -> str:
     return f"{name}.{part}.item"
 
 
+def item_name(name: str, value: Items, position: int) -> str:
+    return part_name(name, value.names[position] if value.names else str(position))
+
+
 def rebuilt(kind: ParameterType, given: Iterator[Expr], span: Span) -> Value:
     """A value of a type, made of leaves in order."""
     match kind:
@@ -113,6 +131,9 @@ def _assembled(parts: list[Value], names: tuple[str, ...], span: Span) -> Value:
         assert isinstance(defaults, Items)
         assert isinstance(variables, Items)
         return Closure(function.value, defaults, variables, span)
+    if names[:1] == (_CHOSEN,):
+        which, *options = parts
+        return Chosen(number(which), tuple(o for o in options if is_array(o)), span)
     return Items(tuple(parts), span, names)
 
 

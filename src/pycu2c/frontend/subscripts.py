@@ -3,30 +3,42 @@
 from __future__ import annotations
 
 import ast
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 from pycu2c.diagnostics import Label, fail
 from pycu2c.frontend import operations, scope, views
+from pycu2c.frontend.branches import each
 from pycu2c.frontend.cures import (
     amount,
     indices_of,
     instead_of_attribute,
     instead_of_global,
 )
-from pycu2c.frontend.frame import Closure, Frame, Items, Static, Value, number, shown, single
-from pycu2c.frontend.sequence import in_order, settled
+from pycu2c.frontend.frame import (
+    Chosen,
+    Closure,
+    Frame,
+    Items,
+    Static,
+    Value,
+    is_array,
+    number,
+    shown,
+    single,
+)
+from pycu2c.frontend.sequence import in_order, settled, variable_of
 from pycu2c.frontend.vectors import component, is_vector, key_of
 from pycu2c.frontend.views import ArrayValue, Part, Rest, Subscript
-from pycu2c.ir.construct import const, integer, scalar_type
-from pycu2c.ir.nodes import Const, Expr, Member, Pack, Stride, Var, View
+from pycu2c.ir.construct import const, integer, is_atom, scalar_type
+from pycu2c.ir.nodes import Const, Expr, Member, Pack, Stride, View
 from pycu2c.nearest import did_you_mean
 from pycu2c.source import Span
-from pycu2c.types import Array, Scalar, Space
+from pycu2c.types import Scalar, Space
 
 
 def subscript(frame: Frame, node: ast.Subscript) -> Value:
     """``owner[index]``: an item, a slice of a tuple, an element, a view, a field."""
-    return views.read(_subscript_of(frame, frame.value(node.value), node))
+    return _read(frame, _subscript_of(frame, frame.value(node.value), node))
 
 
 def _subscript_of(frame: Frame, owner: Value, node: ast.Subscript) -> Value:
@@ -37,29 +49,60 @@ def _subscript_of(frame: Frame, owner: Value, node: ast.Subscript) -> Value:
         return _item(frame, items, node)
     if is_vector(owner):
         return component(single(owner), key_of(frame, node), frame.span(node))
+    if isinstance(owner, Chosen):
+        given = [_once(frame, item) for item in _subscripts(frame, node.slice)]
+        return each(frame, owner, lambda array: _subscripted(frame, array, given, node))
     array = array_value(frame, owner, node.value)
-    given = _subscripts(frame, node.slice)
+    return _subscripted(frame, array, _subscripts(frame, node.slice), node)
+
+
+def _subscripted(
+    frame: Frame, array: ArrayValue, given: list[Subscript | Static], node: ast.Subscript
+) -> Value:
     if len(given) == 1 and isinstance(given[0], Static):
         return _key(frame, array, given[0], node)
     return views.part(array, _numbers(given), frame.span(node))
 
 
-def place(frame: Frame, node: ast.Subscript) -> View:
+def item_of(frame: Frame, array: Value, index: Expr, span: Span) -> Value:
+    """``array[index]``: an element, or a view of a row."""
+    if isinstance(array, Chosen):
+        return each(frame, array, lambda known: views.subscripted(known, [index], span))
+    assert is_array(array)
+    return views.subscripted(array, [index], span)
+
+
+def place(frame: Frame, node: ast.Subscript) -> View | Chosen:
     """The element that ``a[i, j]``, or field that ``a[i]['x']``, names: where to store."""
-    array = owner_place(frame, node.value)
-    given = _subscripts(frame, node.slice)
-    span = frame.span(node)
+    owner = owner_place(frame, node.value)
+    given, span = _subscripts(frame, node.slice), frame.span(node)
+    if not isinstance(owner, Chosen):
+        return _place_in(frame, owner, given, span)
+    once = [_once(frame, item) for item in given]
+    found = each(frame, owner, lambda array: _place_in(frame, array, once, span))
+    assert isinstance(found, Chosen)
+    return found
+
+
+def _place_in(frame: Frame, array: ArrayValue, given: list[Subscript | Static], span: Span) -> View:
     if len(given) == 1 and isinstance(given[0], Static):
         return field_place(frame, array, str(given[0].value), span)
     return element(array, _numbers(given), span)
 
 
-def owner_place(frame: Frame, node: ast.expr) -> ArrayValue:
+def owner_place(frame: Frame, node: ast.expr) -> ArrayValue | Chosen:
     """The array, record or vector in memory that a target is a part of."""
     value = _place(frame, node)
-    if isinstance(value, View) and not value.type.dtype.has_fields:
-        value = views.read(value)
-    return array_value(frame, value, node)
+    if isinstance(value, (View, Chosen)) and not value.type.dtype.has_fields:
+        value = _read(frame, value)
+    return value if isinstance(value, Chosen) else array_value(frame, value, node)
+
+
+def _read(frame: Frame, value: Value) -> Value:
+    """A place as the value there is."""
+    if isinstance(value, Chosen) and not value.type.ndim:
+        return each(frame, value, views.read)
+    return views.read(value)
 
 
 def _place(frame: Frame, node: ast.expr) -> Value:
@@ -70,6 +113,13 @@ def _place(frame: Frame, node: ast.expr) -> Value:
             return _attribute_of(frame, _place(frame, owner), node)
         case _:
             return frame.value(node)
+
+
+def _once(frame: Frame, item: Subscript | Static) -> Subscript | Static:
+    """An index that is written for each of several arrays."""
+    if isinstance(item, (Part, Rest, Static)) or is_atom(item):
+        return item
+    return variable_of(frame, item, "at")
 
 
 def element(array: ArrayValue, given: list[Subscript], span: Span) -> View:
@@ -87,9 +137,14 @@ def element(array: ArrayValue, given: list[Subscript], span: Span) -> View:
     return views.element(array, tuple(e for e in given if not isinstance(e, (Part, Rest))), span)
 
 
-def writable(place: View, span: Span) -> View:
+Target = TypeVar("Target", bound=View | Chosen)
+
+
+def writable(place: Target, span: Span) -> Target:
     """A place that is written: not in an array that the kernel reads as a constant."""
-    if views.array_type(place.array).space is Space.CONSTANT:
+    options = place.options if isinstance(place, Chosen) else (place,)
+    arrays = (views.whole(option, span).array for option in options)
+    if any(views.array_type(array).space is Space.CONSTANT for array in arrays):
         fail(
             "assignment-target",
             Label(span, "an array from outside of the kernel is a constant"),
@@ -117,7 +172,7 @@ def field_place(frame: Frame, array: ArrayValue, name: str, span: Span) -> View:
 
 def array_value(frame: Frame, value: Value, node: ast.expr) -> ArrayValue:
     """A value that must be an array."""
-    if isinstance(value, (Var, View)) and isinstance(value.type, Array):
+    if is_array(value):
         return value
     if isinstance(value, Static):
         _not_an_array(frame, value, node)
@@ -304,15 +359,17 @@ def _no_field(array: ArrayValue, name: str, span: Span) -> NoReturn:
 
 def attribute(frame: Frame, node: ast.Attribute) -> Value:
     """``owner.name``."""
-    return views.read(_attribute_of(frame, frame.value(node.value), node))
+    return _read(frame, _attribute_of(frame, frame.value(node.value), node))
 
 
 def _attribute_of(frame: Frame, owner: Value, node: ast.Attribute) -> Value:
+    if isinstance(owner, Chosen):
+        return each(frame, owner, lambda array: _array_attribute(frame, array, node))
     if isinstance(owner, Static):
         return scope.attribute(frame, owner, node.attr, node)
     if isinstance(owner, Items) and node.attr in owner.names:
         return owner.items[owner.names.index(node.attr)]
-    if isinstance(owner, (Var, View)) and isinstance(owner.type, Array):
+    if is_array(owner):
         return _array_attribute(frame, owner, node)
     if is_vector(owner):
         return component(single(owner), node.attr, frame.span(node))

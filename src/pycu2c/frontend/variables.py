@@ -6,49 +6,123 @@ one for each number that says where it lies; names of arrays and functions stand
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import NoReturn
 
 from pycu2c.diagnostics import Label, fail
 from pycu2c.frontend.frame import (
+    Chosen,
     Closure,
     Frame,
     Items,
     Static,
     Unknown,
     Value,
+    is_array,
     is_fresh,
     shown,
     single,
 )
 from pycu2c.frontend.operations import coerce
 from pycu2c.frontend.sequence import is_steady, kept, with_inside
-from pycu2c.frontend.structured import part_name
-from pycu2c.frontend.views import array_type, is_numbered, row_steps
-from pycu2c.ir.construct import scalar_type
-from pycu2c.ir.nodes import Assign, Const, Expr, Var, View
+from pycu2c.frontend.several import (
+    arrays_of,
+    in_rows,
+    note_arrays,
+    one_of,
+    place_of,
+    renumbered,
+)
+from pycu2c.frontend.structured import item_name, part_name
+from pycu2c.frontend.views import row_steps, whole
+from pycu2c.ir.construct import integer, scalar_type
+from pycu2c.ir.nodes import Assign, Const, Expr, Stmt, Var, View
 from pycu2c.ir.walk import expressions
 from pycu2c.source import Span
-from pycu2c.types import Array, have_join
+from pycu2c.types import have_join
 
 
 def set_value(frame: Frame, name: str, value: Value, span: Span) -> None:
     """``name = value``, whatever the value is."""
-    if isinstance(value, (Items, View)) and _mentions(value, name):
+    if isinstance(value, (Items, View, Chosen)) and _mentions(value, name):
         value = kept(frame, value, "old")  # it reads what it is assigned to
     if isinstance(frame.bound.get(name), Static) and frame.is_straight:
         del frame.bound[name], frame.origins[name]  # no path from here on has the old object
     match value:
-        case Items() | View():
-            bind(frame, name, _as_variables(frame, name, value), span)
+        case Items():
+            bind(frame, name, _items_in_variables(frame, name, value), span)
         case Static():
             bind(frame, name, value, span)
         case Closure():
-            bind(frame, name, with_inside(value, _as_variables(frame, name, value.inside)), span)
-        case _ if isinstance(value.type, Array):
-            bind(frame, name, value, span)
+            inside = _items_in_variables(frame, name, value.inside)
+            bind(frame, name, with_inside(value, inside), span)
+        case Chosen():
+            set_array(frame, name, value, span)
+        case _ if is_array(value):
+            set_array(frame, name, value, span)
         case _:
             set_variable(frame, name, single(value, "the value"), span)
+
+
+def set_array(frame: Frame, name: str, value: Var | View | Chosen, span: Span) -> None:
+    """``name = array``: one array wherever the name is assigned, or one of several."""
+    note_arrays(frame, name, value)
+    known = frame.arrays[name]
+    if len(known) > 1:
+        bind(frame, name, _numbered(frame, name, value), span)
+        return
+    (sample,) = known.values()
+    if isinstance(sample, Var):
+        bind(frame, name, sample, span)
+        return
+    given = value.options[0] if isinstance(value, Chosen) else value
+    seen = replace(whole(given, span), type=sample.type)
+    bind(frame, name, _view_in_variables(frame, name, seen), span)
+
+
+def _numbered(frame: Frame, name: str, value: Var | View | Chosen) -> Chosen:
+    """One of several arrays, in variables: its number, and where its view lies."""
+    arrays = arrays_of(frame, name)
+    places = list(arrays)
+    which = part_name(name, "<which>")
+    span = value.span
+
+    def chosen(array: Var | View) -> None:
+        number = places.index(place_of(array))
+        if isinstance(arrays[places[number]], View):
+            _view_in_variables(frame, part_name(name, str(number)), whole(array, span))
+        set_variable(frame, which, integer(number, span), span)
+
+    if isinstance(value, Chosen):
+        blocks: list[list[Stmt]] = []
+        for option in value.options:
+            with frame.block() as inside:
+                chosen(option)
+            blocks.append(inside)
+        if all(len(block) == 1 for block in blocks):
+            numbers = [places.index(place_of(option)) for option in value.options]
+            set_variable(frame, which, renumbered(value.which, numbers, span), span)
+        else:
+            frame.emit_all(one_of(value.which, blocks, span))
+    else:
+        chosen(value)
+    samples = enumerate(arrays.values())
+    options = tuple(_option(frame, part_name(name, str(i)), sample) for i, sample in samples)
+    return Chosen(frame.variable(which, span), options, span)
+
+
+def _option(frame: Frame, name: str, sample: Var | View) -> Var | View:
+    """An array that a name may stand for, as its variables say."""
+    if isinstance(sample, Var):
+        return sample
+
+    def part(label: str, e: Expr) -> Expr:
+        fixed = isinstance(e, Const) and label.startswith("step")
+        own = part_name(name, label)
+        return e if fixed else Var(own, frame.assigned(own, scalar_type(e), e.span), e.span)
+
+    return _with_parts(sample, part)
 
 
 def set_variable(frame: Frame, name: str, value: Expr, span: Span) -> None:
@@ -78,7 +152,7 @@ def at(value: Value, span: Span) -> Value:
             return Static(value.value, span)
         case Items():
             return Items(tuple(at(item, span) for item in value.items), span, value.names)
-        case Closure():
+        case Closure() | Chosen():
             return replace(value, span=span)
         case _:
             return type(value)(**{**{f: getattr(value, f) for f in value.__slots__}, "span": span})
@@ -103,6 +177,8 @@ def _same_binding(a: Value, b: Value) -> bool:
             return _all_same(a.items, b.items)
         case Closure(), Closure():
             return a.function is b.function and _same_binding(a.inside, b.inside)
+        case Chosen(), Chosen():
+            return _same_binding(a.inside, b.inside)
         case Var(), Var():
             return a.name == b.name
         case Const(), Const():
@@ -119,7 +195,7 @@ def _all_same(a: tuple[Value, ...], b: tuple[Value, ...]) -> bool:
 
 
 def _parts(view: View) -> tuple[Expr, ...]:
-    return (*view.first, *(() if _in_rows(view) else view.steps), *view.lengths)
+    return (*view.first, *(() if in_rows(view) else view.steps), *view.lengths)
 
 
 def _two_kinds(frame: Frame, name: str, value: Value, span: Span) -> NoReturn:
@@ -128,14 +204,10 @@ def _two_kinds(frame: Frame, name: str, value: Value, span: Span) -> NoReturn:
     frame.broken.add(name)
     old = frame.bound.get(name)
     before = shown(old) if old is not None else f"`{frame.types[name]}`"
-    new = shown(value)
-    both_arrays = is_array(value) and is_array(old)
-    if both_arrays:
-        new, before = f"one array, {new}", f"another, {before}"
     who = "this" if is_fresh(name) else f"here `{name.split('.')[0]}`"
     fail(
-        "array-assign" if both_arrays else "join",
-        Label(span, f"{who} is {new}"),
+        "join",
+        Label(span, f"{who} is {shown(value)}"),
         Label(frame.origins[name], f"and {'this' if is_fresh(name) else 'here'} {before}"),
         help=_two_names(value, old),
     )
@@ -143,8 +215,6 @@ def _two_kinds(frame: Frame, name: str, value: Value, span: Span) -> NoReturn:
 
 def _two_names(value: Value, old: Value | None) -> str:
     """What to write where one name stands for two things."""
-    if is_array(value) and is_array(old):
-        return "choose between their elements, `a[i] if … else b[i]`, or use two names"
     both = (value, old)
     if isinstance(value, Items) and isinstance(old, Items) and len(value.items) != len(old.items):
         return "a tuple keeps its length: use two names, or count in a cuda.local.array(n, dtype)"
@@ -155,28 +225,19 @@ def _two_names(value: Value, old: Value | None) -> str:
     return "use two names"
 
 
-def is_array(value: Value | None) -> bool:
-    """Whether a value is an array, or a part of one."""
-    return isinstance(value, (Var, View)) and isinstance(value.type, Array)
-
-
-def _as_variables(frame: Frame, name: str, value: Items | View) -> Value:
-    """A value whose numbers are variables of their own."""
-    if isinstance(value, View):
-        return _view_in_variables(frame, name, value)
+def _items_in_variables(frame: Frame, name: str, value: Items) -> Items:
+    """A tuple whose items are variables of their own."""
     items: list[Value] = []
     for position, item in enumerate(value.items):
-        part = part_name(name, value.names[position] if value.names else str(position))
+        part = item_name(name, value, position)
         set_value(frame, part, item, item.span)
         items.append(read(frame, part, item.span))
     return Items(tuple(items), value.span, value.names)
 
 
 def _view_in_variables(frame: Frame, name: str, view: View) -> View:
+    """A view whose numbers are variables, but for those that never change."""
     once = name in frame.ranges.steady
-
-    def group(word: str, given: tuple[Expr, ...]) -> tuple[Expr, ...]:
-        return tuple(part(f"{word}{i}", e) for i, e in enumerate(given))
 
     def part(label: str, e: Expr) -> Expr:
         fixed = isinstance(e, Const) and label.startswith("step")
@@ -187,16 +248,20 @@ def _view_in_variables(frame: Frame, name: str, view: View) -> View:
         set_variable(frame, own, e, e.span)
         return frame.variable(own, e.span)
 
+    return _with_parts(view, part)
+
+
+def _with_parts(view: View, part: Callable[[str, Expr], Expr]) -> View:
+    """A view made of other numbers; steps that follow from the lengths still do."""
+
+    def group(word: str, given: tuple[Expr, ...]) -> tuple[Expr, ...]:
+        return tuple(part(f"{word}{i}", e) for i, e in enumerate(given))
+
     first = group("start", view.first)
-    steps = () if _in_rows(view) else group("step", view.steps)
+    steps = () if in_rows(view) else group("step", view.steps)
     lengths = group("length", view.lengths)
     steps = steps or row_steps(lengths, view.span)
     return replace(view, first=first, steps=steps, lengths=lengths)
-
-
-def _in_rows(view: View) -> bool:
-    """Whether its steps follow from its lengths, as after ``reshape``."""
-    return is_numbered(view) and array_type(view).layout == "C"
 
 
 def _mentions(value: Value, name: str) -> bool:
@@ -204,7 +269,7 @@ def _mentions(value: Value, name: str) -> bool:
     match value:
         case Items():
             return any(_mentions(item, name) for item in value.items)
-        case Closure():
+        case Closure() | Chosen():
             return _mentions(value.inside, name)
         case Static():
             return False

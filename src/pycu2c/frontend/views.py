@@ -376,6 +376,11 @@ def field_place(view: View, name: str, span: Span) -> View | None:
     return replace(view, path=(*view.path, name), type=kind, span=span)
 
 
+def loaded_place(array: ArrayValue, span: Span) -> Expr:
+    """The element that a place names, which is a view without axes."""
+    return loaded(whole(array, span), span)
+
+
 def loaded(view: View, span: Span) -> Expr:
     """The element that a view without axes is."""
     value: Expr = Load(view.array, view.first, span)

@@ -158,7 +158,7 @@ class Indices:
                 floor = const(least, e.span, kind)
                 counted = Apply(REGISTRY["max"], (counted, floor), kind, e.span)
             negative = binary(LT, bound, const(0, e.span, kind), e.span)
-            inside = Select(negative, counted, inside, kind, e.span)
+            inside = counted if reach.high < 0 else Select(negative, counted, inside, kind, e.span)
         inside = cast(inside, scalar_type(e))
         if isinstance(bound, Var) and bound is not given:
             return Let(bound.name, given, inside, e.span)
