@@ -134,6 +134,18 @@ EXPRESSIONS = rows_of(
     # slice with a step, backwards
     out[i] = a[::2][i // 2] + a[::-1][i] + len(a[6:1:-2])
 
+    # slice with a computed step
+    s = n // 2 if i % 2 else -1 - i % 3
+    part = a[::s]
+    out[i] = part[0] + part[-1] + len(part) * 10
+    out[i] += len(a[i:1:s]) + len(a[:i:s]) + a[7 : i // 2 : -n][0]
+
+    # index in a tuple
+    place = (i % 3, 1)
+    out[i] = m[place] + m[place[0], ...][2]
+    m[place] = 5
+    out[i] += m[i % 3][1]
+
     # row and column: `m[i]`, `m[:, j]`, `m[..., 0]`
     out[i] = row_sum(m[i]) + m[:, 2][i] + m[..., 0][i]
 
@@ -213,6 +225,12 @@ EXPRESSIONS = rows_of(
     if i % 2:
         row = m[i - 1]
     out[i] = row[0] + row[-1]
+
+    # view in a variable, whose index gets another value
+    k = i % 3
+    row = m[k]
+    k = i % 2 + 3
+    out[i] = row[0] + k * 100
 
     # one of several arrays in a variable, swapped
     source, target = m, m[1:]

@@ -178,6 +178,37 @@ ORDER = rows_of(
     # the start of a sum comes after its items
     out[i] = sum((bump(), bump()), bump() * 100)
 
+    # keywords of functions that are no user's are evaluated as they are written
+    out[i] = math.atan2(bump() + 2, 1) + round(ndigits=0 * int(bump()), number=bump() + 0.25) * 10
+    out[i] += complex(imag=bump(), real=bump() * 10).real
+
+    # keywords of intrinsics
+    z = complex(imag=bump(), real=bump() * 10)
+    out[i] = z.real * 100 + z.imag
+
+    # the bounds and indices of a subscript, from left to right
+    k = 1
+    out[i] = m[k:, (k := 2)][i % 3] + m[(k := 1), k] + k
+    k = 0
+    out[i] += a[(k := k + 1) : (k := k + 4)][k - 4] + a[: (k := 6) : (k := 2)][k]
+
+    # what is indexed comes before the index
+    k = 1
+    out[i] = a[k:][(k := 2)] + k + m[k][(k := 1)] * 10
+
+    # a tuple that zip cuts has been evaluated
+    s = 0
+    for p, q in zip((bump(), bump(), bump()), (1, 2)):
+        s += p * q
+    t = tuple(zip((bump(), bump()), (1,)))
+    out[i] = s * 1000 + t[0][0] * 10 + out[i]
+
+    # a tuple that zip cuts, beside an array
+    s = 0
+    for p, q in zip((bump(), bump(), bump()), a[:2]):
+        s += p * q
+    out[i] = s * 10 + out[i]
+
     # what acts inside of a value that is not used
     max(bump(), 0)
     max(bump() if i % 2 else out[i], 0)

@@ -9,7 +9,7 @@ from pycu2c.diagnostics import Label, fail
 from pycu2c.frontend.branches import each
 from pycu2c.frontend.frame import Chosen, Frame, Items, Value, is_array, number
 from pycu2c.frontend.operations import coerce
-from pycu2c.frontend.sequence import in_order, kept
+from pycu2c.frontend.sequence import kept
 from pycu2c.frontend.subscripts import element, writable
 from pycu2c.frontend.ufuncs import KEEPING, as_it_is, check_accepted, computed_in, whole_number
 from pycu2c.frontend.views import array_type
@@ -29,23 +29,21 @@ from pycu2c.types import (
 )
 
 
-def intrinsic_call(frame: Frame, row: Intrinsic, nodes: list[ast.expr], node: ast.Call) -> Value:
-    """A call of a row; ``nodes`` are the arguments in the order of its parameters."""
-    given = dict(zip((name for name, _ in row.parameters), nodes))
-    values = dict(zip(given, in_order(frame, list(given.values()))))
+def intrinsic_call(frame: Frame, row: Intrinsic, given: list[Value], node: ast.Call) -> Value:
+    """A call of a row; ``given`` are the arguments in the order of its parameters."""
+    values = dict(zip((name for name, _ in row.parameters), given))
     name = next((n for n, kind in row.parameters if kind == "array"), "")
     array = values.get(name)
     if not isinstance(array, Chosen):
-        return _built(frame, row, values, given, node)
+        return _built(frame, row, values, node)
     others = {n: v if v is array else kept(frame, v, n) for n, v in values.items()}
-    return each(frame, array, lambda a: _built(frame, row, {**others, name: a}, given, node))
+    return each(frame, array, lambda a: _built(frame, row, {**others, name: a}, node))
 
 
 def _built(
     frame: Frame,
     row: Intrinsic,
     values: dict[str, Value],
-    given: dict[str, ast.expr],
     node: ast.Call,
 ) -> Expr:
     """A row at work on values."""
@@ -60,7 +58,7 @@ def _built(
     arguments: list[Expr] = []
     for name, kind in row.parameters:
         if kind == "array":
-            arguments.append(_place(frame, row, values, given))
+            arguments.append(_place(row, values))
         elif kind == "int":
             arguments.append(whole_number(number(values[name])))
         elif kind in ("T", "F"):
@@ -107,17 +105,15 @@ def _element_type(frame: Frame, row: Intrinsic, array: Value, node: ast.Call) ->
     )
 
 
-def _place(
-    frame: Frame, row: Intrinsic, values: dict[str, Value], given: dict[str, ast.expr]
-) -> Expr:
+def _place(row: Intrinsic, values: dict[str, Value]) -> Expr:
     kinds = {kind: name for name, kind in row.parameters}
     array, index = values[kinds["array"]], values[kinds["index"]]
     assert is_array(array)
     items: list[Value] = list(index.items) if isinstance(index, Items) else [index]
-    span = frame.span(given[kinds["index"]])
+    span = index.span
     place = element(array, [number(item, "the index") for item in items], span)
     if row.effect is Effect.MEMORY:
-        writable(place, frame.span(given[kinds["array"]]))
+        writable(place, array.span)
     return ElementOf(place.array, place.first, span, place.path)
 
 

@@ -27,7 +27,7 @@ from pycu2c.frontend.frame import (
     shown,
 )
 from pycu2c.frontend.operations import binary, to_whole
-from pycu2c.frontend.sequence import in_order, is_steady, kept, variable_of
+from pycu2c.frontend.sequence import acts, in_order, is_steady, kept, variable_of
 from pycu2c.frontend.subscripts import item_of
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.ir.construct import cast, integer, scalar_type
@@ -198,7 +198,8 @@ def _zip(frame: Frame, node: ast.Call) -> Iterable:
     columns: list[tuple[Value, ...]] = []
     for part in parts:
         if isinstance(part, Listed):
-            fixed = len(lists) < len(parts)  # what stands beside elements is evaluated now
+            # what stands beside elements, or may be left out, is evaluated now
+            fixed = len(lists) < len(parts) or any(map(acts, part.values))
             columns.append(tuple(kept(frame, v, "item") if fixed else v for v in part.values))
             continue
         counted = _from_zero(frame, part, span)

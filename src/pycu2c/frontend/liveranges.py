@@ -23,7 +23,8 @@ class LiveRanges:
     the other paths make; ``undefined`` are reads that no path has assigned. Reads that cannot
     run are in neither. A read that no binding reaches has no name. ``locals`` are the Python
     names that are local, parameters included. ``once`` are the variables that one binding
-    assigns, ``steady`` those of them that are assigned outside of loops.
+    assigns, ``steady`` those of them that are assigned outside of loops, and have their Python
+    name for themselves: live ranges of one name may become one variable again.
     """
 
     names: dict[int, str]
@@ -47,7 +48,7 @@ def live_ranges(function: ast.FunctionDef) -> LiveRanges:
         undefined=tuple(node for node, some in doubtful.items() if not some),
         locals=frozenset(flow.bound),
         once=once,
-        steady=once - _repeated(function, flow, names),
+        steady=once - _repeated(function, flow, names) - _of_shared_names(names),
     )
 
 
@@ -60,6 +61,12 @@ def _repeated(function: ast.FunctionDef, flow: Flow, names: dict[int, str]) -> s
     loops = (n for n in ast.walk(function) if isinstance(n, (ast.For, ast.While)))
     repeated = {id(inner) for loop in loops for inner in ast.walk(loop)}
     return {names[id(n)] for n in _bindings(flow) if id(n) in repeated and id(n) in names}
+
+
+def _of_shared_names(names: dict[int, str]) -> set[str]:
+    variables = set(names.values())
+    counts = Counter(name.split(".", 1)[0] for name in variables)
+    return {name for name in variables if counts[name.split(".", 1)[0]] > 1}
 
 
 def _bindings(flow: Flow) -> Iterator[ast.AST]:

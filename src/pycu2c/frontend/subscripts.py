@@ -26,7 +26,7 @@ from pycu2c.frontend.frame import (
     shown,
     single,
 )
-from pycu2c.frontend.sequence import in_order, settled, variable_of
+from pycu2c.frontend.sequence import before, in_order, settled, variable_of
 from pycu2c.frontend.vectors import component, is_vector, key_of
 from pycu2c.frontend.views import ArrayValue, Part, Rest, Subscript
 from pycu2c.ir.construct import const, integer, is_atom, scalar_type
@@ -49,11 +49,12 @@ def _subscript_of(frame: Frame, owner: Value, node: ast.Subscript) -> Value:
         return _item(frame, items, node)
     if is_vector(owner):
         return component(single(owner), key_of(frame, node), frame.span(node))
+    owner, given = _after(frame, owner, node.slice)
     if isinstance(owner, Chosen):
-        given = [_once(frame, item) for item in _subscripts(frame, node.slice)]
-        return each(frame, owner, lambda array: _subscripted(frame, array, given, node))
+        once = [_once(frame, item) for item in given]
+        return each(frame, owner, lambda array: _subscripted(frame, array, once, node))
     array = array_value(frame, owner, node.value)
-    return _subscripted(frame, array, _subscripts(frame, node.slice), node)
+    return _subscripted(frame, array, given, node)
 
 
 def _subscripted(
@@ -74,10 +75,10 @@ def item_of(frame: Frame, array: Value, index: Expr, span: Span) -> Value:
 
 def place(frame: Frame, node: ast.Subscript) -> View | Chosen:
     """The element that ``a[i, j]``, or field that ``a[i]['x']``, names: where to store."""
-    owner = owner_place(frame, node.value)
-    given, span = _subscripts(frame, node.slice), frame.span(node)
+    owner, given = _after(frame, owner_place(frame, node.value), node.slice)
+    span = frame.span(node)
     if not isinstance(owner, Chosen):
-        return _place_in(frame, owner, given, span)
+        return _place_in(frame, array_value(frame, owner, node.value), given, span)
     once = [_once(frame, item) for item in given]
     found = each(frame, owner, lambda array: _place_in(frame, array, once, span))
     assert isinstance(found, Chosen)
@@ -218,7 +219,7 @@ def _no_record(array: ArrayValue, name: str, span: Span) -> NoReturn:
 
 
 def _subscripts(frame: Frame, node: ast.expr) -> list[Subscript | Static]:
-    """The parts of a subscript; a tuple counts as its items."""
+    """The parts of a subscript, evaluated from left to right; a tuple counts as its items."""
     nodes = node.elts if isinstance(node, ast.Tuple) else [node]
     for part in nodes:
         if isinstance(part, (ast.List, ast.ListComp)):
@@ -227,15 +228,32 @@ def _subscripts(frame: Frame, node: ast.expr) -> list[Subscript | Static]:
                 Label(frame.span(part), "a list picks several elements"),
                 help="a thread takes one element at a time: a[i]; for several write a loop",
             )
+    values = iter(in_order(frame, [inner for part in nodes for inner in _evaluated(part)]))
     out: list[Subscript | Static] = []
-    plain = [n for n in nodes if not isinstance(n, ast.Slice)]
-    values = iter(in_order(frame, plain))
     for part in nodes:
         if isinstance(part, ast.Slice):
-            out.append(_slice(frame, part))
+            bounds = (part.lower, part.upper, part.step)
+            given = [None if n is None else _bound(next(values)) for n in bounds]
+            out.append(_slice(frame, given, frame.span(part)))
         else:
             out += _flat(next(values), frame.span(part))
     return out
+
+
+def _evaluated(part: ast.expr) -> list[ast.expr]:
+    if not isinstance(part, ast.Slice):
+        return [part]
+    return [n for n in (part.lower, part.upper, part.step) if n is not None]
+
+
+def _after(frame: Frame, owner: Value, index: ast.expr) -> tuple[Value, list[Subscript | Static]]:
+    """A subscript, and its owner, which is evaluated before it."""
+    with frame.block() as written:
+        given = _subscripts(frame, index)
+    if written:
+        owner = before(frame, owner, tuple(written))
+        frame.emit_all(written)
+    return owner, given
 
 
 def _flat(value: Value, span: Span) -> list[Subscript | Static]:
@@ -265,13 +283,15 @@ def _numbers(given: list[Subscript | Static]) -> list[Subscript]:
     return [item for item in given if not isinstance(item, Static)]
 
 
-def _slice(frame: Frame, node: ast.Slice) -> Part:
-    bounds = [None if n is None else _bound(frame.value(n)) for n in (node.lower, node.upper)]
-    step = 1
-    if node.step is not None:
-        given = _bound(frame.value(node.step))
-        step = _constant_step(given, frame.span(node.step))
-    return Part(bounds[0], bounds[1], step, frame.span(node))
+def _slice(frame: Frame, given: list[Expr | None], span: Span) -> Part:
+    start, stop, step = given
+    if step is None or isinstance(step, Const):
+        return Part(start, stop, _constant_step(step, span), span)
+    start, stop, step = (
+        e if e is None or is_atom(e) else variable_of(frame, e, "bound") for e in given
+    )
+    assert step is not None
+    return Part(start, stop, step, span)
 
 
 def _bound(value: Value) -> Expr | None:
@@ -280,16 +300,15 @@ def _bound(value: Value) -> Expr | None:
     return number(value, "a bound of the slice")
 
 
-def _constant_step(given: Expr | None, span: Span) -> int:
-    if given is None:
-        return 1
-    step = given.value if isinstance(given, Const) else None
+def _constant_step(given: Const | None, span: Span) -> int:
+    step = 1 if given is None else given.value
     if isinstance(step, int) and step:
         return step
+    where = span if given is None else given.span
     fail(
-        "constant-needed",
-        Label(span, "the step of a slice"),
-        help="write a literal other than 0; for a computed step, index with i * step",
+        "slice",
+        Label(where, "a step that takes no element further"),
+        help="write a whole number other than 0: a[::2], a[::-1]",
     )
 
 

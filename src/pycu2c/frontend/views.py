@@ -24,9 +24,9 @@ from pycu2c.intrinsics.subscripts import (
     slice_stop,
 )
 from pycu2c.ir.construct import binary, cast, const, integer, scalar_type
-from pycu2c.ir.nodes import Apply, Binary, Const, Dim, Expr, Load, Member, Var, View
+from pycu2c.ir.nodes import Apply, Binary, Const, Dim, Expr, Load, Member, Select, Var, View
 from pycu2c.ir.views import indices_in_array, is_flat, scaled, shifted
-from pycu2c.operators import ADD, FLOORDIV, SUB
+from pycu2c.operators import ADD, FLOORDIV, LT, SUB
 from pycu2c.source import Span
 from pycu2c.types import WEAK_INT, Array, Layout, Scalar
 
@@ -39,7 +39,7 @@ class Part:
 
     start: Expr | None
     stop: Expr | None
-    step: int
+    step: int | Expr
     span: Span
 
 
@@ -184,7 +184,8 @@ def _view(view: View, items: list[Subscript], span: Span) -> View:
         start, count = _extent(item, view.lengths[position])
         first[axis] = shifted(first[axis], view.steps[position], start)
         axes.append(axis)
-        steps.append(scaled(integer(item.step, span), view.steps[position]))
+        pace = integer(item.step, span) if isinstance(item.step, int) else item.step
+        steps.append(scaled(pace, view.steps[position]))
         lengths.append(count)
     made = View(
         view.array,
@@ -281,6 +282,8 @@ def _sum(a: Expr, b: Expr) -> Expr:
 
 def _extent(part: Part, count: Expr) -> tuple[Expr, Expr]:
     """Where a slice of an axis begins, and how many elements it has."""
+    if not isinstance(part.step, int):
+        return _either_way(part, cast(part.step, WEAK_INT), count)
     if part.step < 0:
         return _backward(part, count)
     start = _start(part, count)
@@ -333,8 +336,28 @@ def _not_negative(e: Expr) -> Expr:
     return Apply(REGISTRY["max"], (e, integer(0, e.span)), WEAK_INT, e.span)
 
 
+def _either_way(part: Part, step: Expr, count: Expr) -> tuple[Expr, Expr]:
+    """``a[::s]``: forwards or backwards, as the sign of ``s`` says."""
+    span = part.span
+    is_back = binary(LT, step, integer(0, span), span)
+
+    def chosen(back: Expr, on: Expr) -> Expr:
+        return Select(is_back, back, on, WEAK_INT, span)
+
+    minus_one = integer(-1, span)
+    last = binary(SUB, count, integer(1, span), span)
+    back = last if part.start is None else _back(part.start, count)
+    start = chosen(back, _start(part, count))
+    end = minus_one if part.stop is None else _back(part.stop, count)
+    stop = chosen(end, count if part.stop is None else _stop(part.stop, count))
+    distance = binary(ADD, binary(SUB, stop, start, span), step, span)
+    rounded = binary(SUB, distance, chosen(minus_one, integer(1, span)), span)
+    return start, _not_negative(binary(FLOORDIV, rounded, step, span))
+
+
 def _steps(distance: Expr, part: Part) -> Expr:
     """How many steps of the slice a distance takes, the last one perhaps cut."""
+    assert isinstance(part.step, int)
     pace = abs(part.step)
     if pace == 1:
         return distance

@@ -309,8 +309,8 @@ def _enumerate(items: Any, start: int = 0) -> Any:
     return enumerate(items, int(convert(start, WEAK_INT)))
 
 
-def _complex(real: Any, *imag: Any) -> complex:
-    return complex(real, *(float(part) for part in imag))
+def _complex(real: Any, imag: Any = None) -> complex:
+    return complex(real) if imag is None else complex(real, float(imag))
 
 
 BUILTINS: dict[object, Callable[..., Any]] = {

@@ -1,0 +1,93 @@
+"""Intrinsics that the frontend itself writes out: coordinates, and arrays that a kernel makes."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+import numpy as np
+
+from pycu2c.diagnostics import Label, fail
+from pycu2c.frontend.cures import amount, instead_of_dtype
+from pycu2c.frontend.frame import Frame, Items, Static, Value, shown
+from pycu2c.frontend.given_arguments import arguments, constant_integer
+from pycu2c.intrinsics.all import REGISTRY
+from pycu2c.intrinsics.dtype_names import scalar_named
+from pycu2c.intrinsics.registry import Intrinsic
+from pycu2c.ir.nodes import Allocate, Apply, Const, Var
+from pycu2c.types import WEAK_INT, Array, Space
+
+
+def _coordinates(frame: Frame, row: Intrinsic, node: ast.Call) -> Value:
+    """``cuda.grid(ndim)``, ``cuda.gridsize(ndim)``."""
+    (given,) = arguments(frame, node, ("ndim",), row.name)
+    ndim = constant_integer(frame, given, f"the number of axes of {row.name}")
+    if ndim not in (1, 2, 3):
+        fail(
+            "argument-type",
+            Label(frame.span(given), f"this is {ndim}"),
+            help=f"{row.name} takes the number of axes: 1, 2 or 3",
+        )
+    span = frame.span(node)
+    axes = [Apply(REGISTRY[f"{row.name}.{a}"], (), WEAK_INT, span) for a in "xyz"[:ndim]]
+    return axes[0] if ndim == 1 else Items(tuple(axes), span)
+
+
+_MOST_SHARED_BYTES = 227 * 1024
+
+
+def _allocation(space: Space) -> Callable[[Frame, Intrinsic, ast.Call], Value]:
+    def build(frame: Frame, row: Intrinsic, node: ast.Call) -> Value:
+        shape_node, dtype_node = arguments(frame, node, ("shape", "dtype"), row.name)
+        shape = _shape(frame, shape_node)
+        named = frame.value(dtype_node)
+        scalar = scalar_named(named.value) if isinstance(named, Static) else None
+        if scalar is None or scalar.weak:
+            fail(
+                "dtype",
+                Label(frame.span(dtype_node), f"{shown(named)} names no dtype"),
+                help=instead_of_dtype(getattr(named, "value", None)),
+            )
+        kind = Array(scalar.dtype, len(shape), "C", space, shape)
+        size = scalar.dtype.size * int(np.prod(shape, dtype=object))
+        if space is Space.SHARED and size > _MOST_SHARED_BYTES:
+            fail(
+                "shape",
+                Label(frame.span(shape_node), f"{size} bytes; a block has {_MOST_SHARED_BYTES}"),
+                help="keep one tile at a time in shared memory",
+            )
+        var = Var(frame.name_for(node, space.value), kind, frame.span(node))
+        frame.emit(Allocate(var, frame.span(node)))
+        return var
+
+    return build
+
+
+def _shape(frame: Frame, node: ast.expr) -> tuple[int, ...]:
+    value = frame.value(node)
+    items = value.items if isinstance(value, Items) else (value,)
+    shape = []
+    for item in items:
+        if not isinstance(item, Const) or item.type.dtype.is_float or item.value < 1:
+            here = item.span if isinstance(item, (Const, Static, Items)) else frame.span(node)
+            fail(
+                "shape",
+                Label(here, "not a positive whole number that is known before the launch"),
+                help="write a literal, or a global that holds an int",
+            )
+        shape.append(int(item.value))
+    if not 1 <= len(shape) <= 3:
+        fail(
+            "shape",
+            Label(frame.span(node), amount(len(shape), "axis", "axes")),
+            help="arrays have 1, 2 or 3 axes",
+        )
+    return tuple(shape)
+
+
+FORMS: dict[str, Callable[[Frame, Intrinsic, ast.Call], Value]] = {
+    "cuda.grid": _coordinates,
+    "cuda.gridsize": _coordinates,
+    "cuda.shared.array": _allocation(Space.SHARED),
+    "cuda.local.array": _allocation(Space.LOCAL),
+}

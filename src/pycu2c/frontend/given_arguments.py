@@ -1,0 +1,74 @@
+"""The arguments of a call of a function that is no user's: by position and by name, evaluated as
+they are written."""
+
+from __future__ import annotations
+
+import ast
+
+from pycu2c.diagnostics import Label, fail
+from pycu2c.frontend.cures import amount
+from pycu2c.frontend.frame import Frame, Value, number
+from pycu2c.frontend.sequence import acts, has_effect, in_order, kept
+from pycu2c.ir.nodes import Const, Expr
+from pycu2c.ir.walk import expressions
+from pycu2c.nearest import did_you_mean
+
+
+def arguments(frame: Frame, node: ast.Call, names: tuple[str, ...], what: str) -> list[ast.expr]:
+    """The arguments of a call in the order of the parameters, keywords put in place."""
+    given: dict[str, ast.expr] = dict(zip(names, node.args))
+    for keyword in node.keywords:
+        name = keyword.arg or "**"
+        if name not in names or name in given:
+            fail(
+                "argument-count",
+                Label(frame.span(keyword), _no_parameter(what, name, name in names)),
+                help=did_you_mean(name, names, f"it takes ({', '.join(names)})"),
+            )
+        given[name] = keyword.value
+    missing = [n for n in names if n not in given]
+    count = len(node.args) + len(node.keywords)
+    if missing or len(node.args) > len(names):
+        fail(
+            "argument-count",
+            Label(frame.span(node), amount(count, "argument", "arguments")),
+            help=f"{what} takes {len(names)}: ({', '.join(names)})",
+        )
+    return [given[n] for n in names]
+
+
+def _no_parameter(what: str, name: str, is_given: bool) -> str:
+    return f"`{name}` is given twice" if is_given else f"{what} has no parameter `{name}`"
+
+
+def values(frame: Frame, node: ast.Call, names: tuple[str, ...], what: str) -> list[Value]:
+    """The values of a call's arguments in the order of the parameters."""
+    nodes = arguments(frame, node, names, what)
+    written = [*node.args, *(keyword.value for keyword in node.keywords)]
+    found = in_order(frame, written)
+    if nodes != written and any(map(acts, found)):
+        found = [kept(frame, value, "given") for value in found]
+    by_node = dict(zip(map(id, written), found))
+    return [by_node[id(n)] for n in nodes]
+
+
+def written_out(frame: Frame, node: ast.Call, names: tuple[str, ...], what: str) -> list[Expr]:
+    """Numbers for a function that is made of operators: what they do besides, all of them do."""
+    if what == "numpy.round":
+        names = names[: max(len(node.args) + len(node.keywords), 1)]
+    given = [number(v) for v in values(frame, node, names, what)]
+    if any(has_effect(e) for argument in given for e in expressions(argument)):
+        return [number(kept(frame, e, "value")) for e in given]
+    return given
+
+
+def constant_integer(frame: Frame, node: ast.expr, what: str) -> int:
+    """An expression that must be a whole number known when the kernel is compiled."""
+    value = frame.value(node)
+    if isinstance(value, Const) and value.type.dtype.is_whole:
+        return int(value.value)
+    fail(
+        "constant-needed",
+        Label(frame.span(node), what),
+        help="use a literal, or a global that holds an int",
+    )
