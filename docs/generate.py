@@ -15,6 +15,7 @@ from pycu2c.diagnostics import RULES
 from pycu2c.frontend import refusals
 from pycu2c.frontend.refusals import Refusal
 from pycu2c.intrinsics.all import REGISTRY
+from pycu2c.intrinsics.library import LIBRARY
 from pycu2c.intrinsics.operator_names import FUNCTIONS
 
 HERE = Path(__file__).parent
@@ -51,7 +52,7 @@ def intrinsics() -> str:
         doc = row.doc.splitlines()[0].replace("|", "\\|") if row.doc else ""
         rows.append(f"| `{name}` | {takes} | {row.result} | {dtypes} | {doc} |")
     head = "# Intrinsics\n\n| name | takes | gives | dtypes | meaning |\n|---|---|---|---|---|\n"
-    return head + "\n".join(rows) + "\n\n" + operators()
+    return head + "\n".join(rows) + "\n\n" + operators() + "\n" + library()
 
 
 def operators() -> str:
@@ -62,6 +63,17 @@ def operators() -> str:
         symbol = row.symbol.strip().replace("|", "\\|")
         names = [f"`{_home(f)}.{f.__name__}`" for f in functions]
         rows.append(f"| `{symbol}` | {' '.join(names)} |")
+    return head + "\n".join(rows) + "\n"
+
+
+def library() -> str:
+    """The functions that are written in the kernel language."""
+    title = "## Functions that kernels compile with their own code"
+    head = f"{title}\n\n| function | meaning |\n|---|---|\n"
+    rows = []
+    for known, written in LIBRARY:
+        home = "np" if known.__module__ == "numpy" or isinstance(known, np.ufunc) else "math"
+        rows.append(f"| `{home}.{known.__name__}` | {written.__doc__} |")
     return head + "\n".join(rows) + "\n"
 
 

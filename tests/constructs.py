@@ -141,10 +141,10 @@ EXPRESSIONS = rows_of(
     out[i] += len(a[i:1:s]) + len(a[:i:s]) + a[7 : i // 2 : -n][0]
 
     # index in a tuple
-    place = (i % 3, 1)
+    place = (i, 1)
     out[i] = m[place] + m[place[0], ...][2]
     m[place] = 5
-    out[i] += m[i % 3][1]
+    out[i] += m[i][1]
 
     # row and column: `m[i]`, `m[:, j]`, `m[..., 0]`
     out[i] = row_sum(m[i]) + m[:, 2][i] + m[..., 0][i]
@@ -187,12 +187,28 @@ EXPRESSIONS = rows_of(
     t = (i, n, 3) + (4,) * 2
     out[i] = t[1:][0] + t[-1] + len(t) + t[::-1][4]
 
+    # item of a range, star of a range
+    out[i] = range(3, 9)[2] + sum((*range(4), i))
+
     # star in a tuple
     t = (i, n)
     out[i] = sum((*t, 1, *t))
 
     # comparing tuples
     out[i] = ((i, n) == (3, 5)) + ((i, 1) != (i, 1)) * 2
+
+    # order of tuples: the first items that differ
+    out[i] = ((i, 2) < (3, 4)) + ((i, x) >= (i, 2.5)) * 2 + ((1, i) > (1, 3, 0)) * 4
+
+    # computed index of a tuple whose items have one type
+    t = (3, 1, n, 1)
+    pairs = ((i, 1), (n, 2))
+    out[i] = t[i % 4] + t[-1 - i % 4] * 10 + pairs[i % 2][0] * 100
+    for k in range(3):
+        out[i] += OFFSETS[k] * (k + 1)
+
+    # `in range(…)`
+    out[i] = (i in range(2, n)) + (i not in range(0, 8, 3)) * 2 + (x * i in range(n, -1, -1)) * 4
 
     # list comprehension
     out[i] = sum([k * i for k in range(4) if k != 2])
@@ -323,6 +339,21 @@ CALLS = rows_of(
 
     # numpy's functions that are operators: `np.add`, `np.where`, `np.clip`
     out[i] = np.where(np.greater(a[i], 1), np.clip(a[i], 2, 3), np.multiply(x, 2)) + np.sign(x)
+
+    # `np.clip` without one of the limits
+    out[i] = np.clip(x * i, None, 5) + np.clip(i, 2, None) + np.clip(a[i], min=1, max=n)
+
+    # `math.modf`, `math.frexp`, `math.ldexp`
+    rest, whole = math.modf(x * i - 3)
+    part, exponent = math.frexp(a[i])
+    out[i] = rest + whole * 10 + part + exponent * 100 + math.ldexp(x, i - 2)
+
+    # `math.prod`, `math.dist`, `math.hypot`, `math.isclose`
+    out[i] = math.prod((i, 2, n)) + math.dist((i, 2), (n, x)) + math.hypot(i, 3, 4)
+    out[i] += math.isclose(i, 3.0000000001) + math.isclose(x, i, rel_tol=0.3) * 2
+
+    # `pow`
+    out[i] = pow(i, 2) + pow(2, -1) + pow(x, exp=i)
 
     # `math` of ints
     out[i] = math.gcd(n + 7, 18, 8) + math.comb(6, 2) + math.isqrt(99) + math.floor(2**53 + i)

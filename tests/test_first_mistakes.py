@@ -110,15 +110,15 @@ b[0] = a[1.0]  # E[index-type]: 1.0 | without a point
 found = []
 found.append(1)  # E[subset]: found.append | count what is in it
 
-items = [1, 2, 3]
+items = [1, 2.5, 3]
 items[0] = 5  # E[assignment-target]: items | cuda.local.array
 
 items = []
 for x in a:
     items = items + [x]  # E[join]: items | a tuple keeps its length
 
-items = [1, 2, 3]
-b[0] = items[cuda.grid(1)]  # E[constant-needed]: cuda.grid(1) | write a literal
+items = [1, 2.5, 3]
+b[0] = items[cuda.grid(1)]  # E[constant-needed]: cuda.grid(1) | items that have one type
 
 items = [x * 2 for x in a]  # E[constant-needed]: a | write a loop
 
@@ -170,7 +170,7 @@ if isinstance(n, int):  # E[call]: isinstance | a.dtype
 
 b[0] = len(str(n))  # E[call]: str | store numbers
 
-b[0] = pow(2, 3, 5)  # E[call]: pow | x ** y
+b[0] = pow(2, 3, 5)  # E[argument-count]: pow(2, 3, 5) | base, exp
 
 b[0] = helper(a[0])  # E[call]: helper | decorate helper with @device
 

@@ -106,8 +106,9 @@ def numbers(dtype: DType, seed: int, count: int) -> list[Any]:
 
 
 def arguments(row: Intrinsic, dtype: DType) -> list[tuple[Any, ...]]:
-    if row.name == "round_digits":
-        return [(x, n) for x in numbers(dtype, 1, 30) for n in (0, 1, 3, -1, -2, 9)]
+    if [kind for _, kind in row.parameters[1:]] == ["int"]:
+        counts = (0, 1, 3, -1, -2, 9, *((-1074, 2**40) if row.name == "math.ldexp" else ()))
+        return [(x, n) for x in numbers(dtype, 1, 30) for n in counts]
     if len(row.parameters) == 1:
         return [(x,) for x in numbers(dtype, 1, 200)]
     count = len(row.parameters)

@@ -72,6 +72,10 @@ y = sometimes(n)  # E[return-type]: def sometimes(x):
 y = itself(n)  # E[recursion]: itself(x - 1)
 y = TABLE[0]
 TABLE[0] = 1  # E[assignment-target]: TABLE[0]
+t = [1, 2]; t[0] = 5  # E[assignment-target]: t
+t = [1, 2]; t[i] += 5  # E[assignment-target]: t
+t = (1, 2.5); y = t[i]  # E[constant-needed]: i
+y = (1, 2) < 3  # E[type-needed]: (1, 2)
 y = NAMES  # ok: only a name, never used
 y = len(n)  # E[argument-type]: n
 y = min(n)  # E[ok]
@@ -92,7 +96,6 @@ y, z = n, n, n  # E[unpack]: y, z
 y, z = n  # E[unpack]: y, z
 y = (n, x); y = 3  # ok: two live ranges
 y = a.shape[1]  # E[index-range]: 1
-y = a.shape[i]  # E[constant-needed]: i
 for j in range(x): pass  # E[argument-type]: x
 for j in range(0, n, 0): pass  # E[argument-type]: 0
 for j in a: pass  # E[ok]

@@ -10,6 +10,7 @@ from pycu2c.compiler import Generated, generate
 from pycu2c.diagnostics import LaunchError, following
 from pycu2c.emit.statements import Comments
 from pycu2c.frontend.build import Built
+from pycu2c.intrinsics.library import device_source
 from pycu2c.options import DEFAULT, Options
 from pycu2c.passes.ranges import Facts
 from pycu2c.runtime import driver
@@ -104,12 +105,6 @@ class ReferenceRunner:
         self.kernel.launch(launch.grid, launch.block, launch.shared_bytes, values)
 
 
-def _device_source(value: object) -> Source | None:
-    """The source of a device function that a global is bound to."""
-    source = getattr(value, "__pycu2c_device__", None)
-    return source if isinstance(source, Source) else None
-
-
 def runner_for(wanted: Specialized, backend: str, ordinary: bool, cache: bool) -> Runner:
     """Compile for a backend and load. Raises ToolchainError, CudaError."""
     built, source, options = wanted.built, wanted.source, wanted.options
@@ -118,7 +113,7 @@ def runner_for(wanted: Specialized, backend: str, ordinary: bool, cache: bool) -
         single = options.weak_float is not None
         inferred = Inferred(built.local_types, built.join_types, single)
         with following(source.span(source.tree)):
-            kernel = ReferenceKernel(source, inferred, types, _device_source)
+            kernel = ReferenceKernel(source, inferred, types, device_source)
         return ReferenceRunner(kernel, types)
     made = generate(built.module, TARGETS[backend], facts_for(options, ordinary=ordinary))
     layout = layout_of(made.parameters)

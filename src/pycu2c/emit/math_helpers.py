@@ -43,6 +43,16 @@ $q $T round_digits_$t($T x, long long digits) {
 """,
 )
 
+LDEXP = Helper(
+    floating="""
+// x * 2**exponent, rounded once.
+$q $T ldexp_$t($T x, long long exponent) {
+    const int count = exponent < -5000 ? -5000 : exponent > 5000 ? 5000 : (int)exponent;
+    return ldexp$f(x, count);
+}
+""",
+)
+
 SIGN = Helper(
     signed="""
 // -1, 0 or 1.
@@ -227,6 +237,7 @@ $q $T comb_$t($T n, $T k) {
 
 MATH_HELPERS: dict[str, Helper] = {
     "round_digits": ROUND_DIGITS,
+    "ldexp": LDEXP,
     "sign": SIGN,
     "fmod": FMOD,
     "heaviside": HEAVISIDE,

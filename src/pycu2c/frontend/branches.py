@@ -56,7 +56,7 @@ def each(frame: Frame, array: Chosen, use: Callable[[Var | View], Value]) -> Val
         arms.append((value, written))
     values = [value for value, _ in arms]
     if not any(written for _, written in arms):
-        plain = _together(array.which, values, array.span)
+        plain = together(array.which, values, array.span)
         if plain is not None:
             return plain
     if all(_is_nothing(value) for value in values):
@@ -80,7 +80,7 @@ def _evaluated(value: Value) -> tuple[Stmt, ...]:
     return (Evaluate(value, value.span),)  # type: ignore[arg-type]
 
 
-def _together(which: Expr, values: Sequence[Value], span: Span) -> Value | None:
+def together(which: Expr, values: Sequence[Value], span: Span) -> Value | None:
     """One of several values, as an expression; None if it takes statements."""
     first = values[0]
     numbers = [value for value in values if is_number(value)]
@@ -95,7 +95,7 @@ def _together(which: Expr, values: Sequence[Value], span: Span) -> Value | None:
     tuples = [value for value in values if isinstance(value, Items)]
     if len(tuples) < len(values) or len({len(t.items) for t in tuples}) != 1:
         return None
-    items = [_together(which, group, span) for group in zip(*(t.items for t in tuples))]
+    items = [together(which, group, span) for group in zip(*(t.items for t in tuples))]
     known = tuple(item for item in items if item is not None)
     return Items(known, span, tuples[0].names) if len(known) == len(items) else None
 

@@ -15,7 +15,7 @@ from pycu2c.frontend.functions import call_function
 from pycu2c.frontend.given_arguments import arguments, values, written_out
 from pycu2c.frontend.intrinsic_calls import intrinsic_call
 from pycu2c.frontend.operations import coerce
-from pycu2c.frontend.python_functions import BUILTINS
+from pycu2c.frontend.python_functions import BUILTINS, abs_of
 from pycu2c.frontend.reshaping import raveled, reshaped
 from pycu2c.frontend.vectors import made
 from pycu2c.intrinsics.all import REGISTRY
@@ -45,6 +45,8 @@ def call(frame: Frame, node: ast.Call) -> Value:
             help="index with brackets, a[i]; a number has no parentheses",
         )
     value = callee.value
+    if _is_builtin(value):
+        return BUILTINS[value](frame, node)
     row = bound_to(value)
     if row is not None and row.name in ufuncs.MADE_OF_OPERATORS:
         names = tuple(name for name, _ in row.parameters)
@@ -53,6 +55,8 @@ def call(frame: Frame, node: ast.Call) -> Value:
     if row is not None and row.effect is Effect.FORM:
         return FORMS[row.name](frame, row, node)
     if row is not None:
+        if row.name in FOLDING and len(node.args) == 1:
+            return abs_of(frame, node, is_float=row.result == "F")
         if row.name in FOLDING and len(node.args) > 2:
             return call(frame, _nested(node))
         row = longer_form(row, len(node.args) + len(node.keywords))
@@ -63,10 +67,6 @@ def call(frame: Frame, node: ast.Call) -> Value:
         names = ("a", "b") if isinstance(operator, Operator) else ("x",)
         made = written_out(frame, node, names, ast.unparse(node.func))
         return ufuncs.by_operator(frame, operator, made, frame.span(node))
-    if isinstance(value, type) and value in BUILTINS:
-        return BUILTINS[value](frame, node)
-    if callable(value) and _is_builtin(value):
-        return BUILTINS[value](frame, node)
     scalar = scalar_named(value)
     if scalar is not None:
         return _conversion(frame, scalar, node)

@@ -9,21 +9,43 @@ from typing import TypeAlias
 from pycu2c.diagnostics import Label, fail
 from pycu2c.frontend import operations
 from pycu2c.frontend.frame import Frame, Items, Static, Value, is_number, number, shown
+from pycu2c.frontend.operations import whole_number
 from pycu2c.frontend.sequence import acts, in_order, kept, variable_of
-from pycu2c.ir.construct import both, is_atom, negation, scalar_type
+from pycu2c.intrinsics.dtype_names import scalar_named
+from pycu2c.ir.construct import both, cast, integer, is_atom, negation, scalar_type
 from pycu2c.ir.nodes import Assign, Const, Expr, If, Junction, Let, Stmt, Var
-from pycu2c.operators import BY_NODE, EQ, NE
+from pycu2c.operators import BY_NODE, EQ, MOD, NE, SUB
 from pycu2c.source import Span
-from pycu2c.types import WEAK_BOOL, Scalar
+from pycu2c.types import WEAK_BOOL, WEAK_INT, Scalar
 
 Comparison: TypeAlias = type[ast.cmpop]
+
+_RANGE = ("<start>", "<stop>", "<step>")  # the names of the bounds that ``in`` looks between
 
 
 def compare(frame: Frame, node: ast.Compare) -> Expr:
     """``a < b``, ``a < b < c``, ``x in t``, ``x is None``."""
     first = [node.left, node.comparators[0]]
-    left, right = in_order(frame, first)
+    left, right = in_order(frame, first, lambda n: _operand(frame, node, n))
     return _chain(frame, [left, right], node, 0)
+
+
+def _operand(frame: Frame, node: ast.Compare, operand: ast.expr) -> Value:
+    """A value to compare; ``in`` may look into a range that is computed."""
+    sought = (c for c, op in zip(node.comparators, node.ops) if isinstance(op, (ast.In, ast.NotIn)))
+    if isinstance(operand, ast.Call) and operand in sought and not operand.keywords:
+        callee = frame.value(operand.func)
+        if isinstance(callee, Static) and callee.value is range and 1 <= len(operand.args) <= 3:
+            given = in_order(frame, operand.args)
+            bounds = [whole_number(number(v, "a bound of the range")) for v in given]
+            return _range_of(bounds, frame.span(operand))
+    return frame.value(operand)
+
+
+def _range_of(bounds: list[Expr], span: Span) -> Items:
+    start = bounds[0] if len(bounds) > 1 else integer(0, span)
+    step = bounds[2] if len(bounds) > 2 else integer(1, span)
+    return Items((start, bounds[0] if len(bounds) == 1 else bounds[1], step), span, _RANGE)
 
 
 def _chain(frame: Frame, pair: list[Value], node: ast.Compare, position: int) -> Expr:
@@ -61,7 +83,7 @@ def _numbers(frame: Frame, pair: tuple[Expr, Expr], node: ast.Compare, position:
 def _and_then(frame: Frame, holds: Expr, left: Value, node: ast.Compare, position: int) -> Expr:
     span = frame.span(node)
     with frame.block() as written:
-        right = frame.value(node.comparators[position])
+        right = _operand(frame, node, node.comparators[position])
         rest = _chain(frame, [left, right], node, position)
     if not written:
         return both(Junction.AND, holds, rest, span)
@@ -90,7 +112,9 @@ def compared(frame: Frame, op: Comparison, left: Value, right: Value, span: Span
         found = _contained(frame, left, right, span)
         return found if op is ast.In else negation(found)
     operator = BY_NODE[op]
-    if isinstance(left, Items) and isinstance(right, Items) and operator in (EQ, NE):
+    if isinstance(left, Items) and isinstance(right, Items) and operator not in (EQ, NE):
+        return _ordered_items(frame, op, left, right, span)
+    if isinstance(left, Items) and isinstance(right, Items):
         equal = _equal_items(frame, left, right, span)
         return equal if operator is EQ else negation(equal)
     if _known(left) and _known(right) and operator in (EQ, NE):
@@ -108,7 +132,7 @@ def _known(value: Value) -> bool:
 def _same(left: Value, right: Value) -> bool:
     assert isinstance(left, Static)
     assert isinstance(right, Static)
-    a, b = left.value, right.value
+    a, b = (scalar_named(v) or v for v in (left.value, right.value))
     return a is b or (isinstance(a, (str, Scalar)) and isinstance(b, (str, Scalar)) and a == b)
 
 
@@ -128,6 +152,11 @@ def _contained(frame: Frame, left: Value, right: Value, span: Span) -> Expr:
     if isinstance(left, Static) and isinstance(right, Static):
         if isinstance(left.value, str) and isinstance(right.value, str):
             return Const(left.value in right.value, WEAK_BOOL, span)
+    if isinstance(right, Static) and isinstance(right.value, range):
+        known = right.value
+        right = _range_of([integer(n, span) for n in (known.start, known.stop, known.step)], span)
+    if isinstance(right, Items) and right.names == _RANGE:
+        return _in_range(frame, left, right, span)
     if not isinstance(right, Items):
         fail(
             "comparison",
@@ -141,8 +170,46 @@ def _contained(frame: Frame, left: Value, right: Value, span: Span) -> Expr:
     return found
 
 
+def _in_range(frame: Frame, left: Value, found: Items, span: Span) -> Expr:
+    """``x in range(start, stop, step)``: between the bounds, and whole steps from the first."""
+    if not is_number(left):
+        return Const(False, WEAK_BOOL, span)
+    kept_values = [number(kept(frame, v, "bound")) for v in (left, *found.items)]
+    value, start, stop, step = kept_values
+
+    def holds(op: Comparison, a: Expr, b: Expr) -> Expr:
+        return operations.compare(frame, BY_NODE[op], a, b, span)
+
+    zero = integer(0, span)
+    upwards = both(Junction.AND, holds(ast.LtE, start, value), holds(ast.Lt, value, stop), span)
+    downwards = both(Junction.AND, holds(ast.Lt, stop, value), holds(ast.LtE, value, start), span)
+    if isinstance(step, Const):
+        between = upwards if step.value > 0 else downwards
+    else:
+        between = operations.choose(holds(ast.Gt, step, zero), upwards, downwards, span)
+    is_whole = scalar_type(value).dtype.is_whole
+    if is_whole and isinstance(step, Const) and abs(step.value) == 1:
+        return between
+    distance = operations.binary(frame, SUB, value, start, span)
+    if is_whole:
+        distance = operations.binary(frame, SUB, cast(value, WEAK_INT), start, span)
+    rest = operations.binary(frame, MOD, distance, step, span)
+    return both(Junction.AND, between, holds(ast.Eq, rest, zero), span)
+
+
 def _cheap(value: Value) -> bool:
     return is_number(value) and is_atom(number(value))
+
+
+def _ordered_items(frame: Frame, op: Comparison, left: Items, right: Items, span: Span) -> Expr:
+    """``(a, b) < (c, d)``: as the first items that differ."""
+    pairs = list(zip(left.items, right.items))
+    lengths = integer(len(left.items), span), integer(len(right.items), span)
+    result = compared(frame, op, *lengths, span)
+    for a, b in reversed([(kept(frame, a, "item"), kept(frame, b, "item")) for a, b in pairs]):
+        same = compared(frame, ast.Eq, a, b, span)
+        result = operations.choose(same, result, compared(frame, op, a, b, span), span)
+    return result
 
 
 def _equal_items(frame: Frame, left: Items, right: Items, span: Span) -> Expr:

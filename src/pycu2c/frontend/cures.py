@@ -62,7 +62,6 @@ _ROWS = (
         "cumsum sort argsort count_nonzero nonzero",
         LOOP,
     ),
-    ("builtins", "pow", "write `x ** y`"),
     ("builtins", "sorted map filter iter next", LOOP),
     ("builtins", "list dict set frozenset bytearray", _FIXED),
     ("builtins", "str repr format chr open input", _TEXT),

@@ -3,8 +3,6 @@ to its own end. Such a function returns, beside its value, whether the thread ha
 
 from __future__ import annotations
 
-from pycu2c.diagnostics import Label, fail
-from pycu2c.dtypes import Kind
 from pycu2c.frontend.frame import Frame, Items, Value, number
 from pycu2c.frontend.structured import packed, result_type
 from pycu2c.ir.construct import zero
@@ -49,7 +47,7 @@ def telling(frame: Frame, body: Body, kind: ParameterType) -> Body:
         if not isinstance(s, Return):
             return (s,)
         ended = s in frame.ended
-        parts = [_nothing(n, s.span) for n in numbers] if ended else _parts(s, len(numbers))
+        parts = [zero(n, s.span) for n in numbers] if ended else _parts(s, len(numbers))
         flag = Const(ended, WEAK_BOOL, s.span)
         return (Return(packed([*parts, flag], whole, s.span), s.span),)
 
@@ -61,13 +59,3 @@ def _parts(s: Return, count: int) -> list[Expr]:
     if s.value is None:
         return []
     return [s.value] if count == 1 else list(children(s.value))
-
-
-def _nothing(kind: Scalar, span: Span) -> Expr:
-    if kind.dtype.kind is Kind.RECORD:
-        fail(
-            "exceptions",
-            Label(span, "a function that returns a record ends the thread here"),
-            help="return the fields as a tuple",
-        )
-    return zero(kind, span)

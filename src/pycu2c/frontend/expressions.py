@@ -10,7 +10,7 @@ from pycu2c.frontend.assignments import walrus
 from pycu2c.frontend.calls import call
 from pycu2c.frontend.choices import condition, conditional, connective, truth_of
 from pycu2c.frontend.comparisons import compare
-from pycu2c.frontend.comprehensions import comprehension
+from pycu2c.frontend.comprehensions import comprehension, static_items
 from pycu2c.frontend.frame import Frame, Items, Static, Value, number, shown
 from pycu2c.frontend.functions import lambda_value
 from pycu2c.frontend.refusals import UNKNOWN
@@ -87,8 +87,8 @@ def _display(frame: Frame, node: ast.Tuple | ast.List) -> Items:
     for given, value in zip(node.elts, in_order(frame, nodes)):
         if not isinstance(given, ast.Starred):
             items.append(value)
-        elif isinstance(value, Items):
-            items += value.items
+        elif isinstance(value, Items) or _is_range(value):
+            items += static_items(value)
         else:
             fail(
                 "starred",
@@ -96,6 +96,10 @@ def _display(frame: Frame, node: ast.Tuple | ast.List) -> Items:
                 help="write the items one by one",
             )
     return Items(tuple(items), frame.span(node))
+
+
+def _is_range(value: Value) -> bool:
+    return isinstance(value, Static) and isinstance(value.value, range)
 
 
 def _binary(frame: Frame, node: ast.BinOp) -> Value:

@@ -1,4 +1,5 @@
-"""Intrinsics that the frontend itself writes out: coordinates, and arrays that a kernel makes."""
+"""Intrinsics that the frontend itself writes out: coordinates, arrays that a kernel makes, and
+``np.clip``."""
 
 from __future__ import annotations
 
@@ -8,13 +9,14 @@ from collections.abc import Callable
 import numpy as np
 
 from pycu2c.diagnostics import Label, fail
+from pycu2c.frontend import ufuncs
 from pycu2c.frontend.cures import amount, instead_of_dtype
-from pycu2c.frontend.frame import Frame, Items, Static, Value, shown
-from pycu2c.frontend.given_arguments import arguments, constant_integer
+from pycu2c.frontend.frame import Frame, Items, Static, Value, number, shown
+from pycu2c.frontend.given_arguments import arguments, constant_integer, values
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.dtype_names import scalar_named
 from pycu2c.intrinsics.registry import Intrinsic
-from pycu2c.ir.nodes import Allocate, Apply, Const, Var
+from pycu2c.ir.nodes import Allocate, Apply, Const, Expr, Var
 from pycu2c.types import WEAK_INT, Array, Space
 
 
@@ -85,9 +87,29 @@ def _shape(frame: Frame, node: ast.expr) -> tuple[int, ...]:
     return tuple(shape)
 
 
+def _clip(frame: Frame, row: Intrinsic, node: ast.Call) -> Value:
+    """``np.clip(x, 0, 1)``, ``np.clip(x, None, 1)``, ``np.clip(x, max=1)``."""
+    also = {"min": "a_min", "max": "a_max"}
+    keywords = [ast.keyword(also.get(k.arg or "", k.arg), k.value) for k in node.keywords]
+    given = {k.arg for k in keywords} | set(("a", "a_min", "a_max")[: len(node.args)])
+    none = ast.copy_location(ast.Constant(None), node)
+    keywords += [ast.keyword(n, none) for n in ("a_min", "a_max") if n not in given]
+    for old, new in zip(node.keywords, keywords):
+        ast.copy_location(new, old)
+    whole = ast.copy_location(ast.Call(node.func, node.args, keywords), node)
+    value, least, most = values(frame, whole, ("a", "a_min", "a_max"), row.name)
+    return ufuncs.clipped(number(value), _limit(least), _limit(most), frame.span(node))
+
+
+def _limit(value: Value) -> Expr | None:
+    is_none = isinstance(value, Static) and value.value is None
+    return None if is_none else number(value)
+
+
 FORMS: dict[str, Callable[[Frame, Intrinsic, ast.Call], Value]] = {
     "cuda.grid": _coordinates,
     "cuda.gridsize": _coordinates,
     "cuda.shared.array": _allocation(Space.SHARED),
+    "numpy.clip": _clip,
     "cuda.local.array": _allocation(Space.LOCAL),
 }

@@ -32,6 +32,7 @@ from pycu2c.frontend.frame import (
 from pycu2c.frontend.sequence import in_order, kept, variable_of, with_inside
 from pycu2c.frontend.structured import leaves, result_type, type_of, unpacked
 from pycu2c.frontend.variables import bind
+from pycu2c.intrinsics.library import device_source
 from pycu2c.ir.nodes import Call, Evaluate, Expr, Var, View
 from pycu2c.source import Source, Span
 from pycu2c.types import NONE, Array, Scalar
@@ -48,8 +49,8 @@ def call_function(frame: Frame, callee: Static | Closure, node: ast.Call) -> Val
             in_order_of_call(frame, local.arguments, given)
         )
         return _call(frame, local.source, [*values, *callee.variables.items], span)
-    source = getattr(callee.value, "__pycu2c_device__", None)
-    if not isinstance(source, Source):
+    source = device_source(callee.value)
+    if source is None:
         _not_callable(callee, frame.span(node.func))
     given = in_order_of_call(frame, source.tree.args, given)
     values = Binder(source.tree.args, _defaults(source), source.name, span).bind(given)

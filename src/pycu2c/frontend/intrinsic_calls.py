@@ -8,10 +8,10 @@ from functools import reduce
 from pycu2c.diagnostics import Label, fail
 from pycu2c.frontend.branches import each
 from pycu2c.frontend.frame import Chosen, Frame, Items, Value, is_array, number
-from pycu2c.frontend.operations import coerce
+from pycu2c.frontend.operations import coerce, whole_number
 from pycu2c.frontend.sequence import kept
 from pycu2c.frontend.subscripts import element, writable
-from pycu2c.frontend.ufuncs import KEEPING, as_it_is, check_accepted, computed_in, whole_number
+from pycu2c.frontend.ufuncs import KEEPING, as_it_is, check_accepted, computed_in
 from pycu2c.frontend.views import array_type
 from pycu2c.intrinsics.complex import complex_form
 from pycu2c.intrinsics.registry import Effect, Intrinsic

@@ -73,6 +73,17 @@ def to_whole(e: Expr) -> str:
     )
 
 
+def whole_number(e: Expr) -> Expr:
+    """An argument that is an int."""
+    if not scalar_type(e).dtype.is_whole:
+        fail(
+            "argument-type",
+            Label(e.span, f"this is `{e.type}`; it must be a whole number"),
+            help=to_whole(e),
+        )
+    return cast(e, WEAK_INT)
+
+
 def once(frame: Frame, e: Expr, use: Callable[[Expr], Expr]) -> Expr:
     """``use(e)`` where ``use`` writes it more than once: it is evaluated once."""
     if is_atom(e):

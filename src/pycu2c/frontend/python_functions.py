@@ -32,7 +32,7 @@ from pycu2c.frontend.ufuncs import applied, common_type, computed_in
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.ir.construct import both, cast, const, integer, number_of, scalar_type
 from pycu2c.ir.nodes import Apply, Const, Expr, Junction, Pack
-from pycu2c.operators import ADD, FLOORDIV, MOD, POS
+from pycu2c.operators import ADD, FLOORDIV, MOD, POS, POW
 from pycu2c.source import Span
 from pycu2c.types import WEAK_BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, Scalar
 
@@ -107,6 +107,19 @@ def _abs(frame: Frame, node: ast.Call) -> Expr:
         value = REGISTRY["abs"].reference(number_of(operand))  # that of the least integer wraps
         return const(value, operand.span, operand.type)
     return applied(REGISTRY["abs"], [operand], scalar_type(operand), frame.span(node))
+
+
+def abs_of(frame: Frame, node: ast.Call, *, is_float: bool) -> Expr:
+    """``math.hypot(x)``, ``math.gcd(n)``: of one number."""
+    value = _abs(frame, node)
+    if is_float and scalar_type(value).dtype.is_whole:
+        return cast(value, WEAK_FLOAT)
+    return value
+
+
+def _pow(frame: Frame, node: ast.Call) -> Expr:
+    base, exponent = map(number, values(frame, node, ("base", "exp"), "pow"))
+    return binary(frame, POW, base, exponent, frame.span(node))
 
 
 def _round(frame: Frame, node: ast.Call) -> Expr:
@@ -287,6 +300,7 @@ BUILTINS: dict[object, Callable[[Frame, ast.Call], Value]] = {
     zip: _zip,
     reversed: _reversed,
     divmod: _divmod,
+    pow: _pow,
     np.divmod: _divmod,
     print: print_call,
 }

@@ -9,8 +9,8 @@ import math
 from pycu2c.diagnostics import Label, fail
 from pycu2c.frontend import operations, views
 from pycu2c.frontend.frame import Frame, Items, Value, number
+from pycu2c.frontend.operations import whole_number
 from pycu2c.frontend.sequence import in_order, is_steady, variable_of
-from pycu2c.frontend.ufuncs import whole_number
 from pycu2c.frontend.views import ArrayValue, array_type
 from pycu2c.ir.construct import integer
 from pycu2c.ir.nodes import Const, Expr, View

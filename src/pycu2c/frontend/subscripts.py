@@ -7,7 +7,8 @@ from typing import NoReturn, TypeVar
 
 from pycu2c.diagnostics import Label, fail
 from pycu2c.frontend import operations, scope, views
-from pycu2c.frontend.branches import each
+from pycu2c.frontend.branches import each, together
+from pycu2c.frontend.comprehensions import static_items
 from pycu2c.frontend.cures import (
     amount,
     indices_of,
@@ -22,18 +23,22 @@ from pycu2c.frontend.frame import (
     Static,
     Value,
     is_array,
+    is_number,
     number,
     shown,
     single,
 )
+from pycu2c.frontend.operations import whole_number
 from pycu2c.frontend.sequence import before, in_order, settled, variable_of
+from pycu2c.frontend.structured import type_of
 from pycu2c.frontend.vectors import component, is_vector, key_of
 from pycu2c.frontend.views import ArrayValue, Part, Rest, Subscript
+from pycu2c.intrinsics.subscripts import index_from_end
 from pycu2c.ir.construct import const, integer, is_atom, scalar_type
-from pycu2c.ir.nodes import Const, Expr, Member, Pack, Stride, View
+from pycu2c.ir.nodes import Apply, Const, Expr, Member, Pack, Stride, View
 from pycu2c.nearest import did_you_mean
 from pycu2c.source import Span
-from pycu2c.types import Scalar, Space
+from pycu2c.types import WEAK_INT, Scalar, Space
 
 
 def subscript(frame: Frame, node: ast.Subscript) -> Value:
@@ -43,6 +48,8 @@ def subscript(frame: Frame, node: ast.Subscript) -> Value:
 
 def _subscript_of(frame: Frame, owner: Value, node: ast.Subscript) -> Value:
     """An element is a place here: a view without axes."""
+    if isinstance(owner, Static) and isinstance(owner.value, range):
+        owner = Items(static_items(owner), owner.span)
     if isinstance(owner, Items):
         items = settled(frame, owner)
         assert isinstance(items, Items)
@@ -328,7 +335,10 @@ def _item(frame: Frame, owner: Items, node: ast.Subscript) -> Value:
         key = frame.value(node.slice)  # a record's field
         if isinstance(key, Static) and isinstance(key.value, str) and key.value in owner.names:
             return owner.items[owner.names.index(key.value)]
-    index = _constant(frame, node.slice)
+    found = frame.value(node.slice)
+    if is_number(found) and not isinstance(found, Const):
+        return _any_item(frame, owner, found, node)
+    index = _known(found, frame.span(node.slice))
     count = len(owner.items)
     if index is None or not -count <= index < count:
         fail(
@@ -339,17 +349,44 @@ def _item(frame: Frame, owner: Items, node: ast.Subscript) -> Value:
     return owner.items[index]
 
 
+def _any_item(frame: Frame, owner: Items, index: Expr, node: ast.Subscript) -> Value:
+    """``t[i]`` of a tuple whose items have one type."""
+    kinds = {type_of(item) for item in owner.items}
+    span = frame.span(node)
+    if len(kinds) > 1 or not owner.items:
+        listed = ", ".join(map(str, (type_of(item) for item in owner.items)))
+        fail(
+            "constant-needed",
+            Label(frame.span(node.slice), f"an index into ({listed})"),
+            help="a computed index is of items that have one type; convert them: float32(x)",
+        )
+    count = integer(len(owner.items), span)
+    place = Apply(index_from_end, (whole_number(index), count), WEAK_INT, index.span)
+    which = variable_of(frame, place, "at")
+    found = together(which, owner.items, span)
+    if found is None:
+        fail(
+            "constant-needed",
+            Label(frame.span(node.slice), "an index into values that are no numbers"),
+            help="write a literal",
+        )
+    return found
+
+
 def _constant(frame: Frame, node: ast.expr) -> int | None:
-    value = frame.value(node)
+    return _known(frame.value(node), frame.span(node))
+
+
+def _known(value: Value, span: Span) -> int | None:
     if isinstance(value, Static) and value.value is None:
         return None
     if isinstance(value, Const) and value.type.dtype.is_whole:
         return int(value.value)
     fail(
         "constant-needed",
-        Label(frame.span(node), "the index of a tuple"),
-        help="write a literal; a computed index needs memory: a global numpy array, or "
-        "cuda.local.array",
+        Label(span, "the index of a tuple"),
+        help="write a literal; a computed index needs items of one type, a global numpy array, "
+        "or cuda.local.array",
     )
 
 

@@ -12,7 +12,7 @@ from functools import reduce
 from pycu2c.diagnostics import Label, fail
 from pycu2c.dtypes import Kind
 from pycu2c.frontend.frame import Frame
-from pycu2c.frontend.operations import binary, choose, coerce, once, to_whole, unary
+from pycu2c.frontend.operations import binary, choose, coerce, once, unary, whole_number
 from pycu2c.frontend.subscripts import part_of
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.math import KEEPING_WHOLE
@@ -45,17 +45,6 @@ def check_accepted(row: Intrinsic, wide: Scalar, span: Span) -> None:
             Label(span, f"{row.name} does not accept `{wide.dtype}`"),
             help=f"it accepts {accepted}",
         )
-
-
-def whole_number(e: Expr) -> Expr:
-    """An argument that is an int."""
-    if not scalar_type(e).dtype.is_whole:
-        fail(
-            "argument-type",
-            Label(e.span, f"this is `{e.type}`; it must be a whole number"),
-            help=to_whole(e),
-        )
-    return cast(e, WEAK_INT)
 
 
 def applied(row: Intrinsic, given: list[Expr], common: Scalar, span: Span) -> Expr:
@@ -96,12 +85,15 @@ def _where(frame: Frame, given: list[Expr], span: Span) -> Expr:
     return choose(truth(condition), then, orelse, span)
 
 
-def _clip(frame: Frame, given: list[Expr], span: Span) -> Expr:
-    common = common_type(given)
+def clipped(value: Expr, least: Expr | None, most: Expr | None, span: Span) -> Expr:
+    """``np.clip``; a limit may be left out."""
+    common = common_type([e for e in (value, least, most) if e is not None])
     common = WEAK_INT if common == WEAK_BOOL else common
-    value, least, most = given
-    upwards = applied(REGISTRY["numpy.maximum"], [value, least], common, span)
-    return applied(REGISTRY["numpy.minimum"], [upwards, most], common, span)
+    result = coerce(value, common)
+    for name, limit in (("numpy.maximum", least), ("numpy.minimum", most)):
+        if limit is not None:
+            result = applied(REGISTRY[name], [result, limit], common, span)
+    return result
 
 
 def _square(frame: Frame, given: list[Expr], span: Span) -> Expr:
@@ -165,7 +157,6 @@ def _part(name: str) -> Callable[[Frame, list[Expr], Span], Expr]:
 
 MADE_OF_OPERATORS: dict[str, Callable[[Frame, list[Expr], Span], Expr]] = {
     "numpy.where": _where,
-    "numpy.clip": _clip,
     "numpy.square": _square,
     "numpy.reciprocal": _reciprocal,
     "numpy.float_power": _float_power,

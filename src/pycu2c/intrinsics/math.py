@@ -17,7 +17,7 @@ from pycu2c.dtypes import FLOAT32, FLOAT64, INT64, DType
 from pycu2c.intrinsics.c_tree import c
 from pycu2c.intrinsics.kinds import F
 from pycu2c.intrinsics.registry import REGISTRY, Intrinsic, Spell, intrinsic
-from pycu2c.intrinsics.spelling import library, plain
+from pycu2c.intrinsics.spelling import helper, library, plain
 from pycu2c.lazy import lazy_module
 from pycu2c.types import WEAK_FLOAT, Scalar, join
 from pycu2c.values import Number, convert, scalar_of
@@ -282,6 +282,20 @@ def _quotient_of_logarithms(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
 def log_base(x: F, base: F) -> F:
     """The logarithm to a base: ``math.log(x, base)``."""
     return in_floats(lambda number, to: np.log(number) / np.log(to), x, base)
+
+
+@intrinsic(
+    "math.ldexp",
+    dtypes=FLOATS,
+    cuda=helper("ldexp"),
+    c=helper("ldexp"),
+    cuda_helpers=("ldexp",),
+    c_helpers=("ldexp",),
+    bindings=(math.ldexp, np.ldexp),
+)
+def ldexp(x: F, exponent: int) -> F:
+    """``x * 2**exponent``, rounded once."""
+    return in_floats(lambda number: np.ldexp(number, max(min(int(exponent), 5000), -5000)), x)
 
 
 def longer_form(row: Intrinsic, count: int) -> Intrinsic:

@@ -20,7 +20,7 @@ from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.complex import complex_form
 from pycu2c.intrinsics.dtype_names import scalar_named
 from pycu2c.intrinsics.integers import FOLDING
-from pycu2c.intrinsics.math import KEEPING_WHOLE, longer_form
+from pycu2c.intrinsics.math import KEEPING_WHOLE, floating_type, longer_form
 from pycu2c.intrinsics.numba_names import numba_name
 from pycu2c.intrinsics.operator_names import operator_named
 from pycu2c.intrinsics.registry import Effect, Intrinsic, bound_to
@@ -313,6 +313,16 @@ def _complex(real: Any, imag: Any = None) -> complex:
     return complex(real) if imag is None else complex(real, float(imag))
 
 
+def _clip(a: Any, a_min: Any = None, a_max: Any = None, **limits: Any) -> Any:
+    least, most = limits.get("min", a_min), limits.get("max", a_max)
+    common = common_type([v for v in (a, least, most) if v is not None])
+    result = convert(a, WEAK_INT if common == WEAK_BOOL else common)
+    for name, limit in (("numpy.maximum", least), ("numpy.minimum", most)):
+        if limit is not None:
+            result = REGISTRY[name].reference(result, convert(limit, type_of(result)))
+    return result
+
+
 BUILTINS: dict[object, Callable[..., Any]] = {
     complex: _complex,
     tuple: tuple,
@@ -324,6 +334,8 @@ BUILTINS: dict[object, Callable[..., Any]] = {
     zip: zip,
     reversed: reversed,
     divmod: _divmod,
+    pow: lambda base, exp: combined(POW)(base, exp),
+    np.clip: _clip,
     np.divmod: _divmod,
     print: print,
     int: lambda x: convert(x, WEAK_INT),
@@ -372,6 +384,9 @@ def apply(row: Intrinsic, where: str) -> Callable[..., Any]:
     plain = row
 
     def call(*given: Any, **named: Any) -> Any:
+        if plain.name in FOLDING and len(given) == 1:
+            size = _absolute(given[0])
+            return convert(size, floating_type(size)) if plain.result == "F" else size
         if plain.name in FOLDING and len(given) > 2:
             return reduce(call, given)
         row = longer_form(plain, len(given) + len(named))
@@ -440,15 +455,15 @@ def operation(value: object, where: str) -> Callable[..., Any] | None:
 
     ``where`` is the place of the call, for errors.
     """
+    python = builtin(value)
+    if python is not None:
+        return python
     row = bound_to(value)
     if row is not None:
         return barrier(row, where) if meets_others(value) else apply(row, where)
     operator = operator_named(value)
     if operator is not None:
         return operator.reference
-    python = builtin(value)
-    if python is not None:
-        return python
     scalar = scalar_named(value)
     return conversion(scalar) if scalar is not None else None
 

@@ -274,6 +274,8 @@ class ExpressionRewriter:
 
     def call(self, node: ast.Call) -> ast.expr:
         target = self.known(node.func)
+        if target is pow and len(node.args) == 2:
+            return self.binary(ast.BinOp(node.args[0], ast.Pow(), node.args[1]))
         evaluated = self.lazily if target in (any, all) else self.expression
         arguments = [evaluated(a) for a in node.args]
         named = [ast.keyword(k.arg, self.expression(k.value)) for k in node.keywords]
