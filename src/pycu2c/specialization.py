@@ -21,7 +21,7 @@ from pycu2c.runtime.cuda import CudaKernel
 from pycu2c.runtime.given import put_together
 from pycu2c.runtime.printing import DeviceLog, HostLog, Log, PrintingRunner
 from pycu2c.runtime.reference import ReferenceKernel
-from pycu2c.runtime.reference_floats import Inferred
+from pycu2c.runtime.reference_variants import inferred_from
 from pycu2c.runtime.transfers import staged
 from pycu2c.source import Source
 from pycu2c.targets import TARGETS
@@ -111,7 +111,7 @@ def runner_for(wanted: Specialized, backend: str, ordinary: bool, cache: bool) -
     if backend == "python":
         types = wanted.signature.parameters
         single = options.weak_float is not None
-        inferred = Inferred(built.local_types, built.join_types, single)
+        inferred = inferred_from(built.noted, source, wanted.signature, single)
         with following(source.span(source.tree)):
             kernel = ReferenceKernel(source, inferred, types, device_source)
         return ReferenceRunner(kernel, types)

@@ -22,7 +22,7 @@ from pycu2c.intrinsics import memory
 from pycu2c.intrinsics.machine import MACHINE
 from pycu2c.runtime import reference, reference_calls
 from pycu2c.runtime.reference import ReferenceKernel
-from pycu2c.runtime.reference_floats import Inferred
+from pycu2c.runtime.reference_variants import inferred_from
 from pycu2c.source import Source
 from pycu2c.types import WEAK_INT, Scalar, Signature
 
@@ -171,7 +171,7 @@ def run_reference(
         mock.patch.object(values, "wrap", _watched_wrap),
     )
     with patches[0], patches[1], mock.patch.object(reference, "_advance", watched_advance):
-        inferred = Inferred(built.local_types, built.join_types)
+        inferred = inferred_from(built.noted, source, signature, False)
         kernel = WatchedKernel(source, inferred, signature.parameters, _device_source)
         kernel.watch = watch
         with patches[2], patches[3], limited(SECONDS):

@@ -14,6 +14,7 @@ from pycu2c.frontend.ending import telling, with_ending
 from pycu2c.frontend.expressions import expression
 from pycu2c.frontend.frame import Frame, Types, Unknown
 from pycu2c.frontend.liveranges import live_ranges
+from pycu2c.frontend.noted_types import NotedTypes, noted
 from pycu2c.frontend.results import joined_result, result_of, returning
 from pycu2c.frontend.statements import block
 from pycu2c.frontend.structured import named, result_type, told
@@ -45,12 +46,10 @@ _FREE_WALKS = 20
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """A module, and what the reference interpreter needs to follow its types: the joined type
-    by ``id`` of the ``ast.Name`` that is assigned, or of the ``ast.IfExp`` or ``ast.BoolOp``."""
+    """A module, and what the reference interpreter needs to follow its types."""
 
     module: Module
-    local_types: Mapping[int, Scalar]
-    join_types: Mapping[int, Scalar]
+    noted: Mapping[Key, NotedTypes]
     warnings: tuple[Diagnostic, ...]
 
 
@@ -67,8 +66,9 @@ def build(source: Source, signature: Signature) -> Built:
         devices = called_by(kernel, tuple(builder.devices.values()))
         module = Module(kernel, devices, _read_constants((kernel, *devices), builder.constants))
         _check_together(module)
-        local_types, join_types = map(builder.one_type, (builder.local_types, builder.join_types))
-        return Built(module, local_types, join_types, tuple(builder.warnings))
+        used = {None, *(device.name for device in devices)}  # the kernel has no name there
+        types = {key: n for key, n in builder.noted.items() if builder.names.get(key) in used}
+        return Built(module, types, tuple(builder.warnings))
 
 
 @dataclass(slots=True)
@@ -78,12 +78,10 @@ class _ModuleBuilder:
     devices: dict[Key, Function] = field(default_factory=dict)
     results: dict[Key, ParameterType | None] = field(default_factory=dict)
     names: dict[Key, str] = field(default_factory=dict)
-    local_types: dict[int, Scalar] = field(default_factory=dict)
-    join_types: dict[int, Scalar] = field(default_factory=dict)
+    noted: dict[Key, NotedTypes] = field(default_factory=dict)
     constants: dict[int, ConstantArray] = field(default_factory=dict)
     warnings: list[Diagnostic] = field(default_factory=list)
     _active: list[Key] = field(default_factory=list)
-    _two_types: set[int] = field(default_factory=set)
 
     def function(self, source: Source, types: Types, *, is_kernel: bool) -> Function:
         """Build one function: walk until the types of its variables are those found before."""
@@ -121,7 +119,7 @@ class _ModuleBuilder:
 
     def _finished(self, source: Source, frame: Frame, body: Body, types: Types) -> Function:
         kind = result_of(frame, body)
-        self._note_types(frame, kind)
+        self.noted[source, types] = noted(frame, kind)
         body = returning(frame, body, kind)
         if frame.ended:
             body, kind = telling(frame, body, kind), with_ending(kind)
@@ -136,27 +134,6 @@ class _ModuleBuilder:
             converted + body,
             source.span(source.tree),
         )
-
-    def _note_types(self, frame: Frame, result: ParameterType) -> None:
-        """A device function typed in two ways, or two rounds of a loop, may have no one type for
-        a name; it then goes without."""
-        self._two_types |= {frame.copies.origin(key) for key in frame.untyped}
-        stores = {key: frame.types[name] for key, name in frame.store_types.items()}
-        for node in parameters_of(frame.source.tree.args):
-            name = frame.ranges.names[id(node)]
-            if name in frame.types:
-                stores[id(node)] = frame.types[name]
-        joins = dict(frame.join_types)
-        if isinstance(result, Scalar):
-            joins |= dict.fromkeys(frame.returns, result)
-        for table, new in ((self.local_types, stores), (self.join_types, joins)):
-            for key, value in new.items():
-                origin = frame.copies.origin(key)
-                if table.setdefault(origin, value) != value:
-                    self._two_types.add(origin)
-
-    def one_type(self, table: dict[int, Scalar]) -> dict[int, Scalar]:
-        return {key: value for key, value in table.items() if key not in self._two_types}
 
     # ---- device functions ----
 

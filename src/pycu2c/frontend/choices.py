@@ -92,7 +92,7 @@ def _joined_values(frame: Frame, node: ast.BoolOp, values: list[Expr]) -> Expr:
     common = scalar_type(values[0])
     for value in values[1:]:
         common = join(common, scalar_type(value))
-    frame.join_types[id(node)] = common
+    frame.note_join(node, common)
     return _deciding(frame, op, [operations.coerce(v, common) for v in values])
 
 
@@ -129,7 +129,7 @@ def _stepwise(frame: Frame, node: ast.BoolOp, before: list[Value]) -> Value:
         set_value(frame, name, frame.value(later), span)
     frame.emit(If(test if op is Junction.AND else negation(test), tuple(inside), (), span))
     if name in frame.types:
-        frame.join_types[id(node)] = frame.settled.get(name, frame.types[name])
+        frame.note_join(node, frame.settled.get(name, frame.types[name]))
     return read(frame, name, span)
 
 
@@ -160,7 +160,7 @@ def conditional(frame: Frame, node: ast.IfExp) -> Value:
     span = frame.span(node)
     if not then_written and not else_written and _are_numbers(then, orelse):
         chosen = operations.choose(test, single(then), single(orelse), span)
-        frame.join_types[id(node)] = scalar_type(chosen)
+        frame.note_join(node, scalar_type(chosen))
         return chosen
     return branched(frame, test, span, (then, then_written), (orelse, else_written))
 

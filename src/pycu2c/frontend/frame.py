@@ -136,6 +136,7 @@ class Frame:
     store_types: dict[int, str] = field(default_factory=dict)  # id(ast.Name) -> variable
     untyped: list[int] = field(default_factory=list)  # id(ast.Name) of those without a variable
     join_types: dict[int, Scalar] = field(default_factory=dict)  # id(ast.IfExp) -> its type
+    mixed_joins: list[int] = field(default_factory=list)  # of those that have several
     returns: list[int] = field(default_factory=list)  # id(ast.Return) of those with a value
     # local functions by their nodes, the same in every walk
     local_functions: dict[int, LocalFunction] = field(default_factory=dict)
@@ -203,6 +204,12 @@ class Frame:
             self.store_types[id(node)] = name
         else:
             self.untyped.append(id(node))
+
+    def note_join(self, node: ast.AST, kind: Scalar) -> None:
+        """Note the type of an ``ast.IfExp`` or ``ast.BoolOp``; a comprehension may come to it
+        for several items."""
+        if self.join_types.setdefault(id(node), kind) != kind:
+            self.mixed_joins.append(id(node))
 
     def emit(self, statement: Stmt) -> None:
         self.blocks[-1].append(statement)

@@ -22,6 +22,7 @@ from pycu2c.intrinsics.machine import MACHINE, Dim3, Thread
 from pycu2c.runtime import reference_calls as calls
 from pycu2c.runtime.reference_floats import Inferred
 from pycu2c.runtime.reference_rewrite import globals_of, place, rewritten
+from pycu2c.runtime.reference_variants import chosen_by_arguments
 from pycu2c.source import Source
 from pycu2c.types import Array, ParameterType, Scalar, Tuple
 from pycu2c.values import convert
@@ -121,8 +122,17 @@ class ReferenceKernel:
             return self._devices[id(value)][0](*given, **named)
 
         self._devices[id(value)] = later, waits
-        self._devices[id(value)] = self._rewritten(source, waits), waits
+        self._devices[id(value)] = self._of_variants(source, waits), waits
         return self._devices[id(value)]
+
+    def _of_variants(self, source: Source, waits: bool) -> Callable[..., Any]:
+        """A device function with the types that its arguments ask for."""
+        found = self._inferred.variants.get(source, {})
+        functions = {k: rewritten(source, i, self._callee, waits) for k, i in found.items()}
+        if len(functions) == 1:
+            return functions.popitem()[1]
+        otherwise = self._rewritten(source, waits)
+        return chosen_by_arguments(source, functions, otherwise) if functions else otherwise
 
     def _waits(self, source: Source) -> bool:
         """Whether a function's text, or that of one that it calls, has a barrier."""

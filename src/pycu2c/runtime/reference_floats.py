@@ -7,15 +7,18 @@ they meet something.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from pycu2c import dtypes
+from pycu2c.source import Source
 from pycu2c.types import WEAK_COMPLEX, WEAK_FLOAT, ParameterType, Scalar, Tuple
 from pycu2c.values import convert
 
 Types: TypeAlias = Mapping[int, ParameterType]
+Kinds: TypeAlias = tuple[object, ...]
 
 _SINGLE = Scalar(dtypes.FLOAT32, weak=True)
 _SINGLE_COMPLEX = Scalar(dtypes.COMPLEX64, weak=True)
@@ -23,11 +26,14 @@ _SINGLE_COMPLEX = Scalar(dtypes.COMPLEX64, weak=True)
 
 @dataclass(frozen=True, slots=True)
 class Inferred:
-    """What the compiler knows of the types in a program, by the ``id`` of syntax nodes."""
+    """What the compiler knows of the types in a program, by the ``id`` of syntax nodes.
+    ``variants``: of a device function, by what its arguments look like."""
 
     local_types: Types
     join_types: Types
     single: bool = False  # whether weak floats are float32
+    variants: Mapping[Source, Mapping[Kinds, Inferred]] = field(default_factory=dict)
+    tree: ast.FunctionDef | None = None  # the function with its loops over tuples written out
 
     def __post_init__(self) -> None:
         if self.single:

@@ -12,10 +12,12 @@ import builtins
 import copy
 from collections import ChainMap
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import FunctionType
 from typing import Any
 
 from pycu2c.frontend.bindings import bindings, bound_name, parameters
+from pycu2c.frontend.unrolling import Rounds
 from pycu2c.intrinsics.dtype_names import scalar_named
 from pycu2c.operators import BY_NODE
 from pycu2c.runtime import reference_calls as calls
@@ -33,6 +35,8 @@ def rewritten(
 ) -> Callable[..., Any]:
     """A kernel or device function, its globals read now. One that ``waits`` for other threads is
     a generator function."""
+    if inferred.tree is not None:
+        source = replace(source, tree=inferred.tree)
     rewriter = _Rewriter(source, inferred, callee)
     rewriter.waits = waits
     module = ast.Module([rewriter.function()], type_ignores=[])
@@ -137,6 +141,8 @@ class _Rewriter(ExpressionRewriter):
                 return [ast.While(self.expression(test), self.block(body), self.optional(orelse))]
             case ast.For():
                 return self.loop(node)
+            case Rounds():
+                return self.rounds(node)
             case ast.Match():
                 return [self.match(node)]
             case ast.FunctionDef():
@@ -259,6 +265,19 @@ class _Rewriter(ExpressionRewriter):
         iterable = self.do(calls.iterated, self.expression(node.iter))
         orelse = self.optional(node.orelse)
         return [ast.For(ast.Name(name, ast.Store()), iterable, body, orelse)]
+
+    def rounds(self, node: Rounds) -> list[ast.stmt]:
+        """A loop written out: in each round Python's loop does what is written for it."""
+        number, name = self.temporary(), self.temporary()
+        body: list[ast.stmt] = [ast.Pass()]
+        for position, written in reversed(list(enumerate(node.rounds))):
+            first = self.assign_target(written.target, ast.Name(name, ast.Load()))
+            inside = [self.placed(s, node) for s in first] + self.block(written.body)
+            test = ast.Compare(ast.Name(number, ast.Load()), [ast.Eq()], [ast.Constant(position)])
+            body = [self.placed(ast.If(test, inside, body), node)]
+        target = ast.Tuple([ast.Name(n, ast.Store()) for n in (number, name)], ast.Store())
+        counted = self.do(enumerate, self.do(calls.iterated, self.expression(node.iter)))
+        return [ast.For(target, counted, body, self.optional(node.orelse))]
 
     # ---- match ----
 
