@@ -175,6 +175,12 @@ EXPRESSIONS = rows_of(
     # global named tuple
     out[i] = ORIGIN.x + ORIGIN[1] * i
 
+    # named tuple, made in the kernel
+    p = Point(i, y=n)
+    if i % 2:
+        p = Point(y=x, x=p.y)
+    out[i] = p.x * 10 + p[1] + sum(p)
+
     # tuple, nested
     t = (i, (x, n))
     out[i] = t[0] + t[1][0] * t[-1][1]

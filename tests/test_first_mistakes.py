@@ -176,7 +176,7 @@ b[0] = helper(a[0])  # E[call]: helper | decorate helper with @device
 
 other(a)  # E[call]: other | @device
 
-q = Point(1, 2)  # E[call]: Point | in a tuple
+q = Config()  # E[call]: Config | in a tuple
 
 if mode.startswith("f"):  # E[call]: mode.startswith | ==
     b[0] = 1

@@ -17,6 +17,11 @@ from pycu2c.vectors import Vector, vector
 Number: TypeAlias = "bool | int | float | np.generic"  # or complex or a Vector: few see those
 
 
+def is_named_tuple(kind: object) -> bool:
+    """Whether an object is the class of a named tuple."""
+    return isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_fields")
+
+
 def scalar_of(value: object) -> Scalar | None:
     """The scalar type of a number; None if it is not one that kernels have."""
     if isinstance(value, np.generic):  # before float: np.float64 is one

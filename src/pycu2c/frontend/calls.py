@@ -15,7 +15,7 @@ from pycu2c.frontend.functions import call_function
 from pycu2c.frontend.given_arguments import arguments, values, written_out
 from pycu2c.frontend.intrinsic_calls import intrinsic_call
 from pycu2c.frontend.operations import coerce
-from pycu2c.frontend.python_functions import BUILTINS, abs_of
+from pycu2c.frontend.python_functions import BUILTINS, abs_of, named_tuple
 from pycu2c.frontend.reshaping import raveled, reshaped
 from pycu2c.frontend.vectors import made
 from pycu2c.intrinsics.all import REGISTRY
@@ -28,6 +28,7 @@ from pycu2c.ir.construct import cast, scalar_type, truth
 from pycu2c.ir.nodes import Apply, Expr
 from pycu2c.operators import Operator
 from pycu2c.types import Scalar
+from pycu2c.values import is_named_tuple
 
 
 def call(frame: Frame, node: ast.Call) -> Value:
@@ -67,6 +68,8 @@ def call(frame: Frame, node: ast.Call) -> Value:
         names = ("a", "b") if isinstance(operator, Operator) else ("x",)
         made = written_out(frame, node, names, ast.unparse(node.func))
         return ufuncs.by_operator(frame, operator, made, frame.span(node))
+    if is_named_tuple(value):
+        return named_tuple(frame, value, node)
     scalar = scalar_named(value)
     if scalar is not None:
         return _conversion(frame, scalar, node)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
 from pycu2c.diagnostics import Label, fail
-from pycu2c.frontend import ufuncs, views
+from pycu2c.frontend import scope, ufuncs, views
 from pycu2c.frontend.branches import each
 from pycu2c.frontend.choices import truth_of
 from pycu2c.frontend.comparisons import conditional_truth
@@ -270,6 +271,17 @@ def _zip(frame: Frame, node: ast.Call) -> Value:
 
 def _reversed(frame: Frame, node: ast.Call) -> Value:
     return Items(tuple(_items_given(frame, node, "reversed")[::-1]), frame.span(node))
+
+
+def named_tuple(frame: Frame, kind: Any, node: ast.Call) -> Value:
+    """``Point(x, y=2)``: a tuple whose items have names."""
+    fields, defaults = kind._fields, kind._field_defaults
+    given = {*fields[: len(node.args)], *(keyword.arg for keyword in node.keywords)}
+    names = tuple(field for field in fields if field in given or field not in defaults)
+    found = dict(zip(names, values(frame, node, names, kind.__name__)))
+    span = frame.span(node)
+    items = [found[f] if f in found else scope.static(defaults[f], span) for f in fields]
+    return Items(tuple(items), span, fields)
 
 
 def _divmod(frame: Frame, node: ast.Call) -> Value:

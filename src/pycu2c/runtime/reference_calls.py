@@ -35,7 +35,7 @@ from pycu2c.types import (
     Tuple,
     join,
 )
-from pycu2c.values import Number, convert, scalar_of
+from pycu2c.values import Number, convert, is_named_tuple, scalar_of
 from pycu2c.vectors import Vector, vector
 
 Steps: TypeAlias = Generator[None, None, Any]  # yields where the thread waits for its block
@@ -458,6 +458,8 @@ def operation(value: object, where: str) -> Callable[..., Any] | None:
     python = builtin(value)
     if python is not None:
         return python
+    if isinstance(value, type) and is_named_tuple(value):
+        return value
     row = bound_to(value)
     if row is not None:
         return barrier(row, where) if meets_others(value) else apply(row, where)
