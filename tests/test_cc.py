@@ -200,3 +200,12 @@ def test_the_machine_is_part_of_the_identity(monkeypatch: pytest.MonkeyPatch) ->
     here = cc.compile(TWICE, "twice")
     monkeypatch.setattr(cc, "machine", lambda: "another")
     assert cc.compile(TWICE, "twice").path != here.path
+
+
+def test_halves_are_never_contracted() -> None:
+    """Processors that compute in halves would fuse a product and a sum, which are rounded each."""
+    text = "typedef _Float16 float16;\nfloat16 f(float16 a, float16 b) { return a * b + a; }\n"
+    built = cc.compile(text, "f", cache=False)
+    assert "-ffp-contract=off" in cc.flags_for(text, Options())
+    assert built.data
+    assert "-ffp-contract=off" not in cc.flags_for("float f(float a) { return a; }", Options())

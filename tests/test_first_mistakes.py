@@ -181,6 +181,9 @@ q = Config()  # E[call]: Config | in a tuple
 if mode.startswith("f"):  # E[call]: mode.startswith | ==
     b[0] = 1
 
+kept = cuda.local.array(4, float32)
+cuda.atomic.add(kept, 0, 1.0)  # E[argument-type]: kept | write a[i] += …
+
 b[0] = mode  # E[type-needed]: mode | can be compared
 
 b[0] = math.sqrt("2")  # E[type-needed]: "2" | pass a number

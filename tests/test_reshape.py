@@ -82,6 +82,7 @@ def local_and_shared(a, m, out):
     s.ravel()[i] = i
     cuda.syncthreads()
     out[i] += s[1, 0, i % 2] * 7 + flat[2] + kept.reshape(4, 2)[i % 4, 1]
+    cuda.syncthreads()
     met(s, out, i)
     cuda.syncthreads()
     cuda.atomic.add(s.reshape(4, 2), (i % 4, 0), 1)

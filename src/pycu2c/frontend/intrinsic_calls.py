@@ -16,7 +16,8 @@ from pycu2c.frontend.views import array_type
 from pycu2c.intrinsics.complex import complex_form
 from pycu2c.intrinsics.registry import Effect, Intrinsic
 from pycu2c.ir.construct import cast, scalar_type
-from pycu2c.ir.nodes import Apply, ElementOf, Expr
+from pycu2c.ir.nodes import Apply, ElementOf, Expr, View
+from pycu2c.source import Span
 from pycu2c.types import (
     VOID,
     WEAK_BOOL,
@@ -24,6 +25,7 @@ from pycu2c.types import (
     WEAK_FLOAT,
     WEAK_INT,
     Scalar,
+    Space,
     Type,
     join,
 )
@@ -114,7 +116,18 @@ def _place(row: Intrinsic, values: dict[str, Value]) -> Expr:
     place = element(array, [number(item, "the index") for item in items], span)
     if row.effect is Effect.MEMORY:
         writable(place, array.span)
+        _check_shared_by_threads(row, place, array.span)
     return ElementOf(place.array, place.first, span, place.path)
+
+
+def _check_shared_by_threads(row: Intrinsic, place: View, span: Span) -> None:
+    """GPUs have no atomics on memory of one thread: the launch would fail."""
+    if array_type(place.array).space is Space.LOCAL:
+        fail(
+            "argument-type",
+            Label(span, "a local array: no other thread sees it"),
+            help=f"{row.name} is for arrays that threads share; write a[i] += … here",
+        )
 
 
 def _result(row: Intrinsic, common: Scalar | None) -> Type:

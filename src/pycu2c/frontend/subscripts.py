@@ -7,6 +7,7 @@ from typing import NoReturn, TypeVar
 
 from pycu2c.diagnostics import Label, fail
 from pycu2c.frontend import operations, scope, views
+from pycu2c.frontend.brackets import after_owner, indices_in, kept_index
 from pycu2c.frontend.branches import each, together
 from pycu2c.frontend.comprehensions import static_items
 from pycu2c.frontend.cures import (
@@ -29,12 +30,12 @@ from pycu2c.frontend.frame import (
     single,
 )
 from pycu2c.frontend.operations import whole_number
-from pycu2c.frontend.sequence import before, in_order, settled, variable_of
+from pycu2c.frontend.sequence import settled, variable_of
 from pycu2c.frontend.structured import type_of
 from pycu2c.frontend.vectors import component, is_vector, key_of
 from pycu2c.frontend.views import ArrayValue, Part, Rest, Subscript
 from pycu2c.intrinsics.subscripts import index_from_end
-from pycu2c.ir.construct import const, integer, is_atom, scalar_type
+from pycu2c.ir.construct import const, integer, scalar_type
 from pycu2c.ir.nodes import Apply, Const, Expr, Member, Pack, Stride, View
 from pycu2c.nearest import did_you_mean
 from pycu2c.source import Span
@@ -56,9 +57,9 @@ def _subscript_of(frame: Frame, owner: Value, node: ast.Subscript) -> Value:
         return _item(frame, items, node)
     if is_vector(owner):
         return component(single(owner), key_of(frame, node), frame.span(node))
-    owner, given = _after(frame, owner, node.slice)
+    owner, given = after_owner(frame, owner, node.slice)
     if isinstance(owner, Chosen):
-        once = [_once(frame, item) for item in given]
+        once = [kept_index(frame, item) for item in given]
         return each(frame, owner, lambda array: _subscripted(frame, array, once, node))
     array = array_value(frame, owner, node.value)
     return _subscripted(frame, array, given, node)
@@ -69,7 +70,7 @@ def _subscripted(
 ) -> Value:
     if len(given) == 1 and isinstance(given[0], Static):
         return _key(frame, array, given[0], node)
-    return views.part(array, _numbers(given), frame.span(node))
+    return views.part(array, indices_in(given), frame.span(node))
 
 
 def item_of(frame: Frame, array: Value, index: Expr, span: Span) -> Value:
@@ -82,11 +83,11 @@ def item_of(frame: Frame, array: Value, index: Expr, span: Span) -> Value:
 
 def place(frame: Frame, node: ast.Subscript) -> View | Chosen:
     """The element that ``a[i, j]``, or field that ``a[i]['x']``, names: where to store."""
-    owner, given = _after(frame, owner_place(frame, node.value), node.slice)
+    owner, given = after_owner(frame, owner_place(frame, node.value), node.slice)
     span = frame.span(node)
     if not isinstance(owner, Chosen):
         return _place_in(frame, array_value(frame, owner, node.value), given, span)
-    once = [_once(frame, item) for item in given]
+    once = [kept_index(frame, item) for item in given]
     found = each(frame, owner, lambda array: _place_in(frame, array, once, span))
     assert isinstance(found, Chosen)
     return found
@@ -95,7 +96,7 @@ def place(frame: Frame, node: ast.Subscript) -> View | Chosen:
 def _place_in(frame: Frame, array: ArrayValue, given: list[Subscript | Static], span: Span) -> View:
     if len(given) == 1 and isinstance(given[0], Static):
         return field_place(frame, array, str(given[0].value), span)
-    return element(array, _numbers(given), span)
+    return element(array, indices_in(given), span)
 
 
 def owner_place(frame: Frame, node: ast.expr) -> ArrayValue | Chosen:
@@ -121,13 +122,6 @@ def _place(frame: Frame, node: ast.expr) -> Value:
             return _attribute_of(frame, _place(frame, owner), node)
         case _:
             return frame.value(node)
-
-
-def _once(frame: Frame, item: Subscript | Static) -> Subscript | Static:
-    """An index that is written for each of several arrays."""
-    if isinstance(item, (Part, Rest, Static)) or is_atom(item):
-        return item
-    return variable_of(frame, item, "at")
 
 
 def element(array: ArrayValue, given: list[Subscript], span: Span) -> View:
@@ -222,101 +216,7 @@ def _no_record(array: ArrayValue, name: str, span: Span) -> NoReturn:
     fail("assignment-target", Label(span, text), help=cure)
 
 
-# ---- subscripts --------------------------------------------------------------------------------
-
-
-def _subscripts(frame: Frame, node: ast.expr) -> list[Subscript | Static]:
-    """The parts of a subscript, evaluated from left to right; a tuple counts as its items."""
-    nodes = node.elts if isinstance(node, ast.Tuple) else [node]
-    for part in nodes:
-        if isinstance(part, (ast.List, ast.ListComp)):
-            fail(
-                "slice",
-                Label(frame.span(part), "a list picks several elements"),
-                help="a thread takes one element at a time: a[i]; for several write a loop",
-            )
-    values = iter(in_order(frame, [inner for part in nodes for inner in _evaluated(part)]))
-    out: list[Subscript | Static] = []
-    for part in nodes:
-        if isinstance(part, ast.Slice):
-            bounds = (part.lower, part.upper, part.step)
-            given = [None if n is None else _bound(next(values)) for n in bounds]
-            out.append(_slice(frame, given, frame.span(part)))
-        else:
-            out += _flat(next(values), frame.span(part))
-    return out
-
-
-def _evaluated(part: ast.expr) -> list[ast.expr]:
-    if not isinstance(part, ast.Slice):
-        return [part]
-    return [n for n in (part.lower, part.upper, part.step) if n is not None]
-
-
-def _after(frame: Frame, owner: Value, index: ast.expr) -> tuple[Value, list[Subscript | Static]]:
-    """A subscript, and its owner, which is evaluated before it."""
-    with frame.block() as written:
-        given = _subscripts(frame, index)
-    if written:
-        owner = before(frame, owner, tuple(written))
-        frame.emit_all(written)
-    return owner, given
-
-
-def _flat(value: Value, span: Span) -> list[Subscript | Static]:
-    if isinstance(value, Items):
-        return [index for item in value.items for index in _flat(item, span)]
-    if isinstance(value, Static) and value.value is ...:
-        return [Rest(span)]
-    if isinstance(value, Static) and isinstance(value.value, str):
-        return [value]
-    if isinstance(value, Static) and value.value is None:
-        fail(
-            "slice",
-            Label(span, "this would add an axis"),
-            help="leave it out: write one index or slice for each axis that there is",
-        )
-    return [number(value, "the index")]
-
-
-def _numbers(given: list[Subscript | Static]) -> list[Subscript]:
-    for item in given:
-        if isinstance(item, Static):
-            fail(
-                "index-type",
-                Label(item.span, f"this is {shown(item)}"),
-                help="index with whole numbers; a field's name stands alone: a[i]['x']",
-            )
-    return [item for item in given if not isinstance(item, Static)]
-
-
-def _slice(frame: Frame, given: list[Expr | None], span: Span) -> Part:
-    start, stop, step = given
-    if step is None or isinstance(step, Const):
-        return Part(start, stop, _constant_step(step, span), span)
-    start, stop, step = (
-        e if e is None or is_atom(e) else variable_of(frame, e, "bound") for e in given
-    )
-    assert step is not None
-    return Part(start, stop, step, span)
-
-
-def _bound(value: Value) -> Expr | None:
-    if isinstance(value, Static) and value.value is None:
-        return None
-    return number(value, "a bound of the slice")
-
-
-def _constant_step(given: Const | None, span: Span) -> int:
-    step = 1 if given is None else given.value
-    if isinstance(step, int) and step:
-        return step
-    where = span if given is None else given.span
-    fail(
-        "slice",
-        Label(where, "a step that takes no element further"),
-        help="write a whole number other than 0: a[::2], a[::-1]",
-    )
+# ---- items of tuples, fields of records ---------------------------------------------------------
 
 
 def _item(frame: Frame, owner: Items, node: ast.Subscript) -> Value:

@@ -67,7 +67,7 @@ class Compiler:
 def compile(text: str, entry: str, *, options: Options = DEFAULT, cache: bool = True) -> Binary:
     """Compile C to a shared object. ``cache=False`` neither reads nor writes the disk cache."""
     compiler = find_compiler()
-    flags = (*FLAGS, *arithmetic_flags(options))
+    flags = flags_for(text, options)
     identity = (*compiler.command, compiler.version, *flags, *_LINK, *_LIBRARIES, machine())
     key = disk.key_of(text, *identity)
     found = disk.load(key, ".so") if cache else None
@@ -76,6 +76,11 @@ def compile(text: str, entry: str, *, options: Options = DEFAULT, cache: bool = 
     data, log = _compiled(compiler, text, flags)
     path = disk.store(key, ".so", data) if cache else disk.keep_until_exit(f"{entry}.so", data)
     return Binary("so", entry, text, data, path, log)
+
+
+def flags_for(text: str, options: Options) -> tuple[str, ...]:
+    """What the compiler is told for a text."""
+    return (*FLAGS, *arithmetic_flags(options), *_half_flags(text))
 
 
 # With fmad=False results are equal to the bit. gcc is to keep the sign of a zero too; and its
@@ -90,6 +95,12 @@ def arithmetic_flags(options: Options) -> tuple[str, ...]:
     if options.fastmath:
         return (contract, *_FAST)
     return (contract,) if options.fmad else (contract, *_TO_THE_BIT)
+
+
+def _half_flags(text: str) -> tuple[str, ...]:
+    """Halves are rounded after every operation: a processor that computes in them must not
+    contract a product and a sum of them."""
+    return ("-ffp-contract=off",) if "_Float16" in text else ()
 
 
 def check_warnings(text: str) -> str:
