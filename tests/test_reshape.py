@@ -59,6 +59,10 @@ def elements(a, m, out):
     out[i] += q[i % 3, 1, -1] + q[1:][0, 1, 2] + q[1].ravel()[i % 3] + q[:, 1, 0][i % 3]
     for row in r:
         out[i] += row[0]
+    for row in a.reshape(4, 2):
+        out[i] = out[i] * 2 + row[1]
+    for j, x in enumerate(m[2:].ravel()):
+        out[i] += x * j
 
 
 @kernel

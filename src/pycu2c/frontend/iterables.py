@@ -63,12 +63,20 @@ Iterable: TypeAlias = Counted | Listed
 
 def iterable(frame: Frame, node: ast.expr) -> Iterable:
     """What ``for x in node`` runs over."""
-    if isinstance(node, ast.Call) and isinstance(node.func, (ast.Name, ast.Attribute)):
+    if isinstance(node, ast.Call) and _may_be_form(node.func):
         callee = frame.value(node.func)
         for function, build in _FORMS:
             if isinstance(callee, Static) and callee.value is function:
                 return build(frame, node)
     return _of_value(frame, frame.value(node))
+
+
+def _may_be_form(function: ast.expr) -> bool:
+    """Whether it is a name, or ``builtins.range``; but no ``a.reshape``, which has no value."""
+    names = [form.__name__ for form, _ in _FORMS]
+    return isinstance(function, ast.Name) or (
+        isinstance(function, ast.Attribute) and function.attr in names
+    )
 
 
 def _of_value(frame: Frame, value: Value) -> Iterable:
@@ -285,7 +293,7 @@ def _before(frame: Frame, given: Iterable, written: list[Stmt]) -> Iterable:
     return replace(given, start=start, stop=stop, step=step)
 
 
-_FORMS: tuple[tuple[object, Callable[[Frame, ast.Call], Iterable]], ...] = (
+_FORMS: tuple[tuple[type, Callable[[Frame, ast.Call], Iterable]], ...] = (
     (range, _range),
     (enumerate, _enumerate),
     (zip, _zip),
