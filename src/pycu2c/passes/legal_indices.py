@@ -149,7 +149,7 @@ class Indices:
         length = cast(e.arguments[1], kind)
         least, cut_below, cut_above = _OF_SUBSCRIPT[e.intrinsic]
         inside: Expr = bound
-        if cut_above:
+        if cut_above or (cut_below and reach.high > self.facts.most_elements):
             most = binary(ADD, length, const(least, e.span, kind), e.span) if least else length
             inside = Apply(REGISTRY["min"], (bound, most), kind, e.span)
         if reach.low < 0:
