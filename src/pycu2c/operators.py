@@ -267,7 +267,7 @@ UNARY_BY_NODE: dict[type[ast.AST], UnaryOperator] = {o.node: o for o in UNARY_OP
 
 # ---- constants -----------------------------------------------------------------------------------
 
-_MOST_BITS = 128  # of an int while it is a constant
+_MOST_BITS = 1023  # of an int while it is a constant: so that it is a float64, too
 _EXACT = (ADD, SUB, MUL, FLOORDIV, MOD, AND, OR, XOR)
 
 
@@ -283,14 +283,27 @@ def folded(op: Operator, a: Number, b: Number) -> Number:
 def _exact(op: Operator, a: Any, b: Any) -> int | None:
     if op in (FLOORDIV, MOD) and b == 0:
         return None
-    if op in (POW, SHL, SHR) and not 0 <= b <= _MOST_BITS:
+    if op in (POW, SHL, SHR) and b < 0:
         return None
-    if op not in (*_EXACT, POW, SHL, SHR):
+    if op not in (*_EXACT, POW, SHL, SHR) or _may_be_endless(op, a, b):
         return None
     value: int = {POW: operator.pow, SHL: operator.lshift, SHR: operator.rshift}.get(
         op, op.compute
     )(a, b)
     return value if value.bit_length() <= _MOST_BITS else None
+
+
+def _may_be_endless(op: Operator, a: int, b: int) -> bool:
+    """Whether a result is not worth computing: it has far too many bits."""
+    if op is SHL:
+        return b > _MOST_BITS
+    return op is POW and abs(a) > 1 and b > _MOST_BITS
+
+
+def is_too_wide(op: Operator, a: Any, b: Any) -> bool:
+    """Whether Python's ``a op b`` of constants is an int with more bits than they may have."""
+    ints = type(a) is type(b) is int and op in (ADD, SUB, MUL, POW, SHL)
+    return ints and not (op in (POW, SHL) and b < 0) and _exact(op, a, b) is None
 
 
 def folded_unary(op: UnaryOperator, a: Number) -> Number:

@@ -28,6 +28,7 @@ from pycu2c.operators import (
     NOT,
     Operator,
     UnaryOperator,
+    is_too_wide,
     truth,
 )
 from pycu2c.source import Span
@@ -103,6 +104,9 @@ def binary(frame: Frame, op: Operator, left: Expr, right: Expr, span: Span) -> E
         _no_operator(op, left, right, span)
     if op.name == "pow":
         common, right = _exponent(left, right, common)
+    if isinstance(left, Const) and isinstance(right, Const) and common == WEAK_INT:
+        if is_too_wide(op, int(left.value), int(right.value)):
+            fail(TOO_WIDE.code, Label(span, TOO_WIDE.text), help=TOO_WIDE.help)
     return binary_node(op, coerce(left, common), coerce(right, common), span)
 
 
