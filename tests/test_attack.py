@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from launching import run
-from pycu2c import cuda, device, float32, int64, kernel, uint32, uint64
+from pycu2c import cuda, device, float32, float64, int64, kernel, uint32, uint64
 from pycu2c.kernel import Kernel
 from pycu2c.toolchain import cc
 
@@ -198,6 +198,17 @@ def nested_block_functions(c, out, n):
     out[i] = twice_reversed(i)
 
 
+@kernel
+def much_local_memory_over_a_barrier(c, out, n):
+    i = cuda.grid(1)
+    kept = cuda.local.array((400, 100), float64)  # 320000 bytes for each thread of the block
+    for j in range(400):
+        kept[j, n] = i * j
+    cuda.syncthreads()
+    for j in range(400):
+        out[i] += int(kept[j, n])
+
+
 # ---- names -----------------------------------------------------------------------------------
 
 
@@ -225,7 +236,8 @@ def names_of_the_headers(errno, EOF, INT_MAX):
 
 KERNELS = [item for item in list(globals().values()) if isinstance(item, Kernel)]
 _BLOCKS = {"conditional_barriers", "barrier_in_a_loop_condition", "memory_before_a_barrier",
-           "nested_block_functions", "names_of_helpers", "names_of_the_headers"}  # fmt: skip
+           "nested_block_functions", "much_local_memory_over_a_barrier", "names_of_helpers",
+           "names_of_the_headers"}  # fmt: skip
 
 
 @pytest.mark.parametrize("tried", KERNELS, ids=lambda k: k.name)

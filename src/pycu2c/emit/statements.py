@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+import math
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, assert_never
 
@@ -43,6 +44,8 @@ from pycu2c.types import Array, Scalar, Space
 
 Comments: TypeAlias = Literal["none", "comments", "source"]  # what of the Python goes into the C
 
+# what all threads of a block keep over a barrier: worker threads have stacks of 8 MiB
+_MOST_ON_STACK = 256 * 1024
 _COMPOUND = (ADD, SUB, MUL, DIV, QUOTIENT, REMAINDER, AND, OR, XOR, C_SHL, C_SHR)
 
 
@@ -118,6 +121,8 @@ class StatementSpeller:
         assert isinstance(kind, Array)
         assert kind.shape is not None
         qualifiers = self.speller.dialect.shared if kind.space is Space.SHARED else ()
+        if kind.space is Space.BLOCK and math.prod(kind.shape) * kind.dtype.size > _MOST_ON_STACK:
+            qualifiers = ("static", "_Thread_local")
         of = c.ArrayOf(self.speller.type(kind.element), kind.shape)
         return c.Declare(of, self.speller.names[s.var.name], None, qualifiers)
 

@@ -35,7 +35,11 @@ def _coordinates(frame: Frame, row: Intrinsic, node: ast.Call) -> Value:
     return axes[0] if ndim == 1 else Items(tuple(axes), span)
 
 
-_MOST_SHARED_BYTES = 227 * 1024
+# who has an array of a space, with how many bytes at most, and what to do about one with more
+_ROOM = {
+    Space.SHARED: ("block", 227 * 1024, "keep one tile at a time in shared memory"),
+    Space.LOCAL: ("thread", 512 * 1024, "pass an array with a row for each thread"),
+}
 
 
 def _allocation(space: Space) -> Callable[[Frame, Intrinsic, ast.Call], Value]:
@@ -52,11 +56,12 @@ def _allocation(space: Space) -> Callable[[Frame, Intrinsic, ast.Call], Value]:
             )
         kind = Array(scalar.dtype, len(shape), "C", space, shape)
         size = scalar.dtype.size * int(np.prod(shape, dtype=object))
-        if space is Space.SHARED and size > _MOST_SHARED_BYTES:
+        owner, most, cure = _ROOM[space]
+        if size > most:
             fail(
                 "shape",
-                Label(frame.span(shape_node), f"{size} bytes; a block has {_MOST_SHARED_BYTES}"),
-                help="keep one tile at a time in shared memory",
+                Label(frame.span(shape_node), f"{size} bytes; a {owner} has {most}"),
+                help=cure,
             )
         var = Var(frame.name_for(node, space.value), kind, frame.span(node))
         frame.emit(Allocate(var, frame.span(node)))

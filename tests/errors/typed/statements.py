@@ -1,7 +1,7 @@
 """Statements that only their types show to be wrong."""
 
 # ruff: noqa
-from pycu2c import device, float32, int32, kernel
+from pycu2c import cuda, device, float32, int32, kernel
 
 typed = kernel(signature="float32[:], float32[:, :], int, float")
 
@@ -110,3 +110,9 @@ def declared(a, b, n, x):
     y: int32 = 1
     y: float32 = 2  # E[join]: float32
     z: len = 1  # E[dtype]: len
+
+
+@typed
+def too_large(a, b, n, x):
+    tile = cuda.shared.array((300, 300), float32)  # E[shape]: (300, 300)
+    own = cuda.local.array(2**40, float32)  # E[shape]: 2**40
