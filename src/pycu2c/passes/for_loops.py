@@ -17,18 +17,27 @@ from pycu2c.ir.nodes import (
     For,
     Function,
     Junction,
+    Select,
     Stmt,
     Var,
     While,
 )
 from pycu2c.ir.walk import all_expressions, expressions, statements
-from pycu2c.operators import ADD, GT, LT
-from pycu2c.passes.ranges import Interval
+from pycu2c.operators import ADD, GT, LT, SUB, Operator
+from pycu2c.passes.intervals import Interval, everything
 
 Fresh = Callable[[str], str]
+_Following = Callable[[For, Var, Interval], Expr]
 
 
-def legal_for(loop: For, function: Function, step: Interval, fresh: Fresh) -> Body:
+# No computed stop is taken to lie so near to 2**63 that a step leads over it, unless the step
+# itself is greater than this.
+_LONG_STEP = 1 << 48
+
+
+def legal_for(
+    loop: For, function: Function, stop_and_step: tuple[Interval, Interval], fresh: Fresh
+) -> Body:
     """``for i in range(f(x)): ...`` -> ``stop = f(x); for (i = 0; i < stop; ++i) ...``"""
     before: list[Stmt] = []
     assigned = {s.var.name for s in statements(loop.body) if isinstance(s, (Assign, For))}
@@ -42,12 +51,14 @@ def legal_for(loop: For, function: Function, step: Interval, fresh: Fresh) -> Bo
         before.append(Assign(var, e, e.span))
         return var
 
+    step = stop_and_step[1]
+    leaves = _leaves_its_type(loop, *stop_and_step)
     # C's loop is written for steps upwards, and for constants
-    if step.low <= 0 and not isinstance(loop.step, Const):
+    if leaves or (step.low <= 0 and not isinstance(loop.step, Const)):
         start, stop = kept(loop.start, "start"), kept(loop.stop, "stop")
         pace = kept(loop.step, "step")
         counting = replace(loop, start=start, stop=stop, step=pace)
-        return (*before, *_counted(counting, step, fresh))
+        return (*before, *_counted(counting, step, fresh, _clamped if leaves else _added))
     start = loop.start
     if _acts(loop) and not all(_is_steady(e, changed) for e in (loop.stop, loop.step)):
         start = kept(start, "start")  # it is evaluated first
@@ -96,8 +107,39 @@ def _uses(body: Body, name: str) -> int:
     return targets + sum(isinstance(e, Var) and e.name == name for e in all_expressions(body))
 
 
-def _counted(loop: For, step: Interval, fresh: Fresh) -> Body:
-    """A step that may go down: count in a while loop, which looks at its sign if that is open."""
+def _leaves_its_type(loop: For, stop: Interval, step: Interval) -> bool:
+    """Whether the step beyond the last value may be no number of the counter's type."""
+    whole = everything(loop.var.type)
+    above = step.high > 1 and stop.high + step.high - 1 > whole.high
+    below = step.low < -1 and stop.low + step.low + 1 < whole.low
+    told = isinstance(loop.stop, Const) or max(step.high, -step.low) > _LONG_STEP
+    return told and (above or below)
+
+
+def _added(loop: For, counter: Var, _: Interval) -> Expr:
+    return binary(ADD, counter, loop.step, loop.span)
+
+
+def _clamped(loop: For, counter: Var, step: Interval) -> Expr:
+    """The next value of a counter; the stop if that is no number of its type."""
+    own, span = scalar_type(counter), loop.span
+
+    def towards(end: int, beyond: Operator) -> Expr:
+        most = binary(SUB, const(end, span, own), loop.step, span)
+        over = binary(beyond, counter, most, span)
+        return Select(over, loop.stop, _added(loop, counter, step), own, span)
+
+    if step.low > 0:
+        return towards(own.dtype.maximum, GT)
+    if step.high < 0:
+        return towards(own.dtype.minimum, LT)
+    upwards = binary(GT, loop.step, const(0, span, own), span)
+    ends = towards(own.dtype.maximum, GT), towards(own.dtype.minimum, LT)
+    return Select(upwards, *ends, own, span)
+
+
+def _counted(loop: For, step: Interval, fresh: Fresh, following: _Following) -> Body:
+    """Count in a while loop, which looks at the sign of the step if that is open."""
     span = loop.span
     counter = Var(fresh(loop.var.name), scalar_type(loop.var), span)
     zero = const(0, span, scalar_type(loop.step))
@@ -106,8 +148,10 @@ def _counted(loop: For, step: Interval, fresh: Fresh) -> Body:
     downwards = both(Junction.AND, binary(LT, loop.step, zero, span), above, span)
     body = (
         Assign(loop.var, counter, span),
-        Assign(counter, binary(ADD, counter, loop.step, span), span),
+        Assign(counter, following(loop, counter, step), span),
         *loop.body,
     )
-    going = above if step.high < 0 else both(Junction.OR, upwards, downwards, span)
+    going = both(Junction.OR, upwards, downwards, span)
+    if step.low > 0 or step.high < 0:
+        going = below if step.low > 0 else above
     return (Assign(counter, loop.start, span), While(going, body, span))

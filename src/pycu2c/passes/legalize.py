@@ -115,7 +115,8 @@ class _Legalizer:
             return (replace(new, indices=self.indices.of(new.array, s.indices, new.indices)),)
         if isinstance(new, For):
             assert isinstance(s, For)
-            return legal_for(new, self.function, self.ranges.of(s.step), self.fresh)
+            reach = self.ranges.of(s.stop), self.ranges.of(s.step)
+            return legal_for(new, self.function, reach, self.fresh)
         if isinstance(new, Assign):
             return (new, *self.indices.behind(new.var.name))
         return (new,)
