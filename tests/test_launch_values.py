@@ -369,3 +369,28 @@ def test_a_number_that_cannot_be_whole_is_refused():
     for value in (math.inf, math.nan, 2.5, 2**40, 1j):
         with pytest.raises(LaunchError, match=r"argument 2 \(n\) is declared `int32`, given"):
             launched(whole, "cpu", value)
+
+
+@kernel("float32[:], float32")
+def declared_float(out, x):
+    out[cuda.grid(1)] = x
+
+
+@pytest.mark.parametrize(
+    "given", [1e300, -1e39, 10**400, -(2**200), np.float64(1e300), np.float64(0.1)]
+)
+def test_a_declared_float_holds_what_it_is_given(given: Any, target: str) -> None:
+    with pytest.raises(LaunchError, match=r"is declared `float32`, given .*: declare a wider"):
+        launched(declared_float, target, given)
+
+
+@pytest.mark.parametrize(
+    "given", [math.inf, -math.inf, 3.25, 0.1, np.float64(math.inf), 2**100, np.float64(0.5)]
+)
+def test_a_declared_float_takes_infinities_and_rounds_floats(given: Any, target: str) -> None:
+    assert launched(declared_float, target, given) == [float(np.float32(given))] * 4
+
+
+def test_a_declared_float_takes_nan(target: str) -> None:
+    for given in (math.nan, np.float64(math.nan)):
+        assert all(map(math.isnan, launched(declared_float, target, given)))

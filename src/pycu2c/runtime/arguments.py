@@ -156,7 +156,7 @@ def _dtype(dtype: np.dtype[Any], name: str) -> DType:
     if not dtype.isnative and dtypes.from_numpy(dtype.newbyteorder("=")):
         raise LaunchError(
             f"{name} is in the other byte order ({dtype.str}): "
-            f"pass {name}.astype({name}.dtype.newbyteorder('='))"
+            f"pass what .astype({dtype.newbyteorder('=').str!r}) gives"
         )
     known = ", ".join(row.name for row in dtypes.DTYPES)
     raise LaunchError(f"{name} has dtype {dtype}, which kernels do not have; they have {known}")
@@ -166,7 +166,7 @@ def _check_places(array: ArrayArgument, name: str) -> None:
     """Kernels count in elements: each must lie where its type may, whole elements apart."""
     itemsize = array.dtype.size
     if not 1 <= len(array.shape) <= MOST_AXES:
-        cure = f": pass {name}[()] for a number or {name}.reshape(1)" if not array.shape else ""
+        cure = ": pass a number, as [()] gives, or .reshape(1)" if not array.shape else ""
         raise LaunchError(
             f"{name} has {len(array.shape)} axes, and arrays of kernels have 1 to {MOST_AXES}{cure}"
         )

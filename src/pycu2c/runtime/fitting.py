@@ -7,6 +7,8 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import NoReturn
 
+import numpy as np
+
 from pycu2c.diagnostics import LaunchError
 from pycu2c.runtime.arguments import Argument, ArrayArgument
 from pycu2c.runtime.given import Given, item_name
@@ -59,7 +61,7 @@ def _same_shape(own: Tuple, wanted: Tuple) -> bool:
 
 def _holds(wanted: Scalar, argument: Argument) -> bool:
     """Whether a number arrives in a declared type with nothing lost; a Python float may be
-    rounded to a narrower one, as anywhere in numpy."""
+    rounded to a narrower one, as anywhere in numpy, but not to infinity."""
     assert not isinstance(argument, ArrayArgument)
     own = scalar_of(argument)
     assert own is not None
@@ -70,10 +72,25 @@ def _holds(wanted: Scalar, argument: Argument) -> bool:
     if wanted.dtype.is_complex:
         return own.weak or complex(wanted(argument)) == complex(argument)
     if wanted.dtype.is_float:
-        return own.weak or not own.dtype.is_float or float(wanted(argument)) == float(argument)
+        return _arrives(_rounded(argument, wanted), argument, own)
     if not math.isfinite(argument) or argument != int(argument):
         return False
     return wanted.dtype.minimum <= int(argument) <= wanted.dtype.maximum
+
+
+def _rounded(argument: Argument, wanted: Scalar) -> float:
+    if isinstance(argument, int) and argument.bit_length() > 1023:  # no float at all
+        return math.inf
+    with np.errstate(over="ignore"):
+        return float(wanted(argument))
+
+
+def _arrives(rounded: float, argument: Argument, own: Scalar) -> bool:
+    """Whether a number is still itself as a float of a declared type."""
+    assert not isinstance(argument, ArrayArgument)
+    if not math.isfinite(rounded):
+        return not (isinstance(argument, int) or math.isfinite(argument))
+    return own.weak or not own.dtype.is_float or rounded == float(argument)
 
 
 def _array_cure(own: ParameterType, wanted: Array) -> str:
@@ -100,4 +117,7 @@ def _refuse(own: ParameterType, wanted: ParameterType, name: str, shown: str) ->
         cure = ": pass one number, a[0]"
     elif isinstance(own, Scalar) and isinstance(wanted, Scalar) and wanted.dtype.is_integer:
         cure = f", and holds whole numbers from {wanted.dtype.minimum} to {wanted.dtype.maximum}"
+    elif isinstance(own, Scalar) and isinstance(wanted, Scalar) and wanted.dtype.is_float:
+        if not own.dtype.is_complex:
+            cure = f", which would change it: declare a wider type, or pass {wanted.dtype}(…) of it"
     raise LaunchError(f"{name} is declared `{wanted}`, given {shown}{cure}")
