@@ -164,10 +164,12 @@ def _extreme(name: str) -> Callable[[Frame, ast.Call], Expr]:
             )
         given = in_order(frame, node.args)
         values = [v for value in given for v in _flattened(value, len(given))]
-        if not values:
+        alone = len(given) == 1 and is_number(given[0])
+        if alone or not values:
+            what = "one number" if alone else "nothing"
             fail(
                 "argument-count",
-                Label(frame.span(node), f"{name}() of nothing"),
+                Label(frame.span(node), f"{name}() of {what}"),
                 help=f"write {name}(a, b), or {name}() of a tuple that has items",
             )
         numbers = [number(v) for v in values]

@@ -116,3 +116,10 @@ def declared(a, b, n, x):
 def too_large(a, b, n, x):
     tile = cuda.shared.array((300, 300), float32)  # E[shape]: (300, 300)
     own = cuda.local.array(2**40, float32)  # E[shape]: 2**40
+
+
+@typed
+def extreme_of_one(a, b, n, x):
+    a[0] = max(n)  # E[argument-count]: max(n)
+    a[0] = min(a[1])  # E[argument-count]: min(a[1])
+    a[0] = max((n,))
