@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pycu2c.diagnostics import Label
-from pycu2c.explain.notes import Note
+from pycu2c.explain.notes import Note, quoted
+from pycu2c.explain.origins import Subject
 from pycu2c.ir.nodes import (
     Apply,
     Assign,
@@ -28,27 +29,49 @@ from pycu2c.types import Array, Scalar, Space
 _FLOORED = {"python.floordiv": "//", "python.mod": "%"}
 
 
-def floors(function: Function) -> Iterator[Note]:
-    """``//`` and ``%`` of whole numbers whose signs are not known."""
-    for e in all_expressions(function.body):
-        if not isinstance(e, Apply) or e.intrinsic.name not in _FLOORED:
-            continue
-        if isinstance(e.type, Scalar) and e.type.dtype.is_whole:
-            symbol = _FLOORED[e.intrinsic.name]
-            text = f"`{symbol}` of numbers that may be negative, or a divisor that may be 0"
-            cure = "test the signs before, `if i >= 0 and n > 0:`, or use an unsigned type"
+def floors(subject: Subject) -> Iterator[Note]:
+    """``//`` and ``%`` of numbers whose signs are not known."""
+    for e in all_expressions(subject.function.body):
+        if isinstance(e, Apply) and e.intrinsic.name in _FLOORED:
+            text, cure = _rounded(_FLOORED[e.intrinsic.name], e)
             yield Note("floor", (Label(e.span, text),), cure)
 
 
-def wraps(function: Function) -> Iterator[Note]:
+def _rounded(symbol: str, e: Apply) -> tuple[str, str]:
+    """What is not known of the two numbers, and what makes it known."""
+    assert isinstance(e.type, Scalar)
+    if not e.type.dtype.is_integer:
+        quotient = "np.floor(a / b)"
+        cheap = quotient if symbol == "//" else f"a - b * {quotient}"
+        return f"`{symbol}` of floats", f"if its last bit does not matter: {cheap}"
+    if not e.type.dtype.is_signed:
+        return f"`{symbol}` with a divisor that may be 0", "test it before, `if n > 0:`"
+    if isinstance(e.arguments[1], Const):
+        cure = "test it in a variable before, `if i >= 0:`, or use an unsigned type"
+        return f"`{symbol}` of a number that may be negative", cure
+    cure = "test both in variables before, `if i >= 0 and n > 0:`"
+    if symbol == "%":
+        cure += "; for an index that is not below -n write (i + n) % n"
+    return f"`{symbol}` of numbers that may be negative, or a divisor that may be 0", cure
+
+
+def wraps(subject: Subject) -> Iterator[Note]:
     """Indices that may count from the end."""
-    places = _places(function)
-    for index in _indices(function):
+    places = _places(subject.function)
+    for index in _indices(subject.function):
         for part in expressions(index):
             e = places.get(part.name) if isinstance(part, Var) else part
             if isinstance(e, Select) and _is_wrap(e):
-                cure = "test it before, `if i >= 0:`, or @kernel(wraparound=False)"
-                yield Note("wraparound", (Label(e.span, "this may be negative"),), cure)
+                yield _wrap(subject, e)
+
+
+def _wrap(subject: Subject, e: Select) -> Note:
+    text, here = quoted(e.span), Label(e.span, "this may be negative")
+    if text.isidentifier():
+        cure = f"test it before, `if {text} >= 0:`, or @kernel(wraparound=False)"
+        return Note("wraparound", (here,), cure, f"{subject.function.name}: {text}")
+    cure = "give it a name and test that before, `if at >= 0:`, or @kernel(wraparound=False)"
+    return Note("wraparound", (here,), cure)
 
 
 def _places(function: Function) -> dict[str, Expr]:
@@ -62,9 +85,9 @@ def _places(function: Function) -> dict[str, Expr]:
     return found
 
 
-def wide_indices(function: Function) -> Iterator[Note]:
+def wide_indices(subject: Subject) -> Iterator[Note]:
     """Index arithmetic in 64 bits, in a launch that is small enough for 32."""
-    for index in _indices(function):
+    for index in _indices(subject.function):
         wide = [e for e in expressions(index) if isinstance(e, Binary) and _is_wide(e)]
         if wide:
             cure = "keep indices in int32: int32 arrays of indices, numpy.int32 arguments"
