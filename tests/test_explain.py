@@ -64,7 +64,10 @@ def test_a_cost_is_told_and_its_cure_removes_it(case: tuple[str, ...], tmp_path:
 
 def test_nothing_to_say(tmp_path: Path) -> None:
     plain = kernel_of("a[i] = a[i] * 2.0 + 1", "float32[::1]", tmp_path)
-    assert plain.explain() == "nothing was found that costs more than it would in hand-written CUDA C\n"
+    assert (
+        plain.explain()
+        == "nothing was found that costs more than it would in hand-written CUDA C\n"
+    )
 
 
 CLEAN = [

@@ -95,11 +95,13 @@ def variable_term(var: Var) -> Term | None:
     return Term(var.name, everything(var.type)) if is_whole(var.type) else None
 
 
-Results: TypeAlias = Callable[[Call, Sequence[Interval]], Interval]
+# of an argument: where a number lies, or the lengths of an array's axes
+Argument: TypeAlias = Interval | tuple[Interval, ...]
+Results: TypeAlias = Callable[[Call, Sequence[Argument]], Interval]
 Lengths: TypeAlias = Mapping[tuple[str, int], Interval]  # of an array's name and axis
 
 
-def any_result(call: Call, _: Sequence[Interval]) -> Interval:
+def any_result(call: Call, _: Sequence[Argument]) -> Interval:
     """What a device function gives of which nothing is known."""
     return everything(call.type)
 
@@ -177,10 +179,20 @@ class Evaluator:
             case Apply():
                 return self._apply(e, known)
             case Call():
-                given = [self.value(argument, known).interval for argument in e.arguments]
+                given = [self._argument(argument, known) for argument in e.arguments]
                 return Value(self.results(e, given) if is_whole(e.type) else ANYTHING)
             case _:
                 assert_never(e)
+
+    def _argument(self, e: Expr, known: Knowledge) -> Argument:
+        value = self.value(e, known).interval
+        match e:
+            case View():
+                return tuple(self.value(length, known).interval for length in e.lengths)
+            case Var(type=Array(ndim=ndim)):
+                return tuple(self.length(e, axis, known).interval for axis in range(ndim))
+            case _:
+                return value
 
     def access(self, e: Load | ElementOf | Store, known: Knowledge) -> None:
         """Evaluate the indices; note whether each is proved to lie inside its axis."""

@@ -28,7 +28,14 @@ from pycu2c.ir.nodes import (
     While,
 )
 from pycu2c.ir.walk import all_expressions, statements
-from pycu2c.passes.evaluation import Evaluator, Lengths, Results, any_result, variable_term
+from pycu2c.passes.evaluation import (
+    Argument,
+    Evaluator,
+    Lengths,
+    Results,
+    any_result,
+    variable_term,
+)
 from pycu2c.passes.facts import Facts
 from pycu2c.passes.flow import Walk
 from pycu2c.passes.intervals import ANYTHING, Interval, everything, is_whole
@@ -246,15 +253,17 @@ class _Summaries:
 
     functions: Mapping[str, Function]
     facts: Facts
-    _found: dict[tuple[str, tuple[Interval, ...]], Interval] = field(default_factory=dict)
+    _found: dict[tuple[str, tuple[Argument, ...]], Interval] = field(default_factory=dict)
     _active: list[str] = field(default_factory=list)
 
-    def result(self, call: Call, given: Sequence[Interval]) -> Interval:
+    def result(self, call: Call, given: Sequence[Argument]) -> Interval:
         if call.function in self._active:  # it is recursive
             return everything(call.type)
         function = self.functions[call.function]
         if sum(name == call.function for name, _ in self._found) >= _MOST_SUMMARIES:
-            given = [everything(p.type) for p in function.parameters]
+            given = [
+                () if isinstance(p.type, Array) else everything(p.type) for p in function.parameters
+            ]
         key = (call.function, tuple(given))
         if key not in self._found:
             self._active.append(call.function)
@@ -262,7 +271,12 @@ class _Summaries:
             self._active.pop()
         return self._found[key]
 
-    def _analysed(self, function: Function, given: Sequence[Interval]) -> Interval:
-        pairs = zip(function.parameters, given)
-        numbers = {p.name: interval for p, interval in pairs if is_whole(p.type)}
-        return analyse(function, self.facts, Given(numbers, {}), self.result).result
+    def _analysed(self, function: Function, given: Sequence[Argument]) -> Interval:
+        numbers: dict[str, Interval] = {}
+        lengths: dict[tuple[str, int], Interval] = {}
+        for p, fact in zip(function.parameters, given):
+            if isinstance(fact, tuple):
+                lengths |= {(p.name, axis): length for axis, length in enumerate(fact)}
+            elif is_whole(p.type):
+                numbers[p.name] = fact
+        return analyse(function, self.facts, Given(numbers, lengths), self.result).result
