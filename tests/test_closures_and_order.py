@@ -256,3 +256,10 @@ def test_none_gives_way_only_where_every_path_comes(body: str, tmp_path: Path) -
     module = module_from(IMPORTS + text_of(Construct("", "", body)), tmp_path)
     with pytest.raises(CompileError, match="and here `None`"):
         run(module.k, (2, N // 2), arguments(), "cpu")
+
+
+def test_a_lambda_has_the_name_that_it_is_given(tmp_path: Path) -> None:
+    body = "nearest = lambda v: min(v, n)\n    a[nearest(cuda.grid(1))] = 1"
+    text = f"from pycu2c import cuda, kernel\n\n@kernel\ndef k(a, n):\n    {body}\n"
+    k = module_from(text, tmp_path).k
+    assert "__device__ int nearest(" in k.inspect("cuda", "float32[::1], int")

@@ -53,7 +53,7 @@ def assign(frame: Frame, node: ast.Assign) -> None:
     name = frame.ranges.names.get(id(single))
     frame.target = (node.value, name) if name is not None else None
     if isinstance(single, ast.Name) and isinstance(node.value, ast.Lambda):
-        value: Value = named_lambda(frame, node.value)
+        value: Value = named_lambda(frame, node.value, single.id)
     else:
         value = frame.value(node.value)
     frame.target = None

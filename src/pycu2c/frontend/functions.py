@@ -157,9 +157,9 @@ def reopened(frame: Frame, value: Value) -> Value:
     return value
 
 
-def named_lambda(frame: Frame, node: ast.Lambda) -> Closure:
+def named_lambda(frame: Frame, node: ast.Lambda, name: str) -> Closure:
     """``f = lambda x: …``: what it reads may be assigned after it."""
-    return _closure(frame, node, LAMBDA)
+    return _closure(frame, node, name)
 
 
 def _closure(frame: Frame, node: ast.FunctionDef | ast.Lambda, name: str) -> Closure:
