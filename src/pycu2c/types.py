@@ -47,6 +47,11 @@ class Scalar:
         """The dtype of numpy's arrays: ``np.zeros(n, cuda.float4.numpy)``."""
         return self.dtype.numpy
 
+    @property
+    def type(self) -> Scalar:
+        """What converts to it: ``a.dtype.type(x)``, as with numpy's dtypes."""
+        return self
+
     __numpy_dtype__ = numpy  # since numpy 2.4: np.zeros(n, cuda.float4)
 
     def __getitem__(self, axes: slice | tuple[slice, ...]) -> Array:
