@@ -115,6 +115,9 @@ def odd_strides() -> object:
     return np.lib.stride_tricks.as_strided(np.zeros(9, np.int16), (3,), (3,))
 
 
+OVERLAID = np.dtype({"names": ["p", "q"], "formats": ["f4", "f4"], "offsets": [0, 2]})
+
+
 def masked() -> object:
     return np.ma.MaskedArray(np.zeros(3), mask=[0, 1, 0])
 
@@ -131,6 +134,10 @@ def masked() -> object:
         (lambda: np.zeros((1, 1, 1, 1)), "x has 4 axes"),
         (lambda: np.zeros(3, np.longdouble), f"x has dtype {np.dtype(np.longdouble).name}"),
         (lambda: np.array([object()]), "x has dtype object"),
+        (lambda: np.zeros(2, [("s", "S4")]), r"x has the field 's' of \|S4"),
+        (lambda: np.zeros(2, [("p", "f4", (3,))]), "view it with cuda.float32x3.numpy for this"),
+        (lambda: np.zeros(2, [("q", [("p", "f8", (5,))])]), "'p', an array; .* pass it as an arr"),
+        (lambda: np.zeros(2, OVERLAID), "x has fields that lie over one another"),
         (lambda: on_device(typestr=">f4"), "x is in the other byte order"),
         (lambda: on_device(strides=(6, 2)), "x has elements of 4 bytes in steps of 6"),
         (lambda: on_device(data=(4098, False)), "x does not begin at a multiple of 4"),

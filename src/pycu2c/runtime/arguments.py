@@ -158,8 +158,29 @@ def _dtype(dtype: np.dtype[Any], name: str) -> DType:
             f"{name} is in the other byte order ({dtype.str}): "
             f"pass what .astype({dtype.newbyteorder('=').str!r}) gives"
         )
+    if dtype.names:
+        raise LaunchError(f"{name} has {_misfit(dtype)}")
     known = ", ".join(row.name for row in dtypes.DTYPES)
     raise LaunchError(f"{name} has dtype {dtype}, which kernels do not have; they have {known}")
+
+
+def _misfit(dtype: np.dtype[Any]) -> str:
+    """Which field of a structured dtype is none that kernels have."""
+    places: Mapping[str, Any] = dtype.fields or {}
+    for field, (part, *_) in places.items():
+        if dtypes.from_numpy(part) is not None:
+            continue
+        if part.names:
+            return _misfit(part)
+        if part.subdtype is None:
+            return f"the field {field!r} of {part}, which kernels do not have"
+        vector = f"cuda.{part.base}x{part.shape[0]}.numpy" if part.shape in _OF_VECTORS else ""
+        cure = f"view it with {vector} for this field" if vector else "pass it as an array"
+        return f"the field {field!r}, an array; fields of kernels are numbers and vectors: {cure}"
+    return "fields that lie over one another: pass a view of it without some of them"
+
+
+_OF_VECTORS = ((2,), (3,), (4,))
 
 
 def _check_places(array: ArrayArgument, name: str) -> None:
