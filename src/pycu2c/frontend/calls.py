@@ -24,7 +24,7 @@ from pycu2c.intrinsics.integers import FOLDING
 from pycu2c.intrinsics.math import longer_form
 from pycu2c.intrinsics.operator_names import operator_named
 from pycu2c.intrinsics.registry import Effect, bound_to
-from pycu2c.ir.construct import cast, scalar_type, truth
+from pycu2c.ir.construct import cast, scalar_type, standing_at, truth
 from pycu2c.ir.nodes import Apply, Expr
 from pycu2c.operators import Operator
 from pycu2c.types import Scalar
@@ -119,4 +119,4 @@ def _conversion(frame: Frame, scalar: Scalar, node: ast.Call) -> Expr:
     operand = frame.number(arguments(frame, node, ("x",), str(scalar))[0])
     if scalar.dtype is dtypes.BOOL:
         return cast(truth(operand), scalar)
-    return coerce(operand, scalar)
+    return standing_at(coerce(operand, scalar), frame.span(node))

@@ -31,7 +31,7 @@ from pycu2c.frontend.printing import print_call
 from pycu2c.frontend.sequence import acts, in_order, kept, settled
 from pycu2c.frontend.ufuncs import applied, common_type, computed_in
 from pycu2c.intrinsics.all import REGISTRY
-from pycu2c.ir.construct import both, cast, const, integer, number_of, scalar_type
+from pycu2c.ir.construct import both, cast, const, integer, number_of, scalar_type, standing_at
 from pycu2c.ir.nodes import Apply, Const, Expr, Junction, Pack
 from pycu2c.operators import ADD, FLOORDIV, MOD, POS, POW
 from pycu2c.source import Span
@@ -53,7 +53,7 @@ def _float(frame: Frame, node: ast.Call) -> Expr:
     value = frame.value(given)
     if isinstance(value, Static) and isinstance(value.value, str):
         return const(_of_text(frame, given, value.value), frame.span(node), WEAK_FLOAT)
-    return cast(real_number(number(value)), WEAK_FLOAT)
+    return standing_at(cast(real_number(number(value)), WEAK_FLOAT), frame.span(node))
 
 
 def _of_text(frame: Frame, node: ast.expr, text: str) -> float:

@@ -3,6 +3,7 @@ the operator's row. The frontend and the passes build with these."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -96,6 +97,11 @@ def cast(e: Expr, to: Scalar) -> Expr:
     if isinstance(e, Cast) and to.dtype.is_integer and _is_detour(e, to):
         return cast(e.operand, to)
     return Cast(e, to, e.span)
+
+
+def standing_at(e: Expr, span: Span) -> Expr:
+    """A conversion that the user wrote stands where the call does, not where its operand does."""
+    return replace(e, span=span) if isinstance(e, Cast) else e
 
 
 def _is_detour(e: Cast, to: Scalar) -> bool:
