@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 import numpy as np
@@ -155,6 +155,9 @@ class Speller:
         return name
 
     def _binary(self, e: Binary, exact: bool) -> c.Expr:
+        if _adds_nothing(e):
+            return self.spell(e.left, exact)
+        e = _plainer(e)
         comparison = e.op.result is truth
         left_is_literal = isinstance(e.left, Const)
         if e.op in (C_SHL, C_SHR):
@@ -353,6 +356,26 @@ def _is_loose(e: Expr) -> bool:
             return not shifts and _is_loose(e.left) and _is_loose(e.right)
         case _:
             return False
+
+
+def _adds_nothing(e: Binary) -> bool:
+    """``x + 0`` of whole numbers: what is written out for each item of a tuple has it."""
+    return (
+        e.op in (ADD, SUB)
+        and isinstance(e.right, Const)
+        and e.right.value == 0
+        and e.right.type.dtype.is_integer
+    )
+
+
+def _plainer(e: Binary) -> Binary:
+    """``x + -1`` -> ``x - 1``."""
+    right = e.right
+    if e.op is not ADD or not isinstance(right, Const) or not right.type.dtype.is_integer:
+        return e
+    if not right.type.dtype.minimum < right.value < 0:
+        return e
+    return replace(e, op=SUB, right=replace(right, value=-right.value))
 
 
 def _overflows_int(e: Expr) -> bool:

@@ -1,0 +1,38 @@
+"""What the generated text spares its reader."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from launching import run
+from pycu2c import cuda, kernel
+
+
+@kernel
+def blurred(a, out):
+    i = cuda.grid(1)
+    for step in (-1, 0, 1):
+        out[i] += a[i + 1 + step]
+
+
+def test_a_loop_over_offsets_is_written_as_by_hand():
+    text = blurred.inspect("cuda", "float32[::1], float32[::1]")
+    assert "+ -1" not in text
+    assert "+ 0]" not in text
+    assert "out[i] += a[i + 1 - 1];" in text
+    assert "out[i] += a[i + 1];" in text
+
+
+@kernel
+def small(a, out):
+    i = cuda.grid(1)
+    for step in (-128, -1, 0, 1):
+        out[i] += a[i] + np.int8(step) - np.int8(0)
+
+
+def test_numbers_of_8_bits_wrap_as_before(target):
+    a = np.array([127, -128, -1, 0], np.int8)
+    _, found = run(small, (1, 4), (a, np.zeros(4, np.int64)), target)
+    with np.errstate(over="ignore"):
+        sums = [a + np.int8(step) for step in (-128, -1, 0, 1)]
+    assert found.tolist() == np.sum(sums, axis=0, dtype=np.int64).tolist()
