@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from enum import Enum
+
 import numpy as np
 import pytest
 
@@ -53,6 +55,7 @@ def test_configuration(configuration, message):
         ((DATA, DATA.copy(), 2, 3), "4 given"),
         (([1.0], DATA.copy(), 2), r"argument 1 \(data\) is a list"),
         ((DATA, DATA.copy(), {"x": 1}), r"argument 3 \(factor\) is a dict.*frozen dataclass"),
+        ((DATA, DATA.copy(), Enum("Mode", "FAST").FAST), "is a Mode.*or make it an IntEnum"),
         ((DATA, DATA.copy(), (2, [1])), r"argument 3 \(factor\), item 2 is a list.*pass a tuple"),
         ((DATA.astype(">f4"), DATA.copy(), 2), "byte order"),
         ((DATA.astype("g"), DATA.copy(), 2), "float128|longdouble"),

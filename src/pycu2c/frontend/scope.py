@@ -16,7 +16,8 @@ from pycu2c.frontend.early import unassigned
 from pycu2c.frontend.frame import Closure, Frame, Items, Static, Unknown, Value
 from pycu2c.frontend.refusals import TOO_WIDE
 from pycu2c.frontend.variables import at, read
-from pycu2c.intrinsics.numba_names import numba_name
+from pycu2c.intrinsics.namespace import CUDA
+from pycu2c.intrinsics.numba_names import CURES, numba_name
 from pycu2c.intrinsics.registry import bound_to
 from pycu2c.ir import construct
 from pycu2c.ir.nodes import Apply, ConstantArray, Var
@@ -176,12 +177,13 @@ def attribute(frame: Frame, owner: Static, name: str, node: ast.Attribute) -> Va
     """``module.name``, ``cuda.threadIdx.x``: the attribute of an object known at compile time."""
     try:
         found = getattr(owner.value, name)
-    except AttributeError:
+    except AttributeError as error:
         shown, known = ast.unparse(node.value), _attributes(owner.value)
+        cure = CURES.get(name) if CUDA in (owner.value, error.obj) else None
         fail(
             "name",
             Label(frame.span(node), f"`{shown}` has no `{name}`"),
-            help=did_you_mean(name, known, _listed(shown, known), f"{shown}."),
+            help=cure or did_you_mean(name, known, _listed(shown, known), f"{shown}."),
         )
     except Exception as error:  # whatever a property of the user's does
         fail(

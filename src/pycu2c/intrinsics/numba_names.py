@@ -8,6 +8,32 @@ from pycu2c.dtypes import BY_NAME
 from pycu2c.intrinsics.namespace import CUDA, Member, find
 from pycu2c.types import Array, Scalar
 
+_EXCHANGED = "let threads exchange values through a shared array, with cuda.syncthreads() between"
+
+CURES: dict[str, str] = {
+    # on the host
+    "jit": "decorate kernels with @kernel, and functions that they call with @device",
+    "to_device": "pass arrays as they are: numpy's are copied for the launch, a GPU's are not",
+    "device_array": "allocate with CuPy, PyTorch or the like, and pass the array",
+    "device_array_like": "allocate with CuPy, PyTorch or the like, and pass the array",
+    "synchronize": "a launch on numpy arrays has ended when it returns",
+    "stream": "a launch takes the streams of CuPy, PyTorch and numba: k[grid, block, stream]",
+    # in a kernel
+    "const": "read a global numpy array: it is constant memory",
+    "laneid": "in a block of one axis, write cuda.threadIdx.x % 32",
+    "warpsize": "write 32",
+    "syncwarp": "write cuda.syncthreads(), where all threads of the block come",
+    "threadfence": "end the kernel there: the next launch sees what it has written",
+    "threadfence_block": "write cuda.syncthreads(), where all threads of the block come",
+} | dict.fromkeys(
+    (
+        "shfl_sync", "shfl_up_sync", "shfl_down_sync", "shfl_xor_sync", "ballot_sync", "all_sync",
+        "any_sync", "vote_sync_intrinsic", "shfl_sync_intrinsic", "activemask",
+    ),
+    _EXCHANGED,
+)  # fmt: skip
+"""What to write for names of ``numba.cuda`` that are not ours."""
+
 
 def numba_name(value: object) -> Member | None:
     """Our name for ``numba.cuda`` or something in it: ``numba.cuda.atomic.add``, ``grid``."""

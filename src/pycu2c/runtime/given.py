@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Iterable, Iterator, Sequence
+from enum import Enum
 from operator import itemgetter
 from types import BuiltinFunctionType, FunctionType
 from typing import Any, NamedTuple, NoReturn
@@ -130,6 +131,8 @@ def _refuse(value: object, name: str) -> NoReturn:
         cure = ": pass a tuple, or numpy.array(…)"
     elif isinstance(value, dict):
         cure = ": pass a named tuple or a frozen dataclass"
+    elif isinstance(value, Enum):
+        cure = ": pass its value, or make it an IntEnum"
     elif hasattr(value, "__dict__"):
         cure = ": pass its fields, or make it a frozen dataclass"
     raise LaunchError(
