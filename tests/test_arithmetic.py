@@ -186,6 +186,24 @@ MIXED = [
 ]  # fmt: skip
 
 
+@pytest.mark.parametrize("name", ["int8", "uint8", "int64", "uint64"])
+def test_comparison_with_numbers_that_no_integer_reaches(
+    name: str, target: str, tmp_path: Path
+) -> None:
+    text = """
+    from pycu2c import cuda, kernel
+
+    @kernel
+    def k(a, out):
+        x = a[cuda.grid(1)]
+        out[0] = (x < 2**64) + 2 * (x >= 2**64) + 4 * (-2**70 < x) + 8 * (x == 10**30)
+        out[1] = (x != 2**64) + 2 * (-2**64 >= x) + 4 * (2**64 > x > -2**64)
+    """
+    a = np.array([-1], np.int64).astype(name)
+    found = run(module_from(text, tmp_path).k, (1, 1), [a, np.zeros(2, np.int64)], target)[1]
+    assert found.tolist() == [5, 5]
+
+
 @pytest.mark.parametrize(("expression", "dtype"), MIXED)
 def test_with_python_numbers(expression: str, dtype: str, target: str, tmp_path: Path) -> None:
     check(expression, *pairs(dtype, dtype), target, tmp_path, exact="**" not in expression)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import NoReturn
 
@@ -187,6 +188,7 @@ def unary(op: UnaryOperator, operand: Expr, span: Span) -> Expr:
 
 def compare(frame: Frame, op: Operator, left: Expr, right: Expr, span: Span) -> Expr:
     """A comparison of numbers, exact for integers of any two types."""
+    left, right = _beyond(left, right), _beyond(right, left)
     _check_width(left, right)
     left, right = _matching_literal(left, right), _matching_literal(right, left)
     a, b = scalar_type(left), scalar_type(right)
@@ -202,6 +204,15 @@ def compare(frame: Frame, op: Operator, left: Expr, right: Expr, span: Span) -> 
     if common == uint64 and int64.dtype in (a.dtype, b.dtype):
         return _compare_across_signs(frame, op, left, right, span)
     return binary_node(op, cast(left, common), cast(right, common), span)
+
+
+def _beyond(e: Expr, partner: Expr) -> Expr:
+    """A literal that no integer reaches compares with all of them as an infinity does."""
+    if not isinstance(e, Const) or e.type != WEAK_INT or not scalar_type(partner).dtype.is_integer:
+        return e
+    if fits(int(e.value), WEAK_INT) or fits(int(e.value), uint64) or isinstance(partner, Const):
+        return e
+    return const(math.inf if e.value > 0 else -math.inf, e.span, WEAK_FLOAT)
 
 
 def _matching_literal(e: Expr, partner: Expr) -> Expr:
