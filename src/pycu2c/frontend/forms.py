@@ -12,7 +12,7 @@ from pycu2c.diagnostics import Label, fail
 from pycu2c.frontend import ufuncs
 from pycu2c.frontend.cures import amount, instead_of_dtype
 from pycu2c.frontend.frame import Frame, Items, Static, Value, number, shown
-from pycu2c.frontend.given_arguments import arguments, constant_integer, values
+from pycu2c.frontend.given_arguments import arguments, constant_integer, known_integer, values
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.dtype_names import scalar_named
 from pycu2c.intrinsics.registry import Intrinsic
@@ -75,14 +75,15 @@ def _shape(frame: Frame, node: ast.expr) -> tuple[int, ...]:
     items = value.items if isinstance(value, Items) else (value,)
     shape = []
     for item in items:
-        if not isinstance(item, Const) or item.type.dtype.is_float or item.value < 1:
+        known = known_integer(frame, item)
+        if known is None or known < 1:
             here = item.span if isinstance(item, (Const, Static, Items)) else frame.span(node)
             fail(
                 "shape",
                 Label(here, "not a positive whole number that is known before the launch"),
-                help="write a literal, or a global that holds an int",
+                help="write a literal, a variable given only that, or a global that holds an int",
             )
-        shape.append(int(item.value))
+        shape.append(known)
     if not 1 <= len(shape) <= 3:
         fail(
             "shape",

@@ -12,7 +12,7 @@ from pycu2c.diagnostics import CompileError, Diagnostic, Label, fail
 from pycu2c.frontend.cures import described, instead_of_object
 from pycu2c.frontend.liveranges import LiveRanges, live_ranges
 from pycu2c.frontend.unrolling import Copies
-from pycu2c.ir.nodes import ConstantArray, Expr, Return, Stmt, Var, View
+from pycu2c.ir.nodes import Const, ConstantArray, Expr, Return, Stmt, Var, View
 from pycu2c.source import Source, Span
 from pycu2c.types import Array, ParameterType, Scalar, Signature, join
 
@@ -141,6 +141,7 @@ class Frame:
     # local functions by their nodes, the same in every walk
     local_functions: dict[int, LocalFunction] = field(default_factory=dict)
     constants: dict[int, ConstantArray] = field(default_factory=dict)  # by id of numpy's array
+    fixed: dict[str, Const] = field(default_factory=dict)  # variables that only have one number
     declared: dict[str, Scalar] = field(default_factory=dict)  # by an annotation, in any walk
     copies: Copies = field(default_factory=Copies)  # of the bodies of loops written out
     ended: list[Return] = field(default_factory=list)  # in a function: those of raises

@@ -9,9 +9,10 @@ from pycu2c.diagnostics import Label, fail
 from pycu2c.frontend.cures import amount
 from pycu2c.frontend.frame import Frame, Value, number
 from pycu2c.frontend.sequence import acts, has_effect, in_order, kept
-from pycu2c.ir.nodes import Const, Expr
+from pycu2c.ir.nodes import Binary, Const, Expr, Unary, Var
 from pycu2c.ir.walk import expressions
 from pycu2c.nearest import did_you_mean
+from pycu2c.types import WEAK_INT
 
 
 def arguments(frame: Frame, node: ast.Call, names: tuple[str, ...], what: str) -> list[ast.expr]:
@@ -64,11 +65,30 @@ def written_out(frame: Frame, node: ast.Call, names: tuple[str, ...], what: str)
 
 def constant_integer(frame: Frame, node: ast.expr, what: str) -> int:
     """An expression that must be a whole number known when the kernel is compiled."""
-    value = frame.value(node)
-    if isinstance(value, Const) and value.type.dtype.is_whole:
-        return int(value.value)
+    known = known_integer(frame, frame.value(node))
+    if known is not None:
+        return known
     fail(
         "constant-needed",
         Label(frame.span(node), what),
-        help="use a literal, or a global that holds an int",
+        help="use a literal, a variable given only that, or a global that holds an int",
     )
+
+
+def known_integer(frame: Frame, value: Value) -> int | None:
+    """A whole number that is known now; also of ``TILE + 2`` where ``TILE = 16`` is all that the
+    variable is ever given."""
+    match value:
+        case Const() if value.type.dtype.is_whole:
+            return int(value.value)
+        case Var() if value.name in frame.fixed:
+            return known_integer(frame, frame.fixed[value.name])
+        case Unary() if value.type == WEAK_INT:
+            known = known_integer(frame, value.operand)
+            return None if known is None else int(value.op.reference(known))
+        case Binary() if value.type == WEAK_INT:
+            sides = [known_integer(frame, e) for e in (value.left, value.right)]
+            numbers = [n for n in sides if n is not None]
+            return int(value.op.reference(*numbers)) if len(numbers) == 2 else None
+        case _:
+            return None

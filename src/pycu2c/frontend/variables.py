@@ -133,6 +133,8 @@ def set_variable(frame: Frame, name: str, value: Expr, span: Span) -> None:
     if known is not None and not have_join(known, scalar_type(value)):
         _two_kinds(frame, name, value, span)
     joined = frame.assigned(name, scalar_type(value), span)
+    if isinstance(value, Const) and name in frame.ranges.steady:
+        frame.fixed[name] = value
     frame.emit(Assign(Var(name, joined, span), coerce(value, joined), span))
 
 
