@@ -182,9 +182,7 @@ def test_constants_are_exact_while_they_are_constants(
     assert one_number(expression, "uint64", target, tmp_path) == eval(expression)
 
 
-@pytest.mark.parametrize(
-    "expression", ["n < 2**70", "n + (2**64 + 1)", "2**70", "1 << 5000", "10**(10**9)"]
-)
+@pytest.mark.parametrize("expression", ["n + (2**64 + 1)", "2**70", "1 << 5000", "10**(10**9)"])
 def test_what_no_integer_holds_is_an_error(expression: str, tmp_path: Path) -> None:
     with pytest.raises(CompileError, match="constant-range"):
         one_number(expression, "int64", "cpu", tmp_path)

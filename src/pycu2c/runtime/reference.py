@@ -11,7 +11,7 @@ import ast
 import functools
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -131,7 +131,8 @@ class ReferenceKernel:
         functions = {k: rewritten(source, i, self._callee, waits) for k, i in found.items()}
         if len(functions) == 1:
             return functions.popitem()[1]
-        otherwise = self._rewritten(source, waits)
+        plain = replace(self._inferred, tree=None)  # that is the kernel's
+        otherwise = rewritten(source, plain, self._callee, waits)
         return chosen_by_arguments(source, functions, otherwise) if functions else otherwise
 
     def _waits(self, source: Source) -> bool:

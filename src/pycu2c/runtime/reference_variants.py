@@ -72,7 +72,8 @@ def kind_of_value(value: object) -> Kind:
         return "record", from_numpy(value.dtype)
     if isinstance(value, np.ndarray):
         return "array", from_numpy(value.dtype), value.ndim
-    return scalar_of(value) or "object"
+    scalar = scalar_of(value)
+    return "object" if scalar is None else kind_of_type(scalar)
 
 
 def chosen_by_arguments(
