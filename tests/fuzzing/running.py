@@ -140,7 +140,9 @@ def _prepare(text: str, seed: int, target: str) -> _Prepared | Outcome:
     except Undefined as error:
         return Outcome(text, "undefined", str(error), seed)
     except CompileError as error:
-        status = "out-of-range" if error.code == "constant-range" else "refused"
+        # numpy raises for both: for what does not fit, and for an integer to a negative power
+        known = error.code == "constant-range" or "to a negative power" in str(error)
+        status = "out-of-range" if known else "refused"
         return Outcome(text, status, f"{error.code}\n{error}", seed)
     except Exception as error:
         detail = f"{type(error).__name__}: {error}\n{traceback.format_exc()}"
