@@ -78,6 +78,8 @@ EXCUSED = {
     "out-of-range": "a constant that does not fit its partner is refused, as numpy does; folding "
     "finds more constants than the generator knows of",
 }
+# refusals of what numpy raises for: an integer to a negative power, -np.bool_(x)
+_RAISED_BY_NUMPY = ("to a negative power", "has no meaning for `bool`")
 MARKS = ("understood", "prepared", "compiled")
 UNDERSTOOD = Outcome("", "understood")  # one more case has a meaning
 PREPARED = Outcome("", "prepared")  # the target's compiler is next
@@ -140,8 +142,8 @@ def _prepare(text: str, seed: int, target: str) -> _Prepared | Outcome:
     except Undefined as error:
         return Outcome(text, "undefined", str(error), seed)
     except CompileError as error:
-        # numpy raises for both: for what does not fit, and for an integer to a negative power
-        known = error.code == "constant-range" or "to a negative power" in str(error)
+        # numpy raises for these, too
+        known = error.code == "constant-range" or any(t in str(error) for t in _RAISED_BY_NUMPY)
         status = "out-of-range" if known else "refused"
         return Outcome(text, status, f"{error.code}\n{error}", seed)
     except Exception as error:
