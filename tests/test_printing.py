@@ -6,6 +6,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -109,7 +110,6 @@ def test_numbers_of_all_types(
 
 
 def test_bfloat16(target: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    ml_dtypes = pytest.importorskip("ml_dtypes")
     module = module_from("from pycu2c import *\n@kernel\ndef k(a):\n    print(a[0])\n", tmp_path)
     Kernel(module.k.python, backend=target)[1, 1](np.array([0.1], ml_dtypes.bfloat16))
     assert capsys.readouterr().out == "0.100098\n"

@@ -31,9 +31,10 @@ from pycu2c.runtime.calling import parameters_of
 from pycu2c.runtime.configuration import Extent, Launch, extent
 from pycu2c.runtime.fitting import fitted
 from pycu2c.runtime.given import Given, leaf_names, taken_apart
+from pycu2c.runtime.runner import Runner
 from pycu2c.runtime.vector_views import seen_as_declared, vectors_declared
 from pycu2c.source import Source
-from pycu2c.specialization import Runner, Specialized, facts_for, generate_text, runner_for
+from pycu2c.specialization import Specialized, facts_for, generate_text, runner_for
 from pycu2c.types import WEAK_INT, Signature
 
 _TARGETS = {"cuda": "cuda", "c": "cpu"}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from pycu2c.compiler import Generated, generate
 from pycu2c.diagnostics import LaunchError, following
@@ -22,17 +21,12 @@ from pycu2c.runtime.given import put_together
 from pycu2c.runtime.printing import DeviceLog, HostLog, Log, PrintingRunner
 from pycu2c.runtime.reference import ReferenceKernel
 from pycu2c.runtime.reference_variants import inferred_from
+from pycu2c.runtime.runner import Runner
 from pycu2c.runtime.transfers import staged
 from pycu2c.source import Source
 from pycu2c.targets import TARGETS
 from pycu2c.toolchain import cc, nvrtc
 from pycu2c.types import ParameterType, Signature
-
-
-class Runner(Protocol):
-    """A compiled kernel that takes launches."""
-
-    def run(self, launch: Launch, arguments: Sequence[Argument]) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)

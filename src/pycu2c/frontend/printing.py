@@ -25,7 +25,7 @@ _CONVERSIONS = {-1: "", 115: "s", 114: "r", 97: "a"}  # as ``ast`` numbers them
 def print_call(frame: Frame, node: ast.Call) -> Value:
     """Emit what is printed; the call itself gives None."""
     sep, end = _options(frame, node)
-    found = iter(in_order(frame, list(_values_in(node.args))))
+    found = iter(in_order(frame, list(values_in(node.args))))
     numbers: list[Expr] = []
     words: list[Text] = []
     for argument in node.args:
@@ -62,17 +62,17 @@ def _options(frame: Frame, node: ast.Call) -> tuple[str, str]:
     return found["sep"], found["end"]
 
 
-def _values_in(nodes: list[ast.expr]) -> Iterator[ast.expr]:
+def values_in(nodes: list[ast.expr]) -> Iterator[ast.expr]:
     """The expressions in what is printed, in order of evaluation."""
     for node in nodes:
         match node:
             case ast.Starred():
                 yield node.value
             case ast.JoinedStr():
-                yield from _values_in(node.values)
+                yield from values_in(node.values)
             case ast.FormattedValue():
-                yield from _values_in([node.value])
-                yield from _values_in([node.format_spec] if node.format_spec else [])
+                yield from values_in([node.value])
+                yield from values_in([node.format_spec] if node.format_spec else [])
             case _:
                 yield node
 

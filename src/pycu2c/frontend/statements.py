@@ -15,6 +15,7 @@ from pycu2c.frontend.frame import Frame, Items, Static, Value
 from pycu2c.frontend.functions import define_function
 from pycu2c.frontend.loops import for_loop, rounds, while_loop
 from pycu2c.frontend.matching import match_statement
+from pycu2c.frontend.printing import values_in
 from pycu2c.frontend.refusals import UNKNOWN
 from pycu2c.frontend.sequence import has_effect
 from pycu2c.frontend.structured import leaves, no_array_inside, packed, result_type, type_of
@@ -191,7 +192,7 @@ def _check_exception(frame: Frame, node: ast.expr) -> None:
         _no_exception(frame, named)
     with frame.block():
         for argument in given:
-            _looked_at(frame, argument)
+            _look_at(frame, argument)
 
 
 def _is_exception_class(kind: object) -> bool:
@@ -211,17 +212,13 @@ def _assert(frame: Frame, node: ast.Assert) -> None:
     with frame.block():
         condition(frame, node.test)
         if node.msg is not None:
-            _looked_at(frame, node.msg)
+            _look_at(frame, node.msg)
 
 
-def _looked_at(frame: Frame, node: ast.expr) -> None:
+def _look_at(frame: Frame, node: ast.expr) -> None:
     """The values in what would be shown."""
-    if isinstance(node, ast.JoinedStr):
-        for part in node.values:
-            if isinstance(part, ast.FormattedValue):
-                _looked_at(frame, part.value)
-    else:
-        frame.value(node)
+    for value in values_in([node]):
+        frame.value(value)
 
 
 def _delete(frame: Frame, node: ast.Delete) -> None:

@@ -25,6 +25,7 @@ from pycu2c.runtime.configuration import Launch
 from pycu2c.runtime.cpu import CpuKernel
 from pycu2c.runtime.cuda import CudaKernel
 from pycu2c.runtime.given import put_together
+from pycu2c.runtime.runner import Runner
 from pycu2c.types import Scalar
 from pycu2c.values import as_vector
 
@@ -86,12 +87,6 @@ class DeviceLog:
         return Written(records, self._head[2])
 
 
-class Running(Protocol):
-    """What starts a compiled kernel."""
-
-    def run(self, launch: Launch, arguments: Sequence[Argument]) -> None: ...
-
-
 _LOCKS: dict[int, threading.Lock] = {}  # by the addresses of logs
 
 
@@ -99,7 +94,7 @@ class PrintingRunner:
     """Runs a kernel that prints, one launch after the other, and writes its text to sys.stdout
     when it is done."""
 
-    def __init__(self, inner: Running, log: Log, texts: tuple[Text, ...], name: str) -> None:
+    def __init__(self, inner: Runner, log: Log, texts: tuple[Text, ...], name: str) -> None:
         self._inner, self._log, self._texts, self._name = inner, log, texts, name
         # kernels of the same text may be one library: one log, whoever has loaded it
         self._lock = _LOCKS.setdefault(log.address, threading.Lock())
