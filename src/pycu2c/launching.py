@@ -10,7 +10,7 @@ import math
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from pycu2c.compiler import Generated, build_module
 from pycu2c.diagnostics import CompileWarning, LaunchError, render
@@ -38,6 +38,9 @@ from pycu2c.specialization import Specialized, facts_for, generate_text, runner_
 from pycu2c.types import WEAK_INT, Signature
 
 _TARGETS = {"cuda": "cuda", "c": "cpu"}
+_MOST_BLOCKS = 16  # shapes of blocks that C is made for; later ones share one for any shape
+
+_Variant: TypeAlias = tuple[str, bool, Extent | None]  # backend, ordinary, block
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +50,7 @@ class Typed:
     built: Built
     written: frozenset[int]  # arrays, by their place among the arguments' leaves
     ints: tuple[int, ...]  # Python's, likewise, whatever is given for them
-    runners: dict[tuple[str, bool], Runner] = field(default_factory=dict)
+    runners: dict[_Variant, Runner] = field(default_factory=dict)
 
 
 class Launcher:
@@ -149,16 +152,21 @@ class Launcher:
                 raise LaunchError(f"{name} is written, and it is read-only: pass a copy")
         self.latest = signature
         backend, ordinary = self._chosen_backend(), _is_ordinary(launch, leaves, typed.ints)
-        runner = typed.runners.get((backend, ordinary))
+        variant: _Variant = backend, ordinary, launch.block if backend == "cpu" else None
+        if variant not in typed.runners and len(typed.runners) >= _MOST_BLOCKS:
+            variant = backend, ordinary, None
+        runner = typed.runners.get(variant)
         if runner is None:
-            runner = self._runner(typed.built, signature, backend, ordinary)
-            typed.runners[backend, ordinary] = runner
+            runner = self._runner(typed.built, signature, variant)
+            typed.runners[variant] = runner
         runner.run(launch, leaves)
 
-    def _runner(self, built: Built, signature: Signature, backend: str, ordinary: bool) -> Runner:
+    def _runner(self, built: Built, signature: Signature, variant: _Variant) -> Runner:
         names = leaf_names(self._names, signature)
         wanted = Specialized(self.source, built, signature, names, self.options)
-        return runner_for(wanted, backend, ordinary, self.cache)
+        backend, ordinary, block = variant
+        facts = facts_for(self.options, ordinary=ordinary, block=block)
+        return runner_for(wanted, backend, facts, self.cache)
 
     def _chosen_backend(self) -> str:
         if self.backend == "auto":

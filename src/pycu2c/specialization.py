@@ -14,7 +14,7 @@ from pycu2c.options import DEFAULT, Options
 from pycu2c.passes.ranges import Facts
 from pycu2c.runtime import driver
 from pycu2c.runtime.arguments import Argument, ArrayArgument, Layout, layout_of, pack
-from pycu2c.runtime.configuration import Launch
+from pycu2c.runtime.configuration import Extent, Launch
 from pycu2c.runtime.cpu import CpuKernel
 from pycu2c.runtime.cuda import CudaKernel
 from pycu2c.runtime.given import put_together
@@ -40,9 +40,9 @@ class Specialized:
     options: Options
 
 
-def facts_for(options: Options, *, ordinary: bool) -> Facts:
+def facts_for(options: Options, *, ordinary: bool, block: Extent | None = None) -> Facts:
     """What the passes may assume of a launch and of its kernel."""
-    return Facts(ordinary, options.wraparound, options.fastmath)
+    return Facts(ordinary, options.wraparound, options.fastmath, block=block)
 
 
 def generate_text(
@@ -99,7 +99,7 @@ class ReferenceRunner:
         self.kernel.launch(launch.grid, launch.block, launch.shared_bytes, values)
 
 
-def runner_for(wanted: Specialized, backend: str, ordinary: bool, cache: bool) -> Runner:
+def runner_for(wanted: Specialized, backend: str, facts: Facts, cache: bool) -> Runner:
     """Compile for a backend and load. Raises ToolchainError, CudaError."""
     built, source, options = wanted.built, wanted.source, wanted.options
     if backend == "python":
@@ -109,7 +109,7 @@ def runner_for(wanted: Specialized, backend: str, ordinary: bool, cache: bool) -
         with following(source.span(source.tree)):
             kernel = ReferenceKernel(source, inferred, types, device_source)
         return ReferenceRunner(kernel, types)
-    made = generate(built.module, TARGETS[backend], facts_for(options, ordinary=ordinary))
+    made = generate(built.module, TARGETS[backend], facts)
     layout = layout_of(made.parameters)
     if backend == "cpu":
         binary = cc.compile(made.text, made.entry, options=options, cache=cache)

@@ -26,12 +26,14 @@ class Facts:
     ``wraparound``: an index that is not a constant may be negative. False is the user's word.
     ``fastmath``: the user does not ask which of two numbers is the lesser if one is NaN.
     ``narrows``: the target computes in 32 bits where they are enough.
+    ``block``: the threads of a block along x, y and z; None if they are to be any.
     """
 
     ordinary: bool = False
     wraparound: bool = True
     fastmath: bool = False
     narrows: bool = True
+    block: tuple[int, int, int] | None = None
 
     @property
     def index32(self) -> bool:
