@@ -58,6 +58,7 @@ KINDS = {
     "T": "_T",
     "F": "_Real",
     "int": "SupportsIndex",
+    "bool": "_Real",
     "number": "_Number",
 }
 RESULTS = {"T": "_T", "F": "float", "R": "float", "int": "int", "bool": "bool", "None": "None"}
@@ -111,7 +112,11 @@ def _head(row: Intrinsic) -> str:
         kinds, results = KINDS | OF_ELEMENTS, RESULTS | {"T": "_E"}
     elif row.result == "T" and all(kind != "T" for _, kind in row.parameters):
         results = RESULTS | {"T": "Any"}
-    names = ", ".join(f"{name}: {kinds.get(kind, 'Any')}" for name, kind in row.parameters)
+    defaults = row.defaults
+    names = ", ".join(
+        f"{name}: {kinds.get(kind, 'Any')}" + (f" = {defaults[name]}" if name in defaults else "")
+        for name, kind in row.parameters
+    )
     return f"({names}) -> {results.get(row.result, 'Any')}"
 
 

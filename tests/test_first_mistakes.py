@@ -473,8 +473,11 @@ DEFINITIONS = {
     "@kernel\ndef k(a: np.ndarray): pass": "parameter a: .*numpy.ndarray.* float32",
     "@kernel\n@staticmethod\ndef k(a): pass": "write @staticmethod above",
     "@cuda.jit\ndef k(a): pass": "cuda has no jit: decorate kernels with @kernel",
-    "@kernel\ndef k(a): cuda.syncwarp()\nk.inspect('cuda', 'int32[:]')": "write cuda.syncthreads",
-    "@kernel\ndef k(a): a[cuda.laneid] = 1\nk.inspect('cuda', 'int32[:]')": "threadIdx.x % 32",
+    "@kernel\ndef k(a): cuda.const.array_like(a)\nk.inspect('cuda', 'int32[:]')": "a global numpy",
+    "@kernel\ndef k(a): cuda.syncwarps()\nk.inspect('cuda', 'int32[:]')": "did you mean",
+    "@kernel\ndef k(a): a[0] = cuda.shfl_sync(1, 2)\nk.inspect('cuda', 'int32[:]')": (
+        r"takes 3 to 4: \(mask, value, src_lane, width=32\)"
+    ),
     "cuda.device_array_like(1)": "allocate with CuPy",
     "cuda.synchronize()": "cuda has no synchronize: a launch on numpy arrays has ended",
     "k = kernel(lambda a: a)": "write it as a function, `def",

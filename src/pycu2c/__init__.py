@@ -20,7 +20,13 @@ from pycu2c.annotations import (
     uint32,
     uint64,
 )
-from pycu2c.diagnostics import CompileError, CompileWarning, LaunchError, LaunchWarning
+from pycu2c.diagnostics import (
+    CompileError,
+    CompileWarning,
+    DeadlockError,
+    LaunchError,
+    LaunchWarning,
+)
 from pycu2c.kernel import device, kernel
 from pycu2c.vector_types import *  # noqa: F403
 
@@ -30,6 +36,7 @@ __all__ = [
     "Array",
     "CompileError",
     "CompileWarning",
+    "DeadlockError",
     "LaunchError",
     "LaunchWarning",
     "bfloat16",

@@ -16,12 +16,24 @@ _Index: TypeAlias = SupportsIndex | tuple[SupportsIndex, ...]
 _T = TypeVar("_T", bound=_Number)
 _E = TypeVar("_E")
 
+def activemask() -> int:
+    """The lanes that run this together with the thread; which ones is up to the machine."""
+
+def all_sync(mask: SupportsIndex, predicate: _Real) -> bool:
+    """Whether ``predicate`` is true for all lanes of ``mask``."""
+
+def any_sync(mask: SupportsIndex, predicate: _Real) -> bool:
+    """Whether ``predicate`` is true for some lane of ``mask``."""
+
 class _atomic:
     @staticmethod
     def add(array: Array[_E, Any, Any], index: _Index, value: _Number) -> _E:
         """Add ``value`` to ``array[index]`` in one step; return the old element."""
 
 atomic: _atomic
+
+def ballot_sync(mask: SupportsIndex, predicate: _Real) -> int:
+    """The bits of the lanes of ``mask`` for which ``predicate`` is true."""
 
 class _blockDim:
     @property
@@ -48,6 +60,18 @@ class _blockIdx:
         """The block's index in the grid, along z."""
 
 blockIdx: _blockIdx
+
+class _cg:
+    @staticmethod
+    def this_grid() -> Any:
+        """All threads of the launch: ``cuda.cg.this_grid().sync()`` waits until each has come there.
+
+        The blocks of such a launch must fit on the device together."""
+
+cg: _cg
+
+def eq_sync(mask: SupportsIndex, predicate: _Real) -> bool:
+    """Whether ``predicate`` is the same for all lanes of ``mask``."""
 
 def fma(a: _Real, b: _Real, c: _Real) -> float:
     """``a * b + c``, rounded once."""
@@ -85,6 +109,12 @@ def gridsize(ndim: Literal[2]) -> tuple[int, int]:
 def gridsize(ndim: Literal[3]) -> tuple[int, int, int]:
     """Threads in the whole grid: an int for 1 axis, a tuple for 2 or 3."""
 
+laneid: int
+"""The thread's number in its warp, 0 to 31."""
+
+def lanemask_lt() -> int:
+    """The bits of the lanes below the thread's own."""
+
 class _local:
     @overload
     @staticmethod
@@ -104,6 +134,34 @@ class _local:
         """An array of the thread's own; not initialised."""
 
 local: _local
+
+def match_all_sync(mask: SupportsIndex, value: _Number) -> tuple[int, bool]:
+    """Whether all lanes of ``mask`` give the same value: ``(mask, True)``, or ``(0, False)``."""
+
+def match_any_sync(mask: SupportsIndex, value: _T) -> int:
+    """The lanes of ``mask`` that give the same value as the thread: bit for bit, so that NaN is
+    like NaN, and -0.0 not like 0.0."""
+
+def nanosleep(ns: SupportsIndex) -> None:
+    """Let others run for about ``ns`` nanoseconds, or not at all."""
+
+def reduce_add_sync(mask: SupportsIndex, value: _T) -> _T:
+    """The sum of the values that the lanes of ``mask`` give."""
+
+def reduce_and_sync(mask: SupportsIndex, value: _T) -> _T:
+    """The bits common to the values that the lanes of ``mask`` give."""
+
+def reduce_max_sync(mask: SupportsIndex, value: _T) -> _T:
+    """The greatest of the values that the lanes of ``mask`` give."""
+
+def reduce_min_sync(mask: SupportsIndex, value: _T) -> _T:
+    """The least of the values that the lanes of ``mask`` give."""
+
+def reduce_or_sync(mask: SupportsIndex, value: _T) -> _T:
+    """The bits of any of the values that the lanes of ``mask`` give."""
+
+def reduce_xor_sync(mask: SupportsIndex, value: _T) -> _T:
+    """The exclusive or of the values that the lanes of ``mask`` give."""
 
 class _shared:
     @overload
@@ -137,8 +195,38 @@ class _shared:
 
 shared: _shared
 
+def shfl_down_sync(mask: SupportsIndex, value: _T, delta: SupportsIndex, width: SupportsIndex = 32) -> _T:
+    """The value of the lane ``delta`` above; the own one where that is in another part."""
+
+def shfl_sync(mask: SupportsIndex, value: _T, src_lane: SupportsIndex, width: SupportsIndex = 32) -> _T:
+    """The value that lane ``src_lane`` gives.
+
+    Lanes count modulo ``width`` (2, 4, 8, 16 or 32) from the first of the part that the thread
+    is in."""
+
+def shfl_up_sync(mask: SupportsIndex, value: _T, delta: SupportsIndex, width: SupportsIndex = 32) -> _T:
+    """The value of the lane ``delta`` below; the own one where that is in another part."""
+
+def shfl_xor_sync(mask: SupportsIndex, value: _T, lane_mask: SupportsIndex, width: SupportsIndex = 32) -> _T:
+    """The value of the lane whose number is the thread's own ``^ lane_mask``; the own value
+    where that lane is in a later part."""
+
 def syncthreads() -> None:
     """Wait until every thread of the block has come here.
+
+    What they wrote before is then visible to all of them."""
+
+def syncthreads_and(predicate: _Real) -> int:
+    """As ``syncthreads``; return 1 if ``predicate`` is true for all threads of the block, else 0."""
+
+def syncthreads_count(predicate: _Real) -> int:
+    """As ``syncthreads``; return for how many threads of the block ``predicate`` is true."""
+
+def syncthreads_or(predicate: _Real) -> int:
+    """As ``syncthreads``; return 1 if ``predicate`` is true for some thread of the block, else 0."""
+
+def syncwarp(mask: SupportsIndex = 4294967295) -> None:
+    """Wait until the lanes of ``mask`` have come to a ``syncwarp``.
 
     What they wrote before is then visible to all of them."""
 
@@ -154,3 +242,15 @@ class _threadIdx:
         """The thread's index in its block, along z."""
 
 threadIdx: _threadIdx
+
+def threadfence() -> None:
+    """What this thread wrote before is visible to all threads of the device before what it writes after."""
+
+def threadfence_block() -> None:
+    """What this thread wrote before is visible to the threads of its block before what it writes after."""
+
+def threadfence_system() -> None:
+    """What this thread wrote before is visible to the device and the host before what it writes after."""
+
+warpsize: int
+"""The threads of a warp: 32."""

@@ -111,6 +111,10 @@ class LaunchError(Exception):
     """A launch was refused before anything ran: arguments, grid, block or device."""
 
 
+class DeadlockError(LaunchError):
+    """A launch was ended in the middle: its threads wait for what no thread will do."""
+
+
 class LaunchWarning(UserWarning):
     """A launch has run, and something that it gave is missing."""
 

@@ -19,6 +19,7 @@ class Dialect:
     type_name: Callable[[DType], str]
     spell: Callable[[Intrinsic], Spell | None]
     helper_names: Callable[[Intrinsic], tuple[str, ...]]
+    header_names: Callable[[Intrinsic], tuple[str, ...]]
     kernel: tuple[str, ...]  # qualifiers
     device: tuple[str, ...]
     shared: tuple[str, ...]
@@ -35,6 +36,7 @@ CUDA = Dialect(
     type_name=lambda dtype: dtype.cuda,
     spell=lambda row: row.cuda,
     helper_names=lambda row: row.cuda_helpers,
+    header_names=lambda row: row.cuda_headers,
     kernel=('extern "C"', "__global__"),
     device=("__device__",),
     shared=("__shared__",),
@@ -55,6 +57,7 @@ C = Dialect(
     type_name=lambda dtype: dtype.c,
     spell=lambda row: row.c,
     helper_names=lambda row: row.c_helpers,
+    header_names=lambda _: (),
     kernel=(),
     device=("static", "inline"),
     shared=(),

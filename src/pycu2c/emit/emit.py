@@ -41,6 +41,7 @@ def emit(module: Module, dialect: Dialect, comments: Comments = "none") -> Emitt
     devices = [emitter.device(f) for f in module.devices]
     kernel = emitter.kernel()
     headers = dialect.printing if emitter.prints.numbered else dialect.prologue
+    headers = (*headers, *emitter.headers)
     items: list[c.Item] = [c.Include(header) for header in headers]
     items += emitter.records.headers()
     for struct in emitter.records.definitions():
@@ -83,6 +84,7 @@ class _ModuleEmitter:
         self.coordinates = coordinates_used(module) if dialect.name == "c" else {}
         self.records = Records(module, dialect)
         self.helpers: dict[tuple[str, DType], None] = {}
+        self.headers: dict[str, None] = {}
         self.prints = Prints(dialect, self.records.type_name)
 
     def speller(self, function: Function) -> Speller:
@@ -97,6 +99,7 @@ class _ModuleEmitter:
             pointers,
             self.coordinates,
             self.helpers,
+            self.headers,
             self.prints,
         )
 

@@ -64,6 +64,7 @@ class Speller:
     pointers: frozenset[str] = frozenset()  # arrays that come as parameters
     coordinates: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     helpers: dict[tuple[str, DType], None] = field(default_factory=dict)
+    headers: dict[str, None] = field(default_factory=dict)
     prints: Prints | None = None
 
     def type(self, scalar: Scalar) -> c.Named:
@@ -253,6 +254,7 @@ class Speller:
         row = e.intrinsic
         spell = self.dialect.spell(row)
         assert spell is not None, f"{row.name} has no {self.dialect.name} spelling"
+        self.headers |= dict.fromkeys(self.dialect.header_names(row))
         dtype = self._dtype_of(e)
         names = [name for name, kind in row.parameters if kind != "index"]
         arguments = {n: self.spell(a) for n, a in zip(names, e.arguments)}

@@ -14,6 +14,7 @@ from pycu2c.emit.complex_helpers import COMPLEX_HELPERS
 from pycu2c.emit.half_helpers import half_text
 from pycu2c.emit.math_helpers import MATH_HELPERS
 from pycu2c.emit.templates import Helper
+from pycu2c.emit.warp_helpers import WARP_HELPERS
 
 QUALIFIERS = {"cuda": "__device__ __forceinline__", "c": "static inline"}
 
@@ -227,5 +228,6 @@ HELPERS: dict[str, Helper] = {
     "maximum": MAXIMUM,
     "atomic_add": ATOMIC_ADD,
     **MATH_HELPERS,
+    **WARP_HELPERS,
     **{name: Helper() for name in COMPLEX_HELPERS if name != "pow"},
 }

@@ -93,7 +93,7 @@ class StatementSpeller:
             case Store():
                 return [self._store(s)]
             case Evaluate():
-                return [c.Evaluate(self.speller.spell(s.value))]
+                return [c.Evaluate(_for_its_effect(self.speller.spell(s.value)))]
             case Print():
                 return [c.Evaluate(self.speller.printed(s))]
             case If():
@@ -245,6 +245,17 @@ def _wrapped_sum(value: Expr) -> Binary | None:
     left = value.operand.left
     fits = same and isinstance(left, Cast) and scalar_type(left.operand).dtype is own
     return value.operand if fits else None
+
+
+def _for_its_effect(e: c.Expr) -> c.Expr:
+    """A call whose value is not used is not converted."""
+    match e:
+        case c.Cast(type=kind, operand=inner) if kind != c.Named("void"):
+            return _for_its_effect(inner)
+        case c.Binary(op="!=", left=c.Call() as inner, right=c.Number()):
+            return inner
+        case _:
+            return e
 
 
 def _numbers_threads(body: Body) -> bool:

@@ -23,7 +23,7 @@ from pycu2c.intrinsics.dtype_names import scalar_named
 from pycu2c.intrinsics.integers import FOLDING
 from pycu2c.intrinsics.math import longer_form
 from pycu2c.intrinsics.operator_names import operator_named
-from pycu2c.intrinsics.registry import Effect, bound_to
+from pycu2c.intrinsics.registry import bound_to
 from pycu2c.ir.construct import cast, scalar_type, standing_at, truth
 from pycu2c.ir.nodes import Apply, Expr
 from pycu2c.operators import Operator
@@ -53,7 +53,7 @@ def call(frame: Frame, node: ast.Call) -> Value:
         names = tuple(name for name, _ in row.parameters)
         made = written_out(frame, node, names, row.name)
         return ufuncs.MADE_OF_OPERATORS[row.name](frame, made, frame.span(node))
-    if row is not None and row.effect is Effect.FORM:
+    if row is not None and row.name in FORMS:
         return FORMS[row.name](frame, row, node)
     if row is not None:
         if row.name in FOLDING and len(node.args) == 1:
@@ -62,7 +62,8 @@ def call(frame: Frame, node: ast.Call) -> Value:
             return call(frame, _nested(node))
         row = longer_form(row, len(node.args) + len(node.keywords))
         names = tuple(name for name, _ in row.parameters)
-        return intrinsic_call(frame, row, values(frame, node, names, row.name), node)
+        given = values(frame, node, names, row.name, row.defaults)
+        return intrinsic_call(frame, row, given, node)
     operator = operator_named(value)
     if operator is not None:
         names = ("a", "b") if isinstance(operator, Operator) else ("x",)

@@ -13,9 +13,14 @@ from pycu2c.frontend import ufuncs
 from pycu2c.frontend.cures import amount, instead_of_dtype
 from pycu2c.frontend.frame import Frame, Items, Static, Value, number, shown
 from pycu2c.frontend.given_arguments import arguments, constant_integer, known_integer, values
+from pycu2c.frontend.intrinsic_calls import intrinsic_call
+from pycu2c.frontend.sequence import kept
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.dtype_names import scalar_named
 from pycu2c.intrinsics.registry import Intrinsic
+from pycu2c.intrinsics.sync import Grid
+from pycu2c.intrinsics.warp import match_all_lanes
+from pycu2c.ir.construct import truth
 from pycu2c.ir.nodes import Allocate, Apply, Const, Expr, Var
 from pycu2c.types import WEAK_INT, Array, Space
 
@@ -112,10 +117,26 @@ def _limit(value: Value) -> Expr | None:
     return None if is_none else number(value)
 
 
+def _grid(frame: Frame, row: Intrinsic, node: ast.Call) -> Value:
+    """``cuda.cg.this_grid()``."""
+    arguments(frame, node, (), row.name)
+    return Static(Grid, frame.span(node))
+
+
+def _match_all(frame: Frame, row: Intrinsic, node: ast.Call) -> Value:
+    """``cuda.match_all_sync(mask, value)``: all match if there are lanes that do."""
+    given = values(frame, node, ("mask", "value"), row.name)
+    lanes = intrinsic_call(frame, match_all_lanes, given, node)
+    kept_lanes = number(kept(frame, lanes, "lanes"))
+    return Items((kept_lanes, truth(kept_lanes)), frame.span(node))
+
+
 FORMS: dict[str, Callable[[Frame, Intrinsic, ast.Call], Value]] = {
     "cuda.grid": _coordinates,
     "cuda.gridsize": _coordinates,
     "cuda.shared.array": _allocation(Space.SHARED),
     "numpy.clip": _clip,
     "cuda.local.array": _allocation(Space.LOCAL),
+    "cuda.cg.this_grid": _grid,
+    "cuda.match_all_sync": _match_all,
 }

@@ -4,6 +4,7 @@ they are written."""
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 
 from pycu2c.diagnostics import Label, fail
 from pycu2c.frontend.cures import amount
@@ -14,8 +15,16 @@ from pycu2c.ir.walk import expressions
 from pycu2c.nearest import did_you_mean
 from pycu2c.types import WEAK_INT
 
+NO_DEFAULTS: Mapping[str, int] = {}
 
-def arguments(frame: Frame, node: ast.Call, names: tuple[str, ...], what: str) -> list[ast.expr]:
+
+def arguments(
+    frame: Frame,
+    node: ast.Call,
+    names: tuple[str, ...],
+    what: str,
+    defaults: Mapping[str, int] = NO_DEFAULTS,
+) -> list[ast.expr]:
     """The arguments of a call in the order of the parameters, keywords put in place."""
     given: dict[str, ast.expr] = dict(zip(names, node.args))
     for keyword in node.keywords:
@@ -27,25 +36,43 @@ def arguments(frame: Frame, node: ast.Call, names: tuple[str, ...], what: str) -
                 help=did_you_mean(name, names, f"it takes ({', '.join(names)})"),
             )
         given[name] = keyword.value
+    for name, value in defaults.items():
+        given.setdefault(name, ast.copy_location(ast.Constant(value), node))
     missing = [n for n in names if n not in given]
     count = len(node.args) + len(node.keywords)
     if missing or len(node.args) > len(names):
         fail(
             "argument-count",
             Label(frame.span(node), amount(count, "argument", "arguments")),
-            help=f"{what} takes {len(names)}: ({', '.join(names)})",
+            help=f"{what} takes {_amounts(names, defaults)}: ({_shown(names, defaults)})",
         )
     return [given[n] for n in names]
+
+
+def _amounts(names: tuple[str, ...], defaults: Mapping[str, int]) -> str:
+    least = len(names) - len(defaults)
+    return f"{least} to {len(names)}" if defaults else f"{least}"
+
+
+def _shown(names: tuple[str, ...], defaults: Mapping[str, int]) -> str:
+    return ", ".join(f"{name}={defaults[name]}" if name in defaults else name for name in names)
 
 
 def _no_parameter(what: str, name: str, is_given: bool) -> str:
     return f"`{name}` is given twice" if is_given else f"{what} has no parameter `{name}`"
 
 
-def values(frame: Frame, node: ast.Call, names: tuple[str, ...], what: str) -> list[Value]:
+def values(
+    frame: Frame,
+    node: ast.Call,
+    names: tuple[str, ...],
+    what: str,
+    defaults: Mapping[str, int] = NO_DEFAULTS,
+) -> list[Value]:
     """The values of a call's arguments in the order of the parameters."""
-    nodes = arguments(frame, node, names, what)
+    nodes = arguments(frame, node, names, what, defaults)
     written = [*node.args, *(keyword.value for keyword in node.keywords)]
+    written += [n for n in nodes if n not in written]
     found = in_order(frame, written)
     if nodes != written and any(map(acts, found)):
         found = [kept(frame, value, "given") for value in found]

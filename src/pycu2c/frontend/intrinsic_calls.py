@@ -6,8 +6,9 @@ import ast
 from functools import reduce
 
 from pycu2c.diagnostics import Label, fail
+from pycu2c.dtypes import BOOL
 from pycu2c.frontend.branches import each
-from pycu2c.frontend.frame import Chosen, Frame, Items, Value, is_array, number
+from pycu2c.frontend.frame import Chosen, Frame, Items, Value, is_array, number, single
 from pycu2c.frontend.operations import coerce, whole_number
 from pycu2c.frontend.sequence import kept
 from pycu2c.frontend.subscripts import element, writable
@@ -15,8 +16,8 @@ from pycu2c.frontend.ufuncs import KEEPING, as_it_is, check_accepted, computed_i
 from pycu2c.frontend.views import array_type
 from pycu2c.intrinsics.complex import complex_form
 from pycu2c.intrinsics.registry import Effect, Intrinsic
-from pycu2c.ir.construct import cast, scalar_type
-from pycu2c.ir.nodes import Apply, ElementOf, Expr, View
+from pycu2c.ir.construct import cast, scalar_type, truth
+from pycu2c.ir.nodes import Apply, ElementOf, Expr, Member, Pack, View
 from pycu2c.source import Span
 from pycu2c.types import (
     VOID,
@@ -36,10 +37,27 @@ def intrinsic_call(frame: Frame, row: Intrinsic, given: list[Value], node: ast.C
     values = dict(zip((name for name, _ in row.parameters), given))
     name = next((n for n, kind in row.parameters if kind == "array"), "")
     array = values.get(name)
+    if row.effect is Effect.WARP and row.result == "T" and _has_parts(values["value"]):
+        return _part_by_part(frame, row, values, node)
     if not isinstance(array, Chosen):
         return _built(frame, row, values, node)
     others = {n: v if v is array else kept(frame, v, n) for n, v in values.items()}
     return each(frame, array, lambda a: _built(frame, row, {**others, name: a}, node))
+
+
+def _has_parts(value: Value) -> bool:
+    kind = getattr(value, "type", None)
+    return isinstance(kind, Scalar) and (kind.dtype.is_vector or kind.dtype.is_complex)
+
+
+def _part_by_part(frame: Frame, row: Intrinsic, values: dict[str, Value], node: ast.Call) -> Expr:
+    """Lanes exchange a vector or complex number by one call for each of its parts."""
+    steady = {name: kept(frame, value, name) for name, value in values.items()}
+    whole = single(steady["value"])
+    kind, span = scalar_type(whole), frame.span(node)
+    parts = [Member(whole, f.name, Scalar(f.dtype, kind.weak), span) for f in kind.dtype.fields]
+    calls = (_built(frame, row, {**steady, "value": part}, node) for part in parts)
+    return Pack(tuple(calls), kind, span)
 
 
 def _built(
@@ -63,6 +81,8 @@ def _built(
             arguments.append(_place(row, values))
         elif kind == "int":
             arguments.append(whole_number(number(values[name])))
+        elif kind == "bool":
+            arguments.append(truth(number(values[name])))
         elif kind in ("T", "F"):
             assert common is not None
             arguments.append(coerce(number(values[name]), common))
@@ -89,7 +109,7 @@ def _common_type(
         common = reduce(join, numbers)
         if any(kind == "F" for _, kind in row.parameters) and common.dtype.is_whole:
             common = WEAK_FLOAT
-        elif common == WEAK_BOOL:
+        elif common == WEAK_BOOL and BOOL not in row.dtypes:
             common = WEAK_INT
         if row.name.startswith("complex.") and not common.dtype.is_complex:
             common = join(common, WEAK_COMPLEX)

@@ -149,6 +149,9 @@ def static(found: object, span: Span) -> Value:
     found = numba_name(found) or found
     row = bound_to(found)
     if row is not None and row.is_value:
+        least, greatest = row.bounds or (None, None)
+        if least is not None and least == greatest:
+            return construct.integer(least, span)
         return Apply(row, (), WEAK_INT, span)
     if row is not None:
         return Static(row, span)

@@ -12,6 +12,7 @@ from pycu2c.intrinsics import (
     sync,
     threads,
     ufuncs,
+    warp,
 )
 from pycu2c.intrinsics.registry import REGISTRY
 
@@ -28,4 +29,5 @@ __all__ = [
     "sync",
     "threads",
     "ufuncs",
+    "warp",
 ]

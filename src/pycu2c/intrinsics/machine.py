@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TypeAlias
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
 
 Dim3: TypeAlias = tuple[int, int, int]
+
+WARP = 32  # lanes
 
 
 @dataclass(slots=True)
 class Thread:
-    """A thread's coordinates; x is the fastest axis."""
+    """A thread's coordinates; x is the fastest axis. ``met``: of those that it has just met, by
+    number in the block, the arguments."""
 
     threadIdx: Dim3
     blockIdx: Dim3
     blockDim: Dim3
     gridDim: Dim3
+    met: Mapping[int, tuple[Any, ...]] = field(default_factory=dict)
+
+    @property
+    def number(self) -> int:
+        """In its block, x fastest."""
+        (x, y, z), (width, height, _) = self.threadIdx, self.blockDim
+        return x + width * (y + height * z)
+
+    @property
+    def lane(self) -> int:
+        """In its warp."""
+        return self.number % WARP
 
 
 class Machine:

@@ -8,8 +8,6 @@ from pycu2c.dtypes import BY_NAME
 from pycu2c.intrinsics.namespace import CUDA, Member, find
 from pycu2c.types import Array, Scalar
 
-_EXCHANGED = "let threads exchange values through a shared array, with cuda.syncthreads() between"
-
 CURES: dict[str, str] = {
     # on the host
     "jit": "decorate kernels with @kernel, and functions that they call with @device",
@@ -20,30 +18,30 @@ CURES: dict[str, str] = {
     "stream": "a launch takes the streams of CuPy, PyTorch and numba: k[grid, block, stream]",
     # in a kernel
     "const": "read a global numpy array: it is constant memory",
-    "laneid": "in a block of one axis, write cuda.threadIdx.x % 32",
-    "warpsize": "write 32",
-    "syncwarp": "write cuda.syncthreads(), where all threads of the block come",
-    "threadfence": "end the kernel there: the next launch sees what it has written",
-    "threadfence_block": "write cuda.syncthreads(), where all threads of the block come",
-} | dict.fromkeys(
-    (
-        "shfl_sync", "shfl_up_sync", "shfl_down_sync", "shfl_xor_sync", "ballot_sync", "all_sync",
-        "any_sync", "vote_sync_intrinsic", "shfl_sync_intrinsic", "activemask",
-    ),
-    _EXCHANGED,
-)  # fmt: skip
+    "vote_sync_intrinsic": "write cuda.all_sync, any_sync, eq_sync or ballot_sync",
+    "shfl_sync_intrinsic": "write cuda.shfl_sync, shfl_up_sync, shfl_down_sync or shfl_xor_sync",
+}
 """What to write for names of ``numba.cuda`` that are not ours."""
 
 
 def numba_name(value: object) -> Member | None:
     """Our name for ``numba.cuda`` or something in it: ``numba.cuda.atomic.add``, ``grid``."""
     if isinstance(value, ModuleType):
-        return CUDA if value.__name__ == "numba.cuda" else None
+        return _in_module(value.__name__)
     home = getattr(value, "__module__", None)
     path = getattr(value, "__qualname__", None)
     if not isinstance(home, str) or not isinstance(path, str):
         return None
-    return find(path) if home.startswith("numba.cuda.") else None
+    if not home.startswith("numba.cuda."):
+        return None
+    return find(path) or _in_module(f"{home}.{path}")
+
+
+def _in_module(path: str) -> Member | None:
+    """``numba.cuda.cg.this_grid`` is ``cg.this_grid``."""
+    if path == "numba.cuda":
+        return CUDA
+    return find(path.removeprefix("numba.cuda.")) if path.startswith("numba.cuda.") else None
 
 
 def numba_type(value: object) -> Scalar | Array | None:

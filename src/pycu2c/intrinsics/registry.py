@@ -12,9 +12,12 @@ Kinds of parameters, as annotations:
 ``T``      a number, converted to the common type T (the element type if there is an array)
 ``F``      a number that T makes floating: ints and Python floats count as ``float``
 ``int``    a whole number
+``bool``   a number that is true or not
 ``number`` a number of a type of its own; the frontend has a handler for the intrinsic
 ``const``  known at compile time; the frontend has a handler for the intrinsic
 =========  ========================================================================
+
+The last parameters may have defaults, which are whole numbers.
 
 Results: ``T``, ``F``, ``R`` (the type of T's real part), ``int``, ``bool``, ``None``, or
 ``form`` (the frontend's handler says).
@@ -40,6 +43,8 @@ class Effect(Enum):
     PURE = "pure"
     MEMORY = "memory"  # reads and writes memory: kept, and kept in order
     BARRIER = "barrier"  # threads of a block meet
+    WARP = "warp"  # lanes of a warp meet; the first argument, if there is one, is their mask
+    GRID = "grid"  # all threads of the grid meet
     FORM = "form"  # a construct of the frontend; never in the IR
 
 
@@ -61,6 +66,7 @@ class Intrinsic:
     bounds: tuple[int, int] | None = None  # of an integer result: least and greatest
     c_helpers: tuple[str, ...] = ()  # names in emit/helpers.py that its C spelling calls
     cuda_helpers: tuple[str, ...] = ()
+    cuda_headers: tuple[str, ...] = ()  # that its CUDA spelling needs
     bindings: tuple[object, ...] = field(default=(), repr=False)  # objects that users call it by
     overloads: tuple[str, ...] = ()  # for type checkers, where the kinds do not say enough
 
@@ -83,9 +89,20 @@ class Intrinsic:
         return inspect.signature(self.reference)
 
     @property
+    def defaults(self) -> dict[str, int]:
+        """What parameters are that a call leaves out."""
+        own = inspect.signature(self.reference).parameters.values()
+        return {p.name: p.default for p in own if p.default is not p.empty}
+
+    @property
+    def meets(self) -> bool:
+        """Whether threads wait for one another there."""
+        return self.effect in (Effect.BARRIER, Effect.WARP, Effect.GRID)
+
+    @property
     def has_effect(self) -> bool:
-        """Whether a call must be kept, and kept in order, when its value is not used."""
-        return self.effect in (Effect.MEMORY, Effect.BARRIER)
+        """Whether a call must be kept, in order and in its place, when its value is not used."""
+        return self.effect is Effect.MEMORY or self.meets
 
     def __call__(self, *_: object, **__: object) -> Any:
         raise RuntimeError(

@@ -1,19 +1,116 @@
-"""Where threads meet."""
+"""Where the threads of a block or of the grid meet, and fences."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
+from pycu2c.dtypes import DType
 from pycu2c.intrinsics.c_tree import c
-from pycu2c.intrinsics.registry import Effect, intrinsic
+from pycu2c.intrinsics.kinds import form
+from pycu2c.intrinsics.machine import MACHINE
+from pycu2c.intrinsics.registry import Effect, Intrinsic, intrinsic
+from pycu2c.intrinsics.spelling import plain
+
+# The reference interpreter and the CPU passes give each barrier its meaning: the bodies run when
+# the threads have met.
 
 
-@intrinsic(
-    "cuda.syncthreads",
-    effect=Effect.BARRIER,
-    cuda=lambda _, __: c.Call("__syncthreads", ()),
-)
+@intrinsic("cuda.syncthreads", effect=Effect.BARRIER, cuda=plain("__syncthreads"))
 def syncthreads() -> None:
     """Wait until every thread of the block has come here.
 
     What they wrote before is then visible to all of them.
     """
-    # the reference interpreter and the CPU passes give each barrier its meaning
+
+
+def _predicates() -> list[bool]:
+    return [predicate for (predicate,) in MACHINE.current().met.values()]
+
+
+def _declare(name: str, doc: str, join: Callable[[list[bool]], int]) -> Intrinsic:
+    def body(predicate: bool) -> int:
+        return join(_predicates())
+
+    body.__doc__ = doc
+    cuda = plain(f"__{name}")
+    return intrinsic(f"cuda.{name}", effect=Effect.BARRIER, cuda=cuda, bounds=(0, 1024))(body)
+
+
+COUNT = _declare(
+    "syncthreads_count",
+    "As ``syncthreads``; return for how many threads of the block ``predicate`` is true.",
+    sum,
+)
+AND = _declare(
+    "syncthreads_and",
+    "As ``syncthreads``; return 1 if ``predicate`` is true for all threads of the block, else 0.",
+    lambda predicates: int(all(predicates)),
+)
+OR = _declare(
+    "syncthreads_or",
+    "As ``syncthreads``; return 1 if ``predicate`` is true for some thread of the block, else 0.",
+    lambda predicates: int(any(predicates)),
+)
+
+
+# ---- the grid ----------------------------------------------------------------------------------
+
+
+@intrinsic(
+    "cuda.cg.this_grid.sync",
+    effect=Effect.GRID,
+    cuda=plain("cooperative_groups::this_grid().sync"),
+    cuda_headers=("cooperative_groups.h",),
+)
+def grid_sync() -> None:
+    """Wait until every thread of the grid has come here."""
+
+
+class Grid:
+    """What ``cuda.cg.this_grid()`` gives."""
+
+    sync = grid_sync
+
+
+@intrinsic("cuda.cg.this_grid", effect=Effect.FORM)
+def this_grid() -> form:
+    """All threads of the launch: ``cuda.cg.this_grid().sync()`` waits until each has come there.
+
+    The blocks of such a launch must fit on the device together.
+    """
+    return Grid
+
+
+# ---- fences ------------------------------------------------------------------------------------
+
+
+def _fence(name: str, seen_by: str, on_cpu: str) -> Intrinsic:
+    def body() -> None:
+        return None
+
+    body.__doc__ = (
+        f"What this thread wrote before is visible to {seen_by} before what it writes after."
+    )
+
+    def in_c(_: Mapping[str, c.Expr], __: DType) -> c.Expr:
+        return c.Call(on_cpu, (c.Name("__ATOMIC_SEQ_CST"),))
+
+    declare = intrinsic(f"cuda.{name}", effect=Effect.MEMORY, cuda=plain(f"__{name}"), c=in_c)
+    return declare(body)
+
+
+# on the CPU one worker runs a block: only the compiler could reorder what its threads see
+FENCES = (
+    _fence("threadfence_block", "the threads of its block", "__atomic_signal_fence"),
+    _fence("threadfence", "all threads of the device", "__atomic_thread_fence"),
+    _fence("threadfence_system", "the device and the host", "__atomic_thread_fence"),
+)
+
+
+def _nothing(a: Mapping[str, c.Expr], _: DType) -> c.Expr:
+    return c.Cast(c.Named("void"), a["ns"])
+
+
+@intrinsic("cuda.nanosleep", effect=Effect.MEMORY, cuda=plain("__nanosleep"), c=_nothing)
+def nanosleep(ns: int) -> None:
+    """Let others run for about ``ns`` nanoseconds, or not at all."""

@@ -186,6 +186,8 @@ def _apply(e: Apply) -> Iterator[str]:
             yield f"{row.name} works on an element, not on {argument.type}"
         elif kind == "int" and not is_integer(argument.type):
             yield f"an int of {row.name} is {argument.type}"
+        elif kind == "bool" and argument.type != WEAK_BOOL:
+            yield f"a bool of {row.name} is {argument.type}"
         elif kind in ("array", "T", "F"):
             common = common or argument.type
             if argument.type != common:

@@ -10,7 +10,7 @@ from pycu2c.toolchain import cache as disk
 from pycu2c.toolchain.binary import ToolchainError
 
 _BUNDLED_SINCE = (13, 3)  # NVRTC carries the headers itself
-_INCLUDE = re.compile(r"^#include <(cuda_\w+\.h)>", re.MULTILINE)
+_INCLUDE = re.compile(r"^#include <((?:cuda|cooperative)_\w+\.h)>", re.MULTILINE)
 
 
 def header_flags(text: str, version: tuple[int, int]) -> tuple[str, ...]:
