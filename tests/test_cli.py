@@ -20,9 +20,19 @@ def called(*words: str) -> Result:
 
 @pytest.mark.parametrize(("target", "suffix"), [("cuda", "cu"), ("c", "c"), ("ir", "ir")])
 def test_emit_prints_the_golden(target: str, suffix: str) -> None:
-    result = called("emit", SAXPY, "--target", target, "--signature", TYPES)
+    words = ("--target", target, "--signature", TYPES, "--block", "64")
+    result = called("emit", SAXPY, *words)
     assert result.exit_code == 0
     assert result.output == (GOLDEN / "saxpy" / f"f32.{suffix}").read_text()
+
+
+@pytest.mark.parametrize(
+    ("block", "complaint"), [("16;16", "write 256 or 16,16"), ("2048", "at most 1024")]
+)
+def test_a_block_that_is_none(block: str, complaint: str) -> None:
+    result = called("emit", SAXPY, "--target", "c", "--signature", TYPES, "--block", block)
+    assert result.exit_code == 1
+    assert complaint in result.output
 
 
 def test_emit_to_a_file(tmp_path: Path) -> None:

@@ -45,7 +45,13 @@ CASES = [(name, variant) for name in NAMES for variant in module_of(name).SIGNAT
 def generated(name: str, variant: str, what: str) -> str:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CompileWarning)
-        return kernel_of(name).inspect(what, module_of(name).SIGNATURES[variant])
+        block = block_of(name, variant)
+        return kernel_of(name).inspect(what, module_of(name).SIGNATURES[variant], block)
+
+
+def block_of(name: str, variant: str) -> object:
+    """The C is shown as it runs, for the block of the case."""
+    return module_of(name).case(np.random.default_rng(1), variant)[1]
 
 
 def test_there_are_enough() -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from block_machine import Undefined, kernel, run_block, run_threads
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import all_expressions, statements
+from pycu2c.passes.facts import Facts
 from pycu2c.passes.thread_loops import place_threads
 from pycu2c.types import Array, Space
 
@@ -21,7 +22,7 @@ VALUES = {"OUT": [-1] * 64, "A": [5, 3, 8, 1, 9, 2, 7, 4] * 2, "SAME": [3] * 64,
 def check(text: str, threads: int = THREADS) -> ir.Body:
     """Both ways of running a kernel agree; returns the block's code."""
     module = kernel(text)
-    placed = place_threads(module)
+    placed = place_threads(module, Facts())
     values = {p.name: VALUES[p.name] for p in module.kernel.parameters}
     assert run_block(placed, values, threads) == run_threads(module, values, threads)
     return placed.kernel.body

@@ -49,7 +49,7 @@ void c_names(const void *arguments, int64_t first_block, int64_t last_block) {
             for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
                 for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
                     int64_t threadIdx_ = threadIdx.x;
-                    int64_t this_ = blockIdx.x * blockDim.x + threadIdx_;
+                    int64_t this_ = blockIdx.x * blockDim.x + threadIdx.x;
                     if (this_ < template_) {
                         float volatile_ = switch_(index_[this_], time_);
                         float signed_ = volatile_ + norm_;

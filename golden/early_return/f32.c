@@ -38,9 +38,9 @@ void early_return(const void *arguments, int64_t first_block, int64_t last_block
         blockIdx.z = (block / gridDim.x) / gridDim.y;
         struct dim3 threadIdx;
         float neighbours[32];
-        float left[1024];
-        float right[1024];
-        int32_t state_[1024];
+        float left[32];
+        float right[32];
+        int32_t state_[32];
         bool live = true;
         live = false;
         for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {

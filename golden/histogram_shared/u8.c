@@ -42,7 +42,7 @@ void histogram_shared(const void *arguments, int64_t first_block, int64_t last_b
             for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
                 for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
                     int64_t tid = threadIdx.x;
-                    for (int64_t b = tid; b < 32; b += blockDim.x) {
+                    for (int64_t b = tid; b < 32; b += 24) {
                         mine[b] = 0;
                     }
                 }
@@ -61,7 +61,7 @@ void histogram_shared(const void *arguments, int64_t first_block, int64_t last_b
             for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
                 for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
                     int64_t tid = threadIdx.x;
-                    for (int64_t b = tid; b < 32; b += blockDim.x) {
+                    for (int64_t b = tid; b < 32; b += 24) {
                         if (mine[b] > 0) {
                             __atomic_fetch_add(&counts[b], mine[b], __ATOMIC_RELAXED);
                         }

@@ -49,7 +49,7 @@ void matmul_tiled(const void *arguments, int64_t first_block, int64_t last_block
         struct dim3 threadIdx;
         float tile_a[16][16];
         float tile_b[16][16];
-        float total[1024];
+        float total[256];
         int64_t inner = a_shape1;
         for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
             for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {

@@ -49,12 +49,12 @@ void nbody(const void *arguments, int64_t first_block, int64_t last_block) {
         blockIdx.z = (block / gridDim.x) / gridDim.y;
         struct dim3 threadIdx;
         float tile[32][4];
-        float ax[1024];
-        float ay[1024];
-        float az[1024];
-        float px[1024];
-        float py[1024];
-        float pz[1024];
+        float ax[32];
+        float ay[32];
+        float az[32];
+        float px[32];
+        float py[32];
+        float pz[32];
         int64_t n = mass_len;
         for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
             for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {

@@ -40,7 +40,7 @@ void scan(const void *arguments, int64_t first_block, int64_t last_block) {
         blockIdx.z = (block / gridDim.x) / gridDim.y;
         struct dim3 threadIdx;
         int32_t sums[64];
-        int32_t addend[1024];
+        int32_t addend[64];
         for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
             for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
                 for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {

@@ -51,7 +51,7 @@ void softmax(const void *arguments, int64_t first_block, int64_t last_block) {
         blockIdx.z = (block / gridDim.x) / gridDim.y;
         struct dim3 threadIdx;
         float partial[32];
-        float greatest[1024];
+        float greatest[32];
         int64_t row = blockIdx.x;
         int64_t columns = logits_shape1;
         for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {

@@ -49,8 +49,8 @@ void transpose(const void *arguments, int64_t first_block, int64_t last_block) {
                 for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
                     int64_t tx = threadIdx.x;
                     int64_t ty = threadIdx.y;
-                    int64_t x = blockIdx.x * 8 + tx;
-                    int64_t y = blockIdx.y * 8 + ty;
+                    int64_t x = blockIdx.x * blockDim.x + threadIdx.x;
+                    int64_t y = blockIdx.y * blockDim.y + threadIdx.y;
                     if (y < data_shape0 && x < data_shape1) {
                         tile[ty][tx] = data[y * data_shape1 + x];
                     }

@@ -8,6 +8,7 @@ import importlib.util
 import json
 import sys
 import warnings
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NoReturn
@@ -15,11 +16,12 @@ from typing import Any, NoReturn
 import click
 
 from pycu2c.catalogue import as_text
-from pycu2c.diagnostics import RULES, CompileError
+from pycu2c.diagnostics import RULES, CompileError, LaunchError
 from pycu2c.doctor import report
 from pycu2c.emit.statements import Comments
 from pycu2c.explain.notes import as_objects, shown
 from pycu2c.kernel import Kernel
+from pycu2c.runtime.configuration import Extent, extent
 from pycu2c.signatures import BadSignature, parse_signature
 from pycu2c.toolchain import nvrtc
 from pycu2c.toolchain.binary import ToolchainError
@@ -39,6 +41,7 @@ def main() -> None:
 @click.option("--target", type=click.Choice(_TARGETS), default="cuda", show_default=True)
 @click.option("--signature", help='The parameters\' types: "float32[::1], float32[::1], int32".')
 @click.option("--arch", default="sm_90", show_default=True, help="For ptx and cubin.")
+@click.option("--block", help="For c: the threads of a block, as 256 or 16,16; any if left out.")
 @click.option("-o", "--output", type=click.Path(dir_okay=False), help="A file; - is stdout.")
 @click.option(
     "--comments",
@@ -52,6 +55,7 @@ def emit(
     target: str,
     signature: str | None,
     arch: str,
+    block: str | None,
     output: str | None,
     comments: Comments,
 ) -> None:
@@ -61,12 +65,11 @@ def emit(
         if target == "ast":
             _write(_syntax(kernel), target, output)
             return
-        _write(
-            _generated(kernel, target, _types(kernel, signature), arch, comments), target, output
-        )
+        form = _Form(arch, comments, _block(kernel, block))
+        _write(_generated(kernel, target, _types(kernel, signature), form), target, output)
     except CompileError as error:
         _refuse(error)
-    except (BadSignature, ToolchainError) as error:
+    except (BadSignature, LaunchError, ToolchainError) as error:
         raise click.ClickException(str(error)) from None
 
 
@@ -172,12 +175,31 @@ def _types(kernel: Kernel[Any], text: str | None) -> Signature:
 # ---- what is printed ---------------------------------------------------------------------------
 
 
-def _generated(
-    kernel: Kernel[Any], target: str, signature: Signature, arch: str, comments: Comments
-) -> str | bytes:
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """What is asked of the text: the architecture, its comments, the shape of blocks."""
+
+    arch: str
+    comments: Comments
+    block: Extent | None
+
+
+def _block(kernel: Kernel[Any], text: str | None) -> Extent | None:
+    """``16,16``, or what the kernel declares."""
+    if text is None:
+        return kernel.block
+    try:
+        numbers = tuple(int(part) for part in text.split(","))
+    except ValueError:
+        raise click.ClickException(f"--block is {text!r}; write 256 or 16,16") from None
+    return extent(numbers, "block", kernel.name)
+
+
+def _generated(kernel: Kernel[Any], target: str, signature: Signature, form: _Form) -> str | bytes:
     if target == "ir":
         return kernel.inspect("ir", signature)
-    made = kernel.launcher.generated("cpu" if target == "c" else "cuda", signature, comments)
+    language, arch = "cpu" if target == "c" else "cuda", form.arch
+    made = kernel.launcher.generated(language, signature, form.comments, form.block)
     options = kernel.options
     if target == "ptx":
         return nvrtc.compile(made.text, made.entry, arch, kind="ptx", options=options).data

@@ -105,14 +105,20 @@ class Kernel(Generic[P]):
             self.source, self.signature, self.backend, self._cache, self.options
         )
 
-    def inspect(self, what: Literal["ir", "cuda", "c"] = "cuda", signature: object = None) -> str:
+    def inspect(
+        self,
+        what: Literal["ir", "cuda", "c"] = "cuda",
+        signature: object = None,
+        block: Dims | None = None,
+    ) -> str:
         """The IR, or the generated source, for a signature: the one given, declared, or
-        launched last."""
+        launched last. C is for blocks of the shape given or declared, or of any."""
+        shape = self.block if block is None else extent(block, "block", self.name)
         chosen = parse_signature(signature) if signature is not None else None
         chosen = chosen or self.launcher.latest or self.signature
         if chosen is None:
             raise ValueError(f"{self.name} has no types yet: launch it, or give a signature")
-        return self.launcher.text(what, chosen)
+        return self.launcher.text(what, chosen, shape)
 
     def explain(self, signature: object = None) -> str:
         """What each line costs on a GPU, and the change that removes it, for a signature: the one

@@ -92,19 +92,26 @@ class Launcher:
             self._typed[signature] = typed
         return typed
 
-    def text(self, what: Literal["ir", "cuda", "c"], signature: Signature) -> str:
-        """The IR or the generated source for a signature."""
+    def text(
+        self, what: Literal["ir", "cuda", "c"], signature: Signature, block: Extent | None = None
+    ) -> str:
+        """The IR or the generated source for a signature; C also for a shape of blocks."""
         if what == "ir":
             return print_module(self.built(signature).module)
         if what not in _TARGETS:
             raise ValueError(f"there is 'ir', 'cuda' or 'c' to look at, not {what!r}")
-        return self.generated(_TARGETS[what], signature).text
+        return self.generated(_TARGETS[what], signature, block=block).text
 
     def generated(
-        self, target: str, signature: Signature, comments: Comments = "none"
+        self,
+        target: str,
+        signature: Signature,
+        comments: Comments = "none",
+        block: Extent | None = None,
     ) -> Generated:
         """The text for a target, and what a launch needs to know of it."""
-        return generate_text(self.built(signature), target, self.options, comments)
+        fixed = block if target == "cpu" else None
+        return generate_text(self.built(signature), target, self.options, comments, fixed)
 
     def notes(self, signature: Signature) -> list[Note]:
         """What the lines cost on a GPU, for a signature."""

@@ -46,10 +46,15 @@ def facts_for(options: Options, *, ordinary: bool, block: Extent | None = None) 
 
 
 def generate_text(
-    built: Built, target: str, options: Options = DEFAULT, comments: Comments = "none"
+    built: Built,
+    target: str,
+    options: Options = DEFAULT,
+    comments: Comments = "none",
+    block: Extent | None = None,
 ) -> Generated:
     """The text for an ordinary launch: of fewer than 2**30 threads and elements, but some."""
-    return generate(built.module, TARGETS[target], facts_for(options, ordinary=True), comments)
+    facts = facts_for(options, ordinary=True, block=block)
+    return generate(built.module, TARGETS[target], facts, comments)
 
 
 @dataclass(frozen=True, slots=True)

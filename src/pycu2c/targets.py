@@ -11,6 +11,7 @@ from pycu2c.ir.nodes import Module
 from pycu2c.passes.dead import drop_dead
 from pycu2c.passes.declare import declare
 from pycu2c.passes.fast_math import any_nan
+from pycu2c.passes.fixed_block import fix_block
 from pycu2c.passes.flatten import flatten
 from pycu2c.passes.inline import inline_block_level
 from pycu2c.passes.legalize import legalize
@@ -65,11 +66,12 @@ TARGETS: dict[str, Target] = {
         "cpu",
         C,
         (
+            ("fixed_block", fix_block),
             *_MEANING,
             ("linearize", _plain(linearize_blocks)),
             ("inline", _plain(inline_block_level)),
             *_FORM,
-            ("thread_loops", _plain(place_threads)),
+            ("thread_loops", place_threads),
         ),
         narrows=False,
     ),

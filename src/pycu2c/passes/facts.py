@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
+from pycu2c.intrinsics.block import MOST_THREADS, block_thread
 from pycu2c.intrinsics.registry import Intrinsic
-from pycu2c.intrinsics.threads import BLOCK_NUMBERS, GRID, GRIDSIZE
+from pycu2c.intrinsics.threads import AXES, BLOCK_NUMBERS, GRID, GRIDSIZE, PLACES
 from pycu2c.passes.intervals import Interval, everything
 from pycu2c.types import Scalar
 
@@ -54,6 +56,11 @@ class Facts:
         """Where the length of an axis of the kernel's arguments lies."""
         return Interval(1 if self.ordinary else 0, self.most_elements)
 
+    @property
+    def threads(self) -> int:
+        """How many threads a block has at most."""
+        return MOST_THREADS if self.block is None else math.prod(self.block)
+
     def argument(self, scalar: Scalar) -> Interval:
         """Where a number that the kernel is given lies."""
         if self.ordinary and scalar.weak and scalar.dtype.is_integer:
@@ -69,7 +76,10 @@ class Facts:
             high = min(high, INDEX32_LIMIT - (2 if row in GRID else 1))
         if self.ordinary and row in BLOCK_NUMBERS:
             high = min(high, BLOCKS32_LIMIT - (1 if row.bounds[0] == 0 else 0))
-        return Interval(low, high)
+        for axis, extent in zip(AXES, self.block or ()):
+            if row is PLACES["threadIdx", axis]:
+                high = extent - 1
+        return Interval(low, self.threads - 1 if row is block_thread else high)
 
 
 def is_fixed(row: Intrinsic) -> bool:

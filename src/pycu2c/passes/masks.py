@@ -7,10 +7,10 @@ for the others at the end of one construct. ``live`` says whether any thread run
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pycu2c.dtypes import INT32
-from pycu2c.intrinsics.block import MOST_THREADS, block_thread
+from pycu2c.intrinsics.block import block_thread
 from pycu2c.ir.construct import negation
 from pycu2c.ir.nodes import (
     Allocate,
@@ -36,11 +36,14 @@ from pycu2c.types import WEAK_BOOL, WEAK_INT, Array, Scalar, Space
 RUNNING, RETURNED = 0, 1
 
 
-def slots(name: str, element: Scalar, span: Span, shape: tuple[int, ...] = ()) -> Var:
-    """An array with one slot, of a shape, for each thread of a block."""
-    space = Space.BLOCK
-    array = Array(element.dtype, 1 + len(shape), "C", space, (MOST_THREADS, *shape))
-    return Var(name, array, span)
+def slots(like: Var, threads: int) -> Var:
+    """An array with one slot, for a number or an array, for each thread of a block."""
+    shape: tuple[int, ...] = ()
+    if isinstance(like.type, Array):
+        assert like.type.shape is not None
+        shape = like.type.shape
+    array = Array(like.type.dtype, 1 + len(shape), "C", Space.BLOCK, (threads, *shape))
+    return replace(like, type=array)
 
 
 def this_thread(span: Span) -> Expr:

@@ -66,24 +66,16 @@ def crossing(body: Body, shared: Set[str]) -> set[str]:
     return {n for loop in thread_loops(body) for n in unset_reads(loop.body)} - outside
 
 
-def privatize(body: Body, shared: Set[str]) -> Body:
-    """Rewrite the thread loops of a kernel's body so that each finds what it reads."""
+def privatize(body: Body, shared: Set[str], threads: int) -> Body:
+    """Rewrite the thread loops of a kernel's body so that each finds what it reads.
+    ``threads``: how many a block has at most."""
     variables = {s.var.name: s for s in statements(body) if isinstance(s, Declare)}
     again = _computed_again(body, variables, shared)
-    kept = {
-        name: _slots_of(variables[name].var) for name in sorted(crossing(body, shared) - set(again))
-    }
-    kept |= {v.name: _slots_of(v) for v in _crossing_arrays(body)}
+    wanted = [variables[name].var for name in sorted(crossing(body, shared) - set(again))]
+    kept = {v.name: slots(v, threads) for v in (*wanted, *_crossing_arrays(body))}
     outside = block_scalars(body) | shared | set(kept)
     private = _Private(kept, again, variables, outside)
     return (*(Allocate(v, v.span) for v in kept.values()), *private.block(body))
-
-
-def _slots_of(var: Var) -> Var:
-    if isinstance(var.type, Array):
-        assert var.type.shape is not None
-        return slots(var.name, var.type.element, var.span, var.type.shape)
-    return slots(var.name, var.type, var.span)
 
 
 def _crossing_arrays(body: Body) -> list[Var]:

@@ -30,6 +30,7 @@ from pycu2c.ir.nodes import (
 )
 from pycu2c.ir.walk import all_expressions, map_stmt, statements
 from pycu2c.passes.crossing import declared
+from pycu2c.passes.facts import Facts
 from pycu2c.passes.masks import Masks, slots
 from pycu2c.passes.merge import renamed
 from pycu2c.passes.placement import has_barrier, place
@@ -39,13 +40,13 @@ from pycu2c.passes.uniformity import uniformity
 from pycu2c.types import WEAK_BOOL, Array, Scalar, Space
 
 
-def place_threads(module: Module) -> Module:
+def place_threads(module: Module, facts: Facts) -> Module:
     """Turn the kernel from a thread's code into a block's."""
     kernel = _with_own_parameters(module.kernel)
     body = map_stmt(kernel.body, lambda s: (replace(s),))  # passes tell statements by identity
     shared = tuple(s for s in statements(body) if _is_shared(s))
     body = map_stmt(body, lambda s: () if _is_shared(s) else (s,))
-    placed = _met(kernel, body) if has_barrier(body) else _single(kernel, body)
+    placed = _met(kernel, body, facts.threads) if has_barrier(body) else _single(kernel, body)
     return replace(module, kernel=replace(kernel, body=(*shared, *placed)))
 
 
@@ -99,21 +100,23 @@ def _single(kernel: Function, body: Body) -> Body:
     return (ThreadLoop(body, kernel.span),)
 
 
-def _met(kernel: Function, body: Body) -> Body:
+def _met(kernel: Function, body: Body, threads: int) -> Body:
     """With barriers: what is uniform and lives from one thread loop to another is computed by
     the block, which may move more code out of the loops; repeated until it moves nothing."""
-    facts = uniformity(body)
+    agreement = uniformity(body)
     fresh = _fresh_names(kernel)
-    state, live = fresh("state"), fresh("live")
+    state = Var(fresh("state"), Scalar(INT32), kernel.span)
+    live = Var(fresh("live"), WEAK_BOOL, kernel.span)
+    own = {state.name, live.name}
     everywhere = {p.name for p in kernel.parameters} | _arrays(body)
     wanted: set[str] = set()
     while True:
-        masks = Masks(slots(state, Scalar(INT32), kernel.span), Var(live, WEAK_BOOL, kernel.span))
-        placement = place(body, facts, wanted)
-        cut = regions(body, facts, placement, masks, kernel.span)
-        found = crossing(cut, everywhere | {state, live}) - facts.varying
+        masks = Masks(slots(state, threads), live)
+        placement = place(body, agreement, wanted)
+        cut = regions(body, agreement, placement, masks, kernel.span)
+        found = crossing(cut, everywhere | own) - agreement.varying
         if found <= wanted:
-            return privatize(cut, everywhere | {state, live})
+            return privatize(cut, everywhere | own, threads)
         wanted |= found
 
 
