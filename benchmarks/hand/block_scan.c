@@ -1,0 +1,18 @@
+#include <stdint.h>
+#include "hand.h"
+
+#define THREADS 256
+
+void block_scan(float *out, const float *x, int64_t n)
+{
+#pragma omp parallel for schedule(dynamic, 128)
+    for (int64_t block = 0; block < n / THREADS; block++) {
+        const float *from = x + block * THREADS;
+        float *to = out + block * THREADS;
+        float total = 0.0f;
+        for (int64_t t = 0; t < THREADS; t++) {
+            total += from[t];
+            to[t] = total;
+        }
+    }
+}
