@@ -560,4 +560,17 @@ STATEMENTS = rows_of(
     """,
 )
 
-CONSTRUCTS = [*EXPRESSIONS, *CALLS, *STATEMENTS]
+MEMORY = rows_of(
+    "Memory",
+    """
+    # atomics: an element is changed in one step, and its old value given
+    out[i] = cuda.atomic.add(b, i, n) - cuda.atomic.max(b, (i,), 12)
+    cuda.atomic.xor(b, i, 3)
+
+    # compare and swap
+    if cuda.atomic.cas(b, i, 1, 7) == 1:
+        out[i] = b[i]
+    """,
+)
+
+CONSTRUCTS = [*EXPRESSIONS, *CALLS, *STATEMENTS, *MEMORY]

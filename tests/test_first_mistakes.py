@@ -207,6 +207,10 @@ __syncthreads()  # E[name]: __syncthreads | cuda.syncthreads()
 
 atomicAdd(b, 0, 1)  # E[name]: atomicAdd | cuda.atomic.add
 
+atomicCAS(b, 0, 1, 2)  # E[name]: atomicCAS | cuda.atomic.cas(array, index, old, value)
+
+cuda.atomic.inc(b, 0, 1)  # E[argument-type]: cuda.atomic.inc(b, 0, 1) | uint32
+
 b[0] = sqrt(a[0])  # E[name]: sqrt | math.sqrt
 
 b[0] = numpy.sqrt(a[0])  # E[name]: numpy | import numpy

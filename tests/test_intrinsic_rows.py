@@ -15,8 +15,8 @@ import pytest
 
 from pycu2c.csyntax.nodes import Name
 from pycu2c.csyntax.printer import print_expr
-from pycu2c.dtypes import BOOL, COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, INT32, INT64, DType
-from pycu2c.emit.helpers import HELPERS, instantiate, texts_of
+from pycu2c.dtypes import BOOL, COMPLEX64, COMPLEX128, FLOAT32, INT32, INT64, DType
+from pycu2c.emit.helpers import HELPERS, texts_of
 from pycu2c.emit.records import definition
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.machine import MACHINE, Thread
@@ -219,17 +219,10 @@ def test_every_cuda_spelling_compiles() -> None:
         for i, row in enumerate(places)
         for wanted in (INT32, INT64)
     ]
-    add = REGISTRY["cuda.atomic.add"]
-    place = {"array": Name("place"), "index": Name("i"), "value": Name("value")}
-    adds = [
-        f"__device__ {t.cuda} add_{t.short}({t.cuda} *place, {t.cuda} value)"
-        f" {{ return {print_expr(add.cuda(place, t))}; }}"  # type: ignore[misc]
-        for t in add.dtypes
-    ]
     kernel = 'extern "C" __global__ void k(long long *a) {' + "\n".join(reads) + "}"
     try:
         _, handle = nvrtc.nvrtcCreateProgram(
-            "\n".join([text, *adds, kernel]).encode(), b"rows.cu", 0, [], []
+            "\n".join([text, kernel]).encode(), b"rows.cu", 0, [], []
         )
     except RuntimeError:
         pytest.skip("NVRTC is not installed")
@@ -250,20 +243,6 @@ def test_helpers_that_rows_name_exist() -> None:
 
 def test_every_row_is_documented() -> None:
     assert not [row.name for row in REGISTRY.values() if not row.doc]
-
-
-@pytest.mark.parametrize("dtype", [FLOAT32, FLOAT64], ids=str)
-def test_float_atomic_add_loses_nothing(dtype: DType, tmp_path: Path) -> None:
-    compiler = shutil.which("gcc") or pytest.skip("no C compiler")
-    text = instantiate("atomic_add", dtype, "c")
-    text += (
-        f"\n{dtype.c} add({dtype.c} *p, {dtype.c} v) {{ return atomic_add_{dtype.short}(p, v); }}"
-    )
-    run = compiled(compiler, text, tmp_path).add
-    run.restype, run.argtypes = c_type(dtype), [ctypes.c_void_p, c_type(dtype)]
-    place = np.array([1.5], dtype.numpy)
-    assert run(place.ctypes.data, 2.0) == 1.5
-    assert place[0] == 3.5
 
 
 def test_atomic_add_in_the_reference_wraps() -> None:

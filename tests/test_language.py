@@ -47,9 +47,35 @@ def vector(*given: Any) -> Vector:
     return Vector(**dict(zip("xyzw", map(np.float32, parts))))
 
 
+class Atomics:
+    """``cuda.atomic`` of one thread."""
+
+    @staticmethod
+    def add(array: Any, index: Any, value: Any) -> Any:
+        return updated(array, index, array[index] + value)
+
+    @staticmethod
+    def max(array: Any, index: Any, value: Any) -> Any:
+        return updated(array, index, max(array[index], value))
+
+    @staticmethod
+    def xor(array: Any, index: Any, value: Any) -> Any:
+        return updated(array, index, array[index] ^ value)
+
+    @staticmethod
+    def cas(array: Any, index: Any, old: Any, value: Any) -> Any:
+        return updated(array, index, value if array[index] == old else array[index])
+
+
+def updated(array: Any, index: Any, new: Any) -> Any:
+    old, array[index] = array[index], new
+    return old
+
+
 class Machine:
     """Stands for ``cuda`` where the kernel is plain Python."""
 
+    atomic = Atomics
     float2 = float3 = float4 = staticmethod(vector)
     i = 0
 

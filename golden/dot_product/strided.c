@@ -21,13 +21,13 @@ struct dot_product_args {
     float *p2_data0;
 };
 
-// *place += value in one step; gives the old value.
+// *place += value, in one step; gives the old value.
 static inline float atomic_add_f32(float *place, float value) {
-    float old, sum;
+    float old, next;
     __atomic_load(place, &old, __ATOMIC_RELAXED);
     do {
-        sum = old + value;
-    } while (!__atomic_compare_exchange(place, &old, &sum, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+        next = old + value;
+    } while (!__atomic_compare_exchange(place, &old, &next, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
     return old;
 }
 

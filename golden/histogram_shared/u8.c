@@ -18,6 +18,13 @@ struct histogram_shared_args {
     int32_t *p1_data0;
 };
 
+// *place += value, where no other OS thread comes; gives the old value.
+static inline int32_t plain_add_i32(int32_t *place, int32_t value) {
+    const int32_t old = *place;
+    *place = (int32_t)((uint32_t)old + (uint32_t)value);
+    return old;
+}
+
 void histogram_shared(const void *arguments, int64_t first_block, int64_t last_block) {
     const struct histogram_shared_args *const args = arguments;
     const uint8_t *data = args->p0_data0;
@@ -52,7 +59,7 @@ void histogram_shared(const void *arguments, int64_t first_block, int64_t last_b
             for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
                 for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
                     for (int64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < data_len; i += gridDim.x * blockDim.x) {
-                        __atomic_fetch_add(&mine[data[i] >> 3], 1, __ATOMIC_RELAXED);
+                        plain_add_i32(&mine[data[i] >> 3], 1);
                     }
                 }
             }

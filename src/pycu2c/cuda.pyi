@@ -29,6 +29,45 @@ class _atomic:
     @staticmethod
     def add(array: Array[_E, Any, Any], index: _Index, value: _Number) -> _E:
         """Add ``value`` to ``array[index]`` in one step; return the old element."""
+    @staticmethod
+    def and_(array: Array[_E, Any, Any], index: _Index, value: _Number) -> _E:
+        """Keep the bits of ``array[index]`` that ``value`` has too, in one step; return the old element."""
+    @staticmethod
+    def cas(array: Array[_E, Any, Any], index: _Index, old: _Number, value: _Number) -> _E:
+        """Set ``array[index]`` to ``value`` if it is ``old``, in one step; return what it was."""
+    @staticmethod
+    def compare_and_swap(array: Array[_E, Any, Any], old: _Number, value: _Number) -> _E:
+        """Set the first element to ``value`` if it is ``old``, in one step; return what it was."""
+    @staticmethod
+    def dec(array: Array[_E, Any, Any], index: _Index, value: _Number) -> _E:
+        """Subtract 1 from ``array[index]``, or set it to ``value`` if it is 0 or greater than that, in one step; return the old element."""
+    @staticmethod
+    def exch(array: Array[_E, Any, Any], index: _Index, value: _Number) -> _E:
+        """Set ``array[index]`` to ``value`` in one step; return the old element."""
+    @staticmethod
+    def inc(array: Array[_E, Any, Any], index: _Index, value: _Number) -> _E:
+        """Add 1 to ``array[index]``, or set it to 0 from ``value`` on, in one step; return the old element."""
+    @staticmethod
+    def max(array: Array[_E, Any, Any], index: _Index, value: _Number) -> _E:
+        """Set ``array[index]`` to ``value`` if that is greater, in one step; return the old element."""
+    @staticmethod
+    def min(array: Array[_E, Any, Any], index: _Index, value: _Number) -> _E:
+        """Set ``array[index]`` to ``value`` if that is less, in one step; return the old element."""
+    @staticmethod
+    def nanmax(array: Array[_E, Any, Any], index: _Index, value: _Number) -> _E:
+        """Set ``array[index]`` to ``value`` if that is greater, or it is NaN, in one step; return the old element."""
+    @staticmethod
+    def nanmin(array: Array[_E, Any, Any], index: _Index, value: _Number) -> _E:
+        """Set ``array[index]`` to ``value`` if that is less, or it is NaN, in one step; return the old element."""
+    @staticmethod
+    def or_(array: Array[_E, Any, Any], index: _Index, value: _Number) -> _E:
+        """Set the bits of ``value`` in ``array[index]``, in one step; return the old element."""
+    @staticmethod
+    def sub(array: Array[_E, Any, Any], index: _Index, value: _Number) -> _E:
+        """Subtract ``value`` from ``array[index]`` in one step; return the old element."""
+    @staticmethod
+    def xor(array: Array[_E, Any, Any], index: _Index, value: _Number) -> _E:
+        """Flip the bits of ``value`` in ``array[index]``, in one step; return the old element."""
 
 atomic: _atomic
 

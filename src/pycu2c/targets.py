@@ -18,6 +18,7 @@ from pycu2c.passes.legalize import legalize
 from pycu2c.passes.linearize import linearize, linearize_blocks
 from pycu2c.passes.merge import merge
 from pycu2c.passes.narrow import narrow
+from pycu2c.passes.own_memory import own_shared_memory
 from pycu2c.passes.ranges import Facts
 from pycu2c.passes.thread_loops import place_threads
 
@@ -70,6 +71,7 @@ TARGETS: dict[str, Target] = {
             *_MEANING,
             ("linearize", _plain(linearize_blocks)),
             ("inline", _plain(inline_block_level)),
+            ("own_memory", _plain(own_shared_memory)),
             *_FORM,
             ("thread_loops", place_threads),
         ),

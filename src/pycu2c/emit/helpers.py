@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from string import Template
 
 from pycu2c.dtypes import BY_NAME, FLOAT32, INT16, DType
+from pycu2c.emit.atomic_helpers import NAMES as ATOMIC_HELPERS
+from pycu2c.emit.atomic_helpers import atomic_text
 from pycu2c.emit.complex_helpers import COMPLEX_HELPERS
 from pycu2c.emit.half_helpers import half_text
 from pycu2c.emit.math_helpers import MATH_HELPERS
@@ -30,7 +32,9 @@ def instantiate(name: str, dtype: DType, dialect_name: str) -> str:
     """The C text of helper ``name`` for a dtype, in ``cuda`` or ``c``; empty if none is needed."""
     helper = HELPERS[name]
     asm = (dialect_name, dtype) == ("cuda", INT16)
-    if dtype.is_complex:
+    if name in ATOMIC_HELPERS:
+        text = atomic_text(name, dtype, dialect_name)
+    elif dtype.is_complex:
         text = COMPLEX_HELPERS.get(name, "")
     elif asm and name == "neg":
         text = NEG_IN_32_BITS
@@ -199,20 +203,6 @@ MAXIMUM = _extreme(
 )
 
 
-ATOMIC_ADD = Helper(
-    floating="""
-// *place += value in one step; gives the old value.
-$q $T atomic_add_$t($T *place, $T value) {
-    $T old, sum;
-    __atomic_load(place, &old, __ATOMIC_RELAXED);
-    do {
-        sum = old + value;
-    } while (!__atomic_compare_exchange(place, &old, &sum, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
-    return old;
-}
-""",
-)
-
 CALLS = {"abs": ("neg",), "floordiv": ("neg",)}  # helpers that call others
 
 HELPERS: dict[str, Helper] = {
@@ -226,8 +216,8 @@ HELPERS: dict[str, Helper] = {
     "max": MAX,
     "minimum": MINIMUM,
     "maximum": MAXIMUM,
-    "atomic_add": ATOMIC_ADD,
     **MATH_HELPERS,
     **WARP_HELPERS,
+    **{name: Helper() for name in ATOMIC_HELPERS},
     **{name: Helper() for name in COMPLEX_HELPERS if name != "pow"},
 }

@@ -177,7 +177,22 @@ _IMPORTS = {
 _ELSEWHERE = {  # in numba, in CUDA C
     "prange": "range; cuda.grid(1) spreads work over threads",
     "__syncthreads": "cuda.syncthreads()",
-    "atomicAdd": "cuda.atomic.add(array, index, value)",
+    **{
+        f"atomic{name}": f"cuda.atomic.{ours}(array, index, value)"
+        for name, ours in {
+            "Add": "add",
+            "Sub": "sub",
+            "And": "and_",
+            "Or": "or_",
+            "Xor": "xor",
+            "Inc": "inc",
+            "Dec": "dec",
+            "Exch": "exch",
+            "Max": "max",
+            "Min": "min",
+        }.items()
+    },
+    "atomicCAS": "cuda.atomic.cas(array, index, old, value)",
     "null": "None",
     "NULL": "None",
     "nullptr": "None",

@@ -13,10 +13,10 @@ from pycu2c.frontend.operations import coerce, whole_number
 from pycu2c.frontend.sequence import kept
 from pycu2c.frontend.subscripts import element, writable
 from pycu2c.frontend.ufuncs import KEEPING, as_it_is, check_accepted, computed_in
-from pycu2c.frontend.views import array_type
+from pycu2c.frontend.views import ArrayValue, array_type
 from pycu2c.intrinsics.complex import complex_form
 from pycu2c.intrinsics.registry import Effect, Intrinsic
-from pycu2c.ir.construct import cast, scalar_type, truth
+from pycu2c.ir.construct import cast, integer, scalar_type, truth
 from pycu2c.ir.nodes import Apply, ElementOf, Expr, Member, Pack, View
 from pycu2c.source import Span
 from pycu2c.types import (
@@ -123,14 +123,17 @@ def _element_type(frame: Frame, row: Intrinsic, array: Value, node: ast.Call) ->
     fail(
         "argument-type",
         Label(frame.span(node), f"the first argument of {row.name} is an array"),
-        help=f"write {row.name}(array, index, value)",
+        help=f"write {row.name}({', '.join(name for name, _ in row.parameters)})",
     )
 
 
 def _place(row: Intrinsic, values: dict[str, Value]) -> Expr:
     kinds = {kind: name for name, kind in row.parameters}
-    array, index = values[kinds["array"]], values[kinds["index"]]
+    array = values[kinds["array"]]
     assert is_array(array)
+    index: Value = _first(array)
+    if "index" in kinds:
+        index = values[kinds["index"]]
     items: list[Value] = list(index.items) if isinstance(index, Items) else [index]
     span = index.span
     place = element(array, [number(item, "the index") for item in items], span)
@@ -138,6 +141,11 @@ def _place(row: Intrinsic, values: dict[str, Value]) -> Expr:
         writable(place, array.span)
         _check_shared_by_threads(row, place, array.span)
     return ElementOf(place.array, place.first, span, place.path)
+
+
+def _first(array: ArrayValue) -> Items:
+    """The index of the first element."""
+    return Items(tuple(integer(0, array.span) for _ in range(array_type(array).ndim)), array.span)
 
 
 def _check_shared_by_threads(row: Intrinsic, place: View, span: Span) -> None:

@@ -7,7 +7,7 @@ docstring feeds the docs; the body is what the reference interpreter runs.
 Kinds of parameters, as annotations:
 
 =========  ========================================================================
-``array``  an array; its element type is T. Always followed by ``index``
+``array``  an array; its element type is T. Followed by ``index``, or its first element is meant
 ``index``  an integer, or a tuple of one per axis
 ``T``      a number, converted to the common type T (the element type if there is an array)
 ``F``      a number that T makes floating: ints and Python floats count as ``float``

@@ -1,0 +1,25 @@
+"""CPU: atomics on shared memory are plain operations, since one OS thread runs a whole block."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pycu2c.intrinsics.atomic import OWN
+from pycu2c.ir.nodes import Apply, ElementOf, Expr, Module
+from pycu2c.ir.walk import map_expr, map_functions
+from pycu2c.types import Array, Space
+
+
+def own_shared_memory(module: Module) -> Module:
+    """``cuda.atomic.add(&bins[b], 1)`` of a shared array -> ``block.atomic.add(&bins[b], 1)``."""
+    return map_functions(module, lambda f: replace(f, body=map_expr(f.body, _owned)))
+
+
+def _owned(e: Expr) -> Expr:
+    if not isinstance(e, Apply) or e.intrinsic not in OWN:
+        return e
+    place = e.arguments[0]
+    assert isinstance(place, ElementOf)
+    kind = place.array.type
+    assert isinstance(kind, Array)
+    return replace(e, intrinsic=OWN[e.intrinsic]) if kind.space is Space.SHARED else e
