@@ -24,7 +24,7 @@ from typing import (
 from pycu2c.diagnostics import CompileError, Diagnostic, LaunchError
 from pycu2c.lazy import lazy_module
 from pycu2c.options import DEFAULT, BadOption, Options, check_names, options_from
-from pycu2c.runtime.configuration import Launch, extent, shared_size
+from pycu2c.runtime.configuration import Launch, extent, head_of, shared_size
 from pycu2c.signatures import (
     BadSignature,
     annotated_signature,
@@ -85,6 +85,8 @@ class Kernel(Generic[P]):
         self.grid = None if grid is None else extent(grid, "grid", self.name)
         self.block = None if block is None else extent(block, "block", self.name)
         self.shared_memory = shared_size(shared_memory, self.name)
+        self._head = head_of(self.grid, self.block, self.shared_memory)
+        self._configured: dict[object, Configured[P]] = {}
         problems = early.early_problems(self.source)
         if problems:
             raise CompileError(problems)
@@ -139,6 +141,12 @@ class Kernel(Generic[P]):
 
     def __getitem__(self, configuration: object) -> Configured[P]:
         """``k[grid, block]``, ``k[grid, block, stream]``, ``k[grid, block, stream, shared]``."""
+        try:
+            return self._configured[_key(configuration)]
+        except (KeyError, TypeError, ValueError):
+            return self._configure(configuration)
+
+    def _configure(self, configuration: object) -> Configured[P]:
         parts = configuration if isinstance(configuration, tuple) else (configuration,)
         if not 2 <= len(parts) <= 4:
             raise LaunchError(
@@ -149,26 +157,66 @@ class Kernel(Generic[P]):
         block = extent(parts[1], "block", self.name)
         stream = parts[2] if len(parts) > 2 else None
         shared = shared_size(parts[3], self.name) if len(parts) > 3 else self.shared_memory
-        return Configured(self, Launch(grid, block, stream, shared))
+        made = Configured(self, Launch(grid, block, stream, shared))
+        if len(parts) == 2:
+            self._keep(configuration, made)
+        return made
+
+    def _keep(self, configuration: object, made: Configured[P]) -> None:
+        try:
+            key = _key(configuration)
+            hash(key)
+        except TypeError:  # lists as extents
+            return
+        if len(self._configured) >= _MOST_CONFIGURED:
+            self._configured = {}
+        self._configured[key] = made
 
     def __call__(self, *arguments: P.args, **named: P.kwargs) -> None:
         """Launch with the grid and block of the decorator; a grid that it leaves out follows
         from the size of the data, where the kernel compares its place with that."""
-        values = self.launcher.values(arguments, named)
-        self.launcher.launch_on_data(self.grid, self.block, self.shared_memory, values)
+        launcher = self.launcher
+        signature = None if named else launcher.quick(self._head, arguments)
+        if signature is None:
+            values = launcher.values(arguments, named)
+            launcher.launch_on_data(self.grid, self.block, self.shared_memory, values)
+        else:
+            launcher.latest = signature
+
+
+_MOST_CONFIGURED = 256
+
+
+def _key(configuration: Any) -> object:
+    """What tells a grid and block from another: 4 and 4.0 are equal, and one is an error."""
+    grid, block = configuration
+    if type(configuration) is not tuple:
+        raise TypeError("a configuration is a tuple")
+    if type(grid) is type(block) is int:
+        return configuration
+    return grid, block, type(grid), type(block), _types_in(grid), _types_in(block)
+
+
+def _types_in(extent: object) -> object:
+    return tuple(map(type, extent)) if isinstance(extent, tuple) else None
 
 
 class Configured(Generic[P]):
     """A kernel with its grid and block; call it with the arguments."""
 
-    __slots__ = ("_kernel", "_launch")
+    __slots__ = ("_head", "_kernel", "_launch")
 
     def __init__(self, kernel: Kernel[P], launch: Launch) -> None:
         self._kernel, self._launch = kernel, launch
+        self._head = launch.head if launch.stream is None else b""
 
     def __call__(self, *arguments: P.args, **named: P.kwargs) -> None:
         launcher = self._kernel.launcher
-        launcher.launch(self._launch, launcher.values(arguments, named))
+        signature = None if named else launcher.quick(self._head, arguments)
+        if signature is None:
+            launcher.launch(self._launch, launcher.values(arguments, named))
+        else:
+            launcher.latest = signature
 
 
 class Device(Generic[P, R]):

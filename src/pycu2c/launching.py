@@ -28,10 +28,12 @@ from pycu2c.passes.grid_index import data_extent
 from pycu2c.runtime import driver
 from pycu2c.runtime.arguments import Argument, ArrayArgument
 from pycu2c.runtime.calling import parameters_of
-from pycu2c.runtime.configuration import Extent, Launch, extent
+from pycu2c.runtime.configuration import Extent, Launch, extent, head_of
 from pycu2c.runtime.fitting import fitted
 from pycu2c.runtime.given import Given, leaf_names, taken_apart
 from pycu2c.runtime.runner import Runner
+from pycu2c.runtime.shortcut import NUMBER, Axis, Place, Run, Seen, Shortcuts
+from pycu2c.runtime.shortcut_library import shortcuts
 from pycu2c.runtime.vector_views import seen_as_declared, vectors_declared
 from pycu2c.source import Source
 from pycu2c.specialization import Specialized, facts_for, generate_text, runner_for
@@ -53,8 +55,17 @@ class Typed:
     runners: dict[_Variant, Runner] = field(default_factory=dict)
 
 
+def _never(head: bytes, arguments: tuple[object, ...]) -> Signature | None:
+    """Before there are plans."""
+    return None
+
+
 class Launcher:
-    """What has been built and compiled of one kernel."""
+    """What has been built and compiled of one kernel.
+
+    ``quick(head, arguments)`` runs a launch like one before; it gives the signature, or None
+    where it did nothing, and ``launch`` is to be asked.
+    """
 
     def __init__(
         self,
@@ -75,6 +86,8 @@ class Launcher:
         self._vectors = vectors_declared(declared.parameters if declared else ())
         self.latest: Signature | None = None
         self._typed: dict[Signature, Typed] = {}
+        self.quick: Run = _never
+        self._shortcuts: Shortcuts | None = None
 
     def built(self, signature: Signature) -> Built:
         """The typed IR for a signature. Raises CompileError with every mistake."""
@@ -125,7 +138,7 @@ class Launcher:
 
     # ---- launching ----
 
-    def values(self, given: Sequence[object], named: Mapping[str, object]) -> Sequence[object]:
+    def values(self, given: tuple[object, ...], named: Mapping[str, object]) -> tuple[object, ...]:
         """What each parameter gets in a call. Raises LaunchError."""
         return self._parameters.values(given, named)
 
@@ -136,21 +149,36 @@ class Launcher:
         return taken_apart(values, self._names)
 
     def launch_on_data(
-        self, grid: Extent | None, block: Extent | None, shared: int, values: Sequence[object]
+        self, grid: Extent | None, block: Extent | None, shared: int, values: tuple[object, ...]
     ) -> None:
         """Launch where the grid, or all, follows from the data and the kernel."""
+        if self._ran(head_of(grid, block, shared), values):
+            return
         given = self.given(values)
         signature = self.signature(given)
         threads = block or self._without_block(signature)
         blocks = grid or self._grid_for(signature, given.leaves, block)
-        self._launch(Launch(blocks, threads, None, shared), given.leaves, signature)
+        lengths = () if grid or not block else self._lengths(signature)
+        launch = Launch(blocks, threads, None, shared)
+        self._launch(launch, _Taken(values, given.leaves, signature, lengths))
 
-    def launch(self, configuration: Launch, values: Sequence[object]) -> None:
+    def launch(self, configuration: Launch, values: tuple[object, ...]) -> None:
         """Check the arguments, compile if these types are new, and run."""
+        if configuration.stream is None and self._ran(configuration.head, values):
+            return
         given = self.given(values)
-        self._launch(configuration, given.leaves, self.signature(given))
+        self._launch(configuration, _Taken(values, given.leaves, self.signature(given)))
 
-    def _launch(self, launch: Launch, leaves: tuple[Argument, ...], signature: Signature) -> None:
+    def _ran(self, head: bytes, values: tuple[object, ...]) -> bool:
+        """Whether a launch was like one before, and has run."""
+        signature = self._shortcuts.run(head, values) if self._shortcuts else None
+        if signature is None:
+            return False
+        self.latest = signature
+        return True
+
+    def _launch(self, launch: Launch, taken: _Taken) -> None:
+        signature, leaves = taken.signature, taken.leaves
         typed = self._typed_for(signature)
         for position in typed.written:
             argument = leaves[position]
@@ -163,10 +191,29 @@ class Launcher:
         if variant not in typed.runners and len(typed.runners) >= _MOST_BLOCKS:
             variant = backend, ordinary, None
         runner = typed.runners.get(variant)
-        if runner is None:
-            runner = self._runner(typed.built, signature, variant)
-            typed.runners[variant] = runner
+        if runner is not None:
+            runner.run(launch, leaves)
+            return self._learn(launch, taken, typed, variant)
+        runner = self._runner(typed.built, signature, variant)
+        typed.runners[variant] = runner
         runner.run(launch, leaves)
+
+    def _learn(self, launch: Launch, taken: _Taken, typed: Typed, variant: _Variant) -> None:
+        """Let launches like this one, which is the second at least, take the short way."""
+        direct = typed.runners[variant].direct
+        _, ordinary, block = variant
+        if direct is None or not ordinary or launch.stream is not None or self._vectors:
+            return
+        table = self._shortcuts or shortcuts()
+        if table is None:
+            return
+        types = taken.signature.parameters
+        seen = Seen(taken.values, types, taken.leaves, typed.written, typed.ints)
+        place = Place(block, launch.shared_bytes, taken.lengths)
+        table.learn(seen, place, direct, taken.signature)
+        self._shortcuts = table
+        if self._parameters.plain:
+            self.quick = table.run
 
     def _runner(self, built: Built, signature: Signature, variant: _Variant) -> Runner:
         names = leaf_names(self._names, signature)
@@ -211,22 +258,35 @@ class Launcher:
     ) -> Extent:
         if block is None:
             return (1, 1, 1)
-        lengths = data_extent(self.built(signature).module.kernel)
-        if lengths is None:
+        lengths = self._lengths(signature)
+        if not lengths:
             raise LaunchError(
                 f"{self.name} has no grid, and does not compare cuda.grid(…) with one length "
                 f"per axis, from which it would follow: call {self.name}[grid, block](…)"
             )
         counts = []
-        for length, threads in zip(lengths, block):
-            argument = leaves[length.argument]
-            if isinstance(argument, ArrayArgument):
-                assert length.axis is not None
-                wanted = argument.shape[length.axis]
-            else:
-                wanted = int(argument)
+        for (leaf, axis), threads in zip(lengths, block):
+            argument = leaves[leaf]
+            array = argument if isinstance(argument, ArrayArgument) else None
+            wanted = _whole(argument) if array is None else array.shape[axis]
             counts.append(max(1, -(-wanted // threads)))
         return extent(tuple(counts), "grid", self.name)
+
+    def _lengths(self, signature: Signature) -> tuple[Axis, ...]:
+        """What the grid follows from; nothing if the kernel does not make that plain."""
+        found = data_extent(self.built(signature).module.kernel) or ()
+        return tuple((n.argument, NUMBER if n.axis is None else n.axis) for n in found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """A launch's arguments, the numbers and arrays in them, and their types. ``lengths``: what
+    the grid followed from, where the launch left it open."""
+
+    values: tuple[object, ...]
+    leaves: tuple[Argument, ...]
+    signature: Signature
+    lengths: tuple[Axis, ...] = ()
 
 
 def _reach(array: ArrayArgument) -> int:

@@ -21,7 +21,7 @@ from pycu2c.runtime.given import put_together
 from pycu2c.runtime.printing import DeviceLog, HostLog, Log, PrintingRunner
 from pycu2c.runtime.reference import ReferenceKernel
 from pycu2c.runtime.reference_variants import inferred_from
-from pycu2c.runtime.runner import Runner
+from pycu2c.runtime.runner import Direct, Runner
 from pycu2c.runtime.transfers import staged
 from pycu2c.source import Source
 from pycu2c.targets import TARGETS
@@ -64,6 +64,10 @@ class CpuRunner:
     layout: Layout
     kernel: CpuKernel
 
+    @property
+    def direct(self) -> Direct:
+        return Direct(self.layout, *self.kernel.addresses, self.kernel.finished)
+
     def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
         addresses = []
         for position, argument in enumerate(arguments):
@@ -86,6 +90,10 @@ class CudaRunner:
     layout: Layout
     kernel: CudaKernel
 
+    @property
+    def direct(self) -> Direct | None:
+        return None
+
     def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
         stream = 0 if launch.stream is None else driver.stream_of(launch.stream)
         with staged(arguments, self.generated.written, stream, self.name) as addresses:
@@ -97,6 +105,10 @@ class CudaRunner:
 class ReferenceRunner:
     kernel: ReferenceKernel
     types: tuple[ParameterType, ...]
+
+    @property
+    def direct(self) -> Direct | None:
+        return None
 
     def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
         owners = iter([a.owner if isinstance(a, ArrayArgument) else a for a in arguments])

@@ -6,7 +6,7 @@ Knows nothing of what the values are.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from inspect import Parameter
 from types import FunctionType
@@ -28,10 +28,15 @@ class Parameters:
     rest: str | None
     defaults: Mapping[str, object]
 
-    def values(self, given: Sequence[object], named: Mapping[str, object]) -> tuple[object, ...]:
+    @property
+    def plain(self) -> bool:
+        """Whether as many arguments as there are names, in order, are their values."""
+        return self.positional == len(self.names)
+
+    def values(self, given: tuple[object, ...], named: Mapping[str, object]) -> tuple[object, ...]:
         """A value for each parameter, in the order of ``names``. Raises LaunchError."""
-        if not named and len(given) == len(self.names) == self.positional:
-            return tuple(given)
+        if not named and self.plain and len(given) == len(self.names):
+            return given
         by_name = dict(zip(self.names[: self.positional], given))
         if self.rest is not None:
             by_name[self.rest] = tuple(given[self.positional :])

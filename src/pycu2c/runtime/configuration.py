@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+import struct
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -14,6 +15,8 @@ Extent: TypeAlias = tuple[int, int, int]
 _MOST: dict[str, Extent] = {"grid": (2**31 - 1, 65535, 65535), "block": (1024, 1024, 64)}
 _MOST_THREADS = 1024
 
+HEAD = struct.Struct("@6iq")  # of what a kernel on the CPU is passed: grid, block, shared bytes
+
 
 @dataclass(frozen=True, slots=True)
 class Launch:
@@ -23,6 +26,19 @@ class Launch:
     block: Extent
     stream: object
     shared_bytes: int
+
+    @property
+    def head(self) -> bytes:
+        """What is packed before the parameters."""
+        return head_of(self.grid, self.block, self.shared_bytes)
+
+
+def head_of(grid: Extent | None, block: Extent | None, shared_bytes: int) -> bytes:
+    """The head of a launch; zeros for what is to follow from the data."""
+    return HEAD.pack(*(grid or _OPEN), *(block or _OPEN), shared_bytes)
+
+
+_OPEN = (0, 0, 0)
 
 
 def extent(given: object, what: str, kernel: str) -> Extent:

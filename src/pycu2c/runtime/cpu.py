@@ -10,17 +10,13 @@ from __future__ import annotations
 import functools
 import importlib
 import os
-import struct
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from pycu2c.diagnostics import LaunchError
+from pycu2c.runtime.configuration import HEAD, Extent
 from pycu2c.toolchain import cache, cc
 from pycu2c.toolchain.binary import Binary
-
-HEAD = struct.Struct("@6iq")  # gridDim, blockDim, shared_bytes
-
-Extent: TypeAlias = tuple[int, int, int]
 
 _BODY = "void(*)(const void *, int64_t, int64_t)"
 
@@ -39,7 +35,19 @@ class CpuKernel:
     def launch(self, grid: Extent, block: Extent, shared_bytes: int, packed: bytes) -> None:
         """Run every block and return when all are done. Other Python threads run meanwhile."""
         head = HEAD.pack(*grid, *block, shared_bytes)
-        self._parallel(self._body, head + packed, grid[0] * grid[1] * grid[2])
+        blocks = grid[0] * grid[1] * grid[2]
+        self.finished(self._parallel(self._body, head + packed, blocks))
+
+    def finished(self, code: int) -> None:
+        """Raise what the code of a run means; 0 is that all is done."""
+        assert code == 0, f"the pool gives no code {code}"
+
+    @property
+    def addresses(self) -> tuple[int, int]:
+        """Of the function that starts a run, and of the kernel, which is its first argument."""
+        _, ffi = _backend()
+        start, body = (int(ffi.cast("intptr_t", f)) for f in (self._parallel, self._body))
+        return start, body
 
     def words(self, name: str) -> Any:
         """A variable of the generated text, as words of 64 bits that can be read and set."""

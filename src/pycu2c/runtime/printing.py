@@ -25,7 +25,7 @@ from pycu2c.runtime.configuration import Launch
 from pycu2c.runtime.cpu import CpuKernel
 from pycu2c.runtime.cuda import CudaKernel
 from pycu2c.runtime.given import put_together
-from pycu2c.runtime.runner import Runner
+from pycu2c.runtime.runner import Direct, Runner
 from pycu2c.types import Scalar
 from pycu2c.values import as_vector
 
@@ -98,6 +98,10 @@ class PrintingRunner:
         self._inner, self._log, self._texts, self._name = inner, log, texts, name
         # kernels of the same text may be one library: one log, whoever has loaded it
         self._lock = _LOCKS.setdefault(log.address, threading.Lock())
+
+    @property
+    def direct(self) -> Direct | None:
+        return None
 
     def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
         stream = driver.stream_of(launch.stream)

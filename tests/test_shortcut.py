@@ -1,0 +1,586 @@
+"""Launches like one before: the short way gives what the ordinary one gives, errors included."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import pycu2c
+from pycu2c import cuda, dtypes
+from pycu2c.diagnostics import LaunchError
+from pycu2c.kernel import Kernel
+from pycu2c.passes.facts import BLOCKS32_LIMIT, INDEX32_LIMIT
+from pycu2c.runtime import shortcut_library
+from pycu2c.runtime.arguments import layout_of
+from pycu2c.runtime.runner import Direct
+from pycu2c.runtime.shortcut import Place, Seen
+from pycu2c.toolchain import cc
+from pycu2c.types import Scalar, Signature
+from pycu2c.values import scalar_of
+
+
+def fresh(function: Callable[..., None], **options: Any) -> Kernel[...]:
+    return Kernel(function, backend="cpu", **options)  # type: ignore[arg-type]
+
+
+def learnt(k: Kernel[...], *arguments: object, grid: Any = 1, block: Any = 4) -> None:
+    """After this, launches like it take the short way."""
+    k[grid, block](*arguments)
+    k[grid, block](*arguments)
+    assert is_quick(k, *arguments, grid=grid, block=block), "there is no plan for this"
+
+
+def is_quick(k: Kernel[...], *arguments: object, grid: Any = 1, block: Any = 4) -> bool:
+    """Whether a launch takes the short way. It runs if it does."""
+    table = k.launcher._shortcuts
+    assert table is not None
+    return table.run(k[grid, block]._head, arguments) is not None
+
+
+def scale(out, a, x):
+    i = cuda.grid(1)
+    if i < a.size:
+        out[i] = a[i] * x + 1
+
+
+def total(out, a):
+    i = cuda.grid(1)
+    if i == 0:
+        out[0] = 0
+        for j in range(a.shape[0]):
+            out[0] += a[j]
+
+
+def total2(out, a):
+    i = cuda.grid(1)
+    if i == 0:
+        out[0] = 0
+        for j in range(a.shape[0]):
+            for m in range(a.shape[1]):
+                out[0] += (j + 2 * m + 1) * a[j, m]
+
+
+def keep(out, x):
+    out[0] = x
+
+
+# ---- the C and its trial -------------------------------------------------------------------
+
+TEXT = Path(shortcut_library.__file__).with_name("shortcut.c").read_text(encoding="utf-8")
+
+
+def test_the_c_is_usable_here_and_without_warnings() -> None:
+    assert shortcut_library.shortcuts() is not None
+    assert cc.check_warnings(TEXT) == ""
+
+
+def test_the_limits_are_those_of_the_compiler() -> None:
+    assert INDEX32_LIMIT == 1 << 30
+    assert BLOCKS32_LIMIT == 1 << 22
+    assert "INDEX_LIMIT ((int64_t)1 << 30)" in TEXT
+    assert "BLOCKS_LIMIT ((int64_t)1 << 22)" in TEXT
+
+
+def test_a_wrong_layout_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As of a numpy that keeps the shape elsewhere."""
+    swapped = TEXT.replace("*shape, *strides;", "*strides, *shape;")
+    assert swapped != TEXT
+    library = ctypes.PyDLL(str(cc.compile(swapped, "pycu2c_shortcut").path))
+    assert not shortcut_library._is_right(library)
+
+
+@pytest.mark.parametrize("numpy_version", ["1.26.4", "3.0.0"])
+def test_another_numpy_is_not_asked(monkeypatch: pytest.MonkeyPatch, numpy_version: str) -> None:
+    monkeypatch.setattr(np, "__version__", numpy_version)
+    assert not shortcut_library._is_known_python()
+
+
+def test_without_the_c_everything_is_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shortcut_library, "_library", lambda: None)
+    k, out = fresh(scale), np.zeros(4)
+    for x in (1, 2, 3):
+        k[1, 4](out, np.ones(4), x)
+        assert out.tolist() == [x + 1] * 4
+    assert k.launcher._shortcuts is None
+
+
+# ---- what goes the short way ---------------------------------------------------------------
+
+
+def test_arrays_and_numbers() -> None:
+    k, out, a = fresh(scale), np.zeros(4), np.arange(4.0)
+    learnt(k, out, a, 2)
+    for n, x in ((4, 3), (2, -5), (3, 0)):
+        assert is_quick(k, out, a[:n], x)
+        assert out[:n].tolist() == (a[:n] * x + 1).tolist()
+    assert is_quick(k, out, a, 7, grid=5)  # grids are as they come
+    assert is_quick(k, out, a, 7, grid=(2, 3))
+
+
+def test_strided_arrays() -> None:
+    k, out, a = fresh(total2), np.zeros(1), np.arange(42.0).reshape(6, 7)
+    learnt(k, out, a[:, 1:5])
+    weights = lambda v: np.add.outer(np.arange(v.shape[0]), 2 * np.arange(v.shape[1])) + 1  # noqa: E731
+    for view in (a[:, 1:5], a[::-1, ::-2], a.T, a[::2], a[:, :1], a[1:2, ::3], a[:1, 2:4]):
+        expected = (weights(view) * view).sum()
+        out[0] = -1
+        assert is_quick(k, out, view) == (not view.flags.c_contiguous)
+        k[1, 4](out, view)
+        assert out[0] == expected
+
+
+@pytest.mark.parametrize("row", [r for r in dtypes.DTYPES if r is not dtypes.BFLOAT16], ids=str)
+def test_numbers_of_numpy(row: dtypes.DType) -> None:
+    k, out = fresh(keep), np.zeros(1, row.numpy)
+    learnt(k, out, row.numpy.type(1), block=1)
+    for x in (row.numpy.type(0), row.numpy.type(1), np.array(100).astype(row.numpy)[()]):
+        assert is_quick(k, out, x, block=1)
+        assert out[0] == x
+
+
+@pytest.mark.parametrize("x", [True, 5, -(2**30) + 1, 2.5, 1e300, float("nan"), 1 - 2j])
+def test_numbers_of_python(x: complex) -> None:
+    k, out = fresh(keep), np.zeros(1, np.complex128)
+    learnt(k, out, type(x)(1), block=1)
+    assert is_quick(k, out, x, block=1)
+    np.testing.assert_array_equal(out, np.array([x], np.complex128))
+
+
+def test_declared_types() -> None:
+    k, out = fresh(keep, signature="void(float64[:], float32)"), np.zeros(1)
+    learnt(k, out, 1.5, block=1)
+    learnt(k, out, 1, block=1)  # a whole number becomes a float
+    assert is_quick(k, out, 0.1, block=1)
+    assert out[0] == np.float32(0.1)
+    assert is_quick(k, out, 2**24 + 1, block=1)
+    assert out[0] == np.float32(2**24 + 1)
+    assert not is_quick(k, out, 1e39, block=1)
+    with pytest.raises(LaunchError, match="is declared `float32`, given 1e\\+39"):
+        k[1, 1](out, 1e39)
+
+
+@pytest.mark.parametrize("name", ["int8", "uint8", "int16", "uint16", "int32", "uint32"])
+def test_the_bounds_of_declared_integers(name: str) -> None:
+    k, out = fresh(keep, signature=f"void(int64[:], {name})"), np.zeros(1, np.int64)
+    learnt(k, out, 1, block=1)
+    info = np.iinfo(name)
+    for x in (int(info.min), int(info.max)):
+        assert is_quick(k, out, x, block=1)
+        assert out[0] == x
+    for x in (info.min - 1, info.max + 1, 2**64, -(2**70)):
+        assert not is_quick(k, out, x, block=1)
+        with pytest.raises(LaunchError, match="is declared"):
+            k[1, 1](out, x)
+
+
+class Pair(NamedTuple):
+    a: Any
+    x: Any
+
+
+def of_pair(out, p):
+    i = cuda.grid(1)
+    if i < p.a.size:
+        out[i] = p.a[i] * p.x
+
+
+def of_rest(out, *rest):
+    out[0] = 0
+    for r in rest:
+        out[0] += r
+
+
+def test_tuples_and_the_rest() -> None:
+    k, out = fresh(of_pair), np.zeros(3)
+    learnt(k, out, Pair(np.ones(3), 2))
+    assert is_quick(k, out, Pair(np.arange(3.0), 5))
+    assert out.tolist() == [0, 5, 10]
+    assert not is_quick(k, out, (np.arange(3.0), 5))  # a plain tuple has no names
+    rest = fresh(of_rest)
+    for _ in range(3):
+        rest[1, 1](out, 1, 2)
+    assert out[0] == 3
+    rest[1, 1](out, 4)
+    assert out[0] == 4
+    with pytest.raises(pycu2c.CompileError):
+        rest[1, 1](out, (1, 2))  # one argument, which is a tuple; not two numbers
+
+
+def chosen(out, mask=None, how="one", *, scale=1):
+    i = cuda.grid(1)
+    out[i] = (1 if mask is None else mask[i]) * scale + (10 if how == "two" else 0)
+
+
+def test_names_defaults_and_constants() -> None:
+    k, out = fresh(chosen), np.zeros(4)
+    mask = np.arange(4)
+    for _ in range(3):
+        k[1, 4](out)
+        assert out.tolist() == [1] * 4
+        k[1, 4](out, mask)
+        assert out.tolist() == [0, 1, 2, 3]
+        k[1, 4](out, how="two", mask=mask, scale=3)
+        assert out.tolist() == [10, 13, 16, 19]
+        k[1, 4](how="".join(("t", "wo")), out=out)  # another object that says the same
+        assert out.tolist() == [11] * 4
+        with pytest.raises(LaunchError, match="given twice"):
+            k[1, 4](out, out=out)
+        with pytest.raises(LaunchError, match="takes 1 to 4 arguments"):
+            k[1, 4]()
+    assert is_quick(k, out, None, "one", 7)
+    assert out.tolist() == [7] * 4
+
+
+def test_a_grid_from_the_data() -> None:
+    k = Kernel(scale, backend="cpu", block=4)
+    for n in (5, 9, 1, 4, 1000):
+        out, a = np.zeros(n), np.arange(float(n))
+        for _ in range(3):
+            out[:] = 0
+            k(out, a, 3)
+            assert out.tolist() == (a * 3 + 1).tolist()
+    table = k.launcher._shortcuts
+    assert table is not None
+    assert table.run(k._head, (out, a, 3)) is not None
+    assert table.run(k._head, (out, np.zeros(0), 3)) is None
+
+
+def numbered(n, out):
+    i = cuda.grid(1)
+    if i < n:
+        out[i] = i
+
+
+def test_a_grid_from_a_number() -> None:
+    k, out = Kernel(numbered, backend="cpu", block=8), np.zeros(100, np.int64)
+    for n in (3, 30, 100, -5, 0, 8):
+        out[:] = -1
+        k(n, out)
+        assert out.tolist() == [i if i < n else -1 for i in range(100)]
+
+
+def test_the_grid_and_block_of_the_decorator() -> None:
+    k, out = Kernel(scale, backend="cpu", grid=2, block=4), np.zeros(7)
+    for x in range(4):
+        k(out, np.ones(7), x)
+        assert out.tolist() == [x + 1] * 7
+
+
+@pytest.mark.parametrize("name", ["matrix", "memmap", "recarray"])
+def test_kinds_of_arrays(name: str, tmp_path: Path) -> None:
+    k, out = fresh(total2 if name == "matrix" else total), np.zeros(1)
+    array: Any = {
+        "matrix": lambda: np.array([[1.0, 2.0], [3.0, 4.0]]).view(np.matrix),
+        "memmap": lambda: np.memmap(tmp_path / "file", np.float64, "w+", shape=(3,)),
+        "recarray": lambda: np.rec.array([(1.0, 2)], dtype=[("x", "f8"), ("n", "i8")]).x,
+    }[name]()
+    for _ in range(3):
+        k[1, 1](out, array)
+        assert out[0] == (29 if name == "matrix" else array.sum())
+    assert is_quick(k, out, array, block=1)
+    del array
+
+
+class Odd(np.ndarray[Any, Any]):
+    """A subclass that says something else of itself."""
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:  # type: ignore[override]
+        return np.arange(3.0).__array_interface__
+
+
+def test_subclasses_that_say_something_else_go_the_ordinary_way() -> None:
+    k, out = fresh(total), np.zeros(1)
+    for _ in range(3):
+        k[1, 1](out, np.zeros(3).view(Odd))
+    assert k.launcher._shortcuts is None or not is_quick(k, out, np.zeros(3).view(Odd), block=1)
+
+
+# ---- what differs goes the ordinary way ----------------------------------------------------
+
+
+def test_read_only_arrays() -> None:
+    k, out, a = fresh(scale), np.zeros(4), np.ones(4)
+    learnt(k, out, a, 1)
+    frozen = np.zeros(4)
+    frozen.flags.writeable = False
+    assert is_quick(k, out, frozen, 1)  # it is only read
+    assert not is_quick(k, frozen, a, 1)
+    with pytest.raises(LaunchError, match=r"argument 1 \(out\) is written, and it is read-only"):
+        k[1, 4](frozen, a, 1)
+    out.flags.writeable = False
+    with pytest.raises(LaunchError, match="read-only"):
+        k[1, 4](out, a, 1)
+
+
+def test_arrays_that_change_in_place() -> None:
+    k, out, a = fresh(total), np.zeros(1), np.arange(6.0)
+    learnt(k, out, a)
+    a.shape = (2, 3)
+    assert not is_quick(k, out, a)
+    with pytest.raises(pycu2c.CompileError):
+        k[1, 4](out, a)
+    a.shape = (6,)
+    a.dtype = np.int64  # type: ignore[misc]
+    assert not is_quick(k, out, a)
+    a.dtype = np.float64  # type: ignore[misc]
+    a.resize(3, refcheck=False)
+    assert is_quick(k, out, a)
+    assert out[0] == 3
+    a.resize(0, refcheck=False)
+    assert not is_quick(k, out, a)
+    k[1, 4](out, a)
+    assert out[0] == 0
+
+
+def unaligned() -> Any:
+    return np.frombuffer(bytearray(33), np.uint8)[1:].view(np.float64)
+
+
+def odd_strides() -> Any:
+    return np.lib.stride_tricks.as_strided(np.zeros(9), (3,), (12,))
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        unaligned(),
+        odd_strides(),
+        np.zeros(3).astype(">f8"),
+        np.ma.MaskedArray(np.zeros(3), mask=[0, 1, 0]),
+        np.array(1.0),
+        [1.0, 2.0],
+        object(),
+    ],
+    ids=lambda a: type(a).__name__,
+)
+def test_what_is_refused_is_refused_in_the_same_words(array: Any) -> None:
+    k, out = fresh(total), np.zeros(1)
+    learnt(k, out, np.zeros(3))
+    learnt(k, out, np.zeros(6)[::2])
+    with pytest.raises(LaunchError) as before:
+        fresh(total)[1, 4](out, array)
+    with pytest.raises(LaunchError) as after:
+        k[1, 4](out, array)
+    assert str(after.value) == str(before.value)
+
+
+def test_large_arrays_and_numbers_have_code_of_their_own() -> None:
+    k, out = fresh(total), np.zeros(1)
+    learnt(k, out, np.zeros(6)[::2])
+    large = np.lib.stride_tricks.as_strided(np.zeros(1), (INDEX32_LIMIT,), (0,))
+    assert not is_quick(k, out, large)
+    assert not is_quick(k, out, np.lib.stride_tricks.as_strided(np.zeros(1), (2,), (8 << 30,)))
+    x = fresh(keep)
+    learnt(x, out, 5, block=1)
+    for number in (INDEX32_LIMIT, -INDEX32_LIMIT, 2**62, -(2**63)):
+        assert not is_quick(x, out, number, block=1)
+        x[1, 1](out, number)
+        assert out[0] == number
+    with pytest.raises(LaunchError, match="cannot hold"):
+        x[1, 1](out, 2**63)
+
+
+def test_grids_and_blocks() -> None:
+    k, out, a = fresh(scale), np.zeros(4), np.ones(4)
+    learnt(k, out, a, 1)
+    assert not is_quick(k, out, a, 1, block=8)  # compiled for blocks of 4
+    assert not is_quick(k, out, a, 1, grid=INDEX32_LIMIT // 4)
+    assert not is_quick(k, out, a, 1, grid=BLOCKS32_LIMIT + 1)
+    assert k.launcher._shortcuts is not None
+    assert k.launcher._shortcuts.run(k[1, 4, None, 64]._head, (out, a, 1)) is None
+    for wrong in ((1.0, 4), (1, 4.0), ("1", 4), ((1.0,), 4), (0, 4), (1, 2048)):
+        with pytest.raises(LaunchError):
+            k[wrong]
+    assert k[1, 4] is k[1, 4]
+    assert k[np.int64(1), 4]._launch == k[1, 4]._launch
+    assert k[(1, 1), (4, 1)]._launch == k[[1, 1], [4, 1]]._launch
+    assert k[(1, 1), 4] is k[(1, 1), 4]
+    with pytest.raises(LaunchError, match="whole numbers"):
+        k[(1.0, 1), 4]
+    with pytest.raises(LaunchError, match="write scale"):
+        k[np.array([1, 4])]
+
+
+def test_the_latest_signature_is_that_of_the_last_launch() -> None:
+    k, out = fresh(keep), np.zeros(1)
+    learnt(k, out, 1, block=1)
+    learnt(k, out, 1.0, block=1)
+    for x, name in ((1, "int"), (1.0, "float"), (2, "int")):
+        k[1, 1](out, x)
+        assert str(k.launcher.latest) == f"(float64[::1], {name})"
+
+
+FACTOR = 2
+
+
+def by_global(out):
+    out[cuda.grid(1)] = FACTOR
+
+
+def test_recompile_forgets_plans() -> None:
+    global FACTOR
+    k, out = fresh(by_global), np.zeros(4)
+    learnt(k, out)
+    configured = k[1, 4]
+    FACTOR = 3
+    configured(out)
+    assert out[0] == 2
+    k.recompile()
+    configured(out)
+    assert out[0] == 3
+    FACTOR = 2
+
+
+# ---- random calls: as without plans --------------------------------------------------------
+
+
+def arrays(n: int) -> st.SearchStrategy[np.ndarray[Any, Any]]:
+    dtypes_ = st.sampled_from(["f4", "f8", "i4", ">f4", "c8"])
+    return st.builds(_array, st.just(n), dtypes_, st.sampled_from([1, 2, -1]), st.booleans())
+
+
+NUMBERS = st.one_of(
+    st.integers(-(2**65), 2**65),
+    st.integers(-3, 3),
+    st.floats(width=32),
+    st.booleans(),
+    st.sampled_from([np.int8(3), np.float32(2.5), np.uint64(2**63), np.bool_(True), None, "x"]),
+)
+
+
+def _array(n: int, dtype: str, step: int, frozen: bool) -> np.ndarray[Any, Any]:
+    array = np.arange(n * abs(step), dtype=dtype)[::step]
+    assert array.size == n  # kernels do not ask
+    array.flags.writeable = not frozen
+    return array
+
+
+CALLS = st.integers(0, 5).flatmap(lambda n: st.tuples(arrays(n), arrays(n), NUMBERS))
+
+
+def outcome(k: Kernel[...], arguments: list[Any]) -> object:
+    """What a call leaves in its first argument, or the first line of its error."""
+    given = [a.copy() if i == 0 and a.flags.writeable else a for i, a in enumerate(arguments)]
+    try:
+        k[1, 8](*given)
+    except (LaunchError, pycu2c.CompileError) as error:
+        return str(error)
+    return given[0].tobytes()
+
+
+PLANNED, PLAIN = fresh(scale), fresh(scale)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(CALLS, min_size=1, max_size=4))
+def test_random_calls(calls: list[tuple[Any, Any, Any]]) -> None:
+    for call in calls * 3:
+        PLAIN.launcher._shortcuts, PLAIN.launcher.quick = None, lambda head, arguments: None
+        assert outcome(PLANNED, list(call)) == outcome(PLAIN, list(call))
+
+
+# ---- threads, references, codes ------------------------------------------------------------
+
+
+def spin(out, n):
+    x = out[0]
+    for _ in range(n):
+        x = x * 1.0000001 + 1e-9
+    out[0] = x
+
+
+def test_other_threads_run_meanwhile() -> None:
+    k, out = fresh(spin), np.ones(1)
+    learnt(k, out, 10, block=1)
+    ticks, done = [], threading.Event()
+
+    def tick() -> None:
+        while not done.wait(0.001):
+            ticks.append(1)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    assert is_quick(k, out, 30_000_000, block=1)
+    during = len(ticks)
+    done.set()
+    thread.join()
+    assert during > 5
+
+
+def test_many_threads_at_once() -> None:
+    k = fresh(scale)
+    learnt(k, np.zeros(4), np.ones(4), 1)
+    wrong: list[object] = []
+
+    def launch(x: int) -> None:
+        out, a = np.zeros(4, np.float32 if x % 3 else np.float64), np.arange(4.0)
+        for _ in range(200):
+            k[1, 4](out, a, x)
+            if out.tolist() != (a * x + 1).tolist():
+                wrong.append(out)
+
+    threads = [threading.Thread(target=launch, args=(x,)) for x in range(16)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert wrong == []
+
+
+def test_no_reference_is_lost_or_kept() -> None:
+    k, out, a = fresh(of_pair), np.zeros(3), np.ones(3)
+    pair = Pair(a, 2)
+    learnt(k, out, pair)
+    watched = [out, a, pair, a.dtype, k.launcher.latest]
+    before = [sys.getrefcount(w) for w in watched]
+    for _ in range(1000):
+        k[1, 4](out, pair)
+        assert not is_quick(k, out, (a, 2))
+    assert [sys.getrefcount(w) for w in watched] == before
+
+
+def test_a_code_is_told_to_who_knows_it() -> None:
+    started: list[int] = []
+
+    @ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
+    def start(body: int, packed: int, blocks: int) -> int:
+        started.append(blocks)
+        return 7
+
+    def finished(code: int) -> None:
+        raise LaunchError(f"code {code}")
+
+    address = ctypes.cast(start, ctypes.c_void_p).value or 0
+    table = shortcut_library.shortcuts()
+    kind = scalar_of(1)
+    assert table is not None
+    assert isinstance(kind, Scalar)
+    seen = Seen((1,), (kind,), (1,), (), ())
+    signature = Signature((kind,))
+    direct = Direct(layout_of([]), address, 0, finished)
+    assert table.learn(seen, Place(None, 0), direct, signature)
+    with pytest.raises(LaunchError, match="code 7"):
+        table.run(k_head(6), (1,))
+    assert started == [6]
+
+
+def k_head(grid: int) -> bytes:
+    return fresh(keep)[grid, 1]._head
+
+
+def test_at_most_so_many_plans() -> None:
+    k, out = fresh(chosen), np.zeros(4)
+    for n in range(40):
+        for _ in range(3):
+            k[1, 4](out, None, f"text {n}")
+            assert out.tolist() == [1] * 4
