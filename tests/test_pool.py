@@ -2,66 +2,25 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import struct
 import subprocess
 import sys
-import textwrap
 import threading
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from pycu2c.diagnostics import LaunchError
+from pool_kernels import HERE, HITS, hits_kernel, launch, run_script
 from pycu2c.runtime import cpu
 from pycu2c.toolchain import cache, cc
 from pycu2c.toolchain.binary import Binary
 
-HERE = Path(__file__).parent
-POOL = Path(cpu.__file__).with_name("pool.c")
-
-HITS = """\
-#include <stdint.h>
-struct args {
-    int32_t grid[3], block[3];
-    int64_t shared;
-    int64_t *hits;
-    int64_t n;
-};
-
-/* Each block adds what it was told to an element of its own, many times over if n says so. */
-void hits(const void *pointer, int64_t first, int64_t last) {
-    const struct args *k = pointer;
-    for (int64_t b = first; b < last; b++)
-        for (volatile int64_t i = 0; i < k->n; i++)
-            k->hits[b] += 1 + (k->block[0] - 1) + (k->shared - 8) + (k->grid[2] - 1);
-}
-"""
-
 
 @pytest.fixture(scope="module")
 def kernel() -> cpu.CpuKernel:
-    return cpu.CpuKernel(cc.compile(HITS, "hits"))
-
-
-def launch(kernel: cpu.CpuKernel, count: int, repeats: int = 1) -> np.ndarray:
-    hits = np.zeros(count, np.int64)
-    packed = struct.pack("@Pq", hits.ctypes.data, repeats)
-    kernel.launch((count, 1, 1), (1, 1, 1), 8, packed)
-    return hits
-
-
-def run_script(text: str, **environment: str) -> str:
-    """In a process of its own: threads, forks and sizes stay there."""
-    prelude = f"import sys; sys.path.insert(0, {str(HERE)!r})\nfrom test_pool import *\n"
-    words = [sys.executable, "-W", "error", "-c", prelude + textwrap.dedent(text)]
-    ran = subprocess.run(
-        words, env={**os.environ, **environment}, capture_output=True, text=True, timeout=120
-    )
-    assert ran.returncode == 0, ran.stderr
-    return ran.stdout.strip()
+    return hits_kernel()
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 5, 31, 32, 33, 1000, 100_003])
@@ -159,7 +118,7 @@ def test_a_forked_child_runs_kernels() -> None:
     text = """
     import warnings
     warnings.filterwarnings("ignore", category=DeprecationWarning)  # fork beside threads
-    kernel = cpu.CpuKernel(cc.compile(HITS, "hits"))
+    kernel = hits_kernel()
     def work():
         return all((launch(kernel, count, 50) == 50).all() for count in (1, 8, 5000) * 5)
     def in_child(depth):
@@ -188,26 +147,12 @@ def test_a_forked_child_runs_kernels() -> None:
 )
 def test_a_process_ends_at_once_with_sleeping_workers(exit_with: str) -> None:
     text = f"""
-    kernel = cpu.CpuKernel(cc.compile(HITS, "hits"))
+    kernel = hits_kernel()
     launch(kernel, 5000, 100)
     print("done", flush=True)
     {exit_with}
     """
     assert run_script(text, PYCU2C_THREADS="4") == "done"
-
-
-def test_the_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PYCU2C_THREADS", "3")
-    assert cpu.thread_count() == 3
-    monkeypatch.delenv("PYCU2C_THREADS")
-    assert cpu.thread_count() == len(os.sched_getaffinity(0))
-
-
-@pytest.mark.parametrize("wish", ["0", "-1", "many", "2.5", "²"])
-def test_a_number_of_threads_that_is_none(monkeypatch: pytest.MonkeyPatch, wish: str) -> None:
-    monkeypatch.setenv("PYCU2C_THREADS", wish)
-    with pytest.raises(LaunchError, match="PYCU2C_THREADS is"):
-        cpu.thread_count()
 
 
 def test_a_library_that_is_gone_is_loaded_from_memory() -> None:
@@ -230,7 +175,7 @@ def test_importing_does_not_load_cffi() -> None:
 
 
 def test_the_pool_is_clean_c() -> None:
-    assert cc.check_warnings(POOL.read_text(encoding="utf-8")) == ""
+    assert cc.check_warnings(cpu.pool_text()) == ""
 
 
 @pytest.mark.parametrize("sanitizer", ["thread", "address,undefined"])
@@ -243,8 +188,9 @@ def test_sanitizers_find_nothing(tmp_path: Path, sanitizer: str) -> None:
     trivial.write_text("int main(void) { return 0; }\n")
     if not _builds_and_runs([gcc, *flags, str(trivial)], tmp_path / "trivial"):
         pytest.skip(f"-fsanitize={sanitizer} does not work here")
-    program = tmp_path / "check"
-    subprocess.run([gcc, *flags, HERE / "pool_check.c", POOL, "-o", program], check=True)
+    program, pool = tmp_path / "check", tmp_path / "pool.c"
+    pool.write_text(cpu.pool_text())
+    subprocess.run([gcc, *flags, HERE / "pool_check.c", pool, "-o", program], check=True)
     ran = subprocess.run([program, "5"], capture_output=True, text=True, timeout=120)
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, "ok\n", "")
 
@@ -256,7 +202,7 @@ def _builds_and_runs(command: list[str], program: Path) -> bool:
 
 def test_the_pool_is_compiled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYCU2C_CACHE_DIR", str(tmp_path))
-    text = "kernel = cpu.CpuKernel(cc.compile(HITS, 'hits')); launch(kernel, 10)"
+    text = "kernel = hits_kernel(); launch(kernel, 10)"
     for _ in range(2):
         run_script(text)
         assert cache.info().entries == 2

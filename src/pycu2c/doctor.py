@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pycu2c.runtime import driver
-from pycu2c.runtime.cpu import thread_count
+from pycu2c.runtime.cores import thread_count
 from pycu2c.toolchain import cache, cc, nvrtc
 from pycu2c.toolchain.binary import ToolchainError
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from fuzzing.parallel import run_all, run_alone
 from fuzzing.running import EXCUSED, Outcome
 from fuzzing.shrinking import shrunk
-from pycu2c.runtime.cpu import thread_count
+from pycu2c.runtime.cores import thread_count
 
 SHOWN = 40  # failures by their seeds; the rest are counted
 MOST_EXCUSED = 0.005  # of the kernels

@@ -10,11 +10,13 @@ from __future__ import annotations
 import functools
 import importlib
 import os
+import threading
 from pathlib import Path
 from typing import Any
 
 from pycu2c.diagnostics import LaunchError
 from pycu2c.runtime.configuration import HEAD, Extent
+from pycu2c.runtime.cores import thread_count
 from pycu2c.toolchain import cache, cc
 from pycu2c.toolchain.binary import Binary
 
@@ -40,7 +42,8 @@ class CpuKernel:
 
     def finished(self, code: int) -> None:
         """Raise what the code of a run means; 0 is that all is done."""
-        assert code == 0, f"the pool gives no code {code}"
+        if code:
+            raise _why_it_ended(code)
 
     @property
     def addresses(self) -> tuple[int, int]:
@@ -60,30 +63,53 @@ def address_of(words: Any) -> int:
     return int(ffi.cast("intptr_t", words))
 
 
-def thread_count() -> int:
-    """How many threads run kernels: PYCU2C_THREADS, or what this process may use."""
-    wish = os.environ.get("PYCU2C_THREADS", "")
-    if not wish:
-        return _usable_cores()
-    if not wish.isascii() or not wish.isdigit() or int(wish) == 0:
-        raise LaunchError(f"PYCU2C_THREADS is {wish!r}; it takes a number of threads, 1 or more")
-    return int(wish)
-
-
-def _usable_cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
 @functools.cache
 def _pool() -> Any:
     """The C function that shares out blocks. Its library stays: threads sleep in its code."""
-    text = Path(__file__).with_name("pool.c").read_text(encoding="utf-8")
-    library = _load(cc.compile(text, "pycu2c_parallel"), "RTLD_NODELETE")
+    library = _load(cc.compile(pool_text(), "pycu2c_parallel"), "RTLD_NODELETE")
     size = min(thread_count(), (1 << 31) - 1)
     _symbol(library, "pycu2c_pool_size", "int(*)(int)")(size)
+    name_owner = _symbol(library, "pycu2c_pool_owner", "void(*)(uintptr_t, int(*)(void))")
+    name_owner(threading.main_thread().ident, _question())
     return _symbol(library, "pycu2c_parallel", f"int(*)({_BODY}, const void *, int64_t)")
+
+
+def pool_text() -> str:
+    here = Path(__file__)
+    parts = (here.with_name(name).read_text(encoding="utf-8") for name in ("leaving.c", "pool.c"))
+    return "\n".join(parts)
+
+
+# ---- a launch of the main thread that does not reach its end -----------------------------------
+
+_REASONS: list[BaseException] = []
+
+
+@functools.cache
+def _question() -> Any:
+    """What the pool asks the main thread during long launches: whether to end this one."""
+    backend, ffi = _backend()
+    return backend.callback(ffi.typeof("int(*)(void)"), _go_on, 1, _end)
+
+
+def _go_on() -> int:
+    """On entering, Python runs the handlers of signals that have come. One may raise."""
+    return 0
+
+
+def _end(_: object, reason: BaseException, __: object) -> None:
+    _REASONS.append(reason)
+
+
+def _why_it_ended(code: int) -> BaseException:
+    """After a launch that the pool says has ended early: what a signal's handler raised, which
+    is KeyboardInterrupt for Ctrl-C."""
+    if code == 1:
+        return _REASONS.pop() if _REASONS else KeyboardInterrupt()
+    return LaunchError(
+        "the handler of a signal forked this process while a kernel ran: the child has only a "
+        "part of what that kernel computes"
+    )
 
 
 # ---- libraries: by cffi's own C module, whose parser of types takes microseconds -------------

@@ -5,17 +5,9 @@
  * alone. What a body has cost before tells how long the pieces should be, and whether the job is so
  * small that its caller had better do it alone. A worker with nothing to do spins for a moment, then
  * sleeps. A forked child has no workers and starts its own when it needs them.
+ *
+ * It is compiled together with leaving.c, which stands before it.
  */
-#define _GNU_SOURCE
-#include <pthread.h>
-#include <signal.h>
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <time.h>
-
-typedef void (*Body)(const void *args, int64_t first, int64_t last);
-
 enum {
     MOST_THREADS = 1024,
     LINE = 64,               /* bytes; what threads write often is kept on lines of its own */
@@ -23,7 +15,8 @@ enum {
     SPIN_NS = 50000,         /* how long a thread spins before it sleeps */
     PIECE_NS = 20000,        /* how long a piece should take, */
     PIECES_PER_THREAD = 8,   /* if that leaves each thread so many of them */
-    STACK_BYTES = 8 << 20    /* local arrays of kernels live there */
+    STACK_BYTES = 8 << 20,   /* local arrays of kernels live there */
+    TRY_AGAIN_NS = 1000000000 /* if the system refuses another thread */
 };
 
 /* The door of the running job, in one word: bit 0 says that it is open, the bits of INSIDE count
@@ -43,18 +36,19 @@ typedef struct {
     atomic_bool asleep;
     int index; /* from 1; 0 is the caller */
     Door seen; /* the number of the last job that this worker has to do with */
+    _Atomic(pthread_t) thread;
+    Seat seat;
 } Worker;
 
 static Worker workers[MOST_THREADS];
-static int started = 0;          /* workers that exist; changed only by who has `busy` */
+static atomic_int started = 0;   /* workers that exist; changed only by who has `busy` */
 static atomic_int threads = 1;   /* the wanted size, with the caller */
 static atomic_flag busy = ATOMIC_FLAG_INIT;
 
 /* The running job: written while the door is closed and nobody is inside. */
 static struct {
-    Body body;
-    const void *args;
-    int64_t count, piece;
+    Launch *launch;
+    int64_t piece;
     int helpers;
 } job;
 
@@ -99,15 +93,18 @@ static void wake_another(void) {
     }
 }
 
-/* Works until no piece is left; how many of 0 .. count it did. */
-static int64_t work(void) {
+/* Works until no piece is left, or the launch ends; how many of 0 .. count it did. */
+static int64_t work(Seat *seat) {
+    Launch *launch = job.launch;
+    if (sigsetjmp(seat->start, 0)) return 0;
     for (int64_t done = 0;;) {
         int64_t first = atomic_fetch_add_explicit(&next_piece, job.piece, memory_order_relaxed);
-        int64_t last = least(first + job.piece, job.count);
-        if (first >= job.count) return done;
-        if (last < job.count) wake_another();
-        job.body(job.args, first, last);
+        int64_t last = least(first + job.piece, launch->count);
+        if (first >= launch->count || has_ended(launch)) return done;
+        if (last < launch->count) wake_another();
+        run_body(launch, seat, first, last);
         done += last - first;
+        if (seat == &launch->seat) answer_if_asked(launch);
     }
 }
 
@@ -172,11 +169,21 @@ static void go_out(void) {
 
 static void *worker_main(void *pointer) {
     Worker *w = pointer;
+    atomic_store(&w->thread, pthread_self());
     for (;;) {
         wait_for_news(w);
         if (!come_in(w)) continue;
-        if (w->index <= job.helpers) work();
+        if (w->index <= job.helpers) work(&w->seat);
         go_out();
+    }
+    return 0;
+}
+
+static Launch *job_of_worker(Seat **seat) {
+    for (int i = 1; i <= atomic_load(&started); i++) {
+        if (!pthread_equal(atomic_load(&workers[i].thread), pthread_self())) continue;
+        *seat = &workers[i].seat;
+        return atomic_load(&workers[i].seat.inside) ? job.launch : 0;
     }
     return 0;
 }
@@ -184,7 +191,8 @@ static void *worker_main(void *pointer) {
 /* ---- the caller ---- */
 
 static void reset_in_child(void) { /* only the forking thread lives on */
-    started = 0;
+    begin_anew_in_child();
+    atomic_store(&started, 0);
     atomic_store(&door, 0);
     atomic_store(&caller_sleeps, false);
     pthread_mutex_init(&caller_mutex, 0);
@@ -192,78 +200,134 @@ static void reset_in_child(void) { /* only the forking thread lives on */
     atomic_flag_clear(&busy);
 }
 
-static bool start_worker(const pthread_attr_t *attributes, int index) {
-    pthread_t thread;
+static void watch_forks(void) { pthread_atfork(0, 0, reset_in_child); }
+
+static bool start_worker(int index) {
     Worker *w = &workers[index];
     pthread_mutex_init(&w->mutex, 0);
     pthread_cond_init(&w->wake, 0);
     atomic_store(&w->asleep, false);
+    atomic_store(&w->seat.inside, false);
     w->index = index;
     w->seen = JOB(atomic_load(&door));
-    return pthread_create(&thread, attributes, worker_main, w) == 0;
+    return start_thread(worker_main, w, STACK_BYTES);
 }
 
 static void start_workers(int wanted) {
-    static bool watches_fork = false;
-    if (!watches_fork) watches_fork = pthread_atfork(0, 0, reset_in_child) == 0;
-    sigset_t all, old; /* signals are for the threads of the program */
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    pthread_attr_t attributes;
-    pthread_attr_init(&attributes);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    while (started < wanted && start_worker(&attributes, started + 1)) started++;
-    pthread_attr_destroy(&attributes);
-    pthread_sigmask(SIG_SETMASK, &old, 0);
+    static int64_t next_try = 0;
+    if (now() < next_try) return;
+    while (atomic_load(&started) < wanted) {
+        if (!start_worker(atomic_load(&started) + 1)) {
+            next_try = now() + TRY_AGAIN_NS; /* fewer will do */
+            return;
+        }
+        atomic_fetch_add(&started, 1);
+    }
 }
 
 static bool all_out(void) { return !(atomic_load(&door) & INSIDE); }
 
-static void wait_until_all_out(void) {
-    if (all_out()) return;
-    int64_t limit = now() + SPIN_NS;
-    do {
-        pause_briefly();
-        if (all_out()) return;
-    } while (now() < limit);
+static bool is_asked(const Launch *launch) {
+    return launch->owned && atomic_load_explicit(&question, memory_order_relaxed);
+}
+
+static void sleep_until_all_out_or_asked(const Launch *launch) {
     pthread_mutex_lock(&caller_mutex);
-    atomic_store(&caller_sleeps, true); /* before the last look: a worker leaves, then looks */
-    while (!all_out()) pthread_cond_wait(&caller_wake, &caller_mutex);
+    atomic_store(&caller_sleeps, true); /* before the last look: others act, then look */
+    while (!all_out() && !is_asked(launch)) pthread_cond_wait(&caller_wake, &caller_mutex);
     atomic_store(&caller_sleeps, false);
     pthread_mutex_unlock(&caller_mutex);
 }
 
+static void wake_caller(void) {
+    if (!atomic_load(&caller_sleeps)) return;
+    pthread_mutex_lock(&caller_mutex);
+    pthread_cond_signal(&caller_wake);
+    pthread_mutex_unlock(&caller_mutex);
+}
+
+static void call_workers_out(const Launch *launch) {
+    find_text(launch->body);
+    listen_to_nudges();
+    for (int i = 1; i <= atomic_load(&started); i++) {
+        if (!atomic_load(&workers[i].seat.inside)) continue;
+        pthread_kill(atomic_load(&workers[i].thread), NUDGE);
+    }
+}
+
+static void wait_until_all_out(Launch *launch) {
+    if (all_out()) return;
+    int64_t limit = now() + SPIN_NS;
+    for (int tries = 1; !all_out();) {
+        answer_if_asked(launch);
+        if (was_forked(launch)) return;
+        if (has_ended(launch)) {
+            call_workers_out(launch);
+            nap_after(tries++);
+        } else if (now() < limit) {
+            pause_briefly();
+        } else {
+            sleep_until_all_out_or_asked(launch);
+        }
+    }
+}
+
+static void run_all(Launch *launch, int64_t first) {
+    if (sigsetjmp(launch->seat.start, 0)) return;
+    run_body(launch, &launch->seat, first, launch->count);
+}
+
 /* Runs a job that should be short, in growing pieces until it has proved to be long; where it
  * stopped. */
-static int64_t run_alone(Body body, const void *args, int64_t count) {
+static int64_t run_alone(Launch *launch) {
+    if (sigsetjmp(launch->seat.start, 0)) return 0;
     int64_t start = now(), passed = 0, done = 0;
-    for (int64_t size = 1; done < count && passed < ALONE_NS; size *= 2) {
-        int64_t last = least(done + size, count);
-        body(args, done, last);
+    for (int64_t size = 1; done < launch->count && passed < ALONE_NS; size *= 2) {
+        int64_t last = least(done + size, launch->count);
+        run_body(launch, &launch->seat, done, last);
         done = last;
         passed = now() - start;
     }
-    learn(body, passed, done);
+    learn(launch->body, passed, done);
     return done;
 }
 
-static void run_together(Body body, const void *args, int64_t first, int64_t count, int64_t piece) {
-    int64_t pieces = (count - first + piece - 1) / piece;
+static void run_together(Launch *launch, int64_t first, int64_t piece) {
+    int64_t pieces = (launch->count - first + piece - 1) / piece;
     int64_t helpers = least(atomic_load(&threads) - 1, pieces - 1);
-    if (started < helpers) start_workers((int)helpers);
-    job.body = body;
-    job.args = args;
-    job.count = count;
+    if (atomic_load(&started) < helpers) start_workers((int)helpers);
+    job.launch = launch;
     job.piece = piece;
-    job.helpers = (int)least(helpers, started);
+    job.helpers = (int)least(helpers, atomic_load(&started));
     atomic_store(&next_piece, first);
     atomic_store(&next_wake, 1);
     atomic_fetch_add(&door, ONE_JOB + OPEN);
-    int64_t start = now(), done = work();
-    learn(body, now() - start, done);
+    int64_t start = now(), done = work(&launch->seat);
+    if (was_forked(launch)) return;
+    if (!has_ended(launch)) learn(launch->body, now() - start, done);
     atomic_fetch_sub(&door, OPEN);
-    wait_until_all_out();
+    wait_until_all_out(launch);
+}
+
+static void run(Launch *launch) {
+    int64_t size = atomic_load(&threads), count = launch->count, done = 0;
+    int64_t cost = atomic_load_explicit(cost_of(launch->body), memory_order_relaxed);
+    if (size == 1 || count <= 1) {
+        if (count > 0) run_all(launch, 0);
+        return;
+    }
+    if (cost > 0 && (double)cost * (double)count < 1e3 * ALONE_NS) {
+        done = run_alone(launch);
+        if (done == count || has_ended(launch)) return;
+    }
+    if (done + 1 == count || atomic_flag_test_and_set(&busy)) {
+        run_all(launch, done);
+        return;
+    }
+    int64_t shortest = cost > 0 ? INT64_C(1000) * PIECE_NS / cost : count;
+    int64_t longest = most(1, (count - done) / (size * PIECES_PER_THREAD));
+    run_together(launch, done, most(1, least(shortest, longest)));
+    if (!was_forked(launch)) atomic_flag_clear(&busy);
 }
 
 /* Sets the number of threads, the caller's among them, if n > 0. The number there is now. */
@@ -272,25 +336,14 @@ int pycu2c_pool_size(int n) {
     return atomic_load(&threads);
 }
 
-/* Runs body over 0 .. count in pieces, in no particular order, and returns when all is done. */
+/* Runs body over 0 .. count in pieces, in no particular order, and returns when all is done: 0. Or
+ * when the owner wished the launch to end: 1; or in a child that it forked when it was asked: 2. */
 int pycu2c_parallel(Body body, const void *args, int64_t count) {
-    int64_t size = atomic_load(&threads), done = 0;
-    int64_t cost = atomic_load_explicit(cost_of(body), memory_order_relaxed);
-    if (size == 1 || count <= 1) {
-        if (count > 0) body(args, 0, count);
-        return 0;
-    }
-    if (cost > 0 && (double)cost * (double)count < 1e3 * ALONE_NS) {
-        done = run_alone(body, args, count);
-        if (done == count) return 0;
-    }
-    if (done + 1 == count || atomic_flag_test_and_set(&busy)) {
-        body(args, done, count);
-        return 0;
-    }
-    int64_t shortest = cost > 0 ? INT64_C(1000) * PIECE_NS / cost : count;
-    int64_t longest = most(1, (count - done) / (size * PIECES_PER_THREAD));
-    run_together(body, args, done, count, most(1, least(shortest, longest)));
-    atomic_flag_clear(&busy);
-    return 0;
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, watch_forks);
+    Launch launch;
+    begin(&launch, body, args, count);
+    run(&launch);
+    finish(&launch);
+    return was_forked(&launch) ? 2 : has_ended(&launch);
 }

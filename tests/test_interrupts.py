@@ -1,0 +1,285 @@
+"""A long launch of the main thread lets Python handle signals, and ends if a handler raises."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+
+from pool_kernels import HERE, run_script
+
+KERNEL = """
+kernel = hits_kernel()
+def well():  # the pool does what it should
+    return all((launch(kernel, n, 50) == 50).all() for n in (1, 2, 64, 5000) * 5)
+def time_to_end(count, error=KeyboardInterrupt):
+    start = time.monotonic()
+    try:
+        launch(kernel, count, FOREVER)
+    except error:
+        return time.monotonic() - start
+"""
+
+
+def run(text: str, **environment: str) -> list[str]:
+    return run_script(KERNEL + textwrap.dedent(text), **environment).splitlines()
+
+
+@pytest.mark.parametrize("threads", ["1", "2", "4"])
+def test_ctrl_c_ends_a_kernel_that_never_ends(threads: str) -> None:
+    """Of one block, of as many as threads, of many; the first launch of all, and later ones."""
+    text = """
+    for count in (1, 2, 5, 1000, 1):
+        send_soon(after=0.2)
+        print(time_to_end(count) < 1 and well())
+    """
+    assert run(text, PYCU2C_THREADS=threads) == ["True"] * 5
+
+
+def test_ctrl_c_ends_a_kernel_that_was_always_short() -> None:
+    text = """
+    for _ in range(1000):
+        launch(kernel, 8)
+    send_soon()
+    print(time_to_end(8) < 1 and well())
+    """
+    assert run(text) == ["True"]
+
+
+def test_ctrl_c_while_the_caller_waits_for_the_workers() -> None:
+    """Its own piece is done; one of another thread never ends."""
+    text = """
+    source = HITS.replace("i < k->n", "i < (b % 2 ? k->n : 1)")
+    uneven = cpu.CpuKernel(cc.compile(source, "hits"))
+    for _ in range(4):
+        send_soon(after=0.2)
+        start = time.monotonic()
+        try:
+            launch(uneven, 2, FOREVER)
+        except KeyboardInterrupt:
+            print(time.monotonic() - start < 1 and well())
+    """
+    assert run(text, PYCU2C_THREADS="4") == ["True"] * 4
+
+
+@pytest.mark.parametrize(
+    "step", ["x = sin(x);", "memset(big, i & 255, sizeof big); x += big[i % 99];"]
+)
+def test_a_kernel_that_is_mostly_in_a_library(step: str) -> None:
+    """It is left while it is in its own text: a library may hold a lock."""
+    text = f"""
+    source = '''
+    #include <math.h>
+    #include <stdint.h>
+    #include <string.h>
+    void slow(const void *pointer, int64_t first, int64_t last) {{
+        unsigned char big[1 << 14] = {{0}};
+        double *out = *(double **)((char *)pointer + 32), x = 0.5;
+        for (uint64_t i = 0; first < last; i++) {{
+            {step}
+            out[first] += x;
+        }}
+    }}
+    '''
+    slow = cpu.CpuKernel(cc.compile(source, "slow"))
+    for count in (1, 4):
+        out = np.zeros(8)
+        send_soon(after=0.2)
+        start = time.monotonic()
+        try:
+            slow.launch((count, 1, 1), (1, 1, 1), 0, struct.pack("@P", out.ctypes.data))
+        except KeyboardInterrupt:
+            print(time.monotonic() - start < 1 and well())
+    """
+    assert run(text) == ["True", "True"]
+
+
+def test_a_handler_that_does_not_raise_lets_the_kernel_run_on() -> None:
+    """It runs while the kernel does, and the results are complete."""
+    text = """
+    when = []
+    signal.signal(signal.SIGINT, lambda *_: when.append(time.monotonic()))
+    for count, repeats in (1, 600_000_000), (4, 300_000_000), (200, 6_000_000):
+        send_soon(after=0.2)
+        complete = (launch(kernel, count, repeats) == repeats).all()
+        print(complete and when[-1] < time.monotonic() - 0.05)
+    """
+    assert run(text) == ["True"] * 3
+
+
+def test_what_a_handler_raises_is_raised() -> None:
+    text = """
+    def out_of_time(*_):
+        raise TimeoutError("too long")
+    signal.signal(signal.SIGALRM, out_of_time)
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    print(time_to_end(64, TimeoutError) < 1 and well())
+    """
+    assert run(text) == ["True"]
+
+
+def test_a_handler_may_launch() -> None:
+    """Also a kernel that itself must be interrupted."""
+    text = """
+    found = []
+    def nested(*_):
+        found.append(well())
+        send_soon(signal.SIGALRM, 0.2)
+        found.append(time_to_end(3, TimeoutError) < 1)
+    def out_of_time(*_):
+        raise TimeoutError
+    signal.signal(signal.SIGUSR1, nested)
+    signal.signal(signal.SIGALRM, out_of_time)
+    send_soon(signal.SIGUSR1, 0.2)
+    repeats = 200_000_000
+    print((launch(kernel, 5, repeats) == repeats).all(), found, well())
+    send_soon()
+    print(time_to_end(5) < 1)
+    """
+    assert run(text) == ["True [True, True] True", "True"]
+
+
+def test_only_launches_of_the_main_thread_end() -> None:
+    text = """
+    results = []
+    def work():
+        results.append(bool((launch(kernel, 300, 3_000_000) == 3_000_000).all()))
+    others = [threading.Thread(target=work) for _ in range(2)]
+    for other in others:
+        other.start()
+    time.sleep(0.1)
+    send_soon(after=0.1)
+    print(time_to_end(4) < 1, len(results))
+    send_soon(after=0.1)
+    try:
+        for other in others:
+            other.join()
+    except KeyboardInterrupt:
+        print("raised in join", len(results))
+    for other in others:
+        other.join()
+    print(results, well())
+    """
+    assert run(text) == ["True 0", "raised in join 0", "[True, True] True"]
+
+
+def test_a_forked_child_is_interrupted_too() -> None:
+    text = """
+    import warnings
+    warnings.filterwarnings("ignore", category=DeprecationWarning)  # fork beside threads
+    def in_child(work):
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if work() else 1)
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    def interrupted():
+        send_soon()
+        return time_to_end(5) < 1 and well()
+    print(interrupted(), in_child(interrupted), interrupted())
+    results = []
+    thread = threading.Thread(target=lambda: results.append(in_child(interrupted)))
+    thread.start()
+    thread.join()
+    print(results, interrupted())
+    """
+    assert run(text) == ["True True True", "[True] True"]
+
+
+def test_a_handler_that_forks() -> None:
+    """The child's launch is an error, since the workers are not in it; the parent's goes on."""
+    text = """
+    import warnings
+    from pycu2c.diagnostics import LaunchError
+    warnings.filterwarnings("ignore", category=DeprecationWarning)  # fork beside threads
+    children = []
+    signal.signal(signal.SIGALRM, lambda *_: children.append(os.fork()))
+    for count, repeats in (1, 500_000_000), (4, 500_000_000), (9, 200_000_000):
+        signal.setitimer(signal.ITIMER_REAL, 0.1)
+        try:
+            complete = (launch(kernel, count, repeats) == repeats).all()
+        except LaunchError as error:
+            os._exit(7 if "forked" in str(error) and children[-1] == 0 and well() else 1)
+        status = os.waitpid(children[-1], 0)[1]
+        print(complete, os.waitstatus_to_exitcode(status), well())
+    """
+    assert run(text) == ["True 7 True"] * 3
+
+
+STUCK = """
+from pycu2c import cuda, kernel
+
+@kernel(backend="cpu")
+def stuck(a, n):
+    i = cuda.grid(1)
+    print("thread", i)
+    while n == 0 and a[i] < 1e9:
+        a[i] *= 1
+"""
+
+
+def test_a_kernel_that_prints_can_be_run_again(tmp_path: Path) -> None:
+    (tmp_path / "stuck.py").write_text(STUCK)
+    text = f"""
+    sys.path.insert(0, {str(tmp_path)!r})
+    from stuck import stuck
+    for _ in range(2):
+        a = np.ones(4, np.float32)
+        stuck[2, 2](a, 1)
+        send_soon()
+        try:
+            stuck[2, 2](a, 0)
+        except KeyboardInterrupt:
+            print("ended")
+    """
+    lines = run(text)
+    assert sorted(lines) == sorted(["ended", *(f"thread {i}" for i in range(4))] * 2)
+
+
+def test_a_handler_of_our_signal_still_hears_it() -> None:
+    text = """
+    import signal as s
+    heard = []
+    for _ in range(2):
+        s.signal(s.SIGURG, lambda *_: heard.append(1))
+        send_soon()
+        ok = time_to_end(4) < 1  # also if Python's handler has taken ours out
+        os.kill(os.getpid(), s.SIGURG)
+        time.sleep(0.01)
+        print(ok, len(heard))
+    """
+    assert run(text) == ["True 1", "True 2"]
+
+
+def test_a_crash_in_a_worker_is_reported() -> None:
+    text = """
+    import faulthandler
+    faulthandler.enable()
+    wrong = "k->hits[b] += getpid() != gettid() ? *(volatile int *)8 : "  # in no main thread
+    declared = "int getpid(void), gettid(void); struct args {"
+    source = HITS.replace("k->hits[b] +=", wrong).replace("struct args {", declared)
+    launch(cpu.CpuKernel(cc.compile(source, "hits")), 8, 100_000)
+    """
+    with pytest.raises(AssertionError, match=r"Segmentation fault(.|\n)*in launch"):
+        run(text, PYCU2C_THREADS="4")
+
+
+def test_the_keyboard() -> None:
+    """A program that nobody has prepared for it ends as Python programs do."""
+    code = f"import sys; sys.path.insert(0, {str(HERE)!r})\nfrom pool_kernels import *\n"
+    code += "kernel = hits_kernel()\nprint('go', flush=True)\nlaunch(kernel, 4, FOREVER)"
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "go\n"
+    time.sleep(0.2)
+    os.kill(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=10)
+    assert process.returncode == -signal.SIGINT
+    assert errors.strip().endswith("KeyboardInterrupt")
