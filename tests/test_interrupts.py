@@ -266,7 +266,7 @@ def test_a_crash_in_a_worker_is_reported() -> None:
     launch(cpu.CpuKernel(cc.compile(source, "hits")), 8, 100_000)
     """
     with pytest.raises(AssertionError, match=r"Segmentation fault(.|\n)*in launch"):
-        run(text, PYCU2C_THREADS="4")
+        run(text, PYCU2C_THREADS="2")
 
 
 def test_the_keyboard() -> None:
