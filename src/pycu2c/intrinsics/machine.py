@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -34,8 +35,9 @@ class Thread:
         return self.number % WARP
 
 
-class Machine:
-    """Holds the running thread; one per process, set by the interpreter before it resumes one."""
+class Machine(threading.local):
+    """Holds the running thread of a kernel, set by the interpreter before it resumes one; each
+    thread of Python has its own."""
 
     thread: Thread | None = None
 
