@@ -306,9 +306,14 @@ def test_otherwise_it_is_a_warning(tmp_path, target):
     pick = module_from(UNDEFINED.format(strict=False), tmp_path).pick
     fresh = Kernel(pick.python, backend=target, options=pick.options)
     out = np.ones(1)
-    with pytest.warns(CompileWarning, match=r"warning\[maybe-undefined\]"):
+    with pytest.warns(CompileWarning, match=r"warning\[maybe-undefined\]") as caught:
         fresh[1, 1](out, 2)
     assert out[0] == 0
+    assert caught[0].filename == __file__  # the line that launches
+    again = Kernel(pick.python, grid=1, block=1, backend=target, options=pick.options)
+    with pytest.warns(CompileWarning) as caught:
+        again(out, 2)
+    assert caught[0].filename == __file__
 
 
 # ---- the command line --------------------------------------------------------------------------

@@ -21,6 +21,7 @@ from pycu2c.kernel import Kernel
 from pycu2c.passes.facts import BLOCKS32_LIMIT, INDEX32_LIMIT
 from pycu2c.runtime import shortcut_library
 from pycu2c.runtime.arguments import layout_of
+from pycu2c.runtime.configuration import HEAD
 from pycu2c.runtime.runner import Direct
 from pycu2c.runtime.shortcut import Place, Seen
 from pycu2c.toolchain import cc
@@ -250,8 +251,8 @@ def test_a_grid_from_the_data() -> None:
             assert out.tolist() == (a * 3 + 1).tolist()
     table = k.launcher._shortcuts
     assert table is not None
-    assert table.run(k._head, (out, a, 3)) is not None
-    assert table.run(k._head, (out, np.zeros(0), 3)) is None
+    assert table.run(k._own._head, (out, a, 3)) is not None
+    assert table.run(k._own._head, (out, np.zeros(0), 3)) is None
 
 
 def numbered(n, out):
@@ -402,8 +403,8 @@ def test_grids_and_blocks() -> None:
         with pytest.raises(LaunchError):
             k[wrong]
     assert k[1, 4] is k[1, 4]
-    assert k[np.int64(1), 4]._launch == k[1, 4]._launch
-    assert k[(1, 1), (4, 1)]._launch == k[[1, 1], [4, 1]]._launch
+    assert k[np.int64(1), 4]._wanted == k[1, 4]._wanted
+    assert k[(1, 1), (4, 1)]._wanted == k[[1, 1], [4, 1]]._wanted
     assert k[(1, 1), 4] is k[(1, 1), 4]
     with pytest.raises(LaunchError, match="whole numbers"):
         k[(1.0, 1), 4]
@@ -557,8 +558,8 @@ def test_a_code_is_told_to_who_knows_it() -> None:
         started.append(blocks)
         return 7
 
-    def finished(code: int) -> None:
-        raise LaunchError(f"code {code}")
+    def finished(code: int, head: bytes) -> None:
+        raise LaunchError(f"code {code} of {HEAD.unpack(head)[0]} blocks")
 
     address = ctypes.cast(start, ctypes.c_void_p).value or 0
     table = shortcut_library.shortcuts()
@@ -569,7 +570,7 @@ def test_a_code_is_told_to_who_knows_it() -> None:
     signature = Signature((kind,))
     direct = Direct(layout_of([]), address, 0, finished)
     assert table.learn(seen, Place(None, 0), direct, signature)
-    with pytest.raises(LaunchError, match="code 7"):
+    with pytest.raises(LaunchError, match="code 7 of 6 blocks"):
         table.run(k_head(6), (1,))
     assert started == [6]
 

@@ -6,7 +6,9 @@ Title: the rule. Labels: what this program has. Help: what to type.
 from __future__ import annotations
 
 import linecache
+import sys
 import unicodedata
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -117,6 +119,14 @@ class DeadlockError(LaunchError):
 
 class LaunchWarning(UserWarning):
     """A launch has run, and something that it gave is missing."""
+
+
+def warn(message: str, category: type[Warning]) -> None:
+    """Warn of what the innermost caller outside of this package did."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back and frame.f_globals.get("__name__", "").startswith("pycu2c."):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
 
 
 def fail(code: str, *labels: Label, help: str) -> NoReturn:

@@ -24,7 +24,7 @@ from typing import (
 from pycu2c.diagnostics import CompileError, Diagnostic, LaunchError
 from pycu2c.lazy import lazy_module
 from pycu2c.options import DEFAULT, BadOption, Options, check_names, options_from
-from pycu2c.runtime.configuration import Launch, extent, head_of, shared_size
+from pycu2c.runtime.configuration import Wanted, extent, shared_size
 from pycu2c.signatures import (
     BadSignature,
     annotated_signature,
@@ -85,7 +85,7 @@ class Kernel(Generic[P]):
         self.grid = None if grid is None else extent(grid, "grid", self.name)
         self.block = None if block is None else extent(block, "block", self.name)
         self.shared_memory = shared_size(shared_memory, self.name)
-        self._head = head_of(self.grid, self.block, self.shared_memory)
+        self._own = Configured(self, Wanted(self.grid, self.block, None, self.shared_memory))
         self._configured: dict[object, Configured[P]] = {}
         problems = early.early_problems(self.source)
         if problems:
@@ -157,7 +157,7 @@ class Kernel(Generic[P]):
         block = extent(parts[1], "block", self.name)
         stream = parts[2] if len(parts) > 2 else None
         shared = shared_size(parts[3], self.name) if len(parts) > 3 else self.shared_memory
-        made = Configured(self, Launch(grid, block, stream, shared))
+        made = Configured(self, Wanted(grid, block, stream, shared))
         if len(parts) == 2:
             self._keep(configuration, made)
         return made
@@ -175,13 +175,7 @@ class Kernel(Generic[P]):
     def __call__(self, *arguments: P.args, **named: P.kwargs) -> None:
         """Launch with the grid and block of the decorator; a grid that it leaves out follows
         from the size of the data, where the kernel compares its place with that."""
-        launcher = self.launcher
-        signature = None if named else launcher.quick(self._head, arguments)
-        if signature is None:
-            values = launcher.values(arguments, named)
-            launcher.launch_on_data(self.grid, self.block, self.shared_memory, values)
-        else:
-            launcher.latest = signature
+        self._own(*arguments, **named)
 
 
 _MOST_CONFIGURED = 256
@@ -204,17 +198,16 @@ def _types_in(extent: object) -> object:
 class Configured(Generic[P]):
     """A kernel with its grid and block; call it with the arguments."""
 
-    __slots__ = ("_head", "_kernel", "_launch")
+    __slots__ = ("_head", "_kernel", "_wanted")
 
-    def __init__(self, kernel: Kernel[P], launch: Launch) -> None:
-        self._kernel, self._launch = kernel, launch
-        self._head = launch.head if launch.stream is None else b""
+    def __init__(self, kernel: Kernel[P], wanted: Wanted) -> None:
+        self._kernel, self._wanted, self._head = kernel, wanted, wanted.head
 
     def __call__(self, *arguments: P.args, **named: P.kwargs) -> None:
         launcher = self._kernel.launcher
         signature = None if named else launcher.quick(self._head, arguments)
         if signature is None:
-            launcher.launch(self._launch, launcher.values(arguments, named))
+            launcher.launch(self._head, self._wanted, launcher.values(arguments, named))
         else:
             launcher.latest = signature
 

@@ -7,13 +7,12 @@ launch, so that importing pycu2c stays cheap.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from pycu2c.compiler import Generated, build_module
-from pycu2c.diagnostics import CompileWarning, LaunchError, render
+from pycu2c.diagnostics import CompileWarning, LaunchError, render, warn
 from pycu2c.emit.statements import Comments
 from pycu2c.explain.notes import Note
 from pycu2c.explaining import explained
@@ -28,7 +27,7 @@ from pycu2c.passes.grid_index import data_extent
 from pycu2c.runtime import driver
 from pycu2c.runtime.arguments import Argument, ArrayArgument
 from pycu2c.runtime.calling import parameters_of
-from pycu2c.runtime.configuration import Extent, Launch, extent, head_of
+from pycu2c.runtime.configuration import Extent, Launch, Wanted, extent
 from pycu2c.runtime.fitting import fitted
 from pycu2c.runtime.given import Given, leaf_names, taken_apart
 from pycu2c.runtime.runner import Runner
@@ -98,7 +97,7 @@ class Launcher:
         if typed is None:
             built = build_module(self.source, signature, self.options)
             for found in built.warnings:
-                warnings.warn(render(found), CompileWarning, stacklevel=5)
+                warn(render(found), CompileWarning)
             parameters = built.module.kernel.parameters
             ints = tuple(p.argument for p in parameters if p.type == WEAK_INT)
             typed = Typed(built, written_arguments(built.module), ints)
@@ -148,26 +147,18 @@ class Launcher:
             values = seen_as_declared(values, self._vectors)
         return taken_apart(values, self._names)
 
-    def launch_on_data(
-        self, grid: Extent | None, block: Extent | None, shared: int, values: tuple[object, ...]
-    ) -> None:
-        """Launch where the grid, or all, follows from the data and the kernel."""
-        if self._ran(head_of(grid, block, shared), values):
+    def launch(self, head: bytes, wanted: Wanted, values: tuple[object, ...]) -> None:
+        """Check the arguments, compile if these types are new, and run. ``head`` is that of what
+        is wanted."""
+        if self._ran(head, values):
             return
         given = self.given(values)
         signature = self.signature(given)
-        threads = block or self._without_block(signature)
-        blocks = grid or self._grid_for(signature, given.leaves, block)
-        lengths = () if grid or not block else self._lengths(signature)
-        launch = Launch(blocks, threads, None, shared)
+        block = wanted.block or self._without_block(signature)
+        grid = wanted.grid or self._grid_for(signature, given.leaves, wanted.block)
+        lengths = () if wanted.grid or not wanted.block else self._lengths(signature)
+        launch = Launch(grid, block, wanted.stream, wanted.shared_bytes)
         self._launch(launch, _Taken(values, given.leaves, signature, lengths))
-
-    def launch(self, configuration: Launch, values: tuple[object, ...]) -> None:
-        """Check the arguments, compile if these types are new, and run."""
-        if configuration.stream is None and self._ran(configuration.head, values):
-            return
-        given = self.given(values)
-        self._launch(configuration, _Taken(values, given.leaves, self.signature(given)))
 
     def _ran(self, head: bytes, values: tuple[object, ...]) -> bool:
         """Whether a launch was like one before, and has run."""

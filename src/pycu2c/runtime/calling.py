@@ -6,13 +6,18 @@ Knows nothing of what the values are.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from inspect import Parameter
+from operator import itemgetter
 from types import FunctionType
+from typing import Any, TypeAlias, TypeVar
 
 from pycu2c.diagnostics import LaunchError
 from pycu2c.nearest import nearest
+
+T = TypeVar("T")
+_Pick: TypeAlias = Callable[[tuple[object, ...]], tuple[object, ...]]
 
 _LAST = (Parameter.KEYWORD_ONLY, Parameter.VAR_POSITIONAL)
 
@@ -27,6 +32,8 @@ class Parameters:
     positional: int
     rest: str | None
     defaults: Mapping[str, object]
+    # how many arguments, and which names -> the values of the parameters out of all that there are
+    _picks: dict[tuple[object, ...], _Pick] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def plain(self) -> bool:
@@ -37,7 +44,22 @@ class Parameters:
         """A value for each parameter, in the order of ``names``. Raises LaunchError."""
         if not named and self.plain and len(given) == len(self.names):
             return given
-        by_name = dict(zip(self.names[: self.positional], given))
+        if self.rest is not None:
+            return self._sorted_out(given, named, self.defaults)
+        form = len(given), *named
+        pick = self._picks.get(form)
+        if pick is None:
+            first, second = len(given), len(given) + len(named)
+            places = dict(zip(named, range(first, second)))
+            others = {name: i for i, name in enumerate(self.defaults, start=second)}
+            order = self._sorted_out(tuple(range(first)), places, others)
+            pick = self._picks[form] = _picking(order)
+        return pick((*given, *named.values(), *self.defaults.values()))
+
+    def _sorted_out(
+        self, given: tuple[T, ...], named: Mapping[str, T], defaults: Mapping[str, T]
+    ) -> tuple[Any, ...]:
+        by_name: dict[str, Any] = dict(zip(self.names[: self.positional], given))
         if self.rest is not None:
             by_name[self.rest] = tuple(given[self.positional :])
         elif len(given) > self.positional:
@@ -45,10 +67,10 @@ class Parameters:
         for name, value in named.items():
             self._check(name, by_name)
             by_name[name] = value
-        missing = [n for n in self.names if n not in by_name and n not in self.defaults]
+        missing = [n for n in self.names if n not in by_name and n not in defaults]
         if missing:
             self._refuse_count(len(given) + len(named), f": {', '.join(missing)} missing")
-        return tuple(by_name[n] if n in by_name else self.defaults[n] for n in self.names)
+        return tuple(by_name[n] if n in by_name else defaults[n] for n in self.names)
 
     def _check(self, name: str, by_name: Mapping[str, object]) -> None:
         """That a keyword names a parameter which has no value yet."""
@@ -68,6 +90,13 @@ class Parameters:
         raise LaunchError(
             f"{self.kernel} takes {least} {most}{noun} ({', '.join(known)}), {count} given{cure}"
         )
+
+
+def _picking(places: Sequence[int]) -> _Pick:
+    """What gives the items at these places."""
+    if len(places) > 1:
+        return itemgetter(*places)
+    return lambda values: tuple(values[place] for place in places)
 
 
 def parameters_of(function: FunctionType) -> Parameters:

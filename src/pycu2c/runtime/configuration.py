@@ -15,7 +15,9 @@ Extent: TypeAlias = tuple[int, int, int]
 _MOST: dict[str, Extent] = {"grid": (2**31 - 1, 65535, 65535), "block": (1024, 1024, 64)}
 _MOST_THREADS = 1024
 
-HEAD = struct.Struct("@6iq")  # of what a kernel on the CPU is passed: grid, block, shared bytes
+HEAD = struct.Struct(
+    "@6iq"
+)  # grid, block, shared bytes: before the arguments of a kernel on the CPU
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,15 +29,23 @@ class Launch:
     stream: object
     shared_bytes: int
 
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a launch asks for; None for what is to follow from the data and the kernel."""
+
+    grid: Extent | None
+    block: Extent | None
+    stream: object
+    shared_bytes: int
+
     @property
     def head(self) -> bytes:
-        """What is packed before the parameters."""
-        return head_of(self.grid, self.block, self.shared_bytes)
-
-
-def head_of(grid: Extent | None, block: Extent | None, shared_bytes: int) -> bytes:
-    """The head of a launch; zeros for what is to follow from the data."""
-    return HEAD.pack(*(grid or _OPEN), *(block or _OPEN), shared_bytes)
+        """What a kernel on the CPU is passed before its arguments, zeros for what is open; empty
+        for a launch on a stream."""
+        if self.stream is not None:
+            return b""
+        return HEAD.pack(*(self.grid or _OPEN), *(self.block or _OPEN), self.shared_bytes)
 
 
 _OPEN = (0, 0, 0)

@@ -37,13 +37,13 @@ class CpuKernel:
     def launch(self, grid: Extent, block: Extent, shared_bytes: int, packed: bytes) -> None:
         """Run every block and return when all are done. Other Python threads run meanwhile."""
         head = HEAD.pack(*grid, *block, shared_bytes)
-        blocks = grid[0] * grid[1] * grid[2]
-        self.finished(self._parallel(self._body, head + packed, blocks))
-
-    def finished(self, code: int) -> None:
-        """Raise what the code of a run means; 0 is that all is done."""
+        code = self._parallel(self._body, head + packed, grid[0] * grid[1] * grid[2])
         if code:
-            raise _why_it_ended(code)
+            self.finished(code, head)
+
+    def finished(self, code: int, head: bytes) -> None:
+        """Raise what the code of a run means: 0, which nobody tells, is that all is done."""
+        raise _why_it_ended(code)
 
     @property
     def addresses(self) -> tuple[int, int]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ctypes
 import sys
 import threading
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
@@ -17,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pycu2c import dtypes
-from pycu2c.diagnostics import LaunchWarning
+from pycu2c.diagnostics import LaunchWarning, warn
 from pycu2c.ir.printed import LOG, Slot, Text, numbers, words
 from pycu2c.runtime import cpu, driver
 from pycu2c.runtime.arguments import Argument
@@ -111,11 +110,10 @@ class PrintingRunner:
             written = self._log.read(stream)
         sys.stdout.write("".join(_lines(written.records, self._texts)))
         if written.lost:
-            warnings.warn(
+            warn(
                 f"{self._name} prints more than {8 * CAPACITY >> 20} MiB: "
                 f"{written.lost} print(s) of this launch are lost; let fewer threads print",
                 LaunchWarning,
-                stacklevel=5,
             )
 
 

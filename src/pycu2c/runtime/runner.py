@@ -14,12 +14,12 @@ from pycu2c.runtime.configuration import Launch
 class Direct:
     """How C may start a kernel by itself: ``start(body, packed, blocks)``, both addresses, where
     ``packed`` is the head of the launch and the parameters after it. A code other than 0 is for
-    ``finished``, which raises what it means."""
+    ``finished``, with that head, which raises what it means."""
 
     layout: Layout
     start: int
     body: int
-    finished: Callable[[int], None]
+    finished: Callable[[int, bytes], None]
 
 
 class Runner(Protocol):

@@ -35,6 +35,7 @@ extern Object *PyTuple_Pack(intptr_t, ...);
 extern intptr_t PyTuple_Size(Object *);
 extern Object *PyTuple_GetItem(Object *, intptr_t);
 extern int PyBytes_AsStringAndSize(Object *, char **, intptr_t *);
+extern Object *PyBytes_FromStringAndSize(const char *, intptr_t);
 extern long long PyLong_AsLongLongAndOverflow(Object *, int *overflow);
 extern Object *PyLong_FromLong(long);
 extern Object *PyBool_FromLong(long);
@@ -211,6 +212,7 @@ static bool all_fit(const Plan *plan, Object *arguments, Leaf *leaves) {
 
 /* The grid that follows from the data, where a launch leaves it open. */
 static bool size_grid(const Head *head, const Leaf *leaves, Launch *launch) {
+    launch->grid[0] = launch->grid[1] = launch->grid[2] = 1;
     for (int64_t axis = 0; axis < head->axes; axis++) {
         const Leaf *leaf = &leaves[head->lengths[axis][0]];
         int64_t along = head->lengths[axis][1], threads = launch->block[axis];
@@ -219,7 +221,7 @@ static bool size_grid(const Head *head, const Leaf *leaves, Launch *launch) {
         if (blocks > (axis ? MOST_ALONG_Y_AND_Z : BLOCKS_LIMIT)) return false;
         launch->grid[axis] = (int32_t)blocks;
     }
-    return true;
+    return head->axes > 0;
 }
 
 static bool runs(const Head *head, const Launch *launch) {
@@ -250,24 +252,20 @@ static void put(unsigned char *to, const Field *f, const Leaf *leaf) {
     memcpy(to, f->size == 4 ? (void *)&narrow : (void *)&wide, (size_t)f->size);
 }
 
-static bool launched(const Plan *plan, const Launch *wanted, Object *arguments, int *code) {
+static bool launched(const Plan *plan, Launch *launch, Object *arguments, int *code) {
     Leaf leaves[MOST_LEAVES];
     _Alignas(64) unsigned char packed[MOST_BYTES];
     const Head *head = &plan->head;
-    Launch launch = *wanted;
     if (!all_fit(plan, arguments, leaves)) return false;
-    if (launch.grid[0] == 0) {
-        launch.grid[0] = launch.grid[1] = launch.grid[2] = 1;
-        if (head->axes == 0 || !size_grid(head, leaves, &launch)) return false;
-    }
-    if (!runs(head, &launch)) return false;
+    if (launch->grid[0] == 0 && !size_grid(head, leaves, launch)) return false;
+    if (!runs(head, launch)) return false;
     memset(packed, 0, (size_t)head->bytes);
-    memcpy(packed, &launch, sizeof launch);
+    memcpy(packed, launch, sizeof *launch);
     for (int64_t i = 0; i < head->fields; i++) {
         const Field *f = &plan->fields[i];
         put(packed + f->offset, f, &leaves[f->leaf]);
     }
-    int64_t blocks = (int64_t)launch.grid[0] * launch.grid[1] * launch.grid[2];
+    int64_t blocks = (int64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
     void *thread = PyEval_SaveThread();
     *code = head->start(head->body, packed, blocks);
     PyEval_RestoreThread(thread);
@@ -279,28 +277,33 @@ static Object *none(void) {
     return &_Py_NoneStruct;
 }
 
+/* Whether Python has nothing to raise about the code of a run. */
+static bool tell(Object *finished, int code, const Launch *launch) {
+    Object *number = PyLong_FromLong(code);
+    Object *bytes = PyBytes_FromStringAndSize((const char *)launch, sizeof *launch);
+    Object *done = number && bytes ? PyObject_CallFunctionObjArgs(finished, number, bytes, 0) : 0;
+    if (number) Py_DecRef(number);
+    if (bytes) Py_DecRef(bytes);
+    if (done) Py_DecRef(done);
+    return done;
+}
+
 /* run(launch: bytes, arguments: tuple) -> the token of the plan that ran, or None */
 static Object *run(Object *self, Object *const *given, intptr_t count) {
     Table *table = PyCapsule_GetPointer(self, 0);
-    Launch launch;
     char *bytes;
     intptr_t size;
     if (!table || count != 2 || PyBytes_AsStringAndSize(given[0], &bytes, &size) < 0) return 0;
-    if (size != sizeof launch) return none();
-    memcpy(&launch, bytes, sizeof launch);
+    if (size != sizeof(Launch)) return none();
     for (int tried = 0, i = table->last; tried < table->count; tried++, i++) {
         if (i >= table->count) i = 0;
         const Head *head = &table->plans[i]->head;
         int code = 0;
+        Launch launch;
+        memcpy(&launch, bytes, sizeof launch);
         if (!launched(table->plans[i], &launch, given[1], &code)) continue;
         table->last = i;
-        if (code) {
-            Object *number = PyLong_FromLong(code);
-            Object *done = number ? PyObject_CallFunctionObjArgs(head->finished, number, 0) : 0;
-            if (number) Py_DecRef(number);
-            if (!done) return 0;
-            Py_DecRef(done);
-        }
+        if (code && !tell(head->finished, code, &launch)) return 0;
         Py_IncRef(head->token);
         return head->token;
     }

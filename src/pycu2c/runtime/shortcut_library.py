@@ -120,5 +120,5 @@ def _flat(value: object) -> Iterator[Parameter]:
         yield Parameter("s", Scalar(dtypes.INT64, weak=True), 0, Part.STRIDE, axis)
 
 
-def _ignore(code: int) -> None:
+def _ignore(code: int, head: bytes) -> None:
     """The kernel of a trial gives no code."""
