@@ -7,20 +7,21 @@ from __future__ import annotations
 
 import importlib
 import multiprocessing
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any, Literal
 
-from contenders import CONTENDERS, Prepared, Task
+from contenders import CONTENDERS, NotInstalled, Prepared, Task
 from cpu_rows import ROWS
 
 REPEAT_SECONDS = 0.02  # a repetition calls as often as fits
 SAMPLE_SECONDS = 0.0005  # calls faster than this are timed together
 REST_SECONDS = 0.005  # OpenMP's threads spin for a while after a call
 
-Answer = tuple[Literal["ready", "absent", "failed", "time"], Any]
+Answer = tuple[Literal["ready", "absent", "missing", "failed", "time"], Any]
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,8 @@ class Contestant:
 
 
 def serve(pipe: Connection, name: str) -> None:
-    """Answer the parent until it hangs up."""
+    """Answer the parent until it hangs up. What libraries print on the way is dropped."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     contestant = Contestant(name)
     while True:
         try:
@@ -91,6 +93,8 @@ def serve(pipe: Connection, name: str) -> None:
             return
         try:
             pipe.send(getattr(contestant, what)(*arguments))
+        except (NotInstalled, ModuleNotFoundError):
+            pipe.send(("missing", contestant.contender.needs))
         except Exception as error:
             first = str(error).strip().partition("\n")[0]
             pipe.send(("failed", f"{type(error).__name__}: {first}"))

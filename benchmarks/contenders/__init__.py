@@ -13,6 +13,10 @@ from cpu_rows import Launch, Row
 from problems import Problem
 
 
+class NotInstalled(Exception):
+    """What a contender needs is not here."""
+
+
 def nothing() -> None:
     """Results are in the problem's arrays already."""
 
@@ -48,8 +52,15 @@ class Contender:
     needs: str = ""
 
 
+_OPENCL = "contenders.with_opencl"
 CONTENDERS = {
     "hand": Contender("contenders.hand_c"),
     "pycu2c": Contender("contenders.ours", "cpu"),
     "numpy": Contender("contenders.with_numpy"),
+    "numba": Contender("contenders.with_numba", "", "numba"),
+    "numba-fast": Contender("contenders.with_numba", "fastmath", "numba"),
+    "taichi": Contender("contenders.with_taichi", "", "taichi"),
+    "warp": Contender("contenders.with_warp", "", "warp-lang"),
+    "pocl": Contender(_OPENCL, "PoCL", "pyopencl pocl-binary-distribution"),
+    "intel": Contender(_OPENCL, "Intel", "pyopencl intel-opencl-rt intel-cmplr-lib-rt"),
 }
