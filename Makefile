@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 MYPY := $(BIN)/mypy --no-error-summary
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check golden docs fuzz gpu clean
+.PHONY: help demo test check golden docs fuzz bench gpu clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1|\2/p' Makefile | column -t -s '|' 2>/dev/null \
@@ -46,6 +46,9 @@ TARGET ?= cpu
 fuzz: $(VENV)/.test  ## compare N random kernels with the reference: N=1000 SEED=0 TARGET=cpu|narrowed|cuda|nvrtc
 	@PYTHONPATH=tests $(BIN)/python -m fuzzing -n $(N) --seed $(SEED) --target $(TARGET)
 
+bench: $(VENV)/.bench  ## times on this CPU, beside hand-written C, numba, Taichi, Warp and OpenCL
+	@$(BIN)/python benchmarks/cpu.py
+
 gpu:  ## on a machine with a GPU: the test suite there, then the benchmarks (uses PYTHON, installs nothing)
 	@$(PYTHON) -c 'import numpy, pytest, cuda.core' \
 	  || { echo "make gpu needs numpy, pytest, cuda-python and NVRTC in $(PYTHON)"; exit 1; }
@@ -66,6 +69,11 @@ $(VENV)/.demo: pyproject.toml | $(BIN)/python
 $(VENV)/.test: pyproject.toml | $(BIN)/python
 	@echo "installing pycu2c with its test tools into $(VENV)"
 	@$(PIP) --editable '.[gpu,test,dev]'
+	@touch $@ $(VENV)/.demo
+
+$(VENV)/.bench: pyproject.toml | $(BIN)/python
+	@echo "installing pycu2c with the others that its benchmarks run into $(VENV)"
+	@$(PIP) --editable '.[bench]'
 	@touch $@ $(VENV)/.demo
 
 $(BIN)/python:

@@ -19,10 +19,9 @@ from dataclasses import dataclass, field
 
 from contenders import CONTENDERS
 from cpu_rows import ROWS, Row
-from workers import Worker
-
 from pycu2c.runtime.cpu import thread_count
 from pycu2c.toolchain import cc
+from workers import Worker
 
 ROUNDS = 15
 ENOUGH_SECONDS = 3.0  # a contender that takes longer in all is timed in fewer rounds

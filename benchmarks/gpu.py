@@ -14,12 +14,12 @@ import sys
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from rows import ROWS, Inputs, Row
 
 from pycu2c.runtime import driver
 from pycu2c.runtime.cuda import CudaKernel
 from pycu2c.runtime.device_array import DeviceArray, to_device
 from pycu2c.toolchain import nvrtc
+from rows import ROWS, Inputs, Row
 
 REPEATS = 15
 BATCH_MS = 20.0  # a repeat launches as often as fits

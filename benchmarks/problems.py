@@ -84,20 +84,23 @@ def heat(n: int) -> Problem:
 
 def mandelbrot(n: int) -> Problem:
     left, top, step = np.float32(-2.0), np.float32(-1.25), np.float32(2.5 / n)
+    out = np.full((n, n), -1, np.int32)
+    sample = np.arange(0, n, max(1, n // 64))  # rows; all of them would take numpy seconds
 
     def expected() -> list[np.ndarray]:
-        c = left + step * np.arange(n) + 1j * (top + step * np.arange(n))[:, None]
-        flat, z = c.reshape(-1), np.zeros(n * n, complex)
-        counts, inside = np.zeros(n * n, np.int32), np.arange(n * n)
+        c = (left + step * np.arange(n) + 1j * (top + step * sample)[:, None]).reshape(-1)
+        z, counts, inside = np.zeros_like(c), np.zeros(c.size, np.int32), np.arange(c.size)
         for _ in range(LIMIT):
             inside = inside[np.abs(z[inside]) < 2]
             counts[inside] += 1
-            z[inside] = z[inside] ** 2 + flat[inside]
-        return [counts.reshape(n, n)]
+            z[inside] = z[inside] ** 2 + c[inside]
+        every = out.copy()
+        every[sample] = counts.reshape(-1, n)
+        return [every]
 
-    arrays = (np.full((n, n), -1, np.int32),)
     # points at the edge turn on the last bit
-    return Problem(arrays, (left, top, step, LIMIT), (n, n), expected, agreement=0.98)
+    numbers = (left, top, step, LIMIT)
+    return Problem((out,), numbers, (n, n), expected, agreement=1 - 0.02 * sample.size / n)
 
 
 def nbody(n: int) -> Problem:

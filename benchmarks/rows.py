@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import kernels
 import numpy as np
+
+import kernels
 
 HAND = Path(__file__).parent / "hand"
 

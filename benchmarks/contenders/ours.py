@@ -6,7 +6,6 @@ from functools import partial
 from typing import Any
 
 import kernels
-
 from contenders import Prepared, Task
 from pycu2c import kernel
 

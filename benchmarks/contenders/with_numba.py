@@ -14,9 +14,9 @@ from typing import Any
 import numba
 import numpy as np
 from numba import njit, prange
-from problems import BINS, THREADS
 
 from contenders import Prepared, Task
+from problems import BINS, THREADS
 
 
 def prepare(task: Task, option: str) -> Prepared | None:

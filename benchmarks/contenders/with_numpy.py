@@ -7,9 +7,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from problems import THREADS, cumulated
 
 from contenders import Prepared, Task
+from problems import THREADS, cumulated
 
 
 def prepare(task: Task, _: str) -> Prepared | None:

@@ -7,9 +7,9 @@ from functools import partial
 from typing import Any
 
 import taichi as ti
-from problems import THREADS
 
 from contenders import Prepared, Task
+from problems import THREADS
 
 ti.init(arch=ti.cpu, log_level=ti.WARN, offline_cache=False)
 

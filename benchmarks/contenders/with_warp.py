@@ -4,9 +4,9 @@ CPU backend runs threads one after the other."""
 # no "from __future__ import annotations": Warp reads the types of parameters as objects
 from typing import Any
 
-import problems
 import warp as wp
 
+import problems
 from contenders import Prepared, Task
 
 wp.config.quiet = True

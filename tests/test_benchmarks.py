@@ -1,0 +1,60 @@
+"""The benchmarks run, and what they time is right."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+sys.path.append(str(ROOT / "benchmarks"))
+
+import cpu_rows  # noqa: E402
+from contenders import CONTENDERS, Task  # noqa: E402
+
+WITHOUT_NUMPY = ("nbody-fast", "shuffle", "shared-histogram")  # another row has that already
+
+
+def prepared(name: str, row: Any) -> Any:
+    contender = CONTENDERS[name]
+    task = Task(row, row.small, row.problem(row.small))
+    module = importlib.import_module(contender.module)
+    return task.problem, module.prepare(task, contender.option)
+
+
+@pytest.mark.parametrize("row", cpu_rows.ROWS, ids=lambda row: row.name)
+@pytest.mark.parametrize("name", ["pycu2c", "hand", "numpy"])
+def test_rows_are_computed(name: str, row: Any, request: pytest.FixtureRequest) -> None:
+    if (name, row.name) == ("pycu2c", "shuffle"):  # waits for warps on the CPU
+        request.applymarker(pytest.mark.xfail(raises=AssertionError))
+    problem, run = prepared(name, row)
+    if run is None:
+        assert name == "numpy"
+        assert row.name in WITHOUT_NUMPY
+        return
+    before = problem.disagreement()
+    run.call()
+    run.fetch()
+    assert before
+    assert not problem.disagreement()
+
+
+def test_the_table() -> None:
+    words = ("--rows", "saxpy,tiny", "--rounds", "2", "--only", "pycu2c,hand", "--small")
+    ran = subprocess.run(
+        (sys.executable, ROOT / "benchmarks" / "cpu.py", *words),
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    head, saxpy, tiny = ran.stdout.splitlines()[-3:]
+    assert "pycu2c/hand (best)" in head
+    assert "failed" not in saxpy + tiny
+    assert saxpy.startswith("saxpy 2^24, ms")
+    assert tiny.startswith("tiny launch, µs")
