@@ -20,7 +20,7 @@ from pycu2c import values
 from pycu2c.frontend.build import Built
 from pycu2c.intrinsics import memory
 from pycu2c.intrinsics.machine import MACHINE
-from pycu2c.runtime import reference, reference_calls
+from pycu2c.runtime import reference_calls, reference_scheduler
 from pycu2c.runtime.reference import ReferenceKernel
 from pycu2c.runtime.reference_variants import inferred_from
 from pycu2c.source import Source
@@ -147,7 +147,7 @@ def run_reference(
     """Run a launch; arrays are changed in place. Raises Undefined."""
     watch = _Watch()
     load, store = reference_calls.load, reference_calls.store
-    advance = reference._advance
+    go_on = reference_scheduler.Running.go_on
 
     def watched_load(owner: Any, index: Any, where: str) -> Any:
         value = load(owner, index, where)
@@ -158,11 +158,10 @@ def run_reference(
         store(array, index, value, where)
         watch.touched(array, index, True)
 
-    def watched_advance(thread: Any, steps: Any) -> bool:
-        goes_on = advance(thread, steps)
-        if goes_on:
-            watch.waits(thread, steps)
-        return goes_on
+    def watched_go_on(running: reference_scheduler.Running) -> None:
+        go_on(running)
+        if running.wait is not None and running.wait.row is not None:
+            watch.waits(running.thread, running.steps)
 
     patches = (
         mock.patch.object(reference_calls, "load", watched_load),
@@ -170,7 +169,8 @@ def run_reference(
         mock.patch.object(values, "_truncated", _truncated),
         mock.patch.object(values, "wrap", _watched_wrap),
     )
-    with patches[0], patches[1], mock.patch.object(reference, "_advance", watched_advance):
+    running = mock.patch.object(reference_scheduler.Running, "go_on", watched_go_on)
+    with patches[0], patches[1], running:
         inferred = inferred_from(built.noted, source, signature, False)
         kernel = WatchedKernel(source, inferred, signature.parameters, _device_source)
         kernel.watch = watch

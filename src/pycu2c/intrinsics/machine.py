@@ -22,6 +22,8 @@ class Thread:
     blockDim: Dim3
     gridDim: Dim3
     met: Mapping[int, tuple[Any, ...]] = field(default_factory=dict)
+    memory: Any = None  # its block's
+    rounds: int = 0  # of loops that may wait for memory
 
     @property
     def number(self) -> int:

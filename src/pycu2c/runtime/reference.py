@@ -2,7 +2,7 @@
 
 It is the oracle that every target is compared with, so it shares nothing with their passes:
 operators and intrinsics are the ``reference`` of their rows, control flow is Python's own.
-Threads are generators; a block's threads take turns from barrier to barrier.
+Threads are generators that meet others; who runs when is in ``reference_scheduler``.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import ast
 import functools
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,9 @@ from pycu2c.intrinsics.dtype_names import scalar_named
 from pycu2c.intrinsics.machine import MACHINE, Dim3, Thread
 from pycu2c.runtime import reference_calls as calls
 from pycu2c.runtime.reference_floats import Inferred
-from pycu2c.runtime.reference_rewrite import globals_of, place, rewritten
+from pycu2c.runtime.reference_meetings import acts_on_memory, may_meet, meeting, meets
+from pycu2c.runtime.reference_rewrite import Functions, globals_of, may_spin, place, rewritten
+from pycu2c.runtime.reference_scheduler import Block, Running, Steps, run_blocks
 from pycu2c.runtime.reference_variants import chosen_by_arguments
 from pycu2c.source import Source
 from pycu2c.types import Array, ParameterType, Scalar, Tuple
@@ -30,12 +32,7 @@ from pycu2c.values import convert
 Extent = int | Sequence[int]
 
 
-@dataclass(slots=True)
-class _Block:
-    """A running block's shared memory: an array for each place in the program that makes one."""
-
-    dynamic: np.ndarray[Any, np.dtype[np.uint8]]
-    shared: dict[object, Any] = field(default_factory=dict)
+_DYNAMIC = "dynamic"  # the key of a block's dynamic shared memory
 
 
 class ReferenceKernel:
@@ -59,9 +56,11 @@ class ReferenceKernel:
         self._device_lookup = device_lookup
         self._devices: dict[int, tuple[Callable[..., Any], bool]] = {}
         self._waiting: dict[Source, bool] = {}
-        self._block: _Block | None = None
+        self._acting: dict[Source, bool] = {}
+        self._name = source.name
+        self._functions = Functions(self._callee, self._acts, self._may_wait)
         self._own = source.tree.args
-        self._run: Callable[..., calls.Steps] = self._rewritten(source, True)
+        self._run: Callable[..., Steps] = self._rewritten(source, True)
 
     def launch(
         self, grid: Extent, block: Extent, shared_bytes: int, arguments: Sequence[Any]
@@ -74,26 +73,16 @@ class ReferenceKernel:
         by_name = _by_name(self._own, values)
         run = functools.partial(self._run, *_positional(self._own, values), **by_name)
         extents = _dim3(grid), _dim3(block)
+        blocks = (_block(p, extents, shared_bytes, run) for p in _positions(extents[0]))
         try:
-            for position in _positions(extents[0]):
-                self._block = _Block(np.full(shared_bytes, memory.POISON, np.uint8))
-                self._run_block(position, extents, run)
+            run_blocks(self._name, blocks, values)
         finally:
-            self._block = MACHINE.thread = None
-
-    def _run_block(
-        self, position: Dim3, extents: tuple[Dim3, Dim3], run: Callable[[], calls.Steps]
-    ) -> None:
-        """Each thread to its next barrier, in turns, until all have ended."""
-        grid, block = extents
-        running = [(Thread(index, position, block, grid), run()) for index in _positions(block)]
-        while running:
-            running = [(thread, steps) for thread, steps in running if _advance(thread, steps)]
+            MACHINE.thread = None
 
     # ---- what a kernel calls ----
 
     def _rewritten(self, source: Source, waits: bool) -> Callable[..., Any]:
-        return rewritten(source, self._inferred, self._callee, waits)
+        return rewritten(source, self._inferred, self._functions, waits)
 
     def _callee(
         self, value: object, node: ast.Call, source: Source
@@ -103,10 +92,12 @@ class ReferenceKernel:
         if value is memory.local_array:
             return _local_array, False
         where = place(source, node)
+        row = meets(value)
+        if row is not None:
+            return meeting(row, (where, node.col_offset), where), True
         known = calls.operation(value, where)
         if known is not None:
-            waits = calls.meets_others(value)
-            return known if waits else self._inferred.arithmetic(known), waits
+            return self._inferred.arithmetic(known), False
         return self._device(value) or (calls.not_known(value, where), False)
 
     def _device(self, value: object) -> tuple[Callable[..., Any], bool] | None:
@@ -128,42 +119,54 @@ class ReferenceKernel:
     def _of_variants(self, source: Source, waits: bool) -> Callable[..., Any]:
         """A device function with the types that its arguments ask for."""
         found = self._inferred.variants.get(source, {})
-        functions = {k: rewritten(source, i, self._callee, waits) for k, i in found.items()}
+        functions = {k: rewritten(source, i, self._functions, waits) for k, i in found.items()}
         if len(functions) == 1:
             return functions.popitem()[1]
         plain = replace(self._inferred, tree=None)  # that is the kernel's
-        otherwise = rewritten(source, plain, self._callee, waits)
+        otherwise = rewritten(source, plain, self._functions, waits)
         return chosen_by_arguments(source, functions, otherwise) if functions else otherwise
 
     def _waits(self, source: Source) -> bool:
-        """Whether a function's text, or that of one that it calls, has a barrier."""
+        """Whether a function may wait for other threads, itself or in one that it calls."""
         if source not in self._waiting:
             self._waiting[source] = False  # for one that calls itself
             free = globals_of(source.python)
             self._waiting[source] = any(
-                self._is_barrier(_named(node.func, free))
+                self._may_wait(_named(node, free)) or self._loops_on_memory(node, free)
                 for node in ast.walk(source.tree)
-                if isinstance(node, ast.Call)
             )
         return self._waiting[source]
 
-    def _is_barrier(self, value: object) -> bool:
-        if calls.meets_others(value):
-            return True
+    def _may_wait(self, value: object) -> bool:
         source = self._device_lookup(value)
-        return source is not None and self._waits(source)
+        return may_meet(value) or (source is not None and self._waits(source))
+
+    def _loops_on_memory(self, node: ast.AST, free: Mapping[str, Any]) -> bool:
+        return may_spin(node) and any(self._acts(_named(n, free)) for n in ast.walk(node))
+
+    def _acts(self, value: object) -> bool:
+        """Whether this, or a function that it calls, is what threads tell one another things by."""
+        source = self._device_lookup(value)
+        if source is None:
+            return acts_on_memory(value)
+        if source not in self._acting:
+            self._acting[source] = False  # for one that calls itself
+            free = globals_of(source.python)
+            nodes = ast.walk(source.tree)
+            self._acting[source] = any(self._acts(_named(node, free)) for node in nodes)
+        return self._acting[source]
 
     def _shared_array(self, node: ast.Call) -> Callable[[Any, Any], Any]:
         def shared_array(shape: Any, dtype: Any) -> Any:
-            assert self._block is not None
+            shared = MACHINE.current().memory
             element = _dtype(dtype)
             if shape == 0:
-                whole = len(self._block.dynamic) // element.itemsize * element.itemsize
-                return self._block.dynamic[:whole].view(element)
+                whole = len(shared[_DYNAMIC]) // element.itemsize * element.itemsize
+                return shared[_DYNAMIC][:whole].view(element)
             site = (id(node), shape, element)
-            if site not in self._block.shared:
-                self._block.shared[site] = memory.shared_array.reference(shape, element)
-            return self._block.shared[site]
+            if site not in shared:
+                shared[site] = memory.shared_array.reference(shape, element)
+            return shared[site]
 
         return shared_array
 
@@ -205,7 +208,7 @@ def _by_name(own: ast.arguments, values: list[Any]) -> dict[str, Any]:
     return {a.arg: value for a, value in zip(own.kwonlyargs, values[first:])}
 
 
-def _named(node: ast.expr, free: Mapping[str, Any]) -> object:
+def _named(node: ast.AST, free: Mapping[str, Any]) -> object:
     """The object that a dotted name means in a module."""
     if isinstance(node, ast.Name):
         return calls.static(free.get(node.id))
@@ -227,11 +230,14 @@ def _positions(extent: Dim3) -> Iterator[Dim3]:
         yield x, y, z
 
 
-def _advance(thread: Thread, steps: calls.Steps) -> bool:
-    """Run a thread to its next barrier; False if it ended."""
-    MACHINE.thread = thread
-    try:
-        next(steps)
-    except (StopIteration, calls.ThreadEnds):
-        return False
-    return True
+def _block(
+    position: Dim3, extents: tuple[Dim3, Dim3], shared_bytes: int, run: Callable[[], Steps]
+) -> Block:
+    """A block with its threads and its shared memory: by place in the program, and the dynamic."""
+    grid, block = extents
+    shared = {_DYNAMIC: np.full(shared_bytes, memory.POISON, np.uint8)}
+    threads = [
+        Running(Thread(index, position, block, grid, memory=shared), run())
+        for index in _positions(block)
+    ]
+    return Block(position, threads, shared)

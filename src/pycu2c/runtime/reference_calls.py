@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from functools import reduce
 from types import BuiltinMethodType, FunctionType
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
-from pycu2c.dtypes import Kind, from_numpy
+from pycu2c.dtypes import BOOL, Kind, from_numpy
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.complex import complex_form
 from pycu2c.intrinsics.dtype_names import scalar_named
@@ -23,8 +23,9 @@ from pycu2c.intrinsics.integers import FOLDING
 from pycu2c.intrinsics.math import KEEPING_WHOLE, floating_type, longer_form
 from pycu2c.intrinsics.numba_names import numba_name
 from pycu2c.intrinsics.operator_names import operator_named
-from pycu2c.intrinsics.registry import Effect, Intrinsic, bound_to
+from pycu2c.intrinsics.registry import Intrinsic, bound_to
 from pycu2c.operators import ADD, BY_NODE, EQ, FLOORDIV, MOD, NE, POW, Operator
+from pycu2c.runtime.reference_scheduler import Steps
 from pycu2c.types import (
     WEAK_BOOL,
     WEAK_COMPLEX,
@@ -37,8 +38,6 @@ from pycu2c.types import (
 )
 from pycu2c.values import Number, convert, is_named_tuple, scalar_of
 from pycu2c.vectors import Vector, vector
-
-Steps: TypeAlias = Generator[None, None, Any]  # yields where the thread waits for its block
 
 
 class Outside(TypeError):
@@ -90,17 +89,13 @@ def is_data(found: object) -> bool:
     return isinstance(found, (tuple, np.generic, np.ndarray, str))
 
 
-class ThreadEnds(Exception):
-    """``raise`` in a kernel ends the thread."""
-
-
 def finished(steps: Steps) -> Any:
     """Run what may wait for other threads where there is no waiting."""
     try:
         next(steps)
     except StopIteration as stop:
         return stop.value
-    raise Outside("a barrier is met inside of a comprehension or a local function")
+    raise Outside("threads meet inside of a comprehension")
 
 
 def is_local_function(target: object) -> bool:
@@ -397,14 +392,18 @@ def apply(row: Intrinsic, where: str) -> Callable[..., Any]:
         if row in KEEPING_WHOLE and type_of(*values.values()).dtype.is_whole:
             (whole,) = values.values()
             return convert(whole, WEAK_INT) if row.result == "int" else whole
-        common = _common(row, values)
-        arguments = [_argument(k, values[n], common) for n, k in row.parameters if n in values]
         try:
-            return row.reference(*arguments)
+            return row.reference(*arguments_of(row, values))
         except IndexError as error:
             raise IndexError(f"{where}: {error}") from None
 
     return call
+
+
+def arguments_of(row: Intrinsic, values: dict[str, Any]) -> list[Any]:
+    """The arguments in the order of the parameters, in the types that these ask for."""
+    common = _common(row, values)
+    return [_argument(k, values[n], common) for n, k in row.parameters if n in values]
 
 
 def _is_complex(value: Any) -> bool:
@@ -422,6 +421,8 @@ def _common(row: Intrinsic, values: dict[str, Any]) -> Scalar | None:
     floating = any(kind == "F" for _, kind in row.parameters)
     if row.name.startswith("complex."):
         return join(common, WEAK_COMPLEX)
+    if common == WEAK_BOOL and BOOL in row.dtypes:
+        return common
     if common == WEAK_BOOL or (floating and common.dtype.is_whole):
         return WEAK_FLOAT if floating else WEAK_INT
     return common
@@ -434,20 +435,12 @@ def _argument(kind: str, value: Any, common: Scalar | None) -> Any:
             return convert(value, common)
         case "int":
             return convert(value, WEAK_INT)
+        case "bool":
+            return bool(value)
         case "index":
             return subscript(value)
         case _:
             return value
-
-
-def barrier(row: Intrinsic, where: str) -> Callable[..., Steps]:
-    """Wait for the block, then the row's own meaning."""
-
-    def meet(*given: Any, **named: Any) -> Steps:
-        yield
-        return apply(row, where)(*given, **named)
-
-    return meet
 
 
 def operation(value: object, where: str) -> Callable[..., Any] | None:
@@ -462,15 +455,9 @@ def operation(value: object, where: str) -> Callable[..., Any] | None:
         return value
     row = bound_to(value)
     if row is not None:
-        return barrier(row, where) if meets_others(value) else apply(row, where)
+        return apply(row, where)
     operator = operator_named(value)
     if operator is not None:
         return operator.reference
     scalar = scalar_named(value)
     return conversion(scalar) if scalar is not None else None
-
-
-def meets_others(value: object) -> bool:
-    """Whether ``operation(value)`` is a generator function."""
-    row = bound_to(value)
-    return row is not None and row.effect is Effect.BARRIER

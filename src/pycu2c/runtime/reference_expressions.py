@@ -9,6 +9,8 @@ import ast
 import copy
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
+from inspect import isgenerator
 from typing import Any, TypeAlias
 
 from pycu2c.frontend.bindings import bindings, targets_of
@@ -16,12 +18,23 @@ from pycu2c.intrinsics.registry import bound_to
 from pycu2c.operators import BY_NODE, UNARY_BY_NODE, folded, folded_unary
 from pycu2c.runtime import reference_calls as calls
 from pycu2c.runtime.reference_floats import Inferred
+from pycu2c.runtime.reference_scheduler import Steps
 from pycu2c.source import Source
 from pycu2c.types import ParameterType
 from pycu2c.values import scalar_of
 
 # callee, the call's node, what it stands in -> what to call; whether that is a generator function
 Callee: TypeAlias = Callable[[object, ast.Call, Source], tuple[Callable[..., Any], bool]]
+
+
+@dataclass(frozen=True, slots=True)
+class Functions:
+    """What is known of the functions that a kernel names. ``acts``: whether threads tell one
+    another things by it; ``waits``: whether they may wait for one another in it."""
+
+    callee: Callee
+    acts: Callable[[object], bool]
+    waits: Callable[[object], bool]
 
 
 class _Unknown:
@@ -41,12 +54,13 @@ class ExpressionRewriter:
     the new code refers to."""
 
     def __init__(
-        self, source: Source, inferred: Inferred, callee: Callee, free: Mapping[str, Any]
+        self, source: Source, inferred: Inferred, functions: Functions, free: Mapping[str, Any]
     ) -> None:
         self.source = source
         self.join_types = inferred.join_types
         self.arithmetic = inferred.arithmetic
-        self.callee = callee
+        self.functions = functions
+        self.callee = functions.callee
         self.free = free
         self.namespace: dict[str, Any] = {}
         code = source.python.__code__
@@ -77,10 +91,12 @@ class ExpressionRewriter:
         return value if to is None else self.do(calls.coerced, value, self.held(to))
 
     @contextmanager
-    def inside(self, names: set[str] | frozenset[str]) -> Iterator[None]:
-        """Code of an inner scope: its names are locals, and it cannot wait for other threads."""
+    def inside(self, names: set[str] | frozenset[str], waits: bool = False) -> Iterator[None]:
+        """Code of an inner scope: its names are locals. Only in one that is a function can
+        threads wait for others."""
         outer = self.locals, self.own, self.waits
-        self.locals, self.own, self.waits = self.locals | names, frozenset(names), False
+        self.locals, self.own = self.locals | names, frozenset(names)
+        self.waits = self.waits and waits
         try:
             yield
         finally:
@@ -136,7 +152,7 @@ class ExpressionRewriter:
                 return ast.NamedExpr(target, self.assigned(target, self.expression(value)))
             case ast.Lambda(args=arguments, body=body):
                 new = self.arguments(arguments)
-                with self.inside(set(bindings(node))):
+                with self.inside(set(bindings(node)), waits=True):
                     return ast.Lambda(new, self.expression(body))
             case ast.ListComp() | ast.GeneratorExp():
                 return self.comprehension(node)
@@ -291,10 +307,11 @@ class ExpressionRewriter:
             return made
         return ast.YieldFrom(made) if self.waits else self.do(calls.finished, made)
 
-    def dynamic(self, node: ast.Call) -> Callable[..., calls.Steps]:
-        def call(target: Any, *given: Any, **named: Any) -> calls.Steps:
+    def dynamic(self, node: ast.Call) -> Callable[..., Steps]:
+        def call(target: Any, *given: Any, **named: Any) -> Steps:
             if calls.is_local_function(target):
-                return target(*given, **named)
+                result = target(*given, **named)
+                return (yield from result) if isgenerator(result) else result
             function, waits = self.callee(calls.static(target), node, self.source)
             result = function(*given, **named)
             return (yield from result) if waits else result

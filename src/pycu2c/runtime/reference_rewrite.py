@@ -14,30 +14,32 @@ from collections import ChainMap
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeGuard
 
 from pycu2c.frontend.bindings import bindings, bound_name, parameters
 from pycu2c.frontend.unrolling import Rounds
 from pycu2c.intrinsics.dtype_names import scalar_named
 from pycu2c.operators import BY_NODE
 from pycu2c.runtime import reference_calls as calls
-from pycu2c.runtime.reference_expressions import UNKNOWN, Callee, ExpressionRewriter, place
+from pycu2c.runtime.reference_expressions import UNKNOWN, ExpressionRewriter, Functions, place
 from pycu2c.runtime.reference_floats import Inferred
+from pycu2c.runtime.reference_meetings import spins
+from pycu2c.runtime.reference_scheduler import ThreadEnds, Wait
 from pycu2c.source import Source
 from pycu2c.types import Scalar
 from pycu2c.values import convert
 
-__all__ = ["globals_of", "place", "rewritten"]
+__all__ = ["Functions", "globals_of", "may_spin", "place", "rewritten"]
 
 
 def rewritten(
-    source: Source, inferred: Inferred, callee: Callee, waits: bool
+    source: Source, inferred: Inferred, functions: Functions, waits: bool
 ) -> Callable[..., Any]:
     """A kernel or device function, its globals read now. One that ``waits`` for other threads is
     a generator function."""
     if inferred.tree is not None:
         source = replace(source, tree=inferred.tree)
-    rewriter = _Rewriter(source, inferred, callee)
+    rewriter = _Rewriter(source, inferred, functions)
     rewriter.waits = waits
     module = ast.Module([rewriter.function()], type_ignores=[])
     code = compile(ast.fix_missing_locations(module), source.file, "exec")
@@ -62,8 +64,8 @@ def globals_of(function: FunctionType) -> Mapping[str, Any]:
 class _Rewriter(ExpressionRewriter):
     """One function."""
 
-    def __init__(self, source: Source, inferred: Inferred, callee: Callee) -> None:
-        super().__init__(source, inferred, callee, globals_of(source.python))
+    def __init__(self, source: Source, inferred: Inferred, functions: Functions) -> None:
+        super().__init__(source, inferred, functions, globals_of(source.python))
         self.local_types = inferred.local_types
 
     # ---- functions ----
@@ -109,7 +111,7 @@ class _Rewriter(ExpressionRewriter):
         new = copy.copy(node)
         new.args = self.arguments(node.args)
         new.decorator_list, new.returns = [], None
-        with self.inside(set(bindings(node))):
+        with self.inside(set(bindings(node)), waits=True):
             new.body = self.body(node)
         return new
 
@@ -138,7 +140,8 @@ class _Rewriter(ExpressionRewriter):
             case ast.If(test=test, body=body, orelse=orelse):
                 return [ast.If(self.expression(test), self.block(body), self.optional(orelse))]
             case ast.While(test=test, body=body, orelse=orelse):
-                return [ast.While(self.expression(test), self.block(body), self.optional(orelse))]
+                inside = [*self.pause(node), *self.block(body)]
+                return [ast.While(self.expression(test), inside, self.optional(orelse))]
             case ast.For():
                 return self.loop(node)
             case Rounds():
@@ -151,7 +154,7 @@ class _Rewriter(ExpressionRewriter):
                 result = self.coerced(self.expression(value), self.join_types.get(id(node)))
                 return [ast.Return(result)]
             case ast.Raise():
-                return [ast.Raise(self.held(calls.ThreadEnds), None)]
+                return [ast.Raise(self.held(ThreadEnds), None)]
             case ast.Expr(value=ast.Constant()) | ast.AnnAssign() | ast.Assert() | ast.Delete():
                 return []
             case ast.Expr(value=value):
@@ -261,10 +264,19 @@ class _Rewriter(ExpressionRewriter):
         """``for`` over what Python can, with the targets in their variables' types."""
         name = self.temporary()
         first = self.assign_target(node.target, ast.Name(name, ast.Load()))
-        body = [*first, *self.block(node.body)]
+        body = [*self.pause(node), *first, *self.block(node.body)]
         iterable = self.do(calls.iterated, self.expression(node.iter))
         orelse = self.optional(node.orelse)
         return [ast.For(ast.Name(name, ast.Store()), iterable, body, orelse)]
+
+    def pause(self, loop: ast.While | ast.For) -> list[ast.stmt]:
+        """In a loop that may wait for what others write: after some rounds, let them run."""
+        acts = (self.functions.acts(self.known(n)) for n in ast.walk(loop) if _is_dotted(n))
+        if not (self.waits and may_spin(loop) and any(acts)):
+            return []
+        where = place(self.source, loop)
+        wait = self.held(Wait(where, where))
+        return [self.placed(ast.If(self.do(spins), [ast.Expr(ast.Yield(wait))], []), loop)]
 
     def rounds(self, node: Rounds) -> list[ast.stmt]:
         """A loop written out: in each round Python's loop does what is written for it."""
@@ -314,6 +326,16 @@ class _Rewriter(ExpressionRewriter):
                 return ast.MatchAs(self.pattern(inner), name)
             case _:
                 return node
+
+
+def may_spin(node: ast.AST) -> bool:
+    """Whether a loop may go on until something changes: not one that counts to its end."""
+    leaves = isinstance(node, ast.For) and any(isinstance(n, ast.Break) for n in ast.walk(node))
+    return leaves or isinstance(node, ast.While)
+
+
+def _is_dotted(node: ast.AST) -> TypeGuard[ast.expr]:
+    return isinstance(node, ast.Name | ast.Attribute)
 
 
 def _literal(value: Any) -> ast.pattern:

@@ -1,0 +1,71 @@
+"""Where the threads of the reference interpreter wait for one another, and how they are told
+apart that do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pycu2c.intrinsics.machine import MACHINE
+from pycu2c.intrinsics.registry import Effect, Intrinsic, bound_to
+from pycu2c.intrinsics.sync import this_grid
+from pycu2c.intrinsics.warp import ALL_LANES
+from pycu2c.runtime.reference_calls import arguments_of
+from pycu2c.runtime.reference_scheduler import Steps, Wait
+
+_WIDTHS = (1, 2, 4, 8, 16, 32)  # of the parts of a warp that a shuffle is in
+_ROUNDS = 64  # of loops that may wait for memory, between two pauses
+
+
+def meeting(row: Intrinsic, site: object, where: str) -> Callable[..., Steps]:
+    """Wait for others, then the row's own meaning. ``site``: the place of the call."""
+
+    alike = Wait(where, site, row)
+
+    def meet_alone() -> Steps:
+        yield alike
+        return row.reference()
+
+    def meet(*given: Any, **named: Any) -> Steps:
+        values = dict(zip((name for name, _ in row.parameters), given)) | named
+        arguments = arguments_of(row, row.defaults | values)
+        if row.effect is Effect.WARP:
+            _check_lanes(row, arguments, where)
+        yield Wait(where, site, row, tuple(arguments))
+        return row.reference(*arguments)
+
+    return meet if row.parameters else meet_alone
+
+
+def _check_lanes(row: Intrinsic, arguments: list[Any], where: str) -> None:
+    """What CUDA leaves undefined: the mask must name the thread, and a width divide a warp."""
+    lane = MACHINE.current().lane
+    if arguments and not arguments[0] >> lane & 1:
+        mask = f"{arguments[0] & ALL_LANES:#010x}"
+        raise ValueError(f"{where}: lane {lane} gives {row.name} the mask {mask}, without itself")
+    if row.parameters[-1:] == (("width", "int"),) and arguments[-1] not in _WIDTHS:
+        raise ValueError(f"{where}: {row.name} takes a width of {_WIDTHS}, not {arguments[-1]}")
+
+
+def spins() -> bool:
+    """Whether a thread has run through enough rounds of loops that others should run now."""
+    thread = MACHINE.current()
+    thread.rounds = (thread.rounds + 1) % _ROUNDS
+    return not thread.rounds
+
+
+def meets(value: object) -> Intrinsic | None:
+    """The row of what waits for other threads."""
+    row = bound_to(value)
+    return row if row is not None and row.meets else None
+
+
+def may_meet(value: object) -> bool:
+    """Whether who names this may wait for other threads."""
+    return meets(value) is not None or value is this_grid
+
+
+def acts_on_memory(value: object) -> bool:
+    """Whether this is what threads use to tell one another something."""
+    row = bound_to(value)
+    return row is not None and row.effect is Effect.MEMORY

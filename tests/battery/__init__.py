@@ -1,0 +1,1 @@
+"""Programs of blocks and warps, with what they compute known from plain numpy."""

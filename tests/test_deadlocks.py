@@ -1,0 +1,75 @@
+"""A launch that can never end is an error that says which threads wait where."""
+
+from __future__ import annotations
+
+import faulthandler
+import inspect
+import re
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from battery import deadlocks
+from launching import run
+from pycu2c import DeadlockError
+from pycu2c.intrinsics.all import REGISTRY
+from pycu2c.kernel import Kernel
+from pycu2c.runtime.deadlocks import Waiting, deadlock, ranges
+
+KERNELS = [k for k in vars(deadlocks).values() if isinstance(k, Kernel)]
+USED = {"in_a_device_function": deadlocks.waited_for}
+TARGETS = ["python"]
+
+
+@pytest.fixture
+def limited() -> Iterator[None]:
+    """Native code in an endless loop takes the process with it, not the day."""
+    faulthandler.dump_traceback_later(60, exit=True)
+    yield
+    faulthandler.cancel_dump_traceback_later()
+
+
+def marked(kernel: Kernel) -> set[int]:
+    """The lines of a kernel, and of the device function that it calls, where threads wait."""
+    found = set()
+    functions = [kernel.python]
+    if kernel.name in USED:
+        functions.append(inspect.unwrap(USED[kernel.name]))
+    for function in functions:
+        lines, first = inspect.getsourcelines(function)
+        found |= {n for n, line in enumerate(lines, first) if "# waits" in line}
+    return found
+
+
+@pytest.mark.usefixtures("limited")
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k.name)
+def test_a_deadlock_names_the_lines(kernel: Kernel, target: str) -> None:
+    with pytest.raises(DeadlockError) as caught:
+        run(kernel, (2, 32), [np.zeros(64, np.int64)], target)
+    text = str(caught.value)
+    assert text.startswith(f"{kernel.name} would never end: no thread can go on\n  block (0, 0, 0)")
+    assert {int(n) for n in re.findall(r"deadlocks\.py:(\d+)$", text, re.M)} == marked(kernel)
+    assert "  help: " in text
+
+
+def test_the_whole_text() -> None:
+    shuffle, barrier = REGISTRY["cuda.shfl_sync"], REGISTRY["cuda.syncthreads"]
+    waiting = [Waiting((0, 0, 0), n, "k.py:7", barrier) for n in (0, 1, 2, 5)]
+    waiting.append(Waiting((1, 0, 0), 3, "k.py:9", shuffle, 0xFF))
+    waiting += [Waiting((n, 1, 0), 0, "k.py:7", barrier) for n in range(9)]
+    assert str(deadlock("k", waiting)).splitlines() == [
+        "k would never end: no thread can go on",
+        "  block (0, 0, 0): threads 0-2, 5 wait in cuda.syncthreads, k.py:7",
+        "  block (1, 0, 0): thread 3 waits in cuda.shfl_sync with mask 0x000000ff, k.py:9",
+        *(f"  block ({n}, 1, 0): thread 0 waits in cuda.syncthreads, k.py:7" for n in range(6)),
+        "  and 3 more threads wait",
+        "  help: a barrier is passed when each thread of the block has returned or waits there",
+        "  help: lanes meet when each lane of the mask has returned or waits in the same call "
+        "with the same mask",
+    ]
+
+
+def test_ranges() -> None:
+    assert ranges([0, 1, 2, 4, 7, 8]) == "0-2, 4, 7-8"
