@@ -19,7 +19,6 @@ from pycu2c.ir import nodes as ir
 from pycu2c.ir.construct import binary, const, integer, truth, unary
 from pycu2c.operators import BY_NODE, QUOTIENT, REMAINDER, UNARY_BY_NODE
 from pycu2c.passes.declare import declare
-from pycu2c.passes.placement import is_barrier
 from pycu2c.source import Span
 from pycu2c.types import VOID, WEAK_BOOL, WEAK_INT, Array, Space
 
@@ -70,8 +69,7 @@ class Reader:
                 value = self.binary(s.op, self.var(name), self.expr(s.value))
                 return (ir.Assign(self.var(name), value, SPAN),)
             case ast.Expr(value=ast.Call(func=ast.Name(id="sync"))):
-                meet = ir.Apply(REGISTRY["cuda.syncthreads"], (), VOID, SPAN)
-                return (ir.Evaluate(meet, SPAN),)
+                return (ir.Wait(ir.Meeting.BLOCK, None, (), REGISTRY["cuda.syncthreads"], SPAN),)
             case ast.If():
                 then, orelse = self.body(s.body), self.body(s.orelse)
                 return (ir.If(truth(self.expr(s.test)), then, orelse, SPAN),)
@@ -171,7 +169,7 @@ class Code:
                 place = tuple(self.expr(i) for i in indices)
                 self.arrays[array.name][place] = self.expr(value)
                 self.note(array, place, True)
-            case ir.Evaluate() if is_barrier(s):
+            case ir.Wait():
                 yield (id(s), *self.counts)
             case ir.If():
                 return (yield from self.block(s.then if self.expr(s.condition) else s.orelse))

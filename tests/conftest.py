@@ -8,7 +8,7 @@ import pytest
 
 from pycu2c.runtime import driver
 
-TARGETS = ["python", "cpu", *(["cuda"] if driver.available() else [])]
+TARGETS = ["python", "cpu", "cpu-resumable", *(["cuda"] if driver.available() else [])]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -374,6 +374,20 @@ def test_expressions_have_the_parentheses_that_a_reader_wants(tree: c.Expr, text
     assert print_expr(tree) == text
 
 
+def test_cases_may_stand_inside_of_loops() -> None:
+    again = c.While(C, (c.Return(A), c.Case(1), c.Step(A)))
+    assert print_stmt(c.Switch(C, (c.Case(0), again))) == (
+        "switch (c) {\n"
+        "case 0:;\n"
+        "    while (c) {\n"
+        "        return a;\n"
+        "    case 1:;\n"
+        "        ++a;\n"
+        "    }\n"
+        "}"
+    )
+
+
 def test_statements_are_laid_out_as_people_write_them() -> None:
     step = c.Assign(A, B, "+=")
     orelse = (c.If(C, (c.Break(), step), (step,)),)

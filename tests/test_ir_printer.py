@@ -8,7 +8,7 @@ import pytest
 
 from integer_programs import HERE, LINE, a, both, call, count, dim, i, let, load, op, place, v, when
 from pycu2c import float32
-from pycu2c.dtypes import FLOAT32, INT32
+from pycu2c.dtypes import FLOAT32, INT32, INT64
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.ir.nodes import (
     Allocate,
@@ -24,19 +24,24 @@ from pycu2c.ir.nodes import (
     Evaluate,
     Expr,
     Function,
+    Gift,
     Let,
+    Meeting,
     Module,
     NextThread,
     Parameter,
     Part,
+    Per,
     Return,
     Select,
     Stmt,
     Store,
     Stride,
     ThreadLoop,
+    ThreadSteps,
     Unary,
     Var,
+    Wait,
     While,
 )
 from pycu2c.ir.printer import print_expr, print_function, print_module, print_stmt
@@ -58,6 +63,11 @@ DOCS = Path(__file__).parent.parent / "docs" / "ir.md"
 SMALL = Scalar(INT32, weak=True)
 TILE = Array(FLOAT32, 2, "C", Space.SHARED, (16, 16))
 ONE = Const(1.0, Scalar(FLOAT32), HERE)
+BITS = Var("bits", Array(INT64, 1, "C", Space.BLOCK, (32,)), HERE)
+
+
+def wait(whom: Meeting = Meeting.BLOCK, mask: Expr | None = None, *gifts: Gift) -> Wait:
+    return Wait(whom, mask, gifts, None, HERE)
 
 
 @pytest.mark.parametrize(
@@ -107,6 +117,11 @@ def test_expression(e: Expr, text: str) -> None:
         (While(v("c", WEAK_BOOL), (Break(HERE),), HERE), "while c:\n  break"),
         (count("k", i(0), dim(), i(1)), "for k: int in range(0, dim(a, 0), 1):\n  pass"),
         (ThreadLoop((NextThread(HERE),), HERE), "for each thread:\n  next thread"),
+        (ThreadSteps((wait(),), HERE), "for each thread, from wait to wait:\n  wait for block"),
+        (
+            wait(Meeting.WARP, v("m"), Gift(BITS, Per.WARP, v("x")), Gift(BITS, Per.THREAD, i(1))),
+            "wait for warp m, giving bits[warp] += x; bits[thread] = 1",
+        ),
         (when(v("c", WEAK_BOOL), [let("x", i(1)), let("x", i(2))]), "if c:\n  x: int = 1\n  x = 2"),
         (
             when(v("c", WEAK_BOOL), [], [when(v("d", WEAK_BOOL), [], [Continue(HERE)])]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -45,11 +46,14 @@ from pycu2c.ir.nodes import (
     Evaluate,
     Expr,
     Function,
+    Gift,
     Let,
+    Meeting,
     Module,
     NextThread,
     Parameter,
     Part,
+    Per,
     Return,
     Select,
     Stmt,
@@ -57,6 +61,7 @@ from pycu2c.ir.nodes import (
     ThreadLoop,
     Unary,
     Var,
+    Wait,
 )
 from pycu2c.ir.verifier import InternalError, verified, verify
 from pycu2c.operators import ADD, DIV, LT, NEG, NOT, SHL
@@ -65,6 +70,7 @@ from pycu2c.types import VOID, WEAK_BOOL, WEAK_FLOAT, WEAK_INT, Scalar, float32,
 SMALL = Scalar(INT32, weak=True)
 ONE = Const(1.0, float32, HERE)
 X = v("x")
+WAIT = Wait(Meeting.BLOCK, None, (), None, HERE)
 
 
 def messages(*body: Stmt, devices: tuple[Function, ...] = (), **parameters: object) -> list[str]:
@@ -151,6 +157,12 @@ def test_expression(e: Expr, message: str) -> None:
         (
             loop(op(LT, X, X), ThreadLoop((Break(HERE),), HERE)),
             "a jump stands outside of every loop",
+        ),
+        (loop(op(LT, X, X), ThreadLoop((WAIT,), HERE)), "a thread waits inside of a thread loop"),
+        (replace(WAIT, mask=ONE), "the mask of a wait is float32"),
+        (
+            replace(WAIT, gifts=(Gift(a("b"), Per.THREAD, X),)),
+            "int is given in b, which is float32[::1]",
         ),
         (NextThread(HERE), "a thread is ended outside of every thread loop"),
         (Return(X, HERE), "int is returned, the function gives None"),

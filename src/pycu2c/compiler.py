@@ -9,9 +9,10 @@ from pycu2c.emit.emit import emit
 from pycu2c.emit.statements import Comments
 from pycu2c.frontend.build import Built, build
 from pycu2c.ir.effects import written_arguments
-from pycu2c.ir.nodes import Module, Parameter
+from pycu2c.ir.nodes import Module, Parameter, Wait
 from pycu2c.ir.printed import Text
 from pycu2c.ir.verifier import verified
+from pycu2c.ir.waiting import steps_of
 from pycu2c.options import DEFAULT, Options
 from pycu2c.passes.grid_index import recognise_grid
 from pycu2c.passes.ranges import Facts
@@ -30,6 +31,8 @@ class Generated:
     parameters: tuple[Parameter, ...]
     written: frozenset[int]  # positions of arguments that are arrays it may write
     prints: tuple[Text, ...] = ()  # what it prints, by the numbers that the text gives them
+    in_steps: bool = False  # whether its threads run in steps; then a scheduler runs it
+    waits: tuple[Wait, ...] = ()  # where they wait, from number 1
 
 
 def build_module(source: Source, signature: Signature, options: Options = DEFAULT) -> Built:
@@ -68,4 +71,12 @@ def generate(
         emitted = emit(lowered, target.dialect, comments)
         written = written_arguments(module)
         parameters = lowered.kernel.parameters
-        return Generated(emitted.text, emitted.entry, parameters, written, emitted.prints)
+        return Generated(
+            emitted.text,
+            emitted.entry,
+            parameters,
+            written,
+            emitted.prints,
+            steps_of(lowered.kernel.body) is not None,
+            emitted.waits,
+        )

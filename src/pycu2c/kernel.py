@@ -43,14 +43,14 @@ else:
     notes = lazy_module("pycu2c.explain.notes")
     early = lazy_module("pycu2c.frontend.early")
 
-Backend: TypeAlias = Literal["auto", "cuda", "cpu", "python"]
+Backend: TypeAlias = Literal["auto", "cuda", "cpu", "cpu-resumable", "python"]
 Dims: TypeAlias = "int | Sequence[int]"
 SignatureLike: TypeAlias = "str | Sequence[Any] | Signature | Scalar | Array | Tuple"
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_BACKENDS = ("auto", "cuda", "cpu", "python")
+_BACKENDS = ("auto", "cuda", "cpu", "cpu-resumable", "python")
 _OWN = ("grid", "block", "shared_memory", "signature", "backend", "cache")
 
 
@@ -284,8 +284,8 @@ def kernel(function: Any = None, /, **given: Any) -> Any:
     shared_memory: bytes of dynamic shared memory for each block.
     signature: the parameters' types; without one they follow from the arguments of each launch.
     It may come first: ``@kernel("void(float32[:], int32)")``.
-    backend: "auto" (CUDA where there is a GPU, else the CPU), "cuda", "cpu" or "python" (the
-    reference interpreter: slow, for checking).
+    backend: "auto" (CUDA where there is a GPU, else the CPU), "cuda", "cpu", "python" (the
+    reference interpreter: slow, for checking) or "cpu-resumable" (the CPU, thread by thread).
     cache: whether to keep compiled code on disk.
     weak_float: "float32" makes a Python float that meets no numpy number a float32.
     wraparound: False says that no index is negative, but for constants.

@@ -35,7 +35,7 @@ from pycu2c.runtime.shortcut import NUMBER, Axis, Place, Run, Seen, Shortcuts
 from pycu2c.runtime.shortcut_library import shortcuts
 from pycu2c.runtime.vector_views import seen_as_declared, vectors_declared
 from pycu2c.source import Source
-from pycu2c.specialization import Specialized, facts_for, generate_text, runner_for
+from pycu2c.specialization import ON_CPU, Specialized, facts_for, generate_text, runner_for
 from pycu2c.types import WEAK_INT, Signature
 
 _TARGETS = {"cuda": "cuda", "c": "cpu"}
@@ -178,7 +178,7 @@ class Launcher:
                 raise LaunchError(f"{name} is written, and it is read-only: pass a copy")
         self.latest = signature
         backend, ordinary = self._chosen_backend(), _is_ordinary(launch, leaves, typed.ints)
-        variant: _Variant = backend, ordinary, launch.block if backend == "cpu" else None
+        variant: _Variant = backend, ordinary, launch.block if backend in ON_CPU else None
         if variant not in typed.runners and len(typed.runners) >= _MOST_BLOCKS:
             variant = backend, ordinary, None
         runner = typed.runners.get(variant)
@@ -237,7 +237,7 @@ class Launcher:
             for f in functions
             for e in all_expressions(f.body)
         )
-        if not threads and self.backend in ("cpu", "python"):
+        if not threads and self.backend in (*ON_CPU, "python"):
             return (1, 1, 1)  # plain loops: it runs once
         raise LaunchError(
             f"{self.name} has no block: call {self.name}[grid, block](…), "

@@ -22,11 +22,15 @@ from pycu2c.runtime.printing import DeviceLog, HostLog, Log, PrintingRunner
 from pycu2c.runtime.reference import ReferenceKernel
 from pycu2c.runtime.reference_variants import inferred_from
 from pycu2c.runtime.runner import Direct, Runner
+from pycu2c.runtime.stepping import SteppingKernel
 from pycu2c.runtime.transfers import staged
 from pycu2c.source import Source
 from pycu2c.targets import TARGETS
 from pycu2c.toolchain import cc, nvrtc
+from pycu2c.toolchain.binary import Binary
 from pycu2c.types import ParameterType, Signature
+
+ON_CPU = ("cpu", "cpu-resumable")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +88,24 @@ class CpuRunner:
 
 
 @dataclass(frozen=True, slots=True)
+class SteppingRunner:
+    """Runs a kernel whose threads go in steps: with it goes where its arrays lie."""
+
+    inner: CpuRunner
+    kernel: SteppingKernel
+
+    @property
+    def direct(self) -> Direct | None:
+        return None
+
+    def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
+        arrays = [a for a in arguments if isinstance(a, ArrayArgument) and a.where == "host"]
+        kept = self.kernel.watch([a.region for a in arrays])
+        self.inner.run(launch, arguments)
+        del kept
+
+
+@dataclass(frozen=True, slots=True)
 class CudaRunner:
     name: str
     generated: Generated
@@ -128,15 +150,24 @@ def runner_for(wanted: Specialized, backend: str, facts: Facts, cache: bool) -> 
         return ReferenceRunner(kernel, types)
     made = generate(built.module, TARGETS[backend], facts)
     layout = layout_of(made.parameters)
-    if backend == "cpu":
+    if backend in ON_CPU:
         binary = cc.compile(made.text, made.entry, options=options, cache=cache)
-        on_cpu = CpuKernel(binary)
-        runner: Runner = CpuRunner(wanted.names, made, layout, on_cpu)
+        on_cpu, runner = _on_cpu(binary, wanted, made, layout)
         return _printing(runner, made, source, lambda: HostLog(on_cpu))
     binary = nvrtc.compile(made.text, made.entry, driver.arch(), options=options, cache=cache)
     on_gpu = CudaKernel(binary)
     runner = CudaRunner(source.name, made, layout, on_gpu)
     return _printing(runner, made, source, lambda: DeviceLog(on_gpu))
+
+
+def _on_cpu(
+    binary: Binary, wanted: Specialized, made: Generated, layout: Layout
+) -> tuple[CpuKernel, Runner]:
+    if not made.in_steps:
+        kernel = CpuKernel(binary)
+        return kernel, CpuRunner(wanted.names, made, layout, kernel)
+    stepping = SteppingKernel(binary, wanted.source.name, made.waits)
+    return stepping, SteppingRunner(CpuRunner(wanted.names, made, layout, stepping), stepping)
 
 
 def _printing(runner: Runner, made: Generated, source: Source, log: Callable[[], Log]) -> Runner:

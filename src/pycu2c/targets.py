@@ -16,11 +16,13 @@ from pycu2c.passes.flatten import flatten
 from pycu2c.passes.inline import inline_block_level
 from pycu2c.passes.legalize import legalize
 from pycu2c.passes.linearize import linearize, linearize_blocks
+from pycu2c.passes.meetings import meet
 from pycu2c.passes.merge import merge
 from pycu2c.passes.narrow import narrow
 from pycu2c.passes.own_memory import own_shared_memory
 from pycu2c.passes.ranges import Facts
-from pycu2c.passes.thread_loops import place_threads
+from pycu2c.passes.resumable import resumable
+from pycu2c.passes.thread_paths import threads_as_code
 
 Pass: TypeAlias = Callable[[Module, Facts], Module]
 
@@ -33,7 +35,6 @@ def _plain(run: Callable[[Module], Module]) -> Pass:
 # name -> pass, in the order in which they run
 _MEANING: tuple[tuple[str, Pass], ...] = (("legalize", legalize), ("merge", _plain(merge)))
 _FORM: tuple[tuple[str, Pass], ...] = (
-    ("dead", _plain(drop_dead)),
     ("flatten", flatten),
     ("declare", _plain(declare)),
 )
@@ -49,6 +50,17 @@ class Target:
     narrows: bool  # whether Python ints are 32-bit where they fit
 
 
+_ON_CPU: tuple[tuple[str, Pass], ...] = (
+    ("fixed_block", fix_block),
+    *_MEANING,
+    ("linearize", _plain(linearize_blocks)),
+    ("inline", _plain(inline_block_level)),
+    ("own_memory", _plain(own_shared_memory)),
+    ("dead", _plain(drop_dead)),
+    ("meetings", _plain(meet)),
+    *_FORM,
+)
+
 TARGETS: dict[str, Target] = {
     "cuda": Target(
         "cuda",
@@ -58,6 +70,7 @@ TARGETS: dict[str, Target] = {
             ("narrow", narrow),
             *_MEANING,
             ("linearize", _plain(linearize)),
+            ("dead", _plain(drop_dead)),
             *_FORM,
         ),
         narrows=True,
@@ -66,15 +79,14 @@ TARGETS: dict[str, Target] = {
     "cpu": Target(
         "cpu",
         C,
-        (
-            ("fixed_block", fix_block),
-            *_MEANING,
-            ("linearize", _plain(linearize_blocks)),
-            ("inline", _plain(inline_block_level)),
-            ("own_memory", _plain(own_shared_memory)),
-            *_FORM,
-            ("thread_loops", place_threads),
-        ),
+        (*_ON_CPU, ("threads", threads_as_code)),
+        narrows=False,
+    ),
+    # for tests, and for who wants to compare: any kernel the way that is right for all
+    "cpu-resumable": Target(
+        "cpu-resumable",
+        C,
+        (*_ON_CPU, ("resumable", _plain(resumable))),
         narrows=False,
     ),
 }

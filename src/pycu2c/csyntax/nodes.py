@@ -204,6 +204,21 @@ class LabelHere:
 
 
 @dataclass(frozen=True, slots=True)
+class Switch:
+    """``switch (subject) { … }``; its cases may stand inside of the loops in its body."""
+
+    subject: Expr
+    body: tuple[Stmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """``case 3:;``, at one level less of indentation."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
 class Return:
     value: Expr | None = None
 
@@ -244,6 +259,8 @@ Stmt: TypeAlias = (
     | Continue
     | Goto
     | LabelHere
+    | Switch
+    | Case
     | Return
     | Block
     | Comment

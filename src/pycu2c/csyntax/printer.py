@@ -15,6 +15,7 @@ from pycu2c.csyntax.nodes import (
     Blank,
     Block,
     Break,
+    Case,
     Comment,
     Continue,
     Declare,
@@ -35,6 +36,7 @@ from pycu2c.csyntax.nodes import (
     Step,
     Stmt,
     Struct,
+    Switch,
     Table,
     Verbatim,
     While,
@@ -69,6 +71,10 @@ def _lines(s: Stmt, depth: int) -> Iterator[str]:
             yield indent + "}"
         case LabelHere(name):
             yield f"{INDENT * (depth - 1)}{name}:;"
+        case Switch(subject, body):
+            yield from _braced(f"switch ({print_expr(subject)})", body, depth)
+        case Case(number):
+            yield f"{INDENT * (depth - 1)}case {number}:;"
         case Comment(text):
             yield from (indent + line for line in _comment_lines(text))
         case Pragma(text):

@@ -59,6 +59,16 @@ def _field(p: Parameter) -> str:
     return f"p{p.argument}_{p.part.value}{p.axis}"
 
 
+def parameters_read(function: Function, names: Mapping[str, str], type_of: TypeOf) -> list[c.Stmt]:
+    """The parameters that a kernel reads, taken out of its arguments' struct."""
+    read = mentioned(function.body)
+    return [
+        c.Declare(type_of(p), names[p.name], c.Member(c.Name("args"), _field(p), arrow=True))
+        for p in function.parameters
+        if p.name in read
+    ]
+
+
 def cpu_kernel(
     name: str,
     function: Function,
@@ -71,14 +81,11 @@ def cpu_kernel(
     struct = c.Pointer(c.Named(f"struct {name}_args", const=True), const=True)
     out: list[c.Stmt] = [c.Declare(struct, "args", c.Name("arguments"))]
     read = mentioned(function.body)
-    for p in function.parameters:
-        if p.name in read:
-            value = c.Member(c.Name("args"), _field(p), arrow=True)
-            out.append(c.Declare(type_of(p), names[p.name], value))
+    out += parameters_read(function, names, type_of)
     if {"blockIdx", "gridDim"} & set(places):
-        out += _extent("gridDim")
+        out += extent_read("gridDim")
     if "blockDim" in places:
-        out += _extent("blockDim")
+        out += extent_read("blockDim")
     inside: list[c.Stmt] = [c.Declare(_DIM3, "threadIdx")] if "threadIdx" in places else []
     inside = [*(_block_index() if "blockIdx" in places else ()), *inside, *body]
     block = c.Name("block")
@@ -100,7 +107,8 @@ def cpu_kernel(
     return c.Function(name, c.Named("void"), parameters, tuple(out))
 
 
-def _extent(place: str) -> list[c.Stmt]:
+def extent_read(place: str) -> list[c.Stmt]:
+    """``gridDim`` or ``blockDim``, from the arguments."""
     field = c.Member(c.Name("args"), place, arrow=True)
     values = [c.Index(field, c.Number(str(axis))) for axis in range(3)]
     return _filled(place, values)

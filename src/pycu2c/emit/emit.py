@@ -15,22 +15,25 @@ from pycu2c.emit.helpers import texts_of
 from pycu2c.emit.names import constant_names, function_names, name_variables
 from pycu2c.emit.prints import Prints
 from pycu2c.emit.records import Records
+from pycu2c.emit.resumable import INTERFACE, StepSpeller, homes, spelled
 from pycu2c.emit.statements import Comments, StatementSpeller
 from pycu2c.ir.calls import called
 from pycu2c.ir.effects import mentioned, writes
-from pycu2c.ir.nodes import Function, Module, Parameter, Part
+from pycu2c.ir.nodes import Function, Module, Parameter, Part, ThreadSteps, Wait
 from pycu2c.ir.printed import Text
+from pycu2c.ir.waiting import steps_of
 from pycu2c.types import Array, Scalar
 
 
 @dataclass(frozen=True, slots=True)
 class Emitted:
     """Generated text; ``entry`` is the C name of the kernel, ``prints`` what its prints write, by
-    their numbers."""
+    their numbers; ``waits`` where its threads wait if they run in steps, from number 1."""
 
     text: str
     entry: str
     prints: tuple[Text, ...] = ()
+    waits: tuple[Wait, ...] = ()
 
 
 def emit(module: Module, dialect: Dialect, comments: Comments = "none") -> Emitted:
@@ -39,7 +42,8 @@ def emit(module: Module, dialect: Dialect, comments: Comments = "none") -> Emitt
     functions |= constant_names(module, functions)
     emitter = _ModuleEmitter(module, dialect, comments, functions)
     devices = [emitter.device(f) for f in module.devices]
-    kernel = emitter.kernel()
+    steps = steps_of(module.kernel.body)
+    kernel = emitter.kernel() if steps is None else emitter.resumable(steps)
     headers = dialect.printing if emitter.prints.numbered else dialect.prologue
     headers = (*headers, *emitter.headers)
     items: list[c.Item] = [c.Include(header) for header in headers]
@@ -48,6 +52,8 @@ def emit(module: Module, dialect: Dialect, comments: Comments = "none") -> Emitt
         items += [c.Blank(), struct]
     if dialect.name == "c":
         items += [c.Blank(), *cpu_types(module, functions[module.kernel.name], emitter.ctype)]
+    if steps is not None:
+        items += [c.Blank(), c.Verbatim(INTERFACE)]
     for text in emitter.helper_texts():
         items += [c.Blank(), c.Verbatim(text)]
     items += emitter.prints.definitions()
@@ -56,12 +62,14 @@ def emit(module: Module, dialect: Dialect, comments: Comments = "none") -> Emitt
     if ahead:
         items.append(c.Blank())
         items += [c.Prototype(d) for d, f in zip(devices, module.devices) if f.name in ahead]
-    for function in (*devices, kernel):
+    for function in devices:
         items += [c.Blank(), function]
+    items += [c.Blank(), *kernel]
     while items and isinstance(items[0], c.Blank):
         del items[0]
     text = print_file(c.File(tuple(items)))
-    return Emitted(text, functions[module.kernel.name], tuple(emitter.prints.numbered))
+    entry, prints = functions[module.kernel.name], tuple(emitter.prints.numbered)
+    return Emitted(text, entry, prints, tuple(emitter.waits))
 
 
 def _called_ahead(module: Module) -> set[str]:
@@ -86,6 +94,7 @@ class _ModuleEmitter:
         self.helpers: dict[tuple[str, DType], None] = {}
         self.headers: dict[str, None] = {}
         self.prints = Prints(dialect, self.records.type_name)
+        self.waits: list[Wait] = []
 
     def speller(self, function: Function) -> Speller:
         constants = {c.var.name: self.functions[c.var.name] for c in self.module.constants}
@@ -135,7 +144,7 @@ class _ModuleEmitter:
         name = self.functions[function.name]
         return c.Function(name, result, tuple(parameters), body, self.dialect.device)
 
-    def kernel(self) -> c.Function:
+    def kernel(self) -> list[c.Item]:
         function = self.module.kernel
         speller = self.speller(function)
         on_cpu = self.dialect.name == "c"
@@ -146,11 +155,19 @@ class _ModuleEmitter:
             if statements.block_label:
                 body = (*body, c.LabelHere(statements.block_label))
             places = self.coordinates[function.name]
-            return cpu_kernel(name, function, speller.names.known, self.ctype, body, places)
+            return [cpu_kernel(name, function, speller.names.known, self.ctype, body, places)]
         parameters = tuple(
             c.Parameter(self.ctype(p), speller.names[p.name]) for p in function.parameters
         )
-        return c.Function(name, c.Named("void"), parameters, body, self.dialect.kernel)
+        return [c.Function(name, c.Named("void"), parameters, body, self.dialect.kernel)]
+
+    def resumable(self, steps: ThreadSteps) -> list[c.Item]:
+        """A kernel whose threads run in steps."""
+        function = self.module.kernel
+        speller = self.speller(function)
+        speller.homes = homes(function, steps, speller.names.known)
+        statements = StepSpeller(speller, self.comments, waits=self.waits)
+        return spelled(self.functions[function.name], function, steps, statements, self.ctype)
 
     def constants(self) -> list[c.Item]:
         """The arrays that never change."""

@@ -66,6 +66,11 @@ class Speller:
     helpers: dict[tuple[str, DType], None] = field(default_factory=dict)
     headers: dict[str, None] = field(default_factory=dict)
     prints: Prints | None = None
+    homes: Mapping[str, c.Expr] = field(default_factory=dict)  # of what is a part of a struct
+
+    def named(self, variable: str) -> c.Expr:
+        """A variable or array, where it lives."""
+        return self.homes.get(variable) or c.Name(self.names[variable])
 
     def type(self, scalar: Scalar) -> c.Named:
         return c.Named(self.records.type_name(scalar.dtype))
@@ -144,7 +149,7 @@ class Speller:
                 assert_never(e)
 
     def _variable(self, e: Var) -> c.Expr:
-        name = c.Name(self.names[e.name])
+        name = self.named(e.name)
         kind = e.type
         if isinstance(kind, Array) and kind.shape is not None and kind.ndim > 1:
             if e.name in self.pointers:
@@ -206,14 +211,14 @@ class Speller:
 
     def place(self, e: Load | ElementOf | Store) -> c.Expr:
         """``a[i]``, ``a[i].x``: what can be read and assigned."""
-        place: c.Expr = c.Name(self.names[e.array.name])
+        place: c.Expr = self.named(e.array.name)
         for index in e.indices[:-1]:
             place = c.Index(place, self._subscript(index))
         if e.indices:
             place = c.Index(self._from_here_on(e, place), self._subscript(e.indices[-1]))
         path = () if isinstance(e, Load) else e.path
         if path and _is_reference(e.array):  # p->x
-            place = self._field(c.Name(self.names[e.array.name]), path[0], True)
+            place = self._field(self.named(e.array.name), path[0], True)
             path = path[1:]
         for name in path:
             place = self._field(place, name, False)
@@ -222,7 +227,7 @@ class Speller:
     def _member(self, e: Member) -> c.Expr:
         """The value of a field."""
         if isinstance(e.operand, Load) and _is_reference(e.operand.array):
-            place = self._field(c.Name(self.names[e.operand.array.name]), e.field, True)
+            place = self._field(self.named(e.operand.array.name), e.field, True)
         else:
             place = self._field(self.spell(e.operand), e.field, False)
         return self.records.taken(scalar_type(e.operand).dtype, e.field, place)

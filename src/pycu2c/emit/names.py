@@ -10,6 +10,7 @@ from itertools import pairwise
 
 from pycu2c.emit.reserved import is_reserved
 from pycu2c.ir.nodes import Allocate, Body, Declare, For, Function, Module
+from pycu2c.ir.waiting import kept, steps_of
 from pycu2c.ir.walk import bodies, statements
 from pycu2c.types import Array
 
@@ -61,15 +62,29 @@ def name_variables(function: Function, taken: Iterable[str], constants: dict[str
     """Names for parameters first, then for what each block declares."""
     names = Names(frozenset(taken), dict(constants))
     ndims = {p.argument: p.type.ndim for p in function.parameters if isinstance(p.type, Array)}
-    visible: set[str] = set()
+    visible = {"pc", "mask"} if steps_of(function.body) else set()
     for p in function.parameters:
         names.give(p.name, visible, ndims.get(p.argument, 0))
+    for name in _in_struct(function):
+        names.give(name, visible)
     declared = [s.var.name for s in statements(function.body) if isinstance(s, Declare)]
     for name, count in Counter(declared).items():
-        if count > 1:  # in several thread loops: one name that is free in all of them
+        if (
+            count > 1 and name not in names.known
+        ):  # in several thread loops: one name that is free in all of them
             names.give(name, visible)
     _name_block(function.body, names, visible)
     return names
+
+
+def _in_struct(function: Function) -> list[str]:
+    """What lives in the structs of a resumable kernel: names that no block hides."""
+    steps = steps_of(function.body)
+    if steps is None:
+        return []
+    return [s.var.name for s in function.body if isinstance(s, Allocate)] + [
+        v.name for v in kept(steps.body)
+    ]
 
 
 def _name_block(body: Body, names: Names, visible: set[str]) -> None:
@@ -79,7 +94,7 @@ def _name_block(body: Body, names: Names, visible: set[str]) -> None:
             names.give(s.var.name, visible)
     for s in body:
         inner = set(visible)
-        if isinstance(s, For):
+        if isinstance(s, For) and s.var.name not in names.known:
             names.give(s.var.name, inner)
         for block in bodies(s):
             _name_block(block, names, inner)

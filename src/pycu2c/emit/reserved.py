@@ -18,7 +18,7 @@ _WORDS = frozenset(
     switch template this thread_local throw true try typedef typeid typename union unsigned using
     virtual void volatile wchar_t while xor xor_eq typeof linux unix i386
     threadIdx blockIdx blockDim gridDim warpSize dim3 uint3 clock clock64 printf assert
-    memcpy memmove memset strlen main args block thread first_block last_block state
+    memcpy memmove memset strlen main args self block thread first_block last_block state
     int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t size_t NULL
     print_log print_record aligned packed
     INFINITY NAN near far errno float16 bfloat16 complex64 complex128
@@ -54,7 +54,7 @@ _LIBRARY = frozenset(
 _MACROS = re.compile(
     r"U?INT\w*_(MAX|MIN|C)|(PTRDIFF|SIG_ATOMIC|SIZE|WCHAR|WINT|MB_CUR|RAND)_(MAX|MIN)|M_\w+|FP_\w+"
     r"|HUGE_VAL[FL]?|MATH_ERR\w+|math_errhandling|EXIT_(FAILURE|SUCCESS)|FD_\w+|NFDBITS|W[A-Z]+"
-    r"|print_\d+|\w+_packed|(BYTE|BIG|LITTLE|PDP)_(ORDER|ENDIAN)|[bl]e(16|32|64)toh|hto[bl]e(16|32|64)|atomic[A-Z]\w*"
+    r"|WAIT_[A-Z]+|ENDED|print_\d+|\w+_packed|(BYTE|BIG|LITTLE|PDP)_(ORDER|ENDIAN)|[bl]e(16|32|64)toh|hto[bl]e(16|32|64)|atomic[A-Z]\w*"
 )
 _VECTORS = frozenset(
     name

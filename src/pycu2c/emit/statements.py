@@ -34,7 +34,9 @@ from pycu2c.ir.nodes import (
     Stmt,
     Store,
     ThreadLoop,
+    ThreadSteps,
     Var,
+    Wait,
     While,
 )
 from pycu2c.ir.walk import all_expressions
@@ -88,7 +90,7 @@ class StatementSpeller:
             case Declare():
                 return [self._declare(s)]
             case Assign():
-                target = c.Name(self.speller.names[s.var.name])
+                target = self.speller.named(s.var.name)
                 return [self._assign(target, s.value, scalar_type(s.var))]
             case Store():
                 return [self._store(s)]
@@ -113,6 +115,8 @@ class StatementSpeller:
                 return self._thread_loop(s)
             case NextThread():
                 return [self._next_thread()]
+            case Wait() | ThreadSteps():
+                raise AssertionError("resumable code is emitted by emit/resumable")
             case _:
                 assert_never(s)
 
@@ -183,7 +187,7 @@ class StatementSpeller:
 
     def _for(self, s: For) -> c.Stmt:
         kind = scalar_type(s.var)
-        name = c.Name(self.speller.names[s.var.name])
+        name = self.speller.named(s.var.name)
         start = self.speller.into(s.start, kind.dtype)
         stop = self.speller.spell(s.stop, exact=False)
         pace = s.step.value if isinstance(s.step, Const) else None
@@ -197,8 +201,11 @@ class StatementSpeller:
         else:
             step = c.Assign(name, self.speller.into(s.step, kind.dtype), "+=")
         condition = c.Binary(">" if backwards else "<", name, stop)
-        declared = c.Declare(self.speller.type(kind), name.name, start)
-        return c.For(declared, condition, step, self._loop_body(s.body))
+        return c.For(self._counter(s.var, start), condition, step, self._loop_body(s.body))
+
+    def _counter(self, var: Var, start: c.Expr) -> c.Declare | c.Assign:
+        """Where a loop begins to count."""
+        return c.Declare(self.speller.type(scalar_type(var)), self.speller.names[var.name], start)
 
     def _return(self, s: Return) -> c.Stmt:
         if self.leaves_block:
@@ -218,8 +225,8 @@ class StatementSpeller:
         outer = self._loops, self._label
         self._loops, self._label = 0, ""
         body = list(self.block(s.body))
-        if _numbers_threads(s.body):
-            body.insert(0, _thread_number())
+        if numbers_threads(s.body):
+            body.insert(0, thread_number())
         if self._label:
             body.append(c.LabelHere(self._label))
         self._loops, self._label = outer
@@ -258,13 +265,16 @@ def _for_its_effect(e: c.Expr) -> c.Expr:
             return e
 
 
-def _numbers_threads(body: Body) -> bool:
+def numbers_threads(body: Body) -> bool:
+    """Whether a block reads the number of the running thread."""
     return any(
         isinstance(e, Apply) and e.intrinsic.name == "block.thread" for e in all_expressions(body)
     )
 
 
-def _thread_number() -> c.Stmt:
+def thread_number() -> c.Stmt:
+    """``const int64_t thread = …``, from the thread's coordinates."""
+
     def member(variable: str, axis: str) -> c.Expr:
         return c.Member(c.Name(variable), axis)
 

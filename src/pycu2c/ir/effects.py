@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pycu2c.intrinsics.registry import Effect
 from pycu2c.ir.calls import called, summarized
 from pycu2c.ir.nodes import (
     Allocate,
@@ -12,8 +11,8 @@ from pycu2c.ir.nodes import (
     Body,
     Call,
     ElementOf,
-    Evaluate,
     Expr,
+    For,
     Function,
     Load,
     Module,
@@ -21,7 +20,9 @@ from pycu2c.ir.nodes import (
     Store,
     Var,
     View,
+    While,
 )
+from pycu2c.ir.spinning import spins
 from pycu2c.ir.walk import all_expressions, expressions, statements
 from pycu2c.types import Array, Space
 
@@ -84,16 +85,15 @@ def reads_memory(e: Expr) -> bool:
 
 
 def is_block_level(function: Function) -> bool:
-    """Whether a device function has a barrier or shared memory of its own: on the CPU such a
-    function cannot be run thread by thread."""
+    """Whether threads meet in a device function, wait for others by a loop, or have shared memory
+    of it: on the CPU such a function cannot be run thread by thread."""
     for s in statements(function.body):
         if isinstance(s, Allocate) and isinstance(s.var.type, Array):
             if s.var.type.space is Space.SHARED:
                 return True
-        elif isinstance(s, Evaluate) and isinstance(s.value, Apply):
-            if s.value.intrinsic.effect is Effect.BARRIER:
-                return True
-    return False
+        elif isinstance(s, For | While) and spins(s):
+            return True
+    return any(isinstance(e, Apply) and e.intrinsic.meets for e in all_expressions(function.body))
 
 
 def block_level(module: Module) -> frozenset[str]:

@@ -373,6 +373,56 @@ class NextThread:
     span: Span
 
 
+class Meeting(Enum):
+    """Whom a thread waits for."""
+
+    BLOCK = "block"
+    WARP = "warp"  # the lanes of a mask, at the same place
+    SYNCWARP = "syncwarp"  # the lanes of a mask, wherever they wait so
+    ACTIVE = "active"  # the lanes of the warp that come here, too
+    GRID = "grid"
+    TURN = "turn"  # for what other threads do: they come first
+
+
+class Per(Enum):
+    """For whom an array has one element each."""
+
+    THREAD = "thread"
+    WARP = "warp"
+    BLOCK = "block"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Gift:
+    """What a waiting thread gives those that it meets: its own element of ``slots``, or
+    something that is added to the element of its warp or block, which began as 0."""
+
+    slots: Var
+    per: Per
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Wait:
+    """A thread gives its gifts and waits until those that it meets have come. Made by
+    ``passes/meetings``; ``row`` is what the user has called, None if it is a loop."""
+
+    meeting: Meeting
+    mask: Expr | None
+    gifts: tuple[Gift, ...]
+    row: Intrinsic | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ThreadSteps:
+    """The body, for each thread of the block by itself, in steps from one Wait to the next. Made
+    by ``passes/resumable``."""
+
+    body: Body
+    span: Span
+
+
 Stmt: TypeAlias = (
     Allocate
     | Declare
@@ -388,6 +438,8 @@ Stmt: TypeAlias = (
     | Return
     | ThreadLoop
     | NextThread
+    | Wait
+    | ThreadSteps
 )
 Body: TypeAlias = tuple[Stmt, ...]
 

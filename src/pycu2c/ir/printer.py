@@ -38,6 +38,7 @@ from pycu2c.ir.nodes import (
     Parameter,
     Part,
     Path,
+    Per,
     Print,
     Return,
     Select,
@@ -45,9 +46,11 @@ from pycu2c.ir.nodes import (
     Store,
     Stride,
     ThreadLoop,
+    ThreadSteps,
     Unary,
     Var,
     View,
+    Wait,
     While,
 )
 from pycu2c.ir.printed import shown
@@ -133,6 +136,9 @@ class _Printer:
             case ThreadLoop():
                 yield f"{indent}for each thread:{here}"
                 yield from self.block(s.body, depth + 1)
+            case ThreadSteps():
+                yield f"{indent}for each thread, from wait to wait:{here}"
+                yield from self.block(s.body, depth + 1)
             case _:
                 yield indent + self.simple(s) + here
 
@@ -161,7 +167,8 @@ class _Printer:
         | Break
         | Continue
         | Return
-        | NextThread,
+        | NextThread
+        | Wait,
     ) -> str:
         match s:
             case Allocate():
@@ -188,8 +195,21 @@ class _Printer:
                 return "return" if s.value is None else f"return {self.expression(s.value)}"
             case NextThread():
                 return "next thread"
+            case Wait():
+                return self.wait(s)
             case _:
                 assert_never(s)
+
+    def wait(self, s: Wait) -> str:
+        """``wait for warp mask, giving bits[warp] += x``."""
+        mask = "" if s.mask is None else f" {self.expression(s.mask)}"
+        head = f"wait for {s.meeting.value}{mask}"
+        given = [
+            f"{gift.slots.name}[{gift.per.value}] {'=' if gift.per is Per.THREAD else '+='} "
+            f"{self.expression(gift.value)}"
+            for gift in s.gifts
+        ]
+        return f"{head}, giving {'; '.join(given)}" if given else head
 
     def target(self, var: Var) -> str:
         shown = var.name in self.typed

@@ -33,7 +33,9 @@ from pycu2c.ir.nodes import (
     Stmt,
     Store,
     ThreadLoop,
+    ThreadSteps,
     Var,
+    Wait,
     While,
     field_type,
 )
@@ -105,6 +107,8 @@ class _Place:
             declared.add(s.var.name)
         if isinstance(s, ThreadLoop):
             return _Place(declared, in_threads=True)
+        if isinstance(s, ThreadSteps):
+            return _Place(declared)
         return _Place(declared, self.in_loop or isinstance(s, (While, For)), self.in_threads)
 
 
@@ -212,7 +216,11 @@ class _Checker:
                 if not fills(wanted, [e.type for e in s.values]):
                     kinds = ", ".join(str(e.type) for e in s.values)
                     yield f"{', '.join(map(str, wanted))} are printed, given are {kinds}"
-            case Evaluate() | ThreadLoop():
+            case Wait():
+                if place.in_threads:
+                    yield "a thread waits inside of a thread loop"
+                yield from _wait(s)
+            case Evaluate() | ThreadLoop() | ThreadSteps():
                 return
             case _:
                 assert_never(s)
@@ -271,6 +279,17 @@ def _takes(parameter: Parameter, argument: Expr) -> bool:
         assert isinstance(parameter.type, Array)
         return argument.type.dtype is parameter.type.dtype
     return argument.type == parameter.type
+
+
+def _wait(s: Wait) -> Iterator[str]:
+    if s.mask is not None and (
+        not isinstance(s.mask.type, Scalar) or not s.mask.type.dtype.is_whole
+    ):
+        yield f"the mask of a wait is {s.mask.type}"
+    for gift in s.gifts:
+        kind = gift.slots.type
+        if not isinstance(kind, Array) or kind.element != gift.value.type:
+            yield f"{gift.value.type} is given in {gift.slots.name}, which is {kind}"
 
 
 def _assigned(var: Var, value: Expr) -> Iterator[str]:

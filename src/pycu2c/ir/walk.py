@@ -43,9 +43,11 @@ from pycu2c.ir.nodes import (
     Store,
     Stride,
     ThreadLoop,
+    ThreadSteps,
     Unary,
     Var,
     View,
+    Wait,
     While,
 )
 
@@ -135,7 +137,9 @@ def operands(s: Stmt) -> tuple[Expr, ...]:
             return (s.condition,)
         case For():
             return (s.start, s.stop, s.step)
-        case Allocate() | Break() | Continue() | ThreadLoop() | NextThread():
+        case Wait():
+            return (*(() if s.mask is None else (s.mask,)), *(gift.value for gift in s.gifts))
+        case Allocate() | Break() | Continue() | ThreadLoop() | NextThread() | ThreadSteps():
             return ()
         case _:
             assert_never(s)
@@ -158,7 +162,11 @@ def with_operands(s: Stmt, new: tuple[Expr, ...]) -> Stmt:
             return replace(s, condition=new[0])
         case For():
             return replace(s, start=new[0], stop=new[1], step=new[2])
-        case Allocate() | Break() | Continue() | ThreadLoop() | NextThread():
+        case Wait():
+            mask, values = (None, new) if s.mask is None else (new[0], new[1:])
+            gifts = tuple(replace(gift, value=value) for gift, value in zip(s.gifts, values))
+            return replace(s, mask=mask, gifts=gifts)
+        case Allocate() | Break() | Continue() | ThreadLoop() | NextThread() | ThreadSteps():
             return s
         case _:
             assert_never(s)
@@ -169,7 +177,7 @@ def bodies(s: Stmt) -> tuple[Body, ...]:
     match s:
         case If():
             return (s.then, s.orelse)
-        case While() | For() | ThreadLoop():
+        case While() | For() | ThreadLoop() | ThreadSteps():
             return (s.body,)
         case _:
             return ()
@@ -180,7 +188,7 @@ def with_bodies(s: Stmt, new: tuple[Body, ...]) -> Stmt:
     match s:
         case If():
             return replace(s, then=new[0], orelse=new[1])
-        case While() | For() | ThreadLoop():
+        case While() | For() | ThreadLoop() | ThreadSteps():
             return replace(s, body=new[0])
         case _:
             return s

@@ -28,6 +28,8 @@ from pycu2c.ir.nodes import (
     Stmt,
     Store,
     ThreadLoop,
+    ThreadSteps,
+    Wait,
     While,
 )
 from pycu2c.ir.walk import operands
@@ -102,8 +104,8 @@ class Walk:
                 return None
             case Allocate():
                 pass
-            case ThreadLoop() | NextThread():
-                raise AssertionError("ranges are found before threads become loops")
+            case ThreadLoop() | NextThread() | Wait() | ThreadSteps():
+                raise AssertionError("ranges are found before threads meet or become loops")
             case _:
                 assert_never(s)
         return known

@@ -6,12 +6,13 @@ is put into statements wherever the order could be seen.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from pycu2c.ir.construct import cast, const, is_atom, negation, scalar_type
 from pycu2c.ir.effects import any_effect, block_level, effectful, has_effect, reads_memory
 from pycu2c.ir.nodes import (
+    Apply,
     Assign,
     Body,
     Break,
@@ -50,18 +51,25 @@ Given = dict[str, Expr]  # what the names of Lets stand for
 def linearize(module: Module) -> Module:
     """No Let is left, and no expression whose order of evaluation C leaves open matters."""
     devices = effectful(module)
-    return map_functions(module, lambda f: _linear_function(f, devices, frozenset()))
+    return map_functions(module, lambda f: _linear_function(f, devices, lambda _: False))
 
 
 def linearize_blocks(module: Module) -> Module:
-    """As ``linearize``; calls of what a block runs together are statements of their own."""
-    apart = block_level(module)
-    devices = effectful(module) | apart
+    """As ``linearize``; where threads meet, and calls of what a block runs together, are
+    statements of their own."""
+    together = block_level(module)
+    devices = effectful(module) | together
+
+    def apart(e: Expr) -> bool:
+        if isinstance(e, Apply):
+            return e.intrinsic.meets
+        return isinstance(e, Call) and e.function in together
+
     return map_functions(module, lambda f: _linear_function(f, devices, apart))
 
 
 def _linear_function(
-    function: Function, devices: frozenset[str], apart: frozenset[str]
+    function: Function, devices: frozenset[str], apart: Callable[[Expr], bool]
 ) -> Function:
     return replace(function, body=_Linearizer(devices, apart).body(function.body))
 
@@ -69,7 +77,7 @@ def _linear_function(
 @dataclass(slots=True)
 class _Linearizer:
     devices: frozenset[str]  # whose calls have an effect
-    apart: frozenset[str] = frozenset()  # whose calls become ``x = f(...)`` or ``f(...)``
+    apart: Callable[[Expr], bool]  # what becomes ``x = f(...)`` or ``f(...)``
     _fresh: int = 0
     _kept: dict[int, Expr] = field(default_factory=dict)  # Lets bound in this statement
 
@@ -82,7 +90,7 @@ class _Linearizer:
     def statement(self, s: Stmt) -> Body:
         before: list[Stmt] = []
         self._kept = {}
-        if isinstance(s, Assign) and self._is_apart(s.value):
+        if isinstance(s, Assign) and self.apart(s.value):
             call = with_children(s.value, self.sequence(children(s.value), before, {}))
             return (*before, replace(s, value=call))
         new = self.sequence(operands(s), before, {})
@@ -148,7 +156,7 @@ class _Linearizer:
                 return self.select(e, before, lets)
             case Logical():
                 return self.logical(e, before, lets)
-            case Call() if self._is_apart(e):
+            case Call() | Apply() if self.apart(e):
                 call = with_children(e, self.sequence(children(e), before, lets))
                 if isinstance(e.type, Scalar):
                     return self.kept(call, "result", before)
@@ -156,9 +164,6 @@ class _Linearizer:
                 return const(False, e.span)
             case _:
                 return with_children(e, self.sequence(children(e), before, lets))
-
-    def _is_apart(self, e: Expr) -> bool:
-        return isinstance(e, Call) and e.function in self.apart
 
     def let(self, e: Let, before: list[Stmt], lets: Given) -> Expr:
         if id(e) in self._kept:

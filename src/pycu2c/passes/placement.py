@@ -9,21 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
 
-from pycu2c.intrinsics.registry import Effect
 from pycu2c.ir.nodes import (
-    Apply,
     Assign,
     Body,
     Break,
     Continue,
     Declare,
-    Evaluate,
     Expr,
     For,
     If,
     Return,
     Stmt,
     Var,
+    Wait,
     While,
 )
 from pycu2c.ir.walk import bodies, expressions, operands, statements
@@ -32,11 +30,7 @@ from pycu2c.passes.uniformity import Construct, Uniformity
 
 def is_barrier(s: Stmt) -> bool:
     """Whether a statement is where the threads of a block meet."""
-    return (
-        isinstance(s, Evaluate)
-        and isinstance(s.value, Apply)
-        and s.value.intrinsic.effect is Effect.BARRIER
-    )
+    return isinstance(s, Wait)
 
 
 def has_barrier(body: Body) -> bool:

@@ -42,23 +42,23 @@ from pycu2c.types import WEAK_BOOL, Array, Scalar, Space
 
 def place_threads(module: Module, facts: Facts) -> Module:
     """Turn the kernel from a thread's code into a block's."""
-    kernel = _with_own_parameters(module.kernel)
+    kernel = with_own_parameters(module.kernel)
     body = map_stmt(kernel.body, lambda s: (replace(s),))  # passes tell statements by identity
-    shared = tuple(s for s in statements(body) if _is_shared(s))
-    body = map_stmt(body, lambda s: () if _is_shared(s) else (s,))
+    shared = tuple(s for s in statements(body) if is_of_block(s))
+    body = map_stmt(body, lambda s: () if is_of_block(s) else (s,))
     placed = _met(kernel, body, facts.threads) if has_barrier(body) else _single(kernel, body)
     return replace(module, kernel=replace(kernel, body=(*shared, *placed)))
 
 
-def _is_shared(s: Stmt) -> bool:
-    """Shared arrays are there from the block's beginning, wherever they are written."""
+def is_of_block(s: Stmt) -> bool:
+    """The arrays of a block are there from its beginning, wherever they are written."""
     if not isinstance(s, Allocate):
         return False
     assert isinstance(s.var.type, Array)
-    return s.var.type.space is Space.SHARED
+    return s.var.type.space in (Space.SHARED, Space.BLOCK)
 
 
-def _with_own_parameters(kernel: Function) -> Function:
+def with_own_parameters(kernel: Function) -> Function:
     """A parameter that the kernel assigns becomes a variable, so that no thread changes what
     the next one reads."""
     assigned = {s.var.name for s in statements(kernel.body) if isinstance(s, Assign)}

@@ -58,6 +58,16 @@ class ArrayArgument(NamedTuple):
             count *= extent
         return count
 
+    @property
+    def region(self) -> tuple[int, int]:
+        """The address of its first byte, and how many bytes there are to its last."""
+        if not self.size:
+            return self.address, 0
+        reaches = [(extent - 1) * stride for extent, stride in zip(self.shape, self.strides)]
+        low = sum(reach for reach in reaches if reach < 0)
+        high = sum(reach for reach in reaches if reach > 0) + self.dtype.size
+        return self.address + low, high - low
+
 
 Argument: TypeAlias = "ArrayArgument | Number"
 

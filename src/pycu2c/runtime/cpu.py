@@ -20,7 +20,7 @@ from pycu2c.runtime.cores import thread_count
 from pycu2c.toolchain import cache, cc
 from pycu2c.toolchain.binary import Binary
 
-_BODY = "void(*)(const void *, int64_t, int64_t)"
+BODY = "void(*)(const void *, int64_t, int64_t)"
 
 
 class CpuKernel:
@@ -30,9 +30,9 @@ class CpuKernel:
 
     def __init__(self, binary: Binary) -> None:
         self.binary = binary
-        self._library = _load(binary)  # unloaded when the kernel goes
-        self._body = _symbol(self._library, binary.entry, _BODY)
-        self._parallel = _pool()
+        self._library = load(binary)  # unloaded when the kernel goes
+        self._body = symbol(self._library, binary.entry, BODY)
+        self._parallel = pool()
 
     def launch(self, grid: Extent, block: Extent, shared_bytes: int, packed: bytes) -> None:
         """Run every block and return when all are done. Other Python threads run meanwhile."""
@@ -48,30 +48,30 @@ class CpuKernel:
     @property
     def addresses(self) -> tuple[int, int]:
         """Of the function that starts a run, and of the kernel, which is its first argument."""
-        _, ffi = _backend()
+        _, ffi = cffi_backend()
         start, body = (int(ffi.cast("intptr_t", f)) for f in (self._parallel, self._body))
         return start, body
 
     def words(self, name: str) -> Any:
         """A variable of the generated text, as words of 64 bits that can be read and set."""
-        return _symbol(self._library, name, "uint64_t *")
+        return symbol(self._library, name, "uint64_t *")
 
 
 def address_of(words: Any) -> int:
     """Where the words that ``CpuKernel.words`` gave lie."""
-    _, ffi = _backend()
+    _, ffi = cffi_backend()
     return int(ffi.cast("intptr_t", words))
 
 
 @functools.cache
-def _pool() -> Any:
+def pool() -> Any:
     """The C function that shares out blocks. Its library stays: threads sleep in its code."""
-    library = _load(cc.compile(pool_text(), "pycu2c_parallel"), "RTLD_NODELETE")
+    library = load(cc.compile(pool_text(), "pycu2c_parallel"), "RTLD_NODELETE")
     size = min(thread_count(), (1 << 31) - 1)
-    _symbol(library, "pycu2c_pool_size", "int(*)(int)")(size)
-    name_owner = _symbol(library, "pycu2c_pool_owner", "void(*)(uintptr_t, int(*)(void))")
+    symbol(library, "pycu2c_pool_size", "int(*)(int)")(size)
+    name_owner = symbol(library, "pycu2c_pool_owner", "void(*)(uintptr_t, int(*)(void))")
     name_owner(threading.main_thread().ident, _question())
-    return _symbol(library, "pycu2c_parallel", f"int(*)({_BODY}, const void *, int64_t)")
+    return symbol(library, "pycu2c_parallel", f"int(*)({BODY}, const void *, int64_t)")
 
 
 def pool_text() -> str:
@@ -88,7 +88,7 @@ _REASONS: list[BaseException] = []
 @functools.cache
 def _question() -> Any:
     """What the pool asks the main thread during long launches: whether to end this one."""
-    backend, ffi = _backend()
+    backend, ffi = cffi_backend()
     return backend.callback(ffi.typeof("int(*)(void)"), _go_on, 1, _end)
 
 
@@ -116,14 +116,15 @@ def _why_it_ended(code: int) -> BaseException:
 
 
 @functools.cache
-def _backend() -> tuple[Any, Any]:
+def cffi_backend() -> tuple[Any, Any]:
     """cffi's module in C and its type parser. ``cffi.FFI().cdef`` would take 40 ms to start."""
     backend: Any = importlib.import_module("_cffi_backend")
     return backend, backend.FFI()
 
 
-def _load(binary: Binary, *flag_names: str) -> Any:
-    backend, ffi = _backend()
+def load(binary: Binary, *flag_names: str) -> Any:
+    """A shared object in this process, with flags of dlopen by their names."""
+    backend, ffi = cffi_backend()
     flags = ffi.RTLD_NOW
     for name in flag_names:
         flags |= getattr(ffi, name, 0)  # not every system has every one
@@ -136,6 +137,7 @@ def _load(binary: Binary, *flag_names: str) -> Any:
     return backend.load_library(os.fspath(path), flags)
 
 
-def _symbol(library: Any, name: str, c_type: str) -> Any:
-    _, ffi = _backend()
+def symbol(library: Any, name: str, c_type: str) -> Any:
+    """A function or variable of a library."""
+    _, ffi = cffi_backend()
     return library.load_function(ffi.typeof(c_type), name)

@@ -1,0 +1,296 @@
+"""A kernel on the CPU whose threads run in steps, from one wait to the next: one C function that
+goes on where it stopped, ``switch (self->pc)`` around the kernel's own code.
+
+Knows what the scheduler (``runtime/scheduler.c``) is given, and nothing of how it works.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from string import Template
+
+from pycu2c.csyntax import nodes as c
+from pycu2c.emit.cpu_frame import TypeOf, extent_read, parameters_read
+from pycu2c.emit.expressions import Speller
+from pycu2c.emit.statements import StatementSpeller, numbers_threads, thread_number
+from pycu2c.ir.construct import scalar_type
+from pycu2c.ir.effects import mentioned
+from pycu2c.ir.nodes import (
+    Allocate,
+    Body,
+    Declare,
+    Function,
+    Gift,
+    Meeting,
+    Per,
+    Return,
+    Stmt,
+    ThreadSteps,
+    Var,
+    Wait,
+)
+from pycu2c.ir.waiting import kept
+from pycu2c.types import Array
+
+# shared with runtime/scheduler.c, which is compiled with this text before it
+INTERFACE = """\
+// Why a thread has stopped: the lowest 3 bits of a word. Above them stands the number of its
+// wait, in the upper half the mask of a warp's.
+enum { ENDED, WAIT_BLOCK, WAIT_WARP, WAIT_SYNCWARP, WAIT_ACTIVE, WAIT_GRID, WAIT_TURN };
+
+// What a launch needs of a kernel whose threads run in steps.
+struct resumable_kernel {
+    // makes the threads of a block ready
+    void (*begin)(const void *arguments, int64_t block, void *shared, void *threads);
+    // one step of each thread of a warp that has a bit in lanes
+    void (*run)(const void *arguments, void *shared, void *threads, uint32_t lanes,
+                uint64_t *waits);
+    // puts what such threads give where others see it; NULL if they give nothing
+    void (*show)(void *shared, void *threads, int64_t warp, uint32_t lanes, int32_t is_first);
+    int64_t shared_size, thread_size;
+    int32_t parks; // whether its blocks may wait for each other
+};
+"""
+
+_BEGIN = """
+static void ${name}_begin(const void *arguments, int64_t block, void *shared, void *threads) {
+    const struct ${name}_args *const args = arguments;
+    struct ${name}_block *const own = shared;
+    struct ${name}_thread *self = threads;
+    own->blockIdx.x = block % args->gridDim[0];
+    own->blockIdx.y = (block / args->gridDim[0]) % args->gridDim[1];
+    own->blockIdx.z = (block / args->gridDim[0]) / args->gridDim[1];
+    for (int64_t z = 0; z < args->blockDim[2]; ++z) {
+        for (int64_t y = 0; y < args->blockDim[1]; ++y) {
+            for (int64_t x = 0; x < args->blockDim[0]; ++x) {
+                *self = (struct ${name}_thread){.threadIdx = {x, y, z}};
+                ++self;
+            }
+        }
+    }
+}
+"""
+
+_RUN = """
+static void ${name}_run(const void *arguments, void *shared, void *threads, uint32_t lanes,
+                ${space}uint64_t *waits) {
+    for (; lanes; lanes &= lanes - 1) {
+        const int lane = __builtin_ctz(lanes);
+        struct ${name}_thread *const self = (struct ${name}_thread *)threads + lane;
+        const uint64_t why = ${name}_step(arguments, shared, self);
+        waits[lane] = why | (uint64_t)self->pc << 3$mask;
+    }
+}
+"""
+
+_SHOW = """
+static void ${name}_show(void *shared, void *threads, int64_t warp, uint32_t lanes,
+                 ${space}int32_t is_first) {
+    struct ${name}_block *const block = shared;
+$cleared
+    for (; lanes; lanes &= lanes - 1) {
+        const int64_t lane = __builtin_ctz(lanes), thread = 32 * warp + lane;
+        const struct ${name}_thread *const self = (struct ${name}_thread *)threads + lane;
+        switch (self->pc) {
+$cases
+        }
+    }
+}
+"""
+
+_KERNEL = """
+const struct resumable_kernel $name = {
+    ${name}_begin,
+    ${name}_run,
+    $show,
+    sizeof(struct ${name}_block),
+    sizeof(struct ${name}_thread),
+    $parks,
+};
+"""
+
+_REASONS = {meeting: f"WAIT_{meeting.name}" for meeting in Meeting}
+_SELF, _BLOCK = c.Name("self"), c.Name("block")
+
+
+def homes(function: Function, steps: ThreadSteps, names: Mapping[str, str]) -> dict[str, c.Expr]:
+    """Where the variables live that are parts of a struct: the thread's or the block's."""
+    found: dict[str, c.Expr] = {
+        v.name: c.Member(_SELF, names[v.name], arrow=True) for v in kept(steps.body)
+    }
+    for var in _shared(function):
+        found[var.name] = c.Member(_BLOCK, names[var.name], arrow=True)
+    return found
+
+
+def _shared(function: Function) -> list[Var]:
+    return [s.var for s in function.body if isinstance(s, Allocate)]
+
+
+@dataclass(slots=True)
+class StepSpeller(StatementSpeller):
+    """Spells the steps of a kernel's threads; ``waits`` are all that it comes upon, by number."""
+
+    waits: list[Wait] = field(default_factory=list)
+
+    def statement(self, s: Stmt) -> list[c.Stmt]:
+        speller = self.speller
+        match s:
+            case Wait():
+                return self._wait(s)
+            case Declare() if s.var.name in speller.homes:
+                if s.init is None:
+                    return []
+                value = speller.into(s.init, scalar_type(s.var).dtype)
+                return [c.Assign(speller.named(s.var.name), value)]
+            case Allocate() if s.var.name in speller.homes:
+                return []
+            case Return():
+                return [c.Return(c.Name("ENDED"))]
+            case _:
+                return StatementSpeller.statement(self, s)
+
+    def _counter(self, var: Var, start: c.Expr) -> c.Declare | c.Assign:
+        if var.name in self.speller.homes:
+            return c.Assign(self.speller.named(var.name), start)
+        return StatementSpeller._counter(self, var, start)
+
+    def _wait(self, s: Wait) -> list[c.Stmt]:
+        self.waits.append(s)
+        number = len(self.waits)
+        out: list[c.Stmt] = []
+        for gift in s.gifts:
+            value = self.speller.into(gift.value, scalar_type(gift.value).dtype)
+            out.append(c.Assign(_member(self.speller.names[gift.slots.name]), value))
+        if s.mask is not None:
+            out.append(c.Assign(_member("mask"), self.speller.spell(s.mask, exact=False)))
+        out.append(c.Assign(_member("pc"), c.Number(str(number))))
+        return [*out, c.Return(c.Name(_REASONS[s.meeting])), c.Case(number)]
+
+
+def _member(name: str) -> c.Expr:
+    return c.Member(_SELF, name, arrow=True)
+
+
+def spelled(
+    name: str, function: Function, steps: ThreadSteps, statements: StepSpeller, type_of: TypeOf
+) -> list[c.Item]:
+    """The structs, the function of one step, and what the scheduler calls."""
+    speller = statements.speller
+    body = statements.block(steps.body)
+    gifts = [gift for wait in statements.waits for gift in wait.gifts]
+    places = speller.coordinates[function.name]
+    step = _step(name, function, steps.body, body, (places, speller, type_of))
+    items: list[c.Item] = [*_structs(name, function, steps, statements), step]
+    masks = any(wait.mask is not None for wait in statements.waits)
+    texts = [_BEGIN, _RUN, *([_SHOW] if gifts else []), _KERNEL]
+    parks = any(w.meeting in (Meeting.GRID, Meeting.TURN) for w in statements.waits)
+    holes = {
+        "name": name,
+        "space": " " * len(name),
+        "mask": " | (uint64_t)self->mask << 32" if masks else "",
+        "show": f"{name}_show" if gifts else "NULL",
+        "parks": str(int(parks)),
+        "cleared": "\n".join(_cleared(gifts, speller)),
+        "cases": "\n".join(_cases(statements.waits, speller)),
+    }
+    for text in texts:
+        items += [c.Blank(), c.Verbatim(Template(text.strip("\n")).substitute(holes))]
+    return items
+
+
+def _structs(
+    name: str, function: Function, steps: ThreadSteps, statements: StepSpeller
+) -> Iterator[c.Item]:
+    speller = statements.speller
+    dim3, number = c.Named("struct dim3"), c.Named("int32_t")
+    shared = [_field(var, speller) for var in _shared(function)]
+    yield c.Comment("What the threads of a block share.")
+    yield c.Struct(f"{name}_block", (c.Parameter(dim3, "blockIdx"), *shared))
+    yield c.Blank()
+    own = [c.Parameter(number, "pc")]
+    if any(wait.mask is not None for wait in statements.waits):
+        own.append(c.Parameter(c.Named("uint32_t"), "mask"))
+    gifts = {g.slots.name: g.slots for wait in statements.waits for g in wait.gifts}
+    given = [c.Parameter(_element(v, speller), speller.names[v.name]) for v in gifts.values()]
+    fields = [_field(var, speller) for var in kept(steps.body)]
+    yield c.Comment("What a thread keeps while it waits.")
+    threadidx = c.Parameter(dim3, "threadIdx")
+    yield c.Struct(f"{name}_thread", (*own, threadidx, *given, *fields))
+    yield c.Blank()
+
+
+def _element(var: Var, speller: Speller) -> c.Named:
+    assert isinstance(var.type, Array)
+    return speller.type(var.type.element)
+
+
+def _field(var: Var, speller: Speller) -> c.Parameter:
+    kind = var.type
+    if isinstance(kind, Array):
+        assert kind.shape is not None
+        return c.Parameter(
+            c.ArrayOf(speller.type(kind.element), kind.shape), speller.names[var.name]
+        )
+    return c.Parameter(speller.type(scalar_type(var)), speller.names[var.name])
+
+
+def _step(
+    name: str,
+    function: Function,
+    steps: Body,
+    body: tuple[c.Stmt, ...],
+    surroundings: tuple[Sequence[str], Speller, TypeOf],
+) -> c.Function:
+    """The kernel's code in a switch, from the place where the thread stopped."""
+    places, speller, type_of = surroundings
+    out = parameters_read(function, speller.names.known, type_of)
+    for place in ("gridDim", "blockDim"):
+        out += extent_read(place) if place in places else []
+    for place, home in (("blockIdx", _BLOCK), ("threadIdx", _SELF)):
+        if place in places:
+            value = c.Member(home, place, arrow=True)
+            out.append(c.Declare(c.Named("struct dim3", const=True), place, value))
+    if numbers_threads(steps):
+        out.append(thread_number())
+    if not mentioned(function.body) & {p.name for p in function.parameters} and not (
+        {"gridDim", "blockDim"} & set(places)
+    ):
+        out.append(c.Evaluate(c.Cast(c.Named("void"), c.Name("args"))))
+    if "blockIdx" not in places and not _shared(function):
+        out.append(c.Evaluate(c.Cast(c.Named("void"), _BLOCK)))
+    out.append(c.Switch(_member("pc"), (c.Case(0), *body)))
+    out.append(c.Return(c.Name("ENDED")))
+    kinds = (("args", f"const struct {name}_args"), ("block", f"struct {name}_block"))
+    parameters = [c.Parameter(c.Pointer(c.Named(kind)), word) for word, kind in kinds]
+    parameters.append(c.Parameter(c.Pointer(c.Named(f"struct {name}_thread")), "self"))
+    result = c.Named("int")
+    return c.Function(f"{name}_step", result, tuple(parameters), tuple(out), ("static", "inline"))
+
+
+# ---- what threads give -------------------------------------------------------------------------
+
+
+def _cleared(gifts: Sequence[Gift], speller: Speller) -> Iterator[str]:
+    """Sums begin with 0 before the threads of a warp, or of the block, add to them."""
+    for gift in gifts:
+        place = f"block->{speller.names[gift.slots.name]}"
+        if gift.per is Per.WARP:
+            yield f"    {place}[warp] = 0;"
+        elif gift.per is Per.BLOCK:
+            yield f"    if (is_first) {place}[0] = 0;"
+    if not any(gift.per is Per.BLOCK for gift in gifts):
+        yield "    (void)is_first;"
+
+
+def _cases(waits: Sequence[Wait], speller: Speller) -> Iterator[str]:
+    indices = {Per.THREAD: "thread] =", Per.WARP: "warp] +=", Per.BLOCK: "0] +="}
+    for number, wait in enumerate(waits, start=1):
+        if not wait.gifts:
+            continue
+        yield f"        case {number}:"
+        for gift in wait.gifts:
+            name = speller.names[gift.slots.name]
+            yield f"            block->{name}[{indices[gift.per]} self->{name};"
+        yield "            break;"

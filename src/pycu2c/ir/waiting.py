@@ -1,0 +1,45 @@
+"""Code that runs in steps from wait to wait: where it waits, and what lives across that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pycu2c.ir.effects import mentioned
+from pycu2c.ir.nodes import Allocate, Assign, Body, Declare, For, ThreadSteps, Var, Wait
+from pycu2c.ir.walk import bodies, statements
+
+
+def steps_of(body: Body) -> ThreadSteps | None:
+    """The steps of a kernel that has been made resumable."""
+    return next((s for s in body if isinstance(s, ThreadSteps)), None)
+
+
+def waits_in(body: Body) -> list[Wait]:
+    return [s for s in statements(body) if isinstance(s, Wait)]
+
+
+def kept(body: Body) -> Iterator[Var]:
+    """The variables and arrays that a thread keeps from one step to the next: those that are used
+    on both sides of a wait."""
+    if not waits_in(body):
+        return
+    last = _last_uses(body)
+    for i, s in enumerate(body):
+        if isinstance(s, Declare | Allocate):
+            used = body[i : last.get(s.var.name, i) + 1]
+            if waits_in(used):
+                yield s.var
+        elif isinstance(s, For) and waits_in(s.body):
+            yield s.var
+        for inner in bodies(s):
+            yield from kept(inner)
+
+
+def _last_uses(body: Body) -> dict[str, int]:
+    """The last statement of a block that mentions each variable."""
+    found: dict[str, int] = {}
+    for i, s in enumerate(body):
+        changed = {x.var.name for x in statements((s,)) if isinstance(x, Assign)}
+        for name in mentioned((s,)) | changed:
+            found[name] = i
+    return found

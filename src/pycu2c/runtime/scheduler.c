@@ -1,0 +1,384 @@
+/* Runs kernels whose threads go in steps, from one wait to the next (emit/resumable.py, whose text
+ * of the interface comes before this one).
+ *
+ * A block's threads are run warp by warp until nobody can go on; then whoever has met the others is
+ * let go. Blocks that wait for each other, at a barrier of the grid or by a loop that looks at
+ * memory, are parked: a launch is then a row of phases, in each of which every block that has not
+ * ended gets as far as it comes. What no thread can end is reported, never waited for.
+ */
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    WARP = 32,
+    LINE = 64,        /* bytes, by which memory is aligned */
+    FEW_TURNS = 64,   /* how often threads may look in vain before their block is parked */
+    STILL_PHASES = 3, /* that change nothing before a launch is given up */
+    STUCK_CODE = 64,
+    MOST_THREADS = 1024,
+    MOST_TOLD = 8 /* blocks */
+};
+#define REASON ((uint64_t)7)
+#define PLACE ((uint64_t)0xfffffff8)
+#define MASK(wait) ((uint32_t)((wait) >> 32))
+
+typedef int (*Parallel)(void (*)(const void *, int64_t, int64_t), const void *, int64_t);
+
+static Parallel parallel;
+
+/* What every launch's arguments begin with. */
+struct head {
+    int32_t gridDim[3], blockDim[3];
+};
+
+/* What a stuck launch tells: some blocks that cannot end, and where their threads wait. */
+static _Thread_local struct report {
+    int64_t count;
+    struct {
+        int64_t number;
+        uint64_t waits[MOST_THREADS];
+    } blocks[MOST_TOLD];
+} report;
+
+/* The memory that kernels are given, in which blocks may look for each other's signs. */
+struct region {
+    const char *begin;
+    int64_t size;
+};
+static _Thread_local const struct region *regions;
+static _Thread_local int64_t region_count;
+
+enum status { ENDS, AT_GRID, LOOKS, STUCK };
+
+/* A block on its way. `ready` has the lanes of each warp that can go on, `waits` why each thread
+ * has stopped. */
+typedef struct {
+    int64_t number;
+    enum status status;
+    uint64_t seen; /* what it was like at the end of its last phase */
+    uint32_t *ready;
+    uint64_t *waits;
+    char *shared, *threads;
+} Block;
+
+typedef struct {
+    const struct resumable_kernel *kernel;
+    const void *arguments;
+    int64_t threads, warps; /* of a block */
+    Block **parked;         /* the blocks of a launch that parks, NULL before they have begun */
+    int64_t *unfinished;    /* their numbers */
+    atomic_bool stuck, changed;
+    atomic_flag reporting;
+    struct report *report;
+} Launch;
+
+/* ---- memory ---- */
+
+static size_t rounded(size_t bytes) { return (bytes + LINE - 1) / LINE * LINE; }
+
+static size_t block_size(const Launch *l) {
+    const size_t ready = rounded(l->warps * sizeof(uint32_t));
+    const size_t waits = rounded(l->warps * WARP * sizeof(uint64_t));
+    const size_t threads = rounded(l->threads * l->kernel->thread_size);
+    return rounded(sizeof(Block)) + ready + waits + rounded(l->kernel->shared_size) + threads;
+}
+
+static uint32_t lanes_of(const Launch *l, int64_t warp) {
+    const int64_t left = l->threads - warp * WARP;
+    return left >= WARP ? UINT32_MAX : (UINT32_C(1) << left) - 1;
+}
+
+/* A block with all its threads at their beginning, in memory of `block_size`. */
+static Block *begun(const Launch *l, int64_t number, void *memory) {
+    Block *b = memory;
+    char *next = (char *)memory + rounded(sizeof *b);
+    b->number = number;
+    b->seen = 0;
+    b->ready = (uint32_t *)next;
+    next += rounded(l->warps * sizeof *b->ready);
+    b->waits = (uint64_t *)next;
+    next += rounded(l->warps * WARP * sizeof *b->waits);
+    b->shared = next;
+    b->threads = next + rounded(l->kernel->shared_size);
+    for (int64_t w = 0; w < l->warps; w++) b->ready[w] = lanes_of(l, w);
+    memset(b->waits, 0, l->warps * WARP * sizeof *b->waits);
+    l->kernel->begin(l->arguments, number, b->shared, b->threads);
+    return b;
+}
+
+/* Memory for one block after the other, kept by each worker as long as it lives. */
+static void *own_memory(size_t size) {
+    static _Thread_local void *memory = NULL;
+    static _Thread_local size_t has = 0;
+    if (has < size) {
+        free(memory);
+        has = 0;
+        memory = aligned_alloc(LINE, size);
+        if (memory) has = size;
+    }
+    return memory;
+}
+
+/* ---- one block ---- */
+
+/* The lanes of a warp whose waits are of one kind, or have ended. */
+static uint32_t lanes_that(const uint64_t *waits, uint64_t reason) {
+    uint32_t found = 0;
+    for (int lane = 0; lane < WARP; lane++)
+        found |= (uint32_t)((waits[lane] & REASON) == reason) << lane;
+    return found;
+}
+
+/* The lanes that wait for what lane `lane` does, too. */
+static uint32_t lanes_like(const uint64_t *waits, int lane) {
+    const uint64_t own = waits[lane];
+    const uint64_t what = (own & REASON) == WAIT_SYNCWARP ? ~PLACE : ~(uint64_t)0;
+    uint32_t found = 0;
+    for (int other = 0; other < WARP; other++)
+        found |= (uint32_t)(((waits[other] ^ own) & what) == 0) << other;
+    return found;
+}
+
+static void show(const Launch *l, Block *b, int64_t warp, uint32_t lanes, bool is_first) {
+    if (!l->kernel->show || !lanes) return;
+    char *threads = b->threads + warp * WARP * l->kernel->thread_size;
+    l->kernel->show(b->shared, threads, warp, lanes, is_first);
+}
+
+/* The lanes of a warp that have met all whom they wait for. */
+static uint32_t met(const Launch *l, Block *b, int64_t warp) {
+    const uint64_t *waits = b->waits + warp * WARP;
+    const uint32_t live = ~lanes_that(waits, ENDED) & lanes_of(l, warp);
+    uint32_t waiting = lanes_that(waits, WAIT_WARP) | lanes_that(waits, WAIT_SYNCWARP);
+    uint32_t found = 0;
+    while (waiting) {
+        const int lane = __builtin_ctz(waiting);
+        const uint32_t same = lanes_like(waits, lane);
+        waiting &= ~same;
+        if (!(MASK(waits[lane]) & live & ~same)) found |= same;
+    }
+    if (found) return found;
+    const uint32_t active = lanes_that(waits, WAIT_ACTIVE); /* nobody else will come */
+    return active ? lanes_like(waits, __builtin_ctz(active)) : 0;
+}
+
+/* Runs every warp until it cannot go on by itself. */
+static void run_warps(const Launch *l, Block *b) {
+    const struct resumable_kernel *kernel = l->kernel;
+    for (int64_t w = 0; w < l->warps; w++) {
+        char *threads = b->threads + w * WARP * kernel->thread_size;
+        for (uint32_t lanes = b->ready[w]; lanes;) {
+            kernel->run(l->arguments, b->shared, threads, lanes, b->waits + w * WARP);
+            lanes = met(l, b, w);
+            show(l, b, w, lanes, false);
+        }
+        b->ready[w] = 0;
+    }
+}
+
+/* How many threads of a block there are of each kind. */
+static void tally(const Launch *l, const Block *b, int64_t counts[8]) {
+    memset(counts, 0, 8 * sizeof *counts);
+    for (int64_t i = 0; i < l->threads; i++) counts[b->waits[i] & REASON]++;
+}
+
+static void let_go(const Launch *l, Block *b, uint64_t reason) {
+    bool is_first = true;
+    for (int64_t w = 0; w < l->warps; w++) {
+        b->ready[w] = lanes_that(b->waits + w * WARP, reason) & lanes_of(l, w);
+        if (reason == WAIT_TURN || !b->ready[w]) continue;
+        show(l, b, w, b->ready[w], is_first);
+        is_first = false;
+    }
+}
+
+static uint64_t mixed(uint64_t hash, const void *bytes, size_t size) {
+    for (size_t i = 0; i + sizeof hash <= size; i += sizeof hash) {
+        uint64_t word;
+        memcpy(&word, (const char *)bytes + i, sizeof word);
+        hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+        hash ^= hash >> 29;
+    }
+    return hash;
+}
+
+static uint64_t waits_of(const Launch *l, const Block *b) {
+    return mixed(1, b->waits, l->threads * sizeof *b->waits);
+}
+
+/* Runs a block as far as it comes. */
+static enum status run_block(const Launch *l, Block *b) {
+    int64_t counts[8];
+    uint64_t before = 0;
+    for (int in_vain = 0;;) {
+        run_warps(l, b);
+        tally(l, b, counts);
+        const int64_t live = l->threads - counts[ENDED];
+        if (live == 0) return ENDS;
+        if (counts[WAIT_BLOCK] == live) {
+            let_go(l, b, WAIT_BLOCK);
+            continue;
+        }
+        if (counts[WAIT_TURN] == 0) return counts[WAIT_GRID] == live ? AT_GRID : STUCK;
+        const uint64_t now = waits_of(l, b);
+        in_vain = now == before ? in_vain + 1 : 0;
+        before = now;
+        let_go(l, b, WAIT_TURN);
+        if (in_vain == FEW_TURNS) return LOOKS;
+    }
+}
+
+/* ---- a launch ---- */
+
+static void tell(Launch *l, const Block *b) {
+    atomic_store(&l->stuck, true);
+    while (atomic_flag_test_and_set(&l->reporting)) continue;
+    struct report *r = l->report;
+    if (r->count < MOST_TOLD) {
+        r->blocks[r->count].number = b->number;
+        memcpy(r->blocks[r->count++].waits, b->waits, l->threads * sizeof *b->waits);
+    }
+    atomic_flag_clear(&l->reporting);
+}
+
+/* Blocks that need no others: each is run to its end. */
+static void run_to_end(const void *launch, int64_t first, int64_t last) {
+    Launch *l = (Launch *)launch;
+    void *memory = own_memory(block_size(l));
+    for (int64_t number = first; number < last && !atomic_load(&l->stuck); number++) {
+        Block *b = begun(l, number, memory);
+        if (run_block(l, b) != ENDS) tell(l, b);
+    }
+}
+
+/* What there is of a block, in one word. */
+static uint64_t likeness(const Launch *l, const Block *b) {
+    uint64_t hash = waits_of(l, b);
+    hash = mixed(hash, b->shared, rounded(l->kernel->shared_size));
+    return mixed(hash, b->threads, rounded(l->threads * l->kernel->thread_size));
+}
+
+/* One phase of blocks that may wait for each other. */
+static void run_phase(const void *launch, int64_t first, int64_t last) {
+    Launch *l = (Launch *)launch;
+    for (int64_t i = first; i < last && !atomic_load(&l->stuck); i++) {
+        const int64_t number = l->unfinished[i];
+        Block *b = l->parked[number];
+        if (!b) {
+            void *memory = aligned_alloc(LINE, block_size(l));
+            memset(memory, 0, block_size(l));
+            b = l->parked[number] = begun(l, number, memory);
+        } else if (b->status == AT_GRID) {
+            continue;
+        }
+        b->status = run_block(l, b);
+        if (b->status == STUCK) tell(l, b);
+        const uint64_t now = b->status == LOOKS ? likeness(l, b) : 0;
+        if (b->status != LOOKS || now != b->seen) atomic_store(&l->changed, true);
+        b->seen = now;
+    }
+}
+
+/* Drops the blocks that have ended; how many are left. */
+static int64_t without_ended(Launch *l, int64_t count) {
+    int64_t left = 0;
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t number = l->unfinished[i];
+        if (l->parked[number]->status == ENDS) {
+            free(l->parked[number]);
+            l->parked[number] = NULL;
+        } else {
+            l->unfinished[left++] = number;
+        }
+    }
+    return left;
+}
+
+static bool all_at_grid(const Launch *l, int64_t count) {
+    for (int64_t i = 0; i < count; i++)
+        if (l->parked[l->unfinished[i]]->status != AT_GRID) return false;
+    return true;
+}
+
+static uint64_t memory_now(void) {
+    uint64_t hash = 1;
+    for (int64_t i = 0; i < region_count; i++) {
+        const char *begin = regions[i].begin;
+        const size_t words = regions[i].size / sizeof(uint64_t) * sizeof(uint64_t);
+        uint64_t rest = 0;
+        hash = mixed(hash, begin, words);
+        memcpy(&rest, begin + words, regions[i].size - words);
+        hash = mixed(hash, &rest, sizeof rest);
+    }
+    return hash;
+}
+
+static void let_grid_go(const Launch *l, int64_t count) {
+    for (int64_t i = 0; i < count; i++) {
+        Block *b = l->parked[l->unfinished[i]];
+        let_go(l, b, WAIT_GRID);
+        b->status = LOOKS;
+    }
+}
+
+static int run_phases(Launch *l, int64_t blocks) {
+    int64_t left = blocks;
+    uint64_t before = 0;
+    for (int64_t i = 0; i < blocks; i++) l->unfinished[i] = i;
+    for (int still = 0; left && !atomic_load(&l->stuck);) {
+        atomic_store(&l->changed, false);
+        const int ended = parallel(run_phase, l, left);
+        if (ended) return ended;
+        if (atomic_load(&l->stuck)) break;
+        left = without_ended(l, left);
+        if (all_at_grid(l, left)) {
+            let_grid_go(l, left);
+        } else if (!atomic_load(&l->changed)) { /* if memory has not changed either, all is said */
+            const uint64_t now = memory_now();
+            still = now == before ? still + 1 : 0;
+            before = now;
+        }
+        for (int64_t i = 0; still == STILL_PHASES && i < left; i++)
+            tell(l, l->parked[l->unfinished[i]]);
+    }
+    return 0;
+}
+
+static int run_parked(Launch *l, int64_t blocks) {
+    l->parked = calloc(blocks, sizeof *l->parked);
+    l->unfinished = calloc(blocks, sizeof *l->unfinished);
+    const int ended = run_phases(l, blocks);
+    for (int64_t i = 0; i < blocks; i++) free(l->parked[i]);
+    free(l->parked);
+    free(l->unfinished);
+    return ended;
+}
+
+/* Runs all blocks of a launch. 0; what the pool says of a run that it has ended early; or STUCK_CODE
+ * if some threads can never end. */
+int pycu2c_run_steps(const struct resumable_kernel *kernel, const void *arguments, int64_t blocks) {
+    const struct head *head = arguments;
+    Launch l = {.kernel = kernel, .arguments = arguments};
+    l.threads = (int64_t)head->blockDim[0] * head->blockDim[1] * head->blockDim[2];
+    l.warps = (l.threads + WARP - 1) / WARP;
+    report.count = 0;
+    l.report = &report;
+    const int ended = kernel->parks ? run_parked(&l, blocks) : parallel(run_to_end, &l, blocks);
+    return ended ? ended : atomic_load(&l.stuck) ? STUCK_CODE : 0;
+}
+
+/* Says what memory the next launch of the calling thread is given. */
+void pycu2c_watch(const struct region *given, int64_t count) {
+    regions = given;
+    region_count = count;
+}
+
+/* What the last launch of the calling thread has told. */
+const struct report *pycu2c_report(void) { return &report; }
+
+/* Says what runs body(args, first, last) over pieces of 0 .. count: pycu2c_parallel. */
+void pycu2c_steps_by(Parallel run) { parallel = run; }
