@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import signal
 import stat
 import subprocess
 import sys
@@ -193,3 +195,35 @@ def test_a_forked_child_leaves_its_parents_files_alone() -> None:
         "print(mine.read_bytes().decode())"
     )
     assert run(code) == "parent"
+
+
+def test_a_process_killed_while_it_writes_leaves_no_entry(directory: Path) -> None:
+    code = (
+        "import os, signal\n"
+        "from pycu2c.toolchain import cache\n"
+        "cache.os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
+        f"cache.store({KEY!r}, '.so', b'half')"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], timeout=60)
+    assert ran.returncode == -signal.SIGKILL
+    assert cache.load(KEY, ".so") is None
+    (left,) = (directory / "v1" / KEY[:2]).iterdir()
+    os.utime(left, (0, 0))  # an old one goes when the next entry comes
+    path = cache.store(KEY, ".so", b"code")
+    assert [*path.parent.iterdir()] == [path]
+
+
+def test_a_full_disk_falls_back(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = os.fdopen
+
+    def full(handle: int, mode: str) -> object:
+        if str(directory) in os.readlink(f"/proc/self/fd/{handle}"):
+            os.close(handle)
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return real(handle, mode)
+
+    monkeypatch.setattr(os, "fdopen", full)
+    path = cache.store(KEY, ".so", b"code")
+    assert path.read_bytes() == b"code"
+    assert directory not in path.parents
+    assert [p for p in directory.rglob("*") if p.is_file()] == []

@@ -5,12 +5,13 @@ from __future__ import annotations
 import ctypes
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
 from pycu2c.options import Options
-from pycu2c.toolchain import cache, cc
+from pycu2c.toolchain import cache, cc, compilers
 from pycu2c.toolchain.binary import Binary, RejectedCode, ToolchainError
 
 TWICE = "/* doubles: ≥ 0 or not */ int twice(int x) { return 2 * x; }\n"
@@ -32,7 +33,7 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
         seen.append(tuple(words))
         return real(words, **rest)  # type: ignore[call-overload]
 
-    monkeypatch.setattr(cc.subprocess, "run", spy)
+    monkeypatch.setattr(subprocess, "run", spy)
     return seen
 
 
@@ -57,7 +58,7 @@ def test_a_text_becomes_a_library(directory: Path) -> None:
 
 
 def test_the_second_time_no_compiler_runs(runs: list[tuple[str, ...]]) -> None:
-    cc.find_compiler()
+    compilers.find_compiler()
     runs.clear()
     first = cc.compile(TWICE, "twice")
     assert len(runs) == 1
@@ -81,7 +82,7 @@ def test_fmad_decides_about_contraction() -> None:
         f.restype, f.argtypes = ctypes.c_double, [ctypes.c_double] * 3
         # the product rounds to 1; fused, -2**-60 is left
         results.append(f(1 + 2.0**-30, 1 - 2.0**-30, -1.0))
-    fuses = " fma " in cc.machine() or cc.machine().startswith("aarch64")
+    fuses = " fma " in compilers.machine() or compilers.machine().startswith("aarch64")
     assert results == [0.0, -(2.0**-60) if fuses else 0.0]
 
 
@@ -93,7 +94,7 @@ def test_a_damaged_library_is_compiled_again() -> None:
 
 
 def test_without_the_cache_nothing_is_kept(runs: list[tuple[str, ...]]) -> None:
-    cc.find_compiler()
+    compilers.find_compiler()
     runs.clear()
     paths = {cc.compile(TWICE, "twice", cache=False).path for _ in range(2)}
     assert len(paths) == 2
@@ -121,11 +122,67 @@ def test_a_compiler_that_cannot_compile_is_not_our_bug(
     assert not isinstance(caught.value, RejectedCode)
 
 
+def test_refused_code_is_kept_for_a_report(directory: Path) -> None:
+    text = "int f(void) {\n    return missing;\n}\n"
+    with pytest.raises(RejectedCode) as caught:
+        cc.compile(text, "f")
+    error = caught.value
+    assert error.kept is not None
+    assert directory in error.kept.parents
+    kept = error.kept.read_text()
+    assert kept.startswith(text)
+    assert "-O3" in kept
+    assert error.log.splitlines()[-1] in kept
+    assert error.line == 2
+    shown = str(error).splitlines()
+    assert str(error.kept) in shown[0]
+    assert shown[1].strip().startswith("kernel.c:2:12: error: ")
+    assert shown[2].strip() == "2 |     return missing;"
+
+
+def test_a_full_disk_is_not_our_bug(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    full = "cc1: fatal error: error writing to /tmp/x.s: No space left on device"
+    path = script(
+        tmp_path / "full",
+        f'[ "$1" = --version ] && exit; grep -q probe kernel.c || {{ echo {full} >&2; exit 1; }}',
+    )
+    monkeypatch.setenv("PYCU2C_CC", path)
+    with pytest.raises(ToolchainError, match=r"No space left(.|\n)*make room(.|\n)*TMPDIR"):
+        cc.compile(TWICE, "twice")
+
+
+def test_nowhere_to_compile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cc.tempfile, "tempdir", str(tmp_path / "missing"))
+    with pytest.raises(ToolchainError, match="TMPDIR"):
+        cc.compile(TWICE, "twice")
+
+
+def test_a_killed_compiler_is_not_our_bug(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = script(
+        tmp_path / "victim",
+        '[ "$1" = --version ] && exit; grep -q probe kernel.c || kill -9 $$',
+    )
+    monkeypatch.setenv("PYCU2C_CC", path)
+    with pytest.raises(ToolchainError, match="was killed"):
+        cc.compile(TWICE, "twice")
+
+
+def test_threads_that_want_the_same_compile_it_once(runs: list[tuple[str, ...]]) -> None:
+    compilers.find_compiler()
+    runs.clear()
+    threads = [threading.Thread(target=cc.compile, args=(TWICE, "twice")) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(runs) == 1
+
+
 def test_no_compiler_says_how_to_get_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("PYCU2C_CC", "CC"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(cc.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(compilers.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(ToolchainError) as caught:
         cc.compile(TWICE, "twice")
     for way in ("apt install gcc", "dnf install gcc", "brew install gcc", "pip install ziglang"):
@@ -135,7 +192,7 @@ def test_no_compiler_says_how_to_get_one(tmp_path: Path, monkeypatch: pytest.Mon
 def test_a_chosen_compiler_is_not_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYCU2C_CC", "no-such-compiler -x")
     with pytest.raises(ToolchainError, match="PYCU2C_CC is 'no-such-compiler -x'"):
-        cc.find_compiler()
+        compilers.find_compiler()
 
 
 def test_a_wrapper_with_words_is_a_compiler(
@@ -144,7 +201,7 @@ def test_a_wrapper_with_words_is_a_compiler(
     wrapper = script(tmp_path / "wrap", f'echo "$@" >> {tmp_path}/log; shift; exec gcc "$@"')
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYCU2C_CC", "./wrap word")
-    assert cc.find_compiler().command == (wrapper, "word")
+    assert compilers.find_compiler().command == (wrapper, "word")
     assert call(cc.compile(TWICE, "twice"), 1) == 2
     assert "word -std=gnu11" in (tmp_path / "log").read_text()
 
@@ -170,8 +227,8 @@ def test_the_order_of_choice(
     monkeypatch.delenv("PYCU2C_CC", raising=False)
     monkeypatch.setenv("CC", cc_variable)
     monkeypatch.setenv("PATH", str(tmp_path))
-    compiler = cc.find_compiler()
-    assert compiler == cc.Compiler((str(tmp_path / expected),), f"{expected} 1.0")
+    compiler = compilers.find_compiler()
+    assert compiler == compilers.Compiler((str(tmp_path / expected),), f"{expected} 1.0")
 
 
 def test_zig_is_the_last_choice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,7 +241,7 @@ def test_zig_is_the_last_choice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("PATH", "")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.syspath_prepend(tmp_path)
-    compiler = cc.find_compiler()
+    compiler = compilers.find_compiler()
     assert compiler.command == (sys.executable, "-m", "ziglang", "cc")
     assert compiler.version == "zig ['cc', '--version']"
 

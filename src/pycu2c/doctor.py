@@ -6,7 +6,7 @@ import numpy as np
 
 from pycu2c.runtime import driver
 from pycu2c.runtime.cores import thread_count
-from pycu2c.toolchain import cache, cc, nvrtc
+from pycu2c.toolchain import cache, compilers, nvrtc
 from pycu2c.toolchain.binary import ToolchainError
 
 
@@ -22,7 +22,7 @@ def report() -> tuple[list[str], bool]:
 
 def _compiler() -> tuple[list[str], bool]:
     try:
-        found = cc.find_compiler()
+        found = compilers.find_compiler()
     except ToolchainError as error:
         return [f"compiler  missing: {error}"], False
     return [f"compiler  {found}", f"threads   {thread_count()}"], True

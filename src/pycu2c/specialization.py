@@ -11,6 +11,7 @@ from pycu2c.emit.statements import Comments
 from pycu2c.frontend.build import Built
 from pycu2c.intrinsics.library import device_source
 from pycu2c.options import DEFAULT, Options
+from pycu2c.origins import naming_origins
 from pycu2c.passes.ranges import Facts
 from pycu2c.runtime import driver
 from pycu2c.runtime.arguments import Argument, ArrayArgument, Layout, layout_of, pack
@@ -150,14 +151,20 @@ def runner_for(wanted: Specialized, backend: str, facts: Facts, cache: bool) -> 
         return ReferenceRunner(kernel, types)
     made = generate(built.module, TARGETS[backend], facts)
     layout = layout_of(made.parameters)
+    with naming_origins(lambda c: generate(built.module, TARGETS[backend], facts, c).text):
+        binary = _compiled(made, backend, options, cache)
     if backend in ON_CPU:
-        binary = cc.compile(made.text, made.entry, options=options, cache=cache)
         on_cpu, runner = _on_cpu(binary, wanted, made, layout)
         return _printing(runner, made, source, lambda: HostLog(on_cpu))
-    binary = nvrtc.compile(made.text, made.entry, driver.arch(), options=options, cache=cache)
     on_gpu = CudaKernel(binary)
     runner = CudaRunner(source.name, made, layout, on_gpu)
     return _printing(runner, made, source, lambda: DeviceLog(on_gpu))
+
+
+def _compiled(made: Generated, backend: str, options: Options, cache: bool) -> Binary:
+    if backend in ON_CPU:
+        return cc.compile(made.text, made.entry, options=options, cache=cache)
+    return nvrtc.compile(made.text, made.entry, driver.arch(), options=options, cache=cache)
 
 
 def _on_cpu(

@@ -256,8 +256,7 @@ def _compiled_c(entries: list[tuple[str, str]], folder: Path, more: tuple[str, .
     library = folder / f"lib{len(entries)}_{len(list(folder.iterdir()))}.so"
     compiler = cc.find_compiler()
     flags = (
-        *cc.FLAGS,
-        *cc.arithmetic_flags(EXACT),
+        *cc.general_flags(EXACT, compiler),
         "-shared",
         "-pthread",
         "-o",

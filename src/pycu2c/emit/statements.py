@@ -44,7 +44,10 @@ from pycu2c.operators import ADD, AND, C_SHL, C_SHR, DIV, MUL, OR, QUOTIENT, REM
 from pycu2c.source import Span
 from pycu2c.types import Array, Scalar, Space
 
-Comments: TypeAlias = Literal["none", "comments", "source"]  # what of the Python goes into the C
+# what of the Python goes into the C; with "places", where it stands, before each statement
+Comments: TypeAlias = Literal["none", "comments", "source", "places"]
+
+PLACE = "@ "
 
 # what all threads of a block keep over a barrier: worker threads have stacks of 8 MiB
 _MOST_ON_STACK = 256 * 1024
@@ -68,14 +71,22 @@ class StatementSpeller:
     def block(self, body: Body) -> tuple[c.Stmt, ...]:
         out: list[c.Stmt] = []
         for s in body:
-            out += self.quoted(s.span)
+            if not self._shares_line(s, body):
+                out += self.quoted(s.span)
             out += self.statement(s)
         return tuple(out)
+
+    def _shares_line(self, s: Stmt, body: Body) -> bool:
+        """Whether ``if (c) return;`` or ``else if`` would be laid out otherwise with a comment."""
+        jumps = (If, Break, Continue, Return, NextThread)
+        return self.comments == "places" and len(body) == 1 and isinstance(s, jumps)
 
     def quoted(self, span: Span) -> list[c.Stmt]:
         """The Python comments, or lines, that stand before a statement and were not yet quoted."""
         if self.comments == "none":
             return []
+        if self.comments == "places":
+            return [c.Comment(f"{PLACE}{span}")]
         first = self._line + 1 if span.file == self._file else span.line
         self._file, self._line = span.file, max(self._line, span.line)
         lines = [linecache.getline(span.file, n).strip() for n in range(first, span.line + 1)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -26,14 +27,35 @@ class ToolchainError(RuntimeError):
     """A compiler is missing or does not work here; the message says what to do."""
 
 
-class RejectedCode(ToolchainError):
-    """A working compiler refused generated text: a bug of pycu2c, never of the kernel's author."""
+# "kernel.c:3:5: error: …" of gcc and clang, "kernel.cu(3): error: …" of NVRTC
+_ERROR = re.compile(r"^[^:(\n]+[:(](\d+)\S* (?:fatal |catastrophic )?error: .*$", re.MULTILINE)
 
-    def __init__(self, compiler: str, text: str, log: str) -> None:
-        self.text = text
-        self.log = log
-        super().__init__(
-            f"internal error: {compiler} refused generated code. "
-            "This is a bug in pycu2c; please report it with the kernel and this output:\n"
-            f"{log.strip()}"
+
+class RejectedCode(ToolchainError):
+    """A working compiler refused generated text: a bug of pycu2c, never of the kernel's author.
+
+    ``line`` is that of the first error in the text; ``origin`` what it was generated from, said by
+    who knows that; ``kept`` a file that has the text and the log.
+    """
+
+    def __init__(self, compiler: str, text: str, log: str, kept: Path | None = None) -> None:
+        super().__init__(compiler, text, log, kept)
+        self.compiler, self.text, self.log, self.kept = compiler, text, log, kept
+        first = _ERROR.search(log)
+        self.error = first[0] if first else log.strip()
+        self.line = int(first[1]) if first else 0
+        self.origin = ""
+
+    def __str__(self) -> str:
+        found = [self.error]
+        found += [f"{self.line} | {t}" for t in self.text.splitlines()[self.line - 1 : self.line]]
+        if self.origin:
+            found.append(f"generated from {self.origin}")
+        where = f"; report it with {self.kept}, please" if self.kept else "; please report it"
+        return "\n    ".join(
+            (
+                f"internal error: {self.compiler} refused generated code. This is a bug in pycu2c, "
+                f"not in the kernel{where}",
+                *found,
+            )
         )

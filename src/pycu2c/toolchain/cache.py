@@ -16,6 +16,7 @@ import os
 import shutil
 import stat
 import tempfile
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -131,7 +132,16 @@ def _write(directory: Path, name: str, data: bytes) -> Path:
     except BaseException:
         _remove(Path(temporary))
         raise
+    _remove_leavings(directory)
     return directory / name
+
+
+def _remove_leavings(directory: Path) -> None:
+    """Of processes that died while they wrote; nobody writes for an hour."""
+    for path in directory.glob(".new-*"):
+        with contextlib.suppress(OSError):
+            if path.stat().st_mtime < time.time() - 3600:
+                path.unlink()
 
 
 def _remove(path: Path) -> bool:

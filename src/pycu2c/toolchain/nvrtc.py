@@ -11,8 +11,9 @@ from typing import Any, Literal, TypeAlias
 
 from pycu2c.options import DEFAULT, Options
 from pycu2c.toolchain import cache as disk
-from pycu2c.toolchain.binary import Binary, RejectedCode, ToolchainError
+from pycu2c.toolchain.binary import Binary, ToolchainError
 from pycu2c.toolchain.cuda_headers import header_flags
+from pycu2c.toolchain.refusing import refused
 
 Kind: TypeAlias = Literal["cubin", "ptx"]
 
@@ -93,8 +94,7 @@ def _compiled(text: str, entry: str, kind: Kind, flags: tuple[str, ...]) -> Bina
         (code,) = nvrtc.nvrtcCompileProgram(program, len(flags), [f.encode() for f in flags])
         log = _text(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program)
         if int(code) != 0:
-            report = f"{log or code.name}\n\n{_numbered(text)}"
-            raise RejectedCode(f"NVRTC {flags[0]}", text, report)
+            raise refused(f"NVRTC {' '.join(flags)}", name, text, log or code.name)
         return Binary(kind, entry, text, _result(nvrtc, kind, program), None, log)
     finally:
         nvrtc.nvrtcDestroyProgram(program)
@@ -121,9 +121,3 @@ def _checked(answer: tuple[Any, ...]) -> Any:
     if int(code) != 0:
         raise ToolchainError(f"NVRTC failed: {code.name}")
     return values[0] if values else None
-
-
-def _numbered(text: str) -> str:
-    lines = text.splitlines()
-    width = len(str(len(lines)))
-    return "\n".join(f"{n:>{width}} | {line}" for n, line in enumerate(lines, 1))

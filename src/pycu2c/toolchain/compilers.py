@@ -1,0 +1,164 @@
+"""Which C compiler there is, and what each kind of them is told. Compiles nothing itself."""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import os
+import platform
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pycu2c.toolchain.binary import ToolchainError
+
+_HOW_TO_INSTALL = """\
+no C compiler was found, and kernels for the CPU need one. Any of these installs one:
+
+    sudo apt install gcc          (Debian, Ubuntu)
+    sudo dnf install gcc          (Fedora, RHEL)
+    brew install gcc              (macOS; or: xcode-select --install)
+    pip install ziglang           (anywhere, without root)
+
+A compiler elsewhere is named by the environment variable PYCU2C_CC."""
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """A kind of compiler: what it is told, and no other would understand or need."""
+
+    flags: tuple[str, ...] = ()
+    to_the_bit: tuple[str, ...] = ()  # with fmad=False, where results are equal to the bit
+    to_the_bit_on_x86: tuple[str, ...] = ()
+    not_warnings: tuple[str, ...] = ()  # what -Wall means to it that is nothing to us
+
+
+GCC = Family(
+    # gcc 12 changes the order of two stores to one element where one index may wrap
+    flags=("-fno-tree-loop-distribution",),
+    # it is to keep the sign of a zero; and its vectoriser makes vfmaddsub of a product of complex
+    # numbers whatever -ffp-contract says, so that the processor must have none
+    to_the_bit=("-ftrapping-math", "-frounding-math"),
+    to_the_bit_on_x86=("-mno-fma", "-mno-avx512f"),
+)
+CLANG = Family(
+    flags=("-Wno-pass-failed",),  # a loop that it cannot vectorise is no news to a user
+    not_warnings=("-Wno-unused-function",),  # of inline ones
+)
+
+# "the processor of this machine", by its architecture; elsewhere compilers have no such word
+_NATIVE = {
+    "x86_64": ("-march=native",),
+    "AMD64": ("-march=native",),
+    "aarch64": ("-mcpu=native",),
+    "arm64": ("-mcpu=native",),
+    "ppc64le": ("-mcpu=native",),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Compiler:
+    """A C compiler: the words that start it, and what tells one version of it from another."""
+
+    command: tuple[str, ...]
+    version: str
+    target: str = ""  # the processor that it compiles for, if it is not this machine's
+
+    def __str__(self) -> str:
+        return shlex.join(self.command)
+
+    @property
+    def family(self) -> Family:
+        return CLANG if "clang" in self.version.lower() else GCC  # zig's is clang
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """What it is told beside what all are."""
+        native = () if self.target else _NATIVE.get(platform.machine(), ())
+        return (*native, *self.family.flags)
+
+    @property
+    def to_the_bit(self) -> tuple[str, ...]:
+        """What it is told where results must be equal to the bit."""
+        on_x86 = (self.target or platform.machine()) in ("x86_64", "AMD64")
+        return (*self.family.to_the_bit, *(self.family.to_the_bit_on_x86 if on_x86 else ()))
+
+
+def find_compiler() -> Compiler:
+    """The one in PYCU2C_CC, else CC, gcc, clang, cc, or zig's; a ToolchainError if none is."""
+    environment = os.environ
+    return _found(
+        environment.get("PYCU2C_CC", ""), environment.get("CC", ""), environment.get("PATH", "")
+    )
+
+
+@functools.lru_cache(maxsize=8)
+def _found(chosen: str, usual: str, path: str) -> Compiler:
+    """Looked up once for each setting: the arguments are what the answer depends on."""
+    if chosen:
+        compiler = _working(tuple(shlex.split(chosen)), path)
+        if compiler is None:
+            raise ToolchainError(f"PYCU2C_CC is {chosen!r}, which cannot be run as a C compiler")
+        return compiler
+    for command in _candidates(usual):
+        compiler = _working(command, path)
+        if compiler:
+            return compiler
+    raise ToolchainError(_HOW_TO_INSTALL)
+
+
+def _candidates(usual: str) -> Iterator[tuple[str, ...]]:
+    if usual:
+        yield tuple(shlex.split(usual))
+    yield from (("gcc",), ("clang",), ("cc",))
+    if importlib.util.find_spec("ziglang"):
+        yield (sys.executable, "-m", "ziglang", "cc")
+
+
+def _working(command: tuple[str, ...], path: str) -> Compiler | None:
+    program = shutil.which(command[0], path=path) if command else None
+    if program is None:
+        return None
+    full = (os.path.abspath(program), *command[1:])  # it is run from other folders
+    try:
+        ran = run((*full, "--version"))
+    except OSError:
+        return None
+    return Compiler(full, ran.stdout.strip()) if ran.returncode == 0 else None
+
+
+@functools.cache
+def machine() -> str:
+    """What ``-march=native`` and ``-lm`` mean here: built elsewhere, code may not run here."""
+    names = getattr(os, "confstr_names", {})
+    libc = os.confstr("CS_GNU_LIBC_VERSION") if "CS_GNU_LIBC_VERSION" in names else None
+    return "\n".join((platform.machine(), libc or platform.version(), *_processor()))
+
+
+_PROCESSOR_FACTS = ("vendor_id", "cpu family", "model", "flags", "Features", "CPU ", "isa", "uarch")
+
+
+def _processor() -> list[str]:
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
+            first = file.read(1 << 14).partition("\n\n")[0]
+    except OSError:  # macOS
+        return [platform.processor()]
+    return [line for line in first.splitlines() if line.startswith(_PROCESSOR_FACTS)]
+
+
+def run(words: tuple[str, ...], folder: str | None = None) -> subprocess.CompletedProcess[str]:
+    """Run a command; what it says is in English."""
+    return subprocess.run(
+        words,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        stdin=subprocess.DEVNULL,
+        env={**os.environ, "LC_ALL": "C"},
+        check=False,
+    )

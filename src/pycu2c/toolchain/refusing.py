@@ -1,0 +1,25 @@
+"""Generated text that a compiler has refused is kept in a file, so that it can be reported."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pycu2c.toolchain import cache
+from pycu2c.toolchain.binary import RejectedCode
+
+
+def refused(compiler: str, name: str, text: str, log: str) -> RejectedCode:
+    """The error to raise. ``compiler`` says which, with its flags; ``name`` is what to call the
+    file, beside a hash."""
+    return RejectedCode(compiler.split(" ")[0], text, log, _kept(compiler, Path(name), text, log))
+
+
+def _kept(compiler: str, name: Path, text: str, log: str) -> Path | None:
+    said = "".join(f"// {line}\n" for line in (compiler, *log.splitlines()))
+    try:
+        folder = cache.private_folder("refused")
+        path = folder / f"{name.stem}-{cache.key_of(text, compiler)[:12]}{name.suffix}"
+        path.write_text(f"{text}\n{said}", encoding="utf-8")
+    except OSError:  # the log is in the error, too
+        return None
+    return path
