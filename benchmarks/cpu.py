@@ -1,6 +1,7 @@
 """Times of kernels on the CPU: pycu2c, hand-written C, and whatever else is installed.
 
-usage: python benchmarks/cpu.py [--rows NAME,…] [--only NAME,…] [--rounds N] [--small]
+usage: python benchmarks/cpu.py [--rows NAME,…] [--only NAME,…] [--rounds N]
+                                [--threads N] [--small]
 
 Every contender has a process of its own and computes the same rows from the same arrays. Its
 results are checked against numpy in double precision before it is timed. In each round every
@@ -27,7 +28,15 @@ ROUNDS = 15
 ENOUGH_SECONDS = 3.0  # a contender that takes longer in all is timed in fewer rounds
 BASE, OURS = "hand", "pycu2c"
 UNITS = {"ms": 1e3, "µs": 1e6}
-THREAD_VARIABLES = ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "PYCU2C_THREADS")
+THREAD_VARIABLES = (
+    "PYCU2C_THREADS",
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "NUMBA_NUM_THREADS",
+    "TI_CPU_MAX_NUM_THREADS",
+    "POCL_MAX_PTHREAD_COUNT",
+    "DPCPP_CPU_NUM_CUS",  # Intel's OpenCL
+)
 
 
 @dataclass
@@ -126,25 +135,24 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--rows", help=", ".join(row.name for row in ROWS))
     made.add_argument("--only", help="contenders: " + ", ".join(CONTENDERS))
     made.add_argument("--rounds", type=int, default=ROUNDS)
+    made.add_argument("--threads", type=int, default=thread_count(), help="of each contender")
     made.add_argument("--small", action="store_true", help="small sizes: does everything run?")
     return made
 
 
-def set_threads() -> int:
-    """All contenders get as many threads as pycu2c."""
-    count = thread_count()
+def set_threads(count: int) -> None:
+    """For the workers, which are started later."""
     for variable in THREAD_VARIABLES:
-        os.environ.setdefault(variable, str(count))
+        os.environ[variable] = str(count)
     # OpenMP's threads would spin between calls, and on a busy machine wait for spinning ones
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-    return count
 
 
 def main() -> None:
     options = parser().parse_args()
     rows = chosen(options.rows, [row.name for row in ROWS], "rows")
     names = chosen(options.only, list(CONTENDERS), "contenders")
-    threads = set_threads()
+    set_threads(options.threads)
     contest = Contest(names, options.rounds, small=options.small)
     try:
         results = [contest.measure(row) for row in ROWS if row.name in rows]
@@ -153,7 +161,7 @@ def main() -> None:
         contest.stop()
     compiler = cc.find_compiler().version.partition("\n")[0]
     sizes = "small sizes" if options.small else "full sizes"
-    print(f"\n{threads} threads, {compiler}, {sizes}; medians of {options.rounds} rounds")
+    print(f"\n{options.threads} threads, {compiler}, {sizes}; medians of {options.rounds} rounds")
     print(table(names, results))
 
 
