@@ -1,7 +1,7 @@
 """A kernel's launches: arguments to types, types to compiled code, and the run.
 
-Everything that compiling needs is imported here; ``kernel.py`` opens this room at the first
-launch, so that importing pycu2c stays cheap.
+Opened by ``kernel.py`` at the first launch, so that importing pycu2c stays cheap. What compiling
+needs is in ``building.py``, which this opens when there is something to compile.
 """
 
 from __future__ import annotations
@@ -9,49 +9,46 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
 
-from pycu2c.compiler import Generated, build_module
-from pycu2c.diagnostics import CompileWarning, LaunchError, render, warn
-from pycu2c.emit.statements import Comments
-from pycu2c.explain.notes import Note
-from pycu2c.explaining import explained
-from pycu2c.frontend.build import Built
-from pycu2c.ir.effects import written_arguments
-from pycu2c.ir.nodes import Apply
-from pycu2c.ir.printer import print_module
-from pycu2c.ir.walk import all_expressions
+from pycu2c.diagnostics import LaunchError
+from pycu2c.lazy import lazy_module
 from pycu2c.options import DEFAULT, Options
 from pycu2c.passes.facts import BLOCKS32_LIMIT, INDEX32_LIMIT
-from pycu2c.passes.grid_index import data_extent
-from pycu2c.runtime import driver
 from pycu2c.runtime.arguments import Argument, ArrayArgument
 from pycu2c.runtime.calling import parameters_of
 from pycu2c.runtime.configuration import Extent, Launch, Wanted, extent
 from pycu2c.runtime.fitting import fitted
 from pycu2c.runtime.given import Given, leaf_names, taken_apart
-from pycu2c.runtime.runner import Runner
-from pycu2c.runtime.shortcut import NUMBER, Axis, Place, Run, Seen, Shortcuts
-from pycu2c.runtime.shortcut_library import shortcuts
+from pycu2c.runtime.runner import ON_CPU, Axis, Known, Runner, Variant
+from pycu2c.runtime.shortcut import Place, Run, Seen, Shortcuts
 from pycu2c.runtime.vector_views import seen_as_declared, vectors_declared
 from pycu2c.source import Source
-from pycu2c.specialization import ON_CPU, Specialized, facts_for, generate_text, runner_for
-from pycu2c.types import WEAK_INT, Signature
+from pycu2c.types import WEAK_INT, Signature, leaf_types
 
-_TARGETS = {"cuda": "cuda", "c": "cpu"}
+if TYPE_CHECKING:
+    from pycu2c import building
+    from pycu2c.compiler import Generated
+    from pycu2c.emit.statements import Comments
+    from pycu2c.explain.notes import Note
+    from pycu2c.frontend.build import Built
+    from pycu2c.runtime import driver, shortcut_library
+else:
+    building = lazy_module("pycu2c.building")
+    driver = lazy_module("pycu2c.runtime.driver")
+    shortcut_library = lazy_module("pycu2c.runtime.shortcut_library")
+
 _MOST_BLOCKS = 16  # shapes of blocks that C is made for; later ones share one for any shape
-
-_Variant: TypeAlias = tuple[str, bool, Extent | None]  # backend, ordinary, block
 
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """A kernel for one signature: its IR, and what it was compiled to."""
+    """A kernel for one signature, and what it was compiled to."""
 
-    built: Built
-    written: frozenset[int]  # arrays, by their place among the arguments' leaves
-    ints: tuple[int, ...]  # Python's, likewise, whatever is given for them
-    runners: dict[_Variant, Runner] = field(default_factory=dict)
+    known: Known
+    ints: tuple[int, ...]  # leaves that are Python's ints to the kernel, whatever is given
+    runners: dict[Variant, Runner] = field(default_factory=dict)
 
 
 def _never(head: bytes, arguments: tuple[object, ...]) -> Signature | None:
@@ -88,31 +85,22 @@ class Launcher:
         self.quick: Run = _never
         self._shortcuts: Shortcuts | None = None
 
+    # ---- looking inside ----
+
+    @cached_property
+    def builder(self) -> building.Builder:
+        """What compiles the kernel."""
+        return building.Builder(self.source, self.cache, self.options)
+
     def built(self, signature: Signature) -> Built:
         """The typed IR for a signature. Raises CompileError with every mistake."""
-        return self._typed_for(signature).built
-
-    def _typed_for(self, signature: Signature) -> Typed:
-        typed = self._typed.get(signature)
-        if typed is None:
-            built = build_module(self.source, signature, self.options)
-            for found in built.warnings:
-                warn(render(found), CompileWarning)
-            parameters = built.module.kernel.parameters
-            ints = tuple(p.argument for p in parameters if p.type == WEAK_INT)
-            typed = Typed(built, written_arguments(built.module), ints)
-            self._typed[signature] = typed
-        return typed
+        return self.builder.built(signature)
 
     def text(
         self, what: Literal["ir", "cuda", "c"], signature: Signature, block: Extent | None = None
     ) -> str:
         """The IR or the generated source for a signature; C also for a shape of blocks."""
-        if what == "ir":
-            return print_module(self.built(signature).module)
-        if what not in _TARGETS:
-            raise ValueError(f"there is 'ir', 'cuda' or 'c' to look at, not {what!r}")
-        return self.generated(_TARGETS[what], signature, block=block).text
+        return self.builder.text(what, signature, block)
 
     def generated(
         self,
@@ -122,13 +110,11 @@ class Launcher:
         block: Extent | None = None,
     ) -> Generated:
         """The text for a target, and what a launch needs to know of it."""
-        fixed = block if target == "cpu" else None
-        return generate_text(self.built(signature), target, self.options, comments, fixed)
+        return self.builder.generated(target, signature, comments, block)
 
     def notes(self, signature: Signature) -> list[Note]:
         """What the lines cost on a GPU, for a signature."""
-        facts = facts_for(self.options, ordinary=True)
-        return explained(self.built(signature).module, facts)
+        return self.builder.notes(signature)
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -154,11 +140,12 @@ class Launcher:
             return
         given = self.given(values)
         signature = self.signature(given)
-        block = wanted.block or self._without_block(signature)
-        grid = wanted.grid or self._grid_for(signature, given.leaves, wanted.block)
-        lengths = () if wanted.grid or not wanted.block else self._lengths(signature)
+        typed = self.typed(signature)
+        block = wanted.block or self._without_block(typed.known)
+        grid = wanted.grid or self._grid_for(typed.known, given.leaves, wanted.block)
+        lengths = () if wanted.grid or not wanted.block else typed.known.lengths
         launch = Launch(grid, block, wanted.stream, wanted.shared_bytes)
-        self._launch(launch, _Taken(values, given.leaves, signature, lengths))
+        self._launch(launch, _Taken(values, given.leaves, signature, lengths), typed)
 
     def _ran(self, head: bytes, values: tuple[object, ...]) -> bool:
         """Whether a launch was like one before, and has run."""
@@ -168,50 +155,54 @@ class Launcher:
         self.latest = signature
         return True
 
-    def _launch(self, launch: Launch, taken: _Taken) -> None:
+    def typed(self, signature: Signature) -> Typed:
+        """The kernel for a signature. Raises CompileError."""
+        typed = self._typed.get(signature)
+        if typed is None:
+            leaves = [leaf for kind in signature.parameters for leaf in leaf_types(kind)]
+            ints = tuple(i for i, kind in enumerate(leaves) if kind == WEAK_INT)
+            typed = self._typed[signature] = Typed(self.builder.known(signature), ints)
+        return typed
+
+    def _launch(self, launch: Launch, taken: _Taken, typed: Typed) -> None:
         signature, leaves = taken.signature, taken.leaves
-        typed = self._typed_for(signature)
-        for position in typed.written:
+        for position in typed.known.written:
             argument = leaves[position]
             if isinstance(argument, ArrayArgument) and argument.readonly:
                 name = leaf_names(self._names, signature)[position]
                 raise LaunchError(f"{name} is written, and it is read-only: pass a copy")
         self.latest = signature
-        backend, ordinary = self._chosen_backend(), _is_ordinary(launch, leaves, typed.ints)
-        variant: _Variant = backend, ordinary, launch.block if backend in ON_CPU else None
-        if variant not in typed.runners and len(typed.runners) >= _MOST_BLOCKS:
-            variant = backend, ordinary, None
+        variant = self._variant(launch, leaves, typed)
         runner = typed.runners.get(variant)
         if runner is not None:
             runner.run(launch, leaves)
             return self._learn(launch, taken, typed, variant)
-        runner = self._runner(typed.built, signature, variant)
-        typed.runners[variant] = runner
+        names = leaf_names(self._names, signature)
+        runner = typed.runners[variant] = self.builder.runner(signature, names, variant)
         runner.run(launch, leaves)
 
-    def _learn(self, launch: Launch, taken: _Taken, typed: Typed, variant: _Variant) -> None:
+    def _variant(self, launch: Launch, leaves: tuple[Argument, ...], typed: Typed) -> Variant:
+        backend, ordinary = self._chosen_backend(), _is_ordinary(launch, leaves, typed.ints)
+        variant = Variant(backend, ordinary, launch.block if backend in ON_CPU else None)
+        if variant not in typed.runners and len(typed.runners) >= _MOST_BLOCKS:
+            return Variant(backend, ordinary, None)
+        return variant
+
+    def _learn(self, launch: Launch, taken: _Taken, typed: Typed, variant: Variant) -> None:
         """Let launches like this one, which is the second at least, take the short way."""
         direct = typed.runners[variant].direct
-        _, ordinary, block = variant
-        if direct is None or not ordinary or launch.stream is not None or self._vectors:
+        if direct is None or not variant.ordinary or launch.stream is not None or self._vectors:
             return
-        table = self._shortcuts or shortcuts()
+        table = self._shortcuts or shortcut_library.shortcuts()
         if table is None:
             return
         types = taken.signature.parameters
-        seen = Seen(taken.values, types, taken.leaves, typed.written, typed.ints)
-        place = Place(block, launch.shared_bytes, taken.lengths)
+        seen = Seen(taken.values, types, taken.leaves, typed.known.written, typed.ints)
+        place = Place(variant.block, launch.shared_bytes, taken.lengths)
         table.learn(seen, place, direct, taken.signature)
         self._shortcuts = table
         if self._parameters.plain:
             self.quick = table.run
-
-    def _runner(self, built: Built, signature: Signature, variant: _Variant) -> Runner:
-        names = leaf_names(self._names, signature)
-        wanted = Specialized(self.source, built, signature, names, self.options)
-        backend, ordinary, block = variant
-        facts = facts_for(self.options, ordinary=ordinary, block=block)
-        return runner_for(wanted, backend, facts, self.cache)
 
     def _chosen_backend(self) -> str:
         if self.backend == "auto":
@@ -229,44 +220,29 @@ class Launcher:
             return Signature(given.types)
         return fitted(given, self.declared, self._names)
 
-    def _without_block(self, signature: Signature) -> Extent:
-        module = self.built(signature).module
-        functions = (module.kernel, *module.devices)
-        threads = any(
-            isinstance(e, Apply) and e.intrinsic.name.startswith("cuda.")
-            for f in functions
-            for e in all_expressions(f.body)
-        )
-        if not threads and self.backend in (*ON_CPU, "python"):
+    def _without_block(self, known: Known) -> Extent:
+        if not known.uses_threads and self.backend in (*ON_CPU, "python"):
             return (1, 1, 1)  # plain loops: it runs once
         raise LaunchError(
             f"{self.name} has no block: call {self.name}[grid, block](…), "
             "or decorate it with @kernel(block=…)"
         )
 
-    def _grid_for(
-        self, signature: Signature, leaves: tuple[Argument, ...], block: Extent | None
-    ) -> Extent:
+    def _grid_for(self, known: Known, leaves: tuple[Argument, ...], block: Extent | None) -> Extent:
         if block is None:
             return (1, 1, 1)
-        lengths = self._lengths(signature)
-        if not lengths:
+        if not known.lengths:
             raise LaunchError(
                 f"{self.name} has no grid, and does not compare cuda.grid(…) with one length "
                 f"per axis, from which it would follow: call {self.name}[grid, block](…)"
             )
         counts = []
-        for (leaf, axis), threads in zip(lengths, block):
+        for (leaf, axis), threads in zip(known.lengths, block):
             argument = leaves[leaf]
             array = argument if isinstance(argument, ArrayArgument) else None
             wanted = _whole(argument) if array is None else array.shape[axis]
             counts.append(max(1, -(-wanted // threads)))
         return extent(tuple(counts), "grid", self.name)
-
-    def _lengths(self, signature: Signature) -> tuple[Axis, ...]:
-        """What the grid follows from; nothing if the kernel does not make that plain."""
-        found = data_extent(self.built(signature).module.kernel) or ()
-        return tuple((n.argument, NUMBER if n.axis is None else n.axis) for n in found)
 
 
 @dataclass(frozen=True, slots=True)

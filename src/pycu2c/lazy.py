@@ -1,21 +1,20 @@
-"""A module that is run when something of it is first used."""
+"""A module that is imported when something of it is first used."""
 
 from __future__ import annotations
 
-import importlib.util
-import sys
+import importlib
 from types import ModuleType
+from typing import Any
+
+
+class _Lazy(ModuleType):
+    """Stands for the module of its name, which Python's import imports once, whichever thread is
+    the first to need it."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(importlib.import_module(self.__name__), name)
 
 
 def lazy_module(name: str) -> ModuleType:
-    """The module ``name``, imported now and executed at the first look at an attribute."""
-    if name in sys.modules:
-        return sys.modules[name]
-    spec = importlib.util.find_spec(name)
-    assert spec is not None, f"there is no module {name}"
-    assert spec.loader is not None
-    spec.loader = importlib.util.LazyLoader(spec.loader)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
+    """The module ``name``, imported at the first look at an attribute."""
+    return _Lazy(name)

@@ -4,34 +4,49 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from pycu2c.compiler import Generated, generate
-from pycu2c.diagnostics import LaunchError, following
+from pycu2c.diagnostics import following
 from pycu2c.emit.statements import Comments
 from pycu2c.frontend.build import Built
 from pycu2c.intrinsics.library import device_source
+from pycu2c.lazy import lazy_module
 from pycu2c.options import DEFAULT, Options
 from pycu2c.origins import naming_origins
 from pycu2c.passes.ranges import Facts
-from pycu2c.runtime import driver
 from pycu2c.runtime.arguments import Argument, ArrayArgument, Layout, layout_of, pack
 from pycu2c.runtime.configuration import Extent, Launch
 from pycu2c.runtime.cpu import CpuKernel
-from pycu2c.runtime.cuda import CudaKernel
+from pycu2c.runtime.cpu_runner import CpuRunner
 from pycu2c.runtime.given import put_together
-from pycu2c.runtime.printing import DeviceLog, HostLog, Log, PrintingRunner
-from pycu2c.runtime.reference import ReferenceKernel
-from pycu2c.runtime.reference_variants import inferred_from
-from pycu2c.runtime.runner import Direct, Runner
-from pycu2c.runtime.stepping import SteppingKernel
-from pycu2c.runtime.transfers import staged
+from pycu2c.runtime.runner import ON_CPU, Direct, Runner
 from pycu2c.source import Source
 from pycu2c.targets import TARGETS
-from pycu2c.toolchain import cc, nvrtc
+from pycu2c.toolchain import cc
 from pycu2c.toolchain.binary import Binary
 from pycu2c.types import ParameterType, Signature
 
-ON_CPU = ("cpu", "cpu-resumable")
+if TYPE_CHECKING:
+    from pycu2c.runtime import (
+        cuda,
+        driver,
+        printing,
+        reference,
+        reference_variants,
+        stepping,
+        transfers,
+    )
+    from pycu2c.toolchain import nvrtc
+else:  # what a launch on another backend does not need
+    cuda = lazy_module("pycu2c.runtime.cuda")
+    driver = lazy_module("pycu2c.runtime.driver")
+    printing = lazy_module("pycu2c.runtime.printing")
+    reference = lazy_module("pycu2c.runtime.reference")
+    reference_variants = lazy_module("pycu2c.runtime.reference_variants")
+    stepping = lazy_module("pycu2c.runtime.stepping")
+    transfers = lazy_module("pycu2c.runtime.transfers")
+    nvrtc = lazy_module("pycu2c.toolchain.nvrtc")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,37 +78,11 @@ def generate_text(
 
 
 @dataclass(frozen=True, slots=True)
-class CpuRunner:
-    names: tuple[str, ...]
-    generated: Generated
-    layout: Layout
-    kernel: CpuKernel
-
-    @property
-    def direct(self) -> Direct:
-        return Direct(self.layout, *self.kernel.addresses, self.kernel.finished)
-
-    def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
-        addresses = []
-        for position, argument in enumerate(arguments):
-            if not isinstance(argument, ArrayArgument):
-                addresses.append(0)
-                continue
-            if argument.where == "device":
-                raise LaunchError(
-                    f"{self.names[position]} lies on a GPU; copy it to the host for backend='cpu'"
-                )
-            addresses.append(argument.address)
-        packed = pack(self.layout, arguments, addresses)
-        self.kernel.launch(launch.grid, launch.block, launch.shared_bytes, packed)
-
-
-@dataclass(frozen=True, slots=True)
 class SteppingRunner:
     """Runs a kernel whose threads go in steps: with it goes where its arrays lie."""
 
     inner: CpuRunner
-    kernel: SteppingKernel
+    kernel: stepping.SteppingKernel
 
     @property
     def direct(self) -> Direct | None:
@@ -111,7 +100,7 @@ class CudaRunner:
     name: str
     generated: Generated
     layout: Layout
-    kernel: CudaKernel
+    kernel: cuda.CudaKernel
 
     @property
     def direct(self) -> Direct | None:
@@ -119,14 +108,14 @@ class CudaRunner:
 
     def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
         stream = 0 if launch.stream is None else driver.stream_of(launch.stream)
-        with staged(arguments, self.generated.written, stream, self.name) as addresses:
+        with transfers.staged(arguments, self.generated.written, stream, self.name) as addresses:
             packed = pack(self.layout, arguments, addresses)
             self.kernel.launch(launch.grid, launch.block, launch.shared_bytes, stream, packed)
 
 
 @dataclass(frozen=True, slots=True)
 class ReferenceRunner:
-    kernel: ReferenceKernel
+    kernel: reference.ReferenceKernel
     types: tuple[ParameterType, ...]
 
     @property
@@ -145,9 +134,9 @@ def runner_for(wanted: Specialized, backend: str, facts: Facts, cache: bool) -> 
     if backend == "python":
         types = wanted.signature.parameters
         single = options.weak_float is not None
-        inferred = inferred_from(built.noted, source, wanted.signature, single)
+        inferred = reference_variants.inferred_from(built.noted, source, wanted.signature, single)
         with following(source.span(source.tree)):
-            kernel = ReferenceKernel(source, inferred, types, device_source)
+            kernel = reference.ReferenceKernel(source, inferred, types, device_source)
         return ReferenceRunner(kernel, types)
     made = generate(built.module, TARGETS[backend], facts)
     layout = layout_of(made.parameters)
@@ -155,10 +144,10 @@ def runner_for(wanted: Specialized, backend: str, facts: Facts, cache: bool) -> 
         binary = _compiled(made, backend, options, cache)
     if backend in ON_CPU:
         on_cpu, runner = _on_cpu(binary, wanted, made, layout)
-        return _printing(runner, made, source, lambda: HostLog(on_cpu))
-    on_gpu = CudaKernel(binary)
+        return _printing(runner, made, source, lambda: printing.HostLog(on_cpu))
+    on_gpu = cuda.CudaKernel(binary)
     runner = CudaRunner(source.name, made, layout, on_gpu)
-    return _printing(runner, made, source, lambda: DeviceLog(on_gpu))
+    return _printing(runner, made, source, lambda: printing.DeviceLog(on_gpu))
 
 
 def _compiled(made: Generated, backend: str, options: Options, cache: bool) -> Binary:
@@ -172,11 +161,15 @@ def _on_cpu(
 ) -> tuple[CpuKernel, Runner]:
     if not made.in_steps:
         kernel = CpuKernel(binary)
-        return kernel, CpuRunner(wanted.names, made, layout, kernel)
-    stepping = SteppingKernel(binary, wanted.source.name, made.waits)
-    return stepping, SteppingRunner(CpuRunner(wanted.names, made, layout, stepping), stepping)
+        return kernel, CpuRunner(wanted.names, layout, kernel)
+    in_steps = stepping.SteppingKernel(binary, wanted.source.name, made.waits)
+    return in_steps, SteppingRunner(CpuRunner(wanted.names, layout, in_steps), in_steps)
 
 
-def _printing(runner: Runner, made: Generated, source: Source, log: Callable[[], Log]) -> Runner:
+def _printing(
+    runner: Runner, made: Generated, source: Source, log: Callable[[], printing.Log]
+) -> Runner:
     """A kernel that prints is waited for, and what it prints is written."""
-    return PrintingRunner(runner, log(), made.prints, source.name) if made.prints else runner
+    if not made.prints:
+        return runner
+    return printing.PrintingRunner(runner, log(), made.prints, source.name)

@@ -27,9 +27,10 @@ from pycu2c.runtime import driver
 from pycu2c.runtime.arguments import ArrayArgument, layout_of
 from pycu2c.runtime.configuration import Launch, extent
 from pycu2c.runtime.cpu import CpuKernel
+from pycu2c.runtime.cpu_runner import CpuRunner
 from pycu2c.runtime.cuda import CudaKernel
 from pycu2c.runtime.given import put_together
-from pycu2c.specialization import CpuRunner, CudaRunner, facts_for
+from pycu2c.specialization import CudaRunner, facts_for
 from pycu2c.targets import TARGETS
 from pycu2c.toolchain import cc, nvrtc
 from pycu2c.toolchain.binary import Binary, RejectedCode
@@ -271,9 +272,7 @@ def _compiled_c(entries: list[tuple[str, str]], folder: Path, more: tuple[str, .
 
 def _run_cpu(p: _Prepared, binaries: list[Binary]) -> Outcome:
     generated = p.texts[0]
-    runner = CpuRunner(
-        _names(p), generated, layout_of(generated.parameters), CpuKernel(binaries[0])
-    )
+    runner = CpuRunner(_names(p), layout_of(generated.parameters), CpuKernel(binaries[0]))
 
     def launch(actual: list[Any]) -> None:
         runner.run(_launch(p), _leaves(p, actual))

@@ -17,6 +17,8 @@ from typing import TypeAlias
 from pycu2c.intrinsics.registry import Intrinsic
 from pycu2c.ir.printed import Text
 from pycu2c.operators import Operator, UnaryOperator
+from pycu2c.parameters import Parameter as Parameter
+from pycu2c.parameters import Part as Part
 from pycu2c.source import Span
 from pycu2c.types import WEAK_BOOL, WEAK_INT, Array, Scalar, Type
 
@@ -444,27 +446,6 @@ Stmt: TypeAlias = (
 Body: TypeAlias = tuple[Stmt, ...]
 
 # ---- functions -----------------------------------------------------------------------------
-
-
-class Part(Enum):
-    """Which part of a Python argument a flat parameter carries."""
-
-    VALUE = "value"
-    DATA = "data"
-    SHAPE = "shape"
-    STRIDE = "stride"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Parameter:
-    """A parameter. Built: one per Python argument (``part`` is VALUE). Flat: a number, or a
-    pointer if ``part`` is DATA; ``argument`` and ``axis`` say what to pass."""
-
-    name: str
-    type: Scalar | Array
-    argument: int
-    part: Part = Part.VALUE
-    axis: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)

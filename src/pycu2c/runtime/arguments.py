@@ -19,7 +19,7 @@ import numpy as np
 from pycu2c import dtypes
 from pycu2c.diagnostics import LaunchError
 from pycu2c.dtypes import DType, Kind
-from pycu2c.ir.nodes import Parameter, Part
+from pycu2c.parameters import Parameter, Part
 from pycu2c.types import Array, Scalar
 from pycu2c.values import Number, as_vector, convert, scalar_of
 
@@ -98,7 +98,7 @@ def describe(obj: object, name: str = "argument") -> ArrayArgument | None:
 
 
 def _of_numpy(array: np.ndarray[Any, Any], name: str) -> ArrayArgument:
-    if isinstance(array, np.ma.MaskedArray):
+    if type(array) is not np.ndarray and isinstance(array, np.ma.MaskedArray):
         raise LaunchError(f"{name} is a masked array; kernels have no masks: pass {name}.data")
     row = _dtype(array.dtype, name)
     address = array.__array_interface__["data"][0]

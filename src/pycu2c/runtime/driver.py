@@ -7,8 +7,10 @@ the calling thread, which is device 0's primary one unless another package has m
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import operator
+import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,11 +37,17 @@ class Device:
     name: str
 
 
+_LIBRARY = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
+
+
 @functools.cache
 def _probe() -> Device | str:
     """Device 0, or why there is none. Makes no context."""
     try:
+        ctypes.CDLL(_LIBRARY)  # to find that there is none by the bindings takes 30 ms
         from cuda.bindings import driver as api
+    except OSError as error:
+        return f"there is no CUDA driver ({error})"
     except ImportError as error:
         return f"the package cuda-bindings is not installed ({error})"
     try:

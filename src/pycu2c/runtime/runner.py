@@ -4,10 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol, TypeAlias
 
 from pycu2c.runtime.arguments import Argument, Layout
-from pycu2c.runtime.configuration import Launch
+from pycu2c.runtime.configuration import Extent, Launch
+
+Axis: TypeAlias = tuple[int, int]  # a leaf of the arguments, and which of its axes, or NUMBER
+NUMBER = -1
+
+
+ON_CPU = ("cpu", "cpu-resumable")  # backends
+
+
+class Known(NamedTuple):
+    """Of a kernel for one signature: which arrays it may write, by their place among the leaves;
+    what its grid follows from, if the kernel makes that plain; whether it asks for threads."""
+
+    written: frozenset[int]
+    lengths: tuple[Axis, ...]
+    uses_threads: bool
+
+
+class Variant(NamedTuple):
+    """What a kernel for one signature is compiled for: ``ordinary`` launches (passes/facts.py), and
+    a shape of blocks, or None: for any."""
+
+    backend: str
+    ordinary: bool
+    block: Extent | None
 
 
 @dataclass(frozen=True, slots=True)

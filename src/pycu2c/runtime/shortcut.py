@@ -17,16 +17,14 @@ import numpy as np
 
 from pycu2c import dtypes
 from pycu2c.dtypes import DType
-from pycu2c.ir.nodes import Part
+from pycu2c.parameters import Part
 from pycu2c.passes.facts import INDEX32_LIMIT
 from pycu2c.runtime.arguments import Argument, ArrayArgument
 from pycu2c.runtime.configuration import HEAD, Extent
-from pycu2c.runtime.runner import Direct
+from pycu2c.runtime.runner import NUMBER, Axis, Direct
 from pycu2c.types import Constant, ParameterType, Scalar, Signature, Tuple, leaf_types
 
 Run: TypeAlias = Callable[[bytes, tuple[object, ...]], Signature | None]
-Axis: TypeAlias = tuple[int, int]  # a leaf, and which of its axes, or NUMBER
-NUMBER = -1
 
 # kinds of guards and the rest of the form of plans: as in shortcut.c
 _ARRAY, _WHOLE, _FLOAT_OF_WHOLE, _DOUBLE_OF_WHOLE, _FLOAT_OF_DOUBLE, _RAW, _SAME, _TUPLE = range(8)

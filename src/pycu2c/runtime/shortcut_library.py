@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from pycu2c import dtypes
-from pycu2c.ir.nodes import Parameter, Part
+from pycu2c.parameters import Parameter, Part
 from pycu2c.runtime.arguments import describe, layout_of, pack
 from pycu2c.runtime.configuration import HEAD
 from pycu2c.runtime.runner import Direct

@@ -1,0 +1,97 @@
+"""What has been compiled of a kernel: typed once for each signature, compiled for each kind of
+launch.
+
+Everything that compiling needs is imported here; ``launching.py`` opens this room when there is
+something to compile.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pycu2c.compiler import Generated, build_module
+from pycu2c.diagnostics import CompileWarning, render, warn
+from pycu2c.emit.statements import Comments
+from pycu2c.explain.notes import Note
+from pycu2c.explaining import explained
+from pycu2c.frontend.build import Built
+from pycu2c.ir.effects import written_arguments
+from pycu2c.ir.nodes import Apply, Module
+from pycu2c.ir.printer import print_module
+from pycu2c.ir.walk import all_expressions
+from pycu2c.options import Options
+from pycu2c.passes.grid_index import data_extent
+from pycu2c.runtime.configuration import Extent
+from pycu2c.runtime.runner import NUMBER, Known, Runner, Variant
+from pycu2c.source import Source
+from pycu2c.specialization import Specialized, facts_for, generate_text, runner_for
+from pycu2c.types import Signature
+
+_TARGETS = {"cuda": "cuda", "c": "cpu"}
+
+
+class Builder:
+    """The compiler's side of one kernel."""
+
+    def __init__(self, source: Source, cache: bool, options: Options) -> None:
+        self._source, self._cache, self._options = source, cache, options
+        self._built: dict[Signature, Built] = {}
+
+    def built(self, signature: Signature) -> Built:
+        """The typed IR for a signature. Raises CompileError with every mistake."""
+        built = self._built.get(signature)
+        if built is None:
+            built = build_module(self._source, signature, self._options)
+            for found in built.warnings:
+                warn(render(found), CompileWarning)
+            self._built[signature] = built
+        return built
+
+    def text(
+        self, what: Literal["ir", "cuda", "c"], signature: Signature, block: Extent | None = None
+    ) -> str:
+        """The IR or the generated source for a signature; C also for a shape of blocks."""
+        if what == "ir":
+            return print_module(self.built(signature).module)
+        if what not in _TARGETS:
+            raise ValueError(f"there is 'ir', 'cuda' or 'c' to look at, not {what!r}")
+        return self.generated(_TARGETS[what], signature, block=block).text
+
+    def generated(
+        self,
+        target: str,
+        signature: Signature,
+        comments: Comments = "none",
+        block: Extent | None = None,
+    ) -> Generated:
+        """The text for a target, and what a launch needs to know of it."""
+        fixed = block if target == "cpu" else None
+        return generate_text(self.built(signature), target, self._options, comments, fixed)
+
+    def notes(self, signature: Signature) -> list[Note]:
+        """What the lines cost on a GPU, for a signature."""
+        facts = facts_for(self._options, ordinary=True)
+        return explained(self.built(signature).module, facts)
+
+    def known(self, signature: Signature) -> Known:
+        """What a launch needs to know before anything is compiled."""
+        module = self.built(signature).module
+        lengths = data_extent(module.kernel) or ()
+        axes = tuple((n.argument, NUMBER if n.axis is None else n.axis) for n in lengths)
+        return Known(written_arguments(module), axes, _uses_threads(module))
+
+    def runner(self, signature: Signature, names: tuple[str, ...], variant: Variant) -> Runner:
+        """The kernel, compiled and loaded. ``names`` are what errors call the arguments."""
+        built = self.built(signature)
+        wanted = Specialized(self._source, built, signature, names, self._options)
+        facts = facts_for(self._options, ordinary=variant.ordinary, block=variant.block)
+        return runner_for(wanted, variant.backend, facts, self._cache)
+
+
+def _uses_threads(module: Module) -> bool:
+    """Whether it is a kernel of CUDA's, and not plain loops."""
+    return any(
+        isinstance(e, Apply) and e.intrinsic.name.startswith("cuda.")
+        for f in (module.kernel, *module.devices)
+        for e in all_expressions(f.body)
+    )

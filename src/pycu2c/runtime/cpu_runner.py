@@ -1,0 +1,37 @@
+"""A kernel on the CPU with the layout of its arguments. Knows no compiler."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pycu2c.diagnostics import LaunchError
+from pycu2c.runtime.arguments import Argument, ArrayArgument, Layout, pack
+from pycu2c.runtime.configuration import Launch
+from pycu2c.runtime.cpu import CpuKernel
+from pycu2c.runtime.runner import Direct
+
+
+@dataclass(frozen=True, slots=True)
+class CpuRunner:
+    names: tuple[str, ...]
+    layout: Layout
+    kernel: CpuKernel
+
+    @property
+    def direct(self) -> Direct:
+        return Direct(self.layout, *self.kernel.addresses, self.kernel.finished)
+
+    def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
+        addresses = []
+        for position, argument in enumerate(arguments):
+            if not isinstance(argument, ArrayArgument):
+                addresses.append(0)
+                continue
+            if argument.where == "device":
+                raise LaunchError(
+                    f"{self.names[position]} lies on a GPU; copy it to the host for backend='cpu'"
+                )
+            addresses.append(argument.address)
+        packed = pack(self.layout, arguments, addresses)
+        self.kernel.launch(launch.grid, launch.block, launch.shared_bytes, packed)
