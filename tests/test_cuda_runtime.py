@@ -115,7 +115,7 @@ INVALID_VALUE = Code(1, "CUDA_ERROR_INVALID_VALUE")
 def fake_kernel(monkeypatch):
     """Makes a CudaKernel whose launches get the codes; ``contexts`` counts make_current."""
 
-    def make(*codes):
+    def make(*codes, together=False):
         fake = FakeDriver(*codes)
         loaded = driver.LoadedKernel("handle", "library", 1024, 47 * 1024, 512, 128)
         fake.contexts, fake.allowed = [], []
@@ -128,9 +128,42 @@ def fake_kernel(monkeypatch):
             driver, "allow_dynamic_shared", lambda kernel, size, doing: fake.allowed.append(size)
         )
         monkeypatch.setattr(cuda, "_PAD", cuda._Launchpad())
-        return CudaKernel(Binary("cubin", "k", "", b"", None, "")), fake
+        return CudaKernel(Binary("cubin", "k", "", b"", None, ""), together), fake
 
     return make
+
+
+class Record(SimpleNamespace):
+    """A struct of the driver's."""
+
+    def __init__(self):
+        super().__init__(value=SimpleNamespace())
+
+
+TOO_MANY = Code(720, "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE")
+
+
+def test_a_kernel_with_a_grid_barrier_starts_all_blocks_together(fake_kernel):
+    kernel, fake = fake_kernel(together=True)
+    given = []
+    fake.CUlaunchConfig = fake.CUlaunchAttribute = Record
+    fake.CUlaunchAttributeID = SimpleNamespace(CU_LAUNCH_ATTRIBUTE_COOPERATIVE="cooperative")
+    fake.cuLaunchKernelEx = lambda *call: given.append(call) or (SUCCESS,)
+    kernel.launch((4, 2, 1), (32, 1, 1), 64, 7, b"it")
+    ((config, handle, parameters, extra),) = given
+    (attribute,) = config.attrs
+    assert (attribute.id, attribute.value.cooperative) == ("cooperative", 1)
+    assert (config.gridDimX, config.gridDimY, config.gridDimZ) == (4, 2, 1)
+    assert (config.blockDimX, config.sharedMemBytes, config.hStream) == (32, 64, 7)
+    assert (handle, parameters, extra) == ("handle", 0, cuda._PAD.extra)
+
+
+def test_more_blocks_than_run_together_are_refused(fake_kernel, monkeypatch):
+    monkeypatch.setattr(driver, "start_together", lambda *call: (TOO_MANY,))
+    monkeypatch.setattr(driver, "blocks_together", lambda kernel, threads, shared: 264)
+    kernel, _ = fake_kernel(together=True)
+    with pytest.raises(LaunchError, match=r"all its 1000 blocks .* 64 threads .* runs 264: "):
+        kernel.launch((1000, 1, 1), (64, 1, 1), 0, None, b"")
 
 
 def test_parameters_reach_the_driver_whole(fake_kernel):

@@ -154,6 +154,23 @@ def test_nothing_is_dropped_merged_or_moved(tmp_path) -> None:
     assert sum("__shfl_sync" in line for line in body) == 3
 
 
+def test_a_vote_is_asked_again_in_each_round(tmp_path) -> None:
+    body = "for j in range(cuda.activemask()):\n    b[j] = 1\n    cuda.syncwarp()"
+    text = kernel_of(tmp_path, body).inspect("cuda")
+    assert "    long long stop = __activemask();\n    for (" in text
+
+
+def test_values_of_other_lanes_lie_where_the_own_ones_lie(tmp_path) -> None:
+    body = """\
+i = cuda.threadIdx.x
+if i < 8:
+    b[cuda.shfl_xor_sync(0xff, i, 1)] = cuda.popc(cuda.ballot_sync(0xff, i > 2))
+    b[cuda.reduce_max_sync(0xff, i)] += 1"""
+    text = kernel_of(tmp_path, body).inspect("cuda")
+    assert "b[__shfl_xor_sync(0x000000ff, i, 1)] = first;" in text
+    assert "int at = reduce_max_i32(0x000000ff, i);" in text
+
+
 def test_help_shows_the_defaults() -> None:
     assert str(inspect.signature(REGISTRY["cuda.shfl_sync"])).startswith(
         "(mask: 'int', value: 'T', src_lane: 'int', width: 'int' = 32)"

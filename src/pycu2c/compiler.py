@@ -8,7 +8,7 @@ from pycu2c.diagnostics import CompileError, following
 from pycu2c.emit.emit import emit
 from pycu2c.emit.statements import Comments
 from pycu2c.frontend.build import Built, build
-from pycu2c.ir.effects import written_arguments
+from pycu2c.ir.effects import meets_grid, written_arguments
 from pycu2c.ir.nodes import Module, Parameter, Wait
 from pycu2c.ir.printed import Text
 from pycu2c.ir.verifier import verified
@@ -33,6 +33,7 @@ class Generated:
     prints: tuple[Text, ...] = ()  # what it prints, by the numbers that the text gives them
     in_steps: bool = False  # whether its threads run in steps; then a scheduler runs it
     waits: tuple[Wait, ...] = ()  # where they wait, from number 1
+    meets_grid: bool = False  # whether all its threads must run at the same time
 
 
 def build_module(source: Source, signature: Signature, options: Options = DEFAULT) -> Built:
@@ -79,4 +80,5 @@ def generate(
             emitted.prints,
             steps_of(lowered.kernel.body) is not None,
             emitted.waits,
+            meets_grid(module),
         )

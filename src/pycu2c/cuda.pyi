@@ -100,6 +100,9 @@ class _blockIdx:
 
 blockIdx: _blockIdx
 
+def brev(x: _T) -> _T:
+    """The bits of ``x`` in reverse order."""
+
 class _cg:
     @staticmethod
     def this_grid() -> Any:
@@ -109,8 +112,14 @@ class _cg:
 
 cg: _cg
 
+def clz(x: _T) -> int:
+    """How many zero bits ``x`` begins with, from the highest; all of them for 0."""
+
 def eq_sync(mask: SupportsIndex, predicate: _Real) -> bool:
     """Whether ``predicate`` is the same for all lanes of ``mask``."""
+
+def ffs(x: _T) -> int:
+    """The place of the lowest bit that is set, counted from 1; 0 for 0."""
 
 def fma(a: _Real, b: _Real, c: _Real) -> float:
     """``a * b + c``, rounded once."""
@@ -183,6 +192,9 @@ def match_any_sync(mask: SupportsIndex, value: _T) -> int:
 
 def nanosleep(ns: SupportsIndex) -> None:
     """Let others run for about ``ns`` nanoseconds, or not at all."""
+
+def popc(x: _T) -> int:
+    """How many bits of ``x`` are set."""
 
 def reduce_add_sync(mask: SupportsIndex, value: _T) -> _T:
     """The sum of the values that the lanes of ``mask`` give."""

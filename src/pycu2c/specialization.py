@@ -145,7 +145,7 @@ def runner_for(wanted: Specialized, backend: str, facts: Facts, cache: bool) -> 
     if backend in ON_CPU:
         on_cpu, runner = _on_cpu(binary, wanted, made, layout)
         return _printing(runner, made, source, lambda: printing.HostLog(on_cpu))
-    on_gpu = cuda.CudaKernel(binary)
+    on_gpu = cuda.CudaKernel(binary, made.meets_grid)
     runner = CudaRunner(source.name, made, layout, on_gpu)
     return _printing(runner, made, source, lambda: printing.DeviceLog(on_gpu))
 

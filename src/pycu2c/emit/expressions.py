@@ -267,6 +267,9 @@ class Speller:
         for helper in self.dialect.helper_names(row):  # some dtypes do without it
             if _calls(spelled, f"{helper}_{dtype.short}"):
                 self.helpers[helper, dtype] = None
+        if row.bounds and row.parameters:
+            assert isinstance(e.type, Scalar)
+            return c.Cast(self.type(e.type), spelled)
         return spelled
 
     def _dtype_of(self, e: Apply) -> DType:

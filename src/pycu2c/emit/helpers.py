@@ -12,6 +12,7 @@ from string import Template
 from pycu2c.dtypes import BY_NAME, FLOAT32, INT16, DType
 from pycu2c.emit.atomic_helpers import NAMES as ATOMIC_HELPERS
 from pycu2c.emit.atomic_helpers import atomic_text
+from pycu2c.emit.bit_helpers import BIT_HELPERS
 from pycu2c.emit.complex_helpers import COMPLEX_HELPERS
 from pycu2c.emit.half_helpers import half_text
 from pycu2c.emit.math_helpers import MATH_HELPERS
@@ -218,6 +219,7 @@ HELPERS: dict[str, Helper] = {
     "maximum": MAXIMUM,
     **MATH_HELPERS,
     **WARP_HELPERS,
+    **BIT_HELPERS,
     **{name: Helper() for name in ATOMIC_HELPERS},
     **{name: Helper() for name in COMPLEX_HELPERS if name != "pow"},
 }

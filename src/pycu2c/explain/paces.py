@@ -7,7 +7,6 @@ from typing import TypeAlias
 
 from pycu2c.explain.notes import quoted
 from pycu2c.explain.origins import Origins, Subject, counters, origins
-from pycu2c.intrinsics.registry import Effect
 from pycu2c.ir.nodes import Apply, Binary, Call, Cast, Const, Expr, For, Var
 from pycu2c.ir.walk import expressions
 from pycu2c.operators import ADD, MUL, SUB
@@ -83,7 +82,7 @@ class Paces:
             case Apply():
                 row = part.intrinsic
                 along_x = row.varies and not row.name.endswith((".y", ".z"))
-                return along_x or row.effect is not Effect.PURE
+                return along_x or not row.is_pure
             case Call():
                 return True
             case Var() if part.name in self.given:

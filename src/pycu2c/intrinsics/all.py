@@ -2,6 +2,7 @@
 
 from pycu2c.intrinsics import (
     atomic,
+    bits,
     builtins,
     complex,
     halves,
@@ -19,6 +20,7 @@ from pycu2c.intrinsics.registry import REGISTRY
 __all__ = [
     "REGISTRY",
     "atomic",
+    "bits",
     "builtins",
     "complex",
     "halves",

@@ -14,7 +14,7 @@ import numpy as np
 
 from pycu2c.dtypes import COMPLEX64, COMPLEX128
 from pycu2c.intrinsics.kinds import R, T
-from pycu2c.intrinsics.registry import REGISTRY, Effect, Intrinsic, intrinsic
+from pycu2c.intrinsics.registry import REGISTRY, Intrinsic, intrinsic
 from pycu2c.intrinsics.spelling import helper
 from pycu2c.operators import ADD, DIV, EQ, MUL, NEG, SUB, Operator
 from pycu2c.types import Scalar
@@ -115,5 +115,5 @@ TO_REAL = tuple(_declare_to_real(*row) for row in _TO_REAL)
 def complex_form(row: Intrinsic, is_complex: bool) -> Intrinsic:
     """numpy's functions work on complex numbers too, by other rows."""
     twin = REGISTRY.get(f"complex.{row.name.rpartition('.')[2]}")
-    pure = row.effect is Effect.PURE  # cuda.atomic.add is no operator
-    return twin if twin is not None and is_complex and pure else row
+    # cuda.atomic.add is no operator
+    return twin if twin is not None and is_complex and row.is_pure else row

@@ -20,7 +20,8 @@ Kinds of parameters, as annotations:
 The last parameters may have defaults, which are whole numbers.
 
 Results: ``T``, ``F``, ``R`` (the type of T's real part), ``int``, ``bool``, ``None``, or
-``form`` (the frontend's handler says).
+``form`` (the frontend's handler says). An ``int`` of known bounds, of a row with parameters, has
+any integer type in C; emission converts it.
 """
 
 from __future__ import annotations
@@ -93,6 +94,11 @@ class Intrinsic:
         """What parameters are that a call leaves out."""
         own = inspect.signature(self.reference).parameters.values()
         return {p.name: p.default for p in own if p.default is not p.empty}
+
+    @property
+    def is_pure(self) -> bool:
+        """Whether it gives a value and does nothing else: it may be dropped, moved, repeated."""
+        return self.effect is Effect.PURE
 
     @property
     def meets(self) -> bool:

@@ -30,7 +30,7 @@ from pycu2c.intrinsics.c_tree import c
 from pycu2c.intrinsics.kinds import T, form
 from pycu2c.intrinsics.machine import MACHINE, WARP
 from pycu2c.intrinsics.registry import Effect, Intrinsic, Spell, intrinsic
-from pycu2c.intrinsics.spelling import plain
+from pycu2c.intrinsics.spelling import helper, plain
 from pycu2c.values import convert, scalar_of
 
 ALL_LANES = 0xFFFFFFFF
@@ -227,13 +227,12 @@ def _lanes_where(holds: Callable[[Any], bool]) -> int:
     return sum(1 << number % WARP for number, arguments in met.items() if holds(arguments[1]))
 
 
-def _mask_of(function: str) -> Spell:
-    """A mask is an unsigned int, and ours are Python's ints."""
-    call = _with_mask(plain(function))
-    return lambda a, _: c.Cast(c.Named(INT64.cuda), call(a, INT64))
-
-
-@intrinsic("cuda.ballot_sync", effect=Effect.WARP, cuda=_mask_of("__ballot_sync"), bounds=_MASKS)
+@intrinsic(
+    "cuda.ballot_sync",
+    effect=Effect.WARP,
+    cuda=_with_mask(plain("__ballot_sync")),
+    bounds=_MASKS,
+)
 def ballot_sync(mask: int, predicate: bool) -> int:
     """The bits of the lanes of ``mask`` for which ``predicate`` is true."""
     return _lanes_where(bool)
@@ -250,7 +249,7 @@ def _bits(value: Any) -> bytes:
     "cuda.match_any_sync",
     effect=Effect.WARP,
     dtypes=EXCHANGED,
-    cuda=_mask_of("__match_any_sync"),
+    cuda=_with_mask(plain("__match_any_sync")),
     bounds=_MASKS,
 )
 def match_any_sync(mask: int, value: T) -> int:
@@ -259,16 +258,11 @@ def match_any_sync(mask: int, value: T) -> int:
     return _lanes_where(lambda other: _bits(other) == _bits(value))
 
 
-def _match_all(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
-    call = _with_mask(plain(f"match_all_{dtype.short}"))(a, dtype)
-    return c.Cast(c.Named(INT64.cuda), call)
-
-
 @intrinsic(
     "cuda.match_all_sync.lanes",
     effect=Effect.WARP,
     dtypes=EXCHANGED,
-    cuda=_match_all,
+    cuda=_with_mask(helper("match_all")),
     cuda_helpers=("match_all",),
     bounds=_MASKS,
 )
@@ -306,7 +300,7 @@ def _reduction(name: str, doc: str, join: Callable[[int, int], int]) -> Intrinsi
 
     def spell(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
         wide = "_wide" if dtype.bits == 64 else ""
-        return c.Call(f"{stem}{wide}_{dtype.short}", tuple(a.values()))
+        return helper(f"{stem}{wide}")(a, dtype)
 
     return intrinsic(
         f"cuda.{stem}_sync",
@@ -328,3 +322,6 @@ REDUCTIONS = tuple(
         ("xor", "The exclusive or of the values", lambda a, b: a ^ b),
     )
 )
+
+# what they give is the value of one of the lanes
+CHOOSING = (shfl_sync, shfl_up_sync, shfl_down_sync, shfl_xor_sync, *REDUCTIONS[1:3])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from pycu2c.intrinsics.registry import Effect
 from pycu2c.ir.calls import called, summarized
 from pycu2c.ir.nodes import (
     Allocate,
@@ -104,6 +105,13 @@ def block_level(module: Module) -> frozenset[str]:
 
     found = summarized(module.devices, together, False)
     return frozenset(name for name, is_so in found.items() if is_so)
+
+
+def meets_grid(module: Module) -> bool:
+    """Whether all threads of a launch wait for one another somewhere."""
+    functions = (module.kernel, *module.devices)
+    found = (e for f in functions for e in all_expressions(f.body) if isinstance(e, Apply))
+    return any(e.intrinsic.effect is Effect.GRID for e in found)
 
 
 def mentioned(body: Body) -> frozenset[str]:

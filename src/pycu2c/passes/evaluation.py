@@ -11,6 +11,7 @@ from typing import TypeAlias, assert_never
 from pycu2c.dtypes import Kind
 from pycu2c.intrinsics.builtins import OPERATOR_ROWS
 from pycu2c.intrinsics.subscripts import SUBSCRIPTS, from_start, slice_back
+from pycu2c.intrinsics.warp import CHOOSING
 from pycu2c.ir.nodes import (
     Apply,
     Binary,
@@ -302,6 +303,8 @@ class Evaluator:
             return replace(values[0], interval=Interval(max(reach.low, 0), max(reach.high, 0)))
         if row in SUBSCRIPTS:  # whatever else it gives is an index outside of the array
             return Value(Interval(-1 if row is slice_back else 0, values[1].interval.high))
+        if row in CHOOSING:  # what some lane gives that has come to the same place
+            return Value(values[1].interval)
         if row.name == "round":
             return Value(given_by_float(e.type))
         if row.name == "abs":

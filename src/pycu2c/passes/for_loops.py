@@ -22,7 +22,7 @@ from pycu2c.ir.nodes import (
     Var,
     While,
 )
-from pycu2c.ir.walk import all_expressions, expressions, statements
+from pycu2c.ir.walk import all_expressions, children, expressions, statements
 from pycu2c.operators import ADD, GT, LT, SUB, Operator
 from pycu2c.passes.intervals import Interval, everything
 
@@ -75,7 +75,8 @@ def _is_steady(e: Expr, changed: set[str]) -> bool:
     """Cheap, and the same in every iteration: a literal, a length, a coordinate, a variable left
     alone."""
     parts = list(expressions(e))
-    if not (is_atom(e) or (isinstance(e, Apply) and e.intrinsic.bounds and not e.arguments)):
+    place = isinstance(e, Apply) and e.intrinsic.is_pure and e.intrinsic.bounds
+    if not (is_atom(e) or (place and not children(e))):
         return False
     return not any(isinstance(p, Var) and _python_name(p.name) in changed for p in parts)
 

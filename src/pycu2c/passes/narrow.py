@@ -230,7 +230,10 @@ class _Narrower:
             return _typed(e, inside, SMALL)
         free = [kind == "int" for kind in kinds]
         pairs = zip(inside, e.arguments, free)
-        return with_children(e, tuple(n if ok else _as(n, old.type) for n, old, ok in pairs))
+        made = with_children(e, tuple(n if ok else _as(n, old.type) for n, old, ok in pairs))
+        assert isinstance(made, Apply)
+        counts = e.intrinsic.bounds is not None and self._fits(e)
+        return replace(made, type=SMALL) if counts else made
 
     def _call(self, e: Call, inside: tuple[Expr, ...]) -> Expr:
         callee = self.signatures[e.function]

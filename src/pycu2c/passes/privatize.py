@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
 
-from pycu2c.intrinsics.registry import Effect
 from pycu2c.ir.construct import cast
 from pycu2c.ir.nodes import (
     Allocate,
@@ -116,7 +115,7 @@ def _is_cheap_node(e: Expr) -> bool:
         case Binary(op, _, right):
             return op not in (QUOTIENT, REMAINDER) or isinstance(right, Const)
         case Apply(intrinsic, arguments):
-            return intrinsic.effect is Effect.PURE and not arguments
+            return intrinsic.is_pure and not arguments
         case _:
             return isinstance(e, Const | Var | Unary | Cast | Logical | Select | Dim | Stride)
 

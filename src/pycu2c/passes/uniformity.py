@@ -11,7 +11,6 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from pycu2c.intrinsics.registry import Effect
 from pycu2c.ir.nodes import (
     Apply,
     Assign,
@@ -59,7 +58,7 @@ def _agrees(e: Expr, varying: Set[str]) -> bool:
         case Var(name):
             return name not in varying
         case Apply(intrinsic, arguments):
-            alike = intrinsic.effect is Effect.PURE and not intrinsic.varies
+            alike = intrinsic.is_pure and not intrinsic.varies
             return alike and all(_agrees(a, varying) for a in arguments)
         case Load(array, indices):
             return _is_common(array) and all(_agrees(i, varying) for i in indices)

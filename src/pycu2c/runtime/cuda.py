@@ -40,14 +40,14 @@ _PAD = _Launchpad()
 
 
 class CudaKernel:
-    """A loaded kernel."""
+    """A loaded kernel. ``together``: all blocks of a launch must run at the same time."""
 
-    def __init__(self, binary: Binary) -> None:
+    def __init__(self, binary: Binary, together: bool = False) -> None:
         assert binary.kind == "cubin", f"the driver is given cubins, not {binary.kind}"
         self.name = binary.entry
         self.loaded = driver.load_kernel(binary.data, binary.entry)
         self._handle = self.loaded.handle
-        self._start: Any = driver.api().cuLaunchKernel
+        self._start: Any = driver.start_together if together else driver.api().cuLaunchKernel
         self._dynamic_shared = self.loaded.dynamic_shared
 
     def launch(
@@ -91,7 +91,18 @@ class CudaKernel:
         grid, block = call[1:4], call[4:7]
         if code.name in _SHAPE_CODES:
             self._refuse(grid, block)
+        if code.name == "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE":
+            self._too_many(grid, block, call[7])
         driver.check((code,), f"launch {self.name} on grid {grid}, block {block}")
+
+    def _too_many(self, grid: Dim3, block: Dim3, shared_bytes: int) -> None:
+        most = driver.blocks_together(self.loaded, math.prod(block), shared_bytes)
+        raise LaunchError(
+            f"{self.name} has a barrier of the whole grid, so all its {math.prod(grid)} blocks "
+            f"must run at the same time; of blocks with {math.prod(block)} threads and "
+            f"{self.loaded.static_shared + shared_bytes} bytes of shared memory the device runs "
+            f"{most}: launch at most so many, each with a loop over more elements"
+        )
 
     def _refuse(self, grid: Dim3, block: Dim3) -> None:
         """Raise a LaunchError if no launch of this shape can run."""

@@ -207,6 +207,31 @@ def variable(kernel: LoadedKernel, name: str) -> int:
     return int(check(answer, f"look {name} up"))
 
 
+def start_together(handle: Any, *call: Any) -> tuple[Any, ...]:
+    """cuLaunchKernel of a kernel whose blocks all run at the same time."""
+    bindings = api()
+    config, attribute = bindings.CUlaunchConfig(), bindings.CUlaunchAttribute()
+    attribute.id = bindings.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_COOPERATIVE
+    attribute.value.cooperative = 1
+    config.attrs, config.numAttrs = [attribute], 1
+    config.gridDimX, config.gridDimY, config.gridDimZ = call[:3]
+    config.blockDimX, config.blockDimY, config.blockDimZ = call[3:6]
+    config.sharedMemBytes, config.hStream = call[6:8]
+    parameters, extra = call[8:]
+    answer: tuple[Any, ...] = bindings.cuLaunchKernelEx(config, handle, parameters, extra)
+    return answer
+
+
+def blocks_together(kernel: LoadedKernel, threads: int, shared_bytes: int) -> int:
+    """How many blocks of a kernel the device runs at the same time."""
+    bindings = api()
+    count = bindings.cuOccupancyMaxActiveBlocksPerMultiprocessor
+    which = bindings.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
+    handle = bindings.CUfunction(int(kernel.handle))
+    of_one = check(count(handle, threads, shared_bytes), "count the blocks that fit")
+    return int(of_one * check(bindings.cuDeviceGetAttribute(which, device().handle), "count"))
+
+
 def shared_limit() -> int:
     """The most shared memory, static and dynamic, that a block may opt in to."""
     which = api().CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
