@@ -110,7 +110,7 @@ def test_another_dtype_than_declared():
 
 
 def test_unknown_backend():
-    with pytest.raises(ValueError, match="auto, cuda, cpu, python"):
+    with pytest.raises(ValueError, match="auto, cuda, cpu, cpu-resumable, python"):
         kernel(backend="gpu")(double.python)
 
 

@@ -23,7 +23,8 @@ def header_flags(text: str, version: tuple[int, int]) -> tuple[str, ...]:
         return (f"--use-bundled-headers={folder}",)
     for place in _places():
         if all((place / name).is_file() for name in wanted):
-            return (f"--include-path={place}",)
+            parts = [p for p in (place, place / "cccl") if p.is_dir()]  # one includes the other
+            return tuple(f"--include-path={part}" for part in parts)
     looked = ", ".join(map(str, _places()))
     raise ToolchainError(
         f"the kernel needs {', '.join(wanted)}, and NVRTC {version[0]}.{version[1]} brings no "
