@@ -15,11 +15,12 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from gpu_rows import ROWS, Row
+from problems import Problem
 from pycu2c.runtime import driver
 from pycu2c.runtime.cuda import CudaKernel
 from pycu2c.runtime.device_array import DeviceArray, to_device
 from pycu2c.toolchain import nvrtc
-from rows import ROWS, Inputs, Row
 
 REPEATS = 15
 BATCH_MS = 20.0  # a repeat launches as often as fits
@@ -47,33 +48,33 @@ class Timer:
         return driver.check(api.cuEventElapsedTime(self.start, self.stop), "read a time") / count
 
 
-def hand(row: Row, inputs: Inputs, arrays: Sequence[DeviceArray]) -> Launch:
+def hand(row: Row, problem: Problem, arrays: Sequence[DeviceArray]) -> Launch:
     """The launch of the hand-written kernel, its arguments packed once."""
     binary = nvrtc.compile(row.hand, row.name, driver.arch(), cache=False)
     kernel = CudaKernel(binary)
     addresses = (array.address for array in arrays)
-    packed = struct.pack(f"@{inputs.packed}", *addresses, *inputs.numbers, *inputs.sizes)
+    packed = struct.pack(f"@{row.packed}", *addresses, *problem.numbers, *problem.sizes)
     return lambda: kernel.launch(row.grid, row.block, 0, None, packed)
 
 
-def ours(row: Row, inputs: Inputs, arrays: Sequence[DeviceArray]) -> Launch:
+def ours(row: Row, problem: Problem, arrays: Sequence[DeviceArray]) -> Launch:
     """The launch of the kernel in Python."""
     configured = row.ours[row.grid, row.block]
-    return lambda: configured(*arrays, *inputs.numbers)
+    return lambda: configured(*arrays, *problem.numbers)
 
 
 def measure(row: Row, timer: Timer) -> tuple[float, float]:
     """Milliseconds of the hand-written kernel and of ours, once their results agree."""
-    inputs = row.inputs()
+    problem = row.problem(row.size)
     # one set of arrays for both: where an array lies in memory can cost a few percent
-    arrays = [to_device(array) for array in inputs.arrays]
-    launches = hand(row, inputs, arrays), ours(row, inputs, arrays)
+    arrays = [to_device(array) for array in problem.arrays]
+    launches = hand(row, problem, arrays), ours(row, problem, arrays)
     results = []
     for launch in launches:
         erase(arrays[0])
         launch()
         results.append(arrays[0].copy_to_host())
-    agree(row, *results)
+    agree(row, problem, *results)
     counts = [max(1, round(BATCH_MS / timer.milliseconds(launch, 3))) for launch in launches]
     times: tuple[list[float], list[float]] = ([], [])
     for _ in range(REPEATS):
@@ -87,19 +88,18 @@ def erase(array: DeviceArray) -> None:
     driver.check(driver.api().cuMemsetD8(array.address, 0xA5, array.nbytes), "erase an array")
 
 
-def agree(row: Row, expected: np.ndarray, got: np.ndarray) -> None:
+def agree(row: Row, problem: Problem, expected: np.ndarray, got: np.ndarray) -> None:
     if not np.any(expected):
         raise SystemExit(f"{row.name}: the hand-written kernel wrote nothing")
-    share = float(np.mean(np.isclose(got, expected, rtol=row.relative, atol=1e-6)))
-    if share < row.agreement:
+    share = problem.share_of_close(got, expected)
+    if share < problem.agreement:
         raise SystemExit(f"{row.name}: only {share:.2%} of the results agree")
 
 
 def table(measured: Sequence[tuple[Row, float, float]]) -> str:
     lines = [f"{'kernel':<26}| {'hand ms':>9} | {'pycu2c ms':>9} | {'ratio':>6}"]
     for row, by_hand, own in measured:
-        title = f"{row.name} {row.size}"
-        lines.append(f"{title:<26}| {by_hand:>9.4f} | {own:>9.4f} | {own / by_hand:>6.3f}")
+        lines.append(f"{row.title:<26}| {by_hand:>9.4f} | {own:>9.4f} | {own / by_hand:>6.3f}")
     return "\n".join(lines)
 
 
