@@ -46,8 +46,9 @@ TARGET ?= cpu
 fuzz: $(VENV)/.test  ## compare N random kernels with the reference: N=1000 SEED=0 TARGET=cpu|narrowed|cuda|nvrtc
 	@PYTHONPATH=tests $(BIN)/python -m fuzzing -n $(N) --seed $(SEED) --target $(TARGET)
 
-bench: $(VENV)/.bench  ## times on this CPU, beside hand-written C, numba, Taichi, Warp and OpenCL
+bench: $(VENV)/.bench  ## times on this CPU, beside hand-written C, numba, Taichi, Warp and OpenCL; times of first calls
 	@$(BIN)/python benchmarks/cpu.py
+	@$(BIN)/python benchmarks/start.py
 
 gpu:  ## on a machine with a GPU: the test suite there, then the benchmarks (uses PYTHON, installs nothing)
 	@$(PYTHON) -c 'import numpy, pytest, cuda.core' \

@@ -58,3 +58,15 @@ def test_the_table() -> None:
     assert "failed" not in saxpy + tiny
     assert saxpy.startswith("saxpy 2^24, ms")
     assert tiny.startswith("tiny launch, µs")
+
+
+def test_a_first_call() -> None:
+    ran = subprocess.run(
+        (sys.executable, ROOT / "benchmarks" / "first_call.py", "pycu2c", "scale"),
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert all(float(word) > 0 for word in ran.stdout.split())
+    assert len(ran.stdout.split()) == 3
