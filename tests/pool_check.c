@@ -1,5 +1,6 @@
 /* A program of its own, so that ThreadSanitizer can watch the pool: prints what went wrong. */
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,6 +8,7 @@
 
 int pycu2c_parallel(void (*body)(const void *, int64_t, int64_t), const void *args, int64_t count);
 int pycu2c_pool_size(int n);
+void pycu2c_pool_owner(pthread_t thread, int (*ask)(void));
 
 enum { MOST = 5000 };
 
@@ -59,6 +61,37 @@ static void run_all(int rounds) {
     free(hits);
 }
 
+/* ---- launches that end before their bodies do ---- */
+
+static int questions = 0; /* only the owner counts them */
+static atomic_long turns;
+
+static int ends_at_second_question(void) { return ++questions == 2; }
+
+#ifdef __SANITIZE_THREAD__ /* holds signals back until the body calls something: it must return */
+enum { TURNS = 2000000, FEWEST = 1000 };
+#else
+enum { TURNS = 0, FEWEST = 1 };
+#endif
+
+static void go_on_for_ever(const void *pointer, int64_t first, int64_t last) {
+    (void)pointer, (void)first, (void)last;
+    for (long turn = 0; !TURNS || turn < TURNS; turn += TURNS > 0) atomic_fetch_add(&turns, 1);
+}
+
+static void end_all(void) {
+    static const int64_t counts[] = {1, 2, 5, 1000};
+    for (unsigned c = 0; c < sizeof counts / sizeof *counts; c++) {
+        questions = 0;
+        if (counts[c] < FEWEST) continue;
+        if (pycu2c_parallel(go_on_for_ever, 0, counts[c]) != 1 || questions != 2) {
+            printf("%ld bodies did not end as they should\n", (long)counts[c]);
+            exit(1);
+        }
+        run_all(1);
+    }
+}
+
 static void *run_in_thread(void *rounds) {
     run_all(*(int *)rounds);
     return 0;
@@ -72,6 +105,9 @@ int main(int argc, char **argv) {
         run_all(rounds);
         usleep(2000); /* so that the next launch finds sleepers */
     }
+    pycu2c_pool_owner(pthread_self(), ends_at_second_question);
+    end_all();
+    questions = 2;
     pthread_t callers[3];
     for (int i = 0; i < 3; i++) pthread_create(&callers[i], 0, run_in_thread, &rounds);
     for (int i = 0; i < 3; i++) pthread_join(callers[i], 0);

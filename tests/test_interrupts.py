@@ -81,7 +81,7 @@ def test_a_kernel_that_is_mostly_in_a_library(step: str) -> None:
     void slow(const void *pointer, int64_t first, int64_t last) {{
         unsigned char big[1 << 14] = {{0}};
         double *out = *(double **)((char *)pointer + 32), x = 0.5;
-        for (uint64_t i = 0; first < last; i++) {{
+        for (uint64_t i = last;; i++) {{
             {step}
             out[first] += x;
         }}

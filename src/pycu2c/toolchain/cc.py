@@ -94,15 +94,18 @@ def _half_flags(text: str) -> tuple[str, ...]:
     return ("-ffp-contract=off",) if "_Float16" in text else ()
 
 
-def check_warnings(text: str, compiler: Compiler | None = None) -> str:
+def check_warnings(text: str) -> str:
     """What the compiler has against a text when every warning counts; empty if nothing."""
-    compiler = compiler or find_compiler()
+    compiler = find_compiler()
     with tempfile.TemporaryDirectory(prefix="pycu2c-") as folder:
-        words = (*FLAGS, *compiler.flags, *_WARNINGS, *compiler.family.not_warnings)
-        ran = run(
-            (*compiler.command, *words, "-c", "-o", "kernel.o", _written(folder, text)), folder
-        )
+        words = (*warning_flags(compiler), "-c", "-o", "kernel.o", _written(folder, text))
+        ran = run((*compiler.command, *words), folder)
         return "" if ran.returncode == 0 and not ran.stderr else ran.stderr or "it failed silently"
+
+
+def warning_flags(compiler: Compiler) -> tuple[str, ...]:
+    """What it is told when every warning counts."""
+    return (*FLAGS, *compiler.flags, *_WARNINGS, *compiler.family.not_warnings)
 
 
 def _compiled(

@@ -1,0 +1,65 @@
+"""The C compilers of this machine, native and for other processors."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from pycu2c.toolchain.compilers import Compiler, run
+
+NATIVE = (
+    "gcc",
+    *(f"gcc-{version}" for version in range(10, 17)),
+    "clang",
+    *(f"clang-{version}" for version in range(14, 23)),
+    "zig cc",
+)
+CROSS = {  # command -> its processor
+    "aarch64-linux-gnu-gcc": "aarch64",
+    "clang --target=aarch64-linux-gnu": "aarch64",
+}
+IN_CI = ("gcc", "clang", "aarch64-linux-gnu-gcc", "clang --target=aarch64-linux-gnu")  # .ci/run
+EMULATORS = {"aarch64": "qemu-aarch64"}
+
+
+def needed(found: object, what: str) -> None:
+    """Skip without it; but what .ci/run has installed may not be missing there."""
+    if not found and os.environ.get("CI"):
+        pytest.fail(f"{what} is missing, and .ci/run should have installed it")
+    if not found:
+        pytest.skip(f"{what} is not installed")
+
+
+def compiler(name: str) -> Compiler:
+    """By its name in the tables above; skips, or fails in CI, if it is not here."""
+    words = _words(name)
+    if words is None and name in IN_CI:
+        needed(None, name)
+    assert words is not None
+    return Compiler(words, run((*words, "--version")).stdout.strip(), CROSS.get(name, ""))
+
+
+def _words(name: str) -> tuple[str, ...] | None:
+    program, *rest = name.split()
+    found = shutil.which(program)
+    if found:
+        return (found, *rest)
+    if program == "zig" and importlib.util.find_spec("ziglang"):
+        return (sys.executable, "-m", "ziglang", *rest)
+    return None
+
+
+def names() -> Iterator[str]:
+    """Of the compilers that are here, each once, and of those that CI has."""
+    seen: set[str] = set()
+    for name in (*NATIVE, *CROSS):
+        words = _words(name)
+        place = " ".join((os.path.realpath(words[0]), *words[1:])) if words else name
+        if name in IN_CI or (words and place not in seen):
+            seen.add(place)
+            yield name

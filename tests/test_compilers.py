@@ -1,0 +1,69 @@
+"""Every C compiler that is here takes all generated C without a warning, and computes the same."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from compilers_here import CROSS, EMULATORS, compiler, names, needed
+from kernel_programs import write_program
+from pycu2c.options import DEFAULT, Options
+from pycu2c.runtime import cpu
+from pycu2c.toolchain import cc, compilers
+from test_goldens import ROOT
+
+NAMES = list(names())
+OTHERS = [name for name in NAMES if name != "gcc"]  # tests/test_goldens.py has that
+GOLDENS = sorted(ROOT.rglob("*.c"))
+PARTS = 3
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("name", OTHERS)
+def test_no_warnings(name: str, part: int, tmp_path: Path) -> None:
+    found = compiler(name)
+    texts = {f"{p.parent.name}_{p.name}": p.read_text() for p in GOLDENS[part::PARTS]}
+    if part == 0:
+        texts["pool.c"] = cpu.pool_text()
+        texts["shortcut.c"] = Path(cpu.__file__).with_name("shortcut.c").read_text()
+    for file, text in texts.items():
+        (tmp_path / file).write_text(text)
+    # zig links what it compiles together
+    for files in [(file,) for file in texts] if "zig" in name else [tuple(texts)]:
+        words = (*found.command, *cc.warning_flags(found), "-c", *files)
+        ran = compilers.run(words, str(tmp_path))
+        assert (ran.returncode, ran.stdout, ran.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize("options", [DEFAULT, Options(fmad=False), Options(fastmath=True)])
+@pytest.mark.parametrize("name", NAMES)
+def test_flags_are_known(name: str, options: Options, tmp_path: Path) -> None:
+    found = compiler(name)
+    (tmp_path / "f.c").write_text("double f(double x) { return x * x + 1; }\n")
+    flags = cc.general_flags(options, found)
+    ran = compilers.run((*found.command, *flags, "-Werror", "-c", "f.c"), str(tmp_path))
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize("options", [DEFAULT, Options(fmad=False)])
+@pytest.mark.parametrize("name", OTHERS)
+def test_kernels_compute_the_same(name: str, options: Options, tmp_path: Path) -> None:
+    """On the processor itself, or an emulated one."""
+    found = compiler(name)
+    emulator: tuple[str, ...] = ()
+    if name in CROSS:
+        needed(shutil.which(EMULATORS[CROSS[name]]), EMULATORS[CROSS[name]])
+        emulator = (EMULATORS[CROSS[name]],)
+    files, data = write_program(tmp_path)
+    flags = cc.general_flags(options, found)
+    link = ("-static",) if emulator else ()  # an emulator knows no libraries of its processor
+    words = (*found.command, *flags, *link, "-pthread", *files, "-o", "program", "-lm")
+    built = compilers.run(words, str(tmp_path))
+    assert (built.returncode, built.stderr) == (0, "")
+    ran = subprocess.run(
+        [*emulator, tmp_path / "program", data], capture_output=True, text=True, timeout=120
+    )
+    assert (ran.returncode, ran.stderr) == (0, ""), ran.stdout
