@@ -57,7 +57,7 @@ _ON_CPU: tuple[tuple[str, Pass], ...] = (
     ("inline", _plain(inline_block_level)),
     ("own_memory", _plain(own_shared_memory)),
     ("dead", _plain(drop_dead)),
-    ("meetings", _plain(meet)),
+    ("meetings", meet),
     *_FORM,
 )
 

@@ -16,7 +16,7 @@ from pycu2c.emit.names import constant_names, function_names, name_variables
 from pycu2c.emit.prints import Prints
 from pycu2c.emit.records import Records
 from pycu2c.emit.resumable import INTERFACE, StepSpeller, homes, spelled
-from pycu2c.emit.statements import Comments, StatementSpeller
+from pycu2c.emit.statements import Comments, StatementSpeller, numbered
 from pycu2c.ir.calls import called
 from pycu2c.ir.effects import mentioned, writes
 from pycu2c.ir.nodes import Function, Module, Parameter, Part, ThreadSteps, Wait
@@ -135,7 +135,7 @@ class _ModuleEmitter:
             c.Parameter(self.ctype(p), speller.names[p.name]) for p in function.parameters
         ]
         if self.dialect.name == "c":
-            body = (*_unused(function, speller), *body)
+            body = (*_unused(function, speller), *numbered(function.body), *body)
         result = (
             speller.type(function.result)
             if isinstance(function.result, Scalar)

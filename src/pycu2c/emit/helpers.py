@@ -206,6 +206,15 @@ MAXIMUM = _extreme(
 
 CALLS = {"abs": ("neg",), "floordiv": ("neg",)}  # helpers that call others
 
+SAME_BITS = Helper(
+    floating="""
+// NaN is like NaN, -0.0 not like 0.0.
+$q int same_bits_$t($T a, $T b) {
+    return __builtin_memcmp(&a, &b, sizeof a) == 0;
+}
+"""
+)
+
 HELPERS: dict[str, Helper] = {
     "floordiv": FLOORDIV,
     "mod": MOD,
@@ -217,6 +226,7 @@ HELPERS: dict[str, Helper] = {
     "max": MAX,
     "minimum": MINIMUM,
     "maximum": MAXIMUM,
+    "same_bits": SAME_BITS,
     **MATH_HELPERS,
     **WARP_HELPERS,
     **BIT_HELPERS,

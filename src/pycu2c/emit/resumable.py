@@ -13,7 +13,7 @@ from string import Template
 from pycu2c.csyntax import nodes as c
 from pycu2c.emit.cpu_frame import TypeOf, extent_read, parameters_read
 from pycu2c.emit.expressions import Speller
-from pycu2c.emit.statements import StatementSpeller, numbers_threads, thread_number
+from pycu2c.emit.statements import StatementSpeller, numbered
 from pycu2c.ir.construct import scalar_type
 from pycu2c.ir.effects import mentioned
 from pycu2c.ir.nodes import (
@@ -90,7 +90,7 @@ static void ${name}_show(void *shared, void *threads, int64_t warp, uint32_t lan
     struct ${name}_block *const block = shared;
 $cleared
     for (; lanes; lanes &= lanes - 1) {
-        const int64_t lane = __builtin_ctz(lanes), thread = 32 * warp + lane;
+        const int64_t lane = __builtin_ctz(lanes);
         const struct ${name}_thread *const self = (struct ${name}_thread *)threads + lane;
         switch (self->pc) {
 $cases
@@ -252,8 +252,7 @@ def _step(
         if place in places:
             value = c.Member(home, place, arrow=True)
             out.append(c.Declare(c.Named("struct dim3", const=True), place, value))
-    if numbers_threads(steps):
-        out.append(thread_number())
+    out += numbered(steps)
     if not mentioned(function.body) & {p.name for p in function.parameters} and not (
         {"gridDim", "blockDim"} & set(places)
     ):
@@ -282,10 +281,12 @@ def _cleared(gifts: Sequence[Gift], speller: Speller) -> Iterator[str]:
             yield f"    if (is_first) {place}[0] = 0;"
     if not any(gift.per is Per.BLOCK for gift in gifts):
         yield "    (void)is_first;"
+    if all(gift.per is Per.BLOCK for gift in gifts):
+        yield "    (void)warp;"
 
 
 def _cases(waits: Sequence[Wait], speller: Speller) -> Iterator[str]:
-    indices = {Per.THREAD: "thread] =", Per.WARP: "warp] +=", Per.BLOCK: "0] +="}
+    indices = {Per.THREAD: "32 * warp + lane] =", Per.WARP: "warp] +=", Per.BLOCK: "0] +="}
     for number, wait in enumerate(waits, start=1):
         if not wait.gifts:
             continue

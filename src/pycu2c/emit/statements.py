@@ -236,8 +236,7 @@ class StatementSpeller:
         outer = self._loops, self._label
         self._loops, self._label = 0, ""
         body = list(self.block(s.body))
-        if numbers_threads(s.body):
-            body.insert(0, thread_number())
+        body[:0] = numbered(s.body)
         if self._label:
             body.append(c.LabelHere(self._label))
         self._loops, self._label = outer
@@ -276,15 +275,13 @@ def _for_its_effect(e: c.Expr) -> c.Expr:
             return e
 
 
-def numbers_threads(body: Body) -> bool:
-    """Whether a block reads the number of the running thread."""
-    return any(
-        isinstance(e, Apply) and e.intrinsic.name == "block.thread" for e in all_expressions(body)
-    )
+def numbered(body: Body) -> list[c.Stmt]:
+    """``const int64_t thread = …``, from the thread's coordinates, if a block reads it."""
+    rows = [e.intrinsic.name for e in all_expressions(body) if isinstance(e, Apply)]
+    return [_thread_number()] if "block.thread" in rows else []
 
 
-def thread_number() -> c.Stmt:
-    """``const int64_t thread = …``, from the thread's coordinates."""
+def _thread_number() -> c.Stmt:
 
     def member(variable: str, axis: str) -> c.Expr:
         return c.Member(c.Name(variable), axis)

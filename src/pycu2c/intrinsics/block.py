@@ -1,12 +1,32 @@
-"""What the CPU build alone needs: the thread's number inside its block. Not for users."""
+"""What the CPU build alone needs: the thread's number inside its block, and numbers
+compared bit by bit. Not for users."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+import numpy as np
+
+from pycu2c.dtypes import DType
 from pycu2c.intrinsics.c_tree import c
+from pycu2c.intrinsics.kinds import T
 from pycu2c.intrinsics.machine import MACHINE
 from pycu2c.intrinsics.registry import intrinsic
+from pycu2c.intrinsics.warp import EXCHANGED
 
 MOST_THREADS = 1024  # of a block, on every device
+
+
+def _same_bits(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
+    if dtype.is_float:
+        return c.Call(f"same_bits_{dtype.short}", (a["a"], a["b"]))
+    return c.Binary("==", a["a"], a["b"])
+
+
+@intrinsic("block.same_bits", dtypes=EXCHANGED, c=_same_bits, c_helpers=("same_bits",))
+def same_bits(a: T, b: T) -> bool:
+    """Whether two numbers are the same to the bit: NaN is like NaN, -0.0 not like 0.0."""
+    return np.asarray(a).tobytes() == np.asarray(b).tobytes()
 
 
 @intrinsic(

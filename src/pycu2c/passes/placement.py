@@ -28,13 +28,9 @@ from pycu2c.ir.walk import bodies, expressions, operands, statements
 from pycu2c.passes.uniformity import Construct, Uniformity
 
 
-def is_barrier(s: Stmt) -> bool:
-    """Whether a statement is where the threads of a block meet."""
-    return isinstance(s, Wait)
-
-
-def has_barrier(body: Body) -> bool:
-    return any(is_barrier(s) for s in statements(body))
+def has_wait(body: Body) -> bool:
+    """Whether threads meet in a block."""
+    return any(isinstance(s, Wait) for s in statements(body))
 
 
 def names_in(*values: Expr) -> Iterator[str]:
@@ -132,7 +128,7 @@ class _Placing:
             self.body(inner, loop if isinstance(s, If) else s, masked or s in self.masked)
 
     def _is_hoisted(self, s: Construct, loop: Stmt | None, masked: bool) -> bool:
-        if has_barrier((s,)):
+        if has_wait((s,)):
             return True
         if s in self.facts.divergent:
             return False

@@ -21,23 +21,27 @@ from pycu2c.ir.nodes import (
     Evaluate,
     Expr,
     For,
+    Gift,
     If,
     Junction,
     Load,
     NextThread,
+    Per,
     Return,
     Stmt,
     Store,
     ThreadLoop,
+    Var,
+    Wait,
     While,
 )
 from pycu2c.ir.walk import all_expressions, bodies, expressions, operands, statements, with_bodies
-from pycu2c.operators import ADD, GT, LT, QUOTIENT, REMAINDER
-from pycu2c.passes.masks import RETURNED, Masks
-from pycu2c.passes.placement import Placement, is_barrier, names_in
+from pycu2c.operators import ADD, C_SHR, GT, LT, QUOTIENT, REMAINDER
+from pycu2c.passes.masks import RETURNED, Masks, this_thread
+from pycu2c.passes.placement import Placement, names_in
 from pycu2c.passes.uniformity import Construct, Uniformity
 from pycu2c.source import Span
-from pycu2c.types import WEAK_BOOL
+from pycu2c.types import WEAK_BOOL, WEAK_INT, Array
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +91,8 @@ class _Cutter:
         out: list[Stmt] = []
         run = _Run()
         for i, s in enumerate(body):
+            if isinstance(s, Wait):
+                self._give(s, out, run)
             lost = self._cuts(s, run) and self._close(out, run, site)
             if lost and self._goes_on_if_live(out, body[i:], site):
                 return tuple(out)
@@ -107,7 +113,26 @@ class _Cutter:
             return self.facts.agrees(*operands(s))
         if self._is_scalar(s):
             return _must_follow(s, run.body, self.placement)
-        return s in self.placement.block_jumps or (is_barrier(s) and bool(run.body))
+        return s in self.placement.block_jumps or (isinstance(s, Wait) and bool(run.body))
+
+    def _give(self, s: Wait, out: list[Stmt], run: _Run) -> None:
+        """Each thread puts down what it gives before the cut; sums are begun by the block."""
+        for gift in s.gifts:
+            if gift.per is not Per.THREAD:
+                out.append(self._begun(gift, s.span))
+            run.body.append(_given(gift, s.span))
+
+    def _begun(self, gift: Gift, span: Span) -> Stmt:
+        """The elements of an array set to 0."""
+        kind = gift.slots.type
+        assert isinstance(kind, Array)
+        assert kind.shape is not None
+        zero = const(0, span, kind.element)
+        if gift.per is Per.BLOCK:
+            return Store(gift.slots, (const(0, span),), zero, span)
+        warp = Var(f"{gift.slots.name}.warp", WEAK_INT, span)
+        bounds = (const(0, span), const(kind.shape[0], span), const(1, span))
+        return For(warp, *bounds, (Store(gift.slots, (warp,), zero, span),), span)
 
     def _is_scalar(self, s: Stmt) -> bool:
         return isinstance(s, Assign | Declare) and s.var.name in self.placement.scalars
@@ -124,7 +149,7 @@ class _Cutter:
 
     def _put(self, s: Stmt, out: list[Stmt], run: _Run, site: _Site) -> bool:
         """Place one statement; True if no thread may be running after it."""
-        if is_barrier(s):
+        if isinstance(s, Wait):
             return False
         if self._is_scalar(s):
             out.append(s)
@@ -267,6 +292,15 @@ class _Cutter:
         if run.resets or run.body:  # else `live` is right
             self._close(out, run, _Site(masked=True), count=True)
         return (*out, self.masks.when_none((Break(span),), span))
+
+
+def _given(gift: Gift, span: Span) -> Stmt:
+    own = this_thread(span)
+    if gift.per is Per.THREAD:
+        return Store(gift.slots, (own,), gift.value, span)
+    place = const(0, span) if gift.per is Per.BLOCK else binary(C_SHR, own, const(5, span), span)
+    before = Load(gift.slots, (place,), span)
+    return Store(gift.slots, (place,), binary(ADD, before, gift.value, span), span)
 
 
 def _going(s: While | For) -> Expr:

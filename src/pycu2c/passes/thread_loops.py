@@ -33,7 +33,7 @@ from pycu2c.passes.crossing import declared
 from pycu2c.passes.facts import Facts
 from pycu2c.passes.masks import Masks, slots
 from pycu2c.passes.merge import renamed
-from pycu2c.passes.placement import has_barrier, place
+from pycu2c.passes.placement import has_wait, place
 from pycu2c.passes.privatize import crossing, privatize
 from pycu2c.passes.regions import regions
 from pycu2c.passes.uniformity import uniformity
@@ -46,7 +46,7 @@ def place_threads(module: Module, facts: Facts) -> Module:
     body = map_stmt(kernel.body, lambda s: (replace(s),))  # passes tell statements by identity
     shared = tuple(s for s in statements(body) if is_of_block(s))
     body = map_stmt(body, lambda s: () if is_of_block(s) else (s,))
-    placed = _met(kernel, body, facts.threads) if has_barrier(body) else _single(kernel, body)
+    placed = _met(kernel, body, facts.threads) if has_wait(body) else _single(kernel, body)
     return replace(module, kernel=replace(kernel, body=(*shared, *placed)))
 
 

@@ -3,23 +3,59 @@ all that meet provably come there together; else in steps, which is right for ev
 
 from __future__ import annotations
 
-from pycu2c.ir.nodes import Body, For, Meeting, Module, While
+from collections.abc import Iterator
+
+from pycu2c.ir.nodes import Body, For, If, Meeting, Module, Wait, While
 from pycu2c.ir.spinning import spins
-from pycu2c.ir.waiting import waits_in
-from pycu2c.ir.walk import statements
+from pycu2c.ir.walk import bodies, operands, statements
 from pycu2c.passes.facts import Facts
+from pycu2c.passes.lane_values import LaneValues
 from pycu2c.passes.resumable import resumable
 from pycu2c.passes.thread_loops import place_threads
+from pycu2c.passes.uniformity import Construct, uniformity, warp_uniformity
+
+_OF_WARPS = (Meeting.WARP, Meeting.SYNCWARP, Meeting.ACTIVE)
 
 
 def threads_as_code(module: Module, facts: Facts) -> Module:
     """Turn the kernel from a thread's code into what runs all threads of a block."""
-    if _come_together(module.kernel.body):
+    if _come_together(module.kernel.body, facts):
         return place_threads(module, facts)
     return resumable(module)
 
 
-def _come_together(body: Body) -> bool:
+def _come_together(body: Body, facts: Facts) -> bool:
     if any(isinstance(s, For | While) and spins(s) for s in statements(body)):
         return False
-    return all(wait.meeting is Meeting.BLOCK for wait in waits_in(body))
+    waits = list(_waits(body, ()))
+    whom = {wait.meeting for wait, _ in waits}
+    if Meeting.GRID in whom:
+        return False
+    around = {s for wait, path in waits if wait.meeting is Meeting.BLOCK for s in path}
+    if around and _go_apart(body, around, facts):
+        return False
+    lanes = {s for wait, path in waits if wait.meeting in _OF_WARPS for s in path}
+    return not (lanes and lanes & warp_uniformity(body, facts.block).divergent)
+
+
+def _waits(body: Body, path: tuple[Construct, ...]) -> Iterator[tuple[Wait, tuple[Construct, ...]]]:
+    """Where threads meet, with the constructs around, outermost first."""
+    for s in body:
+        if isinstance(s, Wait):
+            yield s, path
+        elif isinstance(s, If | While | For):
+            for inner in bodies(s):
+                yield from _waits(inner, (*path, s))
+
+
+def _go_apart(body: Body, around: set[Construct], facts: Facts) -> bool:
+    """Whether the threads of a block may wait at several barriers at once. A condition around a
+    barrier that is no thread's own business is the same for all, or the program is undefined;
+    not so one that tells threads apart by their places, or that leads to barriers either way."""
+    agreement = uniformity(body)
+    lanes = LaneValues(facts.block, agreement.values)
+    for s in around & agreement.divergent:
+        both = isinstance(s, If) and all(any(True for _ in _waits(b, ())) for b in bodies(s))
+        if both or any(lanes.differ(e) for e in operands(s)):
+            return True
+    return False

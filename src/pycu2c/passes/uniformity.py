@@ -1,4 +1,5 @@
-"""Which values all running threads of a block agree on. Knows nothing of thread loops.
+"""Which values all running threads of a block, or lanes of a warp, agree on. Knows nothing of
+thread loops.
 
 *Uniform* is said of the threads that are still running: one that has returned never reads
 again. A load at a uniform index is uniform, as in a race-free program no thread writes there
@@ -7,7 +8,7 @@ between two barriers; whoever evaluates it once for a block has to do so in its 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -31,6 +32,7 @@ from pycu2c.ir.nodes import (
     While,
 )
 from pycu2c.ir.walk import bodies, children, operands
+from pycu2c.passes.lane_values import LaneValues
 from pycu2c.types import Array, Space
 
 Construct: TypeAlias = If | While | For
@@ -40,39 +42,40 @@ Path: TypeAlias = tuple[Construct, ...]  # the constructs around a statement, ou
 @dataclass(frozen=True, slots=True)
 class Uniformity:
     """``divergent``: ifs with another outcome for some threads, loops that some leave or skip
-    a part of before others. ``values``: what is assigned to each declared variable."""
+    a part of before others. ``values``: what is assigned to each declared variable. ``known``
+    says of what else the threads in question agree on."""
 
     varying: Set[str]
     divergent: Set[Stmt]
     values: Mapping[str, tuple[Expr, ...]]
+    known: Callable[[Expr], bool]
 
     def agrees(self, *values: Expr) -> bool:
         """Whether all running threads compute the same."""
-        return all(_agrees(e, self.varying) for e in values)
+        return all(self._agrees(e) or self.known(e) for e in values)
 
-
-def _agrees(e: Expr, varying: Set[str]) -> bool:
-    match e:
-        case Const():
-            return True
-        case Var(name):
-            return name not in varying
-        case Apply(intrinsic, arguments):
-            alike = intrinsic.is_pure and not intrinsic.varies
-            return alike and all(_agrees(a, varying) for a in arguments)
-        case Load(array, indices):
-            return _is_common(array) and all(_agrees(i, varying) for i in indices)
-        case Call() | ElementOf():
-            return False
-        case Let():
-            raise AssertionError("legal code has no Let")
-        case _:
-            return all(_agrees(child, varying) for child in children(e))
+    def _agrees(self, e: Expr) -> bool:
+        match e:
+            case Const():
+                return True
+            case Var(name):
+                return name not in self.varying
+            case Apply(intrinsic, arguments):
+                alike = intrinsic.is_pure and not intrinsic.varies
+                return alike and self.agrees(*arguments)
+            case Load(array, indices):
+                return _is_common(array) and self.agrees(*indices)
+            case Call() | ElementOf():
+                return False
+            case Let():
+                raise AssertionError("legal code has no Let")
+            case _:
+                return self.agrees(*children(e))
 
 
 def _is_common(array: Var) -> bool:
     assert isinstance(array.type, Array)
-    return array.type.space in (Space.GLOBAL, Space.SHARED)
+    return array.type.space in (Space.GLOBAL, Space.SHARED, Space.BLOCK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,12 +130,25 @@ class _Facts:
 
 
 def uniformity(body: Body) -> Uniformity:
+    """What the threads of a block agree on."""
+    return _agreement(body, lambda _: lambda _: False)
+
+
+def warp_uniformity(body: Body, block: tuple[int, int, int] | None) -> Uniformity:
+    """What the lanes of each warp agree on, in blocks of this shape, or of any."""
+    return _agreement(body, lambda values: LaneValues(block, values).same_in_warps)
+
+
+def _agreement(
+    body: Body, known: Callable[[Mapping[str, tuple[Expr, ...]]], Callable[[Expr], bool]]
+) -> Uniformity:
     """Begin with everything uniform; take away until nothing changes."""
     facts = _Facts()
     facts.gather(body, ())
     varying: set[str] = set()
     divergent: set[Stmt] = set()
-    result = Uniformity(varying, divergent, facts.values())
+    values = facts.values()
+    result = Uniformity(varying, divergent, values, known(values))
     before = -1
     while before != len(varying) + len(divergent):
         before = len(varying) + len(divergent)
