@@ -27,6 +27,7 @@ from pycu2c.ir.construct import (
 from pycu2c.ir.nodes import (
     Apply,
     Assign,
+    Const,
     Expr,
     For,
     Gift,
@@ -54,7 +55,7 @@ from pycu2c.operators import (
     Operator,
 )
 from pycu2c.source import Span
-from pycu2c.types import WEAK_BOOL, WEAK_INT, Scalar
+from pycu2c.types import SMALL, WEAK_BOOL, WEAK_INT, Scalar
 
 LANES = WARP
 _LAST = LANES - 1
@@ -156,23 +157,28 @@ def _any_of_block(met: Met) -> Expr:
 
 
 # ---- shuffles ----------------------------------------------------------------------------------
+# Loads of neighbours and a choice between them, in 32 bits: C compilers vectorise that, where an
+# index that is chosen becomes a gather.
 
 
-def _from(met: Met, source: Expr, is_there: Expr | None) -> Expr:
-    """What the thread ``source`` gives, or the own value where that is in another part."""
+def _small(e: Expr) -> Expr:
+    return cast(e, SMALL)
+
+
+def _sent(met: Met, source: Expr, is_there: Expr, otherwise: Expr | None = None) -> Expr:
+    """What the thread ``source`` gives, or else another one, the thread itself if not said."""
     sent = met.give("sent", Per.THREAD, met.arguments[1])
-    if is_there is not None:
-        source = Select(is_there, source, thread(met.span), WEAK_INT, met.span)
-    return met.taken(sent, source)
+    given = met.taken(sent, source)
+    if isinstance(is_there, Const) and is_there.value:
+        return given
+    other = met.taken(sent, otherwise or thread(met.span))
+    return Select(is_there, given, other, scalar_type(given), met.span)
 
 
-def _first_of_part(met: Met, number: Expr) -> Expr:
-    return met.make(AND, number, met.make(SUB, met.number(0), met.arguments[3]))
-
-
-def _in_part(met: Met, number: Expr) -> Expr:
-    """The place in a part of ``width`` lanes: these are powers of 2."""
-    return met.make(AND, number, met.make(SUB, met.arguments[3], 1))
+def _place(met: Met) -> Expr:
+    """The thread's place in its part of ``width`` lanes: these are powers of 2."""
+    last = met.make(SUB, met.arguments[3], 1)
+    return met.make(AND, _small(thread(met.span)), _small(last))
 
 
 def _distance(met: Met) -> Expr:
@@ -180,26 +186,36 @@ def _distance(met: Met) -> Expr:
 
 
 def _indexed(met: Met) -> Expr:
-    first = _first_of_part(met, thread(met.span))
-    return _from(met, met.make(OR, first, _in_part(met, met.arguments[2])), None)
+    width = met.arguments[3]
+    first = met.make(AND, thread(met.span), met.make(SUB, met.number(0), width))
+    place = met.make(AND, met.arguments[2], met.make(SUB, width, 1))
+    return _sent(met, met.make(OR, first, place), const(True, met.span))
 
 
 def _up(met: Met) -> Expr:
-    own, distance = thread(met.span), _distance(met)
-    is_there = met.make(GE, _in_part(met, own), distance)
-    return _from(met, met.make(SUB, own, distance), is_there)
+    distance = _distance(met)
+    is_there = met.make(GE, _place(met), _small(distance))
+    return _sent(met, met.make(SUB, thread(met.span), distance), is_there)
 
 
 def _down(met: Met) -> Expr:
-    own, distance = thread(met.span), _distance(met)
-    is_there = met.make(LT, met.make(ADD, _in_part(met, own), distance), met.arguments[3])
-    return _from(met, met.make(ADD, own, distance), is_there)
+    distance = _distance(met)
+    end = met.make(ADD, _place(met), _small(distance))
+    is_there = met.make(LT, end, _small(met.arguments[3]))
+    return _sent(met, met.make(ADD, thread(met.span), distance), is_there)
 
 
 def _crossed(met: Met) -> Expr:
-    other = met.make(XOR, thread(met.span), _distance(met))
-    own = met.make(OR, thread(met.span), met.make(SUB, met.arguments[3], 1))
-    return _from(met, other, binary(GE, own, other, met.span))
+    own, distance, width = thread(met.span), _distance(met), met.arguments[3]
+    whole = isinstance(width, Const) and width.value == LANES
+    if whole and isinstance(distance, Const) and int(distance.value).bit_count() == 1:
+        above = met.make(AND, _small(own), _small(distance))
+        is_above = binary(NE, above, _small(met.number(0)), met.span)
+        lower, upper = met.make(SUB, own, distance), met.make(ADD, own, distance)
+        return _sent(met, lower, is_above, upper)
+    other = met.make(XOR, own, distance)
+    end = met.make(OR, own, met.make(SUB, width, 1))
+    return _sent(met, other, const(True, met.span) if whole else met.make(GE, end, other))
 
 
 # ---- votes -------------------------------------------------------------------------------------
