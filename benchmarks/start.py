@@ -1,75 +1,89 @@
-"""How long until a first kernel has run: imports and first calls of pycu2c and its peers.
+"""What the first launch of a process costs: import, decoration, first call, second call.
 
-usage: python benchmarks/start.py [--rounds N]
+    python benchmarks/start.py [runs]
 
-Every time is that of a new Python process that has imported numpy; medians of the rounds, in
-milliseconds. The calls: a first one where nothing is cached, one of a kernel that is not cached
-where another is, one of a kernel that is, and the call after that.
+Each figure is the median over fresh processes, in milliseconds. *First of all*: nothing is cached
+on disk. *New kernel*: what all kernels share is cached, this one is not. *Known kernel*: it has run
+before on this machine. Python's bytecode is cached, as pip leaves it.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 import statistics
 import subprocess
 import sys
 import tempfile
-from importlib.util import find_spec
 from pathlib import Path
 
-ROUNDS = 5
-FIRST_CALL = Path(__file__).with_name("first_call.py")
-MODULES = ("pycu2c", "numba", "taichi", "warp")
-CACHES = (
-    "PYCU2C_CACHE_DIR",
-    "NUMBA_CACHE_DIR",
-    "TI_OFFLINE_CACHE_FILE_PATH",
-    "WARP_CACHE_PATH",
-)
-# what imports compile is kept for all processes, as in an installed package
-BYTECODE = tempfile.TemporaryDirectory(prefix="pycu2c-bench-")
-COLUMNS = ("import", "empty cache", "new kernel", "cached", "next call")
+KERNEL = """
+import time
+at = [time.perf_counter()]
+import numpy as np
+at.append(time.perf_counter())
+from pycu2c import cuda, kernel
+at.append(time.perf_counter())
+
+@kernel(backend="cpu")
+def saxpy(y, x, a):
+    i = cuda.grid(1)
+    if i < y.size:
+        y[i] = a * x[i] + y[i] + {number}
+
+y, x = np.ones(256, np.float32), np.ones(256, np.float32)
+at.append(time.perf_counter())
+saxpy[1, 256](y, x, 2.0)
+at.append(time.perf_counter())
+saxpy[1, 256](y, x, 2.0)
+at.append(time.perf_counter())
+assert y[0] == 1 + 2 * (2 + {number})
+print(*(1000 * (b - a) for a, b in zip(at, at[1:])))
+"""
+
+COLUMNS = ("numpy", "pycu2c", "decorate", "first call", "second call", "all but numpy")
 
 
-def times(module: str, kernel: str, cache: str) -> list[float]:
-    """Of the import, the first and the second call, in a process of their own."""
-    own = {"PYTHONPYCACHEPREFIX": BYTECODE.name, "PYTHONDONTWRITEBYTECODE": ""}
-    ran = subprocess.run(
-        (sys.executable, FIRST_CALL, module, kernel),
-        env={**os.environ, **dict.fromkeys(CACHES, cache), **own},
-        capture_output=True,
-        text=True,
-        check=True,
+def run(folder: Path, number: int) -> list[float]:
+    """The milliseconds of a process that launches the kernel of a number."""
+    file = folder / "saxpy.py"
+    file.write_text(KERNEL.format(number=number))
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    environment |= {
+        "PYTHONPYCACHEPREFIX": str(folder / "bytecode"),
+        "PYCU2C_CACHE_DIR": str(folder / "cache"),
+    }
+    done = subprocess.run(
+        [sys.executable, str(file)], env=environment, capture_output=True, text=True, check=True
     )
-    return [float(word) for word in ran.stdout.splitlines()[-1].split()]
+    times = [float(word) for word in done.stdout.split()]
+    return [*times, sum(times[1:4])]
 
 
-def one_round(module: str) -> list[float]:
-    """What the columns say."""
-    with tempfile.TemporaryDirectory(prefix="pycu2c-bench-") as cache:
-        imported, empty, _ = times(module, "add", cache)
-        _, new, _ = times(module, "scale", cache)
-        _, cached, after = times(module, "scale", cache)
-    return [imported, empty, new, cached, after]
+def fresh_cache(folder: Path) -> None:
+    for file in sorted((folder / "cache").rglob("*"), reverse=True):
+        file.rmdir() if file.is_dir() else file.unlink()
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--rounds", type=int, default=ROUNDS)
-    rounds = parser.parse_args().rounds
-    here = [module for module in MODULES if find_spec(module)]
-    found = {module: [] for module in here}
-    for module in here:
-        one_round(module)
-    for _ in range(rounds):
-        for module in here:
-            found[module].append(one_round(module))
-    print(" | ".join(("ms     ", *COLUMNS)))
-    for module, rows in found.items():
-        medians = [statistics.median(column) for column in zip(*rows, strict=True)]
-        cells = (f"{m:>{len(c)}.3g}" for m, c in zip(medians, COLUMNS, strict=True))
-        print(" | ".join((module.ljust(7), *cells)))
+    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 15
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        run(folder, 0)
+        rows: dict[str, list[list[float]]] = {
+            "first of all": [],
+            "new kernel": [],
+            "known kernel": [],
+        }
+        for number in range(1, runs + 1):
+            rows["new kernel"].append(run(folder, 1000 + number))
+            rows["known kernel"].append(run(folder, 1000 + number))
+            fresh_cache(folder)
+            rows["first of all"].append(run(folder, number))
+        print("| |", " | ".join(COLUMNS), "|")
+        print("|---|" + "---|" * len(COLUMNS))
+        for what, times in rows.items():
+            medians = (statistics.median(column) for column in zip(*times))
+            print(f"| {what} |", " | ".join(f"{m:.1f}" for m in medians), "|")
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import subprocess
 import sys
+import tempfile
 import threading
 from pathlib import Path
 
@@ -152,7 +153,7 @@ def test_a_full_disk_is_not_our_bug(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_nowhere_to_compile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cc.tempfile, "tempdir", str(tmp_path / "missing"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
     with pytest.raises(ToolchainError, match="TMPDIR"):
         cc.compile(TWICE, "twice")
 
@@ -266,3 +267,20 @@ def test_halves_are_never_contracted() -> None:
     assert "-ffp-contract=off" in cc.flags_for(text, Options())
     assert built.data
     assert "-ffp-contract=off" not in cc.flags_for("float f(float a) { return a; }", Options())
+
+
+def test_the_version_of_a_compiler_is_asked_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYCU2C_CACHE_DIR", str(tmp_path))
+    compilers._found.cache_clear()
+    first = compilers.find_compiler()
+    compilers._found.cache_clear()
+    with monkeypatch.context() as patched:
+        patched.setattr(compilers, "run", None)
+        assert compilers.find_compiler() == first
+    script = tmp_path / "gcc"  # it may start another compiler each time
+    script.write_text('#!/bin/sh\nexec gcc "$@"\n')
+    script.chmod(0o755)
+    assert compilers._key_of_version((str(script),)) is None
+    compilers._found.cache_clear()

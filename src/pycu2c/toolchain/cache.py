@@ -196,10 +196,10 @@ def _unfit(directory: Path) -> str:
         directory.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         directory.mkdir(mode=0o700, exist_ok=True)
         status = directory.stat()
-        with tempfile.TemporaryFile(dir=directory):
-            pass
     except OSError as error:
         return f"{directory} cannot be used: {error.strerror}"
+    if not os.access(directory, os.R_OK | os.W_OK | os.X_OK):
+        return f"{directory} cannot be used: it cannot be written"
     if os.name == "posix" and not _is_ours(status):
         return f"{directory} can be written by others, so code in it cannot be trusted"
     return ""

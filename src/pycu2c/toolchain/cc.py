@@ -5,18 +5,24 @@ from __future__ import annotations
 import errno
 import os
 import shlex
-import subprocess
-import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from pycu2c.lazy import lazy_module
 from pycu2c.options import DEFAULT, Options
 from pycu2c.toolchain import cache as disk
 from pycu2c.toolchain.binary import Binary, ToolchainError
 from pycu2c.toolchain.compilers import Compiler, find_compiler, machine, run
 from pycu2c.toolchain.refusing import refused
+
+if TYPE_CHECKING:
+    import subprocess
+    import tempfile
+else:
+    tempfile = lazy_module("tempfile")
 
 FLAGS: tuple[str, ...] = (
     "-std=gnu11",

@@ -7,13 +7,22 @@ import importlib.util
 import os
 import platform
 import shlex
-import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
 
+from pycu2c.lazy import lazy_module
+from pycu2c.toolchain import cache
 from pycu2c.toolchain.binary import ToolchainError
+
+if TYPE_CHECKING:
+    import shutil
+    import subprocess
+else:  # where all is in the cache, nothing is run
+    shutil = lazy_module("shutil")
+    subprocess = lazy_module("subprocess")
 
 _HOW_TO_INSTALL = """\
 no C compiler was found, and kernels for the CPU need one. Any of these installs one:
@@ -119,15 +128,52 @@ def _candidates(usual: str) -> Iterator[tuple[str, ...]]:
 
 
 def _working(command: tuple[str, ...], path: str) -> Compiler | None:
-    program = shutil.which(command[0], path=path) if command else None
+    program = _program(command[0], path) if command else None
     if program is None:
         return None
     full = (os.path.abspath(program), *command[1:])  # it is run from other folders
+    key = _key_of_version(full)
+    found = cache.load(key, ".txt") if key else None
+    version = found.data.decode() if found else _version(full)
+    if version is None:
+        return None
+    if key and not found:
+        cache.store(key, ".txt", version.encode())
+    return Compiler(full, version)
+
+
+def _program(name: str, path: str) -> str | None:
+    """What ``name`` starts: as ``shutil.which``, whose module takes long to import."""
+    if os.name != "posix" or os.path.dirname(name):
+        return shutil.which(name, path=path)
+    for folder in path.split(os.pathsep):
+        full = os.path.join(folder, name)
+        if os.path.isfile(full) and os.access(full, os.X_OK):
+            return full
+    return None
+
+
+def _version(full: tuple[str, ...]) -> str | None:
     try:
         ran = run((*full, "--version"))
     except OSError:
         return None
-    return Compiler(full, ran.stdout.strip()) if ran.returncode == 0 else None
+    return ran.stdout.strip() if ran.returncode == 0 else None
+
+
+def _key_of_version(full: tuple[str, ...]) -> str | None:
+    """Under what the version of a compiler is kept; None for what may start any: a script, a
+    module of Python's."""
+    try:
+        status = os.stat(full[0])
+        with Path(full[0]).open("rb") as file:
+            is_binary = file.read(4) == b"\x7fELF"
+    except OSError:
+        return None
+    real = os.path.realpath(full[0])
+    if not is_binary or len(full) > 1 or "ccache" in real:
+        return None
+    return cache.key_of("version", full[0], real, f"{status.st_mtime_ns} {status.st_size}")
 
 
 @functools.cache
