@@ -6,6 +6,7 @@ import os
 
 import pytest
 
+from pycu2c import remembering
 from pycu2c.runtime import driver
 
 TARGETS = ["python", "cpu", "cpu-resumable", *(["cuda"] if driver.available() else [])]
@@ -16,6 +17,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    remembering.REMEMBERS = False  # what is tested is compiled
     if config.getoption("--update-golden") and os.environ.get("CI"):
         raise pytest.UsageError("--update-golden is refused where CI is set: read the change first")
 

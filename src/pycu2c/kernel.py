@@ -93,7 +93,7 @@ class Kernel(Generic[P]):
         self._cache, self.options = cache, options
         self.signature = _parsed(self.source, signature)
         if self.signature is not None:
-            self.launcher.built(self.signature)
+            self.launcher.typed(self.signature)
 
     def __repr__(self) -> str:
         return f"<kernel {self.name}>"

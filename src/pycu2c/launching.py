@@ -28,7 +28,7 @@ from pycu2c.source import Source
 from pycu2c.types import WEAK_INT, Signature, leaf_types
 
 if TYPE_CHECKING:
-    from pycu2c import building
+    from pycu2c import building, remembering
     from pycu2c.compiler import Generated
     from pycu2c.emit.statements import Comments
     from pycu2c.explain.notes import Note
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from pycu2c.runtime import driver, shortcut_library
 else:
     building = lazy_module("pycu2c.building")
+    remembering = lazy_module("pycu2c.remembering")
     driver = lazy_module("pycu2c.runtime.driver")
     shortcut_library = lazy_module("pycu2c.runtime.shortcut_library")
 
@@ -48,6 +49,7 @@ class Typed:
 
     known: Known
     ints: tuple[int, ...]  # leaves that are Python's ints to the kernel, whatever is given
+    memory: remembering.Memory | None
     runners: dict[Variant, Runner] = field(default_factory=dict)
 
 
@@ -161,8 +163,30 @@ class Launcher:
         if typed is None:
             leaves = [leaf for kind in signature.parameters for leaf in leaf_types(kind)]
             ints = tuple(i for i, kind in enumerate(leaves) if kind == WEAK_INT)
-            typed = self._typed[signature] = Typed(self.builder.known(signature), ints)
+            memory = None
+            if self.cache:
+                memory = remembering.Memory(self.source, signature, self.options)
+            typed = self._typed[signature] = Typed(self._known(signature, memory), ints, memory)
         return typed
+
+    def _known(self, signature: Signature, memory: remembering.Memory | None) -> Known:
+        known = memory.known() if memory else None
+        if known is None:
+            known = self.builder.known(signature)
+            if memory and not self.builder.built(signature).warnings:
+                memory.keep_known(known)
+        return known
+
+    def _runner(self, typed: Typed, signature: Signature, variant: Variant) -> Runner:
+        """A kernel for a kind of launch, compiled or found."""
+        names = leaf_names(self._names, signature)
+        memory = typed.memory if variant.backend == "cpu" else None
+        runner = memory.runner(variant, names) if memory else None
+        if runner is None:
+            runner = self.builder.runner(signature, names, variant)
+            if memory:
+                memory.keep_runner(variant, runner)
+        return runner
 
     def _launch(self, launch: Launch, taken: _Taken, typed: Typed) -> None:
         signature, leaves = taken.signature, taken.leaves
@@ -177,8 +201,7 @@ class Launcher:
         if runner is not None:
             runner.run(launch, leaves)
             return self._learn(launch, taken, typed, variant)
-        names = leaf_names(self._names, signature)
-        runner = typed.runners[variant] = self.builder.runner(signature, names, variant)
+        runner = typed.runners[variant] = self._runner(typed, signature, variant)
         runner.run(launch, leaves)
 
     def _variant(self, launch: Launch, leaves: tuple[Argument, ...], typed: Typed) -> Variant:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import importlib
+import time
 from types import ModuleType
 from typing import Any
+
+STARTED = time.time()  # files of this package that are newer may not be what was imported
 
 
 class _Lazy(ModuleType):

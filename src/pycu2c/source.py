@@ -6,6 +6,7 @@ The whole file is parsed, never a dedented piece of it, so lines and columns are
 from __future__ import annotations
 
 import ast
+import builtins
 import linecache
 from dataclasses import dataclass
 from functools import lru_cache
@@ -95,6 +96,24 @@ def source_of(function: FunctionType) -> Source:
         f"{function.__name__} is no longer at {code.co_filename}:{code.co_firstlineno}: "
         "the file changed after it was imported; import it again"
     )
+
+
+class Unbound:
+    """What a name is that no object is bound to."""
+
+
+def bound_name(function: FunctionType, name: str) -> object:
+    """The object that a free name of a function is bound to now."""
+    code = function.__code__
+    if name in code.co_freevars and function.__closure__:
+        cell = function.__closure__[code.co_freevars.index(name)]
+        try:
+            return cell.cell_contents
+        except ValueError:  # the enclosing function has not assigned it yet
+            return Unbound()
+    if name in function.__globals__:
+        return function.__globals__[name]
+    return getattr(builtins, name, Unbound())
 
 
 def _plain(node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.FunctionDef:

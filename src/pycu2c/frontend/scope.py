@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -22,14 +21,10 @@ from pycu2c.intrinsics.registry import bound_to
 from pycu2c.ir import construct
 from pycu2c.ir.nodes import Apply, ConstantArray, Var
 from pycu2c.nearest import did_you_mean
-from pycu2c.source import Span
+from pycu2c.source import Span, Unbound, bound_name
 from pycu2c.types import WEAK_INT, Array, Space
 from pycu2c.values import scalar_of
 from pycu2c.vectors import Vector
-
-
-class _Missing:
-    pass
 
 
 def resolve(frame: Frame, node: ast.Name) -> Value:
@@ -39,8 +34,8 @@ def resolve(frame: Frame, node: ast.Name) -> Value:
             return at(overlay[node.id], frame.span(node))
     if node.id in frame.ranges.locals:
         return _local(frame, node)
-    found = lookup(frame.source.python, node.id)
-    if isinstance(found, _Missing):
+    found = bound_name(frame.source.python, node.id)
+    if isinstance(found, Unbound):
         cure = did_you_mean(node.id, _visible(frame), "define or import it before the kernel")
         fail(
             "name",
@@ -84,20 +79,6 @@ def with_variables(frame: Frame, closure: Closure, span: Span) -> Closure:
             )
         values.append(at(resolve(frame, name), span))
     return Closure(closure.function, closure.defaults, Items(tuple(values), span), span)
-
-
-def lookup(function: FunctionType, name: str) -> object:
-    """The object that a free name of a function is bound to now."""
-    code = function.__code__
-    if name in code.co_freevars and function.__closure__:
-        cell = function.__closure__[code.co_freevars.index(name)]
-        try:
-            return cell.cell_contents
-        except ValueError:  # the enclosing function has not assigned it yet
-            return _Missing()
-    if name in function.__globals__:
-        return function.__globals__[name]
-    return getattr(builtins, name, _Missing())
 
 
 def _visible(frame: Frame) -> list[str]:

@@ -11,7 +11,6 @@ import functools
 import os
 import struct
 import sys
-import sysconfig
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -59,7 +58,7 @@ def _is_known_python() -> bool:
     """Whether objects and arrays lie in memory as the C takes them to."""
     return (
         sys.implementation.name == "cpython"
-        and not sysconfig.get_config_var("Py_GIL_DISABLED")
+        and "t" not in getattr(sys, "abiflags", "")
         and object.__basicsize__ == 16
         and struct.calcsize("P") == 8
         and np.__version__.startswith("2.")

@@ -13,13 +13,21 @@ import contextlib
 import functools
 import hashlib
 import os
-import shutil
 import stat
-import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pycu2c.lazy import lazy_module
+
+if TYPE_CHECKING:
+    import shutil
+    import tempfile
+else:  # where all is in the cache, nothing is written
+    shutil = lazy_module("shutil")
+    tempfile = lazy_module("tempfile")
 
 SCHEMA = 1  # raise it when the form of entries or of keys changes
 

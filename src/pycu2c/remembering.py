@@ -1,0 +1,125 @@
+"""What was generated for a kernel in an earlier process, found without typing it again.
+
+The key is made of everything that the compiler may look at: the files of pycu2c, the text of the
+kernel's file and of those of the functions that it names, the value of each global and closure
+that it names, the types of the arguments, the options. It takes in more than the compiler reads,
+never less; a kernel that names something whose value cannot be told here is not remembered. Entries
+are literals of Python in the disk cache, which notices damage.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import functools
+import os
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pycu2c.dtypes import BY_NAME
+from pycu2c.lazy import STARTED, lazy_module
+from pycu2c.options import Options
+from pycu2c.parameters import Parameter, Part
+from pycu2c.runtime.arguments import layout_of
+from pycu2c.runtime.runner import Known, Runner, Variant
+from pycu2c.source import Source
+from pycu2c.surroundings import NotTold, surroundings
+from pycu2c.toolchain import cache
+from pycu2c.types import Array, Scalar, Signature
+
+if TYPE_CHECKING:
+    from pycu2c.runtime import cpu, cpu_runner
+    from pycu2c.toolchain import cc
+else:
+    cc = lazy_module("pycu2c.toolchain.cc")
+    cpu = lazy_module("pycu2c.runtime.cpu")
+    cpu_runner = lazy_module("pycu2c.runtime.cpu_runner")
+
+REMEMBERS = True  # tests compile whatever they run
+_SUFFIX = ".txt"
+
+
+class Memory:
+    """What is remembered of a kernel for one signature. ``key`` is empty if nothing can be."""
+
+    def __init__(self, source: Source, signature: Signature, options: Options) -> None:
+        self._options, self.key = options, ""
+        package = REMEMBERS and _package()
+        if package:
+            with contextlib.suppress(NotTold):
+                told = surroundings(source, signature)
+                rest = (package, sys.version, np.__version__, repr(options))
+                self.key = cache.key_of(told, *rest)
+
+    def known(self) -> Known | None:
+        """What a launch needs to know first."""
+        found = self._load("known")
+        if found is None:
+            return None
+        return Known(frozenset(found["written"]), found["lengths"], found["uses_threads"])
+
+    def keep_known(self, known: Known) -> None:
+        self._store("known", {**known._asdict(), "written": sorted(known.written)})
+
+    def runner(self, variant: Variant, names: tuple[str, ...]) -> Runner | None:
+        """The kernel for a kind of launch on the CPU, compiled and loaded."""
+        found = self._load(repr(variant))
+        if found is None:
+            return None
+        parameters = [_parameter(*row) for row in found["parameters"]]
+        binary = cc.compile(found["text"], found["entry"], options=self._options)
+        kernel = cpu.CpuKernel(binary)
+        return cpu_runner.CpuRunner(names, layout_of(parameters), kernel)
+
+    def keep_runner(self, variant: Variant, runner: Runner) -> None:
+        """Only of kernels that take no more than a call."""
+        if not self.key or type(runner) is not cpu_runner.CpuRunner:
+            return
+        parameters = runner.layout.parameters
+        if any(p.type.dtype.name not in BY_NAME for p in parameters):  # records
+            return
+        binary = runner.kernel.binary
+        rows = [_row(p) for p in parameters]
+        self._store(repr(variant), {"text": binary.text, "entry": binary.entry, "parameters": rows})
+
+    def _load(self, what: str) -> Any:
+        entry = cache.load(cache.key_of(self.key, what), _SUFFIX) if self.key else None
+        return None if entry is None else ast.literal_eval(entry.data.decode())
+
+    def _store(self, what: str, content: object) -> None:
+        if self.key:
+            cache.store(cache.key_of(self.key, what), _SUFFIX, repr(content).encode())
+
+
+def _row(p: Parameter) -> tuple[object, ...]:
+    weak = isinstance(p.type, Scalar) and p.type.weak
+    return p.name, p.type.dtype.name, weak, p.argument, p.part.value, p.axis
+
+
+def _parameter(name: str, dtype: str, weak: bool, argument: int, part: str, axis: int) -> Parameter:
+    kind = Array(BY_NAME[dtype], 1) if part == Part.DATA.value else Scalar(BY_NAME[dtype], weak)
+    return Parameter(name, kind, argument, Part(part), axis)
+
+
+@functools.cache
+def _package() -> str:
+    """Which pycu2c this is: another one, or an edited one, may generate something else. Empty if
+    it was edited since it was imported."""
+    stamps: list[str] = []
+    for path, status in _files(os.path.dirname(os.path.abspath(__file__))):
+        if max(status.st_mtime, status.st_ctime) > STARTED:
+            return ""
+        stamps.append(f"{path} {status.st_mtime_ns} {status.st_size}")
+    return "\n".join(stamps)
+
+
+def _files(folder: str) -> Iterator[tuple[str, os.stat_result]]:
+    with os.scandir(folder) as entries:
+        for entry in sorted(entries, key=lambda e: e.name):
+            if entry.is_dir() and entry.name != "__pycache__":
+                yield from _files(entry.path)
+            elif entry.is_file():
+                yield entry.path, entry.stat()

@@ -1,0 +1,201 @@
+"""Everything outside of a function that its compiled code may depend on, as one text.
+
+Names are taken from the syntax tree, more than are read rather than fewer. What is not known to be
+told in full is refused: ``NotTold``.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import sys
+from collections.abc import Iterator
+from types import BuiltinFunctionType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from pycu2c.intrinsics.namespace import Namespace
+from pycu2c.intrinsics.registry import bound_to
+from pycu2c.source import NoSource, Source, Unbound, bound_name, source_of
+from pycu2c.types import Array, Constant, ParameterType, Scalar, Signature, Tuple
+
+_MOST_BYTES = 1 << 16  # of an array that is told by its numbers
+# packages that change with their versions only
+_LIBRARIES = ("builtins", "math", "cmath", "operator", "numpy", "pycu2c", "numba", "ml_dtypes")
+
+
+class NotTold(Exception):
+    """Something that compiled code may depend on, and no text says what it is."""
+
+
+def surroundings(source: Source, signature: Signature) -> str:
+    """What code for a kernel and a signature is made from, beside pycu2c itself."""
+    teller = _Teller()
+    teller.function(source)
+    for kind in signature.parameters:
+        teller.type(kind)
+    return "\n".join(teller.told)
+
+
+class _Teller:
+    """Collects what it is shown; each function and module is told once."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+        self._seen: set[object] = set()
+
+    def function(self, source: Source, *, is_device: bool = False) -> None:
+        """A function: its text, and all that it names."""
+        if source.python in self._seen:
+            return
+        self._seen.add(source.python)
+        text = "".join(source.lines)
+        digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+        self.told.append(f"function {source.file} {source.tree.lineno} {source.name} {digest}")
+        self.told.append(str(source.signature))
+        parts: list[ast.AST] = [*source.tree.body]
+        if is_device:
+            parts += [source.tree.args, *([source.tree.returns] if source.tree.returns else [])]
+            python = source.python
+            defaults = (*(python.__defaults__ or ()), *(python.__kwdefaults__ or {}).values())
+            for value in defaults:
+                self.value(value, frozenset())
+        self._names(source, parts)
+
+    def _names(self, source: Source, parts: list[ast.AST]) -> None:
+        nodes = [node for part in parts for node in ast.walk(part)]
+        if any(_is_hidden(node) for node in nodes):
+            raise NotTold
+        attributes = frozenset(n.attr for n in nodes if isinstance(n, ast.Attribute))
+        read = {n.id for n in nodes if isinstance(n, ast.Name)} - set(_locals(source.tree))
+        for name in sorted(read):
+            found = bound_name(source.python, name)
+            self.told.append(f"name {name}")
+            if not isinstance(found, Unbound):
+                self.value(found, attributes)
+
+    def value(self, found: Any, attributes: frozenset[str]) -> None:
+        """A Python object; of a module, what has one of the names of ``attributes``."""
+        if type(found) in _PLAIN:
+            self.told.append(f"{type(found).__name__} {found!r}")
+        elif isinstance(found, np.generic) and not found.dtype.names:
+            self.told.append(f"number {found.dtype.str} {found.tobytes().hex()}")
+        elif type(found) is np.ndarray:
+            self._array(found)
+        elif isinstance(found, tuple):
+            self.told.append(f"tuple {len(found)} {getattr(found, '_fields', ())}")
+            for item in found:
+                self.value(item, attributes)
+        elif isinstance(found, ModuleType):
+            self._module(found, attributes)
+        else:
+            self._other(found)
+
+    def _array(self, found: np.ndarray[Any, Any]) -> None:
+        if found.dtype.hasobject or found.dtype.names or found.nbytes > _MOST_BYTES:
+            raise NotTold
+        digest = hashlib.sha256(found.tobytes()).hexdigest()
+        self.told.append(f"array {found.dtype.str} {found.shape} {digest}")
+
+    def _module(self, module: ModuleType, attributes: frozenset[str]) -> None:
+        name = module.__name__
+        self.told.append(f"module {name}")
+        if _is_of_library(name):
+            home = sys.modules.get(name.partition(".")[0])
+            self.told.append(str(getattr(home, "__version__", "")))
+            return
+        if "__getattr__" in vars(module):
+            raise NotTold
+        if (name, attributes) in self._seen:
+            return
+        self._seen.add((name, attributes))
+        for attribute in sorted(attributes & vars(module).keys()):
+            self.told.append(f"attribute {attribute}")
+            self.value(vars(module)[attribute], attributes)
+
+    def _other(self, found: Any) -> None:
+        row, device = bound_to(found), getattr(found, "__pycu2c_device__", None)
+        if row is not None:
+            self.told.append(f"row {row.name}")
+        elif isinstance(device, Source):
+            self.function(device, is_device=True)
+        elif isinstance(found, (Scalar, Array)):
+            self.type(found)
+        elif isinstance(found, Namespace):
+            self.told.append(f"namespace {found!r}")
+        elif isinstance(found, np.dtype) and found.names is None:
+            self.told.append(f"dtype {found.str}")
+        elif _is_library_object(found):
+            self.told.append(f"{found.__module__} {found.__qualname__}")
+        elif isinstance(found, np.ufunc) and vars(np).get(str(found)[8:-2]) is found:
+            self.told.append(f"{found}")
+        elif isinstance(found, FunctionType):
+            self.function(_found(found), is_device=True)
+        else:
+            raise NotTold
+
+    def type(self, kind: ParameterType) -> None:
+        """The type of an argument."""
+        match kind:
+            case Constant(value):
+                self.value(value, frozenset())
+            case Tuple(items, names):
+                self.told.append(f"tuple of {len(items)} {names}")
+                for item in items:
+                    self.type(item)
+            case _ if kind.dtype.has_fields and not kind.dtype.is_vector:
+                raise NotTold  # the name of a record does not tell the places of its fields
+            case _:
+                self.told.append(f"type {kind}")
+
+
+_PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...))
+
+
+def _is_library_object(found: Any) -> bool:
+    """Whether its name tells what it is."""
+    if not isinstance(found, (type, BuiltinFunctionType, FunctionType)):
+        return False
+    bound_to_object = not isinstance(getattr(found, "__self__", None), (ModuleType, type(None)))
+    return not bound_to_object and _is_of_library(found.__module__ or "builtins")
+
+
+def _is_of_library(module: str) -> bool:
+    return module.partition(".")[0] in _LIBRARIES
+
+
+def _found(function: FunctionType) -> Source:
+    try:
+        return source_of(function)
+    except NoSource:
+        raise NotTold from None
+
+
+def _is_hidden(node: ast.AST) -> bool:
+    """Whether names may hide in a node: in an annotation that is text, in ``global x``."""
+    if isinstance(node, (ast.Global, ast.Nonlocal)):
+        return True
+    note = node.annotation if isinstance(node, (ast.AnnAssign, ast.arg)) else None
+    texts = ast.walk(note) if note else ()
+    return any(isinstance(n, ast.Constant) and isinstance(n.value, str) for n in texts)
+
+
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+def _locals(tree: ast.FunctionDef) -> Iterator[str]:
+    """Names that are the function's own, in it and in the functions inside of it."""
+    arguments = tree.args
+    named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    yield from (a.arg for a in (*named, arguments.vararg, arguments.kwarg) if a)
+    waiting: list[ast.AST] = [*tree.body]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        if isinstance(node, ast.FunctionDef):
+            yield node.name
+        if not isinstance(node, (*_SCOPES, *_COMPREHENSIONS)):
+            waiting += ast.iter_child_nodes(node)

@@ -1,0 +1,236 @@
+"""A later process finds what an earlier one has generated; never something out of date."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.kernels_from_text import module_from
+
+from pycu2c import lazy, remembering
+from pycu2c.kernel import Kernel
+from pycu2c.options import DEFAULT, Options
+from pycu2c.remembering import Memory
+from pycu2c.signatures import parse_signature
+from pycu2c.surroundings import NotTold, surroundings
+
+HEAD = "import math\nimport numpy as np\nfrom pycu2c import cuda, device, float32, kernel\n"
+
+TEXT = (
+    HEAD
+    + """
+import settings
+
+N = 2
+PAIR = (1, 2.5)
+TABLE = np.arange(4.0)
+f = math.sqrt
+
+
+@device
+def helper(x, k=3):
+    return x * N + k
+
+
+def closed(c):
+    @kernel
+    def k(out):
+        i = cuda.grid(1)
+        y: float32 = out[i]
+        z = PAIR[1] + TABLE[i] + f(4.0) + settings.FACTOR
+        out[i] = helper(y) + z + c + np.float32(float(1))
+    return k
+
+
+k = closed(5)
+"""
+)
+OUT = parse_signature("float32[:]")
+
+
+@pytest.fixture
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    settings = ModuleType("settings")
+    settings.FACTOR = 7  # type: ignore[attr-defined]
+    settings.OTHER = object()  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "settings", settings)
+    return module_from(TEXT, tmp_path)
+
+
+def told(k: Kernel[...]) -> str:
+    return surroundings(k.source, OUT)
+
+
+def test_the_same_is_told_the_same(module: Any) -> None:
+    assert told(module.k) == told(module.k) == told(module.closed(5))
+
+
+def edited_helper(module: Any) -> None:
+    path = Path(module.__file__)
+    other = path.parent / "other"
+    other.mkdir()
+    changed = module_from(TEXT.replace("x * N + k", "x * N - k"), other)
+    module.helper = changed.helper
+
+
+CHANGES: dict[str, Callable[[Any], object]] = {
+    "a number": lambda m: setattr(m, "N", 3),
+    "its type": lambda m: setattr(m, "N", 2.0),
+    "an item": lambda m: setattr(m, "PAIR", (1, 2.25)),
+    "an element": lambda m: m.TABLE.__setitem__(1, 9),
+    "a dtype": lambda m: setattr(m, "TABLE", m.TABLE.astype(np.float32)),
+    "a function": lambda m: setattr(m, "f", m.math.exp),
+    "of another module": lambda m: setattr(m.settings, "FACTOR", 8),
+    "a default": lambda m: setattr(m.helper.python, "__defaults__", (4,)),
+    "a function's text": edited_helper,
+    "a global that hides a builtin": lambda m: setattr(m, "float", 3),
+    "no more there": lambda m: delattr(m, "PAIR"),
+    "a closure": lambda m: setattr(m, "k", m.closed(6)),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_a_change_is_told(module: Any, change: Callable[[Any], object]) -> None:
+    before = told(module.k)
+    change(module)
+    assert told(module.k) != before
+
+
+def test_locals_are_not_looked_up_elsewhere(module: Any) -> None:
+    before = told(module.k)
+    module.i, module.y, module.out = object(), np.zeros(1 << 20), object()
+    module.settings.UNUSED = object()
+    assert told(module.k) == before
+
+
+UNKNOWN = {
+    "an object": ("A = type('A', (), {'x': 1})()", "A.x"),
+    "a large array": ("A = np.zeros(1 << 14)", "A[i]"),
+    "a record": ("A = np.zeros(2, [('x', 'f4')])", "A[i]['x']"),
+    "a class": ("class A: x = 1", "A.x"),
+    "a module that makes its names": (
+        "import types; A = types.ModuleType('A'); A.__getattr__ = lambda n: 1",
+        "A.x",
+    ),
+    "a bound method": ("A = [].index", "A(1)"),
+}
+
+
+@pytest.mark.parametrize(("define", "use"), UNKNOWN.values(), ids=UNKNOWN)
+def test_what_cannot_be_told_is_refused(tmp_path: Path, define: str, use: str) -> None:
+    text = f"{HEAD}{define}\n@kernel\ndef k(out):\n    i = cuda.grid(1)\n    out[i] = {use}\n"
+    with pytest.raises(NotTold):
+        told(module_from(text, tmp_path).k)
+
+
+@pytest.mark.parametrize(
+    "body", ["y: 'float32' = out[0]", "global N; out[0] = N"], ids=["text", "global"]
+)
+def test_names_that_hide(tmp_path: Path, body: str) -> None:
+    source = module_from(f"{HEAD}@device\ndef k(out):\n    pass\n", tmp_path).k.__pycu2c_device__
+    source.tree.body[:] = ast.parse(body).body
+    with pytest.raises(NotTold):
+        surroundings(source, OUT)
+
+
+def test_signatures_and_options_are_told(module: Any) -> None:
+    def key(signature: str = "float32[:]", options: Options = DEFAULT) -> str:
+        return Memory(module.k.source, parse_signature(signature), options).key
+
+    keys = [key(), key("float64[:]"), key("float32[::1]"), key(options=Options(fmad=False))]
+    assert len(set(keys)) == len(keys)
+    assert "" not in keys
+
+
+def test_an_edited_pycu2c_is_not_remembered(module: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remembering, "STARTED", 0.0)
+    remembering._package.cache_clear()
+    assert Memory(module.k.source, OUT, DEFAULT).key == ""
+    monkeypatch.setattr(remembering, "STARTED", lazy.STARTED)
+    remembering._package.cache_clear()
+
+
+@pytest.fixture(autouse=True)
+def _remembers(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+    monkeypatch.setattr(remembering, "REMEMBERS", True)
+
+
+# ---- through processes ---------------------------------------------------------------------
+
+PROGRAM = (
+    HEAD
+    + """
+import sys
+
+FACTOR = {factor}
+
+
+@device
+def helper(x):
+    return x * FACTOR
+
+
+@kernel(backend="cpu", block=4)
+def k(out, n):
+    i = cuda.grid(1)
+    if i < out.size:
+        {body}
+
+
+out = np.ones(6)
+for _ in range(3):
+    k(out, 2)
+print(out.tolist(), "pycu2c.frontend.build" in sys.modules)
+"""
+)
+
+
+def run(tmp_path: Path, factor: object = 2, body: str = "out[i] = helper(i) + n") -> str:
+    """What the program prints, and whether it has compiled."""
+    file = tmp_path / "program.py"
+    file.write_text(PROGRAM.format(factor=factor, body=body))
+    environment = {**os.environ, "PYCU2C_CACHE_DIR": str(tmp_path / "cache")}
+    done = subprocess.run(
+        [sys.executable, str(file)], env=environment, capture_output=True, text=True, check=False
+    )
+    return done.stdout + done.stderr
+
+
+def test_a_second_process_compiles_nothing(tmp_path: Path) -> None:
+    assert run(tmp_path) == "[2.0, 4.0, 6.0, 8.0, 10.0, 12.0] True\n"
+    assert run(tmp_path) == "[2.0, 4.0, 6.0, 8.0, 10.0, 12.0] False\n"
+    assert run(tmp_path, factor=3) == "[2.0, 5.0, 8.0, 11.0, 14.0, 17.0] True\n"
+    assert run(tmp_path, factor="(lambda: 3)()").endswith("True\n")
+    assert run(tmp_path).endswith("False\n")
+
+
+def test_damage_is_noticed(tmp_path: Path) -> None:
+    first = run(tmp_path)
+    for file in (tmp_path / "cache").rglob("*.txt"):
+        file.write_bytes(file.read_bytes()[:-3] + b"xyz")
+    assert run(tmp_path) == first
+    for file in (tmp_path / "cache").rglob("*.so"):
+        file.unlink()
+    assert run(tmp_path) == first.replace("True", "False")  # the C is there
+
+
+def test_what_a_launch_must_do_more_than_call_is_compiled_each_time(tmp_path: Path) -> None:
+    for _ in range(2):
+        assert "True" in run(tmp_path, body="print(i)")
+    for _ in range(2):
+        said = run(
+            tmp_path,
+            body="""if n > 5:
+            x = 1
+        out[i] = x""",
+        )
+        assert "True" in said
+        assert "maybe-undefined" in said  # a warning, each time
