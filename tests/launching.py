@@ -29,7 +29,7 @@ def copied(argument: Any) -> Any:
     return np.ndarray(argument.shape, argument.dtype, flat.data, offset, argument.strides)
 
 
-def run(kernel: Kernel, configuration: tuple[Any, Any], arguments: Any, target: str) -> list[Any]:
+def run(kernel: Kernel, configuration: tuple[Any, ...], arguments: Any, target: str) -> list[Any]:
     """The arguments after a launch on ``target``; those given are left alone."""
     fresh = Kernel(
         kernel.python, backend=target, signature=kernel.signature, options=kernel.options

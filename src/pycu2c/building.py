@@ -15,7 +15,7 @@ from pycu2c.emit.statements import Comments
 from pycu2c.explain.notes import Note
 from pycu2c.explaining import explained
 from pycu2c.frontend.build import Built
-from pycu2c.ir.effects import written_arguments
+from pycu2c.ir.effects import takes_dynamic_shared, written_arguments
 from pycu2c.ir.nodes import Apply, Module
 from pycu2c.ir.printer import print_module
 from pycu2c.ir.walk import all_expressions
@@ -78,7 +78,8 @@ class Builder:
         module = self.built(signature).module
         lengths = data_extent(module.kernel) or ()
         axes = tuple((n.argument, NUMBER if n.axis is None else n.axis) for n in lengths)
-        return Known(written_arguments(module), axes, _uses_threads(module))
+        takes_shared = takes_dynamic_shared(module)
+        return Known(written_arguments(module), axes, _uses_threads(module), takes_shared)
 
     def runner(self, signature: Signature, names: tuple[str, ...], variant: Variant) -> Runner:
         """The kernel, compiled and loaded. ``names`` are what errors call the arguments."""

@@ -195,6 +195,11 @@ class Launcher:
             if isinstance(argument, ArrayArgument) and argument.readonly:
                 name = leaf_names(self._names, signature)[position]
                 raise LaunchError(f"{name} is written, and it is read-only: pass a copy")
+        if typed.known.takes_shared and not launch.shared_bytes:
+            raise LaunchError(
+                f"{self.name} uses dynamic shared memory, and the launch gives it none: call "
+                f"{self.name}[grid, block, stream, bytes](…), or write @kernel(shared_memory=…)"
+            )
         self.latest = signature
         variant = self._variant(launch, leaves, typed)
         runner = typed.runners.get(variant)

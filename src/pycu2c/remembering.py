@@ -59,7 +59,7 @@ class Memory:
         found = self._load("known")
         if found is None:
             return None
-        return Known(frozenset(found["written"]), found["lengths"], found["uses_threads"])
+        return Known(**{**found, "written": frozenset(found["written"])})
 
     def keep_known(self, known: Known) -> None:
         self._store("known", {**known._asdict(), "written": sorted(known.written)})

@@ -100,6 +100,8 @@ class Array:
             return f"{self.space.value} {self.dtype}[{', '.join(map(str, self.shape))}]"
         if not self.ndim:
             return str(self.dtype)
+        if self.space is Space.SHARED:
+            return f"shared {self.dtype}[]"
         last = "::1" if self.layout == "C" else ":"
         return f"{self.dtype}[{', '.join([':'] * (self.ndim - 1) + [last])}]"
 

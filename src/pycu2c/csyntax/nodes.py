@@ -27,10 +27,10 @@ class Pointer:
 
 @dataclass(frozen=True, slots=True)
 class ArrayOf:
-    """``float name[16][17]``."""
+    """``float name[16][17]``; an extent that is no number makes it an array of variable length."""
 
     of: CType
-    extents: tuple[int, ...]
+    extents: tuple[int | Expr, ...]
 
 
 CType: TypeAlias = Named | Pointer | ArrayOf

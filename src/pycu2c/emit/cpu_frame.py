@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from pycu2c.csyntax import nodes as c
 from pycu2c.ir.calls import summarized
-from pycu2c.ir.effects import mentioned
+from pycu2c.ir.effects import mentioned, takes_dynamic_shared
 from pycu2c.ir.nodes import Apply, Call, Function, Module, Parameter, ThreadLoop
 from pycu2c.ir.walk import all_expressions, statements
 
@@ -71,13 +71,14 @@ def parameters_read(function: Function, names: Mapping[str, str], type_of: TypeO
 
 def cpu_kernel(
     name: str,
-    function: Function,
+    module: Module,
     names: Mapping[str, str],
     type_of: TypeOf,
     body: tuple[c.Stmt, ...],
     places: tuple[str, ...],
 ) -> c.Function:
     """The kernel as the pool calls it: for blocks ``first_block`` up to ``last_block``."""
+    function = module.kernel
     struct = c.Pointer(c.Named(f"struct {name}_args", const=True), const=True)
     out: list[c.Stmt] = [c.Declare(struct, "args", c.Name("arguments"))]
     read = mentioned(function.body)
@@ -86,6 +87,9 @@ def cpu_kernel(
         out += extent_read("gridDim")
     if "blockDim" in places:
         out += extent_read("blockDim")
+    dynamic = takes_dynamic_shared(module)
+    if dynamic:
+        out.append(_dynamic_shared())
     inside: list[c.Stmt] = [c.Declare(_DIM3, "threadIdx")] if "threadIdx" in places else []
     inside = [*(_block_index() if "blockIdx" in places else ()), *inside, *body]
     block = c.Name("block")
@@ -102,9 +106,16 @@ def cpu_kernel(
         c.Parameter(_INT, "first_block"),
         c.Parameter(_INT, "last_block"),
     )
-    if not read and not places:
+    if not read and not places and not dynamic:
         out[0] = c.Evaluate(c.Cast(c.Named("void"), c.Name("arguments")))
     return c.Function(name, c.Named("void"), parameters, tuple(out))
+
+
+def _dynamic_shared() -> c.Stmt:
+    """One after the other, the blocks of this OS thread take the same bytes."""
+    size = c.Member(c.Name("args"), "shared_bytes", arrow=True)
+    bytes_of = c.ArrayOf(c.Named("unsigned char"), (size,))
+    return c.Declare(bytes_of, "dynamic_shared", None, ("__attribute__((aligned(64)))",))
 
 
 def extent_read(place: str) -> list[c.Stmt]:

@@ -23,6 +23,7 @@ class Dialect:
     kernel: tuple[str, ...]  # qualifiers
     device: tuple[str, ...]
     shared: tuple[str, ...]
+    dynamic: str  # the declaration of the shared memory that a launch gives, outside of functions
     constant: tuple[str, ...]  # of an array at the top of the file
     prologue: tuple[str, ...]  # headers
     printing: tuple[str, ...]  # headers of a file that prints
@@ -40,6 +41,7 @@ CUDA = Dialect(
     kernel=('extern "C"', "__global__"),
     device=("__device__",),
     shared=("__shared__",),
+    dynamic="extern __shared__ __align__(16) unsigned char dynamic_shared[];",
     constant=("__constant__", "const"),
     prologue=(),
     printing=(),
@@ -61,6 +63,7 @@ C = Dialect(
     kernel=(),
     device=("static", "inline"),
     shared=(),
+    dynamic="",
     constant=("static", "const"),
     prologue=("math.h", "stdbool.h", "stdint.h", "stdlib.h"),
     printing=("math.h", "stdbool.h", "stdint.h", "stdlib.h", "string.h"),

@@ -18,7 +18,7 @@ from pycu2c.emit.records import Records
 from pycu2c.emit.resumable import INTERFACE, StepSpeller, homes, spelled
 from pycu2c.emit.statements import Comments, StatementSpeller, numbered
 from pycu2c.ir.calls import called
-from pycu2c.ir.effects import mentioned, writes
+from pycu2c.ir.effects import mentioned, takes_dynamic_shared, writes
 from pycu2c.ir.nodes import Function, Module, Parameter, Part, ThreadSteps, Wait
 from pycu2c.ir.printed import Text
 from pycu2c.ir.waiting import steps_of
@@ -54,6 +54,8 @@ def emit(module: Module, dialect: Dialect, comments: Comments = "none") -> Emitt
         items += [c.Blank(), *cpu_types(module, functions[module.kernel.name], emitter.ctype)]
     if steps is not None:
         items += [c.Blank(), c.Verbatim(INTERFACE)]
+    if dialect.dynamic and takes_dynamic_shared(module):
+        items += [c.Blank(), c.Verbatim(dialect.dynamic)]
     for text in emitter.helper_texts():
         items += [c.Blank(), c.Verbatim(text)]
     items += emitter.prints.definitions()
@@ -155,7 +157,7 @@ class _ModuleEmitter:
             if statements.block_label:
                 body = (*body, c.LabelHere(statements.block_label))
             places = self.coordinates[function.name]
-            return [cpu_kernel(name, function, speller.names.known, self.ctype, body, places)]
+            return [cpu_kernel(name, self.module, speller.names.known, self.ctype, body, places)]
         parameters = tuple(
             c.Parameter(self.ctype(p), speller.names[p.name]) for p in function.parameters
         )

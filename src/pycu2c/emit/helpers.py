@@ -204,6 +204,17 @@ MAXIMUM = _extreme(
 )
 
 
+SHARED_BYTES = Helper(
+    signed="""
+// The bytes of dynamic shared memory that the launch gives each block.
+$q $T shared_bytes_$t() {
+    unsigned int size;
+    asm("mov.u32 %0, %%dynamic_smem_size;" : "=r"(size));
+    return ($T)size;
+}
+"""
+)
+
 CALLS = {"abs": ("neg",), "floordiv": ("neg",)}  # helpers that call others
 
 SAME_BITS = Helper(
@@ -227,6 +238,7 @@ HELPERS: dict[str, Helper] = {
     "minimum": MINIMUM,
     "maximum": MAXIMUM,
     "same_bits": SAME_BITS,
+    "shared_bytes": SHARED_BYTES,
     **MATH_HELPERS,
     **WARP_HELPERS,
     **BIT_HELPERS,

@@ -13,9 +13,9 @@ from string import Template
 from pycu2c.csyntax import nodes as c
 from pycu2c.emit.cpu_frame import TypeOf, extent_read, parameters_read
 from pycu2c.emit.expressions import Speller
-from pycu2c.emit.statements import StatementSpeller, numbered
+from pycu2c.emit.statements import DYNAMIC, StatementSpeller, dynamic_array, numbered
 from pycu2c.ir.construct import scalar_type
-from pycu2c.ir.effects import mentioned
+from pycu2c.ir.effects import is_dynamic, mentioned
 from pycu2c.ir.nodes import (
     Allocate,
     Body,
@@ -125,7 +125,16 @@ def homes(function: Function, steps: ThreadSteps, names: Mapping[str, str]) -> d
 
 
 def _shared(function: Function) -> list[Var]:
-    return [s.var for s in function.body if isinstance(s, Allocate)]
+    return [s.var for s in _allocated(function) if not is_dynamic(s.var)]
+
+
+def _dynamic(function: Function) -> list[Allocate]:
+    """The arrays that begin where the memory does that the launch gives the block."""
+    return [s for s in _allocated(function) if is_dynamic(s.var)]
+
+
+def _allocated(function: Function) -> list[Allocate]:
+    return [s for s in function.body if isinstance(s, Allocate)]
 
 
 @dataclass(slots=True)
@@ -206,6 +215,9 @@ def _structs(
     speller = statements.speller
     dim3, number = c.Named("struct dim3"), c.Named("int32_t")
     shared = [_field(var, speller) for var in _shared(function)]
+    if _dynamic(function):  # aligned as vectors are
+        element = c.Named("__attribute__((aligned(64))) unsigned char")
+        shared.append(c.Parameter(c.ArrayOf(element, ()), DYNAMIC))
     yield c.Comment("What the threads of a block share.")
     yield c.Struct(f"{name}_block", (c.Parameter(dim3, "blockIdx"), *shared))
     yield c.Blank()
@@ -246,6 +258,8 @@ def _step(
     """The kernel's code in a switch, from the place where the thread stopped."""
     places, speller, type_of = surroundings
     out = parameters_read(function, speller.names.known, type_of)
+    given = c.Member(_BLOCK, DYNAMIC, arrow=True)
+    out += [dynamic_array(s.var, speller, given) for s in _dynamic(function)]
     for place in ("gridDim", "blockDim"):
         out += extent_read(place) if place in places else []
     for place, home in (("blockIdx", _BLOCK), ("threadIdx", _SELF)):
@@ -257,7 +271,7 @@ def _step(
         {"gridDim", "blockDim"} & set(places)
     ):
         out.append(c.Evaluate(c.Cast(c.Named("void"), c.Name("args"))))
-    if "blockIdx" not in places and not _shared(function):
+    if "blockIdx" not in places and not _allocated(function):
         out.append(c.Evaluate(c.Cast(c.Named("void"), _BLOCK)))
     out.append(c.Switch(_member("pc"), (c.Case(0), *body)))
     out.append(c.Return(c.Name("ENDED")))

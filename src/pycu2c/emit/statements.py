@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import linecache
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, assert_never
 
 from pycu2c.csyntax import nodes as c
@@ -49,7 +49,9 @@ Comments: TypeAlias = Literal["none", "comments", "source", "places"]
 
 PLACE = "@ "
 
-# what all threads of a block keep over a barrier: worker threads have stacks of 8 MiB
+DYNAMIC = "dynamic_shared"  # the bytes that a launch gives each block
+
+# of a CPU kernel's arrays, shared, local and over barriers: the stacks of threads are small
 _MOST_ON_STACK = 256 * 1024
 _COMPOUND = (ADD, SUB, MUL, DIV, QUOTIENT, REMAINDER, AND, OR, XOR, C_SHL, C_SHR)
 
@@ -66,6 +68,7 @@ class StatementSpeller:
     _loops: int = 0  # inside the innermost ThreadLoop
     _labels: int = 0
     _label: str = ""
+    _on_stack: int = 0  # bytes of a CPU kernel's arrays
     block_label: str = ""  # set if a jump to the end of a block was needed
 
     def block(self, body: Body) -> tuple[c.Stmt, ...]:
@@ -134,12 +137,21 @@ class StatementSpeller:
     def _allocate(self, s: Allocate) -> c.Stmt:
         kind = s.var.type
         assert isinstance(kind, Array)
-        assert kind.shape is not None
+        if kind.shape is None:
+            return dynamic_array(s.var, self.speller, c.Name(DYNAMIC))
         qualifiers = self.speller.dialect.shared if kind.space is Space.SHARED else ()
-        if kind.space is Space.BLOCK and math.prod(kind.shape) * kind.dtype.size > _MOST_ON_STACK:
+        if self.leaves_block and not self._fits_on_stack(kind):
             qualifiers = ("static", "_Thread_local")
         of = c.ArrayOf(self.speller.type(kind.element), kind.shape)
         return c.Declare(of, self.speller.names[s.var.name], None, qualifiers)
+
+    def _fits_on_stack(self, kind: Array) -> bool:
+        """Whether there is room for one more of a CPU kernel's arrays."""
+        assert kind.shape is not None
+        size = math.prod(kind.shape) * kind.dtype.size
+        fits = self._on_stack + size <= _MOST_ON_STACK
+        self._on_stack += size * fits
+        return fits
 
     def _declare(self, s: Declare) -> c.Stmt:
         kind = s.var.type
@@ -251,6 +263,13 @@ class StatementSpeller:
             return c.Continue()
         self._label = f"next_thread_{self._labels}"
         return c.Goto(self._label)
+
+
+def dynamic_array(var: Var, speller: Speller, given: c.Expr) -> c.Stmt:
+    """All arrays of dynamic shared memory begin where it does."""
+    assert isinstance(var.type, Array)
+    pointer = c.Pointer(speller.type(var.type.element))
+    return c.Declare(replace(pointer, const=True), speller.names[var.name], c.Cast(pointer, given))
 
 
 def _wrapped_sum(value: Expr) -> Binary | None:

@@ -16,6 +16,7 @@ from pycu2c.frontend.frame import Frame, Types, Unknown
 from pycu2c.frontend.liveranges import live_ranges
 from pycu2c.frontend.noted_types import NotedTypes, noted
 from pycu2c.frontend.results import joined_result, result_of, returning
+from pycu2c.frontend.room import check_room
 from pycu2c.frontend.statements import block
 from pycu2c.frontend.structured import named, result_type, told
 from pycu2c.frontend.subset import check
@@ -66,6 +67,7 @@ def build(source: Source, signature: Signature) -> Built:
         devices = called_by(kernel, tuple(builder.devices.values()))
         module = Module(kernel, devices, _read_constants((kernel, *devices), builder.constants))
         _check_together(module)
+        check_room(module)
         used = {None, *(device.name for device in devices)}  # the kernel has no name there
         types = {key: n for key, n in builder.noted.items() if builder.names.get(key) in used}
         return Built(module, types, tuple(builder.warnings))

@@ -6,14 +6,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-import numpy as np
-
 from pycu2c.diagnostics import Label, fail
 from pycu2c.frontend import ufuncs
 from pycu2c.frontend.cures import amount, instead_of_dtype
 from pycu2c.frontend.frame import Frame, Items, Static, Value, number, shown
 from pycu2c.frontend.given_arguments import arguments, constant_integer, known_integer, values
 from pycu2c.frontend.intrinsic_calls import intrinsic_call
+from pycu2c.frontend.room import ROOM, bytes_of, too_large
 from pycu2c.frontend.sequence import kept
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.dtype_names import scalar_named
@@ -40,17 +39,10 @@ def _coordinates(frame: Frame, row: Intrinsic, node: ast.Call) -> Value:
     return axes[0] if ndim == 1 else Items(tuple(axes), span)
 
 
-# who has an array of a space, with how many bytes at most, and what to do about one with more
-_ROOM = {
-    Space.SHARED: ("block", 227 * 1024, "keep one tile at a time in shared memory"),
-    Space.LOCAL: ("thread", 512 * 1024, "pass an array with a row for each thread"),
-}
-
-
 def _allocation(space: Space) -> Callable[[Frame, Intrinsic, ast.Call], Value]:
     def build(frame: Frame, row: Intrinsic, node: ast.Call) -> Value:
         shape_node, dtype_node = arguments(frame, node, ("shape", "dtype"), row.name)
-        shape = _shape(frame, shape_node)
+        shape = _shape(frame, shape_node, 0 if space is Space.SHARED else 1)
         named = frame.value(dtype_node)
         scalar = scalar_named(named.value) if isinstance(named, Static) else None
         if scalar is None or scalar.weak:
@@ -59,15 +51,12 @@ def _allocation(space: Space) -> Callable[[Frame, Intrinsic, ast.Call], Value]:
                 Label(frame.span(dtype_node), f"{shown(named)} names no dtype"),
                 help=instead_of_dtype(getattr(named, "value", None)),
             )
-        kind = Array(scalar.dtype, len(shape), "C", space, shape)
-        size = scalar.dtype.size * int(np.prod(shape, dtype=object))
-        owner, most, cure = _ROOM[space]
-        if size > most:
-            fail(
-                "shape",
-                Label(frame.span(shape_node), f"{size} bytes; a {owner} has {most}"),
-                help=cure,
-            )
+        if shape == DYNAMIC and space is Space.SHARED:
+            kind = Array(scalar.dtype, 1, "C", space)
+        else:
+            kind = Array(scalar.dtype, len(shape), "C", space, shape)
+        if bytes_of(kind) > ROOM[space].most:
+            too_large(kind, bytes_of(kind), frame.span(shape_node))
         var = Var(frame.name_for(node, space.value), kind, frame.span(node))
         frame.emit(Allocate(var, frame.span(node)))
         return var
@@ -75,13 +64,16 @@ def _allocation(space: Space) -> Callable[[Frame, Intrinsic, ast.Call], Value]:
     return build
 
 
-def _shape(frame: Frame, node: ast.expr) -> tuple[int, ...]:
+DYNAMIC = (0,)  # the shape of an array that takes all bytes that the launch gives
+
+
+def _shape(frame: Frame, node: ast.expr, least: int) -> tuple[int, ...]:
     value = frame.value(node)
     items = value.items if isinstance(value, Items) else (value,)
     shape = []
     for item in items:
         known = known_integer(frame, item)
-        if known is None or known < 1:
+        if known is None or known < (least if len(items) == 1 else 1):
             here = item.span if isinstance(item, (Const, Static, Items)) else frame.span(node)
             fail(
                 "shape",

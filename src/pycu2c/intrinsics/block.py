@@ -15,6 +15,7 @@ from pycu2c.intrinsics.registry import intrinsic
 from pycu2c.intrinsics.warp import EXCHANGED
 
 MOST_THREADS = 1024  # of a block, on every device
+MOST_SHARED = 227 * 1024  # bytes, on the devices that have most
 
 
 def _same_bits(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
@@ -39,3 +40,19 @@ def same_bits(a: T, b: T) -> bool:
 def block_thread() -> int:
     """The number of the running thread in its block, x fastest."""
     return MACHINE.current().number
+
+
+def _size(_: Mapping[str, c.Expr], wanted: DType) -> c.Expr:
+    return c.Call(f"shared_bytes_{wanted.short}", ())
+
+
+@intrinsic(
+    "block.shared_bytes",
+    cuda=_size,
+    cuda_helpers=("shared_bytes",),
+    c=lambda _a, _t: c.Member(c.Name("args"), "shared_bytes", arrow=True),
+    bounds=(0, MOST_SHARED),
+)
+def shared_bytes() -> int:
+    """The bytes of dynamic shared memory that the launch gives each block."""
+    raise AssertionError("the reference interpreter has the array itself")

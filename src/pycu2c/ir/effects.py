@@ -85,6 +85,18 @@ def reads_memory(e: Expr) -> bool:
     return any(isinstance(x, (Load, Call)) for x in expressions(e))
 
 
+def takes_dynamic_shared(module: Module) -> bool:
+    """Whether a block uses the shared memory that the launch gives."""
+    functions = (*module.devices, module.kernel)
+    made = (s.var for f in functions for s in statements(f.body) if isinstance(s, Allocate))
+    return any(map(is_dynamic, made))
+
+
+def is_dynamic(array: Var) -> bool:
+    """Whether an array that a kernel makes is as long as the launch says."""
+    return isinstance(array.type, Array) and array.type.shape is None
+
+
 def is_block_level(function: Function) -> bool:
     """Whether threads meet in a device function, wait for others by a loop, or have shared memory
     of it: on the CPU such a function cannot be run thread by thread."""

@@ -42,7 +42,7 @@ from pycu2c.ir.nodes import (
 from pycu2c.ir.printed import fills, numbers
 from pycu2c.ir.printer import print_module
 from pycu2c.ir.walk import all_expressions, bodies, children, operands, statements
-from pycu2c.types import VOID, Array, Scalar, Type
+from pycu2c.types import VOID, Array, Scalar, Space, Type
 
 Node: TypeAlias = Expr | Stmt | Function | Parameter
 
@@ -181,7 +181,7 @@ class _Checker:
     def _statement(self, s: Stmt, place: _Place) -> Iterator[str]:
         match s:
             case Allocate():
-                if not isinstance(s.var.type, Array) or s.var.type.shape is None:
+                if not _has_room(s.var.type):
                     yield f"{s.var.name} is allocated, and no array of a known shape"
                 yield from _declaration(s.var, place)
             case Declare():
@@ -297,6 +297,11 @@ def _assigned(var: Var, value: Expr) -> Iterator[str]:
         yield f"{var.name} is assigned, and no number"
     elif value.type != var.type:
         yield f"{var.name} is {var.type}, its value {value.type}"
+
+
+def _has_room(kind: Type) -> bool:
+    """Whether an array can be made; one of dynamic shared memory takes what there is."""
+    return isinstance(kind, Array) and (kind.shape is not None or kind.space is Space.SHARED)
 
 
 def _declaration(var: Var, place: _Place) -> Iterator[str]:

@@ -11,9 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from pycu2c import dtypes
+from pycu2c.intrinsics.block import shared_bytes
 from pycu2c.ir.calls import recursive
 from pycu2c.ir.construct import binary, cast, const, scalar_type
 from pycu2c.ir.nodes import (
+    Apply,
     Binary,
     Body,
     Call,
@@ -41,7 +43,7 @@ from pycu2c.ir.walk import (
     with_children,
     with_operands,
 )
-from pycu2c.operators import ADD, MUL, SUB
+from pycu2c.operators import ADD, MUL, QUOTIENT, SUB
 from pycu2c.passes.ranges import Facts
 from pycu2c.types import SMALL, WEAK_INT, Array, Scalar
 
@@ -121,6 +123,10 @@ class _Flattener:
             after = array.type.shape[axis + 1 :] if part is Part.STRIDE else ()
             fixed = math.prod(after) if part is Part.STRIDE else array.type.shape[axis]
             return const(fixed, at.span, kind)
+        if array.name not in self.arrays:  # what the launch gives a block
+            assert part is Part.SHAPE
+            size = const(array.type.dtype.size, at.span, kind)
+            return binary(QUOTIENT, Apply(shared_bytes, (), kind, at.span), size, at.span)
         key = (array.name, part, axis)
         carried = self.used.setdefault(key, kind)
         return cast(Var(f"{array.name}.{part.value}.{axis}", carried, at.span), kind)

@@ -78,7 +78,7 @@ class CudaKernel:
         if total > driver.shared_limit():
             raise LaunchError(
                 f"a block of {self.name} needs {total} bytes of shared memory; "
-                f"the device has {driver.shared_limit()}"
+                f"the device has {driver.shared_limit()}: use smaller tiles"
             )
         driver.allow_dynamic_shared(self.loaded, shared_bytes, f"launch {self.name}")
         self._dynamic_shared = shared_bytes

@@ -18,11 +18,13 @@ ON_CPU = ("cpu", "cpu-resumable")  # backends
 
 class Known(NamedTuple):
     """Of a kernel for one signature: which arrays it may write, by their place among the leaves;
-    what its grid follows from, if the kernel makes that plain; whether it asks for threads."""
+    what its grid follows from, if the kernel makes that plain; whether it asks for threads;
+    whether a launch must give it shared memory."""
 
     written: frozenset[int]
     lengths: tuple[Axis, ...]
     uses_threads: bool
+    takes_shared: bool
 
 
 class Variant(NamedTuple):

@@ -33,6 +33,7 @@ static Parallel parallel;
 /* What every launch's arguments begin with. */
 struct head {
     int32_t gridDim[3], blockDim[3];
+    int64_t shared_bytes; /* dynamic shared memory of a block, behind what all its blocks have */
 };
 
 /* What a stuck launch tells: some blocks that cannot end, and where their threads wait. */
@@ -69,6 +70,7 @@ typedef struct {
     const struct resumable_kernel *kernel;
     const void *arguments;
     int64_t threads, warps; /* of a block */
+    int64_t shared_size;
     Block **parked;         /* the blocks of a launch that parks, NULL before they have begun */
     int64_t *unfinished;    /* their numbers */
     atomic_bool stuck, changed;
@@ -84,7 +86,7 @@ static size_t block_size(const Launch *l) {
     const size_t ready = rounded(l->warps * sizeof(uint32_t));
     const size_t waits = rounded(l->warps * WARP * sizeof(uint64_t));
     const size_t threads = rounded(l->threads * l->kernel->thread_size);
-    return rounded(sizeof(Block)) + ready + waits + rounded(l->kernel->shared_size) + threads;
+    return rounded(sizeof(Block)) + ready + waits + rounded(l->shared_size) + threads;
 }
 
 static uint32_t lanes_of(const Launch *l, int64_t warp) {
@@ -103,7 +105,7 @@ static Block *begun(const Launch *l, int64_t number, void *memory) {
     b->waits = (uint64_t *)next;
     next += rounded(l->warps * WARP * sizeof *b->waits);
     b->shared = next;
-    b->threads = next + rounded(l->kernel->shared_size);
+    b->threads = next + rounded(l->shared_size);
     for (int64_t w = 0; w < l->warps; w++) b->ready[w] = lanes_of(l, w);
     memset(b->waits, 0, l->warps * WARP * sizeof *b->waits);
     l->kernel->begin(l->arguments, number, b->shared, b->threads);
@@ -258,7 +260,7 @@ static void run_to_end(const void *launch, int64_t first, int64_t last) {
 /* What there is of a block, in one word. */
 static uint64_t likeness(const Launch *l, const Block *b) {
     uint64_t hash = waits_of(l, b);
-    hash = mixed(hash, b->shared, rounded(l->kernel->shared_size));
+    hash = mixed(hash, b->shared, rounded(l->shared_size));
     return mixed(hash, b->threads, rounded(l->threads * l->kernel->thread_size));
 }
 
@@ -365,6 +367,7 @@ int pycu2c_run_steps(const struct resumable_kernel *kernel, const void *argument
     Launch l = {.kernel = kernel, .arguments = arguments};
     l.threads = (int64_t)head->blockDim[0] * head->blockDim[1] * head->blockDim[2];
     l.warps = (l.threads + WARP - 1) / WARP;
+    l.shared_size = kernel->shared_size + head->shared_bytes;
     report.count = 0;
     l.report = &report;
     const int ended = kernel->parks ? run_parked(&l, blocks) : parallel(run_to_end, &l, blocks);

@@ -30,6 +30,7 @@ FLAGS: tuple[str, ...] = (
     "-fno-math-errno",
     "-fno-trapping-math",
     "-fwrapv",
+    "-fno-strict-aliasing",  # arguments, and arrays in shared memory, may be views of one memory
     "-fPIC",
     "-fopenmp-simd",
 )
