@@ -20,6 +20,7 @@ from pycu2c.ir.nodes import Apply, Module
 from pycu2c.ir.printer import print_module
 from pycu2c.ir.walk import all_expressions
 from pycu2c.options import Options
+from pycu2c.passes.accumulators import accumulating
 from pycu2c.passes.grid_index import data_extent
 from pycu2c.runtime.configuration import Extent
 from pycu2c.runtime.runner import NUMBER, Known, Runner, Variant
@@ -79,13 +80,19 @@ class Builder:
         lengths = data_extent(module.kernel) or ()
         axes = tuple((n.argument, NUMBER if n.axis is None else n.axis) for n in lengths)
         takes_shared = takes_dynamic_shared(module)
-        return Known(written_arguments(module), axes, _uses_threads(module), takes_shared)
+        written, own = written_arguments(module), accumulating(module)
+        return Known(written, axes, _uses_threads(module), takes_shared, own)
 
     def runner(self, signature: Signature, names: tuple[str, ...], variant: Variant) -> Runner:
         """The kernel, compiled and loaded. ``names`` are what errors call the arguments."""
         built = self.built(signature)
         wanted = Specialized(self._source, built, signature, names, self._options)
-        facts = facts_for(self._options, ordinary=variant.ordinary, block=variant.block)
+        facts = facts_for(
+            self._options,
+            ordinary=variant.ordinary,
+            block=variant.block,
+            accumulators=frozenset(variant.accumulators),
+        )
         return runner_for(wanted, variant.backend, facts, self._cache)
 
 

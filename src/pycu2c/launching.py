@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Literal
 from pycu2c.diagnostics import LaunchError
 from pycu2c.lazy import lazy_module
 from pycu2c.options import DEFAULT, Options
-from pycu2c.passes.facts import BLOCKS32_LIMIT, INDEX32_LIMIT
+from pycu2c.passes.facts import BLOCKS32_LIMIT, INDEX32_LIMIT, MOST_ACCUMULATED
 from pycu2c.runtime.arguments import Argument, ArrayArgument
 from pycu2c.runtime.calling import parameters_of
 from pycu2c.runtime.configuration import Extent, Launch, Wanted, extent
 from pycu2c.runtime.fitting import fitted
 from pycu2c.runtime.given import Given, leaf_names, taken_apart
 from pycu2c.runtime.runner import ON_CPU, Axis, Known, Runner, Variant
+from pycu2c.runtime.sharing import alone
 from pycu2c.runtime.shortcut import Place, Run, Seen, Shortcuts
 from pycu2c.runtime.vector_views import seen_as_declared, vectors_declared
 from pycu2c.source import Source
@@ -211,7 +212,8 @@ class Launcher:
 
     def _variant(self, launch: Launch, leaves: tuple[Argument, ...], typed: Typed) -> Variant:
         backend, ordinary = self._chosen_backend(), _is_ordinary(launch, leaves, typed.ints)
-        variant = Variant(backend, ordinary, launch.block if backend in ON_CPU else None)
+        block, own = (launch.block, typed.known.accumulating) if backend in ON_CPU else (None, ())
+        variant = Variant(backend, ordinary, block, own and _small(own, launch, leaves))
         if variant not in typed.runners and len(typed.runners) >= _MOST_BLOCKS:
             return Variant(backend, ordinary, None)
         return variant
@@ -220,6 +222,8 @@ class Launcher:
         """Let launches like this one, which is the second at least, take the short way."""
         direct = typed.runners[variant].direct
         if direct is None or not variant.ordinary or launch.stream is not None or self._vectors:
+            return
+        if typed.known.accumulating:  # whether they are small and alone is seen at each launch
             return
         table = self._shortcuts or shortcut_library.shortcuts()
         if table is None:
@@ -304,6 +308,17 @@ def _is_ordinary(launch: Launch, leaves: tuple[Argument, ...], ints: tuple[int, 
     few_blocks = max(launch.grid) <= BLOCKS32_LIMIT
     filled = all(0 not in a.shape for a in arrays)
     return filled and few_blocks and max(threads, largest, numbers) < INDEX32_LIMIT
+
+
+def _small(
+    accumulators: tuple[int, ...], launch: Launch, leaves: tuple[Argument, ...]
+) -> tuple[int, ...]:
+    """The arrays that an OS thread has a copy of: those that are small beside the launch, and
+    whose memory no other argument has."""
+    threads = math.prod(launch.grid) * math.prod(launch.block)
+    most = min(MOST_ACCUMULATED, threads)
+    sizes = ((i, a.size) for i in accumulators if isinstance(a := leaves[i], ArrayArgument))
+    return tuple(i for i, size in sizes if size <= most and alone(i, leaves))
 
 
 def _whole(number: Argument) -> int:

@@ -60,9 +60,17 @@ class Specialized:
     options: Options
 
 
-def facts_for(options: Options, *, ordinary: bool, block: Extent | None = None) -> Facts:
+def facts_for(
+    options: Options,
+    *,
+    ordinary: bool,
+    block: Extent | None = None,
+    accumulators: frozenset[int] = frozenset(),
+) -> Facts:
     """What the passes may assume of a launch and of its kernel."""
-    return Facts(ordinary, options.wraparound, options.fastmath, block=block)
+    return Facts(
+        ordinary, options.wraparound, options.fastmath, block=block, accumulators=accumulators
+    )
 
 
 def generate_text(

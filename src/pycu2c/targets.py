@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from pycu2c.emit.dialect import CUDA, C, Dialect
 from pycu2c.ir.nodes import Module
+from pycu2c.passes.accumulators import own_accumulators
 from pycu2c.passes.dead import drop_dead
 from pycu2c.passes.declare import declare
 from pycu2c.passes.fast_math import any_nan
@@ -79,7 +80,7 @@ TARGETS: dict[str, Target] = {
     "cpu": Target(
         "cpu",
         C,
-        (*_ON_CPU, ("threads", threads_as_code)),
+        (*_ON_CPU, ("threads", threads_as_code), ("accumulators", own_accumulators)),
         narrows=False,
     ),
     # for tests, and for who wants to compare: any kernel the way that is right for all

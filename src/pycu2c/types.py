@@ -28,6 +28,7 @@ class Space(Enum):
     LOCAL = "local"
     CONSTANT = "constant"  # of a file: numbers that are known when the kernel is compiled
     BLOCK = "block"  # CPU build: one slot per thread, shared by the block's code
+    WORKER = "worker"  # CPU build: of one OS thread, for all blocks that it runs
 
 
 @dataclass(frozen=True, slots=True)

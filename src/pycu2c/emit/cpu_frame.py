@@ -4,11 +4,21 @@ blocks, and the coordinates that CUDA has as built-in variables."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from pycu2c.csyntax import nodes as c
 from pycu2c.ir.calls import summarized
 from pycu2c.ir.effects import mentioned, takes_dynamic_shared
-from pycu2c.ir.nodes import Apply, Call, Function, Module, Parameter, ThreadLoop
+from pycu2c.ir.nodes import (
+    Apply,
+    BlockLoop,
+    Body,
+    Call,
+    Function,
+    Module,
+    Parameter,
+    ThreadLoop,
+)
 from pycu2c.ir.walk import all_expressions, statements
 
 PLACES = ("threadIdx", "blockIdx", "blockDim", "gridDim")
@@ -69,12 +79,29 @@ def parameters_read(function: Function, names: Mapping[str, str], type_of: TypeO
     ]
 
 
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """What a kernel does for each block, and what an OS thread does before and after them."""
+
+    before: tuple[c.Stmt, ...]
+    each: tuple[c.Stmt, ...]
+    after: tuple[c.Stmt, ...]
+
+
+def around_blocks(body: Body) -> tuple[Body, Body, Body]:
+    """What stands before a kernel's loop over blocks, in it, and after it."""
+    for i, s in enumerate(body):
+        if isinstance(s, BlockLoop):
+            return body[:i], s.body, body[i + 1 :]
+    return (), body, ()
+
+
 def cpu_kernel(
     name: str,
     module: Module,
     names: Mapping[str, str],
     type_of: TypeOf,
-    body: tuple[c.Stmt, ...],
+    blocks: Blocks,
     places: tuple[str, ...],
 ) -> c.Function:
     """The kernel as the pool calls it: for blocks ``first_block`` up to ``last_block``."""
@@ -90,8 +117,9 @@ def cpu_kernel(
     dynamic = takes_dynamic_shared(module)
     if dynamic:
         out.append(_dynamic_shared())
+    out += blocks.before
     inside: list[c.Stmt] = [c.Declare(_DIM3, "threadIdx")] if "threadIdx" in places else []
-    inside = [*(_block_index() if "blockIdx" in places else ()), *inside, *body]
+    inside = [*(_block_index() if "blockIdx" in places else ()), *inside, *blocks.each]
     block = c.Name("block")
     out.append(
         c.For(
@@ -101,6 +129,7 @@ def cpu_kernel(
             tuple(inside),
         )
     )
+    out += blocks.after
     parameters = (
         c.Parameter(c.Pointer(c.Named("void", const=True)), "arguments"),
         c.Parameter(_INT, "first_block"),

@@ -3,12 +3,18 @@ that a CPU kernel needs around its block, which is in ``emit/cpu_frame.py``."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pycu2c.csyntax import nodes as c
 from pycu2c.csyntax.printer import print_file
 from pycu2c.dtypes import DType
-from pycu2c.emit.cpu_frame import coordinates_used, cpu_kernel, cpu_types
+from pycu2c.emit.cpu_frame import (
+    Blocks,
+    around_blocks,
+    coordinates_used,
+    cpu_kernel,
+    cpu_types,
+)
 from pycu2c.emit.dialect import Dialect
 from pycu2c.emit.expressions import Speller
 from pycu2c.emit.helpers import texts_of
@@ -151,13 +157,14 @@ class _ModuleEmitter:
         speller = self.speller(function)
         on_cpu = self.dialect.name == "c"
         statements = StatementSpeller(speller, self.comments, leaves_block=on_cpu)
-        body = statements.block(function.body)
         name = self.functions[function.name]
         if on_cpu:
+            parts = Blocks(*map(statements.block, around_blocks(function.body)))
             if statements.block_label:
-                body = (*body, c.LabelHere(statements.block_label))
+                parts = replace(parts, each=(*parts.each, c.LabelHere(statements.block_label)))
             places = self.coordinates[function.name]
-            return [cpu_kernel(name, self.module, speller.names.known, self.ctype, body, places)]
+            return [cpu_kernel(name, self.module, speller.names.known, self.ctype, parts, places)]
+        body = statements.block(function.body)
         parameters = tuple(
             c.Parameter(self.ctype(p), speller.names[p.name]) for p in function.parameters
         )

@@ -35,6 +35,8 @@ def _spelled(name: str, ndim: int) -> str:
     if "item" in rest:
         parts = [part for part, mark in pairwise(rest) if mark == "item" and part[:1] != "<"]
         return "_".join([base, *parts])
+    if rest == ["own"]:
+        return f"own_{base}"
     return f"{base}_given" if "given" in rest else base
 
 

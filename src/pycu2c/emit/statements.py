@@ -15,6 +15,7 @@ from pycu2c.ir.nodes import (
     Apply,
     Assign,
     Binary,
+    BlockLoop,
     Body,
     Break,
     Cast,
@@ -131,6 +132,8 @@ class StatementSpeller:
                 return [self._next_thread()]
             case Wait() | ThreadSteps():
                 raise AssertionError("resumable code is emitted by emit/resumable")
+            case BlockLoop():
+                raise AssertionError("the kernel's frame has the loop over blocks")
             case _:
                 assert_never(s)
 

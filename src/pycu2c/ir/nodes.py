@@ -369,6 +369,15 @@ class ThreadLoop:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class BlockLoop:
+    """The body, once for each block that one OS thread runs. Made by ``passes/accumulators``;
+    a kernel without one is the body itself."""
+
+    body: Body
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class NextThread:
     """Ends the running thread's part of the innermost ThreadLoop."""
 
@@ -439,6 +448,7 @@ Stmt: TypeAlias = (
     | Continue
     | Return
     | ThreadLoop
+    | BlockLoop
     | NextThread
     | Wait
     | ThreadSteps

@@ -13,6 +13,7 @@ from pycu2c.ir.nodes import (
     Apply,
     Assign,
     Binary,
+    BlockLoop,
     Body,
     Break,
     Call,
@@ -133,8 +134,9 @@ class _Printer:
                 bounds = self.listed((s.start, s.stop, s.step))
                 yield f"{indent}for {self.target(s.var)} in range({bounds}):{here}"
                 yield from self.block(s.body, depth + 1)
-            case ThreadLoop():
-                yield f"{indent}for each thread:{here}"
+            case ThreadLoop() | BlockLoop():
+                each = "thread" if isinstance(s, ThreadLoop) else "block"
+                yield f"{indent}for each {each}:{here}"
                 yield from self.block(s.body, depth + 1)
             case ThreadSteps():
                 yield f"{indent}for each thread, from wait to wait:{here}"

@@ -11,6 +11,7 @@ from pycu2c.ir.expression_rules import breaches, indices, is_truth
 from pycu2c.ir.nodes import (
     Allocate,
     Assign,
+    BlockLoop,
     Body,
     Break,
     Call,
@@ -220,7 +221,7 @@ class _Checker:
                 if place.in_threads:
                     yield "a thread waits inside of a thread loop"
                 yield from _wait(s)
-            case Evaluate() | ThreadLoop() | ThreadSteps():
+            case Evaluate() | ThreadLoop() | BlockLoop() | ThreadSteps():
                 return
             case _:
                 assert_never(s)

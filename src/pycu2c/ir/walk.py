@@ -15,6 +15,7 @@ from pycu2c.ir.nodes import (
     Apply,
     Assign,
     Binary,
+    BlockLoop,
     Body,
     Break,
     Call,
@@ -139,7 +140,9 @@ def operands(s: Stmt) -> tuple[Expr, ...]:
             return (s.start, s.stop, s.step)
         case Wait():
             return (*(() if s.mask is None else (s.mask,)), *(gift.value for gift in s.gifts))
-        case Allocate() | Break() | Continue() | ThreadLoop() | NextThread() | ThreadSteps():
+        case Allocate() | Break() | Continue() | NextThread():
+            return ()
+        case ThreadLoop() | BlockLoop() | ThreadSteps():
             return ()
         case _:
             assert_never(s)
@@ -166,7 +169,9 @@ def with_operands(s: Stmt, new: tuple[Expr, ...]) -> Stmt:
             mask, values = (None, new) if s.mask is None else (new[0], new[1:])
             gifts = tuple(replace(gift, value=value) for gift, value in zip(s.gifts, values))
             return replace(s, mask=mask, gifts=gifts)
-        case Allocate() | Break() | Continue() | ThreadLoop() | NextThread() | ThreadSteps():
+        case Allocate() | Break() | Continue() | NextThread():
+            return s
+        case ThreadLoop() | BlockLoop() | ThreadSteps():
             return s
         case _:
             assert_never(s)
@@ -177,7 +182,7 @@ def bodies(s: Stmt) -> tuple[Body, ...]:
     match s:
         case If():
             return (s.then, s.orelse)
-        case While() | For() | ThreadLoop() | ThreadSteps():
+        case While() | For() | ThreadLoop() | BlockLoop() | ThreadSteps():
             return (s.body,)
         case _:
             return ()
@@ -188,7 +193,7 @@ def with_bodies(s: Stmt, new: tuple[Body, ...]) -> Stmt:
     match s:
         case If():
             return replace(s, then=new[0], orelse=new[1])
-        case While() | For() | ThreadLoop() | ThreadSteps():
+        case While() | For() | ThreadLoop() | BlockLoop() | ThreadSteps():
             return replace(s, body=new[0])
         case _:
             return s

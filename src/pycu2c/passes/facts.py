@@ -12,6 +12,7 @@ from pycu2c.passes.intervals import Interval, everything
 from pycu2c.types import Scalar
 
 INDEX32_LIMIT = 1 << 30
+MOST_ACCUMULATED = 4096  # elements of an array that each OS thread has a copy of
 BLOCKS32_LIMIT = 1 << 22
 
 
@@ -28,6 +29,8 @@ class Facts:
     ``wraparound``: an index that is not a constant may be negative. False is the user's word.
     ``fastmath``: the user does not ask which of two numbers is the lesser if one is NaN.
     ``narrows``: the target computes in 32 bits where they are enough.
+    ``accumulators``: the positions of arguments that the launcher has seen to be small arrays that
+    share no memory with the others.
     ``block``: the threads of a block along x, y and z; None if they are to be any.
     """
 
@@ -36,6 +39,7 @@ class Facts:
     fastmath: bool = False
     narrows: bool = True
     block: tuple[int, int, int] | None = None
+    accumulators: frozenset[int] = frozenset()
 
     @property
     def index32(self) -> bool:

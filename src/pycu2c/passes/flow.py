@@ -13,6 +13,7 @@ from pycu2c.ir.nodes import (
     Apply,
     Assign,
     Binary,
+    BlockLoop,
     Body,
     Break,
     Continue,
@@ -104,7 +105,7 @@ class Walk:
                 return None
             case Allocate():
                 pass
-            case ThreadLoop() | NextThread() | Wait() | ThreadSteps():
+            case ThreadLoop() | BlockLoop() | NextThread() | Wait() | ThreadSteps():
                 raise AssertionError("ranges are found before threads meet or become loops")
             case _:
                 assert_never(s)

@@ -19,21 +19,24 @@ ON_CPU = ("cpu", "cpu-resumable")  # backends
 class Known(NamedTuple):
     """Of a kernel for one signature: which arrays it may write, by their place among the leaves;
     what its grid follows from, if the kernel makes that plain; whether it asks for threads;
-    whether a launch must give it shared memory."""
+    whether a launch must give it shared memory; the arrays that are only ever added to
+    (passes/accumulators.py)."""
 
     written: frozenset[int]
     lengths: tuple[Axis, ...]
     uses_threads: bool
     takes_shared: bool
+    accumulating: tuple[int, ...]
 
 
 class Variant(NamedTuple):
     """What a kernel for one signature is compiled for: ``ordinary`` launches (passes/facts.py), and
-    a shape of blocks, or None: for any."""
+    a shape of blocks, or None: for any; arrays of which an OS thread has a copy."""
 
     backend: str
     ordinary: bool
     block: Extent | None
+    accumulators: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
