@@ -177,6 +177,8 @@ class Code:
                 return (yield from self.loop(s))
             case ir.ThreadLoop():
                 return (yield from self.thread_loop(s))
+            case ir.AxisLoop():
+                return (yield from self.axis_loop(s))
             case ir.Break() | ir.Continue() | ir.Return() | ir.NextThread():
                 return type(s).__name__
         return ""
@@ -212,6 +214,14 @@ class Code:
         stand_at(None, self.threads)
         return ""
 
+    def axis_loop(self, s: ir.AxisLoop) -> Steps:
+        for place in range(self.expr(s.start), self.expr(s.stop)):
+            self.scopes.append({s.var.name: place})
+            jump = yield from self.block(s.body)
+            assert jump in ("", "NextThread"), jump
+            self.scopes.pop()
+        return ""
+
     def scope_of(self, name: str) -> dict[str, object]:
         return next(scope for scope in reversed(self.scopes) if name in scope)
 
@@ -241,8 +251,8 @@ class Code:
                 return self.arrays[array.name][place]
             case ir.Cast(operand):
                 return self.expr(operand)
-            case ir.Apply(intrinsic, ()):
-                return intrinsic.reference()
+            case ir.Apply(intrinsic, arguments):
+                return int(intrinsic.reference(*(self.expr(a) for a in arguments)))
         raise AssertionError(e)
 
 

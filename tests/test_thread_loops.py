@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from block_machine import Undefined, kernel, run_block, run_threads
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import all_expressions, statements
+from pycu2c.passes.axis_loops import loop_over_axes
 from pycu2c.passes.facts import Facts
 from pycu2c.passes.thread_loops import place_threads
 from pycu2c.types import Array, Space
@@ -24,7 +25,11 @@ def check(text: str, threads: int = THREADS) -> ir.Body:
     module = kernel(text)
     placed = place_threads(module, Facts())
     values = {p.name: VALUES[p.name] for p in module.kernel.parameters}
-    assert run_block(placed, values, threads) == run_threads(module, values, threads)
+    expected = run_threads(module, values, threads)
+    assert run_block(placed, values, threads) == expected
+    for facts in (Facts(), Facts(block=(threads, 1, 1))):
+        looped = loop_over_axes(placed, facts)
+        assert run_block(looped, values, threads) == expected
     return placed.kernel.body
 
 

@@ -46,43 +46,36 @@ static inline int32_t round_digits_i32(int32_t x, long long digits) {
     return (int32_t)(x < 0 ? 0 - size : size);
 }
 
+// The lesser, as Python chooses: the first where neither is.
+static inline int64_t min_i64(int64_t a, int64_t b) {
+    return b < a ? b : a;
+}
+
 void activations(const void *arguments, int64_t first_block, int64_t last_block) {
     const struct activations_args *const args = arguments;
     const int32_t *x = args->p0_data0;
     int64_t x_len = args->p0_shape0;
     int32_t *out = args->p1_data0;
     int64_t out_shape1 = args->p1_shape1;
-    struct dim3 gridDim;
-    gridDim.x = args->gridDim[0];
-    gridDim.y = args->gridDim[1];
-    gridDim.z = args->gridDim[2];
-    struct dim3 blockDim;
-    blockDim.x = args->blockDim[0];
-    blockDim.y = args->blockDim[1];
-    blockDim.z = args->blockDim[2];
-    for (int64_t block = first_block; block < last_block; ++block) {
-        struct dim3 blockIdx;
-        blockIdx.x = block % gridDim.x;
-        blockIdx.y = (block / gridDim.x) % gridDim.y;
-        blockIdx.z = (block / gridDim.x) / gridDim.y;
-        struct dim3 threadIdx;
-        for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
-            for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
-                for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
-                    int64_t i = blockIdx.x * blockDim.x + threadIdx.x;
-                    if (i < x_len) {
-                        int32_t value = x[i];
-                        out[0 * out_shape1 + i] = maximum_i32(value, 0);
-                        out[1 * out_shape1 + i] = value > 0 ? value : (int32_t)((uint32_t)value * 2);
-                        out[2 * out_shape1 + i] = minimum_i32(maximum_i32(value, -1), 1);
-                        out[3 * out_shape1 + i] = sign_i32(value);
-                        int32_t value_1 = (uint32_t)value + 1;
-                        out[4 * out_shape1 + i] = (uint32_t)value_1 * (uint32_t)value_1;
-                        out[5 * out_shape1 + i] = value;
-                        out[6 * out_shape1 + i] = round_digits_i32(value, -1LL);
-                    }
-                }
-            }
+    const struct dim3 gridDim = {args->gridDim[0], args->gridDim[1], args->gridDim[2]};
+    const struct dim3 blockDim = {args->blockDim[0], args->blockDim[1], args->blockDim[2]};
+    int64_t next_block;
+    for (int64_t block = first_block; block < last_block; block = next_block) {
+        const int64_t row_end = (block / gridDim.x + 1) * gridDim.x;
+        next_block = row_end < last_block ? row_end : last_block;
+        const int64_t first_x = (block % gridDim.x) * blockDim.x;
+        const int64_t last_x = first_x + (next_block - block) * blockDim.x;
+        #pragma omp simd
+        for (int64_t i = first_x; i < min_i64(last_x, x_len); ++i) {
+            int32_t value = x[i];
+            out[0 * out_shape1 + i] = maximum_i32(value, 0);
+            out[1 * out_shape1 + i] = value > 0 ? value : (int32_t)((uint32_t)value * 2);
+            out[2 * out_shape1 + i] = minimum_i32(maximum_i32(value, -1), 1);
+            out[3 * out_shape1 + i] = sign_i32(value);
+            int32_t value_1 = (uint32_t)value + 1;
+            out[4 * out_shape1 + i] = (uint32_t)value_1 * (uint32_t)value_1;
+            out[5 * out_shape1 + i] = value;
+            out[6 * out_shape1 + i] = round_digits_i32(value, -1LL);
         }
     }
 }

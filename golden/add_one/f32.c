@@ -20,6 +20,11 @@ struct add_one_args {
     int64_t p1_stride0;
 };
 
+// The lesser, as Python chooses: the first where neither is.
+static inline int64_t min_i64(int64_t a, int64_t b) {
+    return b < a ? b : a;
+}
+
 void add_one(const void *arguments, int64_t first_block, int64_t last_block) {
     const struct add_one_args *const args = arguments;
     const float *arr = args->p0_data0;
@@ -27,29 +32,17 @@ void add_one(const void *arguments, int64_t first_block, int64_t last_block) {
     int64_t arr_stride0 = args->p0_stride0;
     float *out = args->p1_data0;
     int64_t out_stride0 = args->p1_stride0;
-    struct dim3 gridDim;
-    gridDim.x = args->gridDim[0];
-    gridDim.y = args->gridDim[1];
-    gridDim.z = args->gridDim[2];
-    struct dim3 blockDim;
-    blockDim.x = args->blockDim[0];
-    blockDim.y = args->blockDim[1];
-    blockDim.z = args->blockDim[2];
-    for (int64_t block = first_block; block < last_block; ++block) {
-        struct dim3 blockIdx;
-        blockIdx.x = block % gridDim.x;
-        blockIdx.y = (block / gridDim.x) % gridDim.y;
-        blockIdx.z = (block / gridDim.x) / gridDim.y;
-        struct dim3 threadIdx;
-        for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
-            for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
-                for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
-                    int64_t i = blockIdx.x * blockDim.x + threadIdx.x;
-                    if (i < arr_len) {
-                        out[i * out_stride0] = arr[i * arr_stride0] + 1.0f;
-                    }
-                }
-            }
+    const struct dim3 gridDim = {args->gridDim[0], args->gridDim[1], args->gridDim[2]};
+    const struct dim3 blockDim = {args->blockDim[0], args->blockDim[1], args->blockDim[2]};
+    int64_t next_block;
+    for (int64_t block = first_block; block < last_block; block = next_block) {
+        const int64_t row_end = (block / gridDim.x + 1) * gridDim.x;
+        next_block = row_end < last_block ? row_end : last_block;
+        const int64_t first_x = (block % gridDim.x) * blockDim.x;
+        const int64_t last_x = first_x + (next_block - block) * blockDim.x;
+        #pragma omp simd
+        for (int64_t i = first_x; i < min_i64(last_x, arr_len); ++i) {
+            out[i * out_stride0] = arr[i * arr_stride0] + 1.0f;
         }
     }
 }

@@ -19,48 +19,29 @@ struct bitonic_sort_args {
 void bitonic_sort(const void *arguments, int64_t first_block, int64_t last_block) {
     const struct bitonic_sort_args *const args = arguments;
     float *data = args->p0_data0;
-    struct dim3 gridDim;
-    gridDim.x = args->gridDim[0];
-    gridDim.y = args->gridDim[1];
-    gridDim.z = args->gridDim[2];
-    struct dim3 blockDim;
-    blockDim.x = args->blockDim[0];
-    blockDim.y = args->blockDim[1];
-    blockDim.z = args->blockDim[2];
+    const struct dim3 gridDim = {args->gridDim[0], args->gridDim[1], args->gridDim[2]};
     for (int64_t block = first_block; block < last_block; ++block) {
-        struct dim3 blockIdx;
-        blockIdx.x = block % gridDim.x;
-        blockIdx.y = (block / gridDim.x) % gridDim.y;
-        blockIdx.z = (block / gridDim.x) / gridDim.y;
-        struct dim3 threadIdx;
+        const struct dim3 blockIdx = {block % gridDim.x, (block / gridDim.x) % gridDim.y, (block / gridDim.x) / gridDim.y};
         float mine[32];
-        for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
-            for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
-                for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
-                    int64_t tid = threadIdx.x;
-                    int64_t i = blockIdx.x * blockDim.x + threadIdx.x;
-                    mine[tid] = data[i];
-                }
-            }
+        #pragma omp simd
+        for (int64_t tid = 0; tid < 32; ++tid) {
+            int64_t i = blockIdx.x * 32 + tid;
+            mine[tid] = data[i];
         }
         int64_t size = 2;
         while (size <= 32) {
             int64_t stride = size / 2;
             while (stride > 0) {
-                for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
-                    for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
-                        for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
-                            int64_t tid = threadIdx.x;
-                            int64_t partner = tid ^ stride;
-                            if (partner > tid) {
-                                float a = mine[tid];
-                                float b = mine[partner];
-                                bool ascending = (tid & size) == 0;
-                                if ((a > b) == ascending) {
-                                    mine[tid] = b;
-                                    mine[partner] = a;
-                                }
-                            }
+                #pragma omp simd
+                for (int64_t tid = 0; tid < 32; ++tid) {
+                    int64_t partner = tid ^ stride;
+                    if (partner > tid) {
+                        float a = mine[tid];
+                        float b = mine[partner];
+                        bool ascending = (tid & size) == 0;
+                        if ((a > b) == ascending) {
+                            mine[tid] = b;
+                            mine[partner] = a;
                         }
                     }
                 }
@@ -68,14 +49,10 @@ void bitonic_sort(const void *arguments, int64_t first_block, int64_t last_block
             }
             size *= 2;
         }
-        for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
-            for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
-                for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
-                    int64_t tid = threadIdx.x;
-                    int64_t i = blockIdx.x * blockDim.x + threadIdx.x;
-                    data[i] = mine[tid];
-                }
-            }
+        #pragma omp simd
+        for (int64_t tid = 0; tid < 32; ++tid) {
+            int64_t i = blockIdx.x * 32 + tid;
+            data[i] = mine[tid];
         }
     }
 }

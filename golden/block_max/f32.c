@@ -35,57 +35,31 @@ void block_max(const void *arguments, int64_t first_block, int64_t last_block) {
     int64_t data_len = args->p0_shape0;
     float *best = args->p1_data0;
     int32_t *place = args->p2_data0;
-    struct dim3 gridDim;
-    gridDim.x = args->gridDim[0];
-    gridDim.y = args->gridDim[1];
-    gridDim.z = args->gridDim[2];
-    struct dim3 blockDim;
-    blockDim.x = args->blockDim[0];
-    blockDim.y = args->blockDim[1];
-    blockDim.z = args->blockDim[2];
+    const struct dim3 gridDim = {args->gridDim[0], args->gridDim[1], args->gridDim[2]};
     for (int64_t block = first_block; block < last_block; ++block) {
-        struct dim3 blockIdx;
-        blockIdx.x = block % gridDim.x;
-        blockIdx.y = (block / gridDim.x) % gridDim.y;
-        blockIdx.z = (block / gridDim.x) / gridDim.y;
-        struct dim3 threadIdx;
+        const struct dim3 blockIdx = {block % gridDim.x, (block / gridDim.x) % gridDim.y, (block / gridDim.x) / gridDim.y};
         float value[64];
         int32_t where[64];
-        for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
-            for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
-                for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
-                    int64_t tid = threadIdx.x;
-                    int64_t i = blockIdx.x * blockDim.x + threadIdx.x;
-                    value[tid] = data[min_i64(i, data_len - 1)];
-                    where[tid] = min_i64(i, data_len - 1);
-                }
-            }
+        #pragma omp simd
+        for (int64_t tid = 0; tid < 64; ++tid) {
+            int64_t i = blockIdx.x * 64 + tid;
+            value[tid] = data[min_i64(i, data_len - 1)];
+            where[tid] = min_i64(i, data_len - 1);
         }
         int64_t step = 32;
         while (step != 0) {
-            for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
-                for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
-                    for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
-                        int64_t tid = threadIdx.x;
-                        if (tid < step && value[tid] < value[tid + step]) {
-                            value[tid] = max_f32(value[tid], value[tid + step]);
-                            where[tid] = where[tid + step];
-                        }
-                    }
+            #pragma omp simd
+            for (int64_t tid = 0; tid < min_i64(64LL, step); ++tid) {
+                if (value[tid] < value[tid + step]) {
+                    value[tid] = max_f32(value[tid], value[tid + step]);
+                    where[tid] = where[tid + step];
                 }
             }
             step >>= 1;
         }
-        for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
-            for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
-                for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
-                    int64_t tid = threadIdx.x;
-                    if (tid == 0) {
-                        best[blockIdx.x] = value[0];
-                        place[blockIdx.x] = where[0];
-                    }
-                }
-            }
+        {
+            best[blockIdx.x] = value[0];
+            place[blockIdx.x] = where[0];
         }
     }
 }

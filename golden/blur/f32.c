@@ -39,57 +39,43 @@ void blur(const void *arguments, int64_t first_block, int64_t last_block) {
     const float *weights = args->p1_data0;
     float *out = args->p2_data0;
     int64_t out_shape1 = args->p2_shape1;
-    struct dim3 gridDim;
-    gridDim.x = args->gridDim[0];
-    gridDim.y = args->gridDim[1];
-    gridDim.z = args->gridDim[2];
-    struct dim3 blockDim;
-    blockDim.x = args->blockDim[0];
-    blockDim.y = args->blockDim[1];
-    blockDim.z = args->blockDim[2];
+    const struct dim3 gridDim = {args->gridDim[0], args->gridDim[1], args->gridDim[2]};
     for (int64_t block = first_block; block < last_block; ++block) {
-        struct dim3 blockIdx;
-        blockIdx.x = block % gridDim.x;
-        blockIdx.y = (block / gridDim.x) % gridDim.y;
-        blockIdx.z = (block / gridDim.x) / gridDim.y;
-        struct dim3 threadIdx;
+        const struct dim3 blockIdx = {block % gridDim.x, (block / gridDim.x) % gridDim.y, (block / gridDim.x) / gridDim.y};
         float tile[12][12];
         int64_t height = image_shape0;
         int64_t width = image_shape1;
-        for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
-            for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
-                for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
-                    int64_t left = blockIdx.x * 8 - 2;
-                    int64_t top = blockIdx.y * 8 - 2;
-                    int64_t y;
-                    int64_t x;
-                    for (int64_t row = threadIdx.y; row < 12; row += 8) {
-                        for (int64_t column = threadIdx.x; column < 12; column += 8) {
-                            y = min_i64(max_i64(top + row, 0LL), height - 1);
-                            x = min_i64(max_i64(left + column, 0LL), width - 1);
-                            tile[row][column] = image[y * image_shape1 + x];
-                        }
+        int64_t left = blockIdx.x * 8 - 2;
+        int64_t top = blockIdx.y * 8 - 2;
+        for (int64_t ty = 0; ty < 8; ++ty) {
+            for (int64_t tx = 0; tx < 8; ++tx) {
+                int64_t y;
+                int64_t x;
+                for (int64_t row = ty; row < 12; row += 8) {
+                    for (int64_t column = tx; column < 12; column += 8) {
+                        y = min_i64(max_i64(top + row, 0LL), height - 1);
+                        x = min_i64(max_i64(left + column, 0LL), width - 1);
+                        tile[row][column] = image[y * image_shape1 + x];
                     }
                 }
             }
         }
-        for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
-            for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
-                for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
-                    int64_t y;
-                    int64_t x;
-                    x = blockIdx.x * blockDim.x + threadIdx.x;
-                    y = blockIdx.y * blockDim.y + threadIdx.y;
-                    if (x < width && y < height) {
-                        float total = 0.0f;
-                        for (int64_t dy = 0; dy < 5; ++dy) {
-                            for (int64_t dx = 0; dx < 5; ++dx) {
-                                float weight = weights[dy] * weights[dx];
-                                total += weight * tile[threadIdx.y + dy][threadIdx.x + dx];
-                            }
+        for (int64_t ty = 0; ty < 8; ++ty) {
+            #pragma omp simd
+            for (int64_t tx = 0; tx < 8; ++tx) {
+                int64_t y;
+                int64_t x;
+                x = blockIdx.x * 8 + tx;
+                y = blockIdx.y * 8 + ty;
+                if (x < width && y < height) {
+                    float total = 0.0f;
+                    for (int64_t dy = 0; dy < 5; ++dy) {
+                        for (int64_t dx = 0; dx < 5; ++dx) {
+                            float weight = weights[dy] * weights[dx];
+                            total += weight * tile[ty + dy][tx + dx];
                         }
-                        out[y * out_shape1 + x] = total;
                     }
+                    out[y * out_shape1 + x] = total;
                 }
             }
         }

@@ -20,6 +20,11 @@ struct c_names_args {
     int64_t p4_value0;
 };
 
+// The lesser, as Python chooses: the first where neither is.
+static inline int64_t min_i64(int64_t a, int64_t b) {
+    return b < a ? b : a;
+}
+
 static inline float switch_(float auto_, float register_) {
     return auto_ * register_;
 }
@@ -31,33 +36,16 @@ void c_names(const void *arguments, int64_t first_block, int64_t last_block) {
     float time_ = args->p2_value0;
     float norm_ = args->p3_value0;
     int64_t template_ = args->p4_value0;
-    struct dim3 gridDim;
-    gridDim.x = args->gridDim[0];
-    gridDim.y = args->gridDim[1];
-    gridDim.z = args->gridDim[2];
-    struct dim3 blockDim;
-    blockDim.x = args->blockDim[0];
-    blockDim.y = args->blockDim[1];
-    blockDim.z = args->blockDim[2];
+    const struct dim3 gridDim = {args->gridDim[0], args->gridDim[1], args->gridDim[2]};
     for (int64_t block = first_block; block < last_block; ++block) {
-        struct dim3 blockIdx;
-        blockIdx.x = block % gridDim.x;
-        blockIdx.y = (block / gridDim.x) % gridDim.y;
-        blockIdx.z = (block / gridDim.x) / gridDim.y;
-        struct dim3 threadIdx;
-        for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
-            for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
-                for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
-                    int64_t threadIdx_ = threadIdx.x;
-                    int64_t this_ = blockIdx.x * blockDim.x + threadIdx.x;
-                    if (this_ < template_) {
-                        float volatile_ = switch_(index_[this_], time_);
-                        float signed_ = volatile_ + norm_;
-                        int64_t struct_ = signed_ > 0.0f ? 1 : 0;
-                        double_[this_] = signed_ * (float)struct_ + (float)threadIdx_;
-                    }
-                }
-            }
+        const struct dim3 blockIdx = {block % gridDim.x, (block / gridDim.x) % gridDim.y, (block / gridDim.x) / gridDim.y};
+        #pragma omp simd
+        for (int64_t threadIdx_ = 0; threadIdx_ < min_i64(32LL, template_ - blockIdx.x * 32); ++threadIdx_) {
+            int64_t this_ = blockIdx.x * 32 + threadIdx_;
+            float volatile_ = switch_(index_[this_], time_);
+            float signed_ = volatile_ + norm_;
+            int64_t struct_ = signed_ > 0.0f ? 1 : 0;
+            double_[this_] = signed_ * (float)struct_ + (float)threadIdx_;
         }
     }
 }

@@ -21,6 +21,11 @@ struct dot_product_args {
     float *p2_data0;
 };
 
+// The lesser, as Python chooses: the first where neither is.
+static inline int64_t min_i64(int64_t a, int64_t b) {
+    return b < a ? b : a;
+}
+
 // *place += value, in one step; gives the old value.
 static inline float atomic_add_f32(float *place, float value) {
     float old, next;
@@ -39,56 +44,28 @@ void dot_product(const void *arguments, int64_t first_block, int64_t last_block)
     const float *b = args->p1_data0;
     int64_t b_stride0 = args->p1_stride0;
     float *out = args->p2_data0;
-    struct dim3 gridDim;
-    gridDim.x = args->gridDim[0];
-    gridDim.y = args->gridDim[1];
-    gridDim.z = args->gridDim[2];
-    struct dim3 blockDim;
-    blockDim.x = args->blockDim[0];
-    blockDim.y = args->blockDim[1];
-    blockDim.z = args->blockDim[2];
+    const struct dim3 gridDim = {args->gridDim[0], args->gridDim[1], args->gridDim[2]};
     for (int64_t block = first_block; block < last_block; ++block) {
-        struct dim3 blockIdx;
-        blockIdx.x = block % gridDim.x;
-        blockIdx.y = (block / gridDim.x) % gridDim.y;
-        blockIdx.z = (block / gridDim.x) / gridDim.y;
-        struct dim3 threadIdx;
+        const struct dim3 blockIdx = {block % gridDim.x, (block / gridDim.x) % gridDim.y, (block / gridDim.x) / gridDim.y};
         float partial[64];
-        for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
-            for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
-                for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
-                    int64_t tid = threadIdx.x;
-                    float total = 0.0f;
-                    for (int64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < a_len; i += gridDim.x * blockDim.x) {
-                        total += a[i * a_stride0] * b[i * b_stride0];
-                    }
-                    partial[tid] = total;
-                }
+        #pragma omp simd
+        for (int64_t tid = 0; tid < 64; ++tid) {
+            float total = 0.0f;
+            for (int64_t i = blockIdx.x * 64 + tid; i < a_len; i += gridDim.x * 64) {
+                total += a[i * a_stride0] * b[i * b_stride0];
             }
+            partial[tid] = total;
         }
         int64_t half = 32;
         while (half > 0) {
-            for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
-                for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
-                    for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
-                        int64_t tid = threadIdx.x;
-                        if (tid < half) {
-                            partial[tid] += partial[tid + half];
-                        }
-                    }
-                }
+            #pragma omp simd
+            for (int64_t tid = 0; tid < min_i64(64LL, half); ++tid) {
+                partial[tid] += partial[tid + half];
             }
             half /= 2;
         }
-        for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
-            for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
-                for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
-                    int64_t tid = threadIdx.x;
-                    if (tid == 0) {
-                        atomic_add_f32(&out[0], partial[0]);
-                    }
-                }
-            }
+        {
+            atomic_add_f32(&out[0], partial[0]);
         }
     }
 }

@@ -23,75 +23,44 @@ void early_return(const void *arguments, int64_t first_block, int64_t last_block
     const float *data = args->p0_data0;
     int64_t data_len = args->p0_shape0;
     float *out = args->p1_data0;
-    struct dim3 gridDim;
-    gridDim.x = args->gridDim[0];
-    gridDim.y = args->gridDim[1];
-    gridDim.z = args->gridDim[2];
-    struct dim3 blockDim;
-    blockDim.x = args->blockDim[0];
-    blockDim.y = args->blockDim[1];
-    blockDim.z = args->blockDim[2];
+    const struct dim3 gridDim = {args->gridDim[0], args->gridDim[1], args->gridDim[2]};
     for (int64_t block = first_block; block < last_block; ++block) {
-        struct dim3 blockIdx;
-        blockIdx.x = block % gridDim.x;
-        blockIdx.y = (block / gridDim.x) % gridDim.y;
-        blockIdx.z = (block / gridDim.x) / gridDim.y;
-        struct dim3 threadIdx;
+        const struct dim3 blockIdx = {block % gridDim.x, (block / gridDim.x) % gridDim.y, (block / gridDim.x) / gridDim.y};
         float neighbours[32];
         float left[32];
         float right[32];
         int32_t state_[32];
         bool live = true;
         live = false;
-        for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
-            for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
-                for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
-                    const int64_t thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
-                    state_[thread] = 0;
-                    int64_t tid = threadIdx.x;
-                    int64_t i = blockIdx.x * blockDim.x + threadIdx.x;
-                    if (i >= data_len) {
-                        state_[thread] = 1;
-                        continue;
-                    }
-                    neighbours[tid] = data[i];
-                    live = true;
-                }
+        #pragma omp simd
+        for (int64_t tid = 0; tid < 32; ++tid) {
+            state_[tid] = 0;
+            int64_t i = blockIdx.x * 32 + tid;
+            if (i >= data_len) {
+                state_[tid] = 1;
+                continue;
             }
+            neighbours[tid] = data[i];
+            live = true;
         }
         if (!live) continue;
-        for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
-            for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
-                for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
-                    const int64_t thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
-                    if (state_[thread] != 0) continue;
-                    int64_t tid = threadIdx.x;
-                    int64_t i = blockIdx.x * blockDim.x + threadIdx.x;
-                    left[thread] = tid > 0 ? neighbours[tid - 1] : neighbours[tid];
-                    right[thread] = (tid + 1 < 32 && i + 1 < data_len) ? neighbours[tid + 1] : neighbours[tid];
-                }
-            }
+        #pragma omp simd
+        for (int64_t tid = 0; tid < 32; ++tid) {
+            if (state_[tid] != 0) continue;
+            int64_t i = blockIdx.x * 32 + tid;
+            left[tid] = tid > 0 ? neighbours[tid - 1] : neighbours[tid];
+            right[tid] = (tid + 1 < 32 && i + 1 < data_len) ? neighbours[tid + 1] : neighbours[tid];
         }
-        for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
-            for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
-                for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
-                    const int64_t thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
-                    if (state_[thread] != 0) continue;
-                    int64_t tid = threadIdx.x;
-                    neighbours[tid] = (left[thread] + right[thread]) * 0.5f;
-                }
-            }
+        #pragma omp simd
+        for (int64_t tid = 0; tid < 32; ++tid) {
+            if (state_[tid] != 0) continue;
+            neighbours[tid] = (left[tid] + right[tid]) * 0.5f;
         }
-        for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
-            for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
-                for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
-                    const int64_t thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
-                    if (state_[thread] != 0) continue;
-                    int64_t tid = threadIdx.x;
-                    int64_t i = blockIdx.x * blockDim.x + threadIdx.x;
-                    out[i] = neighbours[tid] + neighbours[0];
-                }
-            }
+        #pragma omp simd
+        for (int64_t tid = 0; tid < 32; ++tid) {
+            if (state_[tid] != 0) continue;
+            int64_t i = blockIdx.x * 32 + tid;
+            out[i] = neighbours[tid] + neighbours[0];
         }
     }
 }

@@ -34,6 +34,11 @@ static inline int32_t mod_i32(int32_t a, int32_t b) {
     return (remainder != 0 && (remainder < 0) != (b < 0)) ? (int32_t)(remainder + b) : remainder;
 }
 
+// The lesser, as Python chooses: the first where neither is.
+static inline int64_t min_i64(int64_t a, int64_t b) {
+    return b < a ? b : a;
+}
+
 void floor_division(const void *arguments, int64_t first_block, int64_t last_block) {
     const struct floor_division_args *const args = arguments;
     const int32_t *a = args->p0_data0;
@@ -41,30 +46,18 @@ void floor_division(const void *arguments, int64_t first_block, int64_t last_blo
     const int32_t *b = args->p1_data0;
     int32_t *quotient = args->p2_data0;
     int32_t *remainder_ = args->p3_data0;
-    struct dim3 gridDim;
-    gridDim.x = args->gridDim[0];
-    gridDim.y = args->gridDim[1];
-    gridDim.z = args->gridDim[2];
-    struct dim3 blockDim;
-    blockDim.x = args->blockDim[0];
-    blockDim.y = args->blockDim[1];
-    blockDim.z = args->blockDim[2];
-    for (int64_t block = first_block; block < last_block; ++block) {
-        struct dim3 blockIdx;
-        blockIdx.x = block % gridDim.x;
-        blockIdx.y = (block / gridDim.x) % gridDim.y;
-        blockIdx.z = (block / gridDim.x) / gridDim.y;
-        struct dim3 threadIdx;
-        for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
-            for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
-                for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
-                    int64_t i = blockIdx.x * blockDim.x + threadIdx.x;
-                    if (i < a_len) {
-                        quotient[i] = (uint32_t)floordiv_i32(a[i], b[i]) + (uint32_t)(i % 3);
-                        remainder_[i] = mod_i32(a[i], b[i]);
-                    }
-                }
-            }
+    const struct dim3 gridDim = {args->gridDim[0], args->gridDim[1], args->gridDim[2]};
+    const struct dim3 blockDim = {args->blockDim[0], args->blockDim[1], args->blockDim[2]};
+    int64_t next_block;
+    for (int64_t block = first_block; block < last_block; block = next_block) {
+        const int64_t row_end = (block / gridDim.x + 1) * gridDim.x;
+        next_block = row_end < last_block ? row_end : last_block;
+        const int64_t first_x = (block % gridDim.x) * blockDim.x;
+        const int64_t last_x = first_x + (next_block - block) * blockDim.x;
+        #pragma omp simd
+        for (int64_t i = first_x; i < min_i64(last_x, a_len); ++i) {
+            quotient[i] = (uint32_t)floordiv_i32(a[i], b[i]) + (uint32_t)(i % 3);
+            remainder_[i] = mod_i32(a[i], b[i]);
         }
     }
 }

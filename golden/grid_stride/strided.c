@@ -29,27 +29,17 @@ void grid_stride(const void *arguments, int64_t first_block, int64_t last_block)
     float *out = args->p1_data0;
     int64_t out_stride0 = args->p1_stride0;
     float offset = args->p2_value0;
-    struct dim3 gridDim;
-    gridDim.x = args->gridDim[0];
-    gridDim.y = args->gridDim[1];
-    gridDim.z = args->gridDim[2];
-    struct dim3 blockDim;
-    blockDim.x = args->blockDim[0];
-    blockDim.y = args->blockDim[1];
-    blockDim.z = args->blockDim[2];
-    for (int64_t block = first_block; block < last_block; ++block) {
-        struct dim3 blockIdx;
-        blockIdx.x = block % gridDim.x;
-        blockIdx.y = (block / gridDim.x) % gridDim.y;
-        blockIdx.z = (block / gridDim.x) / gridDim.y;
-        struct dim3 threadIdx;
-        for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
-            for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
-                for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
-                    for (int64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < data_len; i += gridDim.x * blockDim.x) {
-                        out[i * out_stride0] = data[i * data_stride0] * data[i * data_stride0] + offset;
-                    }
-                }
+    const struct dim3 gridDim = {args->gridDim[0], args->gridDim[1], args->gridDim[2]};
+    const struct dim3 blockDim = {args->blockDim[0], args->blockDim[1], args->blockDim[2]};
+    int64_t next_block;
+    for (int64_t block = first_block; block < last_block; block = next_block) {
+        const int64_t row_end = (block / gridDim.x + 1) * gridDim.x;
+        next_block = row_end < last_block ? row_end : last_block;
+        const int64_t first_x = (block % gridDim.x) * blockDim.x;
+        const int64_t last_x = first_x + (next_block - block) * blockDim.x;
+        for (int64_t x = first_x; x < last_x; ++x) {
+            for (int64_t i = x; i < data_len; i += gridDim.x * 32) {
+                out[i * out_stride0] = data[i * data_stride0] * data[i * data_stride0] + offset;
             }
         }
     }

@@ -26,35 +26,23 @@ static inline int64_t mod_i64(int64_t a, int64_t b) {
     return (remainder != 0 && (remainder < 0) != (b < 0)) ? (int64_t)(remainder + b) : remainder;
 }
 
+// The lesser, as Python chooses: the first where neither is.
+static inline int64_t min_i64(int64_t a, int64_t b) {
+    return b < a ? b : a;
+}
+
 void histogram_global(const void *arguments, int64_t first_block, int64_t last_block) {
     const struct histogram_global_args *const args = arguments;
     const int64_t *data = args->p0_data0;
     int64_t data_len = args->p0_shape0;
     int32_t *counts = args->p1_data0;
     int64_t counts_len = args->p1_shape0;
-    struct dim3 gridDim;
-    gridDim.x = args->gridDim[0];
-    gridDim.y = args->gridDim[1];
-    gridDim.z = args->gridDim[2];
-    struct dim3 blockDim;
-    blockDim.x = args->blockDim[0];
-    blockDim.y = args->blockDim[1];
-    blockDim.z = args->blockDim[2];
+    const struct dim3 gridDim = {args->gridDim[0], args->gridDim[1], args->gridDim[2]};
     for (int64_t block = first_block; block < last_block; ++block) {
-        struct dim3 blockIdx;
-        blockIdx.x = block % gridDim.x;
-        blockIdx.y = (block / gridDim.x) % gridDim.y;
-        blockIdx.z = (block / gridDim.x) / gridDim.y;
-        struct dim3 threadIdx;
-        for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
-            for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
-                for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
-                    int64_t i = blockIdx.x * blockDim.x + threadIdx.x;
-                    if (i < data_len) {
-                        __atomic_fetch_add(&counts[mod_i64(data[i], counts_len)], 1, __ATOMIC_RELAXED);
-                    }
-                }
-            }
+        const struct dim3 blockIdx = {block % gridDim.x, (block / gridDim.x) % gridDim.y, (block / gridDim.x) / gridDim.y};
+        for (int64_t tx = 0; tx < min_i64(64LL, data_len - blockIdx.x * 64); ++tx) {
+            int64_t i = blockIdx.x * 64 + tx;
+            __atomic_fetch_add(&counts[mod_i64(data[i], counts_len)], 1, __ATOMIC_RELAXED);
         }
     }
 }

@@ -30,49 +30,24 @@ void histogram_shared(const void *arguments, int64_t first_block, int64_t last_b
     const uint8_t *data = args->p0_data0;
     int64_t data_len = args->p0_shape0;
     int32_t *counts = args->p1_data0;
-    struct dim3 gridDim;
-    gridDim.x = args->gridDim[0];
-    gridDim.y = args->gridDim[1];
-    gridDim.z = args->gridDim[2];
-    struct dim3 blockDim;
-    blockDim.x = args->blockDim[0];
-    blockDim.y = args->blockDim[1];
-    blockDim.z = args->blockDim[2];
+    const struct dim3 gridDim = {args->gridDim[0], args->gridDim[1], args->gridDim[2]};
     for (int64_t block = first_block; block < last_block; ++block) {
-        struct dim3 blockIdx;
-        blockIdx.x = block % gridDim.x;
-        blockIdx.y = (block / gridDim.x) % gridDim.y;
-        blockIdx.z = (block / gridDim.x) / gridDim.y;
-        struct dim3 threadIdx;
+        const struct dim3 blockIdx = {block % gridDim.x, (block / gridDim.x) % gridDim.y, (block / gridDim.x) / gridDim.y};
         int32_t mine[32];
-        for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
-            for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
-                for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
-                    int64_t tid = threadIdx.x;
-                    for (int64_t b = tid; b < 32; b += 24) {
-                        mine[b] = 0;
-                    }
-                }
+        for (int64_t tid = 0; tid < 24; ++tid) {
+            for (int64_t b = tid; b < 32; b += 24) {
+                mine[b] = 0;
             }
         }
-        for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
-            for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
-                for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
-                    for (int64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < data_len; i += gridDim.x * blockDim.x) {
-                        plain_add_i32(&mine[data[i] >> 3], 1);
-                    }
-                }
+        for (int64_t tx = 0; tx < 24; ++tx) {
+            for (int64_t i = blockIdx.x * 24 + tx; i < data_len; i += gridDim.x * 24) {
+                plain_add_i32(&mine[data[i] >> 3], 1);
             }
         }
-        for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
-            for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
-                for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
-                    int64_t tid = threadIdx.x;
-                    for (int64_t b = tid; b < 32; b += 24) {
-                        if (mine[b] > 0) {
-                            __atomic_fetch_add(&counts[b], mine[b], __ATOMIC_RELAXED);
-                        }
-                    }
+        for (int64_t tid = 0; tid < 24; ++tid) {
+            for (int64_t b = tid; b < 32; b += 24) {
+                if (mine[b] > 0) {
+                    __atomic_fetch_add(&counts[b], mine[b], __ATOMIC_RELAXED);
                 }
             }
         }

@@ -27,6 +27,11 @@ static inline int64_t mod_i64(int64_t a, int64_t b) {
     return (remainder != 0 && (remainder < 0) != (b < 0)) ? (int64_t)(remainder + b) : remainder;
 }
 
+// The lesser, as Python chooses: the first where neither is.
+static inline int64_t min_i64(int64_t a, int64_t b) {
+    return b < a ? b : a;
+}
+
 void life(const void *arguments, int64_t first_block, int64_t last_block) {
     const struct life_args *const args = arguments;
     const uint8_t *alive = args->p0_data0;
@@ -34,38 +39,30 @@ void life(const void *arguments, int64_t first_block, int64_t last_block) {
     int64_t alive_shape1 = args->p0_shape1;
     uint8_t *following = args->p1_data0;
     int64_t following_shape1 = args->p1_shape1;
-    struct dim3 gridDim;
-    gridDim.x = args->gridDim[0];
-    gridDim.y = args->gridDim[1];
-    gridDim.z = args->gridDim[2];
-    struct dim3 blockDim;
-    blockDim.x = args->blockDim[0];
-    blockDim.y = args->blockDim[1];
-    blockDim.z = args->blockDim[2];
-    for (int64_t block = first_block; block < last_block; ++block) {
-        struct dim3 blockIdx;
-        blockIdx.x = block % gridDim.x;
-        blockIdx.y = (block / gridDim.x) % gridDim.y;
-        blockIdx.z = (block / gridDim.x) / gridDim.y;
-        struct dim3 threadIdx;
-        for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
-            for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
-                for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
-                    int64_t x = blockIdx.x * blockDim.x + threadIdx.x;
-                    int64_t y = blockIdx.y * blockDim.y + threadIdx.y;
-                    int64_t height = alive_shape0;
-                    int64_t width = alive_shape1;
-                    if (x >= width || y >= height) continue;
-                    uint8_t neighbours = 0;
-                    for (int64_t dy = -1; dy < 2; ++dy) {
-                        for (int64_t dx = -1; dx < 2; ++dx) {
-                            if (dx == 0 && dy == 0) continue;
-                            neighbours = neighbours + alive[mod_i64(y + dy, height) * alive_shape1 + mod_i64(x + dx, width)];
-                        }
+    const struct dim3 gridDim = {args->gridDim[0], args->gridDim[1], args->gridDim[2]};
+    const struct dim3 blockDim = {args->blockDim[0], args->blockDim[1], args->blockDim[2]};
+    int64_t next_block;
+    for (int64_t block = first_block; block < last_block; block = next_block) {
+        const int64_t row_end = (block / gridDim.x + 1) * gridDim.x;
+        next_block = row_end < last_block ? row_end : last_block;
+        const int64_t first_x = (block % gridDim.x) * blockDim.x;
+        const int64_t last_x = first_x + (next_block - block) * blockDim.x;
+        const int64_t first_y = ((block / gridDim.x) % gridDim.y) * blockDim.y;
+        const int64_t last_y = first_y + blockDim.y;
+        int64_t height = alive_shape0;
+        int64_t width = alive_shape1;
+        for (int64_t y = first_y; y < min_i64(last_y, height); ++y) {
+            #pragma omp simd
+            for (int64_t x = first_x; x < min_i64(last_x, width); ++x) {
+                uint8_t neighbours = 0;
+                for (int64_t dy = -1; dy < 2; ++dy) {
+                    for (int64_t dx = -1; dx < 2; ++dx) {
+                        if (dx == 0 && dy == 0) continue;
+                        neighbours = neighbours + alive[mod_i64(y + dy, height) * alive_shape1 + mod_i64(x + dx, width)];
                     }
-                    bool survives = neighbours == 3 || (neighbours == 2 && alive[y * alive_shape1 + x] == 1);
-                    following[y * following_shape1 + x] = survives ? 1 : 0LL;
                 }
+                bool survives = neighbours == 3 || (neighbours == 2 && alive[y * alive_shape1 + x] == 1);
+                following[y * following_shape1 + x] = survives ? 1 : 0LL;
             }
         }
     }

@@ -21,6 +21,11 @@ struct mandelbrot_args {
     float p3_value0;
 };
 
+// The lesser, as Python chooses: the first where neither is.
+static inline int64_t min_i64(int64_t a, int64_t b) {
+    return b < a ? b : a;
+}
+
 void mandelbrot(const void *arguments, int64_t first_block, int64_t last_block) {
     const struct mandelbrot_args *const args = arguments;
     int32_t *out = args->p0_data0;
@@ -29,39 +34,31 @@ void mandelbrot(const void *arguments, int64_t first_block, int64_t last_block) 
     float left = args->p1_value0;
     float top = args->p2_value0;
     float step = args->p3_value0;
-    struct dim3 gridDim;
-    gridDim.x = args->gridDim[0];
-    gridDim.y = args->gridDim[1];
-    gridDim.z = args->gridDim[2];
-    struct dim3 blockDim;
-    blockDim.x = args->blockDim[0];
-    blockDim.y = args->blockDim[1];
-    blockDim.z = args->blockDim[2];
-    for (int64_t block = first_block; block < last_block; ++block) {
-        struct dim3 blockIdx;
-        blockIdx.x = block % gridDim.x;
-        blockIdx.y = (block / gridDim.x) % gridDim.y;
-        blockIdx.z = (block / gridDim.x) / gridDim.y;
-        struct dim3 threadIdx;
-        for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
-            for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
-                for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
-                    int64_t x = blockIdx.x * blockDim.x + threadIdx.x;
-                    int64_t y = blockIdx.y * blockDim.y + threadIdx.y;
-                    if (x >= out_shape1 || y >= out_shape0) continue;
-                    float cr = left + step * (float)x;
-                    float ci = top + step * (float)y;
-                    float zr = 0.0f;
-                    float zi = 0.0f;
-                    int64_t count = 0;
-                    while (count < 40 && zr * zr + zi * zi < 4.0f) {
-                        float following = zr * zr - zi * zi + cr;
-                        zi = 2.0f * zr * zi + ci;
-                        zr = following;
-                        count += 1;
-                    }
-                    out[y * out_shape1 + x] = count;
+    const struct dim3 gridDim = {args->gridDim[0], args->gridDim[1], args->gridDim[2]};
+    const struct dim3 blockDim = {args->blockDim[0], args->blockDim[1], args->blockDim[2]};
+    int64_t next_block;
+    for (int64_t block = first_block; block < last_block; block = next_block) {
+        const int64_t row_end = (block / gridDim.x + 1) * gridDim.x;
+        next_block = row_end < last_block ? row_end : last_block;
+        const int64_t first_x = (block % gridDim.x) * blockDim.x;
+        const int64_t last_x = first_x + (next_block - block) * blockDim.x;
+        const int64_t first_y = ((block / gridDim.x) % gridDim.y) * blockDim.y;
+        const int64_t last_y = first_y + blockDim.y;
+        for (int64_t y = first_y; y < min_i64(last_y, out_shape0); ++y) {
+            float ci = top + step * (float)y;
+            #pragma omp simd
+            for (int64_t x = first_x; x < min_i64(last_x, out_shape1); ++x) {
+                float cr = left + step * (float)x;
+                float zr = 0.0f;
+                float zi = 0.0f;
+                int64_t count = 0;
+                while (count < 40 && zr * zr + zi * zi < 4.0f) {
+                    float following = zr * zr - zi * zi + cr;
+                    zi = 2.0f * zr * zi + ci;
+                    zr = following;
+                    count += 1;
                 }
+                out[y * out_shape1 + x] = count;
             }
         }
     }

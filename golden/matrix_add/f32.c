@@ -22,6 +22,11 @@ struct matrix_add_args {
     int64_t p2_shape1;
 };
 
+// The lesser, as Python chooses: the first where neither is.
+static inline int64_t min_i64(int64_t a, int64_t b) {
+    return b < a ? b : a;
+}
+
 void matrix_add(const void *arguments, int64_t first_block, int64_t last_block) {
     const struct matrix_add_args *const args = arguments;
     const float *a = args->p0_data0;
@@ -31,29 +36,20 @@ void matrix_add(const void *arguments, int64_t first_block, int64_t last_block) 
     float *c = args->p2_data0;
     int64_t c_shape0 = args->p2_shape0;
     int64_t c_shape1 = args->p2_shape1;
-    struct dim3 gridDim;
-    gridDim.x = args->gridDim[0];
-    gridDim.y = args->gridDim[1];
-    gridDim.z = args->gridDim[2];
-    struct dim3 blockDim;
-    blockDim.x = args->blockDim[0];
-    blockDim.y = args->blockDim[1];
-    blockDim.z = args->blockDim[2];
-    for (int64_t block = first_block; block < last_block; ++block) {
-        struct dim3 blockIdx;
-        blockIdx.x = block % gridDim.x;
-        blockIdx.y = (block / gridDim.x) % gridDim.y;
-        blockIdx.z = (block / gridDim.x) / gridDim.y;
-        struct dim3 threadIdx;
-        for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
-            for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
-                for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
-                    int64_t i = blockIdx.x * blockDim.x + threadIdx.x;
-                    int64_t j = blockIdx.y * blockDim.y + threadIdx.y;
-                    if (i < c_shape0 && j < c_shape1) {
-                        c[i * c_shape1 + j] = a[i * a_shape1 + j] + b[i * b_shape1 + j];
-                    }
-                }
+    const struct dim3 gridDim = {args->gridDim[0], args->gridDim[1], args->gridDim[2]};
+    const struct dim3 blockDim = {args->blockDim[0], args->blockDim[1], args->blockDim[2]};
+    int64_t next_block;
+    for (int64_t block = first_block; block < last_block; block = next_block) {
+        const int64_t row_end = (block / gridDim.x + 1) * gridDim.x;
+        next_block = row_end < last_block ? row_end : last_block;
+        const int64_t first_x = (block % gridDim.x) * blockDim.x;
+        const int64_t last_x = first_x + (next_block - block) * blockDim.x;
+        const int64_t first_y = ((block / gridDim.x) % gridDim.y) * blockDim.y;
+        const int64_t last_y = first_y + blockDim.y;
+        for (int64_t j = first_y; j < min_i64(last_y, c_shape1); ++j) {
+            #pragma omp simd
+            for (int64_t i = first_x; i < min_i64(last_x, c_shape0); ++i) {
+                c[i * c_shape1 + j] = a[i * a_shape1 + j] + b[i * b_shape1 + j];
             }
         }
     }

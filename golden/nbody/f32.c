@@ -34,20 +34,9 @@ void nbody(const void *arguments, int64_t first_block, int64_t last_block) {
     int64_t mass_len = args->p1_shape0;
     float *acceleration = args->p2_data0;
     int64_t acceleration_shape1 = args->p2_shape1;
-    struct dim3 gridDim;
-    gridDim.x = args->gridDim[0];
-    gridDim.y = args->gridDim[1];
-    gridDim.z = args->gridDim[2];
-    struct dim3 blockDim;
-    blockDim.x = args->blockDim[0];
-    blockDim.y = args->blockDim[1];
-    blockDim.z = args->blockDim[2];
+    const struct dim3 gridDim = {args->gridDim[0], args->gridDim[1], args->gridDim[2]};
     for (int64_t block = first_block; block < last_block; ++block) {
-        struct dim3 blockIdx;
-        blockIdx.x = block % gridDim.x;
-        blockIdx.y = (block / gridDim.x) % gridDim.y;
-        blockIdx.z = (block / gridDim.x) / gridDim.y;
-        struct dim3 threadIdx;
+        const struct dim3 blockIdx = {block % gridDim.x, (block / gridDim.x) % gridDim.y, (block / gridDim.x) / gridDim.y};
         float tile[32][4];
         float ax[32];
         float ay[32];
@@ -56,64 +45,45 @@ void nbody(const void *arguments, int64_t first_block, int64_t last_block) {
         float py[32];
         float pz[32];
         int64_t n = mass_len;
-        for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
-            for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
-                for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
-                    const int64_t thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
-                    int64_t i = blockIdx.x * blockDim.x + threadIdx.x;
-                    int64_t mine = min_i64(i, n - 1);
-                    px[thread] = position[mine * position_shape1];
-                    py[thread] = position[mine * position_shape1 + 1];
-                    pz[thread] = position[mine * position_shape1 + 2];
-                    ax[thread] = 0.0f;
-                    ay[thread] = 0.0f;
-                    az[thread] = 0.0f;
-                }
-            }
+        #pragma omp simd
+        for (int64_t tx = 0; tx < 32; ++tx) {
+            int64_t i = blockIdx.x * 32 + tx;
+            int64_t mine = min_i64(i, n - 1);
+            px[tx] = position[mine * position_shape1];
+            py[tx] = position[mine * position_shape1 + 1];
+            pz[tx] = position[mine * position_shape1 + 2];
+            ax[tx] = 0.0f;
+            ay[tx] = 0.0f;
+            az[tx] = 0.0f;
         }
         for (int64_t start = 0; start < n; start += 32) {
-            for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
-                for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
-                    for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
-                        int64_t tid = threadIdx.x;
-                        int64_t other = min_i64(start + tid, n - 1);
-                        for (int64_t axis = 0; axis < 3; ++axis) {
-                            tile[tid][axis] = position[other * position_shape1 + axis];
-                        }
-                        tile[tid][3] = start + tid < n ? mass[other] : 0.0f;
-                    }
+            for (int64_t tid = 0; tid < 32; ++tid) {
+                int64_t other = min_i64(start + tid, n - 1);
+                for (int64_t axis = 0; axis < 3; ++axis) {
+                    tile[tid][axis] = position[other * position_shape1 + axis];
                 }
+                tile[tid][3] = start + tid < n ? mass[other] : 0.0f;
             }
-            for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
-                for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
-                    for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
-                        const int64_t thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
-                        for (int64_t k = 0; k < 32; ++k) {
-                            float dx = tile[k][0] - px[thread];
-                            float dy = tile[k][1] - py[thread];
-                            float dz = tile[k][2] - pz[thread];
-                            float inverse = 1.0f / sqrtf(dx * dx + dy * dy + dz * dz + 0.001f);
-                            float pull = tile[k][3] * inverse * inverse * inverse;
-                            ax[thread] += pull * dx;
-                            ay[thread] += pull * dy;
-                            az[thread] += pull * dz;
-                        }
-                    }
+            #pragma omp simd
+            for (int64_t t = 0; t < 32; ++t) {
+                for (int64_t k = 0; k < 32; ++k) {
+                    float dx = tile[k][0] - px[t];
+                    float dy = tile[k][1] - py[t];
+                    float dz = tile[k][2] - pz[t];
+                    float inverse = 1.0f / sqrtf(dx * dx + dy * dy + dz * dz + 0.001f);
+                    float pull = tile[k][3] * inverse * inverse * inverse;
+                    ax[t] += pull * dx;
+                    ay[t] += pull * dy;
+                    az[t] += pull * dz;
                 }
             }
         }
-        for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
-            for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
-                for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
-                    const int64_t thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
-                    int64_t i = blockIdx.x * blockDim.x + threadIdx.x;
-                    if (i < n) {
-                        acceleration[i * acceleration_shape1] = ax[thread];
-                        acceleration[i * acceleration_shape1 + 1] = ay[thread];
-                        acceleration[i * acceleration_shape1 + 2] = az[thread];
-                    }
-                }
-            }
+        #pragma omp simd
+        for (int64_t tx = 0; tx < min_i64(32LL, n - blockIdx.x * 32); ++tx) {
+            int64_t i = blockIdx.x * 32 + tx;
+            acceleration[i * acceleration_shape1] = ax[tx];
+            acceleration[i * acceleration_shape1 + 1] = ay[tx];
+            acceleration[i * acceleration_shape1 + 2] = az[tx];
         }
     }
 }

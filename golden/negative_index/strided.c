@@ -23,6 +23,11 @@ struct negative_index_args {
     int64_t p2_stride0;
 };
 
+// The lesser, as Python chooses: the first where neither is.
+static inline int64_t min_i64(int64_t a, int64_t b) {
+    return b < a ? b : a;
+}
+
 void negative_index(const void *arguments, int64_t first_block, int64_t last_block) {
     const struct negative_index_args *const args = arguments;
     const float *data = args->p0_data0;
@@ -33,36 +38,24 @@ void negative_index(const void *arguments, int64_t first_block, int64_t last_blo
     float *out = args->p2_data0;
     int64_t out_len = args->p2_shape0;
     int64_t out_stride0 = args->p2_stride0;
-    struct dim3 gridDim;
-    gridDim.x = args->gridDim[0];
-    gridDim.y = args->gridDim[1];
-    gridDim.z = args->gridDim[2];
-    struct dim3 blockDim;
-    blockDim.x = args->blockDim[0];
-    blockDim.y = args->blockDim[1];
-    blockDim.z = args->blockDim[2];
-    for (int64_t block = first_block; block < last_block; ++block) {
-        struct dim3 blockIdx;
-        blockIdx.x = block % gridDim.x;
-        blockIdx.y = (block / gridDim.x) % gridDim.y;
-        blockIdx.z = (block / gridDim.x) / gridDim.y;
-        struct dim3 threadIdx;
-        for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
-            for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
-                for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
-                    int64_t i = blockIdx.x * blockDim.x + threadIdx.x;
-                    if (i < out_len) {
-                        float last = data[(data_len - 1) * data_stride0];
-                        float mirrored = data[(data_len + (-1 - i)) * data_stride0];
-                        int64_t at = i - 1;
-                        float before = data[(at < 0 ? at + data_len : at) * data_stride0];
-                        int64_t at_1 = shift[i * shift_stride0];
-                        float moved = data[(at_1 < 0 ? at_1 + data_len : at_1) * data_stride0];
-                        float inner = i > 0 ? data[(i - 1) * data_stride0] : data[0 * data_stride0];
-                        out[(out_len + (i - out_len)) * out_stride0] = 16.0f * last + 8.0f * mirrored + 4.0f * before + 2.0f * moved + inner;
-                    }
-                }
-            }
+    const struct dim3 gridDim = {args->gridDim[0], args->gridDim[1], args->gridDim[2]};
+    const struct dim3 blockDim = {args->blockDim[0], args->blockDim[1], args->blockDim[2]};
+    int64_t next_block;
+    for (int64_t block = first_block; block < last_block; block = next_block) {
+        const int64_t row_end = (block / gridDim.x + 1) * gridDim.x;
+        next_block = row_end < last_block ? row_end : last_block;
+        const int64_t first_x = (block % gridDim.x) * blockDim.x;
+        const int64_t last_x = first_x + (next_block - block) * blockDim.x;
+        #pragma omp simd
+        for (int64_t i = first_x; i < min_i64(last_x, out_len); ++i) {
+            float last = data[(data_len - 1) * data_stride0];
+            float mirrored = data[(data_len + (-1 - i)) * data_stride0];
+            int64_t at = i - 1;
+            float before = data[(at < 0 ? at + data_len : at) * data_stride0];
+            int64_t at_1 = shift[i * shift_stride0];
+            float moved = data[(at_1 < 0 ? at_1 + data_len : at_1) * data_stride0];
+            float inner = i > 0 ? data[(i - 1) * data_stride0] : data[0 * data_stride0];
+            out[(out_len + (i - out_len)) * out_stride0] = 16.0f * last + 8.0f * mirrored + 4.0f * before + 2.0f * moved + inner;
         }
     }
 }

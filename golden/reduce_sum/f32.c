@@ -18,62 +18,39 @@ struct reduce_sum_args {
     float *p1_data0;
 };
 
+// The lesser, as Python chooses: the first where neither is.
+static inline int64_t min_i64(int64_t a, int64_t b) {
+    return b < a ? b : a;
+}
+
 void reduce_sum(const void *arguments, int64_t first_block, int64_t last_block) {
     const struct reduce_sum_args *const args = arguments;
     const float *data = args->p0_data0;
     int64_t data_len = args->p0_shape0;
     float *out = args->p1_data0;
-    struct dim3 gridDim;
-    gridDim.x = args->gridDim[0];
-    gridDim.y = args->gridDim[1];
-    gridDim.z = args->gridDim[2];
-    struct dim3 blockDim;
-    blockDim.x = args->blockDim[0];
-    blockDim.y = args->blockDim[1];
-    blockDim.z = args->blockDim[2];
+    const struct dim3 gridDim = {args->gridDim[0], args->gridDim[1], args->gridDim[2]};
     for (int64_t block = first_block; block < last_block; ++block) {
-        struct dim3 blockIdx;
-        blockIdx.x = block % gridDim.x;
-        blockIdx.y = (block / gridDim.x) % gridDim.y;
-        blockIdx.z = (block / gridDim.x) / gridDim.y;
-        struct dim3 threadIdx;
+        const struct dim3 blockIdx = {block % gridDim.x, (block / gridDim.x) % gridDim.y, (block / gridDim.x) / gridDim.y};
         float shared[256];
-        for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
-            for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
-                for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
-                    int64_t i = blockIdx.x * blockDim.x + threadIdx.x;
-                    int64_t tid = threadIdx.x;
-                    if (i < data_len) {
-                        shared[tid] = data[i];
-                    } else {
-                        shared[tid] = 0.0f;
-                    }
-                }
+        #pragma omp simd
+        for (int64_t tid = 0; tid < 256; ++tid) {
+            int64_t i = blockIdx.x * 256 + tid;
+            if (i < data_len) {
+                shared[tid] = data[i];
+            } else {
+                shared[tid] = 0.0f;
             }
         }
         int64_t s = 128;
         while (s > 0) {
-            for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
-                for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
-                    for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
-                        int64_t tid = threadIdx.x;
-                        if (tid < s) {
-                            shared[tid] += shared[tid + s];
-                        }
-                    }
-                }
+            #pragma omp simd
+            for (int64_t tid = 0; tid < min_i64(256LL, s); ++tid) {
+                shared[tid] += shared[tid + s];
             }
             s /= 2;
         }
-        for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
-            for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
-                for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
-                    int64_t tid = threadIdx.x;
-                    if (tid == 0) {
-                        out[blockIdx.x] = shared[0];
-                    }
-                }
-            }
+        {
+            out[blockIdx.x] = shared[0];
         }
     }
 }

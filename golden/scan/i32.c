@@ -19,72 +19,46 @@ struct scan_args {
     int64_t p1_shape0;
 };
 
+// The lesser, as Python chooses: the first where neither is.
+static inline int64_t min_i64(int64_t a, int64_t b) {
+    return b < a ? b : a;
+}
+
 void scan(const void *arguments, int64_t first_block, int64_t last_block) {
     const struct scan_args *const args = arguments;
     const int32_t *data = args->p0_data0;
     int64_t data_len = args->p0_shape0;
     int32_t *out = args->p1_data0;
     int64_t out_len = args->p1_shape0;
-    struct dim3 gridDim;
-    gridDim.x = args->gridDim[0];
-    gridDim.y = args->gridDim[1];
-    gridDim.z = args->gridDim[2];
-    struct dim3 blockDim;
-    blockDim.x = args->blockDim[0];
-    blockDim.y = args->blockDim[1];
-    blockDim.z = args->blockDim[2];
+    const struct dim3 gridDim = {args->gridDim[0], args->gridDim[1], args->gridDim[2]};
     for (int64_t block = first_block; block < last_block; ++block) {
-        struct dim3 blockIdx;
-        blockIdx.x = block % gridDim.x;
-        blockIdx.y = (block / gridDim.x) % gridDim.y;
-        blockIdx.z = (block / gridDim.x) / gridDim.y;
-        struct dim3 threadIdx;
+        const struct dim3 blockIdx = {block % gridDim.x, (block / gridDim.x) % gridDim.y, (block / gridDim.x) / gridDim.y};
         int32_t sums[64];
         int32_t addend[64];
-        for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
-            for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
-                for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
-                    int64_t tid = threadIdx.x;
-                    int64_t i = blockIdx.x * blockDim.x + threadIdx.x;
-                    sums[tid] = i < data_len ? data[i] : 0;
-                }
-            }
+        #pragma omp simd
+        for (int64_t tid = 0; tid < 64; ++tid) {
+            int64_t i = blockIdx.x * 64 + tid;
+            sums[tid] = i < data_len ? data[i] : 0;
         }
         int64_t distance = 1;
         while (distance < 64) {
-            for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
-                for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
-                    for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
-                        const int64_t thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
-                        addend[thread] = 0;
-                        int64_t tid = threadIdx.x;
-                        if (tid >= distance) {
-                            addend[thread] = sums[tid - distance];
-                        }
-                    }
+            #pragma omp simd
+            for (int64_t tid = 0; tid < 64; ++tid) {
+                addend[tid] = 0;
+                if (tid >= distance) {
+                    addend[tid] = sums[tid - distance];
                 }
             }
-            for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
-                for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
-                    for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
-                        const int64_t thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
-                        int64_t tid = threadIdx.x;
-                        sums[tid] += (uint32_t)addend[thread];
-                    }
-                }
+            #pragma omp simd
+            for (int64_t tid = 0; tid < 64; ++tid) {
+                sums[tid] += (uint32_t)addend[tid];
             }
             distance *= 2;
         }
-        for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
-            for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
-                for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
-                    int64_t tid = threadIdx.x;
-                    int64_t i = blockIdx.x * blockDim.x + threadIdx.x;
-                    if (i < out_len) {
-                        out[i] = sums[tid];
-                    }
-                }
-            }
+        #pragma omp simd
+        for (int64_t tid = 0; tid < min_i64(64LL, out_len - blockIdx.x * 64); ++tid) {
+            int64_t i = blockIdx.x * 64 + tid;
+            out[i] = sums[tid];
         }
     }
 }

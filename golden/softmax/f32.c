@@ -30,74 +30,43 @@ void softmax(const void *arguments, int64_t first_block, int64_t last_block) {
     int64_t logits_shape1 = args->p0_shape1;
     float *out = args->p1_data0;
     int64_t out_shape1 = args->p1_shape1;
-    struct dim3 gridDim;
-    gridDim.x = args->gridDim[0];
-    gridDim.y = args->gridDim[1];
-    gridDim.z = args->gridDim[2];
-    struct dim3 blockDim;
-    blockDim.x = args->blockDim[0];
-    blockDim.y = args->blockDim[1];
-    blockDim.z = args->blockDim[2];
+    const struct dim3 gridDim = {args->gridDim[0], args->gridDim[1], args->gridDim[2]};
     for (int64_t block = first_block; block < last_block; ++block) {
-        struct dim3 blockIdx;
-        blockIdx.x = block % gridDim.x;
-        blockIdx.y = (block / gridDim.x) % gridDim.y;
-        blockIdx.z = (block / gridDim.x) / gridDim.y;
-        struct dim3 threadIdx;
+        const struct dim3 blockIdx = {block % gridDim.x, (block / gridDim.x) % gridDim.y, (block / gridDim.x) / gridDim.y};
         float partial[32];
         float greatest[32];
         int64_t row = blockIdx.x;
         int64_t columns = logits_shape1;
-        for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
-            for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
-                for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
-                    const int64_t thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
-                    int64_t tid = threadIdx.x;
-                    greatest[thread] = -INFINITY;
-                    for (int64_t column = tid; column < columns; column += 32) {
-                        greatest[thread] = max_f32(greatest[thread], logits[row * logits_shape1 + column]);
-                    }
-                    partial[tid] = greatest[thread];
-                }
+        #pragma omp simd
+        for (int64_t tid = 0; tid < 32; ++tid) {
+            greatest[tid] = -INFINITY;
+            for (int64_t column = tid; column < columns; column += 32) {
+                greatest[tid] = max_f32(greatest[tid], logits[row * logits_shape1 + column]);
+            }
+            partial[tid] = greatest[tid];
+        }
+        #pragma omp simd
+        for (int64_t t = 0; t < 32; ++t) {
+            for (int64_t k = 0; k < 32; ++k) {
+                greatest[t] = max_f32(greatest[t], partial[k]);
             }
         }
-        for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
-            for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
-                for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
-                    const int64_t thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
-                    for (int64_t k = 0; k < 32; ++k) {
-                        greatest[thread] = max_f32(greatest[thread], partial[k]);
-                    }
-                }
+        #pragma omp simd
+        for (int64_t tid = 0; tid < 32; ++tid) {
+            float total = 0.0f;
+            for (int64_t column = tid; column < columns; column += 32) {
+                total += expf(logits[row * logits_shape1 + column] - greatest[tid]);
             }
+            partial[tid] = total;
         }
-        for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
-            for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
-                for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
-                    const int64_t thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
-                    float total = 0.0f;
-                    int64_t tid = threadIdx.x;
-                    for (int64_t column = tid; column < columns; column += 32) {
-                        total += expf(logits[row * logits_shape1 + column] - greatest[thread]);
-                    }
-                    partial[tid] = total;
-                }
+        for (int64_t tid = 0; tid < 32; ++tid) {
+            float total;
+            total = 0.0f;
+            for (int64_t k = 0; k < 32; ++k) {
+                total += partial[k];
             }
-        }
-        for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
-            for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
-                for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
-                    const int64_t thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
-                    int64_t tid = threadIdx.x;
-                    float total;
-                    total = 0.0f;
-                    for (int64_t k = 0; k < 32; ++k) {
-                        total += partial[k];
-                    }
-                    for (int64_t column = tid; column < columns; column += 32) {
-                        out[row * out_shape1 + column] = expf(logits[row * logits_shape1 + column] - greatest[thread]) / total;
-                    }
-                }
+            for (int64_t column = tid; column < columns; column += 32) {
+                out[row * out_shape1 + column] = expf(logits[row * logits_shape1 + column] - greatest[tid]) / total;
             }
         }
     }

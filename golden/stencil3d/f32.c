@@ -22,6 +22,16 @@ struct stencil3d_args {
     int64_t p1_shape2;
 };
 
+// The greater, as Python chooses: the first where neither is.
+static inline int64_t max_i64(int64_t a, int64_t b) {
+    return b > a ? b : a;
+}
+
+// The lesser, as Python chooses: the first where neither is.
+static inline int64_t min_i64(int64_t a, int64_t b) {
+    return b < a ? b : a;
+}
+
 void stencil3d(const void *arguments, int64_t first_block, int64_t last_block) {
     const struct stencil3d_args *const args = arguments;
     const float *u = args->p0_data0;
@@ -31,35 +41,29 @@ void stencil3d(const void *arguments, int64_t first_block, int64_t last_block) {
     float *out = args->p1_data0;
     int64_t out_shape1 = args->p1_shape1;
     int64_t out_shape2 = args->p1_shape2;
-    struct dim3 gridDim;
-    gridDim.x = args->gridDim[0];
-    gridDim.y = args->gridDim[1];
-    gridDim.z = args->gridDim[2];
-    struct dim3 blockDim;
-    blockDim.x = args->blockDim[0];
-    blockDim.y = args->blockDim[1];
-    blockDim.z = args->blockDim[2];
-    for (int64_t block = first_block; block < last_block; ++block) {
-        struct dim3 blockIdx;
-        blockIdx.x = block % gridDim.x;
-        blockIdx.y = (block / gridDim.x) % gridDim.y;
-        blockIdx.z = (block / gridDim.x) / gridDim.y;
-        struct dim3 threadIdx;
-        for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
-            for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
-                for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
-                    int64_t x = blockIdx.x * blockDim.x + threadIdx.x;
-                    int64_t y = blockIdx.y * blockDim.y + threadIdx.y;
-                    int64_t z = blockIdx.z * blockDim.z + threadIdx.z;
-                    int64_t depth = u_shape0;
-                    int64_t height = u_shape1;
-                    int64_t width = u_shape2;
-                    if (0 < x && x < width - 1 && (0 < y && y < height - 1) && (0 < z && z < depth - 1)) {
-                        float total = u[((z - 1) * u_shape1 + y) * u_shape2 + x] + u[((z + 1) * u_shape1 + y) * u_shape2 + x];
-                        total += u[(z * u_shape1 + y - 1) * u_shape2 + x] + u[(z * u_shape1 + y + 1) * u_shape2 + x];
-                        total += u[(z * u_shape1 + y) * u_shape2 + x - 1] + u[(z * u_shape1 + y) * u_shape2 + x + 1];
-                        out[(z * out_shape1 + y) * out_shape2 + x] = total / 6.0f;
-                    }
+    const struct dim3 gridDim = {args->gridDim[0], args->gridDim[1], args->gridDim[2]};
+    const struct dim3 blockDim = {args->blockDim[0], args->blockDim[1], args->blockDim[2]};
+    int64_t next_block;
+    for (int64_t block = first_block; block < last_block; block = next_block) {
+        const int64_t row_end = (block / gridDim.x + 1) * gridDim.x;
+        next_block = row_end < last_block ? row_end : last_block;
+        const int64_t first_x = (block % gridDim.x) * blockDim.x;
+        const int64_t last_x = first_x + (next_block - block) * blockDim.x;
+        const int64_t first_y = ((block / gridDim.x) % gridDim.y) * blockDim.y;
+        const int64_t last_y = first_y + blockDim.y;
+        const int64_t first_z = ((block / gridDim.x) / gridDim.y) * blockDim.z;
+        const int64_t last_z = first_z + blockDim.z;
+        int64_t depth = u_shape0;
+        int64_t height = u_shape1;
+        int64_t width = u_shape2;
+        for (int64_t z = max_i64(first_z, 1LL); z < min_i64(last_z, depth - 1); ++z) {
+            for (int64_t y = max_i64(first_y, 1LL); y < min_i64(last_y, height - 1); ++y) {
+                #pragma omp simd
+                for (int64_t x = max_i64(first_x, 1LL); x < min_i64(last_x, width - 1); ++x) {
+                    float total = u[((z - 1) * u_shape1 + y) * u_shape2 + x] + u[((z + 1) * u_shape1 + y) * u_shape2 + x];
+                    total += u[(z * u_shape1 + y - 1) * u_shape2 + x] + u[(z * u_shape1 + y + 1) * u_shape2 + x];
+                    total += u[(z * u_shape1 + y) * u_shape2 + x - 1] + u[(z * u_shape1 + y) * u_shape2 + x + 1];
+                    out[(z * out_shape1 + y) * out_shape2 + x] = total / 6.0f;
                 }
             }
         }

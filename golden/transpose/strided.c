@@ -25,6 +25,11 @@ struct transpose_args {
     int64_t p1_stride1;
 };
 
+// The lesser, as Python chooses: the first where neither is.
+static inline int64_t min_i64(int64_t a, int64_t b) {
+    return b < a ? b : a;
+}
+
 void transpose(const void *arguments, int64_t first_block, int64_t last_block) {
     const struct transpose_args *const args = arguments;
     const float *data = args->p0_data0;
@@ -37,46 +42,27 @@ void transpose(const void *arguments, int64_t first_block, int64_t last_block) {
     int64_t out_shape1 = args->p1_shape1;
     int64_t out_stride0 = args->p1_stride0;
     int64_t out_stride1 = args->p1_stride1;
-    struct dim3 gridDim;
-    gridDim.x = args->gridDim[0];
-    gridDim.y = args->gridDim[1];
-    gridDim.z = args->gridDim[2];
-    struct dim3 blockDim;
-    blockDim.x = args->blockDim[0];
-    blockDim.y = args->blockDim[1];
-    blockDim.z = args->blockDim[2];
+    const struct dim3 gridDim = {args->gridDim[0], args->gridDim[1], args->gridDim[2]};
     for (int64_t block = first_block; block < last_block; ++block) {
-        struct dim3 blockIdx;
-        blockIdx.x = block % gridDim.x;
-        blockIdx.y = (block / gridDim.x) % gridDim.y;
-        blockIdx.z = (block / gridDim.x) / gridDim.y;
-        struct dim3 threadIdx;
+        const struct dim3 blockIdx = {block % gridDim.x, (block / gridDim.x) % gridDim.y, (block / gridDim.x) / gridDim.y};
         float tile[8][9];
-        for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
-            for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
-                for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
-                    int64_t tx = threadIdx.x;
-                    int64_t ty = threadIdx.y;
-                    int64_t x = blockIdx.x * blockDim.x + threadIdx.x;
-                    int64_t y = blockIdx.y * blockDim.y + threadIdx.y;
-                    if (y < data_shape0 && x < data_shape1) {
-                        tile[ty][tx] = data[y * data_stride0 + x * data_stride1];
-                    }
-                }
+        for (int64_t ty = 0; ty < min_i64(8LL, data_shape0 - blockIdx.y * 8); ++ty) {
+            int64_t y = blockIdx.y * 8 + ty;
+            #pragma omp simd
+            for (int64_t tx = 0; tx < min_i64(8LL, data_shape1 - blockIdx.x * 8); ++tx) {
+                int64_t x = blockIdx.x * 8 + tx;
+                tile[ty][tx] = data[y * data_stride0 + x * data_stride1];
             }
         }
-        for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
-            for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
-                for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
-                    int64_t tx = threadIdx.x;
-                    int64_t ty = threadIdx.y;
-                    int64_t x;
-                    int64_t y;
-                    x = blockIdx.y * 8 + tx;
-                    y = blockIdx.x * 8 + ty;
-                    if (y < out_shape0 && x < out_shape1) {
-                        out[y * out_stride0 + x * out_stride1] = tile[tx][ty];
-                    }
+        for (int64_t ty = 0; ty < 8; ++ty) {
+            #pragma omp simd
+            for (int64_t tx = 0; tx < 8; ++tx) {
+                int64_t x;
+                int64_t y;
+                x = blockIdx.y * 8 + tx;
+                y = blockIdx.x * 8 + ty;
+                if (y < out_shape0 && x < out_shape1) {
+                    out[y * out_stride0 + x * out_stride1] = tile[tx][ty];
                 }
             }
         }

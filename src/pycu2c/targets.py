@@ -9,6 +9,8 @@ from typing import TypeAlias
 from pycu2c.emit.dialect import CUDA, C, Dialect
 from pycu2c.ir.nodes import Module
 from pycu2c.passes.accumulators import own_accumulators
+from pycu2c.passes.axis_loops import loop_over_axes
+from pycu2c.passes.coordinates import pass_coordinates
 from pycu2c.passes.dead import drop_dead
 from pycu2c.passes.declare import declare
 from pycu2c.passes.fast_math import any_nan
@@ -80,7 +82,13 @@ TARGETS: dict[str, Target] = {
     "cpu": Target(
         "cpu",
         C,
-        (*_ON_CPU, ("threads", threads_as_code), ("accumulators", own_accumulators)),
+        (
+            *_ON_CPU,
+            ("threads", threads_as_code),
+            ("accumulators", own_accumulators),
+            ("coordinates", _plain(pass_coordinates)),
+            ("axis_loops", loop_over_axes),
+        ),
         narrows=False,
     ),
     # for tests, and for who wants to compare: any kernel the way that is right for all

@@ -3,23 +3,16 @@ blocks, and the coordinates that CUDA has as built-in variables."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from pycu2c.csyntax import nodes as c
+from pycu2c.intrinsics.block import FIRST, LAST
+from pycu2c.intrinsics.registry import Intrinsic
 from pycu2c.ir.calls import summarized
 from pycu2c.ir.effects import mentioned, takes_dynamic_shared
-from pycu2c.ir.nodes import (
-    Apply,
-    BlockLoop,
-    Body,
-    Call,
-    Function,
-    Module,
-    Parameter,
-    ThreadLoop,
-)
-from pycu2c.ir.walk import all_expressions, statements
+from pycu2c.ir.nodes import Apply, BlockLoop, Body, Call, Function, Module, Parameter
+from pycu2c.ir.walk import all_expressions
 
 PLACES = ("threadIdx", "blockIdx", "blockDim", "gridDim")
 _DIM3 = c.Named("struct dim3")
@@ -45,8 +38,6 @@ def coordinates_used(module: Module) -> dict[str, tuple[str, ...]]:
                 found |= set(_READS.get(word, (word,) if word in PLACES else ()))
             elif isinstance(e, Call):
                 found |= set(used[e.function])
-        if any(isinstance(s, ThreadLoop) for s in statements(function.body)):
-            found |= {"threadIdx", "blockDim"}
         return tuple(place for place in PLACES if place in found)
 
     return summarized((*module.devices, module.kernel), read, ())
@@ -108,36 +99,27 @@ def cpu_kernel(
     function = module.kernel
     struct = c.Pointer(c.Named(f"struct {name}_args", const=True), const=True)
     out: list[c.Stmt] = [c.Declare(struct, "args", c.Name("arguments"))]
-    read = mentioned(function.body)
     out += parameters_read(function, names, type_of)
-    if {"blockIdx", "gridDim"} & set(places):
+    rows = {e.intrinsic for e in all_expressions(function.body) if isinstance(e, Apply)}
+    by_rows = bool(rows & {*FIRST, *LAST})
+    if by_rows or {"blockIdx", "gridDim"} & set(places):
         out += extent_read("gridDim")
-    if "blockDim" in places:
+    if by_rows or "blockDim" in places:
         out += extent_read("blockDim")
     dynamic = takes_dynamic_shared(module)
     if dynamic:
         out.append(_dynamic_shared())
-    out += blocks.before
-    inside: list[c.Stmt] = [c.Declare(_DIM3, "threadIdx")] if "threadIdx" in places else []
-    inside = [*(_block_index() if "blockIdx" in places else ()), *inside, *blocks.each]
-    block = c.Name("block")
-    out.append(
-        c.For(
-            c.Declare(_INT, "block", c.Name("first_block")),
-            c.Binary("<", block, c.Name("last_block")),
-            c.Step(block),
-            tuple(inside),
-        )
-    )
-    out += blocks.after
+    loop = _by_rows(rows, blocks.each) if by_rows else [_by_blocks(places, blocks.each)]
+    around = (*blocks.before, *loop, *blocks.after)
     parameters = (
         c.Parameter(c.Pointer(c.Named("void", const=True)), "arguments"),
         c.Parameter(_INT, "first_block"),
         c.Parameter(_INT, "last_block"),
     )
-    if not read and not places and not dynamic:
+    asked = len(out) > 1 or "shared_bytes" in {row.name.rpartition(".")[2] for row in rows}
+    if not asked:
         out[0] = c.Evaluate(c.Cast(c.Named("void"), c.Name("arguments")))
-    return c.Function(name, c.Named("void"), parameters, tuple(out))
+    return c.Function(name, c.Named("void"), parameters, (*out, *around))
 
 
 def _dynamic_shared() -> c.Stmt:
@@ -150,24 +132,60 @@ def _dynamic_shared() -> c.Stmt:
 def extent_read(place: str) -> list[c.Stmt]:
     """``gridDim`` or ``blockDim``, from the arguments."""
     field = c.Member(c.Name("args"), place, arrow=True)
-    values = [c.Index(field, c.Number(str(axis))) for axis in range(3)]
-    return _filled(place, values)
+    return [_filled(place, [c.Index(field, c.Number(str(axis))) for axis in range(3)])]
 
 
-def _filled(place: str, values: Sequence[c.Expr]) -> list[c.Stmt]:
-    members = [c.Member(c.Name(place), axis) for axis in "xyz"]
-    assigned = [c.Assign(member, value) for member, value in zip(members, values)]
-    return [c.Declare(_DIM3, place), *assigned]
+def _filled(place: str, values: Sequence[c.Expr]) -> c.Stmt:
+    return c.Declare(_DIM3, place, c.Braced("", tuple(values)), ("const",))
 
 
-def _block_index() -> list[c.Stmt]:
-    block, x, y = c.Name("block"), *(c.Member(c.Name("gridDim"), axis) for axis in "xy")
-    row = c.Binary("/", block, x)
-    return _filled(
-        "blockIdx",
-        [
-            c.Binary("%", block, x),
-            c.Binary("%", row, y),
-            c.Binary("/", row, y),
-        ],
-    )
+_BLOCK = c.Name("block")
+_GRID = tuple(c.Member(c.Name("gridDim"), axis) for axis in "xyz")
+
+
+def _by_blocks(places: tuple[str, ...], body: tuple[c.Stmt, ...]) -> c.Stmt:
+    """One block after the other."""
+    row = c.Binary("/", _BLOCK, _GRID[0])
+    here = [
+        c.Binary("%", _BLOCK, _GRID[0]),
+        c.Binary("%", row, _GRID[1]),
+        c.Binary("/", row, _GRID[1]),
+    ]
+    index = (_filled("blockIdx", here),) if "blockIdx" in places else ()
+    going = c.Binary("<", _BLOCK, c.Name("last_block"))
+    first = c.Declare(_INT, "block", c.Name("first_block"))
+    return c.For(first, going, c.Step(_BLOCK), (*index, *body))
+
+
+def _by_rows(rows: Set[Intrinsic], body: tuple[c.Stmt, ...]) -> list[c.Stmt]:
+    """The blocks that stand in one row together, as far as they are asked for."""
+    following, size = c.Name("next_block"), [c.Member(c.Name("blockDim"), a) for a in "xyz"]
+    row = c.Binary("/", _BLOCK, _GRID[0])
+    end = c.Binary("*", c.Binary("+", row, c.Number("1")), _GRID[0])
+    last = c.Name("last_block")
+    inside: list[c.Stmt] = [
+        c.Declare(_INT, "row_end", end, ("const",)),
+        c.Assign(
+            following,
+            c.Conditional(c.Binary("<", c.Name("row_end"), last), c.Name("row_end"), last),
+        ),
+    ]
+    here = [
+        c.Binary("%", _BLOCK, _GRID[0]),
+        c.Binary("%", row, _GRID[1]),
+        c.Binary("/", row, _GRID[1]),
+    ]
+    counts: list[c.Expr] = [c.Binary("-", following, _BLOCK), c.Number("1"), c.Number("1")]
+    for axis, first, after in zip(range(3), FIRST, LAST):
+        if not {first, after} & rows:
+            continue
+        name = f"first_{'xyz'[axis]}"
+        inside.append(c.Declare(_INT, name, c.Binary("*", here[axis], size[axis]), ("const",)))
+        if after in rows:
+            width = c.Binary("*", counts[axis], size[axis]) if axis == 0 else size[axis]
+            value = c.Binary("+", c.Name(name), width)
+            inside.append(c.Declare(_INT, f"last_{'xyz'[axis]}", value, ("const",)))
+    going = c.Binary("<", _BLOCK, last)
+    start = c.Declare(_INT, "block", c.Name("first_block"))
+    loop = c.For(start, going, c.Assign(_BLOCK, following), (*inside, *body))
+    return [c.Declare(_INT, "next_block"), loop]

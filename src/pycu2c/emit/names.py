@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from pycu2c.emit.reserved import is_reserved
-from pycu2c.ir.nodes import Allocate, Body, Declare, For, Function, Module
+from pycu2c.ir.nodes import Allocate, AxisLoop, Body, Declare, For, Function, Module
 from pycu2c.ir.waiting import kept, steps_of
 from pycu2c.ir.walk import bodies, statements
 from pycu2c.types import Array
@@ -69,7 +69,8 @@ def name_variables(function: Function, taken: Iterable[str], constants: dict[str
         names.give(p.name, visible, ndims.get(p.argument, 0))
     for name in _in_struct(function):
         names.give(name, visible)
-    declared = [s.var.name for s in statements(function.body) if isinstance(s, Declare)]
+    given = (s for s in statements(function.body) if isinstance(s, Declare | AxisLoop))
+    declared = [s.var.name for s in given]
     for name, count in Counter(declared).items():
         if (
             count > 1 and name not in names.known
@@ -96,7 +97,7 @@ def _name_block(body: Body, names: Names, visible: set[str]) -> None:
             names.give(s.var.name, visible)
     for s in body:
         inner = set(visible)
-        if isinstance(s, For) and s.var.name not in names.known:
+        if isinstance(s, For | AxisLoop) and s.var.name not in names.known:
             names.give(s.var.name, inner)
         for block in bodies(s):
             _name_block(block, names, inner)

@@ -8,12 +8,15 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, assert_never
 
 from pycu2c.csyntax import nodes as c
+from pycu2c.dtypes import INT64
 from pycu2c.emit.expressions import Speller
 from pycu2c.ir.construct import scalar_type
+from pycu2c.ir.effects import mentioned
 from pycu2c.ir.nodes import (
     Allocate,
     Apply,
     Assign,
+    AxisLoop,
     Binary,
     BlockLoop,
     Body,
@@ -40,7 +43,7 @@ from pycu2c.ir.nodes import (
     Wait,
     While,
 )
-from pycu2c.ir.walk import all_expressions
+from pycu2c.ir.walk import all_expressions, statements
 from pycu2c.operators import ADD, AND, C_SHL, C_SHR, DIV, MUL, OR, QUOTIENT, REMAINDER, SUB, XOR
 from pycu2c.source import Span
 from pycu2c.types import Array, Scalar, Space
@@ -54,6 +57,7 @@ DYNAMIC = "dynamic_shared"  # the bytes that a launch gives each block
 
 # of a CPU kernel's arrays, shared, local and over barriers: the stacks of threads are small
 _MOST_ON_STACK = 256 * 1024
+_INT = c.Named("int64_t")
 _COMPOUND = (ADD, SUB, MUL, DIV, QUOTIENT, REMAINDER, AND, OR, XOR, C_SHL, C_SHR)
 
 
@@ -127,7 +131,9 @@ class StatementSpeller:
             case Return():
                 return [self._return(s)]
             case ThreadLoop():
-                return self._thread_loop(s)
+                raise AssertionError("thread loops have axes before emission")
+            case AxisLoop():
+                return self._axis_loop(s)
             case NextThread():
                 return [self._next_thread()]
             case Wait() | ThreadSteps():
@@ -245,21 +251,24 @@ class StatementSpeller:
 
     # ---- the CPU's loops over the threads of a block ----
 
-    def _thread_loop(self, s: ThreadLoop) -> list[c.Stmt]:
-        """``for`` over z, y and x, with CUDA's own names for the coordinates."""
+    def _axis_loop(self, s: AxisLoop) -> list[c.Stmt]:
+        """``for`` along one axis; a block, if there is one thread."""
         self._labels += 1
         outer = self._loops, self._label
         self._loops, self._label = 0, ""
-        body = list(self.block(s.body))
-        body[:0] = numbered(s.body)
+        body = self.block(s.body)
         if self._label:
-            body.append(c.LabelHere(self._label))
+            body = (*body, c.LabelHere(self._label))
         self._loops, self._label = outer
-        for axis in "xyz":
-            index = c.Member(c.Name("threadIdx"), axis)
-            going = c.Binary("<", index, c.Member(c.Name("blockDim"), axis))
-            body = [c.For(c.Assign(index, c.Number("0")), going, c.Step(index), tuple(body))]
-        return body
+        name = self.speller.names[s.var.name]
+        start = self.speller.into(s.start, INT64)
+        if _is_one(s) and not _ends_threads(s.body):
+            read = s.var.name in mentioned(s.body)
+            own = [c.Declare(_INT, name, start, ("const",))] if read else []
+            return [c.Block((*own, *body))]
+        going = c.Binary("<", c.Name(name), self.speller.spell(s.stop, exact=False))
+        loop = c.For(c.Declare(_INT, name, start), going, c.Step(c.Name(name)), body)
+        return [c.Pragma("omp simd"), loop] if s.lockstep else [loop]
 
     def _next_thread(self) -> c.Stmt:
         if self._loops == 0:
@@ -312,3 +321,13 @@ def _thread_number() -> c.Stmt:
     row = c.Binary("+", member("threadIdx", "y"), rows)
     number = c.Binary("+", member("threadIdx", "x"), c.Binary("*", member("blockDim", "x"), row))
     return c.Declare(c.Named("int64_t", const=True), "thread", number)
+
+
+def _is_one(s: AxisLoop) -> bool:
+    numbers = (s.start, s.stop)
+    first, last = (e.value if isinstance(e, Const) else None for e in numbers)
+    return first is not None and last is not None and last - first == 1
+
+
+def _ends_threads(body: Body) -> bool:
+    return any(isinstance(s, NextThread) for s in statements(body))

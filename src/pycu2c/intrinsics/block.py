@@ -1,5 +1,5 @@
-"""What the CPU build alone needs: the thread's number inside its block, and numbers
-compared bit by bit. Not for users."""
+"""What the CPU build alone needs: where a thread stands inside its block, where the blocks stand
+that are run together, and numbers compared bit by bit. Not for users."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from pycu2c.dtypes import DType
 from pycu2c.intrinsics.c_tree import c
 from pycu2c.intrinsics.kinds import T
 from pycu2c.intrinsics.machine import MACHINE
-from pycu2c.intrinsics.registry import intrinsic
+from pycu2c.intrinsics.registry import Intrinsic, intrinsic
+from pycu2c.intrinsics.threads import AXES, BLOCK_LIMIT, GRID_LIMIT
 from pycu2c.intrinsics.warp import EXCHANGED
 
 MOST_THREADS = 1024  # of a block, on every device
@@ -56,3 +57,25 @@ def _size(_: Mapping[str, c.Expr], wanted: DType) -> c.Expr:
 def shared_bytes() -> int:
     """The bytes of dynamic shared memory that the launch gives each block."""
     raise AssertionError("the reference interpreter has the array itself")
+
+
+def _declare_end(end: str, axis: str) -> Intrinsic:
+    """Where blocks that are run together begin, or end, along an axis of the grid."""
+
+    def place() -> int:
+        here, index = MACHINE.current(), AXES.index(axis)
+        return (here.blockIdx[index] + (end == "last")) * here.blockDim[index]
+
+    place.__doc__ = f"Of the threads that run together along {axis}: the {end}."
+    declare = intrinsic(
+        f"block.{end}.{axis}",
+        c=lambda _a, _t: c.Name(f"{end}_{axis}"),
+        is_value=True,
+        bounds=(0, GRID_LIMIT[axis] * BLOCK_LIMIT[axis]),
+    )
+    return declare(place)
+
+
+# the first, and the one after the last
+FIRST = tuple(_declare_end("first", axis) for axis in AXES)
+LAST = tuple(_declare_end("last", axis) for axis in AXES)

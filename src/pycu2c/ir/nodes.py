@@ -378,8 +378,22 @@ class BlockLoop:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class AxisLoop:
+    """What a ThreadLoop becomes, along one axis: ``var`` stands for the threads from ``start``
+    up to ``stop``, which the body changes nothing of. ``lockstep``: they may run statement by
+    statement together. Made by ``passes/axis_loops``."""
+
+    var: Var
+    start: Expr
+    stop: Expr
+    body: Body
+    lockstep: bool
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class NextThread:
-    """Ends the running thread's part of the innermost ThreadLoop."""
+    """Ends the running thread's part of the innermost ThreadLoop or AxisLoop."""
 
     span: Span
 
@@ -449,6 +463,7 @@ Stmt: TypeAlias = (
     | Return
     | ThreadLoop
     | BlockLoop
+    | AxisLoop
     | NextThread
     | Wait
     | ThreadSteps

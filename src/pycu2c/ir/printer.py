@@ -12,6 +12,7 @@ from pycu2c.ir.nodes import (
     Allocate,
     Apply,
     Assign,
+    AxisLoop,
     Binary,
     BlockLoop,
     Body,
@@ -140,6 +141,11 @@ class _Printer:
                 yield from self.block(s.body, depth + 1)
             case ThreadSteps():
                 yield f"{indent}for each thread, from wait to wait:{here}"
+                yield from self.block(s.body, depth + 1)
+            case AxisLoop():
+                threads = f"threads({self.listed((s.start, s.stop))})"
+                step = " in lockstep" if s.lockstep else ""
+                yield f"{indent}for {self.target(s.var)} in {threads}{step}:{here}"
                 yield from self.block(s.body, depth + 1)
             case _:
                 yield indent + self.simple(s) + here

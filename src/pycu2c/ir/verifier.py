@@ -11,6 +11,7 @@ from pycu2c.ir.expression_rules import breaches, indices, is_truth
 from pycu2c.ir.nodes import (
     Allocate,
     Assign,
+    AxisLoop,
     BlockLoop,
     Body,
     Break,
@@ -104,9 +105,9 @@ class _Place:
 
     def inside(self, s: Stmt) -> _Place:
         declared = None if self.declared is None else set(self.declared)
-        if declared is not None and isinstance(s, For):
+        if declared is not None and isinstance(s, (For, AxisLoop)):
             declared.add(s.var.name)
-        if isinstance(s, ThreadLoop):
+        if isinstance(s, (ThreadLoop, AxisLoop)):
             return _Place(declared, in_threads=True)
         if isinstance(s, ThreadSteps):
             return _Place(declared)
@@ -143,7 +144,7 @@ class _Checker:
                 self._report(f"two parameters are named {p.name}", p)
             self.types[p.name] = p.type
         for s in statements(self.function.body):
-            if isinstance(s, (Assign, Declare, For, Allocate)):
+            if isinstance(s, (Assign, Declare, For, AxisLoop, Allocate)):
                 self._defined(s.var, s)
         lets: dict[str, Let] = {}
         for e in all_expressions(self.function.body):
@@ -198,7 +199,7 @@ class _Checker:
             case If() | While():
                 if not is_truth(s.condition.type):
                     yield f"a condition is {s.condition.type}"
-            case For():
+            case For() | AxisLoop():
                 if any(e.type != s.var.type for e in operands(s)):
                     kinds = ", ".join(str(e.type) for e in operands(s))
                     yield f"{s.var.name} is {s.var.type}, its range is of {kinds}"

@@ -14,6 +14,7 @@ from pycu2c.ir.nodes import (
     Allocate,
     Apply,
     Assign,
+    AxisLoop,
     Binary,
     BlockLoop,
     Body,
@@ -138,6 +139,8 @@ def operands(s: Stmt) -> tuple[Expr, ...]:
             return (s.condition,)
         case For():
             return (s.start, s.stop, s.step)
+        case AxisLoop():
+            return (s.start, s.stop)
         case Wait():
             return (*(() if s.mask is None else (s.mask,)), *(gift.value for gift in s.gifts))
         case Allocate() | Break() | Continue() | NextThread():
@@ -165,6 +168,8 @@ def with_operands(s: Stmt, new: tuple[Expr, ...]) -> Stmt:
             return replace(s, condition=new[0])
         case For():
             return replace(s, start=new[0], stop=new[1], step=new[2])
+        case AxisLoop():
+            return replace(s, start=new[0], stop=new[1])
         case Wait():
             mask, values = (None, new) if s.mask is None else (new[0], new[1:])
             gifts = tuple(replace(gift, value=value) for gift, value in zip(s.gifts, values))
@@ -182,7 +187,7 @@ def bodies(s: Stmt) -> tuple[Body, ...]:
     match s:
         case If():
             return (s.then, s.orelse)
-        case While() | For() | ThreadLoop() | BlockLoop() | ThreadSteps():
+        case While() | For() | ThreadLoop() | AxisLoop() | BlockLoop() | ThreadSteps():
             return (s.body,)
         case _:
             return ()
@@ -193,7 +198,7 @@ def with_bodies(s: Stmt, new: tuple[Body, ...]) -> Stmt:
     match s:
         case If():
             return replace(s, then=new[0], orelse=new[1])
-        case While() | For() | ThreadLoop() | BlockLoop() | ThreadSteps():
+        case While() | For() | ThreadLoop() | AxisLoop() | BlockLoop() | ThreadSteps():
             return replace(s, body=new[0])
         case _:
             return s

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pycu2c.ir.construct import zero
 from pycu2c.ir.nodes import (
     Assign,
+    AxisLoop,
     Body,
     Break,
     Continue,
@@ -139,7 +140,7 @@ def _step(s: Stmt, name: str, assigned: bool) -> Flow:
         case For() | While():
             inside = flow(s.body, name, assigned)
             return Flow(unsafe or inside.unsafe, assigned)
-        case ThreadLoop():
+        case ThreadLoop() | AxisLoop():
             inside = flow(s.body, name, assigned)
             return Flow(unsafe or inside.unsafe, inside.assigned)
         case Return() | Break() | Continue() | NextThread():

@@ -12,6 +12,7 @@ from pycu2c.ir.nodes import (
     Allocate,
     Apply,
     Assign,
+    AxisLoop,
     Binary,
     BlockLoop,
     Body,
@@ -105,7 +106,7 @@ class Walk:
                 return None
             case Allocate():
                 pass
-            case ThreadLoop() | BlockLoop() | NextThread() | Wait() | ThreadSteps():
+            case ThreadLoop() | AxisLoop() | BlockLoop() | NextThread() | Wait() | ThreadSteps():
                 raise AssertionError("ranges are found before threads meet or become loops")
             case _:
                 assert_never(s)

@@ -1,0 +1,456 @@
+"""CPU: a ThreadLoop becomes loops along the axes of the block, which ask for no more than runs.
+
+``ThreadLoop(i = blockIdx.x * 256 + threadIdx.x; if i < n: y[i] = 1)`` ->
+``AxisLoop(i from first_x to min(last_x, n): y[i] = 1)``
+
+A kernel that is one ThreadLoop, and asks for the place of a thread in the grid alone, is run row
+by row: ``first_x`` to ``last_x`` are the threads of neighbouring blocks. Others are run block by
+block. What ends threads before they have done anything becomes the bounds of loops, and what is
+the same along an axis is computed outside of its loop.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+
+from pycu2c.intrinsics.block import FIRST, LAST, block_thread
+from pycu2c.intrinsics.registry import Effect, Intrinsic
+from pycu2c.intrinsics.threads import AXES, GRID, GRIDSIZE, PLACES
+from pycu2c.ir.construct import binary, both, cast, integer, negation, scalar_type
+from pycu2c.ir.effects import effectful
+from pycu2c.ir.nodes import (
+    Allocate,
+    Apply,
+    Assign,
+    AxisLoop,
+    Binary,
+    Body,
+    Cast,
+    Const,
+    Declare,
+    Expr,
+    For,
+    If,
+    Junction,
+    Logical,
+    Module,
+    NextThread,
+    Print,
+    Select,
+    Stmt,
+    ThreadLoop,
+    Unary,
+    Var,
+)
+from pycu2c.ir.walk import all_expressions, bodies, expressions, map_expr, statements, with_bodies
+from pycu2c.operators import ADD, MUL, QUOTIENT, REMAINDER
+from pycu2c.passes.facts import Facts, is_fixed
+from pycu2c.passes.intervals import Interval, is_whole
+from pycu2c.passes.lockstep import in_lockstep
+from pycu2c.passes.merge import renamed
+from pycu2c.passes.thread_bounds import Bound, Known, conjuncts
+from pycu2c.source import Span
+from pycu2c.types import WEAK_INT, Type
+
+_LEAST_LANES = 4  # fewer threads are not worth a vector
+
+
+def loop_over_axes(module: Module, facts: Facts) -> Module:
+    """Give every ThreadLoop of the kernel loops of its own."""
+    shaper = _Shaper(module, facts, by_rows=_goes_by_rows(module))
+    body = map_expr(shaper.block(module.kernel.body), shaper.extents)
+    return replace(module, kernel=replace(module.kernel, body=body))
+
+
+def _goes_by_rows(module: Module) -> bool:
+    """Whether blocks may be run together, their threads row by row."""
+    match module.kernel.body:
+        case (ThreadLoop(body=body),):
+            asked = {row for row in _rows(body) if is_fixed(row)}
+            local = {row for row in asked if row.varies or row in _BLOCK_NUMBERS}
+            return bool(local) and local <= set(GRID) and not _has_order(module)
+        case _:
+            return False
+
+
+_BLOCK_NUMBERS = {PLACES["blockIdx", axis] for axis in AXES}
+
+
+def _rows(body: Body) -> set[Intrinsic]:
+    return {e.intrinsic for e in all_expressions(body) if isinstance(e, Apply)}
+
+
+def _has_order(module: Module) -> bool:
+    """Whether something is done that threads are rather to do in their order."""
+    for f in (module.kernel, *module.devices):
+        if any(isinstance(s, Print) for s in statements(f.body)):
+            return True
+        if any(row.effect is not Effect.PURE for row in _rows(f.body)):
+            return True
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class _Axis:
+    """A loop along an axis: its variable, where it starts and stops if nothing is said."""
+
+    var: Var
+    start: Expr
+    stop: Expr
+
+
+@dataclass(slots=True)
+class _Shaper:
+    module: Module
+    facts: Facts
+    by_rows: bool
+    types: dict[str, Type] = field(default_factory=dict)  # of all variables
+    outer: set[str] = field(default_factory=set)  # visible in every thread loop
+    values: dict[str, Expr] = field(default_factory=dict)  # of those that are set once
+    declarations: Mapping[str, int] = field(default_factory=dict)
+    effectful: Set[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        kernel = self.module.kernel
+        self.types = {p.name: p.type for p in kernel.parameters}
+        self.types |= {v.name: v.type for v in _variables(kernel.body)}
+        self.declarations = Counter(v.name for v in _variables(kernel.body))
+        within = [s for s in statements(kernel.body) if isinstance(s, ThreadLoop)]
+        inside = {v.name for s in within for v in _variables(s.body)}
+        self.outer = set(self.types) - inside
+        self.values = {n: v for n, v in _set_once(kernel.body).items() if n in self.outer}
+        self.effectful = effectful(self.module)
+
+    def block(self, body: Body) -> Body:
+        """A block outside the thread loops."""
+        out: list[Stmt] = []
+        for s in body:
+            if isinstance(s, ThreadLoop):
+                out += self._loops(s)
+            else:
+                out.append(with_bodies(s, tuple(self.block(b) for b in bodies(s))))
+        return tuple(out)
+
+    def fresh(self, name: str) -> str:
+        free, number = name, 0
+        while free in self.types:
+            number += 1
+            free = f"{name}.{number}"
+        self.types[free] = WEAK_INT
+        return free
+
+    def outside(self, name: str) -> str:
+        """A name for a variable that moves out of a ThreadLoop, where others may have been."""
+        if self.declarations[name] == 1:
+            return name
+        free = self.fresh(name)
+        self.types[free] = self.types[name]
+        return free
+
+    def extents(self, e: Expr) -> Expr:
+        """``gridsize.x`` -> ``gridDim.x * 256``."""
+        if self.facts.block is None or not isinstance(e, Apply) or e.intrinsic not in GRIDSIZE:
+            return e
+        number = GRIDSIZE.index(e.intrinsic)
+        blocks = Apply(PLACES["gridDim", AXES[number]], (), WEAK_INT, e.span)
+        return cast(_times(blocks, integer(self.facts.block[number], e.span)), scalar_type(e))
+
+    # ---- one ThreadLoop -------------------------------------------------------------------------
+
+    def _loops(self, s: ThreadLoop) -> Body:
+        axes, body = self._by_rows(s) if self.by_rows else self._by_blocks(s)
+        nest = _Nest(self, axes, s.span)
+        nest.take(body)
+        return nest.loops()
+
+    def _by_rows(self, s: ThreadLoop) -> tuple[list[_Axis], Body]:
+        places: dict[Intrinsic, Expr] = {}
+        axes: list[_Axis] = []
+        body = s.body
+        for number in (2, 1, 0):
+            first = Apply(FIRST[number], (), WEAK_INT, s.span)
+            if number and self._extent(number, s.span) == 1:
+                places[GRID[number]] = first
+                continue
+            var, body = self._variable(GRID[number], AXES[number], body, s.span)
+            places[GRID[number]] = var
+            axes.append(_Axis(var, first, Apply(LAST[number], (), WEAK_INT, s.span)))
+        return axes, _standing(body, places)
+
+    def _by_blocks(self, s: ThreadLoop) -> tuple[list[_Axis], Body]:
+        asked = {row for row in _rows(s.body) if is_fixed(row) and row.varies}
+        if asked <= {block_thread}:
+            return self._flat(s)
+        places: dict[Intrinsic, Expr] = {}
+        axes: list[_Axis] = []
+        body = s.body
+        for number in (2, 1, 0):
+            row = PLACES["threadIdx", AXES[number]]
+            extent = self._extent(number, s.span)
+            if extent == 1:
+                places[row] = integer(0, s.span)
+                continue
+            var, body = self._variable(row, f"t{AXES[number]}", body, s.span)
+            places[row] = var
+            axes.append(_Axis(var, integer(0, s.span), _size(extent, number, s.span)))
+        if not axes:  # one thread
+            var = Var(self._free("tx", s.body), WEAK_INT, s.span)
+            axes.append(_Axis(var, integer(0, s.span), integer(1, s.span)))
+        for number, place in enumerate(GRID):
+            places[place] = self._in_grid(number, places, s.span)
+        if block_thread in asked:
+            number_ = self._number(places, s.span)
+            if not isinstance(number_, Var | Const):
+                var = Var(self._free("t", body), WEAK_INT, s.span)
+                body = (Declare(var, number_, s.span), *body)
+                number_ = var
+            places[block_thread] = number_
+        return axes, _standing(body, places)
+
+    def _flat(self, s: ThreadLoop) -> tuple[list[_Axis], Body]:
+        """No axis matters, but for the number of the thread in the block."""
+        var, body = self._variable(block_thread, "t", s.body, s.span)
+        threads: Expr = integer(1, s.span)
+        for number in range(3):
+            threads = _times(threads, _size(self._extent(number, s.span), number, s.span))
+        return [_Axis(var, integer(0, s.span), threads)], _standing(body, {block_thread: var})
+
+    def _extent(self, number: int, span: Span) -> int | None:
+        return None if self.facts.block is None else self.facts.block[number]
+
+    def _in_grid(self, number: int, places: Mapping[Intrinsic, Expr], span: Span) -> Expr:
+        block = Apply(PLACES["blockIdx", AXES[number]], (), WEAK_INT, span)
+        size = _size(self._extent(number, span), number, span)
+        return _plus(_times(block, size), places[PLACES["threadIdx", AXES[number]]])
+
+    def _number(self, places: Mapping[Intrinsic, Expr], span: Span) -> Expr:
+        found: Expr = integer(0, span)
+        for number in (2, 1, 0):
+            size = _size(self._extent(number, span), number, span)
+            found = _plus(_times(found, size), places[PLACES["threadIdx", AXES[number]]])
+        return found
+
+    def _variable(self, row: Intrinsic, name: str, body: Body, span: Span) -> tuple[Var, Body]:
+        """The kernel's own variable for a coordinate, if it has one that never changes."""
+        changed = {s.var.name for s in statements(body) if isinstance(s, Assign)}
+        for i, s in enumerate(body):
+            match s:
+                case Declare(var=var, init=Apply(intrinsic=found)) if found is row:
+                    if var.name not in changed and var.type == WEAK_INT:
+                        return var, (*body[:i], *body[i + 1 :])
+                case _:
+                    pass
+        return Var(self._free(name, body), WEAK_INT, span), body
+
+    def _free(self, name: str, body: Body) -> str:
+        """The name itself if the kernel uses it for whole numbers elsewhere only."""
+        here = _named(body) | {e.name for e in all_expressions(body) if isinstance(e, Var)}
+        same = name not in self.types or self.types[name] == WEAK_INT
+        if same and name not in here and name not in self.outer:
+            self.types[name] = WEAK_INT
+            return name
+        return self.fresh(name)
+
+
+def _variables(body: Body) -> list[Var]:
+    declared = (s for s in statements(body) if isinstance(s, Declare | For | Allocate))
+    return [s.var for s in declared]
+
+
+def _set_once(body: Body) -> dict[str, Expr]:
+    changed = {s.var.name for s in statements(body) if isinstance(s, Assign)}
+    declared = [s for s in statements(body) if isinstance(s, Declare)]
+    return {
+        s.var.name: s.init for s in declared if s.init is not None and s.var.name not in changed
+    }
+
+
+def _named(body: Body) -> set[str]:
+    return {v.name for v in _variables(body)}
+
+
+def _size(extent: int | None, number: int, span: Span) -> Expr:
+    if extent is not None:
+        return integer(extent, span)
+    return Apply(PLACES["blockDim", AXES[number]], (), WEAK_INT, span)
+
+
+def _standing(body: Body, places: Mapping[Intrinsic, Expr]) -> Body:
+    """A body whose threads stand where the loops say."""
+
+    def placed(e: Expr) -> Expr:
+        if isinstance(e, Apply) and e.intrinsic in places:
+            return cast(replace(places[e.intrinsic], span=e.span), scalar_type(e))
+        return e
+
+    return map_expr(body, placed)
+
+
+def _plus(a: Expr, b: Expr) -> Expr:
+    if isinstance(a, Const) and a.value == 0:
+        return b
+    return a if isinstance(b, Const) and b.value == 0 else binary(ADD, a, b, a.span)
+
+
+def _times(a: Expr, b: Expr) -> Expr:
+    for one, other in ((a, b), (b, a)):
+        if isinstance(one, Const) and one.value in (0, 1):
+            return other if one.value else one
+    return binary(MUL, a, b, a.span)
+
+
+# ---- what stands between the loops ---------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Level:
+    """Inside so many loops: declarations and conditions, in order, then the next loop."""
+
+    steps: list[Declare | If | Expr] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Nest:
+    """The loops of one ThreadLoop while they are made. Level 0 is outside of all."""
+
+    shaper: _Shaper
+    axes: Sequence[_Axis]
+    span: Span
+    levels: list[_Level] = field(default_factory=list)
+    bounds: list[list[Bound]] = field(default_factory=list)
+    places: dict[str, int] = field(default_factory=dict)  # the level of each variable
+    values: dict[str, Expr] = field(default_factory=dict)
+    body: Body = ()
+
+    def __post_init__(self) -> None:
+        self.levels = [_Level() for _ in range(len(self.axes) + 1)]
+        self.bounds = [[] for _ in self.axes]
+        for number, axis in enumerate(self.axes, start=1):
+            self.places[axis.var.name] = number
+
+    @property
+    def known(self) -> Known:
+        facts, kernel = self.shaper.facts, self.shaper.module.kernel
+        parameters = {p.name: p for p in kernel.parameters}
+        loops: dict[str, Interval] = {}
+        found = Known(facts, parameters, {**self.shaper.values, **self.values}, loops)
+        for axis in self.axes:
+            loops[axis.var.name] = Interval(found.of(axis.start).low, found.of(axis.stop).high - 1)
+        return found
+
+    def take(self, body: Body) -> None:
+        """Put what a body begins with where it belongs, and keep the rest."""
+        for name in _named(body):
+            self.places[name] = len(self.axes)
+        changed = {s.var.name for s in statements(body) if isinstance(s, Assign)}
+        while body:
+            match body:
+                case (Declare() as s, *rest):
+                    body = self._declare(s, tuple(rest), changed)
+                case (If(condition, (NextThread(),), ()), *rest):
+                    left = self._conditions(negation(condition), changed)
+                    body = tuple(rest)
+                    if left is not None:
+                        ends = If(negation(left), (NextThread(left.span),), (), left.span)
+                        self.levels[-1].steps.append(ends)
+                case (If(condition, then, ()),):
+                    left = self._conditions(condition, changed)
+                    body = then
+                    if left is not None:
+                        self.body = (If(left, then, (), left.span),)
+                        return
+                case _:
+                    break
+        self.body = body
+
+    def _declare(self, s: Declare, rest: Body, changed: Set[str]) -> Body:
+        """Declare as far out as it can be; returns what comes after it."""
+        level = len(self.axes)
+        if s.init is not None and s.var.name not in changed:
+            if _is_arithmetic(s.init):
+                level = self._level(s.init)
+            self.values[s.var.name] = s.init
+        if level == 0:
+            name = self.shaper.outside(s.var.name)
+            rest = renamed(rest, {s.var.name: name}) if name != s.var.name else rest
+            self.values[name] = self.values[s.var.name]
+            s = replace(s, var=replace(s.var, name=name))
+        self.places[s.var.name] = level
+        self.levels[level].steps.append(s)
+        return rest
+
+    def _level(self, e: Expr) -> int:
+        """In how many loops a number has to be computed."""
+        names = [x.name for x in expressions(e) if isinstance(x, Var)]
+        return max((self.places.get(name, 0) for name in names), default=0)
+
+    def _conditions(self, condition: Expr, changed: Set[str]) -> Expr | None:
+        """Take what can be said outside of the innermost loop; return what is left."""
+        left: Expr | None = None
+        for part in conjuncts(condition):
+            if _is_arithmetic(part) and self._said(part):
+                continue
+            left = part if left is None else both(Junction.AND, left, part, part.span)
+        return left
+
+    def _said(self, condition: Expr) -> bool:
+        level = self._level(condition)
+        if level:
+            axis = self.axes[level - 1].var
+            bound = self.known.bound(condition, axis, lambda e: self._level(e) < level)
+            if bound is not None:
+                self.bounds[level - 1].append(bound)
+                return True
+        if level == len(self.axes):
+            return False
+        self.levels[level].steps.append(condition)
+        return True
+
+    # ---- the loops ----
+
+    def loops(self) -> Body:
+        body = (*self._steps(self.levels[-1], self.body),)
+        for number in reversed(range(len(self.axes))):
+            loop = self._loop(number, body)
+            body = self._steps(self.levels[number], (loop,))
+        return body
+
+    def _steps(self, level: _Level, body: Body) -> Body:
+        for step in reversed(level.steps):
+            if isinstance(step, Declare | If):
+                body = (step, *body)
+            else:
+                body = (If(step, body, (), step.span),)
+        return body
+
+    def _loop(self, number: int, body: Body) -> AxisLoop:
+        axis, known = self.axes[number], self.known
+        start, stop = axis.start, axis.stop
+        for bound in self.bounds[number]:
+            if bound.start is not None:
+                start = known.greatest(start, bound.start)
+            if bound.stop is not None:
+                stop = known.least(stop, bound.stop)
+        innermost = number == len(self.axes) - 1
+        wide = known.of(stop).high - known.of(start).low >= _LEAST_LANES
+        lockstep = innermost and wide and in_lockstep(axis.var, body, self.shaper.effectful)
+        return AxisLoop(axis.var, start, stop, body, lockstep, self.span)
+
+
+def _is_arithmetic(e: Expr) -> bool:
+    """Whether an expression may be computed earlier, and though nobody wants it."""
+    return all(_is_harmless(x) for x in expressions(e))
+
+
+def _is_harmless(e: Expr) -> bool:
+    match e:
+        case Const() | Var() | Unary() | Cast() | Logical() | Select():
+            return True
+        case Binary(op=op, right=right):
+            return op not in (QUOTIENT, REMAINDER) or isinstance(right, Const)
+        case Apply(intrinsic=row):
+            return row.effect is Effect.PURE and is_whole(e.type)
+        case _:
+            return False
