@@ -97,3 +97,35 @@ def test_vectors(target):
     np.testing.assert_array_equal(found["x"], a["x"][::-1])
     np.testing.assert_array_equal(found["z"], np.arange(4))
     np.testing.assert_array_equal(found["w"], a["w"][::-1])
+
+
+@kernel
+def exchanged(a, out):
+    i = cuda.grid(1)
+    x = cuda.shfl_down_sync(0xFFFFFFFF, a[i], 1) + cuda.popc(cuda.activemask()) * 0
+    mask = cuda.ballot_sync(0xFFFFFFFF, a[i] > 0)
+    below = mask & cuda.lanemask_lt()
+    cuda.syncwarp()
+    out[i] = x + (below >> cuda.laneid) + cuda.warpsize + cuda.syncthreads_count(a[i] > 3)
+
+
+@kernel
+def meets_the_grid(a):
+    value = a[cuda.grid(1) - 1]
+    cuda.cg.this_grid().sync()
+    a[cuda.grid(1)] = value
+
+
+def test_names_of_warps_and_grids():
+    a = np.arange(32, dtype=np.int32)
+    found = run(exchanged, (1, 32), [a, np.zeros_like(a)], "python")[1]
+    np.testing.assert_array_equal(found, np.append(a[1:], 31) + 32 + 28)
+    text = exchanged.inspect("cuda", "int32[::1], int32[::1]")
+    assert "__shfl_down_sync(0xffffffff, a[i], 1)" in text
+    assert "+ 32 + __syncthreads_count(a[i] > 3);" in text
+
+
+def test_the_barrier_of_the_grid(target):
+    a = np.arange(6, dtype=np.int32)
+    found = run(meets_the_grid, (2, 3), [a], target)[0]
+    np.testing.assert_array_equal(found, np.roll(a, 1))

@@ -267,10 +267,9 @@ class Speller:
         for helper in self.dialect.helper_names(row):  # some dtypes do without it
             if _calls(spelled, f"{helper}_{dtype.short}"):
                 self.helpers[helper, dtype] = None
-        if row.bounds and row.parameters:
-            assert isinstance(e.type, Scalar)
-            return c.Cast(self.type(e.type), spelled)
-        return spelled
+        if row.gives is None or row.gives is scalar_type(e).dtype:
+            return spelled
+        return c.Cast(self.type(scalar_type(e)), spelled)
 
     def _dtype_of(self, e: Apply) -> DType:
         """The dtype that names the variant: of the operands where there are any."""

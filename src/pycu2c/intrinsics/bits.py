@@ -28,7 +28,13 @@ def _counted(body: Callable[..., Any], on_cpu: Spell, helpers: tuple[str, ...] =
     name = body.__name__
     cuda = _by_width(f"__{name}", f"__{name}ll")
     found = intrinsic(
-        f"cuda.{name}", dtypes=WORDS, cuda=cuda, c=on_cpu, c_helpers=helpers, bounds=(0, 64)
+        f"cuda.{name}",
+        dtypes=WORDS,
+        cuda=cuda,
+        c=on_cpu,
+        c_helpers=helpers,
+        bounds=(0, 64),
+        gives=INT32,
     )
     return found(body)
 

@@ -20,8 +20,8 @@ Kinds of parameters, as annotations:
 The last parameters may have defaults, which are whole numbers.
 
 Results: ``T``, ``F``, ``R`` (the type of T's real part), ``int``, ``bool``, ``None``, or
-``form`` (the frontend's handler says). An ``int`` of known bounds, of a row with parameters, has
-any integer type in C; emission converts it.
+``form`` (the frontend's handler says). Where C has another type for an ``int``, ``gives`` says
+which, and emission converts it.
 """
 
 from __future__ import annotations
@@ -65,6 +65,7 @@ class Intrinsic:
     is_value: bool = False  # read like a variable: cuda.threadIdx.x
     varies: bool = False  # differs between the threads of a block
     bounds: tuple[int, int] | None = None  # of an integer result: least and greatest
+    gives: DType | None = None  # the type that C has for an integer result
     c_helpers: tuple[str, ...] = ()  # names in emit/helpers.py that its C spelling calls
     cuda_helpers: tuple[str, ...] = ()
     cuda_headers: tuple[str, ...] = ()  # that its CUDA spelling needs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from pycu2c.dtypes import DType
+from pycu2c.dtypes import INT32, DType
 from pycu2c.intrinsics.c_tree import c
 from pycu2c.intrinsics.kinds import form
 from pycu2c.intrinsics.machine import MACHINE
@@ -33,7 +33,10 @@ def _declare(name: str, doc: str, join: Callable[[list[bool]], int]) -> Intrinsi
 
     body.__doc__ = doc
     cuda = plain(f"__{name}")
-    return intrinsic(f"cuda.{name}", effect=Effect.BARRIER, cuda=cuda, bounds=(0, 1024))(body)
+    declare = intrinsic(
+        f"cuda.{name}", effect=Effect.BARRIER, cuda=cuda, bounds=(0, 1024), gives=INT32
+    )
+    return declare(body)
 
 
 COUNT = _declare(

@@ -110,8 +110,9 @@ def syncwarp(mask: int = ALL_LANES) -> None:
 @intrinsic(
     "cuda.activemask",
     effect=Effect.WARP,
-    cuda=lambda _, wanted: c.Cast(c.Named(wanted.cuda), c.Call("__activemask", ())),
+    cuda=plain("__activemask"),
     bounds=_MASKS,
+    gives=UINT32,
 )
 def activemask() -> int:
     """The lanes that run this together with the thread; which ones is up to the machine."""
@@ -232,6 +233,7 @@ def _lanes_where(holds: Callable[[Any], bool]) -> int:
     effect=Effect.WARP,
     cuda=_with_mask(plain("__ballot_sync")),
     bounds=_MASKS,
+    gives=UINT32,
 )
 def ballot_sync(mask: int, predicate: bool) -> int:
     """The bits of the lanes of ``mask`` for which ``predicate`` is true."""
@@ -251,6 +253,7 @@ def _bits(value: Any) -> bytes:
     dtypes=EXCHANGED,
     cuda=_with_mask(plain("__match_any_sync")),
     bounds=_MASKS,
+    gives=UINT32,
 )
 def match_any_sync(mask: int, value: T) -> int:
     """The lanes of ``mask`` that give the same value as the thread: bit for bit, so that NaN is
@@ -265,6 +268,7 @@ def match_any_sync(mask: int, value: T) -> int:
     cuda=_with_mask(helper("match_all")),
     cuda_helpers=("match_all",),
     bounds=_MASKS,
+    gives=UINT32,
 )
 def match_all_lanes(mask: int, value: T) -> int:
     """``mask`` if all its lanes give the same value, else 0."""

@@ -1,0 +1,123 @@
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+struct dim3 {
+    int64_t x;
+    int64_t y;
+    int64_t z;
+};
+
+struct grid_barrier_args {
+    int32_t gridDim[3];
+    int32_t blockDim[3];
+    int64_t shared_bytes;
+    float *p0_data0;
+    int64_t p0_shape0;
+    float *p1_data0;
+    int32_t p2_value0;
+};
+
+// Why a thread has stopped: the lowest 3 bits of a word. Above them stands the number of its
+// wait, in the upper half the mask of a warp's.
+enum { ENDED, WAIT_BLOCK, WAIT_WARP, WAIT_SYNCWARP, WAIT_ACTIVE, WAIT_GRID, WAIT_TURN };
+
+// What a launch needs of a kernel whose threads run in steps.
+struct resumable_kernel {
+    // makes the threads of a block ready
+    void (*begin)(const void *arguments, int64_t block, void *shared, void *threads);
+    // one step of each thread of a warp that has a bit in lanes
+    void (*run)(const void *arguments, void *shared, void *threads, uint32_t lanes,
+                uint64_t *waits);
+    // puts what such threads give where others see it; NULL if they give nothing
+    void (*show)(void *shared, void *threads, int64_t warp, uint32_t lanes, int32_t is_first);
+    int64_t shared_size, thread_size;
+    int32_t parks; // whether its blocks may wait for each other
+};
+
+// What the threads of a block share.
+struct grid_barrier_block {
+    struct dim3 blockIdx;
+};
+
+// What a thread keeps while it waits.
+struct grid_barrier_thread {
+    int32_t pc;
+    struct dim3 threadIdx;
+    int64_t i;
+    int64_t n;
+    int64_t _;
+};
+
+static inline int grid_barrier_step(const struct grid_barrier_args *args,
+                                    struct grid_barrier_block *block,
+                                    struct grid_barrier_thread *self) {
+    float *a = args->p0_data0;
+    int64_t a_len = args->p0_shape0;
+    float *b = args->p1_data0;
+    int32_t rounds = args->p2_value0;
+    struct dim3 blockDim;
+    blockDim.x = args->blockDim[0];
+    blockDim.y = args->blockDim[1];
+    blockDim.z = args->blockDim[2];
+    const struct dim3 blockIdx = block->blockIdx;
+    const struct dim3 threadIdx = self->threadIdx;
+    switch (self->pc) {
+    case 0:;
+        self->i = blockIdx.x * blockDim.x + threadIdx.x;
+        self->n = a_len;
+        for (self->_ = 0; self->_ < (int64_t)rounds; ++self->_) {
+            if (self->i < self->n) {
+                int64_t at = self->i - 1;
+                b[self->i] = (a[at < 0 ? at + a_len : at] + a[(self->i + 1) % self->n]) / 2.0f;
+            }
+            self->pc = 1;
+            return WAIT_GRID;
+        case 1:;
+            if (self->i < self->n) {
+                a[self->i] = b[self->i];
+            }
+            self->pc = 2;
+            return WAIT_GRID;
+        case 2:;
+        }
+    }
+    return ENDED;
+}
+
+static void grid_barrier_begin(const void *arguments, int64_t block, void *shared, void *threads) {
+    const struct grid_barrier_args *const args = arguments;
+    struct grid_barrier_block *const own = shared;
+    struct grid_barrier_thread *self = threads;
+    own->blockIdx.x = block % args->gridDim[0];
+    own->blockIdx.y = (block / args->gridDim[0]) % args->gridDim[1];
+    own->blockIdx.z = (block / args->gridDim[0]) / args->gridDim[1];
+    for (int64_t z = 0; z < args->blockDim[2]; ++z) {
+        for (int64_t y = 0; y < args->blockDim[1]; ++y) {
+            for (int64_t x = 0; x < args->blockDim[0]; ++x) {
+                *self = (struct grid_barrier_thread){.threadIdx = {x, y, z}};
+                ++self;
+            }
+        }
+    }
+}
+
+static void grid_barrier_run(const void *arguments, void *shared, void *threads, uint32_t lanes,
+                            uint64_t *waits) {
+    for (; lanes; lanes &= lanes - 1) {
+        const int lane = __builtin_ctz(lanes);
+        struct grid_barrier_thread *const self = (struct grid_barrier_thread *)threads + lane;
+        const uint64_t why = grid_barrier_step(arguments, shared, self);
+        waits[lane] = why | (uint64_t)self->pc << 3;
+    }
+}
+
+const struct resumable_kernel grid_barrier = {
+    grid_barrier_begin,
+    grid_barrier_run,
+    NULL,
+    sizeof(struct grid_barrier_block),
+    sizeof(struct grid_barrier_thread),
+    1,
+};
