@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import faulthandler
 from collections.abc import Iterator
-from types import ModuleType
 
 import numpy as np
 import pytest
@@ -25,21 +24,22 @@ from launching import run
 from pycu2c.specialization import generate_text
 from pycu2c.toolchain import nvrtc
 
-BLOCKS = (blocks, block_algorithms, waiting, grid_barriers)
-WARPS = (shuffles, votes, divergence, warp_algorithms)
-
-
-def programs(*modules: ModuleType) -> list[Program]:
-    return [v for m in modules for v in vars(m).values() if isinstance(v, Program)]
-
-
-ALL = programs(*BLOCKS, *WARPS)
+MODULES = (
+    blocks,
+    block_algorithms,
+    waiting,
+    grid_barriers,
+    shuffles,
+    votes,
+    divergence,
+    warp_algorithms,
+)
+ALL = [v for m in MODULES for v in vars(m).values() if isinstance(v, Program)]
 CASES = [
     pytest.param(p, case, id=f"{p.name}-{number}" if len(p.cases) > 1 else p.name)
     for p in ALL
     for number, case in enumerate(p.cases, start=1)
 ]
-ON_CPU = {p.name for p in programs(*BLOCKS)}  # so far
 
 
 @pytest.fixture(autouse=True)
@@ -52,8 +52,6 @@ def limited() -> Iterator[None]:
 
 @pytest.mark.parametrize(("program", "case"), CASES)
 def test_program(program: Program, case: Case, target: str) -> None:
-    if target.startswith("cpu") and program.name not in ON_CPU:
-        return
     given = case.given()
     right = copy.deepcopy(given)
     program.expected(*right)

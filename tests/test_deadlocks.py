@@ -19,7 +19,7 @@ from pycu2c.runtime.deadlocks import Waiting, deadlock, ranges
 
 KERNELS = [k for k in vars(deadlocks).values() if isinstance(k, Kernel)]
 USED = {"in_a_device_function": deadlocks.waited_for}
-TARGETS = ["python"]
+TARGETS = ["python", "cpu", "cpu-resumable"]
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def test_a_deadlock_names_the_lines(kernel: Kernel, target: str) -> None:
     with pytest.raises(DeadlockError) as caught:
         run(kernel, (2, 32), [np.zeros(64, np.int64)], target)
     text = str(caught.value)
-    assert text.startswith(f"{kernel.name} would never end: no thread can go on\n  block (0, 0, 0)")
+    assert text.startswith(f"{kernel.name} would never end: no thread can go on\n  block (")
     assert {int(n) for n in re.findall(r"deadlocks\.py:(\d+)$", text, re.M)} == marked(kernel)
     assert "  help: " in text
 

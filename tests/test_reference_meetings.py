@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from pycu2c import cuda, device, int32, kernel
+from pycu2c import DeadlockError, cuda, device, int32, kernel
 
 FULL = 0xFFFFFFFF
 reference = kernel(backend="python")
@@ -33,6 +33,21 @@ def test_a_lane_is_in_its_mask() -> None:
 def test_a_width_divides_a_warp(width: int) -> None:
     with pytest.raises(ValueError, match=re.escape("(1, 2, 4, 8, 16, 32), not")):
         gives_a_width_that_is_none[1, 32](np.zeros(1), width)
+
+
+@reference
+def two_kinds_of_barrier(out):
+    i = cuda.grid(1)
+    if i % 2:
+        cuda.syncthreads()
+    else:
+        out[i] = cuda.syncthreads_count(i > 3)
+
+
+def test_barriers_that_give_something_are_met_by_their_own() -> None:
+    """CUDA leaves it open what happens where they are mixed."""
+    with pytest.raises(DeadlockError, match=r"threads 1, 3 wait in cuda\.syncthreads, "):
+        two_kinds_of_barrier[1, 4](np.zeros(4))
 
 
 @reference

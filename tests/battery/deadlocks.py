@@ -17,15 +17,6 @@ def a_barrier_and_a_shuffle(out):
 
 
 @kernel
-def two_kinds_of_barrier(out):
-    i = cuda.grid(1)
-    if i % 2:
-        cuda.syncthreads()  # waits
-    else:
-        out[i] = cuda.syncthreads_count(i > 3)  # waits
-
-
-@kernel
 def a_flag_that_nobody_sets(out):
     i = cuda.grid(1)
     while cuda.atomic.add(out, 0, 0) == 0:  # waits

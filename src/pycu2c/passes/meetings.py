@@ -35,7 +35,7 @@ from pycu2c.ir.walk import map_expr, map_functions, map_stmt
 from pycu2c.passes.facts import Facts
 from pycu2c.passes.warps import LANES, RESULTS, Met, places
 from pycu2c.source import Span
-from pycu2c.types import Array, Scalar, Space
+from pycu2c.types import WEAK_INT, Array, Scalar, Space
 
 _WHOM = {Effect.BARRIER: Meeting.BLOCK, Effect.GRID: Meeting.GRID, Effect.WARP: Meeting.WARP}
 _OTHERWISE = {"cuda.syncwarp": Meeting.SYNCWARP, "cuda.activemask": Meeting.ACTIVE}
@@ -83,7 +83,8 @@ class _Lowering:
         """Arguments that can be read again after the others have run."""
         before: list[Stmt] = []
         arguments: list[Expr] = []
-        for (name, _), value in zip(e.intrinsic.parameters, e.arguments):
+        for (name, kind), value in zip(e.intrinsic.parameters, e.arguments):
+            value = cast(value, WEAK_INT) if kind == "int" else value
             if not _is_steady(value):
                 var = self.fresh(name, scalar_type(value))
                 before.append(Assign(var, value, value.span))
