@@ -29,9 +29,7 @@ def prepared(name: str, row: Any) -> Any:
 
 @pytest.mark.parametrize("row", cpu_rows.ROWS, ids=lambda row: row.name)
 @pytest.mark.parametrize("name", ["pycu2c", "hand", "numpy"])
-def test_rows_are_computed(name: str, row: Any, request: pytest.FixtureRequest) -> None:
-    if (name, row.name) == ("pycu2c", "shuffle"):  # waits for warps on the CPU
-        request.applymarker(pytest.mark.xfail(raises=AssertionError))
+def test_rows_are_computed(name: str, row: Any) -> None:
     problem, run = prepared(name, row)
     if run is None:
         assert name == "numpy"
