@@ -1,9 +1,10 @@
-"""One process of benchmarks/start.py: ``first_call.py MODULE KERNEL`` imports, calls twice, and
-prints three times in milliseconds.
+"""One process of benchmarks/start.py: ``first_call.py MODULE KERNEL`` imports, decorates,
+calls twice, and prints the four times in milliseconds.
 
 No "from __future__ import annotations": Taichi and Warp read the types of parameters as objects.
 """
 
+import itertools
 import sys
 import time
 from collections.abc import Callable
@@ -97,17 +98,17 @@ def with_warp(name: str) -> Call:
 
 
 def main(module: str, name: str) -> None:
-    start = now()
+    at = [now()]
     __import__(module)
-    imported = now()
+    at.append(now())
     call = globals()[f"with_{module}"](name)
-    call()
-    first = now()
-    call()
-    second = now()
+    at.append(now())
+    for _ in range(2):
+        call()
+        at.append(now())
     if OUT[0] != {"add": 2, "scale": 3}[name]:
         raise SystemExit(f"{module} computed {OUT[0]}")
-    print(imported - start, first - imported, second - first)
+    print(*(b - a for a, b in itertools.pairwise(at)))
 
 
 if __name__ == "__main__":

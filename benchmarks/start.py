@@ -1,89 +1,85 @@
-"""What the first launch of a process costs: import, decoration, first call, second call.
+"""What the first launch of a process costs: import, decoration, first and second call.
 
-    python benchmarks/start.py [runs]
+usage: python benchmarks/start.py [--rounds N] [--only NAME,…]
 
-Each figure is the median over fresh processes, in milliseconds. *First of all*: nothing is cached
-on disk. *New kernel*: what all kernels share is cached, this one is not. *Known kernel*: it has run
-before on this machine. Python's bytecode is cached, as pip leaves it.
+Each figure is the median over fresh processes that have imported numpy, in milliseconds. *First of
+all*: nothing is cached on disk. *New kernel*: what all kernels share is cached, this one is not.
+*Known kernel*: it has run before on this machine. Python's bytecode is cached, as pip leaves it.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import statistics
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
-KERNEL = """
-import time
-at = [time.perf_counter()]
-import numpy as np
-at.append(time.perf_counter())
-from pycu2c import cuda, kernel
-at.append(time.perf_counter())
-
-@kernel(backend="cpu")
-def saxpy(y, x, a):
-    i = cuda.grid(1)
-    if i < y.size:
-        y[i] = a * x[i] + y[i] + {number}
-
-y, x = np.ones(256, np.float32), np.ones(256, np.float32)
-at.append(time.perf_counter())
-saxpy[1, 256](y, x, 2.0)
-at.append(time.perf_counter())
-saxpy[1, 256](y, x, 2.0)
-at.append(time.perf_counter())
-assert y[0] == 1 + 2 * (2 + {number})
-print(*(1000 * (b - a) for a, b in zip(at, at[1:])))
-"""
-
-COLUMNS = ("numpy", "pycu2c", "decorate", "first call", "second call", "all but numpy")
+ROUNDS = 9
+FIRST_CALL = Path(__file__).with_name("first_call.py")
+MODULES = ("pycu2c", "numba", "taichi", "warp")
+CACHES = (
+    "PYCU2C_CACHE_DIR",
+    "NUMBA_CACHE_DIR",
+    "TI_OFFLINE_CACHE_FILE_PATH",
+    "WARP_CACHE_PATH",
+)
+STATES = ("first of all", "new kernel", "known kernel")
+COLUMNS = ("import", "decorate", "first call", "all of it", "second call")
 
 
-def run(folder: Path, number: int) -> list[float]:
-    """The milliseconds of a process that launches the kernel of a number."""
-    file = folder / "saxpy.py"
-    file.write_text(KERNEL.format(number=number))
-    environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
-    environment |= {
-        "PYTHONPYCACHEPREFIX": str(folder / "bytecode"),
-        "PYCU2C_CACHE_DIR": str(folder / "cache"),
-    }
-    done = subprocess.run(
-        [sys.executable, str(file)], env=environment, capture_output=True, text=True, check=True
+def times(module: str, kernel: str, cache: str, bytecode: str) -> list[float]:
+    """The milliseconds of a process that launches a kernel twice."""
+    own = {"PYTHONPYCACHEPREFIX": bytecode, "PYTHONDONTWRITEBYTECODE": ""}
+    ran = subprocess.run(
+        (sys.executable, FIRST_CALL, module, kernel),
+        env={**os.environ, **dict.fromkeys(CACHES, cache), **own},
+        capture_output=True,
+        text=True,
+        check=True,
     )
-    times = [float(word) for word in done.stdout.split()]
-    return [*times, sum(times[1:4])]
+    imported, decorated, first, second = map(float, ran.stdout.splitlines()[-1].split())
+    return [imported, decorated, first, imported + decorated + first, second]
 
 
-def fresh_cache(folder: Path) -> None:
-    for file in sorted((folder / "cache").rglob("*"), reverse=True):
-        file.rmdir() if file.is_dir() else file.unlink()
+def one_round(module: str, bytecode: str) -> list[list[float]]:
+    """The columns of each state."""
+    with tempfile.TemporaryDirectory(prefix="pycu2c-bench-") as cache:
+        return [times(module, kernel, cache, bytecode) for kernel in ("add", "scale", "scale")]
+
+
+def table(found: dict[str, list[list[list[float]]]]) -> str:
+    lines = [" | ".join((f"{'ms':20}", *COLUMNS))]
+    for module, rounds in found.items():
+        for state, rows in zip(STATES, zip(*rounds, strict=True), strict=True):
+            medians = [statistics.median(column) for column in zip(*rows, strict=True)]
+            lines.append(_line(f"{module}, {state}", medians))
+    return "\n".join(lines)
+
+
+def _line(title: str, medians: Sequence[float]) -> str:
+    cells = (f"{m:>{len(c)}.3g}" for m, c in zip(medians, COLUMNS, strict=True))
+    return " | ".join((title.ljust(20), *cells))
 
 
 def main() -> None:
-    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 15
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        run(folder, 0)
-        rows: dict[str, list[list[float]]] = {
-            "first of all": [],
-            "new kernel": [],
-            "known kernel": [],
-        }
-        for number in range(1, runs + 1):
-            rows["new kernel"].append(run(folder, 1000 + number))
-            rows["known kernel"].append(run(folder, 1000 + number))
-            fresh_cache(folder)
-            rows["first of all"].append(run(folder, number))
-        print("| |", " | ".join(COLUMNS), "|")
-        print("|---|" + "---|" * len(COLUMNS))
-        for what, times in rows.items():
-            medians = (statistics.median(column) for column in zip(*times))
-            print(f"| {what} |", " | ".join(f"{m:.1f}" for m in medians), "|")
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument("--only", default=",".join(MODULES), help=", ".join(MODULES))
+    options = parser.parse_args()
+    here = [module for module in options.only.split(",") if find_spec(module)]
+    found: dict[str, list[list[list[float]]]] = {module: [] for module in here}
+    with tempfile.TemporaryDirectory(prefix="pycu2c-bench-") as bytecode:
+        for module in here:
+            one_round(module, bytecode)
+        for _ in range(options.rounds):
+            for module in here:
+                found[module].append(one_round(module, bytecode))
+    print(table(found))
 
 
 if __name__ == "__main__":

@@ -67,4 +67,4 @@ def test_a_first_call() -> None:
         check=True,
     )
     assert all(float(word) > 0 for word in ran.stdout.split())
-    assert len(ran.stdout.split()) == 3
+    assert len(ran.stdout.split()) == 4
