@@ -57,10 +57,7 @@ static inline int grid_barrier_step(const struct grid_barrier_args *args,
     int64_t a_len = args->p0_shape0;
     float *b = args->p1_data0;
     int32_t rounds = args->p2_value0;
-    struct dim3 blockDim;
-    blockDim.x = args->blockDim[0];
-    blockDim.y = args->blockDim[1];
-    blockDim.z = args->blockDim[2];
+    const struct dim3 blockDim = {args->blockDim[0], args->blockDim[1], args->blockDim[2]};
     const struct dim3 blockIdx = block->blockIdx;
     const struct dim3 threadIdx = self->threadIdx;
     switch (self->pc) {

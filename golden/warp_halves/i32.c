@@ -69,10 +69,7 @@ static inline int warp_halves_step(const struct warp_halves_args *args,
                                    struct warp_halves_thread *self) {
     const int32_t *a = args->p0_data0;
     int32_t *out = args->p1_data0;
-    struct dim3 blockDim;
-    blockDim.x = args->blockDim[0];
-    blockDim.y = args->blockDim[1];
-    blockDim.z = args->blockDim[2];
+    const struct dim3 blockDim = {args->blockDim[0], args->blockDim[1], args->blockDim[2]};
     const struct dim3 blockIdx = block->blockIdx;
     const struct dim3 threadIdx = self->threadIdx;
     const int64_t thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);

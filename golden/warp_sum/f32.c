@@ -33,20 +33,9 @@ void warp_sum(const void *arguments, int64_t first_block, int64_t last_block) {
     const float *a = args->p0_data0;
     int64_t a_len = args->p0_shape0;
     float *out = args->p1_data0;
-    struct dim3 gridDim;
-    gridDim.x = args->gridDim[0];
-    gridDim.y = args->gridDim[1];
-    gridDim.z = args->gridDim[2];
-    struct dim3 blockDim;
-    blockDim.x = args->blockDim[0];
-    blockDim.y = args->blockDim[1];
-    blockDim.z = args->blockDim[2];
+    const struct dim3 gridDim = {args->gridDim[0], args->gridDim[1], args->gridDim[2]};
     for (int64_t block = first_block; block < last_block; ++block) {
-        struct dim3 blockIdx;
-        blockIdx.x = block % gridDim.x;
-        blockIdx.y = (block / gridDim.x) % gridDim.y;
-        blockIdx.z = (block / gridDim.x) / gridDim.y;
-        struct dim3 threadIdx;
+        const struct dim3 blockIdx = {block % gridDim.x, (block / gridDim.x) % gridDim.y, (block / gridDim.x) / gridDim.y};
         float sent[128];
         float sent_1[128];
         float sent_2[128];
@@ -62,155 +51,102 @@ void warp_sum(const void *arguments, int64_t first_block, int64_t last_block) {
         float x_2[128];
         int32_t state_[128];
         bool live = true;
-        for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
-            for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
-                for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
-                    const int64_t thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
-                    state_[thread] = 0;
-                    int64_t i = blockIdx.x * blockDim.x + threadIdx.x;
-                    x_1[thread] = i < a_len ? a[i] : 0.0f;
-                    sent[thread] = x_1[thread];
-                }
-            }
+        #pragma omp simd
+        for (int64_t tx = 0; tx < 128; ++tx) {
+            state_[tx] = 0;
+            int64_t i = blockIdx.x * 128 + tx;
+            x_1[tx] = i < a_len ? a[i] : 0.0f;
+            sent[tx] = x_1[tx];
         }
-        for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
-            for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
-                for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
-                    const int64_t thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
-                    float result = ((int32_t)thread & 31) + 16 < 32 ? sent[thread + 16] : sent[thread];
-                    x_1[thread] += result;
-                    sent_1[thread] = x_1[thread];
-                }
-            }
+        #pragma omp simd
+        for (int64_t t = 0; t < 128; ++t) {
+            float result = ((int32_t)t & 31) + 16 < 32 ? sent[t + 16] : sent[t];
+            x_1[t] += result;
+            sent_1[t] = x_1[t];
         }
-        for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
-            for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
-                for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
-                    const int64_t thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
-                    float result = ((int32_t)thread & 31) + 8 < 32 ? sent_1[thread + 8] : sent_1[thread];
-                    x_1[thread] += result;
-                    sent_2[thread] = x_1[thread];
-                }
-            }
+        #pragma omp simd
+        for (int64_t t = 0; t < 128; ++t) {
+            float result = ((int32_t)t & 31) + 8 < 32 ? sent_1[t + 8] : sent_1[t];
+            x_1[t] += result;
+            sent_2[t] = x_1[t];
         }
-        for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
-            for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
-                for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
-                    const int64_t thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
-                    float result = ((int32_t)thread & 31) + 4 < 32 ? sent_2[thread + 4] : sent_2[thread];
-                    x_1[thread] += result;
-                    sent_3[thread] = x_1[thread];
-                }
-            }
+        #pragma omp simd
+        for (int64_t t = 0; t < 128; ++t) {
+            float result = ((int32_t)t & 31) + 4 < 32 ? sent_2[t + 4] : sent_2[t];
+            x_1[t] += result;
+            sent_3[t] = x_1[t];
         }
-        for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
-            for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
-                for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
-                    const int64_t thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
-                    float result = ((int32_t)thread & 31) + 2 < 32 ? sent_3[thread + 2] : sent_3[thread];
-                    x_1[thread] += result;
-                    sent_4[thread] = x_1[thread];
-                }
-            }
+        #pragma omp simd
+        for (int64_t t = 0; t < 128; ++t) {
+            float result = ((int32_t)t & 31) + 2 < 32 ? sent_3[t + 2] : sent_3[t];
+            x_1[t] += result;
+            sent_4[t] = x_1[t];
         }
-        for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
-            for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
-                for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
-                    const int64_t thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
-                    float result = ((int32_t)thread & 31) + 1 < 32 ? sent_4[thread + 1] : sent_4[thread];
-                    int64_t warp = threadIdx.x / 32;
-                    x_1[thread] += result;
-                    float result_1 = x_1[thread];
-                    float x = result_1;
-                    if ((thread & 31) == 0) {
-                        sums[warp] = x;
-                    }
-                }
+        #pragma omp simd
+        for (int64_t tx = 0; tx < 128; ++tx) {
+            float result = ((int32_t)tx & 31) + 1 < 32 ? sent_4[tx + 1] : sent_4[tx];
+            int64_t warp = tx / 32;
+            x_1[tx] += result;
+            float result_1 = x_1[tx];
+            float x = result_1;
+            if ((tx & 31) == 0) {
+                sums[warp] = x;
             }
         }
         live = false;
-        for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
-            for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
-                for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
-                    const int64_t thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
-                    int64_t warp = threadIdx.x / 32;
-                    if (warp != 0) {
-                        state_[thread] = 2;
-                        continue;
-                    }
-                    live = true;
-                }
+        #pragma omp simd
+        for (int64_t tx = 0; tx < 128; ++tx) {
+            int64_t warp = tx / 32;
+            if (warp != 0) {
+                state_[tx] = 2;
+                continue;
             }
+            live = true;
         }
         if (live) {
-            for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
-                for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
-                    for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
-                        const int64_t thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
-                        if (state_[thread] != 0) continue;
-                        x_2[thread] = (thread & 31) < 128 / 32LL ? sums[thread & 31] : 0.0f;
-                        sent_5[thread] = x_2[thread];
-                    }
-                }
+            #pragma omp simd
+            for (int64_t t = 0; t < 128; ++t) {
+                if (state_[t] != 0) continue;
+                x_2[t] = (t & 31) < 128 / 32LL ? sums[t & 31] : 0.0f;
+                sent_5[t] = x_2[t];
             }
-            for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
-                for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
-                    for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
-                        const int64_t thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
-                        if (state_[thread] != 0) continue;
-                        float result = ((int32_t)thread & 31) + 16 < 32 ? sent_5[thread + 16] : sent_5[thread];
-                        x_2[thread] += result;
-                        sent_6[thread] = x_2[thread];
-                    }
-                }
+            #pragma omp simd
+            for (int64_t t = 0; t < 128; ++t) {
+                if (state_[t] != 0) continue;
+                float result = ((int32_t)t & 31) + 16 < 32 ? sent_5[t + 16] : sent_5[t];
+                x_2[t] += result;
+                sent_6[t] = x_2[t];
             }
-            for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
-                for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
-                    for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
-                        const int64_t thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
-                        if (state_[thread] != 0) continue;
-                        float result = ((int32_t)thread & 31) + 8 < 32 ? sent_6[thread + 8] : sent_6[thread];
-                        x_2[thread] += result;
-                        sent_7[thread] = x_2[thread];
-                    }
-                }
+            #pragma omp simd
+            for (int64_t t = 0; t < 128; ++t) {
+                if (state_[t] != 0) continue;
+                float result = ((int32_t)t & 31) + 8 < 32 ? sent_6[t + 8] : sent_6[t];
+                x_2[t] += result;
+                sent_7[t] = x_2[t];
             }
-            for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
-                for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
-                    for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
-                        const int64_t thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
-                        if (state_[thread] != 0) continue;
-                        float result = ((int32_t)thread & 31) + 4 < 32 ? sent_7[thread + 4] : sent_7[thread];
-                        x_2[thread] += result;
-                        sent_8[thread] = x_2[thread];
-                    }
-                }
+            #pragma omp simd
+            for (int64_t t = 0; t < 128; ++t) {
+                if (state_[t] != 0) continue;
+                float result = ((int32_t)t & 31) + 4 < 32 ? sent_7[t + 4] : sent_7[t];
+                x_2[t] += result;
+                sent_8[t] = x_2[t];
             }
-            for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
-                for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
-                    for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
-                        const int64_t thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
-                        if (state_[thread] != 0) continue;
-                        float result = ((int32_t)thread & 31) + 2 < 32 ? sent_8[thread + 2] : sent_8[thread];
-                        x_2[thread] += result;
-                        sent_9[thread] = x_2[thread];
-                    }
-                }
+            #pragma omp simd
+            for (int64_t t = 0; t < 128; ++t) {
+                if (state_[t] != 0) continue;
+                float result = ((int32_t)t & 31) + 2 < 32 ? sent_8[t + 2] : sent_8[t];
+                x_2[t] += result;
+                sent_9[t] = x_2[t];
             }
-            for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z) {
-                for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y) {
-                    for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) {
-                        const int64_t thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
-                        if (state_[thread] != 0) continue;
-                        float result = ((int32_t)thread & 31) + 1 < 32 ? sent_9[thread + 1] : sent_9[thread];
-                        float x;
-                        x_2[thread] += result;
-                        float result_1 = x_2[thread];
-                        x = result_1;
-                        if ((thread & 31) == 0) {
-                            atomic_add_f32(&out[0], x);
-                        }
-                    }
+            for (int64_t t = 0; t < 128; ++t) {
+                if (state_[t] != 0) continue;
+                float result = ((int32_t)t & 31) + 1 < 32 ? sent_9[t + 1] : sent_9[t];
+                float x;
+                x_2[t] += result;
+                float result_1 = x_2[t];
+                x = result_1;
+                if ((t & 31) == 0) {
+                    atomic_add_f32(&out[0], x);
                 }
             }
         }
