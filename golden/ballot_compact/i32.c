@@ -34,7 +34,6 @@ void ballot_compact(const void *arguments, int64_t first_block, int64_t last_blo
         for (int64_t holds_1 = 0; holds_1 < 2; ++holds_1) {
             holds[holds_1] = 0;
         }
-        #pragma omp simd
         for (int64_t tx = 0; tx < 64; ++tx) {
             int64_t i = blockIdx.x * 64 + tx;
             bool predicate = i < a_len && a[i] > 0;

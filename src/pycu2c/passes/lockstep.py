@@ -4,6 +4,7 @@ Threads of a valid program do not race, so each may run beside the others. These
 
 - what has an effect: atomics, prints, and device functions that have one;
 - arrays of a thread's own, and stores at a place that is the same for all;
+- what the compiler itself lets threads gather in one slot, as the bits of a ballot;
 - memory that a thread comes back to. gcc collects accesses with gaps, ``a[3 * i]`` and
   ``a[3 * i + 1]``, into one; under the pragma it does so across an access that may be to the
   same place. So where a store is followed by an access that it may touch, both must be without
@@ -55,13 +56,20 @@ def in_lockstep(axis: Var, body: Body, effectful: Set[str]) -> bool:
             return False
     paces = _Paces(axis.name, _set_once(body), _assigned(body))
     accesses = list(_accesses(body, paces))
-    if any(a.writes and a.pace == 0 for a in accesses):
+    if any(a.writes and a.pace == 0 for a in accesses) or _gathers(body, paces):
         return False
     return not any(
         a.writes and _may_meet(a, b) and not (a.smooth and b.smooth)
         for i, a in enumerate(accesses)
         for b in accesses[i + 1 :]
     )
+
+
+def _gathers(body: Body, paces: _Paces) -> bool:
+    """Whether threads add to one slot of the block, where valid programs have no such race."""
+    stores = (s for s in statements(body) if isinstance(s, Store))
+    slots = (s for s in stores if _space(s.array) is Space.BLOCK)
+    return any(paces.of(s.indices[0]) is _IRREGULAR for s in slots)
 
 
 def _set_once(body: Body) -> dict[str, Expr]:
