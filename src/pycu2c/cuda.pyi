@@ -108,7 +108,7 @@ class _cg:
     def this_grid() -> Any:
         """All threads of the launch: ``cuda.cg.this_grid().sync()`` waits until each has come there.
 
-        The blocks of such a launch must fit on the device together."""
+        None may have returned before. The blocks of such a launch must fit on the device together."""
 
 cg: _cg
 

@@ -81,27 +81,6 @@ def _(a, moved):
     a[:] = np.sort(a)
 
 
-@program(4, 32, ints(128), zeros(128))
-def some_return_before_the_grid_meets(a, out):
-    i = cuda.grid(1)
-    if a[i] < 0:
-        out[i] = -1
-        return
-    a[i] += 1000
-    cuda.cg.this_grid().sync()
-    count = 0
-    for value in a:
-        count += value >= 1000
-    out[i] = count
-
-
-@some_return_before_the_grid_meets.gives
-def _(a, out):
-    stay = a >= 0
-    a[stay] += 1000
-    out[:] = np.where(stay, stay.sum(), -1)
-
-
 @program(3, 24, ints(72), zeros(72))
 def grid_and_block_barriers(a, out):
     tile = cuda.shared.array(24, int32)

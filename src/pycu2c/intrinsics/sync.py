@@ -79,7 +79,7 @@ class Grid:
 def this_grid() -> form:
     """All threads of the launch: ``cuda.cg.this_grid().sync()`` waits until each has come there.
 
-    The blocks of such a launch must fit on the device together.
+    None may have returned before. The blocks of such a launch must fit on the device together.
     """
     return Grid
 
