@@ -59,8 +59,9 @@ def function(row: Intrinsic, dtype: DType, name: str, dialect: str) -> str:
 
 
 def program(dialect: str) -> str:
-    named = [(n, dtype) for row, dtype in CASES for n in getattr(row, f"{dialect}_helpers")]
-    functions = [function(row, dtype, n, dialect) for (row, dtype), n in zip(CASES, NAMES)]
+    spelled = [(*case, n) for case, n in zip(CASES, NAMES) if getattr(case[0], dialect)]
+    named = [(n, dtype) for row, dtype, _ in spelled for n in getattr(row, f"{dialect}_helpers")]
+    functions = [function(row, dtype, n, dialect) for row, dtype, n in spelled]
     return "\n".join([*texts_of(named, dialect), *functions])
 
 

@@ -312,7 +312,7 @@ def refused(tmp_path: Path, functions: str, call: str) -> CompileError:
             "        f(n - 1)",
             "f(i)",
             "barrier-place",
-            "write a loop around barriers",
+            "write a loop around what waits",
         ),
         (
             "@device\ndef f(n: int) -> int:\n    if n > 3:\n        return f(n - 1)\n",

@@ -98,6 +98,52 @@ def test_threads_of_one_block_wait_for_each_other(backend: str) -> None:
     np.testing.assert_array_equal(order, np.arange(99, -1, -1))
 
 
+@device
+def first_above(a, limit):
+    """Returns from inside of two loops."""
+    for i in range(a.size):
+        cuda.syncthreads()
+        for j in range(2):
+            cuda.syncthreads()
+            if a[i] * (j + 1) > limit:
+                return 2 * i + j
+        if a[i] < 0:
+            return -2
+    return -1
+
+
+@device
+def locked(lock) -> int:
+    tries = 0
+    while True:
+        if cuda.atomic.cas(lock, 0, 0, 1) == 0:
+            return tries
+        tries += 1
+
+
+@kernel
+def returning(a, out, lock):
+    t = cuda.threadIdx.x
+    out[0, t] = first_above(a, 5 + t // 100)
+    out[1, t] = first_above(a, 100)
+    out[2, t] = first_above(a[3:], 100)
+    locked(lock)
+    out[3, 0] += t
+    cuda.threadfence()
+    cuda.atomic.exch(lock, 0, 0)
+
+
+def test_functions_return_from_inside_of_loops(target: str) -> None:
+    if target == "cuda":
+        return  # one thread of a warp would hold the lock while others spin
+    a, out = np.array([1, 2, 4, 3, -1, 9]), np.zeros((4, 40), np.int64)
+    Kernel(returning.python, backend=target)[1, 40](a, out, np.zeros(1, np.int32))
+    assert out[0].tolist() == [5] * 40
+    assert out[1].tolist() == [-2] * 40
+    assert out[2].tolist() == [-2] * 40
+    assert out[3, 0] == sum(range(40))
+
+
 # ---- the grid's barrier ------------------------------------------------------------------------
 
 

@@ -94,11 +94,12 @@ def compact(data, counts, out):
         return
     x = data[i]
     place = compacted(x > 0)
+    warp = cuda.blockIdx.x * 3 + cuda.threadIdx.x // 32
     if x > 0:
-        out[i // 32 * 32 + place] = x
+        out[warp * 32 + place] = x
     here = cuda.activemask()
     if cuda.laneid == 0:
-        counts[i // 32] = cuda.popc(here)
+        counts[warp] = cuda.popc(here)
     cuda.syncwarp()
 
 
@@ -171,7 +172,7 @@ CASES: dict[str, tuple[Any, str, tuple[int, Any], list[Any], bool]] = {
     ),
     "ballots": (
         compact, "int32[::1], int32[::1], int32[::1]", (2, 72),
-        [numbers(130), np.zeros(5, I32), np.zeros(160, I32)], False,
+        [numbers(130), np.zeros(6, I32), np.zeros(192, I32)], False,
     ),
     "votes of a block": (
         until_all_agree, "int32[::1], int64[::1]", (1, 50),

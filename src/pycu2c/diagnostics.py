@@ -20,7 +20,7 @@ RULES: dict[str, str] = {
     "argument-count": "a call gives every parameter one argument",
     "argument-type": "an argument has a type that the parameter accepts",
     "array-assign": "a variable stands for arrays of one dtype and rank",
-    "barrier-place": "a barrier stands where a block can meet",
+    "barrier-place": "threads meet where code of a block can stand",
     "call": "a kernel calls functions that can be compiled",
     "constant-needed": "this must be known when the kernel is compiled",
     "constant-range": "a constant fits the type that it meets",

@@ -20,9 +20,8 @@ from pycu2c.frontend.room import check_room
 from pycu2c.frontend.statements import block
 from pycu2c.frontend.structured import named, result_type, told
 from pycu2c.frontend.subset import check
-from pycu2c.ir.calls import reached, recursive
+from pycu2c.ir.calls import reached
 from pycu2c.ir.construct import cast
-from pycu2c.ir.effects import block_level
 from pycu2c.ir.nodes import (
     Assign,
     Body,
@@ -66,7 +65,6 @@ def build(source: Source, signature: Signature) -> Built:
             continue
         devices = called_by(kernel, tuple(builder.devices.values()))
         module = Module(kernel, devices, _read_constants((kernel, *devices), builder.constants))
-        _check_together(module)
         check_room(module)
         used = {None, *(device.name for device in devices)}  # the kernel has no name there
         types = {key: n for key, n in builder.noted.items() if builder.names.get(key) in used}
@@ -205,17 +203,6 @@ class _ModuleBuilder:
             built = self.function(source, types, is_kernel=False)
             if self.results[key] == taken:
                 return built
-
-
-def _check_together(module: Module) -> None:
-    """A block does not meet in a function that calls itself: some threads may be in deeper."""
-    for function in module.devices:
-        if function.name in recursive(module) & block_level(module):
-            fail(
-                "barrier-place",
-                Label(function.span, f"{function.python_name} calls itself"),
-                help="write a loop around barriers and shared memory",
-            )
 
 
 def _called(source: Source, types: Types) -> str:

@@ -3,6 +3,7 @@
 from pycu2c.intrinsics import (
     atomic,
     bits,
+    block,
     builtins,
     complex,
     halves,
@@ -21,6 +22,7 @@ __all__ = [
     "REGISTRY",
     "atomic",
     "bits",
+    "block",
     "builtins",
     "complex",
     "halves",

@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from pycu2c.diagnostics import Label, fail
-from pycu2c.ir.construct import cast, scalar_type
+from pycu2c.ir.calls import recursive
+from pycu2c.ir.construct import cast, const, scalar_type
 from pycu2c.ir.effects import block_level
 from pycu2c.ir.nodes import (
     Allocate,
@@ -24,6 +25,7 @@ from pycu2c.ir.nodes import (
     Expr,
     For,
     Function,
+    If,
     Let,
     Load,
     Module,
@@ -51,6 +53,7 @@ from pycu2c.types import WEAK_BOOL, Array, Scalar
 def inline_block_level(module: Module) -> Module:
     """The module without device functions that hold barriers or shared memory."""
     together = block_level(module)
+    _refuse_recursion(module, together)
     inlined: dict[str, Function] = {}
     kept: list[Function] = []
     for function in module.devices:
@@ -63,6 +66,17 @@ def inline_block_level(module: Module) -> Module:
     if inlined:
         kernel = replace(kernel, body=_Inliner(inlined).body(kernel.body))
     return replace(module, kernel=kernel, devices=tuple(kept))
+
+
+def _refuse_recursion(module: Module, together: frozenset[str]) -> None:
+    """A function that calls itself cannot be a part of its caller."""
+    for function in module.devices:
+        if function.name in recursive(module) & together:
+            fail(
+                "barrier-place",
+                Label(function.span, f"{function.python_name} calls itself"),
+                help="on the CPU, write a loop around what waits for other threads",
+            )
 
 
 @dataclass(slots=True)
@@ -123,7 +137,7 @@ class _Inliner:
         result = None
         if isinstance(function.result, Scalar):
             result = Var(f"result.{tag}", function.result, call.span)
-        self._before += _without_returns(body, result, function)
+        self._before += _without_returns(body, result, function, tag)
         return result if result is not None else Const(False, WEAK_BOOL, call.span)
 
 
@@ -195,31 +209,47 @@ class _Renamer:
         return replace(new, array=given or self.own(e.array))
 
 
-def _without_returns(body: Body, result: Var | None, function: Function) -> list[Stmt]:
-    """A last return becomes an assignment; earlier ones leave a loop that runs once."""
+def _without_returns(body: Body, result: Var | None, function: Function, tag: str) -> Body:
+    """A last return becomes an assignment; earlier ones leave a loop that runs once, and the loops
+    that they stand in, each with a look at whether a return has come."""
     returns = [s for s in statements(body) if isinstance(s, Return)]
     if not returns or (len(returns) == 1 and body[-1] is returns[0]):
-        return _assigned(body, result)
-    for s in statements(body):
-        if isinstance(s, (For, While)) and any(isinstance(x, Return) for x in statements(s.body)):
-            fail(
-                "barrier-place",
-                Label(s.span, f"{function.python_name} has a barrier and returns from this loop"),
-                help="leave the loop with break, and return after it",
-            )
-    inside = (*_assigned(body, result, leave=True), Break(function.span))
-    return [While(Const(True, WEAK_BOOL, function.span), inside, function.span)]
+        return tuple(new for s in body for new in _assigned(s, result))
+    gone = Var(f"returned.{tag}", WEAK_BOOL, function.span)
+    inside = _Leaving(result, gone).body(body, in_loop=False)
+    once = While(const(True, function.span), (*inside, Break(function.span)), function.span)
+    if any(_returns_in_loop(s) for s in statements(body)):
+        return (Assign(gone, const(False, function.span), function.span), once)
+    return (once,)
 
 
-def _assigned(body: Body, result: Var | None, leave: bool = False) -> list[Stmt]:
-    out: list[Stmt] = []
-    for s in body:
+def _returns_in_loop(s: Stmt) -> bool:
+    return isinstance(s, For | While) and any(isinstance(x, Return) for x in statements(s.body))
+
+
+def _assigned(s: Stmt, result: Var | None) -> Body:
+    """What a return gives, in a variable."""
+    if not isinstance(s, Return):
+        return (s,)
+    return () if s.value is None or result is None else (Assign(result, s.value, s.span),)
+
+
+@dataclass(frozen=True, slots=True)
+class _Leaving:
+    """Returns as jumps out of loops. ``gone`` says that one has come."""
+
+    result: Var | None
+    gone: Var
+
+    def body(self, body: Body, *, in_loop: bool) -> Body:
+        return tuple(new for s in body for new in self.statement(s, in_loop))
+
+    def statement(self, s: Stmt, in_loop: bool) -> Body:
         if isinstance(s, Return):
-            if s.value is not None and result is not None:
-                out.append(Assign(result, s.value, s.span))
-            if leave:
-                out.append(Break(s.span))
-        else:
-            inner = tuple(tuple(_assigned(b, result, leave)) for b in bodies(s))
-            out.append(with_bodies(s, inner))
-    return out
+            note = (Assign(self.gone, const(True, s.span), s.span),) if in_loop else ()
+            return (*_assigned(s, self.result), *note, Break(s.span))
+        inner = in_loop or isinstance(s, For | While)
+        new = with_bodies(s, tuple(self.body(b, in_loop=inner) for b in bodies(s)))
+        if not _returns_in_loop(s):
+            return (new,)
+        return (new, If(self.gone, (Break(s.span),), (), s.span))

@@ -60,6 +60,13 @@ class Masks:
     codes: int = RETURNED
     used: bool = False
 
+    @property
+    def threads(self) -> int:
+        """How many threads a block has at most."""
+        assert isinstance(self.state.type, Array)
+        assert self.state.type.shape is not None
+        return self.state.type.shape[0]
+
     def code(self) -> int:
         """A code for one more way to wait."""
         self.codes += 1

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from pycu2c.ir.construct import binary, both, const, negation, scalar_type
 from pycu2c.ir.nodes import (
+    Allocate,
     Apply,
     Assign,
     Binary,
@@ -21,7 +22,6 @@ from pycu2c.ir.nodes import (
     Evaluate,
     Expr,
     For,
-    Gift,
     If,
     Junction,
     Load,
@@ -31,17 +31,17 @@ from pycu2c.ir.nodes import (
     Stmt,
     Store,
     ThreadLoop,
-    Var,
     Wait,
     While,
 )
 from pycu2c.ir.walk import all_expressions, bodies, expressions, operands, statements, with_bodies
-from pycu2c.operators import ADD, C_SHR, GT, LT, QUOTIENT, REMAINDER
+from pycu2c.operators import ADD, GT, LT, QUOTIENT, REMAINDER
+from pycu2c.passes.gifts import cleared, parts_of, summed
 from pycu2c.passes.masks import RETURNED, Masks, this_thread
 from pycu2c.passes.placement import Placement, names_in
 from pycu2c.passes.uniformity import Construct, Uniformity
 from pycu2c.source import Span
-from pycu2c.types import WEAK_BOOL, WEAK_INT, Array
+from pycu2c.types import WEAK_BOOL
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +92,9 @@ class _Cutter:
         run = _Run()
         for i, s in enumerate(body):
             if isinstance(s, Wait):
-                self._give(s, out, run)
-            lost = self._cuts(s, run) and self._close(out, run, site)
+                lost = self._meet(s, out, run, site)
+            else:
+                lost = self._cuts(s, run) and self._close(out, run, site)
             if lost and self._goes_on_if_live(out, body[i:], site):
                 return tuple(out)
             if isinstance(s, Return | Break | Continue):
@@ -115,24 +116,19 @@ class _Cutter:
             return _must_follow(s, run.body, self.placement)
         return s in self.placement.block_jumps or (isinstance(s, Wait) and bool(run.body))
 
-    def _give(self, s: Wait, out: list[Stmt], run: _Run) -> None:
-        """Each thread puts down what it gives before the cut; sums are begun by the block."""
+    def _meet(self, s: Wait, out: list[Stmt], run: _Run, site: _Site) -> bool:
+        """Each thread puts down what it gives before the cut; the block makes sums of it."""
+        sums: list[Stmt] = []
         for gift in s.gifts:
+            slots = gift.slots
             if gift.per is not Per.THREAD:
-                out.append(self._begun(gift, s.span))
-            run.body.append(_given(gift, s.span))
-
-    def _begun(self, gift: Gift, span: Span) -> Stmt:
-        """The elements of an array set to 0."""
-        kind = gift.slots.type
-        assert isinstance(kind, Array)
-        assert kind.shape is not None
-        zero = const(0, span, kind.element)
-        if gift.per is Per.BLOCK:
-            return Store(gift.slots, (const(0, span),), zero, span)
-        warp = Var(f"{gift.slots.name}.warp", WEAK_INT, span)
-        bounds = (const(0, span), const(kind.shape[0], span), const(1, span))
-        return For(warp, *bounds, (Store(gift.slots, (warp,), zero, span),), span)
+                slots = parts_of(slots, self.masks.threads)
+                out += [Allocate(slots, s.span), *cleared(slots, s.span)]
+                sums += summed(gift.slots, slots, s.span)
+            run.body.append(Store(slots, (this_thread(s.span),), gift.value, s.span))
+        lost = bool(run.body) and self._close(out, run, site)
+        out += sums
+        return lost
 
     def _is_scalar(self, s: Stmt) -> bool:
         return isinstance(s, Assign | Declare) and s.var.name in self.placement.scalars
@@ -292,15 +288,6 @@ class _Cutter:
         if run.resets or run.body:  # else `live` is right
             self._close(out, run, _Site(masked=True), count=True)
         return (*out, self.masks.when_none((Break(span),), span))
-
-
-def _given(gift: Gift, span: Span) -> Stmt:
-    own = this_thread(span)
-    if gift.per is Per.THREAD:
-        return Store(gift.slots, (own,), gift.value, span)
-    place = const(0, span) if gift.per is Per.BLOCK else binary(C_SHR, own, const(5, span), span)
-    before = Load(gift.slots, (place,), span)
-    return Store(gift.slots, (place,), binary(ADD, before, gift.value, span), span)
 
 
 def _going(s: While | For) -> Expr:

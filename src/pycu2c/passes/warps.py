@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pycu2c.dtypes import INT64
+from pycu2c.dtypes import UINT32
 from pycu2c.intrinsics.block import block_thread, same_bits
 from pycu2c.intrinsics.machine import WARP
 from pycu2c.intrinsics.warp import LANE, LANEMASK_LT, warpsize
@@ -59,7 +59,6 @@ from pycu2c.types import SMALL, WEAK_BOOL, WEAK_INT, Scalar
 
 LANES = WARP
 _LAST = LANES - 1
-_BITS = Scalar(INT64)
 
 
 def thread(span: Span) -> Expr:
@@ -120,9 +119,10 @@ class Met:
     def lanes_where(self, name: str, holds: Expr | None) -> Expr:
         """The mask of the lanes of the warp for which it holds, of all that have come if it is
         left out. Each adds a bit of its own."""
-        bit: Expr = self.make(C_SHL, self.number(1), lane(self.span))
+        bits, own = Scalar(UINT32), cast(lane(self.span), Scalar(UINT32))
+        bit = binary(C_SHL, const(1, self.span, bits), own, self.span)
         if holds is not None:
-            bit = Select(truth(holds), bit, self.number(0), WEAK_INT, self.span)
+            bit = Select(truth(holds), bit, const(0, self.span, bits), bits, self.span)
         return cast(self.taken(self.give(name, Per.WARP, bit), warp(self.span)), WEAK_INT)
 
     def count_where(self, name: str, holds: Expr) -> Expr:
