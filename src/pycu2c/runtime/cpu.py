@@ -12,7 +12,7 @@ import importlib
 import os
 import threading
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pycu2c.diagnostics import LaunchError
 from pycu2c.runtime.configuration import HEAD, Extent
@@ -32,7 +32,7 @@ class CpuKernel:
         self.binary = binary
         self._library = load(binary)  # unloaded when the kernel goes
         self._body = symbol(self._library, binary.entry, BODY)
-        self._parallel = pool()
+        self._parallel = pool().parallel
 
     def launch(self, grid: Extent, block: Extent, shared_bytes: int, packed: bytes) -> None:
         """Run every block and return when all are done. Other Python threads run meanwhile."""
@@ -63,15 +63,24 @@ def address_of(words: Any) -> int:
     return int(ffi.cast("intptr_t", words))
 
 
+class Pool(NamedTuple):
+    """C functions: what shares out blocks, and what is told beforehand which other function the
+    one that it is given will call."""
+
+    parallel: Any
+    calls: Any
+
+
 @functools.cache
-def pool() -> Any:
-    """The C function that shares out blocks. Its library stays: threads sleep in its code."""
+def pool() -> Pool:
+    """The library stays: threads sleep in its code."""
     library = load(cc.compile(pool_text(), "pycu2c_parallel"), "RTLD_NODELETE")
     size = min(thread_count(), (1 << 31) - 1)
     symbol(library, "pycu2c_pool_size", "int(*)(int)")(size)
     name_owner = symbol(library, "pycu2c_pool_owner", "void(*)(uintptr_t, int(*)(void))")
     name_owner(threading.main_thread().ident, _question())
-    return symbol(library, "pycu2c_parallel", f"int(*)({BODY}, const void *, int64_t)")
+    parallel = symbol(library, "pycu2c_parallel", f"int(*)({BODY}, const void *, int64_t)")
+    return Pool(parallel, symbol(library, "pycu2c_pool_calls", "void(*)(const void *)"))
 
 
 def pool_text() -> str:

@@ -10,6 +10,9 @@
  * A body may be stopped between any two of its instructions: it holds no lock and no memory. What it
  * calls may hold some, as malloc does when a variable of the thread is first touched. So only a
  * thread that is just then in the text of the kernel itself is stopped; others are tried again.
+ *
+ * What the owner is asked may launch kernels, too. They run in threads of their own: the owner's
+ * has variables of the kernel that it was called out of.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -33,6 +36,7 @@ typedef void (*Body)(const void *args, int64_t first, int64_t last);
 enum {
     TICK_NS = 100000000,     /* how often the watch looks */
     QUIET_TICKS = 5,         /* after so many without a launch it sleeps until there is one */
+    PATIENCE_NS = 1000000,   /* how long a launch that is short may take to see the question */
     PAUSE_NS = 50000,        /* how soon a thread is tried again that could not be stopped, */
     EAGER_TRIES = 5000,      /* so often; then more rarely */
     LONG_PAUSE_NS = 2000000,
@@ -48,6 +52,7 @@ typedef struct {
 typedef struct Launch {
     Seat seat;
     Body body;
+    const void *callee; /* a function that the body calls, of a library that may be left as well */
     const void *args;
     int64_t count;
     bool owned;        /* by the thread that can be asked */
@@ -61,7 +66,9 @@ static int (*ask)(void) = 0; /* whether the owner's launch should end; 0: there 
 static int forks = 0;
 
 static Launch *innermost = 0;         /* of the owner's launches; only the owner reads this */
-static _Atomic(Body) running;         /* its body, unless the owner is just being asked */
+static _Atomic(Body) running;         /* its body, unless the owner is just being asked, */
+static _Atomic(const void *) running_callee; /* and what that calls */
+static const void *next_callee = 0;   /* of the owner's next launch */
 static _Atomic uint64_t launches = 0; /* of the owner, so far */
 static atomic_bool question = false;  /* the owner should be asked */
 
@@ -85,27 +92,44 @@ static bool is_owner(void) { return pthread_equal(pthread_self(), atomic_load(&o
 /* ---- the text of the kernel that runs ---- */
 
 enum { PAGE = 4096, FEW_BITS = 24 };
-static _Atomic uint64_t text = 0; /* its first page, and in FEW_BITS how many there are */
+
+/* Of the body and of what it calls: the first page, and in FEW_BITS how many there are. */
+static _Atomic uint64_t texts[2];
+
+typedef struct {
+    uintptr_t function;
+    uint64_t text;
+} Search;
 
 #if defined(__linux__)
-static int note_text(struct dl_phdr_info *library, size_t size, void *body) {
+static int note_text(struct dl_phdr_info *library, size_t size, void *data) {
+    Search *search = data;
     (void)size;
     for (int i = 0; i < library->dlpi_phnum; i++) {
         uint64_t first = library->dlpi_addr + library->dlpi_phdr[i].p_vaddr;
         uint64_t last = first + library->dlpi_phdr[i].p_memsz;
         if (library->dlpi_phdr[i].p_type != PT_LOAD) continue;
-        if ((uint64_t)(uintptr_t)body < first || (uint64_t)(uintptr_t)body >= last) continue;
+        if (search->function < first || search->function >= last) continue;
         uint64_t pages = (last + PAGE - 1) / PAGE - first / PAGE;
-        atomic_store(&text, first / PAGE << FEW_BITS | pages);
+        search->text = first / PAGE << FEW_BITS | pages;
         return 1;
     }
     return 0;
 }
 
-static void find_text(Body body) { dl_iterate_phdr(note_text, (void *)(uintptr_t)body); }
+static uint64_t text_of(uintptr_t function) {
+    Search search = {function, 0};
+    dl_iterate_phdr(note_text, &search);
+    return search.text;
+}
 #else
-static void find_text(Body body) { (void)body; }
+static uint64_t text_of(uintptr_t function) { return 0 & function; }
 #endif
+
+static void find_texts(Body body, const void *callee) {
+    atomic_store(&texts[0], text_of((uintptr_t)body));
+    atomic_store(&texts[1], callee ? text_of((uintptr_t)callee) : 0);
+}
 
 /* Whether the interrupted thread was executing that text. Where it cannot be told, launches end only
  * between two pieces. */
@@ -118,8 +142,12 @@ static bool was_in_text(void *context) {
     uint64_t at = 0;
     (void)context;
 #endif
-    uint64_t known = atomic_load(&text), few = (UINT64_C(1) << FEW_BITS) - 1;
-    return at / PAGE - (known >> FEW_BITS) < (known & few);
+    const uint64_t few = (UINT64_C(1) << FEW_BITS) - 1;
+    for (int i = 0; i < 2; i++) {
+        uint64_t text = atomic_load(&texts[i]);
+        if (at / PAGE - (text >> FEW_BITS) < (text & few)) return true;
+    }
+    return false;
 }
 
 /* ---- the owner is asked ---- */
@@ -132,12 +160,17 @@ static void run_body(Launch *launch, Seat *seat, int64_t first, int64_t last) {
 
 static bool was_forked(const Launch *launch) { return launch->forks != forks; }
 
+static void show_running(const Launch *launch) {
+    atomic_store_explicit(&running_callee, launch->callee, memory_order_relaxed);
+    atomic_store_explicit(&running, launch->body, memory_order_release);
+}
+
 /* In the owner, outside of bodies. What is asked may launch, and may fork. */
 static void answer(Launch *launch) {
     if (!atomic_exchange(&question, false)) return;
     atomic_store(&running, (Body)0);
     if (ask() || was_forked(launch)) atomic_store(&launch->ended, true);
-    atomic_store(&running, launch->body);
+    show_running(launch);
 }
 
 static void answer_if_asked(Launch *launch) {
@@ -148,6 +181,8 @@ static bool has_ended(const Launch *launch) {
     return atomic_load_explicit(&launch->ended, memory_order_relaxed);
 }
 
+static Launch *job_of_guest(Seat **seat);
+
 typedef void (*Handler)(int, siginfo_t *, void *);
 static _Atomic(Handler) listener_before;
 
@@ -155,6 +190,7 @@ static void on_nudge(int number, siginfo_t *info, void *context) {
     int error = errno;
     Seat *seat = 0;
     Launch *launch = is_owner() ? innermost : job_of_worker(&seat);
+    if (!launch && !seat) launch = job_of_guest(&seat);
     if (launch && !seat) seat = &launch->seat;
     if (seat && atomic_load(&seat->inside) && was_in_text(context)) {
         atomic_store(&seat->inside, false);
@@ -179,16 +215,65 @@ static void listen_to_nudges(void) {
     sigaction(NUDGE, &ours, 0);
 }
 
+/* ---- a launch by what the owner is asked ---- */
+
+/* It runs in a thread of its own, blocks one after the other. */
+typedef struct Guest {
+    Seat seat;
+    Launch *launch;
+    _Atomic(pthread_t) thread;
+    atomic_bool done;
+    struct Guest *outer;
+} Guest;
+
+static _Atomic(Guest *) guests;
+
+static Launch *job_of_guest(Seat **seat) {
+    for (Guest *g = atomic_load(&guests); g; g = g->outer) {
+        if (!pthread_equal(atomic_load(&g->thread), pthread_self())) continue;
+        *seat = &g->seat;
+        return g->launch;
+    }
+    return 0;
+}
+
+static void *guest_main(void *pointer) {
+    Guest *g = pointer;
+    atomic_store(&g->thread, pthread_self());
+    if (!sigsetjmp(g->seat.start, 0)) run_body(g->launch, &g->seat, 0, g->launch->count);
+    atomic_store(&g->done, true); /* the last that it does: it is the owner's again */
+    return 0;
+}
+
+static bool start_thread(void *(*main)(void *), void *argument, size_t stack_bytes);
+
+static bool run_as_guest(Launch *launch, size_t stack_bytes) {
+    Guest guest = {.launch = launch, .outer = atomic_load(&guests)};
+    atomic_store(&guests, &guest);
+    bool started = start_thread(guest_main, &guest, stack_bytes);
+    for (int tries = 1; started && !atomic_load(&guest.done); tries++) {
+        answer_if_asked(launch);
+        if (was_forked(launch)) break;
+        if (has_ended(launch) && atomic_load(&guest.seat.inside)) {
+            find_texts(launch->body, launch->callee);
+            listen_to_nudges();
+            pthread_kill(atomic_load(&guest.thread), NUDGE);
+        }
+        nap_after(tries);
+    }
+    atomic_store(&guests, guest.outer);
+    return started;
+}
+
 /* ---- the watch ---- */
 
-static void have_owner_asked(uint64_t number) {
-    Body body = atomic_load(&running);
-    if (!body) return;
-    find_text(body);
+static void have_owner_asked(Body body) {
+    find_texts(body, atomic_load(&running_callee));
     listen_to_nudges();
     atomic_store(&question, true);
-    for (int tries = 1; atomic_load(&question); tries++) {
-        if (!atomic_load(&running) || atomic_load(&launches) != number) break;
+    wake_caller();
+    nap(PATIENCE_NS);
+    for (int tries = 1; atomic_load(&question) && atomic_load(&running); tries++) {
         pthread_kill(atomic_load(&owner), NUDGE);
         wake_caller();
         nap_after(tries);
@@ -209,11 +294,11 @@ static void *watch_main(void *nothing) {
     for (int quiet = 0;;) {
         nap(TICK_NS);
         uint64_t number = atomic_load(&launches);
-        if (number != seen) {
-            quiet = 0;
-        } else if (atomic_load(&running)) {
-            have_owner_asked(number);
-        } else if (++quiet == QUIET_TICKS) {
+        Body body = atomic_load(&running);
+        if (number != seen || body) quiet = 0;
+        if (body) {
+            have_owner_asked(body);
+        } else if (++quiet > QUIET_TICKS) {
             sleep_until_launch(number);
             quiet = 0;
         }
@@ -258,6 +343,7 @@ static void begin(Launch *launch, Body body, const void *args, int64_t count) {
     atomic_init(&launch->seat.inside, false);
     atomic_init(&launch->ended, false);
     launch->body = body;
+    launch->callee = 0;
     launch->args = args;
     launch->count = count;
     launch->forks = forks;
@@ -265,7 +351,9 @@ static void begin(Launch *launch, Body body, const void *args, int64_t count) {
     if (!launch->owned) return;
     launch->outer = innermost;
     innermost = launch;
-    atomic_store_explicit(&running, body, memory_order_relaxed);
+    launch->callee = next_callee;
+    next_callee = 0;
+    show_running(launch);
     atomic_fetch_add(&launches, 1);
     if (atomic_load(&watch) != AWAKE) wake_watch();
 }
@@ -286,6 +374,11 @@ static void begin_anew_in_child(void) {
     atomic_store(&watch, ABSENT);
     pthread_mutex_init(&watch_mutex, 0);
     pthread_cond_init(&watch_wake, 0);
+}
+
+/* A function that the bodies of the next launch call, if it is the owner's. */
+void pycu2c_pool_calls(const void *function) {
+    if (ask && is_owner()) next_callee = function;
 }
 
 /* Names the owner, and what it is asked: whether its launch should end. */

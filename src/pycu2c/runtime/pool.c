@@ -247,7 +247,7 @@ static void wake_caller(void) {
 }
 
 static void call_workers_out(const Launch *launch) {
-    find_text(launch->body);
+    find_texts(launch->body, launch->callee);
     listen_to_nudges();
     for (int i = 1; i <= atomic_load(&started); i++) {
         if (!atomic_load(&workers[i].seat.inside)) continue;
@@ -311,6 +311,7 @@ static void run_together(Launch *launch, int64_t first, int64_t piece) {
 
 static void run(Launch *launch) {
     int64_t size = atomic_load(&threads), count = launch->count, done = 0;
+    if (launch->owned && launch->outer && run_as_guest(launch, STACK_BYTES)) return;
     int64_t cost = atomic_load_explicit(cost_of(launch->body), memory_order_relaxed);
     if (size == 1 || count <= 1) {
         if (count > 0) run_all(launch, 0);
@@ -344,6 +345,7 @@ int pycu2c_parallel(Body body, const void *args, int64_t count) {
     Launch launch;
     begin(&launch, body, args, count);
     run(&launch);
+    answer_if_asked(&launch); /* one of a row of launches, each of them short */
     finish(&launch);
     return was_forked(&launch) ? 2 : has_ended(&launch);
 }

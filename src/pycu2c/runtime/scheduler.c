@@ -28,7 +28,10 @@ enum {
 
 typedef int (*Parallel)(void (*)(const void *, int64_t, int64_t), const void *, int64_t);
 
+typedef void (*Calls)(const void *);
+
 static Parallel parallel;
+static Calls calls;
 
 /* What every launch's arguments begin with. */
 struct head {
@@ -76,6 +79,8 @@ typedef struct {
     atomic_bool stuck, changed;
     atomic_flag reporting;
     struct report *report;
+    const struct region *regions; /* of this launch: a signal's handler may start another */
+    int64_t region_count;
 } Launch;
 
 /* ---- memory ---- */
@@ -117,9 +122,12 @@ static void *own_memory(size_t size) {
     static _Thread_local void *memory = NULL;
     static _Thread_local size_t has = 0;
     if (has < size) {
-        free(memory);
+        void *const old = memory;
         has = 0;
+        atomic_signal_fence(memory_order_seq_cst); /* the launch may end here, by leaving.c */
+        free(old);
         memory = aligned_alloc(LINE, size);
+        atomic_signal_fence(memory_order_seq_cst);
         if (memory) has = size;
     }
     return memory;
@@ -306,14 +314,14 @@ static bool all_at_grid(const Launch *l, int64_t count) {
     return true;
 }
 
-static uint64_t memory_now(void) {
+static uint64_t memory_now(const Launch *l) {
     uint64_t hash = 1;
-    for (int64_t i = 0; i < region_count; i++) {
-        const char *begin = regions[i].begin;
-        const size_t words = regions[i].size / sizeof(uint64_t) * sizeof(uint64_t);
+    for (int64_t i = 0; i < l->region_count; i++) {
+        const char *begin = l->regions[i].begin;
+        const size_t words = l->regions[i].size / sizeof(uint64_t) * sizeof(uint64_t);
         uint64_t rest = 0;
         hash = mixed(hash, begin, words);
-        memcpy(&rest, begin + words, regions[i].size - words);
+        memcpy(&rest, begin + words, l->regions[i].size - words);
         hash = mixed(hash, &rest, sizeof rest);
     }
     return hash;
@@ -327,20 +335,25 @@ static void let_grid_go(const Launch *l, int64_t count) {
     }
 }
 
+static int run_in_pool(void (*body)(const void *, int64_t, int64_t), Launch *l, int64_t count) {
+    calls((const void *)(uintptr_t)l->kernel->run);
+    return parallel(body, l, count);
+}
+
 static int run_phases(Launch *l, int64_t blocks) {
     int64_t left = blocks;
     uint64_t before = 0;
     for (int64_t i = 0; i < blocks; i++) l->unfinished[i] = i;
     for (int still = 0; left && !atomic_load(&l->stuck);) {
         atomic_store(&l->changed, false);
-        const int ended = parallel(run_phase, l, left);
+        const int ended = run_in_pool(run_phase, l, left);
         if (ended) return ended;
         if (atomic_load(&l->stuck)) break;
         left = without_ended(l, left);
         if (all_at_grid(l, left)) {
             let_grid_go(l, left);
         } else if (!atomic_load(&l->changed)) { /* if memory has not changed either, all is said */
-            const uint64_t now = memory_now();
+            const uint64_t now = memory_now(l);
             still = now == before ? still + 1 : 0;
             before = now;
         }
@@ -370,7 +383,9 @@ int pycu2c_run_steps(const struct resumable_kernel *kernel, const void *argument
     l.shared_size = kernel->shared_size + head->shared_bytes;
     report.count = 0;
     l.report = &report;
-    const int ended = kernel->parks ? run_parked(&l, blocks) : parallel(run_to_end, &l, blocks);
+    l.regions = regions;
+    l.region_count = region_count;
+    const int ended = kernel->parks ? run_parked(&l, blocks) : run_in_pool(run_to_end, &l, blocks);
     return ended ? ended : atomic_load(&l.stuck) ? STUCK_CODE : 0;
 }
 
@@ -383,5 +398,9 @@ void pycu2c_watch(const struct region *given, int64_t count) {
 /* What the last launch of the calling thread has told. */
 const struct report *pycu2c_report(void) { return &report; }
 
-/* Says what runs body(args, first, last) over pieces of 0 .. count: pycu2c_parallel. */
-void pycu2c_steps_by(Parallel run) { parallel = run; }
+/* Says what runs body(args, first, last) over pieces of 0 .. count: pycu2c_parallel; and what is to
+ * know beforehand which kernel that calls: pycu2c_pool_calls. */
+void pycu2c_steps_by(Parallel run, Calls call) {
+    parallel = run;
+    calls = call;
+}
