@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import sys
 import threading
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,7 +21,7 @@ from pycu2c import cuda, dtypes
 from pycu2c.diagnostics import LaunchError
 from pycu2c.kernel import Kernel
 from pycu2c.passes.facts import BLOCKS32_LIMIT, INDEX32_LIMIT
-from pycu2c.runtime import shortcut_library
+from pycu2c.runtime import preparing, shortcut_library
 from pycu2c.runtime.arguments import layout_of
 from pycu2c.runtime.configuration import HEAD
 from pycu2c.runtime.runner import Direct
@@ -31,6 +33,14 @@ from pycu2c.values import scalar_of
 
 def fresh(function: Callable[..., None], **options: Any) -> Kernel[...]:
     return Kernel(function, backend="cpu", **options)  # type: ignore[arg-type]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _prepared() -> None:
+    """What all launches share is compiled."""
+    fresh(keep)[1, 1](np.zeros(1), 1)
+    for thread in preparing._STARTED:
+        thread.join()
 
 
 def learnt(k: Kernel[...], *arguments: object, grid: Any = 1, block: Any = 4) -> None:
@@ -548,6 +558,20 @@ def test_no_reference_is_lost_or_kept() -> None:
         k[1, 4](out, pair)
         assert not is_quick(k, out, (a, 2))
     assert [sys.getrefcount(w) for w in watched] == before
+
+
+def test_arrays_are_not_kept_alive() -> None:
+    k, out = fresh(of_pair), np.zeros(3)
+    gc.disable()
+    try:
+        a = np.ones(3)
+        alive = weakref.ref(a)
+        for _ in range(3):
+            k[1, 4](out, Pair(a, 2))
+        del a
+        assert alive() is None
+    finally:
+        gc.enable()
 
 
 def test_a_code_is_told_to_who_knows_it() -> None:

@@ -34,11 +34,12 @@ if TYPE_CHECKING:
     from pycu2c.emit.statements import Comments
     from pycu2c.explain.notes import Note
     from pycu2c.frontend.build import Built
-    from pycu2c.runtime import driver, shortcut_library
+    from pycu2c.runtime import driver, preparing, shortcut_library
 else:
     building = lazy_module("pycu2c.building")
     remembering = lazy_module("pycu2c.remembering")
     driver = lazy_module("pycu2c.runtime.driver")
+    preparing = lazy_module("pycu2c.runtime.preparing")
     shortcut_library = lazy_module("pycu2c.runtime.shortcut_library")
 
 _MOST_BLOCKS = 16  # shapes of blocks that C is made for; later ones share one for any shape
@@ -184,6 +185,8 @@ class Launcher:
         memory = typed.memory if variant.backend == "cpu" else None
         runner = memory.runner(variant, names) if memory else None
         if runner is None:
+            if variant.backend in ON_CPU:
+                preparing.begin()
             runner = self.builder.runner(signature, names, variant)
             if memory:
                 memory.keep_runner(variant, runner)
@@ -224,6 +227,8 @@ class Launcher:
         if direct is None or not variant.ordinary or launch.stream is not None or self._vectors:
             return
         if typed.known.accumulating:  # whether they are small and alone is seen at each launch
+            return
+        if preparing.goes_on():  # a later launch will do
             return
         table = self._shortcuts or shortcut_library.shortcuts()
         if table is None:

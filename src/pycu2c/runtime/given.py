@@ -133,6 +133,10 @@ def _refuse(value: object, name: str) -> NoReturn:
         cure = ": pass a named tuple or a frozen dataclass"
     elif isinstance(value, Enum):
         cure = ": pass its value, or make it an IntEnum"
+    elif isinstance(value, (bytes, bytearray)):
+        cure = ": pass numpy.frombuffer(…, dtype), which shares its memory"
+    elif _is_buffer(value):
+        cure = ": pass numpy.asarray(…), which shares its memory"
     elif hasattr(value, "__dict__"):
         cure = ": pass its fields, or make it a frozen dataclass"
     raise LaunchError(
@@ -140,6 +144,14 @@ def _refuse(value: object, name: str) -> NoReturn:
         "__cuda_array_interface__, numbers, tuples of these, None, strings, functions and "
         f"dtypes{cure}"
     )
+
+
+def _is_buffer(value: object) -> bool:
+    try:
+        with memoryview(value):  # type: ignore[arg-type]
+            return True
+    except TypeError:
+        return False
 
 
 # ---- and back, for the reference -----------------------------------------------------------------

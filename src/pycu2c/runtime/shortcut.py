@@ -139,30 +139,34 @@ class _Guard:
 
 def _guards_of(seen: Seen, direct: Direct) -> Iterator[_Guard]:
     """A guard for each argument, those of a tuple's items after its own."""
-    leaves = iter(range(len(seen.leaves)))
-    kept = {p.argument: p.type.dtype for p in direct.layout.parameters if p.part is Part.VALUE}
+    flat = direct.layout.parameters
+    kept = {p.argument: p.type.dtype for p in flat if p.part is Part.VALUE}
     declared = [kind.dtype for kind in chain.from_iterable(map(leaf_types, seen.types))]
-
-    def guards(value: Any, kind: ParameterType) -> Iterator[_Guard]:
+    leaf = 0
+    for value, kind in chain.from_iterable(map(_parts, seen.values, seen.types)):
         match kind:
             case Constant():
                 yield _Guard(_SAME, type(value), value)
+                continue
             case Tuple(items):
-                if not isinstance(value, tuple):
-                    raise NoPlan
                 yield _Guard(_TUPLE, type(value), count=len(items))
-                for item, inner in zip(value, items):
-                    yield from guards(item, inner)
+                continue
             case Scalar():
-                leaf = next(leaves)
                 limit = INDEX32_LIMIT - 1 if leaf in seen.ints else None
                 yield _of_number(value, kept.get(leaf, declared[leaf]), declared[leaf], limit)
             case _:
-                leaf = next(leaves)
                 yield _of_array(value, seen.leaves[leaf], leaf in seen.written)
+        leaf += 1
 
-    for value, kind in zip(seen.values, seen.types):
-        yield from guards(value, kind)
+
+def _parts(value: Any, kind: ParameterType) -> Iterator[tuple[Any, ParameterType]]:
+    """A value, and those in it, depth first. (No function in here calls itself by a closure: such
+    a cycle would keep arrays alive.)"""
+    yield value, kind
+    if isinstance(kind, Tuple):
+        if not isinstance(value, tuple):
+            raise NoPlan
+        yield from chain.from_iterable(map(_parts, value, kind.items))
 
 
 _SAME_TO_SUBCLASSES = ("__array_interface__", "dtype", "shape", "strides", "flags")

@@ -44,14 +44,17 @@ def _table(library: ctypes.PyDLL) -> Shortcuts:
 def _library() -> ctypes.PyDLL | None:
     if not _is_known_python():
         return None
-    text = Path(__file__).with_name("shortcut.c").read_text(encoding="utf-8")
     try:
-        binary = cc.compile(text, "pycu2c_shortcut")
+        binary = cc.compile(shortcut_text(), "pycu2c_shortcut")
         path = binary.path or cache.keep_until_exit("pycu2c_shortcut.so", binary.data)
         library = ctypes.PyDLL(os.fspath(path))
     except (ToolchainError, OSError):  # no compiler, or a disk that runs no code
         return None
     return library if _is_right(library) else None
+
+
+def shortcut_text() -> str:
+    return Path(__file__).with_name("shortcut.c").read_text(encoding="utf-8")
 
 
 def _is_known_python() -> bool:

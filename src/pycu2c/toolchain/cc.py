@@ -49,6 +49,8 @@ double pycu2c_probe(double x, int64_t n) { return sqrt(x) + (double)n; }
 
 
 _BUILDING: dict[str, threading.Lock] = {}  # by key: threads that want the same wait for the first
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_BUILDING.clear)  # who held them is not there
 
 
 def compile(text: str, entry: str, *, options: Options = DEFAULT, cache: bool = True) -> Binary:

@@ -1,0 +1,31 @@
+"""Compiles what all kernels on the CPU share while the first of them is still being compiled."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+
+from pycu2c.runtime.cpu import pool_text
+from pycu2c.runtime.shortcut_library import shortcut_text
+from pycu2c.toolchain import cc
+from pycu2c.toolchain.binary import ToolchainError
+
+_STARTED: list[threading.Thread] = []
+
+
+def begin() -> None:
+    """Once in a process. Who needs a library before it is done waits in ``cc.compile``."""
+    if not _STARTED:
+        _STARTED.append(threading.Thread(target=_compile, name="pycu2c-compile"))
+        _STARTED[0].start()
+
+
+def goes_on() -> bool:
+    """Whether there is something to wait for."""
+    return any(thread.is_alive() for thread in _STARTED)
+
+
+def _compile() -> None:
+    for text, entry in ((pool_text(), "pycu2c_parallel"), (shortcut_text(), "pycu2c_shortcut")):
+        with contextlib.suppress(ToolchainError):  # who needs it is told
+            cc.compile(text, entry)
