@@ -77,7 +77,7 @@ def run_script(text: str, **environment: str) -> str:
     ran = subprocess.run(
         words, env={**os.environ, **environment}, capture_output=True, text=True, timeout=120
     )
-    assert ran.returncode == 0, ran.stderr
+    assert ran.returncode == 0, f"{ran.returncode}: {ran.stderr}"
     return ran.stdout.strip()
 
 

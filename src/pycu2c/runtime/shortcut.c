@@ -3,8 +3,8 @@
  *
  * It reads numpy's arrays and numbers where numpy's own macros do, and Python's through functions
  * of the stable ABI, declared here so that no headers need to be installed. It knows nothing of
- * kernels: a plan is made in Python (runtime/shortcut.py), which also keeps alive every object
- * that a plan points to.
+ * kernels: a plan is made in Python (runtime/shortcut.py), and comes with an object that keeps alive
+ * every other that it points to.
  */
 #include <math.h>
 #include <stdbool.h>
@@ -103,6 +103,7 @@ typedef struct {
     Head head;
     const Guard *guards;
     const Field *fields;
+    Object *held;
 } Plan;
 
 typedef struct {
@@ -312,12 +313,12 @@ static Object *run(Object *self, Object *const *given, intptr_t count) {
 
 /* ---- making plans ---- */
 
-/* add(plan: bytes) -> whether there was room for it */
+/* add(plan: bytes, held: object) -> whether there was room for it */
 static Object *add(Object *self, Object *const *given, intptr_t count) {
     Table *table = PyCapsule_GetPointer(self, 0);
     char *bytes;
     intptr_t size;
-    if (!table || count != 1 || PyBytes_AsStringAndSize(given[0], &bytes, &size) < 0) return 0;
+    if (!table || count != 2 || PyBytes_AsStringAndSize(given[0], &bytes, &size) < 0) return 0;
     Head head;
     memcpy(&head, bytes, sizeof head);
     bool small = head.leaves <= MOST_LEAVES && head.bytes <= MOST_BYTES;
@@ -328,13 +329,18 @@ static Object *add(Object *self, Object *const *given, intptr_t count) {
     plan->head = head;
     plan->guards = (const Guard *)((const char *)(plan + 1) + sizeof head);
     plan->fields = (const Field *)(plan->guards + head.guards);
+    plan->held = given[1];
+    Py_IncRef(plan->held);
     table->plans[table->count++] = plan;
     return PyBool_FromLong(1);
 }
 
 static void destroy(Object *self) {
     Table *table = PyCapsule_GetPointer(self, 0);
-    for (int i = 0; i < table->count; i++) free(table->plans[i]);
+    for (int i = 0; i < table->count; i++) {
+        Py_DecRef(table->plans[i]->held);
+        free(table->plans[i]);
+    }
     free(table);
 }
 

@@ -61,13 +61,13 @@ class Place:
 
 class Shortcuts:
     """The plans of one kernel. ``run(head, arguments)`` gives the signature of the plan that it
-    ran, or None if there was none for these arguments."""
+    ran, or None if there was none for these arguments. It alone keeps alive what plans point to:
+    another thread may be in it when the kernel has gone, or has got other plans."""
 
-    __slots__ = ("_add", "_held", "run")
+    __slots__ = ("_add", "run")
 
-    def __init__(self, run: Run, add: Callable[[bytes], bool]) -> None:
+    def __init__(self, run: Run, add: Callable[[bytes, object], bool]) -> None:
         self.run, self._add = run, add
-        self._held: list[object] = []  # what the plans point to
 
     def learn(self, seen: Seen, place: Place, direct: Direct, signature: Signature) -> bool:
         """Take launches like this one from now on, if it can be done."""
@@ -75,8 +75,7 @@ class Shortcuts:
             plan, held = _plan(seen, place, direct, signature)
         except NoPlan:
             return False
-        self._held.append(held)
-        return self._add(plan)
+        return self._add(plan, held)
 
 
 def _plan(seen: Seen, place: Place, direct: Direct, signature: Signature) -> tuple[bytes, object]:
