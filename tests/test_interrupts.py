@@ -241,6 +241,28 @@ def test_a_kernel_that_prints_can_be_run_again(tmp_path: Path) -> None:
     assert sorted(lines) == sorted(["ended", *(f"thread {i}" for i in range(4))] * 2)
 
 
+def test_a_handler_may_not_launch_the_kernel_that_prints_just_now(tmp_path: Path) -> None:
+    """There is one log of what it prints."""
+    (tmp_path / "stuck.py").write_text(STUCK)
+    text = f"""
+    from pycu2c.diagnostics import LaunchError
+    sys.path.insert(0, {str(tmp_path)!r})
+    from stuck import stuck
+    a = np.ones(4, np.float32)
+    stuck[2, 2](a, 1)
+    signal.signal(signal.SIGINT, lambda *_: stuck[2, 2](a, 1))
+    send_soon()
+    try:
+        stuck[2, 2](a, 0)
+    except LaunchError as error:
+        print(error)
+    stuck[2, 2](a, 1)
+    """
+    lines = run(text)
+    assert "launch later" in lines[4]
+    assert len(lines) == 4 + 1 + 4
+
+
 IN_STEPS = """
 from pycu2c import cuda, kernel
 

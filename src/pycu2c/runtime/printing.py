@@ -10,13 +10,14 @@ import ctypes
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from pycu2c import dtypes
-from pycu2c.diagnostics import LaunchWarning, warn
+from pycu2c.diagnostics import LaunchError, LaunchWarning, warn
 from pycu2c.ir.printed import LOG, Slot, Text, numbers, words
 from pycu2c.runtime import cpu, driver
 from pycu2c.runtime.arguments import Argument
@@ -86,7 +87,29 @@ class DeviceLog:
         return Written(records, self._head[2])
 
 
-_LOCKS: dict[int, threading.Lock] = {}  # by the addresses of logs
+class _Turn:
+    """Who may use a log: one launch after the other."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._taken = False
+
+    @contextmanager
+    def taken(self, name: str) -> Iterator[None]:
+        with self._lock:
+            if self._taken:  # by this very thread, whose launch a signal has interrupted
+                raise LaunchError(
+                    f"{name} prints, and the handler of a signal launches it while it runs: "
+                    "let the handler note what is to be done, and launch later"
+                )
+            self._taken = True
+            try:
+                yield
+            finally:
+                self._taken = False
+
+
+_TURNS: dict[int, _Turn] = {}  # by the addresses of logs
 
 
 class PrintingRunner:
@@ -96,7 +119,7 @@ class PrintingRunner:
     def __init__(self, inner: Runner, log: Log, texts: tuple[Text, ...], name: str) -> None:
         self._inner, self._log, self._texts, self._name = inner, log, texts, name
         # kernels of the same text may be one library: one log, whoever has loaded it
-        self._lock = _LOCKS.setdefault(log.address, threading.Lock())
+        self._turn = _TURNS.setdefault(log.address, _Turn())
 
     @property
     def direct(self) -> Direct | None:
@@ -104,7 +127,7 @@ class PrintingRunner:
 
     def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
         stream = driver.stream_of(launch.stream)
-        with self._lock:
+        with self._turn.taken(self._name):
             self._log.clear(stream)
             self._inner.run(launch, arguments)
             written = self._log.read(stream)
