@@ -46,7 +46,10 @@ def test_the_table() -> None:
     words = ("--rows", "saxpy,tiny", "--rounds", "2", "--only", "pycu2c,hand", "--small")
     ran = subprocess.run(
         (sys.executable, ROOT / "benchmarks" / "cpu.py", *words),
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+        env={
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), *filter(None, sys.path)]),
+        },
         capture_output=True,
         text=True,
         check=True,
@@ -61,7 +64,10 @@ def test_the_table() -> None:
 def test_a_first_call() -> None:
     ran = subprocess.run(
         (sys.executable, ROOT / "benchmarks" / "first_call.py", "pycu2c", "scale"),
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+        env={
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), *filter(None, sys.path)]),
+        },
         capture_output=True,
         text=True,
         check=True,

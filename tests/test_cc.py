@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import subprocess
 import sys
 import tempfile
@@ -273,6 +274,8 @@ def test_the_version_of_a_compiler_is_asked_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYCU2C_CACHE_DIR", str(tmp_path))
+    # any program that tells its version will do; a gcc may be a script
+    monkeypatch.setenv("PYCU2C_CC", os.path.realpath(sys.executable))
     compilers._found.cache_clear()
     first = compilers.find_compiler()
     compilers._found.cache_clear()
