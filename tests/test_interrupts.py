@@ -52,6 +52,24 @@ def test_ctrl_c_ends_a_kernel_that_was_always_short() -> None:
     assert run(text) == ["True"]
 
 
+def test_where_threads_cannot_be_stopped_a_launch_ends_between_blocks() -> None:
+    """What is only to be had on Linux is left out elsewhere."""
+    text = """
+    whole = cpu.pool_text().replace("__linux__", "__none__")
+    cpu.pool_text = lambda: whole
+    cpu.pool.cache_clear()
+    kernel = hits_kernel()
+    launch(kernel, 8, 20_000_000)  # from now on it is known how long a block takes
+    send_soon(after=0.2)
+    start = time.monotonic()
+    try:
+        launch(kernel, 10_000, 20_000_000)
+    except KeyboardInterrupt:
+        print(time.monotonic() - start < 1 and well())
+    """
+    assert run(text) == ["True"]
+
+
 def test_ctrl_c_while_the_caller_waits_for_the_workers() -> None:
     """Its own piece is done; one of another thread never ends."""
     text = """

@@ -31,6 +31,9 @@
 
 typedef void (*Body)(const void *args, int64_t first, int64_t last);
 
+#ifndef SI_TKILL /* Linux's word for what pthread_kill sends */
+#define SI_TKILL SI_USER
+#endif
 #define NUDGE SIGURG /* it is ignored where nobody listens, and may come for no reason */
 
 enum {
