@@ -48,15 +48,15 @@ class Contender:
     """``option`` tells contenders of one module apart; ``needs`` is what has to be installed."""
 
     module: str
-    option: str = ""
-    needs: str = ""
+    option: str
+    needs: str
 
 
 _OPENCL = "contenders.with_opencl"
 CONTENDERS = {
-    "hand": Contender("contenders.hand_c"),
-    "pycu2c": Contender("contenders.ours", "cpu"),
-    "numpy": Contender("contenders.with_numpy"),
+    "hand": Contender("contenders.hand_c", "", "cffi"),
+    "pycu2c": Contender("contenders.ours", "cpu", "pycu2c"),
+    "numpy": Contender("contenders.with_numpy", "", "numpy"),
     "numba": Contender("contenders.with_numba", "", "numba"),
     "numba-fast": Contender("contenders.with_numba", "fastmath", "numba"),
     "taichi": Contender("contenders.with_taichi", "", "taichi"),
