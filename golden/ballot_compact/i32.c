@@ -30,18 +30,26 @@ void ballot_compact(const void *arguments, int64_t first_block, int64_t last_blo
     const struct dim3 gridDim = {args->gridDim[0], args->gridDim[1], args->gridDim[2]};
     for (int64_t block = first_block; block < last_block; ++block) {
         const struct dim3 blockIdx = {block % gridDim.x, (block / gridDim.x) % gridDim.y, (block / gridDim.x) / gridDim.y};
-        int64_t holds[2];
-        for (int64_t holds_1 = 0; holds_1 < 2; ++holds_1) {
-            holds[holds_1] = 0;
-        }
-        for (int64_t tx = 0; tx < 64; ++tx) {
-            int64_t i = blockIdx.x * 64 + tx;
-            bool predicate = i < a_len && a[i] > 0;
-            holds[tx >> 5] += predicate ? 1LL << (tx & 31) : 0;
+        uint32_t holds[2];
+        uint32_t holds_each[64];
+        for (int64_t each = 0; each < 64; ++each) {
+            holds_each[each] = 0;
         }
         #pragma omp simd
         for (int64_t tx = 0; tx < 64; ++tx) {
-            int64_t kept = holds[tx >> 5] & 4294967295LL;
+            int64_t i = blockIdx.x * 64 + tx;
+            bool predicate = i < a_len && a[i] > 0;
+            holds_each[tx] = predicate ? 1U << (uint32_t)(tx & 31) : 0;
+        }
+        for (int64_t sum = 0; sum < 2; ++sum) {
+            holds[sum] = 0;
+            for (int64_t each = sum * 32; each < sum * 32 + 32; ++each) {
+                holds[sum] += holds_each[each];
+            }
+        }
+        #pragma omp simd
+        for (int64_t tx = 0; tx < 64; ++tx) {
+            int64_t kept = (int64_t)holds[tx >> 5] & 4294967295LL;
             int64_t i = blockIdx.x * 64 + tx;
             int64_t first = i - (tx & 31);
             if (((kept >> (tx & 31)) & 1) != 0) {

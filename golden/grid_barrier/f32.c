@@ -101,7 +101,7 @@ static void grid_barrier_begin(const void *arguments, int64_t block, void *share
 }
 
 static void grid_barrier_run(const void *arguments, void *shared, void *threads, uint32_t lanes,
-                            uint64_t *waits) {
+                             uint64_t *waits) {
     for (; lanes; lanes &= lanes - 1) {
         const int lane = __builtin_ctz(lanes);
         struct grid_barrier_thread *const self = (struct grid_barrier_thread *)threads + lane;

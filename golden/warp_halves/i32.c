@@ -41,8 +41,8 @@ struct warp_halves_block {
     int32_t sent_1[64];
     int32_t sent_2[64];
     int32_t sent_3[64];
-    int64_t holds[2];
-    int64_t here[2];
+    uint32_t holds[2];
+    uint32_t here[2];
     int32_t sent_4[64];
 };
 
@@ -55,13 +55,11 @@ struct warp_halves_thread {
     int32_t sent_1;
     int32_t sent_2;
     int32_t sent_3;
-    int64_t holds;
-    int64_t here;
+    uint32_t holds;
+    uint32_t here;
     int32_t sent_4;
     int64_t i;
     int32_t x;
-    bool predicate;
-    bool result;
 };
 
 static inline int warp_halves_step(const struct warp_halves_args *args,
@@ -83,46 +81,46 @@ static inline int warp_halves_step(const struct warp_halves_args *args,
             self->pc = 1;
             return WAIT_WARP;
         case 1:;
-            int32_t result_1 = ((int32_t)thread & 8) != 0 ? block->sent[thread - 8] : block->sent[thread + 8];
-            self->x += (uint32_t)result_1;
+            int32_t result = ((int32_t)thread & 8) != 0 ? block->sent[thread - 8] : block->sent[thread + 8];
+            self->x += (uint32_t)result;
             self->sent_1 = self->x;
             self->mask = 65535;
             self->pc = 2;
             return WAIT_WARP;
         case 2:;
-            int32_t result_2 = ((int32_t)thread & 4) != 0 ? block->sent_1[thread - 4] : block->sent_1[thread + 4];
-            self->x += (uint32_t)result_2;
+            int32_t result_1 = ((int32_t)thread & 4) != 0 ? block->sent_1[thread - 4] : block->sent_1[thread + 4];
+            self->x += (uint32_t)result_1;
             self->sent_2 = self->x;
             self->mask = 65535;
             self->pc = 3;
             return WAIT_WARP;
         case 3:;
-            int32_t result_3 = ((int32_t)thread & 2) != 0 ? block->sent_2[thread - 2] : block->sent_2[thread + 2];
-            self->x += (uint32_t)result_3;
+            int32_t result_2 = ((int32_t)thread & 2) != 0 ? block->sent_2[thread - 2] : block->sent_2[thread + 2];
+            self->x += (uint32_t)result_2;
             self->sent_3 = self->x;
             self->mask = 65535;
             self->pc = 4;
             return WAIT_WARP;
         case 4:;
-            int32_t result_4 = ((int32_t)thread & 1) != 0 ? block->sent_3[thread - 1] : block->sent_3[thread + 1];
-            self->x += (uint32_t)result_4;
+            int32_t result_3 = ((int32_t)thread & 1) != 0 ? block->sent_3[thread - 1] : block->sent_3[thread + 1];
+            self->x += (uint32_t)result_3;
         } else {
-            self->predicate = self->x > 40;
-            self->holds = self->predicate ? 1LL << (thread & 31) : 0;
+            bool predicate = self->x > 40;
+            self->holds = predicate ? 1U << (uint32_t)(thread & 31) : 0;
             self->mask = 4294901760LL;
             self->pc = 5;
             return WAIT_WARP;
         case 5:;
-            self->result = (block->holds[thread >> 5] & 4294901760LL) != 0;
-            if (self->result) {
-                self->here = 1LL << (thread & 31);
+            bool result = ((int64_t)block->holds[thread >> 5] & 4294901760LL) != 0;
+            if (result) {
+                self->here = 1U << (uint32_t)(thread & 31);
                 self->sent_4 = self->x;
                 self->mask = 4294901760LL;
                 self->pc = 6;
                 return WAIT_WARP;
             case 6:;
                 int32_t total = self->x;
-                int64_t who = block->here[thread >> 5] & 4294901760LL;
+                int64_t who = (int64_t)block->here[thread >> 5] & 4294901760LL;
                 for (int64_t lane = 0; lane < 32; ++lane) {
                     if (((who >> lane) & 1) != 0) {
                         total = block->sent_4[(thread & -32) | lane] > total ? block->sent_4[(thread & -32) | lane] : total;
@@ -154,7 +152,7 @@ static void warp_halves_begin(const void *arguments, int64_t block, void *shared
 }
 
 static void warp_halves_run(const void *arguments, void *shared, void *threads, uint32_t lanes,
-                           uint64_t *waits) {
+                            uint64_t *waits) {
     for (; lanes; lanes &= lanes - 1) {
         const int lane = __builtin_ctz(lanes);
         struct warp_halves_thread *const self = (struct warp_halves_thread *)threads + lane;
@@ -164,7 +162,7 @@ static void warp_halves_run(const void *arguments, void *shared, void *threads, 
 }
 
 static void warp_halves_show(void *shared, void *threads, int64_t warp, uint32_t lanes,
-                            int32_t is_first) {
+                             int32_t is_first) {
     struct warp_halves_block *const block = shared;
     block->holds[warp] = 0;
     block->here[warp] = 0;

@@ -74,7 +74,7 @@ static void ${name}_begin(const void *arguments, int64_t block, void *shared, vo
 
 _RUN = """
 static void ${name}_run(const void *arguments, void *shared, void *threads, uint32_t lanes,
-                ${space}uint64_t *waits) {
+                 ${space}uint64_t *waits) {
     for (; lanes; lanes &= lanes - 1) {
         const int lane = __builtin_ctz(lanes);
         struct ${name}_thread *const self = (struct ${name}_thread *)threads + lane;
@@ -86,7 +86,7 @@ static void ${name}_run(const void *arguments, void *shared, void *threads, uint
 
 _SHOW = """
 static void ${name}_show(void *shared, void *threads, int64_t warp, uint32_t lanes,
-                 ${space}int32_t is_first) {
+                  ${space}int32_t is_first) {
     struct ${name}_block *const block = shared;
 $cleared
     for (; lanes; lanes &= lanes - 1) {

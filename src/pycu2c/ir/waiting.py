@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pycu2c.ir.effects import mentioned
-from pycu2c.ir.nodes import Allocate, Assign, Body, Declare, For, ThreadSteps, Var, Wait
+from pycu2c.ir.nodes import Allocate, Assign, Body, Declare, For, If, ThreadSteps, Var, Wait
 from pycu2c.ir.walk import bodies, statements
 
 
@@ -26,8 +26,7 @@ def kept(body: Body) -> Iterator[Var]:
     last = _last_uses(body)
     for i, s in enumerate(body):
         if isinstance(s, Declare | Allocate):
-            used = body[i : last.get(s.var.name, i) + 1]
-            if waits_in(used):
+            if waits_in(body[i : last.get(s.var.name, i)]):
                 yield s.var
         elif isinstance(s, For) and waits_in(s.body):
             yield s.var
@@ -36,10 +35,13 @@ def kept(body: Body) -> Iterator[Var]:
 
 
 def _last_uses(body: Body) -> dict[str, int]:
-    """The last statement of a block that mentions each variable."""
+    """Where in a block each variable is used no more: behind the last statement that names it;
+    before the wait of one that only gives it, or what is inside of an `if` that asks for it."""
     found: dict[str, int] = {}
     for i, s in enumerate(body):
-        changed = {x.var.name for x in statements((s,)) if isinstance(x, Assign)}
+        inside = tuple(x for b in bodies(s) for x in b) if isinstance(s, If | Wait) else (s,)
+        changed = {x.var.name for x in statements(inside) if isinstance(x, Assign)}
+        within = mentioned(inside) | changed
         for name in mentioned((s,)) | changed:
-            found[name] = i
+            found[name] = i + (name in within)
     return found

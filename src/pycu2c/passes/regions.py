@@ -92,11 +92,13 @@ class _Cutter:
         run = _Run()
         for i, s in enumerate(body):
             if isinstance(s, Wait):
-                lost = self._meet(s, out, run, site)
+                lost, rest = self._meet(s, out, run, site), body[i + 1 :]
             else:
-                lost = self._cuts(s, run) and self._close(out, run, site)
-            if lost and self._goes_on_if_live(out, body[i:], site):
+                lost, rest = self._cuts(s, run) and self._close(out, run, site), body[i:]
+            if lost and self._goes_on_if_live(out, rest, site):
                 return tuple(out)
+            if isinstance(s, Wait):
+                continue
             if isinstance(s, Return | Break | Continue):
                 (out if s in self.placement.block_jumps else run.body).append(s)
                 break
@@ -114,7 +116,7 @@ class _Cutter:
             return self.facts.agrees(*operands(s))
         if self._is_scalar(s):
             return _must_follow(s, run.body, self.placement)
-        return s in self.placement.block_jumps or (isinstance(s, Wait) and bool(run.body))
+        return s in self.placement.block_jumps
 
     def _meet(self, s: Wait, out: list[Stmt], run: _Run, site: _Site) -> bool:
         """Each thread puts down what it gives before the cut; the block makes sums of it."""
@@ -145,8 +147,6 @@ class _Cutter:
 
     def _put(self, s: Stmt, out: list[Stmt], run: _Run, site: _Site) -> bool:
         """Place one statement; True if no thread may be running after it."""
-        if isinstance(s, Wait):
-            return False
         if self._is_scalar(s):
             out.append(s)
             return False
