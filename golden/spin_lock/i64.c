@@ -1,0 +1,131 @@
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+struct dim3 {
+    int64_t x;
+    int64_t y;
+    int64_t z;
+};
+
+struct spin_lock_args {
+    int32_t gridDim[3];
+    int32_t blockDim[3];
+    int64_t shared_bytes;
+    int64_t *p0_data0;
+    int64_t *p1_data0;
+    const int64_t *p2_data0;
+    int64_t p2_shape0;
+};
+
+// Why a thread has stopped: the lowest 3 bits of a word. Above them stands the number of its
+// wait, in the upper half the mask of a warp's.
+enum { ENDED, WAIT_BLOCK, WAIT_WARP, WAIT_SYNCWARP, WAIT_ACTIVE, WAIT_GRID, WAIT_TURN };
+
+// What a launch needs of a kernel whose threads run in steps.
+struct resumable_kernel {
+    // makes the threads of a block ready
+    void (*begin)(const void *arguments, int64_t block, void *shared, void *threads);
+    // one step of each thread of a warp that has a bit in lanes
+    void (*run)(const void *arguments, void *shared, void *threads, uint32_t lanes,
+                uint64_t *waits);
+    // puts what such threads give where others see it; NULL if they give nothing
+    void (*show)(void *shared, void *threads, int64_t warp, uint32_t lanes, int32_t is_first);
+    int64_t shared_size, thread_size;
+    int32_t parks; // whether its blocks may wait for each other
+};
+
+// *place = value where it is expected, in one step; gives the old value.
+static inline int64_t atomic_cas_i64(int64_t *place, int64_t expected, int64_t value) {
+    __atomic_compare_exchange_n(place, &expected, value, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    return expected;
+}
+
+// The greater, as Python chooses: the first where neither is.
+static inline int64_t max_i64(int64_t a, int64_t b) {
+    return b > a ? b : a;
+}
+
+static inline void release(int64_t *lock) {
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    __atomic_exchange_n(&lock[0], 0LL, __ATOMIC_RELAXED);
+}
+
+// What the threads of a block share.
+struct spin_lock_block {
+    struct dim3 blockIdx;
+};
+
+// What a thread keeps while it waits.
+struct spin_lock_thread {
+    int32_t pc;
+    struct dim3 threadIdx;
+    int64_t value;
+};
+
+static inline int spin_lock_step(const struct spin_lock_args *args, struct spin_lock_block *block,
+                                 struct spin_lock_thread *self) {
+    int64_t *lock = args->p0_data0;
+    int64_t *total = args->p1_data0;
+    const int64_t *data = args->p2_data0;
+    int64_t data_len = args->p2_shape0;
+    const struct dim3 blockDim = {args->blockDim[0], args->blockDim[1], args->blockDim[2]};
+    const struct dim3 blockIdx = block->blockIdx;
+    const struct dim3 threadIdx = self->threadIdx;
+    switch (self->pc) {
+    case 0:;
+        int64_t i = blockIdx.x * blockDim.x + threadIdx.x;
+        if (i >= data_len) return ENDED;
+        self->value = data[i];
+        if (self->value > 0) {
+            while (atomic_cas_i64(&lock[0], 0LL, 1LL) != 0) {
+                (void)100LL;
+                self->pc = 1;
+                return WAIT_TURN;
+            case 1:;
+            }
+            __atomic_thread_fence(__ATOMIC_SEQ_CST);
+            total[0] += (uint64_t)self->value;
+            total[1] = max_i64(total[1], self->value);
+            release(lock);
+        }
+    }
+    return ENDED;
+}
+
+static void spin_lock_begin(const void *arguments, int64_t block, void *shared, void *threads) {
+    const struct spin_lock_args *const args = arguments;
+    struct spin_lock_block *const own = shared;
+    struct spin_lock_thread *self = threads;
+    own->blockIdx.x = block % args->gridDim[0];
+    own->blockIdx.y = (block / args->gridDim[0]) % args->gridDim[1];
+    own->blockIdx.z = (block / args->gridDim[0]) / args->gridDim[1];
+    for (int64_t z = 0; z < args->blockDim[2]; ++z) {
+        for (int64_t y = 0; y < args->blockDim[1]; ++y) {
+            for (int64_t x = 0; x < args->blockDim[0]; ++x) {
+                *self = (struct spin_lock_thread){.threadIdx = {x, y, z}};
+                ++self;
+            }
+        }
+    }
+}
+
+static void spin_lock_run(const void *arguments, void *shared, void *threads, uint32_t lanes,
+                          uint64_t *waits) {
+    for (; lanes; lanes &= lanes - 1) {
+        const int lane = __builtin_ctz(lanes);
+        struct spin_lock_thread *const self = (struct spin_lock_thread *)threads + lane;
+        const uint64_t why = spin_lock_step(arguments, shared, self);
+        waits[lane] = why | (uint64_t)self->pc << 3;
+    }
+}
+
+const struct resumable_kernel spin_lock = {
+    spin_lock_begin,
+    spin_lock_run,
+    NULL,
+    sizeof(struct spin_lock_block),
+    sizeof(struct spin_lock_thread),
+    1,
+};
