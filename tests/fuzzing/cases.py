@@ -55,7 +55,6 @@ _LAUNCHES: tuple[tuple[Dim3, Dim3], ...] = (
     ((4, 1, 1), (1, 1, 1)), ((1, 1, 1), (1, 1, 1)), ((2, 2, 1), (2, 2, 1)), ((1, 3, 1), (4, 1, 1)),
     ((2, 1, 1), (2, 3, 1)), ((2, 1, 2), (2, 1, 2)), ((1, 2, 1), (2, 2, 2)), ((1, 1, 1), (16, 1, 1)),
 )  # fmt: skip
-_ATOMIC = ("int32", "uint32", "int64", "uint64")
 
 HEADER = """\
 import math
@@ -159,12 +158,11 @@ class _Drawing:
             self.draw_input(f"a{number}")
         for number in range(self.rng.randint(1, 3)):
             self.draw_output(f"o{number}")
-        if self.rng.random() < 0.3:
-            row = self.rng.choice(_ATOMIC)
+        for number in range(self.rng.choice((0, 0, 1, 1, 2))):
             shape = self.rng.choice(((1,), (3,), (2, 2)))
-            kind = next(t for t in STRONG if str(t.dtype) == row)
-            self.w.accumulators.append(ArrayName("c", kind, shape))
-            self.add("c", array_text(self.rng, kind, shape))
+            kind = self.rng.choice([t for t in STRONG if t.dtype.is_integer])
+            self.w.accumulators.append(ArrayName(f"acc{number}", kind, shape))
+            self.add(f"acc{number}", array_text(self.rng, kind, shape))
         if self.rng.random() < 0.25:
             kind = self.rng.choice(FLOATS)
             self.w.approximate.append(ArrayName("l", kind, (self.threads,), own=("i",)))

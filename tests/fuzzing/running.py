@@ -22,6 +22,7 @@ from pycu2c.compiler import Generated, generate
 from pycu2c.diagnostics import CompileError, CompileWarning
 from pycu2c.frontend.build import Built
 from pycu2c.options import Options
+from pycu2c.passes.accumulators import accumulating
 from pycu2c.passes.ranges import Facts
 from pycu2c.runtime import driver
 from pycu2c.runtime.arguments import ArrayArgument, layout_of
@@ -136,7 +137,8 @@ def _prepare(text: str, seed: int, target: str) -> _Prepared | Outcome:
         extents = case.module["GRID"], case.module["BLOCK"]
         run_reference(source, built, signature, extents, _as_parameters(case, signature, expected))
         language = _LANGUAGES.get(target, TARGETS["cuda"])
-        ordinary = facts_for(EXACT, ordinary=True)
+        small = accumulating(built.module) if seed % 2 else ()
+        ordinary = facts_for(EXACT, ordinary=True, accumulators=frozenset(small))
         facts = [ordinary] if target in _LANGUAGES else [ordinary, Facts()]
         generated = [generate(built.module, language, f) for f in facts]
         return _Prepared(case, seed, expected, generated, len(built.warnings))

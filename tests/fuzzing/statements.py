@@ -14,7 +14,7 @@ from typing import TypeAlias
 from fuzzing.expressions import any_expression, expression, index_below, literal
 from fuzzing.functions import conversion, library_call
 from fuzzing.operations import condition
-from fuzzing.writing import SMALL, Made, Variable, Writer, holds
+from fuzzing.writing import SMALL, ArrayName, Made, Variable, Writer, holds
 from pycu2c.dtypes import Kind
 from pycu2c.operators import OPERATORS, POW, SHL, SHR, Operator, truth
 from pycu2c.types import WEAK_INT, Scalar, join
@@ -275,8 +275,17 @@ def store_approximate(w: Writer) -> None:
 
 @writes(0.8, lambda w: bool(w.accumulators))
 def count(w: Writer) -> None:
-    """An atomic addition; what it gives depends on the order and is not used."""
-    array = w.pick(w.accumulators)
+    """An atomic operation of the array's kind."""
+    update(w, w.pick(w.accumulators))
+
+
+def update(w: Writer, array: ArrayName) -> None:
+    """What the old element was depends on the order of threads, and is not used; the last one does
+    not, since each array has operations of one kind."""
     index = ", ".join(index_below(w, n) for n in array.shape)
     index = f"({index})" if len(array.shape) > 1 else index
-    w.line(f"cuda.atomic.add({array.name}, {index}, {value(w, array.type)})")
+    row = w.pick(w.updates.setdefault(array.name, w.pick(ALIKE)))
+    w.line(f"cuda.atomic.{row}({array.name}, {index}, {value(w, array.type)})")
+
+
+ALIKE = (("add", "sub"), ("add",), ("and_",), ("or_",), ("xor",), ("max",), ("min",))

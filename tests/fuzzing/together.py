@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from fuzzing.control import inside_loop, uniform_int
 from fuzzing.expressions import element, type_name
+from fuzzing.operations import condition
 from fuzzing.statements import (
     loops,
     nests,
     statements,
     storable,
     together,
+    update,
     value,
     writes,
 )
-from fuzzing.writing import ArrayName, Writer
+from fuzzing.writing import INTEGERS, ArrayName, Writer
 from pycu2c.dtypes import Kind
 from pycu2c.types import WEAK_INT
 
@@ -77,6 +79,31 @@ def exchange(w: Writer) -> None:
     w.line("cuda.syncthreads()")
     if variable:
         w.declare(variable, kind)
+
+
+@writes(0.8, together)
+def tally(w: Writer) -> None:
+    """The threads of a block change a few shared elements, each in one step."""
+    if w.left:  # some elements would not be filled
+        return exchange(w)
+    kind, length = w.pick(INTEGERS), w.pick((1, 3, 4))
+    name, counter = w.fresh("sh"), w.fresh("n")
+    w.line(f"{name} = cuda.shared.array({length}, {type_name(kind)})")
+    w.line(f"for {counter} in range(t, {length}, {w.threads}):")
+    w.line(f"    {name}[{counter}] = {w.rng.randrange(2)}")
+    w.line("cuda.syncthreads()")
+    array = ArrayName(name, kind, (length,), static=True)
+    for _ in range(w.rng.randint(1, 3)):
+        if w.chance(0.3):
+            with w.block_of(f"if {condition(w, 1)}:", uniform=False):
+                update(w, array)
+        else:
+            update(w, array)
+    w.line("cuda.syncthreads()")
+    variable = w.fresh()
+    w.line(f"{variable} = {element(w, array).text}")
+    w.line("cuda.syncthreads()")
+    w.declare(variable, kind)
 
 
 @writes(0.7, together, loops)

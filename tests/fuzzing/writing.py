@@ -150,6 +150,7 @@ class Writer:
     scopes: list[list[Variable]] = field(default_factory=lambda: [[]])
     arrays: list[ArrayName] = field(default_factory=list)
     accumulators: list[ArrayName] = field(default_factory=list)
+    updates: dict[str, tuple[str, ...]] = field(default_factory=dict)  # atomics, by array
     approximate: list[ArrayName] = field(default_factory=list)
     devices: list[DeviceName] = field(default_factory=list)
     place: Place = field(default_factory=Place)
