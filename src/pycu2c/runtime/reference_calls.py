@@ -7,7 +7,9 @@ functions: the interpreter runs them with ``yield from``.
 from __future__ import annotations
 
 import ast
+import io
 import operator
+import sys
 from collections.abc import Callable
 from functools import reduce
 from types import BuiltinMethodType, FunctionType
@@ -318,6 +320,14 @@ def _clip(a: Any, a_min: Any = None, a_max: Any = None, **limits: Any) -> Any:
     return result
 
 
+def _print(*values: object, **options: Any) -> None:
+    """At once: Python's own writes the values and the end of the line one after the other, and
+    another thread of Python may come between."""
+    text = io.StringIO()
+    print(*values, **options, file=text)
+    sys.stdout.write(text.getvalue())
+
+
 BUILTINS: dict[object, Callable[..., Any]] = {
     complex: _complex,
     tuple: tuple,
@@ -332,7 +342,7 @@ BUILTINS: dict[object, Callable[..., Any]] = {
     pow: lambda base, exp: combined(POW)(base, exp),
     np.clip: _clip,
     np.divmod: _divmod,
-    print: print,
+    print: _print,
     int: lambda x: convert(x, WEAK_INT),
     float: lambda x: convert(x, WEAK_FLOAT),
     bool: _bool,
