@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.kernels_from_text import module_from
 
+from kernels_from_text import module_from
 from pycu2c import lazy, remembering
 from pycu2c.kernel import Kernel
 from pycu2c.options import DEFAULT, Options
@@ -104,6 +104,19 @@ def test_a_change_is_told(module: Any, change: Callable[[Any], object]) -> None:
     assert told(module.k) != before
 
 
+def test_a_function_that_says_it_is_anothers(tmp_path: Path) -> None:
+    define = "import functools\n@functools.wraps(math.sin)\ndef f(x):\n    return x + {}\n"
+    use = "@kernel\ndef k(out):\n    out[0] = f(out[1])\n"
+    texts = [HEAD + define.format(n) + use for n in (1, 2)]
+    folders = [tmp_path / "a", tmp_path / "b"]
+    for folder in folders:
+        folder.mkdir()
+    first, second = (module_from(text, at) for text, at in zip(texts, folders))
+    before = told(first.k)
+    first.f = second.f
+    assert told(first.k) != before
+
+
 def test_locals_are_not_looked_up_elsewhere(module: Any) -> None:
     before = told(module.k)
     module.i, module.y, module.out = object(), np.zeros(1 << 20), object()
@@ -120,6 +133,7 @@ UNKNOWN = {
         "import types; A = types.ModuleType('A'); A.__getattr__ = lambda n: 1",
         "A.x",
     ),
+    "a class that says it is numpy's": ("class A: x = 1\nA.__module__ = 'numpy'", "A.x"),
     "a bound method": ("A = [].index", "A(1)"),
 }
 

@@ -154,11 +154,14 @@ _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...))
 
 
 def _is_library_object(found: Any) -> bool:
-    """Whether its name tells what it is."""
+    """Whether its name tells what it is: a library has it there."""
     if not isinstance(found, (type, BuiltinFunctionType, FunctionType)):
         return False
-    bound_to_object = not isinstance(getattr(found, "__self__", None), (ModuleType, type(None)))
-    return not bound_to_object and _is_of_library(found.__module__ or "builtins")
+    module = found.__module__ or "builtins"
+    here: Any = sys.modules.get(module)
+    for name in found.__qualname__.split("."):
+        here = getattr(here, name, None)
+    return _is_of_library(module) and here is found
 
 
 def _is_of_library(module: str) -> bool:
