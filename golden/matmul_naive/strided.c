@@ -27,6 +27,11 @@ struct matmul_naive_args {
     int64_t p2_stride1;
 };
 
+// Says that n is 1 or more: a loop up to n, inside one in lockstep, is not tested for being empty.
+static inline void at_least_1_i64(int64_t n) {
+    if (n < 1) __builtin_unreachable();
+}
+
 // The lesser, as Python chooses: the first where neither is.
 static inline int64_t min_i64(int64_t a, int64_t b) {
     return b < a ? b : a;
@@ -56,6 +61,7 @@ void matmul_naive(const void *arguments, int64_t first_block, int64_t last_block
         const int64_t last_x = first_x + (next_block - block) * blockDim.x;
         const int64_t first_y = ((block / gridDim.x) % gridDim.y) * blockDim.y;
         const int64_t last_y = first_y + blockDim.y;
+        at_least_1_i64(a_shape1);
         for (int64_t row = first_y; row < min_i64(last_y, c_shape0); ++row) {
             #pragma omp simd
             for (int64_t column = first_x; column < min_i64(last_x, c_shape1); ++column) {

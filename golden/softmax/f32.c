@@ -24,6 +24,33 @@ static inline float max_f32(float a, float b) {
     return b > a ? b : a;
 }
 
+// e to the power x, by arithmetic alone, so that it runs in vectors.
+static inline __attribute__((always_inline)) float exp_f32(float x) {
+#ifdef __FP_FAST_FMAF
+    const float near = x > -150.0f ? (x < 130.0f ? x : 130.0f) : -150.0f;
+    const float n = rintf(near * 1.442695f);
+    const float r = fmaf(n, -1.42860677e-6f, fmaf(n, -0.693145752f, x)); // x - n * log(2)
+    float p = fmaf(0x1.694p-10f, r, 0x1.125edcp-7f);
+    p = fmaf(p, r, 0x1.555b5ap-5f);
+    p = fmaf(p, r, 0x1.55545p-3f);
+    p = fmaf(p, r, 0x1.fffff6p-2f);
+    p = fmaf(p, r, 1.0f);
+    p = fmaf(p, r, 1.0f);
+    // times 2**n in two steps: either factor is a normal number
+    const int32_t half = (int32_t)n >> 1;
+    const int32_t bits = (half + 127) << 23, rest = ((int32_t)n - half + 127) << 23;
+    float s, t;
+    __builtin_memcpy(&s, &bits, 4);
+    __builtin_memcpy(&t, &rest, 4);
+    p = p * s * t;
+    p = x > 89.0f ? INFINITY : p;
+    p = x < -104.0f ? 0.0f : p;
+    return x != x ? x : p;
+#else
+    return expf(x);
+#endif
+}
+
 void softmax(const void *arguments, int64_t first_block, int64_t last_block) {
     const struct softmax_args *const args = arguments;
     const float *logits = args->p0_data0;
@@ -55,7 +82,7 @@ void softmax(const void *arguments, int64_t first_block, int64_t last_block) {
         for (int64_t tid = 0; tid < 32; ++tid) {
             float total = 0.0f;
             for (int64_t column = tid; column < columns; column += 32) {
-                total += expf(logits[row * logits_shape1 + column] - greatest[tid]);
+                total += exp_f32(logits[row * logits_shape1 + column] - greatest[tid]);
             }
             partial[tid] = total;
         }
@@ -66,7 +93,7 @@ void softmax(const void *arguments, int64_t first_block, int64_t last_block) {
                 total += partial[k];
             }
             for (int64_t column = tid; column < columns; column += 32) {
-                out[row * out_shape1 + column] = expf(logits[row * logits_shape1 + column] - greatest[tid]) / total;
+                out[row * out_shape1 + column] = exp_f32(logits[row * logits_shape1 + column] - greatest[tid]) / total;
             }
         }
     }

@@ -23,6 +23,7 @@ from pycu2c.emit.prints import Prints
 from pycu2c.emit.records import Records
 from pycu2c.emit.resumable import INTERFACE, StepSpeller, homes, spelled
 from pycu2c.emit.statements import Comments, StatementSpeller, numbered
+from pycu2c.emit.vector_math import declarations
 from pycu2c.ir.calls import called
 from pycu2c.ir.effects import mentioned, takes_dynamic_shared, writes
 from pycu2c.ir.nodes import Function, Module, Parameter, Part, ThreadSteps, Wait
@@ -101,6 +102,7 @@ class _ModuleEmitter:
         self.records = Records(module, dialect)
         self.helpers: dict[tuple[str, DType], None] = {}
         self.headers: dict[str, None] = {}
+        self.vectors: dict[str, None] = {}
         self.prints = Prints(dialect, self.records.type_name)
         self.waits: list[Wait] = []
 
@@ -118,6 +120,7 @@ class _ModuleEmitter:
             self.helpers,
             self.headers,
             self.prints,
+            self.vectors,
         )
 
     def ctype(self, p: Parameter) -> c.CType:
@@ -193,7 +196,8 @@ class _ModuleEmitter:
         return out
 
     def helper_texts(self) -> list[str]:
-        return texts_of(self.helpers, self.dialect.name)
+        vectors = declarations(self.vectors) if self.dialect.name == "c" else ""
+        return [*([vectors] if vectors else []), *texts_of(self.helpers, self.dialect.name)]
 
 
 def _unused(function: Function, speller: Speller) -> list[c.Stmt]:

@@ -20,6 +20,7 @@ from pycu2c.emit.half_types import constant, conversion
 from pycu2c.emit.names import Names, identifier
 from pycu2c.emit.prints import Prints
 from pycu2c.emit.records import Records
+from pycu2c.emit.vector_math import has_vectors
 from pycu2c.ir.construct import scalar_type
 from pycu2c.ir.nodes import (
     Apply,
@@ -66,6 +67,7 @@ class Speller:
     helpers: dict[tuple[str, DType], None] = field(default_factory=dict)
     headers: dict[str, None] = field(default_factory=dict)
     prints: Prints | None = None
+    vectors: dict[str, None] = field(default_factory=dict)  # functions that may run in vectors
     homes: Mapping[str, c.Expr] = field(default_factory=dict)  # of what is a part of a struct
 
     def named(self, variable: str) -> c.Expr:
@@ -264,6 +266,8 @@ class Speller:
         names = [name for name, kind in row.parameters if kind != "index"]
         arguments = {n: self.spell(a) for n, a in zip(names, e.arguments)}
         spelled = spell(arguments, dtype)
+        if isinstance(spelled, c.Call) and has_vectors(spelled.function):
+            self.vectors[spelled.function] = None
         for helper in self.dialect.helper_names(row):  # some dtypes do without it
             if _calls(spelled, f"{helper}_{dtype.short}"):
                 self.helpers[helper, dtype] = None

@@ -17,6 +17,7 @@ from pycu2c.emit.complex_helpers import COMPLEX_HELPERS
 from pycu2c.emit.half_helpers import half_text
 from pycu2c.emit.math_helpers import MATH_HELPERS
 from pycu2c.emit.templates import Helper
+from pycu2c.emit.vector_math import VECTOR_HELPERS
 from pycu2c.emit.warp_helpers import WARP_HELPERS
 
 QUALIFIERS = {"cuda": "__device__ __forceinline__", "c": "static inline"}
@@ -241,6 +242,7 @@ HELPERS: dict[str, Helper] = {
     "shared_bytes": SHARED_BYTES,
     **MATH_HELPERS,
     **WARP_HELPERS,
+    **VECTOR_HELPERS,
     **BIT_HELPERS,
     **{name: Helper() for name in ATOMIC_HELPERS},
     **{name: Helper() for name in COMPLEX_HELPERS if name != "pow"},

@@ -59,6 +59,16 @@ def shared_bytes() -> int:
     raise AssertionError("the reference interpreter has the array itself")
 
 
+@intrinsic(
+    "block.at_least_1",
+    c=lambda a, t: c.Call(f"at_least_1_{t.short}", (a["n"],)),
+    c_helpers=("at_least_1",),
+)
+def at_least_1(n: T) -> None:
+    """A fact about a number, for the C compiler."""
+    assert n >= 1
+
+
 def _declare_end(end: str, axis: str) -> Intrinsic:
     """Where blocks that are run together begin, or end, along an axis of the grid."""
 

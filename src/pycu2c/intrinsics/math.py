@@ -117,12 +117,24 @@ def _numpy_only(function: Callable[..., Any]) -> tuple[object, ...]:
     return (function,) if isinstance(function, np.ufunc) else ()
 
 
+_WRITTEN_OUT = ("exp", "log")  # of float32 on the CPU: see emit/vector_math.py
+
+
+def _on_cpu(stem: str) -> Spell:
+    def spell(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
+        written_out = stem in _WRITTEN_OUT and dtype is FLOAT32
+        return (helper if written_out else library)(stem)(a, dtype)
+
+    return spell
+
+
 def _declare_unary(name: str, stem: str, compute: Callable[[Any], Any], doc: str) -> Intrinsic:
     def body(x: F) -> F:
         return in_floats(compute, x)
 
     bindings = (getattr(math, name), *_numpy_only(compute))
-    return _declare(f"math.{name}", doc, body, library(stem), bindings=bindings)
+    more = {"c": _on_cpu(stem), "c_helpers": (stem,) if stem in _WRITTEN_OUT else ()}
+    return _declare(f"math.{name}", doc, body, library(stem), bindings=bindings, **more)
 
 
 UNARY = tuple(_declare_unary(*row) for row in _UNARY)

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
-from pycu2c.intrinsics.block import FIRST, LAST, block_thread
+from pycu2c.intrinsics.block import FIRST, LAST, at_least_1, block_thread
 from pycu2c.intrinsics.registry import Effect, Intrinsic
 from pycu2c.intrinsics.threads import AXES, GRID, GRIDSIZE, PLACES
 from pycu2c.ir.construct import binary, both, cast, integer, negation, scalar_type
@@ -30,6 +30,7 @@ from pycu2c.ir.nodes import (
     Cast,
     Const,
     Declare,
+    Evaluate,
     Expr,
     For,
     If,
@@ -52,7 +53,7 @@ from pycu2c.passes.lockstep import in_lockstep
 from pycu2c.passes.merge import renamed
 from pycu2c.passes.thread_bounds import Bound, Known, conjuncts
 from pycu2c.source import Span
-from pycu2c.types import WEAK_INT, Type
+from pycu2c.types import VOID, WEAK_INT, Type
 
 _LEAST_LANES = 4  # fewer threads are not worth a vector
 
@@ -308,7 +309,7 @@ def _times(a: Expr, b: Expr) -> Expr:
 class _Level:
     """Inside so many loops: declarations and conditions, in order, then the next loop."""
 
-    steps: list[Declare | If | Expr] = field(default_factory=list)
+    steps: list[Declare | Evaluate | If | Expr] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -419,11 +420,24 @@ class _Nest:
 
     def _steps(self, level: _Level, body: Body) -> Body:
         for step in reversed(level.steps):
-            if isinstance(step, Declare | If):
+            if isinstance(step, Declare | Evaluate | If):
                 body = (step, *body)
             else:
                 body = (If(step, body, (), step.span),)
         return body
+
+    def _filled(self, body: Body) -> list[Evaluate]:
+        """What bounds loops inside of one in lockstep and is 1 or more: gcc wants to know it."""
+        found: dict[str, Var] = {}
+        for s in statements(body):
+            if (
+                isinstance(s, For)
+                and isinstance(s.stop, Var)
+                and self.places.get(s.stop.name, 0) == 0
+            ):
+                if self.known.of(s.stop).low >= 1 and self.known.of(s.start).high < 1:
+                    found[s.stop.name] = s.stop
+        return [Evaluate(Apply(at_least_1, (v,), VOID, v.span), v.span) for v in found.values()]
 
     def _loop(self, number: int, body: Body) -> AxisLoop:
         axis, known = self.axes[number], self.known
@@ -436,6 +450,8 @@ class _Nest:
         innermost = number == len(self.axes) - 1
         wide = known.of(stop).high - known.of(start).low >= _LEAST_LANES
         lockstep = innermost and wide and in_lockstep(axis.var, body, self.shaper.effectful)
+        if lockstep:
+            self.levels[0].steps += self._filled(body)
         return AxisLoop(axis.var, start, stop, body, lockstep, self.span)
 
 

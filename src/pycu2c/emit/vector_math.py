@@ -1,0 +1,122 @@
+"""Functions of C's math library that a loop in lockstep calls for several numbers at once, and two
+that are written out for it. Knows nothing of loops.
+
+CUDA documents how far each function may be from the exact result, and so far a vector's may be,
+too. What glibc 2.36 has for vectors was measured on random numbers: these functions are within
+CUDA's bounds. Others are not, such as logf, which is off by 3.9 units in the last place where CUDA
+allows 1: ``exp`` and ``log`` of float32 are therefore code of our own, within 0.9 units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pycu2c.emit.templates import Helper
+
+_ONE = ("acos", "acosh", "asinh", "atanh", "erfc", "sinh")
+_ONE_FLOAT = ("cos", "exp2", "sin", "tan", "tanh")
+_TWO = ("hypot", "pow")
+_TWO_FLOAT = ("atan2",)
+
+_DECLARATIONS = {
+    **{f"{stem}f": f"float {stem}f(float)" for stem in (*_ONE, *_ONE_FLOAT)},
+    **{f"{stem}f": f"float {stem}f(float, float)" for stem in (*_TWO, *_TWO_FLOAT)},
+    **{stem: f"double {stem}(double)" for stem in _ONE},
+    **{stem: f"double {stem}(double, double)" for stem in _TWO},
+}
+
+
+def has_vectors(function: str) -> bool:
+    """Whether a function of C is one of these."""
+    return function in _DECLARATIONS
+
+
+def declarations(functions: Iterable[str]) -> str:
+    """Tells gcc that glibc has the functions for vectors; other compilers call them singly."""
+    lines = "".join(
+        f'__attribute__((simd("notinbranch"), const)) {_DECLARATIONS[name]};\n'
+        for name in sorted(functions)
+    )
+    if not lines:
+        return ""
+    return f"""\
+#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__)
+#if __GLIBC_PREREQ(2, 35)
+{lines}#endif
+#endif"""
+
+
+EXP = Helper(
+    floating="""
+// e to the power x, by arithmetic alone, so that it runs in vectors.
+$q __attribute__((always_inline)) $T exp_$t($T x) {
+#ifdef __FP_FAST_FMAF
+    const float near = x > -150.0f ? (x < 130.0f ? x : 130.0f) : -150.0f;
+    const float n = rintf(near * 1.442695f);
+    const float r = fmaf(n, -1.42860677e-6f, fmaf(n, -0.693145752f, x)); // x - n * log(2)
+    float p = fmaf(0x1.694p-10f, r, 0x1.125edcp-7f);
+    p = fmaf(p, r, 0x1.555b5ap-5f);
+    p = fmaf(p, r, 0x1.55545p-3f);
+    p = fmaf(p, r, 0x1.fffff6p-2f);
+    p = fmaf(p, r, 1.0f);
+    p = fmaf(p, r, 1.0f);
+    // times 2**n in two steps: either factor is a normal number
+    const int32_t half = (int32_t)n >> 1;
+    const int32_t bits = (half + 127) << 23, rest = ((int32_t)n - half + 127) << 23;
+    float s, t;
+    __builtin_memcpy(&s, &bits, 4);
+    __builtin_memcpy(&t, &rest, 4);
+    p = p * s * t;
+    p = x > 89.0f ? INFINITY : p;
+    p = x < -104.0f ? 0.0f : p;
+    return x != x ? x : p;
+#else
+    return expf(x);
+#endif
+}
+"""
+)
+
+LOG = Helper(
+    floating="""
+// The natural logarithm, by arithmetic alone, so that it runs in vectors.
+$q __attribute__((always_inline)) $T log_$t($T x) {
+#ifdef __FP_FAST_FMAF
+    const int32_t tiny = x < 0x1p-126f;
+    const float y = tiny ? x * 0x1p23f : x;
+    int32_t bits;
+    __builtin_memcpy(&bits, &y, 4);
+    const int32_t e = (bits - 0x3f2aaaab) & (int32_t)0xff800000; // of 2/3 <= y / 2**e < 4/3
+    bits -= e;
+    float m;
+    __builtin_memcpy(&m, &bits, 4);
+    m -= 1.0f;
+    const float i = fmaf((float)e, 0x1p-23f, tiny ? -23.0f : 0.0f), s = m * m;
+    float r = fmaf(-0x1.0aep-3f, s, -0x1.f198b2p-4f), t = fmaf(0x1.208p-3f, s, 0x1.1e574p-3f);
+    r = fmaf(r, s, -0x1.55b36cp-3f);
+    t = fmaf(t, s, 0x1.99d8b2p-3f);
+    r = fmaf(r, s, -0x1.fffe02p-3f);
+    r = fmaf(t, m, r);
+    r = fmaf(r, m, 0x1.5554fap-2f);
+    r = fmaf(r, m, -0.5f);
+    r = fmaf(r, s, m);
+    r = fmaf(i, 0x1.62e43p-1f, r);
+    r = x > 0.0f ? r : x == 0.0f ? -INFINITY : NAN;
+    return x < INFINITY || x != x ? r : x;
+#else
+    return logf(x);
+#endif
+}
+"""
+)
+
+AT_LEAST_1 = Helper(
+    signed="""
+// Says that n is 1 or more: a loop up to n, inside one in lockstep, is not tested for being empty.
+$q void at_least_1_$t($T n) {
+    if (n < 1) __builtin_unreachable();
+}
+"""
+)
+
+VECTOR_HELPERS = {"exp": EXP, "log": LOG, "at_least_1": AT_LEAST_1}
