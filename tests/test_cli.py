@@ -26,6 +26,13 @@ def test_emit_prints_the_golden(target: str, suffix: str) -> None:
     assert result.output == (GOLDEN / "saxpy" / f"f32.{suffix}").read_text()
 
 
+def test_emit_c_that_runs_thread_by_thread() -> None:
+    words = ("--target", "c-resumable", "--signature", TYPES, "--block", "64")
+    shown = called("emit", SAXPY, *words).output
+    assert "switch (self->pc) {" in shown
+    assert "const struct resumable_kernel saxpy = {" in shown
+
+
 @pytest.mark.parametrize(
     ("block", "complaint"), [("16;16", "write 256 or 16,16"), ("2048", "at most 1024")]
 )

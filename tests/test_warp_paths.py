@@ -133,6 +133,27 @@ def warps_take_turns(data, out):
 
 
 @kernel
+def leave_apart(data, out):
+    """One warp leaves a loop with a barrier, and meets the other at barriers after it."""
+    box = cuda.shared.array(64, int32)
+    t = cuda.threadIdx.x
+    box[t] = data[t]
+    for k in range(6):
+        if t < 32 and k == 3:
+            break
+        cuda.syncthreads()
+        x = box[63 - t]
+        cuda.syncthreads()
+        box[t] += x
+    if t < 32:
+        for k in range(3):
+            cuda.syncthreads()
+            cuda.syncthreads()
+            box[t] -= k
+    out[t] = box[t]
+
+
+@kernel
 def rounds_of_warps(data, out):
     """Each warp goes round as often as its first lane says."""
     t = cuda.threadIdx.x
@@ -181,6 +202,10 @@ CASES: dict[str, tuple[Any, str, tuple[int, Any], list[Any], bool]] = {
     "barriers in both arms": (
         warps_take_turns, "int32[::1], int64[::1]", (1, 64),
         [numbers(32), np.zeros(32, np.int64)], True,
+    ),
+    "a loop that one warp leaves": (
+        leave_apart, "int32[::1], int64[::1]", (1, 64),
+        [numbers(64), np.zeros(64, np.int64)], True,
     ),
     "as often as one lane says": (
         rounds_of_warps, "int32[::1], int64[::1]", (1, 96),

@@ -7,8 +7,6 @@ something to compile.
 
 from __future__ import annotations
 
-from typing import Literal
-
 from pycu2c.compiler import Generated, build_module
 from pycu2c.diagnostics import CompileWarning, render, warn
 from pycu2c.emit.statements import Comments
@@ -22,13 +20,13 @@ from pycu2c.ir.walk import all_expressions
 from pycu2c.options import Options
 from pycu2c.passes.accumulators import accumulating
 from pycu2c.passes.grid_index import data_extent
-from pycu2c.runtime.configuration import Extent
-from pycu2c.runtime.runner import NUMBER, Known, Runner, Variant
+from pycu2c.runtime.configuration import Extent, Language
+from pycu2c.runtime.runner import NUMBER, ON_CPU, Known, Runner, Variant
 from pycu2c.source import Source
 from pycu2c.specialization import Specialized, facts_for, generate_text, runner_for
 from pycu2c.types import Signature
 
-_TARGETS = {"cuda": "cuda", "c": "cpu"}
+_TARGETS = {"cuda": "cuda", "c": "cpu", "c-resumable": "cpu-resumable"}
 
 
 class Builder:
@@ -48,14 +46,12 @@ class Builder:
             self._built[signature] = built
         return built
 
-    def text(
-        self, what: Literal["ir", "cuda", "c"], signature: Signature, block: Extent | None = None
-    ) -> str:
+    def text(self, what: Language, signature: Signature, block: Extent | None = None) -> str:
         """The IR or the generated source for a signature; C also for a shape of blocks."""
         if what == "ir":
             return print_module(self.built(signature).module)
         if what not in _TARGETS:
-            raise ValueError(f"there is 'ir', 'cuda' or 'c' to look at, not {what!r}")
+            raise ValueError(f"there is {', '.join(_TARGETS)} or ir to look at, not {what!r}")
         return self.generated(_TARGETS[what], signature, block=block).text
 
     def generated(
@@ -66,7 +62,7 @@ class Builder:
         block: Extent | None = None,
     ) -> Generated:
         """The text for a target, and what a launch needs to know of it."""
-        fixed = block if target == "cpu" else None
+        fixed = block if target in ON_CPU else None
         return generate_text(self.built(signature), target, self._options, comments, fixed)
 
     def notes(self, signature: Signature) -> list[Note]:

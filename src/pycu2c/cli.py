@@ -27,7 +27,10 @@ from pycu2c.toolchain import nvrtc
 from pycu2c.toolchain.binary import ToolchainError
 from pycu2c.types import Signature
 
-_TARGETS = ("cuda", "c", "ir", "ast", "ptx", "cubin")
+_TARGETS = ("cuda", "c", "c-resumable", "ir", "ast", "ptx", "cubin")
+
+
+_ON_CPU = {"c": "cpu", "c-resumable": "cpu-resumable"}
 
 
 @click.group()
@@ -198,7 +201,7 @@ def _block(kernel: Kernel[Any], text: str | None) -> Extent | None:
 def _generated(kernel: Kernel[Any], target: str, signature: Signature, form: _Form) -> str | bytes:
     if target == "ir":
         return kernel.inspect("ir", signature)
-    language, arch = "cpu" if target == "c" else "cuda", form.arch
+    language, arch = _ON_CPU.get(target, "cuda"), form.arch
     made = kernel.launcher.generated(language, signature, form.comments, form.block)
     options = kernel.options
     if target == "ptx":
@@ -237,7 +240,7 @@ def _write(content: str | bytes, target: str, output: str | None) -> None:
 
 def _coloured(text: str, target: str) -> str:
     """Through Pygments, if it is installed."""
-    if target not in ("cuda", "c"):
+    if target not in ("cuda", *_ON_CPU):
         return text
     try:
         pygments: Any = importlib.import_module("pygments")

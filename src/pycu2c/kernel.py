@@ -24,7 +24,7 @@ from typing import (
 from pycu2c.diagnostics import CompileError, Diagnostic, LaunchError
 from pycu2c.lazy import lazy_module
 from pycu2c.options import DEFAULT, BadOption, Options, check_names, options_from
-from pycu2c.runtime.configuration import Wanted, extent, shared_size
+from pycu2c.runtime.configuration import Language, Wanted, extent, shared_size
 from pycu2c.signatures import (
     BadSignature,
     annotated_signature,
@@ -109,12 +109,13 @@ class Kernel(Generic[P]):
 
     def inspect(
         self,
-        what: Literal["ir", "cuda", "c"] = "cuda",
+        what: Language = "cuda",
         signature: object = None,
         block: Dims | None = None,
     ) -> str:
         """The IR, or the generated source, for a signature: the one given, declared, or
-        launched last. C is for blocks of the shape given or declared, or of any."""
+        launched last. C is for blocks of the shape given or declared, or of any; as
+        "c-resumable" it runs thread by thread."""
         shape = self.block if block is None else extent(block, "block", self.name)
         chosen = parse_signature(signature) if signature is not None else None
         chosen = chosen or self.launcher.latest or self.signature

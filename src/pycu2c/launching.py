@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from pycu2c.diagnostics import LaunchError
 from pycu2c.lazy import lazy_module
@@ -18,7 +18,7 @@ from pycu2c.options import DEFAULT, Options
 from pycu2c.passes.facts import BLOCKS32_LIMIT, INDEX32_LIMIT, MOST_ACCUMULATED
 from pycu2c.runtime.arguments import Argument, ArrayArgument
 from pycu2c.runtime.calling import parameters_of
-from pycu2c.runtime.configuration import Extent, Launch, Wanted, extent
+from pycu2c.runtime.configuration import Extent, Language, Launch, Wanted, extent
 from pycu2c.runtime.fitting import fitted
 from pycu2c.runtime.given import Given, leaf_names, taken_apart
 from pycu2c.runtime.runner import ON_CPU, Axis, Known, Runner, Variant
@@ -100,9 +100,7 @@ class Launcher:
         """The typed IR for a signature. Raises CompileError with every mistake."""
         return self.builder.built(signature)
 
-    def text(
-        self, what: Literal["ir", "cuda", "c"], signature: Signature, block: Extent | None = None
-    ) -> str:
+    def text(self, what: Language, signature: Signature, block: Extent | None = None) -> str:
         """The IR or the generated source for a signature; C also for a shape of blocks."""
         return self.builder.text(what, signature, block)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pycu2c.ir.nodes import Body, For, If, Meeting, Module, Wait, While
+from pycu2c.ir.nodes import Body, Break, Continue, For, If, Meeting, Module, Wait, While
 from pycu2c.ir.spinning import spins
 from pycu2c.ir.walk import bodies, operands, statements
 from pycu2c.passes.facts import Facts
@@ -56,6 +56,11 @@ def _go_apart(body: Body, around: set[Construct], facts: Facts) -> bool:
     lanes = LaneValues(facts.block, agreement.values)
     for s in around & agreement.divergent:
         both = isinstance(s, If) and all(any(True for _ in _waits(b, ())) for b in bodies(s))
-        if both or any(lanes.differ(e) for e in operands(s)):
+        jumping = [x for x in statements(bodies(s)[0]) if isinstance(x, If) and _jumps(x)]
+        if both or any(lanes.differ(e) for x in (s, *jumping) for e in operands(x)):
             return True
     return False
+
+
+def _jumps(s: If) -> bool:
+    return any(isinstance(x, Break | Continue) for x in (*s.then, *s.orelse))

@@ -6,10 +6,11 @@ import math
 import operator
 import struct
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from pycu2c.diagnostics import LaunchError
 
+Language: TypeAlias = Literal["ir", "cuda", "c", "c-resumable"]  # that a kernel can be shown in
 Extent: TypeAlias = tuple[int, int, int]
 
 _MOST: dict[str, Extent] = {"grid": (2**31 - 1, 65535, 65535), "block": (1024, 1024, 64)}
