@@ -229,6 +229,31 @@ def k(total, values):
     assert total[0] == pow(3, THREADS, 2**32)
 
 
+def test_the_block_that_ends_last_sees_what_the_others_wrote(target: str, tmp_path: Path) -> None:
+    text = """
+def k(partial, done, out):
+    last = cuda.shared.array(1, np.bool_)
+    t, b = cuda.threadIdx.x, cuda.blockIdx.x
+    partial[b, t] = b + 1
+    cuda.threadfence()
+    cuda.syncthreads()
+    if t == 0:
+        last[0] = cuda.atomic.inc(done, 0, cuda.gridDim.x - 1) == cuda.gridDim.x - 1
+    cuda.syncthreads()
+    if last[0]:
+        for other in range(cuda.gridDim.x):
+            out[t] += partial[other, t]
+"""
+    made = module_from(
+        f"import numpy as np\nfrom pycu2c import cuda, kernel\n\n@kernel{text}", tmp_path
+    )
+    for _ in range(1 if target == "python" else 20):
+        given = [np.zeros((GRID, 32), np.int64), np.zeros(1, np.uint32), np.zeros(32, np.int64)]
+        _, done, out = run(made.k, (GRID, 32), given, target)
+        assert out.tolist() == [GRID * (GRID + 1) // 2] * 32
+        assert done[0] == 0  # ready for the next launch
+
+
 # ---- what is atomic ----------------------------------------------------------------------------
 
 
@@ -254,6 +279,15 @@ def k(records):
     assert found["count"].tolist() == (2 * np.bincount(np.arange(THREADS) % 3)).tolist()
     assert found["size"].tolist() == [0, 0, THREADS - 1]
     assert found["few"].tolist() == [0, THREADS, 0]
+
+
+PACKED = np.dtype([("few", np.uint8), ("count", np.int32)])
+
+
+def test_no_fields_that_lie_across_words(tmp_path: Path) -> None:
+    made = kernel_of("def k(records):\n    cuda.atomic.add(records.count, 0, 1)\n", tmp_path)
+    with pytest.raises(CompileError, match="align=True"):
+        made[1, 1](np.zeros(2, PACKED))
 
 
 def test_every_spelling_compiles_for_each_gpu() -> None:
@@ -300,7 +334,7 @@ def test_the_text_can_be_read() -> None:
     assert "out[0] = atomicAdd(&a[0], 1);" in cuda_text
     assert "out[1] = atomicInc(&b[0], 7U);" in cuda_text
     assert "atomic_max_bf16(&h[0], __float2bfloat16_rn(1.5f));" in cuda_text
-    assert "out[0] = __atomic_fetch_add(&a[0], 1, __ATOMIC_RELAXED);" in text
+    assert "out[0] = __atomic_fetch_add(&a[0], 1, __ATOMIC_ACQUIRE);" in text
     assert "out[1] = atomic_inc_u32(&b[0], 7U);" in text
     assert "out[2] = plain_dec_u32(&t[0], 7U);" in text
     assert "plain_add_u32(&t[1], 2U);" in text

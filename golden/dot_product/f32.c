@@ -27,10 +27,10 @@ static inline int64_t min_i64(int64_t a, int64_t b) {
 // *place += value, in one step; gives the old value.
 static inline float atomic_add_f32(float *place, float value) {
     float old, next;
-    __atomic_load(place, &old, __ATOMIC_RELAXED);
+    __atomic_load(place, &old, __ATOMIC_ACQUIRE);
     do {
         next = old + value;
-    } while (!__atomic_compare_exchange(place, &old, &next, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    } while (!__atomic_compare_exchange(place, &old, &next, 1, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE));
     return old;
 }
 

@@ -42,7 +42,7 @@ void histogram_global(const void *arguments, int64_t first_block, int64_t last_b
         const struct dim3 blockIdx = {block % gridDim.x, (block / gridDim.x) % gridDim.y, (block / gridDim.x) / gridDim.y};
         for (int64_t tx = 0; tx < min_i64(64LL, data_len - blockIdx.x * 64); ++tx) {
             int64_t i = blockIdx.x * 64 + tx;
-            __atomic_fetch_add(&counts[mod_i64(data[i], counts_len)], 1, __ATOMIC_RELAXED);
+            __atomic_fetch_add(&counts[mod_i64(data[i], counts_len)], 1, __ATOMIC_ACQUIRE);
         }
     }
 }

@@ -47,7 +47,7 @@ void histogram_shared(const void *arguments, int64_t first_block, int64_t last_b
         for (int64_t tid = 0; tid < 24; ++tid) {
             for (int64_t b = tid; b < 32; b += 24) {
                 if (mine[b] > 0) {
-                    __atomic_fetch_add(&counts[b], mine[b], __ATOMIC_RELAXED);
+                    __atomic_fetch_add(&counts[b], mine[b], __ATOMIC_ACQUIRE);
                 }
             }
         }

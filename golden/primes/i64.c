@@ -44,7 +44,7 @@ void primes(const void *arguments, int64_t first_block, int64_t last_block) {
             }
             is_prime[n] = prime;
             if (prime) {
-                __atomic_fetch_add(&count[0], 1LL, __ATOMIC_RELAXED);
+                __atomic_fetch_add(&count[0], 1LL, __ATOMIC_ACQUIRE);
             }
         }
     }

@@ -57,10 +57,10 @@ _LOOP = """
 // $said, in one step; gives the old value.
 $q $T atomic_${name}_$t($T *place, $T value) {
     $T old, next;
-    __atomic_load(place, &old, __ATOMIC_RELAXED);
+    __atomic_load(place, &old, __ATOMIC_ACQUIRE);
     do {
         next = $new;
-    } while (!__atomic_compare_exchange(place, &old, &next, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    } while (!__atomic_compare_exchange(place, &old, &next, 1, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE));
     return old;
 }
 """
@@ -69,9 +69,9 @@ _WHILE = """
 // $said, in one step; gives the old value.
 $q $T atomic_${name}_$t($T *place, $T value) {
     $T old;
-    __atomic_load(place, &old, __ATOMIC_RELAXED);
+    __atomic_load(place, &old, __ATOMIC_ACQUIRE);
     while (($goes) &&
-           !__atomic_compare_exchange(place, &old, &value, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+           !__atomic_compare_exchange(place, &old, &value, 1, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
     }
     return old;
 }
@@ -81,7 +81,7 @@ _EXCHANGE = """
 // *place = value, in one step; gives the old value.
 $q $T atomic_exch_$t($T *place, $T value) {
     $T old;
-    __atomic_exchange(place, &value, &old, __ATOMIC_RELAXED);
+    __atomic_exchange(place, &value, &old, __ATOMIC_ACQUIRE);
     return old;
 }
 """
@@ -89,7 +89,7 @@ $q $T atomic_exch_$t($T *place, $T value) {
 _COMPARE = """
 // *place = value where it is expected, in one step; gives the old value.
 $q $T atomic_cas_$t($T *place, $T expected, $T value) {
-    __atomic_compare_exchange_n(place, &expected, value, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    __atomic_compare_exchange_n(place, &expected, value, 0, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE);
     return expected;
 }
 """

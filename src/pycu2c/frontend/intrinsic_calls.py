@@ -140,6 +140,7 @@ def _place(row: Intrinsic, values: dict[str, Value]) -> Expr:
     if row.effect is Effect.MEMORY:
         writable(place, array.span)
         _check_shared_by_threads(row, place, array.span)
+        _check_aligned(place, array.span)
     return ElementOf(place.array, place.first, span, place.path)
 
 
@@ -155,6 +156,17 @@ def _check_shared_by_threads(row: Intrinsic, place: View, span: Span) -> None:
             "argument-type",
             Label(span, "a local array: no other thread sees it"),
             help=f"{row.name} is for arrays that threads share; write a[i] += … here",
+        )
+
+
+def _check_aligned(place: View, span: Span) -> None:
+    """No processor changes in one step what lies across its words."""
+    record = array_type(place.array).dtype
+    if place.path and record.alignment % place.type.dtype.alignment:
+        fail(
+            "argument-type",
+            Label(span, f"a field of a record that is packed: `{place.type}`"),
+            help="make the dtype with align=True",
         )
 
 

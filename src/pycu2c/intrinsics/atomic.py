@@ -65,9 +65,10 @@ class _Spelling:
         return c.Cast(c.Named(INT64.cuda), call)
 
     def in_c(self, a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
-        """Relaxed, as CUDA's are: fences order what they must."""
+        """Whoever learns by an atomic that others have written, and fenced what they wrote, reads
+        that next: CUDA's guide has programs without a second fence there."""
         if self.builtin and dtype.is_integer:
-            return c.Call(self.builtin, (*_operands(a), c.Name("__ATOMIC_RELAXED")))
+            return c.Call(self.builtin, (*_operands(a), c.Name("__ATOMIC_ACQUIRE")))
         return c.Call(f"atomic_{self.name}_{dtype.short}", _operands(a))
 
 
