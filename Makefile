@@ -43,7 +43,7 @@ N ?= 1000
 SEED ?= 0
 TARGET ?= cpu
 
-fuzz: $(VENV)/.test  ## compare N random kernels with the reference: N=1000 SEED=0 TARGET=cpu|narrowed|cuda|nvrtc
+fuzz: $(VENV)/.test  ## compare N random kernels with the reference: N=1000 SEED=0 TARGET=cpu|cpu-resumable|narrowed|cuda|nvrtc
 	@PYTHONPATH=tests $(BIN)/python -m fuzzing -n $(N) --seed $(SEED) --target $(TARGET)
 
 bench: $(VENV)/.bench  ## times on this CPU, beside hand-written C, numba, Taichi, Warp and OpenCL; times of first calls

@@ -8,7 +8,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from fuzzing.parallel import run_all, run_alone
+from fuzzing.parallel import LIMITS, run_all, run_alone
 from fuzzing.running import EXCUSED, Outcome
 from fuzzing.shrinking import shrunk
 from pycu2c.runtime.cores import thread_count
@@ -64,7 +64,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="fuzzing", description=__doc__)
     parser.add_argument("-n", type=int, default=1000, help="how many kernels")
     parser.add_argument("--seed", type=int, default=0, help="the first one's seed")
-    parser.add_argument("--target", choices=("cpu", "narrowed", "cuda", "nvrtc"), default="cpu")
+    parser.add_argument("--target", choices=sorted(LIMITS), default="cpu")
     parser.add_argument("--jobs", type=int, default=thread_count(), help="processes at a time")
     parser.add_argument("--chunk", type=int, default=20, help="kernels in one compilation")
     parser.add_argument("--seconds", type=float, default=0, help="start no more after this long")

@@ -19,6 +19,7 @@ from fuzzing import (
     control,
     devices,
     functions,
+    meetings,
     numpy_functions,
     operations,
     structured,
@@ -47,13 +48,14 @@ Dim3 = tuple[int, int, int]
 # importing them fills the tables
 ROOMS = (
     operations, functions, numpy_functions, control, together, constructs, structured, devices,
-    vectors,
+    vectors, meetings,
 )  # fmt: skip
 
 _LAUNCHES: tuple[tuple[Dim3, Dim3], ...] = (
     ((2, 1, 1), (4, 1, 1)), ((3, 1, 1), (4, 1, 1)), ((1, 1, 1), (8, 1, 1)), ((2, 1, 1), (3, 1, 1)),
     ((4, 1, 1), (1, 1, 1)), ((1, 1, 1), (1, 1, 1)), ((2, 2, 1), (2, 2, 1)), ((1, 3, 1), (4, 1, 1)),
     ((2, 1, 1), (2, 3, 1)), ((2, 1, 2), (2, 1, 2)), ((1, 2, 1), (2, 2, 2)), ((1, 1, 1), (16, 1, 1)),
+    ((1, 1, 1), (36, 1, 1)), ((1, 1, 1), (32, 1, 1)),
 )  # fmt: skip
 
 HEADER = """\

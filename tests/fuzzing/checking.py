@@ -1,8 +1,9 @@
 """The reference interpreter under watch: what a kernel means, or why it means nothing.
 
 A kernel that the language gives no meaning is Undefined, and no target is judged by it: races,
-barriers that threads do not reach together, elements read before they are written, floats that
-an integer cannot hold, Python ints beyond 64 bits. This lets the shrinker rewrite cases freely.
+barriers that threads do not reach together, shuffles from lanes that are not there, elements
+read before they are written, floats that an integer cannot hold, Python ints beyond 64 bits. This
+lets the shrinker rewrite cases freely.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ import numpy as np
 
 from pycu2c import values
 from pycu2c.frontend.build import Built
-from pycu2c.intrinsics import memory
+from pycu2c.intrinsics import memory, warp
 from pycu2c.intrinsics.machine import MACHINE
+from pycu2c.intrinsics.registry import Effect
 from pycu2c.runtime import reference_calls, reference_scheduler
 from pycu2c.runtime.reference import ReferenceKernel
 from pycu2c.runtime.reference_variants import inferred_from
@@ -49,6 +51,14 @@ def _truncated(value: Any) -> int:
     if not np.isfinite(value):
         raise Undefined(f"{value} as an integer")
     return _OfFloat(value)
+
+
+def _taken(lane: int, _: Any) -> Any:
+    me = MACHINE.current()
+    arguments = me.met.get(me.number - me.lane + lane)
+    if arguments is None:
+        raise Undefined("a shuffle takes from a lane that is not there")
+    return arguments[1]
 
 
 _wrap = values.wrap
@@ -160,7 +170,8 @@ def run_reference(
 
     def watched_go_on(running: reference_scheduler.Running) -> None:
         go_on(running)
-        if running.wait is not None and running.wait.row is not None:
+        row = running.wait.row if running.wait is not None else None
+        if row is not None and row.effect is Effect.BARRIER:
             watch.waits(running.thread, running.steps)
 
     patches = (
@@ -168,13 +179,14 @@ def run_reference(
         mock.patch.object(reference_calls, "store", watched_store),
         mock.patch.object(values, "_truncated", _truncated),
         mock.patch.object(values, "wrap", _watched_wrap),
+        mock.patch.object(warp, "_taken", _taken),
     )
     running = mock.patch.object(reference_scheduler.Running, "go_on", watched_go_on)
     with patches[0], patches[1], running:
         inferred = inferred_from(built.noted, source, signature, False)
         kernel = WatchedKernel(source, inferred, signature.parameters, _device_source)
         kernel.watch = watch
-        with patches[2], patches[3], limited(SECONDS):
+        with patches[2], patches[3], patches[4], limited(SECONDS):
             try:
                 kernel.launch(*extents, 0, arguments)
             except IndexError as error:

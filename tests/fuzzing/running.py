@@ -31,7 +31,9 @@ from pycu2c.runtime.cpu import CpuKernel
 from pycu2c.runtime.cpu_runner import CpuRunner
 from pycu2c.runtime.cuda import CudaKernel
 from pycu2c.runtime.given import put_together
-from pycu2c.specialization import CudaRunner, facts_for
+from pycu2c.runtime.runner import Runner
+from pycu2c.runtime.stepping import SteppingKernel
+from pycu2c.specialization import CudaRunner, SteppingRunner, facts_for
 from pycu2c.targets import TARGETS
 from pycu2c.toolchain import cc, nvrtc
 from pycu2c.toolchain.binary import Binary, RejectedCode
@@ -40,7 +42,11 @@ from pycu2c.types import Signature
 EXACT = Options(fmad=False)
 ARCH = "sm_90"  # where there is no GPU to ask
 
-_LANGUAGES = {"cpu": TARGETS["cpu"], "narrowed": NARROWED}
+_LANGUAGES = {
+    "cpu": TARGETS["cpu"],
+    "cpu-resumable": TARGETS["cpu-resumable"],
+    "narrowed": NARROWED,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,7 +280,11 @@ def _compiled_c(entries: list[tuple[str, str]], folder: Path, more: tuple[str, .
 
 def _run_cpu(p: _Prepared, binaries: list[Binary]) -> Outcome:
     generated = p.texts[0]
-    runner = CpuRunner(_names(p), layout_of(generated.parameters), CpuKernel(binaries[0]))
+    layout = layout_of(generated.parameters)
+    runner: Runner = CpuRunner(_names(p), layout, CpuKernel(binaries[0]))
+    if generated.in_steps:
+        kernel = SteppingKernel(binaries[0], "k", generated.waits)
+        runner = SteppingRunner(CpuRunner(_names(p), layout, kernel), kernel)
 
     def launch(actual: list[Any]) -> None:
         runner.run(_launch(p), _leaves(p, actual))
@@ -326,6 +336,7 @@ def _run_cuda(p: _Prepared, binaries: list[Binary]) -> Outcome:
 
 _TARGETS: dict[str, Callable[[list[_Prepared]], Iterator[Outcome]]] = {
     "cpu": _on_cpu,
+    "cpu-resumable": _on_cpu,
     "narrowed": _narrowed_on_cpu,
     "cuda": _on_cuda,
     "nvrtc": _with_nvrtc,
