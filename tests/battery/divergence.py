@@ -444,3 +444,23 @@ def a_meeting_as_an_index(a, out):
 def _(a, out):
     least = np.minimum(np.append(a[1:], a[31]), a[::-1])
     out[:] = least[LANES ^ 5] + (a[3] if (a > 0).any() else 7)
+
+
+@program(1, 32, ints(32), zeros(32), zeros(32))
+def in_comprehensions(a, out, first):
+    t = cuda.threadIdx.x
+    by = lambda n: cuda.shfl_sync(FULL, a[t], t + n)  # noqa: E731
+    out[t] = sum(by(n) * n for n in (1, 2, 3))
+    out[t] += sum([cuda.shfl_xor_sync(FULL, t, i + j) for i, j in ((1, 2), (4, 8)) if i < 4])
+    out[t] += max(cuda.shfl_up_sync(FULL, a[t], i + j) for i in (0, 1) for j in (0, 2))
+    if any(cuda.ballot_sync(FULL, a[t] > n) == 0 for n in (-60, 30, 60)):
+        first[t] = 1
+    if all(cuda.all_sync(FULL, a[t] < n) for n in (60, 70)):
+        first[t] += 2
+
+
+@in_comprehensions.gives
+def _(a, out, first):
+    out[:] = sum(np.roll(a, -n) * n for n in (1, 2, 3)) + (LANES ^ 3)
+    out += np.max([np.where(n <= LANES, np.roll(a, n), a) for n in range(4)], axis=0)
+    first[:] = 3

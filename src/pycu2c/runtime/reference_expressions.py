@@ -18,6 +18,7 @@ from pycu2c.intrinsics.registry import bound_to
 from pycu2c.operators import BY_NODE, UNARY_BY_NODE, folded, folded_unary
 from pycu2c.runtime import reference_calls as calls
 from pycu2c.runtime.reference_floats import Inferred
+from pycu2c.runtime.reference_meetings import SKIPPED, collected
 from pycu2c.runtime.reference_scheduler import Steps
 from pycu2c.source import Source
 from pycu2c.types import ParameterType
@@ -184,17 +185,47 @@ class ExpressionRewriter:
             parameter.annotation = None
         return new
 
-    def lazily(self, node: ast.expr) -> ast.expr:
-        """The argument of any() or all(), which takes no more items than it needs."""
-        if isinstance(node, ast.GeneratorExp):
-            return self.comprehension(node, ast.GeneratorExp)
-        return self.expression(node)
+    def lazily(self, node: ast.expr, decides: bool) -> ast.expr:
+        """The argument of any() or all(), which takes no more items than it needs: until one is
+        what ``decides``."""
+        if not isinstance(node, ast.GeneratorExp):
+            return self.expression(node)
+        if self.meets_in(node):
+            return self.collected(node.generators, node.elt, decides)
+        return self.comprehension(node, ast.GeneratorExp)
+
+    def meets_in(self, node: ast.ListComp | ast.GeneratorExp) -> bool:
+        """Whether a comprehension may wait for other threads, and be written so that it can."""
+        calls_in = [n for n in ast.walk(node) if isinstance(n, ast.Call)]
+        if not self.waits or any(_names(g.target) is None for g in node.generators):
+            return False
+        targets = [self.known(call.func) for call in calls_in]
+        return any(t is UNKNOWN or self.functions.waits(t) for t in targets)
+
+    def collected(
+        self, generators: list[ast.comprehension], elt: ast.expr, decides: bool | None
+    ) -> ast.expr:
+        """Python's comprehensions cannot wait: a loop calls a function for each item."""
+        first, *rest = generators
+        names = _names(first.target)
+        assert names is not None
+        items = self.do(calls.iterated, self.expression(first.iter))
+        with self.inside(set(names), waits=True):
+            made = self.collected(rest, elt, decides) if rest else self.expression(elt)
+            for test in reversed(first.ifs):
+                made = ast.IfExp(self.expression(test), made, self.held(SKIPPED))
+        given = ast.arguments([], [ast.arg(n) for n in names], None, [], [], None, [])
+        flags = (isinstance(first.target, ast.Tuple), bool(rest), decides)
+        loop = self.do(collected, items, ast.Lambda(given, made), *map(ast.Constant, flags))
+        return ast.YieldFrom(loop)
 
     def comprehension(
         self,
         node: ast.ListComp | ast.GeneratorExp,
         made: type[ast.ListComp | ast.GeneratorExp] = ast.ListComp,
     ) -> ast.expr:
+        if self.meets_in(node):
+            return self.collected(node.generators, node.elt, None)
         first = self.do(calls.iterated, self.expression(node.generators[0].iter))
         with self.inside(targets_of(node)):
             generators = []
@@ -292,8 +323,10 @@ class ExpressionRewriter:
         target = self.known(node.func)
         if target is pow and len(node.args) == 2:
             return self.binary(ast.BinOp(node.args[0], ast.Pow(), node.args[1]))
-        evaluated = self.lazily if target in (any, all) else self.expression
-        arguments = [evaluated(a) for a in node.args]
+        lazy = target is any or target is all
+        arguments = [
+            self.lazily(a, target is any) if lazy else self.expression(a) for a in node.args
+        ]
         named = [ast.keyword(k.arg, self.expression(k.value)) for k in node.keywords]
         if target is not UNKNOWN:
             function, waits = self.callee(target, node, self.source)
@@ -317,6 +350,13 @@ class ExpressionRewriter:
             return (yield from result) if waits else result
 
         return call
+
+
+def _names(target: ast.expr) -> list[str] | None:
+    """The names that an item of a comprehension gets; None where it is taken apart further."""
+    parts = target.elts if isinstance(target, ast.Tuple) else [target]
+    names = [part.id for part in parts if isinstance(part, ast.Name)]
+    return names if len(names) == len(parts) else None
 
 
 def _is_read(known: object) -> bool:

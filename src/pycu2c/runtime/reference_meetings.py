@@ -3,7 +3,8 @@ apart that do."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from inspect import isgenerator
 from typing import Any
 
 from pycu2c.intrinsics.machine import MACHINE
@@ -45,6 +46,32 @@ def _check_lanes(row: Intrinsic, arguments: list[Any], where: str) -> None:
         raise ValueError(f"{where}: lane {lane} gives {row.name} the mask {mask}, without itself")
     if row.parameters[-1:] == (("width", "int"),) and arguments[-1] not in _WIDTHS:
         raise ValueError(f"{where}: {row.name} takes a width of {_WIDTHS}, not {arguments[-1]}")
+
+
+class _Skipped:
+    """What a comprehension's ``if`` leaves out."""
+
+
+SKIPPED = _Skipped()
+
+
+def collected(
+    items: Iterable[Any], make: Callable[..., Any], spread: bool, nested: bool, decides: bool | None
+) -> Steps:
+    """The values of a comprehension in which threads may meet. ``spread``: an item is given as
+    several arguments. ``nested``: each gives several values. Ends at one that decides."""
+    found: list[Any] = []
+    for item in items:
+        value = make(*item) if spread else make(item)
+        if isgenerator(value):
+            value = yield from value
+        if value is SKIPPED:
+            continue
+        new = value if nested else (value,)
+        found += new
+        if decides is not None and any(bool(v) is decides for v in new):
+            break
+    return tuple(found)
 
 
 def spins() -> bool:
