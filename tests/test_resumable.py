@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
 import pytest
 
-from pycu2c import DeadlockError, cuda, device, float32, int32, kernel
+from pycu2c import DeadlockError, cuda, device, float32, float64, int32, kernel
 from pycu2c.kernel import Kernel
 from pycu2c.signatures import parse_signature
 from pycu2c.specialization import generate_text
@@ -308,3 +311,41 @@ def test_which_way_a_kernel_goes() -> None:
 )
 def test_compilers_have_nothing_against_it(k: Any, signature: str) -> None:
     assert cc.check_warnings(text_of(k, signature, "cpu-resumable")) == ""
+
+
+# ---- memory ------------------------------------------------------------------------------------
+
+TOO_MANY = """
+import resource
+import numpy as np
+from pycu2c import LaunchError
+from test_resumable import keeps_much
+out = np.zeros(1)
+keeps_much[2, 32](out)
+resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
+try:
+    keeps_much[4000, 256](out)
+except LaunchError as error:
+    print(error)
+keeps_much[2, 32](out)
+print(out[0])
+"""
+
+
+@kernel(backend="cpu")
+def keeps_much(out):
+    own = cuda.local.array(4096, float64)
+    for i in range(4096):
+        own[i] = i
+    cuda.cg.this_grid().sync()
+    out[0] = own[5]
+
+
+def test_blocks_that_there_is_no_memory_for() -> None:
+    """What a thread keeps while it waits for the grid is there for all blocks at once."""
+    command = [sys.executable, "-c", TOO_MANY]
+    here = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    ran = subprocess.run(command, capture_output=True, text=True, check=True, env=here)
+    told, result = ran.stdout.splitlines()
+    assert "keeps_much: there is too little memory" in told
+    assert result == "5.0"

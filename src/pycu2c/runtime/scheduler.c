@@ -19,6 +19,7 @@ enum {
     FEW_TURNS = 64,   /* how often threads may look in vain before their block is parked */
     STILL_PHASES = 3, /* that change nothing before a launch is given up */
     STUCK_CODE = 64,
+    MEMORY_CODE = 65,
     MOST_THREADS = 1024,
     MOST_TOLD = 8 /* blocks */
 };
@@ -76,7 +77,8 @@ typedef struct {
     int64_t shared_size;
     Block **parked;         /* the blocks of a launch that parks, NULL before they have begun */
     int64_t *unfinished;    /* their numbers */
-    atomic_bool stuck, changed;
+    atomic_int code; /* why the launch ends early, 0 if it does not */
+    atomic_bool changed;
     atomic_flag reporting;
     struct report *report;
     const struct region *regions; /* of this launch: a signal's handler may start another */
@@ -245,7 +247,7 @@ static enum status run_block(const Launch *l, Block *b) {
 /* ---- a launch ---- */
 
 static void tell(Launch *l, const Block *b) {
-    atomic_store(&l->stuck, true);
+    atomic_store(&l->code, STUCK_CODE);
     while (atomic_flag_test_and_set(&l->reporting)) continue;
     struct report *r = l->report;
     if (r->count < MOST_TOLD) {
@@ -259,7 +261,8 @@ static void tell(Launch *l, const Block *b) {
 static void run_to_end(const void *launch, int64_t first, int64_t last) {
     Launch *l = (Launch *)launch;
     void *memory = own_memory(block_size(l));
-    for (int64_t number = first; number < last && !atomic_load(&l->stuck); number++) {
+    if (!memory) atomic_store(&l->code, MEMORY_CODE);
+    for (int64_t number = first; number < last && !atomic_load(&l->code); number++) {
         Block *b = begun(l, number, memory);
         if (run_block(l, b) != ENDS) tell(l, b);
     }
@@ -275,11 +278,15 @@ static uint64_t likeness(const Launch *l, const Block *b) {
 /* One phase of blocks that may wait for each other. */
 static void run_phase(const void *launch, int64_t first, int64_t last) {
     Launch *l = (Launch *)launch;
-    for (int64_t i = first; i < last && !atomic_load(&l->stuck); i++) {
+    for (int64_t i = first; i < last && !atomic_load(&l->code); i++) {
         const int64_t number = l->unfinished[i];
         Block *b = l->parked[number];
         if (!b) {
             void *memory = aligned_alloc(LINE, block_size(l));
+            if (!memory) {
+                atomic_store(&l->code, MEMORY_CODE);
+                return;
+            }
             memset(memory, 0, block_size(l));
             b = l->parked[number] = begun(l, number, memory);
         } else if (b->status == AT_GRID) {
@@ -344,11 +351,11 @@ static int run_phases(Launch *l, int64_t blocks) {
     int64_t left = blocks;
     uint64_t before = 0;
     for (int64_t i = 0; i < blocks; i++) l->unfinished[i] = i;
-    for (int still = 0; left && !atomic_load(&l->stuck);) {
+    for (int still = 0; left && !atomic_load(&l->code);) {
         atomic_store(&l->changed, false);
         const int ended = run_in_pool(run_phase, l, left);
         if (ended) return ended;
-        if (atomic_load(&l->stuck)) break;
+        if (atomic_load(&l->code)) break;
         left = without_ended(l, left);
         if (all_at_grid(l, left)) {
             let_grid_go(l, left);
@@ -366,15 +373,16 @@ static int run_phases(Launch *l, int64_t blocks) {
 static int run_parked(Launch *l, int64_t blocks) {
     l->parked = calloc(blocks, sizeof *l->parked);
     l->unfinished = calloc(blocks, sizeof *l->unfinished);
-    const int ended = run_phases(l, blocks);
-    for (int64_t i = 0; i < blocks; i++) free(l->parked[i]);
+    const bool has_memory = l->parked && l->unfinished;
+    const int ended = has_memory ? run_phases(l, blocks) : MEMORY_CODE;
+    for (int64_t i = 0; l->parked && i < blocks; i++) free(l->parked[i]);
     free(l->parked);
     free(l->unfinished);
     return ended;
 }
 
-/* Runs all blocks of a launch. 0; what the pool says of a run that it has ended early; or STUCK_CODE
- * if some threads can never end. */
+/* Runs all blocks of a launch. 0; what the pool says of a run that it has ended early; STUCK_CODE
+ * if some threads can never end; MEMORY_CODE if there is too little memory for them. */
 int pycu2c_run_steps(const struct resumable_kernel *kernel, const void *arguments, int64_t blocks) {
     const struct head *head = arguments;
     Launch l = {.kernel = kernel, .arguments = arguments};
@@ -386,7 +394,7 @@ int pycu2c_run_steps(const struct resumable_kernel *kernel, const void *argument
     l.regions = regions;
     l.region_count = region_count;
     const int ended = kernel->parks ? run_parked(&l, blocks) : run_in_pool(run_to_end, &l, blocks);
-    return ended ? ended : atomic_load(&l.stuck) ? STUCK_CODE : 0;
+    return ended ? ended : atomic_load(&l.code);
 }
 
 /* Says what memory the next launch of the calling thread is given. */

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pycu2c.diagnostics import LaunchError
 from pycu2c.emit.resumable import INTERFACE
 from pycu2c.ir.nodes import Wait
 from pycu2c.runtime.configuration import HEAD, Extent
@@ -16,7 +17,7 @@ from pycu2c.runtime.deadlocks import Waiting, deadlock
 from pycu2c.toolchain import cc
 from pycu2c.toolchain.binary import Binary
 
-_STUCK, _MOST_THREADS = 64, 1024  # as in scheduler.c
+_STUCK, _NO_MEMORY, _MOST_THREADS = 64, 65, 1024  # as in scheduler.c
 
 
 class SteppingKernel(CpuKernel):
@@ -41,7 +42,13 @@ class SteppingKernel(CpuKernel):
         return numbers
 
     def finished(self, code: int, head: bytes) -> None:
-        """Raises DeadlockError if some threads can never end."""
+        """Raises DeadlockError if some threads can never end, LaunchError if memory is short."""
+        if code == _NO_MEMORY:
+            raise LaunchError(
+                f"{self._name}: there is too little memory for what the threads of "
+                f"{math.prod(HEAD.unpack(head)[:3])} blocks keep while they wait for each other: "
+                "launch fewer blocks"
+            )
         if code != _STUCK:
             return super().finished(code, head)
         grid, block = HEAD.unpack(head)[:3], HEAD.unpack(head)[3:6]
