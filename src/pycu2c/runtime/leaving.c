@@ -14,6 +14,9 @@
  * What the owner is asked may launch kernels, too. They run in threads of their own: the owner's
  * has variables of the kernel that it was called out of.
  */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("O1") /* a third of the time to compile is saved, and 2 ns of a launch lost */
+#endif
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
