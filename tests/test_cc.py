@@ -180,6 +180,29 @@ def test_threads_that_want_the_same_compile_it_once(runs: list[tuple[str, ...]])
     assert len(runs) == 1
 
 
+def test_a_child_forked_while_another_thread_compiles_compiles_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow = script(tmp_path / "slow", '[ "$1" = --version ] || sleep 0.5; exec gcc "$@"')
+    code = (
+        "import os, threading, time, warnings\n"
+        "from pycu2c.toolchain import cc\n"
+        "warnings.simplefilter('ignore', DeprecationWarning)\n"  # fork beside threads
+        f"compile = lambda: cc.compile({TWICE!r}, 'twice')\n"
+        "other = threading.Thread(target=compile)\n"
+        "other.start()\n"
+        "time.sleep(0.2)\n"
+        "child = os.fork()\n"
+        "if child == 0:\n"
+        "    compile()\n"
+        "    os._exit(0)\n"
+        "assert os.waitpid(child, 0)[1] == 0\n"
+        "other.join()"
+    )
+    monkeypatch.setenv("PYCU2C_CC", slow)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=30)
+
+
 def test_no_compiler_says_how_to_get_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("PYCU2C_CC", "CC"):
         monkeypatch.delenv(name, raising=False)
