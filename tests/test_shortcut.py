@@ -194,6 +194,46 @@ def test_the_bounds_of_declared_integers(name: str) -> None:
             k[1, 1](out, x)
 
 
+NUMBERS_OF = [
+    *(row.numpy.type for row in dtypes.DTYPES if row is not dtypes.BFLOAT16),
+    *(int, bool, float, complex),
+]
+DECLARED = ["bool", "int8", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64"]
+TRIED = [0, 1, -1, 3, 127, 200, 2**31, 2**53 + 1, 2**63, 0.5, 0.1, 1e39, float("inf"), float("nan")]
+
+
+@pytest.mark.filterwarnings("ignore:.*cast:RuntimeWarning", "ignore:overflow:RuntimeWarning")
+@pytest.mark.parametrize("wanted", [*DECLARED, "int", "float"])
+@pytest.mark.parametrize("kind", NUMBERS_OF, ids=lambda kind: kind.__name__)
+def test_every_number_for_every_declared_type(kind: Any, wanted: str) -> None:
+    """The short way takes what the ordinary one takes, and makes the same of it."""
+    element = {"int": "int64", "float": "float64"}.get(wanted, wanted)
+    planned, plain = (fresh(keep, signature=f"void({element}[:], {wanted})") for _ in range(2))
+    taken = 0
+    for number in [1, *TRIED]:
+        try:
+            x = kind(np.array(number).astype(kind)[()]) if kind not in (int, bool) else kind(number)
+        except (OverflowError, ValueError):
+            continue
+        results = []
+        for k in (planned, plain, planned):
+            plain.launcher._shortcuts, plain.launcher.quick = None, lambda head, arguments: None
+            out = np.zeros(1, element)
+            try:
+                k[1, 1](out, x)
+            except LaunchError as error:
+                results.append(str(error))
+            else:
+                results.append(out.tobytes().hex())
+        assert len(set(results)) == 1, (x, results)
+        taken += is_quick(planned, out, x, block=1) if planned.launcher._shortcuts else 0
+    exotic = kind in (complex, np.complex64, np.complex128, np.float16)
+    floats_for_integers = kind in (float, np.float32, np.float64) and "float" not in wanted
+    assert (taken > 0) == (
+        not exotic and not floats_for_integers and not (kind is bool and "float" in wanted)
+    )
+
+
 class Pair(NamedTuple):
     a: Any
     x: Any

@@ -69,7 +69,17 @@ enum { CONTIGUOUS = 0x1, MOST_LEAVES = 64, MOST_BYTES = 4096, MOST_PLANS = 16 };
 #define EXACT_LIMIT ((int64_t)1 << 53) /* whole numbers below it are float64s */
 #define MOST_ALONG_Y_AND_Z 65535
 
-enum { ARRAY, WHOLE, FLOAT_OF_WHOLE, DOUBLE_OF_WHOLE, FLOAT_OF_DOUBLE, RAW, SAME, TUPLE };
+enum {
+    ARRAY,
+    WHOLE,
+    FLOAT_OF_WHOLE,
+    DOUBLE_OF_WHOLE,
+    FLOAT_OF_DOUBLE,
+    DOUBLE_OF_FLOAT,
+    RAW,
+    SAME,
+    TUPLE
+};
 
 typedef struct { /* what an argument, or an item of one, has to be; the names are those of Python */
     int64_t kind;
@@ -79,6 +89,8 @@ typedef struct { /* what an argument, or an item of one, has to be; the names ar
     int64_t mask, flags;       /* ARRAY */
     int64_t alignment, size;   /* ARRAY: of elements, in bytes */
     int64_t least, most;       /* WHOLE */
+    int64_t source;            /* WHOLE: bytes of a number of numpy's, negative if it has a sign;
+                                  FLOAT_OF_DOUBLE: whether nothing may be rounded */
 } Guard;
 
 enum { DATA, SHAPE, STRIDE, VALUE };
@@ -156,10 +168,27 @@ static bool is_array(const Guard *g, const Array *a, Leaf *leaf) {
            (uintptr_t)a->data % (uintptr_t)g->alignment == 0 && walks(g, a);
 }
 
-static bool is_whole(const Guard *g, Object *given, Leaf *leaf) {
+/* The value of an integer; false if 64 bits with a sign do not hold it. */
+static bool read_whole(const Guard *g, Object *given, int64_t *n) {
     int overflow = 0;
-    int64_t n = leaf->whole = PyLong_AsLongLongAndOverflow(given, &overflow);
-    if (overflow || n < g->least || n > g->most) return false;
+    const void *bytes = ((const Scalar *)given)->bytes;
+    switch (g->source) {
+    case -1: *n = *(const int8_t *)bytes; return true;
+    case -2: *n = *(const int16_t *)bytes; return true;
+    case -4: *n = *(const int32_t *)bytes; return true;
+    case -8: *n = *(const int64_t *)bytes; return true;
+    case 1: *n = *(const uint8_t *)bytes; return true;
+    case 2: *n = *(const uint16_t *)bytes; return true;
+    case 4: *n = *(const uint32_t *)bytes; return true;
+    case 8: *n = *(const int64_t *)bytes; return *n >= 0;
+    default: *n = PyLong_AsLongLongAndOverflow(given, &overflow); return !overflow;
+    }
+}
+
+static bool is_whole(const Guard *g, Object *given, Leaf *leaf) {
+    int64_t n;
+    if (!read_whole(g, given, &n) || n < g->least || n > g->most) return false;
+    leaf->whole = n;
     leaf->bytes = &leaf->made;
     switch (g->kind) {
     case FLOAT_OF_WHOLE: leaf->made.f32 = (float)n; break;
@@ -175,12 +204,21 @@ static bool is_whole(const Guard *g, Object *given, Leaf *leaf) {
     return true;
 }
 
-static bool is_single(Object *given, Leaf *leaf) {
+static bool is_single(const Guard *g, Object *given, Leaf *leaf) {
     double wide;
     memcpy(&wide, ((const Scalar *)given)->bytes, sizeof wide);
-    leaf->made.f32 = (float)wide;
+    float single = leaf->made.f32 = (float)wide;
     leaf->bytes = &leaf->made;
-    return isfinite(leaf->made.f32) || !isfinite(wide);
+    if (!isfinite(wide)) return true;
+    return g->source ? (double)single == wide : isfinite(single);
+}
+
+static bool is_widened(Object *given, Leaf *leaf) {
+    float single;
+    memcpy(&single, ((const Scalar *)given)->bytes, sizeof single);
+    leaf->made.f64 = single;
+    leaf->bytes = &leaf->made;
+    return true;
 }
 
 /* Whether an argument is as its guards say, which it steps over; its leaves are filled in. */
@@ -191,7 +229,8 @@ static bool fits(const Guard **next, Object *given, Leaf **leaf) {
     switch (g->kind) {
     case ARRAY: return is_array(g, (const Array *)given, (*leaf)++);
     case RAW: (*leaf)++->bytes = ((const Scalar *)given)->bytes; return true;
-    case FLOAT_OF_DOUBLE: return is_single(given, (*leaf)++);
+    case FLOAT_OF_DOUBLE: return is_single(g, given, (*leaf)++);
+    case DOUBLE_OF_FLOAT: return is_widened(given, (*leaf)++);
     case TUPLE:
         if (PyTuple_Size(given) != g->count) return false;
         for (int64_t i = 0; i < g->count; i++) {

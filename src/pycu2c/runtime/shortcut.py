@@ -27,10 +27,11 @@ from pycu2c.types import Constant, ParameterType, Scalar, Signature, Tuple, leaf
 Run: TypeAlias = Callable[[bytes, tuple[object, ...]], Signature | None]
 
 # kinds of guards and the rest of the form of plans: as in shortcut.c
-_ARRAY, _WHOLE, _FLOAT_OF_WHOLE, _DOUBLE_OF_WHOLE, _FLOAT_OF_DOUBLE, _RAW, _SAME, _TUPLE = range(8)
+_ARRAY, _WHOLE, _FLOAT_OF_WHOLE, _DOUBLE_OF_WHOLE, _FLOAT_OF_DOUBLE, _DOUBLE_OF_FLOAT = range(6)
+_RAW, _SAME, _TUPLE = range(6, 9)
 _CONTIGUOUS, _WRITEABLE = 0x1, 0x400  # numpy's flags
 _PARTS = {Part.DATA: 0, Part.SHAPE: 1, Part.STRIDE: 2, Part.VALUE: 3}
-_ROW_OF_GUARD = struct.Struct("@qPPqqqqqqq")
+_ROW_OF_GUARD = struct.Struct("@qPPqqqqqqqq")
 _EXACT = 1 << 53  # whole numbers up to it are float64s
 
 
@@ -125,15 +126,20 @@ class _Guard:
     size: int = 1
     least: int = 0
     most: int = 0
+    source: int = 0
 
     @property
     def held(self) -> tuple[type, object]:
         return self.kind_of, self.one
 
+    @property
+    def bounds(self) -> tuple[int, int, int]:
+        return self.least, self.most, self.source
+
     def packed(self) -> bytes:
         numbers = (self.count, self.mask, self.flags, self.alignment, self.size)
         pointers = (id(self.kind_of), id(self.one))
-        return _ROW_OF_GUARD.pack(self.kind, *pointers, *numbers, self.least, self.most)
+        return _ROW_OF_GUARD.pack(self.kind, *pointers, *numbers, *self.bounds)
 
 
 def _guards_of(seen: Seen, direct: Direct) -> Iterator[_Guard]:
@@ -193,19 +199,32 @@ def _of_array(value: object, argument: Argument, written: bool) -> _Guard:
 def _of_number(value: object, to: DType, declared: DType, limit: int | None) -> _Guard:
     """``to`` is what the kernel is passed, within the bounds of the ``declared`` type too."""
     kind = type(value)
-    if kind in (int, bool) and to.is_whole and declared.is_whole:
+    own = _RAW_CLASSES.get(kind)
+    if limit is None and own is to:
+        return _Guard(_RAW, kind)
+    source = _source_of(kind, own)
+    if source is not None and to.is_whole and declared.is_whole:
         rows = (to, declared)
         least = max(-(limit or 1 << 63), *(row.minimum for row in rows))
         most = min(limit or (1 << 63) - 1, *(row.maximum for row in rows))
-        return _Guard(_WHOLE, kind, count=to.size, least=least, most=most)
-    if kind is int and to in (dtypes.FLOAT32, dtypes.FLOAT64):
+        return _Guard(_WHOLE, kind, count=to.size, least=least, most=most, source=source)
+    if source is not None and to in (dtypes.FLOAT32, dtypes.FLOAT64) and kind is not bool:
         into = _FLOAT_OF_WHOLE if to is dtypes.FLOAT32 else _DOUBLE_OF_WHOLE
-        return _Guard(into, kind, least=-_EXACT, most=_EXACT)
-    if kind is float and to is dtypes.FLOAT32:
-        return _Guard(_FLOAT_OF_DOUBLE, kind)
-    if limit is None and _RAW_CLASSES.get(kind) is to:
-        return _Guard(_RAW, kind)
+        return _Guard(into, kind, least=-_EXACT, most=_EXACT, source=source)
+    if own is dtypes.FLOAT64 and to is dtypes.FLOAT32:
+        return _Guard(_FLOAT_OF_DOUBLE, kind, source=kind is not float)
+    if own is dtypes.FLOAT32 and to is dtypes.FLOAT64:
+        return _Guard(_DOUBLE_OF_FLOAT, kind)
     raise NoPlan
+
+
+def _source_of(kind: type, own: DType | None) -> int | None:
+    """How C reads an integer: 0 for Python's; of numpy's the bytes, negative with a sign."""
+    if kind in (int, bool):
+        return 0
+    if own is None or not own.is_whole:
+        return None
+    return -own.size if own.is_signed else own.size
 
 
 # classes of numbers whose bytes follow the head of the object
