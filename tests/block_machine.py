@@ -22,6 +22,7 @@ from pycu2c.passes.declare import declare
 from pycu2c.source import Span
 from pycu2c.types import VOID, WEAK_BOOL, WEAK_INT, Array, Space
 
+LANES = 3  # of a strip: no divisor of the blocks that tests use
 SPAN = Span("kernel.py", 1, 0, 1, 1)
 PLACES = {"tid": "cuda.threadIdx.x", "bid": "cuda.blockIdx.x", "width": "cuda.blockDim.x"}
 SPACES = {"shared": Space.SHARED, "local": Space.LOCAL}
@@ -145,6 +146,7 @@ class Code:
     arrays: dict[str, Memory]
     counts: list[int] = field(default_factory=list)  # iterations of the loops around
     threads: int = 0
+    lanes: range = range(0)  # the threads that thread loops are over
     watch: object = None  # told about each access to memory
 
     def block(self, body: ir.Body) -> Steps:
@@ -162,12 +164,13 @@ class Code:
             case ir.Allocate(var):
                 self.arrays[var.name] = {}
             case ir.Declare(var, init):
-                self.scopes[-1][var.name] = None if init is None else self.expr(init)
+                self.scopes[-1][var.name] = None if init is None else self.given(init)
             case ir.Assign(var, value):
                 self.scope_of(var.name)[var.name] = self.expr(value)
             case ir.Store(array, indices, value):
                 place = tuple(self.expr(i) for i in indices)
-                self.arrays[array.name][place] = self.expr(value)
+                own = array.type.space is Space.BLOCK
+                self.arrays[array.name][place] = (self.given if own else self.expr)(value)
                 self.note(array, place, True)
             case ir.Wait():
                 yield (id(s), *self.counts)
@@ -175,6 +178,11 @@ class Code:
                 return (yield from self.block(s.then if self.expr(s.condition) else s.orelse))
             case ir.While() | ir.For():
                 return (yield from self.loop(s))
+            case ir.Strips(body):
+                for first in range(0, self.threads, LANES):
+                    self.lanes = range(first, min(first + LANES, self.threads))
+                    yield from self.block(body)
+                self.lanes = range(self.threads)
             case ir.ThreadLoop():
                 return (yield from self.thread_loop(s))
             case ir.AxisLoop():
@@ -207,7 +215,7 @@ class Code:
         return here < stop if self.expr(s.step) > 0 else here > stop
 
     def thread_loop(self, s: ir.ThreadLoop) -> Steps:
-        for t in range(self.threads):
+        for t in self.lanes:
             stand_at(t, self.threads)
             jump = yield from self.block(s.body)
             assert jump in ("", "NextThread"), jump
@@ -229,6 +237,18 @@ class Code:
         if self.watch is not None and array.type.space is Space.SHARED:
             self.watch(array.name, place, writes)
 
+    def given(self, e: ir.Expr) -> int | None:
+        """What a variable is set to; a slot that nobody has set yet may be copied, not used."""
+        match e:
+            case ir.Cast(operand):
+                return self.given(operand)
+            case ir.Load(array, indices) if array.type.space is Space.BLOCK:
+                return self.arrays[array.name].get(tuple(self.expr(i) for i in indices))
+            case ir.Var(name):
+                return self.scope_of(name)[name]
+            case _:
+                return self.expr(e)
+
     def expr(self, e: ir.Expr) -> int:
         match e:
             case ir.Const(value):
@@ -249,8 +269,11 @@ class Code:
                 place = tuple(self.expr(i) for i in indices)
                 self.note(array, place, False)
                 return self.arrays[array.name][place]
-            case ir.Cast(operand):
-                return self.expr(operand)
+            case ir.Select(condition, then, orelse):
+                return self.expr(then if self.expr(condition) else orelse)
+            case ir.Cast(operand, type):
+                value = self.expr(operand)
+                return bool(value) if type == WEAK_BOOL else value
             case ir.Apply(intrinsic, arguments):
                 return int(intrinsic.reference(*(self.expr(a) for a in arguments)))
         raise AssertionError(e)
@@ -328,7 +351,7 @@ def run_block(
     """Run what one block does."""
     scalars, shared = memory(values)
     stand_at(None, threads)
-    code = Code([scalars], shared, threads=threads)
+    code = Code([scalars], shared, threads=threads, lanes=range(threads))
     for _ in code.block(module.kernel.body):
         raise AssertionError("a barrier is left")
     return {name: shared[name] for name in shared if name in values}

@@ -8,12 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from block_machine import Undefined, kernel, run_block, run_threads
+from block_machine import LANES, Undefined, kernel, run_block, run_threads
 from pycu2c.ir import nodes as ir
-from pycu2c.ir.walk import all_expressions, statements
-from pycu2c.passes.axis_loops import loop_over_axes
+from pycu2c.ir.walk import all_expressions, bodies, statements
+from pycu2c.passes import axis_loops
 from pycu2c.passes.facts import Facts
+from pycu2c.passes.placement import has_wait
 from pycu2c.passes.thread_loops import place_threads
+from pycu2c.passes.uniformity import Uniformity
 from pycu2c.types import Array, Space
 
 THREADS = 8
@@ -23,14 +25,28 @@ VALUES = {"OUT": [-1] * 64, "A": [5, 3, 8, 1, 9, 2, 7, 4] * 2, "SAME": [3] * 64,
 def check(text: str, threads: int = THREADS) -> ir.Body:
     """Both ways of running a kernel agree; returns the block's code."""
     module = kernel(text)
-    placed = place_threads(module, Facts())
     values = {p.name: VALUES[p.name] for p in module.kernel.parameters}
     expected = run_threads(module, values, threads)
-    assert run_block(placed, values, threads) == expected
-    for facts in (Facts(), Facts(block=(threads, 1, 1))):
-        looped = loop_over_axes(placed, facts)
-        assert run_block(looped, values, threads) == expected
+    placed = place_threads(module, Facts())
+    for way in (placed, place_threads(module, Facts(), every_divergent_loop)):
+        assert run_block(way, values, threads) == expected
+        for facts in (Facts(), Facts(block=(threads, 1, 1))):
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(axis_loops, "LANES", LANES)
+                looped = axis_loops.loop_over_axes(way, facts)
+            assert run_block(looped, values, threads) == expected
     return placed.kernel.body
+
+
+def every_divergent_loop(body: ir.Body, facts: Uniformity) -> set[ir.Stmt]:
+    """The outermost ones without barriers, whether strips pay or not."""
+    found: set[ir.Stmt] = set()
+    for s in body:
+        if isinstance(s, ir.While | ir.For) and s in facts.divergent and not has_wait((s,)):
+            found.add(s)
+        else:
+            found |= {x for inner in bodies(s) for x in every_divergent_loop(inner, facts)}
+    return found
 
 
 def shape(body: ir.Body) -> list[object]:
@@ -405,7 +421,12 @@ class Writer:
         counter, agreed = f"k{self.loops}", self.random.random() < 0.7
         meets = meets and (agreed or self.random.random() < 0.1)
         count = f"{self.value(agreed)} % 4"
-        if self.random.random() < 0.5:
+        kind = self.random.random()
+        if kind < 0.2:
+            first = self.random.choice(["tid", "tid + 1", f"{self.value(True)} + tid"])
+            stop, step = f"{self.value(True)} + 9", self.random.choice(["width", "width * 2"])
+            self.put(depth, f"for {counter} in range({first}, {stop}, {step}):")
+        elif kind < 0.6:
             self.put(depth, f"for {counter} in range({count}):")
         else:
             self.put(depth, f"{counter} = 0")

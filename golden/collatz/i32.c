@@ -19,11 +19,6 @@ struct collatz_args {
     int64_t p2_value0;
 };
 
-// The lesser, as Python chooses: the first where neither is.
-static inline int64_t min_i64(int64_t a, int64_t b) {
-    return b < a ? b : a;
-}
-
 void collatz(const void *arguments, int64_t first_block, int64_t last_block) {
     const struct collatz_args *const args = arguments;
     const int32_t *numbers = args->p0_data0;
@@ -31,22 +26,53 @@ void collatz(const void *arguments, int64_t first_block, int64_t last_block) {
     int32_t *steps = args->p1_data0;
     int64_t limit = args->p2_value0;
     const struct dim3 gridDim = {args->gridDim[0], args->gridDim[1], args->gridDim[2]};
-    const struct dim3 blockDim = {args->blockDim[0], args->blockDim[1], args->blockDim[2]};
-    int64_t next_block;
-    for (int64_t block = first_block; block < last_block; block = next_block) {
-        const int64_t row_end = (block / gridDim.x + 1) * gridDim.x;
-        next_block = row_end < last_block ? row_end : last_block;
-        const int64_t first_x = (block % gridDim.x) * blockDim.x;
-        const int64_t last_x = first_x + (next_block - block) * blockDim.x;
+    for (int64_t block = first_block; block < last_block; ++block) {
+        const struct dim3 blockIdx = {block % gridDim.x, (block / gridDim.x) % gridDim.y, (block / gridDim.x) / gridDim.y};
+        int32_t n_of[32];
+        int64_t taken_of[32];
+        int32_t state_of[32];
+        int32_t live = 1;
         #pragma omp simd
-        for (int64_t i = first_x; i < min_i64(last_x, numbers_len); ++i) {
-            int32_t n = numbers[i];
-            int64_t taken = 0;
-            while (n != 1 && taken < limit) {
-                n = (n & 1) == 0 ? n >> 1 : (int32_t)(3 * (uint32_t)n + 1);
-                taken += 1;
+        for (int64_t tx = 0; tx < 32; ++tx) {
+            state_of[tx] = 0;
+            int64_t i = blockIdx.x * 32 + tx;
+            if (i >= numbers_len) {
+                state_of[tx] = 1;
+                continue;
             }
-            steps[i] = taken;
+            n_of[tx] = numbers[i];
+            taken_of[tx] = 0;
+        }
+        while (true) {
+            live = 0;
+            #pragma omp simd reduction(|:live)
+            for (int64_t t = 0; t < 32; ++t) {
+                int32_t n = n_of[t];
+                int64_t taken = taken_of[t];
+                int32_t state_ = state_of[t];
+                if (state_ == 0) {
+                    if (n != 1 && taken < limit) {
+                        live |= 1;
+                        n = (n & 1) == 0 ? n >> 1 : (int32_t)(3 * (uint32_t)n + 1);
+                        taken += 1;
+                    } else {
+                        state_ = 2;
+                    }
+                }
+                n_of[t] = n;
+                taken_of[t] = taken;
+                state_of[t] = state_;
+            }
+            if (live == 0) break;
+        }
+        #pragma omp simd
+        for (int64_t tx = 0; tx < 32; ++tx) {
+            if (state_of[tx] == 2) {
+                state_of[tx] = 0;
+            }
+            if (state_of[tx] != 0) continue;
+            int64_t i = blockIdx.x * 32 + tx;
+            steps[i] = taken_of[tx];
         }
     }
 }

@@ -48,13 +48,21 @@ void dot_product(const void *arguments, int64_t first_block, int64_t last_block)
     for (int64_t block = first_block; block < last_block; ++block) {
         const struct dim3 blockIdx = {block % gridDim.x, (block / gridDim.x) % gridDim.y, (block / gridDim.x) / gridDim.y};
         float partial[64];
+        float total[64];
+        #pragma omp simd
+        for (int64_t t = 0; t < 64; ++t) {
+            total[t] = 0.0f;
+        }
+        for (int64_t i_first = blockIdx.x * 64; i_first < a_len; i_first += gridDim.x * 64) {
+            #pragma omp simd
+            for (int64_t tx = 0; tx < min_i64(64LL, a_len - i_first); ++tx) {
+                int64_t i = i_first + tx;
+                total[tx] += a[i * a_stride0] * b[i * b_stride0];
+            }
+        }
         #pragma omp simd
         for (int64_t tid = 0; tid < 64; ++tid) {
-            float total = 0.0f;
-            for (int64_t i = blockIdx.x * 64 + tid; i < a_len; i += gridDim.x * 64) {
-                total += a[i * a_stride0] * b[i * b_stride0];
-            }
-            partial[tid] = total;
+            partial[tid] = total[tid];
         }
         int64_t half = 32;
         while (half > 0) {

@@ -30,9 +30,9 @@ void early_return(const void *arguments, int64_t first_block, int64_t last_block
         float left[32];
         float right[32];
         int32_t state_[32];
-        bool live = true;
-        live = false;
-        #pragma omp simd
+        int32_t live = 1;
+        live = 0;
+        #pragma omp simd reduction(|:live)
         for (int64_t tid = 0; tid < 32; ++tid) {
             state_[tid] = 0;
             int64_t i = blockIdx.x * 32 + tid;
@@ -41,9 +41,9 @@ void early_return(const void *arguments, int64_t first_block, int64_t last_block
                 continue;
             }
             neighbours[tid] = data[i];
-            live = true;
+            live |= 1;
         }
-        if (!live) continue;
+        if (live == 0) continue;
         #pragma omp simd
         for (int64_t tid = 0; tid < 32; ++tid) {
             if (state_[tid] != 0) continue;

@@ -21,6 +21,11 @@ struct grid_stride_args {
     float p2_value0;
 };
 
+// The lesser, as Python chooses: the first where neither is.
+static inline int64_t min_i64(int64_t a, int64_t b) {
+    return b < a ? b : a;
+}
+
 void grid_stride(const void *arguments, int64_t first_block, int64_t last_block) {
     const struct grid_stride_args *const args = arguments;
     const float *data = args->p0_data0;
@@ -30,15 +35,12 @@ void grid_stride(const void *arguments, int64_t first_block, int64_t last_block)
     int64_t out_stride0 = args->p1_stride0;
     float offset = args->p2_value0;
     const struct dim3 gridDim = {args->gridDim[0], args->gridDim[1], args->gridDim[2]};
-    const struct dim3 blockDim = {args->blockDim[0], args->blockDim[1], args->blockDim[2]};
-    int64_t next_block;
-    for (int64_t block = first_block; block < last_block; block = next_block) {
-        const int64_t row_end = (block / gridDim.x + 1) * gridDim.x;
-        next_block = row_end < last_block ? row_end : last_block;
-        const int64_t first_x = (block % gridDim.x) * blockDim.x;
-        const int64_t last_x = first_x + (next_block - block) * blockDim.x;
-        for (int64_t x = first_x; x < last_x; ++x) {
-            for (int64_t i = x; i < data_len; i += gridDim.x * 32) {
+    for (int64_t block = first_block; block < last_block; ++block) {
+        const struct dim3 blockIdx = {block % gridDim.x, (block / gridDim.x) % gridDim.y, (block / gridDim.x) / gridDim.y};
+        for (int64_t i_first = blockIdx.x * 32; i_first < data_len; i_first += gridDim.x * 32) {
+            #pragma omp simd
+            for (int64_t tx = 0; tx < min_i64(32LL, data_len - i_first); ++tx) {
+                int64_t i = i_first + tx;
                 out[i * out_stride0] = data[i * data_stride0] * data[i * data_stride0] + offset;
             }
         }

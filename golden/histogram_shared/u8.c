@@ -18,6 +18,11 @@ struct histogram_shared_args {
     int32_t *p1_data0;
 };
 
+// The lesser, as Python chooses: the first where neither is.
+static inline int64_t min_i64(int64_t a, int64_t b) {
+    return b < a ? b : a;
+}
+
 // *place += value, where no other OS thread comes; gives the old value.
 static inline int32_t plain_add_i32(int32_t *place, int32_t value) {
     const int32_t old = *place;
@@ -34,18 +39,22 @@ void histogram_shared(const void *arguments, int64_t first_block, int64_t last_b
     for (int64_t block = first_block; block < last_block; ++block) {
         const struct dim3 blockIdx = {block % gridDim.x, (block / gridDim.x) % gridDim.y, (block / gridDim.x) / gridDim.y};
         int32_t mine[32];
-        for (int64_t tid = 0; tid < 24; ++tid) {
-            for (int64_t b = tid; b < 32; b += 24) {
+        for (int64_t b_first = 0; b_first < 32; b_first += 24) {
+            #pragma omp simd
+            for (int64_t tx = 0; tx < min_i64(24LL, 32 - b_first); ++tx) {
+                int64_t b = b_first + tx;
                 mine[b] = 0;
             }
         }
-        for (int64_t tx = 0; tx < 24; ++tx) {
-            for (int64_t i = blockIdx.x * 24 + tx; i < data_len; i += gridDim.x * 24) {
+        for (int64_t i_first = blockIdx.x * 24; i_first < data_len; i_first += gridDim.x * 24) {
+            for (int64_t tx = 0; tx < min_i64(24LL, data_len - i_first); ++tx) {
+                int64_t i = i_first + tx;
                 plain_add_i32(&mine[data[i] >> 3], 1);
             }
         }
-        for (int64_t tid = 0; tid < 24; ++tid) {
-            for (int64_t b = tid; b < 32; b += 24) {
+        for (int64_t b_first = 0; b_first < 32; b_first += 24) {
+            for (int64_t tx = 0; tx < min_i64(24LL, 32 - b_first); ++tx) {
+                int64_t b = b_first + tx;
                 if (mine[b] > 0) {
                     __atomic_fetch_add(&counts[b], mine[b], __ATOMIC_ACQUIRE);
                 }

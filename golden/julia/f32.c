@@ -20,22 +20,6 @@ struct julia_args {
     float p2_value0;
 };
 
-// The lesser, as Python chooses: the first where neither is.
-static inline int64_t min_i64(int64_t a, int64_t b) {
-    return b < a ? b : a;
-}
-
-static inline int64_t escape_time(float zr, float zi, float cr, float ci) {
-    for (int64_t count = 0; count < 32; ++count) {
-        float square_r = zr * zr;
-        float square_i = zi * zi;
-        if (square_r + square_i > 4.0f) return count;
-        zi = 2.0f * zr * zi + ci;
-        zr = square_r - square_i + cr;
-    }
-    return 32;
-}
-
 void julia(const void *arguments, int64_t first_block, int64_t last_block) {
     const struct julia_args *const args = arguments;
     uint8_t *out = args->p0_data0;
@@ -44,23 +28,99 @@ void julia(const void *arguments, int64_t first_block, int64_t last_block) {
     float cr = args->p1_value0;
     float ci = args->p2_value0;
     const struct dim3 gridDim = {args->gridDim[0], args->gridDim[1], args->gridDim[2]};
-    const struct dim3 blockDim = {args->blockDim[0], args->blockDim[1], args->blockDim[2]};
-    int64_t next_block;
-    for (int64_t block = first_block; block < last_block; block = next_block) {
-        const int64_t row_end = (block / gridDim.x + 1) * gridDim.x;
-        next_block = row_end < last_block ? row_end : last_block;
-        const int64_t first_x = (block % gridDim.x) * blockDim.x;
-        const int64_t last_x = first_x + (next_block - block) * blockDim.x;
-        const int64_t first_y = ((block / gridDim.x) % gridDim.y) * blockDim.y;
-        const int64_t last_y = first_y + blockDim.y;
+    for (int64_t block = first_block; block < last_block; ++block) {
+        const struct dim3 blockIdx = {block % gridDim.x, (block / gridDim.x) % gridDim.y, (block / gridDim.x) / gridDim.y};
+        int64_t result_of[64];
+        int32_t returned_of[64];
+        float zi_of[64];
+        float zr_of[64];
+        int32_t state_of[64];
+        int32_t live = 1;
+        #pragma omp simd
+        for (int64_t t = 0; t < 64; ++t) {
+            state_of[t] = 0;
+        }
         int64_t height = out_shape0;
         int64_t width = out_shape1;
-        for (int64_t y = first_y; y < min_i64(last_y, height); ++y) {
-            float zi = (float)((double)y - (double)height / 2.0) * 3.0f / (float)height;
-            #pragma omp simd
-            for (int64_t x = first_x; x < min_i64(last_x, width); ++x) {
-                float zr = (float)((double)x - (double)width / 2.0) * 3.0f / (float)width;
-                out[y * out_shape1 + x] = escape_time(zr, zi, cr, ci);
+        live = 0;
+        for (int64_t ty = 0; ty < 8; ++ty) {
+            int64_t y = blockIdx.y * 8 + ty;
+            #pragma omp simd reduction(|:live)
+            for (int64_t tx = 0; tx < 8; ++tx) {
+                int64_t t = ty * 8 + tx;
+                int64_t x = blockIdx.x * 8 + tx;
+                if (!(x < width && y < height)) {
+                    state_of[t] = 2;
+                    continue;
+                }
+                live |= 1;
+            }
+        }
+        if (live != 0) {
+            float cr_1 = cr;
+            float ci_1 = ci;
+            for (int64_t ty = 0; ty < 8; ++ty) {
+                int64_t y = blockIdx.y * 8 + ty;
+                float zi = (float)((double)y - (double)height / 2.0) * 3.0f / (float)height;
+                #pragma omp simd
+                for (int64_t tx = 0; tx < 8; ++tx) {
+                    int64_t t = ty * 8 + tx;
+                    if (state_of[t] != 0) continue;
+                    int64_t x = blockIdx.x * 8 + tx;
+                    float zr = (float)((double)x - (double)width / 2.0) * 3.0f / (float)width;
+                    zr_of[t] = zr;
+                    zi_of[t] = zi;
+                    returned_of[t] = 0;
+                    result_of[t] = 0;
+                }
+            }
+            for (int64_t count = 0; count < 32; ++count) {
+                live = 0;
+                #pragma omp simd reduction(|:live)
+                for (int64_t t = 0; t < 64; ++t) {
+                    int64_t result = result_of[t];
+                    int32_t returned = returned_of[t];
+                    float zi = zi_of[t];
+                    float zr = zr_of[t];
+                    int32_t state_ = state_of[t];
+                    if (state_ == 0) {
+                        float square_r = zr * zr;
+                        float square_i = zi * zi;
+                        if (square_r + square_i > 4.0f) {
+                            result = count;
+                            returned = 1;
+                            state_ = 3;
+                        } else {
+                            zi = 2.0f * zr * zi + ci_1;
+                            zr = square_r - square_i + cr_1;
+                            live |= 1;
+                        }
+                    }
+                    result_of[t] = result;
+                    returned_of[t] = returned;
+                    zi_of[t] = zi;
+                    zr_of[t] = zr;
+                    state_of[t] = state_;
+                }
+                if (live == 0) break;
+            }
+            for (int64_t ty = 0; ty < 8; ++ty) {
+                #pragma omp simd
+                for (int64_t tx = 0; tx < 8; ++tx) {
+                    int64_t t = ty * 8 + tx;
+                    if (state_of[t] == 3) {
+                        state_of[t] = 0;
+                    }
+                    if (state_of[t] != 0) continue;
+                    if (!(bool)returned_of[t]) {
+                        result_of[t] = 32;
+                        returned_of[t] = 1;
+                    }
+                    int64_t result = result_of[t];
+                    int64_t x = blockIdx.x * 8 + tx;
+                    int64_t y = blockIdx.y * 8 + ty;
+                    out[y * out_shape1 + x] = result;
+                }
             }
         }
     }

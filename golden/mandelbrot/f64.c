@@ -21,11 +21,6 @@ struct mandelbrot_args {
     double p3_value0;
 };
 
-// The lesser, as Python chooses: the first where neither is.
-static inline int64_t min_i64(int64_t a, int64_t b) {
-    return b < a ? b : a;
-}
-
 void mandelbrot(const void *arguments, int64_t first_block, int64_t last_block) {
     const struct mandelbrot_args *const args = arguments;
     int32_t *out = args->p0_data0;
@@ -35,30 +30,72 @@ void mandelbrot(const void *arguments, int64_t first_block, int64_t last_block) 
     double top = args->p2_value0;
     double step = args->p3_value0;
     const struct dim3 gridDim = {args->gridDim[0], args->gridDim[1], args->gridDim[2]};
-    const struct dim3 blockDim = {args->blockDim[0], args->blockDim[1], args->blockDim[2]};
-    int64_t next_block;
-    for (int64_t block = first_block; block < last_block; block = next_block) {
-        const int64_t row_end = (block / gridDim.x + 1) * gridDim.x;
-        next_block = row_end < last_block ? row_end : last_block;
-        const int64_t first_x = (block % gridDim.x) * blockDim.x;
-        const int64_t last_x = first_x + (next_block - block) * blockDim.x;
-        const int64_t first_y = ((block / gridDim.x) % gridDim.y) * blockDim.y;
-        const int64_t last_y = first_y + blockDim.y;
-        for (int64_t y = first_y; y < min_i64(last_y, out_shape0); ++y) {
-            double ci = top + step * (double)y;
+    for (int64_t block = first_block; block < last_block; ++block) {
+        const struct dim3 blockIdx = {block % gridDim.x, (block / gridDim.x) % gridDim.y, (block / gridDim.x) / gridDim.y};
+        double ci_of[64];
+        int64_t count_of[64];
+        double cr_of[64];
+        double zi_of[64];
+        double zr_of[64];
+        int32_t state_of[64];
+        int32_t live = 1;
+        for (int64_t ty = 0; ty < 8; ++ty) {
             #pragma omp simd
-            for (int64_t x = first_x; x < min_i64(last_x, out_shape1); ++x) {
-                double cr = left + step * (double)x;
-                double zr = 0.0;
-                double zi = 0.0;
-                int64_t count = 0;
-                while (count < 40 && zr * zr + zi * zi < 4.0) {
-                    double following = zr * zr - zi * zi + cr;
-                    zi = 2.0 * zr * zi + ci;
-                    zr = following;
-                    count += 1;
+            for (int64_t tx = 0; tx < 8; ++tx) {
+                int64_t t = ty * 8 + tx;
+                state_of[t] = 0;
+                int64_t x = blockIdx.x * 8 + tx;
+                int64_t y = blockIdx.y * 8 + ty;
+                if (x >= out_shape1 || y >= out_shape0) {
+                    state_of[t] = 1;
+                    continue;
                 }
-                out[y * out_shape1 + x] = count;
+                cr_of[t] = left + step * (double)x;
+                ci_of[t] = top + step * (double)y;
+                zr_of[t] = 0.0;
+                zi_of[t] = 0.0;
+                count_of[t] = 0;
+            }
+        }
+        while (true) {
+            live = 0;
+            #pragma omp simd reduction(|:live)
+            for (int64_t t = 0; t < 64; ++t) {
+                double ci = ci_of[t];
+                int64_t count = count_of[t];
+                double cr = cr_of[t];
+                double zi = zi_of[t];
+                double zr = zr_of[t];
+                int32_t state_ = state_of[t];
+                if (state_ == 0) {
+                    if (count < 40 && zr * zr + zi * zi < 4.0) {
+                        live |= 1;
+                        double following = zr * zr - zi * zi + cr;
+                        zi = 2.0 * zr * zi + ci;
+                        zr = following;
+                        count += 1;
+                    } else {
+                        state_ = 2;
+                    }
+                }
+                count_of[t] = count;
+                zi_of[t] = zi;
+                zr_of[t] = zr;
+                state_of[t] = state_;
+            }
+            if (live == 0) break;
+        }
+        for (int64_t ty = 0; ty < 8; ++ty) {
+            #pragma omp simd
+            for (int64_t tx = 0; tx < 8; ++tx) {
+                int64_t t = ty * 8 + tx;
+                if (state_of[t] == 2) {
+                    state_of[t] = 0;
+                }
+                if (state_of[t] != 0) continue;
+                int64_t x = blockIdx.x * 8 + tx;
+                int64_t y = blockIdx.y * 8 + ty;
+                out[y * out_shape1 + x] = count_of[t];
             }
         }
     }

@@ -24,11 +24,6 @@ static inline uint32_t shr_u32(uint32_t a, uint32_t b) {
     return (uint32_t)(b < 32 ? a >> b : 0);
 }
 
-// The lesser, as Python chooses: the first where neither is.
-static inline int64_t min_i64(int64_t a, int64_t b) {
-    return b < a ? b : a;
-}
-
 void popcount(const void *arguments, int64_t first_block, int64_t last_block) {
     const struct popcount_args *const args = arguments;
     const uint32_t *words = args->p0_data0;
@@ -36,32 +31,63 @@ void popcount(const void *arguments, int64_t first_block, int64_t last_block) {
     int32_t *out = args->p1_data0;
     int64_t out_shape1 = args->p1_shape1;
     const struct dim3 gridDim = {args->gridDim[0], args->gridDim[1], args->gridDim[2]};
-    const struct dim3 blockDim = {args->blockDim[0], args->blockDim[1], args->blockDim[2]};
-    int64_t next_block;
-    for (int64_t block = first_block; block < last_block; block = next_block) {
-        const int64_t row_end = (block / gridDim.x + 1) * gridDim.x;
-        next_block = row_end < last_block ? row_end : last_block;
-        const int64_t first_x = (block % gridDim.x) * blockDim.x;
-        const int64_t last_x = first_x + (next_block - block) * blockDim.x;
+    for (int64_t block = first_block; block < last_block; ++block) {
+        const struct dim3 blockIdx = {block % gridDim.x, (block / gridDim.x) % gridDim.y, (block / gridDim.x) / gridDim.y};
+        int64_t cleared_of[32];
+        uint32_t rest_of[32];
+        int32_t state_of[32];
+        int32_t live = 1;
         #pragma omp simd
-        for (int64_t i = first_x; i < min_i64(last_x, words_len); ++i) {
-            uint32_t rest = words[i];
-            int64_t cleared = 0;
-            while (rest != 0) {
-                rest &= rest - 1;
-                cleared += 1;
+        for (int64_t tx = 0; tx < 32; ++tx) {
+            state_of[tx] = 0;
+            int64_t i = blockIdx.x * 32 + tx;
+            if (i >= words_len) {
+                state_of[tx] = 1;
+                continue;
             }
+            rest_of[tx] = words[i];
+            cleared_of[tx] = 0;
+        }
+        while (true) {
+            live = 0;
+            #pragma omp simd reduction(|:live)
+            for (int64_t t = 0; t < 32; ++t) {
+                int64_t cleared = cleared_of[t];
+                uint32_t rest = rest_of[t];
+                int32_t state_ = state_of[t];
+                if (state_ == 0) {
+                    if (rest == 0) {
+                        state_ = 2;
+                    } else {
+                        live |= 1;
+                        rest &= rest - 1;
+                        cleared += 1;
+                    }
+                }
+                cleared_of[t] = cleared;
+                rest_of[t] = rest;
+                state_of[t] = state_;
+            }
+            if (live == 0) break;
+        }
+        #pragma omp simd
+        for (int64_t tx = 0; tx < 32; ++tx) {
+            if (state_of[tx] == 2) {
+                state_of[tx] = 0;
+            }
+            if (state_of[tx] != 0) continue;
             int64_t shifted = 0;
+            int64_t i = blockIdx.x * 32 + tx;
             for (int64_t bit = 0; bit < 64; ++bit) {
                 shifted += (int64_t)(shr_u32(words[i], (uint32_t)bit) & 1);
             }
             int64_t missing = 0;
-            rest = ~words[i];
-            while (rest != 0) {
-                missing += (int64_t)(rest & 1);
-                rest >>= 1;
+            rest_of[tx] = ~words[i];
+            while (rest_of[tx] != 0) {
+                missing += (int64_t)(rest_of[tx] & 1);
+                rest_of[tx] >>= 1;
             }
-            out[i * out_shape1] = cleared;
+            out[i * out_shape1] = cleared_of[tx];
             out[i * out_shape1 + 1] = shifted;
             out[i * out_shape1 + 2] = missing;
         }

@@ -27,6 +27,11 @@ static inline float max_f32(float a, float b) {
     return b > a ? b : a;
 }
 
+// The lesser, as Python chooses: the first where neither is.
+static inline int64_t min_i64(int64_t a, int64_t b) {
+    return b < a ? b : a;
+}
+
 // e to the power x, by arithmetic alone, so that it runs in vectors.
 static inline __attribute__((always_inline)) float exp_f32(float x) {
 #ifdef __FP_FAST_FMAF
@@ -68,14 +73,22 @@ void softmax(const void *arguments, int64_t first_block, int64_t last_block) {
         const struct dim3 blockIdx = {block % gridDim.x, (block / gridDim.x) % gridDim.y, (block / gridDim.x) / gridDim.y};
         float partial[32];
         float greatest[32];
+        float total[32];
         int64_t row = blockIdx.x;
         int64_t columns = logits_shape1;
         #pragma omp simd
-        for (int64_t tid = 0; tid < 32; ++tid) {
-            greatest[tid] = -INFINITY;
-            for (int64_t column = tid; column < columns; column += 32) {
-                greatest[tid] = max_f32(greatest[tid], logits[row * logits_stride0 + column * logits_stride1]);
+        for (int64_t t = 0; t < 32; ++t) {
+            greatest[t] = -INFINITY;
+        }
+        for (int64_t column_first = 0; column_first < columns; column_first += 32) {
+            #pragma omp simd
+            for (int64_t tx = 0; tx < min_i64(32LL, columns - column_first); ++tx) {
+                int64_t column = column_first + tx;
+                greatest[tx] = max_f32(greatest[tx], logits[row * logits_stride0 + column * logits_stride1]);
             }
+        }
+        #pragma omp simd
+        for (int64_t tid = 0; tid < 32; ++tid) {
             partial[tid] = greatest[tid];
         }
         #pragma omp simd
@@ -85,21 +98,32 @@ void softmax(const void *arguments, int64_t first_block, int64_t last_block) {
             }
         }
         #pragma omp simd
-        for (int64_t tid = 0; tid < 32; ++tid) {
-            float total = 0.0f;
-            for (int64_t column = tid; column < columns; column += 32) {
-                total += exp_f32(logits[row * logits_stride0 + column * logits_stride1] - greatest[tid]);
-            }
-            partial[tid] = total;
+        for (int64_t t = 0; t < 32; ++t) {
+            total[t] = 0.0f;
         }
-        for (int64_t tid = 0; tid < 32; ++tid) {
-            float total;
-            total = 0.0f;
-            for (int64_t k = 0; k < 32; ++k) {
-                total += partial[k];
+        for (int64_t column_first = 0; column_first < columns; column_first += 32) {
+            #pragma omp simd
+            for (int64_t tx = 0; tx < min_i64(32LL, columns - column_first); ++tx) {
+                int64_t column = column_first + tx;
+                total[tx] += exp_f32(logits[row * logits_stride0 + column * logits_stride1] - greatest[tx]);
             }
-            for (int64_t column = tid; column < columns; column += 32) {
-                out[row * out_stride0 + column * out_stride1] = exp_f32(logits[row * logits_stride0 + column * logits_stride1] - greatest[tid]) / total;
+        }
+        #pragma omp simd
+        for (int64_t tid = 0; tid < 32; ++tid) {
+            partial[tid] = total[tid];
+        }
+        #pragma omp simd
+        for (int64_t t = 0; t < 32; ++t) {
+            total[t] = 0.0f;
+            for (int64_t k = 0; k < 32; ++k) {
+                total[t] += partial[k];
+            }
+        }
+        for (int64_t column_first = 0; column_first < columns; column_first += 32) {
+            #pragma omp simd
+            for (int64_t tx = 0; tx < min_i64(32LL, columns - column_first); ++tx) {
+                int64_t column = column_first + tx;
+                out[row * out_stride0 + column * out_stride1] = exp_f32(logits[row * logits_stride0 + column * logits_stride1] - greatest[tx]) / total[tx];
             }
         }
     }

@@ -50,7 +50,7 @@ void warp_sum(const void *arguments, int64_t first_block, int64_t last_block) {
         float x_1[128];
         float x_2[128];
         int32_t state_[128];
-        bool live = true;
+        int32_t live = 1;
         #pragma omp simd
         for (int64_t tx = 0; tx < 128; ++tx) {
             state_[tx] = 0;
@@ -93,17 +93,17 @@ void warp_sum(const void *arguments, int64_t first_block, int64_t last_block) {
                 sums[warp] = x;
             }
         }
-        live = false;
-        #pragma omp simd
+        live = 0;
+        #pragma omp simd reduction(|:live)
         for (int64_t tx = 0; tx < 128; ++tx) {
             int64_t warp = tx / 32;
             if (warp != 0) {
                 state_[tx] = 2;
                 continue;
             }
-            live = true;
+            live |= 1;
         }
-        if (live) {
+        if (live != 0) {
             #pragma omp simd
             for (int64_t t = 0; t < 128; ++t) {
                 if (state_[t] != 0) continue;

@@ -37,7 +37,8 @@ def _spelled(name: str, ndim: int) -> str:
         return "_".join([base, *parts])
     if rest == ["own"]:
         return f"own_{base}"
-    return f"{base}_given" if "given" in rest else base
+    kept = next((word for word in ("given", "of", "first", "end") if word in rest), "")
+    return f"{base}_{kept}" if kept else base
 
 
 @dataclass(slots=True)

@@ -37,6 +37,7 @@ from pycu2c.ir.nodes import (
     Return,
     Stmt,
     Store,
+    Strips,
     ThreadLoop,
     ThreadSteps,
     Var,
@@ -130,7 +131,7 @@ class StatementSpeller:
                 return [c.Continue()]
             case Return():
                 return [self._return(s)]
-            case ThreadLoop():
+            case ThreadLoop() | Strips():
                 raise AssertionError("thread loops have axes before emission")
             case AxisLoop():
                 return self._axis_loop(s)
@@ -268,7 +269,14 @@ class StatementSpeller:
             return [c.Block((*own, *body))]
         going = c.Binary("<", c.Name(name), self.speller.spell(s.stop, exact=False))
         loop = c.For(c.Declare(_INT, name, start), going, c.Step(c.Name(name)), body)
-        return [c.Pragma("omp simd"), loop] if s.lockstep else [loop]
+        return [c.Pragma(f"omp simd{self._joined(s)}"), loop] if s.lockstep else [loop]
+
+    def _joined(self, s: AxisLoop) -> str:
+        """What any of the threads sets in a variable of all is joined by or."""
+        own = {x.var.name for x in statements(s.body) if isinstance(x, Declare | For)}
+        assigned = (x.var.name for x in statements(s.body) if isinstance(x, Assign))
+        joined = [self.speller.names[name] for name in dict.fromkeys(assigned) if name not in own]
+        return f" reduction(|:{', '.join(joined)})" if joined else ""
 
     def _next_thread(self) -> c.Stmt:
         if self._loops == 0:

@@ -16,6 +16,7 @@ from pycu2c.intrinsics.threads import AXES, BLOCK_LIMIT, GRID_LIMIT
 from pycu2c.intrinsics.warp import EXCHANGED
 
 MOST_THREADS = 1024  # of a block, on every device
+LANES = 64  # of a strip: with 32 or 128, mandelbrot takes longer
 MOST_SHARED = 227 * 1024  # bytes, on the devices that have most
 
 

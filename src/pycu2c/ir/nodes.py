@@ -369,6 +369,15 @@ class ThreadLoop:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Strips:
+    """The body, once for each strip of 64 of the block's threads, in order: inside, ThreadLoops
+    are over the threads of the strip alone. Made by ``passes/thread_loops``."""
+
+    body: Body
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class BlockLoop:
     """The body, once for each block that one OS thread runs. Made by ``passes/accumulators``;
     a kernel without one is the body itself."""
@@ -464,6 +473,7 @@ Stmt: TypeAlias = (
     | ThreadLoop
     | BlockLoop
     | AxisLoop
+    | Strips
     | NextThread
     | Wait
     | ThreadSteps

@@ -47,6 +47,7 @@ from pycu2c.ir.nodes import (
     Stmt,
     Store,
     Stride,
+    Strips,
     ThreadLoop,
     ThreadSteps,
     Unary,
@@ -134,6 +135,9 @@ class _Printer:
             case For():
                 bounds = self.listed((s.start, s.stop, s.step))
                 yield f"{indent}for {self.target(s.var)} in range({bounds}):{here}"
+                yield from self.block(s.body, depth + 1)
+            case Strips():
+                yield f"{indent}for each strip of threads:{here}"
                 yield from self.block(s.body, depth + 1)
             case ThreadLoop() | BlockLoop():
                 each = "thread" if isinstance(s, ThreadLoop) else "block"

@@ -34,6 +34,7 @@ from pycu2c.ir.nodes import (
     Return,
     Stmt,
     Store,
+    Strips,
     ThreadLoop,
     ThreadSteps,
     Var,
@@ -222,7 +223,7 @@ class _Checker:
                 if place.in_threads:
                     yield "a thread waits inside of a thread loop"
                 yield from _wait(s)
-            case Evaluate() | ThreadLoop() | BlockLoop() | ThreadSteps():
+            case Evaluate() | ThreadLoop() | Strips() | BlockLoop() | ThreadSteps():
                 return
             case _:
                 assert_never(s)

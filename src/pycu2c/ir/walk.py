@@ -44,6 +44,7 @@ from pycu2c.ir.nodes import (
     Stmt,
     Store,
     Stride,
+    Strips,
     ThreadLoop,
     ThreadSteps,
     Unary,
@@ -145,7 +146,7 @@ def operands(s: Stmt) -> tuple[Expr, ...]:
             return (*(() if s.mask is None else (s.mask,)), *(gift.value for gift in s.gifts))
         case Allocate() | Break() | Continue() | NextThread():
             return ()
-        case ThreadLoop() | BlockLoop() | ThreadSteps():
+        case ThreadLoop() | Strips() | BlockLoop() | ThreadSteps():
             return ()
         case _:
             assert_never(s)
@@ -176,7 +177,7 @@ def with_operands(s: Stmt, new: tuple[Expr, ...]) -> Stmt:
             return replace(s, mask=mask, gifts=gifts)
         case Allocate() | Break() | Continue() | NextThread():
             return s
-        case ThreadLoop() | BlockLoop() | ThreadSteps():
+        case ThreadLoop() | Strips() | BlockLoop() | ThreadSteps():
             return s
         case _:
             assert_never(s)
@@ -187,7 +188,7 @@ def bodies(s: Stmt) -> tuple[Body, ...]:
     match s:
         case If():
             return (s.then, s.orelse)
-        case While() | For() | ThreadLoop() | AxisLoop() | BlockLoop() | ThreadSteps():
+        case While() | For() | ThreadLoop() | Strips() | AxisLoop() | BlockLoop() | ThreadSteps():
             return (s.body,)
         case _:
             return ()
@@ -198,7 +199,7 @@ def with_bodies(s: Stmt, new: tuple[Body, ...]) -> Stmt:
     match s:
         case If():
             return replace(s, then=new[0], orelse=new[1])
-        case While() | For() | ThreadLoop() | AxisLoop() | BlockLoop() | ThreadSteps():
+        case While() | For() | ThreadLoop() | Strips() | AxisLoop() | BlockLoop() | ThreadSteps():
             return replace(s, body=new[0])
         case _:
             return s

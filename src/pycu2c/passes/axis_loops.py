@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
-from pycu2c.intrinsics.block import FIRST, LAST, at_least_1, block_thread
+from pycu2c.intrinsics.block import FIRST, LANES, LAST, at_least_1, block_thread
 from pycu2c.intrinsics.registry import Effect, Intrinsic
 from pycu2c.intrinsics.threads import AXES, GRID, GRIDSIZE, PLACES
 from pycu2c.ir.construct import binary, both, cast, integer, negation, scalar_type
@@ -41,12 +41,13 @@ from pycu2c.ir.nodes import (
     Print,
     Select,
     Stmt,
+    Strips,
     ThreadLoop,
     Unary,
     Var,
 )
 from pycu2c.ir.walk import all_expressions, bodies, expressions, map_expr, statements, with_bodies
-from pycu2c.operators import ADD, MUL, QUOTIENT, REMAINDER
+from pycu2c.operators import ADD, LT, MUL, QUOTIENT, REMAINDER, SUB
 from pycu2c.passes.facts import Facts, is_fixed
 from pycu2c.passes.intervals import Interval, is_whole
 from pycu2c.passes.lockstep import in_lockstep
@@ -113,6 +114,9 @@ class _Shaper:
     declarations: Mapping[str, int] = field(default_factory=dict)
     effectful: Set[str] = frozenset()
 
+    counters: dict[str, Interval] = field(default_factory=dict)  # of loops around thread loops
+    strip: tuple[Expr, Expr] | None = None  # where the threads of the one around start and stop
+
     def __post_init__(self) -> None:
         kernel = self.module.kernel
         self.types = {p.name: p.type for p in kernel.parameters}
@@ -130,9 +134,23 @@ class _Shaper:
         for s in body:
             if isinstance(s, ThreadLoop):
                 out += self._loops(s)
+            elif isinstance(s, Strips):
+                out += self._strips(s)
             else:
+                if isinstance(s, For):
+                    self._count(s)
                 out.append(with_bodies(s, tuple(self.block(b) for b in bodies(s))))
         return tuple(out)
+
+    def _count(self, s: For) -> None:
+        """Note where the counter of a loop around thread loops lies."""
+        known = self.known(self.values)
+        if not isinstance(s.step, Const) or s.step.value > 0:
+            self.counters[s.var.name] = Interval(known.of(s.start).low, known.of(s.stop).high - 1)
+
+    def known(self, values: Mapping[str, Expr]) -> Known:
+        parameters = {p.name: p for p in self.module.kernel.parameters}
+        return Known(self.facts, parameters, values, dict(self.counters))
 
     def fresh(self, name: str) -> str:
         free, number = name, 0
@@ -211,12 +229,38 @@ class _Shaper:
         return axes, _standing(body, places)
 
     def _flat(self, s: ThreadLoop) -> tuple[list[_Axis], Body]:
-        """No axis matters, but for the number of the thread in the block."""
+        """No axis matters, but for the number of the thread in the block, or in a strip of it."""
         var, body = self._variable(block_thread, "t", s.body, s.span)
-        threads: Expr = integer(1, s.span)
+        start, stop = self.strip or (integer(0, s.span), self._threads(s.span))
+        return [_Axis(var, start, stop)], _standing(body, {block_thread: var})
+
+    def _threads(self, span: Span) -> Expr:
+        """How many the block has."""
+        threads: Expr = integer(1, span)
         for number in range(3):
-            threads = _times(threads, _size(self._extent(number, s.span), number, s.span))
-        return [_Axis(var, integer(0, s.span), threads)], _standing(body, {block_thread: var})
+            threads = _times(threads, _size(self._extent(number, span), number, span))
+        return threads
+
+    def _strips(self, s: Strips) -> Body:
+        threads, lanes = self._threads(s.span), integer(LANES, s.span)
+        if isinstance(threads, Const) and threads.value <= LANES:
+            return self._in_strip(s, integer(0, s.span), threads)
+        first = Var(self.fresh("strip"), WEAK_INT, s.span)
+        end: Expr = binary(ADD, first, lanes, s.span)
+        declared: Body = ()
+        if not isinstance(threads, Const) or threads.value % LANES:
+            whole = binary(LT, binary(SUB, threads, first, s.span), lanes, s.span)
+            last = Var(self.fresh("strip.end"), WEAK_INT, s.span)
+            declared = (Declare(last, Select(whole, threads, end, WEAK_INT, s.span), s.span),)
+            end = last
+        body = (*declared, *self._in_strip(s, first, end))
+        return (For(first, integer(0, s.span), threads, lanes, body, s.span),)
+
+    def _in_strip(self, s: Strips, start: Expr, stop: Expr) -> Body:
+        self.strip = (start, stop)
+        body = self.block(s.body)
+        self.strip = None
+        return body
 
     def _extent(self, number: int, span: Span) -> int | None:
         return None if self.facts.block is None else self.facts.block[number]
@@ -333,13 +377,11 @@ class _Nest:
 
     @property
     def known(self) -> Known:
-        facts, kernel = self.shaper.facts, self.shaper.module.kernel
-        parameters = {p.name: p for p in kernel.parameters}
-        loops: dict[str, Interval] = {}
-        found = Known(facts, parameters, {**self.shaper.values, **self.values}, loops)
+        found = self.shaper.known({**self.shaper.values, **self.values})
+        loops = dict(found.loops)
         for axis in self.axes:
             loops[axis.var.name] = Interval(found.of(axis.start).low, found.of(axis.stop).high - 1)
-        return found
+        return replace(found, loops=loops)
 
     def take(self, body: Body) -> None:
         """Put what a body begins with where it belongs, and keep the rest."""

@@ -23,6 +23,7 @@ from pycu2c.ir.nodes import (
     NextThread,
     Return,
     Stmt,
+    Strips,
     ThreadLoop,
     Var,
     While,
@@ -140,7 +141,7 @@ def _step(s: Stmt, name: str, assigned: bool) -> Flow:
         case For() | While():
             inside = flow(s.body, name, assigned)
             return Flow(unsafe or inside.unsafe, assigned)
-        case ThreadLoop() | AxisLoop():
+        case ThreadLoop() | Strips() | AxisLoop():
             inside = flow(s.body, name, assigned)
             return Flow(unsafe or inside.unsafe, inside.assigned)
         case Return() | Break() | Continue() | NextThread():

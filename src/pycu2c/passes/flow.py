@@ -29,6 +29,7 @@ from pycu2c.ir.nodes import (
     Select,
     Stmt,
     Store,
+    Strips,
     ThreadLoop,
     ThreadSteps,
     Wait,
@@ -106,7 +107,15 @@ class Walk:
                 return None
             case Allocate():
                 pass
-            case ThreadLoop() | AxisLoop() | BlockLoop() | NextThread() | Wait() | ThreadSteps():
+            case (
+                ThreadLoop()
+                | Strips()
+                | AxisLoop()
+                | BlockLoop()
+                | NextThread()
+                | Wait()
+                | ThreadSteps()
+            ):
                 raise AssertionError("ranges are found before threads meet or become loops")
             case _:
                 assert_never(s)

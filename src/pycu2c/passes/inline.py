@@ -1,7 +1,8 @@
 """Device functions that a whole block runs together are put into their callers.
 
-On the CPU a block is one C function: what holds a barrier or shared memory must be part of
-it. ``total = block_sum(x)`` -> the body of block_sum, its result in a variable.
+On the CPU a block is one C function: what holds a barrier, shared memory or a loop that threads
+leave at different times must be part of it. ``total = block_sum(x)`` -> the body of block_sum,
+its result in a variable.
 """
 
 from __future__ import annotations
@@ -10,13 +11,12 @@ from dataclasses import dataclass, field, replace
 
 from pycu2c.diagnostics import Label, fail
 from pycu2c.ir.calls import recursive
-from pycu2c.ir.construct import cast, const, scalar_type
+from pycu2c.ir.construct import cast, scalar_type
 from pycu2c.ir.effects import block_level
 from pycu2c.ir.nodes import (
     Allocate,
     Assign,
     Body,
-    Break,
     Call,
     Const,
     Dim,
@@ -25,11 +25,9 @@ from pycu2c.ir.nodes import (
     Expr,
     For,
     Function,
-    If,
     Let,
     Load,
     Module,
-    Return,
     Stmt,
     Store,
     Stride,
@@ -42,18 +40,20 @@ from pycu2c.ir.walk import (
     bodies,
     children,
     operands,
-    statements,
     with_bodies,
     with_children,
     with_operands,
 )
+from pycu2c.passes.divergent import run_apart
+from pycu2c.passes.returns import without_returns
 from pycu2c.types import WEAK_BOOL, Array, Scalar
 
 
 def inline_block_level(module: Module) -> Module:
-    """The module without device functions that hold barriers or shared memory."""
-    together = block_level(module)
-    _refuse_recursion(module, together)
+    """The module without device functions that hold barriers or shared memory, or loops that
+    may be run in strips of threads."""
+    together = run_apart(module)
+    _refuse_recursion(module, block_level(module))
     inlined: dict[str, Function] = {}
     kept: list[Function] = []
     for function in module.devices:
@@ -137,7 +137,8 @@ class _Inliner:
         result = None
         if isinstance(function.result, Scalar):
             result = Var(f"result.{tag}", function.result, call.span)
-        self._before += _without_returns(body, result, function, tag)
+        returned = Var(f"returned.{tag}", WEAK_BOOL, function.span)
+        self._before += without_returns(body, result, returned)
         return result if result is not None else Const(False, WEAK_BOOL, call.span)
 
 
@@ -207,49 +208,3 @@ class _Renamer:
         if isinstance(given, View):
             return composed(given, new)
         return replace(new, array=given or self.own(e.array))
-
-
-def _without_returns(body: Body, result: Var | None, function: Function, tag: str) -> Body:
-    """A last return becomes an assignment; earlier ones leave a loop that runs once, and the loops
-    that they stand in, each with a look at whether a return has come."""
-    returns = [s for s in statements(body) if isinstance(s, Return)]
-    if not returns or (len(returns) == 1 and body[-1] is returns[0]):
-        return tuple(new for s in body for new in _assigned(s, result))
-    gone = Var(f"returned.{tag}", WEAK_BOOL, function.span)
-    inside = _Leaving(result, gone).body(body, in_loop=False)
-    once = While(const(True, function.span), (*inside, Break(function.span)), function.span)
-    if any(_returns_in_loop(s) for s in statements(body)):
-        return (Assign(gone, const(False, function.span), function.span), once)
-    return (once,)
-
-
-def _returns_in_loop(s: Stmt) -> bool:
-    return isinstance(s, For | While) and any(isinstance(x, Return) for x in statements(s.body))
-
-
-def _assigned(s: Stmt, result: Var | None) -> Body:
-    """What a return gives, in a variable."""
-    if not isinstance(s, Return):
-        return (s,)
-    return () if s.value is None or result is None else (Assign(result, s.value, s.span),)
-
-
-@dataclass(frozen=True, slots=True)
-class _Leaving:
-    """Returns as jumps out of loops. ``gone`` says that one has come."""
-
-    result: Var | None
-    gone: Var
-
-    def body(self, body: Body, *, in_loop: bool) -> Body:
-        return tuple(new for s in body for new in self.statement(s, in_loop))
-
-    def statement(self, s: Stmt, in_loop: bool) -> Body:
-        if isinstance(s, Return):
-            note = (Assign(self.gone, const(True, s.span), s.span),) if in_loop else ()
-            return (*_assigned(s, self.result), *note, Break(s.span))
-        inner = in_loop or isinstance(s, For | While)
-        new = with_bodies(s, tuple(self.body(b, in_loop=inner) for b in bodies(s)))
-        if not _returns_in_loop(s):
-            return (new,)
-        return (new, If(self.gone, (Break(s.span),), (), s.span))

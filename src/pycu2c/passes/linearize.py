@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from pycu2c.ir.construct import cast, const, is_atom, negation, scalar_type
-from pycu2c.ir.effects import any_effect, block_level, effectful, has_effect, reads_memory
+from pycu2c.ir.effects import any_effect, effectful, has_effect, reads_memory
 from pycu2c.ir.nodes import (
     Apply,
     Assign,
@@ -43,6 +43,7 @@ from pycu2c.ir.walk import (
     with_children,
     with_operands,
 )
+from pycu2c.passes.divergent import run_apart
 from pycu2c.types import WEAK_BOOL, Scalar
 
 Given = dict[str, Expr]  # what the names of Lets stand for
@@ -57,7 +58,7 @@ def linearize(module: Module) -> Module:
 def linearize_blocks(module: Module) -> Module:
     """As ``linearize``; where threads meet, and calls of what a block runs together, are
     statements of their own."""
-    together = block_level(module)
+    together = run_apart(module)
     devices = effectful(module) | together
 
     def apart(e: Expr) -> bool:

@@ -2,7 +2,8 @@
 it. Knows nothing of where they are put.
 
 ``state[thread]`` is 0 while a thread runs, 1 when it has returned, another code while it waits
-for the others at the end of one construct. ``live`` says whether any thread runs.
+for the others at the end of one construct. ``live`` says whether any thread runs: 1 or 0, as a
+loop that sets a bool is none that compilers make vectors of.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from dataclasses import dataclass, replace
 
 from pycu2c.dtypes import INT32
 from pycu2c.intrinsics.block import block_thread
-from pycu2c.ir.construct import negation
 from pycu2c.ir.nodes import (
     Allocate,
     Apply,
@@ -29,7 +29,7 @@ from pycu2c.ir.nodes import (
     ThreadLoop,
     Var,
 )
-from pycu2c.operators import EQ, NE, Operator
+from pycu2c.operators import EQ, NE, OR, Operator
 from pycu2c.source import Span
 from pycu2c.types import WEAK_BOOL, WEAK_INT, Array, Scalar, Space
 
@@ -42,7 +42,8 @@ def slots(like: Var, threads: int) -> Var:
     if isinstance(like.type, Array):
         assert like.type.shape is not None
         shape = like.type.shape
-    array = Array(like.type.dtype, 1 + len(shape), "C", Space.BLOCK, (threads, *shape))
+    dtype = INT32 if like.type == WEAK_BOOL else like.type.dtype  # as masks: vectors of one width
+    array = Array(dtype, 1 + len(shape), "C", Space.BLOCK, (threads, *shape))
     return replace(like, type=array)
 
 
@@ -86,6 +87,16 @@ class Masks:
         """The running thread waits, or has returned."""
         return (self.put(code, span), NextThread(span))
 
+    def runs(self, span: Span) -> Expr:
+        return self._compare(EQ, RUNNING, span)
+
+    def is_only_running(self, s: Stmt) -> bool:
+        match s:
+            case If(Binary(op, Load(array), Const(0)), (NextThread(),), ()):
+                return op is NE and array.name == self.state.name
+            case _:
+                return False
+
     def only_running(self, span: Span) -> Stmt:
         """Lets only running threads go on."""
         return If(self._compare(NE, RUNNING, span), (NextThread(span),), (), span)
@@ -100,20 +111,31 @@ class Masks:
         return If(self._compare(EQ, code, span), (self.put(RUNNING, span),), (other,), span)
 
     def set_live(self, value: bool, span: Span) -> Stmt:
-        return Assign(self.live, Const(value, WEAK_BOOL, span), span)
+        return Assign(self.live, self._alive(value, span), span)
+
+    def some_live(self, span: Span) -> Stmt:
+        """Set by some threads of many."""
+        value = Binary(OR, self.live, self._alive(True, span), Scalar(INT32), span)
+        return Assign(self.live, value, span)
 
     def when_live(self, body: Body, span: Span) -> Stmt:
-        return If(self.live, body, (), span)
+        return If(self._is_live(NE, span), body, (), span)
 
     def when_none(self, body: Body, span: Span) -> Stmt:
-        return If(negation(self.live), body, (), span)
+        return If(self._is_live(EQ, span), body, (), span)
+
+    def _alive(self, value: bool, span: Span) -> Const:
+        return Const(int(value), Scalar(INT32), span)
+
+    def _is_live(self, op: Operator, span: Span) -> Expr:
+        return Binary(op, self.live, self._alive(False, span), WEAK_BOOL, span)
 
     def begun(self, body: Body, span: Span) -> Body:
         """A kernel's body with the state set up before, in its first thread loop if it can be."""
         if not self.used:
             return body
         start = self.put(RUNNING, span)
-        alive = Declare(self.live, Const(True, WEAK_BOOL, span), span)
+        alive = Declare(self.live, self._alive(True, span), span)
         match body:
             case (Assign() as counting, ThreadLoop(first, place), *rest):
                 body = (counting, ThreadLoop((start, *first), place), *rest)

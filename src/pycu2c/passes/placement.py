@@ -1,7 +1,7 @@
 """Which statements of a kernel stand outside the thread loops. Decides; moves nothing.
 
-Outside stands what holds a barrier, and what is uniform and either leaves such a statement or
-computes a value that is needed outside.
+Outside stands what holds a barrier or a loop that is run in strips of threads, and what is
+uniform and either leaves such a statement or computes a value that is needed outside.
 """
 
 from __future__ import annotations
@@ -43,12 +43,14 @@ class Placement:
     """``hoisted``: constructs outside the thread loops, their parts placed in turn.
     ``masked``: those of them that threads go through differently; a per-thread state says how.
     ``block_jumps``: jumps that all running threads make together.
-    ``scalars``: variables that are computed once for the block."""
+    ``scalars``: variables that are computed once for the block.
+    ``strips``: loops that strips of threads run by themselves, the outermost ones."""
 
     hoisted: Set[Stmt]
     masked: Set[Stmt]
     block_jumps: Set[Stmt]
     scalars: Set[str]
+    strips: Set[Stmt]
 
     def leaves(self, body: Body) -> bool:
         """Whether single threads may leave a block by a jump."""
@@ -68,16 +70,35 @@ class Placement:
         return any(isinstance(s, Return) and s not in self.block_jumps for s in statements(body))
 
 
-def place(body: Body, facts: Uniformity, wanted: Set[str]) -> Placement:
-    """Place statements so that ``wanted`` variables, all uniform, are scalars of the block."""
+def place(
+    body: Body, facts: Uniformity, wanted: Set[str], strips: Set[Stmt], turned: Set[Stmt]
+) -> Placement:
+    """Place statements so that ``wanted`` variables, all uniform, are scalars of the block.
+    ``turned``: loops that stand outside since memory is better walked along so."""
     scalars = set(wanted)
+    outside = _forced_outside(body, strips) | {s for s in statements(body) if _around(s, turned)}
     while True:
-        placing = _Placing(facts, scalars)
+        placing = _Placing(facts, scalars, outside)
         placing.body(body, None, False)
         needed = _closure(set(_conditions(placing.hoisted, facts)) | scalars, facts)
         if needed == scalars:
-            return Placement(placing.hoisted, placing.masked, placing.block_jumps, scalars)
+            return Placement(placing.hoisted, placing.masked, placing.block_jumps, scalars, strips)
         scalars = needed
+
+
+def _forced_outside(body: Body, strips: Set[Stmt]) -> set[Stmt]:
+    """The constructs around barriers and strips; of those in a strip, all loops and what is
+    around them, since no compiler makes vectors of a loop with loops inside."""
+    found = {s for s in statements(body) if has_wait((s,)) or _around(s, strips)}
+    for loop in strips:
+        for s in statements((loop,)):
+            if any(isinstance(inner, While | For) for inner in statements((s,))):
+                found.add(s)
+    return found
+
+
+def _around(s: Stmt, strips: Set[Stmt]) -> bool:
+    return any(inner in strips for inner in statements((s,)))
 
 
 def _conditions(hoisted: Set[Stmt], facts: Uniformity) -> Iterator[str]:
@@ -102,6 +123,7 @@ def _closure(names: set[str], facts: Uniformity) -> set[str]:
 class _Placing:
     facts: Uniformity
     scalars: Set[str]
+    outside: Set[Stmt]
     hoisted: set[Stmt] = field(default_factory=set)
     masked: set[Stmt] = field(default_factory=set)
     block_jumps: set[Stmt] = field(default_factory=set)
@@ -128,7 +150,7 @@ class _Placing:
             self.body(inner, loop if isinstance(s, If) else s, masked or s in self.masked)
 
     def _is_hoisted(self, s: Construct, loop: Stmt | None, masked: bool) -> bool:
-        if has_wait((s,)):
+        if s in self.outside:
             return True
         if s in self.facts.divergent:
             return False

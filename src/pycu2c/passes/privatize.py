@@ -7,7 +7,7 @@ that is cheap, else an array with one slot for each thread.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from pycu2c.ir.construct import cast
@@ -29,6 +29,7 @@ from pycu2c.ir.nodes import (
     Stmt,
     Store,
     Stride,
+    Strips,
     ThreadLoop,
     Unary,
     Var,
@@ -51,6 +52,7 @@ from pycu2c.passes.crossing import (
     thread_loops,
     unset_reads,
 )
+from pycu2c.passes.lanes import Slotted, slots_name, with_own_values
 from pycu2c.passes.masks import slots, this_thread
 from pycu2c.passes.placement import names_in
 from pycu2c.types import WEAK_INT, Array, Scalar, Space
@@ -65,16 +67,33 @@ def crossing(body: Body, shared: Set[str]) -> set[str]:
     return {n for loop in thread_loops(body) for n in unset_reads(loop.body)} - outside
 
 
-def privatize(body: Body, shared: Set[str], threads: int) -> Body:
+def privatize(body: Body, shared: Set[str], state: Var, threads: int) -> Body:
     """Rewrite the thread loops of a kernel's body so that each finds what it reads.
-    ``threads``: how many a block has at most."""
+    ``state``: what the masks are kept in. ``threads``: how many a block has at most."""
     variables = {s.var.name: s for s in statements(body) if isinstance(s, Declare)}
-    again = _computed_again(body, variables, shared)
+    lanes = _in_strips(body)
+    again = _computed_again(body, variables, shared | (lanes - block_scalars(body)))
     wanted = [variables[name].var for name in sorted(crossing(body, shared) - set(again))]
-    kept = {v.name: slots(v, threads) for v in (*wanted, *_crossing_arrays(body))}
+    kept: dict[str, Var] = {}
+    for v in (*wanted, *_crossing_arrays(body)):
+        named = replace(v, name=slots_name(v.name)) if v.name in lanes else v
+        kept[v.name] = slots(named, threads)
     outside = block_scalars(body) | shared | set(kept)
-    private = _Private(kept, again, variables, outside)
+    slotted = [Slotted(v, kept[v.name]) for v in wanted if v.name in lanes]
+    private = _Private(kept, again, variables, outside, (*slotted, _own_state(state)))
     return (*(Allocate(v, v.span) for v in kept.values()), *private.block(body))
+
+
+def _in_strips(body: Body) -> set[str]:
+    """The variables that the lanes of strips read or set."""
+    strips = (s for s in statements(body) if isinstance(s, Strips))
+    return {name for s in strips for loop in thread_loops(s.body) for name in mentioned(loop.body)}
+
+
+def _own_state(state: Var) -> Slotted:
+    assert isinstance(state.type, Array)
+    own = replace(state, name=state.name.removesuffix(".of"), type=state.type.element)
+    return Slotted(own, state)
 
 
 def _crossing_arrays(body: Body) -> list[Var]:
@@ -129,17 +148,28 @@ class _Private:
     again: Mapping[str, Declare]
     variables: Mapping[str, Declare]
     outside: Set[str]
+    slotted: Sequence[Slotted]  # what lanes of strips have in variables while they run
 
-    def block(self, body: Body) -> Body:
+    def block(self, body: Body, in_strip: bool = False) -> Body:
         """A block outside the thread loops."""
-        return tuple(
-            ThreadLoop(self._thread_loop(s.body), s.span)
-            if isinstance(s, ThreadLoop)
-            else with_bodies(s, tuple(self.block(b) for b in bodies(s)))
-            for s in body
-        )
+        out: list[Stmt] = []
+        for s in body:
+            if not isinstance(s, ThreadLoop):
+                inside = in_strip or isinstance(s, Strips)
+                out.append(with_bodies(s, tuple(self.block(b, inside) for b in bodies(s))))
+                continue
+            whole = self._whole(s.body)
+            found = self._of_lanes(whole) if in_strip else self._statements(whole)
+            out += (ThreadLoop(found, s.span),) if found else ()
+        return tuple(out)
 
-    def _thread_loop(self, body: Body) -> Body:
+    def _of_lanes(self, body: Body) -> Body:
+        own = {s.var.name for s in self.slotted}
+        others = {name: array for name, array in self.kept.items() if name not in own}
+        return replace(self, kept=others)._statements(with_own_values(body, self.slotted))
+
+    def _whole(self, body: Body) -> Body:
+        """The body of a thread loop with what it has to declare."""
         body = self._without_idle(body)
         missing = self._needed(body) - self.outside - declared(body)
         openings = [
@@ -148,7 +178,7 @@ class _Private:
             if name in missing
         ]
         first = next((i for i, s in enumerate(body) if mentioned((s,)) - self.outside), 0)
-        return (*self._statements((*body[:first], *openings, *body[first:])),)
+        return (*body[:first], *openings, *body[first:])
 
     def _without_idle(self, body: Body) -> Body:
         """One declaration may have served another that is not needed."""

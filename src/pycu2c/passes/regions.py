@@ -30,6 +30,7 @@ from pycu2c.ir.nodes import (
     Return,
     Stmt,
     Store,
+    Strips,
     ThreadLoop,
     Wait,
     While,
@@ -186,7 +187,7 @@ class _Cutter:
         body += self._as_states(tuple(run.body), site.loop, last)
         if count or lost:
             out.append(self.masks.set_live(False, span))
-            body.append(self.masks.set_live(True, span))
+            body.append(self.masks.some_live(span))
         if body and isinstance(body[-1], NextThread):
             body.pop()
         if body:
@@ -259,16 +260,21 @@ class _Cutter:
             self.some_wait = True
             body = self.block(s.body, _Site(masked=True, loop=waits))
             ends = self._until_none(_Run(released), s.span)
-            out.append(replace(s, body=(*body, *ends)))
+            out += self._in_strips(s, replace(s, body=(*body, *ends)))
             leaves = _jumps(s, Break)
         else:
             if isinstance(s, For):
                 run.body.append(Declare(s.var, s.start, s.span))
             self._close(out, run, site)
-            out.append(self._going_while_any(s, waits, released))
+            out += self._in_strips(s, self._going_while_any(s, waits, released))
             leaves = True
         if leaves and not site.last:
             run.resets.append(self.masks.release(waits.broken, s.span))
+
+    def _in_strips(self, s: Stmt, placed: Stmt) -> Body:
+        if s not in self.placement.strips:
+            return (placed,)
+        return (Strips((placed,), s.span),)
 
     def _going_while_any(self, s: While | For, waits: _Waits, released: list[Stmt]) -> Stmt:
         """A loop whose condition varies: each thread looks at it for itself."""

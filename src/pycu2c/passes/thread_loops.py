@@ -10,12 +10,17 @@ barriers before others goes on when all have left it; so nobody may spin on what
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Set
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from pycu2c.dtypes import INT32
+from pycu2c.intrinsics.block import block_thread
+from pycu2c.ir.construct import scalar_type
+from pycu2c.ir.effects import effectful
 from pycu2c.ir.nodes import (
     Allocate,
+    Apply,
     Assign,
     Body,
     Declare,
@@ -28,25 +33,32 @@ from pycu2c.ir.nodes import (
     ThreadLoop,
     Var,
 )
-from pycu2c.ir.walk import all_expressions, map_stmt, statements
+from pycu2c.ir.walk import all_expressions, map_expr, map_stmt, statements
 from pycu2c.passes.crossing import declared
+from pycu2c.passes.divergent import divergent_loops
 from pycu2c.passes.facts import Facts
+from pycu2c.passes.interchange import interchanged
+from pycu2c.passes.lanes import slots_name
 from pycu2c.passes.masks import Masks, slots
 from pycu2c.passes.merge import renamed
 from pycu2c.passes.placement import has_wait, place
 from pycu2c.passes.privatize import crossing, privatize
 from pycu2c.passes.regions import regions
-from pycu2c.passes.uniformity import uniformity
-from pycu2c.types import WEAK_BOOL, Array, Scalar, Space
+from pycu2c.passes.strips import join_lanes, without_idle_notes
+from pycu2c.passes.uniformity import Uniformity, uniformity
+from pycu2c.types import Array, Scalar, Space
+
+Chosen: TypeAlias = Callable[[Body, Uniformity], Set[Stmt]]
 
 
-def place_threads(module: Module, facts: Facts) -> Module:
-    """Turn the kernel from a thread's code into a block's."""
+def place_threads(module: Module, facts: Facts, strips: Chosen = divergent_loops) -> Module:
+    """Turn the kernel from a thread's code into a block's. ``strips`` says which loops are run
+    in strips of threads."""
     kernel = with_own_parameters(module.kernel)
     body = map_stmt(kernel.body, lambda s: (replace(s),))  # passes tell statements by identity
     shared = tuple(s for s in statements(body) if is_of_block(s))
     body = map_stmt(body, lambda s: () if is_of_block(s) else (s,))
-    placed = _met(kernel, body, facts.threads) if has_wait(body) else _single(kernel, body)
+    placed = _Placing(kernel, facts, effectful(module), strips).block(body)
     return replace(module, kernel=replace(kernel, body=(*shared, *placed)))
 
 
@@ -88,6 +100,64 @@ def _fresh_names(kernel: Function) -> Callable[[str], str]:
     return fresh
 
 
+@dataclass(frozen=True, slots=True)
+class _Placing:
+    """Places the statements of one kernel."""
+
+    kernel: Function
+    facts: Facts
+    effectful: Set[str]  # device functions
+    in_strips: Chosen
+
+    def block(self, body: Body) -> Body:
+        """The kernel's body as what a block does."""
+        fresh = _fresh_names(replace(self.kernel, body=body))
+        body = _with_coordinates(body, self.in_strips(body, uniformity(body)), fresh)
+        body, turned = interchanged(body, uniformity(body), self.facts, self.effectful, fresh)
+        strips = self.in_strips(body, uniformity(body))
+        if not strips and not turned and not has_wait(body):
+            return _single(self.kernel, body)
+        return self._met(body, strips, turned)
+
+    def _met(self, body: Body, strips: Set[Stmt], turned: Set[Stmt]) -> Body:
+        """With several thread loops: what is uniform and lives from one to another is computed
+        by the block, which may move more code out of the loops; repeated until it moves nothing."""
+        agreement, span = uniformity(body), self.kernel.span
+        fresh = _fresh_names(replace(self.kernel, body=body))
+        name = fresh("state")
+        state = Var(slots_name(name) if strips else name, Scalar(INT32), span)
+        live = Var(fresh("live"), Scalar(INT32), span)
+        own = {state.name, live.name}
+        everywhere = {p.name for p in self.kernel.parameters} | _arrays(body) | own
+        wanted: set[str] = set()
+        while True:
+            masks = Masks(slots(state, self.facts.threads), live)
+            placement = place(body, agreement, wanted, strips, turned)
+            cut = join_lanes(regions(body, agreement, placement, masks, span), masks)
+            found = crossing(cut, everywhere) - agreement.varying
+            if found <= wanted:
+                cut = without_idle_notes(cut, masks)
+                return privatize(cut, everywhere, masks.state, self.facts.threads)
+            wanted |= found
+
+
+def _with_coordinates(body: Body, loops: Set[Stmt], fresh: Callable[[str], str]) -> Body:
+    """A strip's lanes know their number alone: where else they stand is in variables."""
+    asked = {
+        e.intrinsic.name: e
+        for e in all_expressions(tuple(loops))
+        if isinstance(e, Apply) and e.intrinsic.varies and e.intrinsic is not block_thread
+    }
+    if not asked:
+        return body
+    own = {name: Var(fresh(name), scalar_type(e), e.span) for name, e in sorted(asked.items())}
+
+    def known(e: Expr) -> Expr:
+        return own.get(e.intrinsic.name, e) if isinstance(e, Apply) else e
+
+    return (*(Declare(own[n], asked[n], asked[n].span) for n in own), *map_expr(body, known))
+
+
 def _single(kernel: Function, body: Body) -> Body:
     """No barrier: each thread runs to its end."""
 
@@ -98,26 +168,6 @@ def _single(kernel: Function, body: Body) -> Body:
     while body and isinstance(body[-1], NextThread):
         body = body[:-1]
     return (ThreadLoop(body, kernel.span),)
-
-
-def _met(kernel: Function, body: Body, threads: int) -> Body:
-    """With barriers: what is uniform and lives from one thread loop to another is computed by
-    the block, which may move more code out of the loops; repeated until it moves nothing."""
-    agreement = uniformity(body)
-    fresh = _fresh_names(kernel)
-    state = Var(fresh("state"), Scalar(INT32), kernel.span)
-    live = Var(fresh("live"), WEAK_BOOL, kernel.span)
-    own = {state.name, live.name}
-    everywhere = {p.name for p in kernel.parameters} | _arrays(body)
-    wanted: set[str] = set()
-    while True:
-        masks = Masks(slots(state, threads), live)
-        placement = place(body, agreement, wanted)
-        cut = regions(body, agreement, placement, masks, kernel.span)
-        found = crossing(cut, everywhere | own) - agreement.varying
-        if found <= wanted:
-            return privatize(cut, everywhere | own, threads)
-        wanted |= found
 
 
 def _arrays(body: Body) -> set[str]:

@@ -1,0 +1,212 @@
+"""Loops that threads leave at different times: the same on all targets, in strips on the CPU."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from launching import run
+from pycu2c import cuda, device, kernel
+
+SHAPES = [(2, 64), (3, 100), (5, 1), ((2, 2), (5, 7)), (1, (4, 3, 6)), (2, 33)]
+
+
+def spread(shape):
+    """A launch and as many numbers as it has threads, less a few."""
+    grid, block = shape
+    threads = int(np.prod(grid) * np.prod(block))
+    return shape, max(1, threads - 5)
+
+
+@device
+def number():
+    """Of the thread, over all of the grid."""
+    width, height = cuda.blockDim.x, cuda.blockDim.y
+    inside = cuda.threadIdx.x + width * (cuda.threadIdx.y + height * cuda.threadIdx.z)
+    block = cuda.blockIdx.x + cuda.gridDim.x * cuda.blockIdx.y
+    return block * width * height * cuda.blockDim.z + inside
+
+
+@kernel
+def escape(out, step, limit):
+    i = number()
+    if i >= len(out):
+        return
+    x = step * i
+    z = x
+    count = 0
+    while count < limit and z < 100:
+        z = z * z + x
+        count += 1
+    out[i] = count
+
+
+@kernel
+def newton(out, x):
+    i = number()
+    if i < len(out):
+        a = x[i]
+        y = a
+        for _ in range(40):
+            before = y
+            y = (y + a / y) * x.dtype.type(0.5)
+            if abs(y - before) <= x.dtype.type(1e-6) * y:
+                break
+        else:
+            y = -y
+        out[i] = y
+
+
+@kernel
+def skipping(out, x):
+    i = number()
+    if i >= len(out):
+        return
+    odd = even = np.int32(0)
+    rest = x[i]
+    while rest > 0:
+        rest -= np.int32(3)
+        if rest % 2 == 0:
+            even += np.int32(1)
+            continue
+        if rest == 7:
+            odd = np.int32(-1)
+            break
+        odd += rest
+    out[i] = odd * np.int32(100) + even
+
+
+@kernel
+def nested(out, x):
+    i = number()
+    if i >= len(out):
+        return
+    total = np.int32(0)
+    outer = x[i]
+    while outer > 0:
+        inner = outer
+        for k in range(3):
+            total += np.int32(k) ^ outer
+        while inner > 0:
+            total += inner
+            if total % 5 == 4:
+                break
+            inner -= np.int32(2)
+        else:
+            total -= np.int32(1)
+        outer -= np.int32(4)
+        if total > 500:
+            break
+    out[i] = total
+
+
+@kernel
+def returning(out, x):
+    i = number()
+    if i >= len(out):
+        return
+    rest = x[i]
+    out[i] = -2
+    while True:
+        rest -= np.int32(7)
+        if rest == 1:
+            return
+        if rest < 0:
+            break
+    out[i] = rest
+
+
+@device
+def steps(n, limit):
+    for k in range(limit):
+        if n <= 1:
+            return k
+        n = n // 2 if n % 2 == 0 else 3 * n + 1
+    return -1
+
+
+@kernel
+def through_a_function(out, x):
+    i = number()
+    if i < len(out):
+        found = steps(x[i], 30) if x[i] % 3 else 1000
+        out[i] = found + (steps(x[i] + np.int32(1), 40) if found > 3 else 0)
+
+
+@kernel
+def nobody_enters(out, x):
+    i = number()
+    if i < len(out):
+        rest = x[i]
+        while rest > 1000:
+            rest -= np.int32(1)
+        later = rest * np.int32(2)
+        while later < -1000:
+            later += np.int32(1)
+        out[i] = later
+
+
+@kernel
+def with_barriers(out, x):
+    shared = cuda.shared.array(128, np.int32)
+    t = cuda.threadIdx.x + cuda.blockDim.x * (cuda.threadIdx.y + cuda.blockDim.y * cuda.threadIdx.z)
+    i = number()
+    rest = x[i] if i < len(x) else np.int32(0)
+    for _ in range(3):
+        while rest > 10:
+            rest -= np.int32(9)
+        shared[t] = rest
+        cuda.syncthreads()
+        rest += shared[0] + np.int32(t)
+        cuda.syncthreads()
+    if i < len(out):
+        out[i] = rest
+
+
+WHOLE = [skipping, nested, returning, through_a_function, nobody_enters, with_barriers]
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("k", WHOLE, ids=lambda k: k.name)
+def test_whole_numbers(k, shape, target):
+    launch, n = spread(shape)
+    x = np.random.default_rng(n).integers(0, 60, n).astype(np.int32)
+    given = np.zeros(n, np.int32), x
+    expected, _ = run(k, launch, given, "python")
+    out, _ = run(k, launch, given, target)
+    assert out.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_floats(shape, dtype, target):
+    launch, n = spread(shape)
+    given = np.zeros(n, np.int32), dtype(0.0131), 25
+    assert run(escape, launch, given, target)[0].tolist() == escaped(n, dtype(0.0131), 25)
+    x = np.linspace(0.1, 90, n).astype(dtype)
+    out, _ = run(newton, launch, (np.zeros(n, dtype), x), target)
+    np.testing.assert_allclose(out, np.sqrt(x), rtol=2e-6)
+
+
+def escaped(n, step, limit):
+    counts = []
+    for i in range(n):
+        x = z = step * type(step)(i)
+        count = 0
+        while count < limit and z < 100:
+            z = z * z + x
+            count += 1
+        counts.append(count)
+    return counts
+
+
+@pytest.mark.parametrize(
+    "k", [escape, newton, skipping, nested, returning, through_a_function], ids=lambda k: k.name
+)
+def test_they_are_run_in_strips(k):
+    """One loop over the lanes of a strip, without jumps, is what compilers make vectors of."""
+    kinds = {"escape": "int32[::1], float32, int", "newton": "float32[::1], float32[::1]"}
+    text = k.inspect("c", kinds.get(k.name, "int32[::1], int32[::1]"))
+    strips = text.split("int64_t strip = 0")[1]
+    lanes = strips.split("#pragma omp simd")[1].split("if (live == 0)")[0]
+    assert not any(word in lanes for word in ("goto", "continue", "while"))
