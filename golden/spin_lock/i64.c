@@ -38,7 +38,7 @@ struct resumable_kernel {
 
 // *place = value where it is expected, in one step; gives the old value.
 static inline int64_t atomic_cas_i64(int64_t *place, int64_t expected, int64_t value) {
-    __atomic_compare_exchange_n(place, &expected, value, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    __atomic_compare_exchange_n(place, &expected, value, 0, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE);
     return expected;
 }
 
@@ -49,7 +49,7 @@ static inline int64_t max_i64(int64_t a, int64_t b) {
 
 static inline void release(int64_t *lock) {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    __atomic_exchange_n(&lock[0], 0LL, __ATOMIC_RELAXED);
+    __atomic_exchange_n(&lock[0], 0LL, __ATOMIC_ACQUIRE);
 }
 
 // What the threads of a block share.
