@@ -53,10 +53,9 @@ x.shape.0: int)
   for i.counts: int in range(0, counts.shape.0, 1):
     counts.own[i.counts] = 0:int32
   for each block:
-    for each thread:
-      declare i: int = cuda.grid.x()
-      if lt.int(i, x.shape.0):
-        block.atomic.add.int32(&counts.own[x[i]], 1:int32)
+    for tx: int in threads(0, min.int(256, sub.int(x.shape.0, mul.int(cuda.blockIdx.x(), 256)))):
+      declare i: int = add.int(mul.int(cuda.blockIdx.x(), 256), tx)
+      block.atomic.add.int32(&counts.own[x[i]], 1:int32)
   for i.counts in range(0, counts.shape.0, 1):
     if ne.int32(counts.own[i.counts], 0:int32):
       cuda.atomic.add.int32(&counts[i.counts], counts.own[i.counts])
@@ -65,7 +64,7 @@ x.shape.0: int)
 
 def test_the_pass() -> None:
     built = histogram.launcher.built(Signature((int32[::1], uint8[::1])))
-    facts = facts_for(DEFAULT, ordinary=True, accumulators=frozenset({0}))
+    facts = facts_for(DEFAULT, ordinary=True, block=(256, 1, 1), accumulators=frozenset({0}))
     assert print_module(lower(built.module, TARGETS["cpu"], facts)) == HISTOGRAM.lstrip()
 
 
