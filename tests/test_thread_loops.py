@@ -16,6 +16,7 @@ from pycu2c.passes.facts import Facts
 from pycu2c.passes.placement import has_wait
 from pycu2c.passes.thread_loops import place_threads
 from pycu2c.passes.uniformity import Uniformity
+from pycu2c.passes.unrolled_loops import unroll_block_loops
 from pycu2c.types import Array, Space
 
 THREADS = 8
@@ -30,10 +31,12 @@ def check(text: str, threads: int = THREADS) -> ir.Body:
     placed = place_threads(module, Facts())
     for way in (placed, place_threads(module, Facts(), every_divergent_loop)):
         assert run_block(way, values, threads) == expected
+        unrolled = unroll_block_loops(way)
+        assert run_block(unrolled, values, threads) == expected
         for facts in (Facts(), Facts(block=(threads, 1, 1))):
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(axis_loops, "LANES", LANES)
-                looped = axis_loops.loop_over_axes(way, facts)
+                looped = axis_loops.loop_over_axes(unrolled, facts)
             assert run_block(looped, values, threads) == expected
     return placed.kernel.body
 

@@ -46,16 +46,46 @@ void block_max(const void *arguments, int64_t first_block, int64_t last_block) {
             value[tid] = data[min_i64(i, data_len - 1)];
             where[tid] = min_i64(i, data_len - 1);
         }
-        int64_t step = 32;
-        while (step != 0) {
-            #pragma omp simd
-            for (int64_t tid = 0; tid < min_i64(64LL, step); ++tid) {
-                if (value[tid] < value[tid + step]) {
-                    value[tid] = max_f32(value[tid], value[tid + step]);
-                    where[tid] = where[tid + step];
-                }
+        #pragma omp simd
+        for (int64_t tid = 0; tid < 32; ++tid) {
+            if (value[tid] < value[tid + 32]) {
+                value[tid] = max_f32(value[tid], value[tid + 32]);
+                where[tid] = where[tid + 32];
             }
-            step >>= 1;
+        }
+        #pragma omp simd
+        for (int64_t tid = 0; tid < 16; ++tid) {
+            if (value[tid] < value[tid + 16]) {
+                value[tid] = max_f32(value[tid], value[tid + 16]);
+                where[tid] = where[tid + 16];
+            }
+        }
+        #pragma omp simd
+        for (int64_t tid = 0; tid < 8; ++tid) {
+            if (value[tid] < value[tid + 8]) {
+                value[tid] = max_f32(value[tid], value[tid + 8]);
+                where[tid] = where[tid + 8];
+            }
+        }
+        #pragma omp simd
+        for (int64_t tid = 0; tid < 4; ++tid) {
+            if (value[tid] < value[tid + 4]) {
+                value[tid] = max_f32(value[tid], value[tid + 4]);
+                where[tid] = where[tid + 4];
+            }
+        }
+        for (int64_t tid = 0; tid < 2; ++tid) {
+            if (value[tid] < value[tid + 2]) {
+                value[tid] = max_f32(value[tid], value[tid + 2]);
+                where[tid] = where[tid + 2];
+            }
+        }
+        {
+            const int64_t tid = 0;
+            if (value[tid] < value[tid + 1]) {
+                value[tid] = max_f32(value[tid], value[tid + 1]);
+                where[tid] = where[tid + 1];
+            }
         }
         {
             best[blockIdx.x] = value[0];

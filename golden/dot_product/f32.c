@@ -60,13 +60,28 @@ void dot_product(const void *arguments, int64_t first_block, int64_t last_block)
         for (int64_t tid = 0; tid < 64; ++tid) {
             partial[tid] = total[tid];
         }
-        int64_t half = 32;
-        while (half > 0) {
-            #pragma omp simd
-            for (int64_t tid = 0; tid < min_i64(64LL, half); ++tid) {
-                partial[tid] += partial[tid + half];
-            }
-            half /= 2;
+        #pragma omp simd
+        for (int64_t tid = 0; tid < 32; ++tid) {
+            partial[tid] += partial[tid + 32];
+        }
+        #pragma omp simd
+        for (int64_t tid = 0; tid < 16; ++tid) {
+            partial[tid] += partial[tid + 16];
+        }
+        #pragma omp simd
+        for (int64_t tid = 0; tid < 8; ++tid) {
+            partial[tid] += partial[tid + 8];
+        }
+        #pragma omp simd
+        for (int64_t tid = 0; tid < 4; ++tid) {
+            partial[tid] += partial[tid + 4];
+        }
+        for (int64_t tid = 0; tid < 2; ++tid) {
+            partial[tid] += partial[tid + 2];
+        }
+        {
+            const int64_t tid = 0;
+            partial[tid] += partial[tid + 1];
         }
         {
             atomic_add_f32(&out[0], partial[0]);

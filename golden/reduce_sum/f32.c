@@ -18,11 +18,6 @@ struct reduce_sum_args {
     float *p1_data0;
 };
 
-// The lesser, as Python chooses: the first where neither is.
-static inline int64_t min_i64(int64_t a, int64_t b) {
-    return b < a ? b : a;
-}
-
 void reduce_sum(const void *arguments, int64_t first_block, int64_t last_block) {
     const struct reduce_sum_args *const args = arguments;
     const float *data = args->p0_data0;
@@ -41,13 +36,36 @@ void reduce_sum(const void *arguments, int64_t first_block, int64_t last_block) 
                 shared[tid] = 0.0f;
             }
         }
-        int64_t s = 128;
-        while (s > 0) {
-            #pragma omp simd
-            for (int64_t tid = 0; tid < min_i64(256LL, s); ++tid) {
-                shared[tid] += shared[tid + s];
-            }
-            s /= 2;
+        #pragma omp simd
+        for (int64_t tid = 0; tid < 128; ++tid) {
+            shared[tid] += shared[tid + 128];
+        }
+        #pragma omp simd
+        for (int64_t tid = 0; tid < 64; ++tid) {
+            shared[tid] += shared[tid + 64];
+        }
+        #pragma omp simd
+        for (int64_t tid = 0; tid < 32; ++tid) {
+            shared[tid] += shared[tid + 32];
+        }
+        #pragma omp simd
+        for (int64_t tid = 0; tid < 16; ++tid) {
+            shared[tid] += shared[tid + 16];
+        }
+        #pragma omp simd
+        for (int64_t tid = 0; tid < 8; ++tid) {
+            shared[tid] += shared[tid + 8];
+        }
+        #pragma omp simd
+        for (int64_t tid = 0; tid < 4; ++tid) {
+            shared[tid] += shared[tid + 4];
+        }
+        for (int64_t tid = 0; tid < 2; ++tid) {
+            shared[tid] += shared[tid + 2];
+        }
+        {
+            const int64_t tid = 0;
+            shared[tid] += shared[tid + 1];
         }
         {
             out[blockIdx.x] = shared[0];

@@ -40,20 +40,71 @@ void scan(const void *arguments, int64_t first_block, int64_t last_block) {
             int64_t i = blockIdx.x * 64 + tid;
             sums[tid] = i < data_len ? data[i] : 0;
         }
-        int64_t distance = 1;
-        while (distance < 64) {
-            #pragma omp simd
-            for (int64_t tid = 0; tid < 64; ++tid) {
-                addend[tid] = 0;
-                if (tid >= distance) {
-                    addend[tid] = sums[tid - distance];
-                }
+        #pragma omp simd
+        for (int64_t tid = 0; tid < 64; ++tid) {
+            addend[tid] = 0;
+            if (tid >= 1) {
+                addend[tid] = sums[tid - 1];
             }
-            #pragma omp simd
-            for (int64_t tid = 0; tid < 64; ++tid) {
-                sums[tid] += (uint32_t)addend[tid];
+        }
+        #pragma omp simd
+        for (int64_t tid = 0; tid < 64; ++tid) {
+            sums[tid] += (uint32_t)addend[tid];
+        }
+        #pragma omp simd
+        for (int64_t tid = 0; tid < 64; ++tid) {
+            addend[tid] = 0;
+            if (tid >= 2) {
+                addend[tid] = sums[tid - 2];
             }
-            distance *= 2;
+        }
+        #pragma omp simd
+        for (int64_t tid = 0; tid < 64; ++tid) {
+            sums[tid] += (uint32_t)addend[tid];
+        }
+        #pragma omp simd
+        for (int64_t tid = 0; tid < 64; ++tid) {
+            addend[tid] = 0;
+            if (tid >= 4) {
+                addend[tid] = sums[tid - 4];
+            }
+        }
+        #pragma omp simd
+        for (int64_t tid = 0; tid < 64; ++tid) {
+            sums[tid] += (uint32_t)addend[tid];
+        }
+        #pragma omp simd
+        for (int64_t tid = 0; tid < 64; ++tid) {
+            addend[tid] = 0;
+            if (tid >= 8) {
+                addend[tid] = sums[tid - 8];
+            }
+        }
+        #pragma omp simd
+        for (int64_t tid = 0; tid < 64; ++tid) {
+            sums[tid] += (uint32_t)addend[tid];
+        }
+        #pragma omp simd
+        for (int64_t tid = 0; tid < 64; ++tid) {
+            addend[tid] = 0;
+            if (tid >= 16) {
+                addend[tid] = sums[tid - 16];
+            }
+        }
+        #pragma omp simd
+        for (int64_t tid = 0; tid < 64; ++tid) {
+            sums[tid] += (uint32_t)addend[tid];
+        }
+        #pragma omp simd
+        for (int64_t tid = 0; tid < 64; ++tid) {
+            addend[tid] = 0;
+            if (tid >= 32) {
+                addend[tid] = sums[tid - 32];
+            }
+        }
+        #pragma omp simd
+        for (int64_t tid = 0; tid < 64; ++tid) {
+            sums[tid] += (uint32_t)addend[tid];
         }
         #pragma omp simd
         for (int64_t tid = 0; tid < min_i64(64LL, out_len - blockIdx.x * 64); ++tid) {

@@ -26,6 +26,7 @@ from pycu2c.passes.own_memory import own_shared_memory
 from pycu2c.passes.ranges import Facts
 from pycu2c.passes.resumable import resumable
 from pycu2c.passes.thread_paths import threads_as_code
+from pycu2c.passes.unrolled_loops import unroll_block_loops
 
 Pass: TypeAlias = Callable[[Module, Facts], Module]
 
@@ -86,6 +87,7 @@ TARGETS: dict[str, Target] = {
             *_ON_CPU,
             ("threads", threads_as_code),
             ("accumulators", own_accumulators),
+            ("unrolled_loops", _plain(unroll_block_loops)),
             ("coordinates", _plain(pass_coordinates)),
             ("axis_loops", loop_over_axes),
         ),
