@@ -84,7 +84,7 @@ static void end_all(void) {
     for (unsigned c = 0; c < sizeof counts / sizeof *counts; c++) {
         questions = 0;
         if (counts[c] < FEWEST) continue;
-        if (pycu2c_parallel(go_on_for_ever, 0, counts[c]) != 1 || questions != 2) {
+        if (pycu2c_parallel(go_on_for_ever, 0, counts[c]) != 1 || questions < 2) {
             printf("%ld bodies did not end as they should\n", (long)counts[c]);
             exit(1);
         }

@@ -58,7 +58,8 @@ def test_kernels_compute_the_same(name: str, options: Options, tmp_path: Path) -
         needed(shutil.which(EMULATORS[CROSS[name]]), EMULATORS[CROSS[name]])
         emulator = (EMULATORS[CROSS[name]],)
     files, data = write_program(tmp_path)
-    flags = cc.general_flags(options, found)
+    text = "".join((tmp_path / file).read_text() for file in files)
+    flags = cc.flags_for(text, options, found)
     link = ("-static",) if emulator else ()  # an emulator knows no libraries of its processor
     words = (*found.command, *flags, *link, "-pthread", *files, "-o", "program", "-lm")
     built = compilers.run(words, str(tmp_path))

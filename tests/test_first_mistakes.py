@@ -486,7 +486,7 @@ DEFINITIONS = {
     "cuda.synchronize()": "cuda has no synchronize: a launch on numpy arrays has ended",
     "k = kernel(lambda a: a)": "write it as a function, `def",
     "@kernel('float32[:], int32')\ndef k(a): pass": r"2 types for \(a\)",
-    "@kernel\ndef k(a): pass\nk.inspect('ptx', 'int32')": "'ir', 'cuda' or 'c'.*'ptx'",
+    "@kernel\ndef k(a): pass\nk.inspect('ptx', 'int32')": "cuda, c, c-resumable or ir.*'ptx'",
 }
 
 
