@@ -246,19 +246,19 @@ class _shared:
 
 shared: _shared
 
-def shfl_down_sync(mask: SupportsIndex, value: _T, delta: SupportsIndex, width: SupportsIndex = 32) -> _T:
+def shfl_down_sync(mask: SupportsIndex, value: _E, delta: SupportsIndex, width: SupportsIndex = 32) -> _E:
     """The value of the lane ``delta`` above; the own one where that is in another part."""
 
-def shfl_sync(mask: SupportsIndex, value: _T, src_lane: SupportsIndex, width: SupportsIndex = 32) -> _T:
+def shfl_sync(mask: SupportsIndex, value: _E, src_lane: SupportsIndex, width: SupportsIndex = 32) -> _E:
     """The value that lane ``src_lane`` gives.
 
     Lanes count modulo ``width`` (2, 4, 8, 16 or 32) from the first of the part that the thread
     is in."""
 
-def shfl_up_sync(mask: SupportsIndex, value: _T, delta: SupportsIndex, width: SupportsIndex = 32) -> _T:
+def shfl_up_sync(mask: SupportsIndex, value: _E, delta: SupportsIndex, width: SupportsIndex = 32) -> _E:
     """The value of the lane ``delta`` below; the own one where that is in another part."""
 
-def shfl_xor_sync(mask: SupportsIndex, value: _T, lane_mask: SupportsIndex, width: SupportsIndex = 32) -> _T:
+def shfl_xor_sync(mask: SupportsIndex, value: _E, lane_mask: SupportsIndex, width: SupportsIndex = 32) -> _E:
     """The value of the lane whose number is the thread's own ``^ lane_mask``; the own value
     where that lane is in a later part."""
 

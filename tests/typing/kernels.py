@@ -67,7 +67,13 @@ def turned(points: Array[cuda.float4], by: float2) -> None:
     x, y = by
     tile = cuda.shared.array(32, cuda.float4)
     tile[0] = cuda.float4(x, y, v.z, 0)
+    assert_type(cuda.shfl_sync(0xFFFFFFFF, v, 0), cuda.float4)
+    assert_type(cuda.shfl_up_sync(-1, cuda.laneid, 1, width=16), int)
+    assert_type(cuda.ballot_sync(-1, v.x > 0), int)
+    assert_type(cuda.match_all_sync(-1, v.x), tuple[int, bool])
+    cuda.syncwarp()
     print(by.z)  # E
+    cuda.shfl_sync(-1, v)  # E
 
 
 def launches(x: npt.NDArray[np.float32], y: npt.NDArray[Any], device_array: Any) -> None:

@@ -138,7 +138,16 @@ def _with_width(function: str) -> Spell:
 def _shuffle(body: Callable[..., Any]) -> Intrinsic:
     name = body.__name__
     spell = _with_mask(_with_width(f"__{name}"))
-    return intrinsic(f"cuda.{name}", effect=Effect.WARP, dtypes=EXCHANGED, cuda=spell)(body)
+    last = list(body.__annotations__)[2]
+    head = f"mask: SupportsIndex, value: _E, {last}: SupportsIndex, width: SupportsIndex = 32"
+    declare = intrinsic(
+        f"cuda.{name}",
+        effect=Effect.WARP,
+        dtypes=EXCHANGED,
+        cuda=spell,
+        overloads=(f"({head}) -> _E",),  # vectors, too
+    )
+    return declare(body)
 
 
 def _taken(lane: int, value: Any) -> Any:
