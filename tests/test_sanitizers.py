@@ -12,7 +12,10 @@ import pytest
 from compilers_here import needed
 from kernel_programs import write_program
 from pool_kernels import HERE
-from pycu2c.runtime import cpu
+from pycu2c import cuda, kernel
+from pycu2c.runtime import cpu, stepping
+from pycu2c.signatures import parse_signature
+from pycu2c.specialization import generate_text
 
 SANITIZERS = ("thread", "address,undefined")
 
@@ -57,3 +60,32 @@ def test_kernels(gcc: list[str], tmp_path: Path) -> None:
     files, data = write_program(tmp_path)
     found = output([*gcc, *files, "-o", "program", "-lm"], ["./program", data], tmp_path)
     assert found.endswith(" kernels\n")
+
+
+@kernel
+def every_wait(ticket, out):
+    t, b = cuda.threadIdx.x, cuda.blockIdx.x
+    x = 1
+    if cuda.laneid < 16:
+        x = cuda.shfl_sync(0xFFFF, x, 0)
+    elif cuda.activemask() == 0:
+        x = 2
+    cuda.cg.this_grid().sync()
+    if t == 0:
+        while cuda.atomic.add(ticket, 0, 0) != b:
+            pass
+        cuda.atomic.add(ticket, 0, 1)
+    count = cuda.syncthreads_count(x == 1)
+    if t == 0:
+        cuda.atomic.add(out, 0, count)
+
+
+def test_the_scheduler(gcc: list[str], tmp_path: Path) -> None:
+    built = every_wait.launcher.built(parse_signature("int64[::1], int64[::1]"))
+    text = generate_text(built, "cpu").text
+    assert "_step(" in text
+    (tmp_path / "kernel.c").write_text(text + (HERE / "steps_check.c").read_text())
+    (tmp_path / "scheduler.c").write_text(stepping.scheduler_text())
+    (tmp_path / "pool.c").write_text(cpu.pool_text())
+    words = [*gcc, "kernel.c", "scheduler.c", "pool.c", "-o", "check", "-lm"]
+    assert output(words, ["./check"], tmp_path) == "ok\n"

@@ -76,10 +76,15 @@ class _Scheduler(NamedTuple):
     report: Any
 
 
+def scheduler_text() -> str:
+    """The C of the scheduler, after what it shares with generated code."""
+    text = Path(__file__).with_name("scheduler.c").read_text(encoding="utf-8")
+    return f"#include <stdint.h>\n{INTERFACE}{text}"
+
+
 @functools.cache
 def _scheduler() -> _Scheduler:
-    text = Path(__file__).with_name("scheduler.c").read_text(encoding="utf-8")
-    text = f"#include <stdint.h>\n{INTERFACE}{text}"
+    text = scheduler_text()
     library = load(cc.compile(text, "pycu2c_run_steps"), "RTLD_NODELETE")
     parallel = f"int(*)({BODY}, const void *, int64_t)"
     steps_by = symbol(library, "pycu2c_steps_by", f"void(*)({parallel}, void(*)(const void *))")
