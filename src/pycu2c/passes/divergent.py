@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pycu2c.dtypes import FLOAT32
 from pycu2c.intrinsics.builtins import OPERATOR_ROWS
 from pycu2c.ir.calls import recursive
 from pycu2c.ir.construct import scalar_type
@@ -69,6 +70,7 @@ _VECTORISED = frozenset(
         "cuda.fma",
     )
 )
+_WRITTEN_OUT = ("math.exp", "math.log")  # in arithmetic, for float32
 _DIVISIONS = (OPERATOR_ROWS[FLOORDIV], OPERATOR_ROWS[MOD])
 _COUNTING = (ADD, SUB)  # all that 64-bit ints may do in such a loop
 
@@ -133,6 +135,8 @@ def _is_vector_work(e: Expr) -> bool:
                 return row.is_pure
             if row in _DIVISIONS and not isinstance(arguments[1], Const):
                 return False
+            if row.name in _WRITTEN_OUT:
+                return e.type.dtype is FLOAT32
             return row.name in _VECTORISED and not _is_long(e.type)
         case Binary(op=op, left=left, right=right):
             kind = scalar_type(left)
