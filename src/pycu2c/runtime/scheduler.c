@@ -137,6 +137,13 @@ static void *own_memory(size_t size) {
 
 /* ---- one block ---- */
 
+/* Whether some threads all wait for the same: the usual case, and soon seen. */
+static bool are_alike(const uint64_t *waits, int64_t count) {
+    uint64_t differing = 0;
+    for (int64_t i = 1; i < count; i++) differing |= waits[i] ^ waits[0];
+    return !differing;
+}
+
 /* The lanes of a warp whose waits are of one kind, or have ended. */
 static uint32_t lanes_that(const uint64_t *waits, uint64_t reason) {
     uint32_t found = 0;
@@ -163,8 +170,14 @@ static void show(const Launch *l, Block *b, int64_t warp, uint32_t lanes, bool i
 
 /* The lanes of a warp that have met all whom they wait for. */
 static uint32_t met(const Launch *l, Block *b, int64_t warp) {
-    const uint64_t *waits = b->waits + warp * WARP;
-    const uint32_t live = ~lanes_that(waits, ENDED) & lanes_of(l, warp);
+    const uint64_t *waits = b->waits + warp * WARP, reason = waits[0] & REASON;
+    const uint32_t all = lanes_of(l, warp);
+    if (are_alike(waits, __builtin_popcount(all))) {
+        const bool lanes_only =
+            reason == WAIT_WARP || reason == WAIT_SYNCWARP || reason == WAIT_ACTIVE;
+        return lanes_only ? all : 0;
+    }
+    const uint32_t live = ~lanes_that(waits, ENDED) & all;
     uint32_t waiting = lanes_that(waits, WAIT_WARP) | lanes_that(waits, WAIT_SYNCWARP);
     uint32_t found = 0;
     while (waiting) {
@@ -195,13 +208,19 @@ static void run_warps(const Launch *l, Block *b) {
 /* How many threads of a block there are of each kind. */
 static void tally(const Launch *l, const Block *b, int64_t counts[8]) {
     memset(counts, 0, 8 * sizeof *counts);
+    if (are_alike(b->waits, l->threads)) {
+        counts[b->waits[0] & REASON] = l->threads;
+        return;
+    }
     for (int64_t i = 0; i < l->threads; i++) counts[b->waits[i] & REASON]++;
 }
 
 static void let_go(const Launch *l, Block *b, uint64_t reason) {
     bool is_first = true;
     for (int64_t w = 0; w < l->warps; w++) {
-        b->ready[w] = lanes_that(b->waits + w * WARP, reason) & lanes_of(l, w);
+        const uint64_t *waits = b->waits + w * WARP;
+        const bool all = (waits[0] & REASON) == reason && are_alike(waits, WARP);
+        b->ready[w] = (all ? UINT32_MAX : lanes_that(waits, reason)) & lanes_of(l, w);
         if (reason == WAIT_TURN || !b->ready[w]) continue;
         show(l, b, w, b->ready[w], is_first);
         is_first = false;

@@ -82,7 +82,7 @@ def _room_for_files() -> Iterator[None]:
 def flags_for(text: str, options: Options, compiler: Compiler | None = None) -> tuple[str, ...]:
     """What the compiler is told for a text."""
     compiler = compiler or find_compiler()
-    return (*general_flags(options, compiler), *_half_flags(text))
+    return (*general_flags(options, compiler), *_half_flags(text), *_step_flags(text))
 
 
 def general_flags(options: Options, compiler: Compiler) -> tuple[str, ...]:
@@ -101,6 +101,12 @@ def _half_flags(text: str) -> tuple[str, ...]:
     """Halves are rounded after every operation: a processor that computes in them must not
     contract a product and a sum of them."""
     return ("-ffp-contract=off",) if "_Float16" in text else ()
+
+
+def _step_flags(text: str) -> tuple[str, ...]:
+    """Where threads go in steps, each begins by a switch. Lanes mostly begin at one place, so that
+    branches are foreseen; a jump by a table is not, and takes twice the time of the step."""
+    return ("-fno-jump-tables",) if "switch (self->pc)" in text else ()
 
 
 def check_warnings(text: str) -> str:
