@@ -3,17 +3,47 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from pycu2c.ir.nodes import Allocate, Body, For, Print, Stmt, Wait, While
+from pycu2c.ir.walk import bodies, statements
 from pycu2c.kernel import Kernel
 from pycu2c.passes.narrow import narrow
+from pycu2c.passes.thread_paths import threads_as_code
+from pycu2c.passes.uniformity import Uniformity
 from pycu2c.targets import TARGETS
 
 _CPU = TARGETS["cpu"]
 # what CUDA's code computes in 32 bits, computed so where no GPU is needed
 NARROWED = replace(_CPU, passes=(("narrow", narrow), *_CPU.passes), narrows=True)
+
+
+def every_divergent_loop(body: Body, facts: Uniformity) -> set[Stmt]:
+    """The outermost ones that strips may run, whether that pays or not."""
+    found: set[Stmt] = set()
+    for s in body:
+        if isinstance(s, While | For) and s in facts.divergent and not has_order((s,)):
+            found.add(s)
+        else:
+            found |= {x for inner in bodies(s) for x in every_divergent_loop(inner, facts)}
+    return found
+
+
+def has_order(body: Body) -> bool:
+    return any(isinstance(s, Wait | Print | Allocate) for s in statements(body))
+
+
+# any loop that threads may leave at different times in strips of them
+IN_STRIPS = replace(
+    _CPU,
+    passes=tuple(
+        (name, partial(threads_as_code, strips=every_divergent_loop) if name == "threads" else run)
+        for name, run in _CPU.passes
+    ),
+)
 
 
 def copied(argument: Any) -> Any:

@@ -28,6 +28,13 @@ def test_random_kernels_thread_by_thread(first: int) -> None:
     assert not failed, "\n\n".join(f"seed {o.seed}: {o.kind}\n{o.detail}" for o in failed)
 
 
+@pytest.mark.parametrize("first", range(4000, 4060, CHUNK))
+def test_random_kernels_in_strips(first: int) -> None:
+    """Every loop that threads may leave at different times, whether strips pay or not."""
+    failed = [o for o in run_seeds(range(first, first + CHUNK), "strips") if o.failed]
+    assert not failed, "\n\n".join(f"seed {o.seed}: {o.kind}\n{o.detail}" for o in failed)
+
+
 @pytest.mark.parametrize("first", range(2000, 2040, 2 * CHUNK))
 def test_random_kernels_in_32_bits(first: int) -> None:
     """What CUDA's proofs say fits 32 bits, on the CPU; an overflow kills its process."""

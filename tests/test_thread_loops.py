@@ -9,13 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from block_machine import LANES, Undefined, kernel, run_block, run_threads
+from launching import every_divergent_loop
 from pycu2c.ir import nodes as ir
-from pycu2c.ir.walk import all_expressions, bodies, statements
+from pycu2c.ir.walk import all_expressions, statements
 from pycu2c.passes import axis_loops
 from pycu2c.passes.facts import Facts
-from pycu2c.passes.placement import has_wait
 from pycu2c.passes.thread_loops import place_threads
-from pycu2c.passes.uniformity import Uniformity
 from pycu2c.passes.unrolled_loops import unroll_block_loops
 from pycu2c.types import Array, Space
 
@@ -39,17 +38,6 @@ def check(text: str, threads: int = THREADS) -> ir.Body:
                 looped = axis_loops.loop_over_axes(unrolled, facts)
             assert run_block(looped, values, threads) == expected
     return placed.kernel.body
-
-
-def every_divergent_loop(body: ir.Body, facts: Uniformity) -> set[ir.Stmt]:
-    """The outermost ones without barriers, whether strips pay or not."""
-    found: set[ir.Stmt] = set()
-    for s in body:
-        if isinstance(s, ir.While | ir.For) and s in facts.divergent and not has_wait((s,)):
-            found.add(s)
-        else:
-            found |= {x for inner in bodies(s) for x in every_divergent_loop(inner, facts)}
-    return found
 
 
 def shape(body: ir.Body) -> list[object]:

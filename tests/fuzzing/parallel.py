@@ -15,7 +15,14 @@ from fuzzing.running import MARKS, Outcome, run_texts
 
 _FORK = multiprocessing.get_context("fork")
 # seconds from one outcome to the next
-LIMITS = {"cpu": 5.0, "cpu-resumable": 5.0, "narrowed": 5.0, "cuda": 30.0, "nvrtc": 60.0}
+LIMITS = {
+    "cpu": 5.0,
+    "cpu-resumable": 5.0,
+    "narrowed": 5.0,
+    "strips": 5.0,
+    "cuda": 30.0,
+    "nvrtc": 60.0,
+}
 COMPILING = 60.0  # seconds to the first
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from fuzzing.cases import Case, load, text_of
 from fuzzing.checking import Undefined, run_reference
 from fuzzing.comparing import difference
-from launching import NARROWED
+from launching import IN_STRIPS, NARROWED
 from pycu2c.compiler import Generated, generate
 from pycu2c.diagnostics import CompileError, CompileWarning
 from pycu2c.frontend.build import Built
@@ -46,6 +46,7 @@ _LANGUAGES = {
     "cpu": TARGETS["cpu"],
     "cpu-resumable": TARGETS["cpu-resumable"],
     "narrowed": NARROWED,
+    "strips": IN_STRIPS,
 }
 
 
@@ -338,6 +339,7 @@ _TARGETS: dict[str, Callable[[list[_Prepared]], Iterator[Outcome]]] = {
     "cpu": _on_cpu,
     "cpu-resumable": _on_cpu,
     "narrowed": _narrowed_on_cpu,
+    "strips": _on_cpu,
     "cuda": _on_cuda,
     "nvrtc": _with_nvrtc,
 }

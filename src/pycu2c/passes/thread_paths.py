@@ -8,19 +8,21 @@ from collections.abc import Iterator
 from pycu2c.ir.nodes import Body, Break, Continue, For, If, Meeting, Module, Wait, While
 from pycu2c.ir.spinning import spins
 from pycu2c.ir.walk import bodies, operands, statements
+from pycu2c.passes.divergent import divergent_loops
 from pycu2c.passes.facts import Facts
 from pycu2c.passes.lane_values import LaneValues
 from pycu2c.passes.resumable import resumable
-from pycu2c.passes.thread_loops import place_threads
+from pycu2c.passes.thread_loops import Chosen, place_threads
 from pycu2c.passes.uniformity import Construct, uniformity, warp_uniformity
 
 _OF_WARPS = (Meeting.WARP, Meeting.SYNCWARP, Meeting.ACTIVE)
 
 
-def threads_as_code(module: Module, facts: Facts) -> Module:
-    """Turn the kernel from a thread's code into what runs all threads of a block."""
+def threads_as_code(module: Module, facts: Facts, strips: Chosen = divergent_loops) -> Module:
+    """Turn the kernel from a thread's code into what runs all threads of a block. ``strips`` says
+    which loops are run in strips of threads, if it is loops that they become."""
     if _come_together(module.kernel.body, facts):
-        return place_threads(module, facts)
+        return place_threads(module, facts, strips)
     return resumable(module)
 
 
