@@ -48,6 +48,7 @@ from pycu2c.passes.strips import join_lanes, without_idle_notes
 from pycu2c.passes.uniformity import Uniformity, uniformity
 from pycu2c.types import Array, Scalar, Space
 
+_LEAST_LANES = 8  # fewer threads are done sooner one by one
 Chosen: TypeAlias = Callable[[Body, Uniformity], Set[Stmt]]
 
 
@@ -112,12 +113,16 @@ class _Placing:
     def block(self, body: Body) -> Body:
         """The kernel's body as what a block does."""
         fresh = _fresh_names(replace(self.kernel, body=body))
-        body = _with_coordinates(body, self.in_strips(body, uniformity(body)), fresh)
+        body = _with_coordinates(body, self._strips(body), fresh)
         body, turned = interchanged(body, uniformity(body), self.facts, self.effectful, fresh)
-        strips = self.in_strips(body, uniformity(body))
+        strips = self._strips(body)
         if not strips and not turned and not has_wait(body):
             return _single(self.kernel, body)
         return self._met(body, strips, turned)
+
+    def _strips(self, body: Body) -> Set[Stmt]:
+        few = self.facts.threads < _LEAST_LANES
+        return frozenset() if few else self.in_strips(body, uniformity(body))
 
     def _met(self, body: Body, strips: Set[Stmt], turned: Set[Stmt]) -> Body:
         """With several thread loops: what is uniform and lives from one to another is computed
