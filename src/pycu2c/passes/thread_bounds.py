@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from pycu2c.intrinsics.builtins import EXTREMES
-from pycu2c.ir.construct import binary, integer, negation, scalar_type
+from pycu2c.ir.construct import binary, cast, integer, negation, scalar_type
 from pycu2c.ir.nodes import (
     Apply,
     Binary,
@@ -120,7 +120,8 @@ class Known:
         threads along it."""
         if not (isinstance(condition, Binary) and condition.op in _SWAPPED):
             return None
-        if scalar_type(condition.left) != WEAK_INT:
+        kind = scalar_type(condition.left)
+        if not (is_whole(kind) and everything(WEAK_INT).holds(everything(kind))):
             return None
         for op, here, there in (
             (condition.op, condition.left, condition.right),
@@ -128,7 +129,7 @@ class Known:
         ):
             offset = self._offset(here, axis, steady)
             if offset is not None and steady(there):
-                limit = self._less(there, offset)
+                limit = self._less(cast(there, WEAK_INT), offset)
                 return None if limit is None else self._said(op, limit)
         return None
 
@@ -139,11 +140,15 @@ class Known:
                 return []
             case Var(name=name) if name in self.values:
                 return self._offset(self.values[name], axis, steady)
+            case Cast(operand=operand, type=kind) if is_whole(operand.type):
+                kept = everything(kind).holds(self.of(operand))
+                return self._offset(operand, axis, steady) if kept else None
             case Binary(op=op, left=left, right=right) if op is ADD:
                 for inner, added in ((left, right), (right, left)):
                     found = self._offset(inner, axis, steady)
                     if found is not None and steady(added):
                         everywhere = exact_result(ADD, self.of(inner), self.of(added), e.type.dtype)
+                        added = cast(added, WEAK_INT)
                         return [*found, added] if everything(e.type).holds(everywhere) else None
                 return None
             case _:
