@@ -49,34 +49,28 @@ void blur(const void *arguments, int64_t first_block, int64_t last_block) {
         int64_t top = blockIdx.y * 8 - 2;
         for (int64_t ty = 0; ty < 8; ++ty) {
             for (int64_t tx = 0; tx < 8; ++tx) {
-                int64_t y;
-                int64_t x;
                 for (int64_t row = ty; row < 12; row += 8) {
                     for (int64_t column = tx; column < 12; column += 8) {
-                        y = min_i64(max_i64(top + row, 0LL), height - 1);
-                        x = min_i64(max_i64(left + column, 0LL), width - 1);
+                        int64_t y = min_i64(max_i64(top + row, 0LL), height - 1);
+                        int64_t x = min_i64(max_i64(left + column, 0LL), width - 1);
                         tile[row][column] = image[y * image_shape1 + x];
                     }
                 }
             }
         }
-        for (int64_t ty = 0; ty < 8; ++ty) {
+        for (int64_t ty = 0; ty < min_i64(8LL, height - blockIdx.y * 8); ++ty) {
+            int64_t y = blockIdx.y * 8 + ty;
             #pragma omp simd
-            for (int64_t tx = 0; tx < 8; ++tx) {
-                int64_t y;
-                int64_t x;
-                x = blockIdx.x * 8 + tx;
-                y = blockIdx.y * 8 + ty;
-                if (x < width && y < height) {
-                    float total = 0.0f;
-                    for (int64_t dy = 0; dy < 5; ++dy) {
-                        for (int64_t dx = 0; dx < 5; ++dx) {
-                            float weight = weights[dy] * weights[dx];
-                            total += weight * tile[ty + dy][tx + dx];
-                        }
+            for (int64_t tx = 0; tx < min_i64(8LL, width - blockIdx.x * 8); ++tx) {
+                int64_t x = blockIdx.x * 8 + tx;
+                float total = 0.0f;
+                for (int64_t dy = 0; dy < 5; ++dy) {
+                    for (int64_t dx = 0; dx < 5; ++dx) {
+                        float weight = weights[dy] * weights[dx];
+                        total += weight * tile[ty + dy][tx + dx];
                     }
-                    out[y * out_shape1 + x] = total;
                 }
+                out[y * out_shape1 + x] = total;
             }
         }
     }

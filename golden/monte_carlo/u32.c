@@ -47,9 +47,9 @@ void monte_carlo(const void *arguments, int64_t first_block, int64_t last_block)
             uint32_t state_ = states[i];
             int64_t inside = 0;
             for (int64_t _ = 0; _ < draws; ++_) {
-                state_ = stepped(state_);
-                uint32_t x = state_ >> 17;
-                state_ = stepped(state_);
+                uint32_t state_1 = stepped(state_);
+                uint32_t x = state_1 >> 17;
+                state_ = stepped(state_1);
                 uint32_t y = state_ >> 17;
                 if (x * x + y * y < 1073741824) {
                     inside += 1;

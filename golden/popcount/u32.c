@@ -82,10 +82,10 @@ void popcount(const void *arguments, int64_t first_block, int64_t last_block) {
                 shifted += (int64_t)(shr_u32(words[i], (uint32_t)bit) & 1);
             }
             int64_t missing = 0;
-            rest_of[tx] = ~words[i];
-            while (rest_of[tx] != 0) {
-                missing += (int64_t)(rest_of[tx] & 1);
-                rest_of[tx] >>= 1;
+            uint32_t rest = ~words[i];
+            while (rest != 0) {
+                missing += (int64_t)(rest & 1);
+                rest >>= 1;
             }
             out[i * out_shape1] = cleared_of[tx];
             out[i * out_shape1 + 1] = shifted;

@@ -51,10 +51,10 @@ void popcount(const void *arguments, int64_t first_block, int64_t last_block) {
                 shifted += (int64_t)((words[i] >> (uint64_t)bit) & 1);
             }
             int64_t missing = 0;
-            rest = ~words[i];
-            while (rest != 0) {
-                missing += (int64_t)(rest & 1);
-                rest >>= 1;
+            uint64_t rest_1 = ~words[i];
+            while (rest_1 != 0) {
+                missing += (int64_t)(rest_1 & 1);
+                rest_1 >>= 1;
             }
             out[i * out_shape1] = cleared;
             out[i * out_shape1 + 1] = shifted;

@@ -106,18 +106,15 @@ void softmax(const void *arguments, int64_t first_block, int64_t last_block) {
         for (int64_t tid = 0; tid < 32; ++tid) {
             partial[tid] = total[tid];
         }
-        #pragma omp simd
-        for (int64_t t = 0; t < 32; ++t) {
-            total[t] = 0.0f;
-            for (int64_t k = 0; k < 32; ++k) {
-                total[t] += partial[k];
-            }
+        float total_1 = 0.0f;
+        for (int64_t k = 0; k < 32; ++k) {
+            total_1 += partial[k];
         }
         for (int64_t column_first = 0; column_first < columns; column_first += 32) {
             #pragma omp simd
             for (int64_t tx = 0; tx < min_i64(32LL, columns - column_first); ++tx) {
                 int64_t column = column_first + tx;
-                out[row * out_shape1 + column] = exp_f32(logits[row * logits_shape1 + column] - greatest[tx]) / total[tx];
+                out[row * out_shape1 + column] = exp_f32(logits[row * logits_shape1 + column] - greatest[tx]) / total_1;
             }
         }
     }

@@ -46,16 +46,12 @@ void transpose(const void *arguments, int64_t first_block, int64_t last_block) {
                 tile[ty][tx] = data[y * data_shape1 + x];
             }
         }
-        for (int64_t ty = 0; ty < 8; ++ty) {
+        for (int64_t ty = 0; ty < min_i64(8LL, out_shape0 - blockIdx.x * 8); ++ty) {
+            int64_t y = blockIdx.x * 8 + ty;
             #pragma omp simd
-            for (int64_t tx = 0; tx < 8; ++tx) {
-                int64_t x;
-                int64_t y;
-                x = blockIdx.y * 8 + tx;
-                y = blockIdx.x * 8 + ty;
-                if (y < out_shape0 && x < out_shape1) {
-                    out[y * out_shape1 + x] = tile[tx][ty];
-                }
+            for (int64_t tx = 0; tx < min_i64(8LL, out_shape1 - blockIdx.y * 8); ++tx) {
+                int64_t x = blockIdx.y * 8 + tx;
+                out[y * out_shape1 + x] = tile[tx][ty];
             }
         }
     }

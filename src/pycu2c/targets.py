@@ -37,7 +37,7 @@ def _plain(run: Callable[[Module], Module]) -> Pass:
 
 
 # name -> pass, in the order in which they run
-_MEANING: tuple[tuple[str, Pass], ...] = (("legalize", legalize), ("merge", _plain(merge)))
+_MEANING: tuple[tuple[str, Pass], ...] = (("legalize", legalize),)
 _FORM: tuple[tuple[str, Pass], ...] = (
     ("flatten", flatten),
     ("declare", _plain(declare)),
@@ -73,6 +73,7 @@ TARGETS: dict[str, Target] = {
             ("fast_math", any_nan),
             ("narrow", narrow),
             *_MEANING,
+            ("merge", _plain(merge)),
             ("linearize", _plain(linearize)),
             ("dead", _plain(drop_dead)),
             *_FORM,
