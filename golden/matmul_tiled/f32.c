@@ -67,13 +67,27 @@ void matmul_tiled(const void *arguments, int64_t first_block, int64_t last_block
                     }
                 }
             }
-            for (int64_t ty = 0; ty < 16; ++ty) {
+            for (int64_t ty_by_4 = 0; ty_by_4 < 4; ++ty_by_4) {
                 #pragma omp simd
                 for (int64_t tx = 0; tx < 16; ++tx) {
-                    int64_t t = ty * 16 + tx;
+                    int64_t t_1 = ty_by_4 * 4 * 16 + tx;
+                    float total_1 = total[t_1];
+                    int64_t t_2 = (ty_by_4 * 4 + 1) * 16 + tx;
+                    float total_2 = total[t_2];
+                    int64_t t_3 = (ty_by_4 * 4 + 2) * 16 + tx;
+                    float total_3 = total[t_3];
+                    int64_t t_4 = (ty_by_4 * 4 + 3) * 16 + tx;
+                    float total_4 = total[t_4];
                     for (int64_t k = 0; k < 16; ++k) {
-                        total[t] += tile_a[ty][k] * tile_b[k][tx];
+                        total_1 += tile_a[ty_by_4 * 4][k] * tile_b[k][tx];
+                        total_2 += tile_a[ty_by_4 * 4 + 1][k] * tile_b[k][tx];
+                        total_3 += tile_a[ty_by_4 * 4 + 2][k] * tile_b[k][tx];
+                        total_4 += tile_a[ty_by_4 * 4 + 3][k] * tile_b[k][tx];
                     }
+                    total[t_1] = total_1;
+                    total[t_2] = total_2;
+                    total[t_3] = total_3;
+                    total[t_4] = total_4;
                 }
             }
         }

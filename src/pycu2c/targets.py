@@ -17,6 +17,7 @@ from pycu2c.passes.fast_math import any_nan
 from pycu2c.passes.fixed_block import fix_block
 from pycu2c.passes.flatten import flatten
 from pycu2c.passes.inline import inline_block_level
+from pycu2c.passes.joined_rows import join_rows
 from pycu2c.passes.legalize import legalize
 from pycu2c.passes.linearize import linearize, linearize_blocks
 from pycu2c.passes.meetings import meet
@@ -91,6 +92,7 @@ TARGETS: dict[str, Target] = {
             ("unrolled_loops", _plain(unroll_block_loops)),
             ("coordinates", _plain(pass_coordinates)),
             ("axis_loops", loop_over_axes),
+            ("joined_rows", _plain(join_rows)),
         ),
         narrows=False,
     ),

@@ -1,0 +1,75 @@
+"""Rows of threads that share what they read in an inner loop run four at a time on the CPU."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pycu2c import cuda, float32, int16, kernel
+
+TILE = 8
+
+
+def product(c, a, b):
+    tile_a = cuda.shared.array((TILE, TILE), float32)
+    tile_b = cuda.shared.array((TILE, TILE), float32)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    x, y = cuda.grid(2)
+    total = 0.0
+    most = -1.0
+    for step in range(a.shape[1] // TILE):
+        tile_a[ty, tx] = a[y, step * TILE + tx]
+        tile_b[ty, tx] = b[step * TILE + ty, x]
+        cuda.syncthreads()
+        for k in range(TILE):
+            part = tile_a[ty, k] * tile_b[k, tx]
+            total += part
+            most = max(most, part)
+        cuda.syncthreads()
+    c[y, x] = total + most
+
+
+def sums_of_columns(c, a):
+    """Whole numbers that wrap, and an inner loop whose start all rows share."""
+    part = cuda.shared.array((8, 24), int16)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    own = a[0, 0]
+    own = a[ty, tx]
+    part[ty, tx] = own
+    cuda.syncthreads()
+    for k in range(8):
+        own += part[k, tx] * part[ty, k]
+    cuda.syncthreads()
+    c[ty, tx] = own
+
+
+def text(function, signature: str, block: tuple[int, int]) -> str:
+    return kernel(backend="cpu")(function).inspect("c", signature, block=block)
+
+
+def test_a_product(target: str) -> None:
+    rng = np.random.default_rng(1)
+    a, b = rng.random((16, 24), np.float32), rng.random((24, 8), np.float32)
+    c = np.zeros((16, 8), np.float32)
+    kernel(backend=target)(product)[(1, 2), (TILE, TILE)](c, a, b)
+    greatest = (a[:, :, None] * b[None]).max(axis=1)
+    np.testing.assert_allclose(c, a @ b + greatest, rtol=1e-5)
+
+
+def test_numbers_that_wrap(target: str) -> None:
+    a = np.random.default_rng(2).integers(-3000, 3000, (8, 24)).astype(np.int16)
+    c = np.zeros_like(a)
+    kernel(backend=target)(sums_of_columns)[1, (24, 8)](c, a)
+    with np.errstate(over="ignore"):
+        expected = a.copy()
+        for k in range(8):
+            expected += a[k] * a[:, k : k + 1]
+    np.testing.assert_array_equal(c, expected)
+
+
+SIGNATURE = "void(float32[:, ::1], float32[:, ::1], float32[:, ::1])"
+
+
+@pytest.mark.parametrize(("block", "joined"), [((8, 8), True), ((8, 6), False), ((64, 1), False)])
+def test_where_rows_are_joined(block: tuple[int, int], joined: bool) -> None:
+    assert ("ty_by_4" in text(product, SIGNATURE, block)) == joined
