@@ -1,8 +1,9 @@
-"""What only a part of a block does: the text for the CPU of kernels whose threads part by number."""
+"""What only a part of a block does: the CPU's text of kernels whose threads part by number."""
 
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from launching import run
 from pycu2c import cuda, float32, kernel
@@ -42,8 +43,47 @@ def test_a_name_assigned_anew_under_a_condition_is_another_variable() -> None:
     assert "delta[" not in text(block_sum)
 
 
+def test_threads_in_a_row_are_the_bounds_of_loops() -> None:
+    """Nobody has to remember who waits."""
+    made = text(block_sum)
+    assert "state_" not in made
+    assert "t < 32; ++t" in made
+
+
 def test_the_sum_is_right(target: str) -> None:
     x = np.arange(2 * THREADS, dtype=np.float32)
     out = np.zeros(2, np.float32)
     out, _ = run(block_sum, (2, THREADS), (out, x), target)
     assert out.tolist() == x.reshape(2, THREADS).sum(axis=1).tolist()
+
+
+@kernel
+def apart(out, seen):
+    """Both arms, threads in the middle, one of them alone, and a loop that some leave."""
+    t = cuda.threadIdx.x
+    if t >= 32 and t < 96:
+        count = cuda.ballot_sync(0xFFFFFFFF, t % 3 == 0)
+        if t < 64:
+            count += cuda.shfl_up_sync(0xFFFFFFFF, t, 1)
+        else:
+            n = 0
+            while n < t % 4 + 1:
+                n += 1
+            count -= cuda.shfl_xor_sync(0xFFFFFFFF, n, 3)
+    elif t >= 96:
+        count = cuda.shfl_down_sync(0xFFFFFFFF, t, 5)
+    else:
+        count = cuda.shfl_sync(0xFFFFFFFF, t * 2, 7)
+        if t == 0:
+            seen[0] = count
+    cuda.syncthreads()
+    out[t] = count
+
+
+@pytest.mark.parametrize("threads", [128, 96, 64, 32])
+def test_threads_that_go_apart_by_number(target: str, threads: int) -> None:
+    given = np.zeros(threads, np.int64), np.zeros(1, np.int64)
+    out, seen = run(apart, (1, threads), given, target)
+    expected, first = run(apart, (1, threads), given, "python")
+    assert out.tolist() == expected.tolist()
+    assert seen.tolist() == first.tolist()

@@ -49,11 +49,8 @@ void warp_sum(const void *arguments, int64_t first_block, int64_t last_block) {
         float sums[32];
         float x[128];
         float x_1[128];
-        int32_t state_[128];
-        int32_t live = 1;
         #pragma omp simd
         for (int64_t tx = 0; tx < 128; ++tx) {
-            state_[tx] = 0;
             int64_t i = blockIdx.x * 128 + tx;
             x[tx] = i < a_len ? a[i] : 0.0f;
             sent[tx] = x[tx];
@@ -93,60 +90,42 @@ void warp_sum(const void *arguments, int64_t first_block, int64_t last_block) {
                 sums[warp] = x_2;
             }
         }
-        live = 0;
-        #pragma omp simd reduction(|:live)
-        for (int64_t tx = 0; tx < 128; ++tx) {
-            int64_t warp = tx / 32;
-            if (warp != 0) {
-                state_[tx] = 2;
-                continue;
-            }
-            live |= 1;
+        #pragma omp simd
+        for (int64_t t = 0; t < 32; ++t) {
+            x_1[t] = (t & 31) < 128 / 32LL ? sums[t & 31] : 0.0f;
+            sent_5[t] = x_1[t];
         }
-        if (live != 0) {
-            #pragma omp simd
-            for (int64_t t = 0; t < 128; ++t) {
-                if (state_[t] != 0) continue;
-                x_1[t] = (t & 31) < 128 / 32LL ? sums[t & 31] : 0.0f;
-                sent_5[t] = x_1[t];
-            }
-            #pragma omp simd
-            for (int64_t t = 0; t < 128; ++t) {
-                if (state_[t] != 0) continue;
-                float result = ((int32_t)t & 31) + 16 < 32 ? sent_5[t + 16] : sent_5[t];
-                x_1[t] += result;
-                sent_6[t] = x_1[t];
-            }
-            #pragma omp simd
-            for (int64_t t = 0; t < 128; ++t) {
-                if (state_[t] != 0) continue;
-                float result = ((int32_t)t & 31) + 8 < 32 ? sent_6[t + 8] : sent_6[t];
-                x_1[t] += result;
-                sent_7[t] = x_1[t];
-            }
-            #pragma omp simd
-            for (int64_t t = 0; t < 128; ++t) {
-                if (state_[t] != 0) continue;
-                float result = ((int32_t)t & 31) + 4 < 32 ? sent_7[t + 4] : sent_7[t];
-                x_1[t] += result;
-                sent_8[t] = x_1[t];
-            }
-            #pragma omp simd
-            for (int64_t t = 0; t < 128; ++t) {
-                if (state_[t] != 0) continue;
-                float result = ((int32_t)t & 31) + 2 < 32 ? sent_8[t + 2] : sent_8[t];
-                x_1[t] += result;
-                sent_9[t] = x_1[t];
-            }
-            for (int64_t t = 0; t < 128; ++t) {
-                if (state_[t] != 0) continue;
-                float result = ((int32_t)t & 31) + 1 < 32 ? sent_9[t + 1] : sent_9[t];
-                x_1[t] += result;
-                float result_1 = x_1[t];
-                float x_2 = result_1;
-                if ((t & 31) == 0) {
-                    atomic_add_f32(&out[0], x_2);
-                }
+        #pragma omp simd
+        for (int64_t t = 0; t < 32; ++t) {
+            float result = ((int32_t)t & 31) + 16 < 32 ? sent_5[t + 16] : sent_5[t];
+            x_1[t] += result;
+            sent_6[t] = x_1[t];
+        }
+        #pragma omp simd
+        for (int64_t t = 0; t < 32; ++t) {
+            float result = ((int32_t)t & 31) + 8 < 32 ? sent_6[t + 8] : sent_6[t];
+            x_1[t] += result;
+            sent_7[t] = x_1[t];
+        }
+        #pragma omp simd
+        for (int64_t t = 0; t < 32; ++t) {
+            float result = ((int32_t)t & 31) + 4 < 32 ? sent_7[t + 4] : sent_7[t];
+            x_1[t] += result;
+            sent_8[t] = x_1[t];
+        }
+        #pragma omp simd
+        for (int64_t t = 0; t < 32; ++t) {
+            float result = ((int32_t)t & 31) + 2 < 32 ? sent_8[t + 2] : sent_8[t];
+            x_1[t] += result;
+            sent_9[t] = x_1[t];
+        }
+        for (int64_t t = 0; t < 32; ++t) {
+            float result = ((int32_t)t & 31) + 1 < 32 ? sent_9[t + 1] : sent_9[t];
+            x_1[t] += result;
+            float result_1 = x_1[t];
+            float x_2 = result_1;
+            if ((t & 31) == 0) {
+                atomic_add_f32(&out[0], x_2);
             }
         }
     }

@@ -44,6 +44,18 @@ class LaneValues:
         values = self.of(e)
         return values is not None and len(set(values)) > 1
 
+    def run(self, e: Expr, among: range) -> range | None:
+        """The threads of these, by their numbers in the block, for which a condition holds, if
+        it is known and they follow each other."""
+        values = self.of(e)
+        if values is None or among.stop > len(values):
+            return None
+        found = [t for t in among if values[t]]
+        if not found:
+            return range(among.start, among.start)
+        run = range(found[0], found[-1] + 1)
+        return run if len(run) == len(found) else None
+
     def of(self, e: Expr) -> Values | None:
         """What each thread computes; None where that does not follow."""
         if e not in self._found:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from pycu2c.ir.construct import binary, both, const, negation, scalar_type
+from pycu2c.ir.construct import binary, both, const, integer, negation, scalar_type
 from pycu2c.ir.nodes import (
     Allocate,
     Apply,
@@ -36,10 +36,10 @@ from pycu2c.ir.nodes import (
     While,
 )
 from pycu2c.ir.walk import all_expressions, bodies, expressions, operands, statements, with_bodies
-from pycu2c.operators import ADD, GT, LT, QUOTIENT, REMAINDER
+from pycu2c.operators import ADD, GE, GT, LT, QUOTIENT, REMAINDER
 from pycu2c.passes.gifts import cleared, parts_of, summed
 from pycu2c.passes.masks import RETURNED, Masks, this_thread
-from pycu2c.passes.placement import Placement, names_in
+from pycu2c.passes.placement import Placement, has_wait, names_in
 from pycu2c.passes.uniformity import Construct, Uniformity
 from pycu2c.source import Span
 from pycu2c.types import WEAK_BOOL
@@ -86,6 +86,7 @@ class _Cutter:
     span: Span
     threads_leave: bool  # somewhere in the kernel
     some_wait: bool = False  # here some thread may not be running
+    run: range | None = None  # the threads that come here, of all
 
     def block(self, body: Body, site: _Site) -> Body:
         """A block outside the thread loops."""
@@ -158,6 +159,9 @@ class _Cutter:
         if s not in self.placement.masked:
             return self._plain(s, out, site)
         waiting = self.some_wait or self.placement.leaves(tuple(run.body))
+        if isinstance(s, If) and not waiting and (runs := self._runs(s)):
+            self._in_runs(s, runs, out, run, site)
+            return False
         if isinstance(s, If):
             self._masked_if(s, out, run, site)
             lost = self.placement.leaves((*s.then, *s.orelse))
@@ -181,7 +185,7 @@ class _Cutter:
         """Put the thread loop so far; True if no thread may be running after it."""
         lost = self.placement.leaves(tuple(run.body)) and not last
         span = run.body[0].span if run.body else self.span
-        body = list(run.resets)
+        body = [*self._only_the_run(span), *run.resets] if run.resets or run.body or count else []
         if self.some_wait and (run.body or count):
             body.append(self.masks.only_running(span))
         body += self._as_states(tuple(run.body), site.loop, last)
@@ -233,6 +237,41 @@ class _Cutter:
         self.some_wait = self.some_wait or some_wait
         out.append(replace(s, then=then, orelse=orelse))
         return self.placement.leaves((*s.then, *s.orelse)) and not site.last
+
+    def _runs(self, s: If) -> tuple[range, range] | None:
+        """The threads that go into each arm, where their numbers follow each other and all of
+        them come out again."""
+        inside = statements((s,))
+        if not has_wait((s,)) or any(inner in self.placement.strips for inner in inside):
+            return None
+        if self.placement.leaves((*s.then, *s.orelse)):
+            return None
+        among = self.run or range(self.masks.threads)
+        then = self.facts.lanes.run(s.condition, among)
+        orelse = self.facts.lanes.run(negation(s.condition), among) if s.orelse else range(0)
+        return None if then is None or orelse is None else (then, orelse)
+
+    def _in_runs(
+        self, s: If, runs: tuple[range, range], out: list[Stmt], run: _Run, site: _Site
+    ) -> None:
+        """Only the threads of a run go into an arm: bounds of its thread loops."""
+        self._close(out, run, site)
+        outer = self.run
+        for self.run, arm in zip(runs, (s.then, s.orelse)):
+            if self.run:
+                out += self.block(arm, _Site(masked=True, loop=site.loop))
+        self.run = outer
+
+    def _only_the_run(self, span: Span) -> Body:
+        """Ends the threads that do not come here."""
+        if self.run is None:
+            return ()
+        thread = this_thread(span)
+        below = binary(LT, thread, integer(self.run.start, span), span)
+        above = binary(GE, thread, integer(self.run.stop, span), span)
+        outside = [(below, self.run.start), (above, self.masks.threads - self.run.stop)]
+        ended = (NextThread(span),)
+        return tuple(If(condition, ended, (), span) for condition, some in outside if some)
 
     def _masked_if(self, s: If, out: list[Stmt], run: _Run, site: _Site) -> None:
         """Who does not go into ``then`` waits, then changes places with who did."""

@@ -127,7 +127,7 @@ class _Placing:
     def _met(self, body: Body, strips: Set[Stmt], turned: Set[Stmt]) -> Body:
         """With several thread loops: what is uniform and lives from one to another is computed
         by the block, which may move more code out of the loops; repeated until it moves nothing."""
-        agreement, span = uniformity(body), self.kernel.span
+        agreement, span = uniformity(body, self.facts.block), self.kernel.span
         fresh = _fresh_names(replace(self.kernel, body=body))
         name = fresh("state")
         state = Var(slots_name(name) if strips else name, Scalar(INT32), span)

@@ -10,7 +10,6 @@ from pycu2c.ir.spinning import spins
 from pycu2c.ir.walk import bodies, operands, statements
 from pycu2c.passes.divergent import divergent_loops
 from pycu2c.passes.facts import Facts
-from pycu2c.passes.lane_values import LaneValues
 from pycu2c.passes.resumable import resumable
 from pycu2c.passes.thread_loops import Chosen, place_threads
 from pycu2c.passes.uniformity import Construct, uniformity, warp_uniformity
@@ -54,12 +53,11 @@ def _go_apart(body: Body, around: set[Construct], facts: Facts) -> bool:
     """Whether the threads of a block may wait at several barriers at once. A condition around a
     barrier that is no thread's own business is the same for all, or the program is undefined;
     not so one that tells threads apart by their places, or that leads to barriers either way."""
-    agreement = uniformity(body)
-    lanes = LaneValues(facts.block, agreement.values)
+    agreement = uniformity(body, facts.block)
     for s in around & agreement.divergent:
         both = isinstance(s, If) and all(any(True for _ in _waits(b, ())) for b in bodies(s))
         jumping = [x for x in statements(bodies(s)[0]) if isinstance(x, If) and _jumps(x)]
-        if both or any(lanes.differ(e) for x in (s, *jumping) for e in operands(x)):
+        if both or any(agreement.lanes.differ(e) for x in (s, *jumping) for e in operands(x)):
             return True
     return False
 

@@ -35,6 +35,7 @@ from pycu2c.ir.walk import bodies, children, operands
 from pycu2c.passes.lane_values import LaneValues
 from pycu2c.types import Array, Space
 
+Shape: TypeAlias = tuple[int, int, int]  # of a block
 Construct: TypeAlias = If | While | For
 Path: TypeAlias = tuple[Construct, ...]  # the constructs around a statement, outermost first
 
@@ -43,11 +44,12 @@ Path: TypeAlias = tuple[Construct, ...]  # the constructs around a statement, ou
 class Uniformity:
     """``divergent``: ifs with another outcome for some threads, loops that some leave or skip
     a part of before others. ``values``: what is assigned to each declared variable. ``known``
-    says of what else the threads in question agree on."""
+    says of what else the threads in question agree on, ``lanes`` what follows from their places."""
 
     varying: Set[str]
     divergent: Set[Stmt]
     values: Mapping[str, tuple[Expr, ...]]
+    lanes: LaneValues
     known: Callable[[Expr], bool]
 
     def agrees(self, *values: Expr) -> bool:
@@ -129,18 +131,18 @@ class _Facts:
         return found
 
 
-def uniformity(body: Body) -> Uniformity:
-    """What the threads of a block agree on."""
-    return _agreement(body, lambda _: lambda _: False)
+def uniformity(body: Body, block: Shape | None = None) -> Uniformity:
+    """What the threads of a block agree on, in blocks of this shape, or of any."""
+    return _agreement(body, block, lambda _: lambda _: False)
 
 
-def warp_uniformity(body: Body, block: tuple[int, int, int] | None) -> Uniformity:
-    """What the lanes of each warp agree on, in blocks of this shape, or of any."""
-    return _agreement(body, lambda values: LaneValues(block, values).same_in_warps)
+def warp_uniformity(body: Body, block: Shape | None) -> Uniformity:
+    """What the lanes of each warp agree on."""
+    return _agreement(body, block, lambda lanes: lanes.same_in_warps)
 
 
 def _agreement(
-    body: Body, known: Callable[[Mapping[str, tuple[Expr, ...]]], Callable[[Expr], bool]]
+    body: Body, block: Shape | None, known: Callable[[LaneValues], Callable[[Expr], bool]]
 ) -> Uniformity:
     """Begin with everything uniform; take away until nothing changes."""
     facts = _Facts()
@@ -148,7 +150,8 @@ def _agreement(
     varying: set[str] = set()
     divergent: set[Stmt] = set()
     values = facts.values()
-    result = Uniformity(varying, divergent, values, known(values))
+    lanes = LaneValues(block, values)
+    result = Uniformity(varying, divergent, values, lanes, known(lanes))
     before = -1
     while before != len(varying) + len(divergent):
         before = len(varying) + len(divergent)

@@ -48,21 +48,33 @@ def _block(body: Body) -> Body:
     for i, s in enumerate(body):
         if isinstance(s, If | While | BlockLoop):
             s = with_bodies(s, tuple(_block(b) for b in bodies(s)))
-        rounds = _rounds(s, out[-1]) if isinstance(s, While) and out else None
-        if rounds is None:
+        start = _start(s, out) if isinstance(s, While) else None
+        rounds = _rounds(s, out[start]) if isinstance(s, While) and start is not None else None
+        if rounds is None or start is None:
             out.append(s)
             continue
         *loops, ended = rounds
         assert isinstance(ended, Assign)
-        if ended.var.name in mentioned(body[i + 1 :]):
+        if ended.var.name in mentioned((*out[start:], *body[i + 1 :])):
             out += rounds
         else:
-            out[-1:] = loops
+            out[start:] = [*out[start + 1 :], *loops]
     return tuple(out)
 
 
+def _start(s: While, before: list[Stmt]) -> int | None:
+    """Where the variable that a loop counts has been declared, if it is as it was then."""
+    name = s.body[-1].var.name if s.body and isinstance(s.body[-1], Assign) else None
+    for number, x in reversed(list(enumerate(before))):
+        if isinstance(x, Declare) and x.var.name == name:
+            return number
+        if any(isinstance(y, Assign) and y.var.name == name for y in statements((x,))):
+            return None
+    return None
+
+
 def _rounds(s: While, before: Stmt) -> list[Stmt] | None:
-    """What a loop does, round by round, if the statement before it sets its only variable; then
+    """What a loop does, round by round, if the statement ``before`` sets its only variable; then
     what that variable is."""
     match before, s.body:
         case Declare(var, Const() as start), (*rest, Assign(counted, step)):
