@@ -223,7 +223,7 @@ class Code:
         return ""
 
     def axis_loop(self, s: ir.AxisLoop) -> Steps:
-        for place in range(self.expr(s.start), self.expr(s.stop)):
+        for place in range(self.expr(s.start), self.expr(s.stop), self.expr(s.step)):
             self.scopes.append({s.var.name: place})
             jump = yield from self.block(s.body)
             assert jump in ("", "NextThread"), jump

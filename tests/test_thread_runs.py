@@ -50,6 +50,10 @@ def test_threads_in_a_row_are_the_bounds_of_loops() -> None:
     assert "t < 32; ++t" in made
 
 
+def test_every_so_many_threads_are_the_steps_of_a_loop() -> None:
+    assert "t < 256; t += 32)" in text(block_sum)
+
+
 def test_the_sum_is_right(target: str) -> None:
     x = np.arange(2 * THREADS, dtype=np.float32)
     out = np.zeros(2, np.float32)
@@ -87,3 +91,50 @@ def test_threads_that_go_apart_by_number(target: str, threads: int) -> None:
     expected, first = run(apart, (1, threads), given, "python")
     assert out.tolist() == expected.tolist()
     assert seen.tolist() == first.tolist()
+
+
+@kernel
+def every(out, n):
+    """Steps from 0 and from elsewhere, by masks of bits, along both axes, and of negative size."""
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    t = y * cuda.blockDim.x + x
+    if x % 3 == 0:
+        out[t, 0] = t
+    cuda.syncthreads()
+    if x >= 2 and x % 4 == 0 and x & 1 == 0:
+        out[t, 1] = t
+    cuda.syncthreads()
+    if y % 2 == 0 and x & 7 == 0:
+        out[t, 2] = t
+    cuda.syncthreads()
+    if x % n == 0:
+        out[t, 3] = t
+    cuda.syncthreads()
+    if cuda.grid(1) % -5 == 0:
+        out[t, 4] = t
+    cuda.syncthreads()
+    if x > 0 and x % 64 == 0:
+        out[t, 5] = t
+
+
+@pytest.mark.parametrize("n", [-3, 1, 6])
+@pytest.mark.parametrize("block", [(16, 4), (7, 3), (1, 1), (70, 1)])
+def test_every_so_many_threads(target: str, block: tuple[int, int], n: int) -> None:
+    given = np.full((block[0] * block[1], 6), -1, np.int64), n
+    out, _ = run(every, (1, block), given, target)
+    expected, _ = run(every, (1, block), given, "python")
+    assert out.tolist() == expected.tolist()
+
+
+@kernel
+def every_of_grid(out, n):
+    i = cuda.grid(1)
+    if i >= n:
+        return
+    if i % 6 == 0:
+        out[i] = i
+
+
+def test_every_so_many_threads_of_the_grid(target: str) -> None:
+    out, _ = run(every_of_grid, (9, 32), (np.full(288, -1), 200), target)
+    assert out.tolist() == [i if i % 6 == 0 and i < 200 else -1 for i in range(288)]

@@ -268,7 +268,10 @@ class StatementSpeller:
             own = [c.Declare(_INT, name, start, ("const",))] if read else []
             return [c.Block((*own, *body))]
         going = c.Binary("<", c.Name(name), self.speller.spell(s.stop, exact=False))
-        loop = c.For(c.Declare(_INT, name, start), going, c.Step(c.Name(name)), body)
+        step: c.Assign | c.Step = c.Step(c.Name(name))
+        if not (isinstance(s.step, Const) and s.step.value == 1):
+            step = c.Assign(c.Name(name), self.speller.into(s.step, INT64), "+=")
+        loop = c.For(c.Declare(_INT, name, start), going, step, body)
         return [c.Pragma(f"omp simd{self._joined(s)}"), loop] if s.lockstep else [loop]
 
     def _joined(self, s: AxisLoop) -> str:

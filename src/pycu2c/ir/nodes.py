@@ -389,12 +389,13 @@ class BlockLoop:
 @dataclass(frozen=True, slots=True, eq=False)
 class AxisLoop:
     """What a ThreadLoop becomes, along one axis: ``var`` stands for the threads from ``start``
-    up to ``stop``, which the body changes nothing of. ``lockstep``: they may run statement by
-    statement together. Made by ``passes/axis_loops``."""
+    up to ``stop`` in steps of ``step``, which the body changes nothing of. ``lockstep``: they may
+    run statement by statement together. Made by ``passes/axis_loops``."""
 
     var: Var
     start: Expr
     stop: Expr
+    step: Expr
     body: Body
     lockstep: bool
     span: Span

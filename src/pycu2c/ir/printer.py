@@ -147,9 +147,11 @@ class _Printer:
                 yield f"{indent}for each thread, from wait to wait:{here}"
                 yield from self.block(s.body, depth + 1)
             case AxisLoop():
-                threads = f"threads({self.listed((s.start, s.stop))})"
-                step = " in lockstep" if s.lockstep else ""
-                yield f"{indent}for {self.target(s.var)} in {threads}{step}:{here}"
+                every = isinstance(s.step, Const) and s.step.value == 1
+                limits = (s.start, s.stop) if every else (s.start, s.stop, s.step)
+                together = " in lockstep" if s.lockstep else ""
+                threads = f"threads({self.listed(limits)}){together}"
+                yield f"{indent}for {self.target(s.var)} in {threads}:{here}"
                 yield from self.block(s.body, depth + 1)
             case _:
                 yield indent + self.simple(s) + here

@@ -138,10 +138,8 @@ def operands(s: Stmt) -> tuple[Expr, ...]:
             return () if s.value is None else (s.value,)
         case If() | While():
             return (s.condition,)
-        case For():
+        case For() | AxisLoop():
             return (s.start, s.stop, s.step)
-        case AxisLoop():
-            return (s.start, s.stop)
         case Wait():
             return (*(() if s.mask is None else (s.mask,)), *(gift.value for gift in s.gifts))
         case Allocate() | Break() | Continue() | NextThread():
@@ -167,10 +165,8 @@ def with_operands(s: Stmt, new: tuple[Expr, ...]) -> Stmt:
             return replace(s, value=new[0]) if new else s
         case If() | While():
             return replace(s, condition=new[0])
-        case For():
+        case For() | AxisLoop():
             return replace(s, start=new[0], stop=new[1], step=new[2])
-        case AxisLoop():
-            return replace(s, start=new[0], stop=new[1])
         case Wait():
             mask, values = (None, new) if s.mask is None else (new[0], new[1:])
             gifts = tuple(replace(gift, value=value) for gift, value in zip(s.gifts, values))

@@ -443,13 +443,17 @@ class _Nest:
         if level:
             axis = self.axes[level - 1].var
             bound = self.known.bound(condition, axis, lambda e: self._level(e) < level)
-            if bound is not None:
+            if bound is not None and not (bound.step and self._steps_along(level)):
                 self.bounds[level - 1].append(bound)
                 return True
         if level == len(self.axes):
             return False
         self.levels[level].steps.append(condition)
         return True
+
+    def _steps_along(self, level: int) -> bool:
+        """Whether a loop has a step already: it has one at most."""
+        return any(bound.step for bound in self.bounds[level - 1])
 
     # ---- the loops ----
 
@@ -489,12 +493,24 @@ class _Nest:
                 start = known.greatest(start, bound.start)
             if bound.stop is not None:
                 stop = known.least(stop, bound.stop)
+        steps = [bound.step for bound in self.bounds[number] if bound.step is not None]
+        step = steps[0] if steps else integer(1, self.span)
+        if steps:
+            start = _multiple(start, step)
         innermost = number == len(self.axes) - 1
-        wide = known.of(stop).high - known.of(start).low >= _LEAST_LANES
+        wide = not steps and known.of(stop).high - known.of(start).low >= _LEAST_LANES
         lockstep = innermost and wide and in_lockstep(axis.var, body, self.shaper.effectful)
         if lockstep:
             self.levels[0].steps += self._filled(body)
-        return AxisLoop(axis.var, start, stop, body, lockstep, self.span)
+        return AxisLoop(axis.var, start, stop, step, body, lockstep, self.span)
+
+
+def _multiple(e: Expr, step: Expr) -> Expr:
+    """The first multiple of a step from a number on; both are not negative."""
+    if isinstance(e, Const) and e.value == 0:
+        return e
+    whole = binary(ADD, e, binary(SUB, step, integer(1, e.span), e.span), e.span)
+    return binary(MUL, binary(QUOTIENT, whole, step, e.span), step, e.span)
 
 
 def _is_arithmetic(e: Expr) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from pycu2c.intrinsics.builtins import EXTREMES
 from pycu2c.ir.construct import binary, cast, integer, negation, scalar_type
@@ -24,13 +25,16 @@ from pycu2c.ir.nodes import (
     Unary,
     Var,
 )
-from pycu2c.operators import ADD, EQ, GE, GT, LE, LT, MUL, NOT, SUB
+from pycu2c.operators import ADD, AND, EQ, GE, GT, LE, LT, MUL, NOT, REMAINDER, SUB
 from pycu2c.passes.facts import Facts, is_fixed
 from pycu2c.passes.intervals import Interval, everything, exact_result, held, is_whole
 from pycu2c.types import WEAK_INT, Scalar
 
+Steady: TypeAlias = Callable[[Expr], bool]
+
 _LESSER, _GREATER = EXTREMES[0], EXTREMES[1]
 _SWAPPED = {LT: GT, GT: LT, GE: LE, LE: GE, EQ: EQ}
+_LONGEST_STEP = 1 << 31  # so that no step leads out of the numbers
 _NEGATED = {LT: GE, GE: LT, GT: LE, LE: GT}
 
 
@@ -54,10 +58,12 @@ def conjuncts(e: Expr) -> Iterator[Expr]:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """What one condition says of a variable: where it starts, where it stops."""
+    """What one condition says of a variable: where it starts, where it stops, what it is a
+    multiple of."""
 
     start: Expr | None = None
     stop: Expr | None = None
+    step: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +121,7 @@ class Known:
 
     # ---- conditions ----
 
-    def bound(self, condition: Expr, axis: Var, steady: Callable[[Expr], bool]) -> Bound | None:
+    def bound(self, condition: Expr, axis: Var, steady: Steady) -> Bound | None:
         """What a condition says of an axis. ``steady``: whether a number is the same for all
         threads along it."""
         if not (isinstance(condition, Binary) and condition.op in _SWAPPED):
@@ -123,6 +129,8 @@ class Known:
         kind = scalar_type(condition.left)
         if not (is_whole(kind) and everything(WEAK_INT).holds(everything(kind))):
             return None
+        if condition.op is EQ and (step := self._divisor(condition, axis, steady)):
+            return Bound(step=step)
         for op, here, there in (
             (condition.op, condition.left, condition.right),
             (_SWAPPED[condition.op], condition.right, condition.left),
@@ -133,7 +141,25 @@ class Known:
                 return None if limit is None else self._said(op, limit)
         return None
 
-    def _offset(self, e: Expr, axis: Var, steady: Callable[[Expr], bool]) -> list[Expr] | None:
+    def _divisor(self, condition: Binary, axis: Var, steady: Steady) -> Expr | None:
+        """``x % 4 == 0`` -> 4, where that is no number that a step may not be."""
+        rest = condition.left
+        if isinstance(rest, Var):
+            rest = self.values.get(rest.name, rest)
+        if not isinstance(rest, Binary) or not _is_zero(condition.right):
+            return None
+        if self._offset(rest.left, axis, steady) != [] or not steady(rest.right):
+            return None
+        divisor, sizes = rest.right, self.of(rest.right)
+        if rest.op is AND and isinstance(divisor, Const):
+            size = int(divisor.value) + 1
+            is_divisor = size.bit_count() == 1
+            divisor, sizes = integer(size, divisor.span), Interval(size, size)
+        else:
+            is_divisor = rest.op is REMAINDER
+        return divisor if is_divisor and sizes.low >= 1 and sizes.high <= _LONGEST_STEP else None
+
+    def _offset(self, e: Expr, axis: Var, steady: Steady) -> list[Expr] | None:
         """What is added to the axis; None if an expression is anything else."""
         match e:
             case Var(name=name) if name == axis.name:
@@ -174,3 +200,7 @@ class Known:
         if self.of(limit).high == WEAK_INT.dtype.maximum:
             return None
         return Bound(start=after) if op is GT else Bound(stop=after)
+
+
+def _is_zero(e: Expr) -> bool:
+    return isinstance(e, Const) and e.value == 0
