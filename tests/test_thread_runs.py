@@ -1,4 +1,4 @@
-"""What only a part of a block does: the CPU's text of kernels whose threads part by number."""
+"""What only a part of a block does: the CPU text of kernels whose threads part by number."""
 
 from __future__ import annotations
 
