@@ -104,6 +104,36 @@ def test_a_change_is_told(module: Any, change: Callable[[Any], object]) -> None:
     assert told(module.k) != before
 
 
+ALIASES = (
+    HEAD
+    + """
+@device
+def f(x):
+    return x + 1
+
+
+@device
+def g(x):
+    return x + 100
+
+
+a, b, c = f, g, f
+
+
+@kernel
+def k(out):
+    out[cuda.grid(1)] = a(1) + b(1) + c(1)
+"""
+)
+
+
+def test_which_function_a_name_has_after_others(tmp_path: Path) -> None:
+    module = module_from(ALIASES, tmp_path)
+    before = told(module.k)
+    module.c = module.g
+    assert told(module.k) != before
+
+
 def test_a_function_that_says_it_is_anothers(tmp_path: Path) -> None:
     define = "import functools\n@functools.wraps(math.sin)\ndef f(x):\n    return x + {}\n"
     use = "@kernel\ndef k(out):\n    out[0] = f(out[1])\n"
@@ -133,6 +163,11 @@ UNKNOWN = {
         "import types; A = types.ModuleType('A'); A.__getattr__ = lambda n: 1",
         "A.x",
     ),
+    "a module of a class that makes its names": (
+        "import types\nclass M(types.ModuleType): x = 1\nA = M('A')",
+        "A.x",
+    ),
+    "an attribute of a function": ("@device\ndef A(x): return x\nA.x = 1", "A.x"),
     "a class that says it is numpy's": ("class A: x = 1\nA.__module__ = 'numpy'", "A.x"),
     "a bound method": ("A = [].index", "A(1)"),
 }

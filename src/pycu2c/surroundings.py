@@ -39,17 +39,20 @@ def surroundings(source: Source, signature: Signature) -> str:
 
 
 class _Teller:
-    """Collects what it is shown; each function and module is told once."""
+    """Collects what it is shown; each function and module is told once, and named after that."""
 
     def __init__(self) -> None:
         self.told: list[str] = []
         self._seen: set[object] = set()
+        self._functions: dict[object, int] = {}
 
     def function(self, source: Source, *, is_device: bool = False) -> None:
         """A function: its text, and all that it names."""
-        if source.python in self._seen:
+        number = self._functions.get(source.python)
+        if number is not None:
+            self.told.append(f"function {number} of these")
             return
-        self._seen.add(source.python)
+        self._functions[source.python] = len(self._functions)
         text = "".join(source.lines)
         digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
         self.told.append(f"function {source.file} {source.tree.lineno} {source.name} {digest}")
@@ -90,7 +93,7 @@ class _Teller:
         elif isinstance(found, ModuleType):
             self._module(found, attributes)
         else:
-            self._other(found)
+            self._other(found, attributes)
 
     def _array(self, found: np.ndarray[Any, Any]) -> None:
         if found.dtype.hasobject or found.dtype.names or found.nbytes > _MOST_BYTES:
@@ -105,7 +108,7 @@ class _Teller:
             home = sys.modules.get(name.partition(".")[0])
             self.told.append(str(getattr(home, "__version__", "")))
             return
-        if "__getattr__" in vars(module):
+        if type(module) is not ModuleType or "__getattr__" in vars(module):
             raise NotTold
         if (name, attributes) in self._seen:
             return
@@ -114,8 +117,10 @@ class _Teller:
             self.told.append(f"attribute {attribute}")
             self.value(vars(module)[attribute], attributes)
 
-    def _other(self, found: Any) -> None:
+    def _other(self, found: Any, attributes: frozenset[str]) -> None:
         row, device = bound_to(found), getattr(found, "__pycu2c_device__", None)
+        if not _is_library_object(found) and attributes & getattr(found, "__dict__", {}).keys():
+            raise NotTold  # what a function was given by `f.x = …`
         if row is not None:
             self.told.append(f"row {row.name}")
         elif isinstance(device, Source):
