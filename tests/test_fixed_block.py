@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from launching import run
-from pycu2c import LaunchError, cuda, float32, int32, kernel
+from pycu2c import LaunchError, cuda, device, float32, int32, kernel
 from pycu2c.ir.printer import print_module
 from pycu2c.passes.facts import Facts
 from pycu2c.passes.fixed_block import fix_block
@@ -90,3 +90,40 @@ def test_c_is_shown_for_the_block_that_is_given_or_declared() -> None:
     assert "x[64]" in meeting.inspect("c", types, block=64)
     with pytest.raises(LaunchError, match="at most 1024"):
         meeting.inspect("c", types, block=2000)
+
+
+@kernel
+def counts_all_first(count, out):
+    i = cuda.grid(1)
+    if cuda.atomic.add(count, 0, 1) >= 0 and i < 20:
+        out[i] = 1
+
+
+@kernel
+def counts_all_before_it_returns(count, out):
+    i = cuda.grid(1)
+    cuda.atomic.add(count, 0, 1)
+    before = cuda.atomic.add(count, 1, 1)
+    if i >= 20 or before < 0:
+        return
+    out[i] = 1
+
+
+@device
+def noted(count):
+    count[cuda.threadIdx.x] = 1
+    return True
+
+
+@kernel
+def notes_all_first(count, out):
+    i = cuda.grid(1)
+    if noted(count) and i < 20:
+        out[i] = 1
+
+
+@pytest.mark.parametrize("k", [counts_all_first, counts_all_before_it_returns, notes_all_first])
+def test_what_has_an_effect_is_done_by_those_that_a_later_guard_ends(k, target):
+    given = np.zeros(33, np.int32), np.zeros(66, np.int32)
+    for got, wanted in zip(run(k, (2, 33), given, target), run(k, (2, 33), given, "python")):
+        assert got.tolist() == wanted.tolist()

@@ -110,3 +110,19 @@ def told(x):
 @pytest.mark.parametrize("k", [numbered, told], ids=lambda k: k.name)
 def test_where_the_order_can_be_seen_it_is_kept(k):
     assert "i_first" not in k.inspect("c", "int32[::1]", block=32)
+
+
+@kernel
+def begun_before(x, out, base):
+    start = cuda.grid(1) + base
+    base += 7
+    total = 0
+    for i in range(start, len(x), cuda.gridsize(1)):
+        total += x[i]
+    out[cuda.grid(1)] = total + base
+
+
+def test_a_start_stays_where_it_was_though_what_it_was_computed_from_changes(target):
+    given = np.arange(90), np.zeros(66, np.int64), 5
+    _, got, _ = run(begun_before, (2, 33), given, target)
+    assert got.tolist() == [sum(range(t + 5, 90, 66)) + 12 for t in range(66)]

@@ -27,6 +27,7 @@ from pycu2c.ir.nodes import (
     AxisLoop,
     Binary,
     Body,
+    Call,
     Cast,
     Const,
     Declare,
@@ -46,7 +47,15 @@ from pycu2c.ir.nodes import (
     Unary,
     Var,
 )
-from pycu2c.ir.walk import all_expressions, bodies, expressions, map_expr, statements, with_bodies
+from pycu2c.ir.walk import (
+    all_expressions,
+    bodies,
+    expressions,
+    map_expr,
+    operands,
+    statements,
+    with_bodies,
+)
 from pycu2c.operators import ADD, LT, MUL, QUOTIENT, REMAINDER, SUB
 from pycu2c.passes.facts import Facts, is_fixed
 from pycu2c.passes.intervals import Interval, is_whole
@@ -388,7 +397,7 @@ class _Nest:
         for name in _named(body):
             self.places[name] = len(self.axes)
         changed = {s.var.name for s in statements(body) if isinstance(s, Assign)}
-        while body:
+        while body and not (isinstance(body[0], Declare | If) and self._acts(body[0])):
             match body:
                 case (Declare() as s, *rest):
                     body = self._declare(s, tuple(rest), changed)
@@ -407,6 +416,16 @@ class _Nest:
                 case _:
                     break
         self.body = body
+
+    def _acts(self, s: Declare | If) -> bool:
+        """Whether what it evaluates first has an effect, which all threads are to have."""
+        return any(
+            e.function in self.shaper.effectful
+            if isinstance(e, Call)
+            else isinstance(e, Apply) and e.intrinsic.effect is not Effect.PURE
+            for value in operands(s)
+            for e in expressions(value)
+        )
 
     def _declare(self, s: Declare, rest: Body, changed: Set[str]) -> Body:
         """Declare as far out as it can be; returns what comes after it."""

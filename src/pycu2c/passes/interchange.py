@@ -40,6 +40,7 @@ from pycu2c.ir.nodes import (
 from pycu2c.ir.walk import all_expressions, bodies, statements, with_bodies
 from pycu2c.operators import ADD, LT, MUL
 from pycu2c.passes.facts import Facts
+from pycu2c.passes.placement import names_in
 from pycu2c.passes.uniformity import Uniformity
 from pycu2c.source import Span
 from pycu2c.types import WEAK_INT
@@ -54,14 +55,19 @@ def interchanged(
     device functions that do more than give a value."""
     if any(isinstance(s, Print) for s in statements(body)):
         return body, frozenset()  # what threads print comes in their order
-    turning = _Interchange(facts, agreement, _set_once(body), effectful, fresh)
+    turning = _Interchange(facts, agreement, _lasting(body), effectful, fresh)
     return turning.block(body), frozenset(turning.made)
 
 
-def _set_once(body: Body) -> dict[str, Expr]:
+def _lasting(body: Body) -> dict[str, Expr]:
+    """The variables that are set once, and to what is the same as long as they are there."""
     changed = {s.var.name for s in statements(body) if isinstance(s, Assign)}
     declared = [s for s in statements(body) if isinstance(s, Declare)]
-    return {s.var.name: s.init for s in declared if s.init and s.var.name not in changed}
+    return {
+        s.var.name: s.init
+        for s in declared
+        if s.init and not changed & {s.var.name, *names_in(s.init)}
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +84,7 @@ class _Start:
 class _Interchange:
     facts: Facts
     agreement: Uniformity
-    values: Mapping[str, Expr]  # of variables that are set once
+    values: Mapping[str, Expr]  # of variables that stand for them
     effectful: Set[str]
     fresh: Fresh
     made: set[Stmt] = field(default_factory=set)
