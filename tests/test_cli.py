@@ -108,3 +108,50 @@ def test_doctor() -> None:
     assert result.exit_code == 0
     for word in ("numpy", "compiler", "NVRTC", "GPU", "cache", "ready"):
         assert f"\n{word}" in f"\n{result.output}"
+
+
+REDUCE_SUM = str(GOLDEN / "reduce_sum" / "kernel.py")
+
+
+def test_emit_says_which_lines_loops_over_threads_are_from() -> None:
+    path = GOLDEN / "early_return" / "kernel.py"
+    shown = called("emit", str(path), "--target", "c", "--signature", "float32[::1], float32[::1]")
+    said = [line.strip() for line in shown.output.splitlines() if "// line" in line]
+    lines = path.read_text().splitlines()
+    first = lines.index("    tid = cuda.threadIdx.x") + 1
+    assert said[0] == f"// lines {first}-{first + 4}"
+    assert said[2] == f"// line {first + 9}"
+    assert len(said) == 4
+
+
+def test_emit_says_no_lines_of_one_loop_or_if_told_so() -> None:
+    words = ("--target", "c", "--signature")
+    assert "// line" not in called("emit", SAXPY, *words, TYPES).output
+    types = "float32[::1], float32[::1]"
+    assert "// line" in called("emit", REDUCE_SUM, *words, types).output
+    assert "// line" not in called("emit", REDUCE_SUM, *words, types, "--comments", "none").output
+
+
+def test_lines_of_device_functions_come_last(tmp_path: Path) -> None:
+    path = tmp_path / "meeting.py"
+    path.write_text(MEETING)
+    shown = called("emit", str(path), "--target", "c", "--block", "32").output
+    said = [line.strip() for line in shown.splitlines() if "// line" in line]
+    assert said == ["// lines 12-13, 6", "// lines 13-14, 8"]
+
+
+MEETING = """from pycu2c import cuda, device, float32, kernel
+
+@device
+def turned(x):
+    seen = cuda.shared.array(32, float32)
+    seen[cuda.threadIdx.x] = x
+    cuda.syncthreads()
+    return seen[31 - cuda.threadIdx.x]
+
+@kernel("float32[::1], float32[::1]")
+def meeting(a, b):
+    x = a[cuda.threadIdx.x]
+    y = turned(x)
+    b[cuda.threadIdx.x] = x + y
+"""

@@ -48,10 +48,11 @@ def main() -> None:
 @click.option("-o", "--output", type=click.Path(dir_okay=False), help="A file; - is stdout.")
 @click.option(
     "--comments",
-    type=click.Choice(("none", "comments", "source")),
-    default="none",
+    type=click.Choice(("none", "regions", "comments", "source")),
+    default="regions",
     show_default=True,
-    help="What of the Python goes into the C: nothing, its comments, or its lines.",
+    help="What of the Python goes into the C: nothing, the numbers of the lines that each of "
+    "several loops over threads is from, its comments, or its lines.",
 )
 def emit(
     place: str,

@@ -28,6 +28,7 @@ from pycu2c.ir.calls import called
 from pycu2c.ir.effects import mentioned, takes_dynamic_shared, writes
 from pycu2c.ir.nodes import Function, Module, Parameter, Part, ThreadSteps, Wait
 from pycu2c.ir.printed import Text
+from pycu2c.ir.thread_regions import lines_of_regions
 from pycu2c.ir.waiting import steps_of
 from pycu2c.types import Array, Scalar
 
@@ -159,7 +160,8 @@ class _ModuleEmitter:
         function = self.module.kernel
         speller = self.speller(function)
         on_cpu = self.dialect.name == "c"
-        statements = StatementSpeller(speller, self.comments, leaves_block=on_cpu)
+        regions = lines_of_regions(function) if self.comments == "regions" else {}
+        statements = StatementSpeller(speller, self.comments, on_cpu, regions)
         name = self.functions[function.name]
         if on_cpu:
             parts = Blocks(*map(statements.block, around_blocks(function.body)))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import linecache
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias, assert_never
 
 from pycu2c.csyntax import nodes as c
@@ -49,8 +50,9 @@ from pycu2c.operators import ADD, AND, C_SHL, C_SHR, DIV, MUL, OR, QUOTIENT, REM
 from pycu2c.source import Span
 from pycu2c.types import Array, Scalar, Space
 
-# what of the Python goes into the C; with "places", where it stands, before each statement
-Comments: TypeAlias = Literal["none", "comments", "source", "places"]
+# what of the Python goes into the C; with "regions", which lines the loops over threads are from;
+# with "places", where it stands, before each statement
+Comments: TypeAlias = Literal["none", "regions", "comments", "source", "places"]
 
 PLACE = "@ "
 
@@ -69,6 +71,7 @@ class StatementSpeller:
     speller: Speller
     comments: Comments = "none"
     leaves_block: bool = False  # a CPU kernel's Return ends one block, others follow
+    regions: Mapping[AxisLoop, str] = field(default_factory=dict)  # what is said above each
     _line: int = 0  # of the Python that has been quoted so far
     _file: str = ""
     _loops: int = 0  # inside the innermost ThreadLoop
@@ -92,7 +95,7 @@ class StatementSpeller:
 
     def quoted(self, span: Span) -> list[c.Stmt]:
         """The Python comments, or lines, that stand before a statement and were not yet quoted."""
-        if self.comments == "none":
+        if self.comments in ("none", "regions"):
             return []
         if self.comments == "places":
             return [c.Comment(f"{PLACE}{span}")]
@@ -134,7 +137,8 @@ class StatementSpeller:
             case ThreadLoop() | Strips():
                 raise AssertionError("thread loops have axes before emission")
             case AxisLoop():
-                return self._axis_loop(s)
+                said = self.regions.get(s)
+                return [*([c.Comment(said)] if said else []), *self._axis_loop(s)]
             case NextThread():
                 return [self._next_thread()]
             case Wait() | ThreadSteps():
