@@ -14,9 +14,14 @@ import pytest
 from conftest import TARGETS
 from launching import NARROWED, run
 from pycu2c import CompileWarning, targets
+from pycu2c.compiler import lower
+from pycu2c.ir.printer import print_module
+from pycu2c.ir.thread_regions import regions_of
+from pycu2c.ir.waiting import steps_of
 from pycu2c.kernel import Kernel
+from pycu2c.runtime.configuration import extent
 from pycu2c.signatures import parse_signature
-from pycu2c.specialization import generate_text
+from pycu2c.specialization import facts_for, generate_text
 from pycu2c.toolchain import cc, nvrtc
 
 ROOT = Path(__file__).parent.parent / "golden"
@@ -54,6 +59,31 @@ def block_of(name: str, variant: str) -> object:
     return module_of(name).case(np.random.default_rng(1), variant)[1]
 
 
+def cut_text(name: str, variant: str) -> str | None:
+    """The IR after the CPU's passes, if they cut the kernel: into several loops over threads, or
+    into steps."""
+    kernel = kernel_of(name)
+    shape = extent(block_of(name, variant), "block", name)
+    facts = facts_for(kernel.options, ordinary=True, block=shape)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CompileWarning)
+        built = kernel.launcher.built(parse_signature(module_of(name).SIGNATURES[variant]))
+    lowered = lower(built.module, targets.TARGETS["cpu"], facts)
+    body = lowered.kernel.body
+    is_cut = steps_of(body) is not None or len(list(regions_of(body))) > 1
+    return print_module(lowered) if is_cut else None
+
+
+@functools.cache
+def cut(name: str) -> tuple[Path, str] | None:
+    """Of the first variant that is cut: the others differ little."""
+    for variant in module_of(name).SIGNATURES:
+        text = cut_text(name, variant)
+        if text is not None:
+            return ROOT / name / f"{variant}.cpu.ir", text
+    return None
+
+
 def test_there_are_enough() -> None:
     assert len(NAMES) >= 25
 
@@ -62,7 +92,17 @@ def test_there_are_enough() -> None:
 @pytest.mark.parametrize(("name", "variant"), CASES)
 def test_text(name: str, variant: str, what: str, request: pytest.FixtureRequest) -> None:
     path = ROOT / name / f"{variant}{SUFFIXES[what]}"
-    text = generated(name, variant, what)
+    compare(path, generated(name, variant, what), request)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_where_the_cpu_cuts(name: str, request: pytest.FixtureRequest) -> None:
+    found = cut(name)
+    if found is not None:  # else test_no_file_is_left_over looks that there is no file
+        compare(*found, request)
+
+
+def compare(path: Path, text: str, request: pytest.FixtureRequest) -> None:
     old = path.read_text() if path.exists() else None
     if request.config.getoption("--update-golden") and old != text:
         path.write_text(text)
@@ -75,7 +115,9 @@ def test_no_file_is_left_over() -> None:
         ROOT / name / f"{variant}{suffix}"
         for name, variant in CASES
         for suffix in SUFFIXES.values()
-    } | {ROOT / name / "kernel.py" for name in NAMES}
+    }
+    known |= {ROOT / name / "kernel.py" for name in NAMES}
+    known |= {found[0] for found in map(cut, NAMES) if found is not None}
     found = {p for p in ROOT.rglob("*") if p.is_file() and "__pycache__" not in p.parts}
     assert found == known
 
