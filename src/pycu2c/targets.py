@@ -11,7 +11,7 @@ from pycu2c.ir.nodes import Module
 from pycu2c.passes.accumulators import own_accumulators
 from pycu2c.passes.axis_loops import loop_over_axes
 from pycu2c.passes.coordinates import pass_coordinates
-from pycu2c.passes.dead import drop_dead
+from pycu2c.passes.dead import drop_dead, drop_idle_declarations
 from pycu2c.passes.declare import declare
 from pycu2c.passes.fast_math import any_nan
 from pycu2c.passes.fixed_block import fix_block
@@ -93,6 +93,7 @@ TARGETS: dict[str, Target] = {
             ("coordinates", _plain(pass_coordinates)),
             ("axis_loops", loop_over_axes),
             ("joined_rows", _plain(join_rows)),
+            ("idle", _plain(drop_idle_declarations)),
         ),
         narrows=False,
     ),

@@ -9,6 +9,7 @@ from pycu2c.ir.nodes import (
     Allocate,
     Assign,
     Body,
+    Declare,
     Evaluate,
     Expr,
     For,
@@ -20,13 +21,44 @@ from pycu2c.ir.nodes import (
     Var,
     While,
 )
-from pycu2c.ir.walk import all_expressions, expressions, map_functions, map_stmt, statements
+from pycu2c.ir.walk import (
+    all_expressions,
+    bodies,
+    expressions,
+    map_functions,
+    map_stmt,
+    statements,
+    with_bodies,
+)
+from pycu2c.passes.crossing import mentioned
 
 
 def drop_dead(module: Module) -> Module:
     """``x = a[i]`` with no read of x -> nothing; ``x = atomic.add(…)`` -> the call alone."""
     devices = effectful(module)
     return map_functions(module, lambda f: replace(f, body=_live(f, devices)))
+
+
+def drop_idle_declarations(module: Module) -> Module:
+    """``lane = t % 32`` goes where nothing in its block mentions ``lane`` after it."""
+    devices = effectful(module)
+
+    def block(body: Body) -> Body:
+        kept: list[Stmt] = []  # from the last to the first
+        names: set[str] = set()
+        for s in reversed(body):
+            if isinstance(s, Declare) and s.var.name not in names and not _has_effect(s, devices):
+                continue
+            s = with_bodies(s, tuple(map(block, bodies(s))))
+            kept.append(s)
+            names |= mentioned((s,))
+        return tuple(reversed(kept))
+
+    return map_functions(module, lambda f: replace(f, body=block(f.body)))
+
+
+def _has_effect(s: Declare, devices: frozenset[str]) -> bool:
+    return s.init is not None and any_effect(s.init, devices)
 
 
 def _live(function: Function, devices: frozenset[str]) -> Body:
