@@ -1,0 +1,145 @@
+"""``pycu2c.records.dataclass`` is the standard library's, as far as it goes."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import pickle
+import threading
+from dataclasses import FrozenInstanceError, field
+from typing import Any, ClassVar
+
+import pytest
+
+from pycu2c import records
+
+
+def classes(make: Any) -> dict[str, Any]:
+    """The same classes, by one decorator or another."""
+
+    @make(frozen=True, slots=True)
+    class Point:
+        x: int
+        y: int = 2
+        shown: ClassVar[int] = 5
+
+        @property
+        def sum(self) -> int:
+            return self.x + self.y
+
+    @make(frozen=True, slots=True)
+    class Deep(Point):
+        z: tuple[int, ...] = ()
+
+    @make(slots=True)
+    class Bag:
+        items: list[int] = field(default_factory=list)
+        hidden: int = field(default=0, compare=False, repr=False)
+        late: int = field(init=False)
+
+        def __post_init__(self) -> None:
+            self.late = len(self.items)
+
+    @make(frozen=True, slots=True, eq=False)
+    class Node:
+        child: object
+
+    @make
+    class Plain:
+        a: int
+
+        def __repr__(self) -> str:
+            return "plain"
+
+    @make(frozen=True)
+    class Empty:
+        pass
+
+    kinds = (Point, Deep, Bag, Node, Plain, Empty)
+    return {kind.__name__: kind for kind in kinds}
+
+
+OURS, THEIRS = classes(records.dataclass), classes(dataclasses.dataclass)
+MADE = [
+    ("Point", (1,), {}),
+    ("Point", (1, 3), {}),
+    ("Point", (), {"y": 4, "x": 1}),
+    ("Deep", (1, 2, (3,)), {}),
+    ("Bag", ([1, 2],), {"hidden": 7}),
+    ("Bag", (), {}),
+    ("Node", ("child",), {}),
+    ("Plain", (1,), {}),
+    ("Empty", (), {}),
+]
+
+
+@pytest.mark.parametrize(("name", "given", "named"), MADE)
+def test_as_the_standard_one(name: str, given: Any, named: Any) -> None:
+    pair = [kinds[name](*given, **named) for kinds in (OURS, THEIRS)]
+    ours, theirs = pair
+    twins = [kinds[name](*given, **named) for kinds in (OURS, THEIRS)]
+    assert repr(ours).split(".")[-1] == repr(theirs).split(".")[-1]
+    assert (ours == twins[0]) == (theirs == twins[1])
+    assert ours != theirs
+    assert [f.name for f in dataclasses.fields(ours)] == [
+        f.name for f in dataclasses.fields(theirs)
+    ]
+    assert OURS[name].__match_args__ == THEIRS[name].__match_args__
+    assert hasattr(ours, "__dict__") == hasattr(theirs, "__dict__")
+    assert (type(ours).__hash__ is None) == (type(theirs).__hash__ is None)
+    if type(ours).__hash__ is not None:
+        assert (hash(ours) == hash(twins[0])) == (hash(theirs) == hash(twins[1]))
+    if ours == twins[0]:
+        assert copy.copy(ours) == ours
+
+
+def test_bag_and_replace() -> None:
+    bag = OURS["Bag"]([1], hidden=3)
+    assert (bag, bag.late) == (OURS["Bag"]([1]), 1)
+    assert OURS["Bag"]().items is not OURS["Bag"]().items
+    point = dataclasses.replace(OURS["Point"](1), y=9)
+    assert (point.x, point.y, point.sum) == (1, 9, 10)
+    kind = OURS["Point"]
+    match point:
+        case kind(x, y):
+            assert (x, y) == (1, 9)
+        case _:
+            pytest.fail("it does not match")
+    with pytest.raises(FrozenInstanceError):
+        point.x = 3
+    with pytest.raises(FrozenInstanceError):
+        del point.x
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'x'"):
+        OURS["Point"]()
+    with pytest.raises(TypeError):
+        OURS["Point"](1, 2, 3)
+
+
+@records.dataclass(frozen=True, slots=True)
+class Kept:
+    """At the top, so that it can be pickled."""
+
+    a: int
+    b: str = "b"
+
+
+def test_pickle_and_doc() -> None:
+    assert pickle.loads(pickle.dumps(Kept(1))) == Kept(1, "b")
+    assert Kept.__doc__ == "At the top, so that it can be pickled."
+    assert Kept.__qualname__ == "Kept"
+
+
+def test_first_instances_of_many_threads() -> None:
+    for _ in range(50):
+        kind = classes(records.dataclass)["Deep"]
+        found: list[object] = []
+
+        def make(kind: Any = kind, found: list[object] = found) -> None:
+            found.append(kind(1, 2, (3,)).z)
+
+        threads = [threading.Thread(target=make) for _ in range(8)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        assert found == [(3,)] * 8
