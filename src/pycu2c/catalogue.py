@@ -9,11 +9,11 @@ from __future__ import annotations
 import linecache
 import re
 import warnings
-from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
 from pycu2c.diagnostics import RULES, CompileError, CompileWarning
+from pycu2c.records import dataclass
 
 _CASE = re.compile(
     r"(?P<remark>.*?)```python wrong\n(?P<wrong>.*?)```\s*```python cured\n(?P<cured>.*?)```\s*",

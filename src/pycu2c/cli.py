@@ -8,7 +8,6 @@ import importlib.util
 import json
 import sys
 import warnings
-from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NoReturn
@@ -21,6 +20,7 @@ from pycu2c.doctor import report
 from pycu2c.emit.statements import Comments
 from pycu2c.explain.notes import as_objects, shown
 from pycu2c.kernel import Kernel
+from pycu2c.records import dataclass
 from pycu2c.runtime.configuration import Extent, extent
 from pycu2c.signatures import BadSignature, parse_signature
 from pycu2c.toolchain import nvrtc

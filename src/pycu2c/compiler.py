@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pycu2c.diagnostics import CompileError, following
 from pycu2c.emit.emit import emit
@@ -17,6 +17,7 @@ from pycu2c.options import DEFAULT, Options
 from pycu2c.passes.grid_index import recognise_grid
 from pycu2c.passes.ranges import Facts
 from pycu2c.passes.weak_floats import narrow_weak_floats
+from pycu2c.records import dataclass
 from pycu2c.source import Source
 from pycu2c.targets import Target
 from pycu2c.types import Signature

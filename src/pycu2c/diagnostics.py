@@ -11,9 +11,9 @@ import unicodedata
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import NoReturn
 
+from pycu2c.records import dataclass
 from pycu2c.source import Span
 
 RULES: dict[str, str] = {

@@ -5,11 +5,12 @@ from __future__ import annotations
 import functools
 import importlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
 import numpy as np
+
+from pycu2c.records import dataclass
 
 
 class Kind(Enum):

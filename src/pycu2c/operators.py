@@ -11,13 +11,13 @@ import ast
 import math
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from pycu2c import dtypes
 from pycu2c.dtypes import Kind
+from pycu2c.records import dataclass
 from pycu2c.types import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, Scalar, boolean, float64, int64, join
 from pycu2c.values import Number, convert, scalar_of
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
+from pycu2c.records import dataclass
 from pycu2c.types import Array, Scalar
 
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 import ast
 import builtins
 import linecache
-from dataclasses import dataclass
 from functools import lru_cache
 from types import FunctionType
 
+from pycu2c.records import dataclass
 from pycu2c.types import Signature
 
 

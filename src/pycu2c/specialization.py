@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pycu2c.compiler import Generated, generate
@@ -15,6 +14,7 @@ from pycu2c.lazy import lazy_module
 from pycu2c.options import DEFAULT, Options
 from pycu2c.origins import naming_origins
 from pycu2c.passes.ranges import Facts
+from pycu2c.records import dataclass
 from pycu2c.runtime.arguments import Argument, ArrayArgument, Layout, layout_of, pack
 from pycu2c.runtime.configuration import Extent, Launch
 from pycu2c.runtime.cpu import CpuKernel

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from pycu2c.emit.dialect import CUDA, C, Dialect
@@ -28,6 +27,7 @@ from pycu2c.passes.ranges import Facts
 from pycu2c.passes.resumable import resumable
 from pycu2c.passes.thread_paths import threads_as_code
 from pycu2c.passes.unrolled_loops import unroll_block_loops
+from pycu2c.records import dataclass
 
 Pass: TypeAlias = Callable[[Module, Facts], Module]
 

@@ -7,11 +7,11 @@ for memory that one OS thread owns. Knows dtypes and C, nothing of IR.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from string import Template
 
 from pycu2c.dtypes import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, DType
 from pycu2c.emit.half_types import conversion
+from pycu2c.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

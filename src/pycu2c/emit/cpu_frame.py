@@ -4,7 +4,6 @@ blocks, and the coordinates that CUDA has as built-in variables."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass
 
 from pycu2c.csyntax import nodes as c
 from pycu2c.intrinsics.block import FIRST, LAST
@@ -13,6 +12,7 @@ from pycu2c.ir.calls import summarized
 from pycu2c.ir.effects import mentioned, takes_dynamic_shared
 from pycu2c.ir.nodes import Apply, BlockLoop, Body, Call, Function, Module, Parameter
 from pycu2c.ir.walk import all_expressions
+from pycu2c.records import dataclass
 
 PLACES = ("threadIdx", "blockIdx", "blockDim", "gridDim")
 _DIM3 = c.Named("struct dim3")

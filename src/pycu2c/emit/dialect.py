@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal
 
 from pycu2c.dtypes import DType
 from pycu2c.intrinsics.registry import Intrinsic, Spell
+from pycu2c.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

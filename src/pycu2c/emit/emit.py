@@ -3,7 +3,7 @@ that a CPU kernel needs around its block, which is in ``emit/cpu_frame.py``."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pycu2c.csyntax import nodes as c
 from pycu2c.csyntax.printer import print_file
@@ -30,6 +30,7 @@ from pycu2c.ir.nodes import Function, Module, Parameter, Part, ThreadSteps, Wait
 from pycu2c.ir.printed import Text
 from pycu2c.ir.thread_regions import lines_of_regions
 from pycu2c.ir.waiting import steps_of
+from pycu2c.records import dataclass
 from pycu2c.types import Array, Scalar
 
 

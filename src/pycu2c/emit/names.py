@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 
 from pycu2c.emit.reserved import is_reserved
 from pycu2c.ir.nodes import Allocate, AxisLoop, Body, Declare, For, Function, Module
 from pycu2c.ir.waiting import kept, steps_of
 from pycu2c.ir.walk import bodies, statements
+from pycu2c.records import dataclass
 from pycu2c.types import Array
 
 

@@ -7,7 +7,7 @@ Knows what the scheduler (``runtime/scheduler.c``) is given, and nothing of how 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from string import Template
 
 from pycu2c.csyntax import nodes as c
@@ -31,6 +31,7 @@ from pycu2c.ir.nodes import (
     Wait,
 )
 from pycu2c.ir.waiting import kept
+from pycu2c.records import dataclass
 from pycu2c.types import Array
 
 # shared with runtime/scheduler.c, which is compiled with this text before it

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import linecache
-from dataclasses import dataclass
 
 from pycu2c.diagnostics import Label, excerpts
+from pycu2c.records import dataclass
 from pycu2c.source import Span
 
 COSTS: dict[str, str] = {

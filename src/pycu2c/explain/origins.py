@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from pycu2c.ir.nodes import Assign, Expr, For, Function, Let
 from pycu2c.ir.walk import all_expressions, statements
+from pycu2c.records import dataclass
 
 Origins = Mapping[str, tuple[Expr, ...]]
 

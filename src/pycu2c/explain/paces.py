@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from pycu2c.explain.notes import quoted
@@ -10,6 +9,7 @@ from pycu2c.explain.origins import Origins, Subject, counters, origins
 from pycu2c.ir.nodes import Apply, Binary, Call, Cast, Const, Expr, For, Var
 from pycu2c.ir.walk import expressions
 from pycu2c.operators import ADD, MUL, SUB
+from pycu2c.records import dataclass
 
 _ALONG_X = ("cuda.grid.x", "cuda.threadIdx.x")
 _DEPTH = 8  # of variables that are followed to what they were given

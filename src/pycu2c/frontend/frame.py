@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import NoReturn, Protocol, TypeAlias, TypeGuard
 
 from pycu2c.diagnostics import CompileError, Diagnostic, Label, fail
@@ -13,6 +13,7 @@ from pycu2c.frontend.cures import described, instead_of_object
 from pycu2c.frontend.liveranges import LiveRanges, live_ranges
 from pycu2c.frontend.unrolling import Copies
 from pycu2c.ir.nodes import Const, ConstantArray, Expr, Return, Stmt, Var, View
+from pycu2c.records import dataclass
 from pycu2c.source import Source, Span
 from pycu2c.types import Array, ParameterType, Scalar, Signature, join
 

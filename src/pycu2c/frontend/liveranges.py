@@ -8,10 +8,11 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from pycu2c.frontend.reach import Definition
 from pycu2c.frontend.reaching import Flow, reaching
+from pycu2c.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from pycu2c.diagnostics import Label, fail
@@ -34,6 +33,7 @@ from pycu2c.ir.nodes import (
 )
 from pycu2c.ir.walk import expressions
 from pycu2c.operators import GT
+from pycu2c.records import dataclass
 from pycu2c.source import Span
 from pycu2c.types import WEAK_BOOL, WEAK_INT
 

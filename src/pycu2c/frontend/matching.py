@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from pycu2c.diagnostics import Label, fail
@@ -29,6 +28,7 @@ from pycu2c.frontend.sequence import is_steady, kept
 from pycu2c.frontend.variables import read, set_value
 from pycu2c.ir.construct import both, scalar_type
 from pycu2c.ir.nodes import Assign, Body, Const, Expr, If, Junction, Var
+from pycu2c.records import dataclass
 from pycu2c.source import Span
 from pycu2c.types import WEAK_BOOL
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from pycu2c.records import dataclass
 
 Definition: TypeAlias = ast.AST | None  # None: the function's start, where nothing is assigned
 NOTHING: frozenset[Definition] = frozenset([None])

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import sys
-from dataclasses import dataclass
+
+from pycu2c.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import NoReturn
 
 from pycu2c.diagnostics import Label, fail
 from pycu2c.ir.nodes import Allocate, Module
 from pycu2c.ir.walk import statements
+from pycu2c.records import dataclass
 from pycu2c.source import Span
 from pycu2c.types import Array, Space
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import ast
 import copy
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeVar
+
+from pycu2c.records import dataclass
 
 _Node = TypeVar("_Node", bound=ast.AST)
 

@@ -7,7 +7,7 @@ view of a view is a view of the same array.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NoReturn, TypeAlias
 
 from pycu2c.diagnostics import Label, fail
@@ -27,6 +27,7 @@ from pycu2c.ir.construct import binary, cast, const, integer, scalar_type
 from pycu2c.ir.nodes import Apply, Binary, Const, Dim, Expr, Load, Member, Select, Var, View
 from pycu2c.ir.views import indices_in_array, is_flat, scaled, shifted
 from pycu2c.operators import ADD, FLOORDIV, LT, SUB
+from pycu2c.records import dataclass
 from pycu2c.source import Span
 from pycu2c.types import WEAK_INT, Array, Layout, Scalar
 

@@ -8,7 +8,6 @@ where one OS thread owns the memory: ``passes/own_memory`` puts it in place.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,6 +28,7 @@ from pycu2c.dtypes import (
 from pycu2c.intrinsics.c_tree import c
 from pycu2c.intrinsics.kinds import T, array, index
 from pycu2c.intrinsics.registry import Effect, Intrinsic, intrinsic
+from pycu2c.records import dataclass
 from pycu2c.values import convert, scalar_of
 
 INTEGERS = tuple(row for row in DTYPES if row.is_integer)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeAlias
+
+from pycu2c.records import dataclass
 
 Dim3: TypeAlias = tuple[int, int, int]
 

@@ -28,12 +28,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import Any, TypeAlias
 
 from pycu2c.dtypes import DType
 from pycu2c.intrinsics.c_tree import c
+from pycu2c.records import dataclass
 
 Spell: TypeAlias = "Callable[[Mapping[str, c.Expr], DType], c.Expr]"
 

@@ -10,7 +10,6 @@ arrays of the global space are pointers with one index.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
@@ -19,6 +18,7 @@ from pycu2c.ir.printed import Text
 from pycu2c.operators import Operator, UnaryOperator
 from pycu2c.parameters import Parameter as Parameter
 from pycu2c.parameters import Part as Part
+from pycu2c.records import dataclass
 from pycu2c.source import Span
 from pycu2c.types import WEAK_BOOL, WEAK_INT, Array, Scalar, Type
 

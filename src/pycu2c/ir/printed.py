@@ -7,10 +7,10 @@ The device notes the values only; the host makes the text of them, as Python doe
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from pycu2c.dtypes import DType
+from pycu2c.records import dataclass
 from pycu2c.types import WEAK_INT, ParameterType, Scalar, Type, leaf_types
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from pycu2c.intrinsics.block import FIRST, LANES, LAST, at_least_1, block_thread
 from pycu2c.intrinsics.registry import Effect, Intrinsic
@@ -62,6 +62,7 @@ from pycu2c.passes.intervals import Interval, is_whole
 from pycu2c.passes.lockstep import in_lockstep
 from pycu2c.passes.merge import renamed
 from pycu2c.passes.thread_bounds import Bound, Known, conjuncts
+from pycu2c.records import dataclass
 from pycu2c.source import Span
 from pycu2c.types import VOID, WEAK_INT, Type
 

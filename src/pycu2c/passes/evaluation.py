@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TypeAlias, assert_never
 
 from pycu2c.dtypes import Kind
@@ -81,6 +81,7 @@ from pycu2c.passes.value_arithmetic import (
     middle,
     read,
 )
+from pycu2c.records import dataclass
 from pycu2c.types import WEAK_INT, Array, Scalar
 
 _UNKNOWN = Value(ANYTHING)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from pycu2c.intrinsics.block import MOST_THREADS, block_thread
 from pycu2c.intrinsics.registry import Intrinsic
 from pycu2c.intrinsics.threads import AXES, BLOCK_NUMBERS, GRID, GRIDSIZE, PLACES
 from pycu2c.passes.intervals import Interval, everything
+from pycu2c.records import dataclass
 from pycu2c.types import Scalar
 
 INDEX32_LIMIT = 1 << 30

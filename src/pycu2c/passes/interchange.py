@@ -11,7 +11,7 @@ program without races; a program that looks at the order is left alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from pycu2c.intrinsics.block import block_thread
 from pycu2c.intrinsics.threads import GRID, GRIDSIZE, PLACES
@@ -42,6 +42,7 @@ from pycu2c.operators import ADD, LT, MUL
 from pycu2c.passes.facts import Facts
 from pycu2c.passes.placement import names_in
 from pycu2c.passes.uniformity import Uniformity
+from pycu2c.records import dataclass
 from pycu2c.source import Span
 from pycu2c.types import WEAK_INT
 

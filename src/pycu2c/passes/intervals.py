@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 from pycu2c.dtypes import INT64, DType, Kind
 from pycu2c.operators import ADD, AND, FLOORDIV, MOD, MUL, OR, POW, SHL, SHR, SUB, XOR, Operator
+from pycu2c.records import dataclass
 from pycu2c.types import SMALL, Scalar
 
 FAR = 1 << 200  # stands for infinity; beyond what any sum of bounds reaches

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import product
 
 from pycu2c.intrinsics.block import block_thread
@@ -16,6 +16,7 @@ from pycu2c.intrinsics.threads import AXES, PLACES
 from pycu2c.ir.construct import number_of
 from pycu2c.ir.nodes import Apply, Binary, Cast, Const, Expr, Junction, Logical, Unary, Var
 from pycu2c.operators import folded, folded_unary
+from pycu2c.records import dataclass
 from pycu2c.values import Number, convert
 
 _KNOWN = (block_thread, *(PLACES[v, axis] for v in ("threadIdx", "blockDim") for axis in AXES))

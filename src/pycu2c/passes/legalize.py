@@ -5,7 +5,7 @@ Where ``ranges`` proves that C's cheap form means the same, that is what stays.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from pycu2c import dtypes
 from pycu2c.dtypes import Kind
@@ -72,6 +72,7 @@ from pycu2c.passes.half_numbers import half_binary, half_cast, half_result, half
 from pycu2c.passes.intervals import exact_result, held
 from pycu2c.passes.legal_indices import Indices
 from pycu2c.passes.ranges import Facts, Interval, Ranges, analyse_module
+from pycu2c.records import dataclass
 from pycu2c.types import SMALL, Scalar
 from pycu2c.values import fits
 

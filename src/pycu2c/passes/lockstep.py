@@ -14,7 +14,6 @@ Threads of a valid program do not race, so each may run beside the others. These
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Set
-from dataclasses import dataclass
 
 from pycu2c.intrinsics.registry import Effect
 from pycu2c.ir.nodes import (
@@ -40,6 +39,7 @@ from pycu2c.ir.nodes import (
 from pycu2c.ir.printer import print_expr
 from pycu2c.ir.walk import all_expressions, bodies, expressions, operands, statements
 from pycu2c.operators import ADD, MUL, SUB
+from pycu2c.records import dataclass
 from pycu2c.types import Array, Space
 
 _IRREGULAR = object()  # not a multiple of the axis: each thread goes somewhere by itself

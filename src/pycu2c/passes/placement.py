@@ -7,7 +7,7 @@ uniform and either leaves such a statement or computes a value that is needed ou
 from __future__ import annotations
 
 from collections.abc import Iterator, Set
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from pycu2c.ir.nodes import (
     Assign,
@@ -26,6 +26,7 @@ from pycu2c.ir.nodes import (
 )
 from pycu2c.ir.walk import bodies, expressions, operands, statements
 from pycu2c.passes.uniformity import Construct, Uniformity
+from pycu2c.records import dataclass
 
 
 def has_wait(body: Body) -> bool:

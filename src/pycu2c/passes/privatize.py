@@ -8,7 +8,7 @@ that is cheap, else an array with one slot for each thread.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pycu2c.ir.construct import cast
 from pycu2c.ir.nodes import (
@@ -55,6 +55,7 @@ from pycu2c.passes.crossing import (
 from pycu2c.passes.lanes import Slotted, slots_name, with_own_values
 from pycu2c.passes.masks import slots, this_thread
 from pycu2c.passes.placement import names_in
+from pycu2c.records import dataclass
 from pycu2c.types import WEAK_INT, Array, Scalar, Space
 
 CHEAP = 16  # nodes of an expression that is rather computed again than kept

@@ -7,7 +7,6 @@ what cannot overflow is said so. Knows nothing of loops.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from pycu2c.intrinsics.builtins import EXTREMES
@@ -28,6 +27,7 @@ from pycu2c.ir.nodes import (
 from pycu2c.operators import ADD, AND, EQ, GE, GT, LE, LT, MUL, NOT, REMAINDER, SUB
 from pycu2c.passes.facts import Facts, is_fixed
 from pycu2c.passes.intervals import Interval, everything, exact_result, held, is_whole
+from pycu2c.records import dataclass
 from pycu2c.types import WEAK_INT, Scalar
 
 Steady: TypeAlias = Callable[[Expr], bool]

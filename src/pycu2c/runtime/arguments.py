@@ -11,7 +11,6 @@ import math
 import operator
 import struct
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -20,6 +19,7 @@ from pycu2c import dtypes
 from pycu2c.diagnostics import LaunchError
 from pycu2c.dtypes import DType, Kind
 from pycu2c.parameters import Parameter, Part
+from pycu2c.records import dataclass
 from pycu2c.types import Array, Scalar
 from pycu2c.values import Number, as_vector, convert, scalar_of
 

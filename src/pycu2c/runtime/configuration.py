@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import operator
 import struct
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from pycu2c.diagnostics import LaunchError
+from pycu2c.records import dataclass
 
 Language: TypeAlias = Literal["ir", "cuda", "c", "c-resumable"]  # that a kernel can be shown in
 Extent: TypeAlias = tuple[int, int, int]

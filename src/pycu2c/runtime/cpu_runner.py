@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from pycu2c.diagnostics import LaunchError
+from pycu2c.records import dataclass
 from pycu2c.runtime.arguments import Argument, ArrayArgument, Layout, pack
 from pycu2c.runtime.configuration import Launch
 from pycu2c.runtime.cpu import CpuKernel

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 
 from pycu2c.diagnostics import DeadlockError
 from pycu2c.intrinsics.machine import Dim3
 from pycu2c.intrinsics.registry import Effect, Intrinsic
+from pycu2c.records import dataclass
 
 _MOST_LINES = 8
 

@@ -11,10 +11,10 @@ import ctypes
 import functools
 import operator
 import sys
-from dataclasses import dataclass
 from typing import Any
 
 from pycu2c.diagnostics import LaunchError
+from pycu2c.records import dataclass
 
 
 class CudaError(RuntimeError):

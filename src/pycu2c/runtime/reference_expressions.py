@@ -9,13 +9,13 @@ import ast
 import copy
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from inspect import isgenerator
 from typing import Any, TypeAlias
 
 from pycu2c.frontend.bindings import bindings, targets_of
 from pycu2c.intrinsics.registry import bound_to
 from pycu2c.operators import BY_NODE, UNARY_BY_NODE, folded, folded_unary
+from pycu2c.records import dataclass
 from pycu2c.runtime import reference_calls as calls
 from pycu2c.runtime.reference_floats import Inferred
 from pycu2c.runtime.reference_meetings import SKIPPED, collected

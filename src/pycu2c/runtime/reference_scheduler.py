@@ -8,13 +8,14 @@ on that wait in loops for memory to change, after other blocks had their turn.
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from pycu2c.intrinsics.machine import MACHINE, WARP, Dim3, Thread
 from pycu2c.intrinsics.registry import Effect, Intrinsic
+from pycu2c.records import dataclass
 from pycu2c.runtime.deadlocks import Waiting, deadlock
 
 _TURN = 1 << 16  # rounds of a block before others get theirs

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol, TypeAlias
 
+from pycu2c.records import dataclass
 from pycu2c.runtime.arguments import Argument, Layout
 from pycu2c.runtime.configuration import Extent, Launch
 

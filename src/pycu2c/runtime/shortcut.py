@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any, TypeAlias
 
@@ -19,6 +18,7 @@ from pycu2c import dtypes
 from pycu2c.dtypes import DType
 from pycu2c.parameters import Part
 from pycu2c.passes.facts import INDEX32_LIMIT
+from pycu2c.records import dataclass
 from pycu2c.runtime.arguments import Argument, ArrayArgument
 from pycu2c.runtime.configuration import HEAD, Extent
 from pycu2c.runtime.runner import NUMBER, Axis, Direct

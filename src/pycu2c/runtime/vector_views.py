@@ -4,11 +4,11 @@ float4. Packages such as CuPy and PyTorch have no structured dtypes. Knows no la
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from pycu2c.records import dataclass
 from pycu2c.types import Array, ParameterType
 
 

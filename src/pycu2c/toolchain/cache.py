@@ -16,11 +16,11 @@ import os
 import stat
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pycu2c.lazy import lazy_module
+from pycu2c.records import dataclass
 
 if TYPE_CHECKING:
     import shutil

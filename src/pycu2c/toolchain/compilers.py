@@ -9,11 +9,11 @@ import platform
 import shlex
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pycu2c.lazy import lazy_module
+from pycu2c.records import dataclass
 from pycu2c.toolchain import cache
 from pycu2c.toolchain.binary import ToolchainError
 
