@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -81,21 +82,25 @@ def test_no_cycle() -> None:
 
 COST = """
 import sys, time
-import numpy
 start = time.process_time()
+import numpy
+middle = time.process_time()
 import pycu2c
-print(time.process_time() - start)
+print((time.process_time() - middle) / (middle - start))
 heavy = {"cuda", "astor", "cffi", "pycparser", "setuptools", "distutils", "click", "numba"}
 print(sorted({m.split(".")[0] for m in sys.modules} & heavy))
 """
 
 
-def test_import_is_cheap_and_light() -> None:
-    """Under 60 ms of this process beyond numpy; neither CUDA, astor nor a compiler comes in."""
+def test_import_is_cheap_and_light(tmp_path: Path) -> None:
+    """Half of what numpy's import takes; neither CUDA, astor nor a compiler comes in."""
+    environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(tmp_path)}  # bytecode, as installed
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    words = [sys.executable, "-c", COST]
     runs = [
-        subprocess.run([sys.executable, "-c", COST], capture_output=True, text=True, check=True)
+        subprocess.run(words, capture_output=True, text=True, check=True, env=environment)
         for _ in range(10)
     ]
-    seconds = [float(r.stdout.splitlines()[0]) for r in runs]
+    shares = [float(r.stdout.splitlines()[0]) for r in runs]
     assert {r.stdout.splitlines()[1] for r in runs} == {"[]"}
-    assert min(seconds) < 0.060
+    assert min(shares) < 0.5
