@@ -12,61 +12,47 @@ the same along an axis is computed outside of its loop.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Set
 from dataclasses import field, replace
 
-from pycu2c.intrinsics.block import FIRST, LANES, LAST, at_least_1, block_thread
-from pycu2c.intrinsics.registry import Effect, Intrinsic
+from pycu2c.intrinsics.block import FIRST, LANES, LAST, block_thread
+from pycu2c.intrinsics.registry import Intrinsic
 from pycu2c.intrinsics.threads import AXES, GRID, GRIDSIZE, PLACES
-from pycu2c.ir.construct import binary, both, cast, integer, negation, scalar_type
+from pycu2c.ir.construct import binary, cast, integer, scalar_type
 from pycu2c.ir.effects import effectful
 from pycu2c.ir.nodes import (
     Allocate,
     Apply,
     Assign,
-    AxisLoop,
-    Binary,
     Body,
-    Call,
-    Cast,
     Const,
     Declare,
-    Evaluate,
     Expr,
     For,
-    If,
-    Junction,
-    Logical,
     Module,
-    NextThread,
     Print,
     Select,
     Stmt,
     Strips,
     ThreadLoop,
-    Unary,
     Var,
 )
 from pycu2c.ir.walk import (
     all_expressions,
     bodies,
-    expressions,
     map_expr,
-    operands,
     statements,
     with_bodies,
 )
-from pycu2c.operators import ADD, LT, MUL, QUOTIENT, REMAINDER, SUB
+from pycu2c.operators import ADD, LT, MUL, SUB
+from pycu2c.passes.axis_nest import Axis, Nest
+from pycu2c.passes.crossing import set_once
 from pycu2c.passes.facts import Facts, is_fixed
-from pycu2c.passes.intervals import Interval, is_whole
-from pycu2c.passes.lockstep import in_lockstep
-from pycu2c.passes.merge import renamed
-from pycu2c.passes.thread_bounds import Bound, Known, conjuncts
+from pycu2c.passes.intervals import Interval
+from pycu2c.passes.thread_bounds import Known
 from pycu2c.records import dataclass
 from pycu2c.source import Span
-from pycu2c.types import VOID, WEAK_INT, Type
-
-_LEAST_LANES = 4  # fewer threads are not worth a vector
+from pycu2c.types import WEAK_INT, Type
 
 
 def loop_over_axes(module: Module, facts: Facts) -> Module:
@@ -99,18 +85,9 @@ def _has_order(module: Module) -> bool:
     for f in (module.kernel, *module.devices):
         if any(isinstance(s, Print) for s in statements(f.body)):
             return True
-        if any(row.effect is not Effect.PURE for row in _rows(f.body)):
+        if any(not row.is_pure for row in _rows(f.body)):
             return True
     return False
-
-
-@dataclass(frozen=True, slots=True)
-class _Axis:
-    """A loop along an axis: its variable, where it starts and stops if nothing is said."""
-
-    var: Var
-    start: Expr
-    stop: Expr
 
 
 @dataclass(slots=True)
@@ -135,7 +112,7 @@ class _Shaper:
         within = [s for s in statements(kernel.body) if isinstance(s, ThreadLoop)]
         inside = {v.name for s in within for v in _variables(s.body)}
         self.outer = set(self.types) - inside
-        self.values = {n: v for n, v in _set_once(kernel.body).items() if n in self.outer}
+        self.values = {n: v for n, v in set_once(kernel.body).items() if n in self.outer}
         self.effectful = effectful(self.module)
 
     def block(self, body: Body) -> Body:
@@ -190,13 +167,13 @@ class _Shaper:
 
     def _loops(self, s: ThreadLoop) -> Body:
         axes, body = self._by_rows(s) if self.by_rows else self._by_blocks(s)
-        nest = _Nest(self, axes, s.span)
+        nest = Nest(self.known(self.values), self.outside, self.effectful, axes, s.span)
         nest.take(body)
         return nest.loops()
 
-    def _by_rows(self, s: ThreadLoop) -> tuple[list[_Axis], Body]:
+    def _by_rows(self, s: ThreadLoop) -> tuple[list[Axis], Body]:
         places: dict[Intrinsic, Expr] = {}
-        axes: list[_Axis] = []
+        axes: list[Axis] = []
         body = s.body
         for number in (2, 1, 0):
             first = Apply(FIRST[number], (), WEAK_INT, s.span)
@@ -205,15 +182,15 @@ class _Shaper:
                 continue
             var, body = self._variable(GRID[number], AXES[number], body, s.span)
             places[GRID[number]] = var
-            axes.append(_Axis(var, first, Apply(LAST[number], (), WEAK_INT, s.span)))
+            axes.append(Axis(var, first, Apply(LAST[number], (), WEAK_INT, s.span)))
         return axes, _standing(body, places)
 
-    def _by_blocks(self, s: ThreadLoop) -> tuple[list[_Axis], Body]:
+    def _by_blocks(self, s: ThreadLoop) -> tuple[list[Axis], Body]:
         asked = {row for row in _rows(s.body) if is_fixed(row) and row.varies}
         if asked <= {block_thread}:
             return self._flat(s)
         places: dict[Intrinsic, Expr] = {}
-        axes: list[_Axis] = []
+        axes: list[Axis] = []
         body = s.body
         for number in (2, 1, 0):
             row = PLACES["threadIdx", AXES[number]]
@@ -223,10 +200,10 @@ class _Shaper:
                 continue
             var, body = self._variable(row, f"t{AXES[number]}", body, s.span)
             places[row] = var
-            axes.append(_Axis(var, integer(0, s.span), _size(extent, number, s.span)))
+            axes.append(Axis(var, integer(0, s.span), _size(extent, number, s.span)))
         if not axes:  # one thread
             var = Var(self._free("tx", s.body), WEAK_INT, s.span)
-            axes.append(_Axis(var, integer(0, s.span), integer(1, s.span)))
+            axes.append(Axis(var, integer(0, s.span), integer(1, s.span)))
         for number, place in enumerate(GRID):
             places[place] = self._in_grid(number, places, s.span)
         if block_thread in asked:
@@ -238,11 +215,11 @@ class _Shaper:
             places[block_thread] = number_
         return axes, _standing(body, places)
 
-    def _flat(self, s: ThreadLoop) -> tuple[list[_Axis], Body]:
+    def _flat(self, s: ThreadLoop) -> tuple[list[Axis], Body]:
         """No axis matters, but for the number of the thread in the block, or in a strip of it."""
         var, body = self._variable(block_thread, "t", s.body, s.span)
         start, stop = self.strip or (integer(0, s.span), self._threads(s.span))
-        return [_Axis(var, start, stop)], _standing(body, {block_thread: var})
+        return [Axis(var, start, stop)], _standing(body, {block_thread: var})
 
     def _threads(self, span: Span) -> Expr:
         """How many the block has."""
@@ -314,14 +291,6 @@ def _variables(body: Body) -> list[Var]:
     return [s.var for s in declared]
 
 
-def _set_once(body: Body) -> dict[str, Expr]:
-    changed = {s.var.name for s in statements(body) if isinstance(s, Assign)}
-    declared = [s for s in statements(body) if isinstance(s, Declare)]
-    return {
-        s.var.name: s.init for s in declared if s.init is not None and s.var.name not in changed
-    }
-
-
 def _named(body: Body) -> set[str]:
     return {v.name for v in _variables(body)}
 
@@ -354,197 +323,3 @@ def _times(a: Expr, b: Expr) -> Expr:
         if isinstance(one, Const) and one.value in (0, 1):
             return other if one.value else one
     return binary(MUL, a, b, a.span)
-
-
-# ---- what stands between the loops ---------------------------------------------------------------
-
-
-@dataclass(slots=True)
-class _Level:
-    """Inside so many loops: declarations and conditions, in order, then the next loop."""
-
-    steps: list[Declare | Evaluate | If | Expr] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class _Nest:
-    """The loops of one ThreadLoop while they are made. Level 0 is outside of all."""
-
-    shaper: _Shaper
-    axes: Sequence[_Axis]
-    span: Span
-    levels: list[_Level] = field(default_factory=list)
-    bounds: list[list[Bound]] = field(default_factory=list)
-    places: dict[str, int] = field(default_factory=dict)  # the level of each variable
-    values: dict[str, Expr] = field(default_factory=dict)
-    body: Body = ()
-
-    def __post_init__(self) -> None:
-        self.levels = [_Level() for _ in range(len(self.axes) + 1)]
-        self.bounds = [[] for _ in self.axes]
-        for number, axis in enumerate(self.axes, start=1):
-            self.places[axis.var.name] = number
-
-    @property
-    def known(self) -> Known:
-        found = self.shaper.known({**self.shaper.values, **self.values})
-        loops = dict(found.loops)
-        for axis in self.axes:
-            loops[axis.var.name] = Interval(found.of(axis.start).low, found.of(axis.stop).high - 1)
-        return replace(found, loops=loops)
-
-    def take(self, body: Body) -> None:
-        """Put what a body begins with where it belongs, and keep the rest."""
-        for name in _named(body):
-            self.places[name] = len(self.axes)
-        changed = {s.var.name for s in statements(body) if isinstance(s, Assign)}
-        while body and not (isinstance(body[0], Declare | If) and self._acts(body[0])):
-            match body:
-                case (Declare() as s, *rest):
-                    body = self._declare(s, tuple(rest), changed)
-                case (If(condition, (NextThread(),), ()), *rest):
-                    left = self._conditions(negation(condition), changed)
-                    body = tuple(rest)
-                    if left is not None:
-                        ends = If(negation(left), (NextThread(left.span),), (), left.span)
-                        self.levels[-1].steps.append(ends)
-                case (If(condition, then, ()),):
-                    left = self._conditions(condition, changed)
-                    body = then
-                    if left is not None:
-                        self.body = (If(left, then, (), left.span),)
-                        return
-                case _:
-                    break
-        self.body = body
-
-    def _acts(self, s: Declare | If) -> bool:
-        """Whether what it evaluates first has an effect, which all threads are to have."""
-        return any(
-            e.function in self.shaper.effectful
-            if isinstance(e, Call)
-            else isinstance(e, Apply) and e.intrinsic.effect is not Effect.PURE
-            for value in operands(s)
-            for e in expressions(value)
-        )
-
-    def _declare(self, s: Declare, rest: Body, changed: Set[str]) -> Body:
-        """Declare as far out as it can be; returns what comes after it."""
-        level = len(self.axes)
-        if s.init is not None and s.var.name not in changed:
-            if _is_arithmetic(s.init):
-                level = self._level(s.init)
-            self.values[s.var.name] = s.init
-        if level == 0:
-            name = self.shaper.outside(s.var.name)
-            rest = renamed(rest, {s.var.name: name}) if name != s.var.name else rest
-            self.values[name] = self.values[s.var.name]
-            s = replace(s, var=replace(s.var, name=name))
-        self.places[s.var.name] = level
-        self.levels[level].steps.append(s)
-        return rest
-
-    def _level(self, e: Expr) -> int:
-        """In how many loops a number has to be computed."""
-        names = [x.name for x in expressions(e) if isinstance(x, Var)]
-        return max((self.places.get(name, 0) for name in names), default=0)
-
-    def _conditions(self, condition: Expr, changed: Set[str]) -> Expr | None:
-        """Take what can be said outside of the innermost loop; return what is left."""
-        left: Expr | None = None
-        for part in conjuncts(condition):
-            if _is_arithmetic(part) and self._said(part):
-                continue
-            left = part if left is None else both(Junction.AND, left, part, part.span)
-        return left
-
-    def _said(self, condition: Expr) -> bool:
-        level = self._level(condition)
-        if level:
-            axis = self.axes[level - 1].var
-            bound = self.known.bound(condition, axis, lambda e: self._level(e) < level)
-            if bound is not None and not (bound.step and self._steps_along(level)):
-                self.bounds[level - 1].append(bound)
-                return True
-        if level == len(self.axes):
-            return False
-        self.levels[level].steps.append(condition)
-        return True
-
-    def _steps_along(self, level: int) -> bool:
-        """Whether a loop has a step already: it has one at most."""
-        return any(bound.step for bound in self.bounds[level - 1])
-
-    # ---- the loops ----
-
-    def loops(self) -> Body:
-        body = (*self._steps(self.levels[-1], self.body),)
-        for number in reversed(range(len(self.axes))):
-            loop = self._loop(number, body)
-            body = self._steps(self.levels[number], (loop,))
-        return body
-
-    def _steps(self, level: _Level, body: Body) -> Body:
-        for step in reversed(level.steps):
-            if isinstance(step, Declare | Evaluate | If):
-                body = (step, *body)
-            else:
-                body = (If(step, body, (), step.span),)
-        return body
-
-    def _filled(self, body: Body) -> list[Evaluate]:
-        """What bounds loops inside of one in lockstep and is 1 or more: gcc wants to know it."""
-        found: dict[str, Var] = {}
-        for s in statements(body):
-            if (
-                isinstance(s, For)
-                and isinstance(s.stop, Var)
-                and self.places.get(s.stop.name, 0) == 0
-            ):
-                if self.known.of(s.stop).low >= 1 and self.known.of(s.start).high < 1:
-                    found[s.stop.name] = s.stop
-        return [Evaluate(Apply(at_least_1, (v,), VOID, v.span), v.span) for v in found.values()]
-
-    def _loop(self, number: int, body: Body) -> AxisLoop:
-        axis, known = self.axes[number], self.known
-        start, stop = axis.start, axis.stop
-        for bound in self.bounds[number]:
-            if bound.start is not None:
-                start = known.greatest(start, bound.start)
-            if bound.stop is not None:
-                stop = known.least(stop, bound.stop)
-        steps = [bound.step for bound in self.bounds[number] if bound.step is not None]
-        step = steps[0] if steps else integer(1, self.span)
-        if steps:
-            start = _multiple(start, step)
-        innermost = number == len(self.axes) - 1
-        wide = not steps and known.of(stop).high - known.of(start).low >= _LEAST_LANES
-        lockstep = innermost and wide and in_lockstep(axis.var, body, self.shaper.effectful)
-        if lockstep:
-            self.levels[0].steps += self._filled(body)
-        return AxisLoop(axis.var, start, stop, step, body, lockstep, self.span)
-
-
-def _multiple(e: Expr, step: Expr) -> Expr:
-    """The first multiple of a step from a number on; both are not negative."""
-    if isinstance(e, Const) and e.value == 0:
-        return e
-    whole = binary(ADD, e, binary(SUB, step, integer(1, e.span), e.span), e.span)
-    return binary(MUL, binary(QUOTIENT, whole, step, e.span), step, e.span)
-
-
-def _is_arithmetic(e: Expr) -> bool:
-    """Whether an expression may be computed earlier, and though nobody wants it."""
-    return all(_is_harmless(x) for x in expressions(e))
-
-
-def _is_harmless(e: Expr) -> bool:
-    match e:
-        case Const() | Var() | Unary() | Cast() | Logical() | Select():
-            return True
-        case Binary(op=op, right=right):
-            return op not in (QUOTIENT, REMAINDER) or isinstance(right, Const)
-        case Apply(intrinsic=row):
-            return row.effect is Effect.PURE and is_whole(e.type)
-        case _:
-            return False

@@ -13,6 +13,7 @@ from pycu2c.ir.nodes import (
     Break,
     Continue,
     Declare,
+    Expr,
     For,
     If,
     NextThread,
@@ -53,6 +54,15 @@ def mentioned(body: Body) -> set[str]:
 
 def declared(body: Body) -> set[str]:
     return {s.var.name for s in statements(body) if isinstance(s, Declare | Allocate | For)}
+
+
+def set_once(body: Body) -> dict[str, Expr]:
+    """The variables that are never assigned anew, with the values of their declarations."""
+    changed = {s.var.name for s in statements(body) if isinstance(s, Assign)}
+    declared = [s for s in statements(body) if isinstance(s, Declare)]
+    return {
+        s.var.name: s.init for s in declared if s.init is not None and s.var.name not in changed
+    }
 
 
 def unset_reads(body: Body) -> set[str]:

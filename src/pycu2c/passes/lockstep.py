@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Set
 
-from pycu2c.intrinsics.registry import Effect
 from pycu2c.ir.nodes import (
     Allocate,
     Apply,
@@ -25,7 +24,6 @@ from pycu2c.ir.nodes import (
     Call,
     Cast,
     Const,
-    Declare,
     ElementOf,
     Expr,
     For,
@@ -39,6 +37,7 @@ from pycu2c.ir.nodes import (
 from pycu2c.ir.printer import print_expr
 from pycu2c.ir.walk import all_expressions, bodies, expressions, operands, statements
 from pycu2c.operators import ADD, MUL, SUB
+from pycu2c.passes.crossing import set_once
 from pycu2c.records import dataclass
 from pycu2c.types import Array, Space
 
@@ -50,11 +49,11 @@ def in_lockstep(axis: Var, body: Body, effectful: Set[str]) -> bool:
     if any(isinstance(s, Print | Allocate) for s in statements(body)):
         return False
     for e in all_expressions(body):
-        if isinstance(e, Apply) and e.intrinsic.effect is not Effect.PURE:
+        if isinstance(e, Apply) and not e.intrinsic.is_pure:
             return False
         if isinstance(e, Call) and e.function in effectful:
             return False
-    paces = _Paces(axis.name, _set_once(body), _assigned(body))
+    paces = _Paces(axis.name, set_once(body), _assigned(body))
     accesses = list(_accesses(body, paces))
     if any(a.writes and a.pace == 0 for a in accesses) or _gathers(body, paces):
         return False
@@ -70,14 +69,6 @@ def _gathers(body: Body, paces: _Paces) -> bool:
     stores = (s for s in statements(body) if isinstance(s, Store))
     slots = (s for s in stores if _space(s.array) is Space.BLOCK)
     return any(paces.of(s.indices[0]) is _IRREGULAR for s in slots)
-
-
-def _set_once(body: Body) -> dict[str, Expr]:
-    changed = {s.var.name for s in statements(body) if isinstance(s, Assign)}
-    declared = (s for s in statements(body) if isinstance(s, Declare))
-    return {
-        s.var.name: s.init for s in declared if s.init is not None and s.var.name not in changed
-    }
 
 
 def _assigned(body: Body) -> set[str]:
