@@ -150,6 +150,34 @@ def test_a_launch_gives_it(target: str) -> None:
         fresh[1, 4, None, 232449](a, out)
 
 
+TOO_FEW = """def k(out, n):
+    kept = cuda.shared.array(0, np.int64)
+    t = cuda.threadIdx.x
+    for i in range(t, n, cuda.blockDim.x):
+        kept[i] = i * i
+    cuda.syncthreads()
+    for i in range(t, n, cuda.blockDim.x):
+        out[cuda.blockIdx.x, i] = kept[n - 1 - i]
+"""
+# blocks that wait for each other keep theirs while others run
+IN_TURN = TOO_FEW.replace("    cuda.syncthreads()\n", "    cuda.cg.this_grid().sync()\n")
+
+
+@pytest.mark.parametrize("text", [TOO_FEW, IN_TURN], ids=["blocks", "grid"])
+@pytest.mark.parametrize("target", ["cpu", "cpu-resumable"])
+def test_a_launch_gives_too_few_bytes(text: str, target: str, tmp_path: Path) -> None:
+    """A kernel that takes more, up to what a device has, spoils nothing that is not its own."""
+    size = 232448 // 8
+    (out,) = run(kernel_of(text, tmp_path), (8, 64, None, 8), [np.zeros((8, size)), size], target)[:1]
+    assert np.array_equal(out, np.broadcast_to(np.arange(size)[::-1] ** 2.0, out.shape))
+
+
+def test_the_reference_says_where_they_are_too_few(tmp_path: Path) -> None:
+    made = kernel_of(TOO_FEW, tmp_path)
+    with pytest.raises(IndexError, match=r"\.py:\d+: index 4 .* size 4"):
+        run(made, (1, 2, None, 32), [np.zeros((1, 5)), 5], "python")
+
+
 @kernel
 def sums_of_rows(a, out):
     kept = cuda.shared.array(0, float64)
@@ -177,7 +205,7 @@ def test_compilers_take_it() -> None:
         nvrtc.compile(text, "halves_of", "sm_80", kind="ptx", cache=False).log.strip("\0\n ") == ""
     )
     text = halves_of.inspect("c", types)
-    assert "unsigned char dynamic_shared[args->shared_bytes];" in text
+    assert "unsigned char dynamic_shared[232448];" in text
     assert cc.check_warnings(text) == ""
     assert "allocate smem: shared float32[]" in halves_of.inspect("ir", types)
 

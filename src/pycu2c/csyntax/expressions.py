@@ -163,10 +163,6 @@ def _quoted(value: str) -> str:
 # ---- types ---------------------------------------------------------------------------------
 
 
-def _extent(extent: int | Expr) -> str:
-    return f"[{extent if isinstance(extent, int) else print_expr(extent)}]"
-
-
 def print_type(t: CType, name: str = "") -> str:
     """A type, or the declaration of ``name`` with it: ``float (*row)[16]``."""
     match t:
@@ -178,6 +174,6 @@ def print_type(t: CType, name: str = "") -> str:
             star = "*" + " ".join([*words, name] if name else words)
             return print_type(to, _wrapped(star, isinstance(to, ArrayOf)))
         case ArrayOf(of, extents):
-            return print_type(of, name + ("".join(map(_extent, extents)) or "[]"))
+            return print_type(of, name + ("".join(f"[{n}]" for n in extents) or "[]"))
         case _:
             assert_never(t)

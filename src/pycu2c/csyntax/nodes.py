@@ -29,10 +29,10 @@ class Pointer:
 
 @dataclass(frozen=True, slots=True)
 class ArrayOf:
-    """``float name[16][17]``; an extent that is no number makes it an array of variable length."""
+    """``float name[16][17]``; without extents ``float name[]``."""
 
     of: CType
-    extents: tuple[int | Expr, ...]
+    extents: tuple[int, ...]
 
 
 CType: TypeAlias = Named | Pointer | ArrayOf

@@ -221,7 +221,7 @@ def _item_lines(item: Item) -> Iterator[str]:
             yield "};"
         case Table(type_, name, values, qualifiers):
             yield f"{' '.join(qualifiers)} {print_type(type_, name)} = {{"
-            yield from _rows(values, tuple(n for n in type_.extents if isinstance(n, int)), 1)
+            yield from _rows(values, type_.extents, 1)
             yield "};"
         case Include(header):
             yield f"#include <{header}>"

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 
 from pycu2c.csyntax import nodes as c
 from pycu2c.intrinsics.block import FIRST, LAST
+from pycu2c.intrinsics.machine import MOST_SHARED
 from pycu2c.intrinsics.registry import Intrinsic
 from pycu2c.ir.calls import summarized
 from pycu2c.ir.effects import mentioned, takes_dynamic_shared
@@ -106,8 +107,10 @@ def cpu_kernel(
         out += extent_read("gridDim")
     if by_rows or "blockDim" in places:
         out += extent_read("blockDim")
-    dynamic = takes_dynamic_shared(module)
-    if dynamic:
+    asked = len(out) > 1 or "shared_bytes" in {row.name.rpartition(".")[2] for row in rows}
+    if not asked:
+        out[0] = c.Evaluate(c.Cast(c.Named("void"), c.Name("arguments")))
+    if takes_dynamic_shared(module):
         out.append(_dynamic_shared())
     loop = _by_rows(rows, blocks.each) if by_rows else [_by_blocks(places, blocks.each)]
     around = (*blocks.before, *loop, *blocks.after)
@@ -116,16 +119,13 @@ def cpu_kernel(
         c.Parameter(_INT, "first_block"),
         c.Parameter(_INT, "last_block"),
     )
-    asked = len(out) > 1 or "shared_bytes" in {row.name.rpartition(".")[2] for row in rows}
-    if not asked:
-        out[0] = c.Evaluate(c.Cast(c.Named("void"), c.Name("arguments")))
     return c.Function(name, c.Named("void"), parameters, (*out, *around))
 
 
 def _dynamic_shared() -> c.Stmt:
-    """One after the other, the blocks of this OS thread take the same bytes."""
-    size = c.Member(c.Name("args"), "shared_bytes", arrow=True)
-    bytes_of = c.ArrayOf(c.Named("unsigned char"), (size,))
+    """One after the other, the blocks of this OS thread take the same bytes. There is room for as
+    many as a device has: a kernel that takes more than its launch gives spoils nothing else."""
+    bytes_of = c.ArrayOf(c.Named("unsigned char"), (MOST_SHARED,))
     return c.Declare(bytes_of, "dynamic_shared", None, ("__attribute__((aligned(64)))",))
 
 

@@ -8,6 +8,7 @@ import struct
 from typing import Literal, TypeAlias
 
 from pycu2c.diagnostics import LaunchError
+from pycu2c.intrinsics.machine import MOST_SHARED
 from pycu2c.records import dataclass
 
 Language: TypeAlias = Literal["ir", "cuda", "c", "c-resumable"]  # that a kernel can be shown in
@@ -15,7 +16,6 @@ Extent: TypeAlias = tuple[int, int, int]
 
 _MOST: dict[str, Extent] = {"grid": (2**31 - 1, 65535, 65535), "block": (1024, 1024, 64)}
 _MOST_THREADS = 1024
-_MOST_SHARED = 227 * 1024  # bytes, where a device has most; the others refuse at the launch
 
 HEAD = struct.Struct(
     "@6iq"
@@ -92,9 +92,9 @@ def shared_size(given: object, kernel: str) -> int:
     size = _whole(given, "shared memory size", kernel)
     if size < 0:
         raise LaunchError(f"{kernel}: the shared memory size is {size}, it cannot be negative")
-    if size > _MOST_SHARED:
+    if size > MOST_SHARED:  # a device that has less refuses the launch itself
         raise LaunchError(
-            f"{kernel}: a block has at most {_MOST_SHARED} bytes of shared memory, not {size}: "
+            f"{kernel}: a block has at most {MOST_SHARED} bytes of shared memory, not {size}: "
             "let a block work on one tile at a time"
         )
     return size

@@ -74,7 +74,7 @@ typedef struct {
     const struct resumable_kernel *kernel;
     const void *arguments;
     int64_t threads, warps; /* of a block */
-    int64_t shared_size;
+    int64_t shared_size, shared_room; /* the latter if a block takes more than it is given */
     Block **parked;         /* the blocks of a launch that parks, NULL before they have begun */
     int64_t *unfinished;    /* their numbers */
     atomic_int code; /* why the launch ends early, 0 if it does not */
@@ -89,12 +89,15 @@ typedef struct {
 
 static size_t rounded(size_t bytes) { return (bytes + LINE - 1) / LINE * LINE; }
 
-static size_t block_size(const Launch *l) {
+/* What lies before a block's shared memory. */
+static size_t own_size(const Launch *l) {
     const size_t ready = rounded(l->warps * sizeof(uint32_t));
     const size_t waits = rounded(l->warps * WARP * sizeof(uint64_t));
     const size_t threads = rounded(l->threads * l->kernel->thread_size);
-    return rounded(sizeof(Block)) + ready + waits + rounded(l->shared_size) + threads;
+    return rounded(sizeof(Block)) + ready + waits + threads;
 }
+
+static size_t block_size(const Launch *l) { return own_size(l) + rounded(l->shared_room); }
 
 static uint32_t lanes_of(const Launch *l, int64_t warp) {
     const int64_t left = l->threads - warp * WARP;
@@ -111,8 +114,8 @@ static Block *begun(const Launch *l, int64_t number, void *memory) {
     next += rounded(l->warps * sizeof *b->ready);
     b->waits = (uint64_t *)next;
     next += rounded(l->warps * WARP * sizeof *b->waits);
-    b->shared = next;
-    b->threads = next + rounded(l->shared_size);
+    b->threads = next;
+    b->shared = (char *)memory + own_size(l);
     for (int64_t w = 0; w < l->warps; w++) b->ready[w] = lanes_of(l, w);
     memset(b->waits, 0, l->warps * WARP * sizeof *b->waits);
     l->kernel->begin(l->arguments, number, b->shared, b->threads);
@@ -306,7 +309,7 @@ static void run_phase(const void *launch, int64_t first, int64_t last) {
                 atomic_store(&l->code, MEMORY_CODE);
                 return;
             }
-            memset(memory, 0, block_size(l));
+            memset(memory, 0, own_size(l) + rounded(l->shared_size));
             b = l->parked[number] = begun(l, number, memory);
         } else if (b->status == AT_GRID) {
             continue;
@@ -408,6 +411,7 @@ int pycu2c_run_steps(const struct resumable_kernel *kernel, const void *argument
     l.threads = (int64_t)head->blockDim[0] * head->blockDim[1] * head->blockDim[2];
     l.warps = (l.threads + WARP - 1) / WARP;
     l.shared_size = kernel->shared_size + head->shared_bytes;
+    l.shared_room = kernel->shared_size + (head->shared_bytes ? MOST_SHARED : 0);
     report.count = 0;
     l.report = &report;
     l.regions = regions;

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from pycu2c.diagnostics import LaunchError
 from pycu2c.emit.resumable import INTERFACE
+from pycu2c.intrinsics.machine import MOST_SHARED
 from pycu2c.ir.nodes import Wait
 from pycu2c.runtime.configuration import HEAD, Extent
 from pycu2c.runtime.cpu import BODY, CpuKernel, cffi_backend, load, pool, symbol
@@ -79,7 +80,7 @@ class _Scheduler(NamedTuple):
 def scheduler_text() -> str:
     """The C of the scheduler, after what it shares with generated code."""
     text = Path(__file__).with_name("scheduler.c").read_text(encoding="utf-8")
-    return f"#include <stdint.h>\n{INTERFACE}{text}"
+    return f"#include <stdint.h>\n{INTERFACE}enum {{ MOST_SHARED = {MOST_SHARED} }};\n{text}"
 
 
 @functools.cache
