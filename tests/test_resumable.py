@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from typing import Any
 
 import numpy as np
@@ -76,6 +77,37 @@ def test_blocks_wait_for_those_that_come_later(backend: str) -> None:
     flags, out = np.zeros(40, np.int32), np.zeros(40, np.int64)
     launch(back_to_front, 40, 1, flags, out, backend=backend)
     np.testing.assert_array_equal(out, np.arange(40, 0, -1))
+
+
+@kernel
+def after_another(others, flags):
+    b = cuda.blockIdx.x
+    while others[b] >= 0 and cuda.atomic.add(flags, others[b], 0) == 0:
+        cuda.nanosleep(10)
+    cuda.atomic.add(flags, b, 1)
+
+
+def chain(order: Any) -> Any:
+    """For each block the one that comes before it."""
+    others = np.full(len(order), -1)
+    others[order[1:]] = order[:-1]
+    return others
+
+
+@pytest.mark.parametrize("order", ["forward", "backward", "shuffled"])
+def test_thousands_of_blocks_wait_for_each_other(order: str) -> None:
+    count = 4000
+    orders = {
+        "forward": np.arange(count),
+        "backward": np.arange(count)[::-1],
+        "shuffled": np.random.default_rng(0).permutation(count),
+    }
+    flags = np.zeros(count, np.int32)
+    launch(after_another, 1, 1, chain([0]), flags[:1], backend="cpu")  # compiled before it is timed
+    flags[0], start = 0, time.perf_counter()
+    launch(after_another, count, 1, chain(orders[order]), flags, backend="cpu")
+    assert flags.all()
+    assert time.perf_counter() - start < (6 if order == "shuffled" else 2)
 
 
 @device

@@ -16,7 +16,8 @@
 enum {
     WARP = 32,
     LINE = 64,        /* bytes, by which memory is aligned */
-    FEW_TURNS = 64,   /* how often threads may look in vain before their block is parked */
+    MANY_TURNS = 64,  /* how often threads may look in vain before their block is parked, */
+    FEW_TURNS = 4,    /* and how often if that was so before */
     STILL_PHASES = 3, /* that change nothing before a launch is given up */
     STUCK_CODE = 64,
     MEMORY_CODE = 65,
@@ -64,6 +65,7 @@ enum status { ENDS, AT_GRID, LOOKS, STUCK };
 typedef struct {
     int64_t number;
     enum status status;
+    bool is_still; /* its last phase has changed nothing of it */
     uint64_t seen; /* what it was like at the end of its last phase */
     uint32_t *ready;
     uint64_t *waits;
@@ -109,6 +111,7 @@ static Block *begun(const Launch *l, int64_t number, void *memory) {
     Block *b = memory;
     char *next = (char *)memory + rounded(sizeof *b);
     b->number = number;
+    b->is_still = false;
     b->seen = 0;
     b->ready = (uint32_t *)next;
     next += rounded(l->warps * sizeof *b->ready);
@@ -246,6 +249,7 @@ static uint64_t waits_of(const Launch *l, const Block *b) {
 
 /* Runs a block as far as it comes. */
 static enum status run_block(const Launch *l, Block *b) {
+    const int patience = b->is_still ? FEW_TURNS : MANY_TURNS;
     int64_t counts[8];
     uint64_t before = 0;
     for (int in_vain = 0;;) {
@@ -262,7 +266,7 @@ static enum status run_block(const Launch *l, Block *b) {
         in_vain = now == before ? in_vain + 1 : 0;
         before = now;
         let_go(l, b, WAIT_TURN);
-        if (in_vain == FEW_TURNS) return LOOKS;
+        if (in_vain == patience) return LOOKS;
     }
 }
 
@@ -317,12 +321,14 @@ static void run_phase(const void *launch, int64_t first, int64_t last) {
         b->status = run_block(l, b);
         if (b->status == STUCK) tell(l, b);
         const uint64_t now = b->status == LOOKS ? likeness(l, b) : 0;
-        if (b->status != LOOKS || now != b->seen) atomic_store(&l->changed, true);
+        b->is_still = b->status == LOOKS && now == b->seen;
+        if (!b->is_still) atomic_store(&l->changed, true);
         b->seen = now;
     }
 }
 
-/* Drops the blocks that have ended; how many are left. */
+/* Drops the blocks that have ended; how many are left. They come in the opposite order now: a row
+ * of blocks that wait for their successors, or for their predecessors, ends in a few phases. */
 static int64_t without_ended(Launch *l, int64_t count) {
     int64_t left = 0;
     for (int64_t i = 0; i < count; i++) {
@@ -333,6 +339,11 @@ static int64_t without_ended(Launch *l, int64_t count) {
         } else {
             l->unfinished[left++] = number;
         }
+    }
+    for (int64_t i = 0; i < left / 2; i++) {
+        const int64_t number = l->unfinished[i];
+        l->unfinished[i] = l->unfinished[left - 1 - i];
+        l->unfinished[left - 1 - i] = number;
     }
     return left;
 }
@@ -386,8 +397,8 @@ static int run_phases(Launch *l, int64_t blocks) {
             still = now == before ? still + 1 : 0;
             before = now;
         }
-        for (int64_t i = 0; still == STILL_PHASES && i < left; i++)
-            tell(l, l->parked[l->unfinished[i]]);
+        for (int64_t i = 0; still == STILL_PHASES && i < blocks; i++)
+            if (l->parked[i]) tell(l, l->parked[i]);
     }
     return 0;
 }
