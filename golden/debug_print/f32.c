@@ -1,7 +1,5 @@
-#include <math.h>
-#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct dim3 {

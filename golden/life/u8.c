@@ -1,7 +1,6 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdlib.h>
 
 struct dim3 {
     int64_t x;

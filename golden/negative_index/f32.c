@@ -1,7 +1,4 @@
-#include <math.h>
-#include <stdbool.h>
 #include <stdint.h>
-#include <stdlib.h>
 
 struct dim3 {
     int64_t x;

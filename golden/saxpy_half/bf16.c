@@ -1,7 +1,5 @@
 #include <math.h>
-#include <stdbool.h>
 #include <stdint.h>
-#include <stdlib.h>
 
 typedef uint16_t bfloat16;
 static inline float float32_from_bfloat16(bfloat16 x) {

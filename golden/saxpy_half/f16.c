@@ -1,7 +1,5 @@
 #include <math.h>
-#include <stdbool.h>
 #include <stdint.h>
-#include <stdlib.h>
 
 #ifdef __FLT16_MAX__
 typedef _Float16 float16;

@@ -1,7 +1,4 @@
-#include <math.h>
-#include <stdbool.h>
 #include <stdint.h>
-#include <stdlib.h>
 
 typedef struct { double x, y, z, w; } __attribute__((aligned(16))) double4;
 

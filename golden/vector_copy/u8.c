@@ -1,7 +1,4 @@
-#include <math.h>
-#include <stdbool.h>
 #include <stdint.h>
-#include <stdlib.h>
 
 typedef struct { uint8_t x, y, z, w; } __attribute__((aligned(4))) uchar4;
 

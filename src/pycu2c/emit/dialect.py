@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from pycu2c.dtypes import DType
+from pycu2c.emit.headers import headers_of
 from pycu2c.intrinsics.registry import Intrinsic, Spell
 from pycu2c.records import dataclass
 
@@ -25,8 +26,7 @@ class Dialect:
     shared: tuple[str, ...]
     dynamic: str  # the declaration of the shared memory that a launch gives, outside of functions
     constant: tuple[str, ...]  # of an array at the top of the file
-    prologue: tuple[str, ...]  # headers
-    printing: tuple[str, ...]  # headers of a file that prints
+    headers: Callable[[str], tuple[str, ...]]  # that a text needs, beside those of its rows
     infinity: dict[str, str]  # by the dtype's short name
     nan: dict[str, str]
 
@@ -43,9 +43,7 @@ CUDA = Dialect(
     shared=("__shared__",),
     dynamic="extern __shared__ __align__(16) unsigned char dynamic_shared[];",
     constant=("__constant__", "const"),
-    prologue=(),
-    printing=(),
-    # no headers: NVRTC has none unless it is given some
+    headers=lambda _: (),  # NVRTC has none unless it is given some
     infinity={
         "f32": "__int_as_float(0x7f800000)",
         "f64": "__longlong_as_double(0x7ff0000000000000LL)",
@@ -65,8 +63,7 @@ C = Dialect(
     shared=(),
     dynamic="",
     constant=("static", "const"),
-    prologue=("math.h", "stdbool.h", "stdint.h", "stdlib.h"),
-    printing=("math.h", "stdbool.h", "stdint.h", "stdlib.h", "string.h"),
+    headers=headers_of,
     infinity={"f32": "INFINITY", "f64": "(double)INFINITY"},
     nan={"f32": "NAN", "f64": "(double)NAN"},
 )

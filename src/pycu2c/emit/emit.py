@@ -53,9 +53,7 @@ def emit(module: Module, dialect: Dialect, comments: Comments = "none") -> Emitt
     devices = [emitter.device(f) for f in module.devices]
     steps = steps_of(module.kernel.body)
     kernel = emitter.kernel() if steps is None else emitter.resumable(steps)
-    headers = dialect.printing if emitter.prints.numbered else dialect.prologue
-    headers = (*headers, *emitter.headers)
-    items: list[c.Item] = [c.Include(header) for header in headers]
+    items: list[c.Item] = [c.Include(header) for header in emitter.headers]
     items += emitter.records.headers()
     for struct in emitter.records.definitions():
         items += [c.Blank(), struct]
@@ -78,9 +76,14 @@ def emit(module: Module, dialect: Dialect, comments: Comments = "none") -> Emitt
     items += [c.Blank(), *kernel]
     while items and isinstance(items[0], c.Blank):
         del items[0]
-    text = print_file(c.File(tuple(items)))
+    text = _with_headers(print_file(c.File(tuple(items))), dialect)
     entry, prints = functions[module.kernel.name], tuple(emitter.prints.numbered)
     return Emitted(text, entry, prints, tuple(emitter.waits))
+
+
+def _with_headers(text: str, dialect: Dialect) -> str:
+    headers = [c.Include(header) for header in dialect.headers(text)]
+    return print_file(c.File((*headers, c.Blank()))) + text if headers else text
 
 
 def _called_ahead(module: Module) -> set[str]:

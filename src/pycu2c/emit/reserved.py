@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 
 from pycu2c.dtypes import DTYPES, VECTORS
+from pycu2c.emit.headers import is_math
 from pycu2c.emit.helpers import HELPERS
 
 _WORDS = frozenset(
@@ -23,19 +24,6 @@ _WORDS = frozenset(
     int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t size_t NULL
     print_log print_record aligned packed
     INFINITY NAN near far errno float16 bfloat16 complex64 complex128
-    """.split()  # noqa: SIM905
-)
-# <math.h> and CUDA's own; each also with f and l behind it
-_MATH = frozenset(
-    """
-    acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh cospi cyl_bessel_i0
-    cyl_bessel_i1 drem erf erfc erfcinv erfcx erfinv exp exp10 exp2 expm1 fabs fdim fdivide finite
-    floor fma fmax fmin fmod fpclassify frexp gamma hypot ilogb isfinite isgreater isgreaterequal
-    isinf isless islessequal islessgreater isnan isnormal isunordered j0 j1 jn ldexp lgamma
-    lgamma_r llrint llround log log10 log1p log2 logb lrint lround modf nan nearbyint nextafter
-    nexttoward norm norm3d norm4d normcdf normcdfinv pow pow10 rcbrt remainder remquo rhypot rint
-    rnorm rnorm3d rnorm4d round rsqrt scalb scalbln scalbn signbit signgam significand sin sincos
-    sincospi sinh sinpi sqrt tan tanh tgamma trunc y0 y1 yn
     """.split()  # noqa: SIM905
 )
 # <stdlib.h>, what it includes, and functions that CUDA overloads
@@ -67,6 +55,6 @@ _HELPERS = frozenset(f"{name}_{dtype.short}" for name in HELPERS for dtype in DT
 
 def is_reserved(name: str) -> bool:
     """Whether C, CUDA or the text's own helpers have another use for a name."""
-    if name in _WORDS or name in _LIBRARY or name in _HELPERS or name in _VECTORS or name in _MATH:
+    if name in _WORDS or name in _LIBRARY or name in _HELPERS or name in _VECTORS:
         return True
-    return (name[-1:] in ("f", "l") and name[:-1] in _MATH) or bool(_MACROS.fullmatch(name))
+    return is_math(name) or bool(_MACROS.fullmatch(name))

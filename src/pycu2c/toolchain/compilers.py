@@ -43,6 +43,8 @@ class Family:
     to_the_bit: tuple[str, ...] = ()  # with fmad=False, where results are equal to the bit
     to_the_bit_on_x86: tuple[str, ...] = ()
     not_warnings: tuple[str, ...] = ()  # what -Wall means to it that is nothing to us
+    # how a library is linked with its own functions alone; the rest is looked for in the process
+    alone: tuple[str, ...] = ()
 
 
 GCC = Family(
@@ -52,6 +54,7 @@ GCC = Family(
     # numbers whatever -ffp-contract says, so that the processor must have none
     to_the_bit=("-ftrapping-math", "-frounding-math"),
     to_the_bit_on_x86=("-mno-fma", "-mno-avx512f"),
+    alone=("-nostdlib", "-lgcc") if sys.platform == "linux" else (),
 )
 CLANG = Family(
     flags=("-Wno-pass-failed",),  # a loop that it cannot vectorise is no news to a user
