@@ -45,15 +45,15 @@ void matrix_add(const void *arguments, int64_t first_block, int64_t last_block) 
     const struct dim3 blockDim = {args->blockDim[0], args->blockDim[1], args->blockDim[2]};
     int64_t next_block;
     for (int64_t block = first_block; block < last_block; block = next_block) {
-        const int64_t row_end = (block / gridDim.x + 1) * gridDim.x;
+        const int64_t row_end = (block / gridDim.y + 1) * gridDim.y;
         next_block = row_end < last_block ? row_end : last_block;
-        const int64_t first_x = (block % gridDim.x) * blockDim.x;
-        const int64_t last_x = first_x + (next_block - block) * blockDim.x;
-        const int64_t first_y = ((block / gridDim.x) % gridDim.y) * blockDim.y;
-        const int64_t last_y = first_y + blockDim.y;
-        for (int64_t j = first_y; j < min_i64(last_y, c_shape1); ++j) {
+        const int64_t first_x = ((block / gridDim.y) % gridDim.x) * blockDim.x;
+        const int64_t last_x = first_x + blockDim.x;
+        const int64_t first_y = (block % gridDim.y) * blockDim.y;
+        const int64_t last_y = first_y + (next_block - block) * blockDim.y;
+        for (int64_t i = first_x; i < min_i64(last_x, c_shape0); ++i) {
             #pragma omp simd
-            for (int64_t i = first_x; i < min_i64(last_x, c_shape0); ++i) {
+            for (int64_t j = first_y; j < min_i64(last_y, c_shape1); ++j) {
                 c[i * c_stride0 + j * c_stride1] = a[i * a_stride0 + j * a_stride1] + b[i * b_stride0 + j * b_stride1];
             }
         }

@@ -73,19 +73,23 @@ def parameters_read(function: Function, names: Mapping[str, str], type_of: TypeO
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """What a kernel does for each block, and what an OS thread does before and after them."""
+    """What a kernel does for each block or row of blocks, and what an OS thread does before and
+    after them."""
 
     before: tuple[c.Stmt, ...]
     each: tuple[c.Stmt, ...]
     after: tuple[c.Stmt, ...]
+    order: tuple[int, int, int] = (0, 1, 2)
+    in_rows: bool = False
 
 
-def around_blocks(body: Body) -> tuple[Body, Body, Body]:
-    """What stands before a kernel's loop over blocks, in it, and after it."""
+def around_blocks(function: Function) -> tuple[Body, BlockLoop, Body]:
+    """A kernel's loop over blocks, and what stands before it and after it."""
+    body = function.body
     for i, s in enumerate(body):
         if isinstance(s, BlockLoop):
-            return body[:i], s.body, body[i + 1 :]
-    return (), body, ()
+            return body[:i], s, body[i + 1 :]
+    return (), BlockLoop(body, function.span), ()
 
 
 def cpu_kernel(
@@ -102,17 +106,16 @@ def cpu_kernel(
     out: list[c.Stmt] = [c.Declare(struct, "args", c.Name("arguments"))]
     out += parameters_read(function, names, type_of)
     rows = {e.intrinsic for e in all_expressions(function.body) if isinstance(e, Apply)}
-    by_rows = bool(rows & {*FIRST, *LAST})
-    if by_rows or {"blockIdx", "gridDim"} & set(places):
+    if blocks.in_rows or {"blockIdx", "gridDim"} & set(places):
         out += extent_read("gridDim")
-    if by_rows or "blockDim" in places:
+    if blocks.in_rows or "blockDim" in places:
         out += extent_read("blockDim")
     asked = len(out) > 1 or "shared_bytes" in {row.name.rpartition(".")[2] for row in rows}
     if not asked:
         out[0] = c.Evaluate(c.Cast(c.Named("void"), c.Name("arguments")))
     if takes_dynamic_shared(module):
         out.append(_dynamic_shared())
-    loop = _by_rows(rows, blocks.each) if by_rows else [_by_blocks(places, blocks.each)]
+    loop = _by_rows(rows, blocks) if blocks.in_rows else [_by_blocks(places, blocks)]
     around = (*blocks.before, *loop, *blocks.after)
     parameters = (
         c.Parameter(c.Pointer(c.Named("void", const=True)), "arguments"),
@@ -143,25 +146,32 @@ _BLOCK = c.Name("block")
 _GRID = tuple(c.Member(c.Name("gridDim"), axis) for axis in "xyz")
 
 
-def _by_blocks(places: tuple[str, ...], body: tuple[c.Stmt, ...]) -> c.Stmt:
+def _block_index(order: tuple[int, int, int]) -> tuple[c.Expr, c.Expr, c.Expr]:
+    """Where in the grid a block stands, from its number."""
+    inner, middle, outer = order
+    row = c.Binary("/", _BLOCK, _GRID[inner])
+    here = {
+        inner: c.Binary("%", _BLOCK, _GRID[inner]),
+        middle: c.Binary("%", row, _GRID[middle]),
+        outer: c.Binary("/", row, _GRID[middle]),
+    }
+    return here[0], here[1], here[2]
+
+
+def _by_blocks(places: tuple[str, ...], blocks: Blocks) -> c.Stmt:
     """One block after the other."""
-    row = c.Binary("/", _BLOCK, _GRID[0])
-    here = [
-        c.Binary("%", _BLOCK, _GRID[0]),
-        c.Binary("%", row, _GRID[1]),
-        c.Binary("/", row, _GRID[1]),
-    ]
-    index = (_filled("blockIdx", here),) if "blockIdx" in places else ()
+    index = (_filled("blockIdx", _block_index(blocks.order)),) if "blockIdx" in places else ()
     going = c.Binary("<", _BLOCK, c.Name("last_block"))
     first = c.Declare(_INT, "block", c.Name("first_block"))
-    return c.For(first, going, c.Step(_BLOCK), (*index, *body))
+    return c.For(first, going, c.Step(_BLOCK), (*index, *blocks.each))
 
 
-def _by_rows(rows: Set[Intrinsic], body: tuple[c.Stmt, ...]) -> list[c.Stmt]:
+def _by_rows(asked: Set[Intrinsic], blocks: Blocks) -> list[c.Stmt]:
     """The blocks that stand in one row together, as far as they are asked for."""
     following, size = c.Name("next_block"), [c.Member(c.Name("blockDim"), a) for a in "xyz"]
-    row = c.Binary("/", _BLOCK, _GRID[0])
-    end = c.Binary("*", c.Binary("+", row, c.Number("1")), _GRID[0])
+    inner = blocks.order[0]
+    row = c.Binary("/", _BLOCK, _GRID[inner])
+    end = c.Binary("*", c.Binary("+", row, c.Number("1")), _GRID[inner])
     last = c.Name("last_block")
     inside: list[c.Stmt] = [
         c.Declare(_INT, "row_end", end, ("const",)),
@@ -170,22 +180,18 @@ def _by_rows(rows: Set[Intrinsic], body: tuple[c.Stmt, ...]) -> list[c.Stmt]:
             c.Conditional(c.Binary("<", c.Name("row_end"), last), c.Name("row_end"), last),
         ),
     ]
-    here = [
-        c.Binary("%", _BLOCK, _GRID[0]),
-        c.Binary("%", row, _GRID[1]),
-        c.Binary("/", row, _GRID[1]),
-    ]
-    counts: list[c.Expr] = [c.Binary("-", following, _BLOCK), c.Number("1"), c.Number("1")]
+    here = _block_index(blocks.order)
+    together = c.Binary("-", following, _BLOCK)
     for axis, first, after in zip(range(3), FIRST, LAST):
-        if not {first, after} & rows:
+        if not {first, after} & asked:
             continue
         name = f"first_{'xyz'[axis]}"
         inside.append(c.Declare(_INT, name, c.Binary("*", here[axis], size[axis]), ("const",)))
-        if after in rows:
-            width = c.Binary("*", counts[axis], size[axis]) if axis == 0 else size[axis]
+        if after in asked:
+            width = c.Binary("*", together, size[axis]) if axis == inner else size[axis]
             value = c.Binary("+", c.Name(name), width)
             inside.append(c.Declare(_INT, f"last_{'xyz'[axis]}", value, ("const",)))
     going = c.Binary("<", _BLOCK, last)
     start = c.Declare(_INT, "block", c.Name("first_block"))
-    loop = c.For(start, going, c.Assign(_BLOCK, following), (*inside, *body))
+    loop = c.For(start, going, c.Assign(_BLOCK, following), (*inside, *blocks.each))
     return [c.Declare(_INT, "next_block"), loop]

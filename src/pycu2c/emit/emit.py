@@ -168,7 +168,9 @@ class _ModuleEmitter:
         statements = StatementSpeller(speller, self.comments, on_cpu, regions)
         name = self.functions[function.name]
         if on_cpu:
-            parts = Blocks(*map(statements.block, around_blocks(function.body)))
+            before, loop, after = around_blocks(function)
+            first, each, last = map(statements.block, (before, loop.body, after))
+            parts = Blocks(first, each, last, loop.order, loop.in_rows)
             if statements.block_label:
                 parts = replace(parts, each=(*parts.each, c.LabelHere(statements.block_label)))
             places = self.coordinates[function.name]

@@ -379,11 +379,15 @@ class Strips:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BlockLoop:
-    """The body, once for each block that one OS thread runs. Made by ``passes/accumulators``;
-    a kernel without one is the body itself."""
+    """The body, once for each block that one OS thread runs. Blocks follow each other along the
+    axes of the grid in ``order``, fastest first; ``in_rows``: the body is run once for those that
+    are neighbours along the first. Made by ``passes/accumulators`` and ``axis_loops``; a kernel
+    without one is the body itself."""
 
     body: Body
     span: Span
+    order: tuple[int, int, int] = (0, 1, 2)
+    in_rows: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -140,9 +140,12 @@ class _Printer:
             case Strips():
                 yield f"{indent}for each strip of threads:{here}"
                 yield from self.block(s.body, depth + 1)
-            case ThreadLoop() | BlockLoop():
-                each = "thread" if isinstance(s, ThreadLoop) else "block"
-                yield f"{indent}for each {each}:{here}"
+            case ThreadLoop():
+                yield f"{indent}for each thread:{here}"
+                yield from self.block(s.body, depth + 1)
+            case BlockLoop():
+                along = "" if s.order == (0, 1, 2) else f", {''.join('xyz'[a] for a in s.order)}"
+                yield f"{indent}for each {'row of blocks' if s.in_rows else 'block'}{along}:{here}"
                 yield from self.block(s.body, depth + 1)
             case ThreadSteps():
                 yield f"{indent}for each thread, from wait to wait:{here}"

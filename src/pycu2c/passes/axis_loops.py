@@ -12,7 +12,7 @@ the same along an axis is computed outside of its loop.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import field, replace
 
 from pycu2c.intrinsics.block import FIRST, LANES, LAST, block_thread
@@ -24,6 +24,7 @@ from pycu2c.ir.nodes import (
     Allocate,
     Apply,
     Assign,
+    BlockLoop,
     Body,
     Const,
     Declare,
@@ -45,7 +46,8 @@ from pycu2c.ir.walk import (
     with_bodies,
 )
 from pycu2c.operators import ADD, LT, MUL, SUB
-from pycu2c.passes.axis_nest import Axis, Nest
+from pycu2c.passes.axis_nest import LEAST_LANES, Axis, Nest
+from pycu2c.passes.axis_order import Walk, walking_order
 from pycu2c.passes.crossing import set_once
 from pycu2c.passes.facts import Facts, is_fixed
 from pycu2c.passes.intervals import Interval
@@ -57,13 +59,23 @@ from pycu2c.types import WEAK_INT, Type
 
 def loop_over_axes(module: Module, facts: Facts) -> Module:
     """Give every ThreadLoop of the kernel loops of its own."""
-    shaper = _Shaper(module, facts, by_rows=_goes_by_rows(module))
-    body = map_expr(shaper.block(module.kernel.body), shaper.extents)
+    shaper = _Shaper(module, facts)
+    body, span = module.kernel.body, module.kernel.span
+    if not _asks_for_place_alone(module):
+        body = map_expr(shaper.block(body), shaper.extents)
+    else:
+        walk = shaper.walk(body, least=1)
+        inner, middle, outer = walk.order
+        shaper.by_rows = not walk.tiled
+        order = (middle, inner, outer) if walk.tiled else walk.order
+        body = map_expr(shaper.block(body), shaper.extents)
+        body = (BlockLoop(body, span, order, shaper.by_rows),)
     return replace(module, kernel=replace(module.kernel, body=body))
 
 
-def _goes_by_rows(module: Module) -> bool:
-    """Whether blocks may be run together, their threads row by row."""
+def _asks_for_place_alone(module: Module) -> bool:
+    """Whether a kernel is one thread loop that asks for the place of threads in the grid alone:
+    blocks may then be run in any order, or together, their threads row by row."""
     match module.kernel.body:
         case (ThreadLoop(body=body),):
             asked = {row for row in _rows(body) if is_fixed(row)}
@@ -94,12 +106,13 @@ def _has_order(module: Module) -> bool:
 class _Shaper:
     module: Module
     facts: Facts
-    by_rows: bool
+    by_rows: bool = False
     types: dict[str, Type] = field(default_factory=dict)  # of all variables
     outer: set[str] = field(default_factory=set)  # visible in every thread loop
     values: dict[str, Expr] = field(default_factory=dict)  # of those that are set once
     declarations: Mapping[str, int] = field(default_factory=dict)
     effectful: Set[str] = frozenset()
+    ordered: bool = False
 
     counters: dict[str, Interval] = field(default_factory=dict)  # of loops around thread loops
     strip: tuple[Expr, Expr] | None = None  # where the threads of the one around start and stop
@@ -114,6 +127,7 @@ class _Shaper:
         self.outer = set(self.types) - inside
         self.values = {n: v for n, v in set_once(kernel.body).items() if n in self.outer}
         self.effectful = effectful(self.module)
+        self.ordered = _has_order(self.module)
 
     def block(self, body: Body) -> Body:
         """A block outside the thread loops."""
@@ -173,34 +187,44 @@ class _Shaper:
 
     def _by_rows(self, s: ThreadLoop) -> tuple[list[Axis], Body]:
         places: dict[Intrinsic, Expr] = {}
-        axes: list[Axis] = []
+        axes: dict[int, Axis] = {}
         body = s.body
+        order = self.walk((s,), least=1).order
         for number in (2, 1, 0):
             first = Apply(FIRST[number], (), WEAK_INT, s.span)
-            if number and self._extent(number, s.span) == 1:
+            if number != order[0] and self._extent(number) == 1:
                 places[GRID[number]] = first
                 continue
             var, body = self._variable(GRID[number], AXES[number], body, s.span)
             places[GRID[number]] = var
-            axes.append(Axis(var, first, Apply(LAST[number], (), WEAK_INT, s.span)))
-        return axes, _standing(body, places)
+            axes[number] = Axis(var, first, Apply(LAST[number], (), WEAK_INT, s.span))
+        return _ordered(axes, order), _standing(body, places)
+
+    def walk(self, body: Body, least: int) -> Walk:
+        """How to walk through the threads of a body."""
+        if self.ordered:
+            return Walk((0, 1, 2), tiled=False)
+        parameters = {p.name: p for p in self.module.kernel.parameters}
+        extents = [self._extent(number) for number in range(3)]
+        return walking_order(body, self.values, parameters, extents, least)
 
     def _by_blocks(self, s: ThreadLoop) -> tuple[list[Axis], Body]:
         asked = {row for row in _rows(s.body) if is_fixed(row) and row.varies}
         if asked <= {block_thread}:
             return self._flat(s)
         places: dict[Intrinsic, Expr] = {}
-        axes: list[Axis] = []
+        found: dict[int, Axis] = {}
         body = s.body
         for number in (2, 1, 0):
             row = PLACES["threadIdx", AXES[number]]
-            extent = self._extent(number, s.span)
+            extent = self._extent(number)
             if extent == 1:
                 places[row] = integer(0, s.span)
                 continue
             var, body = self._variable(row, f"t{AXES[number]}", body, s.span)
             places[row] = var
-            axes.append(Axis(var, integer(0, s.span), _size(extent, number, s.span)))
+            found[number] = Axis(var, integer(0, s.span), _size(extent, number, s.span))
+        axes = _ordered(found, self.walk(s.body, LEAST_LANES).order)
         if not axes:  # one thread
             var = Var(self._free("tx", s.body), WEAK_INT, s.span)
             axes.append(Axis(var, integer(0, s.span), integer(1, s.span)))
@@ -225,7 +249,7 @@ class _Shaper:
         """How many the block has."""
         threads: Expr = integer(1, span)
         for number in range(3):
-            threads = _times(threads, _size(self._extent(number, span), number, span))
+            threads = _times(threads, _size(self._extent(number), number, span))
         return threads
 
     def _strips(self, s: Strips) -> Body:
@@ -249,18 +273,18 @@ class _Shaper:
         self.strip = None
         return body
 
-    def _extent(self, number: int, span: Span) -> int | None:
+    def _extent(self, number: int) -> int | None:
         return None if self.facts.block is None else self.facts.block[number]
 
     def _in_grid(self, number: int, places: Mapping[Intrinsic, Expr], span: Span) -> Expr:
         block = Apply(PLACES["blockIdx", AXES[number]], (), WEAK_INT, span)
-        size = _size(self._extent(number, span), number, span)
+        size = _size(self._extent(number), number, span)
         return _plus(_times(block, size), places[PLACES["threadIdx", AXES[number]]])
 
     def _number(self, places: Mapping[Intrinsic, Expr], span: Span) -> Expr:
         found: Expr = integer(0, span)
         for number in (2, 1, 0):
-            size = _size(self._extent(number, span), number, span)
+            size = _size(self._extent(number), number, span)
             found = _plus(_times(found, size), places[PLACES["threadIdx", AXES[number]]])
         return found
 
@@ -284,6 +308,11 @@ class _Shaper:
             self.types[name] = WEAK_INT
             return name
         return self.fresh(name)
+
+
+def _ordered(axes: Mapping[int, Axis], order: Sequence[int]) -> list[Axis]:
+    """Outermost first."""
+    return [axes[number] for number in reversed(order) if number in axes]
 
 
 def _variables(body: Body) -> list[Var]:
