@@ -17,9 +17,9 @@ import numpy as np
 
 from gpu_rows import ROWS, Row
 from problems import Problem
+from pycu2c.cuda import DeviceArray, to_device
 from pycu2c.runtime import driver
 from pycu2c.runtime.cuda import CudaKernel
-from pycu2c.runtime.device_array import DeviceArray, to_device
 from pycu2c.toolchain import nvrtc
 
 REPEATS = 15

@@ -1,10 +1,12 @@
-"""Writes src/pycu2c/cuda.pyi, which type checkers and editors read, from the rows of intrinsics."""
+"""Writes src/pycu2c/cuda.pyi, which type checkers and editors read, from the rows of intrinsics
+and the names for the host."""
 
 from __future__ import annotations
 
 from textwrap import indent
 
 from pycu2c.dtypes import VECTORS, DType
+from pycu2c.intrinsics.host_names import HOST_NAMES
 from pycu2c.intrinsics.namespace import CUDA, Member, Namespace, members
 from pycu2c.intrinsics.registry import Intrinsic
 from pycu2c.types import Scalar
@@ -13,13 +15,14 @@ HEAD = '''\
 # Made by docs/generate.py from the rows of pycu2c/intrinsics: edit those.
 # ruff: noqa
 # fmt: off
-"""The names of CUDA inside a kernel: ``from pycu2c import cuda``."""
+"""The names of CUDA, inside a kernel and on the host: ``from pycu2c import cuda``."""
 
 from typing import Any, Literal, SupportsIndex, TypeAlias, TypeVar, overload
 
 import numpy as np
 
 from pycu2c.annotations import Array
+HOST_IMPORTS
 from pycu2c.vector_types import *
 
 _Number: TypeAlias = complex | np.number[Any] | np.bool_
@@ -72,7 +75,13 @@ def stub() -> str:
         for name, member in sorted(members(CUDA).items())
         if not isinstance(member, Scalar)
     ]
-    return HEAD + "\n".join(parts)
+    return HEAD.replace("HOST_IMPORTS", _host_imports()) + "\n".join(parts)
+
+
+def _host_imports() -> str:
+    """The names for the host, from where they are."""
+    lines = [f"from {room} import {name} as {name}" for name, room in HOST_NAMES.items()]
+    return "\n".join(sorted(lines))
 
 
 def vector_stub() -> str:

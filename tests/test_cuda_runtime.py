@@ -10,11 +10,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from pycu2c.cuda import to_device
 from pycu2c.diagnostics import LaunchError
 from pycu2c.runtime import cuda, driver
 from pycu2c.runtime.arguments import describe
 from pycu2c.runtime.cuda import CudaKernel
-from pycu2c.runtime.device_array import to_device
 from pycu2c.runtime.transfers import staged
 from pycu2c.toolchain import nvrtc
 from pycu2c.toolchain.binary import Binary

@@ -482,8 +482,10 @@ DEFINITIONS = {
     "@kernel\ndef k(a): a[0] = cuda.shfl_sync(1, 2)\nk.inspect('cuda', 'int32[:]')": (
         r"takes 3 to 4: \(mask, value, src_lane, width=32\)"
     ),
-    "cuda.device_array_like(1)": "allocate with CuPy",
-    "cuda.synchronize()": "cuda has no synchronize: a launch on numpy arrays has ended",
+    "@kernel\ndef k(a): cuda.to_device(a)\nk.inspect('cuda', 'int32[:]')": (
+        "(?s)`to_device` is no function of kernels.*it is for the host: call it before the launch"
+    ),
+    "@kernel\ndef k(a): s = cuda.stream()\nk.inspect('cuda', 'int32[:]')": "it is for the host",
     "k = kernel(lambda a: a)": "write it as a function, `def",
     "@kernel('float32[:], int32')\ndef k(a): pass": r"2 types for \(a\)",
     "@kernel\ndef k(a): pass\nk.inspect('ptx', 'int32')": "cuda, c, c-resumable or ir.*'ptx'",

@@ -1,13 +1,40 @@
 # Made by docs/generate.py from the rows of pycu2c/intrinsics: edit those.
 # ruff: noqa
 # fmt: off
-"""The names of CUDA inside a kernel: ``from pycu2c import cuda``."""
+"""The names of CUDA, inside a kernel and on the host: ``from pycu2c import cuda``."""
 
 from typing import Any, Literal, SupportsIndex, TypeAlias, TypeVar, overload
 
 import numpy as np
 
 from pycu2c.annotations import Array
+from pycu2c.devices.allocation import device_array as device_array
+from pycu2c.devices.allocation import device_array_like as device_array_like
+from pycu2c.devices.allocation import managed_array as managed_array
+from pycu2c.devices.allocation import mapped_array as mapped_array
+from pycu2c.devices.allocation import mapped_array_like as mapped_array_like
+from pycu2c.devices.allocation import pinned as pinned
+from pycu2c.devices.allocation import pinned_array as pinned_array
+from pycu2c.devices.allocation import pinned_array_like as pinned_array_like
+from pycu2c.devices.allocation import to_device as to_device
+from pycu2c.devices.array import DeviceArray as DeviceArray
+from pycu2c.devices.exchange import as_cuda_array as as_cuda_array
+from pycu2c.devices.exchange import from_cuda_array_interface as from_cuda_array_interface
+from pycu2c.devices.exchange import from_dlpack as from_dlpack
+from pycu2c.devices.exchange import is_cuda_array as is_cuda_array
+from pycu2c.devices.streams import Event as Event
+from pycu2c.devices.streams import Stream as Stream
+from pycu2c.devices.streams import default_stream as default_stream
+from pycu2c.devices.streams import event as event
+from pycu2c.devices.streams import event_elapsed_time as event_elapsed_time
+from pycu2c.devices.streams import external_stream as external_stream
+from pycu2c.devices.streams import legacy_default_stream as legacy_default_stream
+from pycu2c.devices.streams import per_thread_default_stream as per_thread_default_stream
+from pycu2c.devices.streams import profile_start as profile_start
+from pycu2c.devices.streams import profile_stop as profile_stop
+from pycu2c.devices.streams import profiling as profiling
+from pycu2c.devices.streams import stream as stream
+from pycu2c.devices.streams import synchronize as synchronize
 from pycu2c.vector_types import *
 
 _Number: TypeAlias = complex | np.number[Any] | np.bool_

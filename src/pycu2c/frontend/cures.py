@@ -10,6 +10,7 @@ from types import FunctionType, ModuleType
 
 from pycu2c.dtypes import BY_NAME
 from pycu2c.intrinsics.all import REGISTRY
+from pycu2c.intrinsics.host_names import FOR_THE_HOST, HOST_NAMES
 from pycu2c.intrinsics.namespace import Namespace, members
 from pycu2c.intrinsics.registry import Intrinsic
 from pycu2c.nearest import did_you_mean
@@ -67,6 +68,7 @@ _ROWS = (
     ("builtins", "str repr format chr open input", _TEXT),
     ("builtins", "isinstance issubclass type hasattr getattr callable", _TYPES),
 )
+_ON_HOST = frozenset(HOST_NAMES.values())
 _FUNCTIONS = {f"{home}.{name}": cure for home, names, cure in _ROWS for name in names.split()}
 
 
@@ -77,6 +79,8 @@ def refused_function(value: object) -> tuple[str, str]:
     full = f"{home}.{name}" if home and home != "builtins" else name
     if hasattr(value, "__pycu2c_kernel__"):
         return f"`{name}` is a kernel", _KERNEL
+    if home in _ON_HOST:
+        return f"`{name}` is no function of kernels", FOR_THE_HOST
     if isinstance(value, FunctionType) and home.partition(".")[0] not in sys.stdlib_module_names:
         return f"`{name}` is an ordinary Python function", f"decorate {name} with @device"
     if isinstance(owner, str):

@@ -5,21 +5,18 @@ from __future__ import annotations
 from types import ModuleType
 
 from pycu2c.dtypes import BY_NAME
+from pycu2c.intrinsics.host_names import FOR_THE_HOST, HOST_NAMES
 from pycu2c.intrinsics.namespace import CUDA, Member, find
 from pycu2c.types import Array, Scalar
 
 CURES: dict[str, str] = {
     # on the host
     "jit": "decorate kernels with @kernel, and functions that they call with @device",
-    "to_device": "pass arrays as they are: numpy's are copied for the launch, a GPU's are not",
-    "device_array": "allocate with CuPy, PyTorch or the like, and pass the array",
-    "device_array_like": "allocate with CuPy, PyTorch or the like, and pass the array",
-    "synchronize": "a launch on numpy arrays has ended when it returns",
-    "stream": "a launch takes the streams of CuPy, PyTorch and numba: k[grid, block, stream]",
     # in a kernel
     "const": "read a global numpy array: it is constant memory",
     "vote_sync_intrinsic": "write cuda.all_sync, any_sync, eq_sync or ballot_sync",
     "shfl_sync_intrinsic": "write cuda.shfl_sync, shfl_up_sync, shfl_down_sync or shfl_xor_sync",
+    **dict.fromkeys(HOST_NAMES, FOR_THE_HOST),
 }
 """What to write for names of ``numba.cuda`` that are not ours."""
 

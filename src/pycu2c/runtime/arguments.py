@@ -32,7 +32,8 @@ class ArrayArgument(NamedTuple):
     """An array, whoever made it. ``strides`` are in bytes; ``owner`` keeps the memory alive.
 
     ``stream`` is the CUDA stream that the owner still works on, as
-    ``__cuda_array_interface__`` gives it. (A tuple, because every launch makes some: a frozen
+    ``__cuda_array_interface__`` gives it. ``placed``: the user has chosen where it lies, and runs
+    kernels there. (A tuple, because every launch makes some: a frozen
     dataclass takes three times as long to make.)
     """
 
@@ -45,6 +46,7 @@ class ArrayArgument(NamedTuple):
     where: Where
     owner: object
     stream: int | None = None
+    placed: bool = False
 
     @property
     def type(self) -> Array:
@@ -90,6 +92,10 @@ def describe(obj: object, name: str = "argument") -> ArrayArgument | None:
         return _of_numpy(obj, name)
     if isinstance(obj, (int, float, np.generic)):  # numpy scalars pretend to be arrays
         return None
+    own = getattr(obj, "__pycu2c_array__", None)
+    if own is not None:
+        array: ArrayArgument = own(name)
+        return array
     interface = getattr(obj, "__cuda_array_interface__", None)
     if interface is not None:
         return _of_interface(obj, interface, "device", name)
@@ -100,7 +106,7 @@ def describe(obj: object, name: str = "argument") -> ArrayArgument | None:
 def _of_numpy(array: np.ndarray[Any, Any], name: str) -> ArrayArgument:
     if type(array) is not np.ndarray and isinstance(array, np.ma.MaskedArray):
         raise LaunchError(f"{name} is a masked array; kernels have no masks: pass {name}.data")
-    row = _dtype(array.dtype, name)
+    row = row_of(array.dtype, name)
     address = array.__array_interface__["data"][0]
     flags = array.flags
     described = ArrayArgument(
@@ -113,7 +119,7 @@ def _of_numpy(array: np.ndarray[Any, Any], name: str) -> ArrayArgument:
         "host",
         array,
     )
-    _check_places(described, name)
+    check_places(described, name)
     return described
 
 
@@ -126,7 +132,7 @@ def _of_interface(
     data = interface.get("data")
     if not isinstance(data, tuple):
         raise LaunchError(f"{name} does not say where its data lies: pass numpy.asarray({name})")
-    row = _dtype(_numpy_dtype(interface), name)
+    row = row_of(numpy_dtype(interface), name)
     shape = tuple(map(operator.index, interface["shape"]))
     packed = _packed_strides(shape, row.size)
     strides = tuple(map(operator.index, interface.get("strides") or packed))
@@ -141,11 +147,11 @@ def _of_interface(
         owner,
         interface.get("stream"),
     )
-    _check_places(described, name)
+    check_places(described, name)
     return described
 
 
-def _numpy_dtype(interface: Mapping[str, Any]) -> np.dtype[Any]:
+def numpy_dtype(interface: Mapping[str, Any]) -> np.dtype[Any]:
     """Of a structured dtype the type's string tells the size, and the description its fields."""
     dtype = np.dtype(interface["typestr"])
     fields = interface.get("descr")
@@ -159,7 +165,8 @@ def _packed_strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
     return tuple(reversed(strides[: len(shape)]))
 
 
-def _dtype(dtype: np.dtype[Any], name: str) -> DType:
+def row_of(dtype: np.dtype[Any], name: str) -> DType:
+    """The type of elements that a numpy dtype is. Raises LaunchError."""
     row = _row_of(dtype)
     if row is not None:
         return row
@@ -193,8 +200,9 @@ def _misfit(dtype: np.dtype[Any]) -> str:
 _OF_VECTORS = ((2,), (3,), (4,))
 
 
-def _check_places(array: ArrayArgument, name: str) -> None:
-    """Kernels count in elements: each must lie where its type may, whole elements apart."""
+def check_places(array: ArrayArgument, name: str) -> None:
+    """Kernels count in elements: each must lie where its type may, whole elements apart. Raises
+    LaunchError."""
     itemsize = array.dtype.size
     if not 1 <= len(array.shape) <= MOST_AXES:
         cure = ": pass a number, as [()] gives, or .reshape(1)" if not array.shape else ""

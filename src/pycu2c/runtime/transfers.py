@@ -74,6 +74,7 @@ def staged(
     (``written``, by position) is back. The launch stands inside.
     """
     _check_writable(arguments, written, kernel)
+    _check_places(arguments, kernel)
     wait_for_owners(arguments, stream)
     extents = {
         position: extent_of(argument)
@@ -110,6 +111,16 @@ def _check_writable(arguments: Sequence[Argument], written: Set[int], kernel: st
         if isinstance(argument, ArrayArgument) and argument.readonly:
             raise LaunchError(
                 f"{kernel} writes to its argument {position + 1}, and that array is read-only"
+            )
+
+
+def _check_places(arguments: Sequence[Argument], kernel: str) -> None:
+    for position, argument in enumerate(arguments, start=1):
+        if isinstance(argument, ArrayArgument) and argument.placed and argument.where == "host":
+            raise LaunchError(
+                f"{kernel}: argument {position} is a device array in memory of the host, and the "
+                "launch is on a GPU: make it with cuda.to_device(…) on the GPU, or pass a numpy "
+                "array"
             )
 
 

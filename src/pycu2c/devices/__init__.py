@@ -1,0 +1,1 @@
+"""Arrays, memory, streams and events that a program makes on the host."""

@@ -1,0 +1,226 @@
+"""New arrays: on the GPU, and of the host in memory that a GPU reaches well. The functions have
+the names and parameters that numba gives them. Where there is no GPU all memory is the host's."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import operator
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from pycu2c.devices import copying, exchange, views
+from pycu2c.devices.array import DeviceArray, Order
+from pycu2c.devices.views import Shape
+from pycu2c.runtime import driver, memory
+from pycu2c.runtime.memory import HOST, HostMemory, ManagedMemory, PinnedMemory
+
+ShapeLike: TypeAlias = "int | Sequence[int]"
+Device: TypeAlias = "int | Literal['cpu'] | None"  # of a GPU its ordinal; None: a GPU if there is
+
+
+class HasShape(Protocol):
+    """What an array is made like."""
+
+    @property
+    def shape(self) -> Any: ...
+    @property
+    def strides(self) -> Any: ...
+    @property
+    def dtype(self) -> Any: ...
+
+
+def ordinal_of(device: Device) -> int:
+    """Where an array is to lie: the ordinal of a GPU, or ``memory.HOST``."""
+    if device == "cpu":
+        return HOST
+    if device is None:
+        return 0 if driver.available() else HOST
+    if operator.index(device) != 0:
+        raise ValueError(f"there is no GPU {device}: pass 0, 'cpu', or nothing")
+    driver.device()  # raises where there is none
+    return 0
+
+
+# ---- on the device -----------------------------------------------------------------------------
+
+
+def to_device(
+    obj: ArrayLike | DeviceArray,
+    stream: object = 0,
+    copy: bool = True,
+    to: DeviceArray | None = None,
+    *,
+    device: Device = None,
+) -> DeviceArray:
+    """Copy an array to the device, or into ``to``, which is given back then. An array that is
+    there is copied if ``copy`` says so."""
+    stream = named(stream)
+    if to is not None:
+        if copy:
+            to.copy_to_device(obj, stream)
+        return to
+    if isinstance(obj, DeviceArray) or exchange.is_on_device(obj):
+        there = exchange.as_device_array(obj)
+        return there.copy(stream=stream) if copy else there
+    return copying.from_host(obj, ordinal_of(device), stream)
+
+
+def device_array(
+    shape: ShapeLike,
+    dtype: DTypeLike = np.float64,
+    strides: Sequence[int] | None = None,
+    order: Order = "C",
+    stream: object = 0,
+    *,
+    device: Device = None,
+) -> DeviceArray:
+    """A new array on the device, whose elements are whatever was there."""
+    form = Form(shape, dtype, strides, order)
+    where = copying.new_memory(form.size, ordinal_of(device))
+    return DeviceArray(
+        where, where.address, form.shape, form.strides, form.dtype, stream=named(stream)
+    )
+
+
+def device_array_like(ary: HasShape, stream: object = 0, *, device: Device = None) -> DeviceArray:
+    """A new array on the device with the shape, dtype and order of axes of another one."""
+    shape, strides = tuple(ary.shape), strides_like(ary)
+    return device_array(shape, ary.dtype, strides, stream=stream, device=device)
+
+
+def named(stream: object) -> object:
+    """A stream that a call names; None for numba's 0."""
+    return None if type(stream) is int and not stream else stream
+
+
+# ---- of the host -------------------------------------------------------------------------------
+
+
+def pinned_array(
+    shape: ShapeLike,
+    dtype: DTypeLike = np.float64,
+    strides: Sequence[int] | None = None,
+    order: Order = "C",
+) -> NDArray[Any]:
+    """A numpy array that is copied to the device and back fastest, and while Python goes on."""
+    form = Form(shape, dtype, strides, order)
+    return form.on(PinnedMemory(form.size) if driver.available() else HostMemory(form.size))
+
+
+def mapped_array(
+    shape: ShapeLike,
+    dtype: DTypeLike = np.float64,
+    strides: Sequence[int] | None = None,
+    order: Order = "C",
+    stream: object = 0,
+    portable: bool = False,
+    wc: bool = False,
+) -> NDArray[Any]:
+    """A numpy array that kernels use where it lies, in memory of the host: not copied, and not
+    waited for. ``wc``: the host writes to it and does not read it."""
+    form = Form(shape, dtype, strides, order)
+    if not driver.available():
+        return form.on(HostMemory(form.size))
+    return form.on(PinnedMemory(form.size, in_place=True, write_combined=wc))
+
+
+def managed_array(
+    shape: ShapeLike,
+    dtype: DTypeLike = np.float64,
+    strides: Sequence[int] | None = None,
+    order: Order = "C",
+    stream: object = 0,
+    attach_global: bool = True,
+) -> NDArray[Any]:
+    """A numpy array in memory that the driver moves to where it is used: kernels use it as it is,
+    and are not waited for."""
+    form = Form(shape, dtype, strides, order)
+    if not driver.available():
+        return form.on(HostMemory(form.size))
+    return form.on(ManagedMemory(form.size, everywhere=attach_global))
+
+
+def pinned_array_like(ary: HasShape) -> NDArray[Any]:
+    """A new pinned array with the shape, dtype and order of axes of another one."""
+    return pinned_array(tuple(ary.shape), ary.dtype, strides_like(ary))
+
+
+def mapped_array_like(
+    ary: HasShape, stream: object = 0, portable: bool = False, wc: bool = False
+) -> NDArray[Any]:
+    """A new mapped array with the shape, dtype and order of axes of another one."""
+    return mapped_array(tuple(ary.shape), ary.dtype, strides_like(ary), wc=wc)
+
+
+@contextlib.contextmanager
+def pinned(*arylist: NDArray[Any]) -> Iterator[None]:
+    """Pin arrays of numpy in a ``with``: copies of them are faster there, and go on while Python
+    does. It takes as long as a copy or two."""
+    with contextlib.ExitStack() as stack:
+        for array in arylist:
+            if driver.available() and array.nbytes:
+                stack.enter_context(memory.pinned_range(*np.lib.array_utils.byte_bounds(array)))
+        yield
+
+
+# ---- shapes ------------------------------------------------------------------------------------
+
+
+class Form:
+    """A shape with strides and a dtype, as a call gives them, checked."""
+
+    __slots__ = ("dtype", "shape", "size", "strides")
+
+    def __init__(
+        self, shape: ShapeLike, dtype: DTypeLike, strides: Sequence[int] | None, order: Order
+    ) -> None:
+        self.dtype = copying.checked(dtype)
+        self.shape = whole(shape, "shape")
+        if any(extent < 0 for extent in self.shape):
+            raise ValueError(f"a shape has no negative numbers: {self.shape}")
+        if order not in ("C", "F"):
+            raise ValueError(f"order is 'C' or 'F', not {order!r}")
+        itemsize = self.dtype.itemsize
+        if strides is None:
+            self.strides = views.packed_strides(self.shape, itemsize, order)
+            self.size = math.prod(self.shape) * itemsize
+        else:
+            self.strides = self._checked(whole(strides, "strides"))
+            last = sum((n - 1) * step for n, step in zip(self.shape, self.strides))
+            self.size = 0 if 0 in self.shape else last + itemsize
+
+    def _checked(self, strides: Shape) -> Shape:
+        if len(strides) != len(self.shape) or any(step < 0 for step in strides):
+            raise ValueError(f"strides are a step in bytes for each of {self.shape}: {strides}")
+        return strides
+
+    def on(self, where: HostMemory | PinnedMemory | ManagedMemory) -> NDArray[Any]:
+        """A numpy array in memory."""
+        return views.shadow(where.address, self.shape, self.strides, self.dtype, memory=where)
+
+
+def whole(given: ShapeLike, what: str) -> Shape:
+    """``5``, ``(2, 3)`` or a list as a tuple of ints."""
+    if hasattr(given, "__index__"):
+        return (operator.index(given),)
+    try:
+        return tuple(map(operator.index, given))
+    except TypeError:
+        raise TypeError(f"{what} is a whole number or several, not {given!r}") from None
+
+
+def strides_like(ary: HasShape) -> Shape:
+    """Strides without gaps, with the axes in the order of another array's."""
+    shape, itemsize = tuple(ary.shape), np.dtype(ary.dtype).itemsize
+    given = getattr(ary, "strides", None)
+    if not isinstance(given, tuple):
+        return views.packed_strides(shape, itemsize)
+    steps, step = [0] * len(shape), itemsize
+    for axis in sorted(range(len(shape)), key=lambda a: (abs(given[a]), -a)):
+        steps[axis] = step
+        step *= max(shape[axis], 1)
+    return tuple(steps)

@@ -1,0 +1,316 @@
+"""Arrays in the memory of a GPU, or of the host where there is none.
+
+Indexing, slicing and reshaping follow numpy and give views. Elements are read and written by
+copies, whole arrays at a time; what computes with them is a kernel.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from pycu2c.devices import views
+from pycu2c.devices.views import Shadow, Shape
+from pycu2c.lazy import lazy_module
+from pycu2c.runtime import arguments
+from pycu2c.runtime.arguments import ArrayArgument
+from pycu2c.runtime.memory import HOST, Memory
+
+if TYPE_CHECKING:
+    from pycu2c.devices import copying, exchange
+else:
+    copying = lazy_module("pycu2c.devices.copying")
+    exchange = lazy_module("pycu2c.devices.exchange")
+
+Order: TypeAlias = Literal["C", "F"]
+
+CONTIGUOUS, WRITEABLE = 1, 2  # flags in the words
+_WORDS = tuple(struct.Struct(f"@{4 + 2 * axes}q") for axes in range(33))
+
+
+class DeviceArray:
+    """Elements in the memory of a GPU, with a shape. The array does not change in place or shape:
+    a view is an array of its own.
+
+    ``_words`` is what launches read: the address, the device's ordinal (-1: the host's memory),
+    flags, the number of axes, the shape in elements and the strides in bytes, as int64s.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_argument",
+        "_memory",
+        "_words",
+        "address",
+        "dtype",
+        "shape",
+        "stream",
+        "strides",
+    )
+
+    def __init__(
+        self,
+        memory: Memory,
+        address: int,
+        shape: Shape,
+        strides: Shape,
+        dtype: np.dtype[Any],
+        *,
+        writeable: bool = True,
+        stream: object = None,
+    ) -> None:
+        self.address, self.shape, self.strides, self.dtype = address, shape, strides, dtype
+        self.stream, self._memory = stream, memory
+        self._argument: ArrayArgument | None = None
+        flags = WRITEABLE if writeable else 0
+        if views.is_contiguous(shape, strides, dtype.itemsize):
+            flags |= CONTIGUOUS
+        axes = len(shape)
+        self._words = _WORDS[axes].pack(address, memory.ordinal, flags, axes, *shape, *strides)
+
+    # ---- what it is ----
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return math.prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        return self.size * self.dtype.itemsize
+
+    @property
+    def itemsize(self) -> int:
+        return self.dtype.itemsize
+
+    @property
+    def device(self) -> int:
+        """The ordinal of the GPU whose memory it is in; -1 for memory of the host."""
+        return self._memory.ordinal
+
+    @property
+    def writeable(self) -> bool:
+        """Whether kernels and assignments may write to it."""
+        return bool(self._flags & WRITEABLE)
+
+    @property
+    def _flags(self) -> int:
+        return int.from_bytes(self._words[16:24], "little")
+
+    def is_c_contiguous(self) -> bool:
+        """Whether elements lie in C's order, without gaps."""
+        return bool(self._flags & CONTIGUOUS)
+
+    def is_f_contiguous(self) -> bool:
+        """Whether elements lie in Fortran's order, without gaps."""
+        return views.is_contiguous(self.shape, self.strides, self.itemsize, "F")
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of an array without axes")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[i] for i in range(len(self)))
+
+    def __repr__(self) -> str:
+        where = "on the host" if self.device == HOST else f"on GPU {self.device}"
+        return f"<device array {self.dtype}{list(self.shape)} {where}, at {self.address:#x}>"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "a device array is not pickled: its memory belongs to this process. Pickle what its "
+            "copy_to_host() gives"
+        )
+
+    def __array__(self, dtype: object = None, copy: object = None) -> NoReturn:
+        raise TypeError(
+            "numpy does not read a device array by itself: write copy_to_host(), which copies it"
+        )
+
+    __array_ufunc__ = None  # numpy's arrays leave operators to this class, which has none
+
+    # ---- views ----
+
+    @property
+    def _shadow(self) -> Shadow:
+        keep = self._memory if self.device == HOST else None
+        return views.shadow(
+            self.address,
+            self.shape,
+            self.strides,
+            self.dtype,
+            writeable=self.writeable,
+            memory=keep,
+        )
+
+    def _seen(self, shadow: Shadow) -> DeviceArray:
+        return DeviceArray(
+            self._memory,
+            views.address_of(shadow),
+            shadow.shape,
+            shadow.strides,
+            shadow.dtype,
+            writeable=self.writeable,
+            stream=self.stream,
+        )
+
+    def __getitem__(self, key: Any) -> Any:
+        """A view; of one element its value, copied to the host."""
+        found = self._seen(views.part(self._shadow, key))
+        if found.shape or (isinstance(key, tuple) and any(k is Ellipsis for k in key)):
+            return found
+        if key is Ellipsis:
+            return found
+        return found.copy_to_host()[()]
+
+    def __setitem__(self, key: Any, value: object) -> None:
+        """Fill a part of it with a number, or copy an array there, as numpy would."""
+        target = self if key is Ellipsis else self._seen(views.part(self._shadow, key))
+        copying.assign(target, value, self.stream)
+
+    def setitem(self, key: Any, value: object, stream: object = None) -> None:
+        """``a[key] = value`` in a stream."""
+        target = self._seen(views.part(self._shadow, key))
+        copying.assign(target, value, self._in(stream))
+
+    def getitem(self, key: Any, stream: object = None) -> Any:
+        """``a[key]`` in a stream."""
+        return self.bind(stream)[key]
+
+    @property
+    def T(self) -> DeviceArray:
+        """The array with its axes in reverse."""
+        return self._seen(self._shadow.T)
+
+    def transpose(self, *axes: Any) -> DeviceArray:
+        """A view with its axes in another order: reversed, or as given."""
+        return self._seen(self._shadow.transpose(*axes))
+
+    def reshape(self, *shape: Any, order: Order = "C") -> DeviceArray:
+        """The elements with another shape: a view where there is one, else a copy."""
+        wanted = shape[0] if len(shape) == 1 and not hasattr(shape[0], "__index__") else shape
+        return self._reshaped(tuple(int(extent) for extent in wanted), order)
+
+    def ravel(self, order: Order = "C") -> DeviceArray:
+        """The elements along one axis: a view where there is one, else a copy."""
+        return self._reshaped((self.size,), order)
+
+    def _reshaped(self, shape: Shape, order: Order) -> DeviceArray:
+        shadow = views.reshaped(self._shadow, shape, order)
+        if shadow is None:
+            whole = copying.duplicate(self, order, self.stream)
+            shadow = views.reshaped(whole._shadow, shape, order)
+            assert shadow is not None, "an array without gaps has any shape"
+            return whole._seen(shadow)
+        return self._seen(shadow)
+
+    def squeeze(self, axis: Any = None) -> DeviceArray:
+        """A view without the axes of length 1, or without those given."""
+        return self._seen(self._shadow.squeeze(axis))
+
+    def view(self, dtype: DTypeLike) -> DeviceArray:
+        """The same bytes as elements of another type."""
+        return self._seen(self._shadow.view(copying.checked(dtype)))
+
+    def split(self, section: int, stream: object = None) -> list[DeviceArray]:
+        """Views of equal parts of an array with one axis; the last may be shorter."""
+        if self.ndim != 1:
+            raise ValueError("only an array with one axis is split")
+        return [self.bind(stream)[i : i + section] for i in range(0, self.size, section)]
+
+    def _in(self, stream: object) -> object:
+        """The stream of a copy: the one that is named, else the array's own."""
+        return self.stream if stream is None or (type(stream) is int and not stream) else stream
+
+    def bind(self, stream: object = None) -> DeviceArray:
+        """A view whose copies are done in a stream, unless they name another one."""
+        bound = self._seen(self._shadow)
+        bound.stream = self._in(stream)
+        return bound
+
+    # ---- copies ----
+
+    def copy_to_host(self, ary: NDArray[Any] | None = None, stream: object = None) -> NDArray[Any]:
+        """A numpy array with the elements, or the one that is given, filled with them. With a
+        stream, wait for it before you read them."""
+        return copying.to_host(self, ary, self._in(stream))
+
+    def copy_to_device(self, ary: object, stream: object = None) -> None:
+        """Take over the elements of an array of the same shape and dtype."""
+        copying.take(self, ary, self._in(stream))
+
+    def copy(self, order: Order = "C", stream: object = None) -> DeviceArray:
+        """An array of its own with the same elements."""
+        return copying.duplicate(self, order, self._in(stream))
+
+    def astype(self, dtype: DTypeLike, *, copy: bool = True, stream: object = None) -> DeviceArray:
+        """An array with the elements converted to another type, as numpy converts them."""
+        wanted = copying.checked(dtype)
+        if wanted == self.dtype and not copy:
+            return self
+        return copying.converted(self, wanted, self._in(stream))
+
+    def item(self) -> Any:
+        """The one element of an array that has no more, as a Python number."""
+        if self.size != 1:
+            raise ValueError(f"an array of {self.size} elements is no single number")
+        return self.copy_to_host().item()
+
+    # ---- for launches and other packages ----
+
+    def used_on(self, stream: object) -> None:
+        """Work on a stream that the default stream does not wait for uses this array. Launches
+        say it; say it yourself where another package works on the memory."""
+        self._memory.used_on(stream)
+
+    def __pycu2c_array__(self, name: str) -> ArrayArgument:
+        """What launches that cannot read the words see. It keeps the memory, not this object."""
+        if self._argument is None:
+            on_host = self.device == HOST
+            described = ArrayArgument(
+                arguments.row_of(self.dtype, name),
+                self.shape,
+                self.strides,
+                self.address,
+                not self.writeable,
+                self.is_c_contiguous(),
+                "host" if on_host else "device",
+                self._shadow if on_host else self._memory,
+                placed=True,
+            )
+            arguments.check_places(described, name)
+            self._argument = described
+        return self._argument
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        if self.device == HOST:
+            raise AttributeError(
+                "an array in memory of the host has no __cuda_array_interface__",
+                name="__cuda_array_interface__",
+                obj=self,
+            )
+        return exchange.interface_of(self)
+
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> object:
+        return exchange.capsule_of(self, stream, max_version, dl_device, copy)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return exchange.dlpack_device(self)

@@ -1,0 +1,246 @@
+"""Copies and fills of device arrays: between the host and a GPU, and on either.
+
+What lies without gaps is copied or filled by the driver; everything else by kernels of this
+package (``element_kernels``), between the host and a GPU through memory without gaps on the GPU.
+On memory of the host numpy does it. Copies without a stream are done when the call returns.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from pycu2c.devices import views
+from pycu2c.devices.array import DeviceArray, Order
+from pycu2c.devices.views import Shape
+from pycu2c.lazy import lazy_module
+from pycu2c.runtime import driver
+from pycu2c.runtime.memory import HOST, DeviceMemory, HostMemory, Memory
+
+if TYPE_CHECKING:
+    from pycu2c.devices import element_kernels, exchange
+else:
+    element_kernels = lazy_module("pycu2c.devices.element_kernels")
+    exchange = lazy_module("pycu2c.devices.exchange")
+
+
+# ---- new arrays --------------------------------------------------------------------------------
+
+
+def checked(dtype: DTypeLike) -> np.dtype[Any]:
+    """A dtype whose elements are bytes and nothing else."""
+    found = np.dtype(dtype)
+    if found.hasobject:
+        raise TypeError(f"elements of dtype {found} are Python objects: a GPU has none")
+    return found
+
+
+def new_memory(size: int, ordinal: int) -> Memory:
+    return HostMemory(size) if ordinal == HOST else DeviceMemory(size, ordinal)
+
+
+def new(
+    shape: Shape, dtype: np.dtype[Any], ordinal: int, *, order: Order = "C", stream: object = None
+) -> DeviceArray:
+    """An array without gaps, whose elements are whatever was there."""
+    memory = new_memory(math.prod(shape) * dtype.itemsize, ordinal)
+    strides = views.packed_strides(shape, dtype.itemsize, order)
+    return DeviceArray(memory, memory.address, shape, strides, dtype, stream=stream)
+
+
+def from_host(values: ArrayLike, ordinal: int, stream: object) -> DeviceArray:
+    """A copy of an array of the host, in its order if it has no gaps."""
+    host = np.asarray(values)
+    checked(host.dtype)
+    order: Order = "F" if host.flags.f_contiguous and not host.flags.c_contiguous else "C"
+    array = new(host.shape, host.dtype, ordinal, order=order, stream=stream)
+    _copy_in(array, host, stream)
+    return array
+
+
+def duplicate(array: DeviceArray, order: Order, stream: object) -> DeviceArray:
+    """A copy without gaps."""
+    out = new(array.shape, array.dtype, array.device, order=order, stream=array.stream)
+    _copy(out, array, stream)
+    return out
+
+
+def converted(array: DeviceArray, dtype: np.dtype[Any], stream: object) -> DeviceArray:
+    out = new(array.shape, dtype, array.device, stream=array.stream)
+    _copy(out, array, stream)
+    return out
+
+
+# ---- between arrays and the host ---------------------------------------------------------------
+
+
+def to_host(array: DeviceArray, out: NDArray[Any] | None, stream: object) -> NDArray[Any]:
+    """The elements in ``out``, or in a new array of numpy's."""
+    if out is None:
+        order = "F" if array.is_f_contiguous() and not array.is_c_contiguous() else "C"
+        out = np.empty(array.shape, array.dtype, order)  # type: ignore[call-overload]
+    if (out.shape, out.dtype) != (array.shape, array.dtype):
+        raise ValueError(
+            f"an array of shape {array.shape} and dtype {array.dtype} is not copied to one of "
+            f"shape {out.shape} and dtype {out.dtype}: make them alike, or leave the latter out"
+        )
+    _copy_out(out, array, stream)
+    return out
+
+
+def take(array: DeviceArray, source: object, stream: object) -> None:
+    """``array.copy_to_device(source)``."""
+    found = _found(source)
+    if (found.shape, found.dtype) != (array.shape, array.dtype):
+        raise ValueError(
+            f"an array of shape {found.shape} and dtype {found.dtype} is not copied to one of "
+            f"shape {array.shape} and dtype {array.dtype}: array[...] = values converts it"
+        )
+    assign(array, found, stream)
+
+
+def assign(target: DeviceArray, value: object, stream: object) -> None:
+    """``target[...] = value`` as numpy has it."""
+    if not target.writeable:
+        raise ValueError("this device array is read-only")
+    found = _found(value)
+    if not found.shape and isinstance(found, np.ndarray):
+        _fill(target, value, stream)
+    elif isinstance(found, np.ndarray):
+        _copy_in(target, np.broadcast_to(found, target.shape), stream)
+    else:
+        seen = np.broadcast_to(found._shadow, target.shape, subok=False)
+        _copy(target, _apart(found._seen(seen), target, stream), stream)
+
+
+def _found(value: object) -> NDArray[Any] | DeviceArray:
+    """A value as an array of one kind or the other."""
+    if isinstance(value, DeviceArray):
+        return value
+    if exchange.is_on_device(value):
+        return exchange.as_device_array(value)
+    return np.asarray(value)
+
+
+def _apart(source: DeviceArray, target: DeviceArray, stream: object) -> DeviceArray:
+    """The source, or a copy of it if writing to the target would change it."""
+    same = source.address == target.address and source.strides == target.strides
+    if same or not np.may_share_memory(source._shadow, target._shadow):
+        return source
+    return duplicate(source, "C", stream)
+
+
+# ---- the copies themselves ---------------------------------------------------------------------
+
+
+def _copy_in(target: DeviceArray, host: NDArray[Any], stream: object) -> None:
+    if target.device == HOST:
+        np.copyto(target._shadow, host, casting="unsafe")
+        return
+    if not target.size:
+        return
+    handle = driver.stream_of(stream)
+    target._memory.before_use(handle)
+    direct = target.is_c_contiguous() or target.is_f_contiguous()
+    order: Order = "C" if target.is_c_contiguous() or not direct else "F"
+    packed = np.asarray(host, target.dtype, order=order)
+    room = target if direct else new(target.shape, target.dtype, target.device)
+    driver.make_current()
+    driver.copy_in(room.address, packed.ctypes.data, packed.nbytes, handle)
+    if room is not target:
+        _copy(target, room, stream)
+    # numpy may reuse the memory of what was made here as soon as it goes
+    if stream is None or packed is not host:
+        driver.synchronize(handle, "copy an array to the device")
+
+
+def _copy_out(host: NDArray[Any], array: DeviceArray, stream: object) -> None:
+    if array.device == HOST:
+        np.copyto(host, array._shadow)
+        return
+    if not array.size:
+        return
+    handle = driver.stream_of(stream)
+    array._memory.before_use(handle)
+    same = host.strides == array.strides or (host.flags.c_contiguous and array.is_c_contiguous())
+    direct = same and (array.is_c_contiguous() or array.is_f_contiguous())
+    room = host if direct or host.flags.c_contiguous else np.empty(array.shape, array.dtype)
+    source = array if direct or array.is_c_contiguous() else duplicate(array, "C", stream)
+    driver.make_current()
+    driver.copy_out(room.ctypes.data, source.address, source.nbytes, handle)
+    if stream is None or room is not host:
+        driver.synchronize(handle, "copy a device array to the host")
+    if room is not host:
+        np.copyto(host, room)
+
+
+def _copy(target: DeviceArray, source: DeviceArray, stream: object) -> None:
+    """Between arrays of one shape."""
+    if HOST in (target.device, source.device):
+        _across(target, source, stream)
+        return
+    handle = driver.stream_of(stream)
+    for array in (target, source):
+        array._memory.before_use(handle)
+    if _alike(target, source):
+        if target.nbytes:
+            driver.copy_within(target.address, source.address, target.nbytes, handle)
+    elif target.dtype != source.dtype and not element_kernels.can_convert(
+        source.dtype, target.dtype
+    ):
+        _copy_in(target, to_host(source, None, None), stream)
+    elif target.size:
+        element_kernels.copy(target, source, handle)
+
+
+def _across(target: DeviceArray, source: DeviceArray, stream: object) -> None:
+    """Between arrays of which at least one is in memory of the host."""
+    if source.device == HOST:
+        _copy_in(target, source._shadow, stream)
+    elif target.dtype == source.dtype:
+        _copy_out(target._shadow, source, stream)
+    else:
+        np.copyto(target._shadow, to_host(source, None, None), casting="unsafe")
+
+
+def _alike(a: DeviceArray, b: DeviceArray) -> bool:
+    """Whether two arrays of one shape have the same elements at the same distances, no gaps."""
+    if a.dtype != b.dtype:
+        return False
+    if a.is_c_contiguous():
+        return b.is_c_contiguous()
+    return a.is_f_contiguous() and b.is_f_contiguous()
+
+
+def _fill(target: DeviceArray, value: Any, stream: object) -> None:
+    element = np.zeros((), target.dtype)
+    element[()] = value  # numpy's rules of what fits
+    if target.device == HOST:
+        target._shadow[...] = element
+        return
+    handle = driver.stream_of(stream)
+    target._memory.before_use(handle)
+    if not target.size:
+        return
+    unit = _unit(element.tobytes())
+    if unit and (target.is_c_contiguous() or target.is_f_contiguous()):
+        driver.fill(target.address, unit, target.nbytes // len(unit), handle)
+    else:
+        _copy_element(target, element, stream)
+
+
+def _unit(pattern: bytes) -> bytes | None:
+    """The shortest that fills: a byte, two or four, which the driver can repeat."""
+    for size in (1, 2, 4):
+        if len(pattern) % size == 0 and pattern == pattern[:size] * (len(pattern) // size):
+            return pattern[:size]
+    return None
+
+
+def _copy_element(target: DeviceArray, element: NDArray[Any], stream: object) -> None:
+    one = from_host(element, target.device, stream)
+    seen = np.broadcast_to(one._shadow, target.shape, subok=False)
+    _copy(target, one._seen(seen), stream)

@@ -1,0 +1,23 @@
+"""Names of ``cuda`` for the host, and where they are. In a kernel they are errors.
+
+Only names: what they stand for is imported when it is used.
+"""
+
+from __future__ import annotations
+
+_ROOMS = {
+    "pycu2c.devices.allocation": (
+        "to_device device_array device_array_like pinned_array pinned_array_like mapped_array "
+        "mapped_array_like managed_array pinned"
+    ),
+    "pycu2c.devices.exchange": "as_cuda_array from_cuda_array_interface from_dlpack is_cuda_array",
+    "pycu2c.devices.streams": (
+        "Event Stream default_stream event event_elapsed_time external_stream "
+        "legacy_default_stream per_thread_default_stream profile_start profile_stop profiling "
+        "stream synchronize"
+    ),
+    "pycu2c.devices.array": "DeviceArray",
+}
+HOST_NAMES = {name: room for room, names in _ROOMS.items() for name in names.split()}
+
+FOR_THE_HOST = "it is for the host: call it before the launch, and pass the kernel what it gives"

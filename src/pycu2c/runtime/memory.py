@@ -1,0 +1,256 @@
+"""Memory of the device and of the host, each allocation an object that frees it. Knows no array.
+
+Device memory comes from the driver's pool, in the order of the default stream, and goes back in
+the order of that stream: what runs on it, and on all streams that it waits for, may go on with
+the memory. A stream that the default stream does not wait for is told by ``used_on``. Where there
+is no GPU, ``HostMemory`` stands in.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import gc
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from pycu2c.runtime import driver
+
+ALIGNMENT = 256  # of every allocation
+HOST = -1  # the ordinal of memory that is the host's
+
+
+class OutOfMemory(driver.CudaError, MemoryError):
+    """There is not as much memory on the device as was asked for."""
+
+    def __init__(self, size: int, free: int, total: int) -> None:
+        self.size, self.free, self.total = size, free, total
+        super().__init__(
+            "CUDA_ERROR_OUT_OF_MEMORY",
+            f"{free} of the device's {total} bytes are free",
+            f"allocate {size} bytes on the device",
+        )
+
+
+class Memory:
+    """Bytes somewhere, which are kept as long as this object is."""
+
+    __slots__ = ("address", "ordinal", "size")
+
+    def __init__(self, address: int, size: int, ordinal: int) -> None:
+        self.address, self.size, self.ordinal = address, size, ordinal
+
+    def used_on(self, stream: object) -> None:
+        """Work on another stream than the default one uses this memory: free it after that."""
+
+    def before_use(self, stream: int) -> None:
+        """Let what comes next in a stream wait for work on this memory."""
+
+
+class HostMemory(Memory):
+    """Memory of the host for an array of a program that would have it on a GPU."""
+
+    __slots__ = ("_buffer",)
+
+    def __init__(self, size: int) -> None:
+        self._buffer = np.empty(size + ALIGNMENT, np.uint8)
+        start = self._buffer.ctypes.data
+        super().__init__(-(-start // ALIGNMENT) * ALIGNMENT, size, HOST)
+
+
+class ForeignMemory(Memory):
+    """Memory of another package's array, which is kept alive."""
+
+    __slots__ = ("owner",)
+
+    def __init__(self, owner: object, address: int, size: int, ordinal: int) -> None:
+        self.owner = owner
+        super().__init__(address, size, ordinal)
+
+
+class DeviceMemory(Memory):
+    """Memory of a GPU, new."""
+
+    __slots__ = ("_streams",)
+
+    def __init__(self, size: int, ordinal: int = 0) -> None:
+        self._streams: set[object] | None = None
+        self.address = 0  # what is freed if the next line fails
+        self.address = _allocate(size) if size else 0
+        self.size, self.ordinal = size, ordinal
+
+    def used_on(self, stream: object) -> None:
+        if self._streams is None:
+            self._streams = set()
+        self._streams.add(stream)  # which keeps a stream that is an object
+
+    def before_use(self, stream: int) -> None:
+        for other in self._streams or ():
+            driver.order_after(driver.stream_of(other), stream)
+
+    def __del__(self, finalizing: Any = sys.is_finalizing) -> None:
+        # at exit the driver may be gone before this is, and frees everything itself
+        if self.address and not finalizing():
+            _free(self.address, self._streams)
+
+
+# ---- the pool ----------------------------------------------------------------------------------
+
+
+@functools.cache
+def _pool(ordinal: int = 0) -> Any:
+    """The device's pool, set to keep what is freed; None where the driver has no pools."""
+    bindings, device = driver.api(), driver.device()
+    which = bindings.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED
+    answer = bindings.cuDeviceGetAttribute(which, device.handle)
+    if not driver.check(answer, "ask for memory pools"):
+        return None
+    pool = driver.check(bindings.cuDeviceGetDefaultMemPool(device.handle), "open the memory pool")
+    keep = bindings.CUmemPool_attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
+    if not int(driver.check(bindings.cuMemPoolGetAttribute(pool, keep), "read the memory pool")):
+        everything = bindings.cuuint64_t((1 << 64) - 1)
+        driver.check(bindings.cuMemPoolSetAttribute(pool, keep, everything), "set the memory pool")
+    return pool
+
+
+def _allocate(size: int) -> int:
+    driver.make_current()
+    code, pointer = _try(size)
+    if code and code.name == "CUDA_ERROR_OUT_OF_MEMORY":
+        give_back()
+        code, pointer = _try(size)
+        if code and code.name == "CUDA_ERROR_OUT_OF_MEMORY":
+            raise OutOfMemory(size, *free_and_total())
+    driver.check((code,), f"allocate {size} bytes on the device")
+    return int(pointer)
+
+
+def _try(size: int) -> tuple[Any, Any]:
+    bindings = driver.api()
+    answer: tuple[Any, Any]
+    answer = bindings.cuMemAllocAsync(size, 0) if _pool() is not None else bindings.cuMemAlloc(size)
+    return answer
+
+
+def give_back() -> None:
+    """Return what nobody uses to the driver: other processes, and other pools, can have it."""
+    gc.collect()
+    driver.make_current()
+    bindings = driver.api()
+    driver.check(bindings.cuCtxSynchronize(), "wait for the device")
+    if _pool() is not None:
+        driver.check(bindings.cuMemPoolTrimTo(_pool(), 0), "shrink the memory pool")
+
+
+def free_and_total() -> tuple[int, int]:
+    """Bytes of the device that are free, and all of them."""
+    driver.make_current()
+    code, free, total = driver.api().cuMemGetInfo()
+    driver.check((code,), "ask how much memory is free")
+    return int(free), int(total)
+
+
+def _free(address: int, streams: set[object] | None) -> None:
+    """Never raises: after a kernel has failed every call fails, and nobody could be told."""
+    try:
+        driver.make_current()
+        for stream in streams or ():
+            _after(stream)
+        bindings = driver.api()
+        if _pool() is not None:
+            bindings.cuMemFreeAsync(address, 0)
+        else:
+            bindings.cuMemFree(address)  # waits for the device
+    except Exception:  # of a driver that is gone
+        return
+
+
+def _after(stream: object) -> None:
+    """Let the default stream wait for a stream; for the device if it is only a number, whose
+    stream may have gone."""
+    if isinstance(stream, int) and stream > 2:
+        driver.check(driver.api().cuCtxSynchronize(), "wait for the device")
+    else:
+        driver.order_after(driver.stream_of(stream), 0)
+
+
+# ---- memory of the host that the device can reach -----------------------------------------------
+
+
+class PinnedMemory(Memory):
+    """Memory of the host that stays where it is, so that the device copies it by itself.
+    ``in_place``: kernels use it where it lies."""
+
+    __slots__ = ("__weakref__", "in_place")
+
+    def __init__(self, size: int, *, in_place: bool = False, write_combined: bool = False) -> None:
+        self.address, self.size, self.ordinal, self.in_place = 0, size, HOST, in_place
+        if size:
+            driver.make_current()
+            bindings = driver.api()
+            flags = bindings.CU_MEMHOSTALLOC_PORTABLE | bindings.CU_MEMHOSTALLOC_DEVICEMAP
+            if write_combined:
+                flags |= bindings.CU_MEMHOSTALLOC_WRITECOMBINED
+            answer = bindings.cuMemHostAlloc(size, flags)
+            self.address = int(driver.check(answer, f"allocate {size} bytes of pinned memory"))
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        return _bytes_at(self.address, self.size)
+
+    def __del__(self, finalizing: Any = sys.is_finalizing) -> None:
+        if self.address and not finalizing():
+            _free_quietly("cuMemFreeHost", self.address)
+
+
+class ManagedMemory(Memory):
+    """Memory that the driver moves to where it is used, the host or the device."""
+
+    __slots__ = ("__weakref__",)
+    in_place = True
+
+    def __init__(self, size: int, *, everywhere: bool = True) -> None:
+        self.address, self.size, self.ordinal = 0, size, 0
+        if size:
+            driver.make_current()
+            flag = driver.api().CUmemAttach_flags
+            flags = flag.CU_MEM_ATTACH_GLOBAL if everywhere else flag.CU_MEM_ATTACH_HOST
+            answer = driver.api().cuMemAllocManaged(size, int(flags))
+            self.address = int(driver.check(answer, f"allocate {size} bytes of managed memory"))
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        return _bytes_at(self.address, self.size)
+
+    def __del__(self, finalizing: Any = sys.is_finalizing) -> None:
+        if self.address and not finalizing():
+            _free_quietly("cuMemFree", self.address)
+
+
+def _bytes_at(address: int, size: int) -> dict[str, Any]:
+    return {"shape": (size,), "typestr": "|u1", "data": (address, False), "version": 3}
+
+
+def _free_quietly(name: str, address: int) -> None:
+    try:
+        driver.make_current()
+        getattr(driver.api(), name)(address)
+    except Exception:  # of a driver that is gone
+        return
+
+
+@contextlib.contextmanager
+def pinned_range(start: int, stop: int) -> Iterator[None]:
+    """Let bytes of the host stay where they are, in a ``with``."""
+    driver.make_current()
+    bindings = driver.api()
+    flags = bindings.CU_MEMHOSTREGISTER_PORTABLE
+    answer = bindings.cuMemHostRegister(start, stop - start, flags)
+    driver.check(answer, f"pin {stop - start} bytes of the host")
+    try:
+        yield
+    finally:
+        driver.check(bindings.cuMemHostUnregister(start), "release pinned memory of the host")
