@@ -38,8 +38,12 @@ if TYPE_CHECKING:
     from pycu2c import launching
     from pycu2c.explain import notes
     from pycu2c.frontend import early
+    from pycu2c.runtime import driver
+    from pycu2c.runtime.plans import library
 else:
+    driver = lazy_module("pycu2c.runtime.driver")
     launching = lazy_module("pycu2c.launching")
+    library = lazy_module("pycu2c.runtime.plans.library")
     notes = lazy_module("pycu2c.explain.notes")
     early = lazy_module("pycu2c.frontend.early")
 
@@ -54,6 +58,28 @@ _BACKENDS = ("auto", "cuda", "cpu", "cpu-resumable", "python")
 _OWN = ("grid", "block", "shared_memory", "signature", "backend", "cache")
 
 
+class Launches:
+    """What the configurations of a kernel share: what has been compiled of it, and the C's table
+    of plans for launches like one before, or None."""
+
+    __slots__ = ("_form", "_launcher", "plans")
+
+    def __init__(self, *form: Any) -> None:
+        self._form = form
+        self._launcher: launching.Launcher | None = None
+        self.plans: object = None
+
+    @property
+    def launcher(self) -> launching.Launcher:
+        """Made at the first use: what it imports takes its time."""
+        if self._launcher is None:
+            self._launcher = launching.Launcher(*self._form)
+        return self._launcher
+
+    def forget(self) -> None:
+        self._launcher = self.plans = None
+
+
 class Kernel(Generic[P]):
     """A function that runs on a grid of threads: ``k[grid, block](arguments)``.
 
@@ -61,6 +87,7 @@ class Kernel(Generic[P]):
     types, or earlier by ``compile``.
     """
 
+    __slots__ = ("__dict__", "__weakref__", "_configured", "_own")
     __pycu2c_kernel__ = True  # what an error about a call in a kernel looks for
 
     def __init__(
@@ -85,13 +112,14 @@ class Kernel(Generic[P]):
         self.grid = None if grid is None else extent(grid, "grid", self.name)
         self.block = None if block is None else extent(block, "block", self.name)
         self.shared_memory = shared_size(shared_memory, self.name)
-        self._own = Configured(self, Wanted(self.grid, self.block, None, self.shared_memory))
-        self._configured: dict[object, Configured[P]] = {}
         problems = early.early_problems(self.source)
         if problems:
             raise CompileError(problems)
-        self._cache, self.options = cache, options
-        self.signature = _parsed(self.source, signature)
+        self.options, self.signature = options, _parsed(self.source, signature)
+        self._launches = Launches(self.source, self.signature, backend, cache, options)
+        self._configured: dict[object, Configured[P]] = {}
+        own = Wanted(self.grid, self.block, None, self.shared_memory)
+        self._own: Configured[P] = Configured(self._launches, own)
         if self.signature is not None:
             self.launcher.typed(self.signature)
 
@@ -100,12 +128,10 @@ class Kernel(Generic[P]):
 
     # ---- looking inside ----
 
-    @functools.cached_property
+    @property
     def launcher(self) -> launching.Launcher:
         """What has been compiled so far."""
-        return launching.Launcher(
-            self.source, self.signature, self.backend, self._cache, self.options
-        )
+        return self._launches.launcher
 
     def inspect(
         self,
@@ -134,7 +160,7 @@ class Kernel(Generic[P]):
 
     def recompile(self) -> None:
         """Read globals and closures anew: they are frozen when a signature is compiled."""
-        del self.launcher
+        self._launches.forget()
         if self.signature is not None:
             self.launcher.built(self.signature)
 
@@ -142,6 +168,11 @@ class Kernel(Generic[P]):
 
     def __getitem__(self, configuration: object) -> Configured[P]:
         """``k[grid, block]``, ``k[grid, block, stream]``, ``k[grid, block, stream, shared]``."""
+        if self._launches.plans is not None:
+            _leave_to_c(self)
+        return self._configured_as(configuration)
+
+    def _configured_as(self, configuration: object) -> Configured[P]:
         try:
             return self._configured[_key(configuration)]
         except (KeyError, TypeError, ValueError):
@@ -158,16 +189,15 @@ class Kernel(Generic[P]):
         block = extent(parts[1], "block", self.name)
         stream = parts[2] if len(parts) > 2 else None
         shared = shared_size(parts[3], self.name) if len(parts) > 3 else self.shared_memory
-        made = Configured(self, Wanted(grid, block, stream, shared))
-        if len(parts) == 2:
-            self._keep(configuration, made)
+        made: Configured[P] = Configured(self._launches, Wanted(grid, block, stream, shared))
+        self._keep(configuration, made)
         return made
 
     def _keep(self, configuration: object, made: Configured[P]) -> None:
         try:
             key = _key(configuration)
             hash(key)
-        except TypeError:  # lists as extents
+        except (TypeError, ValueError):  # lists as extents; streams of others
             return
         if len(self._configured) >= _MOST_CONFIGURED:
             self._configured = {}
@@ -183,34 +213,50 @@ _MOST_CONFIGURED = 256
 
 
 def _key(configuration: Any) -> object:
-    """What tells a grid and block from another: 4 and 4.0 are equal, and one is an error."""
-    grid, block = configuration
+    """What tells a configuration from others: 4 and 4.0 are equal, and one is an error. Where all
+    is as usual it is the configuration itself, which the C looks for (plans/doors.c)."""
     if type(configuration) is not tuple:
         raise TypeError("a configuration is a tuple")
-    if type(grid) is type(block) is int:
-        return configuration
-    return grid, block, type(grid), type(block), _types_in(grid), _types_in(block)
+    grid, block, *rest = configuration
+    if rest and not (rest[0] is None or type(rest[0]) is int):
+        raise TypeError("a stream of another package is not kept alive")
+    types = [_types_in(grid), _types_in(block), *map(type, rest[1:])]
+    return configuration if all(t is int for t in types) else (configuration, *types)
 
 
 def _types_in(extent: object) -> object:
-    return tuple(map(type, extent)) if isinstance(extent, tuple) else None
+    if type(extent) is not tuple:
+        return type(extent)
+    types = tuple(map(type, extent))
+    return int if all(t is int for t in types) else types
 
 
 class Configured(Generic[P]):
     """A kernel with its grid and block; call it with the arguments."""
 
-    __slots__ = ("_head", "_kernel", "_wanted")
+    __slots__ = ("_call", "_launches", "_stream", "_wanted")
 
-    def __init__(self, kernel: Kernel[P], wanted: Wanted) -> None:
-        self._kernel, self._wanted, self._head = kernel, wanted, wanted.head
+    def __init__(self, launches: Launches, wanted: Wanted) -> None:
+        stream = wanted.stream
+        self._launches, self._wanted, self._stream = launches, wanted, stream
+        self._call = wanted.call(0 if stream is None else driver.stream_of(stream))
 
     def __call__(self, *arguments: P.args, **named: P.kwargs) -> None:
-        launcher = self._kernel.launcher
-        signature = None if named else launcher.quick(self._head, arguments)
-        if signature is None:
-            launcher.launch(self._head, self._wanted, launcher.values(arguments, named))
-        else:
-            launcher.latest = signature
+        self._ordinarily(*arguments, **named)
+        if self._launches.plans is not None:
+            _leave_to_c(self)
+
+    def _ordinarily(self, *arguments: P.args, **named: P.kwargs) -> None:
+        launches = self._launches
+        launcher = launches.launcher
+        launcher.launch(self._call, self._wanted, launcher.values(arguments, named))
+        launches.plans = launcher.table
+
+
+def _leave_to_c(called: Any) -> None:
+    """From now on C is called, which looks for a plan before it calls Python."""
+    planned = dict(zip((Configured, Kernel), library.planned_classes(Configured, Kernel, Launches)))
+    called.__class__ = planned.get(type(called), type(called))
 
 
 class Device(Generic[P, R]):

@@ -22,9 +22,10 @@ from pycu2c.runtime.calling import parameters_of
 from pycu2c.runtime.configuration import Extent, Language, Launch, Wanted, extent
 from pycu2c.runtime.fitting import fitted
 from pycu2c.runtime.given import Given, leaf_names, taken_apart
+from pycu2c.runtime.plans.guards import Seen
+from pycu2c.runtime.plans.plan import Place, Plans
 from pycu2c.runtime.runner import ON_CPU, Axis, Known, Runner, Variant
 from pycu2c.runtime.sharing import alone
-from pycu2c.runtime.shortcut import Place, Run, Seen, Shortcuts
 from pycu2c.runtime.vector_views import seen_as_declared, vectors_declared
 from pycu2c.source import Source
 from pycu2c.types import WEAK_INT, Signature, leaf_types
@@ -35,13 +36,14 @@ if TYPE_CHECKING:
     from pycu2c.emit.statements import Comments
     from pycu2c.explain.notes import Note
     from pycu2c.frontend.build import Built
-    from pycu2c.runtime import driver, preparing, shortcut_library
+    from pycu2c.runtime import driver, preparing
+    from pycu2c.runtime.plans import library
 else:
     building = lazy_module("pycu2c.building")
     remembering = lazy_module("pycu2c.remembering")
     driver = lazy_module("pycu2c.runtime.driver")
     preparing = lazy_module("pycu2c.runtime.preparing")
-    shortcut_library = lazy_module("pycu2c.runtime.shortcut_library")
+    library = lazy_module("pycu2c.runtime.plans.library")
 
 _MOST_BLOCKS = 16  # shapes of blocks that C is made for; later ones share one for any shape
 
@@ -56,17 +58,9 @@ class Typed:
     runners: dict[Variant, Runner] = field(default_factory=dict)
 
 
-def _never(head: bytes, arguments: tuple[object, ...]) -> Signature | None:
-    """Before there are plans."""
-    return None
-
-
 class Launcher:
-    """What has been built and compiled of one kernel.
-
-    ``quick(head, arguments)`` runs a launch like one before; it gives the signature, or None
-    where it did nothing, and ``launch`` is to be asked.
-    """
+    """What has been built and compiled of one kernel, and the plans for launches like those that
+    there were."""
 
     def __init__(
         self,
@@ -85,10 +79,9 @@ class Launcher:
             for i, name in enumerate(self._parameters.names, start=1)
         )
         self._vectors = vectors_declared(declared.parameters if declared else ())
-        self.latest: Signature | None = None
+        self._latest: Signature | None = None
         self._typed: dict[Signature, Typed] = {}
-        self.quick: Run = _never
-        self._shortcuts: Shortcuts | None = None
+        self.plans: Plans | None = None
 
     # ---- looking inside ----
 
@@ -124,6 +117,19 @@ class Launcher:
         """The names of the kernel's parameters, in the order of signatures."""
         return self._parameters.names
 
+    @property
+    def latest(self) -> Signature | None:
+        """The types of the last launch."""
+        by_plan = self.plans.latest() if self.plans else None
+        if by_plan is not None:
+            self._latest = by_plan
+        return self._latest
+
+    @property
+    def table(self) -> object:
+        """The plans for C that is given what a call of the kernel is given, as it is; or None."""
+        return self.plans.table if self.plans and self._parameters.plain else None
+
     # ---- launching ----
 
     def values(self, given: tuple[object, ...], named: Mapping[str, object]) -> tuple[object, ...]:
@@ -136,10 +142,10 @@ class Launcher:
             values = seen_as_declared(values, self._vectors)
         return taken_apart(values, self._names)
 
-    def launch(self, head: bytes, wanted: Wanted, values: tuple[object, ...]) -> None:
-        """Check the arguments, compile if these types are new, and run. ``head`` is that of what
-        is wanted."""
-        if self._ran(head, values):
+    def launch(self, call: bytes, wanted: Wanted, values: tuple[object, ...]) -> None:
+        """Check the arguments, compile if these types are new, and run. ``call`` is what is wanted
+        in the words of C."""
+        if self.plans and self.plans.run(call, values):
             return
         given = self.given(values)
         signature = self.signature(given)
@@ -149,14 +155,6 @@ class Launcher:
         lengths = () if wanted.grid or not wanted.block else typed.known.lengths
         launch = Launch(grid, block, wanted.stream, wanted.shared_bytes)
         self._launch(launch, _Taken(values, given.leaves, signature, lengths), typed)
-
-    def _ran(self, head: bytes, values: tuple[object, ...]) -> bool:
-        """Whether a launch was like one before, and has run."""
-        signature = self._shortcuts.run(head, values) if self._shortcuts else None
-        if signature is None:
-            return False
-        self.latest = signature
-        return True
 
     def typed(self, signature: Signature) -> Typed:
         """The kernel for a signature. Raises CompileError."""
@@ -184,7 +182,7 @@ class Launcher:
         memory = typed.memory if variant.backend == "cpu" else None
         runner = memory.runner(variant, names) if memory else None
         if runner is None:
-            if variant.backend in ON_CPU:
+            if variant.backend != "python":
                 preparing.begin()
             runner = self.builder.runner(signature, names, variant)
             if memory:
@@ -203,7 +201,7 @@ class Launcher:
                 f"{self.name} uses dynamic shared memory, and the launch gives it none: call "
                 f"{self.name}[grid, block, stream, bytes](…), or write @kernel(shared_memory=…)"
             )
-        self.latest = signature
+        self._note(signature)
         variant = self._variant(launch, leaves, typed)
         runner = typed.runners.get(variant)
         if runner is not None:
@@ -211,6 +209,11 @@ class Launcher:
             return self._learn(launch, taken, typed, variant)
         runner = typed.runners[variant] = self._runner(typed, signature, variant)
         runner.run(launch, leaves)
+
+    def _note(self, signature: Signature) -> None:
+        if self.plans:
+            self.plans.latest()  # is not the latest any more
+        self._latest = signature
 
     def _variant(self, launch: Launch, leaves: tuple[Argument, ...], typed: Typed) -> Variant:
         backend, ordinary = self._chosen_backend(), _is_ordinary(launch, leaves, typed.ints)
@@ -222,23 +225,21 @@ class Launcher:
 
     def _learn(self, launch: Launch, taken: _Taken, typed: Typed, variant: Variant) -> None:
         """Let launches like this one, which is the second at least, take the short way."""
-        direct = typed.runners[variant].direct
-        if direct is None or not variant.ordinary or launch.stream is not None or self._vectors:
+        if not variant.ordinary or self._vectors or (self.plans and self.plans.full):
             return
-        if typed.known.accumulating:  # whether they are small and alone is seen at each launch
-            return
+        if typed.known.accumulating and variant.backend in ON_CPU:
+            return  # whether they are small and alone is seen at each launch
         if preparing.goes_on():  # a later launch will do
             return
-        table = self._shortcuts or shortcut_library.shortcuts()
-        if table is None:
+        direct = typed.runners[variant].direct
+        plans = (self.plans or library.plans()) if direct else None
+        if direct is None or plans is None:
             return
         types = taken.signature.parameters
         seen = Seen(taken.values, types, taken.leaves, typed.known.written, typed.ints)
         place = Place(variant.block, launch.shared_bytes, taken.lengths)
-        table.learn(seen, place, direct, taken.signature)
-        self._shortcuts = table
-        if self._parameters.plain:
-            self.quick = table.run
+        plans.learn(seen, place, direct, taken.signature)
+        self.plans = plans
 
     def _chosen_backend(self) -> str:
         if self.backend == "auto":

@@ -19,7 +19,8 @@ _MOST_THREADS = 1024
 
 HEAD = struct.Struct(
     "@6iq"
-)  # grid, block, shared bytes: before the arguments of a kernel on the CPU
+)  # grid, block, shared bytes: before the arguments of kernels on the CPU
+CALL = struct.Struct("@6iqQ")  # the same and a stream's handle, as plans/plan.c reads it
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +42,9 @@ class Wanted:
     stream: object
     shared_bytes: int
 
-    @property
-    def head(self) -> bytes:
-        """What a kernel on the CPU is passed before its arguments, zeros for what is open; empty
-        for a launch on a stream."""
-        if self.stream is not None:
-            return b""
-        return HEAD.pack(*(self.grid or _OPEN), *(self.block or _OPEN), self.shared_bytes)
+    def call(self, stream: int) -> bytes:
+        """The same for C, with the handle of the stream; zeros for what is open."""
+        return CALL.pack(*(self.grid or _OPEN), *(self.block or _OPEN), self.shared_bytes, stream)
 
 
 _OPEN = (0, 0, 0)

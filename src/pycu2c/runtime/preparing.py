@@ -6,7 +6,7 @@ import contextlib
 import threading
 
 from pycu2c.runtime.cpu import pool_text
-from pycu2c.runtime.shortcut_library import shortcut_text
+from pycu2c.runtime.plans.library import plans_text
 from pycu2c.toolchain import cc
 from pycu2c.toolchain.binary import ToolchainError
 
@@ -26,6 +26,6 @@ def goes_on() -> bool:
 
 
 def _compile() -> None:
-    for text, entry in ((pool_text(), "pycu2c_parallel"), (shortcut_text(), "pycu2c_shortcut")):
+    for text, entry in ((pool_text(), "pycu2c_parallel"), (plans_text(), "pycu2c_plans")):
         with contextlib.suppress(ToolchainError):  # who needs it is told
             cc.compile(text, entry)

@@ -43,12 +43,17 @@ class Variant(NamedTuple):
 class Direct:
     """How C may start a kernel by itself: ``start(body, packed, blocks)``, both addresses, where
     ``packed`` is the head of the launch and the parameters after it. A code other than 0 is for
-    ``finished``, with that head, which raises what it means."""
+    ``finished``, with that head, which raises what it means.
+
+    With a ``context``, ``start`` is cuLaunchKernel and ``body`` the kernel's handle: it is the
+    address of cuCtxGetCurrent, and the context in which alone the kernel may be started so. What
+    is refused goes the ordinary way, and ``finished`` is not asked."""
 
     layout: Layout
     start: int
     body: int
     finished: Callable[[int, bytes], None]
+    context: tuple[int, int] | None = None
 
 
 class Runner(Protocol):

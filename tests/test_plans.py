@@ -1,4 +1,4 @@
-"""Launches like one before: the short way gives what the ordinary one gives, errors included."""
+"""Launches like one before: a plan gives what the ordinary way gives, errors included."""
 
 from __future__ import annotations
 
@@ -20,13 +20,15 @@ from hypothesis import strategies as st
 import pycu2c
 from pycu2c import cuda, dtypes
 from pycu2c.diagnostics import LaunchError
-from pycu2c.kernel import Kernel
+from pycu2c.kernel import Configured, Kernel
 from pycu2c.passes.facts import BLOCKS32_LIMIT, INDEX32_LIMIT
-from pycu2c.runtime import preparing, shortcut_library
+from pycu2c.runtime import preparing
 from pycu2c.runtime.arguments import layout_of
 from pycu2c.runtime.configuration import HEAD
+from pycu2c.runtime.plans import library
+from pycu2c.runtime.plans.guards import Seen
+from pycu2c.runtime.plans.plan import Place
 from pycu2c.runtime.runner import Direct
-from pycu2c.runtime.shortcut import Place, Seen
 from pycu2c.toolchain import cc
 from pycu2c.types import Scalar, Signature
 from pycu2c.values import scalar_of
@@ -45,17 +47,22 @@ def _prepared() -> None:
 
 
 def learnt(k: Kernel[...], *arguments: object, grid: Any = 1, block: Any = 4) -> None:
-    """After this, launches like it take the short way."""
+    """After this, launches like it go by a plan."""
     k[grid, block](*arguments)
     k[grid, block](*arguments)
     assert is_quick(k, *arguments, grid=grid, block=block), "there is no plan for this"
 
 
 def is_quick(k: Kernel[...], *arguments: object, grid: Any = 1, block: Any = 4) -> bool:
-    """Whether a launch takes the short way. It runs if it does."""
-    table = k.launcher._shortcuts
-    assert table is not None
-    return table.run(k[grid, block]._head, arguments) is not None
+    """Whether a launch goes by a plan. It runs if it does."""
+    plans = k.launcher.plans
+    assert plans is not None
+    return plans.run(k[grid, block]._call, arguments)
+
+
+def without_plans(k: Kernel[...]) -> None:
+    """The next launch goes the ordinary way."""
+    k.launcher.plans = k._launches.plans = None
 
 
 def scale(out, a, x):
@@ -87,11 +94,11 @@ def keep(out, x):
 
 # ---- the C and its trial -------------------------------------------------------------------
 
-TEXT = Path(shortcut_library.__file__).with_name("shortcut.c").read_text(encoding="utf-8")
+TEXT = library.plans_text()
 
 
 def test_the_c_is_usable_here_and_without_warnings() -> None:
-    assert shortcut_library.shortcuts() is not None
+    assert library.plans() is not None
     assert cc.check_warnings(TEXT) == ""
 
 
@@ -106,26 +113,26 @@ def test_a_wrong_layout_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """As of a numpy that keeps the shape elsewhere."""
     swapped = TEXT.replace("*shape, *strides;", "*strides, *shape;")
     assert swapped != TEXT
-    library = ctypes.PyDLL(str(cc.compile(swapped, "pycu2c_shortcut").path))
-    assert not shortcut_library._is_right(library)
+    other = ctypes.PyDLL(str(cc.compile(swapped, "pycu2c_plans").path))
+    assert not library._is_right(other)
 
 
 @pytest.mark.parametrize("numpy_version", ["1.26.4", "3.0.0"])
 def test_another_numpy_is_not_asked(monkeypatch: pytest.MonkeyPatch, numpy_version: str) -> None:
     monkeypatch.setattr(np, "__version__", numpy_version)
-    assert not shortcut_library._is_known_python()
+    assert not library._is_known_python()
 
 
 def test_without_the_c_everything_is_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shortcut_library, "_library", lambda: None)
+    monkeypatch.setattr(library, "_library", lambda: None)
     k, out = fresh(scale), np.zeros(4)
     for x in (1, 2, 3):
         k[1, 4](out, np.ones(4), x)
         assert out.tolist() == [x + 1] * 4
-    assert k.launcher._shortcuts is None
+    assert k.launcher.plans is None
 
 
-# ---- what goes the short way ---------------------------------------------------------------
+# ---- what goes by a plan ---------------------------------------------------------------
 
 
 def test_arrays_and_numbers() -> None:
@@ -206,7 +213,7 @@ TRIED = [0, 1, -1, 3, 127, 200, 2**31, 2**53 + 1, 2**63, 0.5, 0.1, 1e39, float("
 @pytest.mark.parametrize("wanted", [*DECLARED, "int", "float"])
 @pytest.mark.parametrize("kind", NUMBERS_OF, ids=lambda kind: kind.__name__)
 def test_every_number_for_every_declared_type(kind: Any, wanted: str) -> None:
-    """The short way takes what the ordinary one takes, and makes the same of it."""
+    """A plan takes what the ordinary one takes, and makes the same of it."""
     element = {"int": "int64", "float": "float64"}.get(wanted, wanted)
     planned, plain = (fresh(keep, signature=f"void({element}[:], {wanted})") for _ in range(2))
     taken = 0
@@ -217,7 +224,7 @@ def test_every_number_for_every_declared_type(kind: Any, wanted: str) -> None:
             continue
         results = []
         for k in (planned, plain, planned):
-            plain.launcher._shortcuts, plain.launcher.quick = None, lambda head, arguments: None
+            without_plans(plain)
             out = np.zeros(1, element)
             try:
                 k[1, 1](out, x)
@@ -226,7 +233,7 @@ def test_every_number_for_every_declared_type(kind: Any, wanted: str) -> None:
             else:
                 results.append(out.tobytes().hex())
         assert len(set(results)) == 1, (x, results)
-        taken += is_quick(planned, out, x, block=1) if planned.launcher._shortcuts else 0
+        taken += is_quick(planned, out, x, block=1) if planned.launcher.plans else 0
     exotic = kind in (complex, np.complex64, np.complex128, np.float16)
     floats_for_integers = kind in (float, np.float32, np.float64) and "float" not in wanted
     assert (taken > 0) == (
@@ -300,10 +307,10 @@ def test_a_grid_from_the_data() -> None:
             out[:] = 0
             k(out, a, 3)
             assert out.tolist() == (a * 3 + 1).tolist()
-    table = k.launcher._shortcuts
-    assert table is not None
-    assert table.run(k._own._head, (out, a, 3)) is not None
-    assert table.run(k._own._head, (out, np.zeros(0), 3)) is None
+    plans = k.launcher.plans
+    assert plans is not None
+    assert plans.run(k._own._call, (out, a, 3))
+    assert not plans.run(k._own._call, (out, np.zeros(0), 3))
 
 
 def numbered(n, out):
@@ -354,7 +361,119 @@ def test_subclasses_that_say_something_else_go_the_ordinary_way() -> None:
     k, out = fresh(total), np.zeros(1)
     for _ in range(3):
         k[1, 1](out, np.zeros(3).view(Odd))
-    assert k.launcher._shortcuts is None or not is_quick(k, out, np.zeros(3).view(Odd), block=1)
+    assert k.launcher.plans is None or not is_quick(k, out, np.zeros(3).view(Odd), block=1)
+
+
+# ---- called by C ---------------------------------------------------------------------------
+
+
+def by_c(k: Kernel[...]) -> tuple[Kernel[...], Any]:
+    """A kernel that adds one, and a configuration of it, which C calls."""
+    out = np.zeros(4)
+    learnt(k, out, np.ones(4), 1)
+    k[1, 4](out, np.ones(4), 1)
+    assert type(k) is not Kernel
+    assert type(k[1, 4]) is not Configured
+    return k, k[1, 4]
+
+
+def test_objects_that_c_calls_are_what_they_were() -> None:
+    k, configured = by_c(fresh(scale))
+    assert isinstance(k, Kernel)
+    assert isinstance(configured, Configured)
+    assert (type(k).__name__, type(configured).__name__) == ("Kernel", "Configured")
+    assert (repr(k), k.__name__) == ("<kernel scale>", "scale")
+    assert k.inspect("c")
+
+
+def test_names_given_to_c_go_the_ordinary_way() -> None:
+    _, configured = by_c(fresh(scale))
+    out = np.zeros(4)
+    configured(out, a=np.ones(4), x=2)
+    assert out.tolist() == [3] * 4
+    configured(*(out, np.ones(4), 3), **{})
+    assert out.tolist() == [4] * 4
+    with pytest.raises(LaunchError, match="no parameter 'y'"):
+        configured(out, np.ones(4), y=2)
+    with pytest.raises(LaunchError, match="takes 3 arguments"):
+        configured()
+
+
+def test_what_is_given_in_the_brackets_of_c() -> None:
+    k, _ = by_c(fresh(scale))
+    kept = k[1, 4]
+    assert k[1, 4] is kept
+    assert k[True, 4] is not kept
+    assert k[np.int64(1), 4] is not kept
+    assert k[1, 4, None] is k[1, 4, None]
+    assert k[1, 4, 5, 0] is k[1, 4, 5, 0]
+    assert k[1, 4, 5, 0] is not k[1, 4, 6, 0]
+    assert k[(1, 2), (4, 1, 1)] is k[(1, 2), (4, 1, 1)]
+    assert k[[1, 2], 4]._wanted.grid == (1, 2, 1)
+    for wrong in ((1.0, 4), ((1.0, 1), 4), (1, 4, 5.0), (1, 4, None, 0.0), (1, [4], "x"), 1, (1,)):
+        with pytest.raises(LaunchError):
+            k[wrong]
+    with pytest.raises(LaunchError, match="write scale"):
+        k[1, 2, 3, 4, 5]
+
+
+def test_a_kernel_with_grid_and_block_is_called_by_c() -> None:
+    k, out = Kernel(scale, backend="cpu", grid=1, block=4), np.zeros(4)
+    for x in range(6):
+        k(out, np.ones(4), x=x) if x == 4 else k(out, np.ones(4), x)
+        assert out.tolist() == [x + 1] * 4
+    k[1, 4](out, np.ones(4), 1)
+    assert type(k) is not Kernel
+    k(out, np.ones(4), 8)
+    assert out.tolist() == [9] * 4
+
+
+def test_a_kernel_forgets_while_another_thread_launches() -> None:
+    k, configured = by_c(fresh(scale))
+    done, wrong = threading.Event(), []
+
+    def launch() -> None:
+        out = np.zeros(4)
+        while not done.is_set():
+            configured(out, np.ones(4), 1)
+            if out.tolist() != [2] * 4:
+                wrong.append(out)
+
+    thread = threading.Thread(target=launch)
+    thread.start()
+    for _ in range(20):
+        k.recompile()
+        k[1, 4](np.zeros(4), np.ones(4), 1)
+    done.set()
+    thread.join()
+    assert wrong == []
+
+
+@pytest.mark.parametrize("given", ["plain", "of_tuples", "refused"])
+def test_launches_with_fresh_arrays_leak_nothing(given: str) -> None:
+    _, configured = by_c(fresh(scale))
+    pair, out = fresh(of_pair), np.zeros(4)
+    learnt(pair, out, Pair(np.ones(4), 1))
+    of_tuples = pair[1, 4]
+
+    def launch() -> None:
+        if given == "plain":
+            configured(np.zeros(4), np.ones(4), 3)
+        elif given == "of_tuples":
+            of_tuples(np.zeros(4), Pair(np.ones(4), 2))
+        else:
+            with pytest.raises(LaunchError):
+                configured(np.zeros(4), np.ones(4), 2**70)
+
+    count = 300 if given == "refused" else 30_000
+    for _ in range(50):
+        launch()
+    gc.collect()
+    blocks = sys.getallocatedblocks()
+    for _ in range(count):
+        launch()
+    gc.collect()
+    assert sys.getallocatedblocks() - blocks < 100
 
 
 # ---- what differs goes the ordinary way ----------------------------------------------------
@@ -450,8 +569,8 @@ def test_grids_and_blocks() -> None:
     assert not is_quick(k, out, a, 1, block=8)  # compiled for blocks of 4
     assert not is_quick(k, out, a, 1, grid=INDEX32_LIMIT // 4)
     assert not is_quick(k, out, a, 1, grid=BLOCKS32_LIMIT + 1)
-    assert k.launcher._shortcuts is not None
-    assert k.launcher._shortcuts.run(k[1, 4, None, 64]._head, (out, a, 1)) is None
+    assert k.launcher.plans is not None
+    assert not k.launcher.plans.run(k[1, 4, None, 64]._call, (out, a, 1))
     for wrong in ((1.0, 4), (1, 4.0), ("1", 4), ((1.0,), 4), (0, 4), (1, 2048)):
         with pytest.raises(LaunchError):
             k[wrong]
@@ -539,7 +658,7 @@ PLANNED, PLAIN = fresh(scale), fresh(scale)
 @given(st.lists(CALLS, min_size=1, max_size=4))
 def test_random_calls(calls: list[tuple[Any, Any, Any]]) -> None:
     for call in calls * 3:
-        PLAIN.launcher._shortcuts, PLAIN.launcher.quick = None, lambda head, arguments: None
+        without_plans(PLAIN)
         assert outcome(PLANNED, list(call)) == outcome(PLAIN, list(call))
 
 
@@ -629,21 +748,21 @@ def test_a_code_is_told_to_who_knows_it() -> None:
         raise LaunchError(f"code {code} of {HEAD.unpack(head)[0]} blocks")
 
     address = ctypes.cast(start, ctypes.c_void_p).value or 0
-    table = shortcut_library.shortcuts()
+    plans = library.plans()
     kind = scalar_of(1)
-    assert table is not None
+    assert plans is not None
     assert isinstance(kind, Scalar)
     seen = Seen((1,), (kind,), (1,), (), ())
     signature = Signature((kind,))
     direct = Direct(layout_of([]), address, 0, finished)
-    assert table.learn(seen, Place(None, 0), direct, signature)
+    assert plans.learn(seen, Place(None, 0), direct, signature)
     with pytest.raises(LaunchError, match="code 7 of 6 blocks"):
-        table.run(k_head(6), (1,))
+        plans.run(k_head(6), (1,))
     assert started == [6]
 
 
 def k_head(grid: int) -> bytes:
-    return fresh(keep)[grid, 1]._head
+    return fresh(keep)[grid, 1]._call
 
 
 def test_at_most_so_many_plans() -> None:

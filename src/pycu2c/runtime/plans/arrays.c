@@ -1,0 +1,146 @@
+/* Arrays: whether one is as its guard says, and where it lies. Those of other packages are read
+ * through their attributes, which may run any code. */
+
+enum { CONTIGUOUS = 1, WRITEABLE = 2 }; /* flags of arrays that are not numpy's */
+
+static uint64_t size_of(int64_t n) { return n < 0 ? 0 - (uint64_t)n : (uint64_t)n; }
+
+/* Every element lies where a kernel may look, and numbers of 30 bits reach them all. */
+static bool walks(const Guard *g, const Leaf *a, bool contiguous) {
+    int64_t elements = 1, passed = 0;
+    for (int64_t axis = 0; axis < g->count; axis++) {
+        int64_t n = a->shape[axis], step = a->strides[axis];
+        if (n < 1 || n >= INDEX_LIMIT) return false;
+        elements *= n;
+        if (elements >= INDEX_LIMIT) return false;
+        if (n == 1 || contiguous) continue;
+        if (step % g->size || size_of(step / g->size) >= (uint64_t)INDEX_LIMIT) return false;
+        passed += (n - 1) * (int64_t)size_of(step / g->size);
+        if (passed >= INDEX_LIMIT) return false;
+    }
+    return true;
+}
+
+static bool lies_well(const Guard *g, const Leaf *a, bool contiguous) {
+    if (g->trusted) return true;
+    return (uintptr_t)a->data % (uintptr_t)g->alignment == 0 && walks(g, a, contiguous);
+}
+
+static bool is_numpy(const Guard *g, const Array *a, Leaf *leaf) {
+    leaf->data = a->data;
+    leaf->shape = a->shape;
+    leaf->strides = a->strides;
+    return a->dtype == g->object && a->axes == g->count && (a->flags & g->mask) == g->flags &&
+           lies_well(g, leaf, a->flags & CONTIGUOUS);
+}
+
+/* An array of this package's, which says all in a row of words (devices/array.py). */
+static bool is_own(const Guard *g, const Object *a, Leaf *leaf) {
+    enum { ADDRESS, DEVICE, FLAGS, AXES, LENGTHS };
+    Object *held = slot(a, g->words);
+    char *bytes;
+    intptr_t size;
+    if (slot(a, g->dtype) != g->object || !held || !is_of(held, &PyBytes_Type)) return false;
+    if (PyBytes_AsStringAndSize(held, &bytes, &size) < 0) return false;
+    if (size != (LENGTHS + 2 * g->count) * (intptr_t)sizeof(int64_t)) return false;
+    const int64_t *words = (const int64_t *)bytes;
+    leaf->data = (char *)(uintptr_t)words[ADDRESS];
+    leaf->shape = words + LENGTHS;
+    leaf->strides = words + LENGTHS + g->count;
+    return words[AXES] == g->count && words[DEVICE] == g->device &&
+           (words[FLAGS] & g->mask) == g->flags && lies_well(g, leaf, words[FLAGS] & CONTIGUOUS);
+}
+
+/* ---- of other packages ---- */
+
+/* Whether it is a tuple of so many ints, which are kept. */
+static bool is_row(Object *given, int64_t count, int64_t *kept) {
+    if (!given || PyTuple_Size(given) != count) return false;
+    for (int64_t i = 0; i < count; i++) {
+        if (!is_int(PyTuple_GetItem(given, i), &kept[i])) return false;
+    }
+    return true;
+}
+
+/* The strides of an array without gaps; whether those that it has are the same where they count. */
+static bool is_packed(const Guard *g, const int64_t *shape, int64_t *strides, bool given) {
+    int64_t step = g->size;
+    bool same = true, empty = false;
+    for (int64_t axis = g->count - 1; axis >= 0; axis--) {
+        if (!given) strides[axis] = step;
+        if (shape[axis] > 1 && strides[axis] != step) same = false;
+        if (shape[axis] == 0) empty = true;
+        step *= shape[axis];
+    }
+    return same || empty;
+}
+
+/* The shape and strides of an array, from tuples; no strides: there are no gaps. */
+static bool is_shaped(const Guard *g, Object *shape, Object *strides, int64_t flags, Leaf *leaf) {
+    bool given = strides && !is_none(strides);
+    leaf->shape = leaf->kept;
+    leaf->strides = leaf->kept + MOST_AXES;
+    if (!is_row(shape, g->count, leaf->kept)) return false;
+    if (given && !is_row(strides, g->count, leaf->kept + MOST_AXES)) return false;
+    if (is_packed(g, leaf->kept, leaf->kept + MOST_AXES, given)) flags |= CONTIGUOUS;
+    return (flags & g->mask) == g->flags && lies_well(g, leaf, flags & CONTIGUOUS);
+}
+
+/* Whether what works on an array in a stream is before what is launched in another. The default
+ * stream has two names. */
+static bool is_before(int64_t owner, int64_t stream) {
+    return owner == stream || ((owner | 1) == 1 && (stream | 1) == 1);
+}
+
+static bool is_described(const Guard *g, Object *told, int64_t stream, Leaf *leaf) {
+    Object *typestr = PyDict_GetItemWithError(told, names.typestr);
+    Object *data = PyDict_GetItemWithError(told, names.data);
+    Object *mask = PyDict_GetItemWithError(told, names.mask);
+    Object *owner = PyDict_GetItemWithError(told, names.stream);
+    int64_t address, other;
+    if (!typestr || !is_of(typestr, &PyUnicode_Type) || PyUnicode_Compare(typestr, g->object)) {
+        return false;
+    }
+    if (mask && !is_none(mask)) return false;
+    if (owner && !is_none(owner) && !(is_int(owner, &other) && is_before(other, stream))) {
+        return false;
+    }
+    if (!data || !is_of(data, &PyTuple_Type) || PyTuple_Size(data) != 2) return false;
+    if (!is_int(PyTuple_GetItem(data, 0), &address)) return false;
+    leaf->data = (char *)(uintptr_t)address;
+    int64_t flags = PyTuple_GetItem(data, 1) == &_Py_FalseStruct ? WRITEABLE : 0;
+    Object *shape = PyDict_GetItemWithError(told, names.shape);
+    return is_shaped(g, shape, PyDict_GetItemWithError(told, names.strides), flags, leaf);
+}
+
+static bool has_interface(const Guard *g, Object *given, const Launch *launch, Leaf *leaf) {
+    Object *told = PyObject_GetAttr(given, names.interface);
+    bool is = told && is_of(told, &PyDict_Type) && is_described(g, told, launch->stream, leaf);
+    drop(told);
+    return is;
+}
+
+/* Where its current stream is, which all its work goes to. */
+static bool is_cupy_in(const Guard *g, int64_t stream) {
+    Object *current = PyObject_CallFunctionObjArgs(g->current, (Object *)0);
+    int64_t other;
+    bool is = current && is_int(current, &other) && is_before(other, stream);
+    drop(current);
+    return is;
+}
+
+/* CuPy's attributes take a third of the time of its interface, which says the same. */
+static bool is_cupy(const Guard *g, Object *given, const Launch *launch, Leaf *leaf) {
+    int64_t address;
+    if (!is_cupy_in(g, launch->stream)) return false;
+    Object *data = PyObject_GetAttr(given, names.data);
+    Object *pointer = data ? PyObject_GetAttr(data, names.pointer) : 0;
+    Object *dtype = pointer ? PyObject_GetAttr(given, names.dtype) : 0;
+    Object *shape = dtype ? PyObject_GetAttr(given, names.shape) : 0;
+    Object *strides = shape ? PyObject_GetAttr(given, names.strides) : 0;
+    bool is = strides && dtype == g->object && is_int(pointer, &address);
+    if (is) leaf->data = (char *)(uintptr_t)address;
+    is = is && is_shaped(g, shape, strides, WRITEABLE, leaf);
+    drop(data), drop(pointer), drop(dtype), drop(shape), drop(strides);
+    return is;
+}

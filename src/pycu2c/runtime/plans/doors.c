@@ -1,0 +1,204 @@
+/* What Python is given: a table of plans with its functions, and classes of what may be called. */
+
+/* Whether Python has nothing to raise about the code of a run. */
+static bool tell(Object *finished, int code, const Launch *launch) {
+    Object *number = PyLong_FromLong(code);
+    Object *bytes = PyBytes_FromStringAndSize((const char *)&launch->head, sizeof launch->head);
+    Object *done = 0;
+    if (number && bytes) done = PyObject_CallFunctionObjArgs(finished, number, bytes, (Object *)0);
+    drop(number), drop(bytes), drop(done);
+    return done;
+}
+
+/* What looking at foreign arrays has raised is for the ordinary way, which looks again; but for
+ * what is no error, as KeyboardInterrupt. */
+static bool is_quiet(void) {
+    if (!PyErr_Occurred()) return true;
+    if (!PyErr_ExceptionMatches(PyExc_Exception)) return false;
+    PyErr_Clear();
+    return true;
+}
+
+enum { FAILED = -1, NONE, RAN };
+
+/* Runs a launch by the first plan that it fits, from the one that ran last. */
+static int run_by(Table *table, const Launch *wanted, Object *arguments) {
+    for (int tried = 0, i = table->last; tried < table->count; tried++, i++) {
+        if (i >= table->count) i = 0;
+        const Head *head = &table->plans[i]->head;
+        int code = 0;
+        Launch launch = *wanted;
+        if (!ran(table->plans[i], &launch, arguments, &code)) {
+            if (!is_quiet()) return FAILED;
+            continue;
+        }
+        table->last = i;
+        table->latest = head->token;
+        return code && !tell(head->finished, code, &launch) ? FAILED : RAN;
+    }
+    return NONE;
+}
+
+static bool read_launch(Object *bytes, Launch *launch) {
+    char *from;
+    intptr_t size;
+    if (PyBytes_AsStringAndSize(bytes, &from, &size) < 0) return false;
+    if (size == sizeof *launch) memcpy(launch, from, sizeof *launch);
+    return size == sizeof *launch;
+}
+
+/* ---- the functions of a table: its plans are never taken away, since a thread may be in one ---- */
+
+/* run(launch: bytes, arguments: tuple) -> whether it has run */
+static Object *run(Object *self, Object *const *given, intptr_t count) {
+    Table *table = PyCapsule_GetPointer(self, 0);
+    Launch launch;
+    if (!table || count != 2 || !read_launch(given[0], &launch)) return 0;
+    int result = run_by(table, &launch, given[1]);
+    return result == FAILED ? 0 : PyBool_FromLong(result == RAN);
+}
+
+/* latest() -> the token of the plan that ran last, once; else None */
+static Object *latest(Object *self, Object *const *given, intptr_t count) {
+    Table *table = PyCapsule_GetPointer(self, 0);
+    (void)given, (void)count;
+    if (!table) return 0;
+    Object *token = table->latest ? table->latest : &_Py_NoneStruct;
+    table->latest = 0;
+    Py_IncRef(token);
+    return token;
+}
+
+/* add(plan: bytes, held: object) -> whether there was room for it */
+static Object *add(Object *self, Object *const *given, intptr_t count) {
+    Table *table = PyCapsule_GetPointer(self, 0);
+    char *bytes;
+    intptr_t size;
+    if (!table || count != 2 || PyBytes_AsStringAndSize(given[0], &bytes, &size) < 0) return 0;
+    Head head;
+    memcpy(&head, bytes, sizeof head);
+    bool small = head.leaves <= MOST_LEAVES && head.bytes <= MOST_BYTES;
+    if (!small || table->count == MOST_PLANS) return PyBool_FromLong(0);
+    Plan *plan = malloc(sizeof *plan + (size_t)size);
+    if (!plan) return PyBool_FromLong(0);
+    memcpy(plan + 1, bytes, (size_t)size);
+    plan->head = head;
+    plan->guards = (const Guard *)((const char *)(plan + 1) + sizeof head);
+    plan->fields = (const Field *)(plan->guards + head.guards);
+    plan->held = given[1];
+    Py_IncRef(plan->held);
+    table->plans[table->count++] = plan;
+    return PyBool_FromLong(1);
+}
+
+static void destroy(Object *self) {
+    Table *table = PyCapsule_GetPointer(self, 0);
+    for (int i = 0; i < table->count; i++) {
+        Py_DecRef(table->plans[i]->held);
+        free(table->plans[i]);
+    }
+    free(table);
+}
+
+/* A table of plans and its functions. */
+Object *pycu2c_plans(void) {
+    static const Method methods[] = {
+        {"run", run, FASTCALL, 0}, {"add", add, FASTCALL, 0}, {"latest", latest, FASTCALL, 0}};
+    Table *table = calloc(1, sizeof *table);
+    Object *self = table ? PyCapsule_New(table, 0, destroy) : 0;
+    if (!self) return free(table), (Object *)0;
+    Object *made[3], *all = 0;
+    for (int i = 0; i < 3; i++) made[i] = PyCFunction_NewEx(&methods[i], self, 0);
+    if (made[0] && made[1] && made[2]) all = PyTuple_Pack(4, self, made[0], made[1], made[2]);
+    drop(self), drop(made[0]), drop(made[1]), drop(made[2]);
+    return all;
+}
+
+/* ---- classes: a kernel and its configurations once there are plans, as kernel.py has them ---- */
+
+static struct { /* where objects of those classes have their slots */
+    int64_t launches, head; /* a configuration */
+    int64_t plans;          /* its launches */
+    int64_t own, configured, stream; /* a kernel; a configuration of it */
+} places;
+
+/* configuration(*arguments): by a plan, or the ordinary way */
+static Object *call(Object *self, Object *given, Object *named) {
+    Object *plans = slot(slot(self, places.launches), places.plans);
+    Launch launch;
+    if (!is_none(plans) && !(named && PyDict_Size(named))) {
+        Py_IncRef(plans); /* another thread may make the kernel forget them */
+        Table *table = PyCapsule_GetPointer(plans, 0);
+        int result = FAILED;
+        if (table && read_launch(slot(self, places.head), &launch)) {
+            result = run_by(table, &launch, given);
+        }
+        Py_DecRef(plans);
+        if (result != NONE) return result == RAN ? none() : 0;
+    }
+    Object *ordinarily = PyObject_GetAttr(self, names.ordinarily);
+    Object *done = ordinarily ? PyObject_Call(ordinarily, given, named) : 0;
+    drop(ordinarily);
+    return done;
+}
+
+/* kernel(*arguments): with the grid and block that it was decorated with */
+static Object *call_own(Object *self, Object *given, Object *named) {
+    return call(slot(self, places.own), given, named);
+}
+
+/* Whether a number is one and not what is equal to it: 4.0 is an error. */
+static bool is_extent(Object *part) {
+    if (is_of(part, &PyLong_Type)) return true;
+    if (!is_of(part, &PyTuple_Type)) return false;
+    for (intptr_t i = 0, n = PyTuple_Size(part); i < n; i++) {
+        if (!is_of(PyTuple_GetItem(part, i), &PyLong_Type)) return false;
+    }
+    return true;
+}
+
+/* The configuration that is kept under a key, borrowed; null if there is none. */
+static Object *kept(Object *self, Object *key) {
+    intptr_t count = is_of(key, &PyTuple_Type) ? PyTuple_Size(key) : 0;
+    if (count < 2 || count > 4) return 0;
+    if (!is_extent(PyTuple_GetItem(key, 0)) || !is_extent(PyTuple_GetItem(key, 1))) return 0;
+    if (count > 3 && !is_of(PyTuple_GetItem(key, 3), &PyLong_Type)) return 0;
+    Object *found = PyDict_GetItemWithError(slot(self, places.configured), key);
+    if (!found || count == 2) return found;
+    Object *stream = PyTuple_GetItem(key, 2), *other = slot(found, places.stream);
+    return stream == other || is_of(stream, &PyLong_Type) ? found : 0;
+}
+
+/* kernel[grid, block] and with a stream and a size of shared memory */
+static Object *subscript(Object *self, Object *key) {
+    Object *found = kept(self, key);
+    if (found) {
+        Py_IncRef(found);
+        return found;
+    }
+    if (!is_quiet()) return 0;
+    return PyObject_CallMethodObjArgs(self, names.configured, key, (Object *)0);
+}
+
+/* The classes that give a configuration and a kernel these ways, to come before their own. */
+Object *pycu2c_classes(const int64_t *where) {
+    Slot of_configurations[] = {{OF_CALLS, (void *)call}, {0, 0}};
+    Slot of_kernels[] = {{OF_CALLS, (void *)call_own}, {OF_SUBSCRIPTS, (void *)subscript}, {0, 0}};
+    Specification configuration = {"pycu2c.Planned", 0, 0, BASE_OF_OTHERS, of_configurations};
+    Specification kernel = {"pycu2c.PlannedKernel", 0, 0, BASE_OF_OTHERS, of_kernels};
+    memcpy(&places, where, sizeof places);
+    Object *first = PyType_FromSpec(&configuration), *second = PyType_FromSpec(&kernel);
+    Object *pair = first && second ? PyTuple_Pack(2, first, second) : 0;
+    drop(first), drop(second);
+    return pair;
+}
+
+/* ---- once in a process ---- */
+
+int pycu2c_begin(void) { return name_all(); }
+
+/* In a kernel's place, for the test at the start: keeps the first bytes of what was packed. */
+int pycu2c_plans_keep(void *to, const void *packed, int64_t bytes) {
+    memcpy(to, packed, (size_t)bytes);
+    return 0;
+}

@@ -1,0 +1,103 @@
+/* Plans: what the arguments of a launch have to be, where its numbers go, how it is started. They
+ * are made in Python (runtime/plans/plan.py), and come with an object that keeps alive every other
+ * that they point to. */
+
+enum { MOST_AXES = 3, MOST_LEAVES = 64, MOST_BYTES = 4096, MOST_PLANS = 16 };
+#define INDEX_LIMIT ((int64_t)1 << 30) /* as in passes/facts.py */
+#define BLOCKS_LIMIT ((int64_t)1 << 22)
+#define MOST_ALONG_Y_AND_Z 65535
+
+enum { /* kinds of guards; their order is that of runtime/plans/guards.py */
+    NUMPY,
+    OWN,
+    INTERFACE,
+    CUPY,
+    WHOLE,
+    FLOAT_OF_WHOLE,
+    DOUBLE_OF_WHOLE,
+    FLOAT_OF_DOUBLE,
+    DOUBLE_OF_FLOAT,
+    RAW,
+    SAME,
+    TUPLE
+};
+
+typedef struct { /* what an argument, or an item of one, has to be; the names are those of Python */
+    int64_t kind;
+    void *type;         /* its class, exactly */
+    Object *object;     /* arrays: the dtype, or INTERFACE: its typestr; SAME: the object itself */
+    int64_t count;      /* arrays: axes; TUPLE: items, which follow; WHOLE: bytes */
+    int64_t mask, flags;     /* arrays */
+    int64_t alignment, size; /* arrays: of elements, in bytes */
+    int64_t trusted;         /* arrays: to lie where a kernel may look, and not to be too large */
+    int64_t least, most;     /* WHOLE */
+    int64_t source;     /* WHOLE: bytes of a number of numpy's, negative if it has a sign;
+                           FLOAT_OF_DOUBLE: whether nothing may be rounded */
+    int64_t words, dtype, device; /* OWN: the places of two slots; where it has to lie */
+    Object *current;    /* CUPY: what gives its current stream */
+} Guard;
+
+enum { DATA, SHAPE, STRIDE, VALUE };
+
+typedef struct { /* one parameter of the kernel */
+    int64_t part, leaf, axis, offset, size, divisor;
+} Field;
+
+/* A kernel on the CPU, as in pool.c; a code other than 0 is told to Python. */
+typedef int (*Start)(void *body, const void *packed, int64_t blocks);
+/* On a device: cuLaunchKernel and cuCtxGetCurrent. */
+typedef int (*Submit)(void *kernel, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                      unsigned shared, void *stream, void **parameters, void **extra);
+typedef int (*Current)(void **context);
+
+typedef struct {
+    int64_t arguments, guards, leaves, fields, bytes;
+    int64_t block[3], shared; /* a block of 0 threads: any */
+    int64_t axes;             /* of the grid, if it follows from the data: then these lengths */
+    int64_t lengths[3][2];    /* a leaf, and its axis, or -1: a number */
+    union {
+        Start start;
+        Submit submit;
+    };
+    void *body;
+    Current current; /* null on the CPU */
+    void *context;   /* the only one that the plan is for */
+    Object *token, *finished;
+} Head;
+
+typedef struct {
+    Head head;
+    const Guard *guards;
+    const Field *fields;
+    Object *held;
+} Plan;
+
+typedef struct {
+    int count, last;
+    Object *latest; /* the token of the plan that ran last, unless it has been taken */
+    Plan *plans[MOST_PLANS];
+} Table;
+
+typedef struct { /* a number or an array that was given */
+    char *data;
+    const int64_t *shape, *strides;
+    const void *bytes;
+    union {
+        int8_t i8;
+        int16_t i16;
+        int32_t i32;
+        int64_t i64;
+        float f32;
+        double f64;
+    } made;
+    int64_t whole;
+    int64_t kept[2 * MOST_AXES]; /* a shape and strides that lie nowhere else */
+} Leaf;
+
+typedef struct { /* what was asked for */
+    struct {     /* a kernel for the CPU reads it first */
+        int32_t grid[3], block[3];
+        int64_t shared;
+    } head;
+    int64_t stream;
+} Launch;

@@ -1,0 +1,113 @@
+"""Launches like one before: their arguments are checked, packed and started by C (``plan.c``).
+
+A plan is made of a launch that has run. It says what each argument has to be for the next one to
+be the same to the compiler, and where its numbers go. What a plan does not cover, it leaves to the
+ordinary way, which alone makes errors. Where the C cannot be used, there are no plans.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
+from typing import NamedTuple, TypeAlias
+
+from pycu2c.parameters import Part
+from pycu2c.records import dataclass
+from pycu2c.runtime.arguments import Argument, ArrayArgument
+from pycu2c.runtime.configuration import HEAD, Extent
+from pycu2c.runtime.plans.guards import NoPlan, Seen, guards_of
+from pycu2c.runtime.runner import NUMBER, Axis, Direct
+from pycu2c.types import Signature
+
+Run: TypeAlias = Callable[[bytes, tuple[object, ...]], bool]
+
+_PARTS = {Part.DATA: 0, Part.SHAPE: 1, Part.STRIDE: 2, Part.VALUE: 3}  # as in plan.c
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a plan holds: for which blocks (None: any) and how much shared memory; and how the
+    grid follows from the data, where a launch leaves it open."""
+
+    block: Extent | None
+    shared_bytes: int
+    lengths: tuple[Axis, ...] = ()
+
+
+class Table(NamedTuple):
+    """The C's plans of one kernel, and functions on them. ``run(call, arguments)`` says whether a
+    launch has run by one of them; ``latest()`` the signature of the plan that ran last, once.
+
+    The C's table alone keeps alive what plans point to: another thread may be in it when the
+    kernel has gone, or has got other plans."""
+
+    table: object
+    run: Run
+    add: Callable[[bytes, object], bool]
+    latest: Callable[[], Signature | None]
+
+
+class Plans:
+    """The plans of one kernel."""
+
+    __slots__ = ("_add", "_known", "full", "latest", "run", "table")
+
+    def __init__(self, made: Table) -> None:
+        self.table, self.run, self._add, self.latest = made
+        self._known: set[tuple[object, ...]] = set()
+        self.full = False
+
+    def learn(self, seen: Seen, place: Place, direct: Direct, signature: Signature) -> bool:
+        """Take launches like this one from now on, if it can be done."""
+        try:
+            form = _form(seen, place, direct)
+        except NoPlan:
+            return False
+        known = place, signature, direct.context, form.rows
+        if known in self._known:  # there was another reason for the ordinary way
+            return False
+        self._known.add(known)
+        current, context = direct.context or (0, 0)
+        pointers = (direct.start, direct.body, current, context, id(signature), id(direct.finished))
+        plan = form.words + struct.pack("@6P", *pointers) + form.rows
+        added = self._add(plan, (signature, direct, direct.finished, form.held))
+        self.full = not added
+        return added
+
+
+class _Form(NamedTuple):
+    """The parts of a plan: before and after the addresses of what it starts."""
+
+    words: bytes
+    rows: bytes
+    held: list[tuple[object, ...]]
+
+
+def _form(seen: Seen, place: Place, direct: Direct) -> _Form:
+    guards = list(guards_of(seen, direct.layout, direct.context is not None))
+    start = 0 if direct.context else HEAD.size
+    fields = list(_fields(direct, seen.leaves, start))
+    if any(axis == NUMBER and leaf not in seen.ints for leaf, axis in place.lengths):
+        raise NoPlan  # the C keeps the value of Python's ints alone
+    lengths = list(chain.from_iterable(place.lengths))
+    words = [
+        *(len(seen.values), len(guards), len(seen.leaves), len(fields)),
+        start + direct.layout.struct.size,
+        *(place.block or (0, 0, 0)),
+        place.shared_bytes,
+        len(place.lengths),
+        *(lengths + [0] * (6 - len(lengths))),
+    ]
+    rows = [guard.packed() for guard in guards]
+    rows += [struct.pack("@6q", *field) for field in fields]
+    held = [guard.held for guard in guards]
+    return _Form(struct.pack(f"@{len(words)}q", *words), b"".join(rows), held)
+
+
+def _fields(direct: Direct, leaves: Sequence[Argument], start: int) -> Iterator[tuple[int, ...]]:
+    layout = direct.layout
+    for p, offset, size in zip(layout.parameters, layout.offsets, layout.sizes):
+        leaf = leaves[p.argument]
+        divisor = leaf.dtype.size if isinstance(leaf, ArrayArgument) else 1
+        yield _PARTS[p.part], p.argument, p.axis, start + offset, size, divisor

@@ -1,0 +1,131 @@
+/* A plan for a launch: whether its arguments fit, their bytes, and the start of the kernel. */
+
+/* Whether an argument is as its guards say, which it steps over; its leaves are filled in. */
+static bool fits(const Guard **next, Object *given, const Launch *launch, Leaf **leaf) {
+    const Guard *g = (*next)++;
+    if (g->kind == SAME) return given == g->object;
+    if (given->type != g->type) return false;
+    switch (g->kind) {
+    case NUMPY: return is_numpy(g, (const Array *)given, (*leaf)++);
+    case OWN: return is_own(g, given, (*leaf)++);
+    case INTERFACE: return has_interface(g, given, launch, (*leaf)++);
+    case CUPY: return is_cupy(g, given, launch, (*leaf)++);
+    case RAW: (*leaf)++->bytes = ((const Scalar *)given)->bytes; return true;
+    case FLOAT_OF_DOUBLE: return is_single(g, given, (*leaf)++);
+    case DOUBLE_OF_FLOAT: return is_widened(given, (*leaf)++);
+    case TUPLE:
+        if (PyTuple_Size(given) != g->count) return false;
+        for (int64_t i = 0; i < g->count; i++) {
+            if (!fits(next, PyTuple_GetItem(given, i), launch, leaf)) return false;
+        }
+        return true;
+    default: return is_whole(g, given, (*leaf)++);
+    }
+}
+
+static bool all_fit(const Plan *plan, Object *arguments, const Launch *launch, Leaf *leaves) {
+    const Guard *next = plan->guards;
+    if (PyTuple_Size(arguments) != plan->head.arguments) return false;
+    for (int64_t i = 0; i < plan->head.arguments; i++) {
+        if (!fits(&next, PyTuple_GetItem(arguments, i), launch, &leaves)) return false;
+    }
+    return true;
+}
+
+/* The grid that follows from the data, where a launch leaves it open. */
+static bool size_grid(const Head *head, const Leaf *leaves, Launch *launch) {
+    int32_t *grid = launch->head.grid;
+    grid[0] = grid[1] = grid[2] = 1;
+    for (int64_t axis = 0; axis < head->axes; axis++) {
+        const Leaf *leaf = &leaves[head->lengths[axis][0]];
+        int64_t along = head->lengths[axis][1], threads = launch->head.block[axis];
+        int64_t length = along < 0 ? leaf->whole : leaf->shape[along];
+        int64_t blocks = length <= threads ? 1 : (length - 1) / threads + 1;
+        if (blocks > (axis ? MOST_ALONG_Y_AND_Z : BLOCKS_LIMIT)) return false;
+        grid[axis] = (int32_t)blocks;
+    }
+    return head->axes > 0;
+}
+
+static bool is_for(const Head *head, const Launch *launch) {
+    for (int axis = 0; axis < 3; axis++) {
+        int64_t blocks = launch->head.grid[axis], threads = launch->head.block[axis];
+        if (threads < 1 || (head->block[axis] && head->block[axis] != threads)) return false;
+        if (blocks > BLOCKS_LIMIT || blocks * threads >= INDEX_LIMIT) return false;
+    }
+    return launch->head.shared == head->shared;
+}
+
+/* ---- packing ---- */
+
+static int64_t steps_of(const Leaf *a, const Field *f) { /* in elements, rounded down */
+    int64_t step = a->strides[f->axis], steps = step / f->divisor;
+    return step % f->divisor < 0 ? steps - 1 : steps;
+}
+
+static void put(unsigned char *to, const Field *f, const Leaf *leaf) {
+    int64_t wide;
+    switch (f->part) {
+    case DATA: memcpy(to, &leaf->data, sizeof(char *)); return;
+    case VALUE: memcpy(to, leaf->bytes, (size_t)f->size); return;
+    case SHAPE: wide = leaf->shape[f->axis]; break;
+    default: wide = steps_of(leaf, f);
+    }
+    int32_t narrow = (int32_t)wide;
+    memcpy(to, f->size == 4 ? (void *)&narrow : (void *)&wide, (size_t)f->size);
+}
+
+static void pack(const Plan *plan, const Leaf *leaves, unsigned char *packed) {
+    memset(packed, 0, (size_t)plan->head.bytes);
+    for (int64_t i = 0; i < plan->head.fields; i++) {
+        const Field *f = &plan->fields[i];
+        put(packed + f->offset, f, &leaves[f->leaf]);
+    }
+}
+
+/* ---- starting ---- */
+
+static int start_here(const Head *head, const Launch *launch, unsigned char *packed) {
+    const int32_t *grid = launch->head.grid;
+    memcpy(packed, &launch->head, sizeof launch->head);
+    int64_t blocks = (int64_t)grid[0] * grid[1] * grid[2];
+    void *thread = PyEval_SaveThread();
+    int code = head->start(head->body, packed, blocks);
+    PyEval_RestoreThread(thread);
+    return code;
+}
+
+/* The driver waits where a queue is full, for as long as a kernel may run: without the GIL. */
+static int start_on_device(const Head *head, const Launch *launch, unsigned char *packed) {
+    const int32_t *grid = launch->head.grid, *block = launch->head.block;
+    size_t size = (size_t)head->bytes;
+    /* CU_LAUNCH_PARAM_BUFFER_POINTER, …_BUFFER_SIZE, …_END */
+    void *extra[] = {(void *)1, packed, (void *)2, &size, (void *)0};
+    void *thread = PyEval_SaveThread();
+    int code = head->submit(head->body, (unsigned)grid[0], (unsigned)grid[1], (unsigned)grid[2],
+                            (unsigned)block[0], (unsigned)block[1], (unsigned)block[2],
+                            (unsigned)launch->head.shared, (void *)(uintptr_t)launch->stream, 0,
+                            extra);
+    PyEval_RestoreThread(thread);
+    return code;
+}
+
+static bool is_current(const Head *head) {
+    void *context = 0;
+    return head->current(&context) == 0 && context == head->context;
+}
+
+/* Whether a launch has run by a plan; on the CPU with a code. What a device refuses has not run,
+ * and Python finds out why by trying the same. */
+static bool ran(const Plan *plan, Launch *launch, Object *arguments, int *code) {
+    Leaf leaves[MOST_LEAVES];
+    _Alignas(64) unsigned char packed[MOST_BYTES];
+    const Head *head = &plan->head;
+    if (!all_fit(plan, arguments, launch, leaves)) return false;
+    if (launch->head.grid[0] == 0 && !size_grid(head, leaves, launch)) return false;
+    if (!is_for(head, launch) || (head->current && !is_current(head))) return false;
+    pack(plan, leaves, packed);
+    if (head->current) return start_on_device(head, launch, packed) == 0;
+    *code = start_here(head, launch, packed);
+    return true;
+}
