@@ -57,7 +57,7 @@ def is_quick(k: Kernel[...], *arguments: object, grid: Any = 1, block: Any = 4) 
     """Whether a launch goes by a plan. It runs if it does."""
     plans = k.launcher.plans
     assert plans is not None
-    return plans.run(k[grid, block]._call, arguments)
+    return plans.run(k[grid, block]._call, None, arguments)
 
 
 def without_plans(k: Kernel[...]) -> None:
@@ -309,8 +309,8 @@ def test_a_grid_from_the_data() -> None:
             assert out.tolist() == (a * 3 + 1).tolist()
     plans = k.launcher.plans
     assert plans is not None
-    assert plans.run(k._own._call, (out, a, 3))
-    assert not plans.run(k._own._call, (out, np.zeros(0), 3))
+    assert plans.run(k._own._call, None, (out, a, 3))
+    assert not plans.run(k._own._call, None, (out, np.zeros(0), 3))
 
 
 def numbered(n, out):
@@ -570,7 +570,7 @@ def test_grids_and_blocks() -> None:
     assert not is_quick(k, out, a, 1, grid=INDEX32_LIMIT // 4)
     assert not is_quick(k, out, a, 1, grid=BLOCKS32_LIMIT + 1)
     assert k.launcher.plans is not None
-    assert not k.launcher.plans.run(k[1, 4, None, 64]._call, (out, a, 1))
+    assert not k.launcher.plans.run(k[1, 4, None, 64]._call, None, (out, a, 1))
     for wrong in ((1.0, 4), (1, 4.0), ("1", 4), ((1.0,), 4), (0, 4), (1, 2048)):
         with pytest.raises(LaunchError):
             k[wrong]
@@ -757,7 +757,7 @@ def test_a_code_is_told_to_who_knows_it() -> None:
     direct = Direct(layout_of([]), address, 0, finished)
     assert plans.learn(seen, Place(None, 0), direct, signature)
     with pytest.raises(LaunchError, match="code 7 of 6 blocks"):
-        plans.run(k_head(6), (1,))
+        plans.run(k_head(6), None, (1,))
     assert started == [6]
 
 

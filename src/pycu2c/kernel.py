@@ -24,7 +24,7 @@ from typing import (
 from pycu2c.diagnostics import CompileError, Diagnostic, LaunchError
 from pycu2c.lazy import lazy_module
 from pycu2c.options import DEFAULT, BadOption, Options, check_names, options_from
-from pycu2c.runtime.configuration import Language, Wanted, extent, shared_size
+from pycu2c.runtime.configuration import LASTING, Language, Wanted, extent, shared_size
 from pycu2c.signatures import (
     BadSignature,
     annotated_signature,
@@ -218,7 +218,7 @@ def _key(configuration: Any) -> object:
     if type(configuration) is not tuple:
         raise TypeError("a configuration is a tuple")
     grid, block, *rest = configuration
-    if rest and not (rest[0] is None or type(rest[0]) is int):
+    if rest and type(rest[0]) not in LASTING:
         raise TypeError("a stream of another package is not kept alive")
     types = [_types_in(grid), _types_in(block), *map(type, rest[1:])]
     return configuration if all(t is int for t in types) else (configuration, *types)

@@ -145,7 +145,7 @@ class Launcher:
     def launch(self, call: bytes, wanted: Wanted, values: tuple[object, ...]) -> None:
         """Check the arguments, compile if these types are new, and run. ``call`` is what is wanted
         in the words of C."""
-        if self.plans and self.plans.run(call, values):
+        if self.plans and self.plans.run(call, wanted.stream, values):
             return
         given = self.given(values)
         signature = self.signature(given)

@@ -112,13 +112,22 @@ class CudaRunner:
 
     @property
     def direct(self) -> Direct | None:
-        return None
+        """In the context that is current now."""
+        if self.kernel.together:
+            return None
+        start = driver.address_of("cuLaunchKernel", of_stream=True)
+        context = driver.address_of("cuCtxGetCurrent"), driver.current_context()
+        return Direct(self.layout, start, self.kernel.address, _refused, context)
 
     def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
         stream = 0 if launch.stream is None else driver.stream_of(launch.stream)
         with transfers.staged(arguments, self.generated.written, stream, self.name) as addresses:
             packed = pack(self.layout, arguments, addresses)
             self.kernel.launch(launch.grid, launch.block, launch.shared_bytes, stream, packed)
+
+
+def _refused(code: int, head: bytes) -> None:
+    """A launch that the driver refuses is tried again by ``CudaRunner.run``, which knows why."""
 
 
 @dataclass(frozen=True, slots=True)

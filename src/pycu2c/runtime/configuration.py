@@ -20,7 +20,10 @@ _MOST_THREADS = 1024
 HEAD = struct.Struct(
     "@6iq"
 )  # grid, block, shared bytes: before the arguments of kernels on the CPU
-CALL = struct.Struct("@6iqQ")  # the same and a stream's handle, as plans/plan.c reads it
+# the same, a stream's handle, and whether the default stream waits for it: as in plans/plan.c
+CALL = struct.Struct("@6iqQq")
+# classes of streams that are kept alive by what was configured with them: numbers, our own
+LASTING: set[type] = {int, type(None)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +47,15 @@ class Wanted:
 
     def call(self, stream: int) -> bytes:
         """The same for C, with the handle of the stream; zeros for what is open."""
-        return CALL.pack(*(self.grid or _OPEN), *(self.block or _OPEN), self.shared_bytes, stream)
+        extents = *(self.grid or _OPEN), *(self.block or _OPEN)
+        return CALL.pack(*extents, self.shared_bytes, stream, self._is_waited_for(stream))
+
+    def _is_waited_for(self, handle: int) -> bool:
+        """Whether the default stream waits for what is in the stream."""
+        return handle in _DEFAULTS or getattr(self.stream, "blocking", False) is True
 
 
+_DEFAULTS = (0, 1, 2)  # handles of the default stream, and that of the calling thread
 _OPEN = (0, 0, 0)
 
 

@@ -47,6 +47,7 @@ class CudaKernel:
         self.name = binary.entry
         self.loaded = driver.load_kernel(binary.data, binary.entry)
         self._handle = self.loaded.handle
+        self.together = together
         self._start: Any = driver.start_together if together else driver.api().cuLaunchKernel
         self._dynamic_shared = self.loaded.dynamic_shared
 
@@ -71,6 +72,11 @@ class CudaKernel:
             raise
         if code:
             self._failed(code, call)
+
+    @property
+    def address(self) -> int:
+        """The kernel's handle, for C."""
+        return int(self._handle)
 
     def _opt_in(self, shared_bytes: int) -> None:
         """Blocks get 48 KB unless a kernel asks for more."""

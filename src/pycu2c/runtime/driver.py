@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import operator
+import os
 import sys
 from typing import Any
 
@@ -134,6 +135,20 @@ def make_current() -> None:
     bindings = api()
     if int(check(bindings.cuCtxGetCurrent(), "read the current context")) == 0:
         check(bindings.cuCtxSetCurrent(_primary_context()), "enter the primary context")
+
+
+def current_context() -> int:
+    """The handle of the calling thread's context; 0 if it has none."""
+    return int(check(api().cuCtxGetCurrent(), "read the current context"))
+
+
+@functools.cache
+def address_of(name: str, *, of_stream: bool = False) -> int:
+    """Where a function of the driver lies, for C. Those that take a stream have another name
+    where 0 is to be the default stream of each thread, as the bindings are told."""
+    own = os.environ.get("CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM", "0") not in ("", "0")
+    function = getattr(ctypes.CDLL(_LIBRARY), f"{name}_ptsz" if of_stream and own else name)
+    return ctypes.cast(function, ctypes.c_void_p).value or 0
 
 
 # ---- memory --------------------------------------------------------------------------------

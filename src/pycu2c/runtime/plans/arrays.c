@@ -34,8 +34,15 @@ static bool is_numpy(const Guard *g, const Array *a, Leaf *leaf) {
            lies_well(g, leaf, a->flags & CONTIGUOUS);
 }
 
+/* Memory goes back in the order of the default stream: an array has to know of others. */
+static bool tell_stream(Object *array, Object *stream) {
+    Object *done = PyObject_CallMethodObjArgs(array, names.used_on, stream, (Object *)0);
+    drop(done);
+    return done;
+}
+
 /* An array of this package's, which says all in a row of words (devices/array.py). */
-static bool is_own(const Guard *g, const Object *a, Leaf *leaf) {
+static bool is_own(const Guard *g, Object *a, const Launch *launch, Leaf *leaf) {
     enum { ADDRESS, DEVICE, FLAGS, AXES, LENGTHS };
     Object *held = slot(a, g->words);
     char *bytes;
@@ -47,8 +54,10 @@ static bool is_own(const Guard *g, const Object *a, Leaf *leaf) {
     leaf->data = (char *)(uintptr_t)words[ADDRESS];
     leaf->shape = words + LENGTHS;
     leaf->strides = words + LENGTHS + g->count;
-    return words[AXES] == g->count && words[DEVICE] == g->device &&
-           (words[FLAGS] & g->mask) == g->flags && lies_well(g, leaf, words[FLAGS] & CONTIGUOUS);
+    if (words[AXES] != g->count || words[DEVICE] != g->device) return false;
+    if ((words[FLAGS] & g->mask) != g->flags) return false;
+    if (!lies_well(g, leaf, words[FLAGS] & CONTIGUOUS)) return false;
+    return launch->waited || g->device < 0 || tell_stream(a, launch->told);
 }
 
 /* ---- of other packages ---- */

@@ -39,22 +39,24 @@ static int run_by(Table *table, const Launch *wanted, Object *arguments) {
     return NONE;
 }
 
-static bool read_launch(Object *bytes, Launch *launch) {
+/* What is asked for, in the words of CALL in configuration.py. */
+static bool read_launch(Object *bytes, Object *stream, Launch *launch) {
     char *from;
     intptr_t size;
     if (PyBytes_AsStringAndSize(bytes, &from, &size) < 0) return false;
-    if (size == sizeof *launch) memcpy(launch, from, sizeof *launch);
-    return size == sizeof *launch;
+    memcpy(launch, from, offsetof(Launch, told));
+    launch->told = stream;
+    return true;
 }
 
 /* ---- the functions of a table: its plans are never taken away, since a thread may be in one ---- */
 
-/* run(launch: bytes, arguments: tuple) -> whether it has run */
+/* run(launch: bytes, stream, arguments: tuple) -> whether it has run */
 static Object *run(Object *self, Object *const *given, intptr_t count) {
     Table *table = PyCapsule_GetPointer(self, 0);
     Launch launch;
-    if (!table || count != 2 || !read_launch(given[0], &launch)) return 0;
-    int result = run_by(table, &launch, given[1]);
+    if (!table || count != 3 || !read_launch(given[0], given[1], &launch)) return 0;
+    int result = run_by(table, &launch, given[2]);
     return result == FAILED ? 0 : PyBool_FromLong(result == RAN);
 }
 
@@ -117,9 +119,9 @@ Object *pycu2c_plans(void) {
 /* ---- classes: a kernel and its configurations once there are plans, as kernel.py has them ---- */
 
 static struct { /* where objects of those classes have their slots */
-    int64_t launches, head; /* a configuration */
-    int64_t plans;          /* its launches */
-    int64_t own, configured, stream; /* a kernel; a configuration of it */
+    int64_t launches, head, stream; /* a configuration */
+    int64_t plans;                  /* its launches */
+    int64_t own, configured;        /* a kernel */
 } places;
 
 /* configuration(*arguments): by a plan, or the ordinary way */
@@ -130,7 +132,8 @@ static Object *call(Object *self, Object *given, Object *named) {
         Py_IncRef(plans); /* another thread may make the kernel forget them */
         Table *table = PyCapsule_GetPointer(plans, 0);
         int result = FAILED;
-        if (table && read_launch(slot(self, places.head), &launch)) {
+        Object *stream = slot(self, places.stream);
+        if (table && read_launch(slot(self, places.head), stream, &launch)) {
             result = run_by(table, &launch, given);
         }
         Py_DecRef(plans);

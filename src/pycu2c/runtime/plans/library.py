@@ -78,10 +78,10 @@ def _is_known_python() -> bool:
 _PLACES = (  # of slots: as in doors.c
     ("configured", "_launches"),
     ("configured", "_call"),
+    ("configured", "_stream"),
     ("launches", "plans"),
     ("kernel", "_own"),
     ("kernel", "_configured"),
-    ("configured", "_stream"),
 )
 
 
@@ -159,9 +159,10 @@ def _agrees(library: ctypes.PyDLL, value: object) -> bool:
     types = (array.type if array else scalar_of(value),)
     seen = Seen((value,), types, (leaf,), (), ())  # type: ignore[arg-type]
     numbers = (len(packed), 1, 1, 1, 1, 1, 0)
-    call = CALL.pack(*numbers, 0)
+    call = CALL.pack(*numbers, 0, True), None
     learnt = tried.learn(seen, Place(None, 0), direct, _TRIED)
-    ran = tried.run(call, (value,)) and tried.latest() is _TRIED and not tried.run(call, (None,))
+    ran = tried.run(*call, (value,)) and not tried.run(*call, (None,))
+    ran = ran and tried.latest() is _TRIED
     return learnt and ran and kept.raw == HEAD.pack(*numbers) + packed[HEAD.size :]
 
 

@@ -100,4 +100,6 @@ typedef struct { /* what was asked for */
         int64_t shared;
     } head;
     int64_t stream;
+    int64_t waited; /* whether the default stream waits for it */
+    Object *told;   /* the stream, as it was given */
 } Launch;

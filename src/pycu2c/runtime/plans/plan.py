@@ -20,7 +20,7 @@ from pycu2c.runtime.plans.guards import NoPlan, Seen, guards_of
 from pycu2c.runtime.runner import NUMBER, Axis, Direct
 from pycu2c.types import Signature
 
-Run: TypeAlias = Callable[[bytes, tuple[object, ...]], bool]
+Run: TypeAlias = Callable[[bytes, object, tuple[object, ...]], bool]
 
 _PARTS = {Part.DATA: 0, Part.SHAPE: 1, Part.STRIDE: 2, Part.VALUE: 3}  # as in plan.c
 
@@ -36,8 +36,9 @@ class Place:
 
 
 class Table(NamedTuple):
-    """The C's plans of one kernel, and functions on them. ``run(call, arguments)`` says whether a
-    launch has run by one of them; ``latest()`` the signature of the plan that ran last, once.
+    """The C's plans of one kernel, and functions on them. ``run(call, stream, arguments)`` says
+    whether a launch has run by one of them; ``latest()`` the signature of the one that ran last,
+    once.
 
     The C's table alone keeps alive what plans point to: another thread may be in it when the
     kernel has gone, or has got other plans."""

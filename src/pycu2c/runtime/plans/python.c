@@ -7,6 +7,7 @@
  */
 #include <math.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,7 +115,7 @@ static bool is_int(Object *object, int64_t *n) {
 static struct {
     Object *interface, *data, *shape, *strides, *typestr, *mask, *stream; /* of foreign arrays */
     Object *pointer, *dtype;
-    Object *ordinarily, *configured; /* of our own classes, in kernel.py */
+    Object *used_on, *ordinarily, *configured; /* of our own classes */
 } names;
 
 static bool name_all(void) {
@@ -127,6 +128,7 @@ static bool name_all(void) {
     names.stream = PyUnicode_InternFromString("stream");
     names.pointer = PyUnicode_InternFromString("ptr");
     names.dtype = PyUnicode_InternFromString("dtype");
+    names.used_on = PyUnicode_InternFromString("used_on");
     names.ordinarily = PyUnicode_InternFromString("_ordinarily");
     names.configured = PyUnicode_InternFromString("_configured_as");
     Object *const *all = (Object *const *)&names;

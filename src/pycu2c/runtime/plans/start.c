@@ -7,7 +7,7 @@ static bool fits(const Guard **next, Object *given, const Launch *launch, Leaf *
     if (given->type != g->type) return false;
     switch (g->kind) {
     case NUMPY: return is_numpy(g, (const Array *)given, (*leaf)++);
-    case OWN: return is_own(g, given, (*leaf)++);
+    case OWN: return is_own(g, given, launch, (*leaf)++);
     case INTERFACE: return has_interface(g, given, launch, (*leaf)++);
     case CUPY: return is_cupy(g, given, launch, (*leaf)++);
     case RAW: (*leaf)++->bytes = ((const Scalar *)given)->bytes; return true;

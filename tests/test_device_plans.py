@@ -1,0 +1,333 @@
+"""Plans for launches on a device, by a driver that writes down what it is asked."""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+import sys
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from pycu2c.parameters import Parameter, Part
+from pycu2c.runtime.arguments import describe, layout_of
+from pycu2c.runtime.configuration import CALL
+from pycu2c.runtime.plans import guards, library
+from pycu2c.runtime.plans.guards import Seen
+from pycu2c.runtime.plans.plan import Place, Plans
+from pycu2c.runtime.runner import Direct
+from pycu2c.types import WEAK_INT, Array, Signature
+
+KERNEL, CONTEXT, ADDRESS = 0xFEED, 0xC0DE, 0x1000
+SIGNATURE = Signature(())
+NUMBERS = [ctypes.c_uint] * 7
+SUBMIT = ctypes.CFUNCTYPE(
+    ctypes.c_int, ctypes.c_void_p, *NUMBERS, *[ctypes.c_void_p] * 2, ctypes.POINTER(ctypes.c_void_p)
+)
+CURRENT = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_void_p))
+
+
+class Asked(NamedTuple):
+    """A call of cuLaunchKernel."""
+
+    kernel: int
+    shape: tuple[int, ...]
+    shared: int
+    stream: int
+    packed: bytes
+
+
+class Driver:
+    """Starts nothing. ``code`` is what it answers, ``context`` what is current."""
+
+    def __init__(self) -> None:
+        self.code, self.context, self.asked = 0, CONTEXT, list[Asked]()
+        self._functions = SUBMIT(self._submit), CURRENT(self._current)
+        self.submit, self.current = (
+            ctypes.cast(f, ctypes.c_void_p).value or 0 for f in self._functions
+        )
+
+    def _submit(self, kernel: int, *rest: Any) -> int:
+        *numbers, shared, stream, parameters, extra = rest
+        assert parameters is None
+        assert (extra[0], extra[2], extra[4]) == (1, 2, None)
+        size = ctypes.c_size_t.from_address(extra[3]).value
+        packed = ctypes.string_at(extra[1], size)
+        self.asked.append(Asked(kernel, tuple(numbers), shared, stream or 0, packed))
+        return self.code
+
+    def _current(self, to: Any) -> int:
+        to[0] = self.context
+        return 0
+
+
+class Own:
+    """As arrays of this package lie in memory."""
+
+    __slots__ = ("__weakref__", "_words", "dtype", "told")
+
+    def __init__(self, *shape: int, dtype: str = "f4", device: int = 0, flags: int = 3) -> None:
+        self.dtype, self.told = np.dtype(dtype), list[object]()
+        strides = np.zeros(shape, dtype).strides
+        words = (ADDRESS, device, flags, len(shape), *shape, *strides)
+        self._words = struct.pack(f"@{len(words)}q", *words)
+
+    def used_on(self, stream: object) -> None:
+        self.told.append(stream)
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        _, _, flags, axes, *rest = struct.unpack(f"@{len(self._words) // 8}q", self._words)
+        data = ADDRESS, not flags & 2
+        told = {"data": data, "typestr": self.dtype.str, "shape": tuple(rest[:axes])}
+        return {**told, "strides": tuple(rest[axes:]), "version": 3}
+
+
+class Foreign:
+    """An array of another package."""
+
+    def __init__(self, *shape: int, typestr: str = "<f4", **others: Any) -> None:
+        own = {"data": (ADDRESS, False), "typestr": typestr, "shape": shape, "version": 3}
+        self.told: Any = {**own, **others}
+
+    @property
+    def __cuda_array_interface__(self) -> Any:
+        if isinstance(self.told, BaseException):
+            raise self.told
+        return self.told
+
+
+class Tool(NamedTuple):
+    """Plans for a kernel of one array on a driver."""
+
+    driver: Driver
+    plans: Plans
+
+    def learn(self, array: object, *, written: bool = True, trusted: bool = False) -> bool:
+        described = describe(array)
+        assert described is not None
+        parameters = [Parameter("x", Array(described.dtype, 1), 0, Part.DATA)]
+        for axis in range(len(described.shape)):
+            parameters += [
+                Parameter("n", WEAK_INT, 0, Part.SHAPE, axis),
+                Parameter("s", WEAK_INT, 0, Part.STRIDE, axis),
+            ]
+        context = self.driver.current, CONTEXT
+        layout = layout_of(parameters)
+        direct = Direct(layout, self.driver.submit, KERNEL, lambda code, head: None, context)
+        written_ones = {0} if written else set[int]()
+        seen = Seen((array,), (described.type,), (described,), written_ones, (), trusted)
+        return self.plans.learn(seen, Place(None, 0), direct, SIGNATURE)
+
+    def runs(self, array: object, stream: Any = 0, waited: bool = True) -> bool:
+        call = CALL.pack(2, 3, 4, 5, 6, 7, 0, int(stream), waited)
+        return self.plans.run(call, stream, (array,))
+
+
+@pytest.fixture
+def tool() -> Tool:
+    plans = library.plans()
+    assert plans is not None
+    return Tool(Driver(), plans)
+
+
+MAKERS: list[Callable[..., Any]] = [Own, Foreign]
+every_kind = pytest.mark.parametrize("kind", MAKERS, ids=lambda kind: kind.__name__)
+
+
+@every_kind
+def test_what_the_driver_is_asked(tool: Tool, kind: Callable[..., Any]) -> None:
+    assert tool.learn(kind(5, 6))
+    assert tool.runs(kind(7, 8), stream=9)
+    packed = struct.pack("@5q", ADDRESS, 7, 8, 8, 1)
+    assert tool.driver.asked == [Asked(KERNEL, (2, 3, 4, 5, 6, 7), 0, 9, packed)]
+    assert tool.plans.latest() is SIGNATURE
+
+
+@every_kind
+def test_what_is_refused_is_left_to_python(tool: Tool, kind: Callable[..., Any]) -> None:
+    assert tool.learn(kind(5))
+    tool.driver.code = 719
+    assert not tool.runs(kind(5))
+    tool.driver.code = 0
+    assert tool.runs(kind(5))
+
+
+@every_kind
+def test_another_context_is_left_to_python(tool: Tool, kind: Callable[..., Any]) -> None:
+    assert tool.learn(kind(5))
+    for context in (0, CONTEXT + 1):
+        tool.driver.context = context
+        assert not tool.runs(kind(5))
+    assert tool.driver.asked == []
+
+
+@every_kind
+def test_arrays_that_differ(tool: Tool, kind: Callable[..., Any]) -> None:
+    assert tool.learn(kind(5))
+    assert tool.runs(kind(1))
+    for other in (kind(5, 1), kind(0), kind(1 << 30), np.zeros(5, np.float32), None):
+        assert not tool.runs(other)
+    assert len(tool.driver.asked) == 1
+
+
+def test_own_arrays_that_differ(tool: Tool) -> None:
+    assert tool.learn(Own(5))
+    for other in (Own(5, dtype="f8"), Own(5, device=1), Own(5, flags=1), Own(5, flags=2)):
+        assert not tool.runs(other)
+    unfinished = Own.__new__(Own)
+    assert not tool.runs(unfinished)
+    unfinished._words = b"too short"
+    unfinished.dtype = np.dtype("f4")
+    assert not tool.runs(unfinished)
+
+
+def test_own_arrays_that_are_only_read(tool: Tool) -> None:
+    assert tool.learn(Own(5, flags=1), written=False)
+    assert tool.runs(Own(5, flags=1))
+    assert tool.runs(Own(5, flags=3))
+
+
+def test_an_array_is_told_of_streams_that_the_default_one_does_not_wait_for(tool: Tool) -> None:
+    array, stream = Own(5), 77
+    assert tool.learn(array)
+    assert tool.runs(array, stream)
+    assert array.told == []
+    assert tool.runs(array, stream, waited=False)
+    assert array.told == [77]
+
+
+def test_a_trusted_array_is_looked_at_less(tool: Tool) -> None:
+    assert tool.learn(Own(5), trusted=True)
+    assert tool.runs(Own(0))
+    assert tool.runs(Own(5, flags=1))  # whether it may be written
+    for other in (Own(5, dtype="f8"), Own(5, 5), Own(5, flags=2), Own(5, device=1)):
+        assert not tool.runs(other)
+
+
+# ---- of other packages ---------------------------------------------------------------------
+
+WRONG: dict[str, Any] = {
+    "another type": Foreign(5, typestr="<f8"),
+    "no type": Foreign(5, typestr=None),
+    "read-only": Foreign(5, data=(ADDRESS, True)),
+    "unaligned": Foreign(5, data=(ADDRESS + 2, False)),
+    "no address": Foreign(5, data=None),
+    "strides": Foreign(5, strides=(8,)),
+    "odd strides": Foreign(5, strides=(6,)),
+    "too many strides": Foreign(5, strides=(4, 4)),
+    "a mask": Foreign(5, mask=Foreign(5)),
+    "work in a stream": Foreign(5, stream=3),
+    "a stream of no number": Foreign(5, stream="x"),
+    "floats": Foreign(5.0),  # type: ignore[arg-type]
+    "too large": Foreign(1 << 64),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_foreign_arrays_that_differ(tool: Tool, wrong: str) -> None:
+    assert tool.learn(Foreign(5))
+    assert tool.runs(Foreign(5))
+    assert not tool.runs(WRONG[wrong])
+    assert len(tool.driver.asked) == 1
+
+
+def test_strides_that_are_as_without_gaps(tool: Tool) -> None:
+    assert tool.learn(Foreign(5, 6))
+    assert tool.runs(Foreign(5, 6, strides=(24, 4)))
+    assert tool.runs(Foreign(1, 6, strides=(7, 4)))
+    assert not tool.runs(Foreign(2, 6, strides=(48, 4)))
+    assert tool.learn(Foreign(5, 6, strides=(48, 8)))
+    assert tool.runs(Foreign(5, 6, strides=(48, 8)))
+    assert tool.driver.asked[-1].packed == struct.pack("@5q", ADDRESS, 5, 12, 6, 2)
+
+
+@pytest.mark.parametrize(
+    ("owner", "stream", "runs"),
+    [(None, 5, True), (1, 0, True), (0, 1, True), (5, 5, True), (5, 0, False), (1, 5, False)],
+)
+def test_streams_of_the_owner(tool: Tool, owner: int | None, stream: int, runs: bool) -> None:
+    assert tool.learn(Foreign(5))
+    assert tool.runs(Foreign(5, stream=owner), stream) == runs
+
+
+def test_what_an_attribute_raises(tool: Tool) -> None:
+    array = Foreign(5)
+    assert tool.learn(array)
+    array.told = ValueError("no")
+    assert not tool.runs(array)
+    array.told = {}
+    assert not tool.runs(array)
+    array.told = None
+    assert not tool.runs(array)
+    array.told = KeyboardInterrupt()
+    with pytest.raises(KeyboardInterrupt):
+        tool.runs(array)
+
+
+class Pointer(NamedTuple):
+    ptr: int
+
+
+class CupyArray(Foreign):
+    """As an array of CuPy's."""
+
+    __module__ = "cupy"
+
+    def __init__(self, *shape: int, dtype: str = "f4", strides: object = None) -> None:
+        super().__init__(*shape, typestr="<f4")
+        self.shape, self.dtype, self.data = shape, np.dtype(dtype), Pointer(ADDRESS)
+        self.strides = strides or np.zeros(shape, dtype).strides
+
+
+def test_arrays_of_cupy(tool: Tool, monkeypatch: pytest.MonkeyPatch) -> None:
+    current = [0]
+    monkeypatch.setattr(guards, "_stream_of_cupy", lambda: lambda: current[0])
+    assert tool.learn(CupyArray(5, 6))
+    assert tool.runs(CupyArray(7, 8))
+    assert tool.driver.asked[-1].packed == struct.pack("@5q", ADDRESS, 7, 8, 8, 1)
+    for other in (CupyArray(5), CupyArray(5, 6, dtype="f8"), CupyArray(5, 6, strides=(48, 8))):
+        assert not tool.runs(other)
+    current[0] = 5
+    assert not tool.runs(CupyArray(7, 8))
+    assert tool.runs(CupyArray(7, 8), stream=5)
+    array = CupyArray(7, 8)
+    del array.data
+    assert not tool.runs(array, stream=5)
+
+
+# ---- references ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [*MAKERS, CupyArray], ids=lambda kind: kind.__name__)
+def test_nothing_leaks(
+    tool: Tool, kind: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(guards, "_stream_of_cupy", lambda: lambda: 0)
+    right, wrong = kind(5, 6), kind(5)
+    assert tool.learn(right)
+    tool.driver.asked = None  # type: ignore[assignment]
+
+    def launch() -> None:
+        tool.driver.context = 0  # all but the last step
+        tool.runs(right)
+        tool.runs(wrong)
+        tool.runs(right, 5, waited=False)
+
+    if kind is Own:
+        right.told = wrong.told = type("", (), {"append": lambda self, x: None})()
+    launch()
+    before = sys.getallocatedblocks()
+    for _ in range(5000):
+        launch()
+    assert sys.getallocatedblocks() - before < 50
+
+
+def test_the_same_plan_is_made_once(tool: Tool) -> None:
+    assert tool.learn(Own(5))
+    assert not tool.learn(Own(6))
+    for n in range(20):
+        tool.learn(Own(5, device=n))
+    assert tool.plans.full
