@@ -112,6 +112,9 @@ def arguments(row: Intrinsic, dtype: DType) -> list[tuple[Any, ...]]:
     if [kind for _, kind in row.parameters[1:]] == ["int"]:
         counts = (0, 1, 3, -1, -2, 9, *((-1074, 2**40) if row.name == "math.ldexp" else ()))
         return [(x, n) for x in numbers(dtype, 1, 30) for n in counts]
+    if [kind for _, kind in row.parameters[2:]] == ["int"]:
+        edges = numbers(dtype, 0, 0)
+        return [(x, y, mask) for x, y in itertools.product(edges, repeat=2) for mask in (0, 1)]
     if len(row.parameters) == 1:
         return [(x,) for x in numbers(dtype, 1, 200)]
     count = len(row.parameters)

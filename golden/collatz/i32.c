@@ -48,15 +48,15 @@ void collatz(const void *arguments, int64_t first_block, int64_t last_block) {
                 int32_t n = n_of[t];
                 int64_t taken = taken_of[t];
                 int32_t state_ = state_of[t];
-                if (state_ == 0) {
-                    if (n != 1 && taken < limit) {
-                        live |= 1;
-                        n = (n & 1) == 0 ? n >> 1 : (int32_t)(3 * (uint32_t)n + 1);
-                        taken += 1;
-                    } else {
-                        state_ = 2;
-                    }
+                int32_t began = state_ == 0;
+                int32_t running = began;
+                for (int64_t round_ = 0; round_ < 4; ++round_) {
+                    running &= (n != 1) & (taken < limit);
+                    n = (n & 1) == 0 ? n >> 1 : (int32_t)(3 * (uint32_t)n + 1);
+                    taken += (int64_t)running;
                 }
+                state_ |= 2 & -(began ^ running);
+                live |= running;
                 n_of[t] = n;
                 taken_of[t] = taken;
                 state_of[t] = state_;

@@ -65,17 +65,17 @@ void mandelbrot(const void *arguments, int64_t first_block, int64_t last_block) 
                 float zi = zi_of[t];
                 float zr = zr_of[t];
                 int32_t state_ = state_of[t];
-                if (state_ == 0) {
-                    if (count < 40 && zr * zr + zi * zi < 4.0f) {
-                        live |= 1;
-                        float following = zr * zr - zi * zi + cr;
-                        zi = 2.0f * zr * zi + ci;
-                        zr = following;
-                        count += 1;
-                    } else {
-                        state_ = 2;
-                    }
+                int32_t began = state_ == 0;
+                int32_t running = began;
+                for (int64_t round_ = 0; round_ < 4; ++round_) {
+                    running &= (count < 40) & (zr * zr + zi * zi < 4.0f);
+                    float following = zr * zr - zi * zi + cr;
+                    zi = 2.0f * zr * zi + ci;
+                    zr = following;
+                    count += (int64_t)running;
                 }
+                state_ |= 2 & -(began ^ running);
+                live |= running;
                 count_of[t] = count;
                 zi_of[t] = zi;
                 zr_of[t] = zr;

@@ -53,15 +53,15 @@ void popcount(const void *arguments, int64_t first_block, int64_t last_block) {
                 int64_t cleared = cleared_of[t];
                 uint32_t rest = rest_of[t];
                 int32_t state_ = state_of[t];
-                if (state_ == 0) {
-                    if (rest == 0) {
-                        state_ = 2;
-                    } else {
-                        live |= 1;
-                        rest &= rest - 1;
-                        cleared += 1;
-                    }
+                int32_t began = state_ == 0;
+                int32_t running = began;
+                for (int64_t round_ = 0; round_ < 4; ++round_) {
+                    running &= (int32_t)(rest != 0);
+                    rest &= rest - 1;
+                    cleared += (int64_t)running;
                 }
+                state_ |= 2 & -(began ^ running);
+                live |= running;
                 cleared_of[t] = cleared;
                 rest_of[t] = rest;
                 state_of[t] = state_;

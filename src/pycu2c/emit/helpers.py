@@ -227,6 +227,29 @@ $q int same_bits_$t($T a, $T b) {
 """
 )
 
+_PICK_WHOLE = """
+// a where the mask is 1, b where it is 0, without a branch.
+$q $T pick_$t($T a, $T b, int32_t mask) {
+    return ($T)(b ^ ((a ^ b) & -($W)mask));
+}
+"""
+
+PICK = Helper(
+    signed=_PICK_WHOLE,
+    unsigned=_PICK_WHOLE,
+    floating="""
+// a where the mask is 1, b where it is 0, bit by bit: compilers make no branch of that.
+$q $T pick_$t($T a, $T b, int32_t mask) {
+    $W x, y;
+    __builtin_memcpy(&x, &a, sizeof x);
+    __builtin_memcpy(&y, &b, sizeof y);
+    y ^= (x ^ y) & -($W)mask;
+    __builtin_memcpy(&b, &y, sizeof y);
+    return b;
+}
+""",
+)
+
 HELPERS: dict[str, Helper] = {
     "floordiv": FLOORDIV,
     "mod": MOD,
@@ -239,6 +262,7 @@ HELPERS: dict[str, Helper] = {
     "minimum": MINIMUM,
     "maximum": MAXIMUM,
     "same_bits": SAME_BITS,
+    "pick": PICK,
     "shared_bytes": SHARED_BYTES,
     **MATH_HELPERS,
     **WARP_HELPERS,

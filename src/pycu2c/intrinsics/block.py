@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from pycu2c.dtypes import DType
+from pycu2c.intrinsics.builtins import NUMBERS
 from pycu2c.intrinsics.c_tree import c
 from pycu2c.intrinsics.kinds import T
 from pycu2c.intrinsics.machine import MACHINE
@@ -30,6 +31,16 @@ def _same_bits(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
 def same_bits(a: T, b: T) -> bool:
     """Whether two numbers are the same to the bit: NaN is like NaN, -0.0 not like 0.0."""
     return np.asarray(a).tobytes() == np.asarray(b).tobytes()
+
+
+def _pick(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
+    return c.Call(f"pick_{dtype.short}", tuple(a.values()))
+
+
+@intrinsic("block.pick", dtypes=NUMBERS, c=_pick, c_helpers=("pick",))
+def pick(a: T, b: T, mask: int) -> T:
+    """``a`` where the mask is 1, ``b`` where it is 0, without a branch."""
+    return a if mask else b
 
 
 @intrinsic(

@@ -371,9 +371,11 @@ class ThreadLoop:
 @dataclass(frozen=True, slots=True, eq=False)
 class Strips:
     """The body, once for each strip of 64 of the block's threads, in order: inside, ThreadLoops
-    are over the threads of the strip alone. Made by ``passes/thread_loops``."""
+    are over the threads of the strip alone. ``kept``: the variables that are read after it.
+    Made by ``passes/thread_loops``."""
 
     body: Body
+    kept: frozenset[str]
     span: Span
 
 

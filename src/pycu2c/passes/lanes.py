@@ -14,7 +14,7 @@ from pycu2c.ir.construct import cast, scalar_type, truth
 from pycu2c.ir.nodes import Assign, Body, Declare, Expr, Load, Stmt, Store, Var
 from pycu2c.ir.walk import map_expr, map_stmt, statements
 from pycu2c.passes.crossing import mentioned
-from pycu2c.passes.masks import this_thread
+from pycu2c.passes.masks import Masks, this_thread
 from pycu2c.records import dataclass
 from pycu2c.source import Span
 from pycu2c.types import WEAK_BOOL, Array, Scalar
@@ -61,8 +61,16 @@ class Slotted:
         return Store(self.slots, (this_thread(span),), cast(self.own, self.element), span)
 
 
+def own_state(masks: Masks) -> Slotted:
+    """The state of a lane, as one more of its variables."""
+    state = masks.state
+    assert isinstance(state.type, Array)
+    own = replace(state, name=state.name.removesuffix(".of"), type=state.type.element)
+    return Slotted(own, state)
+
+
 def with_own_values(body: Body, slotted: Sequence[Slotted]) -> Body:
-    """The body of a thread loop in a strip."""
+    """The body of a thread loop in a strip, of variables alone."""
     arrays = {s.slots.name: s for s in slotted}
     kept = {s.var.name: s for s in slotted}
 
@@ -86,7 +94,11 @@ def with_own_values(body: Body, slotted: Sequence[Slotted]) -> Body:
             case _:
                 return (s,)
 
-    body = map_stmt(map_expr(body, loaded), stored)
+    return map_stmt(map_expr(body, loaded), stored)
+
+
+def between_slots(body: Body, slotted: Sequence[Slotted]) -> Body:
+    """The body with what a lane has to load before it, and to store after it."""
     used = mentioned(body)
     changed = {s.var.name for s in statements(body) if isinstance(s, Assign)}
     return (

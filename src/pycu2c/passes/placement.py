@@ -6,7 +6,7 @@ uniform and either leaves such a statement or computes a value that is needed ou
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import field
 
 from pycu2c.ir.nodes import (
@@ -45,13 +45,14 @@ class Placement:
     ``masked``: those of them that threads go through differently; a per-thread state says how.
     ``block_jumps``: jumps that all running threads make together.
     ``scalars``: variables that are computed once for the block.
-    ``strips``: loops that strips of threads run by themselves, the outermost ones."""
+    ``strips``: loops that strips of threads run by themselves, the outermost ones, each with the
+    variables that are read after it."""
 
     hoisted: Set[Stmt]
     masked: Set[Stmt]
     block_jumps: Set[Stmt]
     scalars: Set[str]
-    strips: Set[Stmt]
+    strips: Mapping[Stmt, frozenset[str]]
 
     def leaves(self, body: Body) -> bool:
         """Whether single threads may leave a block by a jump."""
@@ -72,12 +73,18 @@ class Placement:
 
 
 def place(
-    body: Body, facts: Uniformity, wanted: Set[str], strips: Set[Stmt], turned: Set[Stmt]
+    body: Body,
+    facts: Uniformity,
+    wanted: Set[str],
+    strips: Mapping[Stmt, frozenset[str]],
+    turned: Set[Stmt],
 ) -> Placement:
     """Place statements so that ``wanted`` variables, all uniform, are scalars of the block.
     ``turned``: loops that stand outside since memory is better walked along so."""
     scalars = set(wanted)
-    outside = _forced_outside(body, strips) | {s for s in statements(body) if _around(s, turned)}
+    outside = _forced_outside(body, set(strips)) | {
+        s for s in statements(body) if _around(s, turned)
+    }
     while True:
         placing = _Placing(facts, scalars, outside)
         placing.body(body, None, False)

@@ -52,9 +52,10 @@ from pycu2c.passes.crossing import (
     thread_loops,
     unset_reads,
 )
-from pycu2c.passes.lanes import Slotted, slots_name, with_own_values
-from pycu2c.passes.masks import slots, this_thread
+from pycu2c.passes.lanes import Slotted, between_slots, own_state, slots_name, with_own_values
+from pycu2c.passes.masks import Masks, slots, this_thread
 from pycu2c.passes.placement import names_in
+from pycu2c.passes.rounds import goes_in_rounds, in_rounds
 from pycu2c.records import dataclass
 from pycu2c.types import WEAK_INT, Array, Scalar, Space
 
@@ -68,9 +69,8 @@ def crossing(body: Body, shared: Set[str]) -> set[str]:
     return {n for loop in thread_loops(body) for n in unset_reads(loop.body)} - outside
 
 
-def privatize(body: Body, shared: Set[str], state: Var, threads: int) -> Body:
-    """Rewrite the thread loops of a kernel's body so that each finds what it reads.
-    ``state``: what the masks are kept in. ``threads``: how many a block has at most."""
+def privatize(body: Body, shared: Set[str], masks: Masks) -> Body:
+    """Rewrite the thread loops of a kernel's body so that each finds what it reads."""
     variables = {s.var.name: s for s in statements(body) if isinstance(s, Declare)}
     lanes = _in_strips(body)
     again = _computed_again(body, variables, shared | (lanes - block_scalars(body)))
@@ -78,10 +78,10 @@ def privatize(body: Body, shared: Set[str], state: Var, threads: int) -> Body:
     kept: dict[str, Var] = {}
     for v in (*wanted, *_crossing_arrays(body)):
         named = replace(v, name=slots_name(v.name)) if v.name in lanes else v
-        kept[v.name] = slots(named, threads)
+        kept[v.name] = slots(named, masks.threads)
     outside = block_scalars(body) | shared | set(kept)
     slotted = [Slotted(v, kept[v.name]) for v in wanted if v.name in lanes]
-    private = _Private(kept, again, variables, outside, (*slotted, _own_state(state)))
+    private = _Private(kept, again, variables, outside, slotted, masks)
     return (*(Allocate(v, v.span) for v in kept.values()), *private.block(body))
 
 
@@ -89,12 +89,6 @@ def _in_strips(body: Body) -> set[str]:
     """The variables that the lanes of strips read or set."""
     strips = (s for s in statements(body) if isinstance(s, Strips))
     return {name for s in strips for loop in thread_loops(s.body) for name in mentioned(loop.body)}
-
-
-def _own_state(state: Var) -> Slotted:
-    assert isinstance(state.type, Array)
-    own = replace(state, name=state.name.removesuffix(".of"), type=state.type.element)
-    return Slotted(own, state)
 
 
 def _crossing_arrays(body: Body) -> list[Var]:
@@ -150,24 +144,31 @@ class _Private:
     variables: Mapping[str, Declare]
     outside: Set[str]
     slotted: Sequence[Slotted]  # what lanes of strips have in variables while they run
+    masks: Masks
 
-    def block(self, body: Body, in_strip: bool = False) -> Body:
-        """A block outside the thread loops."""
+    def block(self, body: Body, strips: Strips | None = None) -> Body:
+        """A block outside the thread loops, in strips or not."""
         out: list[Stmt] = []
         for s in body:
             if not isinstance(s, ThreadLoop):
-                inside = in_strip or isinstance(s, Strips)
+                inside = s if isinstance(s, Strips) else strips
                 out.append(with_bodies(s, tuple(self.block(b, inside) for b in bodies(s))))
                 continue
             whole = self._whole(s.body)
-            found = self._of_lanes(whole) if in_strip else self._statements(whole)
+            found = self._of_lanes(s, whole, strips) if strips else self._statements(whole)
             out += (ThreadLoop(found, s.span),) if found else ()
         return tuple(out)
 
-    def _of_lanes(self, body: Body) -> Body:
+    def _of_lanes(self, loop: ThreadLoop, body: Body, strips: Strips) -> Body:
         own = {s.var.name for s in self.slotted}
         others = {name: array for name, array in self.kept.items() if name not in own}
-        return replace(self, kept=others)._statements(with_own_values(body, self.slotted))
+        slotted = (*self.slotted, own_state(self.masks))
+        work = with_own_values(body, slotted)
+        if goes_in_rounds(strips, loop):
+            kept = {s.own.name for s in self.slotted if s.var.name in strips.kept}
+            state = slotted[-1].var
+            work = in_rounds(work, state, self.masks.live.name, kept) or work
+        return replace(self, kept=others)._statements(between_slots(work, slotted))
 
     def _whole(self, body: Body) -> Body:
         """The body of a thread loop with what it has to declare."""

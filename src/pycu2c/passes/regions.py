@@ -314,7 +314,7 @@ class _Cutter:
     def _in_strips(self, s: Stmt, placed: Stmt) -> Body:
         if s not in self.placement.strips:
             return (placed,)
-        return (Strips((placed,), s.span),)
+        return (Strips((placed,), self.placement.strips[s], s.span),)
 
     def _going_while_any(self, s: While | For, waits: _Waits, released: list[Stmt]) -> Stmt:
         """A loop whose condition varies: each thread looks at it for itself."""

@@ -34,6 +34,7 @@ from pycu2c.ir.nodes import (
     Var,
 )
 from pycu2c.ir.walk import all_expressions, map_expr, map_stmt, statements
+from pycu2c.passes.alive import alive_after
 from pycu2c.passes.crossing import declared
 from pycu2c.passes.divergent import divergent_loops
 from pycu2c.passes.facts import Facts
@@ -134,16 +135,17 @@ class _Placing:
         state = Var(slots_name(name) if strips else name, Scalar(INT32), span)
         live = Var(fresh("live"), Scalar(INT32), span)
         own = {state.name, live.name}
+        kept = alive_after(body, strips)
         everywhere = {p.name for p in self.kernel.parameters} | _arrays(body) | own
         wanted: set[str] = set()
         while True:
             masks = Masks(slots(state, self.facts.threads), live)
-            placement = place(body, agreement, wanted, strips, turned)
+            placement = place(body, agreement, wanted, kept, turned)
             cut = join_lanes(regions(body, agreement, placement, masks, span), masks)
             found = crossing(cut, everywhere) - agreement.varying
             if found <= wanted:
                 cut = without_idle_notes(cut, masks)
-                return privatize(cut, everywhere, masks.state, self.facts.threads)
+                return privatize(cut, everywhere, masks)
             wanted |= found
 
 
