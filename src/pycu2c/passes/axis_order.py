@@ -40,7 +40,7 @@ from pycu2c.ir.nodes import (
 from pycu2c.ir.walk import all_expressions, bodies, children, expressions, operands, statements
 from pycu2c.operators import ADD, MOD, MUL, QUOTIENT, REMAINDER, SUB
 from pycu2c.records import dataclass
-from pycu2c.types import Array
+from pycu2c.types import Array, Space
 
 LENGTH = 1000.0
 ROUNDS = 8.0
@@ -130,6 +130,8 @@ class _Along:
         lines, ways = 0.0, []
         for array, indices, weight, writes in _accesses(body, 1.0):
             assert isinstance(array.type, Array)
+            if array.type.space is Space.BLOCK:
+                continue  # what threads keep across a barrier is near, wherever it is
             step = self._step(array.type, indices)
             way = FAR if step is None else min(abs(step) * array.type.dtype.size, FAR)
             touched = min(way / LINE, 1.0)
