@@ -19,6 +19,7 @@ FLAGS = (
     "-std=gnu11",
     "-O3",
     "-march=native",
+    "-mprefer-vector-width=512",
     "-fno-math-errno",
     "-fno-trapping-math",
     "-ffp-contract=fast",
