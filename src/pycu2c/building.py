@@ -7,6 +7,9 @@ something to compile.
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
 from pycu2c.compiler import Generated, build_module
 from pycu2c.diagnostics import CompileWarning, render, warn
 from pycu2c.emit.statements import Comments
@@ -17,16 +20,42 @@ from pycu2c.ir.effects import takes_dynamic_shared, written_arguments
 from pycu2c.ir.nodes import Apply, Module
 from pycu2c.ir.printer import print_module
 from pycu2c.ir.walk import all_expressions
+from pycu2c.lazy import lazy_module
 from pycu2c.options import Options
 from pycu2c.passes.accumulators import accumulating
 from pycu2c.passes.grid_index import data_extent
+from pycu2c.records import dataclass
 from pycu2c.runtime.configuration import Extent, Language
 from pycu2c.runtime.runner import NUMBER, ON_CPU, Known, Runner, Variant
 from pycu2c.source import Source
 from pycu2c.specialization import Specialized, facts_for, generate_text, runner_for
 from pycu2c.types import Signature
 
+if TYPE_CHECKING:
+    from pycu2c.runtime import driver
+    from pycu2c.toolchain import nvrtc, sass, usage
+else:  # what only looking inside needs
+    driver = lazy_module("pycu2c.runtime.driver")
+    nvrtc = lazy_module("pycu2c.toolchain.nvrtc")
+    sass = lazy_module("pycu2c.toolchain.sass")
+    usage = lazy_module("pycu2c.toolchain.usage")
+
 _TARGETS = {"cuda": "cuda", "c": "cpu", "c-resumable": "cpu-resumable"}
+
+
+USUAL_ARCH = "sm_90"  # what is shown where there is no GPU
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What a text is for: a shape of blocks, if it is C; an architecture, if it is a GPU's own.
+    None stands for any, and for that of this machine."""
+
+    block: Extent | None = None
+    arch: str | None = None
+
+
+ANY = Form()
 
 
 class Builder:
@@ -46,13 +75,31 @@ class Builder:
             self._built[signature] = built
         return built
 
-    def text(self, what: Language, signature: Signature, block: Extent | None = None) -> str:
-        """The IR or the generated source for a signature; C also for a shape of blocks."""
+    def text(self, what: Language, signature: Signature, form: Form = ANY) -> str:
+        """The IR, the generated source or what a GPU runs, for a signature."""
         if what == "ir":
             return print_module(self.built(signature).module)
+        if what in ("ptx", "sass"):
+            return self._assembly(what, signature, form.arch)
         if what not in _TARGETS:
-            raise ValueError(f"there is {', '.join(_TARGETS)} or ir to look at, not {what!r}")
-        return self.generated(_TARGETS[what], signature, block=block).text
+            known = ", ".join((*_TARGETS, "ptx", "sass"))
+            raise ValueError(f"there is {known} or ir to look at, not {what!r}")
+        return self.generated(_TARGETS[what], signature, block=form.block).text
+
+    def _assembly(self, what: Language, signature: Signature, arch: str | None) -> str:
+        """PTX or SASS, with the lines of Python."""
+        options = replace(self._options, lineinfo=True)
+        made = self.generated("cuda", signature, "lines")
+        chosen = arch or _arch()
+        if what == "ptx":
+            binary = nvrtc.compile(made.text, made.entry, chosen, kind="ptx", options=options)
+            return binary.data.decode()
+        return sass.disassemble(nvrtc.compile(made.text, made.entry, chosen, options=options).data)
+
+    def attributes(self, signature: Signature, arch: str | None) -> usage.KernelAttributes:
+        """What the kernel takes of a GPU."""
+        made = self.generated("cuda", signature)
+        return usage.attributes(made.text, made.entry, arch or _arch(), self._options)
 
     def generated(
         self,
@@ -90,6 +137,10 @@ class Builder:
             accumulators=frozenset(variant.accumulators),
         )
         return runner_for(wanted, variant.backend, facts, self._cache)
+
+
+def _arch() -> str:
+    return driver.arch() if driver.available() else USUAL_ARCH
 
 
 def _uses_threads(module: Module) -> bool:

@@ -27,7 +27,7 @@ from pycu2c.toolchain import nvrtc
 from pycu2c.toolchain.binary import ToolchainError
 from pycu2c.types import Signature
 
-_TARGETS = ("cuda", "c", "c-resumable", "ir", "ast", "ptx", "cubin")
+_TARGETS = ("cuda", "c", "c-resumable", "ir", "ast", "ptx", "sass", "cubin")
 
 
 _ON_CPU = {"c": "cpu", "c-resumable": "cpu-resumable"}
@@ -43,7 +43,7 @@ def main() -> None:
 @click.argument("place", metavar="FILE[:KERNEL]")
 @click.option("--target", type=click.Choice(_TARGETS), default="cuda", show_default=True)
 @click.option("--signature", help='The parameters\' types: "float32[::1], float32[::1], int32".')
-@click.option("--arch", default="sm_90", show_default=True, help="For ptx and cubin.")
+@click.option("--arch", default="sm_90", show_default=True, help="For ptx, sass and cubin.")
 @click.option("--block", help="For c: the threads of a block, as 256 or 16,16; any if left out.")
 @click.option("-o", "--output", type=click.Path(dir_okay=False), help="A file; - is stdout.")
 @click.option(
@@ -202,6 +202,8 @@ def _block(kernel: Kernel[Any], text: str | None) -> Extent | None:
 def _generated(kernel: Kernel[Any], target: str, signature: Signature, form: _Form) -> str | bytes:
     if target == "ir":
         return kernel.inspect("ir", signature)
+    if target == "sass":
+        return kernel.inspect("sass", signature, arch=form.arch)
     language, arch = _ON_CPU.get(target, "cuda"), form.arch
     made = kernel.launcher.generated(language, signature, form.comments, form.block)
     options = kernel.options

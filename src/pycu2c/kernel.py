@@ -24,7 +24,14 @@ from typing import (
 from pycu2c.diagnostics import CompileError, Diagnostic, LaunchError
 from pycu2c.lazy import lazy_module
 from pycu2c.options import DEFAULT, BadOption, Options, check_names, options_from
-from pycu2c.runtime.configuration import LASTING, Language, Wanted, extent, shared_size
+from pycu2c.runtime.configuration import (
+    LASTING,
+    Language,
+    Wanted,
+    check_bounds,
+    extent,
+    shared_size,
+)
 from pycu2c.signatures import (
     BadSignature,
     annotated_signature,
@@ -40,6 +47,7 @@ if TYPE_CHECKING:
     from pycu2c.frontend import early
     from pycu2c.runtime import driver
     from pycu2c.runtime.plans import library
+    from pycu2c.toolchain.usage import KernelAttributes
 else:
     driver = lazy_module("pycu2c.runtime.driver")
     launching = lazy_module("pycu2c.launching")
@@ -115,6 +123,8 @@ class Kernel(Generic[P]):
         problems = early.early_problems(self.source)
         if problems:
             raise CompileError(problems)
+        if self.block is not None:
+            check_bounds(self.block, options.launch_bounds, self.name)
         self.options, self.signature = options, _parsed(self.source, signature)
         self._launches = Launches(self.source, self.signature, backend, cache, options)
         self._configured: dict[object, Configured[P]] = {}
@@ -138,25 +148,36 @@ class Kernel(Generic[P]):
         what: Language = "cuda",
         signature: object = None,
         block: Dims | None = None,
+        arch: str | None = None,
     ) -> str:
-        """The IR, or the generated source, for a signature: the one given, declared, or
-        launched last. C is for blocks of the shape given or declared, or of any; as
-        "c-resumable" it runs thread by thread."""
+        """The kernel in a language, for a signature: the one given, declared, or launched last.
+
+        what: "ir", "cuda", "c", "c-resumable" (C that runs thread by thread), "ptx" or "sass"
+        (a GPU's own instructions, each with its line of Python; needs nvdisasm).
+        block: C is for blocks of this shape, or of the declared one, or of any.
+        arch: PTX and SASS are for this architecture ("sm_80"), or the GPU's here, or sm_90.
+        """
         shape = self.block if block is None else extent(block, "block", self.name)
-        chosen = parse_signature(signature) if signature is not None else None
-        chosen = chosen or self.launcher.latest or self.signature
+        return self.launcher.text(what, self._typed_as(signature), shape, arch)
+
+    def attributes(self, signature: object = None, arch: str | None = None) -> KernelAttributes:
+        """What the kernel takes of a GPU: registers, shared, local and constant bytes, spills,
+        the most threads of a block. For a signature and architecture as ``inspect``; needs NVRTC,
+        but no GPU."""
+        return self.launcher.attributes(self._typed_as(signature), arch)
+
+    def _typed_as(self, signature: object) -> Signature:
+        """The signature given, launched last, or declared."""
+        given = parse_signature(signature) if signature is not None else None
+        chosen = given or self.launcher.latest or self.signature
         if chosen is None:
             raise ValueError(f"{self.name} has no types yet: launch it, or give a signature")
-        return self.launcher.text(what, chosen, shape)
+        return chosen
 
     def explain(self, signature: object = None) -> str:
         """What each line costs on a GPU, and the change that removes it, for a signature: the one
         given, declared, or launched last."""
-        chosen = parse_signature(signature) if signature is not None else None
-        chosen = chosen or self.launcher.latest or self.signature
-        if chosen is None:
-            raise ValueError(f"{self.name} has no types yet: launch it, or give a signature")
-        return notes.shown(self.launcher.notes(chosen))
+        return notes.shown(self.launcher.notes(self._typed_as(signature)))
 
     def recompile(self) -> None:
         """Read globals and closures anew: they are frozen when a signature is compiled."""
@@ -189,6 +210,7 @@ class Kernel(Generic[P]):
         block = extent(parts[1], "block", self.name)
         stream = parts[2] if len(parts) > 2 else None
         shared = shared_size(parts[3], self.name) if len(parts) > 3 else self.shared_memory
+        check_bounds(block, self.options.launch_bounds, self.name)
         made: Configured[P] = Configured(self._launches, Wanted(grid, block, stream, shared))
         self._keep(configuration, made)
         return made
@@ -322,6 +344,9 @@ def kernel(
     fmad: bool = True,
     fastmath: bool = False,
     strict: bool = False,
+    lineinfo: bool = False,
+    max_registers: int | None = None,
+    launch_bounds: int | tuple[int, ...] | None = None,
 ) -> Decorator: ...
 def kernel(function: Any = None, /, **given: Any) -> Any:
     """Mark a function as a kernel.
@@ -339,6 +364,11 @@ def kernel(function: Any = None, /, **given: Any) -> Any:
     fmad: False rounds after each operation, as Python does.
     fastmath: True puts speed before the last bits of floating-point results.
     strict: True makes a read of a variable that some path has not assigned an error.
+    lineinfo: True tells profilers and debuggers (ncu, compute-sanitizer, perf) the lines of
+    Python; with the environment variable PYCU2C_LINEINFO=1 it is the default.
+    max_registers: the most registers of a thread on a GPU, from 16 to 255.
+    launch_bounds: the most threads of a block that launches ask for, or a tuple of that and the
+    least number of blocks that a multiprocessor is to hold; larger blocks are a LaunchError.
 
     Raises CompileError, at once, for what kernels cannot do.
     """

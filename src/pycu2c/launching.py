@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from pycu2c.frontend.build import Built
     from pycu2c.runtime import driver, preparing
     from pycu2c.runtime.plans import library
+    from pycu2c.toolchain.usage import KernelAttributes
 else:
     building = lazy_module("pycu2c.building")
     remembering = lazy_module("pycu2c.remembering")
@@ -94,9 +95,19 @@ class Launcher:
         """The typed IR for a signature. Raises CompileError with every mistake."""
         return self.builder.built(signature)
 
-    def text(self, what: Language, signature: Signature, block: Extent | None = None) -> str:
-        """The IR or the generated source for a signature; C also for a shape of blocks."""
-        return self.builder.text(what, signature, block)
+    def text(
+        self,
+        what: Language,
+        signature: Signature,
+        block: Extent | None = None,
+        arch: str | None = None,
+    ) -> str:
+        """The IR, the generated source or what a GPU runs; C also for a shape of blocks."""
+        return self.builder.text(what, signature, building.Form(block, arch))
+
+    def attributes(self, signature: Signature, arch: str | None) -> KernelAttributes:
+        """What the kernel takes of a GPU."""
+        return self.builder.attributes(signature, arch)
 
     def generated(
         self,

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import os
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
+from typing import Any
 
 from pycu2c.dtypes import FLOAT32, FLOAT64, DType
 from pycu2c.intrinsics.dtype_names import scalar_named
 from pycu2c.nearest import nearest
 from pycu2c.records import dataclass
+
+MOST_REGISTERS = 255  # of a thread
+MOST_THREADS = 1024  # of a block
 
 
 class BadOption(TypeError):
@@ -24,6 +29,10 @@ class Options:
     fmad: whether ``a * b + c`` may be one operation that rounds once.
     fastmath: whether speed goes before the last bits of floating-point results.
     strict: whether a read that some path has not assigned is an error.
+    lineinfo: whether profilers and debuggers are told the lines of Python.
+    max_registers: the most registers of a thread on a GPU; None leaves it to the compiler.
+    launch_bounds: the most threads of a block, then how many blocks a GPU's multiprocessor is to
+    hold; empty for what any launch may have.
     """
 
     weak_float: DType | None = None
@@ -31,6 +40,9 @@ class Options:
     fmad: bool = True
     fastmath: bool = False
     strict: bool = False
+    lineinfo: bool = False
+    max_registers: int | None = None
+    launch_bounds: tuple[int, ...] = ()
 
 
 DEFAULT = Options()
@@ -39,20 +51,49 @@ NAMES = tuple(field.name for field in fields(Options))
 
 def options_from(given: Mapping[str, object]) -> Options:
     """The options that ``@kernel`` was given, by name. Raises BadOption."""
-    for name, value in given.items():
-        if name != "weak_float" and type(value) is not bool:
-            raise BadOption(f"{name} is True or False, not {value!r}")
-    switches = {name: bool(v) for name, v in given.items() if name != "weak_float"}
-    return Options(weak_float=_weak_float(given.get("weak_float")), **switches)
+    given = {"lineinfo": os.environ.get("PYCU2C_LINEINFO") == "1", **given}
+    return Options(**{name: _READ.get(name, _switch)(name, value) for name, value in given.items()})
 
 
-def _weak_float(given: object) -> DType | None:
+def _switch(name: str, given: object) -> bool:
+    if type(given) is not bool:
+        raise BadOption(f"{name} is True or False, not {given!r}")
+    return given
+
+
+def _weak_float(name: str, given: object) -> DType | None:
     if given is None or given is float:
         return None
     scalar = scalar_named(given)
     if scalar is None or scalar.dtype not in (FLOAT32, FLOAT64):
-        raise BadOption(f"weak_float is float32 or float64, not {given!r}")
+        raise BadOption(f"{name} is float32 or float64, not {given!r}")
     return FLOAT32 if scalar.dtype is FLOAT32 else None
+
+
+def _registers(name: str, given: object) -> int | None:
+    if given is None or (type(given) is int and 16 <= given <= MOST_REGISTERS):
+        return given
+    raise BadOption(f"{name} is a number from 16 to {MOST_REGISTERS}, not {given!r}")
+
+
+def _bounds(name: str, given: object) -> tuple[int, ...]:
+    numbers = given if isinstance(given, tuple) else (given,)
+    whole = [n for n in numbers if type(n) is int and n > 0]
+    if given is None or given == ():
+        return ()
+    if len(whole) != len(numbers) or len(whole) > 2 or whole[0] > MOST_THREADS:
+        raise BadOption(
+            f"{name} is the most threads of a block, up to {MOST_THREADS}, or a tuple of that and "
+            f"the least number of blocks on a multiprocessor, not {given!r}"
+        )
+    return tuple(whole)
+
+
+_READ: dict[str, Callable[[str, object], Any]] = {
+    "weak_float": _weak_float,
+    "max_registers": _registers,
+    "launch_bounds": _bounds,
+}
 
 
 def check_names(given: Iterable[str], known: Iterable[str]) -> None:

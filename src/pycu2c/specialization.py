@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pycu2c.compiler import Generated, generate
@@ -22,7 +23,7 @@ from pycu2c.runtime.cpu_runner import CpuRunner
 from pycu2c.runtime.given import put_together
 from pycu2c.runtime.runner import ON_CPU, Direct, Runner
 from pycu2c.source import Source
-from pycu2c.targets import TARGETS
+from pycu2c.targets import TARGETS, Target
 from pycu2c.toolchain import cc
 from pycu2c.toolchain.binary import Binary
 from pycu2c.types import ParameterType, Signature
@@ -82,7 +83,17 @@ def generate_text(
 ) -> Generated:
     """The text for an ordinary launch: of fewer than 2**30 threads and elements, but some."""
     facts = facts_for(options, ordinary=True, block=block)
-    return generate(built.module, TARGETS[target], facts, comments)
+    return generate(built.module, _target(target, options), facts, comments)
+
+
+def _target(name: str, options: Options) -> Target:
+    """A target, with what the kernel is declared to keep within."""
+    target = TARGETS[name]
+    if not options.launch_bounds or not target.dialect.bounds:
+        return target
+    bounds = target.dialect.bounds.format(", ".join(map(str, options.launch_bounds)))
+    dialect = replace(target.dialect, kernel=(*target.dialect.kernel, bounds))
+    return replace(target, dialect=dialect)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,9 +166,10 @@ def runner_for(wanted: Specialized, backend: str, facts: Facts, cache: bool) -> 
         with following(source.span(source.tree)):
             kernel = reference.ReferenceKernel(source, inferred, types, device_source)
         return ReferenceRunner(kernel, types)
-    made = generate(built.module, TARGETS[backend], facts)
+    target, comments = _target(backend, options), _comments(options)
+    made = generate(built.module, target, facts, comments)
     layout = layout_of(made.parameters)
-    with naming_origins(lambda c: generate(built.module, TARGETS[backend], facts, c).text):
+    with naming_origins(lambda c: generate(built.module, target, facts, c).text):
         binary = _compiled(made, backend, options, cache)
     if backend in ON_CPU:
         on_cpu, runner = _on_cpu(binary, wanted, made, layout)
@@ -165,6 +177,11 @@ def runner_for(wanted: Specialized, backend: str, facts: Facts, cache: bool) -> 
     on_gpu = cuda.CudaKernel(binary, made.meets_grid)
     runner = CudaRunner(source.name, made, layout, on_gpu)
     return _printing(runner, made, source, lambda: printing.DeviceLog(on_gpu))
+
+
+def _comments(options: Options) -> Comments:
+    """What a compiler is told of the Python."""
+    return "lines" if options.lineinfo else "none"
 
 
 def _compiled(made: Generated, backend: str, options: Options, cache: bool) -> Binary:

@@ -245,6 +245,14 @@ class Pragma:
 
 
 @dataclass(frozen=True, slots=True)
+class Line:
+    """``#line 12 "kernels.py"``: where a debugger says that what follows stands."""
+
+    number: int
+    file: str
+
+
+@dataclass(frozen=True, slots=True)
 class Blank:
     """An empty line."""
 
@@ -267,6 +275,7 @@ Stmt: TypeAlias = (
     | Block
     | Comment
     | Pragma
+    | Line
     | Blank
 )
 
@@ -330,7 +339,9 @@ class Table:
     qualifiers: tuple[str, ...]
 
 
-Item: TypeAlias = Function | Prototype | Struct | Table | Include | Verbatim | Comment | Blank
+Item: TypeAlias = (
+    Function | Prototype | Struct | Table | Include | Verbatim | Comment | Line | Blank
+)
 
 
 @dataclass(frozen=True, slots=True)

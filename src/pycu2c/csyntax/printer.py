@@ -29,12 +29,14 @@ from pycu2c.csyntax.nodes import (
     Include,
     Item,
     LabelHere,
+    Line,
     Parameter,
     Pragma,
     Prototype,
     Return,
     Step,
     Stmt,
+    String,
     Struct,
     Switch,
     Table,
@@ -79,6 +81,8 @@ def _lines(s: Stmt, depth: int) -> Iterator[str]:
             yield from (indent + line for line in _comment_lines(text))
         case Pragma(text):
             yield f"{indent}#pragma {text}"
+        case Line():
+            yield _directive(s)
         case Blank():
             yield ""
         case _:
@@ -193,6 +197,10 @@ def _comment_lines(text: str) -> Iterator[str]:
         yield f"// {shown}".rstrip()
 
 
+def _directive(line: Line) -> str:
+    return f"#line {line.number} {print_expr(String(line.file))}"
+
+
 def _shown(character: str) -> str:
     if character == "\t":
         return " "
@@ -229,6 +237,8 @@ def _item_lines(item: Item) -> Iterator[str]:
             yield text.rstrip("\n")
         case Comment(text):
             yield from _comment_lines(text)
+        case Line():
+            yield _directive(item)
         case Blank():
             yield ""
         case _:

@@ -22,6 +22,7 @@ class Dialect:
     helper_names: Callable[[Intrinsic], tuple[str, ...]]
     header_names: Callable[[Intrinsic], tuple[str, ...]]
     kernel: tuple[str, ...]  # qualifiers
+    bounds: str  # one more, where a kernel is declared to keep within some
     device: tuple[str, ...]
     shared: tuple[str, ...]
     dynamic: str  # the declaration of the shared memory that a launch gives, outside of functions
@@ -39,6 +40,7 @@ CUDA = Dialect(
     helper_names=lambda row: row.cuda_helpers,
     header_names=lambda row: row.cuda_headers,
     kernel=('extern "C"', "__global__"),
+    bounds="__launch_bounds__({})",
     device=("__device__",),
     shared=("__shared__",),
     dynamic="extern __shared__ __align__(16) unsigned char dynamic_shared[];",
@@ -59,6 +61,7 @@ C = Dialect(
     helper_names=lambda row: row.c_helpers,
     header_names=lambda _: (),
     kernel=(),
+    bounds="",
     device=("static", "inline"),
     shared=(),
     dynamic="",

@@ -71,9 +71,9 @@ def emit(module: Module, dialect: Dialect, comments: Comments = "none") -> Emitt
     if ahead:
         items.append(c.Blank())
         items += [c.Prototype(d) for d, f in zip(devices, module.devices) if f.name in ahead]
-    for function in devices:
-        items += [c.Blank(), function]
-    items += [c.Blank(), *kernel]
+    for function, made in zip(devices, module.devices, strict=True):
+        items += [c.Blank(), *emitter.line_of(made), function]
+    items += [c.Blank(), *emitter.line_of(module.kernel), *kernel]
     while items and isinstance(items[0], c.Blank):
         del items[0]
     text = _with_headers(print_file(c.File(tuple(items))), dialect)
@@ -135,6 +135,11 @@ class _ModuleEmitter:
             owner = self._owner(p)
             return c.Pointer(c.Named(name, const=p.name not in self.written[owner]))
         return c.Named(self.records.type_name(p.type.dtype))
+
+    def line_of(self, function: Function) -> list[c.Item]:
+        """Where a function begins, for debuggers."""
+        span = function.span
+        return [c.Line(span.line, span.file)] if self.comments == "lines" else []
 
     def _owner(self, p: Parameter) -> str:
         for function in (self.module.kernel, *self.module.devices):

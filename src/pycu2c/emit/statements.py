@@ -52,8 +52,8 @@ from pycu2c.source import Span
 from pycu2c.types import Array, Scalar, Space
 
 # what of the Python goes into the C; with "regions", which lines the loops over threads are from;
-# with "places", where it stands, before each statement
-Comments: TypeAlias = Literal["none", "regions", "comments", "source", "places"]
+# with "places", where it stands, before each statement; with "lines", the same for debuggers
+Comments: TypeAlias = Literal["none", "regions", "comments", "source", "places", "lines"]
 
 PLACE = "@ "
 
@@ -100,6 +100,8 @@ class StatementSpeller:
             return []
         if self.comments == "places":
             return [c.Comment(f"{PLACE}{span}")]
+        if self.comments == "lines":
+            return [c.Line(span.line, span.file)]
         first = self._line + 1 if span.file == self._file else span.line
         self._file, self._line = span.file, max(self._line, span.line)
         lines = [linecache.getline(span.file, n).strip() for n in range(first, span.line + 1)]

@@ -11,7 +11,8 @@ from pycu2c.diagnostics import LaunchError
 from pycu2c.intrinsics.machine import MOST_SHARED
 from pycu2c.records import dataclass
 
-Language: TypeAlias = Literal["ir", "cuda", "c", "c-resumable"]  # that a kernel can be shown in
+# what a kernel can be shown in
+Language: TypeAlias = Literal["ir", "cuda", "c", "c-resumable", "ptx", "sass"]
 Extent: TypeAlias = tuple[int, int, int]
 
 _MOST: dict[str, Extent] = {"grid": (2**31 - 1, 65535, 65535), "block": (1024, 1024, 64)}
@@ -80,6 +81,15 @@ def extent(given: object, what: str, kernel: str) -> Extent:
             "use smaller blocks and a larger grid"
         )
     return full[0], full[1], full[2]
+
+
+def check_bounds(block: Extent, bounds: tuple[int, ...], kernel: str) -> None:
+    """Whether a block keeps within the kernel's launch bounds. Raises LaunchError."""
+    threads = math.prod(block)
+    if bounds and threads > bounds[0]:
+        raise LaunchError(
+            f"{kernel}: a block has {threads} threads, and launch_bounds says at most {bounds[0]}"
+        )
 
 
 def _whole(part: object, what: str, kernel: str) -> int:

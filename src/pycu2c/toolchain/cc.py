@@ -91,7 +91,8 @@ def flags_for(text: str, options: Options, compiler: Compiler | None = None) -> 
 
 def general_flags(options: Options, compiler: Compiler) -> tuple[str, ...]:
     """What it is told whatever the text."""
-    return (*FLAGS, *compiler.flags, *_arithmetic_flags(options, compiler))
+    lines = ("-g1",) if options.lineinfo else ()
+    return (*FLAGS, *compiler.flags, *_arithmetic_flags(options, compiler), *lines)
 
 
 def _arithmetic_flags(options: Options, compiler: Compiler) -> tuple[str, ...]:

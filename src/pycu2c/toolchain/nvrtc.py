@@ -58,7 +58,7 @@ def compile(
     cache: bool = True,
 ) -> Binary:
     """Compile CUDA C for ``arch`` (``sm_90``; for PTX ``compute_90`` means the same)."""
-    flags = (_target(arch, kind), *_arithmetic(options))
+    flags = (_target(arch, kind), *_flags(options))
     if not cache:
         return _compiled(text, entry, kind, (*flags, *header_flags(text, version())))
     key = disk.key_of(text, "nvrtc", f"{version()}", entry, *flags)
@@ -67,6 +67,12 @@ def compile(
         return Binary(kind, entry, text, found.data, found.path, log="")
     made = _compiled(text, entry, kind, (*flags, *header_flags(text, version())))
     return replace(made, path=disk.store(key, f".{kind}", made.data))
+
+
+def assembler_log(text: str, entry: str, arch: str, options: Options = DEFAULT) -> str:
+    """What the assembler says of each function: its registers, its memory."""
+    flags = (_target(arch, "cubin"), *_flags(options), "--ptxas-options=-v")
+    return _compiled(text, entry, "cubin", (*flags, *header_flags(text, version()))).log
 
 
 def _target(arch: str, kind: Kind) -> str:
@@ -81,9 +87,15 @@ def _target(arch: str, kind: Kind) -> str:
     return f"--gpu-architecture={target}"
 
 
-def _arithmetic(options: Options) -> tuple[str, ...]:
-    contract = f"--fmad={str(options.fmad).lower()}"
-    return ("--use_fast_math", contract) if options.fastmath else (contract,)
+def _flags(options: Options) -> tuple[str, ...]:
+    flags = [f"--fmad={str(options.fmad).lower()}"]
+    if options.fastmath:
+        flags.insert(0, "--use_fast_math")
+    if options.max_registers is not None:
+        flags.append(f"--maxrregcount={options.max_registers}")
+    if options.lineinfo:
+        flags.append("--generate-line-info")
+    return tuple(flags)
 
 
 def _compiled(text: str, entry: str, kind: Kind, flags: tuple[str, ...]) -> Binary:
