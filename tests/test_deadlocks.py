@@ -65,9 +65,10 @@ def test_the_whole_text() -> None:
         "  block (1, 0, 0): thread 3 waits in cuda.shfl_sync with mask 0x000000ff, k.py:9",
         *(f"  block ({n}, 1, 0): thread 0 waits in cuda.syncthreads, k.py:7" for n in range(6)),
         "  and 3 more threads wait",
-        "  help: a barrier is passed when each thread of the block has returned or waits there",
-        "  help: lanes meet when each lane of the mask has returned or waits in the same call "
-        "with the same mask",
+        "  help: a barrier is passed when each thread of the block has returned or waits in the "
+        "same function",
+        "  help: lanes meet when each lane of the mask has returned or waits in the same function, "
+        "with the same mask and type",
     ]
 
 

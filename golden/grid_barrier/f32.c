@@ -18,8 +18,10 @@ struct grid_barrier_args {
 };
 
 // Why a thread has stopped: the lowest 3 bits of a word. Above them stands the number of its
-// wait, in the upper half the mask of a warp's.
+// wait, from the bit WHAT what it does with those that it meets, in the upper half the mask of a
+// warp's.
 enum { ENDED, WAIT_BLOCK, WAIT_WARP, WAIT_SYNCWARP, WAIT_ACTIVE, WAIT_GRID, WAIT_TURN };
+enum { WHAT = 23 };
 
 // What a launch needs of a kernel whose threads run in steps.
 struct resumable_kernel {

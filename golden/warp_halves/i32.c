@@ -16,8 +16,10 @@ struct warp_halves_args {
 };
 
 // Why a thread has stopped: the lowest 3 bits of a word. Above them stands the number of its
-// wait, in the upper half the mask of a warp's.
+// wait, from the bit WHAT what it does with those that it meets, in the upper half the mask of a
+// warp's.
 enum { ENDED, WAIT_BLOCK, WAIT_WARP, WAIT_SYNCWARP, WAIT_ACTIVE, WAIT_GRID, WAIT_TURN };
+enum { WHAT = 23 };
 
 // What a launch needs of a kernel whose threads run in steps.
 struct resumable_kernel {
@@ -36,12 +38,9 @@ struct resumable_kernel {
 struct warp_halves_block {
     struct dim3 blockIdx;
     int32_t sent[64];
-    int32_t sent_1[64];
-    int32_t sent_2[64];
-    int32_t sent_3[64];
     uint32_t holds[2];
     uint32_t here[2];
-    int32_t sent_4[64];
+    int32_t sent_1[64];
 };
 
 // What a thread keeps while it waits.
@@ -50,12 +49,9 @@ struct warp_halves_thread {
     uint32_t mask;
     struct dim3 threadIdx;
     int32_t sent;
-    int32_t sent_1;
-    int32_t sent_2;
-    int32_t sent_3;
     uint32_t holds;
     uint32_t here;
-    int32_t sent_4;
+    int32_t sent_1;
     int64_t i;
     int32_t x;
 };
@@ -81,47 +77,47 @@ static inline int warp_halves_step(const struct warp_halves_args *args,
         case 1:;
             int32_t result = ((int32_t)thread & 8) != 0 ? block->sent[thread - 8] : block->sent[thread + 8];
             self->x += (uint32_t)result;
-            self->sent_1 = self->x;
+            self->sent = self->x;
             self->mask = 65535;
             self->pc = 2;
             return WAIT_WARP;
         case 2:;
-            int32_t result_1 = ((int32_t)thread & 4) != 0 ? block->sent_1[thread - 4] : block->sent_1[thread + 4];
+            int32_t result_1 = ((int32_t)thread & 4) != 0 ? block->sent[thread - 4] : block->sent[thread + 4];
             self->x += (uint32_t)result_1;
-            self->sent_2 = self->x;
+            self->sent = self->x;
             self->mask = 65535;
             self->pc = 3;
             return WAIT_WARP;
         case 3:;
-            int32_t result_2 = ((int32_t)thread & 2) != 0 ? block->sent_2[thread - 2] : block->sent_2[thread + 2];
+            int32_t result_2 = ((int32_t)thread & 2) != 0 ? block->sent[thread - 2] : block->sent[thread + 2];
             self->x += (uint32_t)result_2;
-            self->sent_3 = self->x;
+            self->sent = self->x;
             self->mask = 65535;
             self->pc = 4;
             return WAIT_WARP;
         case 4:;
-            int32_t result_3 = ((int32_t)thread & 1) != 0 ? block->sent_3[thread - 1] : block->sent_3[thread + 1];
+            int32_t result_3 = ((int32_t)thread & 1) != 0 ? block->sent[thread - 1] : block->sent[thread + 1];
             self->x += (uint32_t)result_3;
         } else {
             bool predicate = self->x > 40;
             self->holds = predicate ? 1U << (uint32_t)(thread & 31) : 0;
             self->mask = 4294901760LL;
             self->pc = 5;
-            return WAIT_WARP;
+            return WAIT_WARP | (1 << WHAT);
         case 5:;
             bool result = ((int64_t)block->holds[thread >> 5] & 4294901760LL) != 0;
             if (result) {
                 self->here = 1U << (uint32_t)(thread & 31);
-                self->sent_4 = self->x;
+                self->sent_1 = self->x;
                 self->mask = 4294901760LL;
                 self->pc = 6;
-                return WAIT_WARP;
+                return WAIT_WARP | (2 << WHAT);
             case 6:;
                 int32_t total = self->x;
                 int64_t who = (int64_t)block->here[thread >> 5] & 4294901760LL;
                 for (int64_t lane = 0; lane < 32; ++lane) {
                     if (((who >> lane) & 1) != 0) {
-                        total = block->sent_4[(thread & -32) | lane] > total ? block->sent_4[(thread & -32) | lane] : total;
+                        total = block->sent_1[(thread & -32) | lane] > total ? block->sent_1[(thread & -32) | lane] : total;
                     }
                 }
                 self->x = total;
@@ -173,20 +169,20 @@ static void warp_halves_show(void *shared, void *threads, int64_t warp, uint32_t
             block->sent[32 * warp + lane] = self->sent;
             break;
         case 2:
-            block->sent_1[32 * warp + lane] = self->sent_1;
+            block->sent[32 * warp + lane] = self->sent;
             break;
         case 3:
-            block->sent_2[32 * warp + lane] = self->sent_2;
+            block->sent[32 * warp + lane] = self->sent;
             break;
         case 4:
-            block->sent_3[32 * warp + lane] = self->sent_3;
+            block->sent[32 * warp + lane] = self->sent;
             break;
         case 5:
             block->holds[warp] += self->holds;
             break;
         case 6:
             block->here[warp] += self->here;
-            block->sent_4[32 * warp + lane] = self->sent_4;
+            block->sent_1[32 * warp + lane] = self->sent_1;
             break;
         }
     }

@@ -84,3 +84,30 @@ def a_barrier_in_a_loop_that_some_leave(out):
             while cuda.atomic.add(out, 0, 0) == 0:  # waits
                 pass
         cuda.syncthreads()  # waits
+
+
+@kernel
+def functions_that_differ(out):
+    i = cuda.threadIdx.x
+    if i % 2 == 0:
+        out[i] = cuda.shfl_up_sync(FULL, i, 2)  # waits
+    else:
+        out[i] = cuda.shfl_down_sync(FULL, i, 2)  # waits
+
+
+@kernel
+def types_that_differ(out):
+    i = cuda.threadIdx.x
+    if i % 2 == 0:
+        out[i] = cuda.shfl_xor_sync(FULL, i, 1)  # waits
+    else:
+        out[i] = cuda.shfl_xor_sync(FULL, int32(i), 1)  # waits
+
+
+@kernel
+def a_barrier_that_counts_and_one_that_does_not(out):
+    i = cuda.threadIdx.x
+    if i < 5:
+        out[i] = cuda.syncthreads_count(i > 2)  # waits
+    else:
+        cuda.syncthreads()  # waits

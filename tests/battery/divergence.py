@@ -69,6 +69,56 @@ def _(a, out):
     out[:] = np.roll(x, -8)
 
 
+@program(1, 64, ints(64), zeros(64))
+def come_to_different_calls(a, out):
+    """Lanes meet that call the same function, wherever they do."""
+    t = cuda.threadIdx.x
+    x = a[t]
+    if t % 32 < 16:
+        x = cuda.shfl_xor_sync(FULL, x * 3, 16) + 1000
+        x = cuda.shfl_xor_sync(FULL, x * 2, 8) + 11
+    else:
+        for k in range(2):
+            x = cuda.shfl_xor_sync(FULL, x + 7, 16 >> k) * 5
+    out[t] = x
+
+
+@come_to_different_calls.gives
+def _(a, out):
+    low = np.arange(64) % 32 < 16
+    given = np.where(low, a * 3, a + 7)[np.arange(64) ^ 16]
+    x = np.where(low, given + 1000, given * 5)
+    given = np.where(low, x * 2, x + 7)[np.arange(64) ^ 8]
+    out[:] = np.where(low, given + 11, given * 5)
+
+
+@program(1, 64, ints(64), zeros(64))
+def votes_and_sums_of_different_calls(a, out):
+    t = cuda.threadIdx.x
+    x = a[t]
+    if x > 0:
+        seen = cuda.popc(cuda.ballot_sync(FULL, x % 2 == 0))
+        out[t] = cuda.reduce_add_sync(FULL, x) + seen
+    elif x % 3 == 0:
+        seen = cuda.popc(cuda.ballot_sync(FULL, x % 5 == 0))
+        out[t] = cuda.reduce_add_sync(FULL, -x) * 2 + seen
+    else:
+        seen = cuda.popc(cuda.ballot_sync(FULL, True))
+        out[t] = seen - cuda.reduce_add_sync(FULL, a[t - 1])
+
+
+@votes_and_sums_of_different_calls.gives
+def _(a, out):
+    for w in (0, 32):
+        x, before = a[w : w + 32], np.roll(a, 1)[w : w + 32]
+        first, second = x > 0, (x <= 0) & (x % 3 == 0)
+        holds = np.where(first, x % 2 == 0, np.where(second, x % 5 == 0, True))
+        seen = holds.sum()
+        total = int(np.where(first, x, np.where(second, -x, before)).sum())
+        arms = np.where(second, 2 * total + seen, seen - total)
+        out[w : w + 32] = np.where(first, total + seen, arms)
+
+
 @program(1, 32, ints(32), zeros(32))
 def come_in_different_rounds(a, out):
     """Even lanes come to the shuffle in round 0, odd ones in round 1: they meet there."""

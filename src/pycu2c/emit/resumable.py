@@ -34,12 +34,19 @@ from pycu2c.ir.waiting import kept
 from pycu2c.records import dataclass
 from pycu2c.types import Array
 
-# shared with runtime/scheduler.c, which is compiled with this text before it
-INTERFACE = """\
+PLACE_BITS = 20
+_MOST_DONE = 1 << (31 - 3 - PLACE_BITS)  # different things, in what is left of an int
+_WORDS = f"""\
 // Why a thread has stopped: the lowest 3 bits of a word. Above them stands the number of its
-// wait, in the upper half the mask of a warp's.
-enum { ENDED, WAIT_BLOCK, WAIT_WARP, WAIT_SYNCWARP, WAIT_ACTIVE, WAIT_GRID, WAIT_TURN };
-
+// wait, from the bit WHAT what it does with those that it meets, in the upper half the mask of a
+// warp's.
+enum {{ ENDED, WAIT_BLOCK, WAIT_WARP, WAIT_SYNCWARP, WAIT_ACTIVE, WAIT_GRID, WAIT_TURN }};
+enum {{ WHAT = {3 + PLACE_BITS} }};
+"""
+# shared with runtime/scheduler.c, which is compiled with this text before it
+INTERFACE = (
+    _WORDS
+    + """
 // What a launch needs of a kernel whose threads run in steps.
 struct resumable_kernel {
     // makes the threads of a block ready
@@ -53,6 +60,7 @@ struct resumable_kernel {
     int32_t parks; // whether its blocks may wait for each other
 };
 """
+)
 
 _BEGIN = """
 static void ${name}_begin(const void *arguments, int64_t block, void *shared, void *threads) {
@@ -140,9 +148,11 @@ def _allocated(function: Function) -> list[Allocate]:
 
 @dataclass(slots=True)
 class StepSpeller(StatementSpeller):
-    """Spells the steps of a kernel's threads; ``waits`` are all that it comes upon, by number."""
+    """Spells the steps of a kernel's threads; ``waits`` are all that it comes upon, by number.
+    ``does`` numbers what threads do where they meet: those who do the same there meet."""
 
     waits: list[Wait] = field(default_factory=list)
+    does: dict[Meeting, dict[object, int]] = field(default_factory=dict)
 
     def statement(self, s: Stmt) -> list[c.Stmt]:
         speller = self.speller
@@ -176,7 +186,17 @@ class StepSpeller(StatementSpeller):
         if s.mask is not None:
             out.append(c.Assign(_member("mask"), self.speller.spell(s.mask, exact=False)))
         out.append(c.Assign(_member("pc"), c.Number(str(number))))
-        return [*out, c.Return(c.Name(_REASONS[s.meeting])), c.Case(number)]
+        return [*out, c.Return(self._reason(s)), c.Case(number)]
+
+    def _reason(self, s: Wait) -> c.Expr:
+        numbers = self.does.setdefault(s.meeting, {})
+        done = s.row, tuple(gift.slots.name for gift in s.gifts)
+        number = numbers.setdefault(done, len(numbers))
+        assert number < _MOST_DONE
+        reason = c.Name(_REASONS[s.meeting])
+        if number == 0:
+            return reason
+        return c.Binary("|", reason, c.Binary("<<", c.Number(str(number)), c.Name("WHAT")))
 
 
 def _member(name: str) -> c.Expr:
@@ -288,7 +308,7 @@ def _step(
 
 def _cleared(gifts: Sequence[Gift], speller: Speller) -> Iterator[str]:
     """Sums begin with 0 before the threads of a warp, or of the block, add to them."""
-    for gift in gifts:
+    for gift in {gift.slots.name: gift for gift in gifts}.values():
         place = f"block->{speller.names[gift.slots.name]}"
         if gift.per is Per.WARP:
             yield f"    {place}[warp] = 0;"

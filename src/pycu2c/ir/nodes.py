@@ -418,8 +418,8 @@ class Meeting(Enum):
     """Whom a thread waits for."""
 
     BLOCK = "block"
-    WARP = "warp"  # the lanes of a mask, at the same place
-    SYNCWARP = "syncwarp"  # the lanes of a mask, wherever they wait so
+    WARP = "warp"  # the lanes of a mask, who do the same
+    SYNCWARP = "syncwarp"  # the lanes of a mask, who only wait
     ACTIVE = "active"  # the lanes of the warp that come here, too
     GRID = "grid"
     TURN = "turn"  # for what other threads do: they come first

@@ -13,9 +13,10 @@ from pycu2c.records import dataclass
 _MOST_LINES = 8
 
 _HINTS = {
-    Effect.BARRIER: "a barrier is passed when each thread of the block has returned or waits there",
-    Effect.WARP: "lanes meet when each lane of the mask has returned or waits in the same call "
-    "with the same mask",
+    Effect.BARRIER: "a barrier is passed when each thread of the block has returned or waits in "
+    "the same function",
+    Effect.WARP: "lanes meet when each lane of the mask has returned or waits in the same "
+    "function, with the same mask and type",
     Effect.GRID: "the grid's barrier is passed when each thread of the launch has returned or "
     "waits there",
     None: "a loop that waits for memory goes on when another thread writes what it reads",

@@ -37,7 +37,14 @@ class Wait:
         of_lanes = self.row is not None and self.row.effect is Effect.WARP
         return self.arguments[0] & 0xFFFFFFFF if of_lanes and self.arguments else 0
 
+    @property
+    def types(self) -> tuple[object, ...]:
+        """Of what it gives those that it meets: Python's numbers are 64 bits wide."""
+        given = zip(self.row.parameters, self.arguments) if self.row is not None else ()
+        return tuple(_WIDE.get(type(v), type(v)) for (_, kind), v in given if kind == "T")
 
+
+_WIDE: Mapping[type, type] = {int: np.int64, float: np.float64, complex: np.complex128}
 Steps: TypeAlias = Generator[Wait, None, Any]
 
 
@@ -175,14 +182,14 @@ def _met_lanes(live: list[Running], lanes: list[Running]) -> list[Running]:
 
 
 def _groups(lanes: Iterable[Running]) -> dict[tuple[int, object, int], list[Running]]:
-    """By warp, place and mask. Where nothing is exchanged the place does not matter."""
+    """By warp, what they do and mask; who names no mask is asked at which place he is."""
     found: dict[tuple[int, object, int], list[Running]] = {}
     for r in lanes:
         wait = r.wait
         assert wait is not None
         assert wait.row is not None
-        place = wait.row if wait.row.result == "None" else wait.site
-        found.setdefault((r.thread.number // WARP, place, wait.mask), []).append(r)
+        done = (wait.row, wait.types) if wait.mask else wait.site
+        found.setdefault((r.thread.number // WARP, done, wait.mask), []).append(r)
     return found
 
 

@@ -25,7 +25,7 @@ enum {
     MOST_TOLD = 8 /* blocks */
 };
 #define REASON ((uint64_t)7)
-#define PLACE ((uint64_t)0xfffffff8)
+#define PLACE (((uint64_t)1 << WHAT) - 8)
 #define MASK(wait) ((uint32_t)((wait) >> 32))
 
 typedef int (*Parallel)(void (*)(const void *, int64_t, int64_t), const void *, int64_t);
@@ -158,10 +158,11 @@ static uint32_t lanes_that(const uint64_t *waits, uint64_t reason) {
     return found;
 }
 
-/* The lanes that wait for what lane `lane` does, too. */
+/* The lanes that wait for what lane `lane` does, too: by the same function with the same mask, or
+ * at the same place, if that is what is asked. */
 static uint32_t lanes_like(const uint64_t *waits, int lane) {
     const uint64_t own = waits[lane];
-    const uint64_t what = (own & REASON) == WAIT_SYNCWARP ? ~PLACE : ~(uint64_t)0;
+    const uint64_t what = (own & REASON) == WAIT_ACTIVE ? ~(uint64_t)0 : ~PLACE;
     uint32_t found = 0;
     for (int other = 0; other < WARP; other++)
         found |= (uint32_t)(((waits[other] ^ own) & what) == 0) << other;
@@ -211,14 +212,22 @@ static void run_warps(const Launch *l, Block *b) {
     }
 }
 
-/* How many threads of a block there are of each kind. */
-static void tally(const Launch *l, const Block *b, int64_t counts[8]) {
+/* How many threads of a block there are of each kind; whether those who have not ended have met at
+ * a barrier. */
+static bool tally(const Launch *l, const Block *b, int64_t counts[8]) {
+    uint64_t met_by = 0, differing = 0;
     memset(counts, 0, 8 * sizeof *counts);
     if (are_alike(b->waits, l->threads)) {
         counts[b->waits[0] & REASON] = l->threads;
-        return;
+        return (b->waits[0] & REASON) == WAIT_BLOCK;
     }
-    for (int64_t i = 0; i < l->threads; i++) counts[b->waits[i] & REASON]++;
+    for (int64_t i = 0; i < l->threads; i++) {
+        counts[b->waits[i] & REASON]++;
+        if (!(b->waits[i] & REASON)) continue;
+        if (!met_by) met_by = b->waits[i];
+        differing |= (b->waits[i] ^ met_by) & ~PLACE & UINT32_MAX; /* masks are of older waits */
+    }
+    return (met_by & REASON) == WAIT_BLOCK && !differing;
 }
 
 static void let_go(const Launch *l, Block *b, uint64_t reason) {
@@ -254,10 +263,10 @@ static enum status run_block(const Launch *l, Block *b) {
     uint64_t before = 0;
     for (int in_vain = 0;;) {
         run_warps(l, b);
-        tally(l, b, counts);
+        const bool have_met = tally(l, b, counts);
         const int64_t live = l->threads - counts[ENDED];
         if (live == 0) return ENDS;
-        if (counts[WAIT_BLOCK] == live) {
+        if (have_met) {
             let_go(l, b, WAIT_BLOCK);
             continue;
         }

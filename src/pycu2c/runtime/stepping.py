@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pycu2c.diagnostics import LaunchError
-from pycu2c.emit.resumable import INTERFACE
+from pycu2c.emit.resumable import INTERFACE, PLACE_BITS
 from pycu2c.intrinsics.machine import MOST_SHARED
 from pycu2c.ir.nodes import Wait
 from pycu2c.runtime.configuration import HEAD, Extent
@@ -19,6 +19,7 @@ from pycu2c.toolchain import cc
 from pycu2c.toolchain.binary import Binary
 
 _STUCK, _NO_MEMORY, _MOST_THREADS = 64, 65, 1024  # as in scheduler.c
+_PLACE = (1 << PLACE_BITS) - 1
 
 
 class SteppingKernel(CpuKernel):
@@ -64,9 +65,10 @@ class SteppingKernel(CpuKernel):
             position = block % grid[0], block // grid[0] % grid[1], block // grid[0] // grid[1]
             for thread, word in enumerate(words):
                 if word & 7:
-                    wait = self._waits[(word >> 3 & 0x1FFFFFFF) - 1]
+                    wait = self._waits[(word >> 3 & _PLACE) - 1]
                     where = f"{wait.span.file}:{wait.span.line}"
-                    yield Waiting(position, thread, where, wait.row, word >> 32)
+                    mask = word >> 32 if wait.mask is not None else 0
+                    yield Waiting(position, thread, where, wait.row, mask)
 
 
 class _Scheduler(NamedTuple):
