@@ -1,26 +1,27 @@
-"""The disk cache: whole entries or none, whatever else happens to the directory."""
+"""The disk cache: what is kept is found again, whole, and no more is kept than should be."""
 
 from __future__ import annotations
 
-import errno
 import os
-import signal
 import stat
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
 
-from pycu2c.toolchain import cache
+from pycu2c.toolchain import cache, places, room
 
 KEY = cache.key_of("text", "flags")
+LOCKS = "locks"
 
 
 @pytest.fixture
 def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PYCU2C_CACHE_DIR", str(tmp_path / "cache"))
-    return tmp_path / "cache"
+    return tmp_path / "cache" / f"v{places.SCHEMA}"
 
 
 def run(code: str, **environment: str) -> str:
@@ -32,12 +33,25 @@ def run(code: str, **environment: str) -> str:
     return ran.stdout.strip()
 
 
+def files(directory: Path) -> list[Path]:
+    return [p for p in directory.rglob("*") if p.is_file() and p.parent.name != LOCKS]
+
+
+def stored(key: str, suffix: str, data: bytes, log: str = "") -> Path:
+    path = cache.store(key, suffix, data, log)
+    assert path is not None
+    return path
+
+
 def test_what_is_stored_is_loaded(directory: Path) -> None:
     assert cache.load(KEY, ".so") is None
-    path = cache.store(KEY, ".so", b"code")
-    assert cache.load(KEY, ".so") == cache.Entry(path, b"code")
+    path = stored(KEY, ".so", b"code", "wärning: 1")
+    assert cache.load(KEY, ".so") == cache.Entry(path, b"code", "wärning: 1")
     assert cache.load(KEY, ".cubin") is None
     assert directory in path.parents
+    stored(KEY, ".so", b"other")
+    assert cache.load(KEY, ".so") == cache.Entry(path, b"other", "")
+    assert files(directory) == [path]
 
 
 def test_a_key_depends_on_every_part() -> None:
@@ -53,112 +67,168 @@ def test_a_key_depends_on_every_part() -> None:
     assert keys[2] == cache.key_of("a", "b")
 
 
-def test_only_the_owner_can_enter(directory: Path) -> None:
-    path = cache.store(KEY, ".so", b"code")
-    for place in (directory, *[p for p in path.parents if directory in p.parents]):
+@pytest.mark.parametrize("mask", [0o022, 0o000])
+def test_only_the_owner_can_enter(directory: Path, mask: int) -> None:
+    before = os.umask(mask)
+    try:
+        path = stored(KEY, ".so", b"code")
+    finally:
+        os.umask(before)
+    made = [p for p in directory.parent.rglob("*") if p.is_dir()]
+    for place in (directory.parent, *made):
         assert stat.S_IMODE(place.stat().st_mode) == 0o700, place
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-@pytest.mark.parametrize("damage", [b"", b"cod", b"cods", b"code\0"])
-def test_a_damaged_entry_is_dropped_and_made_again(directory: Path, damage: bytes) -> None:
-    path = cache.store(KEY, ".so", b"code")
-    path.write_bytes(damage)
-    assert cache.load(KEY, ".so") is None
-    assert not path.exists()
-    assert cache.store(KEY, ".so", b"code") == path
-    assert cache.load(KEY, ".so") == cache.Entry(path, b"code")
+def test_one_thread_makes_what_others_wait_for(directory: Path) -> None:
+    calls, found = [], []
+
+    def make() -> tuple[bytes, str]:
+        calls.append(1)
+        time.sleep(0.1)
+        return b"code", "log"
+
+    work = [
+        threading.Thread(target=lambda: found.append(cache.made(KEY, ".so", make)))
+        for _ in range(8)
+    ]
+    for thread in work:
+        thread.start()
+    for thread in work:
+        thread.join()
+    assert len(calls) == 1
+    assert [(f.data, f.log) for f in found] == [(b"code", "log")] * 8
 
 
-def test_a_damaged_entry_does_not_hide_a_good_one(directory: Path) -> None:
-    good = cache.store(KEY, ".so", b"code")
-    for digest in ("0" * 32, "f" * 32):
-        good.with_name(f"{KEY}-{digest}.so").write_bytes(b"other")
-    assert cache.load(KEY, ".so") == cache.Entry(good, b"code")
+def test_what_cannot_be_made_is_tried_again(directory: Path) -> None:
+    def fail() -> tuple[bytes, str]:
+        raise ValueError("no")
 
-
-def test_a_removed_directory_comes_back(directory: Path) -> None:
-    path = cache.store(KEY, ".so", b"code")
-    path.unlink()
-    path.parent.rmdir()
-    path.parent.parent.rmdir()
-    assert cache.load(KEY, ".so") is None
-    assert cache.store(KEY, ".so", b"code").exists()
+    for _ in range(2):
+        with pytest.raises(ValueError, match="no"):
+            cache.made(KEY, ".so", fail)
+    assert cache.made(KEY, ".so", lambda: (b"code", "")).data == b"code"
 
 
 def test_info_and_clear(directory: Path) -> None:
-    assert cache.info() == cache.Info(directory / "v1", 0, 0)
-    cache.store(KEY, ".so", b"code")
-    cache.store(cache.key_of("other"), ".cubin", b"x" * 10)
-    assert cache.info() == cache.Info(directory / "v1", 2, 14)
-    assert cache.clear() == 2
-    assert cache.info().entries == 0
+    assert room.info() == room.Info(directory, (), 1 << 30)
+    a, b = stored(KEY, ".so", b"code"), stored(cache.key_of("other"), ".cubin", b"x" * 10)
+    sizes = [p.stat().st_size for p in (a, b)]
+    found = room.info()
+    assert [(k.suffix, k.entries, k.size) for k in found.kinds] == [
+        (".cubin", 1, sizes[1]),
+        (".so", 1, sizes[0]),
+    ]
+    assert (found.entries, found.size) == (2, sum(sizes))
+    assert abs(found.kinds[0].used - time.time()) < 60
+    os.utime(a, (0, time.time() - 3 * 86400))
+    assert room.clear(unused_for=4) == (0, 0)
+    assert room.clear(unused_for=2) == (1, sizes[0])
+    assert room.clear() == (1, sizes[1])
+    assert room.info().entries == 0
 
 
-def test_many_processes_at_once(directory: Path) -> None:
-    code = (
-        "from pycu2c.toolchain import cache\n"
-        "for n in range(200):\n"
-        "    key, data = cache.key_of(str(n % 5)), bytes([n % 5]) * 5000\n"
-        "    found = cache.load(key, '.so')\n"
-        "    assert found is None or found.data == data\n"
-        "    cache.store(key, '.so', data)\n"
-        "    if n % 50 == 0: cache.clear()\n"
-    )
-    words = [sys.executable, "-W", "error", "-c", code]
-    running = [subprocess.Popen(words, stderr=subprocess.PIPE, text=True) for _ in range(3)]
-    for process in running:
-        _, errors = process.communicate(timeout=60)
-        assert process.returncode == 0, errors
-    leftover = [p.name for p in directory.rglob("*") if p.is_file() and p.suffix != ".so"]
-    assert leftover == []
+def test_clear_leaves_alone_what_is_not_the_caches(directory: Path) -> None:
+    """The user may have named a directory with other things in it."""
+    stored(KEY, ".so", b"code")
+    mine = [
+        directory / "a" / "thesis.tex",
+        directory.parent / "v1" / "ab" / "data.csv",
+        directory.parent / "refused" / "notes.c",
+        directory.parent / "notes.txt",
+    ]
+    theirs = [
+        directory.parent / "v1" / "ab" / f"{KEY}-{'0' * 32}.so",
+        directory.parent / "refused" / f"kernel-{'0' * 12}.c",
+        directory.parent / "cuda-headers-13.4" / "crt" / "a.h",
+    ]
+    for path in (*mine, *theirs):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("text")
+    assert room.clear()[0] == 1
+    assert room.clear(everything=True)[0] == len(theirs)
+    assert sorted(files(directory.parent)) == sorted(mine)
 
 
-def test_a_home_that_is_a_file_falls_back_to_a_private_place(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    blocked = tmp_path / "file"
-    blocked.touch()
-    monkeypatch.setenv("PYCU2C_CACHE_DIR", str(blocked))
-    path = cache.store(KEY, ".so", b"code")
-    assert cache.load(KEY, ".so") == cache.Entry(path, b"code")
-    assert "cannot be used" in cache.info().problem
-    assert blocked not in path.parents
+# ---- how much is kept ----------------------------------------------------------------------
 
 
-def test_a_directory_open_to_all_is_not_trusted(directory: Path) -> None:
-    version = directory / "v1"
-    version.mkdir(parents=True)
-    version.chmod(0o777)
-    assert directory not in cache.store(KEY, ".so", b"code").parents
-    assert "cannot be trusted" in cache.info().problem
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root writes where it likes")
-def test_a_read_only_directory_falls_back(directory: Path) -> None:
-    (directory / "v1").mkdir(parents=True)
-    (directory / "v1").chmod(0o500)
-    path = cache.store(KEY, ".so", b"code")
-    assert directory not in path.parents
-    assert cache.load(KEY, ".so") == cache.Entry(path, b"code")
-
-
-def test_a_write_that_fails_late_falls_back(
+def test_what_was_not_used_for_the_longest_time_goes(
     directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shard = directory / "v1" / KEY[:2]
-    assert cache.info().problem == ""
-    shard.touch()  # a file where a folder should be: the directory can no longer be written
-    path = cache.store(KEY, ".so", b"code")
-    assert path.read_bytes() == b"code"
-    assert directory not in path.parents
+    monkeypatch.setenv("PYCU2C_CACHE_SIZE", "160K")  # 10 KiB for each first digit
+    keys = [f"a{n:063x}" for n in range(30)]
+    now = time.time()
+    for age, key in enumerate(keys):
+        path = stored(key, ".so", bytes(1000))
+        os.utime(path, (now, now - 7200 * (100 - age)))
+        cache.load(keys[0], ".so")  # used all the time
+    left = [key for key in keys if cache.load(key, ".so")]
+    assert left[0] == keys[0]
+    assert left[1:] == keys[-len(left) + 1 :]
+    assert 5 <= len(left) <= 9
+    assert sum(p.stat().st_size for p in files(directory)) <= 10240
+
+
+def test_a_large_cache_is_seldom_looked_through(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked = []
+    monkeypatch.setattr(room, "_files_in", lambda folder: looked.append(folder) or [])
+    for n in range(300):
+        stored(cache.key_of(str(n)), ".so", bytes(1000))
+    assert len(looked) < 10
+
+
+def test_the_last_one_is_kept_however_large(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYCU2C_CACHE_SIZE", "1K")
+    first, second = (f"a{n:063x}" for n in range(2))
+    stored(first, ".so", bytes(5000))
+    stored(second, ".so", bytes(5000))
+    assert cache.load(first, ".so") is None
+    assert cache.load(second, ".so") is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("500M", 500 << 20), ("2GiB", 2 << 30), ("1.5k", 1536), ("12345", 12345), ("", 1 << 30)],
+)
+def test_the_limit(monkeypatch: pytest.MonkeyPatch, text: str, size: int) -> None:
+    monkeypatch.setenv("PYCU2C_CACHE_SIZE", text)
+    assert (room.limit(), room.info().problem) == (size, "")
+
+
+def test_a_limit_that_is_none(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYCU2C_CACHE_SIZE", "much")
+    assert (room.limit(), room.info().limit) == (1 << 30, 1 << 30)
+    assert "PYCU2C_CACHE_SIZE is 'much'" in room.info().problem
+    assert directory in stored(KEY, ".so", b"code").parents
+
+
+def test_use_is_marked_once_an_hour(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = stored(KEY, ".so", b"code")
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "utime", None)  # what would mark it
+        patched.setattr(os, "supports_fd", {None})
+        assert cache.load(KEY, ".so")
+    for skew in (-7200, 7200):  # also where the clock was wrong
+        os.utime(path, (0, time.time() + skew))
+        assert cache.load(KEY, ".so")
+        assert abs(path.stat().st_mtime - time.time()) < 60
+
+
+# ---- where it is ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("setting", "expected"),
     [
-        ({"PYCU2C_CACHE_DIR": "{tmp}/a", "XDG_CACHE_HOME": "{tmp}/b"}, "{tmp}/a/v1"),
-        ({"PYCU2C_CACHE_DIR": "", "XDG_CACHE_HOME": "{tmp}/b"}, "{tmp}/b/pycu2c/v1"),
-        ({"PYCU2C_CACHE_DIR": "", "XDG_CACHE_HOME": "relative"}, "{tmp}/.cache/pycu2c/v1"),
+        ({"PYCU2C_CACHE_DIR": "{tmp}/a", "XDG_CACHE_HOME": "{tmp}/b"}, "{tmp}/a"),
+        ({"PYCU2C_CACHE_DIR": "~/a", "XDG_CACHE_HOME": "{tmp}/b"}, "{tmp}/a"),
+        ({"PYCU2C_CACHE_DIR": "", "XDG_CACHE_HOME": "{tmp}/b"}, "{tmp}/b/pycu2c"),
+        ({"PYCU2C_CACHE_DIR": "", "XDG_CACHE_HOME": "relative"}, "{tmp}/.cache/pycu2c"),
     ],
 )
 def test_where_the_cache_is(
@@ -167,7 +237,45 @@ def test_where_the_cache_is(
     monkeypatch.setenv("HOME", str(tmp_path))
     for name, value in setting.items():
         monkeypatch.setenv(name, value.format(tmp=tmp_path))
-    assert cache.info().directory == Path(expected.format(tmp=tmp_path))
+    expected = expected.format(tmp=tmp_path)
+    assert room.info().directory == Path(expected, f"v{places.SCHEMA}")
+
+
+def test_a_relative_directory_stays_where_it_was(tmp_path: Path) -> None:
+    code = (
+        "import os\n"
+        "from pycu2c.toolchain import cache\n"
+        f"path = cache.store({KEY!r}, '.so', b'code')\n"
+        "os.chdir('/')\n"
+        f"assert cache.load({KEY!r}, '.so').path == path\n"
+        "print(path)"
+    )
+    (tmp_path / "here").mkdir()
+    words = [sys.executable, "-c", code]
+    environment = {**os.environ, "PYCU2C_CACHE_DIR": "here/cache"}
+    ran = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert ran.stderr == ""
+    assert tmp_path / "here" / "cache" in Path(ran.stdout.strip()).parents
+
+
+@pytest.mark.parametrize("switch", ["0", "off", "No", "false"])
+def test_it_can_be_switched_off(
+    directory: Path, monkeypatch: pytest.MonkeyPatch, switch: str
+) -> None:
+    kept = stored(KEY, ".so", b"old")
+    monkeypatch.setenv("PYCU2C_CACHE", switch)
+    assert cache.load(KEY, ".so") is None
+    path = stored(KEY, ".so", b"code")
+    assert cache.load(KEY, ".so") == cache.Entry(path, b"code")  # for this process
+    path.unlink()
+    assert directory not in path.parents
+    assert room.info().problem == f"PYCU2C_CACHE is {switch}"
+    assert room.clear() == (0, 0)
+    monkeypatch.setenv("PYCU2C_CACHE", "1")
+    assert cache.load(KEY, ".so") == cache.Entry(kept, b"old")
+
+
+# ---- what goes with the process ------------------------------------------------------------
 
 
 def test_private_files_go_when_the_process_does() -> None:
@@ -197,33 +305,26 @@ def test_a_forked_child_leaves_its_parents_files_alone() -> None:
     assert run(code) == "parent"
 
 
-def test_a_process_killed_while_it_writes_leaves_no_entry(directory: Path) -> None:
+def test_what_killed_processes_left_goes_with_the_next(tmp_path: Path) -> None:
+    """What those have that are alive stays, however old it is."""
     code = (
-        "import os, signal\n"
+        "import os, signal, sys\n"
         "from pycu2c.toolchain import cache\n"
-        "cache.os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
-        f"cache.store({KEY!r}, '.so', b'half')"
+        "print(cache.keep_until_exit('k.so', b'1').parents[1], flush=True)\n"
+        "sys.stdin.read()\n"
     )
-    ran = subprocess.run([sys.executable, "-c", code], timeout=60)
-    assert ran.returncode == -signal.SIGKILL
-    assert cache.load(KEY, ".so") is None
-    (left,) = (directory / "v1" / KEY[:2]).iterdir()
-    os.utime(left, (0, 0))  # an old one goes when the next entry comes
-    path = cache.store(KEY, ".so", b"code")
-    assert [*path.parent.iterdir()] == [path]
-
-
-def test_a_full_disk_falls_back(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = os.fdopen
-
-    def full(handle: int, mode: str) -> object:
-        if str(directory) in os.readlink(f"/proc/self/fd/{handle}"):
-            os.close(handle)
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        return real(handle, mode)
-
-    monkeypatch.setattr(os, "fdopen", full)
-    path = cache.store(KEY, ".so", b"code")
-    assert path.read_bytes() == b"code"
-    assert directory not in path.parents
-    assert [p for p in directory.rglob("*") if p.is_file()] == []
+    words, environment = [sys.executable, "-c", code], {**os.environ, "TMPDIR": str(tmp_path)}
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    killed, alive = (subprocess.Popen(words, env=environment, **pipes) for _ in range(2))  # type: ignore[call-overload]
+    theirs = [Path(p.stdout.readline().strip()) for p in (killed, alive)]
+    killed.kill()
+    killed.communicate()
+    (tmp_path / "pycu2c-of-the-user").mkdir()
+    for path in (*theirs, tmp_path / "pycu2c-of-the-user"):
+        assert path.is_dir()
+        os.utime(path, (0, 0))
+    run(code.replace("sys.stdin.read()", ""), TMPDIR=str(tmp_path))
+    alive_directory = theirs[1].is_dir()
+    alive.communicate()
+    assert alive_directory
+    assert [p.name for p in tmp_path.iterdir()] == ["pycu2c-of-the-user"]

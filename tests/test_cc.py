@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from pycu2c.options import Options
-from pycu2c.toolchain import cache, cc, compilers
+from pycu2c.toolchain import cc, compilers, places, room
 from pycu2c.toolchain.binary import Binary, RejectedCode, ToolchainError
 
 TWICE = "/* doubles: ≥ 0 or not */ int twice(int x) { return 2 * x; }\n"
@@ -54,7 +54,7 @@ def test_a_text_becomes_a_library(directory: Path) -> None:
     binary = cc.compile(TWICE, "twice")
     assert (binary.kind, binary.entry, binary.text) == ("so", "twice", TWICE)
     assert binary.path is not None
-    assert binary.path.read_bytes() == binary.data
+    assert binary.path.read_bytes().startswith(binary.data)
     assert directory in binary.path.parents
     assert call(binary, 21) == 42
 
@@ -101,7 +101,7 @@ def test_without_the_cache_nothing_is_kept(runs: list[tuple[str, ...]]) -> None:
     paths = {cc.compile(TWICE, "twice", cache=False).path for _ in range(2)}
     assert len(paths) == 2
     assert len(runs) == 2
-    assert cache.info().entries == 0
+    assert room.info().entries == 0
 
 
 def test_refused_code_is_our_bug() -> None:
@@ -109,7 +109,7 @@ def test_refused_code_is_our_bug() -> None:
         cc.compile("int f(void) { return missing; }\n", "f")
     assert caught.value.text.startswith("int f")
     assert "missing" in caught.value.log
-    assert cache.info().entries == 0
+    assert room.info().entries == 0
 
 
 def test_a_compiler_that_cannot_compile_is_not_our_bug(
@@ -155,6 +155,7 @@ def test_a_full_disk_is_not_our_bug(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_nowhere_to_compile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
+    monkeypatch.setattr(places, "_OWN", {})
     with pytest.raises(ToolchainError, match="TMPDIR"):
         cc.compile(TWICE, "twice")
 

@@ -13,7 +13,7 @@ import pytest
 
 from pool_kernels import HITS, hits_kernel, launch, run_script
 from pycu2c.runtime import cpu
-from pycu2c.toolchain import cache, cc
+from pycu2c.toolchain import cc, room
 from pycu2c.toolchain.binary import Binary
 
 
@@ -182,7 +182,7 @@ def test_the_pool_is_compiled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("PYCU2C_CACHE_DIR", str(tmp_path))
     text = "kernel = hits_kernel(); launch(kernel, 10)"
     run_script(text)
-    found = cache.info().entries  # the pool, the kernel, a compiler's version
+    found = room.info().entries  # the pool, the kernel, a compiler's version
     assert found >= 2
     run_script(text)
-    assert cache.info().entries == found
+    assert room.info().entries == found

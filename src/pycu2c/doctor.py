@@ -6,7 +6,7 @@ import numpy as np
 
 from pycu2c.runtime import driver
 from pycu2c.runtime.cores import thread_count
-from pycu2c.toolchain import cache, compilers, nvrtc
+from pycu2c.toolchain import compilers, nvrtc, room
 from pycu2c.toolchain.binary import ToolchainError
 
 
@@ -44,5 +44,7 @@ def _cuda() -> tuple[list[str], bool]:
 
 
 def _cache() -> str:
-    found = cache.info()
+    found = room.info()
+    if found.problem:
+        return f"cache     not used: {found.problem}"
     return f"cache     {found.directory}: {found.entries} entries, {found.size / 2**20:.1f} MB"

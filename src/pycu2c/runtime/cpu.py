@@ -18,7 +18,7 @@ from pycu2c.diagnostics import LaunchError
 from pycu2c.runtime.configuration import HEAD, Extent
 from pycu2c.runtime.cores import thread_count
 from pycu2c.toolchain import cache, cc
-from pycu2c.toolchain.binary import Binary
+from pycu2c.toolchain.binary import Binary, ToolchainError
 
 BODY = "void(*)(const void *, int64_t, int64_t)"
 
@@ -142,8 +142,14 @@ def load(binary: Binary, *flag_names: str) -> Any:
             return backend.load_library(os.fspath(binary.path), flags)
         except OSError:  # removed since by somebody's clear(), or on a disk that runs no code
             pass
-    path = cache.keep_until_exit(f"{binary.entry}.so", binary.data)
-    return backend.load_library(os.fspath(path), flags)
+    try:
+        path = cache.keep_until_exit(f"{binary.entry}.so", binary.data)
+        return backend.load_library(os.fspath(path), flags)
+    except OSError as error:
+        raise ToolchainError(
+            f"compiled code cannot be loaded: {error}. It needs a folder that is not full, on a "
+            "disk that runs code (not mounted noexec): name one by the environment variable TMPDIR"
+        ) from error
 
 
 def symbol(library: Any, name: str, c_type: str) -> Any:

@@ -1,230 +1,224 @@
 """Compiled code on disk, named by what it was made from. Knows no compiler.
 
-An entry is one file, ``<key>-<digest><suffix>``. The key hashes everything that the data was
-made from, so an entry is never out of date; the digest is that of the data, so a damaged file
-is noticed, dropped and made again. Files appear by ``os.replace``: many processes may use one
-directory at once.
+An entry is one file, named by its key. The key hashes everything that the data was made from, so
+an entry is never out of date. The file holds the data, what the compiler said, and a foot with a
+digest of all that and of the name: a damaged entry is noticed, dropped and made again. The foot
+comes last, as the system loads a shared object with it there. Files appear by ``os.replace``:
+many processes may use one directory at once.
 """
 
 from __future__ import annotations
 
-import atexit
 import contextlib
-import functools
 import hashlib
 import os
 import stat
+import struct
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pycu2c.lazy import lazy_module
 from pycu2c.records import dataclass
+from pycu2c.toolchain import locks, places
 
 if TYPE_CHECKING:
-    import shutil
-    import tempfile
-else:  # where all is in the cache, nothing is written
-    shutil = lazy_module("shutil")
-    tempfile = lazy_module("tempfile")
+    from pycu2c.toolchain import room
+else:
+    room = lazy_module("pycu2c.toolchain.room")
 
-SCHEMA = 1  # raise it when the form of entries or of keys changes
+_FOOT = struct.Struct("<QQ32s8s")  # lengths of the data and of the log, digest, mark
+_MARK = b"pycu2c\0" + bytes([places.SCHEMA])
+_STALE = 3600.0  # seconds; so old a mark of use is renewed, and so old a half-written file goes
+_READ = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+_READ |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)  # a pipe is no entry
+_WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+_WRITE |= getattr(os, "O_CLOEXEC", 0)
 
-_DIGEST_LENGTH = 32
+_MAKING: dict[str, threading.Lock] = {}  # by key: threads that want the same wait for the first
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_MAKING.clear)  # who held them is not there
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A cached file and what is in it."""
+    """What is kept under a key, and where, if it is on disk. ``log``: what the compiler said."""
 
-    path: Path
+    path: Path | None
     data: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class Info:
-    """Where the cache is and how much it holds. ``problem`` says why it is not on disk."""
-
-    directory: Path
-    entries: int
-    size: int
-    problem: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    directory: Path
-    problem: str = ""
+    log: str = ""
 
 
 def key_of(text: str, *identity: str) -> str:
     """The name of what a toolchain makes of ``text``; ``identity``: its version, flags, target."""
-    parts = [part.encode("utf-8", "surrogatepass") for part in (str(SCHEMA), text, *identity)]
-    digest = hashlib.sha256()
+    parts = [part.encode("utf-8", "surrogatepass") for part in (text, *identity)]
+    digest = hashlib.sha256(_MARK)
     for part in parts:  # with lengths, so that ("ab", "c") and ("a", "bc") differ
         digest.update(len(part).to_bytes(8, "little") + part)
     return digest.hexdigest()
 
 
+def made(key: str, suffix: str, make: Callable[[], tuple[bytes, str]]) -> Entry:
+    """The entry of a key. Where there is none, one thread of one process makes its data and log,
+    while others that want it wait."""
+    found = load(key, suffix)
+    if found:
+        return found
+    with _MAKING.setdefault(key, threading.Lock()), _one_process(key, suffix):
+        found = load(key, suffix)
+        if found:
+            return found
+        data, log = make()
+        return Entry(store(key, suffix, data, log), data, log)
+
+
+@contextlib.contextmanager
+def _one_process(key: str, suffix: str) -> Iterator[None]:
+    place = places.place()
+    if place.problem:
+        yield
+        return
+    lock = place.directory / "locks" / key[:2]  # never removed: somebody may hold it
+    with contextlib.suppress(OSError):
+        places.make(lock.parent)
+    with locks.alone(lock, _path(place.directory, key, suffix).exists):
+        yield
+
+
 def load(key: str, suffix: str) -> Entry | None:
     """The entry of a key, whole and unharmed, or None. ``suffix`` starts with a dot."""
-    for path in _matches(key, suffix):
+    for directory in _readable():
+        path = _path(directory, key, suffix)
         try:
-            data = path.read_bytes()
-        except OSError:  # another process removed it
+            whole = _read(path)
+        except OSError:  # not there, or no file; what is stored there replaces it
             continue
-        if path.name == _file_name(key, suffix, data):
-            return Entry(path, data)
-        _remove(path)
+        entry = _opened(path, whole)
+        if entry:
+            return entry
+        with contextlib.suppress(OSError):
+            path.unlink()
     return None
 
 
-def store(key: str, suffix: str, data: bytes) -> Path:
-    """Keep ``data`` under a key. Where the cache cannot take it, a temporary file does."""
-    place = _place()
-    name = _file_name(key, suffix, data)
-    try:
-        return _write(place.directory / key[:2], name, data)
-    except OSError:  # full, or read-only since we looked
-        return _write(_private_directory(os.getpid()), name, data)
+def store(key: str, suffix: str, data: bytes, log: str = "") -> Path | None:
+    """Keep ``data`` under a key, in the cache or for this process; None where no disk takes it."""
+    said = log.encode("utf-8", "replace")
+    name = key + suffix
+    sizes = len(data).to_bytes(8, "little") + len(said).to_bytes(8, "little")
+    digest = hashlib.sha256(b"".join((name.encode(), sizes, data, said))).digest()
+    whole = b"".join((data, said, _FOOT.pack(len(data), len(said), digest, _MARK)))
+    place = places.place()
+    if not place.problem:
+        with contextlib.suppress(OSError):  # full, or read-only since we looked
+            path = _written(place.directory, key, suffix, whole)
+            room.make_room(path, len(whole))
+            return path
+    with contextlib.suppress(OSError):
+        return _written(places.private_directory(), key, suffix, whole)
+    return None
 
 
 def keep_until_exit(name: str, data: bytes) -> Path:
     """Put ``data`` into a file that is nobody else's and goes when the process does."""
-    home = Path(tempfile.mkdtemp(dir=_private_directory(os.getpid())))
-    return _write(home, name, data)
+    home = places.private_directory() / os.urandom(8).hex()
+    places.make(home)
+    _write(home / name, data)
+    return home / name
 
 
-def info() -> Info:
-    """What the cache holds now."""
-    place = _place()
-    sizes = []
-    for path in _files(place.directory):
-        with contextlib.suppress(OSError):
-            sizes.append(path.stat().st_size)
-    return Info(place.directory, len(sizes), sum(sizes), place.problem)
+def _readable() -> Iterator[Path]:
+    place, own = places.place(), places.private_directory_so_far()
+    if place.readable:
+        yield place.directory
+    if own:
+        yield own
 
 
-def clear() -> int:
-    """Remove every entry; the number of files removed. Loaded code stays loaded."""
-    return sum(_remove(path) for path in _files(_place().directory))
+def _path(directory: Path, key: str, suffix: str) -> Path:
+    return Path(f"{directory}/{key[0]}/{key}{suffix}")
 
 
-def _file_name(key: str, suffix: str, data: bytes) -> str:
-    return f"{key}-{hashlib.sha256(data).hexdigest()[:_DIGEST_LENGTH]}{suffix}"
-
-
-def _matches(key: str, suffix: str) -> list[Path]:
-    shard = _place().directory / key[:2]
+def _read(path: Path) -> bytes:
+    """A file of ours; that it was read is marked now and then."""
+    handle = os.open(path, _READ)
     try:
-        names = os.listdir(shard)
-    except OSError:
-        return []
-    return [shard / n for n in sorted(names) if n.startswith(f"{key}-") and n.endswith(suffix)]
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode) or places.is_foreign(status.st_uid):
+            return b""
+        parts = []
+        while part := os.read(handle, status.st_size + 1):
+            parts.append(part)
+        if abs(time.time() - status.st_mtime) > _STALE and os.utime in os.supports_fd:
+            with contextlib.suppress(OSError):
+                os.utime(handle)
+        return b"".join(parts)
+    finally:
+        os.close(handle)
 
 
-def _files(directory: Path) -> Iterator[Path]:
-    """Entries, and the leavings of processes that died while they wrote one."""
-    with contextlib.suppress(OSError):
-        yield from [p for p in directory.glob("[0-9a-f][0-9a-f]/*") if p.is_file()]
+def _opened(path: Path, whole: bytes) -> Entry | None:
+    if len(whole) < _FOOT.size:
+        return None
+    body = len(whole) - _FOOT.size
+    length, said, digest, mark = _FOOT.unpack_from(whole, body)
+    if mark != _MARK or length + said != body:
+        return None
+    found = hashlib.sha256(path.name.encode() + whole[body : body + 16])
+    found.update(memoryview(whole)[:body])
+    if found.digest() != digest:
+        return None
+    return Entry(path, whole[:length], whole[length:body].decode("utf-8", "replace"))
 
 
-def _write(directory: Path, name: str, data: bytes) -> Path:
-    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(prefix=".new-", dir=directory)
+def _written(directory: Path, key: str, suffix: str, whole: bytes) -> Path:
+    path = _path(directory, key, suffix)
+    temporary = directory / "new" / f"{os.getpid()}-{os.urandom(8).hex()}"
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        os.replace(temporary, directory / name)
+        _write(temporary, whole)
+    except FileNotFoundError:  # the first entry, or somebody removed the directory
+        places.make(temporary.parent)
+        _write(temporary, whole)
+    try:
+        _put(temporary, path)
     except BaseException:
-        _remove(Path(temporary))
+        with contextlib.suppress(OSError):
+            temporary.unlink()
         raise
-    _remove_leavings(directory)
-    return directory / name
+    _remove_leavings(temporary.parent)
+    return path
+
+
+def _put(temporary: Path, path: Path) -> None:
+    try:
+        os.replace(temporary, path)
+    except FileNotFoundError:
+        places.make(path.parent)
+        os.replace(temporary, path)
+    except IsADirectoryError:
+        path.rmdir()
+        os.replace(temporary, path)
+
+
+def _write(path: Path, data: bytes) -> None:
+    handle = os.open(path, _WRITE, 0o600)
+    try:
+        rest = memoryview(data)
+        while rest:
+            rest = rest[os.write(handle, rest) :]
+    except BaseException:
+        with contextlib.suppress(OSError):
+            path.unlink()
+        raise
+    finally:
+        os.close(handle)
 
 
 def _remove_leavings(directory: Path) -> None:
     """Of processes that died while they wrote; nobody writes for an hour."""
-    for path in directory.glob(".new-*"):
+    for path in directory.iterdir():
         with contextlib.suppress(OSError):
-            if path.stat().st_mtime < time.time() - 3600:
+            if abs(time.time() - path.stat().st_mtime) > _STALE:
                 path.unlink()
-
-
-def _remove(path: Path) -> bool:
-    try:
-        path.unlink()
-    except OSError:
-        return False
-    return True
-
-
-def private_folder(name: str) -> Path:
-    """A folder for what a compiler unpacks, beside the cache."""
-    folder = _place().directory.parent / name
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return folder
-
-
-# ---- where ---------------------------------------------------------------------------------
-
-
-def _place() -> _Place:
-    environment = os.environ
-    return _place_of(
-        environment.get("PYCU2C_CACHE_DIR", ""),
-        environment.get("XDG_CACHE_HOME", ""),
-        os.path.expanduser("~"),
-        os.getpid(),
-    )
-
-
-@functools.lru_cache(maxsize=8)
-def _place_of(chosen: str, xdg: str, home: str, process: int) -> _Place:
-    """Looked up once for each setting: the arguments are what the answer depends on."""
-    directory = _wanted(chosen, xdg, home)
-    problem = _unfit(directory) if directory else "there is no home directory"
-    if directory is None or problem:
-        return _Place(_private_directory(process) / "cache", problem)
-    return _Place(directory)
-
-
-def _wanted(chosen: str, xdg: str, home: str) -> Path | None:
-    if chosen:
-        return Path(chosen).expanduser().absolute() / f"v{SCHEMA}"
-    if os.path.isabs(xdg):  # the XDG rules: a relative one is ignored
-        return Path(xdg, "pycu2c", f"v{SCHEMA}")
-    return Path(home, ".cache", "pycu2c", f"v{SCHEMA}") if os.path.isabs(home) else None
-
-
-def _unfit(directory: Path) -> str:
-    """Why a directory cannot hold code that this process will run; empty if it can."""
-    try:
-        directory.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        directory.mkdir(mode=0o700, exist_ok=True)
-        status = directory.stat()
-    except OSError as error:
-        return f"{directory} cannot be used: {error.strerror}"
-    if not os.access(directory, os.R_OK | os.W_OK | os.X_OK):
-        return f"{directory} cannot be used: it cannot be written"
-    if os.name == "posix" and not _is_ours(status):
-        return f"{directory} can be written by others, so code in it cannot be trusted"
-    return ""
-
-
-def _is_ours(status: os.stat_result) -> bool:
-    return status.st_uid == os.geteuid() and not status.st_mode & stat.S_IWOTH
-
-
-@functools.lru_cache(maxsize=2)
-def _private_directory(process: int) -> Path:
-    """A directory of this process alone; a forked child gets its own, and removes only that."""
-    directory = Path(tempfile.mkdtemp(prefix="pycu2c-"))
-    atexit.register(_remove_tree, directory, process)
-    return directory
-
-
-def _remove_tree(directory: Path, process: int) -> None:
-    if os.getpid() == process:
-        shutil.rmtree(directory, ignore_errors=True)

@@ -6,7 +6,6 @@ import errno
 import os
 import re
 import shlex
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +15,8 @@ from pycu2c.lazy import lazy_module
 from pycu2c.options import DEFAULT, Options
 from pycu2c.toolchain import cache as disk
 from pycu2c.toolchain.binary import Binary, ToolchainError
-from pycu2c.toolchain.compilers import Compiler, find_compiler, machine, run
+from pycu2c.toolchain.compilers import Compiler, find_compiler, machine, run, settings
+from pycu2c.toolchain.places import private_directory
 from pycu2c.toolchain.refusing import refused
 
 if TYPE_CHECKING:
@@ -51,25 +51,19 @@ double pycu2c_probe(double x, int64_t n) { return sqrt(x) + (double)n; }
 """
 
 
-_BUILDING: dict[str, threading.Lock] = {}  # by key: threads that want the same wait for the first
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_BUILDING.clear)  # who held them is not there
-
-
 def compile(text: str, entry: str, *, options: Options = DEFAULT, cache: bool = True) -> Binary:
     """Compile C to a shared object. ``cache=False`` neither reads nor writes the disk cache."""
     compiler = find_compiler()
     flags = flags_for(text, options, compiler)
     libraries = _libraries(text, compiler)
-    identity = (*compiler.command, compiler.version, *flags, *_LINK, *libraries, machine())
-    key = disk.key_of(text, *identity)
-    with _BUILDING.setdefault(key, threading.Lock()), _room_for_files():
-        found = disk.load(key, ".so") if cache else None
-        if found:
-            return Binary("so", entry, text, found.data, found.path, "")
+    words = (*compiler.command, compiler.version, *flags, *_LINK, *libraries)
+    key = disk.key_of(text, *words, settings(), machine())
+    with _room_for_files():
+        if cache:
+            made = disk.made(key, ".so", lambda: _compiled(compiler, text, entry, flags))
+            return Binary("so", entry, text, made.data, made.path, made.log)
         data, log = _compiled(compiler, text, entry, flags)
-        path = disk.store(key, ".so", data) if cache else disk.keep_until_exit(f"{entry}.so", data)
-    return Binary("so", entry, text, data, path, log)
+        return Binary("so", entry, text, data, disk.keep_until_exit(f"{entry}.so", data), log)
 
 
 @contextmanager
@@ -125,7 +119,7 @@ def _libraries(text: str, compiler: Compiler) -> tuple[str, ...]:
 def check_warnings(text: str) -> str:
     """What the compiler has against a text when every warning counts; empty if nothing."""
     compiler = find_compiler()
-    with tempfile.TemporaryDirectory(prefix="pycu2c-") as folder:
+    with _folder() as folder:
         words = (*warning_flags(compiler), "-c", "-o", "kernel.o", _written(folder, text))
         ran = run((*compiler.command, *words), folder)
         return "" if ran.returncode == 0 and not ran.stderr else ran.stderr or "it failed silently"
@@ -136,10 +130,14 @@ def warning_flags(compiler: Compiler) -> tuple[str, ...]:
     return (*FLAGS, *compiler.flags, *_WARNINGS, *compiler.family.not_warnings)
 
 
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(dir=private_directory())
+
+
 def _compiled(
     compiler: Compiler, text: str, entry: str, flags: tuple[str, ...]
 ) -> tuple[bytes, str]:
-    with tempfile.TemporaryDirectory(prefix="pycu2c-") as folder:
+    with _folder() as folder:
         ran = _build(compiler, text, flags, folder)
         if ran.returncode == 0:
             return Path(folder, "kernel.so").read_bytes(), ran.stderr

@@ -195,6 +195,14 @@ def machine() -> str:
     return "\n".join((platform.machine(), libc or platform.version(), *_processor()))
 
 
+_SETTINGS = ("CPATH", "C_INCLUDE_PATH", "LIBRARY_PATH", "COMPILER_PATH", "GCC_EXEC_PREFIX")
+
+
+def settings() -> str:
+    """What the environment tells compilers."""
+    return "\n".join(os.environ.get(name, "") for name in _SETTINGS)
+
+
 _PROCESSOR_FACTS = ("vendor_id", "cpu family", "model", "flags", "Features", "CPU ", "isa", "uarch")
 
 

@@ -6,8 +6,8 @@ import os
 import re
 from pathlib import Path
 
-from pycu2c.toolchain import cache as disk
 from pycu2c.toolchain.binary import ToolchainError
+from pycu2c.toolchain.places import private_folder
 
 _BUNDLED_SINCE = (13, 3)  # NVRTC carries the headers itself
 _INCLUDE = re.compile(r"^#include <((?:cuda|cooperative)_\w+\.h)>", re.MULTILINE)
@@ -19,7 +19,7 @@ def header_flags(text: str, version: tuple[int, int]) -> tuple[str, ...]:
     if not wanted:
         return ()
     if version >= _BUNDLED_SINCE:
-        folder = disk.private_folder(f"cuda-headers-{version[0]}.{version[1]}")
+        folder = private_folder(f"cuda-headers-{version[0]}.{version[1]}")
         return (f"--use-bundled-headers={folder}",)
     for place in _places():
         if all((place / name).is_file() for name in wanted):
@@ -33,6 +33,15 @@ def header_flags(text: str, version: tuple[int, int]) -> tuple[str, ...]:
     )
 
 
+def header_settings(text: str) -> str:
+    """What the environment says of the headers that a text includes."""
+    return repr(_homes()) if _INCLUDE.search(text) else ""
+
+
+def _homes() -> list[str]:
+    return [os.environ.get(name, "") for name in ("CUDA_HOME", "CUDA_PATH")]
+
+
 def _places() -> list[Path]:
-    homes = [os.environ.get(name, "") for name in ("CUDA_HOME", "CUDA_PATH")]
+    homes = _homes()
     return [Path(home) / "include" for home in (*homes, "/usr/local/cuda") if home]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pycu2c.toolchain import cache
+from pycu2c.toolchain import cache, places
 from pycu2c.toolchain.binary import RejectedCode
 
 
@@ -17,7 +17,7 @@ def refused(compiler: str, name: str, text: str, log: str) -> RejectedCode:
 def _kept(compiler: str, name: Path, text: str, log: str) -> Path | None:
     said = "".join(f"// {line}\n" for line in (compiler, *log.splitlines()))
     try:
-        folder = cache.private_folder("refused")
+        folder = places.private_folder("refused")
         path = folder / f"{name.stem}-{cache.key_of(text, compiler)[:12]}{name.suffix}"
         path.write_text(f"{text}\n{said}", encoding="utf-8")
     except OSError:  # the log is in the error, too

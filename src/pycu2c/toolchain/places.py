@@ -1,0 +1,194 @@
+"""Where compiled code may lie on disk: the cache's directory, and one of this process alone.
+
+Code that is found there is run, so what others may write is not used. That is looked at once in a
+process; the arguments of what is remembered are what the answer depends on. Knows no entries.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import functools
+import os
+import stat
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pycu2c.lazy import lazy_module
+from pycu2c.records import dataclass
+from pycu2c.toolchain import locks
+
+if TYPE_CHECKING:
+    import shutil
+    import tempfile
+else:  # where all is in the cache, nothing is written
+    shutil = lazy_module("shutil")
+    tempfile = lazy_module("tempfile")
+
+SCHEMA = 2  # raise it when the form of entries or of keys changes
+
+_PREFIX, _ALIVE = "pycu2c-", "alive"  # of directories of one process; what it holds a lock on
+_OFF = ("0", "off", "no", "false")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A directory for entries. ``problem`` says why nothing is kept in it, ``readable`` whether
+    what is there may be used."""
+
+    directory: Path
+    problem: str = ""
+    readable: bool = True
+
+
+def place() -> Place:
+    """Where the cache is."""
+    environment = os.environ
+    return _place_of(
+        environment.get("PYCU2C_CACHE", ""),
+        environment.get("PYCU2C_CACHE_DIR", ""),
+        environment.get("XDG_CACHE_HOME", ""),
+        os.path.expanduser("~"),
+    )
+
+
+@functools.lru_cache(maxsize=8)
+def _place_of(switch: str, chosen: str, xdg: str, home: str) -> Place:
+    wanted = _wanted(chosen, xdg, home)
+    if switch.lower() in _OFF:
+        return Place(wanted or Path(), f"PYCU2C_CACHE is {switch}", readable=False)
+    if wanted is None:
+        return Place(Path(), "there is no home directory", readable=False)
+    directory = Path(os.path.realpath(wanted))
+    problem = _cannot_be_made(directory) or _untrusted(directory)
+    if problem:
+        return Place(directory, problem, readable=False)
+    if not os.access(directory, os.W_OK):
+        return Place(directory, f"{directory} cannot be written")
+    return Place(directory)
+
+
+def _wanted(chosen: str, xdg: str, home: str) -> Path | None:
+    if chosen:
+        return Path(chosen).expanduser().absolute() / f"v{SCHEMA}"
+    if os.path.isabs(xdg):  # the XDG rules: a relative one is ignored
+        return Path(xdg, "pycu2c", f"v{SCHEMA}")
+    if not os.path.isabs(home) or home == os.sep:  # what a user without one has for it
+        return None
+    return Path(home, ".cache", "pycu2c", f"v{SCHEMA}")
+
+
+def make(directory: Path) -> None:
+    """A directory that only its owner may enter, and those above it. ``Path.mkdir`` would give
+    these the permissions that are usual."""
+    try:
+        directory.mkdir(mode=0o700)
+    except FileExistsError:
+        return
+    except FileNotFoundError:
+        make(directory.parent)
+        directory.mkdir(mode=0o700, exist_ok=True)
+
+
+# ---- whom the directory is trusted to ------------------------------------------------------
+
+
+def _cannot_be_made(directory: Path) -> str:
+    try:
+        make(directory)
+        os.listdir(directory)
+    except OSError as error:
+        return f"{directory} cannot be used: {error.strerror}"
+    return ""
+
+
+def _untrusted(directory: Path) -> str:
+    """Why code in a directory may be somebody else's; empty if it is not. Whoever may write in
+    one of those above it can put another in its place."""
+    if os.name != "posix":
+        return ""
+    if directory.stat().st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        return f"{directory} can be written by others, so code in it cannot be trusted"
+    for folder in (directory, *directory.parents):
+        status = folder.stat()
+        if is_foreign(status.st_uid):
+            return f"{folder} belongs to another user, so code in {directory} cannot be trusted"
+        if status.st_mode & stat.S_IWOTH and not status.st_mode & stat.S_ISVTX:
+            return f"{folder} can be written by others, so code in {directory} cannot be trusted"
+    return ""
+
+
+def is_foreign(user: int) -> bool:
+    """Whether what belongs to a user is neither ours nor the system's."""
+    return user not in (0, os.geteuid()) and not (user == _UNNAMED and _in_namespace())
+
+
+_UNNAMED = 65534  # in a namespace of users: one from outside of it, such as the system's
+
+
+@functools.cache
+def _in_namespace() -> bool:
+    try:
+        mapped = Path("/proc/self/uid_map").read_text(encoding="ascii").split()
+    except OSError:
+        return False
+    return mapped != ["0", "0", "4294967295"]
+
+
+# ---- this process alone --------------------------------------------------------------------
+
+
+_OWN: dict[int, Path] = {}  # by process: a forked child gets its own, and removes only that
+
+
+def private_directory() -> Path:
+    """A directory that is nobody else's and goes when the process does; if that is killed, when a
+    later one makes its own. OSError where there is no room for one."""
+    process = os.getpid()
+    found = _OWN.get(process)
+    if found is None or not found.is_dir():
+        found = Path(tempfile.mkdtemp(prefix=_PREFIX))
+        locks.hold(found / _ALIVE)
+        _OWN[process] = found
+        atexit.register(_remove_tree, found, process)
+        _remove_those_of_the_dead(found.parent)
+    return found
+
+
+def private_directory_so_far() -> Path | None:
+    """That of this process, if it needed one."""
+    return _OWN.get(os.getpid())
+
+
+def _remove_tree(directory: Path, process: int) -> None:
+    if os.getpid() == process:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def _remove_those_of_the_dead(folder: Path) -> None:
+    """A process that is alive holds a lock in its directory."""
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.startswith(_PREFIX) and entry.is_dir(follow_symlinks=False):
+                with contextlib.suppress(OSError):
+                    _remove_if_dead(Path(entry.path), entry.stat())
+
+
+def _remove_if_dead(directory: Path, status: os.stat_result) -> None:
+    is_new = abs(time.time() - status.st_mtime) < 60  # it may have no lock yet
+    if status.st_uid == os.geteuid() and not is_new and locks.is_free(directory / _ALIVE):
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def private_folder(name: str) -> Path:
+    """A folder for what a compiler unpacks or refuses: beside the cache, or of this process."""
+    found = place()
+    if not found.problem:
+        with contextlib.suppress(OSError):
+            folder = found.directory.parent / name
+            make(folder)
+            return folder
+    folder = private_directory() / name
+    make(folder)
+    return folder

@@ -1,0 +1,479 @@
+"""The disk cache where something is wrong with the disk: a kernel runs all the same, and nobody
+else's code does."""
+
+from __future__ import annotations
+
+import errno
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pycu2c.runtime import cpu
+from pycu2c.toolchain import cache, cc, places, room
+from pycu2c.toolchain.binary import ToolchainError
+
+KEY = cache.key_of("text", "flags")
+ENTRY = Path(KEY[0], f"{KEY}.so")
+ANOTHER_USER = 12345
+
+
+@pytest.fixture(autouse=True)
+def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("PYCU2C_CACHE_DIR", str(tmp_path / "cache"))
+    return tmp_path / "cache" / f"v{places.SCHEMA}"
+
+
+def stored(data: bytes = b"code") -> Path:
+    path = cache.store(KEY, ".so", data, "log")
+    assert path is not None
+    return path
+
+
+def is_kept_for_this_process(directory: Path) -> bool:
+    """It is stored, elsewhere, and found there."""
+    path = stored()
+    found = cache.load(KEY, ".so") == cache.Entry(path, b"code", "log")
+    path.unlink()
+    return found and directory not in path.parents
+
+
+# ---- entries -------------------------------------------------------------------------------
+
+WHOLE = b"codelog" + bytes(56)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda whole: b"",
+        lambda whole: whole[:1],
+        lambda whole: whole[:-1],
+        lambda whole: whole + b"\0",
+        lambda whole: whole[1:],
+        lambda whole: b"C" + whole[1:],
+        lambda whole: whole[:5] + b"L" + whole[6:],
+        lambda whole: bytes(len(whole)),
+        lambda whole: b"\xff" * len(whole),
+        lambda whole: os.urandom(5000),
+        lambda whole: whole[:-1] + bytes([places.SCHEMA - 1]),
+        lambda whole: whole[:-56] + b"\xff" * 16 + whole[-40:],
+    ],
+)
+def test_a_damaged_entry_is_dropped_and_made_again(
+    directory: Path, damage: Callable[[bytes], bytes]
+) -> None:
+    path = stored()
+    path.write_bytes(damage(path.read_bytes()))
+    assert cache.load(KEY, ".so") is None
+    assert not path.exists()
+    assert stored() == path
+    assert cache.load(KEY, ".so") == cache.Entry(path, b"code", "log")
+
+
+def test_every_damaged_byte_is_noticed(directory: Path) -> None:
+    path = stored()
+    whole = path.read_bytes()
+    for place in range(len(whole)):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        assert cache.load(KEY, ".so") is None, place
+
+
+def test_an_entry_of_another_name_is_no_entry(directory: Path) -> None:
+    other = cache.key_of("other")
+    path = stored()
+    wrong = directory / other[0] / f"{other}.so"
+    wrong.parent.mkdir(exist_ok=True)
+    shutil.copy(path, wrong)
+    shutil.copy(path, path.with_suffix(".cubin"))
+    assert cache.load(other, ".so") is None
+    assert cache.load(KEY, ".cubin") is None
+
+
+def planted_link(path: Path) -> None:
+    stored()
+    path.rename(path.with_name("elsewhere"))
+    path.symlink_to("elsewhere")
+
+
+THINGS: dict[str, Callable[[Path], object]] = {
+    "a symbolic link to an entry": planted_link,
+    "a symbolic link to nothing": lambda path: path.symlink_to("nothing"),
+    "a symbolic link to itself": lambda path: path.symlink_to(path),
+    "a directory": lambda path: path.mkdir(),
+    "a pipe": lambda path: os.mkfifo(path),
+    "a file without permissions": lambda path: (path.touch(), path.chmod(0)),
+}
+
+
+@pytest.mark.parametrize("plant", THINGS.values(), ids=THINGS)
+def test_what_is_no_file_is_no_entry_and_gives_way(
+    directory: Path, plant: Callable[[Path], object]
+) -> None:
+    path = directory / ENTRY
+    path.parent.mkdir(parents=True)
+    plant(path)
+    assert cache.load(KEY, ".so") is None
+    assert stored() == path
+    assert not path.is_symlink()
+    assert cache.load(KEY, ".so") == cache.Entry(path, b"code", "log")
+
+
+def test_a_full_directory_does_not_give_way(directory: Path) -> None:
+    (directory / ENTRY / "of the user").mkdir(parents=True)
+    assert is_kept_for_this_process(directory)
+    assert (directory / ENTRY / "of the user").exists()
+
+
+# ---- the disk ------------------------------------------------------------------------------
+
+_CALLS = ("open", "fstat", "read", "write", "replace", "mkdir", "unlink", "scandir", "utime")
+
+
+def failing(monkeypatch: pytest.MonkeyPatch, under: Path, turn: int, code: int) -> list[str]:
+    """Let the call of that turn fail that is made of the system in a directory, all after it if
+    the disk is full. What was called, is in the list."""
+    called: list[str] = []
+
+    def wrapped(name: str, real: Any) -> Any:
+        def call(path: Any, *rest: Any, **named: Any) -> Any:
+            place = os.readlink(f"/proc/self/fd/{path}") if isinstance(path, int) else str(path)
+            if str(under) in place:
+                called.append(name)
+                if len(called) == turn:
+                    raise OSError(code, os.strerror(code), place)
+            return real(path, *rest, **named)
+
+        return call
+
+    for name in _CALLS:
+        monkeypatch.setattr(os, name, wrapped(name, getattr(os, name)))
+    return called
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO, errno.EROFS, errno.ESTALE, errno.ENOENT])
+@pytest.mark.parametrize("is_new", [True, False])
+def test_whichever_call_fails(
+    directory: Path, monkeypatch: pytest.MonkeyPatch, code: int, is_new: bool
+) -> None:
+    """To make, store and load an entry goes on without it; later ones find what is right."""
+    monkeypatch.setenv("PYCU2C_CACHE_SIZE", "16K")  # so that there is something to remove
+    own, turn, calls = directory.parents[1] / "tmp", 0, 0
+    monkeypatch.setattr(tempfile, "tempdir", str(own))
+    while calls >= turn:
+        turn += 1
+        for folder in (directory, own):
+            shutil.rmtree(folder, ignore_errors=True)
+        own.mkdir()
+        monkeypatch.setattr(places, "_OWN", {})
+        assert places.place().problem == ""
+        for n in () if is_new else range(2):
+            cache.store(f"{KEY[0]}{n:063x}", ".so", bytes(1000))
+        with monkeypatch.context() as patched:
+            called = failing(patched, directory, turn, code)
+            made = cache.made(KEY, ".so", lambda: (b"code", "log"))
+            again = cache.load(KEY, ".so")
+            calls = len(called)
+        assert (made.data, made.log) == (b"code", "log")
+        assert again is None or again.data == b"code"
+        assert cache.made(KEY, ".so", lambda: (b"code", "log")).data == b"code"
+    assert calls > 8
+
+
+def test_a_full_disk_falls_back(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = os.write
+
+    def full(handle: int, data: memoryview) -> int:
+        if str(directory) in os.readlink(f"/proc/self/fd/{handle}"):
+            if len(data) <= 10:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            data = data[:10]
+        return real(handle, data)
+
+    monkeypatch.setattr(os, "write", full)
+    assert is_kept_for_this_process(directory)
+    assert [p for p in directory.rglob("*") if p.is_file() and p.parent.name != "locks"] == []
+
+
+def test_where_no_disk_takes_anything() -> None:
+    """The system itself refuses to write more than nothing to a file."""
+    text = (
+        "import resource\n"
+        "from pycu2c.toolchain import cache\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))\n"
+        f"made = cache.made({KEY!r}, '.so', lambda: (b'code', 'log'))\n"
+        "assert made == cache.Entry(None, b'code', 'log'), made\n"
+        f"assert cache.load({KEY!r}, '.so') is None\n"
+    )
+    assert resource.getrlimit(resource.RLIMIT_FSIZE)[1] == resource.RLIM_INFINITY
+    ran = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=60)
+    assert (ran.returncode, ran.stderr) == (0, "")
+
+
+def test_a_removed_directory_comes_back(directory: Path) -> None:
+    path = stored()
+    shutil.rmtree(directory.parent)
+    assert cache.load(KEY, ".so") is None
+    assert stored() == path
+    assert cache.load(KEY, ".so") == cache.Entry(path, b"code", "log")
+    for folder in (directory.parent, directory, path.parent):
+        assert folder.stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize("at", ["..", "."])
+def test_a_file_where_the_directory_should_be(directory: Path, at: str) -> None:
+    blocked = directory if at == "." else directory.parent
+    blocked.parent.mkdir(exist_ok=True)
+    blocked.write_text("of the user")
+    assert is_kept_for_this_process(directory)
+    assert "cannot be used" in room.info().problem
+    assert (room.info().entries, room.clear()) == (0, (0, 0))
+    assert blocked.read_text() == "of the user"
+
+
+def test_a_file_where_a_folder_should_be(directory: Path) -> None:
+    assert places.place().problem == ""
+    for name in (KEY[0], "locks", "new"):
+        (directory / name).touch()
+    assert is_kept_for_this_process(directory)
+
+
+@pytest.mark.parametrize("home", ["", "/", "~"])
+def test_no_home(monkeypatch: pytest.MonkeyPatch, home: str) -> None:
+    monkeypatch.delenv("PYCU2C_CACHE_DIR")
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setenv("HOME", home)
+    assert is_kept_for_this_process(Path("/.cache"))
+    assert room.info().problem == "there is no home directory"
+
+
+def test_leavings_go_whatever_the_clock_says(directory: Path) -> None:
+    stored()
+    now = time.time()
+    names = {"old": now - 4000, "of tomorrow": now + 90000, "being written": now - 60}
+    for name, at in names.items():
+        (directory / "new" / name).touch()
+        os.utime(directory / "new" / name, (at, at))
+    stored()
+    assert [p.name for p in (directory / "new").iterdir()] == ["being written"]
+
+
+def test_entries_of_a_wrong_clock_go_first(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYCU2C_CACHE_SIZE", "64K")
+    keys = [f"a{n:063x}" for n in range(5)]
+    for key, years in zip(keys, (1, -1, -2, 0, 0)):
+        path = cache.store(key, ".so", bytes(1000))
+        assert path is not None
+        os.utime(path, (0, time.time() + years * 3e7))
+    left = [n for n, key in enumerate(keys) if (directory / "a" / f"{key}.so").exists()]
+    assert left == [1, 3, 4]
+
+
+# ---- other users ---------------------------------------------------------------------------
+
+
+def as_a_user(work: Callable[[], object]) -> None:
+    """In a child that is not root; its exceptions are ours."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            if os.geteuid() == 0:
+                os.setgroups([])
+                os.setgid(ANOTHER_USER)
+                os.setuid(ANOTHER_USER)
+            work()
+        except BaseException as error:
+            os.write(writing, repr(error).encode())
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as said:
+        assert said.read() == ""
+    os.waitpid(child, 0)
+
+
+@pytest.fixture
+def open_folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Which another user can reach, who has a cache in it."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder)
+        path.chmod(0o755)
+        monkeypatch.setenv("PYCU2C_CACHE_DIR", folder)
+        monkeypatch.setenv("TMPDIR", "/tmp")
+        yield path
+
+
+def test_a_read_only_home(open_folder: Path) -> None:
+    """What is there is used, though nothing is added: it may be part of an image."""
+    stored()
+    other = cache.key_of("other")
+    for path in (open_folder, *open_folder.rglob("*")):
+        path.chmod(0o555 if path.is_dir() else 0o444)
+
+    def work() -> None:
+        places._place_of.cache_clear()
+        found = cache.load(KEY, ".so")
+        assert found is not None
+        assert found.data == b"code"
+        assert "cannot be written" in room.info().problem
+        assert cache.made(other, ".so", lambda: (b"new", "")).data == b"new"
+        assert cache.load(other, ".so") is not None
+        places._remove_tree(places.private_directory(), os.getpid())
+
+    as_a_user(work)
+    for path in (open_folder, *open_folder.rglob("*")):
+        if path.is_dir():
+            path.chmod(0o755)
+
+
+def test_a_read_only_home_without_a_cache(open_folder: Path) -> None:
+    open_folder.chmod(0o555)
+
+    def work() -> None:
+        places._place_of.cache_clear()
+        assert is_kept_for_this_process(open_folder)
+        assert "cannot be used" in room.info().problem
+        places._remove_tree(places.private_directory(), os.getpid())
+
+    as_a_user(work)
+    open_folder.chmod(0o755)
+
+
+def given_away(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a directory belong to somebody else."""
+    if os.geteuid() == 0:
+        os.chown(path, ANOTHER_USER, -1)
+    else:
+        monkeypatch.setattr(os, "geteuid", lambda: ANOTHER_USER)
+
+
+@pytest.mark.parametrize("which", [".", "..", "../.."])
+def test_a_directory_of_another_user_is_not_trusted(
+    directory: Path, monkeypatch: pytest.MonkeyPatch, which: str
+) -> None:
+    directory.mkdir(parents=True, mode=0o755)
+    given_away((directory / which).resolve(), monkeypatch)
+    assert is_kept_for_this_process(directory)
+    assert "belongs to another user" in room.info().problem
+
+
+def test_an_entry_of_another_user_is_not_trusted(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such as where /tmp was emptied, and somebody has made our directory anew."""
+    path = stored()
+    given_away(path, monkeypatch)
+    assert cache.load(KEY, ".so") is None
+
+
+@pytest.mark.parametrize(
+    ("which", "mode", "trusted"),
+    [
+        (".", 0o777, False),
+        (".", 0o770, False),
+        (".", 0o1777, False),
+        (".", 0o755, True),
+        ("..", 0o777, False),
+        ("..", 0o1777, True),  # as /tmp
+        ("../..", 0o777, False),
+        ("../..", 0o1777, True),
+        ("..", 0o770, True),
+    ],
+)
+def test_a_directory_open_to_others_is_not_trusted(
+    directory: Path, which: str, mode: int, trusted: bool
+) -> None:
+    directory.mkdir(parents=True)
+    (directory / which).chmod(mode)
+    assert (room.info().problem == "") is trusted
+    if not trusted:
+        assert is_kept_for_this_process(directory)
+        assert "can be written by others" in room.info().problem
+
+
+def test_a_link_to_a_directory_open_to_others_is_not_trusted(
+    directory: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "open" / "cache").mkdir(parents=True)
+    (tmp_path / "open").chmod(0o777)
+    directory.parent.symlink_to(tmp_path / "open" / "cache")
+    assert is_kept_for_this_process(directory)
+    assert "can be written by others" in room.info().problem
+
+
+def test_users_that_a_namespace_does_not_know(monkeypatch: pytest.MonkeyPatch) -> None:
+    for is_inside in (True, False):
+        monkeypatch.setattr(places, "_in_namespace", lambda inside=is_inside: inside)
+        assert places.is_foreign(65534) is not is_inside
+    assert places.is_foreign(ANOTHER_USER)
+    assert not places.is_foreign(0)
+    assert not places.is_foreign(os.geteuid())
+
+
+# ---- loading -------------------------------------------------------------------------------
+
+TWICE = "int twice(int x) { return 2 * x; }\n"
+
+
+def test_an_entry_that_goes_before_it_is_loaded(directory: Path) -> None:
+    binary = cc.compile(TWICE, "twice")
+    assert room.clear()[0] >= 1
+    assert cpu.symbol(cpu.load(binary), "twice", "int(*)(int)")(4) == 8
+
+
+def test_a_library_stays_when_its_entry_goes(directory: Path) -> None:
+    library = cpu.load(cc.compile(TWICE, "twice"))
+    room.clear()
+    assert cpu.symbol(library, "twice", "int(*)(int)")(4) == 8
+    again = cpu.load(cc.compile(TWICE, "twice"))
+    assert cpu.symbol(again, "twice", "int(*)(int)")(5) == 10
+
+
+@pytest.mark.parametrize("everywhere", [False, True])
+def test_a_disk_that_runs_no_code(
+    directory: Path, monkeypatch: pytest.MonkeyPatch, everywhere: bool
+) -> None:
+    backend, ffi = cpu.cffi_backend()
+
+    class NoExec:
+        @staticmethod
+        def load_library(path: str, flags: int) -> Any:
+            if everywhere or str(directory) in path:
+                raise OSError(f"{path}: failed to map segment from shared object")
+            return backend.load_library(path, flags)
+
+    binary = cc.compile(TWICE, "twice")
+    monkeypatch.setattr(cpu, "cffi_backend", lambda: (NoExec, ffi))
+    if everywhere:
+        with pytest.raises(ToolchainError, match=r"failed to map(.|\n)*noexec(.|\n)*TMPDIR"):
+            cpu.load(binary)
+        return
+    assert cpu.symbol(cpu.load(binary), "twice", "int(*)(int)")(4) == 8
+
+
+def test_a_process_killed_while_it_writes_leaves_no_entry(directory: Path) -> None:
+    code = (
+        "import os, signal\n"
+        "from pycu2c.toolchain import cache\n"
+        "cache.os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
+        f"cache.store({KEY!r}, '.so', b'half')"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], timeout=60)
+    assert ran.returncode == -signal.SIGKILL
+    assert cache.load(KEY, ".so") is None
+    (left,) = (directory / "new").iterdir()
+    os.utime(left, (0, 0))  # an old one goes when the next entry comes
+    path = stored()
+    assert [p for p in directory.rglob("*") if p.is_file()] == [path]
