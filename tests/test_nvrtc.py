@@ -1,5 +1,7 @@
 """NVRTC: needs neither a driver nor a GPU."""
 
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -7,7 +9,7 @@ import pytest
 
 from fuzzing.cases import load
 from pycu2c.options import Options
-from pycu2c.toolchain import nvrtc
+from pycu2c.toolchain import nvrtc, nvrtc_identity
 from pycu2c.toolchain.binary import RejectedCode, ToolchainError
 
 try:
@@ -100,6 +102,55 @@ def test_the_second_compilation_is_read_from_disk(own_cache, monkeypatch):
     monkeypatch.setattr(nvrtc, "_compiled", None)  # what a miss would call
     again = nvrtc.compile(SCALE, "scale", "sm_90")
     assert (again.data, again.path, again.kind) == (first.data, first.path, "cubin")
+
+
+def test_a_cubin_on_disk_needs_no_nvrtc(own_cache):
+    """It is not even loaded, and what it said is known."""
+    text = SCALE.replace("{\n", "{\n    int unused = 1;\n", 1)
+    code = (
+        "import sys\n"
+        "from pycu2c.toolchain import nvrtc\n"
+        f"binary = nvrtc.compile({text!r}, 'scale', 'sm_90')\n"
+        "print(binary.data[:4], 'unused' in binary.log, 'cuda.bindings.nvrtc' in sys.modules)\n"
+    )
+    words = [sys.executable, "-c", code]
+    runs = [subprocess.run(words, capture_output=True, text=True, check=True) for _ in range(2)]
+    assert [ran.stdout.split("ELF' ")[1] for ran in runs] == ["True True\n", "True False\n"]
+
+
+def test_another_nvrtc_than_the_installed_one(own_cache, monkeypatch):
+    """What is compiled goes by the one that has compiled it."""
+    monkeypatch.setattr(nvrtc, "installed", lambda: "one that is not loaded after all")
+    first = nvrtc.compile(SCALE, "scale", "sm_90")
+    monkeypatch.setattr(nvrtc, "_compiled", None)
+    assert nvrtc.compile(SCALE, "scale", "sm_90") == first
+    monkeypatch.setattr(nvrtc, "installed", lambda: None)
+    assert nvrtc.compile(SCALE, "scale", "sm_90") == first
+    monkeypatch.setattr(nvrtc, "installed", nvrtc_identity.loaded)
+    assert nvrtc.compile(SCALE, "scale", "sm_90") == first
+
+
+def test_an_nvrtc_is_known_by_its_files(tmp_path, monkeypatch):
+    library = tmp_path / "nvidia" / "cu13" / "lib" / "libnvrtc.so.13"
+    library.parent.mkdir(parents=True)
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    nvrtc_identity._installed.cache_clear()
+    assert nvrtc_identity.installed() is None
+    found = []
+    for path, text in (
+        (library, "1"),
+        (library, "22"),
+        (library.with_name("libnvrtc-builtins.so.13.4"), "1"),
+        (tmp_path / "nvidia_cuda_nvrtc-13.4.92.dist-info", "1"),
+    ):
+        path.write_text(text)
+        nvrtc_identity._installed.cache_clear()
+        found.append(nvrtc_identity.installed())
+    nvrtc_identity._installed.cache_clear()
+    os.utime(library, (0, 0))
+    found.append(nvrtc_identity.installed())
+    nvrtc_identity._installed.cache_clear()
+    assert len({*found, None}) == 6
 
 
 def test_what_changes_the_binary_is_part_of_the_key():

@@ -6,13 +6,13 @@ Knows nothing of kernels in Python: a text that does not compile is an error of 
 from __future__ import annotations
 
 import functools
-from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
 from pycu2c.options import DEFAULT, Options
 from pycu2c.toolchain import cache as disk
 from pycu2c.toolchain.binary import Binary, ToolchainError
-from pycu2c.toolchain.cuda_headers import header_flags
+from pycu2c.toolchain.cuda_headers import header_flags, header_settings
+from pycu2c.toolchain.nvrtc_identity import installed, loaded
 from pycu2c.toolchain.refusing import refused
 
 Kind: TypeAlias = Literal["cubin", "ptx"]
@@ -60,13 +60,16 @@ def compile(
     """Compile CUDA C for ``arch`` (``sm_90``; for PTX ``compute_90`` means the same)."""
     flags = (_target(arch, kind), *_flags(options))
     if not cache:
-        return _compiled(text, entry, kind, (*flags, *header_flags(text, version())))
-    key = disk.key_of(text, "nvrtc", f"{version()}", entry, *flags)
-    found = disk.load(key, f".{kind}")
-    if found is not None:
-        return Binary(kind, entry, text, found.data, found.path, log="")
-    made = _compiled(text, entry, kind, (*flags, *header_flags(text, version())))
-    return replace(made, path=disk.store(key, f".{kind}", made.data))
+        data, log = _compiled(text, entry, arch, kind, flags)
+        return Binary(kind, entry, text, data, None, log)
+    parts = (text, "nvrtc", entry, *flags, header_settings(text))
+    suffix, believed = f".{kind}", installed()
+    found = disk.load(disk.key_of(*parts, believed), suffix) if believed else None
+    if found is None:
+        _bindings()  # says what to do if there is none
+        key = disk.key_of(*parts, loaded())
+        found = disk.made(key, suffix, lambda: _compiled(text, entry, arch, kind, flags))
+    return Binary(kind, entry, text, found.data, found.path, found.log)
 
 
 def assembler_log(text: str, entry: str, arch: str, options: Options = DEFAULT) -> str:
@@ -76,15 +79,21 @@ def assembler_log(text: str, entry: str, arch: str, options: Options = DEFAULT) 
 
 
 def _target(arch: str, kind: Kind) -> str:
-    number = arch.removeprefix("sm_").removeprefix("compute_")
-    family = number.rstrip("af")  # sm_90a: the features of one architecture alone
+    target = "sm" if kind == "cubin" else "compute"
+    return f"--gpu-architecture={target}_{_number(arch)}"
+
+
+def _number(arch: str) -> str:
+    return arch.removeprefix("sm_").removeprefix("compute_")
+
+
+def _check_arch(arch: str) -> None:
+    family = _number(arch).rstrip("af")  # sm_90a: the features of one architecture alone
     if f"sm_{family}" not in supported_archs():
         known = ", ".join(supported_archs())
         raise ToolchainError(
             f"NVRTC {'.'.join(map(str, version()))} does not compile for {arch!r}; it knows {known}"
         )
-    target = f"sm_{number}" if kind == "cubin" else f"compute_{number}"
-    return f"--gpu-architecture={target}"
 
 
 def _flags(options: Options) -> tuple[str, ...]:
@@ -98,16 +107,20 @@ def _flags(options: Options) -> tuple[str, ...]:
     return tuple(flags)
 
 
-def _compiled(text: str, entry: str, kind: Kind, flags: tuple[str, ...]) -> Binary:
-    nvrtc = _bindings()
-    name = f"{entry}.cu"
+def _compiled(
+    text: str, entry: str, arch: str, kind: Kind, flags: tuple[str, ...]
+) -> tuple[bytes, str]:
+    """The binary and the log."""
+    nvrtc, name = _bindings(), f"{entry}.cu"
+    _check_arch(arch)
+    flags = (*flags, *header_flags(text, version()))
     program = _checked(nvrtc.nvrtcCreateProgram(text.encode(), name.encode(), 0, [], []))
     try:
         (code,) = nvrtc.nvrtcCompileProgram(program, len(flags), [f.encode() for f in flags])
         log = _text(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program)
         if int(code) != 0:
             raise refused(f"NVRTC {' '.join(flags)}", name, text, log or code.name)
-        return Binary(kind, entry, text, _result(nvrtc, kind, program), None, log)
+        return _result(nvrtc, kind, program), log
     finally:
         nvrtc.nvrtcDestroyProgram(program)
 
