@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import re
+import time
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
 from pycu2c.cli import main
+from pycu2c.toolchain import cache, places
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 SAXPY = str(GOLDEN / "saxpy" / "kernel.py")
@@ -155,3 +159,59 @@ def meeting(a, b):
     y = turned(x)
     b[cuda.threadIdx.x] = x + y
 """
+
+
+# ---- cache ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("PYCU2C_CACHE_DIR", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def keep(name: str, suffix: str, size: int, days: float) -> None:
+    path = cache.store(cache.key_of(name), suffix, bytes(size - 56))
+    assert path is not None
+    then = time.time() - days * 86400
+    os.utime(path, (then, then))
+
+
+def test_cache_info_is_a_table(directory: Path) -> None:
+    keep("a", ".so", 1 << 20, 3)
+    keep("b", ".so", 2 << 20, 0.5)
+    keep("c", ".cubin", 500, 0)
+    said = called("cache", "info")
+    assert said.exit_code == 0
+    place, limit, _, *table = said.output.splitlines()
+    assert place == f"place    {directory}/v{places.SCHEMA}"
+    assert limit == "limit    1.0 GiB"
+    assert [" ".join(line.split()) for line in table] == [
+        "kind entries size last used",
+        "CUDA C for GPUs 1 500 bytes within the hour",
+        "C for the CPU 2 3.0 MiB 12 hours ago",
+        "all 3 3.0 MiB",
+    ]
+
+
+def test_cache_info_says_what_is_wrong(directory: Path) -> None:
+    directory.touch()
+    said = called("cache", "info")
+    assert said.exit_code == 0
+    assert re.search(r"^problem  .* cannot be used: Not a directory$", said.output, re.M)
+    assert re.search(r"cache +not used: .* cannot be used", called("doctor").output)
+
+
+def test_cache_clear(directory: Path) -> None:
+    for name, days in ("a", 40), ("b", 20), ("c", 0):
+        keep(name, ".so", 1024, days)
+    (directory / "refused").mkdir()
+    (directory / "refused" / f"k-{'0' * 12}.c").write_text("int")
+    words = {
+        ("--older-than", "30"): "removed 1 file, 1.0 KiB",
+        (): "removed 2 files, 2.0 KiB",
+        ("--all", "--older-than", "1"): "removed 0 files, 0 bytes",
+        ("--all",): "removed 1 file, 3 bytes",
+    }
+    for options, expected in words.items():
+        assert called("cache", "clear", *options).output == f"{expected}\n"

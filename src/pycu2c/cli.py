@@ -1,5 +1,6 @@
 """The command line: ``pycu2c emit`` shows what a kernel becomes, ``pycu2c explain`` what it
-costs, ``pycu2c errors`` what an error means, ``pycu2c doctor`` what is here."""
+costs, ``pycu2c errors`` what an error means, ``pycu2c doctor`` what is here, ``pycu2c cache`` what
+is kept."""
 
 from __future__ import annotations
 
@@ -14,6 +15,7 @@ from typing import Any, NoReturn
 
 import click
 
+from pycu2c.cache_command import cache
 from pycu2c.catalogue import as_text
 from pycu2c.diagnostics import RULES, CompileError, LaunchError
 from pycu2c.doctor import report
@@ -37,6 +39,9 @@ _ON_CPU = {"c": "cpu", "c-resumable": "cpu-resumable"}
 @click.version_option(package_name="pycu2c")
 def main() -> None:
     """Python kernels as CUDA C and C."""
+
+
+main.add_command(cache)
 
 
 @main.command()
