@@ -131,7 +131,10 @@ class CudaRunner:
         return Direct(self.layout, start, self.kernel.address, _refused, context)
 
     def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
-        stream = 0 if launch.stream is None else driver.stream_of(launch.stream)
+        stream = 0
+        if launch.stream is not None:
+            stream = driver.stream_of(launch.stream)
+            transfers.note_use(arguments, launch.stream)
         with transfers.staged(arguments, self.generated.written, stream, self.name) as addresses:
             packed = pack(self.layout, arguments, addresses)
             self.kernel.launch(launch.grid, launch.block, launch.shared_bytes, stream, packed)

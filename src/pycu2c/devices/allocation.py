@@ -12,11 +12,11 @@ from typing import Any, Literal, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from pycu2c.devices import copying, exchange, views
+from pycu2c.devices import copying, exchange
 from pycu2c.devices.array import DeviceArray, Order
-from pycu2c.devices.views import Shape
 from pycu2c.runtime import driver, memory
 from pycu2c.runtime.memory import HOST, HostMemory, ManagedMemory, PinnedMemory
+from pycu2c.runtime.strides import Shape, array_over, packed_strides
 
 ShapeLike: TypeAlias = "int | Sequence[int]"
 Device: TypeAlias = "int | Literal['cpu'] | None"  # of a GPU its ordinal; None: a GPU if there is
@@ -186,7 +186,7 @@ class Form:
             raise ValueError(f"order is 'C' or 'F', not {order!r}")
         itemsize = self.dtype.itemsize
         if strides is None:
-            self.strides = views.packed_strides(self.shape, itemsize, order)
+            self.strides = packed_strides(self.shape, itemsize, order)
             self.size = math.prod(self.shape) * itemsize
         else:
             self.strides = self._checked(whole(strides, "strides"))
@@ -200,7 +200,7 @@ class Form:
 
     def on(self, where: HostMemory | PinnedMemory | ManagedMemory) -> NDArray[Any]:
         """A numpy array in memory."""
-        return views.shadow(where.address, self.shape, self.strides, self.dtype, memory=where)
+        return array_over(where.address, (self.shape, self.strides, self.dtype), memory=where)
 
 
 def whole(given: ShapeLike, what: str) -> Shape:
@@ -218,7 +218,7 @@ def strides_like(ary: HasShape) -> Shape:
     shape, itemsize = tuple(ary.shape), np.dtype(ary.dtype).itemsize
     given = getattr(ary, "strides", None)
     if not isinstance(given, tuple):
-        return views.packed_strides(shape, itemsize)
+        return packed_strides(shape, itemsize)
     steps, step = [0] * len(shape), itemsize
     for axis in sorted(range(len(shape)), key=lambda a: (abs(given[a]), -a)):
         steps[axis] = step

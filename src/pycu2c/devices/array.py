@@ -15,11 +15,12 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from pycu2c.devices import views
-from pycu2c.devices.views import Shadow, Shape
+from pycu2c.devices.views import Shadow
 from pycu2c.lazy import lazy_module
 from pycu2c.runtime import arguments
 from pycu2c.runtime.arguments import ArrayArgument
 from pycu2c.runtime.memory import HOST, Memory
+from pycu2c.runtime.strides import Shape, array_over, is_contiguous
 
 if TYPE_CHECKING:
     from pycu2c.devices import copying, exchange
@@ -68,7 +69,7 @@ class DeviceArray:
         self.stream, self._memory = stream, memory
         self._argument: ArrayArgument | None = None
         flags = WRITEABLE if writeable else 0
-        if views.is_contiguous(shape, strides, dtype.itemsize):
+        if is_contiguous(shape, strides, dtype.itemsize):
             flags |= CONTIGUOUS
         axes = len(shape)
         self._words = _WORDS[axes].pack(address, memory.ordinal, flags, axes, *shape, *strides)
@@ -112,7 +113,7 @@ class DeviceArray:
 
     def is_f_contiguous(self) -> bool:
         """Whether elements lie in Fortran's order, without gaps."""
-        return views.is_contiguous(self.shape, self.strides, self.itemsize, "F")
+        return is_contiguous(self.shape, self.strides, self.itemsize, "F")
 
     def __len__(self) -> int:
         if not self.shape:
@@ -144,14 +145,8 @@ class DeviceArray:
     @property
     def _shadow(self) -> Shadow:
         keep = self._memory if self.device == HOST else None
-        return views.shadow(
-            self.address,
-            self.shape,
-            self.strides,
-            self.dtype,
-            writeable=self.writeable,
-            memory=keep,
-        )
+        form = self.shape, self.strides, self.dtype
+        return array_over(self.address, form, writeable=self.writeable, memory=keep)
 
     def _seen(self, shadow: Shadow) -> DeviceArray:
         return DeviceArray(

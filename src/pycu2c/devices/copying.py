@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from pycu2c.devices import views
 from pycu2c.devices.array import DeviceArray, Order
-from pycu2c.devices.views import Shape
 from pycu2c.lazy import lazy_module
 from pycu2c.runtime import driver
 from pycu2c.runtime.memory import HOST, DeviceMemory, HostMemory, Memory
+from pycu2c.runtime.strides import Shape, packed_strides
 
 if TYPE_CHECKING:
     from pycu2c.devices import element_kernels, exchange
@@ -47,7 +46,7 @@ def new(
 ) -> DeviceArray:
     """An array without gaps, whose elements are whatever was there."""
     memory = new_memory(math.prod(shape) * dtype.itemsize, ordinal)
-    strides = views.packed_strides(shape, dtype.itemsize, order)
+    strides = packed_strides(shape, dtype.itemsize, order)
     return DeviceArray(memory, memory.address, shape, strides, dtype, stream=stream)
 
 

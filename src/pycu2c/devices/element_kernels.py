@@ -11,8 +11,8 @@ import numpy as np
 from pycu2c import cuda, dtypes
 from pycu2c.devices import views
 from pycu2c.devices.array import DeviceArray
-from pycu2c.devices.views import Shape
 from pycu2c.kernel import kernel
+from pycu2c.runtime.strides import Shape
 
 _THREADS = 256
 _MOST_BLOCKS = 65535  # along y and z

@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pycu2c.devices import views
 from pycu2c.devices.array import DeviceArray
 from pycu2c.diagnostics import LaunchError
 from pycu2c.runtime import arguments, dlpack, driver
 from pycu2c.runtime.dlpack import CPU, CUDA, CUDA_HOST, CUDA_MANAGED, Exchanged
 from pycu2c.runtime.memory import HOST, ForeignMemory
+from pycu2c.runtime.strides import packed_strides
 
 _LEGACY = 1  # the default stream, as both protocols call it
 
@@ -130,7 +130,7 @@ def from_cuda_array_interface(
         ForeignMemory(owner, int(address or 0), 0, 0),
         int(address or 0),
         shape,
-        tuple(map(int, strides)) if strides else views.packed_strides(shape, dtype.itemsize),
+        tuple(map(int, strides)) if strides else packed_strides(shape, dtype.itemsize),
         dtype,
         writeable=not readonly,
     )

@@ -12,48 +12,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from pycu2c.runtime.strides import Shape, array_over
+
 Shadow: TypeAlias = NDArray[Any]
-Shape: TypeAlias = tuple[int, ...]
-
-
-class _Place:
-    """What numpy makes a shadow of."""
-
-    __slots__ = ("__array_interface__",)
-
-    def __init__(self, interface: dict[str, Any]) -> None:
-        self.__array_interface__ = interface
-
-
-class _KeptPlace(_Place):
-    """The same, of memory that the shadow keeps."""
-
-    __slots__ = ("_memory",)
-
-    def __init__(self, interface: dict[str, Any], memory: object) -> None:
-        super().__init__(interface)
-        self._memory = memory
-
-
-def shadow(
-    address: int,
-    shape: Shape,
-    strides: Shape,
-    dtype: np.dtype[Any],
-    *,
-    writeable: bool = True,
-    memory: object = None,
-) -> Shadow:
-    """A numpy array over memory, which it keeps if it is given."""
-    interface = {
-        "shape": shape,
-        "strides": strides,
-        "typestr": f"|V{dtype.itemsize}",
-        "data": (address or 256, not writeable),  # numpy makes memory of its own for address 0
-        "version": 3,
-    }
-    place = _Place(interface) if memory is None else _KeptPlace(interface, memory)
-    return np.asarray(place).view(dtype)
 
 
 def address_of(seen: Shadow) -> int:
@@ -83,7 +44,7 @@ def reshaped(seen: Shadow, shape: Shape, order: str) -> Shadow | None:
     """A view with another shape; None if there is none. Raises ValueError for another size."""
     counted = _filled_in(seen.size, shape)
     if not seen.size:
-        return shadow(0, counted, (0,) * len(counted), seen.dtype)
+        return array_over(0, (counted, (0,) * len(counted), seen.dtype))
     turned = seen.T if order == "F" else seen  # a view in Fortran's order is one of the transpose
     wanted = counted[::-1] if order == "F" else counted
     steps = _steps_of(turned.shape, turned.strides, wanted)
@@ -138,21 +99,3 @@ def joined(shape: Shape, strides: tuple[Shape, ...]) -> list[tuple[int, Shape]]:
         else:
             out.append((extent, steps))
     return out
-
-
-def packed_strides(shape: Shape, itemsize: int, order: str = "C") -> Shape:
-    """The strides of an array without gaps."""
-    axes = shape if order == "F" else shape[::-1]
-    steps, step = [], itemsize
-    for extent in axes:
-        steps.append(step)
-        step *= max(extent, 1)
-    return tuple(steps if order == "F" else steps[::-1])
-
-
-def is_contiguous(shape: Shape, strides: Shape, itemsize: int, order: str = "C") -> bool:
-    """Whether elements lie in order, without gaps."""
-    if 0 in shape:
-        return True
-    packed = packed_strides(shape, itemsize, order)
-    return all(s == p for s, p, n in zip(strides, packed, shape) if n > 1)

@@ -11,17 +11,24 @@ import math
 import operator
 import struct
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from pycu2c import dtypes
 from pycu2c.diagnostics import LaunchError
 from pycu2c.dtypes import DType, Kind
+from pycu2c.lazy import lazy_module
 from pycu2c.parameters import Parameter, Part
 from pycu2c.records import dataclass
+from pycu2c.runtime.strides import is_contiguous, packed_strides
 from pycu2c.types import Array, Scalar
 from pycu2c.values import Number, as_vector, convert, scalar_of
+
+if TYPE_CHECKING:
+    from pycu2c.runtime import dlpack_arguments
+else:
+    dlpack_arguments = lazy_module("pycu2c.runtime.dlpack_arguments")
 
 MOST_AXES = 3
 
@@ -100,7 +107,9 @@ def describe(obj: object, name: str = "argument") -> ArrayArgument | None:
     if interface is not None:
         return _of_interface(obj, interface, "device", name)
     interface = getattr(obj, "__array_interface__", None)
-    return None if interface is None else _of_interface(obj, interface, "host", name)
+    if interface is not None:
+        return _of_interface(obj, interface, "host", name)
+    return dlpack_arguments.describe(obj, name) if hasattr(obj, "__dlpack__") else None
 
 
 def _of_numpy(array: np.ndarray[Any, Any], name: str) -> ArrayArgument:
@@ -134,15 +143,15 @@ def _of_interface(
         raise LaunchError(f"{name} does not say where its data lies: pass numpy.asarray({name})")
     row = row_of(numpy_dtype(interface), name)
     shape = tuple(map(operator.index, interface["shape"]))
-    packed = _packed_strides(shape, row.size)
-    strides = tuple(map(operator.index, interface.get("strides") or packed))
+    given = interface.get("strides") or packed_strides(shape, row.size)
+    strides = tuple(map(operator.index, given))
     described = ArrayArgument(
         row,
         shape,
         strides,
         operator.index(data[0] or 0),
         bool(data[1]),
-        0 in shape or all(s == p for s, p, n in zip(strides, packed, shape) if n > 1),
+        is_contiguous(shape, strides, row.size),
         where,
         owner,
         interface.get("stream"),
@@ -156,13 +165,6 @@ def numpy_dtype(interface: Mapping[str, Any]) -> np.dtype[Any]:
     dtype = np.dtype(interface["typestr"])
     fields = interface.get("descr")
     return np.dtype([tuple(f) for f in fields]) if fields and dtype.kind == "V" else dtype
-
-
-def _packed_strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
-    strides = [itemsize]
-    for extent in reversed(shape[1:]):
-        strides.append(strides[-1] * extent)
-    return tuple(reversed(strides[: len(shape)]))
 
 
 def row_of(dtype: np.dtype[Any], name: str) -> DType:

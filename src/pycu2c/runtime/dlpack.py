@@ -15,8 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pycu2c import dtypes
+from pycu2c.runtime.strides import packed_strides
 
 CPU, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13  # kinds of devices
+DEFAULT_STREAM = 1  # what the legacy default stream is called
 _READ_ONLY, _COPIED = 1, 2  # flags
 _VERSION = (1, 0)
 
@@ -160,18 +162,10 @@ def _read(tensor: _Tensor, readonly: bool, owner: object) -> Exchanged:
     if tensor.strides and axes:
         strides = tuple(step * dtype.itemsize for step in tensor.strides[:axes])
     else:
-        strides = _packed(shape, dtype.itemsize)
+        strides = packed_strides(shape, dtype.itemsize)
     address = (tensor.data or 0) + tensor.byte_offset
     device = tensor.device_type, tensor.device_id
     return Exchanged(device, address, shape, strides, dtype, readonly, owner)
-
-
-def _packed(shape: tuple[int, ...], step: int) -> tuple[int, ...]:
-    strides = []
-    for extent in reversed(shape):
-        strides.append(step)
-        step *= extent
-    return tuple(reversed(strides))
 
 
 # ---- handing out -------------------------------------------------------------------------------

@@ -18,9 +18,21 @@ from typing import Any
 import numpy as np
 
 from pycu2c.runtime import driver
+from pycu2c.runtime.strides import memory_of
 
 ALIGNMENT = 256  # of every allocation
 HOST = -1  # the ordinal of memory that is the host's
+
+
+DEFAULT_STREAMS = (0, 1)  # the handles of the one that copies and launches use if none is named
+_PER_THREAD = 2
+
+
+def in_order_with_default(stream: Any) -> bool:
+    """Whether the default stream waits for a stream, and the stream for it."""
+    if getattr(stream, "blocking", False):
+        return True
+    return driver.stream_of(stream) in (*DEFAULT_STREAMS, _PER_THREAD)
 
 
 class OutOfMemory(driver.CudaError, MemoryError):
@@ -83,13 +95,19 @@ class DeviceMemory(Memory):
         self.size, self.ordinal = size, ordinal
 
     def used_on(self, stream: object) -> None:
+        if in_order_with_default(stream):
+            return
         if self._streams is None:
             self._streams = set()
         self._streams.add(stream)  # which keeps a stream that is an object
 
     def before_use(self, stream: int) -> None:
-        for other in self._streams or ():
+        if not self._streams:
+            return
+        for other in self._streams:
             driver.order_after(driver.stream_of(other), stream)
+        if stream in DEFAULT_STREAMS:  # which others wait for
+            self._streams.clear()
 
     def __del__(self, finalizing: Any = sys.is_finalizing) -> None:
         # at exit the driver may be gone before this is, and frees everything itself
@@ -171,7 +189,7 @@ def _free(address: int, streams: set[object] | None) -> None:
 def _after(stream: object) -> None:
     """Let the default stream wait for a stream; for the device if it is only a number, whose
     stream may have gone."""
-    if isinstance(stream, int) and stream > 2:
+    if isinstance(stream, int):
         driver.check(driver.api().cuCtxSynchronize(), "wait for the device")
     else:
         driver.order_after(driver.stream_of(stream), 0)
@@ -184,7 +202,7 @@ class PinnedMemory(Memory):
     """Memory of the host that stays where it is, so that the device copies it by itself.
     ``in_place``: kernels use it where it lies."""
 
-    __slots__ = ("__weakref__", "in_place")
+    __slots__ = ("in_place",)
 
     def __init__(self, size: int, *, in_place: bool = False, write_combined: bool = False) -> None:
         self.address, self.size, self.ordinal, self.in_place = 0, size, HOST, in_place
@@ -197,10 +215,6 @@ class PinnedMemory(Memory):
             answer = bindings.cuMemHostAlloc(size, flags)
             self.address = int(driver.check(answer, f"allocate {size} bytes of pinned memory"))
 
-    @property
-    def __array_interface__(self) -> dict[str, Any]:
-        return _bytes_at(self.address, self.size)
-
     def __del__(self, finalizing: Any = sys.is_finalizing) -> None:
         if self.address and not finalizing():
             _free_quietly("cuMemFreeHost", self.address)
@@ -209,7 +223,7 @@ class PinnedMemory(Memory):
 class ManagedMemory(Memory):
     """Memory that the driver moves to where it is used, the host or the device."""
 
-    __slots__ = ("__weakref__",)
+    __slots__ = ()
     in_place = True
 
     def __init__(self, size: int, *, everywhere: bool = True) -> None:
@@ -221,17 +235,15 @@ class ManagedMemory(Memory):
             answer = driver.api().cuMemAllocManaged(size, int(flags))
             self.address = int(driver.check(answer, f"allocate {size} bytes of managed memory"))
 
-    @property
-    def __array_interface__(self) -> dict[str, Any]:
-        return _bytes_at(self.address, self.size)
-
     def __del__(self, finalizing: Any = sys.is_finalizing) -> None:
         if self.address and not finalizing():
             _free_quietly("cuMemFree", self.address)
 
 
-def _bytes_at(address: int, size: int) -> dict[str, Any]:
-    return {"shape": (size,), "typestr": "|u1", "data": (address, False), "version": 3}
+def lies_in_place(array: object) -> bool:
+    """Whether a numpy array is in mapped or managed memory, which kernels use where it is."""
+    kept = memory_of(array)
+    return isinstance(kept, PinnedMemory | ManagedMemory) and kept.in_place
 
 
 def _free_quietly(name: str, address: int) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 
 from pycu2c.diagnostics import LaunchError
-from pycu2c.runtime import driver
+from pycu2c.runtime import driver, memory
 from pycu2c.runtime.arguments import Argument, ArrayArgument
 
 _ALIGNMENT = 256  # of allocations
@@ -79,7 +79,7 @@ def staged(
     extents = {
         position: extent_of(argument)
         for position, argument in enumerate(arguments)
-        if isinstance(argument, ArrayArgument) and argument.where == "host"
+        if isinstance(argument, ArrayArgument) and not _is_there(argument)
     }
     copies: list[Staged] = []
     try:
@@ -103,6 +103,13 @@ def wait_for_owners(arguments: Sequence[Argument], stream: int) -> None:
     for argument in arguments:
         if isinstance(argument, ArrayArgument) and argument.stream is not None:
             driver.order_after(argument.stream, stream)
+
+
+def note_use(arguments: Sequence[Argument], stream: object) -> None:
+    """Tell device arrays of a launch on another stream than the default one."""
+    for argument in arguments:
+        if isinstance(argument, ArrayArgument) and isinstance(argument.owner, memory.Memory):
+            argument.owner.used_on(stream)
 
 
 def _check_writable(arguments: Sequence[Argument], written: Set[int], kernel: str) -> None:
@@ -136,7 +143,12 @@ def _bring_back(extents: list[Extent], copies: list[Staged], stream: int) -> Non
 def _address(argument: Argument, copies: list[Staged]) -> int:
     if not isinstance(argument, ArrayArgument):
         return 0
-    return argument.address if argument.where == "device" else _copy_of(argument.address, copies)
+    return argument.address if _is_there(argument) else _copy_of(argument.address, copies)
+
+
+def _is_there(argument: ArrayArgument) -> bool:
+    """Whether the device uses an array where it lies."""
+    return argument.where == "device" or memory.lies_in_place(argument.owner)
 
 
 def _copy_of(host_address: int, copies: list[Staged]) -> int:

@@ -1,0 +1,182 @@
+"""Streams and events, with and without a GPU; what runs late is seen by who asks for it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pycu2c import LaunchError, cuda, kernel
+from pycu2c.runtime import driver
+from pycu2c.runtime.memory import ForeignMemory
+
+on_gpu = pytest.mark.skipif(not driver.available(), reason="needs a GPU")
+
+
+@kernel
+def late(out, rounds):  # type: ignore[no-untyped-def]
+    """Write 1 everywhere, after a while."""
+    x = np.int32(1)
+    for i in range(rounds):
+        x = x * np.int32(1664525) + np.int32(i)
+    j = cuda.grid(1)
+    if j < len(out):
+        out[j] = 1 if x != 0 or rounds < 1 else 2
+
+
+ROUNDS = 20_000_000 if driver.available() else 10  # a fifth of a second on a GPU
+
+
+def is_late(array: Any) -> bool:
+    return array.copy_to_host().tolist() == [1.0] * array.size
+
+
+STREAMS = {
+    "new": cuda.stream,
+    "apart": lambda: cuda.stream(blocking=False),
+    "hasty": lambda: cuda.stream(priority=-1),
+    "default": cuda.default_stream,
+    "legacy": cuda.legacy_default_stream,
+    "of the thread": cuda.per_thread_default_stream,
+}
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_launches_and_copies_in_a_stream(name: str) -> None:
+    stream = STREAMS[name]()
+    values = cuda.pinned_array(1000)
+    values[...] = np.arange(1000)
+    array = cuda.to_device(values, stream)
+    late[8, 128, stream](array[:500], 10)
+    out = array.copy_to_host(stream=stream)
+    stream.synchronize()
+    assert stream.done()
+    assert out[:500].tolist() == [1.0] * 500
+    assert out[500:].tolist() == list(range(500, 1000))
+    assert late[8, 128, int(stream)](array, 1) is None
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_what_names_no_stream_waits_for_all_of_them(name: str) -> None:
+    array = cuda.to_device(np.zeros(100))
+    stream = STREAMS[name]()
+    late[1, 128, stream](array, ROUNDS)
+    assert is_late(array)
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_memory_is_free_after_the_work_that_uses_it(name: str) -> None:
+    """A kernel still writes to an array that is gone; whoever gets its memory is not disturbed."""
+    stream, other = STREAMS[name](), cuda.stream()
+    late[1, 128, stream](cuda.to_device(np.zeros(100)), 1)  # compiled
+    array = cuda.to_device(np.zeros(1 << 20))
+    late[1 << 13, 128, stream](array, ROUNDS // 10)
+    del array
+    fresh = [cuda.device_array(1 << 20) for _ in range(3)]
+    for new in fresh:
+        new.setitem(..., 5, other)
+    cuda.synchronize()
+    assert all(np.all(new.copy_to_host() == 5) for new in fresh)
+
+
+def test_one_stream_waits_for_another() -> None:
+    first, second = cuda.stream(blocking=False), cuda.stream(blocking=False)
+    array, out = cuda.to_device(np.zeros(100)), cuda.pinned_array(100)
+    cuda.synchronize()
+    late[1, 128, first](array, ROUNDS)
+    event = cuda.event(timing=False)
+    event.record(first)
+    second.wait(event)
+    second.wait(first)
+    memory = ForeignMemory(array, array.address, array.nbytes, array.device)  # knows no streams
+    seen = cuda.DeviceArray(memory, array.address, array.shape, array.strides, array.dtype)
+    seen.copy_to_host(out, second)
+    second.synchronize()
+    assert np.all(out == 1)
+
+
+def test_with_a_stream_for_all_that_is_done_to_an_array() -> None:
+    stream = cuda.stream()
+    array = cuda.device_array(10, stream=stream)
+    assert array.stream is stream
+    assert array[2:].stream is stream
+    other = cuda.to_device(np.zeros(10)).bind(stream)
+    other[...] = 3
+    array[...] = other
+    with stream.auto_synchronize():
+        out = array.copy_to_host()
+    assert out.tolist() == [3.0] * 10
+
+
+def test_events_tell_the_time() -> None:
+    start, end = cuda.event(), cuda.event()
+    with pytest.raises(ValueError, match="was not recorded"):
+        start.elapsed_time(end)
+    array = cuda.to_device(np.zeros(100))
+    late[1, 128](array, 1)
+    start.record()
+    began = time.perf_counter()
+    late[1, 128](array, ROUNDS)
+    if not driver.available():
+        time.sleep(0.01)
+    end.record()
+    end.synchronize()
+    seen = 1e3 * (time.perf_counter() - began)
+    assert end.query()
+    told = cuda.event_elapsed_time(start, end)
+    assert 5 < told < 1.5 * seen
+    with pytest.raises(ValueError, match="timing=False"):
+        start.elapsed_time(cuda.event(timing=False))
+
+
+def test_callbacks() -> None:
+    stream, told = cuda.stream(), []
+    array = cuda.to_device(np.zeros(100))
+    late[1, 128, stream](array, 1)
+    stream.add_callback(lambda *given: told.append(given), 7)
+    stream.synchronize()
+    deadline = time.monotonic() + 10
+    while not told and time.monotonic() < deadline:
+        time.sleep(0.001)
+    assert told == [(stream, 0, 7)]
+
+    async def wait() -> Any:
+        return await stream.async_done()
+
+    assert asyncio.run(wait()) is stream
+
+
+def test_streams_of_others() -> None:
+    own = cuda.stream()
+    for given in (own, int(own), own.handle):
+        stream = cuda.external_stream(given)
+        assert stream.handle == own.handle
+        assert stream.__cuda_stream__() == (0, own.handle)
+    with pytest.raises(LaunchError, match="a stream is an int"):
+        cuda.external_stream("stream")
+    assert repr(cuda.default_stream()) == "<stream default>"
+
+
+def test_profiling_is_for_who_looks() -> None:
+    with cuda.profiling():
+        late[1, 128](cuda.to_device(np.zeros(4)), 1)
+    cuda.profile_start()
+    cuda.profile_stop()
+
+
+@on_gpu
+def test_done_is_told_without_waiting() -> None:
+    stream, array = cuda.stream(), cuda.to_device(np.zeros(100))
+    late[1, 128, stream](array, 1)
+    stream.synchronize()
+    event = cuda.event()
+    late[1, 128, stream](array, ROUNDS)
+    event.record(stream)
+    assert not stream.done()
+    assert not event.query()
+    stream.synchronize()
+    assert stream.done()
+    assert event.query()
