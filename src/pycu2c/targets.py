@@ -10,6 +10,7 @@ from pycu2c.ir.nodes import Module
 from pycu2c.passes.accumulators import own_accumulators
 from pycu2c.passes.axis_loops import loop_over_axes
 from pycu2c.passes.coordinates import pass_coordinates
+from pycu2c.passes.counted_loops import count_loops
 from pycu2c.passes.dead import drop_dead, drop_idle_declarations
 from pycu2c.passes.declare import declare
 from pycu2c.passes.fast_math import any_nan
@@ -87,6 +88,7 @@ TARGETS: dict[str, Target] = {
         C,
         (
             *_ON_CPU,
+            ("counted_loops", count_loops),
             ("threads", threads_as_code),
             ("accumulators", own_accumulators),
             ("unrolled_loops", _plain(unroll_block_loops)),
