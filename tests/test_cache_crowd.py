@@ -1,0 +1,208 @@
+"""The disk cache under many processes, and under processes that are killed at any moment."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from pycu2c.toolchain import cache, locks, places
+
+PROCESSES, KERNELS, KILLS = 32, 50, 200
+
+
+@pytest.fixture
+def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("PYCU2C_CACHE_DIR", str(tmp_path / "cache"))
+    return tmp_path / "cache" / f"v{places.SCHEMA}"
+
+
+def entries(directory: Path) -> list[Path]:
+    return [p for p in directory.glob("?/*") if p.is_file()]
+
+
+def unharmed(path: Path) -> bool:
+    key, suffix = path.name.split(".")
+    found = cache.load(key, f".{suffix}")
+    return found is not None and found.path == path
+
+
+KERNEL = """
+@kernel(backend="cpu", block=32)
+def k{n}(a, x):
+    i = cuda.grid(1)
+    if i < a.size:
+        a[i] = a[i] * {n} + x
+"""
+
+CROWD = """
+import random, sys
+sys.stdin.readline()  # all at once
+order = list(enumerate([{names}]))
+random.shuffle(order)
+for n, k in order:
+    a = np.arange(100)
+    k(a, 7)
+    if a.tolist() != [i * n + 7 for i in range(100)]:
+        print("wrong", n)
+print("done")
+"""
+
+
+def test_32_processes_want_50_kernels_at_once(directory: Path, tmp_path: Path) -> None:
+    """Each kernel is compiled once; every result is right."""
+    log, compiler = tmp_path / "log", tmp_path / "compiler"
+    compiler.write_text(
+        f'#!/bin/sh\n[ "$1" = --version ] || echo "$*" >> {log}\nexec {os.environ.get("CC", "gcc")}'
+        ' "$@"\n'
+    )
+    compiler.chmod(0o700)
+    program = tmp_path / "program.py"
+    names = ", ".join(f"k{n}" for n in range(KERNELS))
+    head = "import numpy as np\nfrom pycu2c import cuda, kernel\n"
+    kernels = "".join(KERNEL.format(n=n) for n in range(KERNELS))
+    program.write_text(head + kernels + CROWD.format(names=names))
+    setting = {"PYCU2C_CC": str(compiler), "PYCU2C_THREADS": "1", "TMPDIR": str(tmp_path)}
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    crowd = [
+        subprocess.Popen(
+            [sys.executable, str(program)], env={**os.environ, **setting}, text=True, **pipes
+        )
+        for _ in range(PROCESSES)
+    ]  # type: ignore[call-overload]
+    for process in crowd:
+        process.stdin.write("\n")
+        process.stdin.flush()
+    said = [process.communicate(timeout=300)[0] for process in crowd]
+    assert said == ["done\n"] * PROCESSES
+    shared = 2  # what packs arguments, and what shares out blocks
+    assert len(log.read_text().splitlines()) == KERNELS + shared
+    found = entries(directory)
+    assert len([p for p in found if p.suffix == ".so"]) == KERNELS + shared
+    assert all(unharmed(p) for p in found)
+    assert list((directory / "new").iterdir()) == []
+    assert list(tmp_path.glob("pycu2c-*")) == []
+
+
+# One process that has imported everything forks those that are killed. Each compiles and stores
+# until then, mostly by a compiler that is quick.
+KILLED = """
+import os, random, signal, sys, time
+from pycu2c.toolchain import cache, cc
+
+def texts():
+    while True:
+        yield f"int f(void) {{ return {random.randrange(20)}; }}\\n"
+
+def work():
+    for n, text in enumerate(texts()):
+        if random.randrange(4) == 0:
+            cc.compile(text, "f")
+        data = text.encode() * random.randrange(1, 5000)
+        cache.store(cache.key_of(str(random.randrange(50))), ".txt", data, text)
+        cache.made(cache.key_of(text, str(n % 7)), ".cubin", lambda: (data, text))
+
+cc.find_compiler()
+random.seed(7)
+for _ in range(int(sys.argv[1])):
+    child = os.fork()
+    if child == 0:
+        random.seed()
+        work()
+    time.sleep(random.random() ** 2 * 0.15)
+    os.kill(child, signal.SIGKILL)
+    assert os.waitpid(child, 0)[1] == signal.SIGKILL
+"""
+
+
+def test_200_processes_are_killed(directory: Path, tmp_path: Path) -> None:
+    """The cache holds whole entries, what else they left goes, and the next process works."""
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    environment = {**os.environ, "TMPDIR": str(scratch)}
+    subprocess.run(
+        [sys.executable, "-c", KILLED, str(KILLS)], env=environment, check=True, timeout=300
+    )
+    found = entries(directory)
+    assert {p.suffix for p in found} >= {".so", ".txt", ".cubin"}
+    assert all(unharmed(p) for p in found)
+    left = [*(directory / "new").iterdir(), *scratch.iterdir()]
+    assert len(left) > 10  # the test has killed some in the middle
+    for path in left:
+        os.utime(path, (0, 0))
+    code = (
+        "from pycu2c.runtime import cpu\n"
+        "from pycu2c.toolchain import cc\n"
+        "library = cpu.load(cc.compile('int f(void) { return 99; }', 'f'))\n"
+        "print(cpu.symbol(library, 'f', 'int(*)(void)')())\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60
+    )
+    assert (ran.stdout, ran.stderr) == ("99\n", "")
+    assert [*(directory / "new").iterdir(), *scratch.iterdir()] == []
+
+
+HOLDER = """
+import os, sys, time
+from pathlib import Path
+from pycu2c.toolchain import cache
+
+def make():
+    child = os.fork() if sys.argv[2] == "forks" else 1
+    if child:
+        print(child, flush=True)
+    time.sleep(60)
+    return b"", ""
+
+cache.made(sys.argv[1], ".so", make)
+"""
+KEY = cache.key_of("text")
+
+
+def holder(how: str) -> tuple[subprocess.Popen[str], int]:
+    """A process that makes the entry of the key, and a child of it."""
+    words = [sys.executable, "-c", HOLDER, KEY, how]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    return process, int(process.stdout.readline())
+
+
+def test_who_makes_an_entry_for_too_long_is_not_waited_for(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(locks, "_PATIENCE", 0.3)
+    process, _ = holder("alone")
+    start = time.monotonic()
+    assert cache.made(KEY, ".so", lambda: (b"code", "")).data == b"code"
+    assert time.monotonic() - start >= 0.3
+    process.kill()
+    process.communicate()
+
+
+def test_who_is_killed_keeps_no_lock_nor_do_its_children(directory: Path) -> None:
+    process, child = holder("forks")
+    process.kill()
+    process.wait()
+    start = time.monotonic()
+    assert cache.made(KEY, ".so", lambda: (b"code", "")).data == b"code"
+    assert time.monotonic() - start < 10
+    os.kill(child, signal.SIGKILL)
+    process.communicate()
+
+
+def test_who_waits_goes_on_when_the_entry_is_there(directory: Path) -> None:
+    """Though the lock is held: by one that makes another entry."""
+    process, _ = holder("alone")
+    start = time.monotonic()
+    threading.Timer(0.2, cache.store, (KEY, ".so", b"code")).start()
+    assert cache.made(KEY, ".so", lambda: (b"", "")).data == b"code"
+    assert time.monotonic() - start < 10
+    process.kill()
+    process.communicate()
