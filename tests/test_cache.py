@@ -40,17 +40,17 @@ def files(directory: Path) -> list[Path]:
 def stored(key: str, suffix: str, data: bytes, log: str = "") -> Path:
     path = cache.store(key, suffix, data, log)
     assert path is not None
-    return path
+    return Path(path)
 
 
 def test_what_is_stored_is_loaded(directory: Path) -> None:
     assert cache.load(KEY, ".so") is None
     path = stored(KEY, ".so", b"code", "wärning: 1")
-    assert cache.load(KEY, ".so") == cache.Entry(path, b"code", "wärning: 1")
+    assert cache.load(KEY, ".so") == cache.Entry(str(path), b"code", "wärning: 1")
     assert cache.load(KEY, ".cubin") is None
     assert directory in path.parents
     stored(KEY, ".so", b"other")
-    assert cache.load(KEY, ".so") == cache.Entry(path, b"other", "")
+    assert cache.load(KEY, ".so") == cache.Entry(str(path), b"other", "")
     assert files(directory) == [path]
 
 
@@ -266,13 +266,13 @@ def test_it_can_be_switched_off(
     monkeypatch.setenv("PYCU2C_CACHE", switch)
     assert cache.load(KEY, ".so") is None
     path = stored(KEY, ".so", b"code")
-    assert cache.load(KEY, ".so") == cache.Entry(path, b"code")  # for this process
+    assert cache.load(KEY, ".so") == cache.Entry(str(path), b"code")  # for this process
     path.unlink()
     assert directory not in path.parents
     assert room.info().problem == f"PYCU2C_CACHE is {switch}"
     assert room.clear() == (0, 0)
     monkeypatch.setenv("PYCU2C_CACHE", "1")
-    assert cache.load(KEY, ".so") == cache.Entry(kept, b"old")
+    assert cache.load(KEY, ".so") == cache.Entry(str(kept), b"old")
 
 
 # ---- what goes with the process ------------------------------------------------------------
@@ -280,10 +280,11 @@ def test_it_can_be_switched_off(
 
 def test_private_files_go_when_the_process_does() -> None:
     code = (
+        "from pathlib import Path\n"
         "from pycu2c.toolchain import cache\n"
         "a = cache.keep_until_exit('k.so', b'1')\n"
         "b = cache.keep_until_exit('k.so', b'2')\n"
-        "assert (a.read_bytes(), b.read_bytes()) == (b'1', b'2')\n"
+        "assert (Path(a).read_bytes(), Path(b).read_bytes()) == (b'1', b'2')\n"
         "print(a)"
     )
     assert not Path(run(code)).parent.parent.exists()
@@ -292,15 +293,16 @@ def test_private_files_go_when_the_process_does() -> None:
 def test_a_forked_child_leaves_its_parents_files_alone() -> None:
     code = (
         "import os, sys\n"
+        "from pathlib import Path\n"
         "from pycu2c.toolchain import cache\n"
         "mine = cache.keep_until_exit('k.so', b'parent')\n"
         "child = os.fork()\n"
         "if child == 0:\n"
         "    other = cache.keep_until_exit('k.so', b'child')\n"
-        "    assert other.parents[1] != mine.parents[1]\n"
+        "    assert Path(other).parents[1] != Path(mine).parents[1]\n"
         "    sys.exit(0)\n"  # runs what atexit holds
         "assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0\n"
-        "print(mine.read_bytes().decode())"
+        "print(Path(mine).read_bytes().decode())"
     )
     assert run(code) == "parent"
 
@@ -310,7 +312,8 @@ def test_what_killed_processes_left_goes_with_the_next(tmp_path: Path) -> None:
     code = (
         "import os, signal, sys\n"
         "from pycu2c.toolchain import cache\n"
-        "print(cache.keep_until_exit('k.so', b'1').parents[1], flush=True)\n"
+        "file = cache.keep_until_exit('k.so', b'1')\n"
+        "print(os.path.dirname(os.path.dirname(file)), flush=True)\n"
         "sys.stdin.read()\n"
     )
     words, environment = [sys.executable, "-c", code], {**os.environ, "TMPDIR": str(tmp_path)}

@@ -30,7 +30,7 @@ def entries(directory: Path) -> list[Path]:
 def unharmed(path: Path) -> bool:
     key, suffix = path.name.split(".")
     found = cache.load(key, f".{suffix}")
-    return found is not None and found.path == path
+    return found is not None and found.path == str(path)
 
 
 KERNEL = """

@@ -171,7 +171,7 @@ def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def keep(name: str, suffix: str, size: int, days: float) -> None:
-    path = cache.store(cache.key_of(name), suffix, bytes(size - 56))
+    path = cache.store(cache.key_of(name), suffix, bytes(size - 88))
     assert path is not None
     then = time.time() - days * 86400
     os.utime(path, (then, then))

@@ -16,7 +16,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Of 64 cores, without limits, until a test writes some."""
     monkeypatch.delenv("PYCU2C_THREADS", raising=False)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(64)), raising=False)
-    monkeypatch.setattr(cores, "ROOT", tmp_path)
+    monkeypatch.setattr(cores, "ROOT", str(tmp_path))
     return tmp_path
 
 

@@ -98,7 +98,7 @@ def test_the_feature_set_of_one_arch_is_accepted():
 def test_the_second_compilation_is_read_from_disk(own_cache, monkeypatch):
     first = nvrtc.compile(SCALE, "scale", "sm_90")
     assert first.path is not None
-    assert first.path.is_relative_to(own_cache)
+    assert Path(first.path).is_relative_to(own_cache)
     monkeypatch.setattr(nvrtc, "_compiled", None)  # what a miss would call
     again = nvrtc.compile(SCALE, "scale", "sm_90")
     assert (again.data, again.path, again.kind) == (first.data, first.path, "cubin")

@@ -157,7 +157,7 @@ def test_a_process_ends_at_once_with_sleeping_workers(exit_with: str) -> None:
 def test_a_library_that_is_gone_is_loaded_from_memory() -> None:
     binary = cc.compile(HITS.replace("hits(", "gone("), "gone", cache=False)
     assert binary.path is not None
-    binary.path.unlink()
+    Path(binary.path).unlink()
     assert (launch(cpu.CpuKernel(binary), 10) == 1).all()
 
 

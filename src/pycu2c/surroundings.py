@@ -7,7 +7,6 @@ told in full is refused: ``NotTold``.
 from __future__ import annotations
 
 import ast
-import hashlib
 import sys
 from collections.abc import Iterator
 from types import BuiltinFunctionType, FunctionType, ModuleType
@@ -15,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from pycu2c.digests import digest_of
 from pycu2c.intrinsics.namespace import Namespace
 from pycu2c.intrinsics.registry import bound_to
 from pycu2c.source import NoSource, Source, Unbound, bound_name, source_of
@@ -54,7 +54,7 @@ class _Teller:
             return
         self._functions[source.python] = len(self._functions)
         text = "".join(source.lines)
-        digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+        digest = digest_of(text.encode("utf-8", "surrogatepass"))
         self.told.append(f"function {source.file} {source.tree.lineno} {source.name} {digest}")
         self.told.append(str(source.signature))
         parts: list[ast.AST] = [*source.tree.body]
@@ -98,7 +98,7 @@ class _Teller:
     def _array(self, found: np.ndarray[Any, Any]) -> None:
         if found.dtype.hasobject or found.dtype.names or found.nbytes > _MOST_BYTES:
             raise NotTold
-        digest = hashlib.sha256(found.tobytes()).hexdigest()
+        digest = digest_of(found.tobytes())
         self.told.append(f"array {found.dtype.str} {found.shape} {digest}")
 
     def _module(self, module: ModuleType, attributes: frozenset[str]) -> None:

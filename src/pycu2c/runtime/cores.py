@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from pathlib import Path
 
 from pycu2c.diagnostics import LaunchError
 
-ROOT = Path("/")
+ROOT = "/"
 
 
 def thread_count() -> int:
@@ -28,29 +27,29 @@ def _usable_cores() -> int:
     return os.cpu_count() or 1
 
 
-def _shares(root: Path) -> Iterator[int]:
+def _shares(root: str) -> Iterator[int]:
     """The cores that each control group which this process is in may use, rounded up."""
     yield _MANY
-    for line in _text(root / "proc/self/cgroup").splitlines():
+    for line in _text(root, "proc/self/cgroup").splitlines():
         controllers, _, path = line.partition(":")[2].partition(":")
         if not controllers:  # version 2: one file, "quota period"
-            home = root / "sys/fs/cgroup"
+            home = os.path.join(root, "sys/fs/cgroup")
             for folder in _upwards(home, path):
-                yield _share(*_text(folder / "cpu.max").split())
+                yield _share(*_text(folder, "cpu.max").split())
         elif "cpu" in controllers.split(","):  # version 1
-            for folder in _upwards(root / "sys/fs/cgroup/cpu", path):
+            for folder in _upwards(os.path.join(root, "sys/fs/cgroup/cpu"), path):
                 names = ("cpu.cfs_quota_us", "cpu.cfs_period_us")
-                yield _share(*(_text(folder / name).strip() for name in names))
+                yield _share(*(_text(folder, name).strip() for name in names))
 
 
 _MANY = 1 << 20
 
 
-def _upwards(home: Path, path: str) -> Iterator[Path]:
+def _upwards(home: str, path: str) -> Iterator[str]:
     """The folder of a group and those of the groups that it lies in."""
     parts = [part for part in path.split("/") if part not in ("", "..")]
     for count in range(len(parts), -1, -1):
-        yield home.joinpath(*parts[:count])
+        yield os.path.join(home, *parts[:count])
 
 
 def _share(quota: str = "", period: str = "") -> int:
@@ -60,8 +59,9 @@ def _share(quota: str = "", period: str = "") -> int:
     return -(-int(quota) // int(period))
 
 
-def _text(path: Path) -> str:
+def _text(folder: str, name: str) -> str:
     try:
-        return path.read_text(encoding="utf-8", errors="replace")
+        with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as file:
+            return file.read()
     except OSError:
         return ""

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import functools
 import importlib
-import os
 import threading
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from pycu2c.diagnostics import LaunchError
+from pycu2c.runtime.c_files import c_text
 from pycu2c.runtime.configuration import HEAD, Extent
 from pycu2c.runtime.cores import thread_count
 from pycu2c.toolchain import cache, cc
@@ -84,9 +83,7 @@ def pool() -> Pool:
 
 
 def pool_text() -> str:
-    here = Path(__file__)
-    parts = (here.with_name(name).read_text(encoding="utf-8") for name in ("leaving.c", "pool.c"))
-    return "\n".join(parts)
+    return c_text("leaving.c", "pool.c")
 
 
 # ---- a launch of the main thread that does not reach its end -----------------------------------
@@ -139,12 +136,12 @@ def load(binary: Binary, *flag_names: str) -> Any:
         flags |= getattr(ffi, name, 0)  # not every system has every one
     if binary.path is not None:
         try:
-            return backend.load_library(os.fspath(binary.path), flags)
+            return backend.load_library(binary.path, flags)
         except OSError:  # removed since by somebody's clear(), or on a disk that runs no code
             pass
     try:
         path = cache.keep_until_exit(f"{binary.entry}.so", binary.data)
-        return backend.load_library(os.fspath(path), flags)
+        return backend.load_library(path, flags)
     except OSError as error:
         raise ToolchainError(
             f"compiled code cannot be loaded: {error}. It needs a folder that is not full, on a "

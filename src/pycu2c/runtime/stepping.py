@@ -5,13 +5,13 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from pycu2c.diagnostics import LaunchError
 from pycu2c.emit.resumable import INTERFACE, PLACE_BITS
 from pycu2c.intrinsics.machine import MOST_SHARED
 from pycu2c.ir.nodes import Wait
+from pycu2c.runtime.c_files import c_text
 from pycu2c.runtime.configuration import HEAD, Extent
 from pycu2c.runtime.cpu import BODY, CpuKernel, cffi_backend, load, pool, symbol
 from pycu2c.runtime.deadlocks import Waiting, deadlock
@@ -81,7 +81,7 @@ class _Scheduler(NamedTuple):
 
 def scheduler_text() -> str:
     """The C of the scheduler, after what it shares with generated code."""
-    text = Path(__file__).with_name("scheduler.c").read_text(encoding="utf-8")
+    text = c_text("scheduler.c")
     return f"#include <stdint.h>\n{INTERFACE}enum {{ MOST_SHARED = {MOST_SHARED} }};\n{text}"
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import field
-from pathlib import Path
 from typing import Literal
 
 from pycu2c.records import dataclass
@@ -21,7 +20,7 @@ class Binary:
     entry: str
     text: str = field(repr=False)
     data: bytes = field(repr=False)
-    path: Path | None
+    path: str | None
     log: str = field(repr=False)
 
 
@@ -40,7 +39,7 @@ class RejectedCode(ToolchainError):
     who knows that; ``kept`` a file that has the text and the log.
     """
 
-    def __init__(self, compiler: str, text: str, log: str, kept: Path | None = None) -> None:
+    def __init__(self, compiler: str, text: str, log: str, kept: str | None = None) -> None:
         super().__init__(compiler, text, log, kept)
         self.compiler, self.text, self.log, self.kept = compiler, text, log, kept
         first = _ERROR.search(log)

@@ -10,26 +10,26 @@ many processes may use one directory at once.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import stat
 import struct
 import threading
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pycu2c.digests import digest_of
 from pycu2c.lazy import lazy_module
 from pycu2c.records import dataclass
-from pycu2c.toolchain import locks, places
+from pycu2c.toolchain import places
 
 if TYPE_CHECKING:
-    from pycu2c.toolchain import room
-else:
+    from pycu2c.toolchain import locks, room
+else:  # where all is in the cache, nothing is written
+    locks = lazy_module("pycu2c.toolchain.locks")
     room = lazy_module("pycu2c.toolchain.room")
 
-_FOOT = struct.Struct("<QQ32s8s")  # lengths of the data and of the log, digest, mark
+_FOOT = struct.Struct("<QQ64s8s")  # lengths of the data and of the log, digest, mark
 _MARK = b"pycu2c\0" + bytes([places.SCHEMA])
 _STALE = 3600.0  # seconds; so old a mark of use is renewed, and so old a half-written file goes
 _READ = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
@@ -46,18 +46,15 @@ if hasattr(os, "register_at_fork"):
 class Entry:
     """What is kept under a key, and where, if it is on disk. ``log``: what the compiler said."""
 
-    path: Path | None
+    path: str | None
     data: bytes
     log: str = ""
 
 
 def key_of(text: str, *identity: str) -> str:
     """The name of what a toolchain makes of ``text``; ``identity``: its version, flags, target."""
-    parts = [part.encode("utf-8", "surrogatepass") for part in (text, *identity)]
-    digest = hashlib.sha256(_MARK)
-    for part in parts:  # with lengths, so that ("ab", "c") and ("a", "bc") differ
-        digest.update(len(part).to_bytes(8, "little") + part)
-    return digest.hexdigest()
+    parts = (part.encode("utf-8", "surrogatepass") for part in (text, *identity))
+    return digest_of(_MARK, *parts)
 
 
 def made(key: str, suffix: str, make: Callable[[], tuple[bytes, str]]) -> Entry:
@@ -80,10 +77,11 @@ def _one_process(key: str, suffix: str) -> Iterator[None]:
     if place.problem:
         yield
         return
-    lock = place.directory / "locks" / key[:2]  # never removed: somebody may hold it
+    folder, path = os.path.join(place.directory, "locks"), _path(place.directory, key, suffix)
     with contextlib.suppress(OSError):
-        places.make(lock.parent)
-    with locks.alone(lock, _path(place.directory, key, suffix).exists):
+        places.make(folder)
+    lock = os.path.join(folder, key[:2])  # never removed: somebody may hold it
+    with locks.alone(lock, lambda: os.path.exists(path)):
         yield
 
 
@@ -99,17 +97,15 @@ def load(key: str, suffix: str) -> Entry | None:
         if entry:
             return entry
         with contextlib.suppress(OSError):
-            path.unlink()
+            os.unlink(path)
     return None
 
 
-def store(key: str, suffix: str, data: bytes, log: str = "") -> Path | None:
+def store(key: str, suffix: str, data: bytes, log: str = "") -> str | None:
     """Keep ``data`` under a key, in the cache or for this process; None where no disk takes it."""
     said = log.encode("utf-8", "replace")
-    name = key + suffix
-    sizes = len(data).to_bytes(8, "little") + len(said).to_bytes(8, "little")
-    digest = hashlib.sha256(b"".join((name.encode(), sizes, data, said))).digest()
-    whole = b"".join((data, said, _FOOT.pack(len(data), len(said), digest, _MARK)))
+    digest = digest_of(f"{key}{suffix}".encode(), data, said)
+    whole = b"".join((data, said, _FOOT.pack(len(data), len(said), digest.encode(), _MARK)))
     place = places.place()
     if not place.problem:
         with contextlib.suppress(OSError):  # full, or read-only since we looked
@@ -121,15 +117,16 @@ def store(key: str, suffix: str, data: bytes, log: str = "") -> Path | None:
     return None
 
 
-def keep_until_exit(name: str, data: bytes) -> Path:
+def keep_until_exit(name: str, data: bytes) -> str:
     """Put ``data`` into a file that is nobody else's and goes when the process does."""
-    home = places.private_directory() / os.urandom(8).hex()
+    home = os.path.join(places.private_directory(), os.urandom(8).hex())
     places.make(home)
-    _write(home / name, data)
-    return home / name
+    path = os.path.join(home, name)
+    _write(path, data)
+    return path
 
 
-def _readable() -> Iterator[Path]:
+def _readable() -> Iterator[str]:
     place, own = places.place(), places.private_directory_so_far()
     if place.readable:
         yield place.directory
@@ -137,11 +134,11 @@ def _readable() -> Iterator[Path]:
         yield own
 
 
-def _path(directory: Path, key: str, suffix: str) -> Path:
-    return Path(f"{directory}/{key[0]}/{key}{suffix}")
+def _path(directory: str, key: str, suffix: str) -> str:
+    return os.path.join(directory, key[0], f"{key}{suffix}")
 
 
-def _read(path: Path) -> bytes:
+def _read(path: str) -> bytes:
     """A file of ours; that it was read is marked now and then."""
     handle = os.open(path, _READ)
     try:
@@ -159,50 +156,49 @@ def _read(path: Path) -> bytes:
         os.close(handle)
 
 
-def _opened(path: Path, whole: bytes) -> Entry | None:
+def _opened(path: str, whole: bytes) -> Entry | None:
     if len(whole) < _FOOT.size:
         return None
     body = len(whole) - _FOOT.size
     length, said, digest, mark = _FOOT.unpack_from(whole, body)
     if mark != _MARK or length + said != body:
         return None
-    found = hashlib.sha256(path.name.encode() + whole[body : body + 16])
-    found.update(memoryview(whole)[:body])
-    if found.digest() != digest:
+    data, log = whole[:length], whole[length:body]
+    if digest_of(os.path.basename(path).encode(), data, log).encode() != digest:
         return None
-    return Entry(path, whole[:length], whole[length:body].decode("utf-8", "replace"))
+    return Entry(path, data, log.decode("utf-8", "replace"))
 
 
-def _written(directory: Path, key: str, suffix: str, whole: bytes) -> Path:
-    path = _path(directory, key, suffix)
-    temporary = directory / "new" / f"{os.getpid()}-{os.urandom(8).hex()}"
+def _written(directory: str, key: str, suffix: str, whole: bytes) -> str:
+    path, folder = _path(directory, key, suffix), os.path.join(directory, "new")
+    temporary = os.path.join(folder, f"{os.getpid()}-{os.urandom(8).hex()}")
     try:
         _write(temporary, whole)
     except FileNotFoundError:  # the first entry, or somebody removed the directory
-        places.make(temporary.parent)
+        places.make(folder)
         _write(temporary, whole)
     try:
         _put(temporary, path)
     except BaseException:
         with contextlib.suppress(OSError):
-            temporary.unlink()
+            os.unlink(temporary)
         raise
-    _remove_leavings(temporary.parent)
+    _remove_leavings(folder)
     return path
 
 
-def _put(temporary: Path, path: Path) -> None:
+def _put(temporary: str, path: str) -> None:
     try:
         os.replace(temporary, path)
     except FileNotFoundError:
-        places.make(path.parent)
+        places.make(os.path.dirname(path))
         os.replace(temporary, path)
     except IsADirectoryError:
-        path.rmdir()
+        os.rmdir(path)
         os.replace(temporary, path)
 
 
-def _write(path: Path, data: bytes) -> None:
+def _write(path: str, data: bytes) -> None:
     handle = os.open(path, _WRITE, 0o600)
     try:
         rest = memoryview(data)
@@ -210,15 +206,16 @@ def _write(path: Path, data: bytes) -> None:
             rest = rest[os.write(handle, rest) :]
     except BaseException:
         with contextlib.suppress(OSError):
-            path.unlink()
+            os.unlink(path)
         raise
     finally:
         os.close(handle)
 
 
-def _remove_leavings(directory: Path) -> None:
+def _remove_leavings(folder: str) -> None:
     """Of processes that died while they wrote; nobody writes for an hour."""
-    for path in directory.iterdir():
+    for name in os.listdir(folder):
+        path = os.path.join(folder, name)
         with contextlib.suppress(OSError):
-            if abs(time.time() - path.stat().st_mtime) > _STALE:
-                path.unlink()
+            if abs(time.time() - os.stat(path).st_mtime) > _STALE:
+                os.unlink(path)

@@ -8,7 +8,6 @@ import re
 import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pycu2c.lazy import lazy_module
@@ -140,7 +139,8 @@ def _compiled(
     with _folder() as folder:
         ran = _build(compiler, text, flags, folder)
         if ran.returncode == 0:
-            return Path(folder, "kernel.so").read_bytes(), ran.stderr
+            with open(os.path.join(folder, "kernel.so"), "rb") as made:
+                return made.read(), ran.stderr
         probe = _build(compiler, _PROBE, flags, folder)
     if os.strerror(errno.ENOSPC) in ran.stderr:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), tempfile.gettempdir())
@@ -165,5 +165,6 @@ def _build(
 
 def _written(folder: str, text: str) -> str:
     """A relative name: the same text gives the same output, whatever the folder is called."""
-    Path(folder, "kernel.c").write_text(text, encoding="utf-8")
+    with open(os.path.join(folder, "kernel.c"), "w", encoding="utf-8") as file:
+        file.write(text)
     return "kernel.c"

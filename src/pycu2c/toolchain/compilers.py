@@ -9,7 +9,6 @@ import platform
 import shlex
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pycu2c.lazy import lazy_module
@@ -177,7 +176,7 @@ def _key_of_version(full: tuple[str, ...]) -> str | None:
     module of Python's."""
     try:
         status = os.stat(full[0])
-        with Path(full[0]).open("rb") as file:
+        with open(full[0], "rb") as file:
             is_binary = file.read(4) == b"\x7fELF"
     except OSError:
         return None

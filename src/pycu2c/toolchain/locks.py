@@ -10,7 +10,6 @@ import contextlib
 import os
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -26,7 +25,7 @@ _CREATE = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_
 
 
 @contextlib.contextmanager
-def alone(path: Path, needless: Callable[[], bool]) -> Iterator[None]:
+def alone(path: str, needless: Callable[[], bool]) -> Iterator[None]:
     """One process at a time, or, once it is ``needless``, any."""
     handle = _opened(path)
     try:
@@ -36,16 +35,16 @@ def alone(path: Path, needless: Callable[[], bool]) -> Iterator[None]:
         _release(handle)
 
 
-def hold(path: Path) -> None:
+def hold(path: str) -> None:
     """Make a file and keep a lock on it for the life of this process."""
     handle = _opened(path)
     if handle is not None:
         _taken(handle)
 
 
-def is_free(path: Path) -> bool:
+def is_free(path: str) -> bool:
     """Whether there is such a file, and nobody holds it."""
-    if fcntl is None or not path.exists():
+    if fcntl is None or not os.path.exists(path):
         return False
     handle = _opened(path)
     try:
@@ -54,7 +53,7 @@ def is_free(path: Path) -> bool:
         _release(handle)
 
 
-def _opened(path: Path) -> int | None:
+def _opened(path: str) -> int | None:
     if fcntl is None:
         return None
     try:

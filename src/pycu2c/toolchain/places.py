@@ -12,17 +12,19 @@ import functools
 import os
 import stat
 import time
-from pathlib import Path
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from pycu2c.lazy import lazy_module
 from pycu2c.records import dataclass
-from pycu2c.toolchain import locks
 
 if TYPE_CHECKING:
     import shutil
     import tempfile
+
+    from pycu2c.toolchain import locks
 else:  # where all is in the cache, nothing is written
+    locks = lazy_module("pycu2c.toolchain.locks")
     shutil = lazy_module("shutil")
     tempfile = lazy_module("tempfile")
 
@@ -37,7 +39,7 @@ class Place:
     """A directory for entries. ``problem`` says why nothing is kept in it, ``readable`` whether
     what is there may be used."""
 
-    directory: Path
+    directory: str
     problem: str = ""
     readable: bool = True
 
@@ -57,10 +59,10 @@ def place() -> Place:
 def _place_of(switch: str, chosen: str, xdg: str, home: str) -> Place:
     wanted = _wanted(chosen, xdg, home)
     if switch.lower() in _OFF:
-        return Place(wanted or Path(), f"PYCU2C_CACHE is {switch}", readable=False)
+        return Place(wanted or "", f"PYCU2C_CACHE is {switch}", readable=False)
     if wanted is None:
-        return Place(Path(), "there is no home directory", readable=False)
-    directory = Path(os.path.realpath(wanted))
+        return Place("", "there is no home directory", readable=False)
+    directory = os.path.realpath(wanted)
     problem = _cannot_be_made(directory) or _untrusted(directory)
     if problem:
         return Place(directory, problem, readable=False)
@@ -69,32 +71,34 @@ def _place_of(switch: str, chosen: str, xdg: str, home: str) -> Place:
     return Place(directory)
 
 
-def _wanted(chosen: str, xdg: str, home: str) -> Path | None:
+def _wanted(chosen: str, xdg: str, home: str) -> str | None:
+    version = f"v{SCHEMA}"
     if chosen:
-        return Path(chosen).expanduser().absolute() / f"v{SCHEMA}"
+        return os.path.join(os.path.abspath(os.path.expanduser(chosen)), version)
     if os.path.isabs(xdg):  # the XDG rules: a relative one is ignored
-        return Path(xdg, "pycu2c", f"v{SCHEMA}")
+        return os.path.join(xdg, "pycu2c", version)
     if not os.path.isabs(home) or home == os.sep:  # what a user without one has for it
         return None
-    return Path(home, ".cache", "pycu2c", f"v{SCHEMA}")
+    return os.path.join(home, ".cache", "pycu2c", version)
 
 
-def make(directory: Path) -> None:
-    """A directory that only its owner may enter, and those above it. ``Path.mkdir`` would give
+def make(directory: str) -> None:
+    """A directory that only its owner may enter, and those above it. ``os.makedirs`` would give
     these the permissions that are usual."""
     try:
-        directory.mkdir(mode=0o700)
+        os.mkdir(directory, 0o700)
     except FileExistsError:
         return
     except FileNotFoundError:
-        make(directory.parent)
-        directory.mkdir(mode=0o700, exist_ok=True)
+        make(os.path.dirname(directory))
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(directory, 0o700)
 
 
 # ---- whom the directory is trusted to ------------------------------------------------------
 
 
-def _cannot_be_made(directory: Path) -> str:
+def _cannot_be_made(directory: str) -> str:
     try:
         make(directory)
         os.listdir(directory)
@@ -103,20 +107,28 @@ def _cannot_be_made(directory: Path) -> str:
     return ""
 
 
-def _untrusted(directory: Path) -> str:
+def _untrusted(directory: str) -> str:
     """Why code in a directory may be somebody else's; empty if it is not. Whoever may write in
     one of those above it can put another in its place."""
     if os.name != "posix":
         return ""
-    if directory.stat().st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+    if os.stat(directory).st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         return f"{directory} can be written by others, so code in it cannot be trusted"
-    for folder in (directory, *directory.parents):
-        status = folder.stat()
+    for folder in _upwards(directory):
+        status = os.stat(folder)
         if is_foreign(status.st_uid):
             return f"{folder} belongs to another user, so code in {directory} cannot be trusted"
         if status.st_mode & stat.S_IWOTH and not status.st_mode & stat.S_ISVTX:
             return f"{folder} can be written by others, so code in {directory} cannot be trusted"
     return ""
+
+
+def _upwards(directory: str) -> Iterator[str]:
+    """A directory and those above it."""
+    yield directory
+    while (above := os.path.dirname(directory)) != directory:
+        directory = above
+        yield directory
 
 
 def is_foreign(user: int) -> bool:
@@ -130,65 +142,67 @@ _UNNAMED = 65534  # in a namespace of users: one from outside of it, such as the
 @functools.cache
 def _in_namespace() -> bool:
     try:
-        mapped = Path("/proc/self/uid_map").read_text(encoding="ascii").split()
+        with open("/proc/self/uid_map", encoding="ascii") as file:
+            return file.read().split() != ["0", "0", "4294967295"]
     except OSError:
         return False
-    return mapped != ["0", "0", "4294967295"]
 
 
 # ---- this process alone --------------------------------------------------------------------
 
 
-_OWN: dict[int, Path] = {}  # by process: a forked child gets its own, and removes only that
+_OWN: dict[int, str] = {}  # by process: a forked child gets its own, and removes only that
 
 
-def private_directory() -> Path:
+def private_directory() -> str:
     """A directory that is nobody else's and goes when the process does; if that is killed, when a
     later one makes its own. OSError where there is no room for one."""
     process = os.getpid()
     found = _OWN.get(process)
-    if found is None or not found.is_dir():
-        found = Path(tempfile.mkdtemp(prefix=_PREFIX))
-        locks.hold(found / _ALIVE)
+    if found is None or not os.path.isdir(found):
+        found = tempfile.mkdtemp(prefix=_PREFIX)
+        locks.hold(os.path.join(found, _ALIVE))
         _OWN[process] = found
         atexit.register(_remove_tree, found, process)
-        _remove_those_of_the_dead(found.parent)
+        _remove_those_of_the_dead(os.path.dirname(found))
     return found
 
 
-def private_directory_so_far() -> Path | None:
+def private_directory_so_far() -> str | None:
     """That of this process, if it needed one."""
     return _OWN.get(os.getpid())
 
 
-def _remove_tree(directory: Path, process: int) -> None:
+def _remove_tree(directory: str, process: int) -> None:
     if os.getpid() == process:
         shutil.rmtree(directory, ignore_errors=True)
 
 
-def _remove_those_of_the_dead(folder: Path) -> None:
+def _remove_those_of_the_dead(folder: str) -> None:
     """A process that is alive holds a lock in its directory."""
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             if entry.name.startswith(_PREFIX) and entry.is_dir(follow_symlinks=False):
                 with contextlib.suppress(OSError):
-                    _remove_if_dead(Path(entry.path), entry.stat())
+                    _remove_if_dead(entry.path, entry.stat())
 
 
-def _remove_if_dead(directory: Path, status: os.stat_result) -> None:
+def _remove_if_dead(directory: str, status: os.stat_result) -> None:
     is_new = abs(time.time() - status.st_mtime) < 60  # it may have no lock yet
-    if status.st_uid == os.geteuid() and not is_new and locks.is_free(directory / _ALIVE):
+    if is_new or status.st_uid != os.geteuid():
+        return
+    if locks.is_free(os.path.join(directory, _ALIVE)):
         shutil.rmtree(directory, ignore_errors=True)
 
 
-def private_folder(name: str) -> Path:
+def private_folder(name: str) -> str:
     """A folder for what a compiler unpacks or refuses: beside the cache, or of this process."""
     found = place()
     if not found.problem:
         with contextlib.suppress(OSError):
-            folder = found.directory.parent / name
+            folder = os.path.join(os.path.dirname(found.directory), name)
             make(folder)
             return folder
-    folder = private_directory() / name
+    folder = os.path.join(private_directory(), name)
     make(folder)
     return folder

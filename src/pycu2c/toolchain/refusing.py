@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
 
 from pycu2c.toolchain import cache, places
 from pycu2c.toolchain.binary import RejectedCode
@@ -11,15 +11,17 @@ from pycu2c.toolchain.binary import RejectedCode
 def refused(compiler: str, name: str, text: str, log: str) -> RejectedCode:
     """The error to raise. ``compiler`` says which, with its flags; ``name`` is what to call the
     file, beside a hash."""
-    return RejectedCode(compiler.split(" ")[0], text, log, _kept(compiler, Path(name), text, log))
+    return RejectedCode(compiler.split(" ")[0], text, log, _kept(compiler, name, text, log))
 
 
-def _kept(compiler: str, name: Path, text: str, log: str) -> Path | None:
+def _kept(compiler: str, name: str, text: str, log: str) -> str | None:
     said = "".join(f"// {line}\n" for line in (compiler, *log.splitlines()))
     try:
         folder = places.private_folder("refused")
-        path = folder / f"{name.stem}-{cache.key_of(text, compiler)[:12]}{name.suffix}"
-        path.write_text(f"{text}\n{said}", encoding="utf-8")
+        stem, suffix = os.path.splitext(name)
+        path = os.path.join(folder, f"{stem}-{cache.key_of(text, compiler)[:12]}{suffix}")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(f"{text}\n{said}")
     except OSError:  # the log is in the error, too
         return None
     return path

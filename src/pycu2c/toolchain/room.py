@@ -69,14 +69,15 @@ def limit() -> int:
 def info() -> Info:
     """What the cache holds now."""
     place = places.place()
+    directory = Path(place.directory)
     kinds: dict[str, list[_File]] = {}
-    for file in _entries(place.directory) if place.readable else ():
+    for file in _entries(directory) if place.readable else ():
         kinds.setdefault(os.path.splitext(file.path)[1], []).append(file)
     counted = [
         Kind(suffix, len(files), sum(f.size for f in files), max(f.used for f in files))
         for suffix, files in sorted(kinds.items())
     ]
-    return Info(place.directory, tuple(counted), limit(), place.problem or _wrong_limit())
+    return Info(directory, tuple(counted), limit(), place.problem or _wrong_limit())
 
 
 def _wrong_limit() -> str:
@@ -93,29 +94,30 @@ def clear(*, unused_for: float = 0.0, everything: bool = False) -> tuple[int, in
     place = places.place()
     if not place.readable:
         return 0, 0
-    found = [*_entries(place.directory), *_files_in(place.directory / "new")]
+    directory = Path(place.directory)
+    found = [*_entries(directory), *_files_in(directory / "new")]
     if everything:
-        found += _beside(place.directory)
+        found += _beside(directory)
     before = time.time() - unused_for * _DAY
     gone = [f for f in found if (not unused_for or f.used < before) and _removed(f.path)]
     return len(gone), sum(f.size for f in gone)
 
 
-def make_room(stored: Path, size: int) -> None:
+def make_room(stored: str, size: int) -> None:
     """After an entry was stored: by chance, and then for many of them. A cache that is as large as
     it may be is looked through once while a sixteenth of it is written."""
     most = limit() / _PARTS
     if int.from_bytes(os.urandom(4), "little") / 2**32 * most > size * _PARTS:
         return
     now = time.time()
-    files = list(_files_in(stored.parent))
+    files = list(_files_in(os.path.dirname(stored)))
     held = sum(file.size for file in files)
     if held <= most:
         return
     for file in sorted(files, key=lambda f: _last_use(f, now)):
         if held <= most * 7 / 8:
             return
-        if file.path != str(stored) and _removed(file.path):
+        if file.path != stored and _removed(file.path):
             held -= file.size
 
 
@@ -148,7 +150,7 @@ def _named(pattern: re.Pattern[str], folder: Path) -> Iterator[_File]:
     return (f for f in _files_in(folder) if pattern.fullmatch(os.path.basename(f.path)))
 
 
-def _files_in(folder: Path) -> Iterator[_File]:
+def _files_in(folder: str | Path) -> Iterator[_File]:
     with contextlib.suppress(OSError), os.scandir(folder) as found:
         for file in found:
             with contextlib.suppress(OSError):  # another process removed it

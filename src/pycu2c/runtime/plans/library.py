@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import os
 import struct
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +18,7 @@ import numpy as np
 from pycu2c import dtypes
 from pycu2c.parameters import Parameter, Part
 from pycu2c.runtime.arguments import describe, layout_of, pack
+from pycu2c.runtime.c_files import c_text
 from pycu2c.runtime.configuration import CALL, HEAD
 from pycu2c.runtime.plans.guards import Seen, place_of
 from pycu2c.runtime.plans.plan import Place, Plans, Table
@@ -51,15 +50,14 @@ def _library() -> ctypes.PyDLL | None:
     try:
         binary = cc.compile(plans_text(), "pycu2c_plans")
         path = binary.path or cache.keep_until_exit("pycu2c_plans.so", binary.data)
-        library = ctypes.PyDLL(os.fspath(path))
+        library = ctypes.PyDLL(path)
     except (ToolchainError, OSError):  # no compiler, or a disk that runs no code
         return None
     return library if _is_right(library) else None
 
 
 def plans_text() -> str:
-    here = Path(__file__)
-    return "\n".join(here.with_name(name).read_text(encoding="utf-8") for name in _FILES)
+    return c_text(*(f"plans/{name}" for name in _FILES))
 
 
 def _is_known_python() -> bool:

@@ -1,0 +1,25 @@
+"""What tells one piece of data from another. ``hashlib`` has the same, and loads OpenSSL for it,
+which takes as long as finding a kernel does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hashlib import blake2b
+else:
+    try:
+        from _blake2 import blake2b
+    except ImportError:  # a Python that was built without it
+        from hashlib import blake2b
+
+_BYTES = 32
+
+
+def digest_of(*parts: bytes) -> str:
+    """64 hexadecimal digits, other ones if any part or the places between them are others."""
+    digest = blake2b(digest_size=_BYTES)
+    for part in parts:  # with lengths, so that ("ab", "c") and ("a", "bc") differ
+        digest.update(len(part).to_bytes(8, "little"))
+        digest.update(part)
+    return digest.hexdigest()
