@@ -75,7 +75,7 @@ def compile(
 def assembler_log(text: str, entry: str, arch: str, options: Options = DEFAULT) -> str:
     """What the assembler says of each function: its registers, its memory."""
     flags = (_target(arch, "cubin"), *_flags(options), "--ptxas-options=-v")
-    return _compiled(text, entry, "cubin", (*flags, *header_flags(text, version()))).log
+    return _compiled(text, entry, arch, "cubin", flags)[1]
 
 
 def _target(arch: str, kind: Kind) -> str:
