@@ -1,6 +1,7 @@
 """Host arrays of a launch: overlap, alignment, copies in and back. Device memory is faked."""
 
 import ctypes
+import weakref
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pycu2c.diagnostics import LaunchError
-from pycu2c.runtime import driver, transfers
+from pycu2c.runtime import driver, memory, transfers
 from pycu2c.runtime.arguments import describe
 from pycu2c.runtime.transfers import Extent, extent_of, merged
 
@@ -18,20 +19,17 @@ class FakeMemory:
     """Device memory that is the host's, with an account of what is allocated and copied."""
 
     def __init__(self):
-        self.alive = {}
+        self.alive = set()
         self.copied_in = []
         self.copied_out = []
         self.synchronized = []
         self.fails = ""
 
     def allocate(self, size):
-        buffer = (ctypes.c_char * (size + 256))()
-        address = -(-ctypes.addressof(buffer) // 256) * 256
-        self.alive[address] = buffer
-        return address
-
-    def free(self, address):
-        del self.alive[address]
+        allocated = memory.HostMemory(size)
+        self.alive.add(allocated.address)
+        weakref.finalize(allocated._buffer, self.alive.remove, allocated.address)
+        return allocated
 
     def copy_in(self, device_address, host_address, size, stream):
         self.copied_in.append(size)
@@ -48,9 +46,10 @@ class FakeMemory:
 
 
 @pytest.fixture
-def memory(monkeypatch):
+def fake(monkeypatch):
     fake = FakeMemory()
-    for name in ("allocate", "free", "copy_in", "copy_out", "synchronize"):
+    monkeypatch.setattr(memory, "DeviceMemory", fake.allocate)
+    for name in ("copy_in", "copy_out", "synchronize"):
         monkeypatch.setattr(driver, name, getattr(fake, name))
     return fake
 
@@ -107,7 +106,7 @@ def test_extent_of_empty_and_broadcast_arrays():
     assert extent_of(describe(np.broadcast_to(np.float32(1), (5, 5)))).size == 4
 
 
-def test_only_what_is_written_comes_back(memory):
+def test_only_what_is_written_comes_back(fake):
     x, y = np.arange(4.0), np.arange(4.0)
     with staged(x, 2.5, y, written=[2]) as addresses:
         assert addresses[1] == 0
@@ -116,19 +115,19 @@ def test_only_what_is_written_comes_back(memory):
         on_device(y, addresses[2])[:] = 8
     assert x.tolist() == [0, 1, 2, 3]
     assert y.tolist() == [8, 8, 8, 8]
-    assert memory.copied_out == [32]
-    assert not memory.alive
+    assert fake.copied_out == [32]
+    assert not fake.alive
 
 
-def test_the_same_array_twice_is_one_array_on_the_device(memory):
+def test_the_same_array_twice_is_one_array_on_the_device(fake):
     x = np.arange(4.0)
     with staged(x, x, written=[0]) as addresses:
         assert addresses[0] == addresses[1]
-    assert memory.copied_in == [32]
+    assert fake.copied_in == [32]
 
 
 @pytest.mark.parametrize("step", [1, -1, 2, -3])
-def test_views_of_one_base_stay_aliased(memory, step):
+def test_views_of_one_base_stay_aliased(fake, step):
     base = np.arange(12.0)
     whole, part = base, base[2:10][::step]
     expected = base.copy()
@@ -137,21 +136,21 @@ def test_views_of_one_base_stay_aliased(memory, step):
         on_device(part, addresses[1])[:] = -1
         assert on_device(whole, addresses[0]).tolist() == expected.tolist()
     assert base.tolist() == expected.tolist()
-    assert memory.copied_in == [96]
+    assert fake.copied_in == [96]
 
 
-def test_interleaved_views_are_one_range(memory):
+def test_interleaved_views_are_one_range(fake):
     base = np.zeros(8)
     even, odd = base[::2], base[1::2]
     with staged(even, odd, written=[0, 1]) as addresses:
         on_device(even, addresses[0])[:] = 1
         on_device(odd, addresses[1])[:] = 2
     assert base.tolist() == [1, 2] * 4
-    assert len(memory.copied_in) == 1
+    assert len(fake.copied_in) == 1
 
 
 @pytest.mark.parametrize("start", [0, 4, 12, 20])
-def test_the_device_has_the_alignment_of_the_host(memory, start):
+def test_the_device_has_the_alignment_of_the_host(fake, start):
     base = np.zeros(128, np.uint8)
     floats, bytes_ = base[start + 4 : start + 68].view(np.float32), base[start + 3 : start + 90]
     with staged(floats, bytes_) as addresses:
@@ -159,33 +158,33 @@ def test_the_device_has_the_alignment_of_the_host(memory, start):
         assert addresses[0] - addresses[1] == 1
 
 
-def test_an_empty_array_is_nowhere(memory):
+def test_an_empty_array_is_nowhere(fake):
     with staged(np.zeros(0), written=[0]) as addresses:
         assert addresses == (0,)
-    assert not memory.copied_in
-    assert not memory.copied_out
+    assert not fake.copied_in
+    assert not fake.copied_out
 
 
-def test_writing_to_a_read_only_array_is_refused(memory):
+def test_writing_to_a_read_only_array_is_refused(fake):
     x = np.broadcast_to(np.float32(1), (4,))
     with (
         pytest.raises(LaunchError, match="k writes to its argument 1, and that array is read-only"),
         staged(x, written=[0]),
     ):
         pytest.fail("the launch must not run")
-    assert not memory.alive
+    assert not fake.alive
 
 
-def test_a_failed_kernel_is_named_and_its_memory_freed(memory):
+def test_a_failed_kernel_is_named_and_its_memory_freed(fake):
     x = np.arange(4.0)
-    memory.fails = "CUDA_ERROR_ILLEGAL_ADDRESS"
+    fake.fails = "CUDA_ERROR_ILLEGAL_ADDRESS"
     with (
         pytest.raises(driver.CudaError, match=r"run k: it failed \(CUDA_ERROR_ILLEGAL_ADDRESS\)"),
         staged(x, written=[0]) as addresses,
     ):
         on_device(x, addresses[0])[:] = 7
     assert x.tolist() == [0, 1, 2, 3]
-    assert not memory.alive
+    assert not fake.alive
 
 
 def device_array(address, stream=None):
@@ -199,14 +198,14 @@ def device_array(address, stream=None):
     return SimpleNamespace(__cuda_array_interface__=interface, shape=(4,))
 
 
-def test_a_device_array_is_used_where_it_is_and_not_waited_for(memory):
+def test_a_device_array_is_used_where_it_is_and_not_waited_for(fake):
     with staged(device_array(0x7000), 3, written=[0]) as addresses:
         assert addresses == (0x7000, 0)
-    assert not memory.copied_in
-    assert not memory.synchronized
+    assert not fake.copied_in
+    assert not fake.synchronized
 
 
-def test_the_launch_waits_for_the_stream_that_an_array_names(memory, monkeypatch):
+def test_the_launch_waits_for_the_stream_that_an_array_names(fake, monkeypatch):
     ordered = []
     monkeypatch.setattr(driver, "order_after", lambda *streams: ordered.append(streams))
     with staged(device_array(0x7000, stream=9), device_array(0x8000)):

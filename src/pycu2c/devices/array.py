@@ -7,15 +7,16 @@ copies, whole arrays at a time; what computes with them is a kernel.
 from __future__ import annotations
 
 import math
+import operator
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from pycu2c.devices import views
-from pycu2c.devices.views import Shadow
+from pycu2c.devices.views import View
 from pycu2c.lazy import lazy_module
 from pycu2c.runtime import arguments
 from pycu2c.runtime.arguments import ArrayArgument
@@ -143,39 +144,41 @@ class DeviceArray:
     # ---- views ----
 
     @property
-    def _shadow(self) -> Shadow:
+    def _shadow(self) -> NDArray[Any]:
+        """A numpy array that lies there: of memory of the host the real thing, of a GPU's one
+        that must not be read."""
         keep = self._memory if self.device == HOST else None
         form = self.shape, self.strides, self.dtype
         return array_over(self.address, form, writeable=self.writeable, memory=keep)
 
-    def _seen(self, shadow: Shadow) -> DeviceArray:
+    def _seen(self, view: View, dtype: np.dtype[Any] | None = None) -> DeviceArray:
         return DeviceArray(
             self._memory,
-            views.address_of(shadow),
-            shadow.shape,
-            shadow.strides,
-            shadow.dtype,
+            self.address + view.offset,
+            view.shape,
+            view.strides,
+            dtype or self.dtype,
             writeable=self.writeable,
             stream=self.stream,
         )
 
     def __getitem__(self, key: Any) -> Any:
         """A view; of one element its value, copied to the host."""
-        found = self._seen(views.part(self._shadow, key))
-        if found.shape or (isinstance(key, tuple) and any(k is Ellipsis for k in key)):
-            return found
-        if key is Ellipsis:
-            return found
-        return found.copy_to_host()[()]
+        view = views.part(self.shape, self.strides, key)
+        if view.shape or key is Ellipsis:
+            return self._seen(view)
+        if isinstance(key, tuple) and any(each is Ellipsis for each in key):
+            return self._seen(view)
+        return self._seen(view).copy_to_host()[()]
 
     def __setitem__(self, key: Any, value: object) -> None:
         """Fill a part of it with a number, or copy an array there, as numpy would."""
-        target = self if key is Ellipsis else self._seen(views.part(self._shadow, key))
-        copying.assign(target, value, self.stream)
+        self.setitem(key, value)
 
     def setitem(self, key: Any, value: object, stream: object = None) -> None:
         """``a[key] = value`` in a stream."""
-        target = self._seen(views.part(self._shadow, key))
+        view = views.part(self.shape, self.strides, key)
+        target = self if key is Ellipsis else self._seen(view)
         copying.assign(target, value, self._in(stream))
 
     def getitem(self, key: Any, stream: object = None) -> Any:
@@ -185,37 +188,37 @@ class DeviceArray:
     @property
     def T(self) -> DeviceArray:
         """The array with its axes in reverse."""
-        return self._seen(self._shadow.T)
+        return self._seen(View(0, self.shape[::-1], self.strides[::-1]))
 
     def transpose(self, *axes: Any) -> DeviceArray:
         """A view with its axes in another order: reversed, or as given."""
-        return self._seen(self._shadow.transpose(*axes))
+        if not axes or axes == (None,):
+            return self.T
+        order = axes if len(axes) != 1 or hasattr(axes[0], "__index__") else axes[0]
+        return self._seen(views.transposed(self.shape, self.strides, order))
 
     def reshape(self, *shape: Any, order: Order = "C") -> DeviceArray:
         """The elements with another shape: a view where there is one, else a copy."""
-        wanted = shape[0] if len(shape) == 1 and not hasattr(shape[0], "__index__") else shape
-        return self._reshaped(tuple(int(extent) for extent in wanted), order)
+        given = shape[0] if len(shape) == 1 and not hasattr(shape[0], "__index__") else shape
+        wanted = views.filled_in(self.size, tuple(map(operator.index, given)))
+        view = views.reshaped(self.shape, self.strides, wanted, order)
+        if view is None:
+            return copying.duplicate(self, order, self.stream).reshape(wanted, order=order)
+        return self._seen(view)
 
     def ravel(self, order: Order = "C") -> DeviceArray:
         """The elements along one axis: a view where there is one, else a copy."""
-        return self._reshaped((self.size,), order)
+        return self.reshape(self.size, order=order)
 
-    def _reshaped(self, shape: Shape, order: Order) -> DeviceArray:
-        shadow = views.reshaped(self._shadow, shape, order)
-        if shadow is None:
-            whole = copying.duplicate(self, order, self.stream)
-            shadow = views.reshaped(whole._shadow, shape, order)
-            assert shadow is not None, "an array without gaps has any shape"
-            return whole._seen(shadow)
-        return self._seen(shadow)
-
-    def squeeze(self, axis: Any = None) -> DeviceArray:
+    def squeeze(self, axis: int | Sequence[int] | None = None) -> DeviceArray:
         """A view without the axes of length 1, or without those given."""
-        return self._seen(self._shadow.squeeze(axis))
+        axes = (axis,) if isinstance(axis, int) else axis
+        return self._seen(views.squeezed(self.shape, self.strides, axes))
 
     def view(self, dtype: DTypeLike) -> DeviceArray:
         """The same bytes as elements of another type."""
-        return self._seen(self._shadow.view(copying.checked(dtype)))
+        seen = self._shadow.view(copying.checked(dtype))
+        return self._seen(View(0, seen.shape, seen.strides), seen.dtype)
 
     def split(self, section: int, stream: object = None) -> list[DeviceArray]:
         """Views of equal parts of an array with one axis; the last may be shorter."""
@@ -229,7 +232,7 @@ class DeviceArray:
 
     def bind(self, stream: object = None) -> DeviceArray:
         """A view whose copies are done in a stream, unless they name another one."""
-        bound = self._seen(self._shadow)
+        bound = self._seen(View(0, self.shape, self.strides))
         bound.stream = self._in(stream)
         return bound
 

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from pycu2c.devices import views
 from pycu2c.devices.array import DeviceArray, Order
 from pycu2c.lazy import lazy_module
-from pycu2c.runtime import driver
+from pycu2c.runtime import driver, staging
 from pycu2c.runtime.memory import HOST, DeviceMemory, HostMemory, Memory
 from pycu2c.runtime.strides import Shape, packed_strides
 
@@ -106,13 +107,15 @@ def assign(target: DeviceArray, value: object, stream: object) -> None:
     if not target.writeable:
         raise ValueError("this device array is read-only")
     found = _found(value)
+    if found.ndim > target.ndim and set(found.shape[: found.ndim - target.ndim]) == {1}:
+        found = found.reshape(found.shape[found.ndim - target.ndim :])
     if not found.shape and isinstance(found, np.ndarray):
-        _fill(target, value, stream)
+        _fill(target, value if np.isscalar(value) else found[()], stream)
     elif isinstance(found, np.ndarray):
         _copy_in(target, np.broadcast_to(found, target.shape), stream)
     else:
-        seen = np.broadcast_to(found._shadow, target.shape, subok=False)
-        _copy(target, _apart(found._seen(seen), target, stream), stream)
+        seen = found._seen(views.broadcast(found.shape, found.strides, target.shape))
+        _copy(target, _apart(seen, target, stream), stream)
 
 
 def _found(value: object) -> NDArray[Any] | DeviceArray:
@@ -135,20 +138,29 @@ def _apart(source: DeviceArray, target: DeviceArray, stream: object) -> DeviceAr
 # ---- the copies themselves ---------------------------------------------------------------------
 
 
+def _begin(stream: object, *arrays: DeviceArray) -> int:
+    """Make arrays ready for what comes next in a stream; gives its handle."""
+    driver.make_current()
+    handle = driver.stream_of(stream)
+    for array in arrays:
+        array._memory.before_use(handle)
+        if stream is not None:
+            array._memory.used_on(stream)
+    return handle
+
+
 def _copy_in(target: DeviceArray, host: NDArray[Any], stream: object) -> None:
     if target.device == HOST:
         np.copyto(target._shadow, host, casting="unsafe")
         return
     if not target.size:
         return
-    handle = driver.stream_of(stream)
-    target._memory.before_use(handle)
     direct = target.is_c_contiguous() or target.is_f_contiguous()
     order: Order = "C" if target.is_c_contiguous() or not direct else "F"
     packed = np.asarray(host, target.dtype, order=order)
     room = target if direct else new(target.shape, target.dtype, target.device)
-    driver.make_current()
-    driver.copy_in(room.address, packed.ctypes.data, packed.nbytes, handle)
+    handle = _begin(stream, target, room)
+    staging.copy_in(room.address, packed.ctypes.data, packed.nbytes, handle)
     if room is not target:
         _copy(target, room, stream)
     # numpy may reuse the memory of what was made here as soon as it goes
@@ -162,14 +174,12 @@ def _copy_out(host: NDArray[Any], array: DeviceArray, stream: object) -> None:
         return
     if not array.size:
         return
-    handle = driver.stream_of(stream)
-    array._memory.before_use(handle)
     same = host.strides == array.strides or (host.flags.c_contiguous and array.is_c_contiguous())
     direct = same and (array.is_c_contiguous() or array.is_f_contiguous())
     room = host if direct or host.flags.c_contiguous else np.empty(array.shape, array.dtype)
     source = array if direct or array.is_c_contiguous() else duplicate(array, "C", stream)
-    driver.make_current()
-    driver.copy_out(room.ctypes.data, source.address, source.nbytes, handle)
+    handle = _begin(stream, array, source)
+    staging.copy_out(room.ctypes.data, source.address, source.nbytes, handle)
     if stream is None or room is not host:
         driver.synchronize(handle, "copy a device array to the host")
     if room is not host:
@@ -181,9 +191,7 @@ def _copy(target: DeviceArray, source: DeviceArray, stream: object) -> None:
     if HOST in (target.device, source.device):
         _across(target, source, stream)
         return
-    handle = driver.stream_of(stream)
-    for array in (target, source):
-        array._memory.before_use(handle)
+    handle = _begin(stream, target, source)
     if _alike(target, source):
         if target.nbytes:
             driver.copy_within(target.address, source.address, target.nbytes, handle)
@@ -220,10 +228,9 @@ def _fill(target: DeviceArray, value: Any, stream: object) -> None:
     if target.device == HOST:
         target._shadow[...] = element
         return
-    handle = driver.stream_of(stream)
-    target._memory.before_use(handle)
     if not target.size:
         return
+    handle = _begin(stream, target)
     unit = _unit(element.tobytes())
     if unit and (target.is_c_contiguous() or target.is_f_contiguous()):
         driver.fill(target.address, unit, target.nbytes // len(unit), handle)
@@ -241,5 +248,4 @@ def _unit(pattern: bytes) -> bytes | None:
 
 def _copy_element(target: DeviceArray, element: NDArray[Any], stream: object) -> None:
     one = from_host(element, target.device, stream)
-    seen = np.broadcast_to(one._shadow, target.shape, subok=False)
-    _copy(target, one._seen(seen), stream)
+    _copy(target, one._seen(views.broadcast((), (), target.shape)), stream)

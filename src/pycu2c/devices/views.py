@@ -1,63 +1,109 @@
-"""Views of memory by numpy's own rules, for memory that numpy must not touch.
+"""What numpy's views of an array are, as numbers: where they begin, their shape and strides.
 
-A shadow is a numpy array that lies where a device array does. It is cut, turned and reshaped as
-any numpy array is, which reads nothing, and is never read. Of memory of the host it is the real
-thing.
+Nothing here touches an element: the memory is a GPU's.
 """
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+import operator
+from collections.abc import Sequence
+from itertools import chain, repeat
+from typing import Any, NamedTuple, NoReturn
 
-import numpy as np
-from numpy.typing import NDArray
-
-from pycu2c.runtime.strides import Shape, array_over
-
-Shadow: TypeAlias = NDArray[Any]
+from pycu2c.runtime.strides import Shape, packed_strides
 
 
-def address_of(seen: Shadow) -> int:
-    """Where the first element lies; 0 of an array that has none."""
-    return int(seen.__array_interface__["data"][0]) if seen.size else 0
+class View(NamedTuple):
+    """A view of an array: the offset of its first element in bytes, its shape and strides."""
+
+    offset: int
+    shape: Shape
+    strides: Shape
 
 
-def part(seen: Shadow, key: object) -> Shadow:
-    """``seen[key]`` as a view, for ints, slices, an ellipsis and None."""
-    keys = key if isinstance(key, tuple) else (key,)
-    for each in keys:
-        if isinstance(each, bool) or not (
-            each is None
-            or each is Ellipsis
-            or isinstance(each, slice)
-            or hasattr(each, "__index__")
-        ):
-            raise IndexError(
-                "a device array is indexed by whole numbers, slices, ... and None, not by "
-                f"{type(each).__name__}: copy_to_host() gives an array that numpy indexes"
-            )
-    found: Shadow = seen[keys if any(each is Ellipsis for each in keys) else (*keys, Ellipsis)]
-    return found
+def part(shape: Shape, strides: Shape, key: Any) -> View:
+    """What ``array[key]`` is a view of, for ints, slices, an ellipsis and None. Raises
+    IndexError."""
+    keys = key if type(key) is tuple else (key,)
+    offset, axis = 0, 0
+    extents: list[int] = []
+    steps: list[int] = []
+    for each in _without_ellipsis(keys, len(shape)):
+        if each is None:
+            extents.append(1)
+            steps.append(0)
+            continue
+        extent, step = shape[axis], strides[axis]
+        if type(each) is slice:
+            start, stop, stride = each.indices(extent)
+            count = len(range(start, stop, stride))
+            extents.append(count)
+            steps.append(step * stride)
+            offset += start * step if count else 0
+        else:
+            offset += _place(each, extent, axis) * step
+        axis += 1
+    return View(offset, tuple(extents), tuple(steps))
 
 
-def reshaped(seen: Shadow, shape: Shape, order: str) -> Shadow | None:
-    """A view with another shape; None if there is none. Raises ValueError for another size."""
-    counted = _filled_in(seen.size, shape)
-    if not seen.size:
-        return array_over(0, (counted, (0,) * len(counted), seen.dtype))
-    turned = seen.T if order == "F" else seen  # a view in Fortran's order is one of the transpose
-    wanted = counted[::-1] if order == "F" else counted
-    steps = _steps_of(turned.shape, turned.strides, wanted)
-    if steps is None:
-        return None
-    view = np.lib.stride_tricks.as_strided(
-        turned, wanted, steps, writeable=seen.flags.writeable, subok=False
+def _without_ellipsis(keys: tuple[Any, ...], axes: int) -> Sequence[Any]:
+    """The keys with a whole slice for each axis that they leave out."""
+    named = sum(each is not None and each is not Ellipsis for each in keys)
+    if named > axes:
+        raise IndexError(f"{named} indices for an array with {axes} axes")
+    rest = repeat(slice(None), axes - named)
+    places = [i for i, each in enumerate(keys) if each is Ellipsis]
+    if not places:
+        return keys if named == axes else (*keys, *rest)
+    if len(places) > 1:
+        raise IndexError("there can be one ... in an index")
+    return list(chain(keys[: places[0]], rest, keys[places[0] + 1 :]))
+
+
+def _place(index: Any, extent: int, axis: int) -> int:
+    if isinstance(index, bool) or not hasattr(index, "__index__"):
+        _refuse(index)
+    try:
+        number = operator.index(index)
+    except TypeError:  # numpy's arrays of several elements
+        _refuse(index)
+    if not -extent <= number < extent:
+        raise IndexError(f"index {number} is outside of axis {axis}, whose length is {extent}")
+    return number + extent if number < 0 else number
+
+
+def _refuse(index: object) -> NoReturn:
+    raise IndexError(
+        "a device array is indexed by whole numbers, slices, ... and None, not by "
+        f"{type(index).__name__}: copy_to_host() gives an array that numpy indexes"
     )
-    return view.T if order == "F" else view
 
 
-def _filled_in(size: int, shape: Shape) -> Shape:
-    """A shape whose -1 is what remains."""
+# ---- other shapes ------------------------------------------------------------------------------
+
+
+def transposed(shape: Shape, strides: Shape, axes: Sequence[int]) -> View:
+    """The view with axes in another order. Raises ValueError."""
+    order = [operator.index(axis) for axis in axes]
+    order = [axis + len(shape) if axis < 0 else axis for axis in order]
+    if sorted(order) != list(range(len(shape))):
+        raise ValueError(f"{tuple(axes)} is no order of the {len(shape)} axes")
+    return View(0, tuple(shape[a] for a in order), tuple(strides[a] for a in order))
+
+
+def squeezed(shape: Shape, strides: Shape, axes: Sequence[int] | None) -> View:
+    """The view without axes of length 1: all, or those given. Raises ValueError."""
+    count = len(shape)
+    wanted = range(count) if axes is None else [a + count if a < 0 else a for a in axes]
+    if axes is not None and any(not 0 <= a < count or shape[a] != 1 for a in wanted):
+        raise ValueError(f"not each of the axes {tuple(axes)} of {shape} has length 1")
+    kept = [a for a in range(count) if a not in wanted or shape[a] != 1]
+    return View(0, tuple(shape[a] for a in kept), tuple(strides[a] for a in kept))
+
+
+def filled_in(size: int, shape: Shape) -> Shape:
+    """A shape whose -1 is what remains. Raises ValueError where ``size`` elements have no such
+    shape."""
     known = 1
     for extent in shape:
         known *= extent if extent >= 0 else 1
@@ -67,18 +113,28 @@ def _filled_in(size: int, shape: Shape) -> Shape:
     return tuple(extent if extent >= 0 else size // known for extent in shape)
 
 
+def reshaped(shape: Shape, strides: Shape, wanted: Shape, order: str) -> View | None:
+    """The view with another shape of as many elements; None if there is none."""
+    if 0 in shape:
+        return View(0, wanted, packed_strides(wanted, 0))
+    if order == "F":  # a view in Fortran's order is one of the transpose
+        steps = _steps_of(shape[::-1], strides[::-1], wanted[::-1])
+        return None if steps is None else View(0, wanted, steps[::-1])
+    steps = _steps_of(shape, strides, wanted)
+    return None if steps is None else View(0, wanted, steps)
+
+
 def _steps_of(shape: Shape, strides: Shape, wanted: Shape) -> Shape | None:
     """The strides that show the elements in the same order with another shape, if any do."""
-    groups = joined(shape, (strides,))
+    rest = [(extent, group[0]) for extent, group in joined(shape, (strides,))]
     steps: list[int] = []
-    rest = [(extent, group[0]) for extent, group in groups][::-1]
-    left, step = rest.pop(0) if rest else (1, 0)
+    left, step = rest.pop() if rest else (1, 0)
     for extent in reversed(wanted):
         if extent == 1:
             steps.append(step)
             continue
         if left == 1 and rest:
-            left, step = rest.pop(0)
+            left, step = rest.pop()
         if left % extent:
             return None
         steps.append(step)
@@ -99,3 +155,13 @@ def joined(shape: Shape, strides: tuple[Shape, ...]) -> list[tuple[int, Shape]]:
         else:
             out.append((extent, steps))
     return out
+
+
+def broadcast(shape: Shape, strides: Shape, wanted: Shape) -> View:
+    """The view that repeats elements to fill a shape. Raises ValueError."""
+    extra = len(wanted) - len(shape)
+    fits = extra >= 0 and all(n in (1, w) for n, w in zip(shape, wanted[max(extra, 0) :]))
+    if not fits:
+        raise ValueError(f"an array of shape {shape} cannot be broadcast to {wanted}")
+    steps = [0 if n == 1 else step for n, step in zip(shape, strides)]
+    return View(0, wanted, (*repeat(0, extra), *steps))

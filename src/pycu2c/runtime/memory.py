@@ -2,8 +2,8 @@
 
 Device memory comes from the driver's pool, in the order of the default stream, and goes back in
 the order of that stream: what runs on it, and on all streams that it waits for, may go on with
-the memory. A stream that the default stream does not wait for is told by ``used_on``. Where there
-is no GPU, ``HostMemory`` stands in.
+the memory. Who uses it on a stream that the default stream does not wait for says so
+(``used_on``). Where there is no GPU, ``HostMemory`` stands in.
 """
 
 from __future__ import annotations
@@ -56,7 +56,8 @@ class Memory:
         self.address, self.size, self.ordinal = address, size, ordinal
 
     def used_on(self, stream: object) -> None:
-        """Work on another stream than the default one uses this memory: free it after that."""
+        """What comes next in a stream uses this memory: it is there for it, and not freed before
+        it is done."""
 
     def before_use(self, stream: int) -> None:
         """Let what comes next in a stream wait for work on this memory."""
@@ -99,7 +100,9 @@ class DeviceMemory(Memory):
             return
         if self._streams is None:
             self._streams = set()
-        self._streams.add(stream)  # which keeps a stream that is an object
+        if stream not in self._streams:
+            driver.order_after(0, driver.stream_of(stream))  # where the memory has come from
+            self._streams.add(stream)  # which keeps a stream that is an object
 
     def before_use(self, stream: int) -> None:
         if not self._streams:
@@ -134,23 +137,43 @@ def _pool(ordinal: int = 0) -> Any:
     return pool
 
 
+class _Calls:
+    """The driver's functions, looked up once."""
+
+    __slots__ = ("allocate", "free")
+
+    def __init__(self) -> None:
+        bindings = driver.api()
+        if _pool() is None:
+            self.allocate: Any = lambda size, stream: bindings.cuMemAlloc(size)
+            self.free: Any = lambda address, stream: bindings.cuMemFree(address)  # waits
+        else:
+            self.allocate, self.free = bindings.cuMemAllocAsync, bindings.cuMemFreeAsync
+
+
+_calls = functools.cache(_Calls)
+
+
 def _allocate(size: int) -> int:
-    driver.make_current()
-    code, pointer = _try(size)
-    if code and code.name == "CUDA_ERROR_OUT_OF_MEMORY":
-        give_back()
-        code, pointer = _try(size)
-        if code and code.name == "CUDA_ERROR_OUT_OF_MEMORY":
-            raise OutOfMemory(size, *free_and_total())
-    driver.check((code,), f"allocate {size} bytes on the device")
+    code, pointer = _calls().allocate(size, 0)
+    if code:
+        pointer = _allocated_after_all(code, size)
     return int(pointer)
 
 
-def _try(size: int) -> tuple[Any, Any]:
-    bindings = driver.api()
-    answer: tuple[Any, Any]
-    answer = bindings.cuMemAllocAsync(size, 0) if _pool() is not None else bindings.cuMemAlloc(size)
-    return answer
+def _allocated_after_all(code: Any, size: int) -> Any:
+    """In a thread that had no context; or once others have given back what they do not use."""
+    if code.name == "CUDA_ERROR_INVALID_CONTEXT":
+        driver.make_current()
+    elif code.name == "CUDA_ERROR_OUT_OF_MEMORY":
+        give_back()
+    else:
+        driver.check((code,), f"allocate {size} bytes on the device")
+    code, pointer = _calls().allocate(size, 0)
+    if code and code.name == "CUDA_ERROR_OUT_OF_MEMORY":
+        raise OutOfMemory(size, *free_and_total())
+    driver.check((code,), f"allocate {size} bytes on the device")
+    return pointer
 
 
 def give_back() -> None:
@@ -174,14 +197,14 @@ def free_and_total() -> tuple[int, int]:
 def _free(address: int, streams: set[object] | None) -> None:
     """Never raises: after a kernel has failed every call fails, and nobody could be told."""
     try:
-        driver.make_current()
-        for stream in streams or ():
-            _after(stream)
-        bindings = driver.api()
-        if _pool() is not None:
-            bindings.cuMemFreeAsync(address, 0)
-        else:
-            bindings.cuMemFree(address)  # waits for the device
+        if streams:
+            driver.make_current()
+            for stream in streams:
+                _after(stream)
+        (code,) = _calls().free(address, 0)
+        if code and code.name == "CUDA_ERROR_INVALID_CONTEXT":
+            driver.make_current()
+            _calls().free(address, 0)
     except Exception:  # of a driver that is gone
         return
 

@@ -11,10 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 
 from pycu2c.diagnostics import LaunchError
-from pycu2c.runtime import driver, memory
+from pycu2c.runtime import driver, memory, staging
 from pycu2c.runtime.arguments import Argument, ArrayArgument
-
-_ALIGNMENT = 256  # of allocations
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -55,12 +53,12 @@ class Staged:
     """Host bytes and their copy on the device, at the same alignment."""
 
     extent: Extent
-    allocation: int
+    allocation: memory.Memory
 
     def address_of(self, host_address: int) -> int:
         """Where a host byte's copy lies."""
-        offset = self.extent.start % _ALIGNMENT
-        return self.allocation + offset + host_address - self.extent.start
+        offset = self.extent.start % memory.ALIGNMENT
+        return self.allocation.address + offset + host_address - self.extent.start
 
 
 @contextlib.contextmanager
@@ -84,18 +82,15 @@ def staged(
     copies: list[Staged] = []
     try:
         for extent in merged(extents.values()):
-            copies.append(_room_for(extent))
-            driver.copy_in(copies[-1].address_of(extent.start), extent.start, extent.size, stream)
+            copies.append(_room_for(extent, stream))
+            staging.copy_in(copies[-1].address_of(extent.start), extent.start, extent.size, stream)
         yield tuple(_address(argument, copies) for argument in arguments)
         if copies:
             driver.synchronize(stream, f"run {kernel}")
             _bring_back(merged(extents[p] for p in extents.keys() & written), copies, stream)
             driver.synchronize(stream, f"copy back what {kernel} wrote")
     finally:
-        for copy in copies:
-            # freeing fails only after a kernel has, which has been told by then
-            with contextlib.suppress(driver.CudaError):
-                driver.free(copy.allocation)
+        copies.clear()  # an exception that somebody keeps does not keep them
 
 
 def wait_for_owners(arguments: Sequence[Argument], stream: int) -> None:
@@ -131,13 +126,16 @@ def _check_places(arguments: Sequence[Argument], kernel: str) -> None:
             )
 
 
-def _room_for(extent: Extent) -> Staged:
-    return Staged(extent, driver.allocate(extent.size + extent.start % _ALIGNMENT))
+def _room_for(extent: Extent, stream: int) -> Staged:
+    room = memory.DeviceMemory(extent.size + extent.start % memory.ALIGNMENT)
+    if stream:
+        room.used_on(stream)
+    return Staged(extent, room)
 
 
 def _bring_back(extents: list[Extent], copies: list[Staged], stream: int) -> None:
     for extent in extents:
-        driver.copy_out(extent.start, _copy_of(extent.start, copies), extent.size, stream)
+        staging.copy_out(extent.start, _copy_of(extent.start, copies), extent.size, stream)
 
 
 def _address(argument: Argument, copies: list[Staged]) -> int:
