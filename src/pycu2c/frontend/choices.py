@@ -162,7 +162,10 @@ def conditional(frame: Frame, node: ast.IfExp) -> Value:
         chosen = operations.choose(test, single(then), single(orelse), span)
         frame.note_join(node, scalar_type(chosen))
         return chosen
-    return branched(frame, test, span, (then, then_written), (orelse, else_written))
+    found = branched(frame, test, span, (then, then_written), (orelse, else_written))
+    if is_number(found):
+        frame.note_join(node, scalar_type(single(found)))
+    return found
 
 
 def _are_numbers(*values: Value) -> bool:
