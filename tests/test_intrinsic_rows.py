@@ -33,6 +33,7 @@ EXACT = {r.name for r in ROWS if r.c_helpers and "complex" not in r.name} - {
     "python.pow",
     "math.exp",
     "math.log",
+    "math.cbrt",
     "numpy.sinc",
     "numpy.logaddexp",
     "numpy.logaddexp2",

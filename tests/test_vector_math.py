@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -64,6 +65,39 @@ def test_as_near_as_cuda(name: str) -> None:
         error = np.abs(found.astype(np.float64) - wanted) / unit
     same = (found == rounded) | (np.isnan(found) & np.isnan(rounded))
     assert np.all(same | (error <= CUDA_ALLOWS[name]))
+
+
+def whole_cube_root(n: int) -> int:
+    root = 1 << -(-n.bit_length() // 3)
+    while (better := (2 * root + n // (root * root)) // 3) < root:
+        root = better
+    return root
+
+
+def units_off(x: float, found: float) -> float:
+    """How far a cube root is from the exact one, which is computed in whole numbers."""
+    fraction, exponent = math.frexp(abs(x))
+    shift = 240 + (exponent - 53) % 3
+    root = whole_cube_root(int(fraction * 2**53) << shift)
+    exact = Fraction(root) * Fraction(2) ** ((exponent - 53 - shift) // 3)
+    return float(abs(Fraction(abs(found)) - exact) / Fraction(math.ulp(found)))
+
+
+def test_cube_roots() -> None:
+    """glibc's is off by 3 units, also for whole roots; CUDA allows 1."""
+    rng = np.random.default_rng(2)
+    wide = rng.integers(0, 2**64, 4000, np.uint64).view(np.float64)
+    tiny = rng.integers(0, 2**52, 500, np.uint64).view(np.float64)
+    cubes = np.arange(1.0, 1000.0) ** 3
+    ends = [5e-324, 2.0**-1022, np.finfo(np.float64).max]
+    x = np.concatenate([wide[np.isfinite(wide)], tiny, rng.uniform(-9, 9, 4000), cubes, ends])
+    odd = np.array([0.0, -0.0, np.inf, -np.inf, np.nan])
+    x = np.concatenate([x, -cubes, odd])
+    found, _ = run(of_floats("cbrt"), (x.size // 256 + 1, 256), (np.zeros_like(x), x), "cpu")
+    np.testing.assert_array_equal(np.signbit(found[:-1]), np.signbit(x[:-1]))
+    np.testing.assert_array_equal(found[-5:], odd)
+    np.testing.assert_array_equal(found[-1004:-5], -np.arange(1.0, 1000.0))
+    assert max(map(units_off, x[:-5], found[:-5])) < 0.7
 
 
 def test_what_is_off_by_more_is_called_singly() -> None:

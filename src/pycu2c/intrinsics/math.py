@@ -117,12 +117,13 @@ def _numpy_only(function: Callable[..., Any]) -> tuple[object, ...]:
     return (function,) if isinstance(function, np.ufunc) else ()
 
 
-_WRITTEN_OUT = ("exp", "log")  # of float32 on the CPU: see emit/vector_math.py
+# for one type, on the CPU: see emit/vector_math.py
+_WRITTEN_OUT = {"exp": FLOAT32, "log": FLOAT32, "cbrt": FLOAT64}
 
 
 def _on_cpu(stem: str) -> Spell:
     def spell(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
-        written_out = stem in _WRITTEN_OUT and dtype is FLOAT32
+        written_out = _WRITTEN_OUT.get(stem) is dtype
         return (helper if written_out else library)(stem)(a, dtype)
 
     return spell
