@@ -47,7 +47,7 @@ def test_threads_in_a_row_are_the_bounds_of_loops() -> None:
     """Nobody has to remember who waits."""
     made = text(block_sum)
     assert "state_" not in made
-    assert "t < 32; ++t" in made
+    assert "t < 8; ++t" in made
 
 
 def test_every_so_many_threads_are_the_steps_of_a_loop() -> None:

@@ -52,40 +52,48 @@ void warp_sum(const void *arguments, int64_t first_block, int64_t last_block) {
             x[tx] = i < a_len ? a[i] : 0.0f;
             sent[tx] = x[tx];
         }
-        #pragma omp simd
-        for (int64_t t = 0; t < 128; ++t) {
-            float result = ((int32_t)t & 31) + 16 < 32 ? sent[t + 16] : sent[t];
-            x[t] += result;
-            sent_1[t] = x[t];
+        for (int64_t warp = 0; warp < 4; ++warp) {
+            #pragma omp simd
+            for (int64_t lane = 0; lane < 16; ++lane) {
+                int64_t t = warp * 32 + lane;
+                float result = sent[t + 16];
+                x[t] += result;
+                sent_1[t] = x[t];
+            }
         }
-        #pragma omp simd
-        for (int64_t t = 0; t < 128; ++t) {
-            float result = ((int32_t)t & 31) + 8 < 32 ? sent_1[t + 8] : sent_1[t];
-            x[t] += result;
-            sent_2[t] = x[t];
+        for (int64_t warp = 0; warp < 4; ++warp) {
+            #pragma omp simd
+            for (int64_t lane = 0; lane < 8; ++lane) {
+                int64_t t = warp * 32 + lane;
+                float result = sent_1[t + 8];
+                x[t] += result;
+                sent_2[t] = x[t];
+            }
         }
-        #pragma omp simd
-        for (int64_t t = 0; t < 128; ++t) {
-            float result = ((int32_t)t & 31) + 4 < 32 ? sent_2[t + 4] : sent_2[t];
-            x[t] += result;
-            sent_3[t] = x[t];
+        for (int64_t warp = 0; warp < 4; ++warp) {
+            #pragma omp simd
+            for (int64_t lane = 0; lane < 4; ++lane) {
+                int64_t t = warp * 32 + lane;
+                float result = sent_2[t + 4];
+                x[t] += result;
+                sent_3[t] = x[t];
+            }
         }
-        #pragma omp simd
-        for (int64_t t = 0; t < 128; ++t) {
-            float result = ((int32_t)t & 31) + 2 < 32 ? sent_3[t + 2] : sent_3[t];
-            x[t] += result;
-            sent_4[t] = x[t];
+        for (int64_t warp = 0; warp < 4; ++warp) {
+            for (int64_t lane = 0; lane < 2; ++lane) {
+                int64_t t = warp * 32 + lane;
+                float result = sent_3[t + 2];
+                x[t] += result;
+                sent_4[t] = x[t];
+            }
         }
-        #pragma omp simd
-        for (int64_t tx = 0; tx < 128; ++tx) {
-            float result = ((int32_t)tx & 31) + 1 < 32 ? sent_4[tx + 1] : sent_4[tx];
+        for (int64_t tx = 0; tx < 128; tx += 32) {
+            float result = sent_4[tx + 1];
             int64_t warp = tx / 32;
             x[tx] += result;
             float result_1 = x[tx];
             float x_2 = result_1;
-            if ((tx & 31) == 0) {
-                sums[warp] = x_2;
-            }
+            sums[warp] = x_2;
         }
         #pragma omp simd
         for (int64_t t = 0; t < 32; ++t) {
@@ -93,37 +101,35 @@ void warp_sum(const void *arguments, int64_t first_block, int64_t last_block) {
             sent_5[t] = x_1[t];
         }
         #pragma omp simd
-        for (int64_t t = 0; t < 32; ++t) {
-            float result = ((int32_t)t & 31) + 16 < 32 ? sent_5[t + 16] : sent_5[t];
+        for (int64_t t = 0; t < 16; ++t) {
+            float result = sent_5[t + 16];
             x_1[t] += result;
             sent_6[t] = x_1[t];
         }
         #pragma omp simd
-        for (int64_t t = 0; t < 32; ++t) {
-            float result = ((int32_t)t & 31) + 8 < 32 ? sent_6[t + 8] : sent_6[t];
+        for (int64_t t = 0; t < 8; ++t) {
+            float result = sent_6[t + 8];
             x_1[t] += result;
             sent_7[t] = x_1[t];
         }
         #pragma omp simd
-        for (int64_t t = 0; t < 32; ++t) {
-            float result = ((int32_t)t & 31) + 4 < 32 ? sent_7[t + 4] : sent_7[t];
+        for (int64_t t = 0; t < 4; ++t) {
+            float result = sent_7[t + 4];
             x_1[t] += result;
             sent_8[t] = x_1[t];
         }
-        #pragma omp simd
-        for (int64_t t = 0; t < 32; ++t) {
-            float result = ((int32_t)t & 31) + 2 < 32 ? sent_8[t + 2] : sent_8[t];
+        for (int64_t t = 0; t < 2; ++t) {
+            float result = sent_8[t + 2];
             x_1[t] += result;
             sent_9[t] = x_1[t];
         }
-        for (int64_t t = 0; t < 32; ++t) {
-            float result = ((int32_t)t & 31) + 1 < 32 ? sent_9[t + 1] : sent_9[t];
+        {
+            const int64_t t = 0;
+            float result = sent_9[t + 1];
             x_1[t] += result;
             float result_1 = x_1[t];
             float x_2 = result_1;
-            if ((t & 31) == 0) {
-                atomic_add_f32(&out[0], x_2);
-            }
+            atomic_add_f32(&out[0], x_2);
         }
     }
 }

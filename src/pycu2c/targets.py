@@ -16,6 +16,7 @@ from pycu2c.passes.declare import declare
 from pycu2c.passes.fast_math import any_nan
 from pycu2c.passes.fixed_block import fix_block
 from pycu2c.passes.flatten import flatten
+from pycu2c.passes.idle_threads import drop_idle_threads
 from pycu2c.passes.inline import inline_block_level
 from pycu2c.passes.joined_rows import join_rows
 from pycu2c.passes.legalize import legalize
@@ -92,6 +93,7 @@ TARGETS: dict[str, Target] = {
             ("threads", threads_as_code),
             ("accumulators", own_accumulators),
             ("unrolled_loops", _plain(unroll_block_loops)),
+            ("idle_threads", drop_idle_threads),
             ("coordinates", _plain(pass_coordinates)),
             ("axis_loops", loop_over_axes),
             ("joined_rows", _plain(join_rows)),

@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import field, replace
 
 from pycu2c.intrinsics.block import FIRST, LANES, LAST, block_thread
+from pycu2c.intrinsics.machine import WARP
 from pycu2c.intrinsics.registry import Intrinsic
 from pycu2c.intrinsics.threads import AXES, GRID, GRIDSIZE, PLACES
 from pycu2c.ir.construct import binary, cast, integer, scalar_type
@@ -24,12 +25,14 @@ from pycu2c.ir.nodes import (
     Allocate,
     Apply,
     Assign,
+    Binary,
     BlockLoop,
     Body,
     Const,
     Declare,
     Expr,
     For,
+    If,
     Module,
     Print,
     Select,
@@ -45,13 +48,13 @@ from pycu2c.ir.walk import (
     statements,
     with_bodies,
 )
-from pycu2c.operators import ADD, LT, MUL, SUB
+from pycu2c.operators import ADD, AND, GE, LT, MUL, SUB
 from pycu2c.passes.axis_nest import LEAST_LANES, Axis, Nest
 from pycu2c.passes.axis_order import Walk, walking_order
 from pycu2c.passes.crossing import set_once
 from pycu2c.passes.facts import Facts, is_fixed
 from pycu2c.passes.intervals import Interval
-from pycu2c.passes.thread_bounds import Known
+from pycu2c.passes.thread_bounds import Known, conjuncts
 from pycu2c.records import dataclass
 from pycu2c.source import Span
 from pycu2c.types import WEAK_INT, Type
@@ -85,6 +88,7 @@ def _asks_for_place_alone(module: Module) -> bool:
             return False
 
 
+_THREAD_X = PLACES["threadIdx", "x"]
 _BLOCK_NUMBERS = {PLACES["blockIdx", axis] for axis in AXES}
 
 
@@ -210,6 +214,8 @@ class _Shaper:
 
     def _by_blocks(self, s: ThreadLoop) -> tuple[list[Axis], Body]:
         asked = {row for row in _rows(s.body) if is_fixed(row) and row.varies}
+        if asked <= self._of_a_line() and self._goes_by_lanes(s.body):
+            return self._by_lanes(s)
         if asked <= {block_thread}:
             return self._flat(s)
         places: dict[Intrinsic, Expr] = {}
@@ -244,6 +250,37 @@ class _Shaper:
         var, body = self._variable(block_thread, "t", s.body, s.span)
         start, stop = self.strip or (integer(0, s.span), self._threads(s.span))
         return [Axis(var, start, stop)], _standing(body, {block_thread: var})
+
+    def _goes_by_lanes(self, body: Body) -> bool:
+        """Whether the same few lanes of each warp have something to do."""
+        match body:
+            case (*before, If(condition=condition, orelse=())):
+                if not all(isinstance(s, Declare) for s in before):
+                    return False
+                told = [e for e in conjuncts(condition) if isinstance(e, Binary)]
+                asked = any(e.op in (LT, GE) and is_lane(e.left) for e in told)
+                whole = self.facts.block is not None and self.facts.threads % WARP == 0
+                return asked and whole and self.facts.threads > WARP and self.strip is None
+            case _:
+                return False
+
+    def _of_a_line(self) -> set[Intrinsic]:
+        """The coordinates that follow from the number of a thread in its block."""
+        is_line = self.facts.block is not None and self.facts.block[1:] == (1, 1)
+        return {block_thread, _THREAD_X, GRID[0]} if is_line else {block_thread}
+
+    def _by_lanes(self, s: ThreadLoop) -> tuple[list[Axis], Body]:
+        """Warp by warp, and lane by lane in each."""
+        warp = Var(self._free("warp", s.body), WEAK_INT, s.span)
+        lane = Var(self._free("lane", s.body), WEAK_INT, s.span)
+        thread, body = self._variable(_THREAD_X, "t", s.body, s.span)
+        zero, count = integer(0, s.span), integer(self.facts.threads // WARP, s.span)
+        axes = [Axis(warp, zero, count), Axis(lane, zero, integer(WARP, s.span))]
+        number = binary(ADD, binary(MUL, warp, integer(WARP, s.span), s.span), lane, s.span)
+        places: dict[Intrinsic, Expr] = {block_thread: thread, _THREAD_X: thread}
+        places[GRID[0]] = self._in_grid(0, places, s.span)
+        body = map_expr(body, lambda e: lane if is_lane(e) else e)
+        return axes, (Declare(thread, number, s.span), *_standing(body, places))
 
     def _threads(self, span: Span) -> Expr:
         """How many the block has."""
@@ -313,6 +350,15 @@ class _Shaper:
 def _ordered(axes: Mapping[int, Axis], order: Sequence[int]) -> list[Axis]:
     """Outermost first."""
     return [axes[number] for number in reversed(order) if number in axes]
+
+
+def is_lane(e: Expr) -> bool:
+    """``block.thread() & 31``."""
+    match e:
+        case Binary(op=op, left=Apply(intrinsic=row), right=Const(value=last)):
+            return op is AND and row is block_thread and last == WARP - 1
+        case _:
+            return False
 
 
 def _variables(body: Body) -> list[Var]:

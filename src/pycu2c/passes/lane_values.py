@@ -5,23 +5,56 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Mapping
+import operator
+from collections.abc import Callable, Mapping
 from dataclasses import field
 from itertools import product
+from typing import Any
+
+import numpy as np
 
 from pycu2c.intrinsics.block import block_thread
 from pycu2c.intrinsics.machine import MACHINE, WARP, Thread
+from pycu2c.intrinsics.registry import Intrinsic
 from pycu2c.intrinsics.threads import AXES, PLACES
-from pycu2c.ir.construct import number_of
+from pycu2c.ir.construct import number_of, scalar_type
 from pycu2c.ir.nodes import Apply, Binary, Cast, Const, Expr, Junction, Logical, Unary, Var
-from pycu2c.operators import folded, folded_unary
+from pycu2c.operators import (
+    ADD,
+    AND,
+    C_SHR,
+    EQ,
+    GE,
+    GT,
+    LE,
+    LT,
+    MUL,
+    NE,
+    OR,
+    QUOTIENT,
+    REMAINDER,
+    SUB,
+    XOR,
+    Operator,
+    folded,
+    folded_unary,
+)
+from pycu2c.passes.intervals import is_whole
 from pycu2c.records import dataclass
+from pycu2c.types import WEAK_INT, Scalar
 from pycu2c.values import Number, convert
 
 _KNOWN = (block_thread, *(PLACES[v, axis] for v in ("threadIdx", "blockDim") for axis in AXES))
 
-Values = tuple[Number, ...]  # of each thread, in their order
+# what whole numbers give that are not cut to a type; some, if they are no less than 0
+_EXACT: Mapping[Operator, Callable[[Any, Any], Any]] = {
+    op: op.compute for op in (ADD, SUB, MUL, AND, OR, XOR, LT, LE, GT, GE, EQ, NE)
+} | {QUOTIENT: operator.floordiv, REMAINDER: operator.mod, C_SHR: operator.rshift}
+_OF_COUNTS = (QUOTIENT, REMAINDER, C_SHR)
+
+Values = tuple[Any, ...]  # a number of each thread, in their order
 
 
 @dataclass(slots=True)
@@ -66,21 +99,22 @@ class LaneValues:
     def _computed(self, e: Expr) -> Values | None:
         match e:
             case Const():
-                return (number_of(e),) * (math.prod(self.block) if self.block else 1)
+                return (_plain(number_of(e)),) * (math.prod(self.block) if self.block else 1)
             case Var():
                 return self._variable(e.name)
             case Apply(intrinsic=row) if row in _KNOWN:
-                return self._place(e)
+                return None if self.block is None else _places(row, self.block)
             case Unary():
                 inner = self.of(e.operand)
-                return inner and tuple(folded_unary(e.op, v) for v in inner)
+                own = scalar_type(e.operand)
+                return inner and tuple(_plain(folded_unary(e.op, _typed(v, own))) for v in inner)
             case Cast():
                 inner = self.of(e.operand)
-                return inner and tuple(convert(v, e.type) for v in inner)
+                return inner and _converted(inner, scalar_type(e.operand), e.type)
             case Binary():
                 left = self.of(e.left)
                 right = self.of(e.right) if left else None
-                return right and tuple(folded(e.op, a, b) for a, b in zip(left or (), right))
+                return right and _joined(e, left or (), right)
             case Logical():
                 return self._logical(e)
             case _:
@@ -93,17 +127,6 @@ class LaneValues:
             self._of_variables[name] = self.of(values[0]) if len(values) == 1 else None
         return self._of_variables[name]
 
-    def _place(self, e: Apply) -> Values | None:
-        if self.block is None:
-            return None
-        width, height, depth = self.block
-        found: list[Number] = []
-        for z, y, x in product(range(depth), range(height), range(width)):
-            MACHINE.thread = Thread((x, y, z), (0, 0, 0), self.block, (1, 1, 1))
-            found.append(e.intrinsic.reference())
-        MACHINE.thread = None
-        return tuple(found)
-
     def _logical(self, e: Logical) -> Values | None:
         left = self.of(e.left)
         right = self.of(e.right) if left else None
@@ -111,3 +134,50 @@ class LaneValues:
             return None
         joined = all if e.op is Junction.AND else any
         return tuple(joined(pair) for pair in zip(left, right))
+
+
+# ---- of all threads at once: whole numbers as Python's, which is fast, others as numpy's ---------
+
+
+def _plain(value: Number) -> Number:
+    return int(value) if isinstance(value, np.integer | np.bool_ | bool) else value
+
+
+def _typed(value: Number, kind: Scalar) -> Number:
+    """A number as folding takes it."""
+    return value if kind == WEAK_INT else convert(value, kind)
+
+
+def _converted(values: Values, own: Scalar, kind: Scalar) -> Values:
+    if is_whole(own) and is_whole(kind) and _all_fit(values, kind):
+        return values
+    return tuple(_plain(convert(_typed(v, own), kind)) for v in values)
+
+
+def _joined(e: Binary, left: Values, right: Values) -> Values:
+    own = scalar_type(e.left)
+    exact = _EXACT.get(e.op) if is_whole(own) else None
+    if exact is not None and (e.op not in _OF_COUNTS or (min(left) >= 0 and min(right) > 0)):
+        values = tuple(map(exact, left, right))
+        if _all_fit(values, e.type):
+            return values
+    pairs = zip(left, right)
+    return tuple(_plain(folded(e.op, _typed(a, own), _typed(b, own))) for a, b in pairs)
+
+
+def _all_fit(values: Values, kind: Scalar) -> bool:
+    return bool(kind.dtype.minimum <= min(values) and max(values) <= kind.dtype.maximum)
+
+
+@functools.lru_cache(maxsize=64)
+def _places(row: Intrinsic, block: tuple[int, int, int]) -> Values:
+    """A coordinate of each thread."""
+    if row is block_thread:
+        return tuple(range(math.prod(block)))
+    width, height, depth = block
+    found: list[Number] = []
+    for z, y, x in product(range(depth), range(height), range(width)):
+        MACHINE.thread = Thread((x, y, z), (0, 0, 0), block, (1, 1, 1))
+        found.append(row.reference())
+    MACHINE.thread = None
+    return tuple(found)
