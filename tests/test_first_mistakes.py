@@ -488,7 +488,7 @@ DEFINITIONS = {
     "@kernel\ndef k(a): s = cuda.stream()\nk.inspect('cuda', 'int32[:]')": "it is for the host",
     "k = kernel(lambda a: a)": "write it as a function, `def",
     "@kernel('float32[:], int32')\ndef k(a): pass": r"2 types for \(a\)",
-    "@kernel\ndef k(a): pass\nk.inspect('ptx', 'int32')": "cuda, c, c-resumable or ir.*'ptx'",
+    "@kernel\ndef k(a): pass\nk.inspect('asm', 'int32')": "ptx, sass or ir.*'asm'",
 }
 
 
