@@ -402,5 +402,6 @@ with staged([describe(np.zeros(4, np.float32))], {{0}}, 0, "wild") as addresses:
 """  # in a process of its own: nothing works in one after such a failure
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.returncode == 1
-    assert "CudaError: run wild: " in done.stderr
+    assert "IllegalAddressError: run wild: " in done.stderr
+    assert "Launched last: wild." in done.stderr
     assert "CUDA_ERROR_ILLEGAL_ADDRESS" in done.stderr

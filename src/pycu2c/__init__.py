@@ -28,6 +28,7 @@ from pycu2c.diagnostics import (
     LaunchWarning,
 )
 from pycu2c.kernel import device, kernel
+from pycu2c.runtime.cuda_errors import CudaError, KernelFault, OutOfMemoryError
 from pycu2c.vector_types import *  # noqa: F403
 
 __version__ = "0.1.0"
@@ -36,9 +37,12 @@ __all__ = [
     "Array",
     "CompileError",
     "CompileWarning",
+    "CudaError",
     "DeadlockError",
+    "KernelFault",
     "LaunchError",
     "LaunchWarning",
+    "OutOfMemoryError",
     "bfloat16",
     "bool_",
     "boolean",

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from pycu2c.diagnostics import LaunchError
 from pycu2c.runtime import driver
+from pycu2c.runtime.cuda_errors import launched
 from pycu2c.toolchain.binary import Binary
 
 Dim3: TypeAlias = tuple[int, int, int]
@@ -72,6 +73,7 @@ class CudaKernel:
             raise
         if code:
             self._failed(code, call)
+        launched(self.name)
 
     @property
     def address(self) -> int:

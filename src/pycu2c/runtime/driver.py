@@ -16,16 +16,7 @@ from typing import Any
 
 from pycu2c.diagnostics import LaunchError
 from pycu2c.records import dataclass
-
-
-class CudaError(RuntimeError):
-    """The driver refused or failed. ``name`` is its code; ``doing`` what was asked of it."""
-
-    def __init__(self, name: str, text: str, doing: str) -> None:
-        self.name = name
-        self.text = text
-        self.doing = doing
-        super().__init__(f"{doing}: {text} ({name})")
+from pycu2c.runtime.cuda_errors import CudaError, NoDeviceError, error_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +82,7 @@ def device() -> Device:
     """Device 0; a CudaError if there is none."""
     found = _probe()
     if isinstance(found, str):
-        raise CudaError("CUDA_ERROR_NO_DEVICE", found, "use CUDA device 0")
+        raise NoDeviceError("CUDA_ERROR_NO_DEVICE", found, "use CUDA device 0")
     return found
 
 
@@ -109,7 +100,7 @@ def check(answer: tuple[Any, ...], doing: str) -> Any:
     """Unpack what a driver function returned: its value, or a CudaError."""
     code, *values = answer
     if int(code) != 0:
-        raise CudaError(code.name, _text_of(code), doing)
+        raise error_for(code.name, _text_of(code), doing)
     return values[0] if values else None
 
 

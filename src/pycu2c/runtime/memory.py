@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from pycu2c.runtime import driver
+from pycu2c.runtime.cuda_errors import error_for
 from pycu2c.runtime.strides import memory_of
 
 ALIGNMENT = 256  # of every allocation
@@ -33,18 +34,6 @@ def in_order_with_default(stream: Any) -> bool:
     if getattr(stream, "blocking", False):
         return True
     return driver.stream_of(stream) in (*DEFAULT_STREAMS, _PER_THREAD)
-
-
-class OutOfMemory(driver.CudaError, MemoryError):
-    """There is not as much memory on the device as was asked for."""
-
-    def __init__(self, size: int, free: int, total: int) -> None:
-        self.size, self.free, self.total = size, free, total
-        super().__init__(
-            "CUDA_ERROR_OUT_OF_MEMORY",
-            f"{free} of the device's {total} bytes are free",
-            f"allocate {size} bytes on the device",
-        )
 
 
 class Memory:
@@ -171,7 +160,9 @@ def _allocated_after_all(code: Any, size: int) -> Any:
         driver.check((code,), f"allocate {size} bytes on the device")
     code, pointer = _calls().allocate(size, 0)
     if code and code.name == "CUDA_ERROR_OUT_OF_MEMORY":
-        raise OutOfMemory(size, *free_and_total())
+        free, total = free_and_total()
+        text = f"{free} of the device's {total} bytes are free"
+        raise error_for(code.name, text, f"allocate {size} bytes on the device")
     driver.check((code,), f"allocate {size} bytes on the device")
     return pointer
 
