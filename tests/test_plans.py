@@ -21,7 +21,7 @@ import pycu2c
 from pycu2c import cuda, dtypes
 from pycu2c.diagnostics import LaunchError
 from pycu2c.kernel import Configured, Kernel
-from pycu2c.passes.facts import BLOCKS32_LIMIT, INDEX32_LIMIT
+from pycu2c.limits import BLOCKS32_LIMIT, INDEX32_LIMIT
 from pycu2c.runtime import preparing
 from pycu2c.runtime.arguments import layout_of
 from pycu2c.runtime.configuration import HEAD

@@ -32,6 +32,7 @@ from integer_programs import (
 )
 from pycu2c.ir.nodes import Break, Continue, Expr, Function, Load, Select, Stmt
 from pycu2c.ir.walk import all_expressions
+from pycu2c.limits import INDEX32_LIMIT
 from pycu2c.operators import (
     ADD,
     AND,
@@ -49,7 +50,6 @@ from pycu2c.operators import (
     SUB,
 )  # fmt: skip
 from pycu2c.passes import ranges as found
-from pycu2c.passes.facts import INDEX32_LIMIT
 from pycu2c.passes.intervals import Interval
 from pycu2c.passes.ranges import Facts, Ranges, given_anything
 from pycu2c.types import WEAK_BOOL, WEAK_INT, int32, uint8

@@ -60,6 +60,7 @@ def classes(make: Any) -> dict[str, Any]:
 
 
 OURS, THEIRS = classes(records.dataclass), classes(dataclasses.dataclass)
+OFTEN = classes(records.dataclass)  # these have an __init__ that was compiled
 MADE = [
     ("Point", (1,), {}),
     ("Point", (1, 3), {}),
@@ -71,20 +72,24 @@ MADE = [
     ("Plain", (1,), {}),
     ("Empty", (), {}),
 ]
+for name, given, named in MADE * 8:
+    OFTEN[name](*given, **named)
 
 
+@pytest.mark.parametrize("made", ["seldom", "often"])
 @pytest.mark.parametrize(("name", "given", "named"), MADE)
-def test_as_the_standard_one(name: str, given: Any, named: Any) -> None:
-    pair = [kinds[name](*given, **named) for kinds in (OURS, THEIRS)]
+def test_as_the_standard_one(name: str, given: Any, named: Any, made: str) -> None:
+    mine = classes(records.dataclass) if made == "seldom" else OFTEN
+    pair = [kinds[name](*given, **named) for kinds in (mine, THEIRS)]
     ours, theirs = pair
-    twins = [kinds[name](*given, **named) for kinds in (OURS, THEIRS)]
+    twins = [kinds[name](*given, **named) for kinds in (mine, THEIRS)]
     assert repr(ours).split(".")[-1] == repr(theirs).split(".")[-1]
     assert (ours == twins[0]) == (theirs == twins[1])
     assert ours != theirs
     assert [f.name for f in dataclasses.fields(ours)] == [
         f.name for f in dataclasses.fields(theirs)
     ]
-    assert OURS[name].__match_args__ == THEIRS[name].__match_args__
+    assert mine[name].__match_args__ == THEIRS[name].__match_args__
     assert hasattr(ours, "__dict__") == hasattr(theirs, "__dict__")
     assert (type(ours).__hash__ is None) == (type(theirs).__hash__ is None)
     if type(ours).__hash__ is not None:
@@ -109,10 +114,21 @@ def test_bag_and_replace() -> None:
         point.x = 3
     with pytest.raises(FrozenInstanceError):
         del point.x
-    with pytest.raises(TypeError, match="missing 1 required positional argument: 'x'"):
-        OURS["Point"]()
-    with pytest.raises(TypeError):
-        OURS["Point"](1, 2, 3)
+
+
+@pytest.mark.parametrize("kinds", [OURS, OFTEN])
+@pytest.mark.parametrize(
+    ("given", "named", "text"),
+    [
+        ((), {}, "missing 1 required positional argument: 'x'"),
+        ((1, 2, 3), {}, "takes from 2 to 3 positional arguments but 4 were given"),
+        ((1,), {"x": 2}, "got multiple values for argument 'x'"),
+        ((1,), {"z": 2}, "got an unexpected keyword argument 'z'"),
+    ],
+)
+def test_arguments_that_do_not_fit(kinds: Any, given: Any, named: Any, text: str) -> None:
+    with pytest.raises(TypeError, match=text):
+        kinds["Point"](*given, **named)
 
 
 @records.dataclass(frozen=True, slots=True)

@@ -16,11 +16,12 @@ import pytest
 
 from kernels_from_text import module_from
 from pycu2c import lazy, remembering
+from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.kernel import Kernel
 from pycu2c.options import DEFAULT, Options
 from pycu2c.remembering import Memory
 from pycu2c.signatures import parse_signature
-from pycu2c.surroundings import NotTold, surroundings
+from pycu2c.surroundings import NotTold, Teller, surroundings
 
 HEAD = "import math\nimport numpy as np\nfrom pycu2c import cuda, device, float32, kernel\n"
 
@@ -283,3 +284,28 @@ def test_what_a_launch_must_do_more_than_call_is_compiled_each_time(tmp_path: Pa
         )
         assert "True" in said
         assert "maybe-undefined" in said  # a warning, each time
+
+
+def test_what_intrinsics_are_bound_to_is_told_by_its_name() -> None:
+    """Whether the intrinsics have been imported or not."""
+    for row in REGISTRY.values():
+        for found in (row, *row.bindings):
+            teller = Teller()
+            teller.value(found, frozenset(("x",)))
+            assert "".join(teller.told)
+
+
+SLOW = ["hashlib", "pathlib", "shutil", "subprocess", "tempfile"]
+SLOW += [f"pycu2c.{room}" for room in ("emit", "frontend.build", "intrinsics.registry", "passes")]
+
+
+def test_a_known_kernel_imports_nothing_that_takes_long(tmp_path: Path) -> None:
+    file = tmp_path / "program.py"
+    body = PROGRAM.format(factor=2, body="out[i] = helper(i) + n")
+    shown = f"print([m for m in {SLOW} if m in sys.modules and m not in before])"
+    file.write_text(f"import sys, numpy; before = set(sys.modules)\n{body}\n{shown}\n")
+    environment = {**os.environ, "PYCU2C_CACHE_DIR": str(tmp_path / "cache")}
+    for imported in (True, False):
+        words = (sys.executable, str(file))
+        ran = subprocess.run(words, env=environment, capture_output=True, text=True, check=True)
+        assert (ran.stdout.splitlines()[-1] != "[]") == imported, ran.stdout

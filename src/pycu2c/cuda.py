@@ -1,32 +1,42 @@
 """The names of CUDA: those inside a kernel, and on the host those of arrays, streams and events.
 
-The former are rows of the registry; the latter are imported when they are first used. Type checkers
-and editors read ``cuda.pyi``, made of the same rows.
+The former are rows of the registry, the latter objects of several rooms. All are imported when one
+is first asked for: a kernel that is known is run without. Type checkers and editors read
+``cuda.pyi``, made of the same rows.
 """
 
 from __future__ import annotations
 
 import importlib
+from typing import TYPE_CHECKING
 
 from pycu2c.intrinsics.host_names import HOST_NAMES
-from pycu2c.intrinsics.namespace import CUDA, members
-from pycu2c.intrinsics.numba_names import CURES
+from pycu2c.lazy import lazy_module
 from pycu2c.nearest import did_you_mean
 
-__all__ = sorted([*members(CUDA), *HOST_NAMES])  # pyright: ignore[reportUnsupportedDunderAll]
-
-globals().update(members(CUDA))
+if TYPE_CHECKING:
+    from pycu2c.intrinsics import namespace, numba_names
+else:
+    namespace = lazy_module("pycu2c.intrinsics.namespace")
+    numba_names = lazy_module("pycu2c.intrinsics.numba_names")
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return sorted([*namespace.members(namespace.CUDA), *HOST_NAMES])
 
 
 def __getattr__(name: str) -> object:
-    room = HOST_NAMES.get(name)
+    """Called for names that the module has not got, yet."""
+    if name == "__all__":
+        return __dir__()
+    room, rows = HOST_NAMES.get(name), namespace.members(namespace.CUDA)
     if room is not None:
         found: object = getattr(importlib.import_module(room), name)
         globals()[name] = found
         return found
-    cure = CURES.get(name) or did_you_mean(name, __all__, "dir(cuda) lists what it has")
-    raise AttributeError(f"pycu2c.cuda has no {name}: {cure}", name=name, obj=CUDA)
+    if name in rows:
+        globals().update(rows)
+        return rows[name]
+    otherwise = "dir(cuda) lists what it has"
+    cure = numba_names.CURES.get(name) or did_you_mean(name, __dir__(), otherwise)
+    raise AttributeError(f"pycu2c.cuda has no {name}: {cure}", name=name, obj=namespace.CUDA)

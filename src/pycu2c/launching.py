@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from pycu2c.diagnostics import LaunchError
 from pycu2c.lazy import lazy_module
+from pycu2c.limits import BLOCKS32_LIMIT, INDEX32_LIMIT, MOST_ACCUMULATED
 from pycu2c.options import DEFAULT, Options
-from pycu2c.passes.facts import BLOCKS32_LIMIT, INDEX32_LIMIT, MOST_ACCUMULATED
 from pycu2c.records import dataclass
 from pycu2c.runtime.arguments import Argument, ArrayArgument
 from pycu2c.runtime.calling import parameters_of

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from pycu2c.lazy import lazy_module
+
+if TYPE_CHECKING:
+    import difflib
+else:  # for errors only
+    difflib = lazy_module("difflib")
 
 
 def nearest(name: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:

@@ -9,14 +9,12 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterator
-from types import BuiltinFunctionType, FunctionType, ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
 from pycu2c.digests import digest_of
-from pycu2c.intrinsics.namespace import Namespace
-from pycu2c.intrinsics.registry import bound_to
 from pycu2c.source import NoSource, Source, Unbound, bound_name, source_of
 from pycu2c.types import Array, Constant, ParameterType, Scalar, Signature, Tuple
 
@@ -31,14 +29,14 @@ class NotTold(Exception):
 
 def surroundings(source: Source, signature: Signature) -> str:
     """What code for a kernel and a signature is made from, beside pycu2c itself."""
-    teller = _Teller()
+    teller = Teller()
     teller.function(source)
     for kind in signature.parameters:
         teller.type(kind)
     return "\n".join(teller.told)
 
 
-class _Teller:
+class Teller:
     """Collects what it is shown; each function and module is told once, and named after that."""
 
     def __init__(self) -> None:
@@ -118,23 +116,16 @@ class _Teller:
             self.value(vars(module)[attribute], attributes)
 
     def _other(self, found: Any, attributes: frozenset[str]) -> None:
-        row, device = bound_to(found), getattr(found, "__pycu2c_device__", None)
+        device = getattr(found, "__pycu2c_device__", None)
         if not _is_library_object(found) and attributes & getattr(found, "__dict__", {}).keys():
             raise NotTold  # what a function was given by `f.x = …`
-        if row is not None:
-            self.told.append(f"row {row.name}")
-        elif isinstance(device, Source):
-            self.function(device, is_device=True)
+        name = _name_of(found)
+        if name:
+            self.told.append(name)
         elif isinstance(found, (Scalar, Array)):
             self.type(found)
-        elif isinstance(found, Namespace):
-            self.told.append(f"namespace {found!r}")
-        elif isinstance(found, np.dtype) and found.names is None:
-            self.told.append(f"dtype {found.str}")
-        elif _is_library_object(found):
-            self.told.append(f"{found.__module__} {found.__qualname__}")
-        elif isinstance(found, np.ufunc) and vars(np).get(str(found)[8:-2]) is found:
-            self.told.append(f"{found}")
+        elif isinstance(device, Source):
+            self.function(device, is_device=True)
         elif isinstance(found, FunctionType):
             self.function(_found(found), is_device=True)
         else:
@@ -158,15 +149,27 @@ class _Teller:
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...))
 
 
+def _name_of(found: Any) -> str:
+    """What a thing is whose name tells it; empty for others."""
+    if type(found).__module__.startswith("pycu2c.intrinsics."):  # of the names of CUDA
+        return f"{found!r}"
+    if _is_library_object(found):
+        return f"{found.__module__} {found.__qualname__}"
+    if isinstance(found, np.dtype) and found.names is None:
+        return f"dtype {found.str}"
+    is_numpys = isinstance(found, np.ufunc) and vars(np).get(str(found)[8:-2]) is found
+    return f"{found}" if is_numpys else ""
+
+
 def _is_library_object(found: Any) -> bool:
     """Whether its name tells what it is: a library has it there."""
-    if not isinstance(found, (type, BuiltinFunctionType, FunctionType)):
+    module, path = getattr(found, "__module__", ""), getattr(found, "__qualname__", None)
+    if not isinstance(path, str) or not _is_of_library(f"{module or 'builtins'}"):
         return False
-    module = found.__module__ or "builtins"
-    here: Any = sys.modules.get(module)
-    for name in found.__qualname__.split("."):
+    here: Any = sys.modules.get(module or "builtins")
+    for name in path.split("."):
         here = getattr(here, name, None)
-    return _is_of_library(module) and here is found
+    return here is found
 
 
 def _is_of_library(module: str) -> bool:

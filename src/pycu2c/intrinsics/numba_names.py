@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from pycu2c.dtypes import BY_NAME
 from pycu2c.intrinsics.host_names import FOR_THE_HOST, HOST_NAMES
-from pycu2c.intrinsics.namespace import CUDA, Member, find
+from pycu2c.lazy import lazy_module
 from pycu2c.types import Array, Scalar
+
+if TYPE_CHECKING:
+    from pycu2c.intrinsics import namespace
+    from pycu2c.intrinsics.namespace import Member
+else:  # where nothing is numba's, its names are not needed
+    namespace = lazy_module("pycu2c.intrinsics.namespace")
 
 CURES: dict[str, str] = {
     # on the host
@@ -31,14 +38,15 @@ def numba_name(value: object) -> Member | None:
         return None
     if not home.startswith("numba.cuda."):
         return None
-    return find(path) or _in_module(f"{home}.{path}")
+    return namespace.find(path) or _in_module(f"{home}.{path}")
 
 
 def _in_module(path: str) -> Member | None:
     """``numba.cuda.cg.this_grid`` is ``cg.this_grid``."""
     if path == "numba.cuda":
-        return CUDA
-    return find(path.removeprefix("numba.cuda.")) if path.startswith("numba.cuda.") else None
+        return namespace.CUDA
+    inside = path.removeprefix("numba.cuda.")
+    return namespace.find(inside) if inside != path else None
 
 
 def numba_type(value: object) -> Scalar | Array | None:

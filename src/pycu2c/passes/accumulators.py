@@ -38,8 +38,9 @@ from pycu2c.ir.nodes import (
 )
 from pycu2c.ir.waiting import steps_of
 from pycu2c.ir.walk import all_expressions, map_stmt, statements
+from pycu2c.limits import MOST_ACCUMULATED
 from pycu2c.operators import MUL, NE
-from pycu2c.passes.facts import MOST_ACCUMULATED, Facts
+from pycu2c.passes.facts import Facts
 from pycu2c.records import dataclass
 from pycu2c.source import Span
 from pycu2c.types import WEAK_INT, Array, Scalar, Space

@@ -35,6 +35,7 @@ from pycu2c.ir.nodes import (
     View,
 )
 from pycu2c.ir.walk import children, expressions
+from pycu2c.limits import INDEX32_LIMIT
 from pycu2c.operators import (
     ADD,
     AND,
@@ -54,7 +55,7 @@ from pycu2c.operators import (
     Operator,
     truth,
 )
-from pycu2c.passes.facts import INDEX32_LIMIT, Facts, is_fixed
+from pycu2c.passes.facts import Facts, is_fixed
 from pycu2c.passes.intervals import (
     ANYTHING,
     TRUTH,

@@ -7,13 +7,10 @@ import math
 from pycu2c.intrinsics.block import MOST_THREADS, block_thread
 from pycu2c.intrinsics.registry import Intrinsic
 from pycu2c.intrinsics.threads import AXES, BLOCK_NUMBERS, GRID, GRIDSIZE, PLACES
+from pycu2c.limits import BLOCKS32_LIMIT, INDEX32_LIMIT
 from pycu2c.passes.intervals import Interval, everything
 from pycu2c.records import dataclass
 from pycu2c.types import Scalar
-
-INDEX32_LIMIT = 1 << 30
-MOST_ACCUMULATED = 4096  # elements of an array that each OS thread has a copy of
-BLOCKS32_LIMIT = 1 << 22
 
 
 @dataclass(frozen=True, slots=True)

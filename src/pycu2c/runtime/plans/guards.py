@@ -17,8 +17,8 @@ import numpy as np
 
 from pycu2c import dtypes
 from pycu2c.dtypes import DType
+from pycu2c.limits import INDEX32_LIMIT
 from pycu2c.parameters import Part
-from pycu2c.passes.facts import INDEX32_LIMIT
 from pycu2c.records import dataclass
 from pycu2c.runtime.arguments import Argument, ArrayArgument, Layout
 from pycu2c.types import Constant, ParameterType, Scalar, Tuple, leaf_types
