@@ -22,8 +22,6 @@ from pycu2c.runtime.calling import parameters_of
 from pycu2c.runtime.configuration import Extent, Language, Launch, Wanted, extent
 from pycu2c.runtime.fitting import fitted
 from pycu2c.runtime.given import Given, leaf_names, taken_apart
-from pycu2c.runtime.plans.guards import Seen
-from pycu2c.runtime.plans.plan import Place, Plans
 from pycu2c.runtime.runner import ON_CPU, Axis, Known, Runner, Variant
 from pycu2c.runtime.sharing import alone
 from pycu2c.runtime.vector_views import seen_as_declared, vectors_declared
@@ -37,14 +35,16 @@ if TYPE_CHECKING:
     from pycu2c.explain.notes import Note
     from pycu2c.frontend.build import Built
     from pycu2c.runtime import driver, preparing
-    from pycu2c.runtime.plans import library
+    from pycu2c.runtime.plans import guards, library, plan
     from pycu2c.toolchain.usage import KernelAttributes
 else:
     building = lazy_module("pycu2c.building")
     remembering = lazy_module("pycu2c.remembering")
     driver = lazy_module("pycu2c.runtime.driver")
     preparing = lazy_module("pycu2c.runtime.preparing")
+    guards = lazy_module("pycu2c.runtime.plans.guards")
     library = lazy_module("pycu2c.runtime.plans.library")
+    plan = lazy_module("pycu2c.runtime.plans.plan")
 
 _MOST_BLOCKS = 16  # shapes of blocks that C is made for; later ones share one for any shape
 
@@ -82,7 +82,7 @@ class Launcher:
         self._vectors = vectors_declared(declared.parameters if declared else ())
         self._latest: Signature | None = None
         self._typed: dict[Signature, Typed] = {}
-        self.plans: Plans | None = None
+        self.plans: plan.Plans | None = None
 
     # ---- looking inside ----
 
@@ -247,8 +247,8 @@ class Launcher:
         if direct is None or plans is None:
             return
         types = taken.signature.parameters
-        seen = Seen(taken.values, types, taken.leaves, typed.known.written, typed.ints)
-        place = Place(variant.block, launch.shared_bytes, taken.lengths)
+        seen = guards.Seen(taken.values, types, taken.leaves, typed.known.written, typed.ints)
+        place = plan.Place(variant.block, launch.shared_bytes, taken.lengths)
         plans.learn(seen, place, direct, taken.signature)
         self.plans = plans
 

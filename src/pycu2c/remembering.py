@@ -109,17 +109,18 @@ def _package() -> str:
     """Which pycu2c this is: another one, or an edited one, may generate something else. Empty if
     it was edited since it was imported."""
     stamps: list[str] = []
-    for path, status in _files(os.path.dirname(os.path.abspath(__file__))):
+    for path, status in _code(os.path.dirname(os.path.abspath(__file__))):
         if max(status.st_mtime, status.st_ctime) > STARTED:
             return ""
         stamps.append(f"{path} {status.st_mtime_ns} {status.st_size}")
-    return "\n".join(stamps)
+    return "\n".join(sorted(stamps))
 
 
-def _files(folder: str) -> Iterator[tuple[str, os.stat_result]]:
+def _code(folder: str) -> Iterator[tuple[str, os.stat_result]]:
+    """The files of Python and C in a folder and below."""
     with os.scandir(folder) as entries:
-        for entry in sorted(entries, key=lambda e: e.name):
-            if entry.is_dir() and entry.name != "__pycache__":
-                yield from _files(entry.path)
-            elif entry.is_file():
+        for entry in entries:
+            if entry.name.endswith((".py", ".c")):
                 yield entry.path, entry.stat()
+            elif entry.name != "__pycache__" and entry.is_dir():
+                yield from _code(entry.path)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import builtins
 import linecache
+from collections.abc import Iterator
 from functools import lru_cache
 from types import FunctionType
 
@@ -129,6 +130,18 @@ def _functions(text: str, file: str) -> tuple[ast.FunctionDef | ast.AsyncFunctio
         tree = ast.parse(text, filename=file)
     except SyntaxError:  # the file was edited since Python compiled it
         return ()
-    return tuple(
-        n for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))
-    )
+    return tuple(_functions_in(tree))
+
+
+def _functions_in(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """Those defined in it and in them; expressions, which are most of a file, define none."""
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield node
+        for block in _BLOCKS:
+            waiting += getattr(node, block, ())
+
+
+_BLOCKS = ("body", "orelse", "handlers", "finalbody", "cases")  # what holds statements

@@ -29,7 +29,7 @@ class ToolchainError(RuntimeError):
 
 
 # "kernel.c:3:5: error: …" of gcc and clang, "kernel.cu(3): error: …" of NVRTC
-_ERROR = re.compile(r"^[^:(\n]+[:(](\d+)\S* (?:fatal |catastrophic )?error: .*$", re.MULTILINE)
+_ERROR = r"(?m)^[^:(\n]+[:(](\d+)\S* (?:fatal |catastrophic )?error: .*$"
 
 
 class RejectedCode(ToolchainError):
@@ -42,7 +42,7 @@ class RejectedCode(ToolchainError):
     def __init__(self, compiler: str, text: str, log: str, kept: str | None = None) -> None:
         super().__init__(compiler, text, log, kept)
         self.compiler, self.text, self.log, self.kept = compiler, text, log, kept
-        first = _ERROR.search(log)
+        first = re.search(_ERROR, log)
         self.error = first[0] if first else log.strip()
         self.line = int(first[1]) if first else 0
         self.origin = ""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import re
-import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -16,13 +15,17 @@ from pycu2c.toolchain import cache as disk
 from pycu2c.toolchain.binary import Binary, ToolchainError
 from pycu2c.toolchain.compilers import Compiler, find_compiler, machine, run, settings
 from pycu2c.toolchain.places import private_directory
-from pycu2c.toolchain.refusing import refused
 
 if TYPE_CHECKING:
+    import shlex
     import subprocess
     import tempfile
-else:
+
+    from pycu2c.toolchain import refusing
+else:  # where all is in the cache, nothing is run
+    shlex = lazy_module("shlex")
     tempfile = lazy_module("tempfile")
+    refusing = lazy_module("pycu2c.toolchain.refusing")
 
 FLAGS: tuple[str, ...] = (
     "-std=gnu11",
@@ -38,7 +41,7 @@ FLAGS: tuple[str, ...] = (
 # gcc switch denormal numbers off for the whole process that loads the library.
 _FAST = ("-fassociative-math", "-freciprocal-math", "-fno-signed-zeros")
 _LINK = ("-shared", "-pthread")
-_INCLUDE = re.compile(r"^#include <(.+)>", re.MULTILINE)
+_INCLUDE = r"(?m)^#include <(.+)>"
 # headers of functions that are in every process
 _EVERYWHERE = frozenset(("stdbool.h", "stddef.h", "stdint.h", "string.h"))
 _WARNINGS = ("-Wall", "-Wextra", "-Werror")
@@ -110,7 +113,7 @@ def _step_flags(text: str) -> tuple[str, ...]:
 def _libraries(text: str, compiler: Compiler) -> tuple[str, ...]:
     """What stands after the file that needs it. To look through all of C's libraries would take
     a fifth of the time; generated text needs the mathematical one at most."""
-    included = frozenset(_INCLUDE.findall(text)) - _EVERYWHERE
+    included = frozenset(re.findall(_INCLUDE, text)) - _EVERYWHERE
     alone = compiler.family.alone if included <= {"math.h"} else ()
     return ("-lm", *alone) if included or not alone else alone
 
@@ -152,7 +155,7 @@ def _compiled(
             "of one function. Repair it, or name another by the environment variable "
             f"PYCU2C_CC.\n{probe.stderr.strip()}"
         )
-    raise refused(shlex.join((*compiler.command, *flags)), f"{entry}.c", text, ran.stderr)
+    raise refusing.refused(shlex.join((*compiler.command, *flags)), f"{entry}.c", text, ran.stderr)
 
 
 def _build(

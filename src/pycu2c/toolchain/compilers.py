@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import functools
-import importlib.util
 import os
 import platform
-import shlex
 import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -17,9 +15,13 @@ from pycu2c.toolchain import cache
 from pycu2c.toolchain.binary import ToolchainError
 
 if TYPE_CHECKING:
+    import importlib.util as finding
+    import shlex
     import shutil
     import subprocess
 else:  # where all is in the cache, nothing is run
+    finding = lazy_module("importlib.util")
+    shlex = lazy_module("shlex")
     shutil = lazy_module("shutil")
     subprocess = lazy_module("subprocess")
 
@@ -133,7 +135,7 @@ def _candidates(usual: str) -> Iterator[tuple[str, ...]]:
     if usual:
         yield tuple(shlex.split(usual))
     yield from (("gcc",), ("clang",), ("cc",))
-    if importlib.util.find_spec("ziglang"):
+    if finding.find_spec("ziglang"):
         yield (sys.executable, "-m", "ziglang", "cc")
 
 
