@@ -16,7 +16,8 @@ ROOT = Path(__file__).parent.parent / "src" / "pycu2c"
 FLOORS: dict[str, int] = {
     "dtypes": 0, "types": 0, "source": 0, "diagnostics": 0, "digests": 0, "lazy": 0,
     "limits": 0, "nearest": 0,
-    "annotations": 0, "parameters": 0, "records": 0, "vectors": 0, "vector_types": 0,
+    "annotations": 0, "collecting": 0, "parameters": 0,
+    "records": 0, "vectors": 0, "vector_types": 0,
     "csyntax": 1,
     "values": 2, "operators": 2, "intrinsics": 2, "signatures": 2, "options": 2,
     "ir": 3,

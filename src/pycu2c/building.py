@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING
 from pycu2c.compiler import Generated, build_module
 from pycu2c.diagnostics import CompileWarning, render, warn
 from pycu2c.emit.statements import Comments
-from pycu2c.explain.notes import Note
-from pycu2c.explaining import explained
 from pycu2c.frontend.build import Built
 from pycu2c.ir.effects import takes_dynamic_shared, written_arguments
 from pycu2c.ir.nodes import Apply, Module
@@ -32,9 +30,12 @@ from pycu2c.specialization import Specialized, facts_for, generate_text, runner_
 from pycu2c.types import Signature
 
 if TYPE_CHECKING:
+    from pycu2c import explaining
+    from pycu2c.explain.notes import Note
     from pycu2c.runtime import driver
     from pycu2c.toolchain import nvrtc, sass, usage
 else:  # what only looking inside needs
+    explaining = lazy_module("pycu2c.explaining")
     driver = lazy_module("pycu2c.runtime.driver")
     nvrtc = lazy_module("pycu2c.toolchain.nvrtc")
     sass = lazy_module("pycu2c.toolchain.sass")
@@ -115,7 +116,7 @@ class Builder:
     def notes(self, signature: Signature) -> list[Note]:
         """What the lines cost on a GPU, for a signature."""
         facts = facts_for(self._options, ordinary=True)
-        return explained(self.built(signature).module, facts)
+        return explaining.explained(self.built(signature).module, facts)
 
     def known(self, signature: Signature) -> Known:
         """What a launch needs to know before anything is compiled."""

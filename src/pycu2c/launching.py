@@ -12,6 +12,7 @@ from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from pycu2c.collecting import without_collection
 from pycu2c.diagnostics import LaunchError
 from pycu2c.lazy import lazy_module
 from pycu2c.limits import BLOCKS32_LIMIT, INDEX32_LIMIT, MOST_ACCUMULATED
@@ -82,6 +83,7 @@ class Launcher:
         self._vectors = vectors_declared(declared.parameters if declared else ())
         self._latest: Signature | None = None
         self._typed: dict[Signature, Typed] = {}
+        self._memories: dict[Signature, remembering.Memory] = {}
         self.plans: plan.Plans | None = None
 
     # ---- looking inside ----
@@ -160,6 +162,8 @@ class Launcher:
             return
         given = self.given(values)
         signature = self.signature(given)
+        if signature not in self._typed:
+            self._prepare(signature)
         typed = self.typed(signature)
         block = wanted.block or self._without_block(typed.known)
         grid = wanted.grid or self._grid_for(typed.known, given.leaves, wanted.block)
@@ -173,19 +177,32 @@ class Launcher:
         if typed is None:
             leaves = [leaf for kind in signature.parameters for leaf in leaf_types(kind)]
             ints = tuple(i for i, kind in enumerate(leaves) if kind == WEAK_INT)
-            memory = None
-            if self.cache:
-                memory = remembering.Memory(self.source, signature, self.options)
+            memory = self._memory(signature)
             typed = self._typed[signature] = Typed(self._known(signature, memory), ints, memory)
         return typed
 
+    def _memory(self, signature: Signature) -> remembering.Memory | None:
+        """What earlier processes have left of the kernel."""
+        memory = self._memories.get(signature)
+        if memory is None and self.cache:
+            memory = remembering.Memory(self.source, signature, self.options)
+            self._memories[signature] = memory
+        return memory
+
     def _known(self, signature: Signature, memory: remembering.Memory | None) -> Known:
-        known = memory.known() if memory else None
+        known = memory.known if memory else None
         if known is None:
-            known = self.builder.known(signature)
+            with without_collection():
+                known = self.builder.known(signature)
             if memory and not self.builder.built(signature).warnings:
                 memory.keep_known(known)
         return known
+
+    def _prepare(self, signature: Signature) -> None:
+        """What a new kernel shares with all others is compiled while this one is typed."""
+        memory = self._memory(signature)
+        if self.backend != "python" and (memory is None or memory.known is None):
+            preparing.begin()
 
     def _runner(self, typed: Typed, signature: Signature, variant: Variant) -> Runner:
         """A kernel for a kind of launch, compiled or found."""
@@ -195,7 +212,8 @@ class Launcher:
         if runner is None:
             if variant.backend != "python":
                 preparing.begin()
-            runner = self.builder.runner(signature, names, variant)
+            with without_collection():
+                runner = self.builder.runner(signature, names, variant)
             if memory:
                 memory.keep_runner(variant, runner)
         return runner

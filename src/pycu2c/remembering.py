@@ -54,6 +54,7 @@ class Memory:
                 rest = (package, sys.version, np.__version__, repr(options))
                 self.key = cache.key_of(told, *rest)
 
+    @functools.cached_property
     def known(self) -> Known | None:
         """What a launch needs to know first."""
         found = self._load("known")

@@ -3,9 +3,9 @@ over threads, and the lines of Python that each is from."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
-from pathlib import PurePath
 
 from pycu2c.ir.nodes import AxisLoop, Body, Function
 from pycu2c.ir.walk import bodies, statements
@@ -63,4 +63,4 @@ def _within(place: _Place, kernel: Span) -> bool:
 def _run(run: list[_Place], kernel: Span) -> str:
     (file, first), (_, last) = run[0], run[-1]
     lines = str(first) if first == last else f"{first}-{last}"
-    return lines if file == kernel.file else f"{lines} of {PurePath(file).name}"
+    return lines if file == kernel.file else f"{lines} of {os.path.basename(file)}"
