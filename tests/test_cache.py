@@ -322,9 +322,10 @@ def test_what_killed_processes_left_goes_with_the_next(tmp_path: Path) -> None:
     theirs = [Path(p.stdout.readline().strip()) for p in (killed, alive)]
     killed.kill()
     killed.communicate()
+    assert all(path.is_dir() for path in theirs)
     (tmp_path / "pycu2c-of-the-user").mkdir()
-    for path in (*theirs, tmp_path / "pycu2c-of-the-user"):
-        assert path.is_dir()
+    (tmp_path / "pycu2c-run-died-early").mkdir()
+    for path in tmp_path.iterdir():
         os.utime(path, (0, 0))
     run(code.replace("sys.stdin.read()", ""), TMPDIR=str(tmp_path))
     alive_directory = theirs[1].is_dir()

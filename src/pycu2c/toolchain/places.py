@@ -30,7 +30,7 @@ else:  # where all is in the cache, nothing is written
 
 SCHEMA = 2  # raise it when the form of entries or of keys changes
 
-_PREFIX, _ALIVE = "pycu2c-", "alive"  # of directories of one process; what it holds a lock on
+_PREFIX, _ALIVE = "pycu2c-run-", "alive"  # of directories of one process; what it holds a lock on
 _OFF = ("0", "off", "no", "false")
 
 
@@ -191,6 +191,8 @@ def _remove_if_dead(directory: str, status: os.stat_result) -> None:
     is_new = abs(time.time() - status.st_mtime) < 60  # it may have no lock yet
     if is_new or status.st_uid != os.geteuid():
         return
+    with contextlib.suppress(OSError):  # one that died before it had put anything there
+        os.rmdir(directory)
     if locks.is_free(os.path.join(directory, _ALIVE)):
         shutil.rmtree(directory, ignore_errors=True)
 
