@@ -1,0 +1,97 @@
+"""What the first launch of a process on a GPU costs, from the start of Python to the result.
+
+usage: python benchmarks/start_gpu.py [--rounds N]
+
+Medians over fresh processes, in milliseconds. *Context*: Python, numpy, and by cuda.bindings a
+context of the driver and a copy there and back: what no package can do without. *First of all*:
+nothing is cached on disk. *Known kernel*: it has run before on this machine. Python's bytecode is
+cached, as pip leaves it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+NUMPY = "import numpy as np\nx = np.ones(1000, np.float32)\n"
+
+CONTEXT = """
+from cuda.bindings import driver
+def call(name, *given):
+    code, *values = getattr(driver, name)(*given)
+    assert int(code) == 0, code
+    return values[0] if values else None
+call("cuInit", 0)
+device = call("cuDeviceGet", 0)
+call("cuCtxSetCurrent", call("cuDevicePrimaryCtxRetain", device))
+memory = call("cuMemAlloc", x.nbytes)
+call("cuMemcpyHtoD", memory, x.ctypes.data, x.nbytes)
+call("cuMemcpyDtoH", x.ctypes.data, memory, x.nbytes)
+"""
+
+KERNEL = """
+from pycu2c import cuda, kernel
+
+@kernel(backend="cuda")
+def scale(x, n):
+    i = cuda.grid(1)
+    if i < x.size:
+        x[i] = x[i] * n
+
+scale[4, 256](x, 3)
+assert x[0] == 3, x
+import sys
+compiled = [m for m in ("pycu2c.frontend.build", "cuda.bindings.nvrtc") if m in sys.modules]
+print(*compiled)
+"""
+
+
+def run(file: str, cache: str, bytecode: str) -> tuple[float, str]:
+    """The milliseconds of a process, and what it says."""
+    own = {"PYTHONPYCACHEPREFIX": bytecode, "PYTHONDONTWRITEBYTECODE": ""}
+    environment = {**os.environ, **own, "PYCU2C_CACHE_DIR": cache}
+    start = time.perf_counter()
+    ran = subprocess.run((sys.executable, file), env=environment, capture_output=True, text=True)
+    wall = (time.perf_counter() - start) * 1e3
+    if ran.returncode:
+        raise SystemExit(ran.stderr)
+    return wall, ran.stdout.strip()
+
+
+def one_round(folder: str) -> dict[str, tuple[float, str]]:
+    """Each kind of process once."""
+    bytecode = os.path.join(folder, "bytecode")
+    with tempfile.TemporaryDirectory(dir=folder) as cache:
+        return {
+            "Python and numpy": run(os.path.join(folder, "only_numpy.py"), cache, bytecode),
+            "context": run(os.path.join(folder, "context.py"), cache, bytecode),
+            "first of all": run(os.path.join(folder, "kernel.py"), cache, bytecode),
+            "known kernel": run(os.path.join(folder, "kernel.py"), cache, bytecode),
+        }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--rounds", type=int, default=9)
+    rounds = parser.parse_args().rounds
+    with tempfile.TemporaryDirectory(prefix="pycu2c-bench-") as folder:
+        programs = {"only_numpy.py": "", "context.py": CONTEXT, "kernel.py": KERNEL}
+        for name, text in programs.items():
+            with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+                file.write(NUMPY + text)
+        one_round(folder)
+        found = [one_round(folder) for _ in range(rounds)]
+    print(f"{'ms, from start to end of a process':36}{'median':>8}{'least':>8}   loaded to compile")
+    for state in found[0]:
+        times = [row[state][0] for row in found]
+        loaded = found[-1][state][1] or "-"
+        print(f"{state:36}{statistics.median(times):8.0f}{min(times):8.0f}   {loaded}")
+
+
+if __name__ == "__main__":
+    main()
