@@ -49,14 +49,63 @@ void matmul_naive(const void *arguments, int64_t first_block, int64_t last_block
         const int64_t first_y = ((block / gridDim.x) % gridDim.y) * blockDim.y;
         const int64_t last_y = first_y + blockDim.y;
         at_least_1_i64(a_shape1);
-        for (int64_t row = first_y; row < min_i64(last_y, c_shape0); ++row) {
-            #pragma omp simd
-            for (int64_t column = first_x; column < min_i64(last_x, c_shape1); ++column) {
-                double total = 0.0;
-                for (int64_t k = 0; k < a_shape1; ++k) {
-                    total += a[row * a_shape1 + k] * b[k * b_shape1 + column];
+        for (int64_t row_first = first_y; row_first < min_i64(last_y, c_shape0); row_first += 4) {
+            for (int64_t column_first = first_x; column_first < min_i64(last_x, c_shape1); column_first += 32) {
+                if (min_i64(last_y, c_shape0) - row_first >= 4 && min_i64(last_x, c_shape1) - column_first >= 32) {
+                    double total[4][32];
+                    for (int64_t row_in = 0; row_in < 4; ++row_in) {
+                        #pragma omp simd
+                        for (int64_t column_in = 0; column_in < 32; ++column_in) {
+                            total[row_in][column_in] = 0.0;
+                        }
+                    }
+                    for (int64_t k = 0; k < a_shape1; ++k) {
+                        for (int64_t row_in = 0; row_in < 4; ++row_in) {
+                            int64_t row = row_first + row_in;
+                            #pragma omp simd
+                            for (int64_t column_in = 0; column_in < 32; ++column_in) {
+                                int64_t column = column_first + column_in;
+                                total[row_in][column_in] += a[row * a_shape1 + k] * b[k * b_shape1 + column];
+                            }
+                        }
+                    }
+                    for (int64_t row_in = 0; row_in < 4; ++row_in) {
+                        int64_t row = row_first + row_in;
+                        #pragma omp simd
+                        for (int64_t column_in = 0; column_in < 32; ++column_in) {
+                            int64_t column = column_first + column_in;
+                            c[row * c_shape1 + column] = total[row_in][column_in];
+                        }
+                    }
+                } else {
+                    int64_t row_left = min_i64(4LL, min_i64(last_y, c_shape0) - row_first);
+                    int64_t column_left = min_i64(32LL, min_i64(last_x, c_shape1) - column_first);
+                    double total[4][32];
+                    for (int64_t row_in = 0; row_in < row_left; ++row_in) {
+                        #pragma omp simd
+                        for (int64_t column_in = 0; column_in < column_left; ++column_in) {
+                            total[row_in][column_in] = 0.0;
+                        }
+                    }
+                    for (int64_t k = 0; k < a_shape1; ++k) {
+                        for (int64_t row_in = 0; row_in < row_left; ++row_in) {
+                            int64_t row = row_first + row_in;
+                            #pragma omp simd
+                            for (int64_t column_in = 0; column_in < column_left; ++column_in) {
+                                int64_t column = column_first + column_in;
+                                total[row_in][column_in] += a[row * a_shape1 + k] * b[k * b_shape1 + column];
+                            }
+                        }
+                    }
+                    for (int64_t row_in = 0; row_in < row_left; ++row_in) {
+                        int64_t row = row_first + row_in;
+                        #pragma omp simd
+                        for (int64_t column_in = 0; column_in < column_left; ++column_in) {
+                            int64_t column = column_first + column_in;
+                            c[row * c_shape1 + column] = total[row_in][column_in];
+                        }
+                    }
                 }
-                c[row * c_shape1 + column] = total;
             }
         }
     }

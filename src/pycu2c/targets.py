@@ -26,6 +26,7 @@ from pycu2c.passes.merge import merge
 from pycu2c.passes.narrow import narrow
 from pycu2c.passes.own_memory import own_shared_memory
 from pycu2c.passes.ranges import Facts
+from pycu2c.passes.register_tiles import tile_registers
 from pycu2c.passes.resumable import resumable
 from pycu2c.passes.thread_paths import threads_as_code
 from pycu2c.passes.unrolled_loops import unroll_block_loops
@@ -96,6 +97,7 @@ TARGETS: dict[str, Target] = {
             ("idle_threads", drop_idle_threads),
             ("coordinates", _plain(pass_coordinates)),
             ("axis_loops", loop_over_axes),
+            ("register_tiles", _plain(tile_registers)),
             ("joined_rows", _plain(join_rows)),
             ("idle", _plain(drop_idle_declarations)),
         ),

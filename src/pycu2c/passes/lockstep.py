@@ -53,7 +53,7 @@ def in_lockstep(axis: Var, body: Body, effectful: Set[str]) -> bool:
             return False
         if isinstance(e, Call) and e.function in effectful:
             return False
-    paces = _Paces(axis.name, set_once(body), _assigned(body))
+    paces = Paces(axis.name, set_once(body), _assigned(body))
     accesses = list(_accesses(body, paces))
     if any(a.writes and a.pace == 0 for a in accesses) or _gathers(body, paces):
         return False
@@ -64,7 +64,7 @@ def in_lockstep(axis: Var, body: Body, effectful: Set[str]) -> bool:
     )
 
 
-def _gathers(body: Body, paces: _Paces) -> bool:
+def _gathers(body: Body, paces: Paces) -> bool:
     """Whether threads add to one slot of the block, where valid programs have no such race."""
     stores = (s for s in statements(body) if isinstance(s, Store))
     slots = (s for s in stores if _space(s.array) is Space.BLOCK)
@@ -79,7 +79,7 @@ def _assigned(body: Body) -> set[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Paces:
+class Paces:
     axis: str
     values: Mapping[str, Expr]
     changing: Set[str]
@@ -155,7 +155,7 @@ def _space(array: Var) -> Space:
     return array.type.space
 
 
-def _accesses(body: Body, paces: _Paces) -> Iterator[_Access]:
+def _accesses(body: Body, paces: Paces) -> Iterator[_Access]:
     """In the order of a thread; what stands in a loop comes twice."""
     for s in body:
         found = list(_of_statement(s, paces))
@@ -164,7 +164,7 @@ def _accesses(body: Body, paces: _Paces) -> Iterator[_Access]:
             yield from found
 
 
-def _of_statement(s: Stmt, paces: _Paces) -> Iterator[_Access]:
+def _of_statement(s: Stmt, paces: Paces) -> Iterator[_Access]:
     for value in operands(s):
         for e in expressions(value):
             match e:
@@ -180,7 +180,7 @@ def _of_statement(s: Stmt, paces: _Paces) -> Iterator[_Access]:
         yield from _accesses(inner, paces)
 
 
-def _access(array: Var, indices: tuple[Expr, ...], paces: _Paces, writes: bool) -> _Access:
+def _access(array: Var, indices: tuple[Expr, ...], paces: Paces, writes: bool) -> _Access:
     assert isinstance(array.type, Array)
     moves = [paces.of(i) for i in indices]
     pace: object = moves[-1] if moves else 0

@@ -1,0 +1,156 @@
+"""Loops that the CPU puts around tiles of threads: which, and that they do the same."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from launching import run
+from pycu2c import cuda, float32, float64, kernel
+
+M = float32[:, ::1]
+TILED = "_first += "
+
+
+@kernel(fmad=False)
+def product(c, a, b):
+    i, j = cuda.grid(2)
+    if i < c.shape[0] and j < c.shape[1]:
+        total = float32(0)
+        for k in range(a.shape[1]):
+            total += a[i, k] * b[k, j]
+        c[i, j] = total
+
+
+@kernel(fmad=False)
+def of_columns(c, a, b):
+    """Two sums, one of them weak, what is kept, and what is done after the loop."""
+    j = cuda.grid(1)
+    if j < c.shape[1]:
+        scale = b[0, j]
+        least = 1e9
+        found = -1
+        for k in range(1, a.shape[0]):
+            here = a[k, j] * scale
+            if here < least:
+                least = here
+                found = k
+        c[0, j] = least
+        for n in range(c.shape[0] - 1):
+            c[n + 1, j] = found + n
+
+
+@kernel(fmad=False)
+def window(c, a, b):
+    j, i = cuda.grid(2)
+    row = i * 2
+    if i < c.shape[0] and j < c.shape[1]:
+        total = float32(0)
+        for p in range(b.shape[0]):
+            down = row + p
+            for q in range(b.shape[1]):
+                total += a[down % a.shape[0], j + q] * b[p, q]
+        c[i, j] = total
+
+
+@kernel(fmad=False)
+def in_blocks(c, a, b):
+    tile = cuda.shared.array((24, 8), float32)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    tile[tx, ty] = b[tx, ty]
+    cuda.syncthreads()
+    i, j = cuda.grid(2)
+    if i < c.shape[0] and j < c.shape[1]:
+        total = float32(0)
+        for k in range(a.shape[1]):
+            total += a[i, k] * tile[k % 24, ty] + b[k % b.shape[0], j]
+        c[i, j] = total
+
+
+@kernel(fmad=False)
+def triangle(c, a, b):
+    i, j = cuda.grid(2)
+    if i < c.shape[0] and j < c.shape[1]:
+        total = float32(0)
+        for k in range(i):
+            total += b[k, j]
+        c[i, j] = total
+
+
+@kernel(fmad=False)
+def along_rows(c, a, b):
+    i = cuda.grid(1)
+    if i < c.shape[0]:
+        total = float32(0)
+        for k in range(a.shape[1]):
+            total += a[i, k]
+        c[i, 0] = total
+
+
+@kernel(fmad=False)
+def left_early(c, a, b):
+    j = cuda.grid(1)
+    if j < c.shape[1]:
+        total = float32(0)
+        for k in range(a.shape[0]):
+            total += a[k, j]
+            if total > 3:
+                break
+        c[0, j] = total
+
+
+@kernel(fmad=False)
+def few_rounds(c, a, b):
+    j = cuda.grid(1)
+    if j < c.shape[1]:
+        total = float32(0)
+        for k in range(3):
+            total += a[k, j]
+        c[0, j] = total
+
+
+KERNELS = [
+    product,
+    of_columns,
+    window,
+    in_blocks,
+    triangle,
+    along_rows,
+    left_early,
+    few_rounds,
+]
+ALONG_A_LINE = (of_columns, along_rows, left_early, few_rounds)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (4, 64), (9, 70)], ids=str)
+@pytest.mark.parametrize("k", KERNELS, ids=lambda k: k.name)
+def test_they_do_the_same(k, shape) -> None:
+    rng = np.random.default_rng(3)
+    a = rng.random((24, 100), np.float32)
+    b = rng.random((2, 3) if k is window else (100, 100), np.float32)
+    c = np.zeros(shape, np.float32)
+    block = (24, 8) if k is in_blocks else (4, 16)
+    launch = (5, 16) if k in ALONG_A_LINE else ((-(-shape[1] // 4), -(-shape[1] // 8)), block)
+    wanted = run(k, launch, (c, a, b), "python")[0]
+    assert np.array_equal(run(k, launch, (c, a, b), "cpu")[0], wanted)
+
+
+@pytest.mark.parametrize("k", [product, of_columns, window, in_blocks], ids=lambda k: k.name)
+def test_those_that_read_side_by_side(k) -> None:
+    assert TILED in k.inspect("c", (M, M, M), (24, 8))
+
+
+def test_rows_that_differ_are_tiled_one_by_one() -> None:
+    text = triangle.inspect("c", (M, M, M), (16, 16))
+    assert "j_first += 64" in text
+    assert "i_first" not in text
+
+
+@pytest.mark.parametrize("k", [along_rows, left_early, few_rounds], ids=lambda k: k.name)
+def test_those_that_do_not_pay_or_are_left(k) -> None:
+    assert TILED not in k.inspect("c", (M, M, M), 64)
+
+
+def test_wide_numbers_make_narrow_tiles() -> None:
+    wide = float64[:, ::1]
+    assert "j_first += 32" in product.inspect("c", (wide, wide, wide), (16, 16))
