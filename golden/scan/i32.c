@@ -32,10 +32,18 @@ void scan(const void *arguments, int64_t first_block, int64_t last_block) {
         const struct dim3 blockIdx = {block % gridDim.x, (block / gridDim.x) % gridDim.y, (block / gridDim.x) / gridDim.y};
         int32_t sums[64];
         int32_t addend[64];
-        #pragma omp simd
-        for (int64_t tid = 0; tid < 64; ++tid) {
-            int64_t i = blockIdx.x * 64 + tid;
-            sums[tid] = i < data_len ? data[i] : 0;
+        if (64 <= data_len - blockIdx.x * 64) {
+            #pragma omp simd
+            for (int64_t tid = 0; tid < 64; ++tid) {
+                int64_t i = blockIdx.x * 64 + tid;
+                sums[tid] = data[i];
+            }
+        } else {
+            #pragma omp simd
+            for (int64_t tid = 0; tid < 64; ++tid) {
+                int64_t i = blockIdx.x * 64 + tid;
+                sums[tid] = i < data_len ? data[i] : 0;
+            }
         }
         #pragma omp simd
         for (int64_t tid = 0; tid < 64; ++tid) {

@@ -46,11 +46,20 @@ void warp_sum(const void *arguments, int64_t first_block, int64_t last_block) {
         float sums[32];
         float x[128];
         float x_1[128];
-        #pragma omp simd
-        for (int64_t tx = 0; tx < 128; ++tx) {
-            int64_t i = blockIdx.x * 128 + tx;
-            x[tx] = i < a_len ? a[i] : 0.0f;
-            sent[tx] = x[tx];
+        if (128 <= a_len - blockIdx.x * 128) {
+            #pragma omp simd
+            for (int64_t tx = 0; tx < 128; ++tx) {
+                int64_t i = blockIdx.x * 128 + tx;
+                x[tx] = a[i];
+                sent[tx] = x[tx];
+            }
+        } else {
+            #pragma omp simd
+            for (int64_t tx = 0; tx < 128; ++tx) {
+                int64_t i = blockIdx.x * 128 + tx;
+                x[tx] = i < a_len ? a[i] : 0.0f;
+                sent[tx] = x[tx];
+            }
         }
         for (int64_t warp = 0; warp < 4; ++warp) {
             #pragma omp simd

@@ -37,7 +37,8 @@ from pycu2c.passes.crossing import declared
 from pycu2c.passes.intervals import Interval, is_whole
 from pycu2c.passes.lockstep import in_lockstep
 from pycu2c.passes.merge import renamed
-from pycu2c.passes.thread_bounds import Bound, Known, conjuncts
+from pycu2c.passes.thread_bounds import Bound, Known, Steady, conjuncts
+from pycu2c.passes.whole_blocks import with_whole
 from pycu2c.records import dataclass
 from pycu2c.source import Span
 from pycu2c.types import VOID
@@ -153,7 +154,7 @@ class Nest:
         level = self._level(condition)
         if level:
             axis = self.axes[level - 1].var
-            bound = self.known.bound(condition, axis, lambda e: self._level(e) < level)
+            bound = self.known.bound(condition, axis, self._steady(level))
             if bound is not None and not (bound.step and self._steps_along(level)):
                 self.bounds[level - 1].append(bound)
                 return True
@@ -161,6 +162,10 @@ class Nest:
             return False
         self.levels[level].steps.append(condition)
         return True
+
+    def _steady(self, level: int) -> Steady:
+        """Whether a number is the same for all threads along an axis."""
+        return lambda e: self._level(e) < level
 
     def _steps_along(self, level: int) -> bool:
         """Whether a loop has a step already: it has one at most."""
@@ -171,7 +176,7 @@ class Nest:
     def loops(self) -> Body:
         body = (*self._steps(self.levels[-1], self.body),)
         for number in reversed(range(len(self.axes))):
-            loop = self._loop(number, body)
+            loop = with_whole(self._loop(number, body), self.known, self._steady(number + 1))
             body = self._steps(self.levels[number], (loop,))
         return body
 
