@@ -7,6 +7,7 @@ import copy
 import gc
 import pickle
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from hypothesis.extra import numpy as nst
 from pycu2c import LaunchError, cuda, kernel
 from pycu2c.cuda import DeviceArray, to_device
 from pycu2c.dtypes import DTYPES
-from pycu2c.runtime import driver
+from pycu2c.runtime import driver, staging
 
 PLACES: list[Any] = ["cpu", *([0] if driver.available() else [])]
 BACKENDS = {"cpu": "cpu", 0: "cuda"}
@@ -35,7 +36,7 @@ def same(array: DeviceArray, expected: np.ndarray) -> None:
     np.testing.assert_array_equal(array.copy_to_host(), expected)
 
 
-# ---- to the device and back --------------------------------------------------------------------
+# ---- to the device and back ---------------------------------------------------------------------
 
 FORMS: list[Callable[[np.ndarray], np.ndarray]] = [
     lambda a: a,
@@ -410,3 +411,60 @@ def test_arrays_leave_no_memory_behind() -> None:
         if round_:
             assert before == free
         before = free
+
+
+# ---- numpy's arrays on their way to a GPU -------------------------------------------------------
+
+
+@pytest.mark.skipif(len(PLACES) == 1, reason="needs a GPU")
+@pytest.mark.parametrize("name", ["mapped_array", "managed_array"])
+def test_a_launch_copies_nothing_that_the_gpu_reaches(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data, out = getattr(cuda, name)(100), getattr(cuda, name)((2, 100))[1]
+    data[...], out[...] = np.arange(100), 0
+    for function in ("copy_in", "copy_out"):
+        monkeypatch.setattr(driver, function, None)
+    kernel(backend="cuda")(scale)[1, 128](out[::-1], data, 3)
+    cuda.synchronize()
+    np.testing.assert_array_equal(out[::-1], 3 * np.arange(100))
+
+
+SIZES = [staging.LEAST - 1, staging.LEAST, staging.LEAST + 1, 23 * staging.PIECE + 12345]
+
+
+@pytest.mark.skipif(len(PLACES) == 1, reason="needs a GPU")
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("pin", [False, True])
+def test_large_copies_go_in_pieces(size: int, pin: bool) -> None:
+    values = np.random.default_rng(size).integers(0, 256, size, np.uint8)
+    out = np.zeros(size, np.uint8)
+    with cuda.pinned(*([values, out] if pin else [])):
+        for stream in (None, cuda.stream(), cuda.stream(blocking=False)):
+            array = cuda.to_device(values, stream)
+            array.copy_to_host(out, stream)
+            cuda.synchronize()
+            assert np.array_equal(out, values)
+            array[size // 2 :] = array[: size - size // 2]
+            out[...] = 0
+        rows = cuda.to_device(values[: size // 2 * 2].reshape(2, -1).T)
+        assert np.array_equal(rows.T.copy_to_host().ravel(), values[: size // 2 * 2])
+
+
+@pytest.mark.skipif(len(PLACES) == 1, reason="needs a GPU")
+def test_a_launch_on_large_numpy_arrays() -> None:
+    n = 3 * staging.LEAST // 8 + 77
+    data, out = np.arange(float(n)), np.zeros(n)
+    kernel(backend="cuda")(scale)[-(-n // 256), 256](out, data, 2)
+    assert np.array_equal(out, 2 * data)
+
+
+@pytest.mark.skipif(len(PLACES) == 1, reason="needs a GPU")
+def test_threads_without_a_context() -> None:
+    def work(number: int) -> float:
+        array = cuda.to_device(np.full(1000, number))
+        array[::2] = array[1::2]
+        return float(array.copy_to_host().sum())
+
+    with ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(work, range(20))) == [1000.0 * i for i in range(20)]

@@ -11,7 +11,7 @@ import pytest
 
 from pycu2c import LaunchError, cuda, kernel
 from pycu2c.runtime import driver
-from pycu2c.runtime.memory import ForeignMemory
+from pycu2c.runtime.memory import DeviceMemory, ForeignMemory
 
 on_gpu = pytest.mark.skipif(not driver.available(), reason="needs a GPU")
 
@@ -67,9 +67,24 @@ def test_what_names_no_stream_waits_for_all_of_them(name: str) -> None:
     assert is_late(array)
 
 
+def forgotten(memory: DeviceMemory, stream: object) -> None:
+    """Instead of DeviceMemory.used_on."""
+
+
 @pytest.mark.parametrize("name", STREAMS)
 def test_memory_is_free_after_the_work_that_uses_it(name: str) -> None:
     """A kernel still writes to an array that is gone; whoever gets its memory is not disturbed."""
+    assert is_undisturbed(name)
+
+
+@on_gpu
+def test_memory_is_not_free_after_work_that_nobody_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So the test above sees what it looks for."""
+    monkeypatch.setattr(DeviceMemory, "used_on", forgotten)
+    assert not is_undisturbed("apart")
+
+
+def is_undisturbed(name: str) -> bool:
     stream, other = STREAMS[name](), cuda.stream()
     late[1, 128, stream](cuda.to_device(np.zeros(100)), 1)  # compiled
     array = cuda.to_device(np.zeros(1 << 20))
@@ -79,7 +94,7 @@ def test_memory_is_free_after_the_work_that_uses_it(name: str) -> None:
     for new in fresh:
         new.setitem(..., 5, other)
     cuda.synchronize()
-    assert all(np.all(new.copy_to_host() == 5) for new in fresh)
+    return all(np.all(new.copy_to_host() == 5) for new in fresh)
 
 
 def test_one_stream_waits_for_another() -> None:

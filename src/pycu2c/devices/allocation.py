@@ -180,7 +180,7 @@ class Form:
     ) -> None:
         self.dtype = copying.checked(dtype)
         self.shape = whole(shape, "shape")
-        if any(extent < 0 for extent in self.shape):
+        if self.shape and min(self.shape) < 0:
             raise ValueError(f"a shape has no negative numbers: {self.shape}")
         if order not in ("C", "F"):
             raise ValueError(f"order is 'C' or 'F', not {order!r}")

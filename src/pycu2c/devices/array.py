@@ -37,7 +37,7 @@ _WORDS = tuple(struct.Struct(f"@{4 + 2 * axes}q") for axes in range(33))
 
 class DeviceArray:
     """Elements in the memory of a GPU, with a shape. The array does not change in place or shape:
-    a view is an array of its own.
+    a view is an array of its own. ``writeable`` says whether kernels and assignments may write.
 
     ``_words`` is what launches read: the address, the device's ordinal (-1: the host's memory),
     flags, the number of axes, the shape in elements and the strides in bytes, as int64s.
@@ -53,6 +53,7 @@ class DeviceArray:
         "shape",
         "stream",
         "strides",
+        "writeable",
     )
 
     def __init__(
@@ -62,12 +63,11 @@ class DeviceArray:
         shape: Shape,
         strides: Shape,
         dtype: np.dtype[Any],
-        *,
         writeable: bool = True,
         stream: object = None,
     ) -> None:
         self.address, self.shape, self.strides, self.dtype = address, shape, strides, dtype
-        self.stream, self._memory = stream, memory
+        self.writeable, self.stream, self._memory = writeable, stream, memory
         self._argument: ArrayArgument | None = None
         flags = WRITEABLE if writeable else 0
         if is_contiguous(shape, strides, dtype.itemsize):
@@ -99,18 +99,9 @@ class DeviceArray:
         """The ordinal of the GPU whose memory it is in; -1 for memory of the host."""
         return self._memory.ordinal
 
-    @property
-    def writeable(self) -> bool:
-        """Whether kernels and assignments may write to it."""
-        return bool(self._flags & WRITEABLE)
-
-    @property
-    def _flags(self) -> int:
-        return int.from_bytes(self._words[16:24], "little")
-
     def is_c_contiguous(self) -> bool:
         """Whether elements lie in C's order, without gaps."""
-        return bool(self._flags & CONTIGUOUS)
+        return bool(self._words[16] & CONTIGUOUS)  # the flags' first byte
 
     def is_f_contiguous(self) -> bool:
         """Whether elements lie in Fortran's order, without gaps."""
@@ -158,8 +149,8 @@ class DeviceArray:
             view.shape,
             view.strides,
             dtype or self.dtype,
-            writeable=self.writeable,
-            stream=self.stream,
+            self.writeable,
+            self.stream,
         )
 
     def __getitem__(self, key: Any) -> Any:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from itertools import chain, repeat
+from itertools import repeat
 from typing import Any, NamedTuple, NoReturn
 
 from pycu2c.runtime.strides import Shape, packed_strides
@@ -28,11 +28,19 @@ def part(shape: Shape, strides: Shape, key: Any) -> View:
     offset, axis = 0, 0
     extents: list[int] = []
     steps: list[int] = []
-    for each in _without_ellipsis(keys, len(shape)):
+    for each in keys:
         if each is None:
             extents.append(1)
             steps.append(0)
             continue
+        if each is Ellipsis:
+            rest = axis + len(shape) - _named(keys)
+            extents += shape[axis:rest]
+            steps += strides[axis:rest]
+            axis = rest
+            continue
+        if axis >= len(shape):
+            raise IndexError(f"{_named(keys)} indices for an array with {len(shape)} axes")
         extent, step = shape[axis], strides[axis]
         if type(each) is slice:
             start, stop, stride = each.indices(extent)
@@ -43,21 +51,14 @@ def part(shape: Shape, strides: Shape, key: Any) -> View:
         else:
             offset += _place(each, extent, axis) * step
         axis += 1
-    return View(offset, tuple(extents), tuple(steps))
+    return View(offset, (*extents, *shape[axis:]), (*steps, *strides[axis:]))
 
 
-def _without_ellipsis(keys: tuple[Any, ...], axes: int) -> Sequence[Any]:
-    """The keys with a whole slice for each axis that they leave out."""
-    named = sum(each is not None and each is not Ellipsis for each in keys)
-    if named > axes:
-        raise IndexError(f"{named} indices for an array with {axes} axes")
-    rest = repeat(slice(None), axes - named)
-    places = [i for i, each in enumerate(keys) if each is Ellipsis]
-    if not places:
-        return keys if named == axes else (*keys, *rest)
-    if len(places) > 1:
+def _named(keys: tuple[Any, ...]) -> int:
+    """How many axes an index names."""
+    if sum(each is Ellipsis for each in keys) > 1:
         raise IndexError("there can be one ... in an index")
-    return list(chain(keys[: places[0]], rest, keys[places[0] + 1 :]))
+    return sum(each is not None and each is not Ellipsis for each in keys)
 
 
 def _place(index: Any, extent: int, axis: int) -> int:

@@ -160,12 +160,17 @@ def _read(tensor: _Tensor, readonly: bool, owner: object) -> Exchanged:
     dtype, axes = _dtype_of(tensor), tensor.ndim
     shape = tuple(tensor.shape[:axes]) if axes else ()
     if tensor.strides and axes:
-        strides = tuple(step * dtype.itemsize for step in tensor.strides[:axes])
+        strides = tuple(_signed(step * dtype.itemsize) for step in tensor.strides[:axes])
     else:
         strides = packed_strides(shape, dtype.itemsize)
     address = (tensor.data or 0) + tensor.byte_offset
     device = tensor.device_type, tensor.device_id
     return Exchanged(device, address, shape, strides, dtype, readonly, owner)
+
+
+def _signed(number: int) -> int:
+    """As C computes it: CuPy 14 divides negative strides as if they had no sign."""
+    return (number + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
 # ---- handing out -------------------------------------------------------------------------------

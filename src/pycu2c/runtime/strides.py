@@ -22,10 +22,13 @@ def packed_strides(shape: Shape, itemsize: int, order: str = "C") -> Shape:
 
 def is_contiguous(shape: Shape, strides: Shape, itemsize: int, order: str = "C") -> bool:
     """Whether elements lie in order, without gaps."""
-    if 0 in shape:
-        return True
-    packed = packed_strides(shape, itemsize, order)
-    return all(s == p for s, p, n in zip(strides, packed, shape) if n > 1)
+    axes = range(len(shape)) if order == "F" else range(len(shape) - 1, -1, -1)
+    for axis in axes:
+        extent = shape[axis]
+        if extent != 1 and strides[axis] != itemsize:
+            return 0 in shape
+        itemsize *= extent
+    return True
 
 
 class _Place:
