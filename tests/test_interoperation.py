@@ -120,8 +120,8 @@ def test_cupy_has_ours_and_gives_it_back(cupy: Any, dtype: str) -> None:
         for again in (cuda.as_cuda_array(taken), cuda.from_dlpack(taken)):
             assert again.address == array.address
             assert (again.strides, again.dtype) == (array.strides, array.dtype)
-        taken[0] = 1
-        assert array.copy_to_host()[0].tolist() == [1] * 6
+    taken[0] = 1
+    assert array.copy_to_host()[0].tolist() == [1] * 6
 
 
 @pytest.mark.parametrize("dtype", [d for d in DTYPES if d not in ("u2", "u8")])
