@@ -7,14 +7,19 @@ from __future__ import annotations
 
 import linecache
 import sys
-import unicodedata
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
+from pycu2c.lazy import lazy_module
 from pycu2c.records import dataclass
 from pycu2c.source import Span
+
+if TYPE_CHECKING:
+    import unicodedata
+else:  # where nothing is wrong, nothing is shown
+    unicodedata = lazy_module("unicodedata")
 
 RULES: dict[str, str] = {
     "argument-count": "a call gives every parameter one argument",

@@ -1,5 +1,6 @@
-"""Up to what size a launch is an ordinary one, whose code may count in 32 bits."""
+"""How large a launch may be: at all, and for code that counts in 32 bits."""
 
 INDEX32_LIMIT = 1 << 30  # elements, threads along an axis, Python ints
 BLOCKS32_LIMIT = 1 << 22  # along an axis
 MOST_ACCUMULATED = 4096  # elements of an array that each OS thread has a copy of
+MOST_SHARED = 227 * 1024  # bytes of a block, where a device has most

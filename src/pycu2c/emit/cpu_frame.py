@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping, Sequence, Set
 
 from pycu2c.csyntax import nodes as c
 from pycu2c.intrinsics.block import FIRST, LAST
-from pycu2c.intrinsics.machine import MOST_SHARED
 from pycu2c.intrinsics.registry import Intrinsic
 from pycu2c.ir.calls import summarized
 from pycu2c.ir.effects import mentioned, takes_dynamic_shared
 from pycu2c.ir.nodes import Apply, BlockLoop, Body, Call, Function, Module, Parameter
 from pycu2c.ir.walk import all_expressions
+from pycu2c.limits import MOST_SHARED
 from pycu2c.records import dataclass
 
 PLACES = ("threadIdx", "blockIdx", "blockDim", "gridDim")

@@ -12,7 +12,6 @@ from pycu2c.records import dataclass
 Dim3: TypeAlias = tuple[int, int, int]
 
 WARP = 32  # lanes
-MOST_SHARED = 227 * 1024  # bytes of a block, where a device has most
 
 
 @dataclass(slots=True)

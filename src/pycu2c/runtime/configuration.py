@@ -8,7 +8,7 @@ import struct
 from typing import Literal, TypeAlias
 
 from pycu2c.diagnostics import LaunchError
-from pycu2c.intrinsics.machine import MOST_SHARED
+from pycu2c.limits import MOST_SHARED
 from pycu2c.records import dataclass
 
 # what a kernel can be shown in
