@@ -32,20 +32,8 @@ def texts_of(helpers: Iterable[tuple[str, DType]], dialect_name: str) -> list[st
 
 def instantiate(name: str, dtype: DType, dialect_name: str) -> str:
     """The C text of helper ``name`` for a dtype, in ``cuda`` or ``c``; empty if none is needed."""
-    helper = HELPERS[name]
-    asm = (dialect_name, dtype) == ("cuda", INT16)
-    if name in ATOMIC_HELPERS:
-        text = atomic_text(name, dtype, dialect_name)
-    elif dtype.is_complex:
-        text = COMPLEX_HELPERS.get(name, "")
-    elif asm and name == "neg":
-        text = NEG_IN_32_BITS
-    elif dtype.is_half:
-        text = half_text(name, dtype, dialect_name)
-    elif dtype.is_float:
-        text = helper.floating
-    else:
-        text = helper.signed if dtype.is_signed else helper.unsigned
+    asm = _negates_in_asm(dtype, dialect_name)
+    text = _template(name, dtype, dialect_name)
     working = BY_NAME["uint64" if dtype.bits == 64 else "uint32"]
     own, unsigned = getattr(dtype, dialect_name), getattr(working, dialect_name)
     return Template(text.strip("\n")).substitute(
@@ -59,6 +47,25 @@ def instantiate(name: str, dtype: DType, dialect_name: str) -> str:
         s=dtype.suffix,
         n="neg_i16(" if asm else f"({own})(0 - ({unsigned})",
     )
+
+
+def _template(name: str, dtype: DType, dialect_name: str) -> str:
+    helper = HELPERS[name]
+    if name in ATOMIC_HELPERS:
+        return atomic_text(name, dtype, dialect_name)
+    if dtype.is_complex:
+        return COMPLEX_HELPERS.get(name, "")
+    if name == "neg" and _negates_in_asm(dtype, dialect_name):
+        return NEG_IN_32_BITS
+    if dtype.is_half:
+        return half_text(name, dtype, dialect_name)
+    if dtype.is_float:
+        return helper.floating
+    return helper.signed if dtype.is_signed else helper.unsigned
+
+
+def _negates_in_asm(dtype: DType, dialect_name: str) -> bool:
+    return (dialect_name, dtype) == ("cuda", INT16)
 
 
 # ptxas before 13.3 does not extend the sign after neg.s16 and abs.s16: of -32768, 32768 is left

@@ -75,19 +75,25 @@ def _built(
             return kept
     common = _common_type(frame, row, values, node)
     half, common = common, common and computed_in(row, common)
-    arguments: list[Expr] = []
-    for name, kind in row.parameters:
-        if kind == "array":
-            arguments.append(_place(row, values))
-        elif kind == "int":
-            arguments.append(whole_number(number(values[name])))
-        elif kind == "bool":
-            arguments.append(truth(number(values[name])))
-        elif kind in ("T", "F"):
-            assert common is not None
-            arguments.append(coerce(number(values[name]), common))
-    made = Apply(row, tuple(arguments), _result(row, common), frame.span(node))
+    # an index is a part of the place in its array
+    arguments = tuple(
+        _place(row, values) if kind == "array" else _argument(kind, values[name], common)
+        for name, kind in row.parameters
+        if kind != "index"
+    )
+    made = Apply(row, arguments, _result(row, common), frame.span(node))
     return cast(made, half) if half is not None and made.type == common else made
+
+
+def _argument(kind: str, value: Value, common: Scalar | None) -> Expr:
+    match kind:
+        case "int":
+            return whole_number(number(value))
+        case "bool":
+            return truth(number(value))
+        case _:
+            assert common is not None, kind
+            return coerce(number(value), common)
 
 
 def _is_complex(value: Value) -> bool:

@@ -180,19 +180,25 @@ def _apply(e: Apply) -> Iterator[str]:
     if len(kinds) != len(e.arguments):
         yield f"{row.name} takes {len(kinds)} arguments, not {len(e.arguments)}"
         return
-    common: Type | None = None
-    for kind, argument in zip(kinds, e.arguments):
-        if kind == "array" and not isinstance(argument, ElementOf):
-            yield f"{row.name} works on an element, not on {argument.type}"
-        elif kind == "int" and not is_integer(argument.type):
-            yield f"an int of {row.name} is {argument.type}"
-        elif kind == "bool" and argument.type != WEAK_BOOL:
-            yield f"a bool of {row.name} is {argument.type}"
-        elif kind in ("array", "T", "F"):
-            common = common or argument.type
-            if argument.type != common:
-                yield f"{row.name} is given {common} and {argument.type}"
-    yield from _result(e, common)
+    given = list(zip(kinds, e.arguments))
+    for kind, argument in given:
+        yield from _argument(row.name, kind, argument)
+    own = [argument.type for kind, argument in given if kind in ("array", "T", "F")]
+    if len(set(own)) > 1:
+        yield f"{row.name} is given {' and '.join(map(str, own))}"
+    yield from _result(e, own[0] if own else None)
+
+
+def _argument(name: str, kind: str, argument: Expr) -> Iterator[str]:
+    match kind:
+        case "array" if not isinstance(argument, ElementOf):
+            yield f"{name} works on an element, not on {argument.type}"
+        case "int" if not is_integer(argument.type):
+            yield f"an int of {name} is {argument.type}"
+        case "bool" if argument.type != WEAK_BOOL:
+            yield f"a bool of {name} is {argument.type}"
+        case _:
+            pass
 
 
 def _result(e: Apply, common: Type | None) -> Iterator[str]:

@@ -22,6 +22,7 @@ from pycu2c.ir.nodes import (
     Function,
     Load,
     Module,
+    Parameter,
     Store,
     Var,
     View,
@@ -211,18 +212,25 @@ def _given_by(callers: Sequence[Ranges], function: Function) -> Given:
     """What all calls of a device function give it together."""
     numbers: dict[str, Interval] = {}
     lengths: dict[tuple[str, int], Interval] = {}
+    for caller, p, argument in _arguments(callers, function):
+        if isinstance(p.type, Array):
+            for axis in range(p.type.ndim):
+                given = caller.length(argument, axis)
+                lengths[p.name, axis] = given.joined(lengths.get((p.name, axis), given))
+        elif is_whole(p.type) and caller.reaches(argument):
+            given = caller.of(argument)
+            numbers[p.name] = given.joined(numbers.get(p.name, given))
+    anything = given_anything(function)
+    return Given({**anything.numbers, **numbers}, lengths)
+
+
+def _arguments(
+    callers: Sequence[Ranges], function: Function
+) -> Iterator[tuple[Ranges, Parameter, Expr]]:
     for caller in callers:
         for e in _calls(caller.function, function.name):
             for p, argument in zip(function.parameters, e.arguments):
-                if isinstance(p.type, Array):
-                    for axis in range(p.type.ndim):
-                        given = caller.length(argument, axis)
-                        lengths[p.name, axis] = given.joined(lengths.get((p.name, axis), given))
-                elif is_whole(p.type) and caller.reaches(argument):
-                    given = caller.of(argument)
-                    numbers[p.name] = given.joined(numbers.get(p.name, given))
-    anything = given_anything(function)
-    return Given({**anything.numbers, **numbers}, lengths)
+                yield caller, p, argument
 
 
 def _calls(caller: Function, name: str) -> Iterator[Call]:

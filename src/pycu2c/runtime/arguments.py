@@ -283,19 +283,22 @@ def _spread(layout: Layout, values: list[Any]) -> list[Any]:
     bfloat16 as its bits."""
     out: list[Any] = []
     for parameter, value in zip(layout.parameters, values):
-        kind = parameter.type
-        if parameter.part is not Part.VALUE or not isinstance(kind, Scalar):
-            out.append(value)
-        elif kind.dtype.is_vector:
-            out += [part.item() for part in as_vector(value, kind.dtype)]
-        elif kind.dtype.is_complex:
-            number = complex(value)
-            out += [number.real, number.imag]
-        elif kind.dtype is dtypes.BFLOAT16:
-            out.append(int(_bits_of_bfloat16(float(value))))
-        else:
-            out.append(value)
+        out += _parts(parameter, value)
     return out
+
+
+def _parts(parameter: Parameter, value: Any) -> tuple[Any, ...]:
+    kind = parameter.type
+    if parameter.part is not Part.VALUE or not isinstance(kind, Scalar):
+        return (value,)
+    if kind.dtype.is_vector:
+        return tuple(part.item() for part in as_vector(value, kind.dtype))
+    if kind.dtype.is_complex:
+        number = complex(value)
+        return number.real, number.imag
+    if kind.dtype is dtypes.BFLOAT16:
+        return (_bits_of_bfloat16(float(value)),)
+    return (value,)
 
 
 def _bits_of_bfloat16(value: float) -> int:

@@ -110,14 +110,18 @@ def _array_cure(own: ParameterType, wanted: Array) -> str:
 
 
 def _refuse(own: ParameterType, wanted: ParameterType, name: str, shown: str) -> NoReturn:
-    cure = ""
-    if isinstance(wanted, Array):
-        cure = _array_cure(own, wanted)
-    elif isinstance(own, Array) and isinstance(wanted, Scalar):
-        cure = ": pass one number, a[0]"
-    elif isinstance(own, Scalar) and isinstance(wanted, Scalar) and wanted.dtype.is_integer:
-        cure = f", and holds whole numbers from {wanted.dtype.minimum} to {wanted.dtype.maximum}"
-    elif isinstance(own, Scalar) and isinstance(wanted, Scalar) and wanted.dtype.is_float:
-        if not own.dtype.is_complex:
-            cure = f", which would change it: declare a wider type, or pass {wanted.dtype}(…) of it"
-    raise LaunchError(f"{name} is declared `{wanted}`, given {shown}{cure}")
+    raise LaunchError(f"{name} is declared `{wanted}`, given {shown}{_cure(own, wanted)}")
+
+
+def _cure(own: ParameterType, wanted: ParameterType) -> str:
+    match own, wanted:
+        case _, Array():
+            return _array_cure(own, wanted)
+        case Array(), Scalar():
+            return ": pass one number, a[0]"
+        case Scalar(), Scalar(dtype) if dtype.is_integer:
+            return f", and holds whole numbers from {dtype.minimum} to {dtype.maximum}"
+        case Scalar(given), Scalar(dtype) if dtype.is_float and not given.is_complex:
+            return f", which would change it: declare a wider type, or pass {dtype}(…) of it"
+        case _:
+            return ""

@@ -125,24 +125,29 @@ def _constant(value: object) -> Constant | None:
     return Constant(scalar.dtype.numpy.type)
 
 
+def _cure(value: object) -> str:
+    match value:
+        case list():
+            return ": pass a tuple, or numpy.array(…)"
+        case dict():
+            return ": pass a named tuple or a frozen dataclass"
+        case Enum():
+            return ": pass its value, or make it an IntEnum"
+        case bytes() | bytearray():
+            return ": pass numpy.frombuffer(…, dtype), which shares its memory"
+        case _ if _is_buffer(value):
+            return ": pass numpy.asarray(…), which shares its memory"
+        case _ if hasattr(value, "__dict__"):
+            return ": pass its fields, or make it a frozen dataclass"
+        case _:
+            return ""
+
+
 def _refuse(value: object, name: str) -> NoReturn:
-    cure = ""
-    if isinstance(value, list):
-        cure = ": pass a tuple, or numpy.array(…)"
-    elif isinstance(value, dict):
-        cure = ": pass a named tuple or a frozen dataclass"
-    elif isinstance(value, Enum):
-        cure = ": pass its value, or make it an IntEnum"
-    elif isinstance(value, (bytes, bytearray)):
-        cure = ": pass numpy.frombuffer(…, dtype), which shares its memory"
-    elif _is_buffer(value):
-        cure = ": pass numpy.asarray(…), which shares its memory"
-    elif hasattr(value, "__dict__"):
-        cure = ": pass its fields, or make it a frozen dataclass"
     raise LaunchError(
         f"{name} is a {type(value).__name__}; kernels take numpy arrays, arrays with "
         "__cuda_array_interface__, numbers, tuples of these, None, strings, functions and "
-        f"dtypes{cure}"
+        f"dtypes{_cure(value)}"
     )
 
 
