@@ -276,7 +276,7 @@ def _compiled_c(entries: list[tuple[str, str]], folder: Path, more: tuple[str, .
     ran = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
     if ran.returncode:
         raise RejectedCode(str(compiler), "", ran.stderr)
-    return Binary("so", entries[0][0], "", b"", library, "")
+    return Binary("so", entries[0][0], "", b"", str(library), "")
 
 
 def _run_cpu(p: _Prepared, binaries: list[Binary]) -> Outcome:
