@@ -210,3 +210,108 @@ def test_they_are_run_in_strips(k):
     strips = text.split("int64_t strip = 0")[1]
     lanes = strips.split("#pragma omp simd")[1].split("if (live == 0)")[0]
     assert not any(word in lanes for word in ("goto", "continue", "while"))
+
+
+@kernel
+def left_in_the_middle(out, x):
+    """What is changed before a lane leaves, and what it leaves behind."""
+    i = number()
+    if i < len(out):
+        low = high = x[i]
+        steps = 0
+        while True:
+            high = high + x.dtype.type(1)
+            if high > 40:
+                low = -low
+                break
+            if high > low * 3:
+                low = low + x.dtype.type(1)
+                steps += 3
+            else:
+                low = low + x.dtype.type(2)
+            steps -= 1
+            if steps > 30 and low > 2:
+                break
+        out[i] = low * 1000 + high + x.dtype.type(steps)
+
+
+@kernel
+def again_from_where_it_was(out, x):
+    """The loop around it reads what the inner loop has left."""
+    i = number()
+    if i < len(out):
+        z = x[i]
+        total = 0
+        for _ in range(3):
+            while z > 0:
+                z -= x.dtype.type(2)
+                total += 1
+            z += x.dtype.type(5)
+        out[i] = x.dtype.type(total)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32, np.int16])
+@pytest.mark.parametrize("k", [left_in_the_middle, again_from_where_it_was], ids=lambda k: k.name)
+def test_what_lanes_leave_behind(k, dtype, target):
+    launch, n = spread((3, 100))
+    given = np.zeros(n, dtype), np.arange(n).astype(dtype) % dtype(37)
+    expected, _ = run(k, launch, given, "python")
+    out, _ = run(k, launch, given, target)
+    assert out.tolist() == expected.tolist()
+
+
+@kernel
+def counted(out, x, limit):
+    i = number()
+    if i < len(out):
+        z = x[i]
+        steps = 0
+        while steps < limit and z < 100:
+            z = z * z + 1
+            steps += 1
+        out[i] = steps * 2 + i
+
+
+@pytest.mark.parametrize("limit", [3, 2**30 - 1, 2**31 + 5, -(2**40)])
+def test_a_limit_may_be_beyond_32_bits(limit, target):
+    launch, n = spread((3, 100))
+    given = np.zeros(n, np.int64), np.linspace(0.1, 90, n).astype(np.float32), limit
+    expected = run(counted, launch, given, "python")[0]
+    out = run(counted, launch, given, target)[0]
+    assert out.tolist() == expected.tolist()
+
+
+def rounds_of(k, kinds):
+    """The C of the rounds that each lane of a strip does."""
+    text = k.inspect("c", kinds, block=64)
+    assert "round_ < 4" in text
+    return text.split("round_ < 4")[1].split("state_ |=")[0]
+
+
+def test_rounds_have_no_branches():
+    rounds = rounds_of(counted, "int64[::1], float32[::1], int")
+    assert "if" not in rounds
+    assert "?" not in rounds
+
+
+def test_what_is_not_read_later_runs_free():
+    """Neither is chosen under a mask."""
+    rounds = rounds_of(counted, "int64[::1], float32[::1], int")
+    assert "z = z * z + 1.0f;" in rounds
+    assert "pick_f32" in rounds_of(left_in_the_middle, "float32[::1], float32[::1]")
+
+
+@kernel
+def ones(out, x):
+    i = number()
+    if i < len(out):
+        rest = x[i]
+        count = 0
+        while rest:
+            rest &= rest - 1
+            count += 1
+        out[i] = count
+
+
+def test_compilers_know_how_to_count_bits():
+    assert "live" not in ones.inspect("c", "int32[::1], uint32[::1]")

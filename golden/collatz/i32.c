@@ -27,7 +27,7 @@ void collatz(const void *arguments, int64_t first_block, int64_t last_block) {
     for (int64_t block = first_block; block < last_block; ++block) {
         const struct dim3 blockIdx = {block % gridDim.x, (block / gridDim.x) % gridDim.y, (block / gridDim.x) / gridDim.y};
         int32_t n_of[32];
-        int64_t taken_of[32];
+        int32_t taken_of[32];
         int32_t state_of[32];
         int32_t live = 1;
         #pragma omp simd
@@ -46,14 +46,14 @@ void collatz(const void *arguments, int64_t first_block, int64_t last_block) {
             #pragma omp simd reduction(|:live)
             for (int64_t t = 0; t < 32; ++t) {
                 int32_t n = n_of[t];
-                int64_t taken = taken_of[t];
+                int32_t taken = taken_of[t];
                 int32_t state_ = state_of[t];
                 int32_t began = state_ == 0;
                 int32_t running = began;
                 for (int64_t round_ = 0; round_ < 4; ++round_) {
-                    running &= (n != 1) & (taken < limit);
+                    running &= (n != 1) & (taken < (int32_t)limit);
                     n = (n & 1) == 0 ? n >> 1 : (int32_t)(3 * (uint32_t)n + 1);
-                    taken += (int64_t)running;
+                    taken += running;
                 }
                 state_ |= 2 & -(began ^ running);
                 live |= running;

@@ -38,8 +38,8 @@ void collatz(const void *arguments, int64_t first_block, int64_t last_block) {
         #pragma omp simd
         for (int64_t i = first_x; i < min_i64(last_x, numbers_len); ++i) {
             int64_t n = numbers[i];
-            int64_t taken = 0;
-            while (n != 1 && taken < limit) {
+            int32_t taken = 0;
+            while (n != 1 && taken < (int32_t)limit) {
                 n = (n & 1) == 0 ? n >> 1 : (int64_t)(3 * (uint64_t)n + 1);
                 taken += 1;
             }

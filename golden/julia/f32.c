@@ -18,6 +18,11 @@ struct julia_args {
     float p2_value0;
 };
 
+// a where the mask is 1, b where it is 0, without a branch.
+static inline int32_t pick_i32(int32_t a, int32_t b, int32_t mask) {
+    return (int32_t)(b ^ ((a ^ b) & -(uint32_t)mask));
+}
+
 void julia(const void *arguments, int64_t first_block, int64_t last_block) {
     const struct julia_args *const args = arguments;
     uint8_t *out = args->p0_data0;
@@ -28,7 +33,8 @@ void julia(const void *arguments, int64_t first_block, int64_t last_block) {
     const struct dim3 gridDim = {args->gridDim[0], args->gridDim[1], args->gridDim[2]};
     for (int64_t block = first_block; block < last_block; ++block) {
         const struct dim3 blockIdx = {block % gridDim.x, (block / gridDim.x) % gridDim.y, (block / gridDim.x) / gridDim.y};
-        int64_t result_of[64];
+        int32_t next_of[64];
+        int32_t result_of[64];
         int32_t returned_of[64];
         float zi_of[64];
         float zr_of[64];
@@ -70,30 +76,37 @@ void julia(const void *arguments, int64_t first_block, int64_t last_block) {
                     zi_of[t] = zi;
                     returned_of[t] = 0;
                     result_of[t] = 0;
+                    next_of[t] = 0;
                 }
             }
-            for (int64_t count = 0; count < 32; ++count) {
+            while (true) {
                 live = 0;
                 #pragma omp simd reduction(|:live)
                 for (int64_t t = 0; t < 64; ++t) {
-                    int64_t result = result_of[t];
+                    int32_t next = next_of[t];
+                    int32_t result = result_of[t];
                     int32_t returned = returned_of[t];
                     float zi = zi_of[t];
                     float zr = zr_of[t];
                     int32_t state_ = state_of[t];
-                    if (state_ == 0) {
+                    int32_t began = state_ == 0;
+                    int32_t running = began;
+                    for (int64_t round_ = 0; round_ < 4; ++round_) {
+                        running &= (int32_t)(next < 32);
+                        int32_t count = next;
+                        next += 1;
                         float square_r = zr * zr;
                         float square_i = zi * zi;
-                        if (square_r + square_i > 4.0f) {
-                            result = count;
-                            returned = 1;
-                            state_ = 3;
-                        } else {
-                            zi = 2.0f * zr * zi + ci_1;
-                            zr = square_r - square_i + cr_1;
-                            live |= 1;
-                        }
+                        int32_t inside = running & (square_r + square_i > 4.0f);
+                        result = pick_i32(count, result, inside);
+                        returned = pick_i32(1, returned, inside);
+                        running ^= inside;
+                        zi = 2.0f * zr * zi + ci_1;
+                        zr = square_r - square_i + cr_1;
                     }
+                    state_ |= 3 & -(began ^ running);
+                    live |= running;
+                    next_of[t] = next;
                     result_of[t] = result;
                     returned_of[t] = returned;
                     zi_of[t] = zi;
@@ -114,7 +127,7 @@ void julia(const void *arguments, int64_t first_block, int64_t last_block) {
                         result_of[t] = 32;
                         returned_of[t] = 1;
                     }
-                    int64_t result = result_of[t];
+                    int32_t result = result_of[t];
                     int64_t x = blockIdx.x * 8 + tx;
                     int64_t y = blockIdx.y * 8 + ty;
                     out[y * out_shape1 + x] = result;

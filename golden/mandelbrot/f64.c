@@ -31,7 +31,7 @@ void mandelbrot(const void *arguments, int64_t first_block, int64_t last_block) 
     for (int64_t block = first_block; block < last_block; ++block) {
         const struct dim3 blockIdx = {block % gridDim.x, (block / gridDim.x) % gridDim.y, (block / gridDim.x) / gridDim.y};
         double ci_of[64];
-        int64_t count_of[64];
+        int32_t count_of[64];
         double cr_of[64];
         double zi_of[64];
         double zr_of[64];
@@ -60,7 +60,7 @@ void mandelbrot(const void *arguments, int64_t first_block, int64_t last_block) 
             #pragma omp simd reduction(|:live)
             for (int64_t t = 0; t < 64; ++t) {
                 double ci = ci_of[t];
-                int64_t count = count_of[t];
+                int32_t count = count_of[t];
                 double cr = cr_of[t];
                 double zi = zi_of[t];
                 double zr = zr_of[t];
@@ -72,7 +72,7 @@ void mandelbrot(const void *arguments, int64_t first_block, int64_t last_block) 
                     double following = zr * zr - zi * zi + cr;
                     zi = 2.0 * zr * zi + ci;
                     zr = following;
-                    count += (int64_t)running;
+                    count += running;
                 }
                 state_ |= 2 & -(began ^ running);
                 live |= running;

@@ -31,8 +31,10 @@ void popcount(const void *arguments, int64_t first_block, int64_t last_block) {
     const struct dim3 gridDim = {args->gridDim[0], args->gridDim[1], args->gridDim[2]};
     for (int64_t block = first_block; block < last_block; ++block) {
         const struct dim3 blockIdx = {block % gridDim.x, (block / gridDim.x) % gridDim.y, (block / gridDim.x) / gridDim.y};
-        int64_t cleared_of[32];
+        int32_t cleared[32];
+        int32_t missing_of[32];
         uint32_t rest_of[32];
+        int64_t shifted[32];
         int32_t state_of[32];
         int32_t live = 1;
         #pragma omp simd
@@ -43,26 +45,36 @@ void popcount(const void *arguments, int64_t first_block, int64_t last_block) {
                 state_of[tx] = 1;
                 continue;
             }
-            rest_of[tx] = words[i];
-            cleared_of[tx] = 0;
+            uint32_t rest = words[i];
+            cleared[tx] = 0;
+            while (rest != 0) {
+                rest &= rest - 1;
+                cleared[tx] = cleared[tx] + 1;
+            }
+            shifted[tx] = 0;
+            for (int64_t bit = 0; bit < 64; ++bit) {
+                shifted[tx] = shifted[tx] + (int64_t)(shr_u32(words[i], (uint32_t)bit) & 1);
+            }
+            missing_of[tx] = 0;
+            rest_of[tx] = ~words[i];
         }
         while (true) {
             live = 0;
             #pragma omp simd reduction(|:live)
             for (int64_t t = 0; t < 32; ++t) {
-                int64_t cleared = cleared_of[t];
+                int32_t missing = missing_of[t];
                 uint32_t rest = rest_of[t];
                 int32_t state_ = state_of[t];
                 int32_t began = state_ == 0;
                 int32_t running = began;
                 for (int64_t round_ = 0; round_ < 4; ++round_) {
                     running &= (int32_t)(rest != 0);
-                    rest &= rest - 1;
-                    cleared += (int64_t)running;
+                    missing += (int32_t)(rest & 1) & -running;
+                    rest >>= 1;
                 }
                 state_ |= 2 & -(began ^ running);
                 live |= running;
-                cleared_of[t] = cleared;
+                missing_of[t] = missing;
                 rest_of[t] = rest;
                 state_of[t] = state_;
             }
@@ -74,20 +86,10 @@ void popcount(const void *arguments, int64_t first_block, int64_t last_block) {
                 state_of[tx] = 0;
             }
             if (state_of[tx] != 0) continue;
-            int64_t shifted = 0;
             int64_t i = blockIdx.x * 32 + tx;
-            for (int64_t bit = 0; bit < 64; ++bit) {
-                shifted += (int64_t)(shr_u32(words[i], (uint32_t)bit) & 1);
-            }
-            int64_t missing = 0;
-            uint32_t rest = ~words[i];
-            while (rest != 0) {
-                missing += (int64_t)(rest & 1);
-                rest >>= 1;
-            }
-            out[i * out_shape1] = cleared_of[tx];
-            out[i * out_shape1 + 1] = shifted;
-            out[i * out_shape1 + 2] = missing;
+            out[i * out_shape1] = cleared[tx];
+            out[i * out_shape1 + 1] = shifted[tx];
+            out[i * out_shape1 + 2] = missing_of[tx];
         }
     }
 }

@@ -38,7 +38,7 @@ void popcount(const void *arguments, int64_t first_block, int64_t last_block) {
         #pragma omp simd
         for (int64_t i = first_x; i < min_i64(last_x, words_len); ++i) {
             uint64_t rest = words[i];
-            int64_t cleared = 0;
+            int32_t cleared = 0;
             while (rest != 0) {
                 rest &= rest - 1;
                 cleared += 1;
@@ -47,10 +47,10 @@ void popcount(const void *arguments, int64_t first_block, int64_t last_block) {
             for (int64_t bit = 0; bit < 64; ++bit) {
                 shifted += (int64_t)((words[i] >> (uint64_t)bit) & 1);
             }
-            int64_t missing = 0;
+            int32_t missing = 0;
             uint64_t rest_1 = ~words[i];
             while (rest_1 != 0) {
-                missing += (int64_t)(rest_1 & 1);
+                missing += (int32_t)(rest_1 & 1);
                 rest_1 >>= 1;
             }
             out[i * out_shape1] = cleared;

@@ -32,9 +32,9 @@ void primes(const void *arguments, int64_t first_block, int64_t last_block) {
         for (int64_t tx = 0; tx < min_i64(64LL, is_prime_len - blockIdx.x * 64); ++tx) {
             int64_t n = blockIdx.x * 64 + tx;
             bool prime = n >= 2;
-            int64_t divisor = 2;
-            while (divisor * divisor <= n) {
-                if (n % divisor == 0) {
+            int32_t divisor = 2;
+            while (divisor * divisor <= (int32_t)n) {
+                if ((int32_t)n % divisor == 0) {
                     prime = false;
                     break;
                 }

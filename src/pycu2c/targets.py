@@ -24,6 +24,7 @@ from pycu2c.passes.linearize import linearize, linearize_blocks
 from pycu2c.passes.meetings import meet
 from pycu2c.passes.merge import merge
 from pycu2c.passes.narrow import narrow
+from pycu2c.passes.narrow_strips import narrow_in_strips
 from pycu2c.passes.own_memory import own_shared_memory
 from pycu2c.passes.ranges import Facts
 from pycu2c.passes.register_tiles import tile_registers
@@ -60,6 +61,7 @@ class Target:
 
 _ON_CPU: tuple[tuple[str, Pass], ...] = (
     ("fixed_block", fix_block),
+    ("narrow_strips", narrow_in_strips),
     *_MEANING,
     ("linearize", _plain(linearize_blocks)),
     ("inline", _plain(inline_block_level)),
@@ -84,7 +86,7 @@ TARGETS: dict[str, Target] = {
         ),
         narrows=True,
     ),
-    # int64 counters vectorise better on CPUs, so nothing is narrowed
+    # int64 counters vectorise better on CPUs, so that little is narrowed
     "cpu": Target(
         "cpu",
         C,

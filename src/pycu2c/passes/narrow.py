@@ -57,7 +57,7 @@ from pycu2c.records import dataclass
 from pycu2c.types import SMALL, WEAK_INT, Array, Scalar, Type
 
 _MODULAR = Scalar(dtypes.INT32)  # numpy's: it wraps
-_RANGE = everything(SMALL)
+IN_32_BITS = everything(SMALL)
 
 
 def narrow(module: Module, facts: Facts) -> Module:
@@ -70,23 +70,25 @@ def narrow(module: Module, facts: Facts) -> Module:
 
 
 @dataclass(frozen=True, slots=True)
-class _Signature:
+class NarrowSignature:
     """A function's types after narrowing."""
 
     parameters: tuple[Scalar | Array, ...]
     result: Type
 
 
-def _signature(function: Function, use: IndexUse) -> _Signature:
+def _signature(function: Function, use: IndexUse) -> NarrowSignature:
     small = _small_variables(function, use)
     parameters = tuple(SMALL if p.name in small else p.type for p in function.parameters)
-    fits = function.result == WEAK_INT and _RANGE.holds(use.ranges.result)
-    return _Signature(parameters, SMALL if fits else function.result)
+    fits = function.result == WEAK_INT and IN_32_BITS.holds(use.ranges.result)
+    return NarrowSignature(parameters, SMALL if fits else function.result)
 
 
-def _narrowed(function: Function, use: IndexUse, signatures: Mapping[str, _Signature]) -> Function:
+def _narrowed(
+    function: Function, use: IndexUse, signatures: Mapping[str, NarrowSignature]
+) -> Function:
     own = signatures[function.name]
-    narrower = _Narrower(use, _small_variables(function, use), own.result, signatures)
+    narrower = Narrower(use, _small_variables(function, use), own.result, signatures)
     parameters = tuple(
         replace(p, type=kind) for p, kind in zip(function.parameters, own.parameters)
     )
@@ -101,27 +103,30 @@ def _small_variables(function: Function, use: IndexUse) -> frozenset[str]:
     for s in statements(function.body):
         if isinstance(s, (Assign, Declare, For)) and s.var.type == WEAK_INT:
             found.add(s.var.name)
-        if isinstance(s, For) and not _counts_in_32_bits(s, use.ranges):
+        if isinstance(s, For) and not counts_in_32_bits(s, use.ranges):
             wide.add(s.var.name)
     for e in all_expressions(function.body):
         if isinstance(e, Let) and e.value.type == WEAK_INT:
             found.add(e.name)
-    return frozenset(n for n in found - wide if _RANGE.holds(use.variable(n)))
+    return frozenset(n for n in found - wide if IN_32_BITS.holds(use.variable(n)))
 
 
-def _counts_in_32_bits(loop: For, ranges: Ranges) -> bool:
+def counts_in_32_bits(loop: For, ranges: Ranges) -> bool:
     """C's counter goes one step beyond the last value."""
     start, stop, step = (ranges.of(e) for e in operands(loop))
     beyond = Interval(stop.low + min(step.low, 0), stop.high + max(step.high, 1) - 1)
-    return all(_RANGE.holds(i) for i in (start, stop, step, beyond))
+    return all(IN_32_BITS.holds(i) for i in (start, stop, step, beyond))
 
 
 @dataclass(slots=True)
-class _Narrower:
+class Narrower:
     use: IndexUse
     small: frozenset[str]  # variables
     result: Type
-    signatures: Mapping[str, _Signature]
+    signatures: Mapping[str, NarrowSignature]
+    converted: frozenset[str] = (
+        frozenset()
+    )  # wide variables that are made small where they are read
     _done: dict[int, Expr] = field(default_factory=dict)  # one node stays one node
 
     def body(self, body: Body) -> Body:
@@ -130,8 +135,8 @@ class _Narrower:
     def statement(self, s: Stmt) -> Stmt:
         if isinstance(s, Assign) and self._is_modular(s.var):
             return replace(s, var=self._variable(s.var), value=self._modular(s.value))
-        wanted = self._wanted(s)
-        new = tuple(_as(self._value(e), wanted) for e in operands(s))
+        wanted = self.wanted(s)
+        new = tuple(in_type(self._value(e), wanted) for e in operands(s))
         if isinstance(s, Store):
             new = (new[0], *(self._index(e) for e in s.indices))
         s = with_operands(s, new)
@@ -140,7 +145,7 @@ class _Narrower:
             return replace(s, var=self._variable(s.var))
         return s
 
-    def _wanted(self, s: Stmt) -> Type | None:
+    def wanted(self, s: Stmt) -> Type | None:
         """The type that a statement's operands must have; None where they may choose."""
         match s:
             case Assign() | Declare() | For():
@@ -196,6 +201,8 @@ class _Narrower:
         match e:
             case Const():
                 return replace(e, type=SMALL) if self._fits(e) else e
+            case Var(name) if name in self.converted:
+                return cast(e, SMALL)
             case Var():
                 return self._variable(e)
             case Load() | ElementOf():
@@ -214,11 +221,11 @@ class _Narrower:
                 return self._apply(e, inside)
             case Let():
                 kind = SMALL if e.name in self.small else e.value.type
-                return with_children(e, (_as(inside[0], kind), inside[1]))
+                return with_children(e, (in_type(inside[0], kind), inside[1]))
             case Cast():
                 return with_children(e, inside)
             case Call():
-                return self._call(e, inside)
+                return self.call(e, inside)
             case _:
                 return _same_types(e, inside)
 
@@ -231,19 +238,19 @@ class _Narrower:
             return _typed(e, inside, SMALL)
         free = [kind == "int" for kind in kinds]
         pairs = zip(inside, e.arguments, free)
-        made = with_children(e, tuple(n if ok else _as(n, old.type) for n, old, ok in pairs))
+        made = with_children(e, tuple(n if ok else in_type(n, old.type) for n, old, ok in pairs))
         assert isinstance(made, Apply)
         counts = e.intrinsic.bounds is not None and self._fits(e)
         return replace(made, type=SMALL) if counts else made
 
-    def _call(self, e: Call, inside: tuple[Expr, ...]) -> Expr:
+    def call(self, e: Call, inside: tuple[Expr, ...]) -> Expr:
         callee = self.signatures[e.function]
         pairs = zip(inside, callee.parameters)
-        arguments = tuple(_as(argument, kind) for argument, kind in pairs)
+        arguments = tuple(in_type(argument, kind) for argument, kind in pairs)
         return replace(e, arguments=arguments, type=callee.result)
 
     def _fits(self, e: Expr) -> bool:
-        return e.type == WEAK_INT and _RANGE.holds(self.use.of(e))
+        return e.type == WEAK_INT and IN_32_BITS.holds(self.use.of(e))
 
     def _computes_in_32_bits(self, e: Expr, given: tuple[Expr, ...]) -> bool:
         """Whether operands and result fit, and the operator means the same in 32 bits."""
@@ -258,7 +265,7 @@ def _has_variant(row: Intrinsic) -> bool:
     return not row.dtypes or dtypes.INT32 in row.dtypes
 
 
-def _as(e: Expr, wanted: Type | None) -> Expr:
+def in_type(e: Expr, wanted: Type | None) -> Expr:
     """An int of 32 or 64 bits as the place needs it; anything else stays what it is."""
     ints = (WEAK_INT, SMALL)
     return cast(e, wanted) if isinstance(wanted, Scalar) and wanted in ints else e
@@ -267,7 +274,7 @@ def _as(e: Expr, wanted: Type | None) -> Expr:
 def _typed(e: Unary | Binary | Select | Apply, inside: tuple[Expr, ...], kind: Scalar) -> Expr:
     numbers = inside[1:] if isinstance(e, Select) else inside
     first = inside[: len(inside) - len(numbers)]
-    new = with_children(e, (*first, *(_as(n, kind) for n in numbers)))
+    new = with_children(e, (*first, *(in_type(n, kind) for n in numbers)))
     assert isinstance(new, (Unary, Binary, Select, Apply))
     return replace(new, type=kind)
 
@@ -275,11 +282,11 @@ def _typed(e: Unary | Binary | Select | Apply, inside: tuple[Expr, ...], kind: S
 def _agreed(pair: tuple[Expr, ...]) -> tuple[Expr, ...]:
     """The two sides of a comparison in one type: the wider one, if they have two."""
     wide = any(e.type == WEAK_INT for e in pair)
-    return tuple(_as(e, WEAK_INT if wide else SMALL) for e in pair)
+    return tuple(in_type(e, WEAK_INT if wide else SMALL) for e in pair)
 
 
 def _same_types(e: Expr, inside: tuple[Expr, ...]) -> Expr:
     """Operands in the types that they had, but for indices, which may be of any."""
     pairs = zip(inside, children(e))
     old_types = isinstance(e, (Unary, Binary, Select, Pack))
-    return with_children(e, tuple(_as(n, o.type) if old_types else n for n, o in pairs))
+    return with_children(e, tuple(in_type(n, o.type) if old_types else n for n, o in pairs))

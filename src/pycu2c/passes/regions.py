@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import field, replace
 
-from pycu2c.ir.construct import binary, both, const, integer, negation, scalar_type
+from pycu2c.ir.construct import binary, integer, negation
 from pycu2c.ir.nodes import (
     Allocate,
     Apply,
@@ -20,10 +20,8 @@ from pycu2c.ir.nodes import (
     Continue,
     Declare,
     Evaluate,
-    Expr,
     For,
     If,
-    Junction,
     Load,
     NextThread,
     Per,
@@ -36,8 +34,9 @@ from pycu2c.ir.nodes import (
     While,
 )
 from pycu2c.ir.walk import all_expressions, bodies, expressions, operands, statements, with_bodies
-from pycu2c.operators import ADD, GE, GT, LT, QUOTIENT, REMAINDER
+from pycu2c.operators import ADD, GE, LT, QUOTIENT, REMAINDER
 from pycu2c.passes.gifts import cleared, parts_of, summed
+from pycu2c.passes.lane_counters import going
 from pycu2c.passes.masks import RETURNED, Masks, this_thread
 from pycu2c.passes.placement import Placement, has_wait, names_in
 from pycu2c.passes.uniformity import Construct, Uniformity
@@ -319,7 +318,7 @@ class _Cutter:
     def _going_while_any(self, s: While | For, waits: _Waits, released: list[Stmt]) -> Stmt:
         """A loop whose condition varies: each thread looks at it for itself."""
         self.some_wait = True
-        ends = If(negation(_going(s)), self.masks.leave(waits.broken, s.span), (), s.span)
+        ends = If(negation(going(s)), self.masks.leave(waits.broken, s.span), (), s.span)
         head = _Run([] if isinstance(s, For) else released, [ends])
         out = list(self._until_none(head, s.span))
         out += self.block(s.body, _Site(masked=True, loop=waits))
@@ -334,20 +333,6 @@ class _Cutter:
         if run.resets or run.body:  # else `live` is right
             self._close(out, run, _Site(masked=True), count=True)
         return (*out, self.masks.when_none((Break(span),), span))
-
-
-def _going(s: While | For) -> Expr:
-    """The condition of a loop; of a For whose step is not a literal, for either direction."""
-    if isinstance(s, While):
-        return s.condition
-    zero = const(0, s.span, scalar_type(s.step))
-    upwards = binary(LT, s.var, s.stop, s.span)
-    downwards = binary(GT, s.var, s.stop, s.span)
-    if isinstance(s.step, Const):
-        return upwards if s.step.value > 0 else downwards
-    upwards = both(Junction.AND, binary(GT, s.step, zero, s.span), upwards, s.span)
-    downwards = both(Junction.AND, binary(LT, s.step, zero, s.span), downwards, s.span)
-    return both(Junction.OR, upwards, downwards, s.span)
 
 
 def _jumps(s: Stmt, kind: type[Break] | type[Continue]) -> bool:

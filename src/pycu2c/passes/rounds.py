@@ -61,6 +61,13 @@ def goes_in_rounds(strips: Strips, loop: ThreadLoop) -> bool:
             return False
 
 
+def keeps_wide_floats(work: Body, kept: Set[str]) -> bool:
+    """Whether lanes that have left must keep 64-bit floats: vectors of them are chosen from
+    under masks of 32 bits too slowly."""
+    changed = (s.var for s in statements(work) if isinstance(s, Assign) and s.var.name in kept)
+    return any(v.type.dtype.is_float and v.type.dtype.bits > 32 for v in changed)
+
+
 def in_rounds(body: Body, state: Var, live: str, kept: Set[str]) -> Body | None:
     """What a lane does in such a loop; None if it is nothing that goes without branches.
     ``kept``: the variables that are read after the loop."""
@@ -99,7 +106,9 @@ class _Rounds:
             return False
         if any(self._is_about_state(s) for s in parts if not self._asks_who_runs(s)):
             return False
-        return all(self._is_chosen_well(s) for s in parts if isinstance(s, Assign))
+        if any(isinstance(s, Assign) and s.var.type == WEAK_BOOL for s in parts):
+            return False
+        return not keeps_wide_floats(work, self.kept)
 
     def _codes(self, work: Body) -> set[int]:
         """What lanes that leave put into their states."""
@@ -119,13 +128,6 @@ class _Rounds:
                 return op is EQ and name == self.state.name and code == RUNNING
             case _:
                 return False
-
-    def _is_chosen_well(self, s: Assign) -> bool:
-        """Vectors of 64-bit floats are chosen from under masks of 32 bits too slowly."""
-        kind = scalar_type(s.var)
-        if kind == WEAK_BOOL:
-            return False
-        return s.var.name not in self.kept or kind.dtype.is_integer or kind.dtype.bits == 32
 
     # ---- what becomes of them ----------------------------------------------------------------
 
@@ -176,23 +178,32 @@ class _Rounds:
                 *self.block(s.then, inside),
             )
         if everyone and self._only_leaves(s.orelse):
-            stay = Assign(mask, _both(mask, s.condition), s.span)
+            stay = Assign(mask, binary(AND, mask, _bit(s.condition), s.span), s.span)
             return (stay, *self.block(s.then, mask))
         if everyone and self._only_leaves(s.then):
             stay = Assign(mask, binary(AND, mask, _not(_bit(s.condition)), s.span), s.span)
             return (stay, *self.block(s.orelse, mask))
         inside = self._mask(s.span)
-        opening = Declare(inside, _both(mask, s.condition), s.span)
-        if s.orelse:
-            outside = self._mask(s.span)
-            opening_of_others = Declare(outside, binary(XOR, mask, inside, s.span), s.span)
-            then = self.block(s.then, inside)
-            return (opening, opening_of_others, *then, *self.block(s.orelse, outside))
-        return (opening, *self.block(s.then, inside))
+        opening = Declare(inside, binary(AND, mask, _bit(s.condition), s.span), s.span)
+        if not s.orelse:
+            return (opening, *self.block(s.then, inside))
+        if everyone and self._leaves(s.then):  # and who is left goes on
+            return (opening, *self.block(s.then, inside), *self.block(s.orelse, mask))
+        outside = self._mask(s.span)
+        others = Declare(outside, binary(XOR, mask, inside, s.span), s.span)
+        if everyone and self._leaves(s.orelse):
+            return (opening, others, *self.block(s.orelse, outside), *self.block(s.then, mask))
+        then = self.block(s.then, inside)
+        return (opening, others, *then, *self.block(s.orelse, outside))
+
+    def _leaves(self, body: Body) -> bool:
+        """Whether all that come into a block leave the loop at its end."""
+        last = body[-1] if body else None
+        return isinstance(last, Assign) and last.var.name == self.state.name
 
     def _only_leaves(self, body: Body) -> bool:
-        own = {self.state.name, self.live}
-        return bool(body) and all(isinstance(s, Assign) and s.var.name in own for s in body)
+        names = [s.var.name for s in body if isinstance(s, Assign)]
+        return len(names) == len(body) == 1 and names[0] == self.state.name
 
     def _mask(self, span: Span) -> Var:
         self.masks += 1
@@ -247,10 +258,6 @@ def _is_harmless(e: Expr) -> bool:
             return isinstance(right, Const)
         case _:
             return True
-
-
-def _both(mask: Expr, condition: Expr) -> Expr:
-    return binary(AND, mask, _bit(condition), condition.span)
 
 
 def _bit(condition: Expr) -> Expr:

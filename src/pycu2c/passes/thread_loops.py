@@ -39,6 +39,7 @@ from pycu2c.passes.crossing import declared
 from pycu2c.passes.divergent import divergent_loops
 from pycu2c.passes.facts import Facts
 from pycu2c.passes.interchange import interchanged
+from pycu2c.passes.lane_counters import counted_by_lanes
 from pycu2c.passes.lanes import slots_name
 from pycu2c.passes.masks import Masks, slots
 from pycu2c.passes.merge import renamed
@@ -115,6 +116,7 @@ class _Placing:
     def block(self, body: Body) -> Body:
         """The kernel's body as what a block does."""
         fresh = _fresh_names(replace(self.kernel, body=body))
+        body = counted_by_lanes(body, alive_after(body, self._strips(body)), fresh)
         body = _with_coordinates(body, self._strips(body), fresh)
         body, turned = interchanged(body, uniformity(body), self.facts, self.effectful, fresh)
         strips = self._strips(body)
