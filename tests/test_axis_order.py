@@ -63,6 +63,46 @@ def through_shared(out, a):
 
 
 @kernel
+def product(out, a):
+    """As numba's documentation had it: x is the row."""
+    left = cuda.shared.array((8, 8), float32)
+    right = cuda.shared.array((8, 8), float32)
+    x, y = cuda.grid(2)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    total = float32(0)
+    for i in range(a.shape[1] // 8):
+        left[tx, ty] = a[x, ty + i * 8]
+        right[tx, ty] = a[tx + i * 8, y]
+        cuda.syncthreads()
+        for j in range(8):
+            total += left[tx, j] * right[j, ty]
+        cuda.syncthreads()
+    out[x, y] = total
+
+
+@kernel
+def numbered(out, a):
+    """Slots in an order of their own beside numbers of threads."""
+    i, j = cuda.grid(2)
+    kept = a[i, j]
+    t = cuda.threadIdx.y * 8 + cuda.threadIdx.x
+    for _ in range(2):
+        cuda.syncthreads()
+        kept += t
+    cuda.syncthreads()
+    out[i, j] = kept
+
+
+@kernel
+def given_away(out, a):
+    i, j = cuda.grid(2)
+    kept = a[i, j]
+    given = cuda.shfl_xor_sync(0xFFFFFFFF, kept, 1)
+    cuda.syncthreads()
+    out[i, j] = given + kept
+
+
+@kernel
 def counted(out, a):
     i, j = cuda.grid(2)
     if i < a.shape[0] and j < a.shape[1]:
@@ -106,6 +146,18 @@ def test_where_threads_meet(target: str) -> None:
     pairs = a.reshape(24, 8, 2)[:, :, ::-1].reshape(24, 16)
     out = run(through_shared, ((3, 2), (8, 8)), (a * 0, a), target)[0]
     assert np.array_equal(out, pairs + a)
+
+
+@pytest.mark.parametrize("k", [product, numbered, given_away], ids=lambda k: k.name)
+def test_what_threads_keep(k, target: str) -> None:
+    a = np.random.default_rng(1).random((16, 16), np.float32)
+    launch = (2, 2), (8, 8)
+    wanted = run(k, launch, (a * 0, a), "python")[0]
+    np.testing.assert_allclose(run(k, launch, (a * 0, a), target)[0], wanted, rtol=1e-5)
+
+
+def test_slots_lie_as_threads_are_walked() -> None:
+    assert "total[tx * 8 + ty]" in product.inspect("c", (M, M), (8, 8))
 
 
 def test_contiguous_axes_stand_innermost() -> None:

@@ -54,6 +54,7 @@ from pycu2c.passes.axis_order import Walk, walking_order
 from pycu2c.passes.crossing import set_once
 from pycu2c.passes.facts import Facts, is_fixed
 from pycu2c.passes.intervals import Interval
+from pycu2c.passes.slot_order import asks_only_for, own_slots, renumbered
 from pycu2c.passes.thread_bounds import Known, conjuncts
 from pycu2c.records import dataclass
 from pycu2c.source import Span
@@ -88,7 +89,8 @@ def _asks_for_place_alone(module: Module) -> bool:
             return False
 
 
-_THREAD_X = PLACES["threadIdx", "x"]
+_THREAD = tuple(PLACES["threadIdx", axis] for axis in AXES)
+_THREAD_X = _THREAD[0]
 _BLOCK_NUMBERS = {PLACES["blockIdx", axis] for axis in AXES}
 
 
@@ -117,6 +119,8 @@ class _Shaper:
     declarations: Mapping[str, int] = field(default_factory=dict)
     effectful: Set[str] = frozenset()
     ordered: bool = False
+    slots: Set[str] = frozenset()  # that lie in an order of their own
+    slot_order: tuple[int, int, int] = (0, 1, 2)
 
     counters: dict[str, Interval] = field(default_factory=dict)  # of loops around thread loops
     strip: tuple[Expr, Expr] | None = None  # where the threads of the one around start and stop
@@ -132,6 +136,7 @@ class _Shaper:
         self.values = {n: v for n, v in set_once(kernel.body).items() if n in self.outer}
         self.effectful = effectful(self.module)
         self.ordered = _has_order(self.module)
+        self._order_slots()
 
     def block(self, body: Body) -> Body:
         """A block outside the thread loops."""
@@ -213,7 +218,7 @@ class _Shaper:
         return walking_order(body, self.values, parameters, extents, least)
 
     def _by_blocks(self, s: ThreadLoop) -> tuple[list[Axis], Body]:
-        asked = {row for row in _rows(s.body) if is_fixed(row) and row.varies}
+        asked = self._asked(s)
         if asked <= self._of_a_line() and self._goes_by_lanes(s.body):
             return self._by_lanes(s)
         if asked <= {block_thread}:
@@ -221,6 +226,9 @@ class _Shaper:
         places: dict[Intrinsic, Expr] = {}
         found: dict[int, Axis] = {}
         body = s.body
+        if self.slots:
+            body = renumbered(body, self.slots, self._slot(s.span))
+            asked = self._asked(replace(s, body=body))
         for number in (2, 1, 0):
             row = PLACES["threadIdx", AXES[number]]
             extent = self._extent(number)
@@ -237,13 +245,37 @@ class _Shaper:
         for number, place in enumerate(GRID):
             places[place] = self._in_grid(number, places, s.span)
         if block_thread in asked:
-            number_ = self._number(places, s.span)
+            number_ = self._number(places, (0, 1, 2), s.span)
             if not isinstance(number_, Var | Const):
                 var = Var(self._free("t", body), WEAK_INT, s.span)
                 body = (Declare(var, number_, s.span), *body)
                 number_ = var
             places[block_thread] = number_
         return axes, _standing(body, places)
+
+    def _order_slots(self) -> None:
+        """Have slots lie as most threads are walked, if all go along axes that are known."""
+        body = self.module.kernel.body
+        loops = [s for s in statements(body) if isinstance(s, ThreadLoop)]
+        if self.facts.block is None or any(isinstance(s, Strips) for s in statements(body)):
+            return
+        order = self.walk(body, LEAST_LANES).order
+        slots = own_slots(body)
+        flat = [s.body for s in loops if self._asked(s) <= {block_thread}]
+        if order[0] != 0 and all(asks_only_for(slots, b) for b in flat):
+            self.slots, self.slot_order = slots, order
+
+    def _slot(self, span: Span) -> Expr:
+        """Where a thread has its own."""
+        here: dict[Intrinsic, Expr] = {}
+        for number, row in enumerate(_THREAD):
+            alone = self._extent(number) == 1
+            here[row] = integer(0, span) if alone else Apply(row, (), WEAK_INT, span)
+        return self._number(here, self.slot_order, span)
+
+    def _asked(self, s: ThreadLoop) -> set[Intrinsic]:
+        """What tells the threads of a block apart."""
+        return {row for row in _rows(s.body) if is_fixed(row) and row.varies}
 
     def _flat(self, s: ThreadLoop) -> tuple[list[Axis], Body]:
         """No axis matters, but for the number of the thread in the block, or in a strip of it."""
@@ -318,9 +350,10 @@ class _Shaper:
         size = _size(self._extent(number), number, span)
         return _plus(_times(block, size), places[PLACES["threadIdx", AXES[number]]])
 
-    def _number(self, places: Mapping[Intrinsic, Expr], span: Span) -> Expr:
+    def _number(self, places: Mapping[Intrinsic, Expr], order: Sequence[int], span: Span) -> Expr:
+        """Of a thread in the block, where threads are counted along the axes in that order."""
         found: Expr = integer(0, span)
-        for number in (2, 1, 0):
+        for number in reversed(order):
             size = _size(self._extent(number), number, span)
             found = _plus(_times(found, size), places[PLACES["threadIdx", AXES[number]]])
         return found
