@@ -26,6 +26,7 @@ from pycu2c.passes.merge import merge
 from pycu2c.passes.narrow import narrow
 from pycu2c.passes.narrow_strips import narrow_in_strips
 from pycu2c.passes.own_memory import own_shared_memory
+from pycu2c.passes.prefetch import ask_early
 from pycu2c.passes.ranges import Facts
 from pycu2c.passes.register_tiles import tile_registers
 from pycu2c.passes.resumable import resumable
@@ -101,6 +102,7 @@ TARGETS: dict[str, Target] = {
             ("axis_loops", loop_over_axes),
             ("register_tiles", _plain(tile_registers)),
             ("joined_rows", _plain(join_rows)),
+            ("prefetch", ask_early),
             ("idle", _plain(drop_idle_declarations)),
         ),
         narrows=False,

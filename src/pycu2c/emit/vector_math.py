@@ -144,4 +144,20 @@ $q void at_least_1_$t($T n) {
 """
 )
 
-VECTOR_HELPERS = {"exp": EXP, "log": LOG, "cbrt": CBRT, "at_least_1": AT_LEAST_1}
+_PREFETCH = """
+// Memory that will be read soon.
+$q void prefetch_$t(const $T *from, int64_t count) {
+    for (int64_t i = 0; i < count; i += 64 / (int64_t)sizeof *from) {
+        __builtin_prefetch(from + i);
+    }
+}
+"""
+PREFETCH = Helper(_PREFETCH, _PREFETCH, _PREFETCH)
+
+VECTOR_HELPERS = {
+    "exp": EXP,
+    "log": LOG,
+    "cbrt": CBRT,
+    "at_least_1": AT_LEAST_1,
+    "prefetch": PREFETCH,
+}

@@ -7,7 +7,19 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from pycu2c.dtypes import DType
+from pycu2c.dtypes import (
+    FLOAT32,
+    FLOAT64,
+    INT8,
+    INT16,
+    INT32,
+    INT64,
+    UINT8,
+    UINT16,
+    UINT32,
+    UINT64,
+    DType,
+)
 from pycu2c.intrinsics.builtins import NUMBERS
 from pycu2c.intrinsics.c_tree import c
 from pycu2c.intrinsics.kinds import T
@@ -16,6 +28,8 @@ from pycu2c.intrinsics.registry import Intrinsic, intrinsic
 from pycu2c.intrinsics.threads import AXES, BLOCK_LIMIT, GRID_LIMIT
 from pycu2c.intrinsics.warp import EXCHANGED
 
+# what has an address in C, with nothing converted
+PREFETCHED = (INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64, FLOAT32, FLOAT64)
 MOST_THREADS = 1024  # of a block, on every device
 LANES = 64  # of a strip: with 32 or 128, mandelbrot takes longer
 MOST_SHARED = 227 * 1024  # bytes, on the devices that have most
@@ -69,6 +83,15 @@ def _size(_: Mapping[str, c.Expr], wanted: DType) -> c.Expr:
 def shared_bytes() -> int:
     """The bytes of dynamic shared memory that the launch gives each block."""
     raise AssertionError("the reference interpreter has the array itself")
+
+
+@intrinsic(
+    "block.prefetch",
+    c=lambda a, t: c.Call(f"prefetch_{t.short}", (c.Unary("&", a["first"]), a["count"])),
+    c_helpers=("prefetch",),
+)
+def prefetch(first: T, count: int) -> None:
+    """So many elements of an array, from this one on, will be read soon."""
 
 
 @intrinsic(
