@@ -46,14 +46,16 @@ TARGET ?= cpu
 fuzz: $(VENV)/.test  ## compare N random kernels with the reference: N=1000 SEED=0 TARGET=cpu|cpu-resumable|narrowed|cuda|nvrtc
 	@PYTHONPATH=tests $(BIN)/python -m fuzzing -n $(N) --seed $(SEED) --target $(TARGET)
 
-bench: $(VENV)/.bench  ## times on this CPU, beside hand-written C, numba, Taichi, Warp and OpenCL; times of first calls
+bench: $(VENV)/.bench  ## times on this CPU, beside hand-written C, numba, Taichi, Warp and OpenCL; times of launches and of first calls
 	@$(BIN)/python benchmarks/cpu.py
+	@$(BIN)/python benchmarks/launch.py --cpu
 	@$(BIN)/python benchmarks/start.py
 
 gpu:  ## on a machine with a GPU: the test suite there, then the benchmarks (uses PYTHON, installs nothing)
 	@$(PYTHON) -c 'import numpy, pytest, cuda.core' \
 	  || { echo "make gpu needs numpy, pytest, cuda-python and NVRTC in $(PYTHON)"; exit 1; }
 	@PYTHONPATH=src:$$PYTHONPATH $(PYTHON) -m pytest -q -p no:benchmark -p no:cacheprovider
+	@PYTHONPATH=src:$$PYTHONPATH $(PYTHON) benchmarks/launch.py
 	@PYTHONPATH=src:$$PYTHONPATH $(PYTHON) benchmarks/gpu.py
 
 clean:  ## remove what the targets above have made

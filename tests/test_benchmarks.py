@@ -61,6 +61,23 @@ def test_the_table() -> None:
     assert tiny.startswith("tiny launch, µs")
 
 
+def test_the_table_of_launches() -> None:
+    ran = subprocess.run(
+        (sys.executable, ROOT / "benchmarks" / "launch.py", "--cpu", "--rounds", "1"),
+        env={
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), *filter(None, sys.path)]),
+        },
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    *_, head, first = ran.stdout.partition("launches on the CPU")[2].splitlines()[:3]
+    assert head.split(" | ")[1:] == ["3 arguments", "5 arguments", "12 arguments"]
+    assert first.count("1.00×") == 3
+    assert ran.stdout.splitlines()[-1].startswith("pycu2c: prepared")
+
+
 def test_a_first_call() -> None:
     ran = subprocess.run(
         (sys.executable, ROOT / "benchmarks" / "first_call.py", "pycu2c", "scale"),

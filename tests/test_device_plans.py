@@ -13,6 +13,7 @@ import pytest
 
 from pycu2c.parameters import Parameter, Part
 from pycu2c.runtime.arguments import describe, layout_of
+from pycu2c.runtime.calling import Parameters
 from pycu2c.runtime.configuration import CALL
 from pycu2c.runtime.plans import guards, library
 from pycu2c.runtime.plans.guards import Seen
@@ -128,7 +129,7 @@ class Tool(NamedTuple):
 
 @pytest.fixture
 def tool() -> Tool:
-    plans = library.plans()
+    plans = library.plans(Parameters("one", ("x",), 1, None, {}))
     assert plans is not None
     return Tool(Driver(), plans)
 
@@ -277,19 +278,23 @@ class CupyArray(Foreign):
     __module__ = "cupy"
 
     def __init__(self, *shape: int, dtype: str = "f4", strides: object = None) -> None:
-        super().__init__(*shape, typestr="<f4")
+        super().__init__(*shape, typestr="<f4", strides=strides)
         self.shape, self.dtype, self.data = shape, np.dtype(dtype), Pointer(ADDRESS)
         self.strides = strides or np.zeros(shape, dtype).strides
+        self._c_contiguous = strides is None
 
 
 def test_arrays_of_cupy(tool: Tool, monkeypatch: pytest.MonkeyPatch) -> None:
     current = [0]
-    monkeypatch.setattr(guards, "_stream_of_cupy", lambda: lambda: current[0])
+    monkeypatch.setattr(guards, "_stream_of_cupy", lambda: lambda: Pointer(current[0]))
     assert tool.learn(CupyArray(5, 6))
     assert tool.runs(CupyArray(7, 8))
     assert tool.driver.asked[-1].packed == struct.pack("@5q", ADDRESS, 7, 8, 8, 1)
     for other in (CupyArray(5), CupyArray(5, 6, dtype="f8"), CupyArray(5, 6, strides=(48, 8))):
         assert not tool.runs(other)
+    assert tool.learn(CupyArray(5, 6, strides=(48, 8)))
+    assert tool.runs(CupyArray(5, 6, strides=(48, 8)))
+    assert tool.driver.asked[-1].packed == struct.pack("@5q", ADDRESS, 5, 12, 6, 2)
     current[0] = 5
     assert not tool.runs(CupyArray(7, 8))
     assert tool.runs(CupyArray(7, 8), stream=5)
@@ -305,7 +310,7 @@ def test_arrays_of_cupy(tool: Tool, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_nothing_leaks(
     tool: Tool, kind: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(guards, "_stream_of_cupy", lambda: lambda: 0)
+    monkeypatch.setattr(guards, "_stream_of_cupy", lambda: lambda: Pointer(0))
     right, wrong = kind(5, 6), kind(5)
     assert tool.learn(right)
     tool.driver.asked = None  # type: ignore[assignment]

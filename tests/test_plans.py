@@ -24,11 +24,13 @@ from pycu2c.kernel import Configured, Kernel
 from pycu2c.limits import BLOCKS32_LIMIT, INDEX32_LIMIT
 from pycu2c.runtime import preparing
 from pycu2c.runtime.arguments import layout_of
+from pycu2c.runtime.calling import Parameters
 from pycu2c.runtime.configuration import HEAD
 from pycu2c.runtime.plans import library
 from pycu2c.runtime.plans.guards import Seen
 from pycu2c.runtime.plans.plan import Place
 from pycu2c.runtime.runner import Direct
+from pycu2c.signatures import BadSignature
 from pycu2c.toolchain import cc
 from pycu2c.types import Scalar, Signature
 from pycu2c.values import scalar_of
@@ -92,13 +94,15 @@ def keep(out, x):
     out[0] = x
 
 
+ONE = Parameters("one", ("x",), 1, None, {})
+
 # ---- the C and its trial -------------------------------------------------------------------
 
 TEXT = library.plans_text()
 
 
 def test_the_c_is_usable_here_and_without_warnings() -> None:
-    assert library.plans() is not None
+    assert library.plans(ONE) is not None
     assert cc.check_warnings(TEXT) == ""
 
 
@@ -386,7 +390,7 @@ def test_objects_that_c_calls_are_what_they_were() -> None:
     assert k.inspect("c")
 
 
-def test_names_given_to_c_go_the_ordinary_way() -> None:
+def test_names_given_to_c(monkeypatch: pytest.MonkeyPatch) -> None:
     _, configured = by_c(fresh(scale))
     out = np.zeros(4)
     configured(out, a=np.ones(4), x=2)
@@ -395,8 +399,30 @@ def test_names_given_to_c_go_the_ordinary_way() -> None:
     assert out.tolist() == [4] * 4
     with pytest.raises(LaunchError, match="no parameter 'y'"):
         configured(out, np.ones(4), y=2)
-    with pytest.raises(LaunchError, match="takes 3 arguments"):
-        configured()
+    with pytest.raises(LaunchError, match="given twice"):
+        configured(out, np.ones(4), 1, x=2)
+    for few in ((), (out,)):
+        with pytest.raises(LaunchError, match="takes 3 arguments"):
+            configured(*few)
+    monkeypatch.setattr(Configured, "_ordinarily", lambda *given: pytest.fail("it is asked"))
+    configured(x=4, out=out, a=np.ones(4))
+    assert out.tolist() == [5] * 4
+
+
+def test_defaults_are_filled_in_by_c(monkeypatch: pytest.MonkeyPatch) -> None:
+    k, out = fresh(chosen), np.zeros(4)
+    for _ in range(4):
+        k[1, 4](out)
+        k[1, 4](out, how="two", scale=3)
+    monkeypatch.setattr(Configured, "_ordinarily", lambda *given: pytest.fail("it is asked"))
+    k[1, 4](out)
+    assert out.tolist() == [1] * 4
+    k[1, 4](out, scale=3, how="two")
+    assert out.tolist() == [13] * 4
+    monkeypatch.undo()
+    for wrong in ((out, None, "one", 3), (), (out, None, "one", 3, 4)):
+        with pytest.raises(LaunchError, match="takes 1 to 4 arguments"):
+            k[1, 4](*wrong)
 
 
 def test_what_is_given_in_the_brackets_of_c() -> None:
@@ -748,7 +774,7 @@ def test_a_code_is_told_to_who_knows_it() -> None:
         raise LaunchError(f"code {code} of {HEAD.unpack(head)[0]} blocks")
 
     address = ctypes.cast(start, ctypes.c_void_p).value or 0
-    plans = library.plans()
+    plans = library.plans(ONE)
     kind = scalar_of(1)
     assert plans is not None
     assert isinstance(kind, Scalar)
@@ -771,3 +797,45 @@ def test_at_most_so_many_plans() -> None:
         for _ in range(3):
             k[1, 4](out, None, f"text {n}")
             assert out.tolist() == [1] * 4
+
+
+# ---- prepared launches ---------------------------------------------------------------------
+
+
+def test_a_prepared_launch() -> None:
+    k, out = fresh(scale), np.zeros(4)
+    prepared = k.prepare("float64[::1], float64[::1], int", 1, 4)
+    assert k.launcher.latest is None
+    for x in range(4):
+        prepared(out, np.ones(4), x)
+        assert out.tolist() == [x + 1] * 4
+    assert prepared._launches.plans is not None
+    prepared(x=9, a=np.zeros(4), out=out)
+    assert out.tolist() == [1] * 4
+
+
+def test_a_prepared_launch_compiles_before_it_launches(monkeypatch: pytest.MonkeyPatch) -> None:
+    k, out = fresh(scale), np.zeros(4)
+    prepared = k.prepare("float64[::1], float64[::1], int", 1, 4)
+    assert library.plans(ONE) is not None
+    monkeypatch.setattr(cc, "compile", lambda *given, **named: pytest.fail("it compiles"))
+    prepared(out, np.ones(4), 1)
+    assert out.tolist() == [2] * 4
+
+
+def test_what_a_prepared_launch_still_refuses() -> None:
+    k, out = fresh(scale), np.zeros(4)
+    prepared = k.prepare("float64[::1], float64[::1], int32", 1, 4)
+    for _ in range(3):
+        prepared(out, np.ones(4), 1)
+    for wrong in (np.ones(4, np.float32), np.ones(8)[::2], np.ones((4, 1)), 1.0):
+        with pytest.raises(LaunchError):
+            prepared(out, wrong, 1)
+    with pytest.raises(LaunchError, match="is declared `int32`"):
+        prepared(out, np.ones(4), 2**31)
+    with pytest.raises(LaunchError, match="takes 3 arguments"):
+        prepared(out)
+    with pytest.raises(LaunchError, match="a grid has at least 1"):
+        k.prepare("float64[::1], float64[::1], int", 0, 4)
+    with pytest.raises(BadSignature):
+        k.prepare("nonsense", 1, 4)

@@ -87,6 +87,12 @@ class Launches:
     def forget(self) -> None:
         self._launcher = self.plans = None
 
+    def prepared(self, signature: Signature) -> Launches:
+        """For launches with arguments of these types alone."""
+        made = Launches()
+        made._launcher = self.launcher.prepared(signature)
+        return made
+
 
 class Kernel(Generic[P]):
     """A function that runs on a grid of threads: ``k[grid, block](arguments)``.
@@ -224,6 +230,28 @@ class Kernel(Generic[P]):
         if len(self._configured) >= _MOST_CONFIGURED:
             self._configured = {}
         self._configured[key] = made
+
+    def prepare(
+        self,
+        signature: object,
+        grid: Dims,
+        block: Dims,
+        stream: object = None,
+        shared: int | None = None,
+    ) -> Configured[P]:
+        """Compile for a signature, and for these blocks; what comes back is called with the
+        arguments and launches with fewer checks.
+
+        Numbers are checked as ever; of arrays their class, dtype, number of axes, and whether they
+        are contiguous. You see to it that they are aligned, may be written where the kernel
+        writes, and have elements, but fewer than 2**30.
+        """
+        given = extent(grid, "grid", self.name), extent(block, "block", self.name)
+        size = shared_size(self.shared_memory if shared is None else shared, self.name)
+        chosen = parse_signature(signature)
+        launches = self._launches.prepared(chosen)
+        launches.launcher.compile(chosen, given[1])
+        return Configured(launches, Wanted(*given, stream, size))
 
     def __call__(self, *arguments: P.args, **named: P.kwargs) -> None:
         """Launch with the grid and block of the decorator; a grid that it leaves out follows

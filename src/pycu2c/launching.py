@@ -82,6 +82,7 @@ class Launcher:
         )
         self._vectors = vectors_declared(declared.parameters if declared else ())
         self._latest: Signature | None = None
+        self._trusting = False
         self._typed: dict[Signature, Typed] = {}
         self._memories: dict[Signature, remembering.Memory] = {}
         self.plans: plan.Plans | None = None
@@ -140,8 +141,8 @@ class Launcher:
 
     @property
     def table(self) -> object:
-        """The plans for C that is given what a call of the kernel is given, as it is; or None."""
-        return self.plans.table if self.plans and self._parameters.plain else None
+        """The plans for C, which is given what a call of the kernel is given; or None."""
+        return self.plans.table if self.plans and self._parameters.rest is None else None
 
     # ---- launching ----
 
@@ -239,6 +240,19 @@ class Launcher:
         runner = typed.runners[variant] = self._runner(typed, signature, variant)
         runner.run(launch, leaves)
 
+    def compile(self, signature: Signature, block: Extent) -> None:
+        """What launches of blocks of this shape will need, for arrays of ordinary sizes."""
+        typed, backend = self.typed(signature), self._chosen_backend()
+        variant = Variant(backend, True, block if backend in ON_CPU else None)
+        if variant not in typed.runners:
+            typed.runners[variant] = self._runner(typed, signature, variant)
+
+    def prepared(self, signature: Signature) -> Launcher:
+        """What launches with arguments of these types alone, and trusts its user more."""
+        made = Launcher(self.source, signature, self.backend, self.cache, self.options)
+        made.builder, made._typed, made._trusting = self.builder, self._typed, True
+        return made
+
     def _note(self, signature: Signature) -> None:
         if self.plans:
             self.plans.latest()  # is not the latest any more
@@ -261,11 +275,12 @@ class Launcher:
         if preparing.goes_on():  # a later launch will do
             return
         direct = typed.runners[variant].direct
-        plans = (self.plans or library.plans()) if direct else None
+        plans = (self.plans or library.plans(self._parameters)) if direct else None
         if direct is None or plans is None:
             return
         types = taken.signature.parameters
-        seen = guards.Seen(taken.values, types, taken.leaves, typed.known.written, typed.ints)
+        facts = typed.known.written, typed.ints, self._trusting
+        seen = guards.Seen(taken.values, types, taken.leaves, *facts)
         place = plan.Place(variant.block, launch.shared_bytes, taken.lengths)
         plans.learn(seen, place, direct, taken.signature)
         self.plans = plans

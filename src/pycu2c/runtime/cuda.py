@@ -77,8 +77,9 @@ class CudaKernel:
 
     @property
     def address(self) -> int:
-        """The kernel's handle, for C."""
-        return int(self._handle)
+        """The handle of the kernel in the current context, for C."""
+        answer = driver.api().cuKernelGetFunction(self._handle)
+        return int(driver.check(answer, f"look {self.name} up in the current context"))
 
     def _opt_in(self, shared_bytes: int) -> None:
         """Blocks get 48 KB unless a kernel asks for more."""

@@ -129,27 +129,38 @@ static bool has_interface(const Guard *g, Object *given, const Launch *launch, L
     return is;
 }
 
-/* Where its current stream is, which all its work goes to. */
-static bool is_cupy_in(const Guard *g, int64_t stream) {
-    Object *current = PyObject_CallFunctionObjArgs(g->current, (Object *)0);
-    int64_t other;
-    bool is = current && is_int(current, &other) && is_before(other, stream);
-    drop(current);
+/* An int under a name. */
+static bool has_int(Object *object, Object *name, int64_t *n) {
+    Object *found = object ? PyObject_GetAttr(object, name) : 0;
+    bool is = found && is_int(found, n);
+    drop(found);
     return is;
 }
 
-/* CuPy's attributes take a third of the time of its interface, which says the same. */
-static bool is_cupy(const Guard *g, Object *given, const Launch *launch, Leaf *leaf) {
+/* Whether the stream that CuPy works in now, which is asked once for a launch, is before it. */
+static bool is_after_cupy(const Guard *g, Launch *launch) {
+    if (launch->after_cupy) return true;
+    Object *current = PyObject_CallFunctionObjArgs(g->current, (Object *)0);
+    int64_t handle;
+    launch->after_cupy = has_int(current, names.pointer, &handle) &&
+                         is_before(handle, launch->stream);
+    drop(current);
+    return launch->after_cupy;
+}
+
+/* The attributes of an array of CuPy's say what its interface does, in a third of the time. */
+static bool is_cupy(const Guard *g, Object *given, Launch *launch, Leaf *leaf) {
     int64_t address;
-    if (!is_cupy_in(g, launch->stream)) return false;
+    if (!is_after_cupy(g, launch)) return false;
     Object *data = PyObject_GetAttr(given, names.data);
-    Object *pointer = data ? PyObject_GetAttr(data, names.pointer) : 0;
-    Object *dtype = pointer ? PyObject_GetAttr(given, names.dtype) : 0;
+    Object *dtype = data ? PyObject_GetAttr(given, names.dtype) : 0;
     Object *shape = dtype ? PyObject_GetAttr(given, names.shape) : 0;
-    Object *strides = shape ? PyObject_GetAttr(given, names.strides) : 0;
-    bool is = strides && dtype == g->object && is_int(pointer, &address);
+    Object *packed = shape ? PyObject_GetAttr(given, names.packed) : 0;
+    Object *strides = packed == &_Py_FalseStruct ? PyObject_GetAttr(given, names.strides) : 0;
+    bool is = packed && dtype == g->object && has_int(data, names.pointer, &address) &&
+              (strides || packed == &_Py_TrueStruct);
     if (is) leaf->data = (char *)(uintptr_t)address;
     is = is && is_shaped(g, shape, strides, WRITEABLE, leaf);
-    drop(data), drop(pointer), drop(dtype), drop(shape), drop(strides);
+    drop(data), drop(dtype), drop(shape), drop(packed), drop(strides);
     return is;
 }

@@ -46,6 +46,7 @@ static bool read_launch(Object *bytes, Object *stream, Launch *launch) {
     if (PyBytes_AsStringAndSize(bytes, &from, &size) < 0) return false;
     memcpy(launch, from, offsetof(Launch, told));
     launch->told = stream;
+    launch->after_cupy = false;
     return true;
 }
 
@@ -99,16 +100,19 @@ static void destroy(Object *self) {
         Py_DecRef(table->plans[i]->held);
         free(table->plans[i]);
     }
+    Py_DecRef(table->names), Py_DecRef(table->defaults);
     free(table);
 }
 
-/* A table of plans and its functions. */
-Object *pycu2c_plans(void) {
+/* A table of plans and its functions, for a kernel with these parameters. */
+Object *pycu2c_plans(Object *names, Object *defaults, int64_t positional) {
     static const Method methods[] = {
         {"run", run, FASTCALL, 0}, {"add", add, FASTCALL, 0}, {"latest", latest, FASTCALL, 0}};
     Table *table = calloc(1, sizeof *table);
     Object *self = table ? PyCapsule_New(table, 0, destroy) : 0;
     if (!self) return free(table), (Object *)0;
+    table->names = names, table->defaults = defaults, table->positional = positional;
+    Py_IncRef(names), Py_IncRef(defaults);
     Object *made[3], *all = 0;
     for (int i = 0; i < 3; i++) made[i] = PyCFunction_NewEx(&methods[i], self, 0);
     if (made[0] && made[1] && made[2]) all = PyTuple_Pack(4, self, made[0], made[1], made[2]);
@@ -124,18 +128,52 @@ static struct { /* where objects of those classes have their slots */
     int64_t own, configured;        /* a kernel */
 } places;
 
-/* configuration(*arguments): by a plan, or the ordinary way */
+/* The value of a parameter that is not given by position, borrowed; null if it has none. */
+static Object *named_value(const Table *table, Object *name, Object *named, intptr_t *used) {
+    Object *value = named ? PyDict_GetItemWithError(named, name) : 0;
+    if (value) ++*used;
+    return value ? value : PyDict_GetItemWithError(table->defaults, name);
+}
+
+/* A value for each parameter, new; null if that takes an error, which Python makes. */
+static Object *values_of(const Table *table, Object *given, Object *named) {
+    intptr_t count = PyTuple_Size(given), all = PyTuple_Size(table->names), used = 0;
+    intptr_t by_name = named ? PyDict_Size(named) : 0;
+    if (count == all && count <= table->positional && !by_name) return Py_IncRef(given), given;
+    Object *values = count > table->positional ? 0 : PyTuple_New(all);
+    for (intptr_t i = 0; values && i < all; i++) {
+        Object *name = PyTuple_GetItem(table->names, i);
+        Object *value = i < count ? PyTuple_GetItem(given, i)
+                                  : named_value(table, name, named, &used);
+        if (value) {
+            Py_IncRef(value);
+            PyTuple_SetItem(values, i, value);
+        } else {
+            drop(values), values = 0;
+        }
+    }
+    if (used != by_name) drop(values), values = 0; /* one is unknown, or given twice */
+    return values;
+}
+
+/* Runs a launch of a configuration by the plans of its kernel. */
+static int run_configured(Object *self, Object *plans, Object *given, Object *named) {
+    Table *table = PyCapsule_GetPointer(plans, 0);
+    Launch launch;
+    Object *stream = slot(self, places.stream);
+    if (!table || !read_launch(slot(self, places.head), stream, &launch)) return FAILED;
+    Object *values = values_of(table, given, named);
+    int result = values ? run_by(table, &launch, values) : NONE;
+    drop(values);
+    return result;
+}
+
+/* configuration(*arguments, **named): by a plan, or the ordinary way */
 static Object *call(Object *self, Object *given, Object *named) {
     Object *plans = slot(slot(self, places.launches), places.plans);
-    Launch launch;
-    if (!is_none(plans) && !(named && PyDict_Size(named))) {
+    if (!is_none(plans)) {
         Py_IncRef(plans); /* another thread may make the kernel forget them */
-        Table *table = PyCapsule_GetPointer(plans, 0);
-        int result = FAILED;
-        Object *stream = slot(self, places.stream);
-        if (table && read_launch(slot(self, places.head), stream, &launch)) {
-            result = run_by(table, &launch, given);
-        }
+        int result = run_configured(self, plans, given, named);
         Py_DecRef(plans);
         if (result != NONE) return result == RAN ? none() : 0;
     }

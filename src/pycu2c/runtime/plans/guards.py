@@ -6,9 +6,8 @@ Rows for ``plan.c``, made of a launch that has run. Knows neither kernels nor ho
 from __future__ import annotations
 
 import ctypes
-import functools
-import importlib
 import struct
+import sys
 from collections.abc import Callable, Collection, Iterator
 from itertools import chain
 from typing import Any
@@ -183,19 +182,15 @@ def _of_foreign(value: Any, argument: ArrayArgument, common: dict[str, Any]) -> 
         raise NoPlan
     kind = type(value)
     current = _stream_of_cupy() if kind.__module__.partition(".")[0] == "cupy" else None
-    if current is not None and isinstance(value.dtype, np.dtype):
+    if current is not None and type(getattr(value, "_c_contiguous", None)) is bool:
         return Guard(_CUPY, kind, value.dtype, current=current, **common)
     return Guard(_INTERFACE, kind, interface["typestr"], **common)
 
 
-@functools.cache
-def _stream_of_cupy() -> Callable[[], int] | None:
-    """CuPy's function that gives the handle of the stream that it works in, if it has it."""
-    try:
-        found = importlib.import_module("cupy_backends.cuda.stream").get_current_stream_ptr
-    except (ImportError, AttributeError):
-        return None
-    return found if type(found()) is int else None
+def _stream_of_cupy() -> Callable[[], Any] | None:
+    """CuPy's function that gives the stream that it works in, if it has it."""
+    found = getattr(sys.modules.get("cupy.cuda"), "get_current_stream", None)
+    return found if found is not None and type(getattr(found(), "ptr", None)) is int else None
 
 
 # ---- numbers -------------------------------------------------------------------------------

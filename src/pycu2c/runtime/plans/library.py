@@ -19,6 +19,7 @@ from pycu2c import dtypes
 from pycu2c.parameters import Parameter, Part
 from pycu2c.runtime.arguments import describe, layout_of, pack
 from pycu2c.runtime.c_files import c_text
+from pycu2c.runtime.calling import Parameters
 from pycu2c.runtime.configuration import CALL, HEAD
 from pycu2c.runtime.plans.guards import Seen, place_of
 from pycu2c.runtime.plans.plan import Place, Plans, Table
@@ -31,16 +32,19 @@ from pycu2c.values import scalar_of
 _FILES = ("python.c", "plan.c", "numbers.c", "arrays.c", "start.c", "doors.c")
 
 
-def plans() -> Plans | None:
-    """No plans yet; None where the C cannot be used."""
+def plans(parameters: Parameters) -> Plans | None:
+    """No plans yet for a kernel with these parameters; None where the C cannot be used."""
     library = _library()
-    return None if library is None else _none_yet(library)
+    return None if library is None else _none_yet(library, parameters)
 
 
-def _none_yet(library: ctypes.PyDLL) -> Plans:
-    made = library.pycu2c_plans
-    made.restype = ctypes.py_object
-    return Plans(Table(*made()))
+def _none_yet(library: ctypes.PyDLL, parameters: Parameters) -> Plans:
+    make = library.pycu2c_plans
+    make.restype, make.argtypes = ctypes.py_object, (ctypes.py_object, ctypes.py_object, _INT64)
+    return Plans(Table(*make(parameters.names, dict(parameters.defaults), parameters.positional)))
+
+
+_INT64 = ctypes.c_int64
 
 
 @functools.cache
@@ -107,6 +111,7 @@ def _over(called: type, own: type) -> type:
 
 
 _TRIED = Signature(())
+_OF_ONE = Parameters("trial", ("x",), 1, None, {})
 
 
 class _Own:
@@ -153,7 +158,7 @@ def _agrees(library: ctypes.PyDLL, value: object) -> bool:
     kept = ctypes.create_string_buffer(len(packed))
     start = ctypes.cast(library.pycu2c_plans_keep, ctypes.c_void_p).value or 0
     direct = Direct(layout, start, ctypes.addressof(kept), _ignore)
-    tried = _none_yet(library)
+    tried = _none_yet(library, _OF_ONE)
     types = (array.type if array else scalar_of(value),)
     seen = Seen((value,), types, (leaf,), (), ())  # type: ignore[arg-type]
     numbers = (len(packed), 1, 1, 1, 1, 1, 0)

@@ -34,7 +34,7 @@ typedef struct { /* what an argument, or an item of one, has to be; the names ar
     int64_t source;     /* WHOLE: bytes of a number of numpy's, negative if it has a sign;
                            FLOAT_OF_DOUBLE: whether nothing may be rounded */
     int64_t words, dtype, device; /* OWN: the places of two slots; where it has to lie */
-    Object *current;    /* CUPY: what gives its current stream */
+    Object *current;    /* CUPY: its function that gives the current stream */
 } Guard;
 
 enum { DATA, SHAPE, STRIDE, VALUE };
@@ -73,6 +73,8 @@ typedef struct {
 } Plan;
 
 typedef struct {
+    Object *names, *defaults; /* of the kernel's parameters: a tuple, and a dict by name */
+    intptr_t positional;      /* how many parameters may be given by position */
     int count, last;
     Object *latest; /* the token of the plan that ran last, unless it has been taken */
     Plan *plans[MOST_PLANS];
@@ -102,4 +104,5 @@ typedef struct { /* what was asked for */
     int64_t stream;
     int64_t waited; /* whether the default stream waits for it */
     Object *told;   /* the stream, as it was given */
+    bool after_cupy; /* whether CuPy has been asked where it works, and need not be waited for */
 } Launch;

@@ -43,7 +43,9 @@ extern Object *PyType_FromSpec(Specification *);
 extern Object *PyCFunction_NewEx(const Method *, Object *self, Object *module);
 extern Object *PyCapsule_New(void *, const char *name, void (*destroy)(Object *));
 extern void *PyCapsule_GetPointer(Object *, const char *name);
+extern Object *PyTuple_New(intptr_t);
 extern Object *PyTuple_Pack(intptr_t, ...);
+extern int PyTuple_SetItem(Object *, intptr_t, Object *); /* takes the reference */
 extern intptr_t PyTuple_Size(Object *);
 extern Object *PyTuple_GetItem(Object *, intptr_t);
 extern Object *PyDict_GetItemWithError(Object *, Object *key); /* borrowed */
@@ -66,7 +68,7 @@ extern void Py_IncRef(Object *);
 extern void Py_DecRef(Object *);
 extern void *PyEval_SaveThread(void);
 extern void PyEval_RestoreThread(void *);
-extern Object _Py_NoneStruct, _Py_FalseStruct;
+extern Object _Py_NoneStruct, _Py_FalseStruct, _Py_TrueStruct;
 extern Object PyTuple_Type, PyLong_Type, PyDict_Type, PyBytes_Type, PyUnicode_Type;
 extern Object *PyExc_Exception;
 
@@ -114,7 +116,7 @@ static bool is_int(Object *object, int64_t *n) {
 /* What is looked up by name, again and again. */
 static struct {
     Object *interface, *data, *shape, *strides, *typestr, *mask, *stream; /* of foreign arrays */
-    Object *pointer, *dtype;
+    Object *pointer, *dtype, *packed; /* of CuPy's */
     Object *used_on, *ordinarily, *configured; /* of our own classes */
 } names;
 
@@ -127,6 +129,7 @@ static bool name_all(void) {
     names.mask = PyUnicode_InternFromString("mask");
     names.stream = PyUnicode_InternFromString("stream");
     names.pointer = PyUnicode_InternFromString("ptr");
+    names.packed = PyUnicode_InternFromString("_c_contiguous");
     names.dtype = PyUnicode_InternFromString("dtype");
     names.used_on = PyUnicode_InternFromString("used_on");
     names.ordinarily = PyUnicode_InternFromString("_ordinarily");

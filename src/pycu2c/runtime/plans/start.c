@@ -1,7 +1,7 @@
 /* A plan for a launch: whether its arguments fit, their bytes, and the start of the kernel. */
 
 /* Whether an argument is as its guards say, which it steps over; its leaves are filled in. */
-static bool fits(const Guard **next, Object *given, const Launch *launch, Leaf **leaf) {
+static bool fits(const Guard **next, Object *given, Launch *launch, Leaf **leaf) {
     const Guard *g = (*next)++;
     if (g->kind == SAME) return given == g->object;
     if (given->type != g->type) return false;
@@ -23,7 +23,7 @@ static bool fits(const Guard **next, Object *given, const Launch *launch, Leaf *
     }
 }
 
-static bool all_fit(const Plan *plan, Object *arguments, const Launch *launch, Leaf *leaves) {
+static bool all_fit(const Plan *plan, Object *arguments, Launch *launch, Leaf *leaves) {
     const Guard *next = plan->guards;
     if (PyTuple_Size(arguments) != plan->head.arguments) return false;
     for (int64_t i = 0; i < plan->head.arguments; i++) {

@@ -1,0 +1,103 @@
+"""Ways of launching on the CPU."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import cffi
+import numpy as np
+
+from launchers import COUNTS, NUMBERS, PYTHON, THREADS, C, Way, arrays, named
+from pycu2c import kernel
+from pycu2c.toolchain import cc
+
+
+def by_cffi() -> list[Way]:
+    """Hand-written C, called with pointers that were made before."""
+    ffi = cffi.FFI()
+    heads = {n: f"void {name}({parameters})" for n, (name, parameters, _) in C.items()}
+    ffi.cdef("".join(f"{head};" for head in heads.values()))
+    loop = f"for (int i = 0; i < {THREADS}; i++)"
+    text = "\n".join(f"{heads[n]} {{ {loop} {{ {C[n][2]} }} }}" for n in COUNTS)
+    with tempfile.TemporaryDirectory(prefix="pycu2c-bench-") as folder:
+        Path(folder, "hand.c").write_text(text)
+        words = (*cc.find_compiler().command, "-O3", "-fPIC", "-shared", "-o", "hand.so", "hand.c")
+        subprocess.run(words, cwd=folder, check=True)
+        library = ffi.dlopen(f"{folder}/hand.so")
+    return [_way("C by cffi, pointers made before", n, *_pointers(ffi, library, n)) for n in COUNTS]
+
+
+def _pointers(ffi: Any, library: Any, count: int) -> tuple[Any, list[Any], list[np.ndarray]]:
+    given = arrays(count)
+    pointers = [ffi.from_buffer("float *", a) for a in given]
+    plain = [number.item() for number in NUMBERS[count]]
+    _KEPT.append(library)
+    return getattr(library, C[count][0]), [*pointers, *plain], given
+
+
+_KEPT: list[Any] = []  # a function does not keep its library
+
+
+def _way(
+    name: str, count: int, call: Any, arguments: list[Any], given: Any, how: str = "f({})"
+) -> Way:
+    text, names = named(arguments)
+    return Way(name, count, how.format(text), {"f": call, **names}, lambda: given[0])
+
+
+def of_numpy() -> list[Way]:
+    given = arrays(3)
+    statement, names = "f(x, a, out)", {"f": np.multiply, "a": NUMBERS[3][0]}
+    names |= {"out": given[0], "x": given[1]}
+    return [Way("numpy: np.multiply(x, a, out)", 3, statement, names, lambda: given[0])]
+
+
+def of_numba() -> list[Way]:
+    import numba
+
+    found = []
+    for count in COUNTS:
+        name, _, body = C[count]
+        parameters = ", ".join(PYTHON[count].__code__.co_varnames[: count if count < 12 else 12])
+        body = body.rstrip(";").replace("if (i < n) ", "")
+        text = f"def {name}({parameters}):\n for i in range({THREADS}):\n  {body}\n"
+        names: dict[str, Any] = {}
+        exec(text, names)
+        given = arrays(count)
+        call = numba.njit(names[name])
+        found.append(_way("numba: njit", count, call, [*given, *NUMBERS[count]], given))
+    return found
+
+
+def ours() -> list[Way]:
+    found = []
+    for count in COUNTS:
+        found += typed_configured_prepared(count, arrays(count), "cpu", lambda a: a)
+    return found
+
+
+def typed_configured_prepared(
+    count: int,
+    given: list[Any],
+    backend: Any,
+    result: Callable[[Any], Any],
+    wait: Callable[[], object] = lambda: None,
+) -> list[Way]:
+    k = kernel(backend=backend)(PYTHON[count])
+    text, names = named([*given, *(n.item() for n in NUMBERS[count])])
+    names |= {"k": k, "grid": 1, "block": THREADS, "configured": k[1, THREADS]}
+    types = ["float32[::1]"] * len(given) + [type(n.item()).__name__ for n in NUMBERS[count]]
+    names["prepared"] = k.prepare(", ".join(types), 1, THREADS)
+    ways = {
+        "pycu2c: k[grid, block](…)": f"k[grid, block]({text})",
+        "pycu2c: configured before": f"configured({text})",
+        "pycu2c: prepared": f"prepared({text})",
+    }
+    return [Way(n, count, how, names, lambda: result(given[0]), wait) for n, how in ways.items()]
+
+
+MAKERS = (by_cffi, of_numpy, of_numba, ours)
