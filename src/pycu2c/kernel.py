@@ -101,7 +101,8 @@ class Kernel(Generic[P]):
     types, or earlier by ``compile``.
     """
 
-    __slots__ = ("__dict__", "__weakref__", "_configured", "_own")
+    # _last and its key are the C's
+    __slots__ = ("__dict__", "__weakref__", "_configured", "_last", "_last_key", "_own")
     __pycu2c_kernel__ = True  # what an error about a call in a kernel looks for
 
     def __init__(

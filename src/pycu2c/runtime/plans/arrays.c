@@ -23,7 +23,7 @@ static bool walks(const Guard *g, const Leaf *a, bool contiguous) {
 
 static bool lies_well(const Guard *g, const Leaf *a, bool contiguous) {
     if (g->trusted) return true;
-    return (uintptr_t)a->data % (uintptr_t)g->alignment == 0 && walks(g, a, contiguous);
+    return !((uintptr_t)a->data & (uintptr_t)(g->alignment - 1)) && walks(g, a, contiguous);
 }
 
 static bool is_numpy(const Guard *g, const Array *a, Leaf *leaf) {
@@ -66,7 +66,7 @@ static bool is_own(const Guard *g, Object *a, const Launch *launch, Leaf *leaf) 
 static bool is_row(Object *given, int64_t count, int64_t *kept) {
     if (!given || PyTuple_Size(given) != count) return false;
     for (int64_t i = 0; i < count; i++) {
-        if (!is_int(PyTuple_GetItem(given, i), &kept[i])) return false;
+        if (!is_int(items_of(given)[i], &kept[i])) return false;
     }
     return true;
 }
@@ -114,10 +114,10 @@ static bool is_described(const Guard *g, Object *told, int64_t stream, Leaf *lea
     if (owner && !is_none(owner) && !(is_int(owner, &other) && is_before(other, stream))) {
         return false;
     }
-    if (!data || !is_of(data, &PyTuple_Type) || PyTuple_Size(data) != 2) return false;
-    if (!is_int(PyTuple_GetItem(data, 0), &address)) return false;
+    if (!data || !is_of(data, &PyTuple_Type) || count_of(data) != 2) return false;
+    if (!is_int(items_of(data)[0], &address)) return false;
     leaf->data = (char *)(uintptr_t)address;
-    int64_t flags = PyTuple_GetItem(data, 1) == &_Py_FalseStruct ? WRITEABLE : 0;
+    int64_t flags = items_of(data)[1] == &_Py_FalseStruct ? WRITEABLE : 0;
     Object *shape = PyDict_GetItemWithError(told, names.shape);
     return is_shaped(g, shape, PyDict_GetItemWithError(told, names.strides), flags, leaf);
 }

@@ -126,6 +126,7 @@ static struct { /* where objects of those classes have their slots */
     int64_t launches, head, stream; /* a configuration */
     int64_t plans;                  /* its launches */
     int64_t own, configured;        /* a kernel */
+    int64_t last_key, last;         /* what was in its brackets last, and what that gave */
 } places;
 
 /* The value of a parameter that is not given by position, borrowed; null if it has none. */
@@ -137,13 +138,13 @@ static Object *named_value(const Table *table, Object *name, Object *named, intp
 
 /* A value for each parameter, new; null if that takes an error, which Python makes. */
 static Object *values_of(const Table *table, Object *given, Object *named) {
-    intptr_t count = PyTuple_Size(given), all = PyTuple_Size(table->names), used = 0;
+    intptr_t count = count_of(given), all = count_of(table->names), used = 0;
     intptr_t by_name = named ? PyDict_Size(named) : 0;
     if (count == all && count <= table->positional && !by_name) return Py_IncRef(given), given;
     Object *values = count > table->positional ? 0 : PyTuple_New(all);
     for (intptr_t i = 0; values && i < all; i++) {
-        Object *name = PyTuple_GetItem(table->names, i);
-        Object *value = i < count ? PyTuple_GetItem(given, i)
+        Object *name = items_of(table->names)[i];
+        Object *value = i < count ? items_of(given)[i]
                                   : named_value(table, name, named, &used);
         if (value) {
             Py_IncRef(value);
@@ -192,31 +193,49 @@ static Object *call_own(Object *self, Object *given, Object *named) {
 static bool is_extent(Object *part) {
     if (is_of(part, &PyLong_Type)) return true;
     if (!is_of(part, &PyTuple_Type)) return false;
-    for (intptr_t i = 0, n = PyTuple_Size(part); i < n; i++) {
-        if (!is_of(PyTuple_GetItem(part, i), &PyLong_Type)) return false;
+    for (intptr_t i = 0; i < count_of(part); i++) {
+        if (!is_of(items_of(part)[i], &PyLong_Type)) return false;
     }
     return true;
 }
 
 /* The configuration that is kept under a key, borrowed; null if there is none. */
 static Object *kept(Object *self, Object *key) {
-    intptr_t count = is_of(key, &PyTuple_Type) ? PyTuple_Size(key) : 0;
-    if (count < 2 || count > 4) return 0;
-    if (!is_extent(PyTuple_GetItem(key, 0)) || !is_extent(PyTuple_GetItem(key, 1))) return 0;
-    if (count > 3 && !is_of(PyTuple_GetItem(key, 3), &PyLong_Type)) return 0;
+    Object *const *parts = items_of(key);
+    intptr_t count = count_of(key);
+    if (count < 2 || count > 4 || !is_extent(parts[0]) || !is_extent(parts[1])) return 0;
+    if (count > 3 && !is_of(parts[3], &PyLong_Type)) return 0;
     Object *found = PyDict_GetItemWithError(slot(self, places.configured), key);
     if (!found || count == 2) return found;
-    Object *stream = PyTuple_GetItem(key, 2), *other = slot(found, places.stream);
-    return stream == other || is_of(stream, &PyLong_Type) ? found : 0;
+    bool same = is_of(parts[2], &PyLong_Type) || parts[2] == slot(found, places.stream);
+    return same ? found : 0;
+}
+
+/* Whether a key has the very objects that another one has, or null. */
+static bool is_same(const Object *key, const Object *other) {
+    if (!other || count_of(key) != count_of(other)) return false;
+    for (intptr_t i = 0; i < count_of(key); i++) {
+        if (items_of(key)[i] != items_of(other)[i]) return false;
+    }
+    return true;
+}
+
+static void keep_last(Object *self, Object *key, Object *found) {
+    Object *before = exchange(self, places.last, found);
+    Object *its_key = exchange(self, places.last_key, key);
+    drop(before), drop(its_key);
 }
 
 /* kernel[grid, block] and with a stream and a size of shared memory */
 static Object *subscript(Object *self, Object *key) {
-    Object *found = kept(self, key);
-    if (found) {
-        Py_IncRef(found);
-        return found;
+    Object *found = 0;
+    if (is_of(key, &PyTuple_Type)) {
+        bool again = is_same(key, slot(self, places.last_key));
+        found = again ? slot(self, places.last) : kept(self, key);
+        if (found) Py_IncRef(found);
+        if (found && !again) keep_last(self, key, found);
     }
+    if (found) return found;
     if (!is_quiet()) return 0;
     return PyObject_CallMethodObjArgs(self, names.configured, key, (Object *)0);
 }
@@ -236,7 +255,10 @@ Object *pycu2c_classes(const int64_t *where) {
 
 /* ---- once in a process ---- */
 
-int pycu2c_begin(void) { return name_all(); }
+int pycu2c_begin(int64_t basic_size_of_tuple) {
+    end_of_tuple = basic_size_of_tuple;
+    return name_all();
+}
 
 /* In a kernel's place, for the test at the start: keeps the first bytes of what was packed. */
 int pycu2c_plans_keep(void *to, const void *packed, int64_t bytes) {

@@ -84,6 +84,8 @@ _PLACES = (  # of slots: as in doors.c
     ("launches", "plans"),
     ("kernel", "_own"),
     ("kernel", "_configured"),
+    ("kernel", "_last_key"),
+    ("kernel", "_last"),
 )
 
 
@@ -145,7 +147,8 @@ def _trials() -> Iterator[object]:
 
 
 def _is_right(library: ctypes.PyDLL) -> bool:
-    return bool(library.pycu2c_begin()) and all(_agrees(library, value) for value in _trials())
+    begun = bool(library.pycu2c_begin(_INT64(tuple.__basicsize__)))
+    return begun and all(_agrees(library, value) for value in _trials())
 
 
 def _agrees(library: ctypes.PyDLL, value: object) -> bool:

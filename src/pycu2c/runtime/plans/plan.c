@@ -28,7 +28,7 @@ typedef struct { /* what an argument, or an item of one, has to be; the names ar
     Object *object;     /* arrays: the dtype, or INTERFACE: its typestr; SAME: the object itself */
     int64_t count;      /* arrays: axes; TUPLE: items, which follow; WHOLE: bytes */
     int64_t mask, flags;     /* arrays */
-    int64_t alignment, size; /* arrays: of elements, in bytes */
+    int64_t alignment, size; /* arrays: of elements, in bytes; the first is a power of 2 */
     int64_t trusted;         /* arrays: to lie where a kernel may look, and not to be too large */
     int64_t least, most;     /* WHOLE */
     int64_t source;     /* WHOLE: bytes of a number of numpy's, negative if it has a sign;
@@ -52,6 +52,7 @@ typedef int (*Current)(void **context);
 
 typedef struct {
     int64_t arguments, guards, leaves, fields, bytes;
+    int64_t gaps; /* whether some of the bytes are of no field */
     int64_t block[3], shared; /* a block of 0 threads: any */
     int64_t axes;             /* of the grid, if it follows from the data: then these lengths */
     int64_t lengths[3][2];    /* a leaf, and its axis, or -1: a number */

@@ -92,9 +92,11 @@ def _form(seen: Seen, place: Place, direct: Direct) -> _Form:
     if any(axis == NUMBER and leaf not in seen.ints for leaf, axis in place.lengths):
         raise NoPlan  # the C keeps the value of Python's ints alone
     lengths = list(chain.from_iterable(place.lengths))
+    size = direct.layout.struct.size
     words = [
         *(len(seen.values), len(guards), len(seen.leaves), len(fields)),
-        start + direct.layout.struct.size,
+        start + size,
+        sum(direct.layout.sizes) != size,
         *(place.block or (0, 0, 0)),
         place.shared_bytes,
         len(place.lengths),

@@ -100,9 +100,33 @@ static void drop(Object *object) {
     if (object) Py_DecRef(object);
 }
 
+/* A tuple's items lie where other objects of its class end. Reading them there is a tenth of what a
+ * launch takes less than asking for each. */
+static intptr_t end_of_tuple;
+
+typedef struct {
+    Object object;
+    intptr_t count;
+} Tuple;
+
+static intptr_t count_of(const Object *tuple) { return ((const Tuple *)tuple)->count; }
+
+static Object *const *items_of(const Object *tuple) {
+    return (Object *const *)((const char *)tuple + end_of_tuple);
+}
+
 /* The object in a __slots__ place of another, or null; borrowed. */
 static Object *slot(const Object *object, int64_t place) {
     return *(Object *const *)((const char *)object + place);
+}
+
+/* Puts an object there, and gives what was there before: to be dropped when all is in order, since
+ * that may run any code. */
+static Object *exchange(Object *object, int64_t place, Object *value) {
+    Object **to = (Object **)((char *)object + place), *before = *to;
+    Py_IncRef(value);
+    *to = value;
+    return before;
 }
 
 /* The value of a Python int that 64 bits with a sign hold. */

@@ -14,9 +14,9 @@ static bool fits(const Guard **next, Object *given, Launch *launch, Leaf **leaf)
     case FLOAT_OF_DOUBLE: return is_single(g, given, (*leaf)++);
     case DOUBLE_OF_FLOAT: return is_widened(given, (*leaf)++);
     case TUPLE:
-        if (PyTuple_Size(given) != g->count) return false;
+        if (count_of(given) != g->count) return false;
         for (int64_t i = 0; i < g->count; i++) {
-            if (!fits(next, PyTuple_GetItem(given, i), launch, leaf)) return false;
+            if (!fits(next, items_of(given)[i], launch, leaf)) return false;
         }
         return true;
     default: return is_whole(g, given, (*leaf)++);
@@ -25,9 +25,10 @@ static bool fits(const Guard **next, Object *given, Launch *launch, Leaf **leaf)
 
 static bool all_fit(const Plan *plan, Object *arguments, Launch *launch, Leaf *leaves) {
     const Guard *next = plan->guards;
-    if (PyTuple_Size(arguments) != plan->head.arguments) return false;
+    Object *const *given = items_of(arguments);
+    if (count_of(arguments) != plan->head.arguments) return false;
     for (int64_t i = 0; i < plan->head.arguments; i++) {
-        if (!fits(&next, PyTuple_GetItem(arguments, i), launch, &leaves)) return false;
+        if (!fits(&next, given[i], launch, &leaves)) return false;
     }
     return true;
 }
@@ -63,20 +64,32 @@ static int64_t steps_of(const Leaf *a, const Field *f) { /* in elements, rounded
     return step % f->divisor < 0 ? steps - 1 : steps;
 }
 
+static void copy(unsigned char *to, const void *from, int64_t size) {
+    switch (size) { /* of a size that the compiler knows no function is called */
+    case 4: memcpy(to, from, 4); return;
+    case 8: memcpy(to, from, 8); return;
+    default: memcpy(to, from, (size_t)size);
+    }
+}
+
 static void put(unsigned char *to, const Field *f, const Leaf *leaf) {
     int64_t wide;
     switch (f->part) {
     case DATA: memcpy(to, &leaf->data, sizeof(char *)); return;
-    case VALUE: memcpy(to, leaf->bytes, (size_t)f->size); return;
+    case VALUE: copy(to, leaf->bytes, f->size); return;
     case SHAPE: wide = leaf->shape[f->axis]; break;
     default: wide = steps_of(leaf, f);
     }
-    int32_t narrow = (int32_t)wide;
-    memcpy(to, f->size == 4 ? (void *)&narrow : (void *)&wide, (size_t)f->size);
+    if (f->size == 4) {
+        int32_t narrow = (int32_t)wide;
+        memcpy(to, &narrow, sizeof narrow);
+    } else {
+        memcpy(to, &wide, sizeof wide);
+    }
 }
 
 static void pack(const Plan *plan, const Leaf *leaves, unsigned char *packed) {
-    memset(packed, 0, (size_t)plan->head.bytes);
+    if (plan->head.gaps) memset(packed, 0, (size_t)plan->head.bytes);
     for (int64_t i = 0; i < plan->head.fields; i++) {
         const Field *f = &plan->fields[i];
         put(packed + f->offset, f, &leaves[f->leaf]);
