@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import sys
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -67,3 +70,18 @@ def run(kernel: Kernel, configuration: tuple[Any, ...], arguments: Any, target: 
     given = [copied(a) for a in arguments]
     fresh[configuration](*given)
     return given
+
+
+def grown_by(launch: Callable[[], object], count: int) -> int:
+    """How many more blocks of memory Python has after so many launches. The least of three rounds:
+    other threads may be at work."""
+    found = []
+    for _ in range(3):
+        launch()
+        gc.collect()
+        before = sys.getallocatedblocks()
+        for _ in range(count):
+            launch()
+        gc.collect()
+        found.append(sys.getallocatedblocks() - before)
+    return min(found)

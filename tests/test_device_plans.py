@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import struct
-import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
+from launching import grown_by
 from pycu2c.parameters import Parameter, Part
 from pycu2c.runtime.arguments import describe, layout_of
 from pycu2c.runtime.calling import Parameters
@@ -122,8 +122,8 @@ class Tool(NamedTuple):
         seen = Seen((array,), (described.type,), (described,), written_ones, (), trusted)
         return self.plans.learn(seen, Place(None, 0), direct, SIGNATURE)
 
-    def runs(self, array: object, stream: Any = 0, waited: bool = True) -> bool:
-        call = CALL.pack(2, 3, 4, 5, 6, 7, 0, int(stream), waited)
+    def runs(self, array: object, stream: Any = 0, in_order: bool = True) -> bool:
+        call = CALL.pack(2, 3, 4, 5, 6, 7, 0, int(stream), in_order)
         return self.plans.run(call, stream, (array,))
 
 
@@ -196,7 +196,7 @@ def test_an_array_is_told_of_streams_that_the_default_one_does_not_wait_for(tool
     assert tool.learn(array)
     assert tool.runs(array, stream)
     assert array.told == []
-    assert tool.runs(array, stream, waited=False)
+    assert tool.runs(array, stream, in_order=False)
     assert array.told == [77]
 
 
@@ -319,15 +319,11 @@ def test_nothing_leaks(
         tool.driver.context = 0  # all but the last step
         tool.runs(right)
         tool.runs(wrong)
-        tool.runs(right, 5, waited=False)
+        tool.runs(right, 5, in_order=False)
 
     if kind is Own:
         right.told = wrong.told = type("", (), {"append": lambda self, x: None})()
-    launch()
-    before = sys.getallocatedblocks()
-    for _ in range(5000):
-        launch()
-    assert sys.getallocatedblocks() - before < 50
+    assert grown_by(launch, 5000) < 50
 
 
 def test_the_same_plan_is_made_once(tool: Tool) -> None:

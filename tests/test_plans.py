@@ -18,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pycu2c
+from launching import grown_by
 from pycu2c import cuda, dtypes
 from pycu2c.diagnostics import LaunchError
 from pycu2c.kernel import Configured, Kernel
@@ -371,6 +372,12 @@ def test_subclasses_that_say_something_else_go_the_ordinary_way() -> None:
 # ---- called by C ---------------------------------------------------------------------------
 
 
+class Foreign(NamedTuple):
+    """A stream of another package."""
+
+    ptr: int
+
+
 def by_c(k: Kernel[...]) -> tuple[Kernel[...], Any]:
     """A kernel that adds one, and a configuration of it, which C calls."""
     out = np.zeros(4)
@@ -435,6 +442,10 @@ def test_what_is_given_in_the_brackets_of_c() -> None:
     assert k[1, 4, 5, 0] is k[1, 4, 5, 0]
     assert k[1, 4, 5, 0] is not k[1, 4, 6, 0]
     assert k[(1, 2), (4, 1, 1)] is k[(1, 2), (4, 1, 1)]
+    stream, other = cuda.stream(), cuda.stream()
+    assert k[1, 4, stream] is k[1, 4, stream]
+    assert k[1, 4, stream] is not k[1, 4, other]
+    assert k[1, 4, Foreign(9)] is not k[1, 4, Foreign(9)]  # kept alive by who made it alone
     assert k[[1, 2], 4]._wanted.grid == (1, 2, 1)
     for wrong in ((1.0, 4), ((1.0, 1), 4), (1, 4, 5.0), (1, 4, None, 0.0), (1, [4], "x"), 1, (1,)):
         with pytest.raises(LaunchError):
@@ -491,15 +502,7 @@ def test_launches_with_fresh_arrays_leak_nothing(given: str) -> None:
             with pytest.raises(LaunchError):
                 configured(np.zeros(4), np.ones(4), 2**70)
 
-    count = 300 if given == "refused" else 30_000
-    for _ in range(50):
-        launch()
-    gc.collect()
-    blocks = sys.getallocatedblocks()
-    for _ in range(count):
-        launch()
-    gc.collect()
-    assert sys.getallocatedblocks() - blocks < 100
+    assert grown_by(launch, 300 if given == "refused" else 30_000) < 100
 
 
 # ---- what differs goes the ordinary way ----------------------------------------------------

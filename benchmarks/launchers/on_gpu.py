@@ -11,9 +11,8 @@ from typing import Any
 
 from launchers import COUNTS, NUMBERS, PYTHON, THREADS, C, Way, arrays, named
 from launchers.on_cpu import typed_configured_prepared
-from pycu2c import kernel
+from pycu2c import cuda, kernel
 from pycu2c.runtime import driver
-from pycu2c.runtime.device_array import to_device
 from pycu2c.toolchain import cc, nvrtc
 
 _LOOP = """\
@@ -52,7 +51,7 @@ def hand(count: int) -> Any:
 
 
 def on_device(count: int) -> list[Any]:
-    return [to_device(a) for a in arrays(count)]
+    return [cuda.to_device(a) for a in arrays(count)]
 
 
 def address_of(array: Any) -> int:

@@ -45,13 +45,14 @@ if TYPE_CHECKING:
     from pycu2c import launching
     from pycu2c.explain import notes
     from pycu2c.frontend import early
-    from pycu2c.runtime import driver
+    from pycu2c.runtime import driver, memory
     from pycu2c.runtime.plans import library
     from pycu2c.toolchain.usage import KernelAttributes
 else:
     driver = lazy_module("pycu2c.runtime.driver")
     launching = lazy_module("pycu2c.launching")
     library = lazy_module("pycu2c.runtime.plans.library")
+    memory = lazy_module("pycu2c.runtime.memory")
     notes = lazy_module("pycu2c.explain.notes")
     early = lazy_module("pycu2c.frontend.early")
 
@@ -290,7 +291,11 @@ class Configured(Generic[P]):
     def __init__(self, launches: Launches, wanted: Wanted) -> None:
         stream = wanted.stream
         self._launches, self._wanted, self._stream = launches, wanted, stream
-        self._call = wanted.call(0 if stream is None else driver.stream_of(stream))
+        if stream is None:
+            self._call = wanted.call(0, in_order=True)
+        else:
+            in_order = memory.in_order_with_default(stream)
+            self._call = wanted.call(driver.stream_of(stream), in_order)
 
     def __call__(self, *arguments: P.args, **named: P.kwargs) -> None:
         self._ordinarily(*arguments, **named)

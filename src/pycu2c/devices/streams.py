@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from pycu2c.runtime import driver
+from pycu2c.runtime import configuration, driver
 
 _LEGACY, _PER_THREAD = 1, 2  # handles that the driver has for its default streams
 
@@ -90,6 +90,9 @@ class Stream:
         if self._own and not finalizing():
             with contextlib.suppress(Exception):  # of a driver that is gone
                 driver.api().cuStreamDestroy(self.handle)  # its work goes on to its end
+
+
+configuration.LASTING.add(Stream)  # what is configured with one may be kept
 
 
 def stream(*, blocking: bool = True, priority: int = 0) -> Stream:

@@ -21,7 +21,7 @@ _MOST_THREADS = 1024
 HEAD = struct.Struct(
     "@6iq"
 )  # grid, block, shared bytes: before the arguments of kernels on the CPU
-# the same, a stream's handle, and whether the default stream waits for it: as in plans/plan.c
+# the same, a stream's handle, and whether it is in order with the default one: as in plans/plan.c
 CALL = struct.Struct("@6iqQq")
 # classes of streams that are kept alive by what was configured with them: numbers, our own
 LASTING: set[type] = {int, type(None)}
@@ -46,17 +46,13 @@ class Wanted:
     stream: object
     shared_bytes: int
 
-    def call(self, stream: int) -> bytes:
-        """The same for C, with the handle of the stream; zeros for what is open."""
+    def call(self, stream: int, in_order: bool) -> bytes:
+        """The same for C, with the handle of the stream and whether it and the default stream wait
+        for each other; zeros for what is open."""
         extents = *(self.grid or _OPEN), *(self.block or _OPEN)
-        return CALL.pack(*extents, self.shared_bytes, stream, self._is_waited_for(stream))
-
-    def _is_waited_for(self, handle: int) -> bool:
-        """Whether the default stream waits for what is in the stream."""
-        return handle in _DEFAULTS or getattr(self.stream, "blocking", False) is True
+        return CALL.pack(*extents, self.shared_bytes, stream, in_order)
 
 
-_DEFAULTS = (0, 1, 2)  # handles of the default stream, and that of the calling thread
 _OPEN = (0, 0, 0)
 
 

@@ -85,7 +85,7 @@ class DeviceMemory(Memory):
         self.size, self.ordinal = size, ordinal
 
     def used_on(self, stream: object) -> None:
-        if in_order_with_default(stream):
+        if (self._streams and stream in self._streams) or in_order_with_default(stream):
             return
         if self._streams is None:
             self._streams = set()

@@ -57,7 +57,7 @@ static bool is_own(const Guard *g, Object *a, const Launch *launch, Leaf *leaf) 
     if (words[AXES] != g->count || words[DEVICE] != g->device) return false;
     if ((words[FLAGS] & g->mask) != g->flags) return false;
     if (!lies_well(g, leaf, words[FLAGS] & CONTIGUOUS)) return false;
-    return launch->waited || g->device < 0 || tell_stream(a, launch->told);
+    return launch->in_order || g->device < 0 || tell_stream(a, launch->told);
 }
 
 /* ---- of other packages ---- */

@@ -103,7 +103,7 @@ typedef struct { /* what was asked for */
         int64_t shared;
     } head;
     int64_t stream;
-    int64_t waited; /* whether the default stream waits for it */
+    int64_t in_order; /* whether it and the default stream wait for each other */
     Object *told;   /* the stream, as it was given */
     bool after_cupy; /* whether CuPy has been asked where it works, and need not be waited for */
 } Launch;

@@ -1,0 +1,224 @@
+"""Launches by plans on a real device."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from launching import grown_by
+from pycu2c import cuda, float32
+from pycu2c.kernel import Kernel
+from pycu2c.runtime import driver, memory, preparing
+
+pytestmark = pytest.mark.skipif(not driver.available(), reason="needs a GPU")
+
+
+def scale(out, a, x, n):
+    i = cuda.grid(1)
+    if i < n:
+        out[i] = a[i] * x + 1
+
+
+def turned(out, a):
+    shared = cuda.shared.array(0, float32)
+    i = cuda.threadIdx.x
+    shared[i] = a[i]
+    cuda.syncthreads()
+    out[i] = shared[cuda.blockDim.x - 1 - i]
+
+
+def learnt(k: Kernel[...], configuration: tuple[Any, ...], *arguments: object) -> None:
+    """After this, launches like it go by a plan."""
+    k[configuration](*arguments)
+    for thread in preparing._STARTED:
+        thread.join()
+    k[configuration](*arguments)
+    assert goes_by_plan(k, configuration, *arguments), "there is no plan for this"
+
+
+def goes_by_plan(k: Kernel[...], configuration: tuple[Any, ...], *arguments: object) -> bool:
+    plans, configured = k.launcher.plans, k[configuration]
+    assert plans is not None
+    return plans.run(configured._call, configured._stream, arguments)
+
+
+def of_cupy(values: Any) -> Any:
+    return pytest.importorskip("cupy").asarray(values)
+
+
+def of_torch(values: Any) -> Any:
+    torch = pytest.importorskip("torch")
+    return torch.asarray(values, device="cuda")
+
+
+MAKERS = [cuda.to_device, of_cupy, of_torch]
+
+
+def on_host(array: Any) -> Any:
+    kind = type(array).__module__.partition(".")[0]
+    return array.get() if kind == "cupy" else array.cpu() if kind == "torch" else array[:]
+
+
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize("stream", [None, 0, 1, 2, "blocking", "free"])
+def test_arrays_and_streams(make: Callable[..., Any], stream: Any) -> None:
+    k = Kernel(scale, backend="cuda")
+    if isinstance(stream, str):
+        stream = cuda.stream(blocking=stream == "blocking")
+    configuration = (2, 64, stream)
+    first = make(np.ones(100, np.float32)), make(np.ones(100, np.float32)), 1.5, 100
+    cuda.synchronize()
+    if make is of_cupy and stream not in (None, 0, 1):  # CuPy works in the default stream
+        k[configuration](*first)
+    else:
+        learnt(k, configuration, *first)
+    for n in (100, 37, 3):
+        out, a = make(np.zeros(n, np.float32)), make(np.arange(n, dtype=np.float32))
+        k[configuration](out, a, 2.0, n)
+        cuda.synchronize()
+        np.testing.assert_array_equal(np.asarray(on_host(out)), np.arange(n) * 2.0 + 1)
+
+
+def test_a_thread_without_a_context() -> None:
+    k, out, a = (
+        Kernel(scale, backend="cuda"),
+        cuda.to_device(np.zeros(9)),
+        cuda.to_device(np.ones(9)),
+    )
+    learnt(k, (1, 32), out, a, 1.0, 9)
+    found: list[Any] = []
+
+    def launch() -> None:
+        for x in (2.0, 3.0):
+            k[1, 32](out, a, x, 9)
+        found.append(driver.current_context())
+
+    thread = threading.Thread(target=launch)
+    thread.start()
+    thread.join()
+    assert out.copy_to_host().tolist() == [4] * 9
+    assert found == [driver.current_context()]
+
+
+def test_a_context_that_is_taken_away() -> None:
+    k, out, a = (
+        Kernel(scale, backend="cuda"),
+        cuda.to_device(np.zeros(9)),
+        cuda.to_device(np.ones(9)),
+    )
+    learnt(k, (1, 32), out, a, 1.0, 9)
+    before = driver.api().cuCtxGetCurrent()[1]
+    driver.check(driver.api().cuCtxSetCurrent(0), "leave the context")
+    try:
+        assert not goes_by_plan(k, (1, 32), out, a, 5.0, 9)
+        k[1, 32](out, a, 5.0, 9)
+    finally:
+        driver.check(driver.api().cuCtxSetCurrent(before), "enter the context")
+    assert out.copy_to_host().tolist() == [6] * 9
+
+
+def test_much_shared_memory() -> None:
+    k, size = Kernel(turned, backend="cuda"), 96 * 1024
+    a = np.arange(1024, dtype=np.float32)
+    out, given = cuda.to_device(a), cuda.to_device(a)
+    learnt(k, (1, 1024, None, size), out, given)
+    assert not goes_by_plan(k, (1, 1024, None, size + 4), out, given)
+    k[1, 1024, None, size](given, out)
+    np.testing.assert_array_equal(given.copy_to_host(), a)
+
+
+def test_arrays_that_are_used_on_another_stream_know_it() -> None:
+    k, stream = Kernel(scale, backend="cuda"), cuda.stream(blocking=False)
+    out, a = cuda.to_device(np.zeros(9)), cuda.to_device(np.ones(9))
+    learnt(k, (1, 32, stream), out, a, 1.0, 9)
+    fresh = cuda.to_device(np.zeros(9))
+    assert goes_by_plan(k, (1, 32, stream), fresh, a, 1.0, 9)
+    assert stream in fresh._memory._streams
+    assert fresh.copy_to_host().tolist() == [2] * 9
+
+
+def test_work_of_cupy_in_another_stream_is_waited_for() -> None:
+    cupy = pytest.importorskip("cupy")
+    k = Kernel(scale, backend="cuda")
+    n = 1 << 24
+    out, a = cupy.zeros(n, np.float32), cupy.zeros(n, np.float32)
+    learnt(k, (n // 256, 256), out, a, 1.0, n)
+    stream = cupy.cuda.Stream(non_blocking=True)
+    for x in range(1, 20):
+        with stream:
+            for _ in range(10):
+                a[:] = x
+            assert not goes_by_plan(k, (n // 256, 256), out, a, 1.0, n)
+            k[n // 256, 256](out, a, 1.0, n)
+        cuda.synchronize()
+        assert float(out.min()) == float(out.max()) == x + 1
+
+
+def test_tensors_that_are_refused() -> None:
+    torch = pytest.importorskip("torch")
+    k = Kernel(scale, backend="cuda")
+    out, a = (torch.zeros(9, device="cuda") for _ in range(2))
+    learnt(k, (1, 32), out, a, 1.0, 9)
+    for wrong in (a.double(), a[::2], torch.zeros((3, 3), device="cuda")):
+        assert not goes_by_plan(k, (1, 32), out, wrong, 1.0, 9)
+
+
+def test_prepared() -> None:
+    k = Kernel(scale, backend="cuda")
+    prepared = k.prepare("float32[::1], float32[::1], float, int", 1, 32)
+    out = cuda.to_device(np.zeros(9, np.float32))
+    for x in (1.0, 2.0, 3.0, 4.0):
+        prepared(out, cuda.to_device(np.ones(9, np.float32)), x, 9)
+        assert out.copy_to_host().tolist() == [x + 1] * 9
+
+
+def test_launches_with_fresh_arrays_leak_nothing() -> None:
+    k, a = Kernel(scale, backend="cuda"), cuda.to_device(np.ones(1 << 18, np.float32))
+    out = cuda.device_array(1 << 18, np.float32)
+    learnt(k, (1, 32), out, a, 1.0, 9)
+
+    def launch() -> None:
+        k[1, 32](cuda.device_array(1 << 18, np.float32), a, 1.0, 9)
+
+    for _ in range(1000):
+        launch()
+    cuda.synchronize()
+    free, _ = memory.free_and_total()
+    assert grown_by(launch, 33_000) < 100
+    cuda.synchronize()
+    assert free - memory.free_and_total()[0] <= 64 << 20  # what a pool takes at a time
+
+
+STICKY = """
+import numpy as np
+from pycu2c import cuda, kernel
+from pycu2c.runtime import driver, preparing
+@kernel(backend="cuda", wraparound=False)
+def write(out, i):
+    out[i] = 1
+out = cuda.to_device(np.zeros(4))
+for _ in range(2):
+    write[1, 1](out, 1)
+    [t.join() for t in preparing._STARTED]
+write[1, 1](out, 1)
+assert write.launcher.plans.latest() is not None
+write[1, 1](out, 1 << 29)
+for _ in range(2):
+    try:
+        cuda.synchronize()
+        write[1, 1](out, 1)
+    except driver.CudaError as error:
+        print(error.name)
+"""
+
+
+def test_after_a_kernel_has_failed_launches_say_so() -> None:
+    words = (sys.executable, "-c", STICKY)
+    ran = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert ran.stdout.split() == ["CUDA_ERROR_ILLEGAL_ADDRESS"] * 2
