@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import struct
+import sys
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +17,7 @@ from pycu2c.parameters import Parameter, Part
 from pycu2c.runtime.arguments import describe, layout_of
 from pycu2c.runtime.calling import Parameters
 from pycu2c.runtime.configuration import CALL
-from pycu2c.runtime.plans import guards, library
+from pycu2c.runtime.plans import library
 from pycu2c.runtime.plans.guards import Seen
 from pycu2c.runtime.plans.plan import Place, Plans
 from pycu2c.runtime.runner import Direct
@@ -275,42 +277,90 @@ class Pointer(NamedTuple):
 class CupyArray(Foreign):
     """As an array of CuPy's."""
 
-    __module__ = "cupy"
-
     def __init__(self, *shape: int, dtype: str = "f4", strides: object = None) -> None:
         super().__init__(*shape, typestr="<f4", strides=strides)
         self.shape, self.dtype, self.data = shape, np.dtype(dtype), Pointer(ADDRESS)
-        self.strides = strides or np.zeros(shape, dtype).strides
         self._c_contiguous = strides is None
 
 
-def test_arrays_of_cupy(tool: Tool, monkeypatch: pytest.MonkeyPatch) -> None:
-    current = [0]
-    monkeypatch.setattr(guards, "_stream_of_cupy", lambda: lambda: Pointer(current[0]))
-    assert tool.learn(CupyArray(5, 6))
-    assert tool.runs(CupyArray(7, 8))
+class Tensor(Foreign):
+    """As one of PyTorch's."""
+
+    def __init__(self, *shape: int, dtype: object = "f4", strides: object = None) -> None:
+        super().__init__(*shape, typestr="<f4", strides=strides)
+        self.shape, self.dtype, self.requires_grad, self.device = shape, dtype, False, 0
+        self.packed = strides is None
+
+    def data_ptr(self) -> int:
+        return ADDRESS
+
+    def is_contiguous(self) -> bool:
+        return self.packed
+
+    def get_device(self) -> int:
+        return self.device
+
+
+CupyArray.__module__, CupyArray.__name__ = "cupy", "ndarray"
+Tensor.__module__ = "torch"
+
+
+@pytest.fixture
+def current(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Where "CuPy" works."""
+    found, module = [0], ModuleType("cupy.cuda")
+    module.get_current_stream = lambda: Pointer(found[0])  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "cupy.cuda", module)
+    return found
+
+
+@pytest.mark.parametrize("kind", [CupyArray, Tensor])
+def test_arrays_of_known_packages(tool: Tool, kind: Any, current: list[int]) -> None:
+    first = kind(5, 6)
+    assert tool.learn(first)
+    first.told = KeyboardInterrupt()  # it is not read any more
+    assert tool.runs(first)
+    assert tool.runs(kind(7, 8))
     assert tool.driver.asked[-1].packed == struct.pack("@5q", ADDRESS, 7, 8, 8, 1)
-    for other in (CupyArray(5), CupyArray(5, 6, dtype="f8"), CupyArray(5, 6, strides=(48, 8))):
+    for other in (kind(5), kind(5, 6, dtype="f8"), kind(5, 6, strides=(48, 8)), kind(0, 6)):
         assert not tool.runs(other)
-    assert tool.learn(CupyArray(5, 6, strides=(48, 8)))
-    assert tool.runs(CupyArray(5, 6, strides=(48, 8)))
+    assert tool.learn(kind(5, 6, strides=(48, 8)))
+    assert tool.runs(kind(5, 6, strides=(48, 8)))
     assert tool.driver.asked[-1].packed == struct.pack("@5q", ADDRESS, 5, 12, 6, 2)
+
+
+def test_the_stream_of_cupy(tool: Tool, current: list[int]) -> None:
+    assert tool.learn(CupyArray(5))
     current[0] = 5
-    assert not tool.runs(CupyArray(7, 8))
-    assert tool.runs(CupyArray(7, 8), stream=5)
-    array = CupyArray(7, 8)
+    assert not tool.runs(CupyArray(5))
+    assert tool.runs(CupyArray(5), stream=5)
+    array = CupyArray(5)
     del array.data
     assert not tool.runs(array, stream=5)
+
+
+def test_tensors_that_differ(tool: Tool) -> None:
+    assert tool.learn(Tensor(5))
+    for name, value in (("requires_grad", True), ("device", 1), ("dtype", "f8"), ("shape", 5)):
+        tensor = Tensor(5)
+        setattr(tensor, name, value)
+        assert not tool.runs(tensor)
+
+
+def test_another_version_of_a_package_is_read_by_its_interface(tool: Tool) -> None:
+    class Other(Foreign):
+        pass
+
+    Other.__module__, Other.__name__ = "torch", "Tensor"
+    assert tool.learn(Other(5))
+    assert tool.runs(Other(6))
 
 
 # ---- references ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", [*MAKERS, CupyArray], ids=lambda kind: kind.__name__)
-def test_nothing_leaks(
-    tool: Tool, kind: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(guards, "_stream_of_cupy", lambda: lambda: Pointer(0))
+@pytest.mark.parametrize("kind", [*MAKERS, CupyArray, Tensor], ids=lambda kind: kind.__name__)
+def test_nothing_leaks(tool: Tool, kind: Callable[..., Any], current: list[int]) -> None:
     right, wrong = kind(5, 6), kind(5)
     assert tool.learn(right)
     tool.driver.asked = None  # type: ignore[assignment]

@@ -62,7 +62,9 @@ MAKERS = [cuda.to_device, of_cupy, of_torch]
 
 def on_host(array: Any) -> Any:
     kind = type(array).__module__.partition(".")[0]
-    return array.get() if kind == "cupy" else array.cpu() if kind == "torch" else array[:]
+    return (
+        array.get() if kind == "cupy" else array.cpu() if kind == "torch" else array.copy_to_host()
+    )
 
 
 @pytest.mark.parametrize("make", MAKERS)

@@ -2,6 +2,7 @@
  * through their attributes, which may run any code. */
 
 enum { CONTIGUOUS = 1, WRITEABLE = 2 }; /* flags of arrays that are not numpy's */
+enum { ADDRESS_OF_DATA, SHAPE_OF_ALL, STREAM_OF_OWNER, CONDITIONS }; /* of ATTRIBUTES */
 
 static uint64_t size_of(int64_t n) { return n < 0 ? 0 - (uint64_t)n : (uint64_t)n; }
 
@@ -129,38 +130,58 @@ static bool has_interface(const Guard *g, Object *given, const Launch *launch, L
     return is;
 }
 
-/* An int under a name. */
-static bool has_int(Object *object, Object *name, int64_t *n) {
-    Object *found = object ? PyObject_GetAttr(object, name) : 0;
+/* ---- by attributes that say what the interface does, in a part of the time ---- */
+
+/* What a path of names leads to from an object, new; where it has None, what is there is called. */
+static Object *follow(Object *from, Object *path) {
+    Object *here = from;
+    Py_IncRef(here);
+    for (intptr_t i = 0; here && i < count_of(path); i++) {
+        Object *step = items_of(path)[i], *before = here;
+        here = is_none(step) ? PyObject_CallFunctionObjArgs(before, (Object *)0)
+                             : PyObject_GetAttr(before, step);
+        drop(before);
+    }
+    return here;
+}
+
+static bool leads_to(Object *from, Object *path, const Object *expected) {
+    Object *found = follow(from, path);
+    drop(found);
+    return found == expected;
+}
+
+static bool leads_to_int(Object *from, Object *path, int64_t *n) {
+    Object *found = follow(from, path);
     bool is = found && is_int(found, n);
     drop(found);
     return is;
 }
 
-/* Whether the stream that CuPy works in now, which is asked once for a launch, is before it. */
-static bool is_after_cupy(const Guard *g, Launch *launch) {
-    if (launch->after_cupy) return true;
-    Object *current = PyObject_CallFunctionObjArgs(g->current, (Object *)0);
-    int64_t handle;
-    launch->after_cupy = has_int(current, names.pointer, &handle) &&
-                         is_before(handle, launch->stream);
-    drop(current);
-    return launch->after_cupy;
+/* Whether the stream that the package works in now, which is asked once for a launch, is before
+ * it. */
+static bool is_after_owner(const Guard *g, Launch *launch) {
+    int64_t owner;
+    if (launch->after == g->current || is_none(g->current)) return true;
+    if (!leads_to_int(g->current, items_of(g->object)[STREAM_OF_OWNER], &owner)) return false;
+    if (!is_before(owner, launch->stream)) return false;
+    launch->after = g->current;
+    return true;
 }
 
-/* The attributes of an array of CuPy's say what its interface does, in a third of the time. */
-static bool is_cupy(const Guard *g, Object *given, Launch *launch, Leaf *leaf) {
+/* The guard's object: paths to the address, the shape, and the number of a stream from what gives
+ * it; then other paths, each before the object that it has to lead to. */
+static bool has_attributes(const Guard *g, Object *given, Launch *launch, Leaf *leaf) {
+    Object *const *paths = items_of(g->object);
     int64_t address;
-    if (!is_after_cupy(g, launch)) return false;
-    Object *data = PyObject_GetAttr(given, names.data);
-    Object *dtype = data ? PyObject_GetAttr(given, names.dtype) : 0;
-    Object *shape = dtype ? PyObject_GetAttr(given, names.shape) : 0;
-    Object *packed = shape ? PyObject_GetAttr(given, names.packed) : 0;
-    Object *strides = packed == &_Py_FalseStruct ? PyObject_GetAttr(given, names.strides) : 0;
-    bool is = packed && dtype == g->object && has_int(data, names.pointer, &address) &&
-              (strides || packed == &_Py_TrueStruct);
-    if (is) leaf->data = (char *)(uintptr_t)address;
-    is = is && is_shaped(g, shape, strides, WRITEABLE, leaf);
-    drop(data), drop(dtype), drop(shape), drop(packed), drop(strides);
+    if (!is_after_owner(g, launch)) return false;
+    for (intptr_t i = CONDITIONS; i < count_of(g->object); i += 2) {
+        if (!leads_to(given, paths[i], paths[i + 1])) return false;
+    }
+    if (!leads_to_int(given, paths[ADDRESS_OF_DATA], &address)) return false;
+    leaf->data = (char *)(uintptr_t)address;
+    Object *shape = follow(given, paths[SHAPE_OF_ALL]);
+    bool is = is_shaped(g, shape, 0, WRITEABLE, leaf);
+    drop(shape);
     return is;
 }

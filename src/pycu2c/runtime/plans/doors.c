@@ -46,7 +46,7 @@ static bool read_launch(Object *bytes, Object *stream, Launch *launch) {
     if (PyBytes_AsStringAndSize(bytes, &from, &size) < 0) return false;
     memcpy(launch, from, offsetof(Launch, told));
     launch->told = stream;
-    launch->after_cupy = false;
+    launch->after = 0;
     return true;
 }
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 import ctypes
 import struct
 import sys
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from pycu2c.runtime.arguments import Argument, ArrayArgument, Layout
 from pycu2c.types import Constant, ParameterType, Scalar, Tuple, leaf_types
 
 # kinds of guards: in the order of plan.c
-_NUMPY, _OWN, _INTERFACE, _CUPY = range(4)
+_NUMPY, _OWN, _INTERFACE, _ATTRIBUTES = range(4)
 _WHOLE, _FLOAT_OF_WHOLE, _DOUBLE_OF_WHOLE, _FLOAT_OF_DOUBLE, _DOUBLE_OF_FLOAT = range(4, 9)
 _RAW, _SAME, _TUPLE = range(9, 12)
 _CONTIGUOUS = 1
@@ -79,8 +79,7 @@ class Guard:
         shape = (self.count, self.mask, self.flags, self.alignment, self.size, self.trusted)
         numbers = (self.least, self.most, self.source, self.words, self.dtype, self.device)
         pointers = (id(self.kind_of), id(self.one))
-        current = 0 if self.current is None else id(self.current)
-        return _ROW.pack(self.kind, *pointers, *shape, *numbers, current)
+        return _ROW.pack(self.kind, *pointers, *shape, *numbers, id(self.current))
 
 
 def guards_of(seen: Seen, layout: Layout, on_device: bool) -> Iterator[Guard]:
@@ -180,17 +179,72 @@ def _of_foreign(value: Any, argument: ArrayArgument, common: dict[str, Any]) -> 
     interface = getattr(value, "__cuda_array_interface__", None)
     if interface is None or argument.dtype.fields:
         raise NoPlan
-    kind = type(value)
-    current = _stream_of_cupy() if kind.__module__.partition(".")[0] == "cupy" else None
-    if current is not None and type(getattr(value, "_c_contiguous", None)) is bool:
-        return Guard(_CUPY, kind, value.dtype, current=current, **common)
-    return Guard(_INTERFACE, kind, interface["typestr"], **common)
+    package = PACKAGES.get(f"{type(value).__module__}.{type(value).__name__}")
+    found = package and argument.contiguous and package.read(value, argument.address)
+    if found:
+        return Guard(_ATTRIBUTES, type(value), found.paths, current=found.current, **common)
+    return Guard(_INTERFACE, type(value), interface["typestr"], **common)
 
 
-def _stream_of_cupy() -> Callable[[], Any] | None:
-    """CuPy's function that gives the stream that it works in, if it has it."""
-    found = getattr(sys.modules.get("cupy.cuda"), "get_current_stream", None)
-    return found if found is not None and type(getattr(found(), "ptr", None)) is int else None
+_Path: TypeAlias = tuple[str | None, ...]  # from attribute to attribute; None: it is called
+
+
+class Read(NamedTuple):
+    """Where C finds what the interface of an array would tell it."""
+
+    paths: tuple[object, ...]
+    current: object
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """Attributes of another package's arrays that say what the interface does, in a part of the
+    time. ``same``: what has to be as in an array seen before. ``stream``: the module and function
+    that give the stream which it works in, and the path from there to a number."""
+
+    address: _Path
+    shape: _Path
+    contiguous: _Path
+    same: tuple[_Path, ...]
+    stream: tuple[str, str, _Path] | None = None
+
+    def read(self, value: object, address: int) -> Read | None:
+        """How to read arrays like this one; None if it has not got these attributes."""
+        try:
+            if followed(value, self.contiguous) is not True:
+                return None
+            same = [(path, followed(value, path)) for path in (self.contiguous, *self.same)]
+            module, function, path = self.stream or ("", "", ())
+            current = getattr(sys.modules[module], function) if module else None
+            numbers = [followed(value, self.address), followed(current, path) if module else 0]
+        except (AttributeError, KeyError, TypeError):  # another version of the package
+            return None
+        if numbers[0] != address or any(type(number) is not int for number in numbers):
+            return None
+        return Read((self.address, self.shape, path, *chain.from_iterable(same)), current)
+
+
+def followed(value: Any, path: _Path) -> Any:
+    for step in path:
+        value = value() if step is None else getattr(value, step)
+    return value
+
+
+PACKAGES = {
+    "cupy.ndarray": Package(
+        ("data", "ptr"),
+        ("shape",),
+        ("_c_contiguous",),
+        (("dtype",),),
+        ("cupy.cuda", "get_current_stream", (None, "ptr")),
+    ),
+    "torch.Tensor": Package(
+        ("data_ptr", None),
+        ("shape",),
+        ("is_contiguous", None),
+        (("dtype",), ("requires_grad",), ("get_device", None)),
+    ),
+}
 
 
 # ---- numbers -------------------------------------------------------------------------------

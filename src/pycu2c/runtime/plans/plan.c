@@ -11,7 +11,7 @@ enum { /* kinds of guards; their order is that of runtime/plans/guards.py */
     NUMPY,
     OWN,
     INTERFACE,
-    CUPY,
+    ATTRIBUTES,
     WHOLE,
     FLOAT_OF_WHOLE,
     DOUBLE_OF_WHOLE,
@@ -25,7 +25,8 @@ enum { /* kinds of guards; their order is that of runtime/plans/guards.py */
 typedef struct { /* what an argument, or an item of one, has to be; the names are those of Python */
     int64_t kind;
     void *type;         /* its class, exactly */
-    Object *object;     /* arrays: the dtype, or INTERFACE: its typestr; SAME: the object itself */
+    Object *object;     /* NUMPY, OWN: the dtype; INTERFACE: its typestr; ATTRIBUTES: where to look;
+                           SAME: the object itself */
     int64_t count;      /* arrays: axes; TUPLE: items, which follow; WHOLE: bytes */
     int64_t mask, flags;     /* arrays */
     int64_t alignment, size; /* arrays: of elements, in bytes; the first is a power of 2 */
@@ -34,7 +35,7 @@ typedef struct { /* what an argument, or an item of one, has to be; the names ar
     int64_t source;     /* WHOLE: bytes of a number of numpy's, negative if it has a sign;
                            FLOAT_OF_DOUBLE: whether nothing may be rounded */
     int64_t words, dtype, device; /* OWN: the places of two slots; where it has to lie */
-    Object *current;    /* CUPY: its function that gives the current stream */
+    Object *current;    /* ATTRIBUTES: what gives the stream that the package works in, or None */
 } Guard;
 
 enum { DATA, SHAPE, STRIDE, VALUE };
@@ -105,5 +106,5 @@ typedef struct { /* what was asked for */
     int64_t stream;
     int64_t in_order; /* whether it and the default stream wait for each other */
     Object *told;   /* the stream, as it was given */
-    bool after_cupy; /* whether CuPy has been asked where it works, and need not be waited for */
+    const Object *after; /* of a guard for ATTRIBUTES: it has been asked, and is not waited for */
 } Launch;

@@ -68,7 +68,7 @@ extern void Py_IncRef(Object *);
 extern void Py_DecRef(Object *);
 extern void *PyEval_SaveThread(void);
 extern void PyEval_RestoreThread(void *);
-extern Object _Py_NoneStruct, _Py_FalseStruct, _Py_TrueStruct;
+extern Object _Py_NoneStruct, _Py_FalseStruct;
 extern Object PyTuple_Type, PyLong_Type, PyDict_Type, PyBytes_Type, PyUnicode_Type;
 extern Object *PyExc_Exception;
 
@@ -140,7 +140,6 @@ static bool is_int(Object *object, int64_t *n) {
 /* What is looked up by name, again and again. */
 static struct {
     Object *interface, *data, *shape, *strides, *typestr, *mask, *stream; /* of foreign arrays */
-    Object *pointer, *dtype, *packed; /* of CuPy's */
     Object *used_on, *ordinarily, *configured; /* of our own classes */
 } names;
 
@@ -152,9 +151,6 @@ static bool name_all(void) {
     names.typestr = PyUnicode_InternFromString("typestr");
     names.mask = PyUnicode_InternFromString("mask");
     names.stream = PyUnicode_InternFromString("stream");
-    names.pointer = PyUnicode_InternFromString("ptr");
-    names.packed = PyUnicode_InternFromString("_c_contiguous");
-    names.dtype = PyUnicode_InternFromString("dtype");
     names.used_on = PyUnicode_InternFromString("used_on");
     names.ordinarily = PyUnicode_InternFromString("_ordinarily");
     names.configured = PyUnicode_InternFromString("_configured_as");

@@ -9,7 +9,7 @@ static bool fits(const Guard **next, Object *given, Launch *launch, Leaf **leaf)
     case NUMPY: return is_numpy(g, (const Array *)given, (*leaf)++);
     case OWN: return is_own(g, given, launch, (*leaf)++);
     case INTERFACE: return has_interface(g, given, launch, (*leaf)++);
-    case CUPY: return is_cupy(g, given, launch, (*leaf)++);
+    case ATTRIBUTES: return has_attributes(g, given, launch, (*leaf)++);
     case RAW: (*leaf)++->bytes = ((const Scalar *)given)->bytes; return true;
     case FLOAT_OF_DOUBLE: return is_single(g, given, (*leaf)++);
     case DOUBLE_OF_FLOAT: return is_widened(given, (*leaf)++);
