@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -220,7 +221,8 @@ for _ in range(2):
 """
 
 
-def test_after_a_kernel_has_failed_launches_say_so() -> None:
-    words = (sys.executable, "-c", STICKY)
-    ran = subprocess.run(words, capture_output=True, text=True, check=True)
+def test_after_a_kernel_has_failed_launches_say_so(tmp_path: Path) -> None:
+    program = tmp_path / "sticky.py"
+    program.write_text(STICKY)
+    ran = subprocess.run((sys.executable, program), capture_output=True, text=True, check=True)
     assert ran.stdout.split() == ["CUDA_ERROR_ILLEGAL_ADDRESS"] * 2
