@@ -14,18 +14,17 @@ from typing import (
     Any,
     Generic,
     Literal,
-    ParamSpec,
     Protocol,
     TypeAlias,
     TypeVar,
     overload,
 )
 
+from pycu2c.configured import CALLED_BY_C, Configured, Launches, P, key_of, leave_to_c
 from pycu2c.diagnostics import CompileError, Diagnostic, LaunchError
 from pycu2c.lazy import lazy_module
 from pycu2c.options import DEFAULT, BadOption, Options, check_names, options_from
 from pycu2c.runtime.configuration import (
-    LASTING,
     Language,
     Wanted,
     check_bounds,
@@ -60,39 +59,10 @@ Backend: TypeAlias = Literal["auto", "cuda", "cpu", "cpu-resumable", "python"]
 Dims: TypeAlias = "int | Sequence[int]"
 SignatureLike: TypeAlias = "str | Sequence[Any] | Signature | Scalar | Array | Tuple"
 
-P = ParamSpec("P")
 R = TypeVar("R")
 
 _BACKENDS = ("auto", "cuda", "cpu", "cpu-resumable", "python")
 _OWN = ("grid", "block", "shared_memory", "signature", "backend", "cache")
-
-
-class Launches:
-    """What the configurations of a kernel share: what has been compiled of it, and the C's table
-    of plans for launches like one before, or None."""
-
-    __slots__ = ("_form", "_launcher", "plans")
-
-    def __init__(self, *form: Any) -> None:
-        self._form = form
-        self._launcher: launching.Launcher | None = None
-        self.plans: object = None
-
-    @property
-    def launcher(self) -> launching.Launcher:
-        """Made at the first use: what it imports takes its time."""
-        if self._launcher is None:
-            self._launcher = launching.Launcher(*self._form)
-        return self._launcher
-
-    def forget(self) -> None:
-        self._launcher = self.plans = None
-
-    def prepared(self, signature: Signature) -> Launches:
-        """For launches with arguments of these types alone."""
-        made = Launches()
-        made._launcher = self.launcher.prepared(signature)
-        return made
 
 
 class Kernel(Generic[P]):
@@ -198,12 +168,12 @@ class Kernel(Generic[P]):
     def __getitem__(self, configuration: object) -> Configured[P]:
         """``k[grid, block]``, ``k[grid, block, stream]``, ``k[grid, block, stream, shared]``."""
         if self._launches.plans is not None:
-            _leave_to_c(self)
+            leave_to_c(self)
         return self._configured_as(configuration)
 
     def _configured_as(self, configuration: object) -> Configured[P]:
         try:
-            return self._configured[_key(configuration)]
+            return self._configured[key_of(configuration)]
         except (KeyError, TypeError, ValueError):
             return self._configure(configuration)
 
@@ -225,7 +195,7 @@ class Kernel(Generic[P]):
 
     def _keep(self, configuration: object, made: Configured[P]) -> None:
         try:
-            key = _key(configuration)
+            key = key_of(configuration)
             hash(key)
         except (TypeError, ValueError):  # lists as extents; streams of others
             return
@@ -261,58 +231,8 @@ class Kernel(Generic[P]):
         self._own(*arguments, **named)
 
 
+CALLED_BY_C["kernel"] = Kernel
 _MOST_CONFIGURED = 256
-
-
-def _key(configuration: Any) -> object:
-    """What tells a configuration from others: 4 and 4.0 are equal, and one is an error. Where all
-    is as usual it is the configuration itself, which the C looks for (plans/doors.c)."""
-    if type(configuration) is not tuple:
-        raise TypeError("a configuration is a tuple")
-    grid, block, *rest = configuration
-    if rest and type(rest[0]) not in LASTING:
-        raise TypeError("a stream of another package is not kept alive")
-    types = [_types_in(grid), _types_in(block), *map(type, rest[1:])]
-    return configuration if all(t is int for t in types) else (configuration, *types)
-
-
-def _types_in(extent: object) -> object:
-    if type(extent) is not tuple:
-        return type(extent)
-    types = tuple(map(type, extent))
-    return int if all(t is int for t in types) else types
-
-
-class Configured(Generic[P]):
-    """A kernel with its grid and block; call it with the arguments."""
-
-    __slots__ = ("_call", "_launches", "_stream", "_wanted")
-
-    def __init__(self, launches: Launches, wanted: Wanted) -> None:
-        stream = wanted.stream
-        self._launches, self._wanted, self._stream = launches, wanted, stream
-        if stream is None:
-            self._call = wanted.call(0, in_order=True)
-        else:
-            in_order = memory.in_order_with_default(stream)
-            self._call = wanted.call(driver.stream_of(stream), in_order)
-
-    def __call__(self, *arguments: P.args, **named: P.kwargs) -> None:
-        self._ordinarily(*arguments, **named)
-        if self._launches.plans is not None:
-            _leave_to_c(self)
-
-    def _ordinarily(self, *arguments: P.args, **named: P.kwargs) -> None:
-        launches = self._launches
-        launcher = launches.launcher
-        launcher.launch(self._call, self._wanted, launcher.values(arguments, named))
-        launches.plans = launcher.table
-
-
-def _leave_to_c(called: Any) -> None:
-    """From now on C is called, which looks for a plan before it calls Python."""
-    planned = dict(zip((Configured, Kernel), library.planned_classes(Configured, Kernel, Launches)))
-    called.__class__ = planned.get(type(called), type(called))
 
 
 class Device(Generic[P, R]):

@@ -250,7 +250,8 @@ class Launcher:
     def prepared(self, signature: Signature) -> Launcher:
         """What launches with arguments of these types alone, and trusts its user more."""
         made = Launcher(self.source, signature, self.backend, self.cache, self.options)
-        made.builder, made._typed, made._trusting = self.builder, self._typed, True
+        made.builder, made._typed, made._memories = self.builder, self._typed, self._memories
+        made._trusting = True
         return made
 
     def _note(self, signature: Signature) -> None:

@@ -90,17 +90,17 @@ _PLACES = (  # of slots: as in doors.c
 
 
 @functools.cache
-def planned_classes(configured: type, kernel: type, launches: type) -> tuple[type, type]:
+def planned_classes(configured: type, kernel: type, launches: type) -> dict[type, type]:
     """What a configuration and a kernel become once there are plans: the same, but called by C."""
     library = _library()
     assert library is not None, "there are plans"
     owners = {"configured": configured, "kernel": kernel, "launches": launches}
     places = [place_of(owners[owner], slot) for owner, slot in _PLACES]
     assert all(places), "they are slots"
-    made = library.pycu2c_classes
-    made.restype = ctypes.py_object
-    first, second = made((ctypes.c_int64 * len(places))(*places))
-    return _over(first, configured), _over(second, kernel)
+    make = library.pycu2c_classes
+    make.restype = ctypes.py_object
+    first, second = make((ctypes.c_int64 * len(places))(*places))
+    return {configured: _over(first, configured), kernel: _over(second, kernel)}
 
 
 def _over(called: type, own: type) -> type:

@@ -1,0 +1,106 @@
+"""What ``k[grid, block]`` gives, and what all of them share of their kernel.
+
+Kept light, as ``kernel.py``: what launches need is imported at the first of them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec
+
+from pycu2c.lazy import lazy_module
+from pycu2c.runtime.configuration import LASTING, Wanted
+from pycu2c.types import Signature
+
+if TYPE_CHECKING:
+    from pycu2c import launching
+    from pycu2c.runtime import driver, memory
+    from pycu2c.runtime.plans import library
+else:
+    driver = lazy_module("pycu2c.runtime.driver")
+    launching = lazy_module("pycu2c.launching")
+    library = lazy_module("pycu2c.runtime.plans.library")
+    memory = lazy_module("pycu2c.runtime.memory")
+
+P = ParamSpec("P")
+
+
+class Launches:
+    """What the configurations of a kernel share: what has been compiled of it, and the C's table
+    of plans for launches like one before, or None."""
+
+    __slots__ = ("_form", "_launcher", "plans")
+
+    def __init__(self, *form: Any) -> None:
+        self._form = form
+        self._launcher: launching.Launcher | None = None
+        self.plans: object = None
+
+    @property
+    def launcher(self) -> launching.Launcher:
+        """Made at the first use: what it imports takes its time."""
+        if self._launcher is None:
+            self._launcher = launching.Launcher(*self._form)
+        return self._launcher
+
+    def forget(self) -> None:
+        self._launcher = self.plans = None
+
+    def prepared(self, signature: Signature) -> Launches:
+        """For launches with arguments of these types alone."""
+        made = Launches()
+        made._launcher = self.launcher.prepared(signature)
+        return made
+
+
+class Configured(Generic[P]):
+    """A kernel with its grid and block; call it with the arguments."""
+
+    __slots__ = ("_call", "_launches", "_stream", "_wanted")
+
+    def __init__(self, launches: Launches, wanted: Wanted) -> None:
+        stream = wanted.stream
+        self._launches, self._wanted, self._stream = launches, wanted, stream
+        if stream is None:
+            self._call = wanted.call(0, in_order=True)
+        else:
+            in_order = memory.in_order_with_default(stream)
+            self._call = wanted.call(driver.stream_of(stream), in_order)
+
+    def __call__(self, *arguments: P.args, **named: P.kwargs) -> None:
+        self._ordinarily(*arguments, **named)
+        if self._launches.plans is not None:
+            leave_to_c(self)
+
+    def _ordinarily(self, *arguments: P.args, **named: P.kwargs) -> None:
+        launches = self._launches
+        launcher = launches.launcher
+        launcher.launch(self._call, self._wanted, launcher.values(arguments, named))
+        launches.plans = launcher.table
+
+
+CALLED_BY_C: dict[str, type] = {"configured": Configured, "launches": Launches}  # and the kernel
+
+
+def leave_to_c(called: Any) -> None:
+    """From now on C is called, which looks for a plan before it calls Python."""
+    planned = library.planned_classes(**CALLED_BY_C)
+    called.__class__ = planned.get(type(called), type(called))
+
+
+def key_of(configuration: Any) -> object:
+    """What tells a configuration from others: 4 and 4.0 are equal, and one is an error. Where all
+    is as usual it is the configuration itself, which the C looks for (plans/doors.c)."""
+    if type(configuration) is not tuple:
+        raise TypeError("a configuration is a tuple")
+    grid, block, *rest = configuration
+    if rest and type(rest[0]) not in LASTING:
+        raise TypeError("a stream of another package is not kept alive")
+    types = [_types_in(grid), _types_in(block), *map(type, rest[1:])]
+    return configuration if all(t is int for t in types) else (configuration, *types)
+
+
+def _types_in(extent: object) -> object:
+    if type(extent) is not tuple:
+        return type(extent)
+    types = tuple(map(type, extent))
+    return int if all(t is int for t in types) else types
