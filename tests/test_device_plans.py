@@ -379,6 +379,13 @@ def test_nothing_leaks(tool: Tool, kind: Callable[..., Any], current: list[int])
 def test_the_same_plan_is_made_once(tool: Tool) -> None:
     assert tool.learn(Own(5))
     assert not tool.learn(Own(6))
-    for n in range(20):
-        tool.learn(Own(5, device=n))
-    assert tool.plans.full
+    learnt = [tool.learn(Own(5, device=n)) for n in range(20)]
+    assert learnt == [n and n < 16 for n in range(20)]
+    assert not any(tool.plans.is_time() for _ in range(10))  # there is no room
+
+
+def test_what_is_in_vain_is_tried_more_and_more_rarely(tool: Tool) -> None:
+    tried = [n for n in range(1, 70) if tool.plans.is_time()]
+    assert tried == [1, 2, 4, 8, 16, 32, 64]
+    assert tool.learn(Own(5))
+    assert tool.plans.is_time()

@@ -226,3 +226,24 @@ def test_after_a_kernel_has_failed_launches_say_so(tmp_path: Path) -> None:
     program.write_text(STICKY)
     ran = subprocess.run((sys.executable, program), capture_output=True, text=True, check=True)
     assert ran.stdout.split() == ["CUDA_ERROR_ILLEGAL_ADDRESS"] * 2
+
+
+def test_many_threads_at_once() -> None:
+    k = Kernel(scale, backend="cuda")
+    learnt(k, (1, 32), cuda.to_device(np.zeros(9)), cuda.to_device(np.ones(9)), 1.0, 9)
+    wrong: list[object] = []
+
+    def launch(x: float) -> None:
+        a = cuda.to_device(np.arange(9.0))
+        for _ in range(100):
+            out = cuda.device_array(9)
+            k[1, 32](out, a, x, 9)
+            if out.copy_to_host().tolist() != (np.arange(9.0) * x + 1).tolist():
+                wrong.append(x)
+
+    threads = [threading.Thread(target=launch, args=(float(x),)) for x in range(16)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert wrong == []

@@ -269,7 +269,7 @@ class Launcher:
 
     def _learn(self, launch: Launch, taken: _Taken, typed: Typed, variant: Variant) -> None:
         """Let launches like this one, which is the second at least, take the short way."""
-        if not variant.ordinary or self._vectors or (self.plans and self.plans.full):
+        if not variant.ordinary or self._vectors or (self.plans and not self.plans.is_time()):
             return
         if typed.known.accumulating and variant.backend in ON_CPU:
             return  # whether they are small and alone is seen at each launch

@@ -52,12 +52,17 @@ class Table(NamedTuple):
 class Plans:
     """The plans of one kernel."""
 
-    __slots__ = ("_add", "_known", "full", "latest", "run", "table")
+    __slots__ = ("_add", "_full", "_known", "_tries", "latest", "run", "table")
 
     def __init__(self, made: Table) -> None:
         self.table, self.run, self._add, self.latest = made
         self._known: set[tuple[object, ...]] = set()
-        self.full = False
+        self._full, self._tries = False, 0
+
+    def is_time(self) -> bool:
+        """Whether to try to learn of a launch: more and more rarely while it is in vain."""
+        self._tries += 1
+        return not self._full and not self._tries & (self._tries - 1)
 
     def learn(self, seen: Seen, place: Place, direct: Direct, signature: Signature) -> bool:
         """Take launches like this one from now on, if it can be done."""
@@ -73,7 +78,7 @@ class Plans:
         pointers = (direct.start, direct.body, current, context, id(signature), id(direct.finished))
         plan = form.words + struct.pack("@6P", *pointers) + form.rows
         added = self._add(plan, (signature, direct, direct.finished, form.held))
-        self.full = not added
+        self._full, self._tries = not added, 0
         return added
 
 
