@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ from pycu2c.intrinsics.library import device_source
 from pycu2c.lazy import lazy_module
 from pycu2c.options import DEFAULT, Options
 from pycu2c.origins import naming_origins
+from pycu2c.passes.overwriting import Overwritten, is_whole, overwritten
 from pycu2c.passes.ranges import Facts
 from pycu2c.records import dataclass
 from pycu2c.runtime.arguments import Argument, ArrayArgument, Layout, layout_of, pack
@@ -27,6 +29,7 @@ from pycu2c.targets import TARGETS, Target
 from pycu2c.toolchain import cc
 from pycu2c.toolchain.binary import Binary
 from pycu2c.types import ParameterType, Signature
+from pycu2c.values import Number
 
 if TYPE_CHECKING:
     from pycu2c.runtime import (
@@ -120,6 +123,7 @@ class CudaRunner:
     generated: Generated
     layout: Layout
     kernel: cuda.CudaKernel
+    overwritten: tuple[Overwritten, ...] = ()
 
     @property
     def direct(self) -> Direct | None:
@@ -135,9 +139,29 @@ class CudaRunner:
         if launch.stream is not None:
             stream = driver.stream_of(launch.stream)
             transfers.note_use(arguments, launch.stream)
-        with transfers.staged(arguments, self.generated.written, stream, self.name) as addresses:
+        fresh = self._fresh(launch, arguments)
+        with transfers.staged(
+            arguments, self.generated.written, stream, self.name, fresh
+        ) as addresses:
             packed = pack(self.layout, arguments, addresses)
             self.kernel.launch(launch.grid, launch.block, launch.shared_bytes, stream, packed)
+
+    def _fresh(self, launch: Launch, arguments: Sequence[Argument]) -> frozenset[int]:
+        """The arrays of which a launch writes every element, and reads none."""
+        if not self.overwritten:
+            return frozenset()
+        shapes = [a.shape if isinstance(a, ArrayArgument) else () for a in arguments]
+        numbers = [0 if isinstance(a, ArrayArgument) else _as_int(a) for a in arguments]
+        threads = [g * b for g, b in zip(launch.grid, launch.block)]
+        found = (o for o in self.overwritten if is_whole(o, shapes, numbers, threads))
+        return frozenset(o.argument for o in found)
+
+
+def _as_int(number: Number) -> int:
+    try:
+        return operator.index(number)  # type: ignore[arg-type]
+    except TypeError:
+        return 0
 
 
 def _refused(code: int, head: bytes) -> None:
@@ -178,7 +202,7 @@ def runner_for(wanted: Specialized, backend: str, facts: Facts, cache: bool) -> 
         on_cpu, runner = _on_cpu(binary, wanted, made, layout)
         return _printing(runner, made, source, lambda: printing.HostLog(on_cpu))
     on_gpu = cuda.CudaKernel(binary, made.meets_grid)
-    runner = CudaRunner(source.name, made, layout, on_gpu)
+    runner = CudaRunner(source.name, made, layout, on_gpu, overwritten(built.module))
     return _printing(runner, made, source, lambda: printing.DeviceLog(on_gpu))
 
 

@@ -57,7 +57,7 @@ def data_extent(kernel: Function) -> tuple[Length, ...] | None:
     for e in all_expressions(kernel.body):
         if isinstance(e, Binary) and e.op in (LT, GE, GT, LE):
             place, bound = (e.left, e.right) if e.op in (LT, GE) else (e.right, e.left)
-            length = _length(bound, kernel)
+            length = length_of(bound, kernel)
             axis = places.get(place.name) if isinstance(place, Var) else None
             if axis and length and found.setdefault(axis, length) != length:
                 return None  # compared with two lengths: not plain
@@ -67,7 +67,8 @@ def data_extent(kernel: Function) -> tuple[Length, ...] | None:
     return tuple(found[axis] for axis in used)
 
 
-def _length(e: Expr, kernel: Function) -> Length | None:
+def length_of(e: Expr, kernel: Function) -> Length | None:
+    """What an expression is, if it is a length of an argument, or an argument."""
     name = e.array.name if isinstance(e, Dim) else e.name if isinstance(e, Var) else None
     for p in kernel.parameters:
         if p.name == name:

@@ -7,7 +7,7 @@ copied once, as one, and each array points to its place in it.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from pycu2c.diagnostics import LaunchError
@@ -63,13 +63,18 @@ class Staged:
 
 @contextlib.contextmanager
 def staged(
-    arguments: Sequence[Argument], written: Set[int], stream: int, kernel: str
+    arguments: Sequence[Argument],
+    written: Set[int],
+    stream: int,
+    kernel: str,
+    overwritten: Set[int] = frozenset(),
 ) -> Iterator[tuple[int, ...]]:
     """The device address of each argument of one launch; 0 for numbers.
 
-    Arrays on the device are used where they are. Those of the host have copies, which live as
-    long as the ``with``; at its end the stream has been waited for, and what the kernel writes
-    (``written``, by position) is back. The launch stands inside.
+        Arrays on the device are used where they are. Those of the host have copies, which live as
+        long as the ``with``; at its end the stream has been waited for, and what the kernel writes
+        (``written``, by position) is back. What the launch overwrites as a whole (``overwritten``)
+    is not copied in. The launch stands inside.
     """
     _check_writable(arguments, written, kernel)
     _check_places(arguments, kernel)
@@ -83,7 +88,9 @@ def staged(
     try:
         for extent in merged(extents.values()):
             copies.append(_room_for(extent, stream))
-            staging.copy_in(copies[-1].address_of(extent.start), extent.start, extent.size, stream)
+            if not _is_overwritten(extent, extents, overwritten, arguments):
+                place = copies[-1].address_of(extent.start)
+                staging.copy_in(place, extent.start, extent.size, stream)
         yield tuple(_address(argument, copies) for argument in arguments)
         if copies:
             driver.synchronize(stream, f"run {kernel}")
@@ -91,6 +98,21 @@ def staged(
             driver.synchronize(stream, f"copy back what {kernel} wrote")
     finally:
         copies.clear()  # an exception that somebody keeps does not keep them
+
+
+def _is_overwritten(
+    extent: Extent,
+    extents: Mapping[int, Extent],
+    overwritten: Set[int],
+    arguments: Sequence[Argument],
+) -> bool:
+    """Whether nothing of what lies on the host will be seen: one array has it all for itself, has
+    no gaps, and is overwritten."""
+    having = [p for p, e in extents.items() if e.start < extent.stop and extent.start < e.stop]
+    if len(having) != 1 or having[0] not in overwritten:
+        return False
+    array = arguments[having[0]]
+    return isinstance(array, ArrayArgument) and array.contiguous
 
 
 def wait_for_owners(arguments: Sequence[Argument], stream: int) -> None:
