@@ -14,8 +14,12 @@ class _Lazy(ModuleType):
     """Stands for the module of its name, which Python's import imports once, whichever thread is
     the first to need it."""
 
+    _module: ModuleType | None = None
+
     def __getattr__(self, name: str) -> Any:
-        return getattr(importlib.import_module(self.__name__), name)
+        if self._module is None:
+            self._module = importlib.import_module(self.__name__)
+        return getattr(self._module, name)
 
 
 def lazy_module(name: str) -> ModuleType:

@@ -168,8 +168,8 @@ class DeviceArray:
 
     def setitem(self, key: Any, value: object, stream: object = None) -> None:
         """``a[key] = value`` in a stream."""
-        view = views.part(self.shape, self.strides, key)
-        target = self if key is Ellipsis else self._seen(view)
+        whole = key is Ellipsis
+        target = self if whole else self._seen(views.part(self.shape, self.strides, key))
         copying.assign(target, value, self._in(stream))
 
     def getitem(self, key: Any, stream: object = None) -> Any:

@@ -106,16 +106,22 @@ def assign(target: DeviceArray, value: object, stream: object) -> None:
     """``target[...] = value`` as numpy has it."""
     if not target.writeable:
         raise ValueError("this device array is read-only")
+    if isinstance(value, _NUMBERS):
+        _fill(target, value, stream)
+        return
     found = _found(value)
     if found.ndim > target.ndim and set(found.shape[: found.ndim - target.ndim]) == {1}:
         found = found.reshape(found.shape[found.ndim - target.ndim :])
     if not found.shape and isinstance(found, np.ndarray):
-        _fill(target, value if np.isscalar(value) else found[()], stream)
+        _fill(target, found[()], stream)
     elif isinstance(found, np.ndarray):
         _copy_in(target, np.broadcast_to(found, target.shape), stream)
     else:
         seen = found._seen(views.broadcast(found.shape, found.strides, target.shape))
         _copy(target, _apart(seen, target, stream), stream)
+
+
+_NUMBERS = (int, float, complex, np.generic)
 
 
 def _found(value: object) -> NDArray[Any] | DeviceArray:

@@ -173,18 +173,15 @@ def copy_out(host_address: int, device_address: int, size: int, stream: int = 0)
 
 def copy_within(target: int, source: int, size: int, stream: int = 0) -> None:
     """Copy device bytes to another place there, in the order of the stream."""
-    make_current()
     answer = api().cuMemcpyDtoDAsync(target, source, size, stream)
     check(answer, f"copy {size} bytes on the device")
 
 
 def fill(address: int, pattern: bytes, count: int, stream: int = 0) -> None:
     """Write a pattern of 1, 2 or 4 bytes ``count`` times, in the order of the stream."""
-    make_current()
-    bindings, value = api(), int.from_bytes(pattern, sys.byteorder)
-    functions = {1: bindings.cuMemsetD8Async, 2: bindings.cuMemsetD16Async}
-    write = functions.get(len(pattern), bindings.cuMemsetD32Async)
-    check(write(address, value, count, stream), f"fill {count * len(pattern)} bytes of the device")
+    write = getattr(api(), f"cuMemsetD{8 * len(pattern)}Async")
+    answer = write(address, int.from_bytes(pattern, sys.byteorder), count, stream)
+    check(answer, f"fill {count * len(pattern)} bytes of the device")
 
 
 # ---- kernels -------------------------------------------------------------------------------

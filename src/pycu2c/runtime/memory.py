@@ -12,6 +12,7 @@ import contextlib
 import functools
 import gc
 import sys
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -126,13 +127,20 @@ def _pool(ordinal: int = 0) -> Any:
     return pool
 
 
+class _Thread(threading.local):
+    """Whether a thread has had a context. A call without one is an error to who looks on."""
+
+    has_context = False
+
+
 class _Calls:
     """The driver's functions, looked up once."""
 
-    __slots__ = ("allocate", "free")
+    __slots__ = ("allocate", "free", "thread")
 
     def __init__(self) -> None:
         bindings = driver.api()
+        self.thread = _Thread()
         if _pool() is None:
             self.allocate: Any = lambda size, stream: bindings.cuMemAlloc(size)
             self.free: Any = lambda address, stream: bindings.cuMemFree(address)  # waits
@@ -144,14 +152,18 @@ _calls = functools.cache(_Calls)
 
 
 def _allocate(size: int) -> int:
-    code, pointer = _calls().allocate(size, 0)
+    calls = _calls()
+    if not calls.thread.has_context:
+        driver.make_current()
+        calls.thread.has_context = True
+    code, pointer = calls.allocate(size, 0)
     if code:
         pointer = _allocated_after_all(code, size)
     return int(pointer)
 
 
 def _allocated_after_all(code: Any, size: int) -> Any:
-    """In a thread that had no context; or once others have given back what they do not use."""
+    """In a thread that has lost its context; or once others have given back what they do not use."""
     if code.name == "CUDA_ERROR_INVALID_CONTEXT":
         driver.make_current()
     elif code.name == "CUDA_ERROR_OUT_OF_MEMORY":
@@ -192,10 +204,14 @@ def _free(address: int, streams: set[object] | None) -> None:
             driver.make_current()
             for stream in streams:
                 _after(stream)
-        (code,) = _calls().free(address, 0)
+        calls = _calls()
+        if not calls.thread.has_context:
+            driver.make_current()
+            calls.thread.has_context = True
+        (code,) = calls.free(address, 0)
         if code and code.name == "CUDA_ERROR_INVALID_CONTEXT":
             driver.make_current()
-            _calls().free(address, 0)
+            calls.free(address, 0)
     except Exception:  # of a driver that is gone
         return
 

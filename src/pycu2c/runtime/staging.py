@@ -56,8 +56,9 @@ def _is_pinned(address: int) -> bool:
     driver.make_current()
     bindings = driver.api()
     which = bindings.CUpointer_attribute.CU_POINTER_ATTRIBUTE_MEMORY_TYPE
-    code, kind = bindings.cuPointerGetAttribute(which, address)
-    return not int(code) and bool(int(kind))
+    answer = bindings.cuPointerGetAttributes(1, [which], address)  # the plural knows all memory
+    (kind,) = driver.check(answer, "ask what memory it is")
+    return bool(int(kind))
 
 
 class _Buffer:
