@@ -163,7 +163,7 @@ def _allocate(size: int) -> int:
 
 
 def _allocated_after_all(code: Any, size: int) -> Any:
-    """In a thread that has lost its context; or once others have given back what they do not use."""
+    """In a thread that has lost its context; or once others give back what they do not use."""
     if code.name == "CUDA_ERROR_INVALID_CONTEXT":
         driver.make_current()
     elif code.name == "CUDA_ERROR_OUT_OF_MEMORY":
