@@ -11,6 +11,7 @@ from pycu2c.annotations import Array
 from pycu2c.devices.allocation import device_array as device_array
 from pycu2c.devices.allocation import device_array_like as device_array_like
 from pycu2c.devices.allocation import managed_array as managed_array
+from pycu2c.devices.allocation import mapped as mapped
 from pycu2c.devices.allocation import mapped_array as mapped_array
 from pycu2c.devices.allocation import mapped_array_like as mapped_array_like
 from pycu2c.devices.allocation import pinned as pinned

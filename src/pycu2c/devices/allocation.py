@@ -167,6 +167,21 @@ def pinned(*arylist: NDArray[Any]) -> Iterator[None]:
         yield
 
 
+@contextlib.contextmanager
+def mapped(*arylist: NDArray[Any], stream: object = 0) -> Iterator[DeviceArray | list[DeviceArray]]:
+    """Arrays of numpy as device arrays, in a ``with``: kernels use them where they lie, and are
+    not waited for. Of one array it gives that, of several a list."""
+    with contextlib.ExitStack() as stack:
+        ordinal = ordinal_of(None)
+        for array in arylist:
+            if ordinal != HOST and array.nbytes:
+                stack.enter_context(memory.pinned_range(*np.lib.array_utils.byte_bounds(array)))
+        made = [exchange.over_numpy(array, ordinal, named(stream)) for array in arylist]
+        yield made[0] if len(made) == 1 else made
+        if ordinal != HOST:
+            driver.synchronize(driver.stream_of(named(stream)), "end the use of mapped arrays")
+
+
 # ---- shapes ------------------------------------------------------------------------------------
 
 

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from pycu2c.devices.array import DeviceArray
 from pycu2c.diagnostics import LaunchError
 from pycu2c.runtime import arguments, dlpack, driver
@@ -162,4 +164,18 @@ def from_dlpack(obj: Any) -> DeviceArray:
         found.strides,
         found.dtype,
         writeable=not found.readonly,
+    )
+
+
+def over_numpy(array: np.ndarray[Any, Any], ordinal: int, stream: object) -> DeviceArray:
+    """A device array where numpy's lies, in memory that the GPU ``ordinal`` reaches."""
+    address = array.__array_interface__["data"][0]
+    return DeviceArray(
+        ForeignMemory(array, address, 0, ordinal),
+        address,
+        array.shape,
+        array.strides,
+        array.dtype,
+        array.flags.writeable,
+        stream,
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 _ROOMS = {
     "pycu2c.devices.allocation": (
         "to_device device_array device_array_like pinned_array pinned_array_like mapped_array "
-        "mapped_array_like managed_array pinned"
+        "mapped_array_like managed_array mapped pinned"
     ),
     "pycu2c.devices.exchange": "as_cuda_array from_cuda_array_interface from_dlpack is_cuda_array",
     "pycu2c.devices.streams": (

@@ -289,7 +289,7 @@ def pinned_range(start: int, stop: int) -> Iterator[None]:
     """Let bytes of the host stay where they are, in a ``with``."""
     driver.make_current()
     bindings = driver.api()
-    flags = bindings.CU_MEMHOSTREGISTER_PORTABLE
+    flags = bindings.CU_MEMHOSTREGISTER_PORTABLE | bindings.CU_MEMHOSTREGISTER_DEVICEMAP
     answer = bindings.cuMemHostRegister(start, stop - start, flags)
     driver.check(answer, f"pin {stop - start} bytes of the host")
     try:
