@@ -91,3 +91,22 @@ def launches(x: npt.NDArray[np.float32], y: npt.NDArray[Any], device_array: Any)
     count(x)  # E
     scale.inspect("fortran")  # E
     kernel(grid=1, blocks=2)  # E
+
+
+def arrays(x: npt.NDArray[np.float32], y: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
+    stream = cuda.stream()
+    a = cuda.to_device(x, stream)
+    assert_type(a, cuda.DeviceArray)
+    grid = cuda.device_array_like(y)
+    grid[...] = 0
+    grid[0] = y[0]
+    scale[1, 32, stream](a, grid, 5, 0.5)
+    assert_type(a.T.reshape(2, -1), cuda.DeviceArray)
+    with cuda.pinned(x), stream.auto_synchronize():
+        a.copy_to_host(x, stream=stream)
+    start, end = cuda.event(), cuda.event(timing=False)
+    assert_type(start.elapsed_time(end), float)
+    cuda.to_device(x, device="gpu")  # E
+    cuda.device_array((2, 3), order="A")  # E
+    a.copy_to_hots()  # E
+    return cuda.managed_array((2, 3), np.int32)
