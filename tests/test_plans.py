@@ -378,6 +378,13 @@ class Foreign(NamedTuple):
     ptr: int
 
 
+class Watched:
+    """Another, that weak references may be made to."""
+
+    def __init__(self, ptr: int) -> None:
+        self.ptr = ptr
+
+
 def by_c(k: Kernel[...]) -> tuple[Kernel[...], Any]:
     """A kernel that adds one, and a configuration of it, which C calls."""
     out = np.zeros(4)
@@ -445,7 +452,19 @@ def test_what_is_given_in_the_brackets_of_c() -> None:
     stream, other = cuda.stream(), cuda.stream()
     assert k[1, 4, stream] is k[1, 4, stream]
     assert k[1, 4, stream] is not k[1, 4, other]
-    assert k[1, 4, Foreign(9)] is not k[1, 4, Foreign(9)]  # kept alive by who made it alone
+    assert k[1, 4, Foreign(9)] is not k[1, 4, Foreign(9)]
+    foreign = Foreign(9)
+    assert k[1, 4, foreign] is k[1, 4, foreign]  # the last one is kept
+    assert k[1, 4, 9] is not k[1, 4, foreign]
+    extent = [1, 4]
+    assert k[extent, 4]._wanted.grid == (1, 4, 1)
+    extent[1] = 5
+    assert k[extent, 4]._wanted.grid == (1, 5, 1)
+    watched = weakref.ref(foreign := Watched(8))
+    assert k[1, 4, foreign]._stream is foreign
+    del foreign
+    assert k[1, 4] is kept  # it is the last one now
+    assert watched() is None
     assert k[[1, 2], 4]._wanted.grid == (1, 2, 1)
     for wrong in ((1.0, 4), ((1.0, 1), 4), (1, 4, 5.0), (1, 4, None, 0.0), (1, [4], "x"), 1, (1,)):
         with pytest.raises(LaunchError):

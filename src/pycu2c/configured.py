@@ -65,6 +65,8 @@ class Configured(Generic[P]):
         else:
             in_order = memory.in_order_with_default(stream)
             self._call = wanted.call(driver.stream_of(stream), in_order)
+        if launches.plans is not None:
+            leave_to_c(self)
 
     def __call__(self, *arguments: P.args, **named: P.kwargs) -> None:
         self._ordinarily(*arguments, **named)

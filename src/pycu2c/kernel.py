@@ -184,12 +184,16 @@ class Kernel(Generic[P]):
                 f"{self.name}: write {self.name}[grid, block] or "
                 f"{self.name}[grid, block, stream, shared_bytes]"
             )
-        grid = extent(parts[0], "grid", self.name)
-        block = extent(parts[1], "block", self.name)
-        stream = parts[2] if len(parts) > 2 else None
-        shared = shared_size(parts[3], self.name) if len(parts) > 3 else self.shared_memory
-        check_bounds(block, self.options.launch_bounds, self.name)
-        made: Configured[P] = Configured(self._launches, Wanted(grid, block, stream, shared))
+        if len(parts) == 2:
+            grid = extent(parts[0], "grid", self.name)
+            block = extent(parts[1], "block", self.name)
+            check_bounds(block, self.options.launch_bounds, self.name)
+            wanted = Wanted(grid, block, None, self.shared_memory)
+        else:
+            usual = self._configured_as(parts[:2])._wanted
+            shared = shared_size(parts[3], self.name) if len(parts) > 3 else self.shared_memory
+            wanted = Wanted(usual.grid, usual.block, parts[2], shared)
+        made: Configured[P] = Configured(self._launches, wanted)
         self._keep(configuration, made)
         return made
 
@@ -219,6 +223,7 @@ class Kernel(Generic[P]):
         writes, and have elements, but fewer than 2**30.
         """
         given = extent(grid, "grid", self.name), extent(block, "block", self.name)
+        check_bounds(given[1], self.options.launch_bounds, self.name)
         size = shared_size(self.shared_memory if shared is None else shared, self.name)
         chosen = parse_signature(signature)
         launches = self._launches.prepared(chosen)

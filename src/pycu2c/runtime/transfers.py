@@ -117,9 +117,10 @@ def _is_overwritten(
 
 def wait_for_owners(arguments: Sequence[Argument], stream: int) -> None:
     """Let the stream wait for work on device arrays that their owners have under way."""
-    for argument in arguments:
-        if isinstance(argument, ArrayArgument) and argument.stream is not None:
-            driver.order_after(argument.stream, stream)
+    arrays = (argument for argument in arguments if isinstance(argument, ArrayArgument))
+    for owner in {array.stream for array in arrays}:
+        if owner is not None:
+            driver.order_after(owner, stream)
 
 
 def note_use(arguments: Sequence[Argument], stream: object) -> None:

@@ -199,16 +199,23 @@ static bool is_extent(Object *part) {
     return true;
 }
 
-/* The configuration that is kept under a key, borrowed; null if there is none. */
-static Object *kept(Object *self, Object *key) {
+/* Whether keys with the same objects in them are the same, and stay so. */
+static bool is_lasting(Object *key) {
+    if (!is_of(key, &PyTuple_Type) || count_of(key) < 2 || count_of(key) > 4) return false;
     Object *const *parts = items_of(key);
-    intptr_t count = count_of(key);
-    if (count < 2 || count > 4 || !is_extent(parts[0]) || !is_extent(parts[1])) return 0;
-    if (count > 3 && !is_of(parts[3], &PyLong_Type)) return 0;
+    if (count_of(key) > 3 && !is_of(parts[3], &PyLong_Type)) return false;
+    return is_extent(parts[0]) && is_extent(parts[1]);
+}
+
+/* The configuration that is kept under a key; new, and null if there is none. */
+static Object *kept(Object *self, Object *key) {
     Object *found = PyDict_GetItemWithError(slot(self, places.configured), key);
-    if (!found || count == 2) return found;
-    bool same = is_of(parts[2], &PyLong_Type) || parts[2] == slot(found, places.stream);
-    return same ? found : 0;
+    if (found && count_of(key) > 2) { /* another's stream may be equal to a number */
+        Object *stream = items_of(key)[2];
+        if (!is_of(stream, &PyLong_Type) && stream != slot(found, places.stream)) found = 0;
+    }
+    if (found) Py_IncRef(found);
+    return found;
 }
 
 /* Whether a key has the very objects that another one has, or null. */
@@ -226,18 +233,20 @@ static void keep_last(Object *self, Object *key, Object *found) {
     drop(before), drop(its_key);
 }
 
-/* kernel[grid, block] and with a stream and a size of shared memory */
+/* kernel[grid, block] and with a stream and a size of shared memory. The last one is found without
+ * looking at the numbers, and is kept whatever stream it has. */
 static Object *subscript(Object *self, Object *key) {
-    Object *found = 0;
-    if (is_of(key, &PyTuple_Type)) {
-        bool again = is_same(key, slot(self, places.last_key));
-        found = again ? slot(self, places.last) : kept(self, key);
-        if (found) Py_IncRef(found);
-        if (found && !again) keep_last(self, key, found);
+    bool lasts = is_lasting(key);
+    if (lasts && is_same(key, slot(self, places.last_key))) {
+        Object *last = slot(self, places.last);
+        Py_IncRef(last);
+        return last;
     }
-    if (found) return found;
-    if (!is_quiet()) return 0;
-    return PyObject_CallMethodObjArgs(self, names.configured, key, (Object *)0);
+    Object *found = lasts ? kept(self, key) : 0;
+    if (!found && !is_quiet()) return 0;
+    if (!found) found = PyObject_CallMethodObjArgs(self, names.configured, key, (Object *)0);
+    if (found && lasts) keep_last(self, key, found);
+    return found;
 }
 
 /* The classes that give a configuration and a kernel these ways, to come before their own. */
