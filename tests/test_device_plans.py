@@ -14,6 +14,7 @@ import pytest
 
 from launching import grown_by
 from pycu2c.parameters import Parameter, Part
+from pycu2c.runtime import cuda_errors
 from pycu2c.runtime.arguments import describe, layout_of
 from pycu2c.runtime.calling import Parameters
 from pycu2c.runtime.configuration import CALL
@@ -147,6 +148,16 @@ def test_what_the_driver_is_asked(tool: Tool, kind: Callable[..., Any]) -> None:
     packed = struct.pack("@5q", ADDRESS, 7, 8, 8, 1)
     assert tool.driver.asked == [Asked(KERNEL, (2, 3, 4, 5, 6, 7), 0, 9, packed)]
     assert tool.plans.latest() is SIGNATURE
+
+
+def test_a_fault_names_the_kernels_that_c_has_started(tool: Tool) -> None:
+    assert tool.learn(Own(5))
+    for _ in range(9):
+        assert tool.runs(Own(5))
+    assert "one" in str(cuda_errors.error_for("CUDA_ERROR_ILLEGAL_ADDRESS", "no", "wait"))
+    recent = library._recent(library._library())  # type: ignore[arg-type]
+    assert recent[-1] == "one"
+    assert sorted(set(recent)) == sorted(recent)
 
 
 @every_kind

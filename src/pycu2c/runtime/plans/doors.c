@@ -19,6 +19,26 @@ static bool is_quiet(void) {
     return true;
 }
 
+/* The names of the kernels that were started on a device last, the latest at the end: a fault is told
+ * by a later call, which does not know whose it is. */
+static Object *recent[4];
+
+static void note(Object *kernel) {
+    enum { LAST = sizeof recent / sizeof *recent - 1 };
+    if (recent[LAST] == kernel) return;
+    Object *oldest = recent[0];
+    memmove(&recent[0], &recent[1], LAST * sizeof *recent);
+    Py_IncRef(kernel);
+    recent[LAST] = kernel;
+    drop(oldest);
+}
+
+Object *pycu2c_recent(void) {
+    Object *names[4];
+    for (int i = 0; i < 4; i++) names[i] = recent[i] ? recent[i] : &_Py_NoneStruct;
+    return PyTuple_Pack(4, names[0], names[1], names[2], names[3]);
+}
+
 enum { FAILED = -1, NONE, RAN };
 
 /* Runs a launch by the first plan that it fits, from the one that ran last. */
@@ -34,6 +54,7 @@ static int run_by(Table *table, const Launch *wanted, Object *arguments) {
         }
         table->last = i;
         table->latest = head->token;
+        if (head->current) note(table->kernel);
         return code && !tell(head->finished, code, &launch) ? FAILED : RAN;
     }
     return NONE;
@@ -100,19 +121,20 @@ static void destroy(Object *self) {
         Py_DecRef(table->plans[i]->held);
         free(table->plans[i]);
     }
-    Py_DecRef(table->names), Py_DecRef(table->defaults);
+    Py_DecRef(table->kernel), Py_DecRef(table->names), Py_DecRef(table->defaults);
     free(table);
 }
 
-/* A table of plans and its functions, for a kernel with these parameters. */
-Object *pycu2c_plans(Object *names, Object *defaults, int64_t positional) {
+/* A table of plans and its functions, for a kernel of this name and these parameters. */
+Object *pycu2c_plans(Object *kernel, Object *names, Object *defaults, int64_t positional) {
     static const Method methods[] = {
         {"run", run, FASTCALL, 0}, {"add", add, FASTCALL, 0}, {"latest", latest, FASTCALL, 0}};
     Table *table = calloc(1, sizeof *table);
     Object *self = table ? PyCapsule_New(table, 0, destroy) : 0;
     if (!self) return free(table), (Object *)0;
-    table->names = names, table->defaults = defaults, table->positional = positional;
-    Py_IncRef(names), Py_IncRef(defaults);
+    table->kernel = kernel, table->names = names, table->defaults = defaults;
+    table->positional = positional;
+    Py_IncRef(kernel), Py_IncRef(names), Py_IncRef(defaults);
     Object *made[3], *all = 0;
     for (int i = 0; i < 3; i++) made[i] = PyCFunction_NewEx(&methods[i], self, 0);
     if (made[0] && made[1] && made[2]) all = PyTuple_Pack(4, self, made[0], made[1], made[2]);

@@ -17,6 +17,7 @@ import numpy as np
 
 from pycu2c import dtypes
 from pycu2c.parameters import Parameter, Part
+from pycu2c.runtime import cuda_errors
 from pycu2c.runtime.arguments import describe, layout_of, pack
 from pycu2c.runtime.c_files import c_text
 from pycu2c.runtime.calling import Parameters
@@ -40,11 +41,19 @@ def plans(parameters: Parameters) -> Plans | None:
 
 def _none_yet(library: ctypes.PyDLL, parameters: Parameters) -> Plans:
     make = library.pycu2c_plans
-    make.restype, make.argtypes = ctypes.py_object, (ctypes.py_object, ctypes.py_object, _INT64)
-    return Plans(Table(*make(parameters.names, dict(parameters.defaults), parameters.positional)))
+    make.restype, make.argtypes = ctypes.py_object, (*[ctypes.py_object] * 3, _INT64)
+    names, defaults = parameters.names, dict(parameters.defaults)
+    return Plans(Table(*make(parameters.kernel, names, defaults, parameters.positional)))
 
 
 _INT64 = ctypes.c_int64
+
+
+def _recent(library: ctypes.PyDLL) -> tuple[str, ...]:
+    """The kernels that C has started on a device last."""
+    read = library.pycu2c_recent
+    read.restype = ctypes.py_object
+    return tuple(name for name in read() if name)
 
 
 @functools.cache
@@ -57,7 +66,10 @@ def _library() -> ctypes.PyDLL | None:
         library = ctypes.PyDLL(path)
     except (ToolchainError, OSError):  # no compiler, or a disk that runs no code
         return None
-    return library if _is_right(library) else None
+    if not _is_right(library):
+        return None
+    cuda_errors.ask_too(lambda: _recent(library))
+    return library
 
 
 def plans_text() -> str:

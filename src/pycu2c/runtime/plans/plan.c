@@ -75,7 +75,8 @@ typedef struct {
 } Plan;
 
 typedef struct {
-    Object *names, *defaults; /* of the kernel's parameters: a tuple, and a dict by name */
+    Object *kernel;           /* its name */
+    Object *names, *defaults; /* of its parameters: a tuple, and a dict by name */
     intptr_t positional;      /* how many parameters may be given by position */
     int count, last;
     Object *latest; /* the token of the plan that ran last, unless it has been taken */
