@@ -6,6 +6,7 @@ Kept light: the compiler is imported when the first kernel is typed or launched.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from types import FunctionType
@@ -22,6 +23,7 @@ from typing import (
 
 from pycu2c.configured import CALLED_BY_C, Configured, Launches, P, key_of, leave_to_c
 from pycu2c.diagnostics import CompileError, Diagnostic, LaunchError
+from pycu2c.forall import ForAll
 from pycu2c.lazy import lazy_module
 from pycu2c.options import DEFAULT, BadOption, Options, check_names, options_from
 from pycu2c.runtime.configuration import (
@@ -46,6 +48,8 @@ if TYPE_CHECKING:
     from pycu2c.frontend import early
     from pycu2c.runtime import driver, memory
     from pycu2c.runtime.plans import library
+    from pycu2c.toolchain import occupancy as occupancies
+    from pycu2c.toolchain.occupancy import Occupancy
     from pycu2c.toolchain.usage import KernelAttributes
 else:
     driver = lazy_module("pycu2c.runtime.driver")
@@ -53,6 +57,7 @@ else:
     library = lazy_module("pycu2c.runtime.plans.library")
     memory = lazy_module("pycu2c.runtime.memory")
     notes = lazy_module("pycu2c.explain.notes")
+    occupancies = lazy_module("pycu2c.toolchain.occupancy")
     early = lazy_module("pycu2c.frontend.early")
 
 Backend: TypeAlias = Literal["auto", "cuda", "cpu", "cpu-resumable", "python"]
@@ -144,6 +149,20 @@ class Kernel(Generic[P]):
         but no GPU."""
         return self.launcher.attributes(self._typed_as(signature), arch)
 
+    def occupancy(
+        self,
+        block: Dims,
+        shared: int | None = None,
+        signature: object = None,
+        arch: str | None = None,
+    ) -> Occupancy:
+        """How many blocks of this shape, with ``shared`` bytes of dynamic shared memory, a
+        multiprocessor holds at a time, and what limits them. For a signature and architecture as
+        ``inspect``; needs NVRTC, but no GPU."""
+        threads = math.prod(extent(block, "block", self.name))
+        size = shared_size(self.shared_memory if shared is None else shared, self.name)
+        return occupancies.occupancy(self.attributes(signature, arch), threads, size)
+
     def _typed_as(self, signature: object) -> Signature:
         """The signature given, launched last, or declared."""
         given = parse_signature(signature) if signature is not None else None
@@ -229,6 +248,16 @@ class Kernel(Generic[P]):
         launches = self._launches.prepared(chosen)
         launches.launcher.compile(chosen, given[1])
         return Configured(launches, Wanted(*given, stream, size))
+
+    def forall(
+        self, n: int, threads: int = 0, stream: object = None, shared: int | None = None
+    ) -> ForAll[P]:
+        """``k.forall(n)(…)`` launches a thread for each of n elements, and nothing for none.
+
+        threads: of a block; 0 chooses: those that the kernel declares, or on a GPU such that a
+        multiprocessor holds as many threads as it can.
+        """
+        return ForAll(self, n, threads, stream, shared)
 
     def __call__(self, *arguments: P.args, **named: P.kwargs) -> None:
         """Launch with the grid and block of the decorator; a grid that it leaves out follows

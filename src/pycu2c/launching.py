@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from pycu2c.collecting import without_collection
 from pycu2c.diagnostics import LaunchError
 from pycu2c.lazy import lazy_module
-from pycu2c.limits import BLOCKS32_LIMIT, INDEX32_LIMIT, MOST_ACCUMULATED
+from pycu2c.limits import BLOCKS32_LIMIT, INDEX32_LIMIT, MOST_ACCUMULATED, USUAL_BLOCK
 from pycu2c.options import DEFAULT, Options
 from pycu2c.records import dataclass
 from pycu2c.runtime.arguments import Argument, ArrayArgument
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from pycu2c.frontend.build import Built
     from pycu2c.runtime import driver, preparing
     from pycu2c.runtime.plans import guards, library, plan
+    from pycu2c.toolchain import occupancy
     from pycu2c.toolchain.usage import KernelAttributes
 else:
     building = lazy_module("pycu2c.building")
@@ -45,6 +46,7 @@ else:
     preparing = lazy_module("pycu2c.runtime.preparing")
     guards = lazy_module("pycu2c.runtime.plans.guards")
     library = lazy_module("pycu2c.runtime.plans.library")
+    occupancy = lazy_module("pycu2c.toolchain.occupancy")
     plan = lazy_module("pycu2c.runtime.plans.plan")
 
 _MOST_BLOCKS = 16  # shapes of blocks that C is made for; later ones share one for any shape
@@ -84,6 +86,7 @@ class Launcher:
         self._latest: Signature | None = None
         self._trusting = False
         self._typed: dict[Signature, Typed] = {}
+        self._best: dict[tuple[Signature, int], int] = {}
         self._memories: dict[Signature, remembering.Memory] = {}
         self.plans: plan.Plans | None = None
 
@@ -301,6 +304,21 @@ class Launcher:
         if self.declared is None:
             return Signature(given.types)
         return fitted(given, self.declared, self._names)
+
+    def signature_of(self, values: tuple[object, ...]) -> Signature:
+        """The types of a launch with these values. Raises LaunchError."""
+        return self.signature(self.given(values))
+
+    def best_block(self, signature: Signature, shared_bytes: int) -> int:
+        """How many threads a block has where nobody says it."""
+        chosen = self._best.get((signature, shared_bytes))
+        if chosen is None:
+            chosen = USUAL_BLOCK
+            if self._chosen_backend() == "cuda":
+                takes = self.attributes(signature, None)
+                chosen = occupancy.best_block(takes, shared_bytes)
+            self._best[signature, shared_bytes] = chosen
+        return chosen
 
     def _without_block(self, known: Known) -> Extent:
         if not known.uses_threads and self.backend in (*ON_CPU, "python"):

@@ -9,11 +9,9 @@ from typing import Any
 
 from pycu2c.dtypes import FLOAT32, FLOAT64, DType
 from pycu2c.intrinsics.dtype_names import scalar_named
+from pycu2c.limits import MOST_REGISTERS, MOST_THREADS
 from pycu2c.nearest import nearest
 from pycu2c.records import dataclass
-
-MOST_REGISTERS = 255  # of a thread
-MOST_THREADS = 1024  # of a block
 
 
 class BadOption(TypeError):

@@ -8,15 +8,17 @@ import struct
 from typing import Literal, TypeAlias
 
 from pycu2c.diagnostics import LaunchError
-from pycu2c.limits import MOST_SHARED
+from pycu2c.limits import MOST_SHARED, MOST_THREADS
 from pycu2c.records import dataclass
 
 # what a kernel can be shown in
 Language: TypeAlias = Literal["ir", "cuda", "c", "c-resumable", "ptx", "sass"]
 Extent: TypeAlias = tuple[int, int, int]
 
-_MOST: dict[str, Extent] = {"grid": (2**31 - 1, 65535, 65535), "block": (1024, 1024, 64)}
-_MOST_THREADS = 1024
+_MOST: dict[str, Extent] = {
+    "grid": (2**31 - 1, 65535, 65535),
+    "block": (MOST_THREADS, MOST_THREADS, 64),
+}
 
 HEAD = struct.Struct(
     "@6iq"
@@ -71,9 +73,9 @@ def extent(given: object, what: str, kernel: str) -> Extent:
         if number > most:
             raise LaunchError(f"{kernel}: a {what} has at most {most} along {axis}, not {number}")
     full = (*numbers, 1, 1)[:3]
-    if what == "block" and math.prod(full) > _MOST_THREADS:
+    if what == "block" and math.prod(full) > MOST_THREADS:
         raise LaunchError(
-            f"{kernel}: a block has at most {_MOST_THREADS} threads, not {math.prod(full)}: "
+            f"{kernel}: a block has at most {MOST_THREADS} threads, not {math.prod(full)}: "
             "use smaller blocks and a larger grid"
         )
     return full[0], full[1], full[2]

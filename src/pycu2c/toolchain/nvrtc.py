@@ -6,7 +6,7 @@ Knows nothing of kernels in Python: a text that does not compile is an error of 
 from __future__ import annotations
 
 import functools
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from pycu2c.options import DEFAULT, Options
 from pycu2c.toolchain import cache as disk
@@ -58,24 +58,40 @@ def compile(
     cache: bool = True,
 ) -> Binary:
     """Compile CUDA C for ``arch`` (``sm_90``; for PTX ``compute_90`` means the same)."""
-    flags = (_target(arch, kind), *_flags(options))
-    if not cache:
-        data, log = _compiled(text, entry, arch, kind, flags)
-        return Binary(kind, entry, text, data, None, log)
-    parts = (text, "nvrtc", entry, *flags, header_settings(text))
-    suffix, believed = f".{kind}", installed()
-    found = disk.load(disk.key_of(*parts, believed), suffix) if believed else None
-    if found is None:
-        _bindings()  # says what to do if there is none
-        key = disk.key_of(*parts, loaded())
-        found = disk.made(key, suffix, lambda: _compiled(text, entry, arch, kind, flags))
-    return Binary(kind, entry, text, found.data, found.path, found.log)
+    job = _Job(text, entry, arch, kind, (_target(arch, kind), *_flags(options)))
+    return _kept(job) if cache else _binary(job, *_compiled(job))
 
 
 def assembler_log(text: str, entry: str, arch: str, options: Options = DEFAULT) -> str:
     """What the assembler says of each function: its registers, its memory."""
     flags = (_target(arch, "cubin"), *_flags(options), "--ptxas-options=-v")
-    return _compiled(text, entry, arch, "cubin", flags)[1]
+    return _kept(_Job(text, entry, arch, "cubin", flags)).log
+
+
+class _Job(NamedTuple):
+    """What NVRTC is asked for."""
+
+    text: str
+    entry: str
+    arch: str
+    kind: Kind
+    flags: tuple[str, ...]
+
+
+def _binary(job: _Job, data: bytes, log: str, path: str | None = None) -> Binary:
+    return Binary(job.kind, job.entry, job.text, data, path, log)
+
+
+def _kept(job: _Job) -> Binary:
+    """From the disk, or made and put there."""
+    parts = (job.text, "nvrtc", job.entry, *job.flags, header_settings(job.text))
+    suffix, believed = f".{job.kind}", installed()
+    found = disk.load(disk.key_of(*parts, believed), suffix) if believed else None
+    if found is None:
+        _bindings()  # says what to do if there is none
+        key = disk.key_of(*parts, loaded())
+        found = disk.made(key, suffix, lambda: _compiled(job))
+    return _binary(job, found.data, found.log, found.path)
 
 
 def _target(arch: str, kind: Kind) -> str:
@@ -107,20 +123,18 @@ def _flags(options: Options) -> tuple[str, ...]:
     return tuple(flags)
 
 
-def _compiled(
-    text: str, entry: str, arch: str, kind: Kind, flags: tuple[str, ...]
-) -> tuple[bytes, str]:
+def _compiled(job: _Job) -> tuple[bytes, str]:
     """The binary and the log."""
-    nvrtc, name = _bindings(), f"{entry}.cu"
-    _check_arch(arch)
-    flags = (*flags, *header_flags(text, version()))
+    nvrtc, name, text = _bindings(), f"{job.entry}.cu", job.text
+    _check_arch(job.arch)
+    flags = (*job.flags, *header_flags(text, version()))
     program = _checked(nvrtc.nvrtcCreateProgram(text.encode(), name.encode(), 0, [], []))
     try:
         (code,) = nvrtc.nvrtcCompileProgram(program, len(flags), [f.encode() for f in flags])
         log = _text(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program)
         if int(code) != 0:
             raise refused(f"NVRTC {' '.join(flags)}", name, text, log or code.name)
-        return _result(nvrtc, kind, program), log
+        return _result(nvrtc, job.kind, program), log
     finally:
         nvrtc.nvrtcDestroyProgram(program)
 

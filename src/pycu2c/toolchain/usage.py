@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from pycu2c.options import DEFAULT, MOST_THREADS, Options
+from pycu2c.limits import MOST_THREADS
+from pycu2c.options import DEFAULT, Options
 from pycu2c.records import dataclass
 from pycu2c.toolchain import nvrtc
 from pycu2c.toolchain.binary import ToolchainError
@@ -59,6 +60,11 @@ def _number(pattern: str, log: str) -> int | None:
 
 
 def _most_threads(registers: int, options: Options) -> int:
-    of_a_warp = -(-registers * WARP // _UNIT) * _UNIT
-    most = min(_REGISTERS // of_a_warp * WARP, MOST_THREADS)
+    most = min(warps_with(registers) * WARP, MOST_THREADS)
     return min(most, *options.launch_bounds[:1]) if options.launch_bounds else most
+
+
+def warps_with(registers: int) -> int:
+    """How many warps a multiprocessor has registers for."""
+    of_a_warp = -(-registers * WARP // _UNIT) * _UNIT
+    return _REGISTERS // of_a_warp
