@@ -107,7 +107,6 @@ class Code(int):
 
 
 SUCCESS = Code(0, "CUDA_SUCCESS")
-INVALID_CONTEXT = Code(201, "CUDA_ERROR_INVALID_CONTEXT")
 INVALID_VALUE = Code(1, "CUDA_ERROR_INVALID_VALUE")
 
 
@@ -174,7 +173,6 @@ def test_parameters_reach_the_driver_whole(fake_kernel):
     assert fake.parameters == [b"first one", b"second", b""]
     assert fake.calls[0][:10] == ("handle", 4, 2, 1, 32, 1, 1, 0, 0, 0)
     assert fake.calls[1][7:9] == (64, 7)
-    assert len(fake.contexts) == 1
 
 
 def test_each_thread_has_its_parameters_and_enters_a_context(fake_kernel):
@@ -188,12 +186,12 @@ def test_each_thread_has_its_parameters_and_enters_a_context(fake_kernel):
     assert len(fake.contexts) == 2
 
 
-def test_a_thread_that_lost_its_context_enters_one_again(fake_kernel):
-    kernel, fake = fake_kernel(SUCCESS, INVALID_CONTEXT)
+def test_a_thread_may_lose_its_context(fake_kernel):
+    """A look before each launch; what is quick is launched by C."""
+    kernel, fake = fake_kernel()
     kernel.launch(ONE, ONE, 0, None, b"")
     kernel.launch(ONE, ONE, 0, None, b"")
-    assert len(fake.calls) == 3
-    assert len(fake.contexts) == 2
+    assert len(fake.calls) == len(fake.contexts) == 2
 
 
 @pytest.mark.parametrize(

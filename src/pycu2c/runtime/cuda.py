@@ -34,7 +34,6 @@ class _Launchpad(threading.local):
         words = (1, ctypes.addressof(self.buffer), 2, ctypes.addressof(self.size), 0)
         self.list = (ctypes.c_void_p * 5)(*words)
         self.extra = ctypes.addressof(self.list)
-        self.has_context = False
 
 
 _PAD = _Launchpad()
@@ -57,9 +56,7 @@ class CudaKernel:
     ) -> None:
         """Start the kernel. ``packed`` holds its arguments, each at its natural alignment."""
         pad = _PAD
-        if not pad.has_context:
-            driver.make_current()
-            pad.has_context = True
+        driver.make_current()
         if shared_bytes > self._dynamic_shared:
             self._opt_in(shared_bytes)
         handle = 0 if stream is None else driver.stream_of(stream)
@@ -93,10 +90,7 @@ class CudaKernel:
         self._dynamic_shared = shared_bytes
 
     def _failed(self, code: Any, call: tuple[Any, ...]) -> None:
-        """Try again where the thread lost its context; else raise what is wrong."""
-        if code.name == "CUDA_ERROR_INVALID_CONTEXT":
-            driver.make_current()
-            (code,) = self._start(*call)
+        """Raise what is wrong."""
         grid, block = call[1:4], call[4:7]
         if code.name in _SHAPE_CODES:
             self._refuse(grid, block)
