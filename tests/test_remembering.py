@@ -20,8 +20,12 @@ from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.kernel import Kernel
 from pycu2c.options import DEFAULT, Options
 from pycu2c.remembering import Memory
+from pycu2c.runtime import driver
+from pycu2c.runtime.cuda_runner import CudaRunner
+from pycu2c.runtime.runner import Variant
 from pycu2c.signatures import parse_signature
 from pycu2c.surroundings import NotTold, Teller, surroundings
+from pycu2c.toolchain import room
 
 HEAD = "import math\nimport numpy as np\nfrom pycu2c import cuda, device, float32, kernel\n"
 
@@ -243,15 +247,64 @@ print(out.tolist(), "pycu2c.frontend.build" in sys.modules)
 )
 
 
-def run(tmp_path: Path, factor: object = 2, body: str = "out[i] = helper(i) + n") -> str:
+def run(
+    tmp_path: Path,
+    factor: object = 2,
+    body: str = "out[i] = helper(i) + n",
+    text: str = PROGRAM,
+) -> str:
     """What the program prints, and whether it has compiled."""
     file = tmp_path / "program.py"
-    file.write_text(PROGRAM.format(factor=factor, body=body))
+    file.write_text(text.format(factor=factor, body=body))
     environment = {**os.environ, "PYCU2C_CACHE_DIR": str(tmp_path / "cache")}
     done = subprocess.run(
         [sys.executable, str(file)], env=environment, capture_output=True, text=True, check=False
     )
     return done.stdout + done.stderr
+
+
+@pytest.mark.skipif(not driver.available(), reason="there is no GPU")
+def test_a_second_process_compiles_nothing_for_a_gpu(tmp_path: Path) -> None:
+    text = PROGRAM.replace('backend="cpu"', 'backend="cuda"')
+    loaded = '"{}" in sys.modules'
+    both = f"{loaded.format('pycu2c.frontend.build')}, {loaded.format('cuda.bindings.nvrtc')}"
+    text = text.replace(loaded.format("pycu2c.frontend.build"), both)
+    assert run(tmp_path, text=text) == "[2.0, 4.0, 6.0, 8.0, 10.0, 12.0] True True\n"
+    assert run(tmp_path, text=text) == "[2.0, 4.0, 6.0, 8.0, 10.0, 12.0] False False\n"
+    assert run(tmp_path, factor=3, text=text).endswith("True True\n")
+
+
+def test_what_is_kept_of_a_kernel_for_a_gpu(
+    module: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a GPU, up to where it would be loaded."""
+    monkeypatch.setenv("PYCU2C_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(driver, "arch", lambda: "sm_90")
+    monkeypatch.setattr(driver, "load_kernel", _NotLoaded)
+    monkeypatch.setattr(driver, "api", lambda: _NotLoaded)
+    variant, names = Variant("cuda", True, None), ("out",)
+    for _ in range(2):  # the second time in no other way
+        memory = Memory(module.k.source, OUT, DEFAULT)
+        assert memory.runner(variant, names) is None
+        made = module.k.launcher.builder.runner(OUT, names, variant)
+        assert isinstance(made, CudaRunner)
+        memory.keep_runner(variant, made)
+        found = memory.runner(variant, names)
+        assert isinstance(found, CudaRunner)
+        assert (found.name, found.written) == (made.name, made.written)
+        layouts = [(k.layout.struct.format, k.layout.sizes) for k in (found, made)]
+        assert layouts[0] == layouts[1]
+        assert (found.kernel.binary, found.kernel.together) == (made.kernel.binary, False)
+        room.clear()
+
+
+class _NotLoaded:
+    """In place of the driver, and of a kernel that it has loaded."""
+
+    handle, dynamic_shared, cuLaunchKernel = 0, 0, None
+
+    def __init__(self, cubin: bytes, entry: str) -> None:
+        assert cubin.startswith(b"\x7fELF")
 
 
 def test_a_second_process_compiles_nothing(tmp_path: Path) -> None:

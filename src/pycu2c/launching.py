@@ -211,7 +211,7 @@ class Launcher:
     def _runner(self, typed: Typed, signature: Signature, variant: Variant) -> Runner:
         """A kernel for a kind of launch, compiled or found."""
         names = leaf_names(self._names, signature)
-        memory = typed.memory if variant.backend == "cpu" else None
+        memory = typed.memory
         runner = memory.runner(variant, names) if memory else None
         if runner is None:
             if variant.backend != "python":

@@ -31,15 +31,20 @@ from pycu2c.toolchain import cache
 from pycu2c.types import Array, Scalar, Signature
 
 if TYPE_CHECKING:
-    from pycu2c.runtime import cpu, cpu_runner
-    from pycu2c.toolchain import cc
+    from pycu2c.runtime import cpu, cpu_runner, cuda, cuda_runner, driver
+    from pycu2c.toolchain import cc, nvrtc
 else:
     cc = lazy_module("pycu2c.toolchain.cc")
     cpu = lazy_module("pycu2c.runtime.cpu")
     cpu_runner = lazy_module("pycu2c.runtime.cpu_runner")
+    cuda = lazy_module("pycu2c.runtime.cuda")
+    cuda_runner = lazy_module("pycu2c.runtime.cuda_runner")
+    driver = lazy_module("pycu2c.runtime.driver")
+    nvrtc = lazy_module("pycu2c.toolchain.nvrtc")
 
 REMEMBERS = True  # tests compile whatever they run
 _SUFFIX = ".txt"
+_BACKENDS = ("cpu", "cuda")
 
 
 class Memory:
@@ -66,25 +71,36 @@ class Memory:
         self._store("known", {**known._asdict(), "written": sorted(known.written)})
 
     def runner(self, variant: Variant, names: tuple[str, ...]) -> Runner | None:
-        """The kernel for a kind of launch on the CPU, compiled and loaded."""
-        found = self._load(repr(variant))
+        """The kernel for a kind of launch, compiled and loaded."""
+        found = self._load(repr(variant)) if variant.backend in _BACKENDS else None
         if found is None:
             return None
-        parameters = [_parameter(*row) for row in found["parameters"]]
-        binary = cc.compile(found["text"], found["entry"], options=self._options)
-        kernel = cpu.CpuKernel(binary)
-        return cpu_runner.CpuRunner(names, layout_of(parameters), kernel)
+        layout = layout_of([_parameter(*row) for row in found["parameters"]])
+        text, entry = found["text"], found["entry"]
+        if variant.backend == "cpu":
+            binary = cc.compile(text, entry, options=self._options)
+            return cpu_runner.CpuRunner(names, layout, cpu.CpuKernel(binary))
+        binary = nvrtc.compile(text, entry, driver.arch(), options=self._options)
+        kernel = cuda.CudaKernel(binary, found["together"])
+        return cuda_runner.CudaRunner(found["name"], frozenset(found["written"]), layout, kernel)
 
     def keep_runner(self, variant: Variant, runner: Runner) -> None:
         """Only of kernels that take no more than a call."""
-        if not self.key or type(runner) is not cpu_runner.CpuRunner:
+        facts: dict[str, object] = {}
+        if variant.backend == "cuda" and type(runner) is cuda_runner.CudaRunner:
+            if runner.overwritten:  # what the compiler tells of those is not kept
+                return
+            together = runner.kernel.together
+            facts = {"name": runner.name, "written": sorted(runner.written), "together": together}
+        elif type(runner) is not cpu_runner.CpuRunner:
             return
         parameters = runner.layout.parameters
         if any(p.type.dtype.name not in BY_NAME for p in parameters):  # records
             return
         binary = runner.kernel.binary
         rows = [_row(p) for p in parameters]
-        self._store(repr(variant), {"text": binary.text, "entry": binary.entry, "parameters": rows})
+        facts |= {"text": binary.text, "entry": binary.entry, "parameters": rows}
+        self._store(repr(variant), facts)
 
     def _load(self, what: str) -> Any:
         entry = cache.load(cache.key_of(self.key, what), _SUFFIX) if self.key else None

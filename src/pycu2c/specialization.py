@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -15,10 +14,10 @@ from pycu2c.intrinsics.library import device_source
 from pycu2c.lazy import lazy_module
 from pycu2c.options import DEFAULT, Options
 from pycu2c.origins import naming_origins
-from pycu2c.passes.overwriting import Overwritten, is_whole, overwritten
+from pycu2c.passes.overwriting import overwritten
 from pycu2c.passes.ranges import Facts
 from pycu2c.records import dataclass
-from pycu2c.runtime.arguments import Argument, ArrayArgument, Layout, layout_of, pack
+from pycu2c.runtime.arguments import Argument, ArrayArgument, Layout, layout_of
 from pycu2c.runtime.configuration import Extent, Launch
 from pycu2c.runtime.cpu import CpuKernel
 from pycu2c.runtime.cpu_runner import CpuRunner
@@ -29,27 +28,26 @@ from pycu2c.targets import TARGETS, Target
 from pycu2c.toolchain import cc
 from pycu2c.toolchain.binary import Binary
 from pycu2c.types import ParameterType, Signature
-from pycu2c.values import Number
 
 if TYPE_CHECKING:
     from pycu2c.runtime import (
         cuda,
+        cuda_runner,
         driver,
         printing,
         reference,
         reference_variants,
         stepping,
-        transfers,
     )
     from pycu2c.toolchain import nvrtc
 else:  # what a launch on another backend does not need
     cuda = lazy_module("pycu2c.runtime.cuda")
+    cuda_runner = lazy_module("pycu2c.runtime.cuda_runner")
     driver = lazy_module("pycu2c.runtime.driver")
     printing = lazy_module("pycu2c.runtime.printing")
     reference = lazy_module("pycu2c.runtime.reference")
     reference_variants = lazy_module("pycu2c.runtime.reference_variants")
     stepping = lazy_module("pycu2c.runtime.stepping")
-    transfers = lazy_module("pycu2c.runtime.transfers")
     nvrtc = lazy_module("pycu2c.toolchain.nvrtc")
 
 
@@ -118,57 +116,6 @@ class SteppingRunner:
 
 
 @dataclass(frozen=True, slots=True)
-class CudaRunner:
-    name: str
-    generated: Generated
-    layout: Layout
-    kernel: cuda.CudaKernel
-    overwritten: tuple[Overwritten, ...] = ()
-
-    @property
-    def direct(self) -> Direct | None:
-        """In the context that is current now."""
-        if self.kernel.together:
-            return None
-        start = driver.address_of("cuLaunchKernel", of_stream=True)
-        context = driver.address_of("cuCtxGetCurrent"), driver.current_context()
-        return Direct(self.layout, start, self.kernel.address, _refused, context)
-
-    def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
-        stream = 0
-        if launch.stream is not None:
-            stream = driver.stream_of(launch.stream)
-            transfers.note_use(arguments, launch.stream)
-        fresh = self._fresh(launch, arguments)
-        with transfers.staged(
-            arguments, self.generated.written, stream, self.name, fresh
-        ) as addresses:
-            packed = pack(self.layout, arguments, addresses)
-            self.kernel.launch(launch.grid, launch.block, launch.shared_bytes, stream, packed)
-
-    def _fresh(self, launch: Launch, arguments: Sequence[Argument]) -> frozenset[int]:
-        """The arrays of which a launch writes every element, and reads none."""
-        if not self.overwritten:
-            return frozenset()
-        shapes = [a.shape if isinstance(a, ArrayArgument) else () for a in arguments]
-        numbers = [0 if isinstance(a, ArrayArgument) else _as_int(a) for a in arguments]
-        threads = [g * b for g, b in zip(launch.grid, launch.block)]
-        found = (o for o in self.overwritten if is_whole(o, shapes, numbers, threads))
-        return frozenset(o.argument for o in found)
-
-
-def _as_int(number: Number) -> int:
-    try:
-        return operator.index(number)  # type: ignore[arg-type]
-    except TypeError:
-        return 0
-
-
-def _refused(code: int, head: bytes) -> None:
-    """A launch that the driver refuses is tried again by ``CudaRunner.run``, which knows why."""
-
-
-@dataclass(frozen=True, slots=True)
 class ReferenceRunner:
     kernel: reference.ReferenceKernel
     types: tuple[ParameterType, ...]
@@ -202,7 +149,8 @@ def runner_for(wanted: Specialized, backend: str, facts: Facts, cache: bool) -> 
         on_cpu, runner = _on_cpu(binary, wanted, made, layout)
         return _printing(runner, made, source, lambda: printing.HostLog(on_cpu))
     on_gpu = cuda.CudaKernel(binary, made.meets_grid)
-    runner = CudaRunner(source.name, made, layout, on_gpu, overwritten(built.module))
+    whole = overwritten(built.module)
+    runner = cuda_runner.CudaRunner(source.name, made.written, layout, on_gpu, whole)
     return _printing(runner, made, source, lambda: printing.DeviceLog(on_gpu))
 
 

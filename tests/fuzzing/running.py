@@ -30,10 +30,11 @@ from pycu2c.runtime.configuration import Launch, extent
 from pycu2c.runtime.cpu import CpuKernel
 from pycu2c.runtime.cpu_runner import CpuRunner
 from pycu2c.runtime.cuda import CudaKernel
+from pycu2c.runtime.cuda_runner import CudaRunner
 from pycu2c.runtime.given import put_together
 from pycu2c.runtime.runner import Runner
 from pycu2c.runtime.stepping import SteppingKernel
-from pycu2c.specialization import CudaRunner, SteppingRunner, facts_for
+from pycu2c.specialization import SteppingRunner, facts_for
 from pycu2c.targets import TARGETS
 from pycu2c.toolchain import cc, nvrtc
 from pycu2c.toolchain.binary import Binary, RejectedCode
@@ -323,7 +324,9 @@ def _on_cuda(prepared: list[_Prepared]) -> Iterator[Outcome]:
 
 def _run_cuda(p: _Prepared, binaries: list[Binary]) -> Outcome:
     for generated, binary in zip(p.texts, binaries, strict=True):
-        runner = CudaRunner("k", generated, layout_of(generated.parameters), CudaKernel(binary))
+        runner = CudaRunner(
+            "k", generated.written, layout_of(generated.parameters), CudaKernel(binary)
+        )
 
         def launch(actual: list[Any], runner: CudaRunner = runner) -> None:
             runner.run(_launch(p), _leaves(p, actual))

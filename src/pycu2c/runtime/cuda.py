@@ -44,7 +44,7 @@ class CudaKernel:
 
     def __init__(self, binary: Binary, together: bool = False) -> None:
         assert binary.kind == "cubin", f"the driver is given cubins, not {binary.kind}"
-        self.name = binary.entry
+        self.binary, self.name = binary, binary.entry
         self.loaded = driver.load_kernel(binary.data, binary.entry)
         self._handle = self.loaded.handle
         self.together = together

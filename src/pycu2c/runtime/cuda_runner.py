@@ -1,0 +1,70 @@
+"""A kernel on a GPU with the layout of its arguments. Knows no compiler."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pycu2c.lazy import lazy_module
+from pycu2c.records import dataclass
+from pycu2c.runtime import driver, transfers
+from pycu2c.runtime.arguments import Argument, ArrayArgument, Layout, pack
+from pycu2c.runtime.configuration import Launch
+from pycu2c.runtime.cuda import CudaKernel
+from pycu2c.runtime.runner import Direct
+from pycu2c.values import Number
+
+if TYPE_CHECKING:
+    from pycu2c.passes import overwriting
+else:  # a known kernel needs nothing of the compiler
+    overwriting = lazy_module("pycu2c.passes.overwriting")
+
+
+@dataclass(frozen=True, slots=True)
+class CudaRunner:
+    name: str
+    written: frozenset[int]  # positions of arrays that it may write
+    layout: Layout
+    kernel: CudaKernel
+    overwritten: tuple[overwriting.Overwritten, ...] = ()
+
+    @property
+    def direct(self) -> Direct | None:
+        """In the context that is current now."""
+        if self.kernel.together:
+            return None
+        start = driver.address_of("cuLaunchKernel", of_stream=True)
+        context = driver.address_of("cuCtxGetCurrent"), driver.current_context()
+        return Direct(self.layout, start, self.kernel.address, _refused, context)
+
+    def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
+        stream = 0
+        if launch.stream is not None:
+            stream = driver.stream_of(launch.stream)
+            transfers.note_use(arguments, launch.stream)
+        fresh = self._fresh(launch, arguments)
+        with transfers.staged(arguments, self.written, stream, self.name, fresh) as addresses:
+            packed = pack(self.layout, arguments, addresses)
+            self.kernel.launch(launch.grid, launch.block, launch.shared_bytes, stream, packed)
+
+    def _fresh(self, launch: Launch, arguments: Sequence[Argument]) -> frozenset[int]:
+        """The arrays of which a launch writes every element, and reads none."""
+        if not self.overwritten:
+            return frozenset()
+        shapes = [a.shape if isinstance(a, ArrayArgument) else () for a in arguments]
+        numbers = [0 if isinstance(a, ArrayArgument) else _as_int(a) for a in arguments]
+        threads = [g * b for g, b in zip(launch.grid, launch.block)]
+        found = (o for o in self.overwritten if overwriting.is_whole(o, shapes, numbers, threads))
+        return frozenset(o.argument for o in found)
+
+
+def _as_int(number: Number) -> int:
+    try:
+        return operator.index(number)  # type: ignore[arg-type]
+    except TypeError:
+        return 0
+
+
+def _refused(code: int, head: bytes) -> None:
+    """A launch that the driver refuses is tried again by ``CudaRunner.run``, which knows why."""
