@@ -57,6 +57,7 @@ gpu:  ## on a machine with a GPU: the test suite there, then the benchmarks (use
 	@PYTHONPATH=src:$$PYTHONPATH $(PYTHON) -m pytest -q -p no:benchmark -p no:cacheprovider
 	@PYTHONPATH=src:$$PYTHONPATH $(PYTHON) benchmarks/launch.py
 	@PYTHONPATH=src:$$PYTHONPATH $(PYTHON) benchmarks/gpu.py
+	@PYTHONPATH=src:$$PYTHONPATH $(PYTHON) benchmarks/start_gpu.py
 
 clean:  ## remove what the targets above have made
 	@rm -rf $(VENV) out build .pytest_cache .mypy_cache .ruff_cache .hypothesis src/*.egg-info
