@@ -265,13 +265,14 @@ def run(
 
 @pytest.mark.skipif(not driver.available(), reason="there is no GPU")
 def test_a_second_process_compiles_nothing_for_a_gpu(tmp_path: Path) -> None:
+    body = "out[i] = out[i] * 0 + helper(i) + n"
     text = PROGRAM.replace('backend="cpu"', 'backend="cuda"')
     loaded = '"{}" in sys.modules'
     both = f"{loaded.format('pycu2c.frontend.build')}, {loaded.format('cuda.bindings.nvrtc')}"
     text = text.replace(loaded.format("pycu2c.frontend.build"), both)
-    assert run(tmp_path, text=text) == "[2.0, 4.0, 6.0, 8.0, 10.0, 12.0] True True\n"
-    assert run(tmp_path, text=text) == "[2.0, 4.0, 6.0, 8.0, 10.0, 12.0] False False\n"
-    assert run(tmp_path, factor=3, text=text).endswith("True True\n")
+    assert run(tmp_path, body=body, text=text) == "[2.0, 4.0, 6.0, 8.0, 10.0, 12.0] True True\n"
+    assert run(tmp_path, body=body, text=text) == "[2.0, 4.0, 6.0, 8.0, 10.0, 12.0] False False\n"
+    assert run(tmp_path, factor=3, body=body, text=text).endswith("True True\n")
 
 
 def test_what_is_kept_of_a_kernel_for_a_gpu(
