@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import ctypes
 import gc
 import sys
@@ -471,6 +472,22 @@ def test_what_is_given_in_the_brackets_of_c() -> None:
             k[wrong]
     with pytest.raises(LaunchError, match="write scale"):
         k[1, 2, 3, 4, 5]
+
+
+def test_objects_that_nobody_has_initialised() -> None:
+    k, configured = by_c(fresh(scale))
+    for kind in (type(k), type(configured)):
+        with pytest.raises(AttributeError):
+            kind.__new__(kind)()
+    with pytest.raises(AttributeError):
+        type(k).__new__(type(k))[1, 4]
+
+
+def test_a_copy_of_a_configuration() -> None:
+    _, configured = by_c(fresh(scale))
+    out = np.zeros(4)
+    copy.copy(configured)(out, np.ones(4), 6)
+    assert out.tolist() == [7] * 4
 
 
 def test_a_kernel_with_grid_and_block_is_called_by_c() -> None:

@@ -193,8 +193,9 @@ static int run_configured(Object *self, Object *plans, Object *given, Object *na
 
 /* configuration(*arguments, **named): by a plan, or the ordinary way */
 static Object *call(Object *self, Object *given, Object *named) {
-    Object *plans = slot(slot(self, places.launches), places.plans);
-    if (!is_none(plans)) {
+    Object *launches = slot(self, places.launches); /* null where nobody has called __init__ */
+    Object *plans = launches ? slot(launches, places.plans) : 0;
+    if (plans && !is_none(plans)) {
         Py_IncRef(plans); /* another thread may make the kernel forget them */
         int result = run_configured(self, plans, given, named);
         Py_DecRef(plans);
@@ -208,7 +209,8 @@ static Object *call(Object *self, Object *given, Object *named) {
 
 /* kernel(*arguments): with the grid and block that it was decorated with */
 static Object *call_own(Object *self, Object *given, Object *named) {
-    return call(slot(self, places.own), given, named);
+    Object *own = slot(self, places.own);
+    return own ? call(own, given, named) : PyObject_GetAttr(self, names.own); /* which raises */
 }
 
 /* Whether a number is one and not what is equal to it: 4.0 is an error. */
@@ -231,7 +233,8 @@ static bool is_lasting(Object *key) {
 
 /* The configuration that is kept under a key; new, and null if there is none. */
 static Object *kept(Object *self, Object *key) {
-    Object *found = PyDict_GetItemWithError(slot(self, places.configured), key);
+    Object *all = slot(self, places.configured);
+    Object *found = all ? PyDict_GetItemWithError(all, key) : 0;
     if (found && count_of(key) > 2) { /* another's stream may be equal to a number */
         Object *stream = items_of(key)[2];
         if (!is_of(stream, &PyLong_Type) && stream != slot(found, places.stream)) found = 0;

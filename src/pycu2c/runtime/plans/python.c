@@ -140,7 +140,7 @@ static bool is_int(Object *object, int64_t *n) {
 /* What is looked up by name, again and again. */
 static struct {
     Object *interface, *data, *shape, *strides, *typestr, *mask, *stream; /* of foreign arrays */
-    Object *used_on, *ordinarily, *configured; /* of our own classes */
+    Object *used_on, *own, *ordinarily, *configured; /* of our own classes */
 } names;
 
 static bool name_all(void) {
@@ -152,6 +152,7 @@ static bool name_all(void) {
     names.mask = PyUnicode_InternFromString("mask");
     names.stream = PyUnicode_InternFromString("stream");
     names.used_on = PyUnicode_InternFromString("used_on");
+    names.own = PyUnicode_InternFromString("_own");
     names.ordinarily = PyUnicode_InternFromString("_ordinarily");
     names.configured = PyUnicode_InternFromString("_configured_as");
     Object *const *all = (Object *const *)&names;
