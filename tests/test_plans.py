@@ -878,3 +878,14 @@ def test_what_a_prepared_launch_still_refuses() -> None:
         k.prepare("float64[::1], float64[::1], int", 0, 4)
     with pytest.raises(BadSignature):
         k.prepare("nonsense", 1, 4)
+
+
+def test_a_kernel_goes_when_nobody_has_it() -> None:
+    k, configured = by_c(fresh(scale))
+    watched = [weakref.ref(k), weakref.ref(k.launcher)]
+    gc.disable()
+    try:
+        del k, configured
+        assert [ref() for ref in watched] == [None, None]
+    finally:
+        gc.enable()
