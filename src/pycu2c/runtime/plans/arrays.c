@@ -86,13 +86,16 @@ static bool is_packed(const Guard *g, const int64_t *shape, int64_t *strides, bo
 }
 
 /* The shape and strides of an array, from tuples; no strides: there are no gaps. */
-static bool is_shaped(const Guard *g, Object *shape, Object *strides, int64_t flags, Leaf *leaf) {
+static bool is_shaped(
+    const Guard *g, Object *shape, Object *strides, int32_t flags, Launch *launch, Leaf *leaf
+) {
     bool given = strides && !is_none(strides);
-    leaf->shape = leaf->kept;
-    leaf->strides = leaf->kept + MOST_AXES;
-    if (!is_row(shape, g->count, leaf->kept)) return false;
-    if (given && !is_row(strides, g->count, leaf->kept + MOST_AXES)) return false;
-    if (is_packed(g, leaf->kept, leaf->kept + MOST_AXES, given)) flags |= CONTIGUOUS;
+    Kept *kept = launch->kept++;
+    leaf->shape = kept->shape;
+    leaf->strides = kept->strides;
+    if (!is_row(shape, g->count, kept->shape)) return false;
+    if (given && !is_row(strides, g->count, kept->strides)) return false;
+    if (is_packed(g, kept->shape, kept->strides, given)) flags |= CONTIGUOUS;
     return (flags & g->mask) == g->flags && lies_well(g, leaf, flags & CONTIGUOUS);
 }
 
@@ -102,7 +105,7 @@ static bool is_before(int64_t owner, int64_t stream) {
     return owner == stream || ((owner | 1) == 1 && (stream | 1) == 1);
 }
 
-static bool is_described(const Guard *g, Object *told, int64_t stream, Leaf *leaf) {
+static bool is_described(const Guard *g, Object *told, Launch *launch, Leaf *leaf) {
     Object *typestr = PyDict_GetItemWithError(told, names.typestr);
     Object *data = PyDict_GetItemWithError(told, names.data);
     Object *mask = PyDict_GetItemWithError(told, names.mask);
@@ -112,20 +115,21 @@ static bool is_described(const Guard *g, Object *told, int64_t stream, Leaf *lea
         return false;
     }
     if (mask && !is_none(mask)) return false;
-    if (owner && !is_none(owner) && !(is_int(owner, &other) && is_before(other, stream))) {
+    if (owner && !is_none(owner) && !(is_int(owner, &other) && is_before(other, launch->stream))) {
         return false;
     }
     if (!data || !is_of(data, &PyTuple_Type) || count_of(data) != 2) return false;
     if (!is_int(items_of(data)[0], &address)) return false;
     leaf->data = (char *)(uintptr_t)address;
-    int64_t flags = items_of(data)[1] == &_Py_FalseStruct ? WRITEABLE : 0;
+    int32_t flags = items_of(data)[1] == &_Py_FalseStruct ? WRITEABLE : 0;
     Object *shape = PyDict_GetItemWithError(told, names.shape);
-    return is_shaped(g, shape, PyDict_GetItemWithError(told, names.strides), flags, leaf);
+    Object *strides = PyDict_GetItemWithError(told, names.strides);
+    return is_shaped(g, shape, strides, flags, launch, leaf);
 }
 
-static bool has_interface(const Guard *g, Object *given, const Launch *launch, Leaf *leaf) {
+static bool has_interface(const Guard *g, Object *given, Launch *launch, Leaf *leaf) {
     Object *told = PyObject_GetAttr(given, names.interface);
-    bool is = told && is_of(told, &PyDict_Type) && is_described(g, told, launch->stream, leaf);
+    bool is = told && is_of(told, &PyDict_Type) && is_described(g, told, launch, leaf);
     drop(told);
     return is;
 }
@@ -181,7 +185,7 @@ static bool has_attributes(const Guard *g, Object *given, Launch *launch, Leaf *
     if (!leads_to_int(given, paths[ADDRESS_OF_DATA], &address)) return false;
     leaf->data = (char *)(uintptr_t)address;
     Object *shape = follow(given, paths[SHAPE_OF_ALL]);
-    bool is = is_shaped(g, shape, 0, WRITEABLE, leaf);
+    bool is = is_shaped(g, shape, 0, WRITEABLE, launch, leaf);
     drop(shape);
     return is;
 }

@@ -28,7 +28,7 @@ _WHOLE, _FLOAT_OF_WHOLE, _DOUBLE_OF_WHOLE, _FLOAT_OF_DOUBLE, _DOUBLE_OF_FLOAT = 
 _RAW, _SAME, _TUPLE = range(9, 12)
 _CONTIGUOUS = 1
 _WRITEABLE_OF_NUMPY, _WRITEABLE = 0x400, 2
-_ROW = struct.Struct("@qPP12qP")
+_ARRAY_ROW, _NUMBER_ROW = struct.Struct("@2i2P4i4iP"), struct.Struct("@2i2P4i2qq")
 _EXACT = 1 << 53  # whole numbers up to it are float64s
 
 
@@ -76,10 +76,13 @@ class Guard:
         return self.kind_of, self.one, self.current
 
     def packed(self) -> bytes:
-        shape = (self.count, self.mask, self.flags, self.alignment, self.size, self.trusted)
-        numbers = (self.least, self.most, self.source, self.words, self.dtype, self.device)
-        pointers = (id(self.kind_of), id(self.one))
-        return _ROW.pack(self.kind, *pointers, *shape, *numbers, id(self.current))
+        pointers = id(self.kind_of), id(self.one)
+        form = self.mask, self.flags, self.alignment, self.size
+        begin = (self.kind, self.count, *pointers, *form)
+        if self.kind <= _ATTRIBUTES:
+            places = self.trusted, self.device, self.words, self.dtype
+            return _ARRAY_ROW.pack(*begin, *places, id(self.current))
+        return _NUMBER_ROW.pack(*begin, self.least, self.most, self.source)
 
 
 def guards_of(seen: Seen, layout: Layout, on_device: bool) -> Iterator[Guard]:

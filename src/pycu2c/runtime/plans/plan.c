@@ -22,26 +22,36 @@ enum { /* kinds of guards; their order is that of runtime/plans/guards.py */
     TUPLE
 };
 
-typedef struct { /* what an argument, or an item of one, has to be; the names are those of Python */
-    int64_t kind;
-    void *type;         /* its class, exactly */
-    Object *object;     /* NUMPY, OWN: the dtype; INTERFACE: its typestr; ATTRIBUTES: where to look;
-                           SAME: the object itself */
-    int64_t count;      /* arrays: axes; TUPLE: items, which follow; WHOLE: bytes */
-    int64_t mask, flags;     /* arrays */
-    int64_t alignment, size; /* arrays: of elements, in bytes; the first is a power of 2 */
-    int64_t trusted;         /* arrays: to lie where a kernel may look, and not to be too large */
-    int64_t least, most;     /* WHOLE */
-    int64_t source;     /* WHOLE: bytes of a number of numpy's, negative if it has a sign;
-                           FLOAT_OF_DOUBLE: whether nothing may be rounded */
-    int64_t words, dtype, device; /* OWN: the places of two slots; where it has to lie */
-    Object *current;    /* ATTRIBUTES: what gives the stream that the package works in, or None */
+/* What an argument, or an item of one, has to be: of the size of a line of the cache, since launches
+ * are far between for it. The names are those of Python. */
+typedef struct {
+    int32_t kind, count; /* arrays: axes; TUPLE: items, which follow; WHOLE: bytes */
+    void *type;          /* its class, exactly */
+    Object *object;      /* NUMPY, OWN: the dtype; INTERFACE: its typestr; ATTRIBUTES: where to look;
+                            SAME: the object itself */
+    int32_t mask, flags;     /* arrays */
+    int32_t alignment, size; /* arrays: of elements, in bytes; the first is a power of 2 */
+    union {
+        struct {               /* arrays */
+            int32_t trusted;       /* to lie where a kernel may look, and not to be too large */
+            int32_t device;        /* OWN: where it has to lie */
+            int32_t words, dtype;  /* OWN: the places of two slots */
+        };
+        struct {
+            int64_t least, most; /* WHOLE */
+        };
+    };
+    union {
+        Object *current; /* ATTRIBUTES: what gives the stream that the package works in, or None */
+        int64_t source;  /* WHOLE: bytes of a number of numpy's, negative if it has a sign;
+                            FLOAT_OF_DOUBLE: whether nothing may be rounded */
+    };
 } Guard;
 
 enum { DATA, SHAPE, STRIDE, VALUE };
 
 typedef struct { /* one parameter of the kernel */
-    int64_t part, leaf, axis, offset, size, divisor;
+    int32_t part, leaf, axis, offset, size, divisor;
 } Field;
 
 /* A kernel on the CPU, as in pool.c; a code other than 0 is told to Python. */
@@ -83,21 +93,31 @@ typedef struct {
     Plan *plans[MOST_PLANS];
 } Table;
 
-typedef struct { /* a number or an array that was given */
-    char *data;
-    const int64_t *shape, *strides;
-    const void *bytes;
-    union {
-        int8_t i8;
-        int16_t i16;
-        int32_t i32;
-        int64_t i64;
-        float f32;
-        double f64;
-    } made;
-    int64_t whole;
-    int64_t kept[2 * MOST_AXES]; /* a shape and strides that lie nowhere else */
+typedef union {
+    int8_t i8;
+    int16_t i16;
+    int32_t i32;
+    int64_t i64;
+    float f32;
+    double f64;
+} Made;
+
+typedef union { /* what was given */
+    struct {    /* an array */
+        char *data;
+        const int64_t *shape, *strides;
+    };
+    struct { /* a number */
+        const void *bytes;
+        Made made;
+        int64_t whole;
+    };
 } Leaf;
+
+/* The shape and strides of a foreign array. */
+typedef struct {
+    int64_t shape[MOST_AXES], strides[MOST_AXES];
+} Kept;
 
 typedef struct { /* what was asked for */
     struct {     /* a kernel for the CPU reads it first */
@@ -107,5 +127,6 @@ typedef struct { /* what was asked for */
     int64_t stream;
     int64_t in_order; /* whether it and the default stream wait for each other */
     Object *told;   /* the stream, as it was given */
+    Kept *kept;          /* of the next foreign array */
     const Object *after; /* of a guard for ATTRIBUTES: it has been asked, and is not waited for */
 } Launch;

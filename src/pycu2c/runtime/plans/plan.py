@@ -108,7 +108,7 @@ def _form(seen: Seen, place: Place, direct: Direct) -> _Form:
         *(lengths + [0] * (6 - len(lengths))),
     ]
     rows = [guard.packed() for guard in guards]
-    rows += [struct.pack("@6q", *field) for field in fields]
+    rows += [struct.pack("@6i", *field) for field in fields]
     held = [guard.held for guard in guards]
     return _Form(struct.pack(f"@{len(words)}q", *words), b"".join(rows), held)
 

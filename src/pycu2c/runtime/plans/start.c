@@ -132,8 +132,10 @@ static bool is_current(const Head *head) {
  * and Python finds out why by trying the same. */
 static bool ran(const Plan *plan, Launch *launch, Object *arguments, int *code) {
     Leaf leaves[MOST_LEAVES];
+    Kept kept[MOST_LEAVES];
     _Alignas(64) unsigned char packed[MOST_BYTES];
     const Head *head = &plan->head;
+    launch->kept = kept;
     if (!all_fit(plan, arguments, launch, leaves)) return false;
     if (launch->head.grid[0] == 0 && !size_grid(head, leaves, launch)) return false;
     if (!is_for(head, launch) || (head->current && !is_current(head))) return false;
