@@ -109,6 +109,45 @@ def few_rounds(c, a, b):
         c[0, j] = total
 
 
+@kernel(fmad=False)
+def of_a_sum_before(c, a, b):
+    """What was computed of a sum before the loop stays what it was."""
+    i, j = cuda.grid(2)
+    if i < c.shape[0] and j < c.shape[1]:
+        total = float32(j)
+        base = total * 2
+        for k in range(a.shape[1]):
+            total += a[i % 24, k] * b[k, j] + base
+        c[i, j] = total + base
+
+
+@kernel(fmad=False)
+def sums_in_sums(c, a, b):
+    """What is set between the loops changes in the inner one."""
+    i, j = cuda.grid(2)
+    if i < c.shape[0] and j < c.shape[1]:
+        total = float32(0)
+        for k in range(2):
+            part = float32(k)
+            for m in range(b.shape[0]):
+                part += a[i % 24, k] * b[m, j]
+                total += part
+        c[i, j] = total
+
+
+@kernel(fmad=False)
+def of_a_sum_between(c, a, b):
+    """What is computed of a sum between the loops stays what it was in the inner one."""
+    i, j = cuda.grid(2)
+    if i < c.shape[0] and j < c.shape[1]:
+        total = float32(0)
+        for k in range(2):
+            begun = total / 64
+            for m in range(b.shape[0]):
+                total += begun + a[i % 24, k] * b[m, j]
+        c[i, j] = total
+
+
 KERNELS = [
     product,
     of_columns,
@@ -118,6 +157,9 @@ KERNELS = [
     along_rows,
     left_early,
     few_rounds,
+    of_a_sum_before,
+    sums_in_sums,
+    of_a_sum_between,
 ]
 ALONG_A_LINE = (of_columns, along_rows, left_early, few_rounds)
 

@@ -164,9 +164,10 @@ class _Tile:
 
     def is_sound(self) -> bool:
         """Whether the loops are the same for all threads, and do nothing but compute."""
-        cheap = all(isinstance(s, Declare) and _is_cheap(s.init) for s in self.between)
         inside = tuple(statements(self.body))
-        if not cheap or not all(isinstance(s, Declare | Assign | If) for s in inside):
+        if not all(isinstance(s, Declare | Assign | If) for s in inside):
+            return False
+        if not all(isinstance(s, Declare) and self._is_same(s) for s in self.between):
             return False
         own = declared((*self.between, *self.body))
         changed = {s.var.name for s in inside if isinstance(s, Assign)} - own
@@ -198,13 +199,15 @@ class _Tile:
         )
 
     def _kept(self) -> list[Var]:
-        """What each thread of the tile has an element of: sums, and what is not cheap."""
-        changed = {s.var.name for s in statements(self.lanes.body) if isinstance(s, Assign)}
-        return [
-            s.var
-            for s in self.before
-            if isinstance(s, Declare) and (s.var.name in changed or not _is_cheap(s.init))
-        ]
+        """What each thread of the tile has an element of: sums, and what is not to be computed
+        again."""
+        return [s.var for s in self.before if isinstance(s, Declare) and not self._is_same(s)]
+
+    def _is_same(self, s: Declare) -> bool:
+        """Whether to compute a number again is cheap, and gives what it was."""
+        changed = {x.var.name for x in statements(self.lanes.body) if isinstance(x, Assign)}
+        asked = set(names_in(s.init)) if s.init is not None else set()
+        return _is_cheap(s.init) and not changed & {s.var.name, *asked}
 
     # ---- the loops ----
 
