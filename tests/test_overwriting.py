@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from pycu2c import cuda, device, kernel
-from pycu2c.passes.overwriting import is_whole, overwritten
+from pycu2c.extents import is_whole
+from pycu2c.passes.overwriting import overwritten
 from pycu2c.runtime import memory, transfers
 from pycu2c.runtime.arguments import describe
 from pycu2c.signatures import parse_signature

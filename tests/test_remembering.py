@@ -56,6 +56,13 @@ def closed(c):
 
 
 k = closed(5)
+
+
+@kernel
+def filled(out):
+    i = cuda.grid(1)
+    if i < len(out):
+        out[i] = helper(i)
 """
 )
 OUT = parse_signature("float32[:]")
@@ -264,8 +271,9 @@ def run(
 
 
 @pytest.mark.skipif(not driver.available(), reason="there is no GPU")
-def test_a_second_process_compiles_nothing_for_a_gpu(tmp_path: Path) -> None:
-    body = "out[i] = out[i] * 0 + helper(i) + n"
+@pytest.mark.parametrize("before", ["", "out[i] * 0 + "])  # with the first, all is overwritten
+def test_a_second_process_compiles_nothing_for_a_gpu(tmp_path: Path, before: str) -> None:
+    body = f"out[i] = {before}helper(i) + n"
     text = PROGRAM.replace('backend="cpu"', 'backend="cuda"')
     loaded = '"{}" in sys.modules'
     both = f"{loaded.format('pycu2c.frontend.build')}, {loaded.format('cuda.bindings.nvrtc')}"
@@ -275,24 +283,27 @@ def test_a_second_process_compiles_nothing_for_a_gpu(tmp_path: Path) -> None:
     assert run(tmp_path, factor=3, body=body, text=text).endswith("True True\n")
 
 
+@pytest.mark.parametrize("name", ["k", "filled"])
 def test_what_is_kept_of_a_kernel_for_a_gpu(
-    module: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    module: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     """Without a GPU, up to where it would be loaded."""
     monkeypatch.setenv("PYCU2C_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(driver, "arch", lambda: "sm_90")
     monkeypatch.setattr(driver, "load_kernel", _NotLoaded)
     monkeypatch.setattr(driver, "api", lambda: _NotLoaded)
-    variant, names = Variant("cuda", True, None), ("out",)
+    variant, names, k = Variant("cuda", True, None), ("out",), getattr(module, name)
     for _ in range(2):  # the second time in no other way
-        memory = Memory(module.k.source, OUT, DEFAULT)
+        memory = Memory(k.source, OUT, DEFAULT)
         assert memory.runner(variant, names) is None
-        made = module.k.launcher.builder.runner(OUT, names, variant)
+        made = k.launcher.builder.runner(OUT, names, variant)
         assert isinstance(made, CudaRunner)
         memory.keep_runner(variant, made)
         found = memory.runner(variant, names)
         assert isinstance(found, CudaRunner)
         assert (found.name, found.written) == (made.name, made.written)
+        assert found.overwritten == made.overwritten
+        assert bool(found.overwritten) == (name == "filled")
         layouts = [(k.layout.struct.format, k.layout.sizes) for k in (found, made)]
         assert layouts[0] == layouts[1]
         assert (found.kernel.binary, found.kernel.together) == (made.kernel.binary, False)

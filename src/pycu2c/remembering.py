@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pycu2c.dtypes import BY_NAME
+from pycu2c.extents import Length, Overwritten, Place
 from pycu2c.lazy import STARTED, lazy_module
 from pycu2c.options import Options
 from pycu2c.parameters import Parameter, Part
@@ -82,16 +83,16 @@ class Memory:
             return cpu_runner.CpuRunner(names, layout, cpu.CpuKernel(binary))
         binary = nvrtc.compile(text, entry, driver.arch(), options=self._options)
         kernel = cuda.CudaKernel(binary, found["together"])
-        return cuda_runner.CudaRunner(found["name"], frozenset(found["written"]), layout, kernel)
+        written = frozenset(found["written"]), tuple(map(_overwritten, found["overwritten"]))
+        return cuda_runner.CudaRunner(found["name"], written[0], layout, kernel, written[1])
 
     def keep_runner(self, variant: Variant, runner: Runner) -> None:
         """Only of kernels that take no more than a call."""
         facts: dict[str, object] = {}
         if variant.backend == "cuda" and type(runner) is cuda_runner.CudaRunner:
-            if runner.overwritten:  # what the compiler tells of those is not kept
-                return
-            together = runner.kernel.together
-            facts = {"name": runner.name, "written": sorted(runner.written), "together": together}
+            facts = {"name": runner.name, "together": runner.kernel.together}
+            facts["written"] = sorted(runner.written)
+            facts["overwritten"] = [_axes_of(found) for found in runner.overwritten]
         elif type(runner) is not cpu_runner.CpuRunner:
             return
         parameters = runner.layout.parameters
@@ -109,6 +110,18 @@ class Memory:
     def _store(self, what: str, content: object) -> None:
         if self.key:
             cache.store(cache.key_of(self.key, what), _SUFFIX, repr(content).encode())
+
+
+def _axes_of(found: Overwritten) -> tuple[object, ...]:
+    """As plain tuples."""
+    axes = [(p.grid_axis, p.strided, [tuple(bound) for bound in p.bounds]) for p in found.axes]
+    return found.argument, axes
+
+
+def _overwritten(row: Any) -> Overwritten:
+    argument, axes = row
+    places = (Place(axis, strided, frozenset(Length(*b) for b in bs)) for axis, strided, bs in axes)
+    return Overwritten(argument, tuple(places))
 
 
 def _row(p: Parameter) -> tuple[object, ...]:

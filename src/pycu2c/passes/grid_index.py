@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from pycu2c.extents import Length
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.ir.nodes import Apply, Assign, Binary, Dim, Expr, Function, Module, Var
 from pycu2c.ir.walk import all_expressions, map_expr, map_functions, statements
 from pycu2c.operators import ADD, GE, GT, LE, LT, MUL
-from pycu2c.records import dataclass
 from pycu2c.types import WEAK_INT
 
 
@@ -35,14 +35,6 @@ def _recognised(e: Expr) -> Expr:
 
 def _name(e: Expr) -> str:
     return e.intrinsic.name if isinstance(e, Apply) else ""
-
-
-@dataclass(frozen=True, slots=True)
-class Length:
-    """How many threads an axis needs: ``arguments[argument].shape[axis]``, or the argument."""
-
-    argument: int
-    axis: int | None
 
 
 def data_extent(kernel: Function) -> tuple[Length, ...] | None:

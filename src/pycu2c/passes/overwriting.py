@@ -9,9 +9,10 @@ reach the end of the array, is known at the launch.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple, TypeAlias
+from collections.abc import Mapping
+from typing import TypeAlias
 
+from pycu2c.extents import Length, Overwritten, Place
 from pycu2c.ir.nodes import (
     Apply,
     Assign,
@@ -38,26 +39,9 @@ from pycu2c.ir.nodes import (
 )
 from pycu2c.ir.walk import all_expressions, statements
 from pycu2c.operators import GE, GT, LE, LT
-from pycu2c.passes.grid_index import Length, length_of
+from pycu2c.passes.grid_index import length_of
 from pycu2c.records import dataclass
 from pycu2c.types import Array
-
-
-class Place(NamedTuple):
-    """An index that each thread has another value of: along an axis of the grid, up to bounds.
-    ``strided``: few threads have all of them, one after the other."""
-
-    grid_axis: int
-    strided: bool
-    bounds: frozenset[Length] = frozenset()
-
-
-class Overwritten(NamedTuple):
-    """An array argument whose elements are all written: the index of each axis."""
-
-    argument: int
-    axes: tuple[Place, ...]
-
 
 _Places: TypeAlias = "Mapping[str, Place]"
 _Found: TypeAlias = "dict[str, tuple[Place, ...]]"
@@ -216,25 +200,3 @@ def _as_integer(e: Expr) -> Expr:
     while isinstance(e, Cast) and e.type.dtype.is_integer:
         e = e.operand
     return e
-
-
-# ---- at the launch -----------------------------------------------------------------------------
-
-
-def is_whole(
-    found: Overwritten,
-    shapes: Sequence[Sequence[int]],
-    numbers: Sequence[int],
-    threads: Sequence[int],
-) -> bool:
-    """Whether a launch writes all of an array. ``shapes`` and ``numbers`` are of the arguments,
-    empty and 0 for those that are no arrays, or no ints; ``threads`` of the grid."""
-
-    def reach(bound: Length) -> int:
-        return numbers[bound.argument] if bound.axis is None else shapes[bound.argument][bound.axis]
-
-    return all(
-        (place.strided or threads[place.grid_axis] >= extent)
-        and all(extent <= reach(bound) < 1 << 63 for bound in place.bounds)
-        for place, extent in zip(found.axes, shapes[found.argument])
-    )

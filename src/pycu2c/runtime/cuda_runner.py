@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from pycu2c.lazy import lazy_module
+from pycu2c.extents import Overwritten, is_whole
 from pycu2c.records import dataclass
 from pycu2c.runtime import driver, transfers
 from pycu2c.runtime.arguments import Argument, ArrayArgument, Layout, pack
@@ -15,11 +14,6 @@ from pycu2c.runtime.cuda import CudaKernel
 from pycu2c.runtime.runner import Direct
 from pycu2c.values import Number
 
-if TYPE_CHECKING:
-    from pycu2c.passes import overwriting
-else:  # a known kernel needs nothing of the compiler
-    overwriting = lazy_module("pycu2c.passes.overwriting")
-
 
 @dataclass(frozen=True, slots=True)
 class CudaRunner:
@@ -27,7 +21,7 @@ class CudaRunner:
     written: frozenset[int]  # positions of arrays that it may write
     layout: Layout
     kernel: CudaKernel
-    overwritten: tuple[overwriting.Overwritten, ...] = ()
+    overwritten: tuple[Overwritten, ...] = ()
 
     @property
     def direct(self) -> Direct | None:
@@ -55,7 +49,7 @@ class CudaRunner:
         shapes = [a.shape if isinstance(a, ArrayArgument) else () for a in arguments]
         numbers = [0 if isinstance(a, ArrayArgument) else _as_int(a) for a in arguments]
         threads = [g * b for g, b in zip(launch.grid, launch.block)]
-        found = (o for o in self.overwritten if overwriting.is_whole(o, shapes, numbers, threads))
+        found = (o for o in self.overwritten if is_whole(o, shapes, numbers, threads))
         return frozenset(o.argument for o in found)
 
 
