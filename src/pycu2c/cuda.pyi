@@ -23,6 +23,8 @@ from pycu2c.devices.exchange import as_cuda_array as as_cuda_array
 from pycu2c.devices.exchange import from_cuda_array_interface as from_cuda_array_interface
 from pycu2c.devices.exchange import from_dlpack as from_dlpack
 from pycu2c.devices.exchange import is_cuda_array as is_cuda_array
+from pycu2c.devices.graphs import Graph as Graph
+from pycu2c.devices.graphs import graph as graph
 from pycu2c.devices.streams import Event as Event
 from pycu2c.devices.streams import Stream as Stream
 from pycu2c.devices.streams import default_stream as default_stream

@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pycu2c.collecting import without_collection
 from pycu2c.diagnostics import LaunchError
@@ -18,6 +18,7 @@ from pycu2c.lazy import lazy_module
 from pycu2c.limits import BLOCKS32_LIMIT, INDEX32_LIMIT, MOST_ACCUMULATED, USUAL_BLOCK
 from pycu2c.options import DEFAULT, Options
 from pycu2c.records import dataclass
+from pycu2c.runtime import capturing
 from pycu2c.runtime.arguments import Argument, ArrayArgument
 from pycu2c.runtime.calling import parameters_of
 from pycu2c.runtime.configuration import Extent, Language, Launch, Wanted, extent
@@ -60,6 +61,28 @@ class Typed:
     ints: tuple[int, ...]  # leaves that are Python's ints to the kernel, whatever is given
     memory: remembering.Memory | None
     runners: dict[Variant, Runner] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A launch's arguments, the numbers and arrays in them, and their types. ``lengths``: what
+    the grid followed from, where the launch left it open."""
+
+    values: tuple[object, ...]
+    leaves: tuple[Argument, ...]
+    signature: Signature
+    lengths: tuple[Axis, ...] = ()
+
+
+class Ready(NamedTuple):
+    """A launch whose arguments are checked and whose kernel is compiled; ``is_first``: for it."""
+
+    launch: Launch
+    taken: Taken
+    typed: Typed
+    variant: Variant
+    runner: Runner
+    is_first: bool
 
 
 class Launcher:
@@ -164,6 +187,17 @@ class Launcher:
         in the words of C."""
         if self.plans and self.plans.run(call, wanted.stream, values):
             return
+        capture = capturing.current()
+        if capture is not None:
+            capture.launch(self, wanted, values)
+            return
+        ready = self.ready(wanted, values)
+        ready.runner.run(ready.launch, ready.taken.leaves)
+        if not ready.is_first:
+            self._learn(ready)
+
+    def ready(self, wanted: Wanted, values: tuple[object, ...]) -> Ready:
+        """A launch up to its start. Raises LaunchError, CompileError."""
         given = self.given(values)
         signature = self.signature(given)
         if signature not in self._typed:
@@ -173,7 +207,7 @@ class Launcher:
         grid = wanted.grid or self._grid_for(typed.known, given.leaves, wanted.block)
         lengths = () if wanted.grid or not wanted.block else typed.known.lengths
         launch = Launch(grid, block, wanted.stream, wanted.shared_bytes)
-        self._launch(launch, _Taken(values, given.leaves, signature, lengths), typed)
+        return self._ready(launch, Taken(values, given.leaves, signature, lengths), typed)
 
     def typed(self, signature: Signature) -> Typed:
         """The kernel for a signature. Raises CompileError."""
@@ -210,7 +244,7 @@ class Launcher:
 
     def _runner(self, typed: Typed, signature: Signature, variant: Variant) -> Runner:
         """A kernel for a kind of launch, compiled or found."""
-        names = leaf_names(self._names, signature)
+        names = self.leaf_names(signature)
         memory = typed.memory
         runner = memory.runner(variant, names) if memory else None
         if runner is None:
@@ -222,12 +256,12 @@ class Launcher:
                 memory.keep_runner(variant, runner)
         return runner
 
-    def _launch(self, launch: Launch, taken: _Taken, typed: Typed) -> None:
+    def _ready(self, launch: Launch, taken: Taken, typed: Typed) -> Ready:
         signature, leaves = taken.signature, taken.leaves
         for position in typed.known.written:
             argument = leaves[position]
             if isinstance(argument, ArrayArgument) and argument.readonly:
-                name = leaf_names(self._names, signature)[position]
+                name = self.leaf_names(signature)[position]
                 raise LaunchError(f"{name} is written, and it is read-only: pass a copy")
         if typed.known.takes_shared and not launch.shared_bytes:
             raise LaunchError(
@@ -238,10 +272,9 @@ class Launcher:
         variant = self._variant(launch, leaves, typed)
         runner = typed.runners.get(variant)
         if runner is not None:
-            runner.run(launch, leaves)
-            return self._learn(launch, taken, typed, variant)
+            return Ready(launch, taken, typed, variant, runner, is_first=False)
         runner = typed.runners[variant] = self._runner(typed, signature, variant)
-        runner.run(launch, leaves)
+        return Ready(launch, taken, typed, variant, runner, is_first=True)
 
     def compile(self, signature: Signature, block: Extent) -> None:
         """What launches of blocks of this shape will need, for arrays of ordinary sizes."""
@@ -270,15 +303,16 @@ class Launcher:
             return Variant(backend, ordinary, None)
         return variant
 
-    def _learn(self, launch: Launch, taken: _Taken, typed: Typed, variant: Variant) -> None:
+    def _learn(self, ready: Ready) -> None:
         """Let launches like this one, which is the second at least, take the short way."""
+        launch, taken, typed, variant, runner, _ = ready
         if not variant.ordinary or self._vectors or (self.plans and not self.plans.is_time()):
             return
         if typed.known.accumulating and variant.backend in ON_CPU:
             return  # whether they are small and alone is seen at each launch
         if preparing.goes_on():  # a later launch will do
             return
-        direct = typed.runners[variant].direct
+        direct = runner.direct
         plans = (self.plans or library.plans(self._parameters)) if direct else None
         if direct is None or plans is None:
             return
@@ -288,6 +322,10 @@ class Launcher:
         place = plan.Place(variant.block, launch.shared_bytes, taken.lengths)
         plans.learn(seen, place, direct, taken.signature)
         self.plans = plans
+
+    def leaf_names(self, signature: Signature) -> tuple[str, ...]:
+        """What errors call each number and array of the arguments."""
+        return leaf_names(self._names, signature)
 
     def _chosen_backend(self) -> str:
         if self.backend == "auto":
@@ -343,17 +381,6 @@ class Launcher:
             wanted = _whole(argument) if array is None else array.shape[axis]
             counts.append(max(1, -(-wanted // threads)))
         return extent(tuple(counts), "grid", self.name)
-
-
-@dataclass(frozen=True, slots=True)
-class _Taken:
-    """A launch's arguments, the numbers and arrays in them, and their types. ``lengths``: what
-    the grid followed from, where the launch left it open."""
-
-    values: tuple[object, ...]
-    leaves: tuple[Argument, ...]
-    signature: Signature
-    lengths: tuple[Axis, ...] = ()
 
 
 def _reach(array: ArrayArgument) -> int:

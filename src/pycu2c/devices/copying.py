@@ -16,9 +16,9 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from pycu2c.devices import views
 from pycu2c.devices.array import DeviceArray, Order
 from pycu2c.lazy import lazy_module
-from pycu2c.runtime import driver, staging
+from pycu2c.runtime import capturing, driver, staging
 from pycu2c.runtime.memory import HOST, DeviceMemory, HostMemory, Memory
-from pycu2c.runtime.strides import Shape, packed_strides
+from pycu2c.runtime.strides import Shape, memory_of, packed_strides
 
 if TYPE_CHECKING:
     from pycu2c.devices import element_kernels, exchange
@@ -147,7 +147,7 @@ def _apart(source: DeviceArray, target: DeviceArray, stream: object) -> DeviceAr
 def _begin(stream: object, *arrays: DeviceArray) -> int:
     """Make arrays ready for what comes next in a stream; gives its handle."""
     driver.make_current()
-    handle = driver.stream_of(stream)
+    handle = driver.working_stream(stream)
     for array in arrays:
         array._memory.before_use(handle)
         if stream is not None:
@@ -155,9 +155,27 @@ def _begin(stream: object, *arrays: DeviceArray) -> int:
     return handle
 
 
+def _check_lasting(host: NDArray[Any]) -> None:
+    """That memory of the host will be there, and where it is, when a graph copies it."""
+    kept = memory_of(host)
+    if not capturing.keeps(kept) or isinstance(kept, Memory):
+        return
+    capturing.refuse(
+        "a copy between the host and a device array is of a cuda.pinned_array there: pass one, "
+        "or copy before or after the graph"
+    )
+
+
+def _check_same(what: str) -> None:
+    """That a graph copies an array of the host as it is."""
+    if capturing.current() is not None:
+        capturing.refuse(f"an array of the host that {what} is not copied: make the two alike")
+
+
 def _copy_in(target: DeviceArray, host: NDArray[Any], stream: object) -> None:
+    _check_lasting(host)
     if target.device == HOST:
-        np.copyto(target._shadow, host, casting="unsafe")
+        capturing.do(lambda: np.copyto(target._shadow, host, casting="unsafe"))
         return
     if not target.size:
         return
@@ -170,13 +188,16 @@ def _copy_in(target: DeviceArray, host: NDArray[Any], stream: object) -> None:
     if room is not target:
         _copy(target, room, stream)
     # numpy may reuse the memory of what was made here as soon as it goes
-    if stream is None or packed is not host:
+    if packed is not host:
+        _check_same("is converted")
+    if (stream is None or packed is not host) and capturing.current() is None:
         driver.synchronize(handle, "copy an array to the device")
 
 
 def _copy_out(host: NDArray[Any], array: DeviceArray, stream: object) -> None:
+    _check_lasting(host)
     if array.device == HOST:
-        np.copyto(host, array._shadow)
+        capturing.do(lambda: np.copyto(host, array._shadow))
         return
     if not array.size:
         return
@@ -186,7 +207,9 @@ def _copy_out(host: NDArray[Any], array: DeviceArray, stream: object) -> None:
     source = array if direct or array.is_c_contiguous() else duplicate(array, "C", stream)
     handle = _begin(stream, array, source)
     staging.copy_out(room.ctypes.data, source.address, source.nbytes, handle)
-    if stream is None or room is not host:
+    if room is not host:
+        _check_same("has gaps")
+    if (stream is None or room is not host) and capturing.current() is None:
         driver.synchronize(handle, "copy a device array to the host")
     if room is not host:
         np.copyto(host, room)
@@ -206,7 +229,8 @@ def _copy(target: DeviceArray, source: DeviceArray, stream: object) -> None:
     ):
         _copy_in(target, to_host(source, None, None), stream)
     elif target.size:
-        element_kernels.copy(target, source, handle)
+        with capturing.unlisted():
+            element_kernels.copy(target, source, handle)
 
 
 def _across(target: DeviceArray, source: DeviceArray, stream: object) -> None:
@@ -232,7 +256,7 @@ def _fill(target: DeviceArray, value: Any, stream: object) -> None:
     element = np.zeros((), target.dtype)
     element[()] = value  # numpy's rules of what fits
     if target.device == HOST:
-        target._shadow[...] = element
+        capturing.do(lambda: np.copyto(target._shadow, element))
         return
     if not target.size:
         return
@@ -253,5 +277,6 @@ def _unit(pattern: bytes) -> bytes | None:
 
 
 def _copy_element(target: DeviceArray, element: NDArray[Any], stream: object) -> None:
-    one = from_host(element, target.device, stream)
+    with capturing.into(None):  # it is there before a graph is launched
+        one = from_host(element, target.device, stream)
     _copy(target, one._seen(views.broadcast((), (), target.shape)), stream)

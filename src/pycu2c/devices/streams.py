@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from pycu2c.runtime import configuration, driver
+from pycu2c.runtime import capturing, configuration, driver
 
 _LEGACY, _PER_THREAD = 1, 2  # handles that the driver has for its default streams
 
@@ -42,11 +42,13 @@ class Stream:
 
     def synchronize(self) -> None:
         """Wait until all work in the stream is done. Errors of its kernels surface here."""
+        capturing.check_waits("synchronize()")
         if driver.available():
             driver.synchronize(self.handle)
 
     def done(self) -> bool:
         """Whether all work in the stream is done, without waiting for it."""
+        capturing.check_waits("done()")
         if not driver.available():
             return True
         driver.make_current()
@@ -58,7 +60,8 @@ class Stream:
         if isinstance(other, Event):
             other.wait(self)
         elif driver.available():
-            driver.order_after(driver.stream_of(other), self.handle)
+            mine = capturing.stream_for(self.handle)
+            driver.order_after(driver.working_stream(other), mine)
 
     @contextlib.contextmanager
     def auto_synchronize(self) -> Iterator[Stream]:
@@ -69,6 +72,8 @@ class Stream:
     def add_callback(self, callback: Callable[[Stream, int, Any], object], arg: Any = None) -> None:
         """Call ``callback(stream, 0, arg)`` when the work that is in the stream now is done, from
         a thread of the driver. It must not use the GPU."""
+        if capturing.current() is not None:
+            capturing.refuse("a callback is no part of one: add it to the stream after the launch")
         if not driver.available():
             callback(self, 0, arg)
             return
@@ -132,6 +137,7 @@ def external_stream(ptr: object) -> Stream:
 
 def synchronize() -> None:
     """Wait until all work on the device is done. Errors of kernels surface here."""
+    capturing.check_waits("cuda.synchronize()")
     if driver.available():
         driver.make_current()
         driver.check(driver.api().cuCtxSynchronize(), "wait for the device")
@@ -160,15 +166,17 @@ class Event:
         self._seconds = time.perf_counter()
         if self.handle:
             driver.make_current()
-            answer = driver.api().cuEventRecord(self.handle, driver.stream_of(stream))
+            answer = driver.api().cuEventRecord(self.handle, driver.working_stream(stream))
             driver.check(answer, "record an event")
 
     def query(self) -> bool:
         """Whether the work before this place is done."""
+        capturing.check_waits("query()")
         return not self.handle or _is_ready(driver.api().cuEventQuery(self.handle), "ask an event")
 
     def synchronize(self) -> None:
         """Wait until the work before this place is done."""
+        capturing.check_waits("synchronize()")
         if self.handle:
             driver.check(driver.api().cuEventSynchronize(self.handle), "wait for an event")
 
@@ -176,7 +184,8 @@ class Event:
         """Let what comes next in a stream wait for the work before this place."""
         if self.handle:
             driver.make_current()
-            answer = driver.api().cuStreamWaitEvent(driver.stream_of(stream), self.handle, 0)
+            waiting = driver.working_stream(stream)
+            answer = driver.api().cuStreamWaitEvent(waiting, self.handle, 0)
             driver.check(answer, "let a stream wait for an event")
 
     def elapsed_time(self, end: Event) -> float:

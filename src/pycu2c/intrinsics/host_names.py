@@ -17,6 +17,7 @@ _ROOMS = {
         "stream synchronize"
     ),
     "pycu2c.devices.array": "DeviceArray",
+    "pycu2c.devices.graphs": "Graph graph",
 }
 HOST_NAMES = {name: room for room, names in _ROOMS.items() for name in names.split()}
 

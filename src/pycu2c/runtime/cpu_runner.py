@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from pycu2c.diagnostics import LaunchError
 from pycu2c.records import dataclass
@@ -23,6 +24,15 @@ class CpuRunner:
         return Direct(self.layout, *self.kernel.addresses, self.kernel.finished)
 
     def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
+        packed = self._packed(arguments)
+        self.kernel.launch(launch.grid, launch.block, launch.shared_bytes, packed)
+
+    def as_action(self, launch: Launch, arguments: Sequence[Argument]) -> Callable[[], None]:
+        """The launch, to be done later, and more than once; who does it keeps the arrays."""
+        form = launch.grid, launch.block, launch.shared_bytes, self._packed(arguments)
+        return partial(self.kernel.launch, *form)
+
+    def _packed(self, arguments: Sequence[Argument]) -> bytes:
         addresses = []
         for position, argument in enumerate(arguments):
             if not isinstance(argument, ArrayArgument):
@@ -34,5 +44,4 @@ class CpuRunner:
                     "backend='cpu' out, or copy it (copy_to_host(), CuPy's get(), PyTorch's cpu())"
                 )
             addresses.append(argument.address)
-        packed = pack(self.layout, arguments, addresses)
-        self.kernel.launch(launch.grid, launch.block, launch.shared_bytes, packed)
+        return pack(self.layout, arguments, addresses)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import math
 import threading
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from pycu2c.diagnostics import LaunchError
 from pycu2c.runtime import driver
@@ -21,22 +21,37 @@ _SHAPE_CODES = ("CUDA_ERROR_INVALID_VALUE", "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"
 _PARAMETER_LIMIT = 32764  # bytes, of every architecture that NVRTC 13 knows
 
 
-class _Launchpad(threading.local):
-    """Each thread's parameter buffer, described as cuLaunchKernel's ``extra`` wants it.
+class _Packed:
+    """A parameter buffer, described as cuLaunchKernel's ``extra`` wants it."""
 
-    The driver copies the buffer during the call, so one serves every launch of a thread.
-    """
-
-    def __init__(self) -> None:
-        self.buffer = (ctypes.c_char * _PARAMETER_LIMIT)()
+    def __init__(self, limit: int) -> None:
+        self.buffer = (ctypes.c_char * limit)()
         self.size = ctypes.c_size_t(0)
         # CU_LAUNCH_PARAM_BUFFER_POINTER is 1, …_BUFFER_SIZE 2, …_END 0
         words = (1, ctypes.addressof(self.buffer), 2, ctypes.addressof(self.size), 0)
         self.list = (ctypes.c_void_p * 5)(*words)
         self.extra = ctypes.addressof(self.list)
 
+    def fill(self, packed: bytes) -> None:
+        self.buffer.raw = packed
+        self.size.value = len(packed)
+
+
+class _Launchpad(threading.local, _Packed):
+    """Each thread's: the driver copies it during the call, so one serves every launch."""
+
+    def __init__(self) -> None:
+        _Packed.__init__(self, _PARAMETER_LIMIT)
+
 
 _PAD = _Launchpad()
+
+
+class NodeParameters(NamedTuple):
+    """What the driver is to launch as a node of a graph, and the memory that it points to."""
+
+    parameters: Any
+    packed: object
 
 
 class CudaKernel:
@@ -60,8 +75,7 @@ class CudaKernel:
         if shared_bytes > self._dynamic_shared:
             self._opt_in(shared_bytes)
         handle = 0 if stream is None else driver.stream_of(stream)
-        pad.buffer.raw = packed
-        pad.size.value = len(packed)
+        pad.fill(packed)
         call = (self._handle, *grid, *block, shared_bytes, handle, 0, pad.extra)
         try:
             (code,) = self._start(*call)
@@ -71,6 +85,20 @@ class CudaKernel:
         if code:
             self._failed(code, call)
         launched(self.name)
+
+    def as_node(self, grid: Dim3, block: Dim3, shared_bytes: int, packed: bytes) -> NodeParameters:
+        """The same launch, for a node of a graph."""
+        if shared_bytes > self._dynamic_shared:
+            self._opt_in(shared_bytes)
+        given = _Packed(max(len(packed), 1))
+        given.fill(packed)
+        bindings = driver.api()
+        made = bindings.CUDA_KERNEL_NODE_PARAMS()
+        made.func, made.sharedMemBytes = bindings.CUfunction(self.address), shared_bytes
+        made.gridDimX, made.gridDimY, made.gridDimZ = grid
+        made.blockDimX, made.blockDimY, made.blockDimZ = block
+        made.kernelParams, made.extra = 0, given.extra
+        return NodeParameters(made, given)
 
     @property
     def address(self) -> int:

@@ -10,7 +10,7 @@ from pycu2c.records import dataclass
 from pycu2c.runtime import driver, transfers
 from pycu2c.runtime.arguments import Argument, ArrayArgument, Layout, pack
 from pycu2c.runtime.configuration import Launch
-from pycu2c.runtime.cuda import CudaKernel
+from pycu2c.runtime.cuda import CudaKernel, NodeParameters
 from pycu2c.runtime.runner import Direct
 from pycu2c.values import Number
 
@@ -33,14 +33,19 @@ class CudaRunner:
         return Direct(self.layout, start, self.kernel.address, _refused, context)
 
     def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
-        stream = 0
+        stream = driver.working_stream(launch.stream)
         if launch.stream is not None:
-            stream = driver.stream_of(launch.stream)
             transfers.note_use(arguments, launch.stream)
         fresh = self._fresh(launch, arguments)
         with transfers.staged(arguments, self.written, stream, self.name, fresh) as addresses:
             packed = pack(self.layout, arguments, addresses)
             self.kernel.launch(launch.grid, launch.block, launch.shared_bytes, stream, packed)
+
+    def as_node(self, launch: Launch, arguments: Sequence[Argument]) -> NodeParameters:
+        """A launch on arrays that the device uses where they lie, for a node of a graph."""
+        addresses = [a.address if isinstance(a, ArrayArgument) else 0 for a in arguments]
+        packed = pack(self.layout, arguments, addresses)
+        return self.kernel.as_node(launch.grid, launch.block, launch.shared_bytes, packed)
 
     def _fresh(self, launch: Launch, arguments: Sequence[Argument]) -> frozenset[int]:
         """The arrays of which a launch writes every element, and reads none."""

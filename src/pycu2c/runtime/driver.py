@@ -16,6 +16,7 @@ from typing import Any
 
 from pycu2c.diagnostics import LaunchError
 from pycu2c.records import dataclass
+from pycu2c.runtime import capturing
 from pycu2c.runtime.cuda_errors import CudaError, NoDeviceError, error_for
 
 
@@ -285,6 +286,12 @@ def stream_of(stream: object) -> int:
     raise LaunchError(
         f"a stream is an int, None, or a stream object of a CUDA package, not {stream!r}"
     )
+
+
+def working_stream(stream: object) -> int:
+    """The handle of the stream that work goes to: as ``stream_of``, but while the thread captures
+    a graph, that is where what would be for the default stream goes."""
+    return capturing.stream_for(0 if stream is None else stream_of(stream))
 
 
 def _protocol_handle(answer: Any, stream: object) -> int:

@@ -18,7 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from pycu2c.runtime import driver
+from pycu2c.runtime import capturing, driver
+from pycu2c.runtime.capturing import DEFAULT_STREAMS
 from pycu2c.runtime.cuda_errors import error_for
 from pycu2c.runtime.strides import memory_of
 
@@ -26,7 +27,6 @@ ALIGNMENT = 256  # of every allocation
 HOST = -1  # the ordinal of memory that is the host's
 
 
-DEFAULT_STREAMS = (0, 1)  # the handles of the one that copies and launches use if none is named
 _PER_THREAD = 2
 
 
@@ -86,6 +86,8 @@ class DeviceMemory(Memory):
         self.size, self.ordinal = size, ordinal
 
     def used_on(self, stream: object) -> None:
+        if capturing.keeps(self):
+            return
         if (self._streams and stream in self._streams) or in_order_with_default(stream):
             return
         if self._streams is None:
@@ -95,7 +97,7 @@ class DeviceMemory(Memory):
             self._streams.add(stream)  # which keeps a stream that is an object
 
     def before_use(self, stream: int) -> None:
-        if not self._streams:
+        if capturing.keeps(self) or not self._streams:
             return
         for other in self._streams:
             driver.order_after(driver.stream_of(other), stream)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from pycu2c.diagnostics import LaunchError
-from pycu2c.runtime import driver, memory, staging
+from pycu2c.runtime import capturing, driver, memory, staging
 from pycu2c.runtime.arguments import Argument, ArrayArgument
 
 
@@ -82,7 +82,7 @@ def staged(
     extents = {
         position: extent_of(argument)
         for position, argument in enumerate(arguments)
-        if isinstance(argument, ArrayArgument) and not _is_there(argument)
+        if isinstance(argument, ArrayArgument) and not is_there(argument)
     }
     copies: list[Staged] = []
     try:
@@ -117,6 +117,8 @@ def _is_overwritten(
 
 def wait_for_owners(arguments: Sequence[Argument], stream: int) -> None:
     """Let the stream wait for work on device arrays that their owners have under way."""
+    if capturing.current() is not None:
+        return  # a graph waits for the stream that it is launched in
     arrays = (argument for argument in arguments if isinstance(argument, ArrayArgument))
     for owner in {array.stream for array in arrays}:
         if owner is not None:
@@ -164,10 +166,10 @@ def _bring_back(extents: list[Extent], copies: list[Staged], stream: int) -> Non
 def _address(argument: Argument, copies: list[Staged]) -> int:
     if not isinstance(argument, ArrayArgument):
         return 0
-    return argument.address if _is_there(argument) else _copy_of(argument.address, copies)
+    return argument.address if is_there(argument) else _copy_of(argument.address, copies)
 
 
-def _is_there(argument: ArrayArgument) -> bool:
+def is_there(argument: ArrayArgument) -> bool:
     """Whether the device uses an array where it lies."""
     return argument.where == "device" or memory.lies_in_place(argument.owner)
 

@@ -41,8 +41,14 @@ Object *pycu2c_recent(void) {
 
 enum { FAILED = -1, NONE, RAN };
 
+static const int64_t no_thread;
+static const int64_t *capturing = &no_thread; /* how many threads note launches for graphs */
+
+void pycu2c_capturing(const int64_t *threads) { capturing = threads; }
+
 /* Runs a launch by the first plan that it fits, from the one that ran last. */
 static int run_by(Table *table, const Launch *wanted, Object *arguments) {
+    if (*capturing) return NONE; /* Python knows whose launches are noted, and notes them */
     for (int tried = 0, i = table->last; tried < table->count; tried++, i++) {
         if (i >= table->count) i = 0;
         const Head *head = &table->plans[i]->head;

@@ -17,7 +17,7 @@ import numpy as np
 
 from pycu2c import dtypes
 from pycu2c.parameters import Parameter, Part
-from pycu2c.runtime import cuda_errors
+from pycu2c.runtime import capturing, cuda_errors
 from pycu2c.runtime.arguments import describe, layout_of, pack
 from pycu2c.runtime.c_files import c_text
 from pycu2c.runtime.calling import Parameters
@@ -69,6 +69,7 @@ def _library() -> ctypes.PyDLL | None:
     if not _is_right(library):
         return None
     cuda_errors.ask_too(lambda: _recent(library))
+    library.pycu2c_capturing(ctypes.c_void_p(capturing.address()))
     return library
 
 

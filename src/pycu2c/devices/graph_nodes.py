@@ -1,0 +1,73 @@
+"""What graphs on a GPU and on the CPU have in common: nodes, and what is asked of the graph."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Protocol
+
+from pycu2c.diagnostics import LaunchError
+from pycu2c.launching import Launcher, Ready
+from pycu2c.runtime import capturing
+from pycu2c.runtime.configuration import Extent, Wanted
+
+
+class Captured(capturing.Capture, Protocol):
+    """A graph on one kind of machine: in the making, and made."""
+
+    @property
+    def nodes(self) -> list[Node]: ...
+
+    def going_on(self) -> contextlib.AbstractContextManager[None]:
+        """Capture in a ``with``."""
+
+    def make(self, before: Captured | None) -> None:
+        """Be ready to be launched, by changing what was captured before if that can be done."""
+
+    def change(self, place: int, ready: Ready) -> None:
+        """Let a node launch something else from now on."""
+
+    def start(self, stream: object) -> None: ...
+
+
+class Node:
+    """One launch of a graph."""
+
+    __slots__ = ("_owner", "_place", "_wanted", "launcher", "ready")
+
+    def __init__(self, owner: Captured, launcher: Launcher, wanted: Wanted, ready: Ready) -> None:
+        self._owner: Captured | None = owner
+        self._place = len(owner.nodes)
+        self.launcher, self._wanted, self.ready = launcher, wanted, ready
+
+    def __repr__(self) -> str:
+        return f"<launch of {self.name} on grid {self.grid}, block {self.block}>"
+
+    @property
+    def name(self) -> str:
+        """The kernel's."""
+        return self.launcher.name
+
+    @property
+    def grid(self) -> Extent:
+        return self.ready.launch.grid
+
+    @property
+    def block(self) -> Extent:
+        return self.ready.launch.block
+
+    def set(self, *arguments: object, **named: object) -> None:
+        """Launch the kernel with other arguments from now on. They are checked as a launch's."""
+        if self._owner is None:
+            raise LaunchError(
+                f"{self.name}: this node's graph has been captured again: take the node from "
+                "its nodes"
+            )
+        values = self.launcher.values(arguments, named)
+        with capturing.into(None):
+            ready = self.launcher.ready(self._wanted, values)
+        self._owner.change(self._place, ready)
+        self.ready = ready
+
+    def forget(self) -> None:
+        """The graph has got other nodes."""
+        self._owner = None
