@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from pycu2c.emit.statements import Comments
     from pycu2c.explain.notes import Note
     from pycu2c.frontend.build import Built
-    from pycu2c.runtime import driver, preparing
+    from pycu2c.runtime import driver, marking, preparing
     from pycu2c.runtime.plans import guards, library, plan
     from pycu2c.toolchain import occupancy
     from pycu2c.toolchain.usage import KernelAttributes
@@ -44,6 +44,7 @@ else:
     building = lazy_module("pycu2c.building")
     remembering = lazy_module("pycu2c.remembering")
     driver = lazy_module("pycu2c.runtime.driver")
+    marking = lazy_module("pycu2c.runtime.marking")
     preparing = lazy_module("pycu2c.runtime.preparing")
     guards = lazy_module("pycu2c.runtime.plans.guards")
     library = lazy_module("pycu2c.runtime.plans.library")
@@ -254,7 +255,7 @@ class Launcher:
                 runner = self.builder.runner(signature, names, variant)
             if memory:
                 memory.keep_runner(variant, runner)
-        return runner
+        return marking.marked(runner, self.name)
 
     def _ready(self, launch: Launch, taken: Taken, typed: Typed) -> Ready:
         signature, leaves = taken.signature, taken.leaves

@@ -1,0 +1,52 @@
+"""NVTX ranges named after kernels, around their launches, which the timelines of profilers show.
+
+Only where the environment variable PYCU2C_NVTX is 1: launches then go the ordinary way, not by
+plans, and take some microseconds more.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from pycu2c.diagnostics import LaunchError
+from pycu2c.records import dataclass
+from pycu2c.runtime.arguments import Argument
+from pycu2c.runtime.configuration import Launch
+from pycu2c.runtime.runner import Direct, Runner
+
+_DOMAIN = "pycu2c"
+
+
+def marked(runner: Runner, kernel: str) -> Runner:
+    """The same kernel, with a range around each launch if the environment asks for it."""
+    if os.environ.get("PYCU2C_NVTX") != "1":
+        return runner
+    return MarkedRunner(runner, kernel, _ranges(kernel))
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedRunner:
+    inner: Runner
+    kernel: str
+    nvtx: Any
+
+    @property
+    def direct(self) -> Direct | None:
+        return None
+
+    def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
+        with self.nvtx.annotate(self.kernel, domain=_DOMAIN):
+            self.inner.run(launch, arguments)
+
+
+def _ranges(kernel: str) -> Any:
+    try:
+        return importlib.import_module("nvtx")
+    except ImportError as error:
+        raise LaunchError(
+            f"{kernel}: PYCU2C_NVTX=1 asks for NVTX ranges, and the package nvtx is not installed: "
+            "pip install nvtx"
+        ) from error

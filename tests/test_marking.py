@@ -1,0 +1,62 @@
+"""NVTX ranges around launches."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from pycu2c import LaunchError, cuda
+from pycu2c.kernel import Kernel
+
+
+def twice(x):
+    x[cuda.grid(1)] *= 2
+
+
+@pytest.fixture
+def ranges(monkeypatch):
+    """What a profiler would see."""
+    seen: list[str] = []
+
+    @contextmanager
+    def annotate(message, domain):
+        seen.append(f"{domain}: {message}")
+        yield
+        seen.append("end")
+
+    monkeypatch.setitem(sys.modules, "nvtx", SimpleNamespace(annotate=annotate))
+    return seen
+
+
+def test_each_launch_has_a_range(target, monkeypatch, ranges):
+    monkeypatch.setenv("PYCU2C_NVTX", "1")
+    k, x = Kernel(twice, backend=target), np.ones(4)
+    for _ in range(4):  # the later ones would go by plans
+        k[1, 4](x)
+    assert ranges == ["pycu2c: twice", "end"] * 4
+    assert (x == 16).all()
+
+
+def test_there_is_none_unless_asked_for(target, ranges):
+    Kernel(twice, backend=target)[1, 4](np.ones(4))
+    assert ranges == []
+
+
+def test_without_the_package_it_says_so(monkeypatch):
+    monkeypatch.setenv("PYCU2C_NVTX", "1")
+    monkeypatch.setitem(sys.modules, "nvtx", None)
+    with pytest.raises(LaunchError, match="pip install nvtx"):
+        Kernel(twice, backend="cpu")[1, 4](np.ones(4))
+
+
+def test_the_package(monkeypatch):
+    nvtx = pytest.importorskip("nvtx")
+    monkeypatch.setenv("PYCU2C_NVTX", "1")
+    x = np.ones(4)
+    Kernel(twice, backend="cpu")[1, 4](x)
+    assert (x == 2).all()
+    assert nvtx.annotate
