@@ -250,8 +250,44 @@ def again_from_where_it_was(out, x):
         out[i] = x.dtype.type(total)
 
 
+@kernel
+def others_read_it(out, x):
+    i = number()
+    if i >= len(out):
+        return
+    z = x[i]
+    if i % 3 == 0:
+        n = 0
+        while z < 100 and n < 40:
+            z = z + z + 1
+            n += 1
+        out[i] = n
+        return
+    out[i] = z
+
+
+@kernel
+def others_have_left(out, x):
+    i = number()
+    if i >= len(out):
+        return
+    z = x[i]
+    n = 0
+    for turn in range(4):
+        if i % 4 == turn:
+            break
+        while z < 100 and n < 9 * turn:
+            z = z + z + 1
+            n += 1
+        z = turn + 1
+    out[i] = z + n
+
+
+KINDS_OF_LEAVING = [left_in_the_middle, again_from_where_it_was, others_read_it, others_have_left]
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32, np.int16])
-@pytest.mark.parametrize("k", [left_in_the_middle, again_from_where_it_was], ids=lambda k: k.name)
+@pytest.mark.parametrize("k", KINDS_OF_LEAVING, ids=lambda k: k.name)
 def test_what_lanes_leave_behind(k, dtype, target):
     launch, n = spread((3, 100))
     given = np.zeros(n, dtype), np.arange(n).astype(dtype) % dtype(37)

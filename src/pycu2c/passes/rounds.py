@@ -31,6 +31,7 @@ from pycu2c.ir.nodes import (
     For,
     If,
     Junction,
+    Load,
     Logical,
     Stmt,
     Strips,
@@ -40,7 +41,21 @@ from pycu2c.ir.nodes import (
     While,
 )
 from pycu2c.ir.walk import all_expressions, expressions, operands, statements
-from pycu2c.operators import ADD, AND, C_SHL, C_SHR, EQ, NE, NEG, NOT, OR, SUB, XOR
+from pycu2c.operators import (
+    ADD,
+    AND,
+    C_SHL,
+    C_SHR,
+    EQ,
+    NE,
+    NEG,
+    NOT,
+    OR,
+    QUOTIENT,
+    REMAINDER,
+    SUB,
+    XOR,
+)
 from pycu2c.passes.masks import RUNNING
 from pycu2c.passes.placement import names_in
 from pycu2c.records import dataclass
@@ -252,6 +267,10 @@ def _repeated(one: Body, span: Span) -> Body:
 def _is_harmless(e: Expr) -> bool:
     """Whether C gives it a meaning for numbers that the program never has there."""
     match e:
+        case Load():
+            return False
+        case Binary(op, _, right) if op in (QUOTIENT, REMAINDER):
+            return isinstance(right, Const)
         case Cast(operand):
             return not (scalar_type(operand).dtype.is_float and scalar_type(e).dtype.is_integer)
         case Binary(op, _, right) if op in (C_SHL, C_SHR):
