@@ -8,6 +8,7 @@ is used on a stream is done at each launch of the graph.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -199,7 +200,15 @@ def _check_other(handle: int) -> None:
 
 
 def _latest(handle: int) -> Any:
-    """The node that a stream has been given last."""
-    code, _, _, _, latest, *_ = driver.api().cuStreamGetCaptureInfo(handle)
-    driver.check((code,), "ask for the node of a launch")
-    return latest[0]
+    """The node that a stream has been given last. (Of this function there are versions, which the
+    bindings follow; this one is in every driver.)"""
+    ask = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 6)(
+        driver.address_of("cuStreamGetCaptureInfo_v2")
+    )
+    status, latest, count = ctypes.c_int(), ctypes.POINTER(ctypes.c_void_p)(), ctypes.c_size_t()
+    out = ctypes.byref(latest), ctypes.byref(count)
+    code = ask(handle, ctypes.addressof(status), None, None, *out)
+    bindings = driver.api()
+    driver.check((bindings.CUresult(code),), "ask for the node of a launch")
+    assert count.value == 1, "a launch is one node"
+    return bindings.CUgraphNode(latest[0])
