@@ -446,3 +446,14 @@ def test_the_module_of_numba_is_understood() -> None:
     out = np.zeros(2, np.int32)
     run(numbas, out, block=2)
     assert out.tolist() == [1, 2]
+
+
+def test_items_of_tuples_have_64_bits_as_variables_have() -> None:
+    def wide(out):
+        t = (2**64 - 1, (2**63, 1))
+        out[0] = t[0] + 0.0
+        out[1] = t[1][0]
+
+    out = np.zeros(2)
+    run(wide, out, parameters=[float64[:]])
+    assert out.tolist() == [-1, -(2.0**63)]

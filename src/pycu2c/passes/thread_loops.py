@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 from pycu2c.dtypes import INT32
 from pycu2c.intrinsics.block import block_thread
-from pycu2c.ir.construct import scalar_type
+from pycu2c.ir.construct import cast, scalar_type
 from pycu2c.ir.effects import effectful
 from pycu2c.ir.nodes import (
     Allocate,
@@ -163,7 +163,9 @@ def _with_coordinates(body: Body, loops: Set[Stmt], fresh: Callable[[str], str])
     own = {name: Var(fresh(name), scalar_type(e), e.span) for name, e in sorted(asked.items())}
 
     def known(e: Expr) -> Expr:
-        return own.get(e.intrinsic.name, e) if isinstance(e, Apply) else e
+        if not isinstance(e, Apply) or e.intrinsic.name not in own:
+            return e
+        return cast(own[e.intrinsic.name], scalar_type(e))  # loops may have it in 32 bits
 
     return (*(Declare(own[n], asked[n], asked[n].span) for n in own), *map_expr(body, known))
 

@@ -140,6 +140,13 @@ def coerced(value: Any, to: ParameterType) -> Any:
     return convert(value, to) if isinstance(to, Scalar) and scalar_of(value) else value
 
 
+def settled(value: Any) -> Any:
+    """What a variable without a type of its own holds: Python's ints have 64 bits in tuples, too."""
+    if isinstance(value, tuple):
+        return _like(value, [settled(item) for item in value])
+    return convert(value, WEAK_INT) if type(value) is int else value
+
+
 # ---- elements ----------------------------------------------------------------------------------
 
 

@@ -178,7 +178,8 @@ class _Rewriter(ExpressionRewriter):
         return ast.Assign([ast.Name(target.id, ast.Store())], self.assigned(target, value))
 
     def assigned(self, target: ast.expr, value: ast.expr) -> ast.expr:
-        return self.coerced(value, self.local_types.get(id(target)))
+        kind = self.local_types.get(id(target))
+        return self.do(calls.settled, value) if kind is None else self.coerced(value, kind)
 
     def assign_target(self, target: ast.expr, value: ast.expr) -> list[ast.stmt]:
         match target:
