@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from launching import run
 from pycu2c import cuda, float32, int16, kernel
 
 TILE = 8
@@ -73,3 +74,25 @@ SIGNATURE = "void(float32[:, ::1], float32[:, ::1], float32[:, ::1])"
 @pytest.mark.parametrize(("block", "joined"), [((8, 8), True), ((8, 6), False), ((64, 1), False)])
 def test_where_rows_are_joined(block: tuple[int, int], joined: bool) -> None:
     assert ("ty_by_4" in text(product, SIGNATURE, block)) == joined
+
+
+@kernel(fmad=False)
+def of_every_other_row(c, a):
+    tile = cuda.shared.array((16, 16), float32)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    total = float32(ty)
+    for r in range(2):
+        tile[ty, tx] = a[ty, tx] + r
+        cuda.syncthreads()
+        if ty % 2 == 0:
+            for k in range(16):
+                total += tile[0, k] * tile[k, tx] + tile[ty, tx]
+        cuda.syncthreads()
+    c[ty, tx] = total
+
+
+def test_rows_that_are_left_out_stay_as_they_are() -> None:
+    a = np.random.default_rng(4).random((16, 16), np.float32)
+    given = (np.zeros_like(a), a)
+    expected = run(of_every_other_row, (1, (16, 16)), given, "python")[0]
+    assert np.array_equal(run(of_every_other_row, (1, (16, 16)), given, "cpu")[0], expected)

@@ -64,6 +64,7 @@ def _joined(s: Stmt) -> Stmt | None:
             var=across,
             start=Const(value=0),
             stop=Const(value=count),
+            step=Const(value=1),
             body=(AxisLoop(lockstep=True, body=(*before, For() as loop)) as row,),
         ) if count % ROWS == 0 and _is_short(row) and _is_simple(tuple(before), loop):
             rows = _Rows(across, tuple(before), loop, _slots(loop))
