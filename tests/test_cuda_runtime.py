@@ -45,7 +45,7 @@ def protocol(handle, version=0):
         (None, 0),
         (0, 0),
         (2, 2),
-        (np.int64(7), 7),
+        (np.int64(7000), 7000),
         (protocol(7), 7),
         (SimpleNamespace(__cuda_stream__=(0, 7)), 7),  # an attribute in early cuda.core
         (SimpleNamespace(ptr=7), 7),
@@ -148,12 +148,12 @@ def test_a_kernel_with_a_grid_barrier_starts_all_blocks_together(fake_kernel):
     fake.CUlaunchConfig = fake.CUlaunchAttribute = Record
     fake.CUlaunchAttributeID = SimpleNamespace(CU_LAUNCH_ATTRIBUTE_COOPERATIVE="cooperative")
     fake.cuLaunchKernelEx = lambda *call: given.append(call) or (SUCCESS,)
-    kernel.launch((4, 2, 1), (32, 1, 1), 64, 7, b"it")
+    kernel.launch((4, 2, 1), (32, 1, 1), 64, 7000, b"it")
     ((config, handle, parameters, extra),) = given
     (attribute,) = config.attrs
     assert (attribute.id, attribute.value.cooperative) == ("cooperative", 1)
     assert (config.gridDimX, config.gridDimY, config.gridDimZ) == (4, 2, 1)
-    assert (config.blockDimX, config.sharedMemBytes, config.hStream) == (32, 64, 7)
+    assert (config.blockDimX, config.sharedMemBytes, config.hStream) == (32, 64, 7000)
     assert (handle, parameters, extra) == ("handle", 0, cuda._PAD.extra)
 
 
@@ -168,11 +168,11 @@ def test_more_blocks_than_run_together_are_refused(fake_kernel, monkeypatch):
 def test_parameters_reach_the_driver_whole(fake_kernel):
     kernel, fake = fake_kernel()
     kernel.launch((4, 2, 1), (32, 1, 1), 0, None, b"first one")
-    kernel.launch(ONE, ONE, 64, 7, b"second")
+    kernel.launch(ONE, ONE, 64, 7000, b"second")
     kernel.launch(ONE, ONE, 0, None, b"")
     assert fake.parameters == [b"first one", b"second", b""]
     assert fake.calls[0][:10] == ("handle", 4, 2, 1, 32, 1, 1, 0, 0, 0)
-    assert fake.calls[1][7:9] == (64, 7)
+    assert fake.calls[1][7:9] == (64, 7000)
 
 
 def test_each_thread_has_its_parameters_and_enters_a_context(fake_kernel):

@@ -7,7 +7,7 @@ from enum import Enum
 import numpy as np
 import pytest
 
-from pycu2c import LaunchError, cuda, kernel
+from pycu2c import LaunchError, cuda, device, kernel
 from pycu2c.runtime import driver
 
 
@@ -16,6 +16,11 @@ def double(data, out, factor):
     i = cuda.grid(1)
     if i < len(out):
         out[i] = data[i] * factor
+
+
+@device
+def twice(x):
+    return 2 * x
 
 
 @kernel(backend="cpu", block=32)
@@ -40,6 +45,8 @@ DATA = np.ones(64, np.float32)
         (((1, 1, 1, 1), 32), "1, 2 or 3 axes, not 4"),
         (("many", 32), "whole numbers"),
         ((1, 32, None, -4), "cannot be negative"),
+        ((1, 32, -1), "no stream has the handle -1"),
+        ((1, 32, 1024), r"handle 1024.*write k\[grid, block, 0, 1024\]"),
         (32, r"write double\[grid, block\]"),
     ],
 )
@@ -116,3 +123,19 @@ def test_unknown_backend():
 
 def test_empty_arrays():
     double[1, 32](DATA[:0], DATA[:0], 2)
+
+
+class Simulation:
+    @kernel
+    def step(self, out):
+        out[0] = 1
+
+
+def test_a_kernel_is_no_method():
+    with pytest.raises(LaunchError, match=r"out missing; .*write @staticmethod above @kernel"):
+        Simulation().step[1, 1](np.zeros(1))
+
+
+def test_a_device_function_is_not_launched():
+    with pytest.raises(TypeError, match=r"twice is a device function.*with @kernel to launch"):
+        twice[1, 1](2)

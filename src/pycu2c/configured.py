@@ -73,6 +73,12 @@ class Configured(Generic[P]):
         if self._launches.plans is not None:
             leave_to_c(self)
 
+    def __repr__(self) -> str:
+        wanted = self._wanted
+        on = "" if wanted.stream is None else f", stream {wanted.stream!r}"
+        name = self._launches.launcher.name
+        return f"<kernel {name}, grid {wanted.grid}, block {wanted.block}{on}>"
+
     def _ordinarily(self, *arguments: P.args, **named: P.kwargs) -> None:
         launches = self._launches
         launcher = launches.launcher

@@ -15,6 +15,7 @@ from typing import (
     Any,
     Generic,
     Literal,
+    NoReturn,
     Protocol,
     TypeAlias,
     TypeVar,
@@ -118,6 +119,10 @@ class Kernel(Generic[P]):
 
     def __repr__(self) -> str:
         return f"<kernel {self.name}>"
+
+    def __reduce__(self) -> str:
+        """Pickled and copied as functions are, by name: another process imports its module."""
+        return self.python.__qualname__
 
     # ---- looking inside ----
 
@@ -285,8 +290,18 @@ class Device(Generic[P, R]):
     def __call__(self, *arguments: P.args, **named: P.kwargs) -> R:
         return self.python(*arguments, **named)
 
+    def __getitem__(self, configuration: object) -> NoReturn:
+        name = self.__pycu2c_device__.name
+        raise TypeError(
+            f"{name} is a device function, which kernels call: decorate it with @kernel to launch "
+            f"it, or call {name}(…) in Python"
+        )
+
     def __repr__(self) -> str:
         return f"<device function {self.__pycu2c_device__.name}>"
+
+    def __reduce__(self) -> str:
+        return self.python.__qualname__
 
 
 class Decorator(Protocol):

@@ -20,6 +20,10 @@ from pycu2c.records import dataclass
 T = TypeVar("T")
 _Pick: TypeAlias = Callable[[tuple[object, ...]], tuple[object, ...]]
 
+_METHOD = (
+    "a kernel is not given the object that it is read from: write @staticmethod above @kernel, "
+    "and a parameter for each thing that it needs"
+)
 _LAST = (Parameter.KEYWORD_ONLY, Parameter.VAR_POSITIONAL)
 
 
@@ -70,7 +74,8 @@ class Parameters:
             by_name[name] = value
         missing = [n for n in self.names if n not in by_name and n not in defaults]
         if missing:
-            self._refuse_count(len(given) + len(named), f": {', '.join(missing)} missing")
+            cure = f"; {_METHOD}" if self.names[0] == "self" else ""
+            self._refuse_count(len(given) + len(named), f": {', '.join(missing)} missing{cure}")
         return tuple(by_name[n] if n in by_name else defaults[n] for n in self.names)
 
     def _check(self, name: str, by_name: Mapping[str, object]) -> None:

@@ -276,7 +276,7 @@ def stream_of(stream: object) -> int:
     if stream is None:
         return 0
     if hasattr(stream, "__index__"):
-        return operator.index(stream)
+        return _number(operator.index(stream))
     protocol = getattr(stream, "__cuda_stream__", None)
     if protocol is not None:
         return _protocol_handle(protocol() if callable(protocol) else protocol, stream)
@@ -285,6 +285,20 @@ def stream_of(stream: object) -> int:
             return _as_int(getattr(stream, attribute), stream)
     raise LaunchError(
         f"a stream is an int, None, or a stream object of a CUDA package, not {stream!r}"
+    )
+
+
+_SPECIAL = range(3)  # the default stream, by two names, and the one of each thread
+_LEAST_HANDLE = 4096  # others are addresses
+
+
+def _number(handle: int) -> int:
+    """Where bytes of shared memory stand in the place of the stream, the driver would crash."""
+    if handle in _SPECIAL or _LEAST_HANDLE <= handle < 2**64:
+        return handle
+    raise LaunchError(
+        f"no stream has the handle {handle}: the third of k[grid, block, stream, shared_bytes] is "
+        f"a stream, 0 for the default one; for shared memory write k[grid, block, 0, {abs(handle)}]"
     )
 
 
