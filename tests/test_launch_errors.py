@@ -7,7 +7,7 @@ from enum import Enum
 import numpy as np
 import pytest
 
-from pycu2c import LaunchError, cuda, device, kernel
+from pycu2c import CompileError, LaunchError, cuda, device, kernel
 from pycu2c.runtime import driver
 
 
@@ -139,3 +139,32 @@ def test_a_kernel_is_no_method():
 def test_a_device_function_is_not_launched():
     with pytest.raises(TypeError, match=r"twice is a device function.*with @kernel to launch"):
         twice[1, 1](2)
+
+
+def total(a, out):
+    out[0] = len(a)
+
+
+def test_an_error_of_types_says_what_the_types_are():
+    untyped = kernel(total)
+    for _ in range(2):
+        with pytest.raises(CompileError) as caught:
+            untyped[1, 1](2.5, DATA)
+        assert caught.value.__notes__ == ["launched with a: float, out: float32[::1]"]
+    with pytest.raises(CompileError) as caught:
+        kernel("float64, float32[::1]")(total)
+    assert not hasattr(caught.value, "__notes__")
+
+
+@pytest.mark.parametrize("arguments", [(2.5, DATA), ([1], DATA), (DATA,)])
+def test_a_traceback_ends_at_the_launch(arguments):
+    with pytest.raises((CompileError, LaunchError)) as caught:
+        kernel(total)[1, 1](*arguments)
+    assert len(caught.traceback) <= 3
+    assert caught.value.__context__ is None
+
+
+def test_a_traceback_ends_at_the_decorator():
+    with pytest.raises(CompileError) as caught:
+        kernel("float64, float32[::1]")(total)
+    assert len(caught.traceback) <= 3

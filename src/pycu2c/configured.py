@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec
 
+from pycu2c.diagnostics import CompileError, LaunchError
 from pycu2c.lazy import lazy_module
 from pycu2c.runtime.configuration import LASTING, Wanted
 from pycu2c.types import Signature
@@ -82,7 +83,10 @@ class Configured(Generic[P]):
     def _ordinarily(self, *arguments: P.args, **named: P.kwargs) -> None:
         launches = self._launches
         launcher = launches.launcher
-        launcher.launch(self._call, self._wanted, launcher.values(arguments, named))
+        try:
+            launcher.launch(self._call, self._wanted, launcher.values(arguments, named))
+        except (CompileError, LaunchError) as error:
+            raise error.with_traceback(None)  # how it was found out is not what it is about
         launches.plans = launcher.table
 
 

@@ -388,7 +388,10 @@ def kernel(function: Any = None, /, **given: Any) -> Any:
 def _made(function: Any, given: dict[str, Any]) -> Kernel[Any]:
     own = {name: value for name, value in given.items() if name in _OWN}
     others = {name: value for name, value in given.items() if name not in _OWN}
-    return Kernel(function, options=options_from(others), **own)
+    try:
+        return Kernel(function, options=options_from(others), **own)
+    except (CompileError, BadSignature) as error:
+        raise error.with_traceback(None)
 
 
 @overload

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from pycu2c.collecting import without_collection
-from pycu2c.diagnostics import LaunchError
+from pycu2c.diagnostics import CompileError, LaunchError
 from pycu2c.lazy import lazy_module
 from pycu2c.limits import BLOCKS32_LIMIT, INDEX32_LIMIT, MOST_ACCUMULATED, USUAL_BLOCK
 from pycu2c.options import DEFAULT, Options
@@ -231,11 +231,21 @@ class Launcher:
     def _known(self, signature: Signature, memory: remembering.Memory | None) -> Known:
         known = memory.known if memory else None
         if known is None:
-            with without_collection():
-                known = self.builder.known(signature)
+            try:
+                with without_collection():
+                    known = self.builder.known(signature)
+            except CompileError as error:
+                if self.declared is None:
+                    error.add_note(self._launched_with(signature))
+                raise
             if memory and not self.builder.built(signature).warnings:
                 memory.keep_known(known)
         return known
+
+    def _launched_with(self, signature: Signature) -> str:
+        """Where the types of an error are from, if the kernel does not say them."""
+        types = zip(self._parameters.names, signature.parameters)
+        return f"launched with {', '.join(f'{name}: {kind}' for name, kind in types)}"
 
     def _prepare(self, signature: Signature) -> None:
         """What a new kernel shares with all others is compiled while this one is typed."""
