@@ -6,12 +6,15 @@ import os
 import re
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner, Result
 
 from pycu2c.cli import main
-from pycu2c.toolchain import cache, places
+from pycu2c.runtime import driver
+from pycu2c.toolchain import cache, nvrtc, places
+from pycu2c.toolchain.binary import ToolchainError
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 SAXPY = str(GOLDEN / "saxpy" / "kernel.py")
@@ -112,6 +115,35 @@ def test_doctor() -> None:
     assert result.exit_code == 0
     for word in ("numpy", "compiler", "NVRTC", "GPU", "cache", "ready"):
         assert f"\n{word}" in f"\n{result.output}"
+
+
+@pytest.mark.parametrize(
+    ("gpu", "nvrtc_is_there", "verdict"),
+    [
+        (True, True, "ready: kernels run on the GPU"),
+        (True, False, "not ready: kernels go to the GPU, and NVRTC is missing"),
+        (False, False, "ready: kernels run on the CPU"),
+    ],
+)
+def test_doctor_says_where_kernels_run(
+    gpu: bool, nvrtc_is_there: bool, verdict: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def version() -> tuple[int, int]:
+        if nvrtc_is_there:
+            return 13, 0
+        raise ToolchainError("install it\n\nno such file\n")
+
+    monkeypatch.setattr(nvrtc, "version", version)
+    monkeypatch.setattr(nvrtc, "supported_archs", lambda: ("sm_75", "sm_90"))
+    monkeypatch.setattr(driver, "available", lambda: gpu)
+    monkeypatch.setattr(driver, "device", lambda: SimpleNamespace(name="GPU 0"))
+    monkeypatch.setattr(driver, "arch", lambda: "sm_90")
+    result = called("doctor")
+    assert verdict in result.output.splitlines()[-1]
+    assert (result.exit_code == 0) is verdict.startswith("ready")
+    found = "13.0, sm_75 to sm_90" if nvrtc_is_there else "missing: install it"
+    assert f"NVRTC     {found}\n" in result.output
+    assert "no such file" not in result.output
 
 
 REDUCE_SUM = str(GOLDEN / "reduce_sum" / "kernel.py")

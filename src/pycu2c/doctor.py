@@ -13,11 +13,24 @@ from pycu2c.toolchain.binary import ToolchainError
 def report() -> tuple[list[str], bool]:
     """Lines to print, and whether kernels can run here at all."""
     compiler, has_compiler = _compiler()
+    nvrtc_found, has_nvrtc = _nvrtc()
     cuda, has_cuda = _cuda()
-    lines = [f"numpy     {np.__version__}", *compiler, *_nvrtc(), *cuda, _cache()]
-    usable = has_compiler or has_cuda
-    lines.append("ready" if usable else "not ready: kernels run on backend='python' only")
-    return lines, usable
+    lines = [f"numpy     {np.__version__}", *compiler, nvrtc_found, cuda, _cache()]
+    usable = has_nvrtc if has_cuda else has_compiler
+    return [*lines, _verdict(has_cuda, usable)], usable
+
+
+def _verdict(on_gpu: bool, usable: bool) -> str:
+    """Where kernels run that name no backend."""
+    match on_gpu, usable:
+        case True, True:
+            return "ready: kernels run on the GPU"
+        case True, False:
+            return "not ready: kernels go to the GPU, and NVRTC is missing; backend='cpu' runs here"
+        case False, True:
+            return "ready: kernels run on the CPU"
+        case _:
+            return "not ready: kernels run with backend='python' only, the slow reference"
 
 
 def _compiler() -> tuple[list[str], bool]:
@@ -28,19 +41,20 @@ def _compiler() -> tuple[list[str], bool]:
     return [f"compiler  {found}", f"threads   {thread_count()}"], True
 
 
-def _nvrtc() -> list[str]:
+def _nvrtc() -> tuple[str, bool]:
     try:
         major, minor = nvrtc.version()
         archs = nvrtc.supported_archs()
     except ToolchainError as error:
-        return [f"NVRTC     missing: {error}"]
-    return [f"NVRTC     {major}.{minor}, {archs[0]} to {archs[-1]}"]
+        what, _, _ = str(error).partition("\n")
+        return f"NVRTC     missing: {what}", False
+    return f"NVRTC     {major}.{minor}, {archs[0]} to {archs[-1]}", True
 
 
-def _cuda() -> tuple[list[str], bool]:
+def _cuda() -> tuple[str, bool]:
     if not driver.available():
-        return [f"GPU       none: {driver.why_not()}"], False
-    return [f"GPU       {driver.device().name}, {driver.arch()}"], True
+        return f"GPU       none: {driver.why_not()}", False
+    return f"GPU       {driver.device().name}, {driver.arch()}", True
 
 
 def _cache() -> str:

@@ -17,12 +17,10 @@ from pycu2c.toolchain.refusing import refused
 
 Kind: TypeAlias = Literal["cubin", "ptx"]
 
-_HOW_TO_INSTALL = """\
-NVRTC, the compiler of CUDA C, cannot be loaded. Install it with
-
-    pip install 'pycu2c[gpu]'
-
-which brings cuda-toolkit[nvrtc]==13.*"""
+_HOW_TO_INSTALL = (
+    "NVRTC, the compiler of CUDA C, cannot be loaded: pip install 'pycu2c[gpu]' brings it "
+    "(cuda-toolkit[nvrtc]==13.*). GPUs, PTX and SASS need it; CUDA C as text and the CPU do not."
+)
 
 
 @functools.cache
@@ -32,7 +30,7 @@ def _bindings() -> Any:
 
         nvrtc.nvrtcVersion()  # the bindings look for the library at their first call
     except (ImportError, RuntimeError) as error:
-        raise ToolchainError(f"{_HOW_TO_INSTALL}\n\n{error}") from error
+        raise ToolchainError(f"{_HOW_TO_INSTALL}\n\n{str(error).strip()}") from error
     return nvrtc
 
 
