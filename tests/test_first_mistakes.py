@@ -93,7 +93,7 @@ b[0] = m[0]  # E[type-needed]: m[0] | index it
 
 m[0] = 1  # E[index-count]: m[0] | a[i, j]
 
-b[0] = a[0, 1]  # E[index-count]: a[0, 1] | a[i]
+b[0] = a[0, 1]  # E[index-count]: a[0, 1] | a[i], where i is a number, and no tuple
 
 b[[0, 1]] = 1  # E[slice]: [0, 1] | a[i]
 
@@ -240,7 +240,7 @@ t = cuda.shared.array(4, "flaot32")  # E[dtype]: "flaot32" | float32
 
 t = cuda.shared.array(4, float)  # E[dtype]: float | float64 or float32
 
-t = cuda.shared.array(n, float32)  # E[shape]: n | a literal
+t = cuda.shared.array(n, float32)  # E[shape]: n | k[grid, block, stream, bytes]
 
 t = cuda.shared.array(4)  # E[argument-count]: cuda.shared.array(4) | (shape, dtype)
 

@@ -64,6 +64,8 @@ def _allocation(space: Space) -> Callable[[Frame, Intrinsic, ast.Call], Value]:
     return build
 
 
+_FIXED = "write a literal, a variable given only that, or a global that holds an int"
+_DYNAMIC = "or 0, and say at the launch how many bytes: k[grid, block, stream, bytes]"
 DYNAMIC = (0,)  # the shape of an array that takes all bytes that the launch gives
 
 
@@ -78,7 +80,7 @@ def _shape(frame: Frame, node: ast.expr, least: int) -> tuple[int, ...]:
             fail(
                 "shape",
                 Label(here, "not a positive whole number that is known before the launch"),
-                help="write a literal, a variable given only that, or a global that holds an int",
+                help=_FIXED if least else f"{_FIXED}; {_DYNAMIC}",
             )
         shape.append(known)
     if not 1 <= len(shape) <= 3:

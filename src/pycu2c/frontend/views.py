@@ -135,10 +135,11 @@ def _spread(given: list[Subscript], kind: Array, span: Span) -> list[Subscript]:
 def wrong_count(kind: Array, given: int, span: Span) -> NoReturn:
     """Indices that are too many, or too few where one element is meant."""
     indices, axes = amount(given, "index", "indices"), amount(kind.ndim, "axis", "axes")
+    one = ", where i is a number, and no tuple as cuda.grid(2) gives" if kind.ndim == 1 else ""
     fail(
         "index-count",
         Label(span, f"{indices} for `{kind}`, which has {axes}"),
-        help=f"write one for each axis: a[{', '.join(_INDICES[: kind.ndim])}]",
+        help=f"write one for each axis: a[{', '.join(_INDICES[: kind.ndim])}]{one}",
     )
 
 
