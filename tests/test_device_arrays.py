@@ -491,3 +491,12 @@ def test_threads_without_a_context() -> None:
 
     with ThreadPoolExecutor(4) as threads:
         assert list(threads.map(work, range(20))) == [1000.0 * i for i in range(20)]
+
+
+def test_what_numpy_has_and_a_device_array_has_not():
+    array = cuda.to_device(np.ones(3))
+    with pytest.raises(AttributeError, match=r"no sum: a kernel .* copy_to_host\(\)"):
+        array.sum()  # type: ignore[attr-defined]
+    with pytest.raises(AttributeError, match=r"no summe$"):
+        array.summe  # type: ignore[attr-defined]  # noqa: B018
+    assert not hasattr(array, "__array_struct__")

@@ -35,6 +35,12 @@ CONTIGUOUS, WRITEABLE = 1, 2  # flags in the words
 _WORDS = tuple(struct.Struct(f"@{4 + 2 * axes}q") for axes in range(33))
 
 
+_COMPUTED = (
+    ": a kernel computes with it, or CuPy and PyTorch, which take it without a copy; "
+    "copy_to_host() gives numpy's array, which has it"
+)
+
+
 class DeviceArray:
     """Elements in the memory of a GPU, with a shape. The array does not change in place or shape:
     a view is an array of its own. ``writeable`` says whether kernels and assignments may write.
@@ -129,6 +135,12 @@ class DeviceArray:
         raise TypeError(
             "numpy does not read a device array by itself: write copy_to_host(), which copies it"
         )
+
+    if not TYPE_CHECKING:  # checkers know the names that there are
+
+        def __getattr__(self, name: str) -> NoReturn:
+            cure = _COMPUTED if not name.startswith("_") and hasattr(np.ndarray, name) else ""
+            raise AttributeError(f"a device array has no {name}{cure}", name=name, obj=self)
 
     __array_ufunc__ = None  # numpy's arrays leave operators to this class, which has none
 
