@@ -340,3 +340,20 @@ def test_emit_heeds_the_options(tmp_path):
     ptx = emitted(tmp_path, "ptx")
     assert "fma" not in ptx
     assert "mul.rn.f32" in ptx
+
+
+# ---- the environment ---------------------------------------------------------------------------
+
+
+def beyond(a):
+    a[3] = 1
+
+
+def test_the_backend_of_kernels_that_name_none(monkeypatch):
+    monkeypatch.setenv("PYCU2C_BACKEND", "python")
+    with pytest.raises(IndexError, match=r"test_options.py.*index 3 is out of bounds"):
+        kernel(beyond)[1, 1](np.zeros(3))
+    assert kernel(backend="cpu")(beyond).backend == "cpu"
+    monkeypatch.setenv("PYCU2C_BACKEND", "gpu")
+    with pytest.raises(ValueError, match=r"backend is one of auto, .*, not 'gpu'"):
+        kernel(beyond)

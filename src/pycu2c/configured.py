@@ -86,7 +86,7 @@ class Configured(Generic[P]):
         try:
             launcher.launch(self._call, self._wanted, launcher.values(arguments, named))
         except (CompileError, LaunchError) as error:
-            raise error.with_traceback(None)  # how it was found out is not what it is about
+            raise error.with_traceback(None) from error.__cause__  # the text says where it is
         launches.plans = launcher.table
 
 

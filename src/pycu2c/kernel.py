@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import math
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from types import FunctionType
@@ -360,7 +361,8 @@ def kernel(function: Any = None, /, **given: Any) -> Any:
     signature: the parameters' types; without one they follow from the arguments of each launch.
     It may come first: ``@kernel("void(float32[:], int32)")``.
     backend: "auto" (CUDA where there is a GPU, else the CPU), "cuda", "cpu", "python" (the
-    reference interpreter: slow, for checking) or "cpu-resumable" (the CPU, thread by thread).
+    reference interpreter: slow, for checking) or "cpu-resumable" (the CPU, thread by thread). The
+    environment variable PYCU2C_BACKEND says it for kernels that do not.
     cache: whether to keep compiled code on disk.
     weak_float: "float32" makes a Python float that meets no numpy number a float32.
     wraparound: False says that no index is negative, but for constants.
@@ -386,12 +388,13 @@ def kernel(function: Any = None, /, **given: Any) -> Any:
 
 
 def _made(function: Any, given: dict[str, Any]) -> Kernel[Any]:
-    own = {name: value for name, value in given.items() if name in _OWN}
+    usual = {"backend": os.environ.get("PYCU2C_BACKEND") or "auto"}
+    own = {**usual, **{name: value for name, value in given.items() if name in _OWN}}
     others = {name: value for name, value in given.items() if name not in _OWN}
     try:
         return Kernel(function, options=options_from(others), **own)
     except (CompileError, BadSignature) as error:
-        raise error.with_traceback(None)
+        raise error.with_traceback(None) from error.__cause__
 
 
 @overload
