@@ -7,6 +7,7 @@ from textwrap import indent
 
 from pycu2c.dtypes import VECTORS, DType
 from pycu2c.intrinsics.host_names import HOST_NAMES
+from pycu2c.intrinsics.kinds import HANDLE_KINDS
 from pycu2c.intrinsics.namespace import CUDA, Member, Namespace, members
 from pycu2c.intrinsics.registry import Intrinsic
 from pycu2c.types import Scalar
@@ -22,6 +23,7 @@ from typing import Any, Literal, SupportsIndex, TypeAlias, TypeVar, overload
 import numpy as np
 
 from pycu2c.annotations import Array
+from pycu2c.annotations import surface1d, surface2d, surface3d, texture1d, texture2d, texture3d
 HOST_IMPORTS
 from pycu2c.vector_types import *
 
@@ -63,9 +65,12 @@ KINDS = {
     "int": "SupportsIndex",
     "bool": "_Real",
     "number": "_Number",
+    "coordinate": "_Real",
+    **{kind: f"{kind}[_E]" for kind in HANDLE_KINDS},
 }
 RESULTS = {"T": "_T", "F": "float", "R": "float", "int": "int", "bool": "bool", "None": "None"}
 OF_ELEMENTS = {"T": "_Number", "F": "_Real"}  # beside an array, whose elements give the type
+OF_TEXELS = {"T": "Any"}  # vectors, too
 
 
 def stub() -> str:
@@ -119,6 +124,8 @@ def _head(row: Intrinsic) -> str:
     kinds, results = KINDS, RESULTS
     if any(kind == "array" for _, kind in row.parameters):
         kinds, results = KINDS | OF_ELEMENTS, RESULTS | {"T": "_E"}
+    elif any(kind in HANDLE_KINDS for _, kind in row.parameters):
+        kinds, results = KINDS | OF_TEXELS, RESULTS | {"T": "_E"}
     elif row.result == "T" and all(kind != "T" for _, kind in row.parameters):
         results = RESULTS | {"T": "Any"}
     defaults = row.defaults

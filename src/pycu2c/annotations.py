@@ -65,6 +65,32 @@ if TYPE_CHECKING:
         def __len__(self) -> int: ...
         def __iter__(self) -> Iterator[Any]: ...
 
+    class texture1d(Protocol[_Element]):
+        """A texture that gives such elements: what ``cuda.texture`` makes."""
+
+        @property
+        def ndim(self) -> int: ...
+        def at(self, *coordinates: float) -> Any: ...
+
+    class texture2d(texture1d[_Element], Protocol[_Element]):
+        """The same with two axes."""
+
+    class texture3d(texture1d[_Element], Protocol[_Element]):
+        """The same with three."""
+
+    class surface1d(Protocol[_Element]):
+        """A surface with such elements: what ``cuda.surface`` makes."""
+
+        @property
+        def ndim(self) -> int: ...
+        def element(self, *place: int) -> Any: ...
+
+    class surface2d(surface1d[_Element], Protocol[_Element]):
+        """The same with two axes."""
+
+    class surface3d(surface1d[_Element], Protocol[_Element]):
+        """The same with three."""
+
 else:
     from pycu2c.types import (
         Array,
@@ -80,6 +106,12 @@ else:
         int16,
         int32,
         int64,
+        surface1d,
+        surface2d,
+        surface3d,
+        texture1d,
+        texture2d,
+        texture3d,
         uint8,
         uint16,
         uint32,
@@ -100,6 +132,12 @@ __all__ = [
     "int16",
     "int32",
     "int64",
+    "surface1d",
+    "surface2d",
+    "surface3d",
+    "texture1d",
+    "texture2d",
+    "texture3d",
     "uint8",
     "uint16",
     "uint32",

@@ -8,6 +8,7 @@ from typing import Any, Literal, SupportsIndex, TypeAlias, TypeVar, overload
 import numpy as np
 
 from pycu2c.annotations import Array
+from pycu2c.annotations import surface1d, surface2d, surface3d, texture1d, texture2d, texture3d
 from pycu2c.devices.allocation import device_array as device_array
 from pycu2c.devices.allocation import device_array_like as device_array_like
 from pycu2c.devices.allocation import managed_array as managed_array
@@ -38,6 +39,10 @@ from pycu2c.devices.streams import profile_stop as profile_stop
 from pycu2c.devices.streams import profiling as profiling
 from pycu2c.devices.streams import stream as stream
 from pycu2c.devices.streams import synchronize as synchronize
+from pycu2c.devices.textures import Surface as Surface
+from pycu2c.devices.textures import Texture as Texture
+from pycu2c.devices.textures import surface as surface
+from pycu2c.devices.textures import texture as texture
 from pycu2c.vector_types import *
 
 _Number: TypeAlias = complex | np.number[Any] | np.bool_
@@ -292,6 +297,26 @@ def shfl_xor_sync(mask: SupportsIndex, value: _E, lane_mask: SupportsIndex, widt
     """The value of the lane whose number is the thread's own ``^ lane_mask``; the own value
     where that lane is in a later part."""
 
+def surf1Dread(surface: surface1d[_E], x: SupportsIndex) -> _E:
+    """Element ``x`` of a surface; 0 outside of it."""
+
+def surf1Dwrite(value: Any, surface: surface1d[_E], x: SupportsIndex) -> None:
+    """Set element ``x`` of a surface; outside of it nothing."""
+
+def surf2Dread(surface: surface2d[_E], x: SupportsIndex, y: SupportsIndex) -> _E:
+    """The element of a surface at ``x`` along its last axis and ``y`` along its first; 0 outside of
+    it."""
+
+def surf2Dwrite(value: Any, surface: surface2d[_E], x: SupportsIndex, y: SupportsIndex) -> None:
+    """Set the element at ``x``, ``y`` of a surface; outside of it nothing."""
+
+def surf3Dread(surface: surface3d[_E], x: SupportsIndex, y: SupportsIndex, z: SupportsIndex) -> _E:
+    """The element of a surface at ``x`` along its last axis, ``y`` and ``z`` along those before; 0
+    outside of it."""
+
+def surf3Dwrite(value: Any, surface: surface3d[_E], x: SupportsIndex, y: SupportsIndex, z: SupportsIndex) -> None:
+    """Set the element at ``x``, ``y``, ``z`` of a surface; outside of it nothing."""
+
 def syncthreads() -> None:
     """Wait until every thread of the block has come here.
 
@@ -310,6 +335,19 @@ def syncwarp(mask: SupportsIndex = 4294967295) -> None:
     """Wait until the lanes of ``mask`` have come to a ``syncwarp``.
 
     What they wrote before is then visible to all of them."""
+
+def tex1D(texture: texture1d[_E], x: _Real) -> _E:
+    """What a texture with one axis has at ``x``."""
+
+def tex1Dfetch(texture: texture1d[_E], i: SupportsIndex) -> _E:
+    """Element ``i`` of a texture with one axis whose coordinates count elements: what ``tex1D`` has
+    at ``i + 0.5``."""
+
+def tex2D(texture: texture2d[_E], x: _Real, y: _Real) -> _E:
+    """What a texture has at ``x`` along its last axis and ``y`` along its first."""
+
+def tex3D(texture: texture3d[_E], x: _Real, y: _Real, z: _Real) -> _E:
+    """What a texture has at ``x`` along its last axis, ``y`` and ``z`` along those before."""
 
 class _threadIdx:
     @property

@@ -6,7 +6,7 @@ import functools
 import importlib
 from collections.abc import Sequence
 from enum import Enum
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -23,6 +23,7 @@ class Kind(Enum):
     COMPLEX = "complex"
     RECORD = "record"  # several fields in one value
     VECTOR = "vector"  # CUDA's float4: fields x, y, z, w of one type
+    HANDLE = "handle"  # what stands for an object of the host: a texture, a surface
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,7 @@ class DType:
     suffix: str = ""  # of a literal
     pack: str = ""  # struct module's format character
     fields: tuple[Field, ...] = ()  # of a record, of a vector, of a complex number
+    handle: Handle | None = None
 
     def __str__(self) -> str:
         return self.name
@@ -117,6 +119,11 @@ class DType:
         return self.kind in (Kind.RECORD, Kind.VECTOR)
 
     @property
+    def stands_alone(self) -> bool:
+        """True for what has no common type but with itself."""
+        return self.has_fields or self.handle is not None
+
+    @property
     def is_half(self) -> bool:
         """True for the floats of 16 bits, which are computed in 32."""
         return self.is_float and self.bits == 16
@@ -137,6 +144,18 @@ class DType:
         if self.kind is Kind.BOOL:
             return 1
         return (1 << (self.bits - 1 if self.is_signed else self.bits)) - 1
+
+
+Access = Literal["texture", "surface"]
+
+
+@dataclass(frozen=True, slots=True)
+class Handle:
+    """What a texture or surface is to a kernel: how many axes it has, what reading gives."""
+
+    access: Access
+    axes: int
+    element: DType
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +185,15 @@ def record(fields: tuple[Field, ...], size: int) -> DType:
     shown = ", ".join(f"{f.name}: {f.dtype}" for f in fields)
     short = "_".join(f.dtype.short for f in fields)
     return DType(f"{{{shown}}}", Kind.RECORD, 8 * size, short, short, short, fields=fields)
+
+
+@functools.cache
+def handle(access: Access, axes: int, element: DType) -> DType:
+    """The type of a texture or surface; one object for each."""
+    name, short = f"{access}{axes}d[{element}]", f"{access}{axes}d_{element.short}"
+    cuda = {"texture": "cudaTextureObject_t", "surface": "cudaSurfaceObject_t"}[access]
+    of = Handle(access, axes, element)
+    return DType(name, Kind.HANDLE, 64, short, cuda, access, pack="P", handle=of)
 
 
 S, U, F = Kind.SIGNED, Kind.UNSIGNED, Kind.FLOAT
@@ -270,3 +298,14 @@ def _as_vector(fields: Sequence[Field], size: int) -> DType | None:
     """The vector that is laid out like this: fields x, y, z, w of one type, nothing between."""
     row = VECTOR_OF.get((fields[0].dtype, len(fields))) if fields else None
     return row if row and row.fields == tuple(fields) and row.size == size else None
+
+
+TEXELS = (INT8, UINT8, INT16, UINT16, INT32, UINT32, FLOAT32)
+ACCESSES: tuple[Access, ...] = ("texture", "surface")
+
+
+def is_texel(row: DType) -> bool:
+    """Whether reading a texture or surface gives values of a type: 1, 2 or 4 numbers."""
+    if row.is_vector:
+        return len(row.fields) in (1, 2, 4) and row.fields[0].dtype in TEXELS
+    return row in TEXELS

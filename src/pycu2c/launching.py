@@ -19,7 +19,7 @@ from pycu2c.limits import BLOCKS32_LIMIT, INDEX32_LIMIT, MOST_ACCUMULATED, USUAL
 from pycu2c.options import DEFAULT, Options
 from pycu2c.records import dataclass
 from pycu2c.runtime import capturing
-from pycu2c.runtime.arguments import Argument, ArrayArgument
+from pycu2c.runtime.arguments import Argument, ArrayArgument, HandleArgument
 from pycu2c.runtime.calling import parameters_of
 from pycu2c.runtime.configuration import Extent, Language, Launch, Wanted, extent
 from pycu2c.runtime.fitting import fitted
@@ -428,5 +428,5 @@ def _small(
 
 
 def _whole(number: Argument) -> int:
-    assert not isinstance(number, ArrayArgument)
+    assert not isinstance(number, (ArrayArgument, HandleArgument))
     return int(number)  # of numpy's numbers, too: the absolute value of the least is none of them

@@ -18,6 +18,7 @@ from pycu2c.dtypes import BY_NAME
 from pycu2c.intrinsics.numba_names import numba_type
 from pycu2c.nearest import did_you_mean
 from pycu2c.types import (
+    HANDLES,
     NONE,
     WEAK_BOOL,
     WEAK_COMPLEX,
@@ -108,6 +109,10 @@ def _from_node(node: ast.expr, text: str) -> ParameterType:
             return Tuple(tuple(_from_node(item, ast.unparse(item)) for item in items))
         case ast.Subscript(value=ast.Name(id="Array") | ast.Attribute(attr="Array"), slice=given):
             return _array_of(given.elts if isinstance(given, ast.Tuple) else [given], text)
+        case ast.Subscript(value=ast.Name(id=name) | ast.Attribute(attr=name), slice=given) if (
+            name in HANDLES
+        ):
+            return _handle(name, given, text)
         case ast.Subscript(value=ast.Name(id=name) | ast.Attribute(attr=name), slice=axes):
             return _array(_named(name, text), axes, text)
         case _:
@@ -134,6 +139,14 @@ def _array(element: Scalar, axes: ast.expr, text: str) -> Array:
         raise BadSignature(f"cannot read the axes of {text!r}: write [:], [:, :] or [::1]")
     contiguous = isinstance(steps[-1], ast.Constant) and steps[-1].value == 1
     return Array(element.dtype, len(slices), "C" if contiguous else "A")
+
+
+def _handle(name: str, element: ast.expr, text: str) -> Scalar:
+    """``texture2d[float32]``."""
+    try:
+        return HANDLES[name][_from_node(element, text)]
+    except TypeError as error:
+        raise BadSignature(f"cannot read {text!r}: {error}") from None
 
 
 def _array_of(parts: list[ast.expr], text: str) -> Array:

@@ -17,7 +17,13 @@ from pycu2c.origins import naming_origins
 from pycu2c.passes.overwriting import overwritten
 from pycu2c.passes.ranges import Facts
 from pycu2c.records import dataclass
-from pycu2c.runtime.arguments import Argument, ArrayArgument, Layout, layout_of
+from pycu2c.runtime.arguments import (
+    Argument,
+    ArrayArgument,
+    HandleArgument,
+    Layout,
+    layout_of,
+)
 from pycu2c.runtime.configuration import Extent, Launch
 from pycu2c.runtime.cpu import CpuKernel
 from pycu2c.runtime.cpu_runner import CpuRunner
@@ -125,7 +131,9 @@ class ReferenceRunner:
         return None
 
     def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
-        owners = iter([a.owner if isinstance(a, ArrayArgument) else a for a in arguments])
+        owners = iter(
+            [a.owner if isinstance(a, (ArrayArgument, HandleArgument)) else a for a in arguments]
+        )
         values = [put_together(kind, owners) for kind in self.types]
         self.kernel.launch(launch.grid, launch.block, launch.shared_bytes, values)
 

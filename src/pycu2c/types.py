@@ -58,6 +58,8 @@ class Scalar:
 
     def __getitem__(self, axes: slice | tuple[slice, ...]) -> Array:
         """``float32[:, ::1]``: an array type; a step of 1 on the last axis means C-contiguous."""
+        if self.dtype.handle is not None:
+            raise TypeError(f"there are no arrays of {self}: pass a tuple of them")
         slices = axes if isinstance(axes, tuple) else (axes,)
         plain = all(isinstance(s, slice) and s.start is None and s.stop is None for s in slices)
         steps = [s.step for s in slices] if plain else []
@@ -115,6 +117,7 @@ class Array:
         ndim, layout = (*rest, *(1, "A")[len(rest) :]) if len(rest) < 3 else (0, "A")
         if (
             isinstance(element, Scalar)
+            and element.dtype.handle is None
             and ndim in (1, 2, 3, 4, 5, 6, 7, 8)
             and layout in ("C", "A")
         ):
@@ -124,6 +127,27 @@ class Array:
     @property
     def element(self) -> Scalar:
         return Scalar(self.dtype)
+
+
+@dataclass(frozen=True, slots=True)
+class Handles:
+    """``texture2d``: ``texture2d[float32]`` is the type of a texture with two axes that gives
+    floats, ``surface1d[int4]`` that of a surface with one."""
+
+    access: dtypes.Access
+    axes: int
+
+    def __getitem__(self, given: object) -> Scalar:
+        element = _plain(given)
+        if not isinstance(element, Scalar) or element.weak or not dtypes.is_texel(element.dtype):
+            known = ", ".join(map(str, dtypes.TEXELS))
+            raise TypeError(f"{self} gives {known}, or a vector of 2 or 4 of them, not {given!r}")
+        return Scalar(dtypes.handle(self.access, self.axes, element.dtype))
+
+    def __str__(self) -> str:
+        return f"{self.access}{self.axes}d"
+
+    __repr__ = __str__
 
 
 def _plain(given: object) -> Any:
@@ -240,8 +264,8 @@ _WEAK_SAMPLE: dict[Kind, int | float | complex] = {
 
 
 def have_join(a: Scalar, b: Scalar) -> bool:
-    """Whether two types have a common one: a vector has only with itself."""
-    return a == b or not (a.dtype.has_fields or b.dtype.has_fields)
+    """Whether two types have a common one: a vector or texture has only with itself."""
+    return a == b or not (a.dtype.stands_alone or b.dtype.stands_alone)
 
 
 def join(a: Scalar, b: Scalar) -> Scalar:
@@ -295,3 +319,6 @@ float64 = strong(dtypes.FLOAT64)
 complex64 = strong(dtypes.COMPLEX64)
 complex128 = strong(dtypes.COMPLEX128)
 bool_ = boolean
+texture1d, texture2d, texture3d = (Handles("texture", axes) for axes in (1, 2, 3))
+surface1d, surface2d, surface3d = (Handles("surface", axes) for axes in (1, 2, 3))
+HANDLES = {str(h): h for h in (texture1d, texture2d, texture3d, surface1d, surface2d, surface3d)}

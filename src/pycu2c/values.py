@@ -46,6 +46,8 @@ def wrap(value: int, scalar: Scalar) -> int:
 
 def convert(value: Number, to: Scalar) -> Number:
     """Convert as ``ndarray.astype`` does: integers wrap, floats are cut towards zero."""
+    if to.dtype.handle is not None:  # a texture is what it is
+        return value
     if to.dtype.kind is Kind.BOOL:
         return bool(value) if to.weak else np.bool_(value)
     if to.dtype.is_vector:

@@ -8,7 +8,20 @@ from typing import Any, Literal, assert_type
 import numpy as np
 import numpy.typing as npt
 
-from pycu2c import Array, boolean, cuda, device, float2, float32, float64, int32, kernel, uint8
+from pycu2c import (
+    Array,
+    boolean,
+    cuda,
+    device,
+    float2,
+    float32,
+    float64,
+    int32,
+    kernel,
+    surface1d,
+    texture2d,
+    uint8,
+)
 
 
 @device
@@ -76,6 +89,15 @@ def turned(points: Array[cuda.float4], by: float2) -> None:
     cuda.shfl_sync(-1, v)  # E
 
 
+@kernel
+def sampled(image: texture2d[float32], s: surface1d[int32], out: Array[float32]) -> None:
+    assert_type(cuda.tex2D(image, 0.5, cuda.grid(1)), float)
+    assert_type(cuda.surf1Dread(s, 3), int)
+    cuda.surf1Dwrite(1, s, 3)
+    cuda.tex2D(image, 0.5)  # E
+    cuda.tex2D(out, 0.5, 1)  # E
+
+
 def launches(x: npt.NDArray[np.float32], y: npt.NDArray[Any], device_array: Any) -> None:
     scale[1, 32](x, y, 5, 0.5)
     scale[(1, 2), (32, 1), None, 1024](device_array, y.T, len(x), by=1)
@@ -85,6 +107,10 @@ def launches(x: npt.NDArray[np.float32], y: npt.NDArray[Any], device_array: Any)
     turned[1, 32](np.zeros(4, cuda.float4.numpy), cuda.float2(1, 2))
     scale.prepare("float32[::1], float64[::1], int, float", 1, (32, 1), shared=64)(x, y, 5, 0.5)
     scale.prepare("float32[::1], float64[::1], int, float", 1, 32, None)(x, y, 5)  # E
+    texture = cuda.texture(x, "border", filter_mode="linear")
+    sampled[1, 32](texture, cuda.surface((3,), np.int32), x)
+    sampled[1, 32](x, cuda.surface(x), x)  # E
+    cuda.texture(x, "repeat")  # E
     scale[1, 32](x, y, 5)  # E
     scale[1, 32](x, y, 5, 0.5, 1)  # E
     scale[1, 32](x, y, "five", 0.5)  # E

@@ -17,6 +17,8 @@ from pycu2c.emit.complex_helpers import COMPLEX_HELPERS
 from pycu2c.emit.half_helpers import half_text
 from pycu2c.emit.math_helpers import MATH_HELPERS
 from pycu2c.emit.templates import Helper
+from pycu2c.emit.texture_helpers import NAMES as TEXTURE_HELPERS
+from pycu2c.emit.texture_helpers import texture_text
 from pycu2c.emit.vector_math import VECTOR_HELPERS
 from pycu2c.emit.warp_helpers import WARP_HELPERS
 
@@ -53,6 +55,8 @@ def _template(name: str, dtype: DType, dialect_name: str) -> str:
     helper = HELPERS[name]
     if name in ATOMIC_HELPERS:
         return atomic_text(name, dtype, dialect_name)
+    if name in TEXTURE_HELPERS:
+        return texture_text(name, dtype)
     if dtype.is_complex:
         return COMPLEX_HELPERS.get(name, "")
     if name == "neg" and _negates_in_asm(dtype, dialect_name):
@@ -275,6 +279,6 @@ HELPERS: dict[str, Helper] = {
     **WARP_HELPERS,
     **VECTOR_HELPERS,
     **BIT_HELPERS,
-    **{name: Helper() for name in ATOMIC_HELPERS},
+    **{name: Helper() for name in (*ATOMIC_HELPERS, *TEXTURE_HELPERS)},
     **{name: Helper() for name in COMPLEX_HELPERS if name != "pow"},
 }

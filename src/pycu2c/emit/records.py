@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from pycu2c.csyntax import nodes as c
 from pycu2c.dtypes import UINT8, DType, Kind
-from pycu2c.emit import half_types
+from pycu2c.emit import half_types, texture_helpers
 from pycu2c.emit.dialect import Dialect
 from pycu2c.emit.names import identifier
 from pycu2c.emit.packed_fields import conversions, copy_of, needs_copy
@@ -45,6 +45,7 @@ class Records:
         self.plain: dict[DType, None] = {}  # complex numbers and vectors: CUDA has them
         self.loose: dict[DType, None] = {}  # those of them that stand in packed structs
         self.halves: dict[DType, None] = {}
+        self.handles: dict[str, None] = {}  # textures, surfaces
         self.copies: dict[DType, None] = {}  # types of which packed structs hold copies
         self.half_tables = [k.var.type.dtype for k in module.constants if _holds_halves(k.var)]
         for dtype in self.half_tables:
@@ -56,6 +57,8 @@ class Records:
 
     def _take(self, dtype: DType) -> None:
         """A struct's fields are defined before it."""
+        if dtype.handle is not None:
+            self.handles[dtype.handle.access] = None
         if dtype.is_half:
             self.halves[dtype] = None
         if dtype.is_complex or dtype.is_vector:
@@ -100,6 +103,7 @@ class Records:
             known += [c.Verbatim(definition(dtype)) for dtype in self.plain]
             known += [c.Verbatim(loose_definition(dtype)) for dtype in self.loose]
             known += [c.Verbatim(half_types.definition(dtype)) for dtype in self.halves]
+            known += [c.Verbatim(texture_helpers.definition(access)) for access in self.handles]
             texts = map(half_types.constant_definition, dict.fromkeys(self.half_tables))
             known += [c.Verbatim(text) for text in texts if text]
         else:

@@ -22,7 +22,7 @@ _WORDS = frozenset(
     memcpy memmove memset strlen main args self block thread first_block last_block state
     dynamic_shared
     int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t size_t NULL
-    print_log print_record aligned packed
+    print_log print_record aligned packed texture surface texture_data surface_data
     INFINITY NAN near far errno float16 bfloat16 complex64 complex128
     """.split()  # noqa: SIM905
 )
@@ -43,7 +43,7 @@ _LIBRARY = frozenset(
 _MACROS = re.compile(
     r"U?INT\w*_(MAX|MIN|C)|(PTRDIFF|SIG_ATOMIC|SIZE|WCHAR|WINT|MB_CUR|RAND)_(MAX|MIN)|M_\w+|FP_\w+"
     r"|HUGE_VAL[FL]?|MATH_ERR\w+|math_errhandling|EXIT_(FAILURE|SUCCESS)|FD_\w+|NFDBITS|W[A-Z]+"
-    r"|WAIT_[A-Z]+|ENDED|(threadIdx|blockIdx|blockDim|gridDim|first|last|next)_[xyz]|print_\d+|\w+_packed|(BYTE|BIG|LITTLE|PDP)_(ORDER|ENDIAN)|[bl]e(16|32|64)toh|hto[bl]e(16|32|64)|atomic[A-Z]\w*"
+    r"|WAIT_[A-Z]+|ENDED|(threadIdx|blockIdx|blockDim|gridDim|first|last|next)_[xyz]|print_\d+|\w+_packed|(texture|surface)_(number|place|index|element|weights|rounded|half|nearest|blended|fetch)|(BYTE|BIG|LITTLE|PDP)_(ORDER|ENDIAN)|[bl]e(16|32|64)toh|hto[bl]e(16|32|64)|atomic[A-Z]\w*"
 )
 _VECTORS = frozenset(
     name
@@ -51,10 +51,11 @@ _VECTORS = frozenset(
     for name in (row.name, row.cuda, f"make_{row.cuda}", f"{row.c}_anywhere")
 )
 _HELPERS = frozenset(f"{name}_{dtype.short}" for name in HELPERS for dtype in DTYPES)
+_CUDA = re.compile(r"(tex|surf)[123]D\w*|cuda(Texture|Surface|Boundary)\w*")
 
 
 def is_reserved(name: str) -> bool:
     """Whether C, CUDA or the text's own helpers have another use for a name."""
     if name in _WORDS or name in _LIBRARY or name in _HELPERS or name in _VECTORS:
         return True
-    return is_math(name) or bool(_MACROS.fullmatch(name))
+    return is_math(name) or bool(_MACROS.fullmatch(name) or _CUDA.fullmatch(name))

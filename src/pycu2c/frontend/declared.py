@@ -99,7 +99,7 @@ def as_declared(value: Value, wanted: ParameterType) -> Value:
 
 def _number(e: Expr, wanted: Scalar) -> Expr:
     own, to = scalar_type(e).dtype, wanted.dtype
-    of_parts = own.has_fields or to.has_fields
+    of_parts = own.stands_alone or to.stands_alone
     if own is not to if of_parts else _RANK[own.kind] > _RANK[to.kind]:
         _refuse(e, wanted)
     return e if of_parts else coerce(e, wanted)

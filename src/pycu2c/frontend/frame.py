@@ -305,10 +305,20 @@ def is_array(value: Value) -> TypeGuard[Var | View]:
     return isinstance(value, (Var, View)) and isinstance(value.type, Array)
 
 
+_READING = {"texture": "tex{}D(t, …)", "surface": "surf{}Dread(s, …)"}
+
+
 def number(value: Value, what: str = "this") -> Expr:
     """The value as an expression that is a number, or an error that says what it is."""
     e = single(value, what)
     assert isinstance(e.type, Scalar)
+    handle = e.type.dtype.handle
+    if handle is not None:
+        fail(
+            "type-needed",
+            Label(value.span, f"{what} is a {handle.access} `{e.type}`, not a number"),
+            help="read it: cuda." + _READING[handle.access].format(handle.axes),
+        )
     if e.type.dtype.is_vector:
         fail(
             "type-needed",

@@ -8,13 +8,14 @@ from functools import reduce
 from pycu2c.diagnostics import Label, fail
 from pycu2c.dtypes import BOOL
 from pycu2c.frontend.branches import each
-from pycu2c.frontend.frame import Chosen, Frame, Items, Value, is_array, number, single
+from pycu2c.frontend.frame import Chosen, Frame, Items, Value, is_array, number, shown, single
 from pycu2c.frontend.operations import coerce, whole_number
 from pycu2c.frontend.sequence import kept
 from pycu2c.frontend.subscripts import element, writable
 from pycu2c.frontend.ufuncs import KEEPING, as_it_is, check_accepted, computed_in
 from pycu2c.frontend.views import ArrayValue, array_type
 from pycu2c.intrinsics.complex import complex_form
+from pycu2c.intrinsics.kinds import HANDLE_KINDS
 from pycu2c.intrinsics.registry import Effect, Intrinsic
 from pycu2c.ir.construct import cast, integer, scalar_type, truth
 from pycu2c.ir.nodes import Apply, ElementOf, Expr, Member, Pack, View
@@ -28,6 +29,7 @@ from pycu2c.types import (
     Scalar,
     Space,
     Type,
+    float32,
     join,
 )
 
@@ -91,9 +93,13 @@ def _argument(kind: str, value: Value, common: Scalar | None) -> Expr:
             return whole_number(number(value))
         case "bool":
             return truth(number(value))
+        case "coordinate":
+            return coerce(number(value), float32)
+        case _ if kind in HANDLE_KINDS:
+            return single(value)
         case _:
             assert common is not None, kind
-            return coerce(number(value), common)
+            return coerce(single(value), common)
 
 
 def _is_complex(value: Value) -> bool:
@@ -106,6 +112,9 @@ def _common_type(
 ) -> Scalar | None:
     """What T or F stands for in this call."""
     arrays = [values[n] for n, kind in row.parameters if kind == "array"]
+    handles = [(values[n], kind) for n, kind in row.parameters if kind in HANDLE_KINDS]
+    if handles:
+        return _texel_type(row, *handles[0])
     if arrays:
         common = _element_type(frame, row, arrays[0], node)
     else:
@@ -130,6 +139,23 @@ def _element_type(frame: Frame, row: Intrinsic, array: Value, node: ast.Call) ->
         "argument-type",
         Label(frame.span(node), f"the first argument of {row.name} is an array"),
         help=f"write {row.name}({', '.join(name for name, _ in row.parameters)})",
+    )
+
+
+def _texel_type(row: Intrinsic, value: Value, wanted: str) -> Scalar:
+    """What a texture or surface gives, or is given."""
+    kind = getattr(value, "type", None)
+    handle = kind.dtype.handle if isinstance(kind, Scalar) else None
+    if handle is not None and f"{handle.access}{handle.axes}d" == wanted:
+        return Scalar(handle.element)
+    access = wanted[:-2]
+    cure = f"make one on the host, cuda.{access}(…), and pass it to the kernel"
+    if handle is not None and handle.access == access:
+        cure = f"call {row.name.replace(wanted[-2] + 'D', f'{handle.axes}D')}"
+    fail(
+        "argument-type",
+        Label(value.span, f"this is {shown(value)}; {row.name} takes a `{wanted}`"),
+        help=cure,
     )
 
 

@@ -16,7 +16,7 @@ from pycu2c.frontend.sequence import in_order, settled
 from pycu2c.frontend.structured import leaves, type_of
 from pycu2c.ir.nodes import Expr, Print
 from pycu2c.ir.printed import Piece, Slot, Text
-from pycu2c.types import Array, Constant, ParameterType, Scalar, Tuple
+from pycu2c.types import Array, Constant, ParameterType, Scalar, Tuple, Void
 from pycu2c.values import as_vector
 
 _CONVERSIONS = {-1: "", 115: "s", 114: "r", 97: "a"}  # as ``ast`` numbers them
@@ -184,6 +184,13 @@ def _check(frame: Frame, node: ast.expr, value: Value) -> None:
             )
         case _:
             for leaf in leaves(value):
+                handle = None if isinstance(leaf.type, Void) else leaf.type.dtype.handle
+                if handle is not None:
+                    fail(
+                        "argument-type",
+                        Label(frame.span(node), f"this is a {handle.access} `{leaf.type}`"),
+                        help="print what is read from it",
+                    )
                 if isinstance(leaf.type, Array):
                     fail(
                         "argument-type",

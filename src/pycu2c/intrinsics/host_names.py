@@ -18,6 +18,7 @@ _ROOMS = {
     ),
     "pycu2c.devices.array": "DeviceArray",
     "pycu2c.devices.graphs": "Graph graph",
+    "pycu2c.devices.textures": "Surface Texture surface texture",
 }
 HOST_NAMES = {name: room for room, names in _ROOMS.items() for name in names.split()}
 

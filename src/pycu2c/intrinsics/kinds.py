@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
+from pycu2c.dtypes import ACCESSES
+
 array: TypeAlias = Any
 index: TypeAlias = Any
 const: TypeAlias = Any
@@ -15,3 +17,12 @@ number: TypeAlias = Any
 T: TypeAlias = Any
 F: TypeAlias = Any
 R: TypeAlias = Any
+coordinate: TypeAlias = Any
+texture1d: TypeAlias = Any
+texture2d: TypeAlias = Any
+texture3d: TypeAlias = Any
+surface1d: TypeAlias = Any
+surface2d: TypeAlias = Any
+surface3d: TypeAlias = Any
+
+HANDLE_KINDS = tuple(f"{access}{axes}d" for access in ACCESSES for axes in (1, 2, 3))

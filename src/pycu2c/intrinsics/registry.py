@@ -13,6 +13,8 @@ Kinds of parameters, as annotations:
 ``F``      a number that T makes floating: ints and Python floats count as ``float``
 ``int``    a whole number
 ``bool``   a number that is true or not
+``coordinate``  a number, converted to float32
+``texture2d``  a texture of so many axes, or a ``surface2d``; T is what its elements are read as
 ``number`` a number of a type of its own; the frontend has a handler for the intrinsic
 ``const``  known at compile time; the frontend has a handler for the intrinsic
 =========  ========================================================================

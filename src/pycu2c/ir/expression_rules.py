@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from pycu2c.dtypes import Kind
+from pycu2c.intrinsics.kinds import HANDLE_KINDS
 from pycu2c.intrinsics.registry import Effect
 from pycu2c.ir.nodes import (
     Apply,
@@ -30,7 +31,7 @@ from pycu2c.ir.nodes import (
     View,
 )
 from pycu2c.operators import NOT
-from pycu2c.types import VOID, WEAK_BOOL, WEAK_INT, Array, Scalar, Space, Type
+from pycu2c.types import VOID, WEAK_BOOL, WEAK_INT, Array, Scalar, Space, Type, float32
 from pycu2c.values import fits
 
 
@@ -183,22 +184,39 @@ def _apply(e: Apply) -> Iterator[str]:
     given = list(zip(kinds, e.arguments))
     for kind, argument in given:
         yield from _argument(row.name, kind, argument)
-    own = [argument.type for kind, argument in given if kind in ("array", "T", "F")]
+    own = [_of_argument(kind, argument) for kind, argument in given]
+    own = [found for found in own if found is not None]
     if len(set(own)) > 1:
         yield f"{row.name} is given {' and '.join(map(str, own))}"
     yield from _result(e, own[0] if own else None)
+
+
+def _of_argument(kind: str, argument: Expr) -> Type | None:
+    """What an argument says of T; None where it says nothing."""
+    if kind in HANDLE_KINDS:
+        handle = argument.type.dtype.handle if isinstance(argument.type, Scalar) else None
+        return Scalar(handle.element) if handle else VOID
+    return argument.type if kind in ("array", "T", "F") else None
 
 
 def _argument(name: str, kind: str, argument: Expr) -> Iterator[str]:
     match kind:
         case "array" if not isinstance(argument, ElementOf):
             yield f"{name} works on an element, not on {argument.type}"
+        case "coordinate" if argument.type != float32:
+            yield f"a coordinate of {name} is {argument.type}"
+        case _ if kind in HANDLE_KINDS and not _is_handle(argument.type, kind):
+            yield f"{name} takes a {kind}, not a {argument.type}"
         case "int" if not is_integer(argument.type):
             yield f"an int of {name} is {argument.type}"
         case "bool" if argument.type != WEAK_BOOL:
             yield f"a bool of {name} is {argument.type}"
         case _:
             pass
+
+
+def _is_handle(own: Type, kind: str) -> bool:
+    return isinstance(own, Scalar) and str(own).startswith(f"{kind}[")
 
 
 def _result(e: Apply, common: Type | None) -> Iterator[str]:

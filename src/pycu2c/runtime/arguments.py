@@ -78,7 +78,33 @@ class ArrayArgument(NamedTuple):
         return self.address + low, high - low
 
 
-Argument: TypeAlias = "ArrayArgument | Number"
+class HandleArgument(NamedTuple):
+    """A texture or surface; ``owner`` is the object of the program."""
+
+    dtype: DType
+    owner: Any
+
+    def __repr__(self) -> str:
+        return f"a `{self.dtype}`"
+
+    @property
+    def type(self) -> Scalar:
+        return Scalar(self.dtype)
+
+    def handle(self, where: Where) -> int:
+        """What a kernel there is passed."""
+        found: int = self.owner.__pycu2c_handle__(where)
+        return found
+
+
+Argument: TypeAlias = "ArrayArgument | HandleArgument | Number"
+
+
+def described_handle(obj: object) -> HandleArgument | None:
+    """A texture or surface as launches see it; None if ``obj`` is not one."""
+    if hasattr(type(obj), "__pycu2c_handle__"):
+        return HandleArgument(obj.type.dtype, obj)  # type: ignore[attr-defined]
+    return None
 
 
 _row_of = functools.lru_cache(maxsize=64)(dtypes.from_numpy)  # every launch asks
@@ -89,6 +115,9 @@ def type_of(obj: object, name: str = "argument") -> Scalar | Array | None:
     scalar = scalar_of(obj)
     if scalar is not None:
         return scalar
+    handle = described_handle(obj)
+    if handle is not None:
+        return handle.type
     array = describe(obj, name)
     return array.type if array else None
 
@@ -317,7 +346,8 @@ def _format(parameter: Parameter) -> str:
 
 
 def pack(layout: Layout, arguments: Sequence[Argument], addresses: Sequence[int]) -> bytes:
-    """The bytes of a launch. ``addresses[i]`` is where argument ``i`` lies, if it is an array."""
+    """The bytes of a launch. ``addresses[i]`` is where argument ``i`` lies, if it is an array; of a
+    texture its handle."""
     values = [_value(p, arguments, addresses) for p in layout.parameters]
     try:
         return layout.struct.pack(*(_spread(layout, values) if layout.special else values))
@@ -328,9 +358,9 @@ def pack(layout: Layout, arguments: Sequence[Argument], addresses: Sequence[int]
 
 def _value(parameter: Parameter, arguments: Sequence[Argument], addresses: Sequence[int]) -> Number:
     position = parameter.argument
-    if parameter.part is Part.DATA:
-        return addresses[position]
     argument = arguments[position]
+    if parameter.part is Part.DATA or isinstance(argument, HandleArgument):
+        return addresses[position]
     if parameter.part is Part.VALUE:
         assert not isinstance(argument, ArrayArgument), f"{parameter.name} takes a number"
         return argument

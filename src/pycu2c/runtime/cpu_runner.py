@@ -7,7 +7,13 @@ from functools import partial
 
 from pycu2c.diagnostics import LaunchError
 from pycu2c.records import dataclass
-from pycu2c.runtime.arguments import Argument, ArrayArgument, Layout, pack
+from pycu2c.runtime.arguments import (
+    Argument,
+    ArrayArgument,
+    HandleArgument,
+    Layout,
+    pack,
+)
 from pycu2c.runtime.configuration import Launch
 from pycu2c.runtime.cpu import CpuKernel
 from pycu2c.runtime.runner import Direct
@@ -35,6 +41,9 @@ class CpuRunner:
     def _packed(self, arguments: Sequence[Argument]) -> bytes:
         addresses = []
         for position, argument in enumerate(arguments):
+            if isinstance(argument, HandleArgument):
+                addresses.append(argument.handle("host"))
+                continue
             if not isinstance(argument, ArrayArgument):
                 addresses.append(0)
                 continue

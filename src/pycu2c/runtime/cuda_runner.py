@@ -8,11 +8,13 @@ from collections.abc import Sequence
 from pycu2c.extents import Overwritten, is_whole
 from pycu2c.records import dataclass
 from pycu2c.runtime import driver, transfers
-from pycu2c.runtime.arguments import Argument, ArrayArgument, Layout, pack
+from pycu2c.runtime.arguments import Argument, ArrayArgument, HandleArgument, Layout, pack
 from pycu2c.runtime.configuration import Launch
 from pycu2c.runtime.cuda import CudaKernel, NodeParameters
 from pycu2c.runtime.runner import Direct
 from pycu2c.values import Number
+
+_OBJECTS = (ArrayArgument, HandleArgument)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,7 @@ class CudaRunner:
 
     def as_node(self, launch: Launch, arguments: Sequence[Argument]) -> NodeParameters:
         """A launch on arrays that the device uses where they lie, for a node of a graph."""
-        addresses = [a.address if isinstance(a, ArrayArgument) else 0 for a in arguments]
+        addresses = [transfers.address_in_place(argument) for argument in arguments]
         packed = pack(self.layout, arguments, addresses)
         return self.kernel.as_node(launch.grid, launch.block, launch.shared_bytes, packed)
 
@@ -52,7 +54,7 @@ class CudaRunner:
         if not self.overwritten:
             return frozenset()
         shapes = [a.shape if isinstance(a, ArrayArgument) else () for a in arguments]
-        numbers = [0 if isinstance(a, ArrayArgument) else _as_int(a) for a in arguments]
+        numbers = [0 if isinstance(a, _OBJECTS) else _as_int(a) for a in arguments]
         threads = [g * b for g, b in zip(launch.grid, launch.block)]
         found = (o for o in self.overwritten if is_whole(o, shapes, numbers, threads))
         return frozenset(o.argument for o in found)

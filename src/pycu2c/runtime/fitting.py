@@ -10,7 +10,7 @@ from typing import NoReturn
 import numpy as np
 
 from pycu2c.diagnostics import LaunchError
-from pycu2c.runtime.arguments import Argument, ArrayArgument
+from pycu2c.runtime.arguments import Argument, ArrayArgument, HandleArgument
 from pycu2c.runtime.given import Given, item_name
 from pycu2c.types import Array, Constant, ParameterType, Scalar, Signature, Tuple
 from pycu2c.values import scalar_of
@@ -43,6 +43,11 @@ def _fitted(
             if same and (own.layout == "C" or wanted.layout == "A"):
                 return own
             _refuse(own, wanted, name, f"`{own}`")
+        case Scalar(), Scalar() if own.dtype.handle or wanted.dtype.handle:
+            argument = next(leaves)
+            if own == wanted:
+                return wanted
+            _refuse(own, wanted, name, f"{argument!r}")
         case Scalar(), Scalar():
             number = next(leaves)
             if _holds(wanted, number):
@@ -62,7 +67,7 @@ def _same_shape(own: Tuple, wanted: Tuple) -> bool:
 def _holds(wanted: Scalar, argument: Argument) -> bool:
     """Whether a number arrives in a declared type with nothing lost; a Python float may be
     rounded to a narrower one, as anywhere in numpy, but not to infinity."""
-    assert not isinstance(argument, ArrayArgument)
+    assert not isinstance(argument, (ArrayArgument, HandleArgument))
     own = scalar_of(argument)
     assert own is not None
     if own.dtype.is_complex and not wanted.dtype.is_complex:
@@ -87,7 +92,7 @@ def _rounded(argument: Argument, wanted: Scalar) -> float:
 
 def _arrives(rounded: float, argument: Argument, own: Scalar) -> bool:
     """Whether a number is still itself as a float of a declared type."""
-    assert not isinstance(argument, ArrayArgument)
+    assert not isinstance(argument, (ArrayArgument, HandleArgument))
     if not math.isfinite(rounded):
         return not (isinstance(argument, int) or math.isfinite(argument))
     return own.weak or not own.dtype.is_float or rounded == float(argument)
@@ -115,6 +120,8 @@ def _refuse(own: ParameterType, wanted: ParameterType, name: str, shown: str) ->
 
 def _cure(own: ParameterType, wanted: ParameterType) -> str:
     match own, wanted:
+        case _, Scalar(dtype) if dtype.handle is not None:
+            return f": pass what cuda.{dtype.handle.access}(…) gives"
         case _, Array():
             return _array_cure(own, wanted)
         case Array(), Scalar():

@@ -20,7 +20,7 @@ from pycu2c import vector_types
 from pycu2c.diagnostics import LaunchError
 from pycu2c.dtypes import Kind
 from pycu2c.intrinsics.dtype_names import scalar_named
-from pycu2c.runtime.arguments import Argument, describe
+from pycu2c.runtime.arguments import Argument, describe, described_handle
 from pycu2c.types import NONE, Constant, ParameterType, Scalar, Signature, Tuple, leaf_paths
 from pycu2c.values import scalar_of
 
@@ -48,6 +48,10 @@ def _taken(value: Any, name: str, leaves: list[Argument]) -> ParameterType:
     if scalar is not None:
         leaves.append(value)
         return scalar
+    handle = described_handle(value)
+    if handle is not None:
+        leaves.append(handle)
+        return handle.type
     array = None if isinstance(value, type) else describe(value, name)
     if array is not None:
         leaves.append(array)

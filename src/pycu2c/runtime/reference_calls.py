@@ -22,6 +22,7 @@ from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.complex import complex_form
 from pycu2c.intrinsics.dtype_names import scalar_named
 from pycu2c.intrinsics.integers import FOLDING
+from pycu2c.intrinsics.kinds import HANDLE_KINDS
 from pycu2c.intrinsics.math import KEEPING_WHOLE, floating_type, longer_form
 from pycu2c.intrinsics.numba_names import numba_name
 from pycu2c.intrinsics.operator_names import operator_named
@@ -36,6 +37,7 @@ from pycu2c.types import (
     ParameterType,
     Scalar,
     Tuple,
+    float32,
     join,
 )
 from pycu2c.values import Number, convert, is_named_tuple, scalar_of
@@ -428,6 +430,10 @@ def _is_complex(value: Any) -> bool:
 
 
 def _common(row: Intrinsic, values: dict[str, Any]) -> Scalar | None:
+    handles = [values[n] for n, kind in row.parameters if kind in HANDLE_KINDS]
+    if handles:
+        of_texture = handles[0].type.dtype.handle
+        return Scalar(of_texture.element)
     arrays = [values[n] for n, kind in row.parameters if kind == "array"]
     if arrays:
         return _scalar_of(arrays[0].dtype)
@@ -454,6 +460,8 @@ def _argument(kind: str, value: Any, common: Scalar | None) -> Any:
             return convert(value, WEAK_INT)
         case "bool":
             return bool(value)
+        case "coordinate":
+            return convert(value, float32)
         case "index":
             return subscript(value)
         case _:

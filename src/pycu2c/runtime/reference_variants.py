@@ -12,6 +12,7 @@ import numpy as np
 from pycu2c.dtypes import from_numpy
 from pycu2c.frontend.bindings import parameters
 from pycu2c.frontend.noted_types import NotedTypes, together, within
+from pycu2c.runtime.arguments import described_handle
 from pycu2c.runtime.reference_floats import Inferred, Kinds
 from pycu2c.source import Source
 from pycu2c.types import Array, Constant, ParameterType, Scalar, Signature, Tuple
@@ -72,7 +73,8 @@ def kind_of_value(value: object) -> Kind:
         return "record", from_numpy(value.dtype)
     if isinstance(value, np.ndarray):
         return "array", from_numpy(value.dtype), value.ndim
-    scalar = scalar_of(value)
+    handle = described_handle(value)
+    scalar = handle.type if handle else scalar_of(value)
     return "object" if scalar is None else kind_of_type(scalar)
 
 

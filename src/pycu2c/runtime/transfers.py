@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from pycu2c.diagnostics import LaunchError
 from pycu2c.runtime import capturing, driver, memory, staging
-from pycu2c.runtime.arguments import Argument, ArrayArgument
+from pycu2c.runtime.arguments import Argument, ArrayArgument, HandleArgument
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -164,9 +164,16 @@ def _bring_back(extents: list[Extent], copies: list[Staged], stream: int) -> Non
 
 
 def _address(argument: Argument, copies: list[Staged]) -> int:
-    if not isinstance(argument, ArrayArgument):
-        return 0
-    return argument.address if is_there(argument) else _copy_of(argument.address, copies)
+    if isinstance(argument, ArrayArgument) and not is_there(argument):
+        return _copy_of(argument.address, copies)
+    return address_in_place(argument)
+
+
+def address_in_place(argument: Argument) -> int:
+    """Where an array lies that the device uses there; of a texture its handle; 0 for numbers."""
+    if isinstance(argument, HandleArgument):
+        return argument.handle("device")
+    return argument.address if isinstance(argument, ArrayArgument) else 0
 
 
 def is_there(argument: ArrayArgument) -> bool:

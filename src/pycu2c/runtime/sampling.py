@@ -1,0 +1,293 @@
+"""What a texture has at a place, in Python: what ``emit/texture_helpers.py`` says in C, for the
+reference; and the struct that this C reads.
+
+Knows elements that lie in host memory, no GPU. Numbers are computed in double, as there.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import struct
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pycu2c.dtypes import (
+    FLOAT16,
+    FLOAT32,
+    INT8,
+    INT16,
+    UINT8,
+    UINT16,
+    VECTOR_OF,
+    DType,
+)
+from pycu2c.records import dataclass
+from pycu2c.runtime.texels import Sampling
+from pycu2c.types import Scalar
+from pycu2c.values import convert
+from pycu2c.vectors import vector
+
+MODES = ("wrap", "clamp", "mirror", "border")
+_WRAP, _CLAMP, _MIRROR, _BORDER = range(4)
+_STRUCT = struct.Struct("@P3q3i4iid4d")
+_SURFACE = struct.Struct("@P3q")
+_ONE = 1 << 21  # places are in 2**-21 of an element
+_HALF = _ONE >> 1
+
+
+# ---- how a texture is read ---------------------------------------------------------------------
+
+_MOST = {UINT8: 255, INT8: 127, UINT16: 65535, INT16: 32767}
+
+
+@dataclass(frozen=True, slots=True)
+class Modes:
+    """The modes of a texture, x first."""
+
+    addresses: tuple[str, ...]
+    filter: Literal["point", "linear"]
+    is_normalized: bool
+    as_float: bool
+    border: tuple[float, ...]
+
+    def for_device(self, element: DType) -> Sampling:
+        """As the driver takes them: it is given the border of integers bit by bit."""
+        number = number_of(element)
+        whole = number.is_integer and not self.as_float
+        border = self.border
+        if whole:
+            bits = np.array([int(n) for n in border], np.int64).astype(np.uint32)
+            border = tuple(bits.view(np.float32).tolist())
+        return Sampling(self.addresses, self.filter, self.is_normalized, whole, border)
+
+
+def number_of(element: DType) -> DType:
+    """The type of an element's numbers."""
+    return element.fields[0].dtype if element.is_vector else element
+
+
+def each_axis(given: str | Sequence[str], axes: int) -> tuple[str, ...]:
+    """Modes of addressing, for all axes or for each of them. Raises ValueError."""
+    modes = (given,) * axes if isinstance(given, str) else tuple(given)
+    if len(modes) != axes:
+        raise ValueError(f"{len(modes)} address modes are given for {axes} axes: {modes}")
+    for mode in modes:
+        _one_of("address_mode", mode, MODES)
+    return modes
+
+
+def each_channel(given: float | Sequence[float], channels: int) -> tuple[float, ...]:
+    """Numbers of the border. Raises ValueError."""
+    border = tuple(np.ravel(np.asarray(given)).tolist())
+    if len(border) == 1:
+        border *= channels
+    if len(border) != channels:
+        raise ValueError(f"the border has {len(border)} numbers, and an element has {channels}")
+    return border
+
+
+def _one_of(what: str, given: object, known: Sequence[str]) -> None:
+    if given not in known:
+        raise ValueError(f"{what} is one of {', '.join(map(repr, known))}, not {given!r}")
+
+
+def modes(
+    addresses: tuple[str, ...],
+    filter_mode: Literal["point", "linear"],
+    normalized: bool,
+    read_mode: str,
+    border: tuple[float, ...],
+) -> Modes:
+    """Modes that CUDA has. Raises ValueError."""
+    _one_of("filter_mode", filter_mode, ("point", "linear"))
+    _one_of("read_mode", read_mode, ("element", "normalized_float"))
+    for mode in addresses:
+        if mode in ("wrap", "mirror") and not normalized:
+            raise ValueError(
+                f"address_mode={mode!r} needs normalized=True: coordinates from 0 to 1 on each axis"
+            )
+    return Modes(addresses, filter_mode, normalized, read_mode == "normalized_float", border)
+
+
+def read_as(element: DType, modes: Modes) -> DType:
+    """What kernels read. Raises ValueError."""
+    number = number_of(element)
+    if number.is_float:
+        wide = FLOAT32
+    elif not modes.as_float:
+        if modes.filter == "linear":
+            raise ValueError(
+                f"filter_mode='linear' gives floats, and the elements are {element}: add "
+                "read_mode='normalized_float', or pass an array of float32"
+            )
+        return element
+    elif number not in _MOST:
+        raise ValueError(
+            f"read_mode='normalized_float' is for integers of 8 and 16 bits, and the elements are "
+            f"{element}: pass an array of float32"
+        )
+    else:
+        wide = FLOAT32
+    return VECTOR_OF[wide, len(element.fields)] if element.is_vector else wide
+
+
+def sampler(elements: NDArray[Any], number: DType, element: DType, modes: Modes) -> Sampler:
+    """What reads elements; ``element`` is what it reads."""
+    most = _MOST[number] if modes.as_float and number in _MOST else 0
+    border = modes.border
+    if most:
+        least = -1.0 if number.is_signed else 0.0
+        border = tuple(float(np.rint(min(max(n, least), 1.0) * most)) for n in border)
+    return Sampler(
+        elements,
+        number,
+        element,
+        tuple(map(MODES.index, modes.addresses)),
+        modes.filter == "linear",
+        modes.is_normalized,
+        most,
+        border,
+    )
+
+
+def packed_surface(elements: NDArray[Any]) -> NDArray[np.uint8]:
+    """``struct surface_data``, as long as the array is kept."""
+    extents = (*elements.shape[-2::-1], 1, 1)[:3]
+    return np.frombuffer(_SURFACE.pack(elements.ctypes.data, *extents), np.uint8)
+
+
+@dataclass(frozen=True, slots=True)
+class Sampler:
+    """Elements, the numbers of each on the last axis, and how they are read as ``element``.
+    ``modes``, by their numbers, are those of x, y, z. ``most`` is the number that is read as 1.0;
+    0 if numbers are read as they are. ``border`` has a number for each channel."""
+
+    elements: NDArray[Any]
+    number: DType
+    element: DType
+    modes: tuple[int, ...]
+    is_linear: bool
+    is_normalized: bool
+    most: int
+    border: tuple[float, ...]
+
+    @property
+    def extents(self) -> tuple[int, ...]:
+        """Along x, y, z."""
+        return self.elements.shape[-2::-1]
+
+    def packed(self) -> NDArray[np.uint8]:
+        """``struct texture_data``, as long as the array is kept."""
+        axes, channels = len(self.extents), self.elements.shape[-1]
+        form = self.number.size + 16 * self.number.is_signed + 32 * self.number.is_float
+        packed = _STRUCT.pack(
+            self.elements.ctypes.data,
+            *(*self.extents, 1, 1)[:3],
+            *(*self.modes, _CLAMP, _CLAMP)[:3],
+            *(axes, channels, self.is_linear, self.is_normalized),
+            form,
+            self.most,
+            *(*self.border, 0, 0, 0)[:4],
+        )
+        return np.frombuffer(packed, np.uint8)
+
+    def at(self, coordinates: Sequence[float]) -> Any:
+        """The value at a place."""
+        places = [self._place(axis, float(x)) for axis, x in enumerate(coordinates)]
+        numbers = self._blended(places) if self.is_linear else self._nearest(places)
+        return _value(self.element, numbers)
+
+    def _place(self, axis: int, x: float) -> int:
+        """Where along an axis a coordinate is."""
+        mode, extent = self.modes[axis], self.extents[axis]
+        repeats = mode in (_WRAP, _MIRROR)
+        far = 1 << 30 if repeats else 2 if self.is_normalized else extent + 2
+        if math.isnan(x) or (repeats and abs(x) > far):
+            x = 0.0
+        fixed = math.floor(min(max(x, -far), far) * _ONE)
+        if repeats:
+            fixed %= _ONE if mode == _WRAP else 2 * _ONE
+        return fixed * extent if self.is_normalized else fixed
+
+    def _numbers(self, indices: Sequence[int]) -> list[float]:
+        """The numbers of an element, or of the border."""
+        inside = []
+        for axis, i in enumerate(indices):
+            mode, extent = self.modes[axis], self.extents[axis]
+            if mode == _BORDER and not 0 <= i < extent:
+                return list(self.border)
+            if mode == _WRAP:
+                i %= extent
+            elif mode == _MIRROR:
+                i %= 2 * extent
+                i = min(i, 2 * extent - 1 - i)
+            inside.append(min(max(i, 0), extent - 1))
+        found: list[float] = self.elements[tuple(inside[::-1])].tolist()
+        return found
+
+    def _nearest(self, places: Sequence[int]) -> list[float]:
+        numbers = self._numbers([place // _ONE for place in places])
+        return [max(n / self.most, -1.0) for n in numbers] if self.most else numbers
+
+    def _blended(self, places: Sequence[int]) -> list[float]:
+        first, parts = [], []
+        for axis, place in enumerate(places):
+            if self.modes[axis] == _CLAMP:
+                place = min(max(place, _HALF), self.extents[axis] * _ONE - _HALF)
+            fixed = (place - _HALF + (_ONE >> 9)) // (_ONE >> 8)
+            first.append(fixed >> 8)
+            parts.append(fixed & 255)
+        full = 32767 if self.number.is_signed else 65535
+        sums = [0.0] * self.elements.shape[-1]
+        for corner in itertools.product((0, 1), repeat=len(places)):
+            step = corner[::-1]  # x fastest
+            numbers = self._numbers([i + k for i, k in zip(first, step)])
+            weight = _weight(parts, step)
+            sums = [total + weight * n for total, n in zip(sums, numbers)]
+        return [self._rounded(total / 256, full) for total in sums]
+
+    def _rounded(self, number: float, full: int) -> float:
+        if self.most:
+            number = max(math.floor(number * full / self.most + 0.5) / full, -1.0)
+        return _half(number) if self.number is FLOAT16 else _rounded_to(number, 24)
+
+
+def _rounded_to(x: float, bits: int) -> float:
+    """The nearest float of so many bits; of two the one that is farther from 0."""
+    one = 1 << (53 - bits)
+    (number,) = struct.unpack("=Q", struct.pack("=d", x))
+    (rounded,) = struct.unpack("=d", struct.pack("=Q", (number + one // 2) & ~(one - 1)))
+    return float(rounded)
+
+
+def _half(x: float) -> float:
+    """Likewise of 16 bits, which are fewer near 0."""
+    least = 2.0**-24
+    if abs(x) < 1024 * least:
+        return math.copysign(math.floor(abs(x) / least + 0.5) * least, x)
+    return _rounded_to(x, 11)
+
+
+def _weight(parts: Sequence[int], step: Sequence[int]) -> int:
+    """Of a corner, in 1/256; of three axes, x and z are paired first. Which halves of 1/256 are
+    rounded up is as measured."""
+    if len(parts) == 1:
+        return parts[0] if step[0] else 256 - parts[0]
+    x, other = parts[0], parts[-1]
+    both = (x * other + 128) >> 8
+    pair = ((256 - x - other + both, other - both), (x - both, both))[step[0]][step[-1]]
+    if len(parts) == 2:
+        return pair
+    following = (pair * parts[1] + 127 + step[0]) >> 8
+    return following if step[1] else pair - following
+
+
+def _value(element: DType, numbers: Sequence[float]) -> Any:
+    if element.is_vector:
+        parts = zip(numbers, element.fields)
+        return vector(element, [convert(n, Scalar(f.dtype)) for n, f in parts])
+    return convert(numbers[0], Scalar(element))
