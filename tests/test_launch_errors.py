@@ -168,3 +168,29 @@ def test_a_traceback_ends_at_the_decorator():
     with pytest.raises(CompileError) as caught:
         kernel("float64, float32[::1]")(total)
     assert len(caught.traceback) <= 3
+
+
+def by_names(a):
+    x, y = cuda.grid(2)
+    height, width = a.shape
+    if x >= width or y >= height:
+        return
+    a[y, x] += 1
+
+
+def by_a_name_set_twice(a):
+    width = len(a)
+    if a[0, 0] > 5:
+        width = a.shape[1]
+    x = cuda.grid(1)
+    if x < width:
+        a[0, x] = 1
+
+
+def test_a_grid_follows_from_lengths_that_have_a_name():
+    a = np.zeros((21, 70), np.int32)
+    for _ in range(4):  # by a plan in the end
+        kernel(block=(32, 8))(by_names)(a)
+    assert (a == 4).all()
+    with pytest.raises(LaunchError, match="has no grid"):
+        kernel(block=32)(by_a_name_set_twice)(a)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 from pycu2c.extents import Length
@@ -40,16 +41,18 @@ def _name(e: Expr) -> str:
 def data_extent(kernel: Function) -> tuple[Length, ...] | None:
     """What the kernel compares its place in the grid with, for each axis that it uses: the size
     of its data, if it makes that plain; None otherwise."""
+    assigned = [s for s in statements(kernel.body) if isinstance(s, Assign)]
     places = {
-        s.var.name: _name(s.value)[-1]
-        for s in statements(kernel.body)
-        if isinstance(s, Assign) and _name(s.value).startswith("cuda.grid.")
+        s.var.name: _name(s.value)[-1] for s in assigned if _name(s.value).startswith("cuda.grid.")
     }
+    once = {name for name, n in Counter(s.var.name for s in assigned).items() if n == 1}
+    named = {s.var.name: length_of(s.value, kernel) for s in assigned if s.var.name in once}
     found: dict[str, Length] = {}
     for e in all_expressions(kernel.body):
         if isinstance(e, Binary) and e.op in (LT, GE, GT, LE):
             place, bound = (e.left, e.right) if e.op in (LT, GE) else (e.right, e.left)
-            length = length_of(bound, kernel)
+            own = named.get(bound.name) if isinstance(bound, Var) else None
+            length = own or length_of(bound, kernel)
             axis = places.get(place.name) if isinstance(place, Var) else None
             if axis and length and found.setdefault(axis, length) != length:
                 return None  # compared with two lengths: not plain
