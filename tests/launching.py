@@ -11,10 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from pycu2c.ir.nodes import Allocate, Body, For, Print, Stmt, Wait, While
-from pycu2c.ir.walk import bodies, statements
+from pycu2c.ir.nodes import Allocate, Body, For, Module, Print, Stmt, Wait, While
+from pycu2c.ir.walk import bodies, map_functions, statements
 from pycu2c.kernel import Kernel
+from pycu2c.passes.facts import Facts
 from pycu2c.passes.narrow import narrow
+from pycu2c.passes.parts import in_parts
 from pycu2c.passes.thread_paths import threads_as_code
 from pycu2c.passes.uniformity import Uniformity
 from pycu2c.targets import TARGETS
@@ -39,13 +41,17 @@ def has_order(body: Body) -> bool:
     return any(isinstance(s, Wait | Print | Allocate) for s in statements(body))
 
 
-# any loop that threads may leave at different times in strips of them
+def in_parts_everywhere(module: Module, _: Facts) -> Module:
+    return map_functions(module, lambda f: in_parts(f, f.body))
+
+
+_ANYWHERE = {
+    "threads": partial(threads_as_code, strips=every_divergent_loop),
+    "parts": in_parts_everywhere,
+}
+# any loop that threads may leave at different times in strips of them, whether that pays or not
 IN_STRIPS = replace(
-    _CPU,
-    passes=tuple(
-        (name, partial(threads_as_code, strips=every_divergent_loop) if name == "threads" else run)
-        for name, run in _CPU.passes
-    ),
+    _CPU, passes=tuple((name, _ANYWHERE.get(name, run)) for name, run in _CPU.passes)
 )
 
 

@@ -34,6 +34,7 @@ EXACT = {r.name for r in ROWS if r.c_helpers and "complex" not in r.name} - {
     "math.exp",
     "math.log",
     "math.cbrt",
+    "math.hypot",
     "numpy.sinc",
     "numpy.logaddexp",
     "numpy.logaddexp2",

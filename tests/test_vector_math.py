@@ -100,6 +100,38 @@ def test_cube_roots() -> None:
     assert max(map(units_off, x[:-5], found[:-5])) < 0.7
 
 
+def exact_hypot(x: float, y: float, found: float) -> float:
+    """How far it is off, in units in the last place, computed in whole numbers."""
+    square = Fraction(x) ** 2 + Fraction(y) ** 2
+    shift = 2 * max(0, 200 - math.frexp(found)[1])
+    root = Fraction(math.isqrt(int(square * 2**shift)), 2 ** (shift // 2))
+    return float(abs(Fraction(found) - root) / Fraction(math.ulp(found)))
+
+
+@kernel
+def sizes(out, x, y):
+    i = cuda.grid(1)
+    if i < x.size:
+        out[i] = math.hypot(x[i], y[i])
+
+
+def test_hypot_is_near_for_all_sizes(target: str) -> None:
+    rng = np.random.default_rng(3)
+    x = np.ldexp(rng.uniform(1, 2, 4000), rng.integers(-1074, 1022, 4000))
+    y = np.ldexp(x * rng.uniform(-2, 2, 4000), rng.integers(-60, 1, 4000))
+    (found, _, _) = run(sizes, (16, 256), (np.zeros_like(x), x, y), target)
+    assert max(map(exact_hypot, x.tolist(), y.tolist(), found.tolist())) < 1.2
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_hypot_of_what_is_no_number(dtype: type, target: str) -> None:
+    ends = [0.0, -0.0, 1.0, np.inf, -np.inf, np.nan, np.finfo(dtype).max, np.finfo(dtype).tiny]
+    x, y = np.array([(a, b) for a in ends for b in ends], dtype).T.copy()
+    (found, _, _) = run(sizes, (1, 64), (np.zeros_like(x), x, y), target)
+    with np.errstate(over="ignore"):
+        np.testing.assert_array_equal(found, np.hypot(x, y))
+
+
 def test_what_is_off_by_more_is_called_singly() -> None:
     """logf and expf of glibc's vectors are off by more than CUDA's, exp and log, too."""
 

@@ -26,10 +26,12 @@ from pycu2c.passes.merge import merge
 from pycu2c.passes.narrow import narrow
 from pycu2c.passes.narrow_strips import narrow_in_strips
 from pycu2c.passes.own_memory import own_shared_memory
+from pycu2c.passes.parts import split_in_strips
 from pycu2c.passes.prefetch import ask_early
 from pycu2c.passes.ranges import Facts
 from pycu2c.passes.register_tiles import tile_registers
 from pycu2c.passes.resumable import resumable
+from pycu2c.passes.small_calls import write_small_calls
 from pycu2c.passes.thread_paths import threads_as_code
 from pycu2c.passes.unrolled_loops import unroll_block_loops
 from pycu2c.records import dataclass
@@ -62,8 +64,10 @@ class Target:
 
 _ON_CPU: tuple[tuple[str, Pass], ...] = (
     ("fixed_block", fix_block),
+    ("small_calls", _plain(write_small_calls)),
     ("narrow_strips", narrow_in_strips),
     *_MEANING,
+    ("parts", _plain(split_in_strips)),
     ("linearize", _plain(linearize_blocks)),
     ("inline", _plain(inline_block_level)),
     ("own_memory", _plain(own_shared_memory)),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from string import Template
 
-from pycu2c.dtypes import BY_NAME, FLOAT32, INT16, DType
+from pycu2c.dtypes import BY_NAME, FLOAT32, FLOAT64, INT16, DType
 from pycu2c.emit.atomic_helpers import NAMES as ATOMIC_HELPERS
 from pycu2c.emit.atomic_helpers import atomic_text
 from pycu2c.emit.bit_helpers import BIT_HELPERS
@@ -64,7 +64,7 @@ def _template(name: str, dtype: DType, dialect_name: str) -> str:
     if dtype.is_half:
         return half_text(name, dtype, dialect_name)
     if dtype.is_float:
-        return helper.floating
+        return (dtype is FLOAT64 and helper.wide) or helper.floating
     return helper.signed if dtype.is_signed else helper.unsigned
 
 

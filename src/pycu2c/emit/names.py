@@ -33,13 +33,11 @@ def _spelled(name: str, ndim: int) -> str:
         if kind in rest:
             axis = rest[rest.index(kind) + 1]
             return f"{base}_len" if (kind, ndim) == ("shape", 1) else f"{base}_{kind}{axis}"
-    if "item" in rest:
-        parts = [part for part, mark in pairwise(rest) if mark == "item" and part[:1] != "<"]
-        return "_".join([base, *parts])
     if rest == ["own"]:
         return f"own_{base}"
-    kept = next((word for word in ("given", "of", "first", "end") if word in rest), "")
-    return f"{base}_{kept}" if kept else base
+    parts = [part for part, mark in pairwise(rest) if mark == "item" and part[:1] != "<"]
+    kept = [word for word in ("given", "of", "first", "end") if word in rest][:1]
+    return "_".join([base, *parts, *kept])
 
 
 @dataclass(slots=True)

@@ -17,3 +17,4 @@ class Helper:
     signed: str = ""
     unsigned: str = ""
     floating: str = ""
+    wide: str = ""  # of float64, if that is another one

@@ -110,6 +110,7 @@ def _declare_to_real(name: str, compute: Any, theirs: Any, doc: str) -> Intrinsi
 
 
 TO_REAL = tuple(_declare_to_real(*row) for row in _TO_REAL)
+ABS = REGISTRY["complex.abs"]
 
 
 def complex_form(row: Intrinsic, is_complex: bool) -> Intrinsic:

@@ -117,16 +117,28 @@ def _numpy_only(function: Callable[..., Any]) -> tuple[object, ...]:
     return (function,) if isinstance(function, np.ufunc) else ()
 
 
-# for one type, on the CPU: see emit/vector_math.py
-_WRITTEN_OUT = {"exp": FLOAT32, "log": FLOAT32, "cbrt": FLOAT64}
+# on the CPU: see emit/vector_math.py
+_WRITTEN_OUT = {
+    "exp": (FLOAT32,),
+    "log": (FLOAT32,),
+    "cbrt": (FLOAT64,),
+    "hypot": (FLOAT32, FLOAT64),
+}
 
 
 def _on_cpu(stem: str) -> Spell:
     def spell(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
-        written_out = _WRITTEN_OUT.get(stem) is dtype
+        written_out = dtype in _WRITTEN_OUT.get(stem, ())
         return (helper if written_out else library)(stem)(a, dtype)
 
     return spell
+
+
+def _declare_function(
+    name: str, stem: str, doc: str, body: Callable[..., Any], bindings: tuple[object, ...]
+) -> Intrinsic:
+    more = {"c": _on_cpu(stem), "c_helpers": (stem,) if stem in _WRITTEN_OUT else ()}
+    return _declare(f"math.{name}", doc, body, library(stem), bindings=bindings, **more)
 
 
 def _declare_unary(name: str, stem: str, compute: Callable[[Any], Any], doc: str) -> Intrinsic:
@@ -134,8 +146,7 @@ def _declare_unary(name: str, stem: str, compute: Callable[[Any], Any], doc: str
         return in_floats(compute, x)
 
     bindings = (getattr(math, name), *_numpy_only(compute))
-    more = {"c": _on_cpu(stem), "c_helpers": (stem,) if stem in _WRITTEN_OUT else ()}
-    return _declare(f"math.{name}", doc, body, library(stem), bindings=bindings, **more)
+    return _declare_function(name, stem, doc, body, bindings)
 
 
 UNARY = tuple(_declare_unary(*row) for row in _UNARY)
@@ -160,7 +171,7 @@ def _declare_binary(
 
     ours = () if compute in _INTEGRAL_IN_NUMPY else _numpy_only(compute)
     bindings = (getattr(math, name), *ours)
-    return _declare(f"math.{name}", doc, body, library(stem), bindings=bindings)
+    return _declare_function(name, stem, doc, body, bindings)
 
 
 BINARY = tuple(_declare_binary(*row) for row in _BINARY)

@@ -7,8 +7,8 @@ from typing import TypeAlias
 
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.complex import EQUAL, OF_OPERATOR
-from pycu2c.ir.construct import negation
-from pycu2c.ir.nodes import Apply, Binary, Const, Expr, Let, Pack, Var
+from pycu2c.ir.construct import negation, scalar_type
+from pycu2c.ir.nodes import Apply, Binary, Const, Expr, Let, Member, Pack, Var
 from pycu2c.operators import EQ, MUL, NE, POW
 from pycu2c.types import WEAK_BOOL
 
@@ -29,6 +29,15 @@ def complex_binary(e: Binary, once: Once) -> Expr:
     base, bound = once(e.left, "base")
     square = Apply(OF_OPERATOR[MUL], (base, base), e.type, e.span)
     return square if bound is None else Let(bound.name, e.left, square, e.span)
+
+
+def complex_abs(e: Apply, once: Once) -> Expr:
+    """``abs(z)`` -> ``hypot(z.x, z.y)``."""
+    (operand,), kind = e.arguments, scalar_type(e)
+    z, bound = once(operand, "z")
+    parts = tuple(Member(z, f.name, kind, e.span) for f in scalar_type(z).dtype.fields)
+    size = Apply(REGISTRY["math.hypot"], parts, kind, e.span)
+    return size if bound is None else Let(bound.name, operand, size, e.span)
 
 
 def _constant(e: Expr) -> float | None:

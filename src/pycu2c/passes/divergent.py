@@ -30,6 +30,7 @@ from pycu2c.ir.nodes import (
     For,
     Function,
     If,
+    Let,
     Logical,
     Module,
     Print,
@@ -67,6 +68,7 @@ _VECTORISED = frozenset(
         "numpy.minimum",
         "numpy.maximum",
         "math.sqrt",
+        "math.hypot",
         "math.fabs",
         "math.copysign",
         "cuda.fma",
@@ -88,17 +90,24 @@ def run_apart(module: Module) -> frozenset[str]:
     """The device functions that are not called thread by thread: a block or a strip of it runs
     them together."""
     never = recursive(module)
-    loops = {f.name for f in module.devices if f.name not in never and any(_leaves_early(f))}
+    loops = {f.name for f in module.devices if f.name not in never and loops_for_strips(f)}
     return block_level(module) | loops
 
 
-def _leaves_early(function: Function) -> Iterator[bool]:
-    """Of each loop, whether strips would pay and threads may leave it at different times."""
-    for s in statements(function.body):
-        if isinstance(s, While):
-            yield _pays(s)
-        elif isinstance(s, For):
-            yield _pays(s) and any(isinstance(x, Break | Return) for x in statements(s.body))
+def loops_for_strips(function: Function) -> tuple[Stmt, ...]:
+    """The loops that pay in strips if threads leave them at different times."""
+    return tuple(filter(_pays, left_early(function.body)))
+
+
+def left_early(body: Body) -> Iterator[While | For]:
+    """The loops that threads may leave at different times."""
+    for s in statements(body):
+        if isinstance(s, While | For) and (isinstance(s, While) or _is_left_inside(s)):
+            yield s
+
+
+def _is_left_inside(loop: For) -> bool:
+    return any(isinstance(s, Break | Return) for s in statements(loop.body))
 
 
 def _found(body: Body, facts: Uniformity) -> Iterator[Stmt]:
@@ -139,7 +148,7 @@ def _is_vector_work(e: Expr) -> bool:
     if not isinstance(e.type, Scalar) or not _is_number(e.type):
         return False
     match e:
-        case Const() | Var() | Logical() | Select() | Unary():
+        case Const() | Var() | Logical() | Select() | Unary() | Let():
             return True
         case Cast(operand=operand):
             return _converts(scalar_type(operand), e.type)

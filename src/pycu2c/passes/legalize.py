@@ -10,7 +10,7 @@ from dataclasses import field, replace
 from pycu2c import dtypes
 from pycu2c.dtypes import Kind
 from pycu2c.intrinsics.all import REGISTRY
-from pycu2c.intrinsics.complex import NEGATED
+from pycu2c.intrinsics.complex import ABS, NEGATED
 from pycu2c.intrinsics.subscripts import SUBSCRIPTS, from_start
 from pycu2c.ir.construct import binary, cast, const, is_atom, scalar_type, unary
 from pycu2c.ir.nodes import (
@@ -66,7 +66,7 @@ from pycu2c.operators import (
     SUB,
     truth,
 )
-from pycu2c.passes.complex_numbers import complex_binary
+from pycu2c.passes.complex_numbers import complex_abs, complex_binary
 from pycu2c.passes.for_loops import legal_for
 from pycu2c.passes.half_numbers import half_binary, half_cast, half_result, half_unary, in_float
 from pycu2c.passes.intervals import exact_result, held
@@ -151,6 +151,8 @@ class _Legalizer:
                 return half_cast(new)
             case ((Load() | ElementOf()), (Load() | ElementOf())):
                 return replace(new, indices=self.indices.of(new.array, old.indices, new.indices))
+            case Apply(), Apply() if new.intrinsic is ABS:
+                return complex_abs(new, self.once)
             case Apply(), Apply() if new.intrinsic is from_start:
                 return new.arguments[0]
             case Apply(), Apply() if new.intrinsic in SUBSCRIPTS:

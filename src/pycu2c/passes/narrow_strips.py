@@ -86,7 +86,7 @@ def narrow_in_strips(module: Module, facts: Facts) -> Module:
 def _loops(body: Body) -> Iterator[Stmt]:
     """The outermost loops that compute on numbers alone, and may be left early."""
     for s in body:
-        if isinstance(s, While | For) and _computes(s) and _is_left_early(s):
+        if isinstance(s, While | For) and computes(s) and _is_left_early(s):
             yield s
         else:
             for inner in bodies(s):
@@ -98,7 +98,7 @@ def _is_left_early(s: While | For) -> bool:
     return isinstance(s, While) or any(isinstance(x, Break | Return | While) for x in inside)
 
 
-def _computes(loop: Stmt) -> bool:
+def computes(loop: Stmt) -> bool:
     """Whether a loop neither uses memory nor calls anything that might."""
     kinds = While | For | If | Assign | Declare | Break | Continue | Return
     if not all(isinstance(s, kinds) for s in statements((loop,))):

@@ -121,7 +121,7 @@ class _Rounds:
             return False
         if any(self._is_about_state(s) for s in parts if not self._asks_who_runs(s)):
             return False
-        if any(isinstance(s, Assign) and s.var.type == WEAK_BOOL for s in parts):
+        if not all(_is_chosen_by_mask(s.var) for s in parts if isinstance(s, Assign)):
             return False
         return not keeps_wide_floats(work, self.kept)
 
@@ -264,6 +264,11 @@ def _repeated(one: Body, span: Span) -> Body:
     return one
 
 
+def _is_chosen_by_mask(var: Var) -> bool:
+    """Whether there is a choice without branches between two values of a variable."""
+    return var.type != WEAK_BOOL and not var.type.dtype.fields
+
+
 def _is_harmless(e: Expr) -> bool:
     """Whether C gives it a meaning for numbers that the program never has there."""
     match e:
@@ -273,6 +278,8 @@ def _is_harmless(e: Expr) -> bool:
             return isinstance(right, Const)
         case Cast(operand):
             return not (scalar_type(operand).dtype.is_float and scalar_type(e).dtype.is_integer)
+        case Load():  # of an index that is only legal where the lane comes there
+            return False
         case Binary(op, _, right) if op in (C_SHL, C_SHR):
             return isinstance(right, Const)
         case _:
