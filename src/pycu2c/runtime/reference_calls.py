@@ -143,7 +143,7 @@ def coerced(value: Any, to: ParameterType) -> Any:
 
 
 def settled(value: Any) -> Any:
-    """What a variable without a type of its own holds: Python's ints have 64 bits, in tuples too."""
+    """What a variable without a type of its own holds: ints have 64 bits, in tuples too."""
     if isinstance(value, tuple):
         return _like(value, [settled(item) for item in value])
     return convert(value, WEAK_INT) if type(value) is int else value
