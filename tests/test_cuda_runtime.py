@@ -31,7 +31,7 @@ def test_availability_is_told_and_never_raised():
 def test_without_a_device_using_one_says_why(monkeypatch):
     monkeypatch.setattr(driver, "_probe", lambda: "there is no CUDA device")
     assert not driver.available()
-    with pytest.raises(driver.CudaError, match="use CUDA device 0: there is no CUDA device"):
+    with pytest.raises(driver.CudaError, match="use a GPU: there is no CUDA device"):
         driver.arch()
 
 

@@ -48,6 +48,7 @@ class FakeMemory:
 @pytest.fixture
 def fake(monkeypatch):
     fake = FakeMemory()
+    monkeypatch.setattr(driver, "several", lambda: False)
     monkeypatch.setattr(memory, "DeviceMemory", fake.allocate)
     for name in ("copy_in", "copy_out", "synchronize"):
         monkeypatch.setattr(driver, name, getattr(fake, name))

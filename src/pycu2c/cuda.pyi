@@ -24,6 +24,12 @@ from pycu2c.devices.exchange import as_cuda_array as as_cuda_array
 from pycu2c.devices.exchange import from_cuda_array_interface as from_cuda_array_interface
 from pycu2c.devices.exchange import from_dlpack as from_dlpack
 from pycu2c.devices.exchange import is_cuda_array as is_cuda_array
+from pycu2c.devices.gpus import Gpu as Gpu
+from pycu2c.devices.gpus import can_access_peer as can_access_peer
+from pycu2c.devices.gpus import get_current_device as get_current_device
+from pycu2c.devices.gpus import gpus as gpus
+from pycu2c.devices.gpus import is_available as is_available
+from pycu2c.devices.gpus import select_device as select_device
 from pycu2c.devices.graphs import Graph as Graph
 from pycu2c.devices.graphs import graph as graph
 from pycu2c.devices.streams import Event as Event

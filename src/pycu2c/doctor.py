@@ -54,7 +54,8 @@ def _nvrtc() -> tuple[str, bool]:
 def _cuda() -> tuple[str, bool]:
     if not driver.available():
         return f"GPU       none: {driver.why_not()}", False
-    return f"GPU       {driver.device().name}, {driver.arch()}", True
+    found = (f"{device.name}, {device.arch}" for device in driver.devices())
+    return "GPU       " + "\n          ".join(found), True
 
 
 def _cache() -> str:

@@ -290,7 +290,8 @@ class Launcher:
     def compile(self, signature: Signature, block: Extent) -> None:
         """What launches of blocks of this shape will need, for arrays of ordinary sizes."""
         typed, backend = self.typed(signature), self._chosen_backend()
-        variant = Variant(backend, True, block if backend in ON_CPU else None)
+        block_of_c = block if backend in ON_CPU else None
+        variant = Variant(backend, True, block_of_c, gpu=_gpu(backend))
         if variant not in typed.runners:
             typed.runners[variant] = self._runner(typed, signature, variant)
 
@@ -309,9 +310,10 @@ class Launcher:
     def _variant(self, launch: Launch, leaves: tuple[Argument, ...], typed: Typed) -> Variant:
         backend, ordinary = self._chosen_backend(), _is_ordinary(launch, leaves, typed.ints)
         block, own = (launch.block, typed.known.accumulating) if backend in ON_CPU else (None, ())
-        variant = Variant(backend, ordinary, block, own and _small(own, launch, leaves))
+        gpu = _gpu(backend)
+        variant = Variant(backend, ordinary, block, own and _small(own, launch, leaves), gpu)
         if variant not in typed.runners and len(typed.runners) >= _MOST_BLOCKS:
-            return Variant(backend, ordinary, None)
+            return Variant(backend, ordinary, None, gpu=gpu)
         return variant
 
     def _learn(self, ready: Ready) -> None:
@@ -402,6 +404,10 @@ def _reach(array: ArrayArgument) -> int:
         return elements
     passed = sum((n - 1) * abs(s) for n, s in zip(array.shape, array.strides) if n > 1)
     return max(elements, passed // array.dtype.size)
+
+
+def _gpu(backend: str) -> int:
+    return driver.current_ordinal() if backend == "cuda" else 0
 
 
 def _is_ordinary(launch: Launch, leaves: tuple[Argument, ...], ints: tuple[int, ...]) -> bool:

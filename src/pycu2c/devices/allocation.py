@@ -7,19 +7,19 @@ import contextlib
 import math
 import operator
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from pycu2c.devices import copying, exchange
 from pycu2c.devices.array import DeviceArray, Order
+from pycu2c.devices.gpus import Where, ordinal_of
 from pycu2c.runtime import driver, memory
 from pycu2c.runtime.memory import HOST, HostMemory, ManagedMemory, PinnedMemory
 from pycu2c.runtime.strides import Shape, array_over, packed_strides
 
 ShapeLike: TypeAlias = "int | Sequence[int]"
-Device: TypeAlias = "int | Literal['cpu'] | None"  # of a GPU its ordinal; None: a GPU if there is
 
 
 class HasShape(Protocol):
@@ -33,18 +33,6 @@ class HasShape(Protocol):
     def dtype(self) -> Any: ...
 
 
-def ordinal_of(device: Device) -> int:
-    """Where an array is to lie: the ordinal of a GPU, or ``memory.HOST``."""
-    if device == "cpu":
-        return HOST
-    if device is None:
-        return 0 if driver.available() else HOST
-    if operator.index(device) != 0:
-        raise ValueError(f"there is no GPU {device}: pass 0, 'cpu', or nothing")
-    driver.device()  # raises where there is none
-    return 0
-
-
 # ---- on the device -----------------------------------------------------------------------------
 
 
@@ -54,7 +42,7 @@ def to_device(
     copy: bool = True,
     to: DeviceArray | None = None,
     *,
-    device: Device = None,
+    device: Where = None,
 ) -> DeviceArray:
     """Copy an array to the device, or into ``to``, which is given back then. An array that is
     there is copied if ``copy`` says so."""
@@ -65,6 +53,8 @@ def to_device(
         return to
     if isinstance(obj, DeviceArray) or exchange.is_on_device(obj):
         there = exchange.as_device_array(obj)
+        if device is not None and ordinal_of(device) != there.device:
+            return there.copy_to(device, stream)
         return there.copy(stream=stream) if copy else there
     return copying.from_host(obj, ordinal_of(device), stream)
 
@@ -76,7 +66,7 @@ def device_array(
     order: Order = "C",
     stream: object = 0,
     *,
-    device: Device = None,
+    device: Where = None,
 ) -> DeviceArray:
     """A new array on the device, whose elements are whatever was there."""
     form = Form(shape, dtype, strides, order)
@@ -86,7 +76,7 @@ def device_array(
     )
 
 
-def device_array_like(ary: HasShape, stream: object = 0, *, device: Device = None) -> DeviceArray:
+def device_array_like(ary: HasShape, stream: object = 0, *, device: Where = None) -> DeviceArray:
     """A new array on the device with the shape, dtype and order of axes of another one."""
     shape, strides = tuple(ary.shape), strides_like(ary)
     return device_array(shape, ary.dtype, strides, stream=stream, device=device)

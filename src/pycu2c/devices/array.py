@@ -24,10 +24,12 @@ from pycu2c.runtime.memory import HOST, Memory
 from pycu2c.runtime.strides import Shape, array_over, is_contiguous
 
 if TYPE_CHECKING:
-    from pycu2c.devices import copying, exchange
+    from pycu2c.devices import copying, exchange, gpus
+    from pycu2c.devices.gpus import Where
 else:
     copying = lazy_module("pycu2c.devices.copying")
     exchange = lazy_module("pycu2c.devices.exchange")
+    gpus = lazy_module("pycu2c.devices.gpus")
 
 Order: TypeAlias = Literal["C", "F"]
 
@@ -253,6 +255,10 @@ class DeviceArray:
     def copy(self, order: Order = "C", stream: object = None) -> DeviceArray:
         """An array of its own with the same elements."""
         return copying.duplicate(self, order, self._in(stream))
+
+    def copy_to(self, device: Where, stream: object = None) -> DeviceArray:
+        """A copy on another GPU, or on the same; of "cpu" in memory of the host."""
+        return copying.copied_to(self, gpus.ordinal_of(device), self._in(stream))
 
     def astype(self, dtype: DTypeLike, *, copy: bool = True, stream: object = None) -> DeviceArray:
         """An array with the elements converted to another type, as numpy converts them."""

@@ -7,8 +7,10 @@ On memory of the host numpy does it. Copies without a stream are done when the c
 
 from __future__ import annotations
 
+import functools
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -16,7 +18,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from pycu2c.devices import views
 from pycu2c.devices.array import DeviceArray, Order
 from pycu2c.lazy import lazy_module
-from pycu2c.runtime import capturing, driver, staging
+from pycu2c.runtime import capturing, driver, peers, staging
 from pycu2c.runtime.memory import HOST, DeviceMemory, HostMemory, Memory
 from pycu2c.runtime.strides import Shape, memory_of, packed_strides
 
@@ -68,6 +70,14 @@ def duplicate(array: DeviceArray, order: Order, stream: object) -> DeviceArray:
     return out
 
 
+def copied_to(array: DeviceArray, ordinal: int, stream: object) -> DeviceArray:
+    """A copy without gaps on another GPU, or in memory of the host."""
+    order: Order = "F" if array.is_f_contiguous() and not array.is_c_contiguous() else "C"
+    out = new(array.shape, array.dtype, ordinal, order=order)
+    _copy(out, array, stream)
+    return out
+
+
 def converted(array: DeviceArray, dtype: np.dtype[Any], stream: object) -> DeviceArray:
     out = new(array.shape, dtype, array.device, stream=array.stream)
     _copy(out, array, stream)
@@ -87,7 +97,7 @@ def to_host(array: DeviceArray, out: NDArray[Any] | None, stream: object) -> NDA
             f"an array of shape {array.shape} and dtype {array.dtype} is not copied to one of "
             f"shape {out.shape} and dtype {out.dtype}: make them alike, or leave the latter out"
         )
-    _copy_out(out, array, stream)
+    _copy_out(array, out, stream)
     return out
 
 
@@ -172,6 +182,24 @@ def _check_same(what: str) -> None:
         capturing.refuse(f"an array of the host that {what} is not copied: make the two alike")
 
 
+_Done = TypeVar("_Done", bound=Callable[..., None])
+
+
+def _there(done: _Done) -> _Done:
+    """What is done to an array, the first of the arguments, on the GPU that it is on."""
+
+    @functools.wraps(done)
+    def there(array: DeviceArray, *rest: Any) -> None:
+        if not driver.several():
+            done(array, *rest)
+            return
+        with driver.on(array.device):
+            done(array, *rest)
+
+    return there  # type: ignore[return-value]
+
+
+@_there
 def _copy_in(target: DeviceArray, host: NDArray[Any], stream: object) -> None:
     _check_lasting(host)
     if target.device == HOST:
@@ -194,7 +222,8 @@ def _copy_in(target: DeviceArray, host: NDArray[Any], stream: object) -> None:
         driver.synchronize(handle, "copy an array to the device")
 
 
-def _copy_out(host: NDArray[Any], array: DeviceArray, stream: object) -> None:
+@_there
+def _copy_out(array: DeviceArray, host: NDArray[Any], stream: object) -> None:
     _check_lasting(host)
     if array.device == HOST:
         capturing.do(lambda: np.copyto(host, array._shadow))
@@ -215,10 +244,14 @@ def _copy_out(host: NDArray[Any], array: DeviceArray, stream: object) -> None:
         np.copyto(host, room)
 
 
+@_there
 def _copy(target: DeviceArray, source: DeviceArray, stream: object) -> None:
     """Between arrays of one shape."""
     if HOST in (target.device, source.device):
         _across(target, source, stream)
+        return
+    if target.device != source.device:
+        _between(target, source, stream)
         return
     handle = _begin(stream, target, source)
     if _alike(target, source):
@@ -233,12 +266,33 @@ def _copy(target: DeviceArray, source: DeviceArray, stream: object) -> None:
             element_kernels.copy(target, source, handle)
 
 
+def _between(target: DeviceArray, source: DeviceArray, stream: object) -> None:
+    """Between arrays on two GPUs: by way of memory without gaps on each, where there are some."""
+    if capturing.current() is not None:
+        capturing.refuse("a copy between two GPUs is none of it: copy before or after the graph")
+    if not _alike(target, source):
+        packed = source if source.is_c_contiguous() else duplicate(source, "C", None)
+        packed = packed if source.dtype == target.dtype else converted(packed, target.dtype, None)
+        room = (
+            target if target.is_c_contiguous() else new(target.shape, target.dtype, target.device)
+        )
+        _between(room, packed, stream)
+        if room is not target:
+            _copy(target, room, stream)
+    elif target.nbytes:
+        with driver.on(source.device):
+            source._memory.before_use(0)
+        handle = _begin(stream, target)
+        to, start = (target.device, target.address), (source.device, source.address)
+        peers.copy(to, start, target.nbytes, handle)
+
+
 def _across(target: DeviceArray, source: DeviceArray, stream: object) -> None:
     """Between arrays of which at least one is in memory of the host."""
     if source.device == HOST:
         _copy_in(target, source._shadow, stream)
     elif target.dtype == source.dtype:
-        _copy_out(target._shadow, source, stream)
+        _copy_out(source, target._shadow, stream)
     else:
         np.copyto(target._shadow, to_host(source, None, None), casting="unsafe")
 
@@ -252,6 +306,7 @@ def _alike(a: DeviceArray, b: DeviceArray) -> bool:
     return a.is_f_contiguous() and b.is_f_contiguous()
 
 
+@_there
 def _fill(target: DeviceArray, value: Any, stream: object) -> None:
     element = np.zeros((), target.dtype)
     element[()] = value  # numpy's rules of what fits

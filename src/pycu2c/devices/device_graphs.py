@@ -18,7 +18,7 @@ from pycu2c.devices.graph_nodes import Captured, Node
 from pycu2c.devices.streams import Stream
 from pycu2c.diagnostics import LaunchError
 from pycu2c.launching import Launcher, Ready
-from pycu2c.runtime import capturing, cuda_errors, driver, transfers
+from pycu2c.runtime import capturing, cuda_errors, driver, peers, transfers
 from pycu2c.runtime.arguments import ArrayArgument
 from pycu2c.runtime.configuration import Wanted
 from pycu2c.runtime.cuda_runner import CudaRunner
@@ -49,8 +49,8 @@ def _is_apart(handle: int) -> bool:
 class DeviceGraph:
     """A graph of the driver, with what may change of it."""
 
-    def __init__(self, stream: Stream) -> None:
-        self.handle, self._stream = stream.handle, stream
+    def __init__(self, stream: Stream, ordinal: int) -> None:
+        self.handle, self._stream, self._ordinal = stream.handle, stream, ordinal
         self.nodes: list[Node] = []
         self._handles: list[Any] = []  # of nodes, in the graph that was made ready first
         self._kept: dict[int, object] = {}  # what work uses beside the arguments of nodes
@@ -104,6 +104,9 @@ class DeviceGraph:
 
     # ---- made ----
 
+    def there(self) -> contextlib.AbstractContextManager[None]:
+        return driver.on(self._ordinal)
+
     def make(self, before: Captured | None) -> None:
         if not (isinstance(before, DeviceGraph) and self._take_over(before)):
             answer = driver.api().cuGraphInstantiate(self._graph, 0)
@@ -125,6 +128,7 @@ class DeviceGraph:
         node = self.nodes[place]
         _check(node.launcher, ready)
         assert isinstance(ready.runner, CudaRunner)
+        peers.others(ready.taken.leaves, node.name)
         made = ready.runner.as_node(ready.launch, ready.taken.leaves)
         call = self._ready, self._handles[place], made.parameters
         driver.check(driver.api().cuGraphExecKernelNodeSetParams(*call), f"change {node!r}")
@@ -142,6 +146,9 @@ class DeviceGraph:
         self._name = f"a graph ({', '.join(names[:_MOST_NAMED])}{more})"
 
     def start(self, stream: object) -> None:
+        if driver.several() and driver.current_ordinal() != self._ordinal:
+            with driver.on(self._ordinal):
+                return self.start(stream)
         driver.make_current()
         handle = driver.working_stream(stream)
         for memory in self._memories:

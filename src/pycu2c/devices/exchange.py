@@ -15,7 +15,7 @@ import numpy as np
 
 from pycu2c.devices.array import DeviceArray
 from pycu2c.diagnostics import LaunchError
-from pycu2c.runtime import arguments, dlpack, driver
+from pycu2c.runtime import arguments, dlpack, driver, peers
 from pycu2c.runtime.dlpack import CPU, CUDA, CUDA_HOST, CUDA_MANAGED, Exchanged
 from pycu2c.runtime.memory import HOST, ForeignMemory
 from pycu2c.runtime.strides import packed_strides
@@ -128,8 +128,9 @@ def from_cuda_array_interface(
     shape = tuple(map(int, desc["shape"]))
     strides = desc.get("strides")
     address, readonly = desc["data"]
+    ordinal = peers.ordinal_at(int(address)) if address and driver.several() else 0
     array = DeviceArray(
-        ForeignMemory(owner, int(address or 0), 0, 0),
+        ForeignMemory(owner, int(address or 0), 0, ordinal),
         int(address or 0),
         shape,
         tuple(map(int, strides)) if strides else packed_strides(shape, dtype.itemsize),
@@ -137,7 +138,8 @@ def from_cuda_array_interface(
         writeable=not readonly,
     )
     if sync and desc.get("stream") is not None:
-        driver.order_after(int(desc["stream"]), 0)
+        with driver.on(ordinal):
+            driver.order_after(int(desc["stream"]), 0)
     return array
 
 

@@ -20,6 +20,9 @@ class Captured(capturing.Capture, Protocol):
     def going_on(self) -> contextlib.AbstractContextManager[None]:
         """Capture in a ``with``."""
 
+    def there(self) -> contextlib.AbstractContextManager[None]:
+        """Be where it runs, in a ``with``."""
+
     def make(self, before: Captured | None) -> None:
         """Be ready to be launched, by changing what was captured before if that can be done."""
 
@@ -63,9 +66,9 @@ class Node:
                 "its nodes"
             )
         values = self.launcher.values(arguments, named)
-        with capturing.into(None):
+        with capturing.into(None), self._owner.there():
             ready = self.launcher.ready(self._wanted, values)
-        self._owner.change(self._place, ready)
+            self._owner.change(self._place, ready)
         self.ready = ready
 
     def forget(self) -> None:

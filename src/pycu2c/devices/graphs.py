@@ -6,13 +6,13 @@ import contextlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from pycu2c.devices.allocation import Device, ordinal_of
+from pycu2c.devices.gpus import Where, ordinal_of
 from pycu2c.devices.graph_nodes import Captured, Node
 from pycu2c.devices.host_graphs import HostGraph
 from pycu2c.devices.streams import Stream
 from pycu2c.diagnostics import LaunchError
 from pycu2c.lazy import lazy_module
-from pycu2c.runtime import capturing
+from pycu2c.runtime import capturing, driver
 from pycu2c.runtime.memory import HOST
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class Graph:
     and ``g.launch()`` does it. Arrays that take part are kept as long as the graph.
     """
 
-    def __init__(self, *, device: Device = None) -> None:
+    def __init__(self, *, device: Where = None) -> None:
         """device: 'cpu', or a GPU; without it a GPU if there is one."""
         self._ordinal = ordinal_of(device)
         self._made: Captured | None = None
@@ -51,22 +51,25 @@ class Graph:
         if both do the same to other arrays and numbers."""
         if capturing.current() is not None:
             capturing.refuse("no other can be begun there: launch that one in it")
-        fresh: Captured
-        if self._ordinal == HOST:
-            fresh, self.stream = HostGraph(), Stream(0)
-        else:
-            self.stream = device_graphs.stream_to_capture(stream)
-            fresh = device_graphs.DeviceGraph(self.stream)
-        try:
-            with fresh.going_on():
-                yield self
-        finally:
-            self.stream = None
-        before = self.nodes
-        fresh.make(self._made)
+        before, fresh = self.nodes, self._fresh(stream)
+        with driver.on(self._ordinal):
+            try:
+                with fresh.going_on():
+                    yield self
+            finally:
+                self.stream = None
+            fresh.make(self._made)
         self._made = fresh
         for node in before:
             node.forget()
+
+    def _fresh(self, stream: object) -> Captured:
+        if self._ordinal == HOST:
+            self.stream = Stream(0)
+            return HostGraph()
+        with driver.on(self._ordinal):
+            self.stream = device_graphs.stream_to_capture(stream)
+        return device_graphs.DeviceGraph(self.stream, self._ordinal)
 
     def launch(self, stream: object = None) -> None:
         """Do all of it, in the order of a stream: the default one if none is named."""
@@ -78,7 +81,7 @@ class Graph:
 
 
 @contextlib.contextmanager
-def graph(stream: object = None, *, device: Device = None) -> Iterator[Graph]:
+def graph(stream: object = None, *, device: Where = None) -> Iterator[Graph]:
     """``with cuda.graph() as g:`` captures what is in the ``with``; ``g.launch()`` does it."""
     made = Graph(device=device)
     with made.capture(stream):

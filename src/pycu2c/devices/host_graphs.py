@@ -45,6 +45,9 @@ class HostGraph:
         if memory not in self._kept:
             self._kept.append(memory)
 
+    def there(self) -> contextlib.AbstractContextManager[None]:
+        return contextlib.nullcontext()
+
     def make(self, before: Captured | None) -> None:
         """There is nothing to make."""
 

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from pycu2c.runtime import capturing, configuration, driver
+from pycu2c.runtime import capturing, configuration, driver, peers
 
 _LEGACY, _PER_THREAD = 1, 2  # handles that the driver has for its default streams
 
@@ -29,6 +29,13 @@ class Stream:
         self, handle: int, *, blocking: bool = True, own: bool = False, owner: object = None
     ) -> None:
         self.handle, self.blocking, self._own, self._owner = handle, blocking, own, owner
+
+    @property
+    def device(self) -> int | None:
+        """The number of its GPU; None for the driver's default streams, which each GPU has."""
+        if not driver.available() or self.handle <= _PER_THREAD:
+            return None
+        return peers.ordinal_of_stream(self.handle)
 
     def __cuda_stream__(self) -> tuple[int, int]:
         return 0, self.handle

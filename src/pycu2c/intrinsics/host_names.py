@@ -17,6 +17,9 @@ _ROOMS = {
         "stream synchronize"
     ),
     "pycu2c.devices.array": "DeviceArray",
+    "pycu2c.devices.gpus": (
+        "Gpu can_access_peer get_current_device gpus is_available select_device"
+    ),
     "pycu2c.devices.graphs": "Graph graph",
     "pycu2c.devices.textures": "Surface Texture surface texture",
 }

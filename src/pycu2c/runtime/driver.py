@@ -1,12 +1,14 @@
-"""The CUDA driver: device 0, its context, memory, kernels and streams, as ints and exceptions.
+"""The CUDA driver: devices, contexts, memory, kernels and streams, as ints and exceptions.
 
 A thin layer on ``cuda.bindings.driver``, imported at first use. Knows no array and no argument.
 Kernels are loaded without a context (``cuLibrary``): they run in the context that is current in
-the calling thread, which is device 0's primary one unless another package has made its own.
+the calling thread, which says too what device the thread is on: the primary one of device 0
+unless another is selected, or another package has made its own.
 """
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import operator
@@ -22,20 +24,21 @@ from pycu2c.runtime.cuda_errors import CudaError, NoDeviceError, error_for
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """Device 0 and the module that speaks to it."""
+    """A device and the module that speaks to it."""
 
     api: Any
     handle: Any
     arch: str
     name: str
+    ordinal: int = 0
 
 
 _LIBRARY = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
 
 
 @functools.cache
-def _probe() -> Device | str:
-    """Device 0, or why there is none. Makes no context."""
+def _probe() -> tuple[Device, ...] | str:
+    """The devices, or why there are none. Makes no context."""
     try:
         ctypes.CDLL(_LIBRARY)  # to find that there is none by the bindings takes 30 ms
         from cuda.bindings import driver as api
@@ -45,17 +48,17 @@ def _probe() -> Device | str:
         return f"the package cuda-bindings is not installed ({error})"
     try:
         check(api.cuInit(0), "start the CUDA driver")
-        if not check(api.cuDeviceGetCount(), "count the CUDA devices"):
-            return "there is no CUDA device"
-        return _device(api)
+        count = check(api.cuDeviceGetCount(), "count the CUDA devices")
+        devices = tuple(_device(api, ordinal) for ordinal in range(count))
+        return devices or "there is no CUDA device"
     except CudaError as error:
         return str(error)
     except Exception as error:  # the bindings look for libcuda at their first call
         return f"there is no CUDA driver ({error})"
 
 
-def _device(api: Any) -> Device:
-    handle = check(api.cuDeviceGet(0), "open CUDA device 0")
+def _device(api: Any, ordinal: int) -> Device:
+    handle = check(api.cuDeviceGet(ordinal), f"open CUDA device {ordinal}")
     attribute = api.CUdevice_attribute
     major, minor = (
         check(api.cuDeviceGetAttribute(which, handle), "read the compute capability")
@@ -65,12 +68,12 @@ def _device(api: Any) -> Device:
         )
     )
     name = check(api.cuDeviceGetName(128, handle), "read the device's name")
-    return Device(api, handle, f"sm_{major}{minor}", name.split(b"\0")[0].decode())
+    return Device(api, handle, f"sm_{major}{minor}", name.split(b"\0")[0].decode(), ordinal)
 
 
 def available() -> bool:
     """Whether there are a driver and a device. Never raises."""
-    return isinstance(_probe(), Device)
+    return isinstance(_probe(), tuple)
 
 
 def why_not() -> str:
@@ -79,17 +82,28 @@ def why_not() -> str:
     return found if isinstance(found, str) else ""
 
 
-def device() -> Device:
-    """Device 0; a CudaError if there is none."""
+def devices() -> tuple[Device, ...]:
+    """All devices; a CudaError if there is none."""
     found = _probe()
     if isinstance(found, str):
-        raise NoDeviceError("CUDA_ERROR_NO_DEVICE", found, "use CUDA device 0")
+        raise NoDeviceError("CUDA_ERROR_NO_DEVICE", found, "use a GPU")
     return found
+
+
+def several() -> bool:
+    """Whether there is more than one device, so that it matters which."""
+    found = _probe()
+    return isinstance(found, tuple) and len(found) > 1
+
+
+def device() -> Device:
+    """The device that the calling thread is on; a CudaError if there is none."""
+    return devices()[current_ordinal()]
 
 
 def api() -> Any:
     """The module ``cuda.bindings.driver``; a CudaError if there is no device."""
-    return device().api
+    return devices()[0].api
 
 
 def arch() -> str:
@@ -116,17 +130,61 @@ def _text_of(code: Any) -> str:
 
 
 @functools.cache
-def _primary_context() -> Any:
+def primary_context(ordinal: int) -> Any:
     """Retained for the life of the process: arrays and kernels may outlive every scope."""
-    found = device()
+    found = devices()[ordinal]
     return check(found.api.cuDevicePrimaryCtxRetain(found.handle), "open the primary context")
 
 
 def make_current() -> None:
     """Give the calling thread device 0's primary context, unless it has a context already."""
-    bindings = api()
-    if int(check(bindings.cuCtxGetCurrent(), "read the current context")) == 0:
-        check(bindings.cuCtxSetCurrent(_primary_context()), "enter the primary context")
+    if current_context() == 0:
+        select(0)
+
+
+def select(ordinal: int) -> None:
+    """Let the calling thread be on a device from now on."""
+    enter(primary_context(ordinal))
+
+
+def enter(context: Any) -> None:
+    """Let the calling thread have a context, or none."""
+    check(api().cuCtxSetCurrent(context), "enter a context")
+
+
+def current_ordinal() -> int:
+    """The number of the device that the calling thread is on."""
+    if not several() or current_context() == 0:
+        return 0
+    return int(check(api().cuCtxGetDevice(), "ask for the current device"))
+
+
+class _On:
+    """See ``on``."""
+
+    __slots__ = ("_before", "_ordinal")
+
+    def __init__(self, ordinal: int) -> None:
+        self._ordinal = ordinal
+
+    def __enter__(self) -> None:
+        self._before = None
+        if current_context() == 0 or current_ordinal() != self._ordinal:
+            self._before = check(api().cuCtxGetCurrent(), "read the current context")
+            select(self._ordinal)
+
+    def __exit__(self, *_: object) -> None:
+        if self._before is not None:
+            enter(self._before)
+
+
+_HERE = contextlib.nullcontext()
+
+
+def on(ordinal: int) -> contextlib.AbstractContextManager[None]:
+    """Work on a device in a ``with``, and then where the thread was; of memory of the host the
+    number is negative, and nothing happens."""
+    return _On(ordinal) if ordinal >= 0 and several() else _HERE
 
 
 def current_context() -> int:

@@ -79,11 +79,14 @@ class DeviceMemory(Memory):
 
     __slots__ = ("_streams",)
 
-    def __init__(self, size: int, ordinal: int = 0) -> None:
+    def __init__(self, size: int, ordinal: int | None = None) -> None:
+        """On a device, or on the one that the thread is on."""
         self._streams: set[object] | None = None
+        self.size, self.ordinal = size, driver.current_ordinal() if ordinal is None else ordinal
         self.address = 0  # what is freed if the next line fails
-        self.address = _allocate(size) if size else 0
-        self.size, self.ordinal = size, ordinal
+        if size:
+            with driver.on(self.ordinal):
+                self.address = _allocate(size)
 
     def used_on(self, stream: object) -> None:
         if capturing.keeps(self):
@@ -93,7 +96,8 @@ class DeviceMemory(Memory):
         if self._streams is None:
             self._streams = set()
         if stream not in self._streams:
-            driver.order_after(0, driver.stream_of(stream))  # where the memory has come from
+            with driver.on(self.ordinal):
+                driver.order_after(0, driver.stream_of(stream))  # where the memory has come from
             self._streams.add(stream)  # which keeps a stream that is an object
 
     def before_use(self, stream: int) -> None:
@@ -107,16 +111,16 @@ class DeviceMemory(Memory):
     def __del__(self, finalizing: Any = sys.is_finalizing) -> None:
         # at exit the driver may be gone before this is, and frees everything itself
         if self.address and not finalizing():
-            _free(self.address, self._streams)
+            _free(self.address, self._streams, self.ordinal)
 
 
 # ---- the pool ----------------------------------------------------------------------------------
 
 
 @functools.cache
-def _pool(ordinal: int = 0) -> Any:
+def pool_of(ordinal: int) -> Any:
     """The device's pool, set to keep what is freed; None where the driver has no pools."""
-    bindings, device = driver.api(), driver.device()
+    bindings, device = driver.api(), driver.devices()[ordinal]
     which = bindings.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED
     answer = bindings.cuDeviceGetAttribute(which, device.handle)
     if not driver.check(answer, "ask for memory pools"):
@@ -140,17 +144,21 @@ class _Calls:
 
     __slots__ = ("allocate", "free", "thread")
 
-    def __init__(self) -> None:
+    def __init__(self, ordinal: int) -> None:
         bindings = driver.api()
         self.thread = _Thread()
-        if _pool() is None:
+        if pool_of(ordinal) is None:
             self.allocate: Any = lambda size, stream: bindings.cuMemAlloc(size)
             self.free: Any = lambda address, stream: bindings.cuMemFree(address)  # waits
         else:
             self.allocate, self.free = bindings.cuMemAllocAsync, bindings.cuMemFreeAsync
 
 
-_calls = functools.cache(_Calls)
+_calls_on = functools.cache(_Calls)
+
+
+def _calls() -> _Calls:
+    return _calls_on(driver.current_ordinal())
 
 
 def _allocate(size: int) -> int:
@@ -187,8 +195,9 @@ def give_back() -> None:
     driver.make_current()
     bindings = driver.api()
     driver.check(bindings.cuCtxSynchronize(), "wait for the device")
-    if _pool() is not None:
-        driver.check(bindings.cuMemPoolTrimTo(_pool(), 0), "shrink the memory pool")
+    pool = pool_of(driver.current_ordinal())
+    if pool is not None:
+        driver.check(bindings.cuMemPoolTrimTo(pool, 0), "shrink the memory pool")
 
 
 def free_and_total() -> tuple[int, int]:
@@ -199,23 +208,28 @@ def free_and_total() -> tuple[int, int]:
     return int(free), int(total)
 
 
-def _free(address: int, streams: set[object] | None) -> None:
+def _free(address: int, streams: set[object] | None, ordinal: int) -> None:
     """Never raises: after a kernel has failed every call fails, and nobody could be told."""
     try:
-        if streams:
-            driver.make_current()
-            for stream in streams:
-                _after(stream)
-        calls = _calls()
-        if not calls.thread.has_context:
-            driver.make_current()
-            calls.thread.has_context = True
-        (code,) = calls.free(address, 0)
-        if code and code.name == "CUDA_ERROR_INVALID_CONTEXT":
-            driver.make_current()
-            calls.free(address, 0)
+        with driver.on(ordinal):
+            _free_here(address, streams)
     except Exception:  # of a driver that is gone
         return
+
+
+def _free_here(address: int, streams: set[object] | None) -> None:
+    if streams:
+        driver.make_current()
+        for stream in streams:
+            _after(stream)
+    calls = _calls()
+    if not calls.thread.has_context:
+        driver.make_current()
+        calls.thread.has_context = True
+    (code,) = calls.free(address, 0)
+    if code and code.name == "CUDA_ERROR_INVALID_CONTEXT":
+        driver.make_current()
+        calls.free(address, 0)
 
 
 def _after(stream: object) -> None:

@@ -31,12 +31,14 @@ class Known(NamedTuple):
 
 class Variant(NamedTuple):
     """What a kernel for one signature is compiled for: ``ordinary`` launches (passes/facts.py), and
-    a shape of blocks, or None: for any; arrays of which an OS thread has a copy."""
+    a shape of blocks, or None: for any; arrays of which an OS thread has a copy. ``gpu`` is the
+    device where it is loaded, and whose architecture it is for."""
 
     backend: str
     ordinary: bool
     block: Extent | None
     accumulators: tuple[int, ...] = ()
+    gpu: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ def copy_in(device_address: int, host_address: int, size: int, stream: int = 0) 
         driver.copy_in(device_address, host_address, size, stream)
         return
     with _LOCK:
-        _stage().copy_in(device_address, host_address, size, stream)
+        _stage(driver.current_ordinal()).copy_in(device_address, host_address, size, stream)
 
 
 def copy_out(host_address: int, device_address: int, size: int, stream: int = 0) -> None:
@@ -45,7 +45,7 @@ def copy_out(host_address: int, device_address: int, size: int, stream: int = 0)
         driver.copy_out(host_address, device_address, size, stream)
         return
     with _LOCK:
-        _stage().copy_out(host_address, device_address, size, stream)
+        _stage(driver.current_ordinal()).copy_out(host_address, device_address, size, stream)
 
 
 _LOCK = threading.Lock()
@@ -83,9 +83,9 @@ class _Buffer:
 
 
 class _Stage:
-    """Buffers, and threads that fill and empty them."""
+    """Buffers, and threads that fill and empty them, for a device: events are of one."""
 
-    def __init__(self) -> None:
+    def __init__(self, _: int) -> None:
         threads = min(_MOST_THREADS, thread_count())
         self._threads = ThreadPoolExecutor(threads, "pycu2c-copy")
         driver.make_current()
@@ -132,4 +132,4 @@ def _bytes_at(address: int, count: int) -> Any:
     return array_over(address, ((count,), (1,), _BYTE))
 
 
-_stage: Callable[[], _Stage] = functools.cache(_Stage)
+_stage: Callable[[int], _Stage] = functools.cache(_Stage)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from pycu2c.diagnostics import LaunchError
-from pycu2c.runtime import capturing, driver, memory, staging
+from pycu2c.runtime import capturing, driver, memory, peers, staging
 from pycu2c.runtime.arguments import Argument, ArrayArgument, HandleArgument
 
 
@@ -78,6 +78,7 @@ def staged(
     """
     _check_writable(arguments, written, kernel)
     _check_places(arguments, kernel)
+    others = _of_others(arguments, stream, kernel) if driver.several() else ()
     wait_for_owners(arguments, stream)
     extents = {
         position: extent_of(argument)
@@ -92,6 +93,8 @@ def staged(
                 place = copies[-1].address_of(extent.start)
                 staging.copy_in(place, extent.start, extent.size, stream)
         yield tuple(_address(argument, copies) for argument in arguments)
+        for other in others:
+            peers.wait_for((driver.current_ordinal(), stream), (other, 0))
         if copies:
             driver.synchronize(stream, f"run {kernel}")
             _bring_back(merged(extents[p] for p in extents.keys() & written), copies, stream)
@@ -115,6 +118,15 @@ def _is_overwritten(
     return isinstance(array, ArrayArgument) and array.contiguous
 
 
+def _of_others(arguments: Sequence[Argument], stream: int, kernel: str) -> Sequence[int]:
+    """Other devices whose arrays a launch uses: it waits for their work, and later work for it."""
+    peers.check_stream(stream, kernel)
+    others = peers.others(arguments, kernel)
+    for other in others:
+        peers.wait_for((other, 0), (driver.current_ordinal(), stream))
+    return others
+
+
 def wait_for_owners(arguments: Sequence[Argument], stream: int) -> None:
     """Let the stream wait for work on device arrays that their owners have under way."""
     if capturing.current() is not None:
@@ -126,10 +138,13 @@ def wait_for_owners(arguments: Sequence[Argument], stream: int) -> None:
 
 
 def note_use(arguments: Sequence[Argument], stream: object) -> None:
-    """Tell device arrays of a launch on another stream than the default one."""
+    """Tell device arrays of a launch on another stream than the default one; the launch itself is
+    in order with those of other devices."""
+    here = driver.current_ordinal()
     for argument in arguments:
-        if isinstance(argument, ArrayArgument) and isinstance(argument.owner, memory.Memory):
-            argument.owner.used_on(stream)
+        owner = argument.owner if isinstance(argument, ArrayArgument) else None
+        if isinstance(owner, memory.Memory) and owner.ordinal in (here, memory.HOST):
+            owner.used_on(stream)
 
 
 def _check_writable(arguments: Sequence[Argument], written: Set[int], kernel: str) -> None:

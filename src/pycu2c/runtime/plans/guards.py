@@ -19,6 +19,7 @@ from pycu2c.dtypes import DType
 from pycu2c.limits import INDEX32_LIMIT
 from pycu2c.parameters import Part
 from pycu2c.records import dataclass
+from pycu2c.runtime import driver, peers
 from pycu2c.runtime.arguments import Argument, ArrayArgument, Layout
 from pycu2c.types import Constant, ParameterType, Scalar, Tuple, leaf_types
 
@@ -125,6 +126,8 @@ def _of_array(value: object, seen: Seen, leaf: int, on_device: bool) -> Guard:
     assert isinstance(argument, ArrayArgument)
     if (argument.where == "device") != on_device:
         raise NoPlan
+    if on_device and driver.several() and peers.ordinal_of(argument) != driver.current_ordinal():
+        raise NoPlan  # it is waited for, both ways
     written = leaf in seen.written and not seen.trusted
     writeable = _WRITEABLE_OF_NUMPY if isinstance(value, np.ndarray) else _WRITEABLE
     common = {
@@ -186,6 +189,8 @@ def _of_foreign(value: Any, argument: ArrayArgument, common: dict[str, Any]) -> 
     found = package and argument.contiguous and package.read(value, argument.address)
     if found:
         return Guard(_ATTRIBUTES, type(value), found.paths, current=found.current, **common)
+    if driver.several():  # it does not say where it is
+        raise NoPlan
     return Guard(_INTERFACE, type(value), interface["typestr"], **common)
 
 
@@ -209,6 +214,7 @@ class Package:
     shape: _Path
     contiguous: _Path
     same: tuple[_Path, ...]
+    device: _Path = ()  # the same, too, where there are several
     stream: tuple[str, str, _Path] | None = None
 
     def read(self, value: object, address: int) -> Read | None:
@@ -216,7 +222,8 @@ class Package:
         try:
             if followed(value, self.contiguous) is not True:
                 return None
-            same = [(path, followed(value, path)) for path in (self.contiguous, *self.same)]
+            paths = (self.contiguous, *self.same, *([self.device] if driver.several() else ()))
+            same = [(path, followed(value, path)) for path in paths]
             module, function, path = self.stream or ("", "", ())
             current = getattr(sys.modules[module], function) if module else None
             numbers = [followed(value, self.address), followed(current, path) if module else 0]
@@ -239,6 +246,7 @@ PACKAGES = {
         ("shape",),
         ("_c_contiguous",),
         (("dtype",),),
+        ("device", "id"),
         ("cupy.cuda", "get_current_stream", (None, "ptr")),
     ),
     "torch.Tensor": Package(
@@ -246,6 +254,7 @@ PACKAGES = {
         ("shape",),
         ("is_contiguous", None),
         (("dtype",), ("requires_grad",), ("get_device", None)),
+        ("get_device", None),
     ),
 }
 

@@ -1,0 +1,171 @@
+"""The GPUs of this machine, and which of them the calling thread works on."""
+
+from __future__ import annotations
+
+import operator
+import threading
+from collections.abc import Iterator
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from pycu2c.runtime import capturing, driver, memory, peers
+from pycu2c.runtime.cuda_errors import NoDeviceError
+from pycu2c.runtime.memory import HOST
+
+Where: TypeAlias = (
+    "int | Literal['cpu'] | None"  # of a GPU its number; None: the current GPU, if any
+)
+
+
+class MemoryInfo(NamedTuple):
+    """Bytes of a GPU."""
+
+    free: int
+    total: int
+
+
+class Gpu:
+    """A GPU. ``with cuda.gpus[1]:`` works on it, and then where the thread was before."""
+
+    __slots__ = ("_device",)
+
+    def __init__(self, device: driver.Device) -> None:
+        self._device = device
+
+    def __repr__(self) -> str:
+        return f"<GPU {self.id}: {self.name}, {self.arch}>"
+
+    def __index__(self) -> int:
+        return self.id
+
+    @property
+    def id(self) -> int:
+        """Its number, from 0."""
+        return self._device.ordinal
+
+    @property
+    def name(self) -> str:
+        return self._device.name
+
+    @property
+    def arch(self) -> str:
+        """What kernels are compiled for: ``sm_90``."""
+        return self._device.arch
+
+    @property
+    def compute_capability(self) -> tuple[int, int]:
+        number = int(self.arch.removeprefix("sm_"))
+        return number // 10, number % 10
+
+    @property
+    def memory(self) -> MemoryInfo:
+        """How much is free, and how much there is. Memory that the pool keeps is not free."""
+        with self._there():
+            return MemoryInfo(*memory.free_and_total())
+
+    def synchronize(self) -> None:
+        """Wait until all work on it is done. Errors of kernels surface here."""
+        capturing.check_waits("synchronize()")
+        with self._there():
+            driver.check(driver.api().cuCtxSynchronize(), f"wait for GPU {self.id}")
+
+    def can_access_peer(self, other: int | Gpu) -> bool:
+        """Whether its kernels can use the memory of another GPU."""
+        return peers.can_access(self.id, _checked(other))
+
+    def enable_peer_access(self, other: int | Gpu) -> None:
+        """Let its kernels use arrays of another GPU. Such a launch waits for the default stream of
+        the other GPU, and that for the launch."""
+        peers.let_access(self.id, _checked(other))
+
+    def _there(self) -> Any:
+        driver.make_current()
+        return driver.on(self.id)
+
+    def __enter__(self) -> Gpu:
+        before = driver.current_ordinal()
+        _select(self.id)
+        _THREAD.before.append(before)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _select(_THREAD.before.pop())
+
+
+class _Thread(threading.local):
+    def __init__(self) -> None:
+        self.before: list[int] = []  # the devices to go back to
+
+
+_THREAD = _Thread()
+
+
+class Gpus:
+    """All GPUs, in order; none where there is no GPU, or no driver."""
+
+    def __len__(self) -> int:
+        return len(driver.devices()) if driver.available() else 0
+
+    def __getitem__(self, number: int) -> Gpu:
+        return Gpu(driver.devices()[_checked(number)])
+
+    def __iter__(self) -> Iterator[Gpu]:
+        return (self[number] for number in range(len(self)))
+
+    def __repr__(self) -> str:
+        return repr(list(self))
+
+    @property
+    def current(self) -> Gpu:
+        """The one that the calling thread works on."""
+        return get_current_device()
+
+
+gpus = Gpus()
+
+
+def is_available() -> bool:
+    """Whether there is a GPU to work on."""
+    return driver.available()
+
+
+def select_device(device_id: int) -> Gpu:
+    """Let the calling thread work on a GPU from now on: its launches, new arrays and streams."""
+    gpu = gpus[device_id]
+    _select(gpu.id)
+    return gpu
+
+
+def get_current_device() -> Gpu:
+    """The GPU that the calling thread works on: the first one, if it has selected none."""
+    return Gpu(driver.device())
+
+
+def can_access_peer(device: int, peer: int) -> bool:
+    """Whether kernels of a GPU can use the memory of another one."""
+    return gpus[device].can_access_peer(peer)
+
+
+def ordinal_of(device: Where) -> int:
+    """Where an array is to lie: the number of a GPU, or ``memory.HOST``."""
+    if device == "cpu":
+        return HOST
+    if device is None:
+        return driver.current_ordinal() if driver.available() else HOST
+    return _checked(device)
+
+
+def _checked(number: int | Gpu) -> int:
+    """The number of a GPU that there is. Raises IndexError, NoDeviceError."""
+    ordinal, count = operator.index(number), len(gpus)
+    if not count:
+        raise NoDeviceError("CUDA_ERROR_NO_DEVICE", driver.why_not(), f"use GPU {ordinal}")
+    if not 0 <= ordinal < count:
+        there = "only GPU 0" if count == 1 else f"GPUs 0 to {count - 1}"
+        raise IndexError(f"there is no GPU {ordinal} here, {there}")
+    return ordinal
+
+
+def _select(ordinal: int) -> None:
+    if capturing.current() is not None and ordinal != driver.current_ordinal():
+        capturing.refuse("another GPU would be selected: a graph is of one")
+    driver.select(ordinal)
