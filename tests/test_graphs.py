@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
+import sys
 import threading
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +15,7 @@ import pytest
 from pycu2c import LaunchError, cuda
 from pycu2c.kernel import Kernel
 from pycu2c.runtime import driver, preparing
+from pycu2c.runtime.plans import library
 
 
 def add(out, a, x):  # type: ignore[no-untyped-def]
@@ -279,6 +284,38 @@ def test_numpy_arrays_are_used_where_they_are_by_the_cpu() -> None:
     g()
     g()
     assert out.tolist() == [2.0] * 4
+
+
+class Ending:
+    """A launch on the CPU that ends early, to the C that runs several."""
+
+    def __init__(self, code: int, told: list[int]) -> None:
+        kind = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
+        self.start = kind(lambda *given: told.append(given[2]) or code)
+        self.words = ctypes.cast(self.start, ctypes.c_void_p).value, 0, 0, len(told)
+
+    def finished(self, code: int) -> None:
+        raise ArithmeticError(code)
+
+
+def test_a_launch_that_ends_early_is_told_of() -> None:
+    told: list[int] = []
+    launches = [Ending(code, told) for code in (0, 0, 7, 0)]
+    run = library.in_a_row(launches)  # type: ignore[arg-type]
+    assert run is not None
+    with pytest.raises(ArithmeticError, match="7"):
+        run()
+    assert len(told) == 3
+
+
+def test_ranges_of_profilers_are_left_out(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYCU2C_NVTX", "1")
+    monkeypatch.setitem(sys.modules, "nvtx", SimpleNamespace(annotate=contextlib.nullcontext))
+    k, out = place.kernel(count), place.array(np.zeros(4))
+    with place.graph() as g:
+        k[1, 4](out)
+    g()
+    assert out.copy_to_host()[0] == 1
 
 
 @pytest.mark.skipif(not driver.available(), reason="needs a GPU")

@@ -18,7 +18,7 @@ from pycu2c.devices.graph_nodes import Captured, Node
 from pycu2c.devices.streams import Stream
 from pycu2c.diagnostics import LaunchError
 from pycu2c.launching import Launcher, Ready
-from pycu2c.runtime import capturing, cuda_errors, driver, peers, transfers
+from pycu2c.runtime import capturing, cuda_errors, driver, marking, peers, transfers
 from pycu2c.runtime.arguments import ArrayArgument
 from pycu2c.runtime.configuration import Wanted
 from pycu2c.runtime.cuda_runner import CudaRunner
@@ -29,6 +29,7 @@ _MOST_NAMED = 3
 
 def stream_to_capture(stream: object) -> Stream:
     """The stream that is named, if it can be captured; else a new one."""
+    driver.make_current()
     if stream is None:
         return streams.stream(blocking=False)
     found = stream if isinstance(stream, Stream) else streams.external_stream(stream)
@@ -77,11 +78,11 @@ class DeviceGraph:
 
     def launch(self, launcher: Launcher, wanted: Wanted, values: tuple[object, ...]) -> None:
         ready = launcher.ready(wanted, values)
-        _check(launcher, ready)
+        runner = _checked(launcher, ready)
         handle = driver.working_stream(wanted.stream)
         if handle != self.handle:
             _check_other(handle)
-        ready.runner.run(ready.launch, ready.taken.leaves)
+        runner.run(ready.launch, ready.taken.leaves)
         if capturing.lists():
             self._handles.append(_latest(handle))
             self.nodes.append(Node(self, launcher, wanted, ready))
@@ -126,10 +127,9 @@ class DeviceGraph:
 
     def change(self, place: int, ready: Ready) -> None:
         node = self.nodes[place]
-        _check(node.launcher, ready)
-        assert isinstance(ready.runner, CudaRunner)
+        runner = _checked(node.launcher, ready)
         peers.others(ready.taken.leaves, node.name)
-        made = ready.runner.as_node(ready.launch, ready.taken.leaves)
+        made = runner.as_node(ready.launch, ready.taken.leaves)
         call = self._ready, self._handles[place], made.parameters
         driver.check(driver.api().cuGraphExecKernelNodeSetParams(*call), f"change {node!r}")
         node.ready = ready
@@ -173,14 +173,16 @@ class DeviceGraph:
 # ---- what can be captured ----------------------------------------------------------------------
 
 
-def _check(launcher: Launcher, ready: Ready) -> None:
-    """That a launch copies and prints nothing, and is one of the GPU. Raises LaunchError."""
+def _checked(launcher: Launcher, ready: Ready) -> CudaRunner:
+    """The kernel of a launch that copies and prints nothing, and is one of the GPU. Raises
+    LaunchError."""
     if ready.variant.backend != "cuda":
         raise LaunchError(
             f"{launcher.name} runs on the CPU, and the graph on a GPU: capture it with "
             "device='cpu', or leave the kernel's backend out"
         )
-    if not isinstance(ready.runner, CudaRunner):
+    runner = marking.unmarked(ready.runner)
+    if not isinstance(runner, CudaRunner):
         raise LaunchError(
             f"{launcher.name} prints, and a graph is not waited for: launch it outside of the graph"
         )
@@ -191,6 +193,7 @@ def _check(launcher: Launcher, ready: Ready) -> None:
                 f"{name} is in memory of the host, and a graph does not copy it for the launch: "
                 "pass a device array (cuda.to_device) or a cuda.mapped_array"
             )
+    return runner
 
 
 def _check_other(handle: int) -> None:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterator
 from functools import partial
 
 from pycu2c.devices.graph_nodes import Captured, Node
 from pycu2c.diagnostics import LaunchError
 from pycu2c.launching import Launcher, Ready
-from pycu2c.runtime import capturing
+from pycu2c.runtime import capturing, marking
 from pycu2c.runtime.configuration import Wanted
-from pycu2c.runtime.cpu_runner import CpuRunner
+from pycu2c.runtime.cpu_runner import CpuRunner, Noted
+from pycu2c.runtime.plans import library
 
 
 class HostGraph:
@@ -23,6 +25,7 @@ class HostGraph:
         self.nodes: list[Node] = []
         self._actions: list[Callable[[], object]] = []
         self._places: list[int] = []  # of the nodes' actions
+        self._joined: list[Callable[[], object]] | None = None  # what is run
         self._kept: list[object] = []
 
     def going_on(self) -> contextlib.AbstractContextManager[None]:
@@ -53,12 +56,12 @@ class HostGraph:
 
     def change(self, place: int, ready: Ready) -> None:
         self._actions[self._places[place]] = _action(ready)
+        self._joined = None
 
     def start(self, stream: object) -> None:
-        if capturing.current() is None:
-            _run(self._actions)
-        else:  # as a part of another graph, which does not change with this one
-            capturing.do(partial(_run, [*self._actions]))
+        if self._joined is None:
+            self._joined = list(_joined(self._actions))
+        capturing.do(partial(_run, self._joined))  # of another graph a part that does not change
 
 
 def _run(actions: list[Callable[[], object]]) -> None:
@@ -66,11 +69,20 @@ def _run(actions: list[Callable[[], object]]) -> None:
         action()
 
 
+def _joined(actions: list[Callable[[], object]]) -> Iterator[Callable[[], object]]:
+    """The same actions, with launches one after the other as one."""
+    for is_noted, group in itertools.groupby(actions, lambda a: isinstance(a, Noted)):
+        some = list(group)
+        launches = [action for action in some if isinstance(action, Noted)]
+        together = library.in_a_row(launches) if is_noted and len(launches) > 1 else None
+        yield from [together] if together else some
+
+
 def _action(ready: Ready) -> Callable[[], None]:
     """A launch, to be done later."""
-    runner, launch, leaves = ready.runner, ready.launch, ready.taken.leaves
+    runner, launch, leaves = marking.unmarked(ready.runner), ready.launch, ready.taken.leaves
     if isinstance(runner, CpuRunner):
-        return runner.as_action(launch, leaves)
+        return runner.noted(launch, leaves)
     if ready.variant.backend == "cuda":
         raise LaunchError(
             "a launch on a GPU is no part of a graph on the CPU: leave the graph's device='cpu' out"

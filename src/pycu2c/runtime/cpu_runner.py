@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+import ctypes
+import math
+from collections.abc import Sequence
 
 from pycu2c.diagnostics import LaunchError
 from pycu2c.records import dataclass
@@ -14,9 +15,33 @@ from pycu2c.runtime.arguments import (
     Layout,
     pack,
 )
-from pycu2c.runtime.configuration import Launch
+from pycu2c.runtime.configuration import HEAD, Launch
 from pycu2c.runtime.cpu import CpuKernel
 from pycu2c.runtime.runner import Direct
+
+
+class Noted:
+    """A launch that has been checked and packed. ``words`` are what C reads of it."""
+
+    __slots__ = ("_form", "_kernel", "_packed", "words")
+
+    def __init__(self, kernel: CpuKernel, launch: Launch, packed: bytes) -> None:
+        self._kernel = kernel
+        self._form = launch.grid, launch.block, launch.shared_bytes, packed
+        self._packed = self._head() + packed
+        place = ctypes.cast(ctypes.c_char_p(self._packed), ctypes.c_void_p).value or 0
+        self.words = (*kernel.addresses, place, math.prod(launch.grid))
+
+    def _head(self) -> bytes:
+        grid, block, shared_bytes, _ = self._form
+        return HEAD.pack(*grid, *block, shared_bytes)
+
+    def __call__(self) -> None:
+        self._kernel.launch(*self._form)
+
+    def finished(self, code: int) -> None:
+        """Raise what the code of a run means."""
+        self._kernel.finished(code, self._head())
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +58,9 @@ class CpuRunner:
         packed = self._packed(arguments)
         self.kernel.launch(launch.grid, launch.block, launch.shared_bytes, packed)
 
-    def as_action(self, launch: Launch, arguments: Sequence[Argument]) -> Callable[[], None]:
+    def noted(self, launch: Launch, arguments: Sequence[Argument]) -> Noted:
         """The launch, to be done later, and more than once; who does it keeps the arrays."""
-        form = launch.grid, launch.block, launch.shared_bytes, self._packed(arguments)
-        return partial(self.kernel.launch, *form)
+        return Noted(self.kernel, launch, self._packed(arguments))
 
     def _packed(self, arguments: Sequence[Argument]) -> bytes:
         addresses = []

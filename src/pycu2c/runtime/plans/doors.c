@@ -300,6 +300,25 @@ int pycu2c_begin(int64_t basic_size_of_tuple) {
     return name_all();
 }
 
+typedef struct { /* a launch of a graph on the CPU, as in library.py */
+    Start start;
+    void *body;
+    const void *packed;
+    int64_t blocks;
+} Noted;
+
+/* Runs launches in order; gives how many there were before one that ended early, and its code. */
+int64_t pycu2c_in_a_row(const Noted *launches, int64_t count, int64_t *code) {
+    int64_t done = 0;
+    void *thread = PyEval_SaveThread();
+    for (*code = 0; done < count && !*code; done += !*code) {
+        const Noted *next = &launches[done];
+        *code = next->start(next->body, next->packed, next->blocks);
+    }
+    PyEval_RestoreThread(thread);
+    return done;
+}
+
 /* In a kernel's place, for the test at the start: keeps the first bytes of what was packed. */
 int pycu2c_plans_keep(void *to, const void *packed, int64_t bytes) {
     memcpy(to, packed, (size_t)bytes);

@@ -10,7 +10,7 @@ import ctypes
 import functools
 import struct
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from pycu2c.runtime.arguments import describe, layout_of, pack
 from pycu2c.runtime.c_files import c_text
 from pycu2c.runtime.calling import Parameters
 from pycu2c.runtime.configuration import CALL, HEAD
+from pycu2c.runtime.cpu_runner import Noted
 from pycu2c.runtime.plans.guards import Seen, place_of
 from pycu2c.runtime.plans.plan import Place, Plans, Table
 from pycu2c.runtime.runner import Direct
@@ -47,6 +48,26 @@ def _none_yet(library: ctypes.PyDLL, parameters: Parameters) -> Plans:
 
 
 _INT64 = ctypes.c_int64
+
+
+def in_a_row(launches: Sequence[Noted]) -> Callable[[], None] | None:
+    """What does launches on the CPU one after the other, in one call of C; None where the C cannot
+    be used."""
+    library = _library()
+    if library is None:
+        return None
+    run, code = library.pycu2c_in_a_row, _INT64()
+    run.restype, run.argtypes = _INT64, (ctypes.c_void_p, _INT64, ctypes.c_void_p)
+    words = [word for launch in launches for word in launch.words]
+    rows = (_INT64 * len(words))(*words)
+    call = ctypes.addressof(rows), len(launches), ctypes.addressof(code)
+
+    def all_of_them(rows: object = rows) -> None:
+        done = run(*call)
+        if done < len(launches):
+            launches[done].finished(code.value)
+
+    return all_of_them
 
 
 def _recent(library: ctypes.PyDLL) -> tuple[str, ...]:
