@@ -50,6 +50,9 @@ def test_what_gpus_there_are() -> None:
     assert gpu.compute_capability >= (7, 5)
     assert gpu.arch == "sm_{}{}".format(*gpu.compute_capability)
     assert gpu.name
+    assert gpu.MULTIPROCESSOR_COUNT > 0
+    with pytest.raises(AttributeError, match="a GPU has no CORES"):
+        _ = gpu.CORES
     assert 0 < gpu.memory.free < gpu.memory.total
     assert cuda.get_current_device().id == 0
     gpu.synchronize()

@@ -56,6 +56,15 @@ class Gpu:
         number = int(self.arch.removeprefix("sm_"))
         return number // 10, number % 10
 
+    def __getattr__(self, name: str) -> int:
+        """A number of the GPU by the driver's name: ``gpu.MULTIPROCESSOR_COUNT``."""
+        bindings = driver.api()
+        which = getattr(bindings.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}", None)
+        if which is None:
+            raise AttributeError(f"a GPU has no {name}", name=name, obj=self)
+        answer = bindings.cuDeviceGetAttribute(which, self._device.handle)
+        return int(driver.check(answer, f"read {name} of GPU {self.id}"))
+
     @property
     def memory(self) -> MemoryInfo:
         """How much is free, and how much there is. Memory that the pool keeps is not free."""
