@@ -136,13 +136,14 @@ def test_doctor_says_where_kernels_run(
     monkeypatch.setattr(nvrtc, "version", version)
     monkeypatch.setattr(nvrtc, "supported_archs", lambda: ("sm_75", "sm_90"))
     monkeypatch.setattr(driver, "available", lambda: gpu)
-    monkeypatch.setattr(driver, "device", lambda: SimpleNamespace(name="GPU 0"))
-    monkeypatch.setattr(driver, "arch", lambda: "sm_90")
+    devices = [SimpleNamespace(name=f"GPU {i}", arch="sm_90") for i in (0, 1)]
+    monkeypatch.setattr(driver, "devices", lambda: devices)
     result = called("doctor")
     assert verdict in result.output.splitlines()[-1]
     assert (result.exit_code == 0) is verdict.startswith("ready")
     found = "13.0, sm_75 to sm_90" if nvrtc_is_there else "missing: install it"
     assert f"NVRTC     {found}\n" in result.output
+    assert ("GPU       GPU 0, sm_90\n          GPU 1, sm_90\n" in result.output) is gpu
     assert "no such file" not in result.output
 
 

@@ -20,7 +20,7 @@ CURES: dict[str, str] = {
     # on the host
     "jit": "decorate kernels with @kernel, and functions that they call with @device",
     "detect": "list(cuda.gpus) has the GPUs",
-    "current_context": "cuda.gpus.current is the thread's GPU, cuda.gpus.current.memory what is free",
+    "current_context": "cuda.gpus.current is the thread's GPU, and its memory what is free",
     "close": "nothing has to be closed: memory goes back when the last array that uses it goes",
     # in a kernel
     "const": "read a global numpy array: it is constant memory",

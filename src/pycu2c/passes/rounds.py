@@ -272,14 +272,12 @@ def _is_chosen_by_mask(var: Var) -> bool:
 def _is_harmless(e: Expr) -> bool:
     """Whether C gives it a meaning for numbers that the program never has there."""
     match e:
-        case Load():
+        case Load():  # of an index that is only legal where the lane comes there
             return False
         case Binary(op, _, right) if op in (QUOTIENT, REMAINDER):
             return isinstance(right, Const)
         case Cast(operand):
             return not (scalar_type(operand).dtype.is_float and scalar_type(e).dtype.is_integer)
-        case Load():  # of an index that is only legal where the lane comes there
-            return False
         case Binary(op, _, right) if op in (C_SHL, C_SHR):
             return isinstance(right, Const)
         case _:
