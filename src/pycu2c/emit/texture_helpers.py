@@ -84,7 +84,8 @@ static inline int64_t texture_element(texture t, const int64_t *i) {
 static inline void texture_weights(int axes, const int *part, int *weights) {
     const int x = part[0], other = axes == 3 ? part[2] : axes == 2 ? part[1] : 0;
     const int both = (x * other + 128) >> 8;
-    const int pair[4] = {256 - x - other + both, x - both, other - both, both};
+    const int before = axes == 3 ? (x * (256 - other) + 128) >> 8 : x - both;
+    const int pair[4] = {256 - other - before, before, other - both, both};
     for (int k = 0; k < 1 << axes; k++) {
         if (axes < 3) {
             weights[k] = pair[k];
@@ -124,6 +125,13 @@ static inline void texture_nearest(texture t, const int64_t *place, double *numb
     }
 }
 
+// A sum in 1/256 of integers, as a whole number of 16 bits. What 8 bits lack is added without the
+// last bits of the sum.
+static inline double texture_scaled(texture t, double sum) {
+    if ((t->format & 15) == 2) return floor(sum / 256 + 0.5);
+    return sum + floor(floor(sum / 16) * 16 * 255 / (256 * t->most) + 0.5);
+}
+
 // The means of the elements around a place.
 static inline void texture_blended(texture t, const int64_t *place, double *numbers) {
     int64_t first[3] = {0};
@@ -149,7 +157,7 @@ static inline void texture_blended(texture t, const int64_t *place, double *numb
     const double full = t->format & 16 ? 32767 : 65535;
     for (int channel = 0; channel < t->channels; channel++) {
         double number = numbers[channel] / 256;
-        if (t->most != 0) number = fmax(floor(number * full / t->most + 0.5) / full, -1);
+        if (t->most != 0) number = fmax(texture_scaled(t, numbers[channel]) / full, -1);
         numbers[channel] = is_half ? texture_half(number) : texture_rounded(number, 24);
     }
 }

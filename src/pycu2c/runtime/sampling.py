@@ -241,19 +241,27 @@ class Sampler:
             fixed = (place - _HALF + (_ONE >> 9)) // (_ONE >> 8)
             first.append(fixed >> 8)
             parts.append(fixed & 255)
-        full = 32767 if self.number.is_signed else 65535
         sums = [0.0] * self.elements.shape[-1]
         for corner in itertools.product((0, 1), repeat=len(places)):
             step = corner[::-1]  # x fastest
             numbers = self._numbers([i + k for i, k in zip(first, step)])
             weight = _weight(parts, step)
             sums = [total + weight * n for total, n in zip(sums, numbers)]
-        return [self._rounded(total / 256, full) for total in sums]
+        return [self._rounded(total) for total in sums]
 
-    def _rounded(self, number: float, full: int) -> float:
+    def _rounded(self, total: float) -> float:
+        """A sum in 1/256 of numbers, as what is read."""
         if self.most:
-            number = max(math.floor(number * full / self.most + 0.5) / full, -1.0)
-        return _half(number) if self.number is FLOAT16 else _rounded_to(number, 24)
+            full = 32767 if self.number.is_signed else 65535
+            return _rounded_to(max(self._scaled(total) / full, -1.0), 24)
+        return _half(total / 256) if self.number is FLOAT16 else _rounded_to(total / 256, 24)
+
+    def _scaled(self, total: float) -> float:
+        """A sum of integers, as a whole number of 16 bits. What 8 bits lack is added without the
+        last bits of the sum."""
+        if self.number.size == 2:
+            return math.floor(total / 256 + 0.5)
+        return total + math.floor(math.floor(total / 16) * 16 * 255 / (256 * self.most) + 0.5)
 
 
 def _rounded_to(x: float, bits: int) -> float:
@@ -279,7 +287,8 @@ def _weight(parts: Sequence[int], step: Sequence[int]) -> int:
         return parts[0] if step[0] else 256 - parts[0]
     x, other = parts[0], parts[-1]
     both = (x * other + 128) >> 8
-    pair = ((256 - x - other + both, other - both), (x - both, both))[step[0]][step[-1]]
+    before = (x * (256 - other) + 128) >> 8 if len(parts) == 3 else x - both
+    pair = ((256 - other - before, other - both), (before, both))[step[0]][step[-1]]
     if len(parts) == 2:
         return pair
     following = (pair * parts[1] + 127 + step[0]) >> 8
