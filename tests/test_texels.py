@@ -13,8 +13,8 @@ import pytest
 from pycu2c import LaunchError, cuda
 from pycu2c.runtime import capturing, texels
 from pycu2c.runtime.arguments import described_handle
-from pycu2c.runtime.sampling import modes
 from pycu2c.runtime.strides import array_over
+from pycu2c.runtime.texture_modes import modes
 from pycu2c.types import float32, texture2d
 
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from pycu2c import CompileError, LaunchError, cuda, device, float4, float32, kernel, types, uchar4
-from pycu2c.dtypes import TEXELS, VECTOR_OF, DType
-from pycu2c.runtime import sampling
+from pycu2c.dtypes import FLOAT32, TEXELS, VECTOR_OF, DType
+from pycu2c.runtime import sampling, texture_modes
 from pycu2c.signatures import BadSignature, parse_signature, parse_type
 from pycu2c.specialization import generate_text
 from pycu2c.toolchain import cc, nvrtc
@@ -407,8 +407,8 @@ def test_types_are_written_as_they_are_shown() -> None:
 
 
 def test_places_far_away_are_places_of_some_element() -> None:
-    modes = sampling.modes(("wrap",), "linear", True, "element", (0.0,))
+    modes = texture_modes.modes(("wrap",), "linear", True, "element", (0.0,))
     elements = np.array([[1.0], [2.0]], np.float32)
-    row = sampling.FLOAT32
+    row = FLOAT32
     reader = sampling.sampler(elements, row, row, modes)
     assert {reader.at([x]) for x in (np.nan, np.inf, -1e30, 0.0)} == {np.float32(1.5)}

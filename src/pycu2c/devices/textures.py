@@ -24,7 +24,7 @@ from pycu2c.dtypes import (
     handle,
     is_texel,
 )
-from pycu2c.runtime import capturing, sampling, texels
+from pycu2c.runtime import capturing, sampling, texels, texture_modes
 from pycu2c.runtime.arguments import Where
 from pycu2c.runtime.cuda_errors import CudaError
 from pycu2c.types import Scalar
@@ -53,7 +53,7 @@ class _Elements:
     has the numbers of an element on its last axis."""
 
     def __init__(self, host: NDArray[Any], element: DType) -> None:
-        number = element.fields[0].dtype if element.is_vector else element
+        number = texture_modes.number_of(element)
         self.host, self.element, self.number = host, element, number
         self.form = texels.Texels(host.shape[:-1], number, host.shape[-1])
         self._there: _Handle | None = None
@@ -104,7 +104,7 @@ def _elements_of(array: object) -> _Elements:
     assert row is not None
     if not 1 <= host.ndim <= 3 or not host.size:
         raise ValueError(f"the shape is {host.shape}: textures have 1 to 3 axes, and elements")
-    number = row.fields[0].dtype if row.is_vector else row
+    number = texture_modes.number_of(row)
     copied = np.array(host, order="C", copy=True).reshape(host.shape)
     return _Elements(copied.view(number.numpy).reshape(*host.shape, -1), row)
 
@@ -156,7 +156,7 @@ class Texture(_Object):
 
     _access = "texture"
 
-    def __init__(self, elements: _Elements, element: DType, modes: sampling.Modes) -> None:
+    def __init__(self, elements: _Elements, element: DType, modes: texture_modes.Modes) -> None:
         super().__init__(elements, element)
         self.modes = modes
         self._sampler = sampling.sampler(elements.host, elements.number, element, modes)
@@ -240,14 +240,14 @@ def texture(
     """
     elements = array._elements if isinstance(array, Surface) else _elements_of(array)
     axes, channels = len(elements.form.shape), elements.form.channels
-    modes = sampling.modes(
-        sampling.each_axis(address_mode, axes),
+    modes = texture_modes.modes(
+        texture_modes.each_axis(address_mode, axes),
         filter_mode,
         bool(normalized),
         read_mode,
-        sampling.each_channel(border, channels),
+        texture_modes.each_channel(border, channels),
     )
-    return Texture(elements, sampling.read_as(elements.element, modes), modes)
+    return Texture(elements, texture_modes.read_as(elements.element, modes), modes)
 
 
 def surface(
