@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 from collections.abc import Iterator
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 from pycu2c import LaunchError, cuda
-from pycu2c.runtime import capturing, texels
+from pycu2c.runtime import capturing, driver, texels
 from pycu2c.runtime.arguments import described_handle
 from pycu2c.runtime.strides import array_over
 from pycu2c.runtime.texture_modes import modes
@@ -144,6 +145,27 @@ def test_no_texture_is_in_a_graph_of_a_gpu(device: FakeDevice) -> None:
         assert capturing.current() is not None
         with pytest.raises(LaunchError, match="textures and surfaces are in no graph"):
             launched(t)
+
+
+def test_elements_stay_on_their_gpu(device: FakeDevice, monkeypatch: pytest.MonkeyPatch) -> None:
+    here, entered = [1], []
+
+    def on(ordinal: int) -> Any:
+        entered.append(ordinal)
+        return contextlib.nullcontext()
+
+    monkeypatch.setattr(driver, "current_ordinal", lambda: here[0])
+    monkeypatch.setattr(driver, "on", on)
+    s = cuda.surface(3, np.float32)
+    launched(s)
+    here[0] = 0
+    with pytest.raises(LaunchError, match=r"is on GPU 1.*with cuda.gpus\[1\]"):
+        launched(s)
+    s.copy_to_host()
+    assert entered == [1]
+    del s
+    gc.collect()
+    assert entered == [1, 1, 1]
 
 
 def test_the_border_of_integers_is_given_bit_by_bit() -> None:

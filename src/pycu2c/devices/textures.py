@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from pycu2c.devices.array import DeviceArray
+from pycu2c.diagnostics import LaunchError
 from pycu2c.dtypes import (
     FLOAT16,
     TEXELS,
@@ -24,7 +25,7 @@ from pycu2c.dtypes import (
     handle,
     is_texel,
 )
-from pycu2c.runtime import capturing, sampling, texels, texture_modes
+from pycu2c.runtime import capturing, driver, sampling, texels, texture_modes
 from pycu2c.runtime.arguments import Where
 from pycu2c.runtime.cuda_errors import CudaError
 from pycu2c.types import Scalar
@@ -41,10 +42,11 @@ class _Handle:
 
     def __init__(self, value: Any, free: Callable[[Any], None], over: object = None) -> None:
         self.value, self._free, self._over = value, free, over
+        self.ordinal = driver.current_ordinal()
 
     def __del__(self, finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
         if not finalizing():
-            with contextlib.suppress(CudaError):
+            with contextlib.suppress(CudaError), driver.on(self.ordinal):
                 self._free(self.value)
 
 
@@ -64,7 +66,8 @@ class _Elements:
         with self._lock:
             if not self._new_here:
                 assert self._there is not None
-                texels.read(self._there.value, self.form, self.host.ctypes.data)
+                with driver.on(self._there.ordinal):
+                    texels.read(self._there.value, self.form, self.host.ctypes.data)
             self._new_here = True
             self._new_there = self._new_there and not written
             return self.host
@@ -75,6 +78,7 @@ class _Elements:
         with self._lock:
             if self._there is None:
                 self._there = _Handle(texels.new_array(self.form), texels.free_array)
+            _check_place(self._there.ordinal)
             if not self._new_there:
                 texels.fill(self._there.value, self.form, self.host.ctypes.data)
             self._new_there = True
@@ -89,6 +93,16 @@ class _Elements:
                 f"is {given.element} with the shape {given.form.shape}: make a new object"
             )
         np.copyto(self.on_host(written=True), given.host)
+
+
+def _check_place(ordinal: int) -> None:
+    """That elements are used where they are. Raises LaunchError."""
+    here = driver.current_ordinal()
+    if ordinal != here:
+        raise LaunchError(
+            f"a texture or surface is on GPU {ordinal}, where it was used first, and the launch is "
+            f"on GPU {here}: launch it in `with cuda.gpus[{ordinal}]:`, or make another one"
+        )
 
 
 def _elements_of(array: object) -> _Elements:
