@@ -78,6 +78,23 @@ def test_the_table_of_launches() -> None:
     assert ran.stdout.splitlines()[-1].startswith("pycu2c: prepared")
 
 
+def test_the_table_of_graphs() -> None:
+    ran = subprocess.run(
+        (sys.executable, ROOT / "benchmarks" / "graphs.py", "--rounds", "1"),
+        env={
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), *filter(None, sys.path)]),
+        },
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    _, head, *rows = ran.stdout.partition("graphs on")[2].splitlines()
+    assert head.startswith("µs of 100 kernels")
+    assert rows[0].count("1.000×") == 2
+    assert rows[-1].startswith("one by one")
+
+
 def test_a_first_call() -> None:
     ran = subprocess.run(
         (sys.executable, ROOT / "benchmarks" / "first_call.py", "pycu2c", "scale"),

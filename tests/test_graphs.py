@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 import sys
 import threading
+import weakref
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -179,6 +180,21 @@ def test_arrays_live_as_long_as_the_graph(place: Place) -> None:
     g()
     assert np.all(out.copy_to_host() == 2)
     assert all(np.all(other.copy_to_host() == 50) for other in others)
+
+
+def test_what_a_graph_keeps_goes_with_it() -> None:
+    k, out = Kernel(count, backend="cpu"), np.zeros(4)
+    with cuda.graph(device="cpu") as g:
+        k[1, 4](out)
+    kept, node = weakref.ref(out), g.nodes[0]
+    del out
+    assert kept() is not None
+    g()
+    node.set(np.zeros(4))
+    assert kept() is None
+    del g
+    with pytest.raises(LaunchError, match="has gone"):
+        node.set(np.zeros(4))
 
 
 def test_a_graph_in_a_graph(place: Place) -> None:

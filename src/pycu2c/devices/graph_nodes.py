@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import weakref
 from typing import Protocol
 
 from pycu2c.diagnostics import LaunchError
@@ -35,10 +36,11 @@ class Captured(capturing.Capture, Protocol):
 class Node:
     """One launch of a graph."""
 
-    __slots__ = ("_owner", "_place", "_wanted", "launcher", "ready")
+    __slots__ = ("_is_current", "_owner", "_place", "_wanted", "launcher", "ready")
 
     def __init__(self, owner: Captured, launcher: Launcher, wanted: Wanted, ready: Ready) -> None:
-        self._owner: Captured | None = owner
+        self._owner = weakref.ref(owner)  # which keeps this: what is used goes with the graph
+        self._is_current = True
         self._place = len(owner.nodes)
         self.launcher, self._wanted, self.ready = launcher, wanted, ready
 
@@ -60,17 +62,18 @@ class Node:
 
     def set(self, *arguments: object, **named: object) -> None:
         """Launch the kernel with other arguments from now on. They are checked as a launch's."""
-        if self._owner is None:
+        owner = self._owner()
+        if owner is None or not self._is_current:
             raise LaunchError(
-                f"{self.name}: this node's graph has been captured again: take the node from "
-                "its nodes"
+                f"{self.name}: this node's graph has gone, or has been captured again: take the "
+                "node from g.nodes"
             )
         values = self.launcher.values(arguments, named)
-        with capturing.into(None), self._owner.there():
+        with capturing.into(None), owner.there():
             ready = self.launcher.ready(self._wanted, values)
-            self._owner.change(self._place, ready)
+            owner.change(self._place, ready)
         self.ready = ready
 
     def forget(self) -> None:
         """The graph has got other nodes."""
-        self._owner = None
+        self._is_current = False

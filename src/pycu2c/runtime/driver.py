@@ -90,6 +90,7 @@ def devices() -> tuple[Device, ...]:
     return found
 
 
+@functools.cache
 def several() -> bool:
     """Whether there is more than one device, so that it matters which."""
     found = _probe()

@@ -82,11 +82,13 @@ class DeviceMemory(Memory):
     def __init__(self, size: int, ordinal: int | None = None) -> None:
         """On a device, or on the one that the thread is on."""
         self._streams: set[object] | None = None
-        self.size, self.ordinal = size, driver.current_ordinal() if ordinal is None else ordinal
-        self.address = 0  # what is freed if the next line fails
-        if size:
-            with driver.on(self.ordinal):
-                self.address = _allocate(size)
+        self.size, self.ordinal, self.address = size, 0, 0  # nothing is freed if the rest fails
+        if not driver.several():
+            self.address = _allocate(size) if size else 0
+            return
+        self.ordinal = driver.current_ordinal() if ordinal is None else ordinal
+        with driver.on(self.ordinal):
+            self.address = _allocate(size) if size else 0
 
     def used_on(self, stream: object) -> None:
         if capturing.keeps(self):
@@ -211,7 +213,10 @@ def free_and_total() -> tuple[int, int]:
 def _free(address: int, streams: set[object] | None, ordinal: int) -> None:
     """Never raises: after a kernel has failed every call fails, and nobody could be told."""
     try:
-        with driver.on(ordinal):
+        if driver.several():
+            with driver.on(ordinal):
+                _free_here(address, streams)
+        else:
             _free_here(address, streams)
     except Exception:  # of a driver that is gone
         return
