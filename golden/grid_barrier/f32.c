@@ -67,7 +67,8 @@ static inline int grid_barrier_step(const struct grid_barrier_args *args,
         for (self->_ = 0; self->_ < (int64_t)rounds; ++self->_) {
             if (self->i < self->n) {
                 int64_t at = self->i - 1;
-                b[self->i] = (a[at < 0 ? at + a_len : at] + a[(self->i + 1) % self->n]) / 2.0f;
+                int64_t at_1 = self->i + 1;
+                b[self->i] = (a[at < 0 ? at + a_len : at] + a[at_1 < self->n ? at_1 : at_1 - self->n]) / 2.0f;
             }
             self->pc = 1;
             return WAIT_GRID;

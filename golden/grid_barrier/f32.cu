@@ -6,7 +6,8 @@ extern "C" __global__ void grid_barrier(float *a, int a_len, float *b, int round
     for (int _ = 0; _ < rounds; ++_) {
         if (i < n) {
             int at = i - 1;
-            b[i] = (a[at < 0 ? at + a_len : at] + a[(i + 1) % n]) / 2.0f;
+            int at_1 = i + 1;
+            b[i] = (a[at < 0 ? at + a_len : at] + a[at_1 < n ? at_1 : at_1 - n]) / 2.0f;
         }
         cooperative_groups::this_grid().sync();
         if (i < n) {

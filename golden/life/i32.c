@@ -1,4 +1,3 @@
-#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -21,13 +20,6 @@ struct life_args {
     int64_t p1_stride0;
     int64_t p1_stride1;
 };
-
-// a % b: has the sign of b; 0 where b is 0.
-static inline int64_t mod_i64(int64_t a, int64_t b) {
-    if (b == 0 || b == -1) return 0;
-    const int64_t remainder = (int64_t)(a % b);
-    return (remainder != 0 && (remainder < 0) != (b < 0)) ? (int64_t)(remainder + b) : remainder;
-}
 
 // The lesser, as Python chooses: the first where neither is.
 static inline int64_t min_i64(int64_t a, int64_t b) {
@@ -63,7 +55,9 @@ void life(const void *arguments, int64_t first_block, int64_t last_block) {
                 for (int64_t dy = -1; dy < 2; ++dy) {
                     for (int64_t dx = -1; dx < 2; ++dx) {
                         if (dx == 0 && dy == 0) continue;
-                        neighbours += (uint32_t)alive[mod_i64(y + dy, height) * alive_stride0 + mod_i64(x + dx, width) * alive_stride1];
+                        int64_t at = y + dy;
+                        int64_t at_1 = x + dx;
+                        neighbours += (uint32_t)alive[(at < 0 ? at + height : at < height ? at : at - height) * alive_stride0 + (at_1 < 0 ? at_1 + width : at_1 < width ? at_1 : at_1 - width) * alive_stride1];
                     }
                 }
                 bool survives = neighbours == 3 || (neighbours == 2 && alive[y * alive_stride0 + x * alive_stride1] == 1);

@@ -1,10 +1,3 @@
-// a % b: has the sign of b; 0 where b is 0.
-__device__ __forceinline__ int mod_i32(int a, int b) {
-    if (b == 0 || b == -1) return 0;
-    const int remainder = (int)(a % b);
-    return (remainder != 0 && (remainder < 0) != (b < 0)) ? (int)(remainder + b) : remainder;
-}
-
 extern "C" __global__ void life(const unsigned char *alive, int alive_shape0, int alive_shape1,
                                 unsigned char *following, int following_shape1) {
     int x = blockIdx.x * blockDim.x + threadIdx.x;
@@ -16,7 +9,9 @@ extern "C" __global__ void life(const unsigned char *alive, int alive_shape0, in
     for (int dy = -1; dy < 2; ++dy) {
         for (int dx = -1; dx < 2; ++dx) {
             if (dx == 0 && dy == 0) continue;
-            neighbours = neighbours + alive[mod_i32(y + dy, height) * alive_shape1 + mod_i32(x + dx, width)];
+            int at = y + dy;
+            int at_1 = x + dx;
+            neighbours = neighbours + alive[(at < 0 ? at + height : at < height ? at : at - height) * alive_shape1 + (at_1 < 0 ? at_1 + width : at_1 < width ? at_1 : at_1 - width)];
         }
     }
     bool survives = neighbours == 3 || (neighbours == 2 && alive[y * alive_shape1 + x] == 1);

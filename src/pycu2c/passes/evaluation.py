@@ -46,6 +46,7 @@ from pycu2c.operators import (
     INVERT,
     LE,
     LT,
+    MOD,
     MUL,
     NE,
     NEG,
@@ -81,6 +82,7 @@ from pycu2c.passes.value_arithmetic import (
     merged,
     middle,
     read,
+    turns,
 )
 from pycu2c.records import dataclass
 from pycu2c.types import WEAK_INT, Array, Scalar
@@ -124,6 +126,7 @@ class Evaluator:
     of_node: dict[int, Interval] = field(default_factory=dict)
     inside: dict[tuple[int, int], bool] = field(default_factory=dict)
     of_variable: dict[str, Interval] = field(default_factory=dict)
+    turns: dict[int, Interval] = field(default_factory=dict)  # a // b of each ``a % b``
 
     def assign(self, var: Var, value: Value, known: Knowledge) -> None:
         """A variable of whole numbers has a value from here on."""
@@ -263,6 +266,9 @@ class Evaluator:
             return self._truth(e, known)
         left, right = self.value(e.left, known), self.value(e.right, known)
         value = computed(e.op, left, right, e.type, known)
+        if e.op is MOD and self.recording and is_whole(e.type):
+            found = turns(left, right, known)
+            self.turns[id(e)] = found.joined(self.turns.get(id(e), found))
         if _is_size(e):  # whatever the intervals say, there are not more elements
             return Value(Interval(0, min(value.interval.high, self.facts.most_elements)))
         if self.facts.ordinary and _counts_threads(e):

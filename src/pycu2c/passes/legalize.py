@@ -29,6 +29,7 @@ from pycu2c.ir.nodes import (
     Member,
     Module,
     Pack,
+    Select,
     Stmt,
     Store,
     Unary,
@@ -52,6 +53,7 @@ from pycu2c.operators import (
     DIV,
     FLOORDIV,
     INVERT,
+    LT,
     MOD,
     MUL,
     NEG,
@@ -178,6 +180,8 @@ class _Legalizer:
                 if scalar_type(new).dtype is dtypes.INT16 and negated is not None:
                     return Apply(REGISTRY["python.neg"], (negated,), new.type, new.span)
                 return self._wrapping(new, self.ranges.of(old))
+            case _ if new.op is MOD and (turned := self._turned(new, self.ranges.turns(old))):
+                return turned
             case _ if new.op in (FLOORDIV, MOD):
                 return self._floored(new, left, right)
             case _ if new.op is POW:
@@ -188,6 +192,24 @@ class _Legalizer:
                 return _narrow_comparison(new)
             case _:
                 return new
+
+    def _turned(self, e: Binary, turns: Interval) -> Expr | None:
+        """``(i + 1) % n`` -> ``at < n ? at : at - n``: a division takes ten times as long."""
+        own = scalar_type(e)
+        near = turns.low >= -1 and turns.high <= 1 and own.dtype.bits >= 32
+        if not near or _power_of_two(e.right) is not None:
+            return None
+        (a, outer), (b, inner) = self.once(e.left, "at"), self.once(e.right, "length")
+        inside = a
+        if turns.high > 0:
+            back = Binary(SUB, a, b, own, e.span)
+            inside = Select(binary(LT, a, b, e.span), a, back, own, e.span)
+        if turns.low < 0:
+            below = binary(LT, a, const(0, e.span, own), e.span)
+            inside = Select(below, Binary(ADD, a, b, own, e.span), inside, own, e.span)
+        for var, value in ((inner, e.right), (outer, e.left)):
+            inside = inside if var is None else Let(var.name, value, inside, e.span)
+        return inside
 
     def _floored(self, e: Binary, left: Interval, right: Interval) -> Expr:
         own = scalar_type(e.left)

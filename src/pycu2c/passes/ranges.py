@@ -64,6 +64,7 @@ class Ranges:
     _variables: Mapping[str, Interval]
     _inside: Mapping[tuple[int, int], bool] = field(default_factory=dict)
     _lengths: Lengths = field(default_factory=dict)
+    _turns: Mapping[int, Interval] = field(default_factory=dict)
 
     def of(self, e: Expr) -> Interval:
         """All that this node can give; of its whole type if nothing ever comes there."""
@@ -80,6 +81,10 @@ class Ranges:
     def within(self, access: Load | ElementOf | Store, axis: int) -> bool:
         """Whether an index is proved to be at least 0 and less than the length of its axis."""
         return self._inside.get((id(access), axis), False)
+
+    def turns(self, e: Expr) -> Interval:
+        """Of ``a % b``: where ``a // b`` lies, if that is near 0."""
+        return self._turns.get(id(e), ANYTHING)
 
     def length(self, array: Expr, axis: int) -> Interval:
         """All lengths that an axis of an array, or of a view, may have."""
@@ -137,7 +142,8 @@ def _walked(
     walk.block(function.body, known)
     result = walk.returned or everything(function.result)
     nodes, variables = evaluator.of_node, evaluator.of_variable
-    return Ranges(function, result, nodes, variables, evaluator.inside, given.lengths)
+    inside, turns = evaluator.inside, evaluator.turns
+    return Ranges(function, result, nodes, variables, inside, given.lengths, turns)
 
 
 def _paces(evaluator: Evaluator, before: Ranges | None) -> Paces:

@@ -22,6 +22,7 @@ from pycu2c.operators import (
     Operator,
 )
 from pycu2c.passes.intervals import (
+    ANYTHING,
     FAR,
     Interval,
     everything,
@@ -63,6 +64,15 @@ def computed(op: Operator, a: Value, b: Value, scalar: Scalar, known: Knowledge)
         exact = known.difference(a, b)
     forms = merged(_forms(op, a, b)) if is_exact(exact, scalar) else ()
     return Value(held(exact, scalar), forms)
+
+
+def turns(a: Value, b: Value, known: Knowledge) -> Interval:
+    """Where ``a // b`` lies, if it is proved to be -1, 0 or 1: ``(i + 1) // n`` of an i below n."""
+    least_length = b.interval.low
+    beyond = known.difference(a, b).high
+    if least_length < 1 or a.interval.low < -least_length or beyond >= least_length:
+        return ANYTHING
+    return Interval(-1 if a.interval.low < 0 else 0, 0 if beyond < 0 else 1)
 
 
 def _forms(op: Operator, a: Value, b: Value) -> Iterable[Form]:
