@@ -297,6 +297,33 @@ def test_what_lanes_leave_behind(k, dtype, target):
 
 
 @kernel
+def left_before_an_empty_arm(out, x, limit):
+    i = number()
+    if i >= len(out):
+        return
+    y = z = x[i]
+    count = 0
+    while True:
+        if count >= limit or z >= 100:
+            break
+        count += 1
+        z = z * z + y
+        if z > 4:
+            pass
+        else:
+            for _ in range(-2, 3, 3):
+                pass
+    out[i] = count
+
+
+def test_a_loop_ends_whose_last_condition_nobody_comes_to(target):
+    given = np.zeros(90, np.float32), np.linspace(0, 2, 90).astype(np.float32), 9
+    expected = run(left_before_an_empty_arm, (2, 64), given, "python")[0]
+    out = run(left_before_an_empty_arm, (2, 64), given, target)[0]
+    assert out.tolist() == expected.tolist()
+
+
+@kernel
 def counted(out, x, limit):
     i = number()
     if i < len(out):

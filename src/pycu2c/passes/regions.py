@@ -171,7 +171,7 @@ class _Cutter:
         self.some_wait = waiting or lost
         if site.last:
             return False
-        if lost:
+        if lost or (self.threads_leave and site.masked):  # others may have left a loop before
             self._close(out, run, site, count=True)
         elif self.threads_leave:
             out.append(self.masks.set_live(True, s.span))
