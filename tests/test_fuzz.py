@@ -51,7 +51,7 @@ def test_random_kernels_on_the_gpu(first: int) -> None:
     assert not failed, "\n\n".join(f"seed {o.seed}: {o.kind}\n{o.detail}" for o in failed)
 
 
-@pytest.mark.parametrize("target", [*TARGETS, "narrowed"])
+@pytest.mark.parametrize("target", [*TARGETS, "narrowed", "strips"])
 @pytest.mark.parametrize("path", REGRESSIONS, ids=lambda p: str(p.stem))
 def test_what_once_failed(path: Path, target: str) -> None:
     (outcome,) = [o for o in run_texts([path.read_text()], target) if o.status not in MARKS]

@@ -107,6 +107,13 @@ class _Prepared:
     warned: int
 
 
+def _facts(case: Case, built: Built) -> Facts:
+    """What a launch knows; less, where the text says so."""
+    block = case.module["BLOCK"] if case.module.get("KNOWN_BLOCK", True) else None
+    small = accumulating(built.module) if case.module.get("OWN_ACCUMULATORS", True) else ()
+    return facts_for(EXACT, ordinary=True, block=block, accumulators=frozenset(small))
+
+
 def arguments_of(case: Case) -> list[Any]:
     return list(case.module["arguments"]())
 
@@ -145,8 +152,7 @@ def _prepare(text: str, seed: int, target: str) -> _Prepared | Outcome:
         extents = case.module["GRID"], case.module["BLOCK"]
         run_reference(source, built, signature, extents, _as_parameters(case, signature, expected))
         language = _LANGUAGES.get(target, TARGETS["cuda"])
-        small = accumulating(built.module) if seed % 2 else ()
-        ordinary = facts_for(EXACT, ordinary=True, accumulators=frozenset(small))
+        ordinary = _facts(case, built)
         facts = [ordinary] if target in _LANGUAGES else [ordinary, Facts()]
         generated = [generate(built.module, language, f) for f in facts]
         return _Prepared(case, seed, expected, generated, len(built.warnings))

@@ -24,9 +24,11 @@ from pycu2c.ir.nodes import (
     Binary,
     Body,
     Break,
+    Call,
     Cast,
     Const,
     Declare,
+    ElementOf,
     Expr,
     For,
     If,
@@ -272,10 +274,10 @@ def _is_chosen_by_mask(var: Var) -> bool:
 def _is_harmless(e: Expr) -> bool:
     """Whether C gives it a meaning for numbers that the program never has there."""
     match e:
-        case Load():  # of an index that is only legal where the lane comes there
+        case Load() | ElementOf() | Call():  # of what is only there where the lane comes to it
             return False
         case Binary(op, _, right) if op in (QUOTIENT, REMAINDER):
-            return isinstance(right, Const)
+            return isinstance(right, Const) and right.value not in (0, -1)
         case Cast(operand):
             return not (scalar_type(operand).dtype.is_float and scalar_type(e).dtype.is_integer)
         case Load():  # of an index that is only legal where the lane comes there

@@ -1,0 +1,112 @@
+"""Shapes in which the threads of a block meet: tiles, trees of sums, sums over warps."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from fuzzing.shaped_loops import Loops
+from fuzzing.shaped_words import FLOATS, WHOLE
+
+
+@dataclass(slots=True)
+class Meetings(Loops):
+    """What the threads of a block do together."""
+
+    def tile(self) -> None:
+        """Rounds of an exchange in shared memory, with sums that live across the barriers."""
+        bx, by = self.block[0], math.prod(self.block[1:])
+        kind = self.pick((*FLOATS, "int32"))
+        shared = self.fresh("s")
+        self.line(f"{shared} = cuda.shared.array(({by}, {bx}), {kind})")
+        here = f"t // {bx}, t % {bx}" if self.block[2] > 1 else "ty, tx"
+        name = self.declare(kind)
+        counter, inner = self.fresh("r"), self.fresh("k")
+        bound = self.pick(("3", "2", "1", "n0 % 3", "rows % 4", "0"))
+        with self.under(f"for {counter} in range({bound}):"):
+            self.names[-1][counter] = "int"
+            self.fixed.add(counter)
+            self.line(f"{shared}[{here}] = {self.number(kind)}")
+            self.line("cuda.syncthreads()")
+            old = dict(self.inputs)
+            row, column = here.split(", ")
+            indices = (f"{row}, {inner}", f"{inner} % {by}, {column}", f"0, {inner}", here)
+            first = self.pick(("", "", "", "", f"{counter} % {bx}, ", "tx % 2, "))
+            if self.chance(0.2):
+                even = f"ty % {self.rng.choice((2, 3))} == 0"
+                tests = (self.condition(), even, "ty < 8", "tx > 1", "ty >= 1 and tx < 7")
+                self.line(f"if {self.pick(tests)}:")
+                self.depth += 1
+            for _ in range(self.rng.choice((1, 1, 2))):
+                with self.under(f"for {inner} in range({first}{bx}):", stores=False, whole=False):
+                    self.names[-1][inner] = "int"
+                    self.fixed.add(inner)
+                    self.inputs |= {shared: (kind, self.pick(indices))}
+                    self.line(f"{name} += {self.load(shared)} * {self.number(kind, 1)}")
+                    if self.chance(0.3):
+                        self.assign()
+                self.inputs = dict(old)
+            self.depth = len(self.names)
+            self.line("cuda.syncthreads()")
+
+    def tree(self) -> None:
+        """Of sums, down to one thread's."""
+        kind = self.pick((*FLOATS, *WHOLE))
+        shared, step = self.fresh("s"), self.fresh("h")
+        half = 1 << (max(self.of_block - 1, 1).bit_length() - 1)
+        self.line(f"{shared} = cuda.shared.array({self.of_block}, {kind})")
+        self.line(f"{shared}[t] = {self.number(kind)}")
+        self.line("cuda.syncthreads()")
+        self.line(f"{step} = {half}")
+        with self.under(f"while {step} > {self.pick(('0', '0', '1', '2'))}:"):
+            with self.under(f"if t < {step} and t + {step} < {self.of_block}:", whole=False):
+                self.line(f"{shared}[t] {self.pick(('+', '*', '-'))}= {shared}[t + {step}]")
+            self.line("cuda.syncthreads()")
+            self.line(self.pick((f"{step} //= 2", f"{step} >>= 1")))
+        self.declare(kind, f"{shared}[{self.pick(('0', 't', '-1'))}]")
+        self.line("cuda.syncthreads()")
+        if self.chance(0.3):
+            self.names[-1][step] = "int"
+            self.fixed.add(step)
+
+    def warp(self) -> None:
+        """Sums by shuffles, and who reads them."""
+        if self.of_block % 32:
+            return self.tree()
+        kind = self.pick(("int32", "float32", "float64", "int64", "uint32"))
+        name = self.declare(kind)
+        row = self.pick(("shfl_down_sync", "shfl_xor_sync", "shfl_up_sync"))
+        mask = "0xffffffff"
+        first = self.rng.choice((16, 16, 8, 4))
+        if self.chance(0.5):
+            step = self.fresh("h")
+            self.line(f"{step} = {first}")
+            with self.under(f"while {step} > 0:"):
+                self.line(f"{name} += cuda.{row}({mask}, {name}, {step})")
+                if self.chance(0.2):
+                    self.assign()
+                self.line(f"{step} //= 2")
+        else:
+            step = first
+            while step:
+                self.line(f"{name} += cuda.{row}({mask}, {name}, {step})")
+                step //= 2
+        form = self.rng.randrange(5)
+        if form == 0:
+            self.declare(kind, f"cuda.shfl_sync({mask}, {name}, {self.rng.randrange(32)})")
+        elif form == 1:
+            self.declare("int", f"int(cuda.ballot_sync({mask}, {self.condition()})) % 97")
+        elif form == 2:
+            shared = self.fresh("s")
+            self.line(f"{shared} = cuda.shared.array({self.of_block // 32}, {kind})")
+            self.line("if t % 32 == 0:")
+            self.line(f"    {shared}[t // 32] = {name}")
+            self.line("cuda.syncthreads()")
+            self.declare(kind, f"{shared}[{self.pick(('0', '-1', 't // 32'))}]")
+            self.line("cuda.syncthreads()")
+        elif form == 3:
+            del self.names[-1][name]
+            with self.under(f"if t % 32 {self.pick(('== 0', '< 4', '== 31'))}:", whole=False):
+                self.names[-1][name] = kind
+                self.store()
+                self.assign()
