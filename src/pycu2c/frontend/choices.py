@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from pycu2c.dtypes import BOOL
 from pycu2c.frontend import operations
 from pycu2c.frontend.branches import branched
 from pycu2c.frontend.comparisons import conditional_truth
@@ -84,15 +85,15 @@ def connective(frame: Frame, node: ast.BoolOp) -> Value:
 
 def _joined_values(frame: Frame, node: ast.BoolOp, values: list[Expr]) -> Expr:
     op, span = _op(node), frame.span(node)
-    if all(v.type == WEAK_BOOL for v in values):
-        joined = values[0]
-        for value in values[1:]:
-            joined = both(op, joined, value, span)
-        return joined
     common = scalar_type(values[0])
     for value in values[1:]:
         common = join(common, scalar_type(value))
     frame.note_join(node, common)
+    if all(scalar_type(v).dtype is BOOL for v in values):  # the operand is the truth
+        joined = truth(values[0])
+        for value in values[1:]:
+            joined = both(op, joined, truth(value), span)
+        return operations.coerce(joined, common)
     return _deciding(frame, op, [operations.coerce(v, common) for v in values])
 
 
