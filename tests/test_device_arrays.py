@@ -499,4 +499,6 @@ def test_what_numpy_has_and_a_device_array_has_not():
         array.sum()  # type: ignore[attr-defined]
     with pytest.raises(AttributeError, match=r"no summe$"):
         array.summe  # type: ignore[attr-defined]  # noqa: B018
+    with pytest.raises(AttributeError, match=r"no cpu: copy_to_host\(\) gives a numpy array"):
+        array.cpu()  # type: ignore[attr-defined]
     assert not hasattr(array, "__array_struct__")

@@ -43,6 +43,10 @@ _COMPUTED = (
 )
 
 
+_TO_HOST = ("get", "cpu", "numpy", "to_host", "asnumpy")  # as others call it
+_COPIED = ": copy_to_host() gives a numpy array"
+
+
 class DeviceArray:
     """Elements in the memory of a GPU, with a shape. The array does not change in place or shape:
     a view is an array of its own. ``writeable`` says whether kernels and assignments may write.
@@ -141,7 +145,8 @@ class DeviceArray:
     if not TYPE_CHECKING:  # checkers know the names that there are
 
         def __getattr__(self, name: str) -> NoReturn:
-            cure = _COMPUTED if not name.startswith("_") and hasattr(np.ndarray, name) else ""
+            numpys = not name.startswith("_") and hasattr(np.ndarray, name)
+            cure = _COMPUTED if numpys else _COPIED if name in _TO_HOST else ""
             raise AttributeError(f"a device array has no {name}{cure}", name=name, obj=self)
 
     __array_ufunc__ = None  # numpy's arrays leave operators to this class, which has none
