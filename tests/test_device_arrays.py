@@ -502,3 +502,6 @@ def test_what_numpy_has_and_a_device_array_has_not():
     with pytest.raises(AttributeError, match=r"no cpu: copy_to_host\(\) gives a numpy array"):
         array.cpu()  # type: ignore[attr-defined]
     assert not hasattr(array, "__array_struct__")
+    if array.device == -1:
+        with pytest.raises(AttributeError, match="an array in memory of the host has no __cuda"):
+            array.__cuda_array_interface__  # noqa: B018

@@ -42,7 +42,6 @@ _COMPUTED = (
     "copy_to_host() gives numpy's array, which has it"
 )
 
-
 _TO_HOST = ("get", "cpu", "numpy", "to_host", "asnumpy")  # as others call it
 _COPIED = ": copy_to_host() gives a numpy array"
 
@@ -145,6 +144,8 @@ class DeviceArray:
     if not TYPE_CHECKING:  # checkers know the names that there are
 
         def __getattr__(self, name: str) -> NoReturn:
+            if isinstance(own := vars(type(self)).get(name), property):
+                own.__get__(self)  # raises what has brought Python here
             numpys = not name.startswith("_") and hasattr(np.ndarray, name)
             cure = _COMPUTED if numpys else _COPIED if name in _TO_HOST else ""
             raise AttributeError(f"a device array has no {name}{cure}", name=name, obj=self)
