@@ -62,4 +62,4 @@ def _cache() -> str:
     found = room.info()
     if found.problem:
         return f"cache     not used: {found.problem}"
-    return f"cache     {found.directory}: {found.entries} entries, {found.size / 2**20:.1f} MB"
+    return f"cache     {found.directory}: {found.entries} entries, {found.size / 2**20:.1f} MiB"
