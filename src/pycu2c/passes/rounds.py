@@ -280,8 +280,6 @@ def _is_harmless(e: Expr) -> bool:
             return isinstance(right, Const) and right.value not in (0, -1)
         case Cast(operand):
             return not (scalar_type(operand).dtype.is_float and scalar_type(e).dtype.is_integer)
-        case Load():  # of an index that is only legal where the lane comes there
-            return False
         case Binary(op, _, right) if op in (C_SHL, C_SHR):
             return isinstance(right, Const)
         case _:
