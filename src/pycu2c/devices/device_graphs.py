@@ -210,15 +210,21 @@ def _check_other(handle: int) -> None:
 
 
 def _latest(handle: int) -> Any:
-    """The node that a stream has been given last. (Of this function there are versions, which the
-    bindings follow; this one is in every driver.)"""
-    ask = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 6)(
-        driver.address_of("cuStreamGetCaptureInfo_v2")
-    )
+    """The node that a stream has been given last. (The bindings read more than is asked for.)"""
     status, latest, count = ctypes.c_int(), ctypes.POINTER(ctypes.c_void_p)(), ctypes.c_size_t()
-    out = ctypes.byref(latest), ctypes.byref(count)
-    code = ask(handle, ctypes.addressof(status), None, None, *out)
+    state = handle, ctypes.addressof(status), None, None, ctypes.byref(latest)
+    try:
+        ask = _taking(7, "cuStreamGetCaptureInfo_v3")
+        code = ask(*state, None, ctypes.byref(count))
+    except AttributeError:  # a driver of before CUDA 12.3
+        code = _taking(6, "cuStreamGetCaptureInfo_v2")(*state, ctypes.byref(count))
     bindings = driver.api()
     driver.check((bindings.CUresult(code),), "ask for the node of a launch")
     assert count.value == 1, "a launch is one node"
     return bindings.CUgraphNode(latest[0])
+
+
+def _taking(pointers: int, name: str) -> Callable[..., int]:
+    """A function of the driver."""
+    kind = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * pointers)
+    return kind(driver.address_of(name))

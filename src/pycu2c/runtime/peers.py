@@ -16,9 +16,11 @@ _MAY_USE: set[tuple[int, int]] = set()  # a device, and another one whose memory
 
 def can_access(device: int, peer: int) -> bool:
     """Whether the machine lets a device use the memory of another one."""
+    if device == peer:
+        return False
     found = driver.devices()
     answer = driver.api().cuDeviceCanAccessPeer(found[device].handle, found[peer].handle)
-    return device != peer and bool(driver.check(answer, "ask for peer access"))
+    return bool(driver.check(answer, "ask for peer access"))
 
 
 def let_access(device: int, peer: int) -> None:
