@@ -28,6 +28,11 @@ def without_length(out):
     out[cuda.grid(1)] = 1
 
 
+class Series:
+    def __array__(self, dtype=None, copy=None):
+        return np.ones(64)
+
+
 DATA = np.ones(64, np.float32)
 
 
@@ -62,6 +67,7 @@ def test_configuration(configuration, message):
         ((DATA, DATA.copy(), 2, 3), "4 given"),
         (([1.0], DATA.copy(), 2), r"argument 1 \(data\) is a list"),
         ((DATA, DATA.copy(), {"x": 1}), r"argument 3 \(factor\) is a dict.*frozen dataclass"),
+        ((Series(), DATA.copy(), 2), r"argument 1 \(data\) is a Series.*pass numpy.asarray"),
         ((DATA, DATA.copy(), Enum("Mode", "FAST").FAST), "is a Mode.*or make it an IntEnum"),
         ((DATA, DATA.copy(), (2, [1])), r"argument 3 \(factor\), item 2 is a list.*pass a tuple"),
         ((DATA.astype(">f4"), DATA.copy(), 2), "byte order"),

@@ -141,6 +141,8 @@ def _cure(value: object) -> str:
             return ": pass numpy.frombuffer(…, dtype), which shares its memory"
         case _ if _is_buffer(value):
             return ": pass numpy.asarray(…), which shares its memory"
+        case _ if hasattr(type(value), "__array__"):  # tables and series of other packages
+            return ": pass numpy.asarray(…)"
         case _ if hasattr(value, "__dict__"):
             return ": pass its fields, or make it a frozen dataclass"
         case _:
