@@ -323,6 +323,11 @@ r[0].z = 1  # E[name]: r[0].z | x, y
 
 b[0] = r[0].xx  # E[name]: r[0].xx | did you mean `x`?
 
+r[0] += 1  # E[type-needed]: r[0] | r.x
+
+v = cuda.local.array(2, cuda.float4)
+v[0] += 1  # E[type-needed]: v[0] | write it for each component
+
 b[0] = r[0] + 1  # E[type-needed]: r[0] | r.x
 
 r[0] = (1, 2)  # E[store-type]: r[0] | field by field

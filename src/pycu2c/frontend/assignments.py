@@ -225,7 +225,8 @@ def _read_first(frame: Frame, place: View | Chosen, span: Span) -> tuple[View | 
         return place, number(each(frame, place, lambda known: views.loaded_place(known, span)))
     first = tuple(_settled_index(frame, index) for index in place.first)
     place = replace(place, first=first)
-    return place, views.loaded(place, span)
+    held = place if views.is_record(place) else views.loaded(place, span)
+    return place, number(held)
 
 
 def _augmented_value(

@@ -143,7 +143,7 @@ def describe(obj: object, name: str = "argument") -> ArrayArgument | None:
 
 def _of_numpy(array: np.ndarray[Any, Any], name: str) -> ArrayArgument:
     if type(array) is not np.ndarray and isinstance(array, np.ma.MaskedArray):
-        raise LaunchError(f"{name} is a masked array; kernels have no masks: pass {name}.data")
+        raise LaunchError(f"{name} is a masked array; kernels have no masks: pass its .data")
     row = row_of(array.dtype, name)
     address = array.__array_interface__["data"][0]
     flags = array.flags
