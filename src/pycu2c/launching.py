@@ -7,6 +7,7 @@ needs is in ``building.py``, which this opens when there is something to compile
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from functools import cached_property
@@ -22,11 +23,8 @@ from pycu2c.runtime import capturing
 from pycu2c.runtime.arguments import Argument, ArrayArgument, HandleArgument
 from pycu2c.runtime.calling import parameters_of
 from pycu2c.runtime.configuration import Extent, Language, Launch, Wanted, extent
-from pycu2c.runtime.fitting import fitted
 from pycu2c.runtime.given import Given, leaf_names, taken_apart
 from pycu2c.runtime.runner import ON_CPU, Axis, Known, Runner, Variant
-from pycu2c.runtime.sharing import alone
-from pycu2c.runtime.vector_views import seen_as_declared, vectors_declared
 from pycu2c.source import Source
 from pycu2c.types import WEAK_INT, Signature, leaf_types
 
@@ -36,7 +34,7 @@ if TYPE_CHECKING:
     from pycu2c.emit.statements import Comments
     from pycu2c.explain.notes import Note
     from pycu2c.frontend.build import Built
-    from pycu2c.runtime import driver, marking, preparing
+    from pycu2c.runtime import driver, fitting, marking, preparing, sharing, vector_views
     from pycu2c.runtime.plans import guards, library, plan
     from pycu2c.toolchain import occupancy
     from pycu2c.toolchain.usage import KernelAttributes
@@ -44,8 +42,11 @@ else:
     building = lazy_module("pycu2c.building")
     remembering = lazy_module("pycu2c.remembering")
     driver = lazy_module("pycu2c.runtime.driver")
+    fitting = lazy_module("pycu2c.runtime.fitting")
     marking = lazy_module("pycu2c.runtime.marking")
     preparing = lazy_module("pycu2c.runtime.preparing")
+    sharing = lazy_module("pycu2c.runtime.sharing")
+    vector_views = lazy_module("pycu2c.runtime.vector_views")
     guards = lazy_module("pycu2c.runtime.plans.guards")
     library = lazy_module("pycu2c.runtime.plans.library")
     occupancy = lazy_module("pycu2c.toolchain.occupancy")
@@ -106,7 +107,7 @@ class Launcher:
             f"{self.name}: argument {i} ({name})"
             for i, name in enumerate(self._parameters.names, start=1)
         )
-        self._vectors = vectors_declared(declared.parameters if declared else ())
+        self._vectors = vector_views.vectors_declared(declared.parameters) if declared else {}
         self._latest: Signature | None = None
         self._trusting = False
         self._typed: dict[Signature, Typed] = {}
@@ -180,7 +181,7 @@ class Launcher:
     def given(self, values: Sequence[object]) -> Given:
         """The types, numbers and arrays of a launch's arguments. Raises LaunchError."""
         if self._vectors:
-            values = seen_as_declared(values, self._vectors)
+            values = vector_views.seen_as_declared(values, self._vectors)
         return taken_apart(values, self._names)
 
     def launch(self, call: bytes, wanted: Wanted, values: tuple[object, ...]) -> None:
@@ -265,7 +266,7 @@ class Launcher:
                 runner = self.builder.runner(signature, names, variant)
             if memory:
                 memory.keep_runner(variant, runner)
-        return marking.marked(runner, self.name)
+        return marking.marked(runner, self.name) if "PYCU2C_NVTX" in os.environ else runner
 
     def _ready(self, launch: Launch, taken: Taken, typed: Typed) -> Ready:
         signature, leaves = taken.signature, taken.leaves
@@ -354,7 +355,7 @@ class Launcher:
         """The types of a launch: the arguments' own, or the declared ones that they fit."""
         if self.declared is None:
             return Signature(given.types)
-        return fitted(given, self.declared, self._names)
+        return fitting.fitted(given, self.declared, self._names)
 
     def signature_of(self, values: tuple[object, ...]) -> Signature:
         """The types of a launch with these values. Raises LaunchError."""
@@ -430,7 +431,7 @@ def _small(
     threads = math.prod(launch.grid) * math.prod(launch.block)
     most = min(MOST_ACCUMULATED, threads)
     sizes = ((i, a.size) for i in accumulators if isinstance(a := leaves[i], ArrayArgument))
-    return tuple(i for i, size in sizes if size <= most and alone(i, leaves))
+    return tuple(i for i, size in sizes if size <= most and sharing.alone(i, leaves))
 
 
 def _whole(number: Argument) -> int:

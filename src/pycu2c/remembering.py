@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pycu2c.dtypes import BY_NAME
-from pycu2c.extents import Length, Overwritten, Place
 from pycu2c.lazy import STARTED, lazy_module
 from pycu2c.options import Options
 from pycu2c.parameters import Parameter, Part
@@ -32,9 +31,11 @@ from pycu2c.toolchain import cache
 from pycu2c.types import Array, Scalar, Signature
 
 if TYPE_CHECKING:
+    from pycu2c import extents
     from pycu2c.runtime import cpu, cpu_runner, cuda, cuda_runner, driver
     from pycu2c.toolchain import cc, nvrtc
 else:
+    extents = lazy_module("pycu2c.extents")
     cc = lazy_module("pycu2c.toolchain.cc")
     cpu = lazy_module("pycu2c.runtime.cpu")
     cpu_runner = lazy_module("pycu2c.runtime.cpu_runner")
@@ -117,16 +118,19 @@ def _told(variant: Variant) -> str:
     return repr(variant._replace(gpu=0))
 
 
-def _axes_of(found: Overwritten) -> tuple[object, ...]:
+def _axes_of(found: extents.Overwritten) -> tuple[object, ...]:
     """As plain tuples."""
     axes = [(p.grid_axis, p.strided, [tuple(bound) for bound in p.bounds]) for p in found.axes]
     return found.argument, axes
 
 
-def _overwritten(row: Any) -> Overwritten:
+def _overwritten(row: Any) -> extents.Overwritten:
     argument, axes = row
-    places = (Place(axis, strided, frozenset(Length(*b) for b in bs)) for axis, strided, bs in axes)
-    return Overwritten(argument, tuple(places))
+    return extents.Overwritten(argument, tuple(_place(*axis) for axis in axes))
+
+
+def _place(axis: int, strided: bool, bounds: list[tuple[int, int | None]]) -> extents.Place:
+    return extents.Place(axis, strided, frozenset(extents.Length(*bound) for bound in bounds))
 
 
 def _row(p: Parameter) -> tuple[object, ...]:
