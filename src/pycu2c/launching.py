@@ -266,7 +266,7 @@ class Launcher:
                 runner = self.builder.runner(signature, names, variant)
             if memory:
                 memory.keep_runner(variant, runner)
-        return marking.marked(runner, self.name) if "PYCU2C_NVTX" in os.environ else runner
+        return marking.marked(runner, self.name) if os.environ.get("PYCU2C_NVTX") == "1" else runner
 
     def _ready(self, launch: Launch, taken: Taken, typed: Typed) -> Ready:
         signature, leaves = taken.signature, taken.leaves

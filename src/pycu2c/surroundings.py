@@ -78,20 +78,21 @@ class Teller:
 
     def value(self, found: Any, attributes: frozenset[str]) -> None:
         """A Python object; of a module, what has one of the names of ``attributes``."""
-        if type(found) in _PLAIN:
-            self.told.append(f"{type(found).__name__} {found!r}")
-        elif isinstance(found, np.generic) and not found.dtype.names:
-            self.told.append(f"number {found.dtype.str} {found.tobytes().hex()}")
-        elif type(found) is np.ndarray:
-            self._array(found)
-        elif isinstance(found, tuple):
-            self.told.append(f"tuple {len(found)} {getattr(found, '_fields', ())}")
-            for item in found:
-                self.value(item, attributes)
-        elif isinstance(found, ModuleType):
-            self._module(found, attributes)
-        else:
-            self._other(found, attributes)
+        match found:
+            case _ if type(found) in _PLAIN:
+                self.told.append(f"{type(found).__name__} {found!r}")
+            case np.generic() if not found.dtype.names:
+                self.told.append(f"number {found.dtype.str} {found.tobytes().hex()}")
+            case np.ndarray() if type(found) is np.ndarray:
+                self._array(found)
+            case tuple():
+                self.told.append(f"tuple {len(found)} {getattr(found, '_fields', ())}")
+                for item in found:
+                    self.value(item, attributes)
+            case ModuleType():
+                self._module(found, attributes)
+            case _:
+                self._other(found, attributes)
 
     def _array(self, found: np.ndarray[Any, Any]) -> None:
         if found.dtype.hasobject or found.dtype.names or found.nbytes > _MOST_BYTES:

@@ -1,13 +1,11 @@
 """NVTX ranges named after kernels, around their launches, which the timelines of profilers show.
 
-Only where the environment variable PYCU2C_NVTX is 1: launches then go the ordinary way, not by
-plans, and take some microseconds more.
+Launches then go the ordinary way, not by plans, and take some microseconds more.
 """
 
 from __future__ import annotations
 
 import importlib
-import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -21,9 +19,7 @@ _DOMAIN = "pycu2c"
 
 
 def marked(runner: Runner, kernel: str) -> Runner:
-    """The same kernel, with a range around each launch if the environment asks for it."""
-    if os.environ.get("PYCU2C_NVTX") != "1":
-        return runner
+    """The same kernel, with a range around each launch."""
     return MarkedRunner(runner, kernel, _ranges(kernel))
 
 
