@@ -260,8 +260,8 @@ class Kernel(Generic[P]):
     ) -> ForAll[P]:
         """``k.forall(n)(…)`` launches a thread for each of n elements, and nothing for none.
 
-        threads: of a block; 0 chooses: those that the kernel declares, or on a GPU such that a
-        multiprocessor holds as many threads as it can.
+        threads: of a block, which has one axis; 0 chooses: as many as a block that the kernel
+        declares has, or on a GPU such that a multiprocessor holds as many threads as it can.
         """
         return ForAll(self, n, threads, stream, shared)
 
