@@ -29,8 +29,8 @@ class Configurable(Protocol[P]):
 
 
 class ForAll(Generic[P]):
-    """Call it with the kernel's arguments. Blocks have one axis, and as many threads as those that
-    the kernel declares; or, on a GPU, such that a multiprocessor holds as many as it can; or 256."""
+    """Call it with the kernel's arguments. Blocks have one axis, and as many threads as the kernel
+    declares; or, on a GPU, such that a multiprocessor holds as many as it can; or 256."""
 
     __slots__ = ("_kernel", "_n", "_shared", "_stream", "_threads")
 
