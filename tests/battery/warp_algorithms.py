@@ -304,6 +304,7 @@ def sum_of_a_grid_by_warps(a, parts, done, total):
     if cuda.laneid == 0:
         cuda.atomic.add(parts, cuda.blockIdx.x, x)
     cuda.threadfence()
+    cuda.syncthreads()  # all warps have added before the block is counted
     last = cuda.syncthreads_or(t == 0 and cuda.atomic.add(done, 0, 1) == cuda.gridDim.x - 1)
     if last and t < 32:
         own = cuda.atomic.add(parts, t, 0) if t < len(parts) else 0
