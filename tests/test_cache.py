@@ -252,7 +252,11 @@ def test_a_relative_directory_stays_where_it_was(tmp_path: Path) -> None:
     )
     (tmp_path / "here").mkdir()
     words = [sys.executable, "-c", code]
-    environment = {**os.environ, "PYCU2C_CACHE_DIR": "here/cache"}
+    environment = {
+        **os.environ,
+        "PYCU2C_CACHE_DIR": "here/cache",
+        "PYTHONPATH": os.pathsep.join(sys.path),
+    }
     ran = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert ran.stderr == ""
     assert tmp_path / "here" / "cache" in Path(ran.stdout.strip()).parents

@@ -211,6 +211,30 @@ def test_a_graph_in_a_graph(place: Place) -> None:
     assert out.copy_to_host().tolist() == [3.0] * 4
 
 
+def test_a_graph_in_a_graph_is_as_it_was_last(place: Place) -> None:
+    k, a, out = place.kernel(add), place.array(np.zeros(4)), place.array(np.zeros(4))
+    with place.graph() as inner:
+        k[1, 4](out, a, 1.0)
+    with inner.capture():
+        k[1, 4](out, a, 2.0)
+    inner.nodes[0].set(out, out, 30.0)
+    with place.graph() as outer:
+        inner()
+        inner()
+    inner.nodes[0].set(out, a, 0.0)
+    outer()
+    assert out.copy_to_host().tolist() == [60.0] * 4
+    inner()
+    assert out.copy_to_host().tolist() == [0.0] * 4
+
+
+@pytest.mark.skipif(not driver.available(), reason="needs a GPU")
+def test_what_the_default_stream_waits_for_does_not_take_part() -> None:
+    ours = cuda.stream()
+    with cuda.graph() as g, pytest.raises(LaunchError, match="blocking=False"):
+        ours.wait(g.stream)
+
+
 def test_streams(place: Place) -> None:
     k, a, b = place.kernel(add), place.array(np.zeros(64)), place.array(np.zeros(64))
     side = cuda.stream(blocking=False)

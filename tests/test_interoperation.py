@@ -200,6 +200,7 @@ def test_cupy_waits_for_our_stream(cupy: Any, ordered: bool, how: str) -> None:
 
 
 def test_torch_waits_for_our_stream(torch: Any, ordered: bool) -> None:
+    _ = torch.from_dlpack(cuda.to_device(np.zeros(100))) + 0  # the first one loads its kernel
     array = written_late(cuda.stream(blocking=False))
     with torch.cuda.stream(torch.cuda.Stream()) as _:
         read = torch.from_dlpack(array) + 0

@@ -25,6 +25,7 @@ from pycu2c.runtime.cuda_runner import CudaRunner
 from pycu2c.runtime.memory import DeviceMemory
 
 _MOST_NAMED = 3
+_INSTEAD = 1  # of the nodes that a stream's next one came after so far
 
 
 def stream_to_capture(stream: object) -> Stream:
@@ -47,16 +48,30 @@ def _is_apart(handle: int) -> bool:
     return bool(int(flags) & int(bindings.CUstream_flags.CU_STREAM_NON_BLOCKING))
 
 
+class _Drawing:
+    """What was captured: the driver's graph and the handles of its launches."""
+
+    def __init__(self) -> None:
+        self.graph: Any = None
+        self.nodes: list[Any] = []
+
+    def __del__(self, finalizing: Any = sys.is_finalizing) -> None:
+        if self.graph is not None and not finalizing():
+            with contextlib.suppress(Exception):  # of a driver that is gone
+                driver.api().cuGraphDestroy(self.graph)
+
+
 class DeviceGraph:
     """A graph of the driver, with what may change of it."""
 
     def __init__(self, stream: Stream, ordinal: int) -> None:
         self.handle, self._stream, self._ordinal = stream.handle, stream, ordinal
         self.nodes: list[Node] = []
-        self._handles: list[Any] = []  # of nodes, in the graph that was made ready first
+        self._drawn = _Drawing()
+        self._origin = self._drawn  # what was made ready first: changes name its nodes
         self._kept: dict[int, object] = {}  # what work uses beside the arguments of nodes
+        self._owners: list[object] = []
         self._memories: list[DeviceMemory] = []
-        self._graph: Any = None
         self._ready: Any = None  # the graph as it is launched
 
     # ---- capturing ----
@@ -71,10 +86,10 @@ class DeviceGraph:
             with capturing.into(self):
                 yield
         except BaseException:
-            _, self._graph = bindings.cuStreamEndCapture(self.handle)
+            _, self._drawn.graph = bindings.cuStreamEndCapture(self.handle)
             raise
         doing = "end the capture of a graph"
-        self._graph = driver.check(bindings.cuStreamEndCapture(self.handle), doing)
+        self._drawn.graph = driver.check(bindings.cuStreamEndCapture(self.handle), doing)
 
     def launch(self, launcher: Launcher, wanted: Wanted, values: tuple[object, ...]) -> None:
         ready = launcher.ready(wanted, values)
@@ -84,7 +99,7 @@ class DeviceGraph:
             _check_other(handle)
         runner.run(ready.launch, ready.taken.leaves)
         if capturing.lists():
-            self._handles.append(_latest(handle))
+            self._drawn.nodes.append(_latest(handle))
             self.nodes.append(Node(self, launcher, wanted, ready))
         else:
             self._keep(ready)
@@ -98,6 +113,28 @@ class DeviceGraph:
     def use(self, memory: object) -> None:
         self._kept[id(memory)] = memory
 
+    def join(self, stream: int) -> None:
+        if not _is_captured(stream) and not _is_apart(stream):
+            capturing.refuse(
+                "a stream that the default stream waits for would become a part of it: make it "
+                "by cuda.stream(blocking=False)"
+            )
+
+    def _take_in(self, other: DeviceGraph, handle: int) -> None:
+        """A part that does as the other graph does now."""
+        if handle != self.handle:
+            _check_other(handle)
+        for owner in other._owners:
+            self.use(owner)
+        graph, latest = _state(handle)
+        bindings = driver.api()
+        call = graph, latest, len(latest), other._drawn.graph
+        part = driver.check(bindings.cuGraphAddChildGraphNode(*call), "put a graph into another")
+        nodes = (ctypes.c_void_p * 1)(int(part))
+        move = _taking(4, "cuStreamUpdateCaptureDependencies")
+        code = move(handle, nodes, 1, _INSTEAD)
+        driver.check((bindings.CUresult(code),), "put a graph into another")
+
     def _keep(self, ready: Ready) -> None:
         for leaf in ready.taken.leaves:
             if isinstance(leaf, ArrayArgument):
@@ -110,19 +147,18 @@ class DeviceGraph:
 
     def make(self, before: Captured | None) -> None:
         if not (isinstance(before, DeviceGraph) and self._take_over(before)):
-            answer = driver.api().cuGraphInstantiate(self._graph, 0)
+            answer = driver.api().cuGraphInstantiate(self._drawn.graph, 0)
             self._ready = driver.check(answer, "make a graph ready to be launched")
         self._note_memories()
 
     def _take_over(self, before: DeviceGraph) -> bool:
         """Whether a graph that is ready could be changed into this one: it keeps the nodes that it
         was made of."""
-        code, *_ = driver.api().cuGraphExecUpdate(before._ready, self._graph)
+        code, *_ = driver.api().cuGraphExecUpdate(before._ready, self._drawn.graph)
         if int(code):
             return False
         self._ready, before._ready = before._ready, None
-        self._graph, before._graph = before._graph, self._graph
-        self._handles = before._handles
+        self._origin = before._origin
         return True
 
     def change(self, place: int, ready: Ready) -> None:
@@ -130,8 +166,11 @@ class DeviceGraph:
         runner = _checked(node.launcher, ready)
         peers.others(ready.taken.leaves, node.name)
         made = runner.as_node(ready.launch, ready.taken.leaves)
-        call = self._ready, self._handles[place], made.parameters
-        driver.check(driver.api().cuGraphExecKernelNodeSetParams(*call), f"change {node!r}")
+        bindings, doing = driver.api(), f"change {node!r}"
+        call = self._ready, self._origin.nodes[place], made.parameters
+        driver.check(bindings.cuGraphExecKernelNodeSetParams(*call), doing)
+        drawn = self._drawn.nodes[place], made.parameters  # for graphs that take this one in
+        driver.check(bindings.cuGraphKernelNodeSetParams(*drawn), doing)
         node.ready = ready
         self._note_memories()
 
@@ -139,8 +178,9 @@ class DeviceGraph:
         """What has to be ordered with other streams at each launch."""
         leaves = (leaf for node in self.nodes for leaf in node.ready.taken.leaves)
         owners = [leaf.owner for leaf in leaves if isinstance(leaf, ArrayArgument)]
-        used = {id(o): o for o in (*owners, *self._kept.values()) if isinstance(o, DeviceMemory)}
-        self._memories = list(used.values())
+        used = {id(owner): owner for owner in (*owners, *self._kept.values())}
+        self._owners = list(used.values())
+        self._memories = [owner for owner in self._owners if isinstance(owner, DeviceMemory)]
         names = list(dict.fromkeys(node.name for node in self.nodes))
         more = ", …" if len(names) > _MOST_NAMED else ""
         self._name = f"a graph ({', '.join(names[:_MOST_NAMED])}{more})"
@@ -151,6 +191,18 @@ class DeviceGraph:
                 return self.start(stream)
         driver.make_current()
         handle = driver.working_stream(stream)
+        match capturing.current():
+            case None:
+                self._start(stream, handle)
+            case DeviceGraph() as other:
+                other._take_in(self, handle)
+            case _:
+                capturing.refuse(
+                    "it is one of the CPU, and what it is to launch is a graph of a GPU: leave "
+                    "device='cpu' out"
+                )
+
+    def _start(self, stream: object, handle: int) -> None:
         for memory in self._memories:
             memory.before_use(handle)
             if stream is not None:
@@ -166,8 +218,6 @@ class DeviceGraph:
         with contextlib.suppress(Exception):  # of a driver that is gone
             if self._ready is not None:
                 driver.api().cuGraphExecDestroy(self._ready)
-            if self._graph is not None:
-                driver.api().cuGraphDestroy(self._graph)
 
 
 # ---- what can be captured ----------------------------------------------------------------------
@@ -198,10 +248,7 @@ def _checked(launcher: Launcher, ready: Ready) -> CudaRunner:
 
 def _check_other(handle: int) -> None:
     """That a stream takes part in the capture."""
-    bindings = driver.api()
-    status = driver.check(bindings.cuStreamIsCapturing(handle), "ask a stream")
-    active = bindings.CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_ACTIVE
-    if int(status) != int(active) or not _is_apart(handle):
+    if not _is_captured(handle):
         capturing.refuse(
             "a launch names another stream: leave the stream out; or make it by "
             "cuda.stream(blocking=False) and let it wait for g.stream, and g.stream for it before "
@@ -209,19 +256,33 @@ def _check_other(handle: int) -> None:
         )
 
 
+def _is_captured(handle: int) -> bool:
+    bindings = driver.api()
+    status = driver.check(bindings.cuStreamIsCapturing(handle), "ask a stream")
+    return int(status) == int(bindings.CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_ACTIVE)
+
+
 def _latest(handle: int) -> Any:
-    """The node that a stream has been given last. (The bindings read more than is asked for.)"""
-    status, latest, count = ctypes.c_int(), ctypes.POINTER(ctypes.c_void_p)(), ctypes.c_size_t()
-    state = handle, ctypes.addressof(status), None, None, ctypes.byref(latest)
+    """The node that a stream has been given last."""
+    _, (node,) = _state(handle)  # a launch is one node
+    return node
+
+
+def _state(handle: int) -> tuple[Any, list[Any]]:
+    """The graph that a stream is captured into, and the nodes that its next one comes after. (The
+    bindings read more than is asked for.)"""
+    status, count = ctypes.c_int(), ctypes.c_size_t()
+    graph, latest = ctypes.c_void_p(), ctypes.POINTER(ctypes.c_void_p)()
+    asked = ctypes.addressof(status), None, ctypes.byref(graph), ctypes.byref(latest)
     try:
         ask = _taking(7, "cuStreamGetCaptureInfo_v3")
-        code = ask(*state, None, ctypes.byref(count))
+        code = ask(handle, *asked, None, ctypes.byref(count))
     except AttributeError:  # a driver of before CUDA 12.3
-        code = _taking(6, "cuStreamGetCaptureInfo_v2")(*state, ctypes.byref(count))
+        code = _taking(6, "cuStreamGetCaptureInfo_v2")(handle, *asked, ctypes.byref(count))
     bindings = driver.api()
-    driver.check((bindings.CUresult(code),), "ask for the node of a launch")
-    assert count.value == 1, "a launch is one node"
-    return bindings.CUgraphNode(latest[0])
+    driver.check((bindings.CUresult(code),), "ask a stream what it has been given")
+    nodes = [bindings.CUgraphNode(latest[place]) for place in range(count.value)]
+    return bindings.CUgraph(graph.value), nodes
 
 
 def _taking(pointers: int, name: str) -> Callable[..., int]:

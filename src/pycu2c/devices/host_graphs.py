@@ -48,6 +48,9 @@ class HostGraph:
         if memory not in self._kept:
             self._kept.append(memory)
 
+    def join(self, stream: int) -> None:
+        """All that is captured is in one order."""
+
     def there(self) -> contextlib.AbstractContextManager[None]:
         return contextlib.nullcontext()
 

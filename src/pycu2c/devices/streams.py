@@ -68,6 +68,7 @@ class Stream:
             other.wait(self)
         elif driver.available():
             mine = capturing.stream_for(self.handle)
+            capturing.join(mine)
             driver.order_after(driver.working_stream(other), mine)
 
     @contextlib.contextmanager
@@ -192,6 +193,7 @@ class Event:
         if self.handle:
             driver.make_current()
             waiting = driver.working_stream(stream)
+            capturing.join(waiting)
             answer = driver.api().cuStreamWaitEvent(waiting, self.handle, 0)
             driver.check(answer, "let a stream wait for an event")
 

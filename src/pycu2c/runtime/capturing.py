@@ -32,6 +32,9 @@ class Capture(Protocol):
     def use(self, memory: object) -> None:
         """Keep memory that the work uses."""
 
+    def join(self, stream: int) -> None:
+        """Let a stream wait for what is captured, which makes it a part."""
+
 
 class _Thread(threading.local):
     capture: Capture | None = None
@@ -100,6 +103,12 @@ def keeps(memory: object) -> bool:
         return False
     capture.use(memory)
     return True
+
+
+def join(stream: int) -> None:
+    """Told before a stream waits for another. Raises LaunchError."""
+    if _THREAD.capture is not None:
+        _THREAD.capture.join(stream)
 
 
 def do(action: Callable[[], object]) -> None:

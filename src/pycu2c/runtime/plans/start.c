@@ -128,14 +128,11 @@ static bool is_current(const Head *head) {
     return head->current(&context) == 0 && context == head->context;
 }
 
-/* Whether a launch has run by a plan; on the CPU with a code. What a device refuses has not run,
- * and Python finds out why by trying the same. */
-static bool ran(const Plan *plan, Launch *launch, Object *arguments, int *code) {
+/* Whether a launch has run that has room for foreign arrays; see below. */
+static bool ran_in(const Plan *plan, Launch *launch, Object *arguments, int *code) {
     Leaf leaves[MOST_LEAVES];
-    Kept kept[MOST_LEAVES];
     _Alignas(64) unsigned char packed[MOST_BYTES];
     const Head *head = &plan->head;
-    launch->kept = kept;
     if (!all_fit(plan, arguments, launch, leaves)) return false;
     if (launch->head.grid[0] == 0 && !size_grid(head, leaves, launch)) return false;
     if (!is_for(head, launch) || (head->current && !is_current(head))) return false;
@@ -143,4 +140,14 @@ static bool ran(const Plan *plan, Launch *launch, Object *arguments, int *code) 
     if (head->current) return start_on_device(head, launch, packed) == 0;
     *code = start_here(head, launch, packed);
     return true;
+}
+
+/* Whether a launch has run by a plan; on the CPU with a code. What a device refuses has not run,
+ * and Python finds out why by trying the same. */
+static bool ran(const Plan *plan, Launch *launch, Object *arguments, int *code) {
+    Kept kept[MOST_LEAVES];
+    launch->kept = kept;
+    bool done = ran_in(plan, launch, arguments, code);
+    launch->kept = 0;
+    return done;
 }
