@@ -89,6 +89,7 @@ def one_by_one(arrays: list[Any]) -> Callable[[int], float]:
 
 def by_the_driver(g: cuda.Graph, library: Path) -> Callable[[int], float]:
     """The same nodes in a graph made by the driver's functions, launched by C."""
+    driver.make_current()
     api = driver.api()
     graph, before = driver.check(api.cuGraphCreate(0), "make a graph"), []
     for node in g.nodes:

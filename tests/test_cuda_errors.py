@@ -57,7 +57,7 @@ def test_a_code_without_advice():
 
 
 def test_every_row_is_of_codes_that_there_are():
-    pytest.importorskip("cuda.bindings", minversion="13.1")  # older ones lack some of them
+    pytest.importorskip("cuda.bindings", minversion="13.4")  # older ones lack some of them
     codes = [c.name for c in pytest.importorskip("cuda.bindings.driver").CUresult]
     for row in cuda_errors._ROWS:
         for code in row.codes:

@@ -17,10 +17,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as nst
 
+from launching import in_pool
 from pycu2c import CudaError, LaunchError, cuda, kernel
 from pycu2c.cuda import DeviceArray, to_device
 from pycu2c.dtypes import DTYPES
-from pycu2c.runtime import driver, memory, staging
+from pycu2c.runtime import driver, staging
 
 PLACES: list[Any] = ["cpu", *([0] if driver.available() else [])]
 BACKENDS = {"cpu": "cpu", 0: "cuda"}
@@ -427,24 +428,13 @@ def test_launches_on_fresh_arrays_leave_no_memory_behind(place: Any) -> None:
             k[1, 32](array[::2][:8], array[:8], 2)
         cuda.synchronize()
         gc.collect()
-        return in_use(), pages()
+        return in_pool(), pages()
 
     launches(2000)
     before = launches(2000)
     after = launches(100_000 if place == 0 else 10_000)
     assert after[0] == before[0]
     assert after[1] - before[1] < 500
-
-
-def in_use() -> tuple[int, ...]:
-    """Bytes of the device's pool: in use, and taken from the device. (What is free of the device
-    says nothing where other processes use it.)"""
-    if not driver.available():
-        return ()
-    pool, read = memory.pool_of(driver.current_ordinal()), driver.api().cuMemPoolGetAttribute
-    kinds = driver.api().CUmemPool_attribute
-    asked = (kinds.CU_MEMPOOL_ATTR_USED_MEM_CURRENT, kinds.CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT)
-    return tuple(int(driver.check(read(pool, kind), "read the memory pool")) for kind in asked)
 
 
 # ---- numpy's arrays on their way to a GPU -------------------------------------------------------

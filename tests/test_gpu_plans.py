@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from launching import grown_by
+from launching import grown_by, in_pool
 from pycu2c import cuda, float32
 from pycu2c.kernel import Kernel
-from pycu2c.runtime import driver, memory, preparing
+from pycu2c.runtime import driver, preparing
 
 pytestmark = pytest.mark.skipif(not driver.available(), reason="needs a GPU")
 
@@ -192,10 +192,10 @@ def test_launches_with_fresh_arrays_leak_nothing() -> None:
     for _ in range(1000):
         launch()
     cuda.synchronize()
-    free, _ = memory.free_and_total()
+    before = in_pool()
     assert grown_by(launch, 33_000) < 100
     cuda.synchronize()
-    assert free - memory.free_and_total()[0] <= 64 << 20  # what a pool takes at a time
+    assert in_pool() == before
 
 
 STICKY = """
