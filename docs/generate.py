@@ -131,7 +131,7 @@ PAGES = {
     "errors.md": errors,
     "intrinsics.md": intrinsics,
     "language.md": language,
-    "../src/pycu2c/cuda.pyi": stubs.stub,
+    "../src/pycu2c/cuda/__init__.pyi": stubs.stub,
     "../src/pycu2c/vector_types.pyi": stubs.vector_stub,
 }
 

@@ -1,4 +1,4 @@
-"""Writes src/pycu2c/cuda.pyi, which type checkers and editors read, from the rows of intrinsics
+"""Writes src/pycu2c/cuda/__init__.pyi, which type checkers and editors read, from the rows of intrinsics
 and the names for the host."""
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ OF_TEXELS = {"T": "Any"}  # vectors, too
 
 
 def stub() -> str:
-    """The text of cuda.pyi."""
+    """The text of the stub of ``cuda``."""
     parts = [
         declared(name, member)
         for name, member in sorted(members(CUDA).items())

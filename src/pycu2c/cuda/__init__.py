@@ -2,7 +2,7 @@
 
 The former are rows of the registry, the latter objects of several rooms. All are imported when one
 is first asked for: a kernel that is known is run without. Type checkers and editors read
-``cuda.pyi``, made of the same rows.
+``__init__.pyi``, made of the same rows.
 """
 
 from __future__ import annotations
