@@ -115,12 +115,22 @@ def sizes(out, x, y):
         out[i] = math.hypot(x[i], y[i])
 
 
+# units in the last place: the CPU's is our own, CUDA's from the programming guide
+OUR_HYPOT: dict[type, float] = {np.float32: 1, np.float64: 1.2}
+CUDAS_HYPOT: dict[type, float] = {np.float32: 3, np.float64: 2}
+
+
+def allowed(dtype: type, target: str) -> float:
+    return (CUDAS_HYPOT if target == "cuda" else OUR_HYPOT)[dtype]
+
+
 def test_hypot_is_near_for_all_sizes(target: str) -> None:
     rng = np.random.default_rng(3)
     x = np.ldexp(rng.uniform(1, 2, 4000), rng.integers(-1074, 1022, 4000))
     y = np.ldexp(x * rng.uniform(-2, 2, 4000), rng.integers(-60, 1, 4000))
     (found, _, _) = run(sizes, (16, 256), (np.zeros_like(x), x, y), target)
-    assert max(map(exact_hypot, x.tolist(), y.tolist(), found.tolist())) < 1.2
+    worst = max(map(exact_hypot, x.tolist(), y.tolist(), found.tolist()))
+    assert worst < allowed(np.float64, target)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -129,7 +139,11 @@ def test_hypot_of_what_is_no_number(dtype: type, target: str) -> None:
     x, y = np.array([(a, b) for a in ends for b in ends], dtype).T.copy()
     (found, _, _) = run(sizes, (1, 64), (np.zeros_like(x), x, y), target)
     with np.errstate(over="ignore"):
-        np.testing.assert_array_equal(found, np.hypot(x, y))
+        exact = np.hypot(x, y)
+    # a unit more than the greatest number is infinity
+    open_ends = (exact == np.finfo(dtype).max) & (found == np.inf) & (target == "cuda")
+    near = allowed(dtype, target) * np.finfo(dtype).eps
+    np.testing.assert_allclose(found, np.where(open_ends, np.inf, exact), rtol=near)
 
 
 def test_what_is_off_by_more_is_called_singly() -> None:
