@@ -1,5 +1,5 @@
-"""Writes src/pycu2c/cuda/__init__.pyi, which type checkers and editors read, from the rows of intrinsics
-and the names for the host."""
+"""Writes src/pycu2c/cuda/__init__.pyi, which type checkers and editors read, from the rows of
+intrinsics and the names for the host."""
 
 from __future__ import annotations
 

@@ -215,3 +215,8 @@ def test_a_graph_is_of_one_gpu() -> None:
     assert cuda.gpus.current.id == 0
     g()
     assert a.copy_to_host()[:3].tolist() == [100, 6, 6]
+
+
+def test_what_is_no_device_is_refused() -> None:
+    with pytest.raises(TypeError, match="the number of a GPU, or 'cpu', not 'gpu'"):
+        cuda.device_array(2, device="gpu")  # type: ignore[arg-type]

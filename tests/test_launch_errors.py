@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from enum import Enum
 
 import numpy as np
@@ -110,6 +111,21 @@ def test_no_block():
 
 
 @pytest.mark.skipif(driver.available(), reason="this machine has a GPU")
+def add_one(x):
+    x[cuda.grid(1)] += 1
+
+
+def test_a_grid_is_enough_where_the_block_is_declared():
+    k, x = kernel(backend="cpu", block=4)(add_one), np.ones(8)
+    k[2](x)
+    assert (x == 2).all()
+
+
+def test_a_configuration_is_not_pickled():
+    with pytest.raises(TypeError, match="pickle add_one, which goes by its name"):
+        pickle.dumps(kernel(backend="cpu")(add_one)[1, 4])
+
+
 def test_cuda_without_a_gpu():
     k = kernel(backend="cuda")(double.python)
     with pytest.raises(LaunchError, match=r"no GPU.*backend='auto'"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -173,6 +174,21 @@ def test_streams_of_others() -> None:
     with pytest.raises(LaunchError, match="a stream is an int"):
         cuda.external_stream("stream")
     assert repr(cuda.default_stream()) == "<stream default>"
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda: cuda.to_device(np.zeros(2), "side"),
+        lambda: cuda.device_array(2, stream="side"),
+        lambda: cuda.stream().wait("side"),
+        lambda: cuda.event().wait("side"),
+        lambda: cuda.event().record("side"),
+    ],
+)
+def test_what_is_no_stream_is_refused_without_a_gpu_too(use: Callable[[], object]) -> None:
+    with pytest.raises(LaunchError, match="a stream is an int, None, or a stream object"):
+        use()
 
 
 def test_profiling_is_for_who_looks() -> None:

@@ -71,13 +71,17 @@ def test_mypy_by_default() -> None:
 
 
 def test_mypy_strict() -> None:
-    assert mypy_errors("--strict", str(STRICT), str(SOURCE / "cuda" / "__init__.pyi")) == refused(STRICT)
+    assert mypy_errors("--strict", str(STRICT), str(SOURCE / "cuda" / "__init__.pyi")) == refused(
+        STRICT
+    )
 
 
 def test_pyright() -> None:
     done = said("pyright", "--outputjson", "--pythonpath", sys.executable)
     report: dict[str, Any] = json.loads(done.stdout)
-    assert report["summary"]["filesAnalyzed"] == len([*EXAMPLES, *CASES, SOURCE / "cuda" / "__init__.pyi"])
+    assert report["summary"]["filesAnalyzed"] == len(
+        [*EXAMPLES, *CASES, SOURCE / "cuda" / "__init__.pyi"]
+    )
     errors = [d for d in report["generalDiagnostics"] if d["severity"] == "error"]
     found = {(Path(d["file"]).name, d["range"]["start"]["line"] + 1) for d in errors}
     assert found == refused(STRICT), [d["message"] for d in errors]

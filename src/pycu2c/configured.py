@@ -5,7 +5,7 @@ Kept light, as ``kernel.py``: what launches need is imported at the first of the
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec
 
 from pycu2c.diagnostics import CompileError, LaunchError
 from pycu2c.lazy import lazy_module
@@ -79,6 +79,12 @@ class Configured(Generic[P]):
         on = "" if wanted.stream is None else f", stream {wanted.stream!r}"
         name = self._launches.launcher.name
         return f"<kernel {name}, grid {wanted.grid}, block {wanted.block}{on}>"
+
+    def __reduce__(self) -> NoReturn:
+        name = self._launches.launcher.name
+        raise TypeError(
+            f"{name}[grid, block] is not pickled: pickle {name}, which goes by its name"
+        )
 
     def _ordinarily(self, *arguments: P.args, **named: P.kwargs) -> None:
         launches = self._launches

@@ -191,7 +191,8 @@ class Kernel(Generic[P]):
     # ---- launching ----
 
     def __getitem__(self, configuration: object) -> Configured[P]:
-        """``k[grid, block]``, ``k[grid, block, stream]``, ``k[grid, block, stream, shared]``."""
+        """``k[grid, block]``, ``k[grid, block, stream]``, ``k[grid, block, stream, shared]``; and
+        ``k[grid]``, a number, if the block is declared."""
         if self._launches.plans is not None:
             leave_to_c(self)
         return self._configured_as(configuration)
@@ -203,7 +204,8 @@ class Kernel(Generic[P]):
             return self._configure(configuration)
 
     def _configure(self, configuration: object) -> Configured[P]:
-        parts = configuration if isinstance(configuration, tuple) else (configuration,)
+        alone = (configuration,) if self.block is None else (configuration, self.block)
+        parts = configuration if isinstance(configuration, tuple) else alone
         if not 2 <= len(parts) <= 4:
             raise LaunchError(
                 f"{self.name}: write {self.name}[grid, block] or "

@@ -83,8 +83,11 @@ def device_array_like(ary: HasShape, stream: object = 0, *, device: Where = None
 
 
 def named(stream: object) -> object:
-    """A stream that a call names; None for numba's 0."""
-    return None if type(stream) is int and not stream else stream
+    """A stream that a call names; None for numba's 0. Raises LaunchError if it is none."""
+    if stream is None or (type(stream) is int and not stream):
+        return None
+    driver.stream_of(stream)
+    return stream
 
 
 # ---- of the host -------------------------------------------------------------------------------

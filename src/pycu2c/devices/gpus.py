@@ -165,7 +165,10 @@ def ordinal_of(device: Where) -> int:
 
 def _checked(number: int | Gpu) -> int:
     """The number of a GPU that there is. Raises IndexError, NoDeviceError."""
-    ordinal, count = operator.index(number), len(gpus)
+    try:
+        ordinal, count = operator.index(number), len(gpus)
+    except TypeError:
+        raise TypeError(f"a device is the number of a GPU, or 'cpu', not {number!r}") from None
     if not count:
         raise NoDeviceError("CUDA_ERROR_NO_DEVICE", driver.why_not(), f"use GPU {ordinal}")
     if not 0 <= ordinal < count:

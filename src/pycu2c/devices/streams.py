@@ -66,10 +66,12 @@ class Stream:
         now. Nobody else waits."""
         if isinstance(other, Event):
             other.wait(self)
-        elif driver.available():
+            return
+        earlier = driver.working_stream(other)
+        if driver.available():
             mine = capturing.stream_for(self.handle)
             capturing.join(mine)
-            driver.order_after(driver.working_stream(other), mine)
+            driver.order_after(earlier, mine)
 
     @contextlib.contextmanager
     def auto_synchronize(self) -> Iterator[Stream]:
@@ -172,9 +174,10 @@ class Event:
     def record(self, stream: object = None) -> None:
         """Be the place where the work in a stream ends now."""
         self._seconds = time.perf_counter()
+        recorded = driver.working_stream(stream)
         if self.handle:
             driver.make_current()
-            answer = driver.api().cuEventRecord(self.handle, driver.working_stream(stream))
+            answer = driver.api().cuEventRecord(self.handle, recorded)
             driver.check(answer, "record an event")
 
     def query(self) -> bool:
@@ -190,9 +193,9 @@ class Event:
 
     def wait(self, stream: object = None) -> None:
         """Let what comes next in a stream wait for the work before this place."""
+        waiting = driver.working_stream(stream)
         if self.handle:
             driver.make_current()
-            waiting = driver.working_stream(stream)
             capturing.join(waiting)
             answer = driver.api().cuStreamWaitEvent(waiting, self.handle, 0)
             driver.check(answer, "let a stream wait for an event")
