@@ -111,7 +111,8 @@ def _facts(case: Case, built: Built) -> Facts:
     """What a launch knows; less, where the text says so."""
     block = case.module["BLOCK"] if case.module.get("KNOWN_BLOCK", True) else None
     small = accumulating(built.module) if case.module.get("OWN_ACCUMULATORS", True) else ()
-    return facts_for(EXACT, ordinary=True, block=block, accumulators=frozenset(small))
+    ordinary = case.module.get("ORDINARY", True)
+    return facts_for(EXACT, ordinary=ordinary, block=block, accumulators=frozenset(small))
 
 
 def arguments_of(case: Case) -> list[Any]:

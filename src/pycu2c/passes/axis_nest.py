@@ -211,8 +211,8 @@ class Nest:
                 stop = known.least(stop, bound.stop)
         steps = [bound.step for bound in self.bounds[number] if bound.step is not None]
         step = steps[0] if steps else integer(1, self.span)
-        if steps:
-            start = _multiple(start, step)
+        if steps:  # that far no multiple is beyond 64 bits
+            start = _multiple(known.least(start, axis.stop), step)
         innermost = number == len(self.axes) - 1
         wide = not steps and known.of(stop).high - known.of(start).low >= LEAST_LANES
         lockstep = innermost and wide and in_lockstep(axis.var, body, self.effectful)

@@ -157,7 +157,9 @@ class Known:
             divisor, sizes = integer(size, divisor.span), Interval(size, size)
         else:
             is_divisor = rest.op is REMAINDER
-        return divisor if is_divisor and sizes.low >= 1 and sizes.high <= _LONGEST_STEP else None
+        if not is_divisor or sizes.low < 1 or sizes.high > _LONGEST_STEP:
+            return None
+        return cast(divisor, WEAK_INT)
 
     def _offset(self, e: Expr, axis: Var, steady: Steady) -> list[Expr] | None:
         """What is added to the axis; None if an expression is anything else."""
