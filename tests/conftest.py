@@ -9,7 +9,8 @@ import pytest
 from pycu2c import remembering
 from pycu2c.runtime import driver
 
-TARGETS = ["python", "cpu", "cpu-resumable", *(["cuda"] if driver.available() else [])]
+ON_GPU = [pytest.param("cuda", marks=pytest.mark.gpu)] if driver.available() else []
+TARGETS = ["python", "cpu", "cpu-resumable", *ON_GPU]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -23,9 +24,17 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_report_header() -> str:
-    return f"targets: {', '.join(TARGETS)}" + (
-        "" if driver.available() else f" (no cuda: {driver.why_not()})"
-    )
+    cuda = "cuda" if driver.available() else f"no cuda: {driver.why_not()}"
+    return f"targets: python, cpu, cpu-resumable, {cuda}"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if driver.available():
+        return
+    skipped = pytest.mark.skip(reason="needs a GPU")
+    for item in items:
+        if item.get_closest_marker("gpu"):
+            item.add_marker(skipped)
 
 
 @pytest.fixture(params=TARGETS)

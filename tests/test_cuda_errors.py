@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import pycu2c
-from pycu2c.runtime import cuda_errors, driver
+from pycu2c.runtime import cuda_errors
 from pycu2c.runtime.cuda_errors import (
     CudaError,
     DeviceAssertError,
@@ -18,8 +18,6 @@ from pycu2c.runtime.cuda_errors import (
     OutOfMemoryError,
     error_for,
 )
-
-on_device = pytest.mark.skipif(not driver.available(), reason="needs a GPU")
 
 
 @pytest.fixture(autouse=True)
@@ -107,7 +105,8 @@ except CudaError as error:
 """
 
 
-@on_device
+@pytest.mark.gpu
+@pytest.mark.faulty
 def test_an_illegal_address_names_the_kernel(tmp_path):
     program = tmp_path / "faulty.py"  # in a process of its own: nothing works in one after it
     program.write_text(_FAULTY)
@@ -119,7 +118,7 @@ def test_an_illegal_address_names_the_kernel(tmp_path):
         assert "restart it" in line
 
 
-@on_device
+@pytest.mark.gpu
 def test_out_of_memory_says_how_much_there_is():
     with pytest.raises(OutOfMemoryError, match=r"allocate \d+ bytes .*: \d+ of the device's \d+"):
         pycu2c.cuda.device_array(2**44, "u1")

@@ -227,8 +227,6 @@ def test_much_shared_memory_is_asked_for_once(fake_kernel):
 
 # ---- on a device ---------------------------------------------------------------------------
 
-on_device = pytest.mark.skipif(not driver.available(), reason=f"no device: {driver.why_not()}")
-
 SAXPY = """\
 extern "C" __global__ void saxpy(float *out, const float *x, const float *y, float a, int n)
 {
@@ -271,7 +269,7 @@ def loaded(text, entry):
     return CudaKernel(nvrtc.compile(text, entry, driver.arch(), cache=False))
 
 
-@on_device
+@pytest.mark.gpu
 def test_saxpy_on_numpy_arrays():
     n = 1000
     x, y = np.arange(n, dtype=np.float32), np.ones(n, np.float32)
@@ -282,7 +280,7 @@ def test_saxpy_on_numpy_arrays():
     np.testing.assert_array_equal(out, 2 * x + y)
 
 
-@on_device
+@pytest.mark.gpu
 def test_device_arrays_are_used_in_place():
     n = 256
     x = to_device(np.arange(n, dtype=np.float32))
@@ -295,7 +293,7 @@ def test_device_arrays_are_used_in_place():
     np.testing.assert_array_equal(out.copy_to_host(), 3 * np.arange(n))
 
 
-@on_device
+@pytest.mark.gpu
 def test_a_device_array_comes_back_as_it_went():
     for values in (np.arange(24.0).reshape(2, 3, 4)[:, ::-1], np.zeros((0, 3)), np.float32(3)):
         array = to_device(values)
@@ -303,7 +301,7 @@ def test_a_device_array_comes_back_as_it_went():
         np.testing.assert_array_equal(array.copy_to_host(), values)
 
 
-@on_device
+@pytest.mark.gpu
 def test_overlapping_views_stay_aliased():
     base = np.arange(9.0)
     arguments = [describe(base[:8]), describe(base[1:])]
@@ -313,7 +311,7 @@ def test_overlapping_views_stay_aliased():
     assert base.tolist() == [0, 0, 1, 2, 3, 4, 5, 6, 7]
 
 
-@on_device
+@pytest.mark.gpu
 def test_more_than_48_kb_of_shared_memory():
     n = 15 * 1024  # 60 KB: every device since sm_75 has 64
     x = np.arange(n, dtype=np.int32)
@@ -326,7 +324,7 @@ def test_more_than_48_kb_of_shared_memory():
         kernel.launch(ONE, ONE, 2**20, None, packed)
 
 
-@on_device
+@pytest.mark.gpu
 @pytest.mark.parametrize("attribute", ["raw", "ptr", "cuda_stream", "handle", "__cuda_stream__"])
 def test_launches_go_into_the_stream_that_is_given(attribute):
     driver.make_current()
@@ -343,7 +341,7 @@ def test_launches_go_into_the_stream_that_is_given(attribute):
     np.testing.assert_array_equal(x, 2 * np.arange(8))
 
 
-@on_device
+@pytest.mark.gpu
 def test_a_stream_waits_for_another():
     driver.make_current()
     api = driver.api()
@@ -355,7 +353,7 @@ def test_a_stream_waits_for_another():
         driver.check(api.cuStreamDestroy(stream), "destroy")
 
 
-@on_device
+@pytest.mark.gpu
 @pytest.mark.parametrize(
     ("grid", "block", "message"),
     [
@@ -369,7 +367,7 @@ def test_the_device_refuses_what_cannot_run(grid, block, message):
         loaded(SAXPY, "saxpy").launch(grid, block, 0, None, struct.pack("@PPPfi", 0, 0, 0, 0, 0))
 
 
-@on_device
+@pytest.mark.gpu
 def test_another_thread_can_launch():
     x = np.arange(8, dtype=np.float32)
     kernel = loaded(SAXPY, "saxpy")
@@ -385,7 +383,8 @@ def test_another_thread_can_launch():
     np.testing.assert_array_equal(x, 2 * np.arange(8))
 
 
-@on_device
+@pytest.mark.gpu
+@pytest.mark.faulty
 def test_a_failed_kernel_is_named():
     program = f"""
 import struct, numpy as np

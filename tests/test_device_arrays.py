@@ -23,11 +23,12 @@ from pycu2c.cuda import DeviceArray, to_device
 from pycu2c.dtypes import DTYPES
 from pycu2c.runtime import driver, staging
 
-PLACES: list[Any] = ["cpu", *([0] if driver.available() else [])]
+GPU = pytest.param(0, marks=pytest.mark.gpu, id="gpu")
+PLACES = [pytest.param("cpu", id="host"), *([GPU] if driver.available() else [])]
 BACKENDS = {"cpu": "cpu", 0: "cuda"}
 
 
-@pytest.fixture(params=PLACES, ids=["host", "gpu"][: len(PLACES)])
+@pytest.fixture(params=PLACES)
 def place(request: pytest.FixtureRequest) -> Any:
     """Where arrays are made."""
     return request.param
@@ -317,9 +318,9 @@ def test_arrays_that_kernels_do_not_take(place: Any, make: Any, message: str) ->
             kernel(backend=BACKENDS[place])(scale)[1, 4](np.zeros(1), array, 1)
 
 
-@pytest.mark.skipif(len(PLACES) == 1, reason="needs a GPU")
+@pytest.mark.gpu
 def test_an_array_of_the_other_place() -> None:
-    here, there = (to_device(np.zeros(4), device=place) for place in PLACES)
+    here, there = (to_device(np.zeros(4), device=place) for place in BACKENDS)
     with pytest.raises(LaunchError, match=r"\(data\) lies on a GPU, and the launch is on the CPU"):
         kernel(backend="cpu")(scale)[1, 4](here, there, 1)
     with pytest.raises(LaunchError, match="in memory of the host, and the launch is on a GPU"):
@@ -405,7 +406,7 @@ def test_an_array_is_not_deep_copied_by_its_words(place: Any) -> None:
         copy.deepcopy(to_device(np.zeros(2), device=place))
 
 
-@pytest.mark.skipif(len(PLACES) == 1, reason="needs a GPU")
+@pytest.mark.gpu
 def test_too_much_memory_says_how_much() -> None:
     with pytest.raises(MemoryError, match=r"allocate 8000000000000 bytes .* of the device's \d+"):
         cuda.device_array(10**12)
@@ -440,7 +441,7 @@ def test_launches_on_fresh_arrays_leave_no_memory_behind(place: Any) -> None:
 # ---- numpy's arrays on their way to a GPU -------------------------------------------------------
 
 
-@pytest.mark.skipif(len(PLACES) == 1, reason="needs a GPU")
+@pytest.mark.gpu
 @pytest.mark.parametrize("name", ["mapped_array", "managed_array"])
 def test_a_launch_copies_nothing_that_the_gpu_reaches(
     name: str, monkeypatch: pytest.MonkeyPatch
@@ -457,7 +458,7 @@ def test_a_launch_copies_nothing_that_the_gpu_reaches(
 SIZES = [staging.LEAST - 1, staging.LEAST, staging.LEAST + 1, 23 * staging.PIECE + 12345]
 
 
-@pytest.mark.skipif(len(PLACES) == 1, reason="needs a GPU")
+@pytest.mark.gpu
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("pin", [False, True])
 def test_large_copies_go_in_pieces(size: int, pin: bool) -> None:
@@ -475,7 +476,7 @@ def test_large_copies_go_in_pieces(size: int, pin: bool) -> None:
         assert np.array_equal(rows.T.copy_to_host().ravel(), values[: size // 2 * 2])
 
 
-@pytest.mark.skipif(len(PLACES) == 1, reason="needs a GPU")
+@pytest.mark.gpu
 def test_a_launch_on_large_numpy_arrays() -> None:
     n = 3 * staging.LEAST // 8 + 77
     data, out = np.arange(float(n)), np.zeros(n)
@@ -483,7 +484,7 @@ def test_a_launch_on_large_numpy_arrays() -> None:
     assert np.array_equal(out, 2 * data)
 
 
-@pytest.mark.skipif(len(PLACES) == 1, reason="needs a GPU")
+@pytest.mark.gpu
 def test_threads_without_a_context() -> None:
     def work(number: int) -> float:
         array = cuda.to_device(np.full(1000, number))

@@ -10,7 +10,6 @@ import pytest
 from launching import run
 from pycu2c import cuda, kernel
 from pycu2c.launching import _is_ordinary
-from pycu2c.runtime import driver
 from pycu2c.runtime.arguments import describe
 from pycu2c.runtime.configuration import Launch
 
@@ -114,7 +113,6 @@ def test_launches_of_both_kinds_agree(target):
 # ---- more than 2**31 elements ------------------------------------------------------------------
 
 BEYOND = 2**31 + 5
-on_device = pytest.mark.skipif(not driver.available(), reason=f"no device: {driver.why_not()}")
 
 
 @kernel
@@ -148,7 +146,7 @@ def marked(a, out):
         out[1] = cuda.gridsize(1)
 
 
-@on_device
+@pytest.mark.gpu
 def test_arrays_and_grids_beyond_32_bits():
     """Takes 2 GiB on the device and on the host."""
     a, out = np.zeros(BEYOND, np.int8), np.zeros(2, np.int64)

@@ -12,7 +12,8 @@ from fuzzing.running import MARKS, run_seeds, run_texts
 from pycu2c.runtime import driver
 
 REGRESSIONS = sorted((Path(__file__).parent / "fuzzing" / "regressions").glob("*.py"))
-TARGETS = ["cpu", "cuda" if driver.available() else "nvrtc"]
+ON_GPU = pytest.param("cuda", marks=pytest.mark.gpu)
+TARGETS = ["cpu", ON_GPU if driver.available() else "nvrtc"]
 CHUNK = 10
 
 
@@ -44,10 +45,11 @@ def test_random_kernels_in_32_bits(first: int) -> None:
     assert not failed, "\n\n".join(f"seed {o.seed}: {o.kind}\n{o.detail}" for o in failed)
 
 
+@pytest.mark.parametrize("target", TARGETS[1:])
 @pytest.mark.parametrize("first", range(1000, 1040, CHUNK))
-def test_random_kernels_on_the_gpu(first: int) -> None:
+def test_random_kernels_on_the_gpu(first: int, target: str) -> None:
     """Without a GPU, NVRTC compiles them."""
-    failed = [o for o in run_seeds(range(first, first + CHUNK), TARGETS[1]) if o.failed]
+    failed = [o for o in run_seeds(range(first, first + CHUNK), target) if o.failed]
     assert not failed, "\n\n".join(f"seed {o.seed}: {o.kind}\n{o.detail}" for o in failed)
 
 

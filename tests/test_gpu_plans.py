@@ -17,7 +17,7 @@ from pycu2c import cuda, float32
 from pycu2c.kernel import Kernel
 from pycu2c.runtime import driver, preparing
 
-pytestmark = pytest.mark.skipif(not driver.available(), reason="needs a GPU")
+pytestmark = pytest.mark.gpu
 
 
 def scale(out, a, x, n):
@@ -221,6 +221,7 @@ for _ in range(2):
 """
 
 
+@pytest.mark.faulty
 def test_after_a_kernel_has_failed_launches_say_so(tmp_path: Path) -> None:
     program = tmp_path / "sticky.py"
     program.write_text(STICKY)

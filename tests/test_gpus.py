@@ -13,7 +13,6 @@ from pycu2c.kernel import Kernel
 from pycu2c.runtime import driver, preparing
 
 no_gpu = pytest.mark.skipif(driver.available(), reason="needs a machine without a GPU")
-on_gpu = pytest.mark.skipif(not driver.available(), reason="needs a GPU")
 on_two = pytest.mark.skipif(not driver.several(), reason="needs two GPUs")
 
 
@@ -41,7 +40,7 @@ def test_without_a_gpu_there_are_none() -> None:
     assert cuda.to_device([1.0]).copy_to("cpu").device == -1
 
 
-@on_gpu
+@pytest.mark.gpu
 def test_what_gpus_there_are() -> None:
     assert cuda.is_available()
     assert len(cuda.gpus) == len(list(cuda.gpus)) >= 1

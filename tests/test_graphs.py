@@ -47,11 +47,12 @@ class Place(NamedTuple):
         return cuda.graph(stream, device=self.device)
 
 
+GPU = Place(None, "cuda")
 PLACES = [
     Place("cpu", "cpu"),
     Place("cpu", "cpu-resumable"),
     Place("cpu", "python"),
-    *([Place(None, "cuda")] if driver.available() else []),
+    *([pytest.param(GPU, marks=pytest.mark.gpu)] if driver.available() else []),
 ]
 
 
@@ -228,7 +229,7 @@ def test_a_graph_in_a_graph_is_as_it_was_last(place: Place) -> None:
     assert out.copy_to_host().tolist() == [0.0] * 4
 
 
-@pytest.mark.skipif(not driver.available(), reason="needs a GPU")
+@pytest.mark.gpu
 def test_what_the_default_stream_waits_for_does_not_take_part() -> None:
     ours = cuda.stream()
     with cuda.graph() as g, pytest.raises(LaunchError, match="blocking=False"):
@@ -358,7 +359,7 @@ def test_ranges_of_profilers_are_left_out(place: Place, monkeypatch: pytest.Monk
     assert out.copy_to_host()[0] == 1
 
 
-@pytest.mark.skipif(not driver.available(), reason="needs a GPU")
+@pytest.mark.gpu
 def test_what_cannot_be_captured_on_a_gpu() -> None:
     array = cuda.to_device(np.zeros(4))
     k = Kernel(count)

@@ -12,7 +12,7 @@ import pytest
 from pycu2c import cuda, kernel
 from pycu2c.runtime import driver
 
-pytestmark = pytest.mark.skipif(not driver.available(), reason="needs a GPU")
+pytestmark = pytest.mark.gpu
 ROUNDS = 20_000_000  # a fifth of a second
 
 

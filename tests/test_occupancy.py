@@ -17,8 +17,6 @@ from pycu2c.toolchain.binary import ToolchainError
 from pycu2c.toolchain.occupancy import Occupancy, best_block, occupancy
 from pycu2c.toolchain.usage import KernelAttributes
 
-on_device = pytest.mark.skipif(not driver.available(), reason="needs a GPU")
-
 
 def taking(registers: int = 32, shared: int = 0, arch: str = "sm_90", most: int = 1024):
     return KernelAttributes(arch, registers, shared, 0, 0, 0, most)
@@ -83,7 +81,7 @@ def test_of_a_kernel_without_a_gpu():
     assert (crowded.blocks, crowded.limited_by) == (2, "shared memory")
 
 
-@on_device
+@pytest.mark.gpu
 @pytest.mark.parametrize("registers", [None, 32, 64, 128])
 def test_as_the_driver_calculates(registers):
     @kernel(max_registers=registers)

@@ -270,7 +270,7 @@ def run(
     return done.stdout + done.stderr
 
 
-@pytest.mark.skipif(not driver.available(), reason="there is no GPU")
+@pytest.mark.gpu
 @pytest.mark.parametrize("before", ["", "out[i] * 0 + "])  # with the first, all is overwritten
 def test_a_second_process_compiles_nothing_for_a_gpu(tmp_path: Path, before: str) -> None:
     body = f"out[i] = {before}helper(i) + n"

@@ -14,8 +14,6 @@ from pycu2c import LaunchError, cuda, kernel
 from pycu2c.runtime import driver
 from pycu2c.runtime.memory import DeviceMemory, ForeignMemory
 
-on_gpu = pytest.mark.skipif(not driver.available(), reason="needs a GPU")
-
 
 @kernel
 def late(out, rounds):  # type: ignore[no-untyped-def]
@@ -78,7 +76,7 @@ def test_memory_is_free_after_the_work_that_uses_it(name: str) -> None:
     assert is_undisturbed(name)
 
 
-@on_gpu
+@pytest.mark.gpu
 def test_memory_is_not_free_after_work_that_nobody_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
     """So the test above sees what it looks for."""
     monkeypatch.setattr(DeviceMemory, "used_on", forgotten)
@@ -198,7 +196,7 @@ def test_profiling_is_for_who_looks() -> None:
     cuda.profile_stop()
 
 
-@on_gpu
+@pytest.mark.gpu
 def test_done_is_told_without_waiting() -> None:
     stream, array = cuda.stream(), cuda.to_device(np.zeros(100))
     late[1, 128, stream](array, 1)
