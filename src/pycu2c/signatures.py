@@ -7,7 +7,7 @@ import dataclasses
 import inspect
 import sys
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import FunctionType, UnionType
 
@@ -39,7 +39,6 @@ _PYTHON: dict[type, Scalar] = {
     complex: WEAK_COMPLEX,
 }
 _EXAMPLES = "write float32, float32[:], float32[:, ::1], Array[float32, 2], (int32, float32)"
-_SHORT = {row.short: row for row in dtypes.DTYPES} | {"double": dtypes.FLOAT64}
 
 
 class BadSignature(TypeError):
@@ -109,6 +108,10 @@ def _from_node(node: ast.expr, text: str) -> ParameterType:
             return Tuple(tuple(_from_node(item, ast.unparse(item)) for item in items))
         case ast.Subscript(value=ast.Name(id="Array") | ast.Attribute(attr="Array"), slice=given):
             return _array_of(given.elts if isinstance(given, ast.Tuple) else [given], text)
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=parts) if (
+            name in _MADE
+        ):
+            return _MADE[name](parts, text)
         case ast.Subscript(value=ast.Name(id=name) | ast.Attribute(attr=name), slice=given) if (
             name in HANDLES
         ):
@@ -121,9 +124,11 @@ def _from_node(node: ast.expr, text: str) -> ParameterType:
 
 def _named(name: str, text: str) -> Scalar:
     weak = {python.__name__: scalar for python, scalar in _PYTHON.items()}.get(name)
-    row = BY_NAME.get(name.rstrip("_")) or _SHORT.get(name)
+    known, row = vars(types).get(name), BY_NAME.get(name.rstrip("_"))
     if weak is not None:
         return weak
+    if isinstance(known, Scalar):
+        return known
     if row is None:
         numbers = [row.name for row in dtypes.DTYPES]
         otherwise = f"there are {', '.join(numbers)}, and vectors such as float4"
@@ -159,6 +164,39 @@ def _array_of(parts: list[ast.expr], text: str) -> Array:
         raise BadSignature(f"cannot read {text!r}: {error}") from None
 
 
+def _uniform(parts: list[ast.expr], text: str) -> Tuple:
+    """``UniTuple(float32, 3)``."""
+    match parts:
+        case [item, ast.Constant(value=int(count))]:
+            return types.UniTuple(_from_node(item, text), count)
+        case _:
+            raise BadSignature(f"cannot read {text!r}: write UniTuple(float32, 3)")
+
+
+def _tuple_of(parts: list[ast.expr], text: str) -> Tuple:
+    """``Tuple((float32, int32))``."""
+    match parts:
+        case [ast.Tuple(elts=items) | ast.List(elts=items)]:
+            return Tuple(tuple(_from_node(item, ast.unparse(item)) for item in items))
+        case _:
+            raise BadSignature(f"cannot read {text!r}: write Tuple((float32, int32))")
+
+
+# what numba has in text
+_MADE: dict[str, Callable[[list[ast.expr], str], ParameterType]] = {
+    "Array": _array_of,
+    "UniTuple": _uniform,
+    "Tuple": _tuple_of,
+}
+
+
+def parse_signatures(given: object) -> tuple[Signature, ...]:
+    """One signature, or a list of several that a kernel is for."""
+    if isinstance(given, list):
+        return tuple(map(parse_signature, given))
+    return (parse_signature(given),)
+
+
 def parse_signature(given: object) -> Signature:
     """A tuple of types, a string such as ``"void(float32[:], int32)"``, or a Signature."""
     if isinstance(given, Signature):
@@ -180,6 +218,8 @@ def _from_text(text: str) -> Signature:
     if not isinstance(whole, ast.Call):
         return Signature(parameters)
     head = ast.unparse(whole.func)
+    if head in _MADE:
+        return Signature((_from_node(whole, text),))
     result = NONE if head in ("void", "none") else _from_node(whole.func, head)
     return Signature(parameters, result)
 
@@ -208,6 +248,8 @@ def _parameters(text: str) -> list[ast.expr]:
     if not text.strip():
         return []
     match _parsed(text):
+        case ast.Call(func=ast.Name(id=name)) as node if name in _MADE:
+            return [node]
         case ast.Call(args=parts) | ast.Tuple(elts=parts):
             return parts
         case node:

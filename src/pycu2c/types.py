@@ -69,7 +69,9 @@ class Scalar:
 
     def __call__(self, *values: Any) -> Any:
         """Convert a Python or numpy number, as ``numpy.float32(value)`` does; put a vector
-        together from its components."""
+        together from its components. Of types it is the signature of a function that gives it."""
+        if values and isinstance(values[0], _TYPES):
+            return Signature(values, self)
         if self.dtype.is_vector:
             return vector(self.dtype, values)
         return self.dtype.numpy.type(*(values or (0,)))
@@ -98,6 +100,14 @@ class Array:
     layout: Layout = "A"
     space: Space = Space.GLOBAL
     shape: tuple[int, ...] | None = None
+
+    def __post_init__(self) -> None:
+        """``Array(float32, 2, "F")``, as numba has it: Fortran's order is one of any strides."""
+        given: object = self.dtype
+        if isinstance(given, Scalar):
+            object.__setattr__(self, "dtype", given.dtype)
+        if self.layout not in ("C", "A"):
+            object.__setattr__(self, "layout", "A")
 
     def __str__(self) -> str:
         if self.shape is not None:
@@ -162,10 +172,13 @@ def _plain(given: object) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Void:
-    """The type of a call that gives nothing."""
+    """The type of a call that gives nothing. ``void(float32[:])`` is the signature of one."""
 
     def __str__(self) -> str:
         return "None"
+
+    def __call__(self, *parameters: ParameterType) -> Signature:
+        return Signature(parameters, NONE)
 
 
 VOID = Void()
@@ -227,6 +240,19 @@ class Signature:
 
     def __str__(self) -> str:
         return f"({', '.join(map(str, self.parameters))})"
+
+    @property
+    def args(self) -> tuple[ParameterType, ...]:
+        """The parameters, as numba calls them."""
+        return self.parameters
+
+    @property
+    def return_type(self) -> ParameterType | None:
+        """The result, as numba calls it."""
+        return self.result
+
+
+_TYPES = (Scalar, Array, Tuple, Constant)
 
 
 def leaf_paths(kind: ParameterType, path: Path = ()) -> Iterator[tuple[Path, Scalar | Array]]:
@@ -322,3 +348,24 @@ bool_ = boolean
 texture1d, texture2d, texture3d = (Handles("texture", axes) for axes in (1, 2, 3))
 surface1d, surface2d, surface3d = (Handles("surface", axes) for axes in (1, 2, 3))
 HANDLES = {str(h): h for h in (texture1d, texture2d, texture3d, surface1d, surface2d, surface3d)}
+
+# ---- numba's names -----------------------------------------------------------------------------
+
+void, none = VOID, NONE
+b1 = boolean
+i1, i2, i4, i8 = int8, int16, int32, int64
+u1, u2, u4, u8 = uint8, uint16, uint32, uint64
+f2, f4, f8 = float16, float32, float64
+c8, c16 = complex64, complex128
+byte = uchar = uint8
+char = int8
+short, ushort = int16, uint16
+intc, uintc = int32, uint32
+int_ = intp = long_ = longlong = ssize_t = int64
+uint = uintp = ulong = ulonglong = size_t = uint64
+float_, double = float32, float64
+
+
+def UniTuple(item: ParameterType, count: int) -> Tuple:
+    """The type of a tuple of ``count`` items of one type."""
+    return Tuple((item,) * count)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from pycu2c.dtypes import BY_NAME
+import numpy as np
+
+from pycu2c.dtypes import BY_NAME, from_numpy
 from pycu2c.intrinsics.host_names import FOR_THE_HOST, HOST_NAMES
 from pycu2c.lazy import lazy_module
-from pycu2c.types import Array, Scalar
+from pycu2c.types import NONE, Array, ParameterType, Scalar, Tuple
 
 if TYPE_CHECKING:
     from pycu2c.intrinsics import namespace
@@ -63,12 +65,22 @@ def _in_module(path: str) -> Member | None:
     return namespace.find(inside) if inside != path else None
 
 
-def numba_type(value: object) -> Scalar | Array | None:
-    """Our type for ``numba.float32`` or ``numba.int32[:, ::1]``; None for anything else."""
+def numba_type(value: object) -> ParameterType | None:
+    """Our type for ``numba.float32``, ``numba.int32[:, ::1]`` or a tuple of them; None for
+    anything else."""
     if not type(value).__module__.startswith("numba."):
         vector = numba_name(value) if isinstance(value, type) else None
         return vector if isinstance(vector, Scalar) else None
+    items = getattr(value, "types", None)
+    if isinstance(items, tuple):
+        found = [kind for kind in map(numba_type, items) if kind is not None]
+        names = getattr(value, "fields", ())
+        return Tuple(tuple(found), tuple(names)) if len(found) == len(items) else None
+    if str(value) == "none":
+        return NONE
     element = getattr(value, "dtype", None)
+    if isinstance(element, np.dtype):
+        return _record(element)
     ndim, layout = getattr(value, "ndim", None), getattr(value, "layout", None)
     if element is None:
         return _scalar(value)
@@ -78,6 +90,14 @@ def numba_type(value: object) -> Scalar | Array | None:
     return Array(inner.dtype, ndim, "C" if layout == "C" else "A")
 
 
+def _record(found: np.dtype[Any]) -> Scalar | None:
+    row = from_numpy(found)
+    return Scalar(row) if row else None
+
+
 def _scalar(value: object) -> Scalar | None:
+    record = getattr(value, "dtype", None)
+    if isinstance(record, np.dtype):
+        return _record(record)
     row = BY_NAME.get(str(getattr(value, "name", "")))
     return Scalar(row) if row else None
