@@ -394,3 +394,20 @@ def test_a_declared_float_takes_infinities_and_rounds_floats(given: Any, target:
 def test_a_declared_float_takes_nan(target: str) -> None:
     for given in (math.nan, np.float64(math.nan)):
         assert all(map(math.isnan, launched(declared_float, target, given)))
+
+
+def test_a_kernel_declared_for_several_signatures(target):
+    @kernel(signature=["void(float32[:], float32)", "void(int32[:], int32)", "float64[:], float64"])
+    def add(out, n):
+        out[cuda.grid(1)] += n
+
+    assert add.signature is None
+    assert len(add.launcher.signatures) == 3
+    for dtype in ("f4", "i4", "f8"):
+        given = np.zeros(4, dtype)
+        Kernel(add.python, backend=target, signature=list(add.declared))[1, 4](given, 2)
+        assert given.tolist() == [2] * 4
+    add[1, 4](np.zeros(4, "f8"), 2.5)
+    assert str(add.launcher.latest) == "(float64[::1], float64)"
+    with pytest.raises(LaunchError, match=r"add is declared for \(float32\[:\], .* given \(uint8"):
+        add[1, 4](np.zeros(4, np.uint8), 2)

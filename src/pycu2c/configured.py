@@ -101,8 +101,8 @@ CALLED_BY_C: dict[str, type] = {"configured": Configured, "launches": Launches} 
 
 def leave_to_c(called: Any) -> None:
     """From now on C is called, which looks for a plan before it calls Python."""
-    planned = library.planned_classes(**CALLED_BY_C)
-    called.__class__ = planned.get(type(called), type(called))
+    own: type = type(called)
+    called.__class__ = library.planned_class(own, **CALLED_BY_C)
 
 
 def key_of(configuration: Any) -> object:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import FunctionType
 from typing import (
@@ -40,6 +40,7 @@ from pycu2c.signatures import (
     annotated_signature,
     is_signature,
     parse_signature,
+    parse_signatures,
 )
 from pycu2c.source import NoSource, Source, source_of
 from pycu2c.types import Array, Scalar, Signature, Tuple
@@ -110,13 +111,13 @@ class Kernel(Generic[P]):
             raise CompileError(problems)
         if self.block is not None:
             check_bounds(self.block, options.launch_bounds, self.name)
-        self.options, self.signature = options, _parsed(self.source, signature)
-        self._launches = Launches(self.source, self.signature, backend, cache, options)
+        self.options, self.declared = options, _parsed(self.source, signature)
+        self._launches = Launches(self.source, self.declared, backend, cache, options)
         self._configured: dict[object, Configured[P]] = {}
         own = Wanted(self.grid, self.block, None, self.shared_memory)
         self._own: Configured[P] = Configured(self._launches, own)
-        if self.signature is not None:
-            self.launcher.typed(self.signature)
+        for declared in self.declared:
+            self.launcher.typed(declared)
 
     def __repr__(self) -> str:
         return f"<kernel {self.name}>"
@@ -126,6 +127,11 @@ class Kernel(Generic[P]):
         return self.python.__qualname__
 
     # ---- looking inside ----
+
+    @property
+    def signature(self) -> Signature | None:
+        """The one that it is declared for; None if there is none, or more than one."""
+        return self.declared[0] if len(self.declared) == 1 else None
 
     @property
     def launcher(self) -> launching.Launcher:
@@ -172,7 +178,7 @@ class Kernel(Generic[P]):
     def _typed_as(self, signature: object) -> Signature:
         """The signature given, launched last, or declared."""
         given = parse_signature(signature) if signature is not None else None
-        chosen = given or self.launcher.latest or self.signature
+        chosen = given or self.launcher.latest or next(iter(self.declared), None)
         if chosen is None:
             raise ValueError(f"{self.name} has no types yet: launch it, or give a signature")
         return chosen
@@ -185,8 +191,8 @@ class Kernel(Generic[P]):
     def recompile(self) -> None:
         """Read globals and closures anew: they are frozen when a signature is compiled."""
         self._launches.forget()
-        if self.signature is not None:
-            self.launcher.built(self.signature)
+        for declared in self.declared:
+            self.launcher.built(declared)
 
     # ---- launching ----
 
@@ -284,8 +290,10 @@ class Device(Generic[P, R]):
         functools.update_wrapper(self, function)
         self.python = function
         source = _source(function)
-        declared = None if signature is None else _parsed(source, signature)
-        self.__pycu2c_device__ = replace(source, signature=declared)  # what kernels look for
+        declared = () if signature is None else _parsed(source, signature)
+        self.__pycu2c_device__ = replace(  # what kernels look for
+            source, signature=declared[0] if len(declared) == 1 else None
+        )
         problems = early.early_problems(source)
         if problems:
             raise CompileError(problems)
@@ -313,10 +321,13 @@ class Decorator(Protocol):
     def __call__(self, function: Callable[P, None], /) -> Kernel[P]: ...
 
 
-def _parsed(source: Source, given: object) -> Signature | None:
-    """The signature of a function: the one given, or the one that its annotations are."""
+def _parsed(source: Source, given: object) -> tuple[Signature, ...]:
+    """The signatures of a function: those given, or the one that its annotations are."""
     try:
-        return annotated_signature(source.python) if given is None else parse_signature(given)
+        if given is not None:
+            return parse_signatures(given)
+        annotated = annotated_signature(source.python)
+        return () if annotated is None else (annotated,)
     except BadSignature as error:
         label = source.span(source.tree)
         raise BadSignature(f"{label}: {source.name}: {error}") from None
@@ -360,8 +371,8 @@ def kernel(function: Any = None, /, **given: Any) -> Any:
     grid, block: the launch's extents, ints or tuples of up to three; blocks per grid, threads
     per block. With both fixed, call the kernel directly.
     shared_memory: bytes of dynamic shared memory for each block.
-    signature: the parameters' types; without one they follow from the arguments of each launch.
-    It may come first: ``@kernel("void(float32[:], int32)")``.
+    signature: the parameters' types, or a list of several such; without one they follow from the
+    arguments of each launch. It may come first: ``@kernel("void(float32[:], int32)")``.
     backend: "auto" (CUDA where there is a GPU, else the CPU), "cuda", "cpu", "python" (the
     reference interpreter: slow, for checking) or "cpu-resumable" (the CPU, thread by thread). The
     environment variable PYCU2C_BACKEND says it for kernels that do not.
@@ -381,20 +392,24 @@ def kernel(function: Any = None, /, **given: Any) -> Any:
     """
     check_names(given, _OWN)
     if function is not None and not is_signature(function):
-        return _made(function, given)
+        return made_kernel(Kernel, function, given)
     if function is not None:
         if "signature" in given:
             raise BadOption("@kernel was given two signatures")
         given["signature"] = function
-    return lambda f: _made(f, given)
+    return lambda f: made_kernel(Kernel, f, given)
 
 
-def _made(function: Any, given: dict[str, Any]) -> Kernel[Any]:
+K = TypeVar("K", bound=Kernel[Any])
+
+
+def made_kernel(cls: type[K], function: Any, given: Mapping[str, Any]) -> K:
+    """A kernel of a class, with the options that a decorator was given."""
     usual = {"backend": os.environ.get("PYCU2C_BACKEND") or "auto"}
     own = {**usual, **{name: value for name, value in given.items() if name in _OWN}}
     others = {name: value for name, value in given.items() if name not in _OWN}
     try:
-        return Kernel(function, options=options_from(others), **own)
+        return cls(function, options=options_from(others), **own)
     except (CompileError, BadSignature) as error:
         raise error.with_traceback(None) from error.__cause__
 

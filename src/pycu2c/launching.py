@@ -94,7 +94,7 @@ class Launcher:
     def __init__(
         self,
         source: Source,
-        declared: Signature | None,
+        declared: tuple[Signature, ...],
         backend: str,
         cache: bool,
         options: Options = DEFAULT,
@@ -107,7 +107,8 @@ class Launcher:
             f"{self.name}: argument {i} ({name})"
             for i, name in enumerate(self._parameters.names, start=1)
         )
-        self._vectors = vector_views.vectors_declared(declared.parameters) if declared else {}
+        only = declared[0].parameters if len(declared) == 1 else ()
+        self._vectors = vector_views.vectors_declared(only) if only else {}
         self._latest: Signature | None = None
         self._trusting = False
         self._typed: dict[Signature, Typed] = {}
@@ -158,6 +159,11 @@ class Launcher:
     def parameters(self) -> tuple[str, ...]:
         """The names of the kernel's parameters, in the order of signatures."""
         return self._parameters.names
+
+    @property
+    def signatures(self) -> tuple[Signature, ...]:
+        """Those that the kernel has been typed for, in order."""
+        return tuple(self._typed)
 
     @property
     def latest(self) -> Signature | None:
@@ -236,7 +242,7 @@ class Launcher:
                 with without_collection():
                     known = self.builder.known(signature)
             except CompileError as error:
-                if self.declared is None:
+                if not self.declared:
                     error.add_note(self._launched_with(signature))
                 raise
             if memory and not self.builder.built(signature).warnings:
@@ -298,7 +304,7 @@ class Launcher:
 
     def prepared(self, signature: Signature) -> Launcher:
         """What launches with arguments of these types alone, and trusts its user more."""
-        made = Launcher(self.source, signature, self.backend, self.cache, self.options)
+        made = Launcher(self.source, (signature,), self.backend, self.cache, self.options)
         made.builder, made._typed, made._memories = self.builder, self._typed, self._memories
         made._trusting = True
         return made
@@ -353,9 +359,9 @@ class Launcher:
 
     def signature(self, given: Given) -> Signature:
         """The types of a launch: the arguments' own, or the declared ones that they fit."""
-        if self.declared is None:
+        if not self.declared:
             return Signature(given.types)
-        return fitting.fitted(given, self.declared, self._names)
+        return fitting.chosen(given, self.declared, self._names)
 
     def signature_of(self, values: tuple[object, ...]) -> Signature:
         """The types of a launch with these values. Raises LaunchError."""

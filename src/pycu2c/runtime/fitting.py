@@ -3,6 +3,7 @@ declared ones that they fit."""
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Iterator, Sequence
 from typing import NoReturn
@@ -12,8 +13,42 @@ import numpy as np
 from pycu2c.diagnostics import LaunchError
 from pycu2c.runtime.arguments import Argument, ArrayArgument, HandleArgument
 from pycu2c.runtime.given import Given, item_name
-from pycu2c.types import Array, Constant, ParameterType, Scalar, Signature, Tuple
+from pycu2c.types import (
+    Array,
+    Constant,
+    ParameterType,
+    Scalar,
+    Signature,
+    Tuple,
+    strengthened,
+)
 from pycu2c.values import scalar_of
+
+
+def chosen(given: Given, declared: Sequence[Signature], names: Sequence[str]) -> Signature:
+    """The signature that a launch runs with, of those that its kernel is for: the one with most
+    types that are the arguments' own. Raises LaunchError."""
+    if len(declared) == 1:
+        return fitted(given, declared[0], names)
+    found: list[tuple[int, Signature]] = []
+    for signature in declared:
+        with contextlib.suppress(LaunchError):
+            found.append((_likeness(given, signature), fitted(given, signature, names)))
+    if not found:
+        known, types = " or ".join(map(str, declared)), Signature(given.types)
+        kernel = names[0].partition(":")[0] if names else "the kernel"
+        raise LaunchError(f"{kernel} is declared for {known}, given {types}: declare that, too")
+    return max(found, key=lambda pair: pair[0])[1]
+
+
+def _likeness(given: Given, signature: Signature) -> int:
+    """How many arguments come in their own type; a Python number by itself has 64 bits."""
+    pairs = zip(given.types, signature.parameters, strict=True)
+    return sum(own == wanted or _by_itself(own) == wanted for own, wanted in pairs)
+
+
+def _by_itself(own: ParameterType) -> ParameterType:
+    return strengthened(own) if isinstance(own, Scalar) else own
 
 
 def fitted(given: Given, declared: Signature, names: Sequence[str]) -> Signature:

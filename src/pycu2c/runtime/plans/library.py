@@ -124,8 +124,19 @@ _PLACES = (  # of slots: as in doors.c
 
 
 @functools.cache
-def planned_classes(configured: type, kernel: type, launches: type) -> dict[type, type]:
-    """What a configuration and a kernel become once there are plans: the same, but called by C."""
+def planned_class(own: type, configured: type, kernel: type, launches: type) -> type:
+    """What a configuration or a kernel of a class becomes once there are plans: the same, but
+    called by C."""
+    called = dict(zip((configured, kernel), _called_by_c(configured, kernel, launches)))
+    above = next((base for base in own.__mro__ if base in called), None)
+    if above is None or issubclass(own, called[above]):
+        return own
+    return _over(called[above], own)
+
+
+@functools.cache
+def _called_by_c(configured: type, kernel: type, launches: type) -> tuple[type, type]:
+    """The classes that C has the calls of, for a configuration and for a kernel."""
     library = _library()
     assert library is not None, "there are plans"
     owners = {"configured": configured, "kernel": kernel, "launches": launches}
@@ -133,8 +144,8 @@ def planned_classes(configured: type, kernel: type, launches: type) -> dict[type
     assert all(places), "they are slots"
     make = library.pycu2c_classes
     make.restype = ctypes.py_object
-    first, second = make((ctypes.c_int64 * len(places))(*places))
-    return {configured: _over(first, configured), kernel: _over(second, kernel)}
+    made: tuple[type, type] = make((ctypes.c_int64 * len(places))(*places))
+    return made
 
 
 def _over(called: type, own: type) -> type:
