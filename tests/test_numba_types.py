@@ -9,14 +9,13 @@ from pycu2c import float32, int32, types
 from pycu2c.signatures import BadSignature, parse_signature, parse_signatures
 from pycu2c.types import NONE, Array, Signature, Tuple
 
-NAMES = (
-    "b1 i1 i2 i4 i8 u1 u2 u4 u8 f4 f8 c8 c16 byte uchar char short ushort intc uintc int_ intp "
-    "longlong ssize_t uint uintp ulong ulonglong size_t double boolean "
-    "int8 int64 uint32 float16 float64 complex64"
-).split()
+NAMES = """
+b1 i1 i2 i4 i8 u1 u2 u4 u8 f4 f8 c8 c16 byte uchar char short ushort intc uintc int_ intp longlong
+ssize_t uint uintp ulong ulonglong size_t double boolean int8 int64 uint32 float16 float64 complex64
+"""
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", NAMES.split())
 def test_a_name_means_what_numba_means_by_it(name):
     numba = pytest.importorskip("numba")
     theirs = getattr(numba.types, name)
@@ -61,7 +60,7 @@ def test_a_list_is_of_signatures():
 
 @pytest.mark.parametrize("text", ["UniTuple(f4)", "Tuple(f4, i4)", "void(UniTuple(3, f4))"])
 def test_a_tuple_that_cannot_be_read(text):
-    with pytest.raises(BadSignature, match="write .*Tuple"):
+    with pytest.raises(BadSignature, match=r"write .*Tuple"):
         parse_signature(text)
 
 

@@ -146,6 +146,24 @@ def test_which_function_a_name_has_after_others(tmp_path: Path) -> None:
     assert told(module.k) != before
 
 
+def test_what_a_function_was_given(tmp_path: Path) -> None:
+    define = "@device\ndef f(x):\n    return x\nf.x = {}\nf.f = f\n"
+    use = "@kernel\ndef k(out):\n    out[0] = f(f.x) + f.f(1)\n"
+    module = module_from(HEAD + define.format(1) + use, tmp_path)
+    before = told(module.k)
+    module.f.x = 2
+    assert told(module.k) != before
+
+
+def test_a_kernel_that_is_called(tmp_path: Path) -> None:
+    define = "@cuda.jit\ndef f(x):\n    return x * FACTOR\nFACTOR = 1\n"
+    use = "@cuda.jit\ndef k(out):\n    out[cuda.grid(1)] = f(1)\n"
+    module = module_from(HEAD + define + use, tmp_path)
+    before = told(module.k)
+    module.FACTOR = 2
+    assert told(module.k) != before
+
+
 def test_a_function_that_says_it_is_anothers(tmp_path: Path) -> None:
     define = "import functools\n@functools.wraps(math.sin)\ndef f(x):\n    return x + {}\n"
     use = "@kernel\ndef k(out):\n    out[0] = f(out[1])\n"
@@ -179,7 +197,7 @@ UNKNOWN = {
         "import types\nclass M(types.ModuleType): x = 1\nA = M('A')",
         "A.x",
     ),
-    "an attribute of a function": ("@device\ndef A(x): return x\nA.x = 1", "A.x"),
+    "an object that a function has": ("@device\ndef A(x): return x\nA.x = []", "A.x"),
     "a class that says it is numpy's": ("class A: x = 1\nA.__module__ = 'numpy'", "A.x"),
     "a bound method": ("A = [].index", "A(1)"),
 }

@@ -70,7 +70,7 @@ SignatureLike: TypeAlias = "str | Sequence[Any] | Signature | Scalar | Array | T
 R = TypeVar("R")
 
 _BACKENDS = ("auto", "cuda", "cpu", "cpu-resumable", "python")
-_OWN = ("grid", "block", "shared_memory", "signature", "backend", "cache")
+OWN = ("grid", "block", "shared_memory", "signature", "backend", "cache")
 
 
 class Kernel(Generic[P]):
@@ -390,7 +390,7 @@ def kernel(function: Any = None, /, **given: Any) -> Any:
 
     Raises CompileError, at once, for what kernels cannot do.
     """
-    check_names(given, _OWN)
+    check_names(given, OWN)
     if function is not None and not is_signature(function):
         return made_kernel(Kernel, function, given)
     if function is not None:
@@ -406,8 +406,8 @@ K = TypeVar("K", bound=Kernel[Any])
 def made_kernel(cls: type[K], function: Any, given: Mapping[str, Any]) -> K:
     """A kernel of a class, with the options that a decorator was given."""
     usual = {"backend": os.environ.get("PYCU2C_BACKEND") or "auto"}
-    own = {**usual, **{name: value for name, value in given.items() if name in _OWN}}
-    others = {name: value for name, value in given.items() if name not in _OWN}
+    own = {**usual, **{name: value for name, value in given.items() if name in OWN}}
+    others = {name: value for name, value in given.items() if name not in OWN}
     try:
         return cls(function, options=options_from(others), **own)
     except (CompileError, BadSignature) as error:

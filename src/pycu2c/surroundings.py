@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from pycu2c.digests import digest_of
+from pycu2c.intrinsics.numba_names import numba_function
 from pycu2c.source import NoSource, Source, Unbound, bound_name, source_of
 from pycu2c.types import Array, Constant, ParameterType, Scalar, Signature, Tuple
 
@@ -117,9 +118,9 @@ class Teller:
             self.value(vars(module)[attribute], attributes)
 
     def _other(self, found: Any, attributes: frozenset[str]) -> None:
-        device = getattr(found, "__pycu2c_device__", None)
-        if not _is_library_object(found) and attributes & getattr(found, "__dict__", {}).keys():
-            raise NotTold  # what a function was given by `f.x = …`
+        device = getattr(found, "__pycu2c_device__", None) or numba_function(found)
+        if not _is_library_object(found):
+            self._attributes(found, attributes)
         name = _name_of(found)
         if name:
             self.told.append(name)
@@ -127,10 +128,21 @@ class Teller:
             self.type(found)
         elif isinstance(device, Source):
             self.function(device, is_device=True)
-        elif isinstance(found, FunctionType):
-            self.function(_found(found), is_device=True)
+        elif isinstance(function := device or found, FunctionType):
+            self.function(_found(function), is_device=True)
         else:
             raise NotTold
+
+    def _attributes(self, found: object, attributes: frozenset[str]) -> None:
+        """What an object has of its own and a kernel may read: a function was given it by
+        ``f.x = …``, or it is where a kernel that is called keeps its grid."""
+        own = getattr(found, "__dict__", {})
+        if (id(found), attributes) in self._seen:
+            return
+        self._seen.add((id(found), attributes))
+        for attribute in sorted(attributes & own.keys()):
+            self.told.append(f"attribute {attribute}")
+            self.value(own[attribute], attributes)
 
     def type(self, kind: ParameterType) -> None:
         """The type of an argument."""

@@ -21,6 +21,7 @@ _ROOMS = {
         "Gpu can_access_peer get_current_device gpus is_available select_device"
     ),
     "pycu2c.devices.graphs": "Graph graph",
+    "pycu2c.jit.decorator": "declare_device jit",
     "pycu2c.devices.textures": "Surface Texture surface texture",
 }
 HOST_NAMES = {name: room for room, names in _ROOMS.items() for name in names.split()}

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from pycu2c.intrinsics.numba_names import numba_function
 from pycu2c.source import Source, source_of
 
 
@@ -92,6 +93,13 @@ def _sources() -> dict[int, Source]:
 
 
 def device_source(value: object) -> Source | None:
-    """The source of a device function, or of a function that is written in the language."""
+    """The source of a device function, numba's among them, or of a function that is written in
+    the language."""
     source = getattr(value, "__pycu2c_device__", None)
-    return source if isinstance(source, Source) else _sources().get(id(value))
+    if isinstance(source, Source):
+        return source
+    python = numba_function(value)
+    return _sources().get(id(value)) if python is None else _source(python)
+
+
+_source = functools.cache(source_of)  # a source is itself, and equal to no other

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,14 +20,12 @@ else:  # where nothing is numba's, its names are not needed
 
 CURES: dict[str, str] = {
     # on the host
-    "jit": "decorate kernels with @kernel, and functions that they call with @device",
     "detect": "list(cuda.gpus) has the GPUs",
     "current_context": "cuda.gpus.current is the thread's GPU, and its memory what is free",
     "list_devices": "list(cuda.gpus) has the GPUs",
     "reduce": "write a kernel that adds within blocks, then cuda.atomic.add",
     "random": "make random numbers before the launch, and pass them in an array",
     "compile_ptx": "k.inspect('ptx', signature)",
-    "declare_device": "only functions of Python are called: decorate them with @device",
     "devicearray": "cuda.DeviceArray is the class",
     "nvtx": "set PYCU2C_NVTX=1 in the environment",
     "close": "nothing has to be closed: memory goes back when the last array that uses it goes",
@@ -63,6 +61,14 @@ def _in_module(path: str) -> Member | None:
         return namespace.CUDA
     inside = path.removeprefix("numba.cuda.")
     return namespace.find(inside) if inside != path else None
+
+
+def numba_function(value: object) -> FunctionType | None:
+    """The Python function that ``numba.njit`` was given: kernels call it as a device function."""
+    if not type(value).__module__.startswith("numba."):
+        return None
+    python = getattr(value, "py_func", None)
+    return python if isinstance(python, FunctionType) else None
 
 
 def numba_type(value: object) -> ParameterType | None:

@@ -20,6 +20,7 @@ from pycu2c import vector_types
 from pycu2c.diagnostics import LaunchError
 from pycu2c.dtypes import Kind
 from pycu2c.intrinsics.dtype_names import scalar_named
+from pycu2c.intrinsics.numba_names import numba_function
 from pycu2c.runtime.arguments import Argument, describe, described_handle
 from pycu2c.types import NONE, Constant, ParameterType, Scalar, Signature, Tuple, leaf_paths
 from pycu2c.values import scalar_of
@@ -119,6 +120,8 @@ def _constant(value: object) -> Constant | None:
     if isinstance(value, str):
         return Constant(str(value))
     if isinstance(value, _FUNCTIONS) or hasattr(value, "__pycu2c_device__"):
+        return Constant(value)
+    if numba_function(value) is not None:
         return Constant(value)
     scalar: Scalar | None = scalar_named(value)
     if scalar is None or scalar.dtype.kind is Kind.RECORD:

@@ -1,0 +1,3 @@
+"""numba's doors: ``cuda.jit``, ``vectorize``, ``cuda.reduce`` and what they give. All of them stand
+before the kernels and device functions of this package; nothing here types, compiles or launches.
+"""

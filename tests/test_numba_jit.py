@@ -1,0 +1,346 @@
+"""``cuda.jit`` in each form that numba gives it, and what can be asked of its kernels."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pycu2c import LaunchError, cuda, float32, int32, kernel, types
+from pycu2c.jit.jitted import Jitted, JittedDevice
+from pycu2c.kernel import Kernel
+from pycu2c.options import BadOption
+from pycu2c.signatures import BadSignature
+
+
+@cuda.jit(device=True)
+def add(a, b):
+    return a + b
+
+
+@cuda.jit("float32(float32)", device=True, inline=True)
+def half(x):
+    return x / 2
+
+
+@cuda.jit
+def twice(x):
+    return 2 * x
+
+
+@cuda.jit
+def fill(out, value):
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = value
+
+
+def on(target: str, decorate: Any = cuda.jit, **options: Any) -> Any:
+    """``cuda.jit`` for one backend."""
+    return decorate(backend=target, **options)
+
+
+# ---- forms -------------------------------------------------------------------------------------
+
+
+def test_bare(target):
+    out = np.zeros(5)
+    on(target)(fill)[2, 4](out, 3)
+    assert out.tolist() == [3] * 5
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"fastmath": True},
+        {"debug": True, "opt": False},
+        {"lineinfo": True},
+        {"cache": True},
+        {"cache": False},
+        {"max_registers": 40},
+        {"launch_bounds": 64},
+        {"inline": "always"},
+        {"forceinline": True, "lto": True, "nopython": True},
+        {"link": [], "boundscheck": False, "extensions": []},
+        {"fastmath": {"contract"}, "wraparound": False},
+    ],
+)
+def test_options(options, target):
+    made = on(target, **options)(fill.py_func)
+    out = np.zeros(5)
+    made[2, 4](out, 3)
+    assert out.tolist() == [3] * 5
+    assert made.options.fastmath == bool(options.get("fastmath"))
+    assert made.options.lineinfo == bool(options.get("debug") or options.get("lineinfo"))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"fast_math": True}, "did you mean `fastmath`"),
+        ({"wavefront": 3}, "it has device, debug, link, inline"),
+        ({"argtypes": [float32]}, "the types come first"),
+        ({"boundscheck": True}, "PYCU2C_BACKEND=python"),
+        ({"extensions": [object()]}, "arrays, numbers"),
+        ({"max_registers": 7}, "max_registers is a number from 16"),
+    ],
+)
+def test_options_that_are_refused(options, message):
+    with pytest.raises(BadOption, match=message):
+        cuda.jit(**options)(fill.py_func)
+
+
+def test_code_that_is_not_python():
+    with pytest.raises(NotImplementedError, match="link"):
+        cuda.jit(link=["own.cu"])(fill.py_func)
+    with pytest.raises(NotImplementedError, match="own is not linked"):
+        cuda.declare_device("own", "float32(float32)")
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "void(float32[:], float32)",
+        "(f4[:], f4)",
+        (float32[:], float32),
+        types.void(types.Array(float32, 1, "A"), types.f4),
+        ["void(float32[:], float32)"],
+        ["f4[:], f4", (types.f8[:], types.f8)],
+    ],
+    ids=str,
+)
+def test_signatures(given, target):
+    made = cuda.jit(given, backend=target)(fill.py_func)
+    assert made.signatures[0] == (float32[:], float32)  # typed when it was defined
+    out = np.zeros(5, np.float32)
+    made[2, 4](out, 3)
+    assert out.tolist() == [3] * 5
+    with pytest.raises(LaunchError, match="declared"):
+        made[2, 4](np.zeros(5, np.int8), 3)
+
+
+def test_a_signature_of_numba():
+    numba = pytest.importorskip("numba")
+    made = cuda.jit([numba.void(numba.float32[:], numba.int64), "f8[:], f8"])(fill.py_func)
+    assert list(map(str, made.declared)) == ["(float32[:], int64)", "(float64[:], float64)"]
+
+
+def test_the_signature_that_fits_best_is_taken(target):
+    @cuda.jit(["void(float64[:], float64)", "void(float64[:], int64)"], backend=target)
+    def halved(out, n):
+        out[0] = n // 2
+
+    out = np.zeros(1)
+    for value, expected in ((5.0, 2.0), (5, 2), (np.int64(7), 3)):
+        halved[1, 1](out, value)
+        assert out[0] == expected
+    halved[1, 1](out, 7)
+    assert str(halved.launcher.latest) == "(float64[::1], int64)"
+
+
+def test_a_kernel_returns_nothing():
+    with pytest.raises(BadSignature, match="write void"):
+        cuda.jit("float32(float32[:])")(fill.py_func)
+
+
+def test_annotations_are_comments(target):
+    @on(target)
+    def annotated(out: np.ndarray, value: float):
+        out[cuda.grid(1)] = value
+
+    out = np.zeros(4, np.float32)
+    annotated[1, 4](out, 2)
+    assert out.tolist() == [2] * 4
+
+
+def test_what_is_no_function():
+    with pytest.raises(TypeError, match=r"cuda\.jit takes a function, not 3"):
+        cuda.jit()(3)
+
+
+# ---- device functions --------------------------------------------------------------------------
+
+
+@cuda.jit
+def combined(x, y, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = add(x[i], twice(y[i])) + half(3)
+
+
+def test_kernels_call_device_functions_and_kernels(target):
+    x = np.arange(6, dtype=np.float32)
+    out = np.zeros_like(x)
+    on(target)(combined)[2, 4](x, x, out)
+    np.testing.assert_array_equal(out, 3 * x + 1.5)
+
+
+def test_our_kernels_call_them_too(target):
+    @kernel(backend=target)
+    def ours(out):
+        out[cuda.grid(1)] = add(twice(1), 1)
+
+    out = np.zeros(2)
+    ours[1, 2](out)
+    assert out.tolist() == [3, 3]
+
+
+def test_a_device_function_is_python_on_the_host():
+    assert isinstance(add, JittedDevice)
+    assert add(1, 2) == add.py_func(1, 2) == 3
+    with pytest.raises(TypeError, match="device function"):
+        add[1, 1](1, 2)
+
+
+def test_a_device_function_for_several_signatures(target):
+    @cuda.jit(["f4(f4)", "f8(f8)"], device=True)
+    def squared(x):
+        return x * x
+
+    @on(target)
+    def squares(out):
+        out[cuda.grid(1)] = squared(out[cuda.grid(1)])
+
+    for dtype in ("f4", "f8"):
+        out = np.arange(4, dtype=dtype)
+        squares[1, 4](out)
+        assert out.tolist() == [0, 1, 4, 9]
+
+
+def test_functions_of_numba(target):
+    numba = pytest.importorskip("numba")
+
+    @numba.njit
+    def plus_one(x):
+        return x + 1
+
+    @on(target)
+    def more(out, after):
+        out[cuda.grid(1)] = after(plus_one(1))
+
+    out = np.zeros(2)
+    more[1, 2](out, plus_one)
+    assert out.tolist() == [3, 3]
+
+
+# ---- launches ----------------------------------------------------------------------------------
+
+
+def test_ways_to_launch(target):
+    made = on(target)(fill.py_func)
+    stream = cuda.stream()
+    ways = (
+        made[2, 4],
+        made[(2,), (4, 1)],
+        made[2, 4, 0],
+        made[2, 4, stream],
+        made[2, 4, stream, 0],
+        made.configure(2, 4),
+        made.configure(2, 4, stream=stream, sharedmem=64),
+        made.forall(5),
+        made.forall(ntasks=5, tpb=4, stream=stream, sharedmem=0),
+    )
+    for number, launch in enumerate(ways):
+        out = cuda.device_array(5) if target == "cuda" else np.zeros(5)
+        launch(out, number)
+        stream.synchronize()
+        found = out.copy_to_host() if target == "cuda" else out
+        assert found.tolist() == [number] * 5
+    with pytest.raises(LaunchError, match="no block"):
+        made(np.zeros(5), 1)
+
+
+def test_a_jitted_kernel_is_launched_by_c_as_others_are():
+    made = cuda.jit(backend="cpu")(fill.py_func)
+    out = np.zeros(5)
+    for _ in range(5):
+        made[2, 4](out, 1)
+    (planned,) = (c for c in type(made).__mro__ if c.__name__ == "PlannedKernel")
+    assert isinstance(made, (Jitted, Kernel, planned))
+    assert made.py_func is fill.py_func
+    assert made.get_max_threads_per_block()
+
+
+def test_specialize(target):
+    made = on(target)(fill.py_func)
+    out = np.zeros(4, np.float32)
+    special = made.specialize(out, 2.0)
+    assert special is made.specialize(np.ones(9, np.float32), 3.0)
+    assert (made.specialized, special.specialized) == (False, True)
+    assert special.signatures == [(float32[::1], types.WEAK_FLOAT)]
+    special[1, 4](out, 5.0)
+    assert out.tolist() == [5] * 4
+    with pytest.raises(LaunchError, match="declared"):
+        special[1, 4](np.zeros(4), 5.0)
+    with pytest.raises(RuntimeError, match="already"):
+        special.specialize(out, 2.0)
+
+
+def test_pickled_by_name():
+    assert pickle.loads(pickle.dumps(fill)) is fill
+    assert pickle.loads(pickle.dumps(add)) is add
+
+
+# ---- looking inside ----------------------------------------------------------------------------
+
+
+@cuda.jit
+def reversed_in_blocks(a):
+    tile = cuda.shared.array(64, float32)
+    i = cuda.threadIdx.x
+    tile[i] = a[i]
+    cuda.syncthreads()
+    a[i] = tile[63 - i]
+
+
+READINGS = (
+    "get_regs_per_thread",
+    "get_shared_mem_per_block",
+    "get_const_mem_size",
+    "get_local_mem_per_thread",
+    "get_max_threads_per_block",
+)
+
+
+def test_what_a_kernel_takes():
+    made = cuda.jit("void(float32[:])")(reversed_in_blocks.py_func)
+    assert made.get_shared_mem_per_block() == 256
+    assert made.get_const_mem_size() == made.get_local_mem_per_thread() == 0
+    assert made.get_max_threads_per_block() == 1024
+    assert 1 <= made.get_regs_per_thread() <= 255
+    several = cuda.jit(["f4[:]", "f4[::1]"])(reversed_in_blocks.py_func)
+    for name in READINGS:
+        found = getattr(several, name)()
+        assert list(found) == several.signatures == [(float32[:],), (float32[::1],)]
+        assert getattr(several, name)("f4[:]") == found[float32[:],]
+
+
+def test_overloads():
+    made = cuda.jit(reversed_in_blocks.py_func)
+    assert made.overloads == {}
+    overload = made.compile((float32[::1],))
+    (types_,) = made.overloads
+    assert types_ == made.signatures[0] == made.nopython_signatures[0] == overload.signature.args
+    assert overload.shared_mem_per_block == made.overloads[types_].shared_mem_per_block == 256
+    assert repr(overload) == "<kernel reversed_in_blocks for (float32[::1])>"
+
+
+def test_inspection(capsys):
+    made = cuda.jit("void(float32[::1])")(reversed_in_blocks.py_func)
+    (text,) = made.inspect_asm().values()
+    assert ".entry reversed_in_blocks" in text
+    assert made.inspect_asm((float32[::1],)) == made.overloads[float32[::1],].inspect_asm() == text
+    with pytest.raises(NotImplementedError, match=r"k.inspect\('cuda'\)"):
+        made.inspect_llvm()
+    made.inspect_types()
+    assert "tile: shared float32[64]" in capsys.readouterr().out
+
+
+def test_instructions():
+    made = cuda.jit("void(int32[:], int32)")(fill.py_func)
+    (text,) = made.inspect_sass().values()
+    assert "EXIT" in text
+    assert made.signatures == [(int32[:], int32)]
