@@ -10,7 +10,7 @@ import textwrap
 import numpy as np
 import pytest
 
-from pycu2c import CompileError, cuda, kernel
+from pycu2c import CompileError, cuda, device, kernel
 from pycu2c.source import source_of
 
 CELL = """
@@ -90,3 +90,38 @@ def test_a_script(tmp_path) -> None:
     )
     done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, check=True)
     assert done.stdout == "[0.5, 1.5, 2.5]\n"
+
+
+OFFSET = 3
+ADD, SUBTRACT = device(lambda x: x + OFFSET), device(lambda x, by=1: x - by)
+NESTED = device(lambda x: (lambda y: y * x)(x + 1))
+CONSTANT, SAME = device(lambda: 7), device(lambda x: x)
+
+
+def test_lambdas(target) -> None:
+    @kernel(backend=target)
+    def k(out):
+        i = cuda.grid(1)
+        out[i] = ADD(i) * 1000 + SUBTRACT(i) * 100 + NESTED(i) * 10 + CONSTANT() + SAME(i)
+
+    out = np.zeros(4, np.int64)
+    k[1, 4](out)
+    expected = [(i + 3) * 1000 + (i - 1) * 100 + i * (i + 1) * 10 + 7 + i for i in range(4)]
+    assert out.tolist() == expected
+
+
+def test_an_error_in_a_lambda() -> None:
+    wrong = device(lambda x: x + unknown)  # noqa: F821
+
+    @kernel
+    def k(out):
+        out[0] = wrong(1)
+
+    with pytest.raises(CompileError, match=r"lambda x: x \+ unknown.*\n.*`unknown` is not defined"):
+        k.inspect("cuda", "float32[:]")
+
+
+def test_a_lambda_that_python_has_forgotten() -> None:
+    scope = executed("from pycu2c import device\nf = lambda x: x", "<string>")
+    with pytest.raises(CompileError, match="write it as `def"):
+        device(scope["f"])

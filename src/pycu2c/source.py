@@ -79,9 +79,9 @@ def source_of(function: FunctionType) -> Source:
     Raises NoSource where Python kept no text (``python -c``, ``exec``) or the file has changed.
     """
     code = function.__code__
-    if code.co_name == "<lambda>":
-        raise NoSource("this is a lambda: write it as a function, `def f(…): …`")
     lines = linecache.getlines(code.co_filename, function.__globals__)
+    if code.co_name == "<lambda>":
+        return _source_of_lambda(function, tuple(lines))
     for node in _functions("".join(lines), code.co_filename):
         first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
         if node.name == code.co_name and first <= code.co_firstlineno <= node.lineno:
@@ -97,6 +97,33 @@ def source_of(function: FunctionType) -> Source:
         f"{function.__name__} is no longer at {code.co_filename}:{code.co_firstlineno}: "
         "the file changed after it was imported; import it again"
     )
+
+
+LAMBDA = "lambda_"  # the name of a lambda's function
+
+
+def _source_of_lambda(function: FunctionType, lines: tuple[str, ...]) -> Source:
+    """Find a lambda by its place; of several on a line, by the places of its instructions."""
+    code = function.__code__
+    found = [
+        node
+        for node in _lambdas("".join(lines), code.co_filename)
+        if node.lineno == code.co_firstlineno
+    ]
+    if len(found) > 1:
+        places = set(code.co_positions())
+        found = [node for node in found if _place(node.body) in places]
+    if len(found) != 1:
+        raise NoSource("this lambda is not found in its file: write it as `def f(…): …`")
+    (node,) = found
+    body = ast.copy_location(ast.Return(node.body), node.body)
+    tree = ast.FunctionDef(name=LAMBDA, args=node.args, body=[body], decorator_list=[])
+    return Source(function, ast.copy_location(tree, node), code.co_filename, lines)
+
+
+def _place(node: ast.expr) -> tuple[int | None, ...]:
+    """As instructions have it."""
+    return node.lineno, node.end_lineno, node.col_offset, node.end_col_offset
 
 
 class Unbound:
@@ -122,6 +149,15 @@ def _plain(node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.FunctionDef:
         return node
     fields = {name: getattr(node, name) for name in node._fields}
     return ast.copy_location(ast.FunctionDef(**fields), node)
+
+
+@lru_cache(maxsize=32)
+def _lambdas(text: str, file: str) -> tuple[ast.Lambda, ...]:
+    try:
+        tree = ast.parse(text, filename=file)
+    except SyntaxError:  # the file was edited since Python compiled it
+        return ()
+    return tuple(node for node in ast.walk(tree) if isinstance(node, ast.Lambda))
 
 
 @lru_cache(maxsize=32)

@@ -14,7 +14,7 @@ from pycu2c.frontend.liveranges import LiveRanges, live_ranges
 from pycu2c.frontend.unrolling import Copies
 from pycu2c.ir.nodes import Const, ConstantArray, Expr, Return, Stmt, Var, View
 from pycu2c.records import dataclass
-from pycu2c.source import Source, Span
+from pycu2c.source import LAMBDA, Source, Span
 from pycu2c.types import Array, ParameterType, Scalar, Signature, join
 
 
@@ -34,9 +34,6 @@ class Items:
     items: tuple[Value, ...]
     span: Span
     names: tuple[str, ...] = ()
-
-
-LAMBDA = "lambda_"  # the name of a lambda's function
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -19,7 +19,6 @@ from pycu2c.frontend.cures import refused_function
 from pycu2c.frontend.declared import as_declared
 from pycu2c.frontend.ending import value_of_call
 from pycu2c.frontend.frame import (
-    LAMBDA,
     Chosen,
     Closure,
     Frame,
@@ -34,7 +33,7 @@ from pycu2c.frontend.structured import leaves, result_type, type_of, unpacked
 from pycu2c.frontend.variables import bind
 from pycu2c.intrinsics.library import device_source
 from pycu2c.ir.nodes import Call, Evaluate, Expr, Var, View
-from pycu2c.source import Source, Span
+from pycu2c.source import LAMBDA, Source, Span
 from pycu2c.types import NONE, Array, Scalar
 
 
