@@ -6,7 +6,7 @@ from __future__ import annotations
 from textwrap import indent
 
 from pycu2c.dtypes import VECTORS, DType
-from pycu2c.intrinsics.host_names import HOST_NAMES
+from pycu2c.intrinsics.host_names import HOST_NAMES, MODULES
 from pycu2c.intrinsics.kinds import HANDLE_KINDS
 from pycu2c.intrinsics.namespace import CUDA, Member, Namespace, members
 from pycu2c.intrinsics.registry import Intrinsic
@@ -86,6 +86,7 @@ def stub() -> str:
 def _host_imports() -> str:
     """The names for the host, from where they are."""
     lines = [f"from {room} import {name} as {name}" for name, room in HOST_NAMES.items()]
+    lines += [f"from pycu2c.cuda import {name} as {name}" for name in MODULES]
     return "\n".join(sorted(lines))
 
 

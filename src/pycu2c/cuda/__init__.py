@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
-from pycu2c.intrinsics.host_names import HOST_NAMES
+from pycu2c.intrinsics.host_names import HOST_NAMES, MODULES
 from pycu2c.lazy import lazy_module
 from pycu2c.nearest import did_you_mean
 
@@ -22,13 +22,15 @@ else:
 
 
 def __dir__() -> list[str]:
-    return sorted([*namespace.members(namespace.CUDA), *HOST_NAMES])
+    return sorted([*namespace.members(namespace.CUDA), *HOST_NAMES, *MODULES])
 
 
 def __getattr__(name: str) -> object:
     """Called for names that the module has not got, yet."""
     if name == "__all__":
         return __dir__()
+    if name in MODULES:
+        return importlib.import_module(f"{__name__}.{name}")
     room, rows = HOST_NAMES.get(name), namespace.members(namespace.CUDA)
     if room is not None:
         found: object = getattr(importlib.import_module(room), name)

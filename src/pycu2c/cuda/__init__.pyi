@@ -9,6 +9,7 @@ import numpy as np
 
 from pycu2c.annotations import Array
 from pycu2c.annotations import surface1d, surface2d, surface3d, texture1d, texture2d, texture3d
+from pycu2c.cuda import random as random
 from pycu2c.devices.allocation import device_array as device_array
 from pycu2c.devices.allocation import device_array_like as device_array_like
 from pycu2c.devices.allocation import managed_array as managed_array

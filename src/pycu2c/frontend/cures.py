@@ -20,7 +20,7 @@ _ALLOCATE = "use cuda.local.array(shape, dtype), one for each thread, or pass th
 _FIXED = "write a tuple, or use cuda.local.array(n, dtype) and count what is in it"
 _TEXT = "text is made on the host: store numbers in an array, and show them after the launch"
 _TYPES = "a kernel is compiled for each combination of types: compare a.dtype, or `x is None`"
-_RANDOM = "make random numbers before the launch, and pass them in an array"
+_RANDOM = "cuda.random has random numbers: cuda.random.xoroshiro128p_uniform_float32(states, i)"
 _CLOCK = "measure the time around the launch"
 _KERNEL = "decorate what kernels call with @device; a kernel is launched from Python"
 _CALLED = (
@@ -68,7 +68,7 @@ _ROWS = (
     ("builtins", "str repr format chr open input", _TEXT),
     ("builtins", "isinstance issubclass type hasattr getattr callable", _TYPES),
 )
-_ON_HOST = frozenset(HOST_NAMES.values())
+_ON_HOST = frozenset({*HOST_NAMES.values(), "pycu2c.cuda.random.states"})
 _FUNCTIONS = {f"{home}.{name}": cure for home, names, cure in _ROWS for name in names.split()}
 
 

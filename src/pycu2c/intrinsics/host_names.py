@@ -25,5 +25,6 @@ _ROOMS = {
     "pycu2c.devices.textures": "Surface Texture surface texture",
 }
 HOST_NAMES = {name: room for room, names in _ROOMS.items() for name in names.split()}
+MODULES = ("random",)  # of the package, which are names of it; kernels call what is in them
 
 FOR_THE_HOST = "it is for the host: call it before the launch, and pass the kernel what it gives"

@@ -24,7 +24,6 @@ CURES: dict[str, str] = {
     "current_context": "cuda.gpus.current is the thread's GPU, and its memory what is free",
     "list_devices": "list(cuda.gpus) has the GPUs",
     "reduce": "write a kernel that adds within blocks, then cuda.atomic.add",
-    "random": "make random numbers before the launch, and pass them in an array",
     "compile_ptx": "k.inspect('ptx', signature)",
     "devicearray": "cuda.DeviceArray is the class",
     "nvtx": "set PYCU2C_NVTX=1 in the environment",
