@@ -12,10 +12,17 @@ import os
 import re
 import time
 from collections.abc import Iterator
-from pathlib import Path
+from typing import TYPE_CHECKING
 
+from pycu2c.lazy import lazy_module
 from pycu2c.records import dataclass
 from pycu2c.toolchain import places
+
+if TYPE_CHECKING:
+    import pathlib
+    from pathlib import Path
+else:  # where an entry is stored, only its folder is looked at
+    pathlib = lazy_module("pathlib")
 
 _USUAL_LIMIT = 1 << 30
 _PARTS = 16  # folders of entries, by the first digit of their keys
@@ -69,7 +76,7 @@ def limit() -> int:
 def info() -> Info:
     """What the cache holds now."""
     place = places.place()
-    directory = Path(place.directory)
+    directory = pathlib.Path(place.directory)
     kinds: dict[str, list[_File]] = {}
     for file in _entries(directory) if place.readable else ():
         kinds.setdefault(os.path.splitext(file.path)[1], []).append(file)
@@ -94,7 +101,7 @@ def clear(*, unused_for: float = 0.0, everything: bool = False) -> tuple[int, in
     place = places.place()
     if not place.readable:
         return 0, 0
-    directory = Path(place.directory)
+    directory = pathlib.Path(place.directory)
     found = [*_entries(directory), *_files_in(directory / "new")]
     if everything:
         found += _beside(directory)
@@ -143,7 +150,7 @@ def _beside(directory: Path) -> Iterator[_File]:
     yield from _named(_IS_REFUSED, directory.parent / "refused")
     for headers in directory.parent.glob("cuda-headers-*"):
         for folder, _, _ in os.walk(headers):
-            yield from _files_in(Path(folder))
+            yield from _files_in(folder)
 
 
 def _named(pattern: re.Pattern[str], folder: Path) -> Iterator[_File]:
