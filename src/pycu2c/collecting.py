@@ -6,11 +6,14 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+_PYTHONS_OWN = 1000  # more objects that are frozen than some Pythons begin with: a user's
+
 
 @contextmanager
 def without_collection() -> Iterator[None]:
     """For code that makes many objects and keeps them: the collector would go through all of the
-    process's again and again, which is a fifth of the time of importing the compiler."""
+    process's again and again, which is a fifth of the time of importing the compiler; and through
+    the new ones right after, unless they are counted among the old by then."""
     if not gc.isenabled():
         yield
         return
@@ -18,4 +21,12 @@ def without_collection() -> Iterator[None]:
     try:
         yield
     finally:
+        _count_all_as_old()
         gc.enable()
+
+
+def _count_all_as_old() -> None:
+    """Thawing puts objects among the oldest; to freeze and thaw looks at none of them."""
+    if gc.get_freeze_count() < _PYTHONS_OWN:  # else what a server froze before it forks would thaw
+        gc.freeze()
+        gc.unfreeze()

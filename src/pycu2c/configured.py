@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec
 
+from pycu2c.collecting import without_collection
 from pycu2c.diagnostics import CompileError, LaunchError
 from pycu2c.lazy import lazy_module
 from pycu2c.runtime.configuration import LASTING, Wanted
@@ -40,7 +41,8 @@ class Launches:
     def launcher(self) -> launching.Launcher:
         """Made at the first use: what it imports takes its time."""
         if self._launcher is None:
-            self._launcher = launching.Launcher(*self._form)
+            with without_collection():
+                self._launcher = launching.Launcher(*self._form)
         return self._launcher
 
     def forget(self) -> None:

@@ -209,7 +209,8 @@ class Launcher:
         given = self.given(values)
         signature = self.signature(given)
         if signature not in self._typed:
-            self._prepare(signature)
+            with without_collection():
+                self._prepare(signature)
         typed = self.typed(signature)
         block = wanted.block or self._without_block(typed.known)
         grid = wanted.grid or self._grid_for(typed.known, given.leaves, wanted.block)
@@ -221,11 +222,15 @@ class Launcher:
         """The kernel for a signature. Raises CompileError."""
         typed = self._typed.get(signature)
         if typed is None:
-            leaves = [leaf for kind in signature.parameters for leaf in leaf_types(kind)]
-            ints = tuple(i for i, kind in enumerate(leaves) if kind == WEAK_INT)
-            memory = self._memory(signature)
-            typed = self._typed[signature] = Typed(self._known(signature, memory), ints, memory)
+            with without_collection():
+                typed = self._typed[signature] = self._newly_typed(signature)
         return typed
+
+    def _newly_typed(self, signature: Signature) -> Typed:
+        leaves = [leaf for kind in signature.parameters for leaf in leaf_types(kind)]
+        ints = tuple(i for i, kind in enumerate(leaves) if kind == WEAK_INT)
+        memory = self._memory(signature)
+        return Typed(self._known(signature, memory), ints, memory)
 
     def _memory(self, signature: Signature) -> remembering.Memory | None:
         """What earlier processes have left of the kernel."""
@@ -239,8 +244,7 @@ class Launcher:
         known = memory.known if memory else None
         if known is None:
             try:
-                with without_collection():
-                    known = self.builder.known(signature)
+                known = self.builder.known(signature)
             except CompileError as error:
                 if not self.declared:
                     error.add_note(self._launched_with(signature))
@@ -268,8 +272,7 @@ class Launcher:
         if runner is None:
             if variant.backend != "python":
                 preparing.begin()
-            with without_collection():
-                runner = self.builder.runner(signature, names, variant)
+            runner = self.builder.runner(signature, names, variant)
             if memory:
                 memory.keep_runner(variant, runner)
         return marking.marked(runner, self.name) if os.environ.get("PYCU2C_NVTX") == "1" else runner
@@ -291,7 +294,8 @@ class Launcher:
         runner = typed.runners.get(variant)
         if runner is not None:
             return Ready(launch, taken, typed, variant, runner, is_first=False)
-        runner = typed.runners[variant] = self._runner(typed, signature, variant)
+        with without_collection():
+            runner = typed.runners[variant] = self._runner(typed, signature, variant)
         return Ready(launch, taken, typed, variant, runner, is_first=True)
 
     def compile(self, signature: Signature, block: Extent) -> None:
