@@ -10,7 +10,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from pycu2c.toolchain.compilers import Compiler, run
+from pycu2c.toolchain.compilers import Compiler
+from pycu2c.toolchain.processes import run
 
 NATIVE = (
     "gcc",
@@ -41,7 +42,7 @@ def compiler(name: str) -> Compiler:
     if words is None and name in IN_CI:
         needed(None, name)
     assert words is not None
-    return Compiler(words, run((*words, "--version")).stdout.strip(), CROSS.get(name, ""))
+    return Compiler(words, run((*words, "--version")).said.strip(), CROSS.get(name, ""))
 
 
 def _words(name: str) -> tuple[str, ...] | None:

@@ -7,14 +7,13 @@ import importlib.util
 import os
 import subprocess
 import sys
-import tempfile
 import threading
 from pathlib import Path
 
 import pytest
 
 from pycu2c.options import Options
-from pycu2c.toolchain import cc, compilers, places, room
+from pycu2c.toolchain import cc, compilers, places, processes, room
 from pycu2c.toolchain.binary import Binary, RejectedCode, ToolchainError
 
 TWICE = "/* doubles: ≥ 0 or not */ int twice(int x) { return 2 * x; }\n"
@@ -30,13 +29,13 @@ def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def runs(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
     """The commands that were run."""
     seen: list[tuple[str, ...]] = []
-    real = subprocess.run
+    real = processes.run
 
-    def spy(words: tuple[str, ...], **rest: object) -> object:
-        seen.append(tuple(words))
-        return real(words, **rest)  # type: ignore[call-overload]
+    def spy(words: tuple[str, ...], text: str = "") -> processes.Ran:
+        seen.append(words)
+        return real(words, text)
 
-    monkeypatch.setattr(subprocess, "run", spy)
+    monkeypatch.setattr(processes, "run", spy)
     return seen
 
 
@@ -150,7 +149,7 @@ def test_a_full_disk_is_not_our_bug(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     full = "cc1: fatal error: error writing to /tmp/x.s: No space left on device"
     path = script(
         tmp_path / "full",
-        f'[ "$1" = --version ] && exit; grep -q probe kernel.c || {{ echo {full} >&2; exit 1; }}',
+        f'[ "$1" = --version ] && exit; grep -q probe || {{ echo {full} >&2; exit 1; }}',
     )
     monkeypatch.setenv("PYCU2C_CC", path)
     with pytest.raises(ToolchainError, match=r"No space left(.|\n)*make room(.|\n)*TMPDIR"):
@@ -158,7 +157,8 @@ def test_a_full_disk_is_not_our_bug(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_nowhere_to_compile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "missing"))
+    monkeypatch.setattr(places, "_USUAL", ())
     monkeypatch.setattr(places, "_OWN", {})
     with pytest.raises(ToolchainError, match="TMPDIR"):
         cc.compile(TWICE, "twice")
@@ -167,7 +167,7 @@ def test_nowhere_to_compile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_killed_compiler_is_not_our_bug(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = script(
         tmp_path / "victim",
-        '[ "$1" = --version ] && exit; grep -q probe kernel.c || kill -9 $$',
+        '[ "$1" = --version ] && exit; grep -q probe || kill -9 $$',
     )
     monkeypatch.setenv("PYCU2C_CC", path)
     with pytest.raises(ToolchainError, match="was killed"):
@@ -308,7 +308,7 @@ def test_the_version_of_a_compiler_is_asked_once(
     first = compilers.find_compiler()
     compilers._found.cache_clear()
     with monkeypatch.context() as patched:
-        patched.setattr(compilers, "run", None)
+        patched.setattr(processes, "run", None)
         assert compilers.find_compiler() == first
     script = tmp_path / "gcc"  # it may start another compiler each time
     script.write_text('#!/bin/sh\nexec gcc "$@"\n')

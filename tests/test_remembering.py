@@ -382,12 +382,19 @@ SLOW = ["hashlib", "pathlib", "shutil", "subprocess", "tempfile"]
 SLOW += [f"pycu2c.{room}" for room in ("emit", "frontend.build", "intrinsics.registry", "passes")]
 
 
-def test_a_known_kernel_imports_nothing_that_takes_long(tmp_path: Path) -> None:
+@pytest.mark.parametrize("compiler", ["usual", "script"])
+def test_a_known_kernel_imports_nothing_that_takes_long(tmp_path: Path, compiler: str) -> None:
+    """A script is asked each time which compiler it starts."""
     file = tmp_path / "program.py"
     body = PROGRAM.format(factor=2, body="out[i] = helper(i) + n")
     shown = f"print([m for m in {SLOW} if m in sys.modules and m not in before])"
     file.write_text(f"import sys, numpy; before = set(sys.modules)\n{body}\n{shown}\n")
     environment = {**os.environ, "PYCU2C_CACHE_DIR": str(tmp_path / "cache")}
+    if compiler == "script":
+        script = tmp_path / "compiler"
+        script.write_text('#!/bin/sh\nexec gcc "$@"\n')
+        script.chmod(0o700)
+        environment["PYCU2C_CC"] = str(script)
     for imported in (True, False):
         words = (sys.executable, str(file))
         ran = subprocess.run(words, env=environment, capture_output=True, text=True, check=True)

@@ -12,19 +12,17 @@ from typing import TYPE_CHECKING
 from pycu2c.lazy import lazy_module
 from pycu2c.options import DEFAULT, Options
 from pycu2c.toolchain import cache as disk
+from pycu2c.toolchain import places
 from pycu2c.toolchain.binary import Binary, ToolchainError
-from pycu2c.toolchain.compilers import Compiler, find_compiler, machine, run, settings
-from pycu2c.toolchain.places import private_directory
+from pycu2c.toolchain.compilers import Compiler, find_compiler, machine, settings
 
 if TYPE_CHECKING:
     import shlex
-    import subprocess
-    import tempfile
 
-    from pycu2c.toolchain import refusing
+    from pycu2c.toolchain import processes, refusing
 else:  # where all is in the cache, nothing is run
     shlex = lazy_module("shlex")
-    tempfile = lazy_module("tempfile")
+    processes = lazy_module("pycu2c.toolchain.processes")
     refusing = lazy_module("pycu2c.toolchain.refusing")
 
 FLAGS: tuple[str, ...] = (
@@ -41,6 +39,8 @@ FLAGS: tuple[str, ...] = (
 # gcc switch denormal numbers off for the whole process that loads the library.
 _FAST = ("-fassociative-math", "-freciprocal-math", "-fno-signed-zeros")
 _LINK = ("-shared", "-pthread")
+# the text is no file: one that begins before it has all of it begins earlier
+_READ = ("-x", "c", "-", "-x", "none")
 _INCLUDE = r"(?m)^#include <(.+)>"
 # headers of functions that are in every process
 _EVERYWHERE = frozenset(("stdbool.h", "stddef.h", "stdint.h", "string.h"))
@@ -121,10 +121,9 @@ def _libraries(text: str, compiler: Compiler) -> tuple[str, ...]:
 def check_warnings(text: str) -> str:
     """What the compiler has against a text when every warning counts; empty if nothing."""
     compiler = find_compiler()
-    with _folder() as folder:
-        words = (*warning_flags(compiler), "-c", "-o", "kernel.o", _written(folder, text))
-        ran = run((*compiler.command, *words), folder)
-        return "" if ran.returncode == 0 and not ran.stderr else ran.stderr or "it failed silently"
+    words = (*warning_flags(compiler), "-S", "-o", os.devnull, *_READ)
+    ran = processes.run((*compiler.command, *words), text)
+    return "" if ran.code == 0 and not ran.said else ran.said or "it failed silently"
 
 
 def warning_flags(compiler: Compiler) -> tuple[str, ...]:
@@ -132,42 +131,30 @@ def warning_flags(compiler: Compiler) -> tuple[str, ...]:
     return (*FLAGS, *compiler.flags, *_WARNINGS, *compiler.family.not_warnings)
 
 
-def _folder() -> tempfile.TemporaryDirectory[str]:
-    return tempfile.TemporaryDirectory(dir=private_directory())
-
-
 def _compiled(
     compiler: Compiler, text: str, entry: str, flags: tuple[str, ...]
 ) -> tuple[bytes, str]:
-    with _folder() as folder:
-        ran = _build(compiler, text, flags, folder)
-        if ran.returncode == 0:
-            with open(os.path.join(folder, "kernel.so"), "rb") as made:
-                return made.read(), ran.stderr
-        probe = _build(compiler, _PROBE, flags, folder)
-    if os.strerror(errno.ENOSPC) in ran.stderr:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), tempfile.gettempdir())
-    if ran.returncode < 0 or "Killed" in ran.stderr:
+    with places.passing_folder() as folder:
+        path = os.path.join(folder, "kernel.so")
+        ran = _build(compiler, text, flags, path)
+        if ran.code == 0:
+            with open(path, "rb") as made:
+                return made.read(), ran.said
+        probe = _build(compiler, _PROBE, flags, path)
+    if os.strerror(errno.ENOSPC) in ran.said:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), os.path.dirname(folder))
+    if ran.code < 0 or "Killed" in ran.said:
         raise ToolchainError(f"the C compiler `{compiler}` was killed: is there enough memory?")
-    if probe.returncode != 0:
+    if probe.code != 0:
         raise ToolchainError(
             f"the C compiler `{compiler}` does not work: it cannot build a shared library "
             "of one function. Repair it, or name another by the environment variable "
-            f"PYCU2C_CC.\n{probe.stderr.strip()}"
+            f"PYCU2C_CC.\n{probe.said.strip()}"
         )
-    raise refusing.refused(shlex.join((*compiler.command, *flags)), f"{entry}.c", text, ran.stderr)
+    said = ran.said.replace("<stdin>:", "kernel.c:")
+    raise refusing.refused(shlex.join((*compiler.command, *flags)), f"{entry}.c", text, said)
 
 
-def _build(
-    compiler: Compiler, text: str, flags: tuple[str, ...], folder: str
-) -> subprocess.CompletedProcess[str]:
-    source = _written(folder, text)
-    words = (*flags, *_LINK, "-o", "kernel.so", source, *_libraries(text, compiler))
-    return run((*compiler.command, *words), folder)
-
-
-def _written(folder: str, text: str) -> str:
-    """A relative name: the same text gives the same output, whatever the folder is called."""
-    with open(os.path.join(folder, "kernel.c"), "w", encoding="utf-8") as file:
-        file.write(text)
-    return "kernel.c"
+def _build(compiler: Compiler, text: str, flags: tuple[str, ...], path: str) -> processes.Ran:
+    words = (*flags, *_LINK, "-o", path, *_READ, *_libraries(text, compiler))
+    return processes.run((*compiler.command, *words), text)

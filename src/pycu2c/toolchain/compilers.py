@@ -18,12 +18,13 @@ if TYPE_CHECKING:
     import importlib.util as finding
     import shlex
     import shutil
-    import subprocess
+
+    from pycu2c.toolchain import processes
 else:  # where all is in the cache, nothing is run
     finding = lazy_module("importlib.util")
     shlex = lazy_module("shlex")
     shutil = lazy_module("shutil")
-    subprocess = lazy_module("subprocess")
+    processes = lazy_module("pycu2c.toolchain.processes")
 
 _HOW_TO_INSTALL = """\
 no C compiler was found, and kernels for the CPU need one. Any of these installs one:
@@ -156,9 +157,9 @@ def _working(command: tuple[str, ...], path: str) -> Compiler | None:
 
 def _program(name: str, path: str) -> str | None:
     """What ``name`` starts: as ``shutil.which``, whose module takes long to import."""
-    if os.name != "posix" or os.path.dirname(name):
+    if os.name != "posix":
         return shutil.which(name, path=path)
-    for folder in path.split(os.pathsep):
+    for folder in [""] if os.path.dirname(name) else path.split(os.pathsep):
         full = os.path.join(folder, name)
         if os.path.isfile(full) and os.access(full, os.X_OK):
             return full
@@ -167,10 +168,10 @@ def _program(name: str, path: str) -> str | None:
 
 def _version(full: tuple[str, ...]) -> str | None:
     try:
-        ran = run((*full, "--version"))
+        ran = processes.run((*full, "--version"))
     except OSError:
         return None
-    return ran.stdout.strip() if ran.returncode == 0 else None
+    return ran.said.strip() if ran.code == 0 else None
 
 
 def _key_of_version(full: tuple[str, ...]) -> str | None:
@@ -214,17 +215,3 @@ def _processor() -> list[str]:
     except OSError:  # macOS
         return [platform.processor()]
     return [line for line in first.splitlines() if line.startswith(_PROCESSOR_FACTS)]
-
-
-def run(words: tuple[str, ...], folder: str | None = None) -> subprocess.CompletedProcess[str]:
-    """Run a command; what it says is in English."""
-    return subprocess.run(
-        words,
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        errors="replace",
-        stdin=subprocess.DEVNULL,
-        env={**os.environ, "LC_ALL": "C"},
-        check=False,
-    )

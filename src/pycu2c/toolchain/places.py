@@ -19,14 +19,9 @@ from pycu2c.lazy import lazy_module
 from pycu2c.records import dataclass
 
 if TYPE_CHECKING:
-    import shutil
-    import tempfile
-
     from pycu2c.toolchain import locks
 else:  # where all is in the cache, nothing is written
     locks = lazy_module("pycu2c.toolchain.locks")
-    shutil = lazy_module("shutil")
-    tempfile = lazy_module("tempfile")
 
 SCHEMA = 2  # raise it when the form of entries or of keys changes
 
@@ -160,12 +155,43 @@ def private_directory() -> str:
     process = os.getpid()
     found = _OWN.get(process)
     if found is None or not os.path.isdir(found):
-        found = tempfile.mkdtemp(prefix=_PREFIX)
+        found = _made_for_now()
         locks.hold(os.path.join(found, _ALIVE))
         _OWN[process] = found
         atexit.register(_remove_tree, found, process)
         _remove_those_of_the_dead(os.path.dirname(found))
     return found
+
+
+@contextlib.contextmanager
+def passing_folder() -> Iterator[str]:
+    """A folder in there that goes afterwards, with what is in it."""
+    folder = os.path.join(private_directory(), os.urandom(8).hex())
+    os.mkdir(folder, 0o700)
+    try:
+        yield folder
+    finally:
+        _remove(folder)
+
+
+# where temporary files go, as for ``tempfile``, whose import takes as long as linking a kernel does
+_SAID_BY = ("TMPDIR", "TEMP", "TMP")
+_USUAL = ("/tmp", "/var/tmp", "/usr/tmp")
+
+
+def _made_for_now() -> str:
+    """A new directory among temporary files."""
+    said = [os.environ[name] for name in _SAID_BY if os.environ.get(name)]
+    problem: OSError | None = None
+    for folder in (*map(os.path.abspath, said), *_USUAL):
+        made = os.path.join(folder, f"{_PREFIX}{os.urandom(8).hex()}")
+        try:
+            os.mkdir(made, 0o700)
+            return made
+        except OSError as error:
+            problem = problem or error
+    assert problem
+    raise problem
 
 
 def private_directory_so_far() -> str | None:
@@ -175,7 +201,20 @@ def private_directory_so_far() -> str | None:
 
 def _remove_tree(directory: str, process: int) -> None:
     if os.getpid() == process:
-        shutil.rmtree(directory, ignore_errors=True)
+        _remove(directory)
+
+
+def _remove(directory: str) -> None:
+    """With what is in it, as far as can be; links are removed, not followed."""
+    with contextlib.suppress(OSError):
+        with os.scandir(directory) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    _remove(entry.path)
+                else:
+                    with contextlib.suppress(OSError):
+                        os.unlink(entry.path)
+        os.rmdir(directory)
 
 
 def _remove_those_of_the_dead(folder: str) -> None:
@@ -194,7 +233,7 @@ def _remove_if_dead(directory: str, status: os.stat_result) -> None:
     with contextlib.suppress(OSError):  # one that died before it had put anything there
         os.rmdir(directory)
     if locks.is_free(os.path.join(directory, _ALIVE)):
-        shutil.rmtree(directory, ignore_errors=True)
+        _remove(directory)
 
 
 def private_folder(name: str) -> str:

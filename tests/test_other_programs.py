@@ -1,0 +1,68 @@
+"""Other programs are told all and heard to the end, however much that is."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+
+import pytest
+
+from pycu2c.toolchain.processes import Ran, run
+
+PYTHON = os.path.realpath(sys.executable)
+LARGE = "a line of text: ≥ 0\n" * 50_000  # more than pipes hold
+
+
+def python(code: str, text: str = "") -> Ran:
+    return run((PYTHON, "-c", f"import os, signal, sys\n{code}"), text)
+
+
+def test_a_text_is_read_and_what_is_said_is_heard() -> None:
+    code = "print(sys.stdin.read().upper(), flush=True); print('x', file=sys.stderr)"
+    assert python(code, "text ≥ 0") == Ran(0, "TEXT ≥ 0\nx\n")
+
+
+def test_both_ways_more_than_a_pipe_holds() -> None:
+    echo = "while part := os.read(0, 100_000): os.write(1, part)"
+    assert python(echo, LARGE) == Ran(0, LARGE)
+
+
+def test_who_speaks_at_length_before_it_reads() -> None:
+    code = "os.write(1, b'x' * 1_000_000)\nprint(len(sys.stdin.buffer.read()))"
+    assert python(code, LARGE) == Ran(0, f"{'x' * 1_000_000}{len(LARGE.encode())}\n")
+
+
+def test_who_does_not_read() -> None:
+    assert python("sys.exit(3)", LARGE) == Ran(3, "")
+    assert python("os.close(0)\nprint('done')", LARGE) == Ran(0, "done\n")
+
+
+def test_who_is_killed() -> None:
+    assert python("os.kill(os.getpid(), signal.SIGKILL)", LARGE) == Ran(-9, "")
+
+
+def test_no_such_program() -> None:
+    before = os.listdir("/proc/self/fd") if os.path.isdir("/proc/self/fd") else []
+    with pytest.raises(FileNotFoundError):
+        run(("/nowhere/gcc",))
+    assert not before or os.listdir("/proc/self/fd") == before
+
+
+def test_it_speaks_english(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LC_ALL", "de_DE.UTF-8")
+    assert python("print(os.environ['LC_ALL'])") == Ran(0, "C\n")
+
+
+def test_many_at_a_time() -> None:
+    found: list[Ran] = []
+    code = "sys.stdout.write(sys.stdin.read())"
+    threads = [
+        threading.Thread(target=lambda n=n: found.append(python(code, f"{n}")))  # type: ignore[misc]
+        for n in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(ran.said for ran in found) == [f"{n}" for n in range(8)]
