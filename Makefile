@@ -51,13 +51,18 @@ bench: $(VENV)/.bench  ## times on this CPU, beside hand-written C, numba, Taich
 	@$(BIN)/python benchmarks/launch.py --cpu
 	@$(BIN)/python benchmarks/start.py
 
+GPU_RUN = PYTHONPATH=src:$$PYTHONPATH BENCHMARK_FIGURES=build/gpu $(PYTHON)
+WORKERS = $$($(PYTHON) -c 'import xdist' 2>/dev/null && echo '-n 8')
+
 gpu:  ## on a machine with a GPU: the test suite there, then the benchmarks (uses PYTHON, installs nothing)
 	@$(PYTHON) -c 'import numpy, pytest, cuda.core' \
 	  || { echo "make gpu needs numpy, pytest, cuda-python and NVRTC in $(PYTHON)"; exit 1; }
-	@PYTHONPATH=src:$$PYTHONPATH $(PYTHON) -m pytest -q -p no:benchmark -p no:cacheprovider
-	@PYTHONPATH=src:$$PYTHONPATH $(PYTHON) benchmarks/launch.py
-	@PYTHONPATH=src:$$PYTHONPATH $(PYTHON) benchmarks/gpu.py
-	@PYTHONPATH=src:$$PYTHONPATH $(PYTHON) benchmarks/start_gpu.py
+	@rm -rf build/gpu && mkdir -p build/gpu
+	-@$(GPU_RUN) -m pytest -q -p no:benchmark -p no:cacheprovider $(WORKERS) --junitxml=build/gpu/tests.xml
+	-@for benchmark in launch gpu graphs start_gpu; do \
+	  $(GPU_RUN) benchmarks/$$benchmark.py; echo; \
+	done
+	@$(GPU_RUN) benchmarks/gpu_summary.py build/gpu
 
 clean:  ## remove what the targets above have made
 	@rm -rf $(VENV) out build .pytest_cache .mypy_cache .ruff_cache .hypothesis src/*.egg-info

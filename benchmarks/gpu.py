@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from figures import keep
 from gpu_rows import ROWS, Row
 from problems import Problem
 from pycu2c.cuda import DeviceArray, to_device
@@ -116,6 +117,7 @@ def main(names: Sequence[str]) -> None:
     major, minor = nvrtc.version()
     print(f"\n{driver.device().name}, NVRTC {major}.{minor}")
     print(table(measured))
+    keep("gpu", {row.title: {"hand": h, "pycu2c": own} for row, h, own in measured})
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from figures import keep, table_of
 from pycu2c import cuda, kernel
 from pycu2c.runtime import driver
 from pycu2c.toolchain import cc
@@ -145,6 +146,7 @@ def main() -> None:
     assert np.all(arrays[0].copy_to_host() == 1)
     print(f"\ngraphs on {driver.device().name if driver.available() else 'the CPU'}")
     print(table(times))
+    keep("graphs", table_of(times))
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ import importlib
 import statistics
 from collections.abc import Sequence
 
+from figures import keep, table_of
 from launchers import COUNTS, Way
 from pycu2c.runtime import driver
 
@@ -72,6 +73,7 @@ def main() -> None:
     times = measure(ways("on_gpu" if on_gpu else "on_cpu"), options.rounds)
     print(f"\nlaunches on {driver.device().name if on_gpu else 'the CPU'}")
     print(table(times))
+    keep("launch", table_of(times))
 
 
 if __name__ == "__main__":

@@ -18,6 +18,8 @@ import sys
 import tempfile
 import time
 
+from figures import Figures, keep
+
 NUMPY = "import numpy as np\nx = np.ones(1000, np.float32)\n"
 
 CONTEXT = """
@@ -90,10 +92,13 @@ def main() -> None:
         one_round(folder)
         found = [one_round(folder) for _ in range(rounds)]
     print(f"{'ms, from the start to the result':36}{'median':>8}{'least':>8}   loaded to compile")
+    figures: Figures = {}
     for state in found[0]:
         times = [row[state][0] for row in found]
+        figures[state] = {"median": statistics.median(times), "least": min(times)}
         loaded = found[-1][state][1] or "-"
         print(f"{state:36}{statistics.median(times):8.0f}{min(times):8.0f}   {loaded}")
+    keep("start_gpu", figures)
 
 
 if __name__ == "__main__":

@@ -15,9 +15,24 @@ ROOT = Path(__file__).parent.parent
 sys.path.append(str(ROOT / "benchmarks"))
 
 import cpu_rows  # noqa: E402
+import figures  # noqa: E402
+import gpu_summary  # noqa: E402
 from contenders import CONTENDERS, Task  # noqa: E402
 
 WITHOUT_NUMPY = ("nbody-fast", "shuffle", "shared-histogram")  # another row has that already
+
+
+def output(*words: str, **environment: str) -> str:
+    """What a benchmark prints."""
+    path = os.pathsep.join([str(ROOT / "src"), *filter(None, sys.path)])
+    ran = subprocess.run(
+        (sys.executable, ROOT / "benchmarks" / words[0], *words[1:]),
+        env={**os.environ, "PYTHONPATH": path, **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return ran.stdout
 
 
 def prepared(name: str, row: Any) -> Any:
@@ -44,67 +59,105 @@ def test_rows_are_computed(name: str, row: Any) -> None:
 
 def test_the_table() -> None:
     words = ("--rows", "saxpy,tiny", "--rounds", "2", "--only", "pycu2c,hand", "--small")
-    ran = subprocess.run(
-        (sys.executable, ROOT / "benchmarks" / "cpu.py", *words),
-        env={
-            **os.environ,
-            "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), *filter(None, sys.path)]),
-        },
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    head, saxpy, tiny = ran.stdout.splitlines()[-3:]
+    ran = output("cpu.py", *words)
+    head, saxpy, tiny = ran.splitlines()[-3:]
     assert "pycu2c/hand (best)" in head
     assert "failed" not in saxpy + tiny
     assert saxpy.startswith("saxpy 2^24, ms")
     assert tiny.startswith("tiny launch, µs")
 
 
-def test_the_table_of_launches() -> None:
-    ran = subprocess.run(
-        (sys.executable, ROOT / "benchmarks" / "launch.py", "--cpu", "--rounds", "1"),
-        env={
-            **os.environ,
-            "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), *filter(None, sys.path)]),
-        },
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    *_, head, first = ran.stdout.partition("launches on the CPU")[2].splitlines()[:3]
+def test_the_table_of_launches(tmp_path: Path) -> None:
+    ran = output("launch.py", "--cpu", "--rounds", "1", BENCHMARK_FIGURES=str(tmp_path))
+    *_, head, first = ran.partition("launches on the CPU")[2].splitlines()[:3]
     assert head.split(" | ")[1:] == ["3 arguments", "5 arguments", "12 arguments"]
     assert first.count("1.00×") == 3
-    assert ran.stdout.splitlines()[-1].startswith("pycu2c: prepared")
+    assert ran.splitlines()[-1].startswith("pycu2c: prepared")
+    found = figures.kept(tmp_path, "launch")
+    assert {name for name, _ in gpu_summary.LAUNCHES} < set(found)
+    assert all(set(found[name]) == {"3", "5", "12"} for name, _ in gpu_summary.LAUNCHES)
 
 
-def test_the_table_of_graphs() -> None:
-    ran = subprocess.run(
-        (sys.executable, ROOT / "benchmarks" / "graphs.py", "--rounds", "1"),
-        env={
-            **os.environ,
-            "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), *filter(None, sys.path)]),
-        },
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    _, head, *rows = ran.stdout.partition("graphs on")[2].splitlines()
+def test_the_table_of_graphs(tmp_path: Path) -> None:
+    ran = output("graphs.py", "--rounds", "1", BENCHMARK_FIGURES=str(tmp_path))
+    _, head, *rows = ran.partition("graphs on")[2].splitlines()
     assert head.startswith("µs of 100 kernels")
     assert rows[0].count("1.000×") == 2
     assert rows[-1].startswith("one by one")
+    assert set(figures.kept(tmp_path, "graphs")["a graph"]) == {"1", "50"}
 
 
 def test_a_first_call() -> None:
-    ran = subprocess.run(
-        (sys.executable, ROOT / "benchmarks" / "first_call.py", "pycu2c", "scale"),
-        env={
-            **os.environ,
-            "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), *filter(None, sys.path)]),
-        },
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert all(float(word) > 0 for word in ran.stdout.split())
-    assert len(ran.stdout.split()) == 4
+    ran = output("first_call.py", "pycu2c", "scale")
+    assert all(float(word) > 0 for word in ran.split())
+    assert len(ran.split()) == 4
+
+
+# ---- what is promised of a GPU ------------------------------------------------------------------
+
+MEASURED = {
+    "launch": {
+        gpu_summary.C_LOOP: {"3": 2.0, "5": 2.0, "12": 2.0},
+        gpu_summary.TYPED: {"3": 2.5, "5": 3.0, "12": 4.0},
+        "pycu2c: prepared": {"5": 2.2},
+        "Warp: launch": {"5": 2.5},
+    },
+    "graphs": {"C": {"1": 200.0, "50": 100.0}, "a graph": {"1": 210.0, "50": 110.0}},
+    "gpu": {"saxpy": {"hand": 1.0, "pycu2c": 0.9}, "nbody": {"hand": 4.0, "pycu2c": 4.1}},
+    "start_gpu": {"known kernel": {"median": 300.4}, "context": {"median": 200.0}},
+}
+REPORT = """<testsuites>
+<testsuite name="pytest" errors="{}" failures="0" skipped="2" tests="9" time="1.0"/>
+</testsuites>"""
+
+
+def summary(folder: Path, capsys: Any) -> tuple[int, dict[str, list[str]]]:
+    """The exit status and the rows of the table."""
+    status = gpu_summary.main(folder)
+    cells = [[cell.strip() for cell in x.split("|")] for x in capsys.readouterr().out.splitlines()]
+    return status, {row[0]: row[1:] for row in cells}
+
+
+@pytest.fixture
+def measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("BENCHMARK_FIGURES", str(tmp_path))
+    for benchmark, rows in MEASURED.items():
+        figures.keep(benchmark, rows)
+    (tmp_path / "tests.xml").write_text(REPORT.format(0))
+    return tmp_path
+
+
+def test_promises_and_what_was_measured(measured: Path, capsys: Any) -> None:
+    status, rows = summary(measured, capsys)
+    assert status == 0
+    typed = gpu_summary.TYPED
+    assert rows[f"{typed} ÷ C loop"] == ["1.7", "1.500", "yes"]
+    assert rows["pycu2c: prepared ÷ C loop"] == ["1.3", "1.100", "yes"]
+    assert rows["a launch with 12 arguments − one with 3, µs"] == ["1", "1.500", "NO"]
+    assert rows[f"{typed} ÷ Warp: launch"] == ["1", "1.200", "NO"]
+    assert rows[f"{typed} ÷ PyCUDA: prepared_call"] == ["1", "", "not measured"]
+    assert rows["a graph of 100 kernels ÷ by C, one"] == ["1.05", "1.050", "yes"]
+    assert rows["a graph of 100 kernels ÷ by C, 50 in a row"] == ["1.05", "1.100", "NO"]
+    assert rows["kernels ÷ CUDA C by hand, the worst"] == ["1.05", "1.025", "yes"]
+    assert rows["a known kernel's first result, ms"] == ["350", "300", "yes"]
+    assert rows["tests failed"] == ["0", "0", "yes"]
+    assert (rows["passed"][1], rows["skipped"][1]) == ("7", "2")
+
+
+def test_a_failed_test_or_benchmark_is_a_failure(measured: Path, capsys: Any) -> None:
+    (measured / "tests.xml").write_text(REPORT.format(1))
+    status, rows = summary(measured, capsys)
+    assert (status, rows["tests failed"]) == (1, ["0", "1", "NO"])
+    (measured / "tests.xml").write_text(REPORT.format(0))
+    (measured / "graphs.json").unlink()
+    status, rows = summary(measured, capsys)
+    assert (status, "did not come to an end: graphs" in rows) == (1, True)
+    (measured / "tests.xml").unlink()
+    assert summary(measured, capsys)[0] == 1
+
+
+def test_the_summary_calls_launches_as_the_benchmark_does() -> None:
+    folder = ROOT / "benchmarks" / "launchers"
+    text = "".join(file.read_text() for file in folder.glob("*.py"))
+    for name in (gpu_summary.C_LOOP, *gpu_summary.OTHERS):
+        assert f'"{name}"' in text

@@ -202,16 +202,9 @@ def by_numba() -> list[Way]:
 
 
 def by_warp() -> list[Way]:
-    import warp
+    from launchers import on_warp
 
-    def three(out: warp.array(dtype=float), x: warp.array(dtype=float), a: float):  # type: ignore
-        i = warp.tid()
-        out[i] = a * x[i]
-
-    given = [warp.array(a, device="cuda:0") for a in arrays(3)]
-    names = {"f": warp.launch, "k": warp.kernel(three), "a": given, "x": NUMBERS[3][0]}
-    how = f"f(k, {THREADS}, inputs=[a[0], a[1], x], device='cuda:0')"
-    return [Way("Warp: launch", 3, how, names, lambda: given[0].numpy(), wait)]
+    return on_warp.ways()
 
 
 def ours() -> list[Way]:
