@@ -19,7 +19,7 @@ from pycu2c.intrinsics.host_names import HOST_NAMES, MODULES
 from pycu2c.intrinsics.namespace import CUDA, find, members
 from pycu2c.intrinsics.numba_names import numba_name, numba_type
 from pycu2c.intrinsics.registry import REGISTRY, bound_to
-from pycu2c.types import float32, int32
+from pycu2c.types import NONE, float32, int32
 
 
 def test_the_module_has_the_rows_themselves() -> None:
@@ -85,7 +85,7 @@ def test_numba_itself() -> None:
     assert numba_type(numba.float32) == float32
     assert numba_type(numba.int32[:, ::1]) == int32[:, ::1]
     assert numba_type(numba.float32[:]) == float32[:]
-    assert numba_type(numba.void) is None
+    assert numba_type(numba.void) == NONE
 
 
 def test_types_are_known_by_their_shape() -> None:

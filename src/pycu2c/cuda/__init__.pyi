@@ -21,6 +21,18 @@ from pycu2c.devices.allocation import pinned_array as pinned_array
 from pycu2c.devices.allocation import pinned_array_like as pinned_array_like
 from pycu2c.devices.allocation import to_device as to_device
 from pycu2c.devices.array import DeviceArray as DeviceArray
+from pycu2c.devices.contexts import In as In
+from pycu2c.devices.contexts import InOut as InOut
+from pycu2c.devices.contexts import Out as Out
+from pycu2c.devices.contexts import close as close
+from pycu2c.devices.contexts import cuda_error as cuda_error
+from pycu2c.devices.contexts import current_context as current_context
+from pycu2c.devices.contexts import defer_cleanup as defer_cleanup
+from pycu2c.devices.contexts import detect as detect
+from pycu2c.devices.contexts import is_float16_supported as is_float16_supported
+from pycu2c.devices.contexts import is_supported_version as is_supported_version
+from pycu2c.devices.contexts import require_context as require_context
+from pycu2c.devices.contexts import runtime as runtime
 from pycu2c.devices.exchange import as_cuda_array as as_cuda_array
 from pycu2c.devices.exchange import from_cuda_array_interface as from_cuda_array_interface
 from pycu2c.devices.exchange import from_dlpack as from_dlpack
@@ -30,6 +42,7 @@ from pycu2c.devices.gpus import can_access_peer as can_access_peer
 from pycu2c.devices.gpus import get_current_device as get_current_device
 from pycu2c.devices.gpus import gpus as gpus
 from pycu2c.devices.gpus import is_available as is_available
+from pycu2c.devices.gpus import list_devices as list_devices
 from pycu2c.devices.gpus import select_device as select_device
 from pycu2c.devices.graphs import Graph as Graph
 from pycu2c.devices.graphs import graph as graph

@@ -4,29 +4,32 @@ from __future__ import annotations
 
 import operator
 import threading
+import uuid
 from collections.abc import Iterator
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
+from pycu2c.devices.stand_in import CPU, DeviceName, MemoryInfo
+from pycu2c.lazy import lazy_module
 from pycu2c.runtime import capturing, driver, memory, peers
 from pycu2c.runtime.cuda_errors import NoDeviceError
 from pycu2c.runtime.memory import HOST
+
+if TYPE_CHECKING:
+    from pycu2c.devices import contexts
+else:
+    contexts = lazy_module("pycu2c.devices.contexts")
 
 Where: TypeAlias = (
     "int | Literal['cpu'] | None"  # of a GPU its number; None: the current GPU, if any
 )
 
 
-class MemoryInfo(NamedTuple):
-    """Bytes of a GPU."""
-
-    free: int
-    total: int
-
-
 class Gpu:
     """A GPU. ``with cuda.gpus[1]:`` works on it, and then where the thread was before."""
 
     __slots__ = ("_device",)
+
+    supports_float16 = True
 
     def __init__(self, device: driver.Device) -> None:
         self._device = device
@@ -43,8 +46,14 @@ class Gpu:
         return self._device.ordinal
 
     @property
-    def name(self) -> str:
-        return self._device.name
+    def name(self) -> DeviceName:
+        return DeviceName(self._device.name)
+
+    @property
+    def uuid(self) -> str:
+        """What tells it from all others: ``GPU-e6489c45-…``."""
+        answer = driver.api().cuDeviceGetUuid(self._device.handle)
+        return f"GPU-{uuid.UUID(bytes=driver.check(answer, 'read the UUID of a GPU').bytes)}"
 
     @property
     def arch(self) -> str:
@@ -59,7 +68,8 @@ class Gpu:
     def __getattr__(self, name: str) -> int:
         """A number of the GPU by the driver's name: ``gpu.MULTIPROCESSOR_COUNT``."""
         bindings = driver.api()
-        which = getattr(bindings.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}", None)
+        plain = _SPELLED.get(name, name)
+        which = getattr(bindings.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{plain}", None)
         if which is None:
             raise AttributeError(f"a GPU has no {name}", name=name, obj=self)
         answer = bindings.cuDeviceGetAttribute(which, self._device.handle)
@@ -76,6 +86,15 @@ class Gpu:
         capturing.check_waits("synchronize()")
         with self._there():
             driver.check(driver.api().cuCtxSynchronize(), f"wait for GPU {self.id}")
+
+    def reset(self) -> None:
+        """Wait for it, and give memory that nobody uses back to the driver."""
+        with self._there():
+            memory.give_back()
+
+    def get_primary_context(self) -> contexts.Context:
+        """What numba calls its context."""
+        return contexts.Context(self)
 
     def can_access_peer(self, other: int | Gpu) -> bool:
         """Whether its kernels can use the memory of another GPU."""
@@ -100,6 +119,12 @@ class Gpu:
         _select(_THREAD.before.pop())
 
 
+_SPELLED = {  # numba's way
+    "MAX_THREADS_PER_MULTI_PROCESSOR": "MAX_THREADS_PER_MULTIPROCESSOR",
+    "IS_MULTI_GPU_BOARD": "MULTI_GPU_BOARD",
+}
+
+
 class _Thread(threading.local):
     def __init__(self) -> None:
         self.before: list[int] = []  # the devices to go back to
@@ -109,13 +134,21 @@ _THREAD = _Thread()
 
 
 class Gpus:
-    """All GPUs, in order; none where there is no GPU, or no driver."""
+    """All GPUs, in order; none where there is no GPU, or no driver. If the environment says that
+    kernels run on the CPU, that stands for one."""
 
     def __len__(self) -> int:
-        return len(driver.devices()) if driver.available() else 0
+        return len(driver.devices()) if driver.available() else int(bool(driver.hidden_by()))
 
-    def __getitem__(self, number: int) -> Gpu:
-        return Gpu(driver.devices()[_checked(number)])
+    @overload
+    def __getitem__(self, number: int) -> Gpu: ...
+    @overload
+    def __getitem__(self, number: slice) -> list[Gpu]: ...
+    def __getitem__(self, number: int | slice) -> Gpu | list[Gpu]:
+        if isinstance(number, slice):
+            return list(self)[number]
+        ordinal = _checked(number)
+        return Gpu(driver.devices()[ordinal]) if driver.available() else _stand_in()
 
     def __iter__(self) -> Iterator[Gpu]:
         return (self[number] for number in range(len(self)))
@@ -124,29 +157,48 @@ class Gpus:
         return repr(list(self))
 
     @property
+    def lst(self) -> list[Gpu]:
+        """The same as a list."""
+        return list(self)
+
+    @property
     def current(self) -> Gpu:
         """The one that the calling thread works on."""
         return get_current_device()
+
+
+def _stand_in() -> Any:
+    """The CPU: it has what programs ask a GPU for, and is none."""
+    return CPU
 
 
 gpus = Gpus()
 
 
 def is_available() -> bool:
-    """Whether there is a GPU to work on."""
-    return driver.available()
+    """Whether there is a GPU to work on, or the environment says that kernels run on the CPU."""
+    return driver.available() or bool(driver.hidden_by())
 
 
 def select_device(device_id: int) -> Gpu:
-    """Let the calling thread work on a GPU from now on: its launches, new arrays and streams."""
+    """Let the calling thread work on a GPU from now on: its launches, new arrays and streams.
+    Without a GPU, 0 is the CPU."""
+    if not driver.available() and operator.index(device_id) == 0:
+        return get_current_device()
     gpu = gpus[device_id]
     _select(gpu.id)
     return gpu
 
 
 def get_current_device() -> Gpu:
-    """The GPU that the calling thread works on: the first one, if it has selected none."""
-    return Gpu(driver.device())
+    """The GPU that the calling thread works on: the first one, if it has selected none; without a
+    GPU what stands for one, the CPU."""
+    return Gpu(driver.device()) if driver.available() else _stand_in()
+
+
+def list_devices() -> Gpus:
+    """All GPUs."""
+    return gpus
 
 
 def can_access_peer(device: int, peer: int) -> bool:
@@ -160,7 +212,8 @@ def ordinal_of(device: Where) -> int:
         return HOST
     if device is None:
         return driver.current_ordinal() if driver.available() else HOST
-    return _checked(device)
+    ordinal = _checked(device)
+    return ordinal if driver.available() else HOST
 
 
 def _checked(number: int | Gpu) -> int:

@@ -18,7 +18,11 @@ _ROOMS = {
     ),
     "pycu2c.devices.array": "DeviceArray",
     "pycu2c.devices.gpus": (
-        "Gpu can_access_peer get_current_device gpus is_available select_device"
+        "Gpu can_access_peer get_current_device gpus is_available list_devices select_device"
+    ),
+    "pycu2c.devices.contexts": (
+        "In InOut Out close cuda_error current_context defer_cleanup detect is_float16_supported "
+        "is_supported_version require_context runtime"
     ),
     "pycu2c.devices.graphs": "Graph graph",
     "pycu2c.jit.decorator": "declare_device jit",

@@ -20,14 +20,10 @@ else:  # where nothing is numba's, its names are not needed
 
 CURES: dict[str, str] = {
     # on the host
-    "detect": "list(cuda.gpus) has the GPUs",
-    "current_context": "cuda.gpus.current is the thread's GPU, and its memory what is free",
-    "list_devices": "list(cuda.gpus) has the GPUs",
     "reduce": "write a kernel that adds within blocks, then cuda.atomic.add",
     "compile_ptx": "k.inspect('ptx', signature)",
     "devicearray": "cuda.DeviceArray is the class",
     "nvtx": "set PYCU2C_NVTX=1 in the environment",
-    "close": "nothing has to be closed: memory goes back when the last array that uses it goes",
     # in a kernel
     "const": "read a global numpy array: it is constant memory",
     "selp": "write b if a else c",

@@ -15,7 +15,7 @@ from pycu2c.records import dataclass
 Language: TypeAlias = Literal["ir", "cuda", "c", "c-resumable", "ptx", "sass"]
 Extent: TypeAlias = tuple[int, int, int]
 
-_MOST: dict[str, Extent] = {
+LIMITS: dict[str, Extent] = {
     "grid": (2**31 - 1, 65535, 65535),
     "block": (MOST_THREADS, MOST_THREADS, 64),
 }
@@ -64,7 +64,7 @@ def extent(given: object, what: str, kernel: str) -> Extent:
     if not 1 <= len(parts) <= 3:
         raise LaunchError(f"{kernel}: a {what} has 1, 2 or 3 axes, not {len(parts)}: {given!r}")
     numbers = [_whole(part, what, kernel) for part in parts]
-    for axis, number, most in zip("xyz", numbers, _MOST[what]):
+    for axis, number, most in zip("xyz", numbers, LIMITS[what]):
         if number < 1:
             raise LaunchError(
                 f"{kernel}: a {what} has at least 1 along {axis}, not {number}: "

@@ -36,9 +36,18 @@ class Device:
 _LIBRARY = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
 
 
+def hidden_by() -> str:
+    """What in the environment says that GPUs are left alone; empty if nothing does."""
+    wanted = os.environ.get("PYCU2C_BACKEND", "")
+    return f"PYCU2C_BACKEND={wanted}" if wanted in ("cpu", "cpu-resumable", "python") else ""
+
+
 @functools.cache
 def _probe() -> tuple[Device, ...] | str:
     """The devices, or why there are none. Makes no context."""
+    hidden = hidden_by()
+    if hidden:
+        return f"there is no CUDA device to use ({hidden})"
     try:
         ctypes.CDLL(_LIBRARY)  # to find that there is none by the bindings takes 30 ms
         from cuda.bindings import driver as api
