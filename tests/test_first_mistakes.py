@@ -157,9 +157,9 @@ b[0] = np.sum(a)  # E[call]: np.sum | write a loop
 
 b[0] = np.linalg.norm(a)  # E[call]: np.linalg.norm | write a loop
 
-b[0] = np.random.rand()  # E[call]: np.random.rand | before the launch
+b[0] = np.random.rand()  # E[call]: np.random.rand | cuda.random has random numbers
 
-b[0] = random.random()  # E[call]: random.random | before the launch
+b[0] = random.random()  # E[call]: random.random | cuda.random has random numbers
 
 b[0] = time.time()  # E[call]: time.time | around the launch
 
