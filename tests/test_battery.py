@@ -12,6 +12,7 @@ import pytest
 from battery import (
     block_algorithms,
     blocks,
+    clusters,
     divergence,
     grid_barriers,
     shuffles,
@@ -29,6 +30,7 @@ MODULES = (
     block_algorithms,
     waiting,
     grid_barriers,
+    clusters,
     shuffles,
     votes,
     divergence,
@@ -55,7 +57,7 @@ def test_program(program: Program, case: Case, target: str) -> None:
     given = case.given()
     right = copy.deepcopy(given)
     program.expected(*right)
-    found = run(program.kernel, (case.grid, case.block), given, target)
+    found = run(program.kernel, case.configuration, given, target)
     changed = False
     pairs = zip(given, program.compared(right), program.compared(found))
     for before, expected, computed in pairs:
@@ -68,7 +70,7 @@ def test_program(program: Program, case: Case, target: str) -> None:
 def test_nvrtc_takes_it_without_a_warning(program: Program) -> None:
     launcher = program.kernel.launcher
     signature = launcher.signature(launcher.given(program.cases[0].given()))
-    made = generate_text(launcher.built(signature), "cuda")
+    made = generate_text(launcher.built(signature), "cuda", program.kernel.options)
     binary = nvrtc.compile(made.text, made.entry, "sm_90", cache=False)
     assert binary.log.strip("\0\n ") == ""
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from pycu2c import catalogue, kernel
+from pycu2c import catalogue
 from pycu2c.cli import main
 from pycu2c.diagnostics import RULES
 from pycu2c.kernel import Kernel
@@ -77,8 +77,8 @@ def test_the_cured_program_runs(code: str, case: catalogue.Case) -> None:
             continue
         for text in ("c", "cuda"):
             assert k.name in k.inspect(text)
-        again = kernel(signature=k.signature, backend="python")(k.python)
-        again[1, 4](*map(argument, k.signature.parameters))
+        again = Kernel(k.python, signature=k.signature, backend="python", options=k.options)
+        again[k.options.cluster or 1, 4](*map(argument, k.signature.parameters))
 
 
 def argument(kind: Scalar | Array | Tuple | Constant) -> object:

@@ -159,7 +159,7 @@ def test_a_kernel_with_a_grid_barrier_starts_all_blocks_together(fake_kernel):
 
 def test_more_blocks_than_run_together_are_refused(fake_kernel, monkeypatch):
     monkeypatch.setattr(driver, "start_together", lambda *call: (TOO_MANY,))
-    monkeypatch.setattr(driver, "blocks_together", lambda kernel, threads, shared: 264)
+    monkeypatch.setattr(driver, "blocks_together", lambda kernel, block, shared, cluster: 264)
     kernel, _ = fake_kernel(together=True)
     with pytest.raises(LaunchError, match=r"all its 1000 blocks .* 64 threads .* runs 264: "):
         kernel.launch((1000, 1, 1), (64, 1, 1), 0, None, b"")

@@ -1,4 +1,5 @@
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct dim3 {
@@ -18,7 +19,8 @@ struct warp_halves_args {
 // Why a thread has stopped: the lowest 3 bits of a word. Above them stands the number of its
 // wait, from the bit WHAT what it does with those that it meets, in the upper half the mask of a
 // warp's.
-enum { ENDED, WAIT_BLOCK, WAIT_WARP, WAIT_SYNCWARP, WAIT_ACTIVE, WAIT_GRID, WAIT_TURN };
+enum { ENDED, WAIT_BLOCK, WAIT_WARP, WAIT_SYNCWARP, WAIT_ACTIVE, WAIT_CLUSTER, WAIT_GRID,
+       WAIT_TURN };
 enum { WHAT = 23 };
 
 // What a launch needs of a kernel whose threads run in steps.
@@ -31,7 +33,10 @@ struct resumable_kernel {
     // puts what such threads give where others see it; NULL if they give nothing
     void (*show)(void *shared, void *threads, int64_t warp, uint32_t lanes, int32_t is_first);
     int64_t shared_size, thread_size;
-    int32_t parks; // whether its blocks may wait for each other
+    int32_t parks; // whether its blocks may wait for any other
+    int32_t cluster[3]; // how many blocks along x, y and z run together
+    // tells a block where the shared memory of its cluster's blocks lies; NULL if it does not ask
+    void (*join)(void *shared, void *const *cluster);
 };
 
 // What the threads of a block share.
@@ -195,4 +200,6 @@ const struct resumable_kernel warp_halves = {
     sizeof(struct warp_halves_block),
     sizeof(struct warp_halves_thread),
     0,
+    {1, 1, 1},
+    NULL,
 };

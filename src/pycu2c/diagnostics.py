@@ -27,6 +27,7 @@ RULES: dict[str, str] = {
     "array-assign": "a variable stands for arrays of one dtype and rank",
     "barrier-place": "threads meet where code of a block can stand",
     "call": "a kernel calls functions that can be compiled",
+    "cluster": "a kernel with clusters says how large they are",
     "constant-needed": "this must be known when the kernel is compiled",
     "constant-range": "a constant fits the type that it meets",
     "dtype": "a dtype has a name that is known",

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Protocol
 
 from pycu2c.diagnostics import LaunchError
+from pycu2c.options import Options
 
 if TYPE_CHECKING:
     from pycu2c.launching import Launcher
@@ -23,6 +24,8 @@ class Configurable(Protocol[P]):
     def launcher(self) -> Launcher: ...
     @property
     def block(self) -> tuple[int, int, int] | None: ...
+    @property
+    def options(self) -> Options: ...
     @property
     def shared_memory(self) -> int: ...
     def __getitem__(self, configuration: object, /) -> Callable[P, None]: ...
@@ -51,7 +54,8 @@ class ForAll(Generic[P]):
         if not self._n:
             return
         threads = self._threads or self._chosen(arguments, named)
-        blocks = -(-self._n // threads)
+        (along, *_), blocks = self._kernel.options.cluster or (1,), -(-self._n // threads)
+        blocks = -(-blocks // along) * along
         configuration: tuple[Any, ...] = (blocks, threads)
         if self._stream is not None or self._shared:
             configuration = (blocks, threads, self._stream, self._shared)

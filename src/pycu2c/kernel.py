@@ -32,6 +32,7 @@ from pycu2c.runtime.configuration import (
     Language,
     Wanted,
     check_bounds,
+    check_clusters,
     extent,
     shared_size,
 )
@@ -111,6 +112,8 @@ class Kernel(Generic[P]):
             raise CompileError(problems)
         if self.block is not None:
             check_bounds(self.block, options.launch_bounds, self.name)
+        if self.grid is not None:
+            check_clusters(self.grid, options.cluster, self.name)
         self.options, self.declared = options, _parsed(self.source, signature)
         self._launches = Launches(self.source, self.declared, backend, cache, options)
         self._configured: dict[object, Configured[P]] = {}
@@ -221,6 +224,7 @@ class Kernel(Generic[P]):
             grid = extent(parts[0], "grid", self.name)
             block = extent(parts[1], "block", self.name)
             check_bounds(block, self.options.launch_bounds, self.name)
+            check_clusters(grid, self.options.cluster, self.name)
             wanted = Wanted(grid, block, None, self.shared_memory)
         else:
             usual = self._configured_as(parts[:2])._wanted
@@ -257,6 +261,7 @@ class Kernel(Generic[P]):
         """
         given = extent(grid, "grid", self.name), extent(block, "block", self.name)
         check_bounds(given[1], self.options.launch_bounds, self.name)
+        check_clusters(given[0], self.options.cluster, self.name)
         size = shared_size(self.shared_memory if shared is None else shared, self.name)
         chosen = parse_signature(signature)
         launches = self._launches.prepared(chosen)
@@ -364,6 +369,7 @@ def kernel(
     lineinfo: bool = False,
     max_registers: int | None = None,
     launch_bounds: int | tuple[int, ...] | None = None,
+    cluster: int | tuple[int, ...] | None = None,
 ) -> Decorator: ...
 def kernel(function: Any = None, /, **given: Any) -> Any:
     """Mark a function as a kernel.
@@ -387,6 +393,8 @@ def kernel(function: Any = None, /, **given: Any) -> Any:
     max_registers: the most registers of a thread on a GPU, from 16 to 255.
     launch_bounds: the most threads of a block that launches ask for, or a tuple of that and the
     least number of blocks that a multiprocessor is to hold; larger blocks are a LaunchError.
+    cluster: how many blocks, along one axis or up to three, are a cluster: they run at the same
+    time and see each other's shared memory (``cuda.cg.this_cluster``).
 
     Raises CompileError, at once, for what kernels cannot do.
     """

@@ -22,7 +22,7 @@ from pycu2c.records import dataclass
 from pycu2c.runtime import capturing
 from pycu2c.runtime.arguments import Argument, ArrayArgument, HandleArgument
 from pycu2c.runtime.calling import parameters_of
-from pycu2c.runtime.configuration import Extent, Language, Launch, Wanted, extent
+from pycu2c.runtime.configuration import Extent, Language, Launch, Wanted, extent, whole_clusters
 from pycu2c.runtime.given import Given, leaf_names, taken_apart
 from pycu2c.runtime.runner import ON_CPU, Axis, Known, Runner, Variant
 from pycu2c.source import Source
@@ -343,7 +343,7 @@ class Launcher:
         types = taken.signature.parameters
         facts = typed.known.written, typed.ints, self._trusting
         seen = guards.Seen(taken.values, types, taken.leaves, *facts)
-        place = plan.Place(variant.block, launch.shared_bytes, taken.lengths)
+        place = plan.Place(variant.block, launch.shared_bytes, taken.lengths, self.options.cluster)
         plans.learn(seen, place, direct, taken.signature)
         self.plans = plans
 
@@ -404,7 +404,8 @@ class Launcher:
             array = argument if isinstance(argument, ArrayArgument) else None
             wanted = _whole(argument) if array is None else array.shape[axis]
             counts.append(max(1, -(-wanted // threads)))
-        return extent(tuple(counts), "grid", self.name)
+        grid = extent(tuple(counts), "grid", self.name)
+        return extent(whole_clusters(grid, self.options.cluster), "grid", self.name)
 
 
 def _reach(array: ArrayArgument) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
@@ -9,7 +10,7 @@ from typing import Any
 
 from pycu2c.dtypes import FLOAT32, FLOAT64, DType
 from pycu2c.intrinsics.dtype_names import scalar_named
-from pycu2c.limits import MOST_REGISTERS, MOST_THREADS
+from pycu2c.limits import MOST_CLUSTER, MOST_REGISTERS, MOST_THREADS
 from pycu2c.nearest import nearest
 from pycu2c.records import dataclass
 
@@ -31,6 +32,7 @@ class Options:
     max_registers: the most registers of a thread on a GPU; None leaves it to the compiler.
     launch_bounds: the most threads of a block, then how many blocks a GPU's multiprocessor is to
     hold; empty for what any launch may have.
+    cluster: the blocks of a cluster along x, y and z; empty for a kernel without clusters.
     """
 
     weak_float: DType | None = None
@@ -41,6 +43,7 @@ class Options:
     lineinfo: bool = False
     max_registers: int | None = None
     launch_bounds: tuple[int, ...] = ()
+    cluster: tuple[int, ...] = ()
 
 
 DEFAULT = Options()
@@ -87,10 +90,24 @@ def _bounds(name: str, given: object) -> tuple[int, ...]:
     return tuple(whole)
 
 
+def _cluster(name: str, given: object) -> tuple[int, ...]:
+    numbers = given if isinstance(given, tuple) else (given,)
+    whole = [n for n in numbers if type(n) is int and n > 0]
+    if given is None or given == ():
+        return ()
+    if len(whole) != len(numbers) or len(whole) > 3 or math.prod(whole) > MOST_CLUSTER:
+        raise BadOption(
+            f"{name} is how many blocks a cluster has, or a tuple of that along x, y and z; all "
+            f"GPUs that have clusters take 8, and some up to {MOST_CLUSTER}, not {given!r}"
+        )
+    return tuple((*whole, 1, 1)[:3])
+
+
 _READ: dict[str, Callable[[str, object], Any]] = {
     "weak_float": _weak_float,
     "max_registers": _registers,
     "launch_bounds": _bounds,
+    "cluster": _cluster,
 }
 
 

@@ -83,7 +83,7 @@ class Memory:
             binary = cc.compile(text, entry, options=self._options)
             return cpu_runner.CpuRunner(names, layout, cpu.CpuKernel(binary))
         binary = nvrtc.compile(text, entry, driver.arch(), options=self._options)
-        kernel = cuda.CudaKernel(binary, found["together"])
+        kernel = cuda.CudaKernel(binary, found["together"], self._options.cluster)
         written = frozenset(found["written"]), tuple(map(_overwritten, found["overwritten"]))
         return cuda_runner.CudaRunner(found["name"], written[0], layout, kernel, written[1])
 

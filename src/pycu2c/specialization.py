@@ -146,7 +146,8 @@ def runner_for(wanted: Specialized, backend: str, facts: Facts, cache: bool) -> 
         single = options.weak_float is not None
         inferred = reference_variants.inferred_from(built.noted, source, wanted.signature, single)
         with following(source.span(source.tree)):
-            kernel = reference.ReferenceKernel(source, inferred, types, device_source)
+            lookup, cluster = device_source, options.cluster
+            kernel = reference.ReferenceKernel(source, inferred, types, lookup, cluster)
         return ReferenceRunner(kernel, types)
     target, comments = _target(backend, options), _comments(options)
     made = generate(built.module, target, facts, comments)
@@ -156,7 +157,7 @@ def runner_for(wanted: Specialized, backend: str, facts: Facts, cache: bool) -> 
     if backend in ON_CPU:
         on_cpu, runner = _on_cpu(binary, wanted, made, layout)
         return _printing(runner, made, source, lambda: printing.HostLog(on_cpu))
-    on_gpu = cuda.CudaKernel(binary, made.meets_grid)
+    on_gpu = cuda.CudaKernel(binary, made.meets_grid, options.cluster)
     whole = overwritten(built.module)
     runner = cuda_runner.CudaRunner(source.name, made.written, layout, on_gpu, whole)
     return _printing(runner, made, source, lambda: printing.DeviceLog(on_gpu))

@@ -15,6 +15,7 @@ import numpy as np
 
 from pycu2c import dtypes
 from pycu2c.dtypes import DType, Kind
+from pycu2c.limits import MOST_CLUSTER
 from pycu2c.records import dataclass
 from pycu2c.vectors import vector
 
@@ -28,6 +29,7 @@ class Space(Enum):
     SHARED = "shared"
     LOCAL = "local"
     CONSTANT = "constant"  # of a file: numbers that are known when the kernel is compiled
+    CLUSTER = "cluster"  # a shared array of any block of the cluster, whose rank is the first index
     BLOCK = "block"  # CPU build: one slot per thread, shared by the block's code
     WORKER = "worker"  # CPU build: of one OS thread, for all blocks that it runs
 
@@ -137,6 +139,19 @@ class Array:
     @property
     def element(self) -> Scalar:
         return Scalar(self.dtype)
+
+    @property
+    def in_cluster(self) -> Array:
+        """A shared array together with those of the other blocks. They lie far apart."""
+        shape = None if self.shape is None else (MOST_CLUSTER, *self.shape)
+        return Array(self.dtype, self.ndim + 1, "A", Space.CLUSTER, shape)
+
+    @property
+    def in_block(self) -> Array:
+        """The shared array that the one of a cluster is in each block."""
+        assert self.space is Space.CLUSTER
+        shape = None if self.shape is None else self.shape[1:]
+        return Array(self.dtype, self.ndim - 1, "C", Space.SHARED, shape)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from pycu2c.kernel import Kernel
+from pycu2c.options import options_from
 
 Made: TypeAlias = "Callable[[np.random.Generator], Any]"
 Extent: TypeAlias = "int | tuple[int, ...]"
@@ -52,6 +53,11 @@ class Case:
     grid: Extent
     block: Extent
     arguments: tuple[Any, ...]
+    shared: int = 0  # bytes of dynamic shared memory
+
+    @property
+    def configuration(self) -> tuple[Any, ...]:
+        return (self.grid, self.block, None, self.shared)[: 4 if self.shared else 2]
 
     def given(self) -> list[Any]:
         rng = np.random.default_rng(len(self.arguments))
@@ -90,7 +96,17 @@ class Program:
 
 
 def program(
-    grid: Extent, block: Extent, *arguments: Any, unordered: tuple[int, ...] = ()
+    grid: Extent,
+    block: Extent,
+    *arguments: Any,
+    unordered: tuple[int, ...] = (),
+    shared: int = 0,
+    **options: object,
 ) -> Callable[[Callable[..., Any]], Program]:
-    """Declare a program by its kernel."""
-    return lambda python: Program(Kernel(python), [Case(grid, block, arguments)], unordered)
+    """Declare a program by its kernel, which has these options."""
+
+    def declare(python: Any) -> Program:
+        made = Kernel(python, options=options_from(options))
+        return Program(made, [Case(grid, block, arguments, shared)], unordered)
+
+    return declare

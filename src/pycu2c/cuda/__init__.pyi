@@ -162,6 +162,12 @@ def brev(x: _T) -> _T:
 
 class _cg:
     @staticmethod
+    def this_cluster() -> Any:
+        """The blocks that run together with the thread's own: ``@kernel(cluster=…)`` says how many.
+
+        They meet at ``cuda.cg.this_cluster().sync()``, and see each other's shared arrays through
+        ``cuda.cg.this_cluster().map_shared_rank(array, rank)``."""
+    @staticmethod
     def this_grid() -> Any:
         """All threads of the launch: ``cuda.cg.this_grid().sync()`` waits until each has come there.
 

@@ -23,6 +23,7 @@ class Dialect:
     header_names: Callable[[Intrinsic], tuple[str, ...]]
     kernel: tuple[str, ...]  # qualifiers
     bounds: str  # one more, where a kernel is declared to keep within some
+    clusters: str  # and where its blocks are in clusters
     device: tuple[str, ...]
     shared: tuple[str, ...]
     dynamic: str  # the declaration of the shared memory that a launch gives, outside of functions
@@ -41,6 +42,7 @@ CUDA = Dialect(
     header_names=lambda row: row.cuda_headers,
     kernel=('extern "C"', "__global__"),
     bounds="__launch_bounds__({})",
+    clusters="__cluster_dims__({})",
     device=("__device__",),
     shared=("__shared__",),
     dynamic="extern __shared__ __align__(16) unsigned char dynamic_shared[];",
@@ -62,6 +64,7 @@ C = Dialect(
     header_names=lambda _: (),
     kernel=(),
     bounds="",
+    clusters="",
     device=("static", "inline"),
     shared=(),
     dynamic="",

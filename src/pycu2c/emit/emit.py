@@ -4,6 +4,7 @@ that a CPU kernel needs around its block, which is in ``emit/cpu_frame.py``."""
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from pycu2c.csyntax import nodes as c
 from pycu2c.csyntax.printer import print_file
@@ -21,7 +22,7 @@ from pycu2c.emit.helpers import texts_of
 from pycu2c.emit.names import constant_names, function_names, name_variables
 from pycu2c.emit.prints import Prints
 from pycu2c.emit.records import Records
-from pycu2c.emit.resumable import INTERFACE, StepSpeller, homes, spelled
+from pycu2c.emit.resumable import INTERFACE, Kernel, StepSpeller, homes, of_rank, spelled
 from pycu2c.emit.statements import Comments, StatementSpeller, numbered
 from pycu2c.emit.vector_math import declarations
 from pycu2c.ir.calls import called
@@ -184,15 +185,23 @@ class _ModuleEmitter:
         parameters = tuple(
             c.Parameter(self.ctype(p), speller.names[p.name]) for p in function.parameters
         )
-        return [c.Function(name, c.Named("void"), parameters, body, self.dialect.kernel)]
+        return [c.Function(name, c.Named("void"), parameters, body, self._qualifiers())]
+
+    def _qualifiers(self) -> tuple[str, ...]:
+        if not self.module.cluster:
+            return self.dialect.kernel
+        sizes = ", ".join(map(str, self.module.cluster))
+        return (*self.dialect.kernel, self.dialect.clusters.format(sizes))
 
     def resumable(self, steps: ThreadSteps) -> list[c.Item]:
         """A kernel whose threads run in steps."""
         function = self.module.kernel
         speller = self.speller(function)
         speller.homes = homes(function, steps, speller.names.known)
+        speller.elsewhere = partial(of_rank, speller)
         statements = StepSpeller(speller, self.comments, waits=self.waits)
-        return spelled(self.functions[function.name], function, steps, statements, self.ctype)
+        name, cluster = self.functions[function.name], self.module.cluster
+        return spelled(Kernel(name, function, steps, cluster), statements, self.ctype)
 
     def constants(self) -> list[c.Item]:
         """The arrays that never change."""

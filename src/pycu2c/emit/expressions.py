@@ -7,7 +7,7 @@ or whether its place converts it (an initialiser, an operand beside one of the r
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from typing import assert_never
 
@@ -15,12 +15,14 @@ import numpy as np
 
 from pycu2c.csyntax import nodes as c
 from pycu2c.dtypes import FLOAT32, FLOAT64, INT32, DType
+from pycu2c.emit.cluster_helpers import CLUSTER_HELPERS
 from pycu2c.emit.dialect import Dialect
 from pycu2c.emit.half_types import constant, conversion
 from pycu2c.emit.names import Names, identifier
 from pycu2c.emit.prints import Prints
 from pycu2c.emit.records import Records
 from pycu2c.emit.vector_math import has_vectors
+from pycu2c.intrinsics.clusters import map_shared_rank
 from pycu2c.ir.construct import scalar_type
 from pycu2c.ir.nodes import (
     Apply,
@@ -45,6 +47,7 @@ from pycu2c.ir.nodes import (
     Var,
     View,
     field_type,
+    in_cluster,
 )
 from pycu2c.ir.printed import numbers
 from pycu2c.operators import ADD, C_SHL, C_SHR, MUL, SUB, truth
@@ -70,6 +73,8 @@ class Speller:
     prints: Prints | None = None
     vectors: dict[str, None] = field(default_factory=dict)  # functions that may run in vectors
     homes: Mapping[str, c.Expr] = field(default_factory=dict)  # of what is a part of a struct
+    # the shared array of another block of the cluster, from its name and the block's number
+    elsewhere: Callable[[Var, c.Expr], c.Expr] | None = None
 
     def named(self, variable: str) -> c.Expr:
         """A variable or array, where it lives."""
@@ -215,10 +220,13 @@ class Speller:
     def place(self, e: Load | ElementOf | Store) -> c.Expr:
         """``a[i]``, ``a[i].x``: what can be read and assigned."""
         place: c.Expr = self.named(e.array.name)
-        for index in e.indices[:-1]:
+        indices = e.indices
+        if in_cluster(e.array):
+            place, indices = self._of_rank(e.array, indices[0]), indices[1:]
+        for index in indices[:-1]:
             place = c.Index(place, self._subscript(index))
-        if e.indices:
-            place = c.Index(self._from_here_on(e, place), self._subscript(e.indices[-1]))
+        if indices:
+            place = c.Index(self._from_here_on(e, place), self._subscript(indices[-1]))
         path = () if isinstance(e, Load) else e.path
         if path and _is_reference(e.array):  # p->x
             place = self._field(self.named(e.array.name), path[0], True)
@@ -226,6 +234,15 @@ class Speller:
         for name in path:
             place = self._field(place, name, False)
         return place
+
+    def _of_rank(self, array: Var, rank: Expr) -> c.Expr:
+        """A shared array of another block."""
+        number = self._subscript(rank)
+        if self.elsewhere is not None:
+            return self.elsewhere(array, number)
+        (helper,) = map_shared_rank.cuda_helpers
+        self.helpers[helper, INT32] = None
+        return c.Call(helper, (self.named(array.name), number))
 
     def _member(self, e: Member) -> c.Expr:
         """The value of a field."""
@@ -270,7 +287,7 @@ class Speller:
         if isinstance(spelled, c.Call) and has_vectors(spelled.function):
             self.vectors[spelled.function] = None
         for helper in self.dialect.helper_names(row):  # some dtypes do without it
-            if _calls(spelled, f"{helper}_{dtype.short}"):
+            if _calls(spelled, helper if helper in CLUSTER_HELPERS else f"{helper}_{dtype.short}"):
                 self.helpers[helper, dtype] = None
         if row.gives is None or row.gives is scalar_type(e).dtype:
             return spelled

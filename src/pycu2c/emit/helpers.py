@@ -13,6 +13,7 @@ from pycu2c.dtypes import BY_NAME, FLOAT32, FLOAT64, INT16, DType
 from pycu2c.emit.atomic_helpers import NAMES as ATOMIC_HELPERS
 from pycu2c.emit.atomic_helpers import atomic_text
 from pycu2c.emit.bit_helpers import BIT_HELPERS
+from pycu2c.emit.cluster_helpers import CLUSTER_HELPERS
 from pycu2c.emit.complex_helpers import COMPLEX_HELPERS
 from pycu2c.emit.half_helpers import half_text
 from pycu2c.emit.math_helpers import MATH_HELPERS
@@ -277,6 +278,7 @@ HELPERS: dict[str, Helper] = {
     "shared_bytes": SHARED_BYTES,
     **MATH_HELPERS,
     **WARP_HELPERS,
+    **CLUSTER_HELPERS,
     **VECTOR_HELPERS,
     **BIT_HELPERS,
     **{name: Helper() for name in (*ATOMIC_HELPERS, *TEXTURE_HELPERS)},

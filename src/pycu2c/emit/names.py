@@ -64,7 +64,7 @@ def name_variables(function: Function, taken: Iterable[str], constants: dict[str
     """Names for parameters first, then for what each block declares."""
     names = Names(frozenset(taken), dict(constants))
     ndims = {p.argument: p.type.ndim for p in function.parameters if isinstance(p.type, Array)}
-    visible = {"pc", "mask"} if steps_of(function.body) else set()
+    visible = {"pc", "mask", "cluster"} if steps_of(function.body) else set()
     for p in function.parameters:
         names.give(p.name, visible, ndims.get(p.argument, 0))
     for name in _in_struct(function):

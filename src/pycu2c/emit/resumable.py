@@ -15,7 +15,7 @@ from pycu2c.emit.cpu_frame import TypeOf, extent_read, parameters_read
 from pycu2c.emit.expressions import Speller
 from pycu2c.emit.statements import DYNAMIC, StatementSpeller, dynamic_array, numbered
 from pycu2c.ir.construct import scalar_type
-from pycu2c.ir.effects import is_dynamic, mentioned
+from pycu2c.ir.effects import is_dynamic, mentioned, reaches_cluster
 from pycu2c.ir.nodes import (
     Allocate,
     Body,
@@ -32,7 +32,7 @@ from pycu2c.ir.nodes import (
 )
 from pycu2c.ir.waiting import kept
 from pycu2c.records import dataclass
-from pycu2c.types import Array
+from pycu2c.types import Array, Scalar
 
 PLACE_BITS = 20
 _MOST_DONE = 1 << (31 - 3 - PLACE_BITS)  # different things, in what is left of an int
@@ -40,7 +40,8 @@ _WORDS = f"""\
 // Why a thread has stopped: the lowest 3 bits of a word. Above them stands the number of its
 // wait, from the bit WHAT what it does with those that it meets, in the upper half the mask of a
 // warp's.
-enum {{ ENDED, WAIT_BLOCK, WAIT_WARP, WAIT_SYNCWARP, WAIT_ACTIVE, WAIT_GRID, WAIT_TURN }};
+enum {{ ENDED, WAIT_BLOCK, WAIT_WARP, WAIT_SYNCWARP, WAIT_ACTIVE, WAIT_CLUSTER, WAIT_GRID,
+       WAIT_TURN }};
 enum {{ WHAT = {3 + PLACE_BITS} }};
 """
 # shared with runtime/scheduler.c, which is compiled with this text before it
@@ -57,7 +58,10 @@ struct resumable_kernel {
     // puts what such threads give where others see it; NULL if they give nothing
     void (*show)(void *shared, void *threads, int64_t warp, uint32_t lanes, int32_t is_first);
     int64_t shared_size, thread_size;
-    int32_t parks; // whether its blocks may wait for each other
+    int32_t parks; // whether its blocks may wait for any other
+    int32_t cluster[3]; // how many blocks along x, y and z run together
+    // tells a block where the shared memory of its cluster's blocks lies; NULL if it does not ask
+    void (*join)(void *shared, void *const *cluster);
 };
 """
 )
@@ -108,6 +112,13 @@ $cases
 }
 """
 
+_JOIN = """
+static void ${name}_join(void *shared, void *const *cluster) {
+    struct ${name}_block *const block = shared;
+    block->cluster = (struct ${name}_block *const *)cluster;
+}
+"""
+
 _KERNEL = """
 const struct resumable_kernel $name = {
     ${name}_begin,
@@ -116,6 +127,8 @@ const struct resumable_kernel $name = {
     sizeof(struct ${name}_block),
     sizeof(struct ${name}_thread),
     $parks,
+    {$cluster},
+    $join,
 };
 """
 
@@ -131,6 +144,16 @@ def homes(function: Function, steps: ThreadSteps, names: Mapping[str, str]) -> d
     for var in _shared(function):
         found[var.name] = c.Member(_BLOCK, names[var.name], arrow=True)
     return found
+
+
+def of_rank(speller: Speller, array: Var, rank: c.Expr) -> c.Expr:
+    """The shared array of another block of the cluster: ``block->cluster[1]->tile``."""
+    other = c.Index(c.Member(_BLOCK, "cluster", arrow=True), rank)
+    if not is_dynamic(array):
+        return c.Member(other, speller.names[array.name], arrow=True)
+    element = speller.type(Scalar(array.type.dtype)) if isinstance(array.type, Array) else None
+    assert element is not None
+    return c.Cast(c.Pointer(element), c.Member(other, DYNAMIC, arrow=True))
 
 
 def _shared(function: Function) -> list[Var]:
@@ -203,25 +226,37 @@ def _member(name: str) -> c.Expr:
     return c.Member(_SELF, name, arrow=True)
 
 
-def spelled(
-    name: str, function: Function, steps: ThreadSteps, statements: StepSpeller, type_of: TypeOf
-) -> list[c.Item]:
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """What runs in steps: its name in C, and how many blocks are a cluster, if that is said."""
+
+    name: str
+    function: Function
+    steps: ThreadSteps
+    cluster: tuple[int, ...]
+
+
+def spelled(kernel: Kernel, statements: StepSpeller, type_of: TypeOf) -> list[c.Item]:
     """The structs, the function of one step, and what the scheduler calls."""
-    speller = statements.speller
+    name, function, steps = kernel.name, kernel.function, kernel.steps
+    speller, joins = statements.speller, reaches_cluster(steps.body)
     body = statements.block(steps.body)
     gifts = [gift for wait in statements.waits for gift in wait.gifts]
     places = speller.coordinates[function.name]
     step = _step(name, function, steps.body, body, (places, speller, type_of))
-    items: list[c.Item] = [*_structs(name, function, steps, statements), step]
+    items: list[c.Item] = [*_structs(kernel, statements, joins), step]
     masks = any(wait.mask is not None for wait in statements.waits)
-    texts = [_BEGIN, _RUN, *([_SHOW] if gifts else []), _KERNEL]
+    texts = [_BEGIN, _RUN, *[_SHOW] * bool(gifts), *[_JOIN] * joins, _KERNEL]
     parks = any(w.meeting in (Meeting.GRID, Meeting.TURN) for w in statements.waits)
+    together = joins or any(w.meeting is Meeting.CLUSTER for w in statements.waits)
     holes = {
         "name": name,
         "space": " " * len(name),
         "mask": " | (uint64_t)self->mask << 32" if masks else "",
         "show": f"{name}_show" if gifts else "NULL",
         "parks": str(int(parks)),
+        "cluster": ", ".join(map(str, kernel.cluster if together else (1, 1, 1))),
+        "join": f"{name}_join" if joins else "NULL",
         "cleared": "\n".join(_cleared(gifts, speller)),
         "cases": "\n".join(_cases(statements.waits, speller)),
     }
@@ -230,12 +265,14 @@ def spelled(
     return items
 
 
-def _structs(
-    name: str, function: Function, steps: ThreadSteps, statements: StepSpeller
-) -> Iterator[c.Item]:
+def _structs(kernel: Kernel, statements: StepSpeller, joins: bool) -> Iterator[c.Item]:
+    name, function, steps = kernel.name, kernel.function, kernel.steps
     speller = statements.speller
     dim3, number = c.Named("struct dim3"), c.Named("int32_t")
     shared = [_field(var, speller) for var in _shared(function)]
+    if joins:
+        others = c.Pointer(c.Pointer(c.Named(f"struct {name}_block"), const=True))
+        shared.insert(0, c.Parameter(others, "cluster"))
     if _dynamic(function):  # aligned as vectors are
         element = c.Named("__attribute__((aligned(64))) unsigned char")
         shared.append(c.Parameter(c.ArrayOf(element, ()), DYNAMIC))

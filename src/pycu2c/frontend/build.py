@@ -54,18 +54,19 @@ class Built:
     warnings: tuple[Diagnostic, ...]
 
 
-def build(source: Source, signature: Signature) -> Built:
+def build(source: Source, signature: Signature, cluster: tuple[int, ...] = ()) -> Built:
     """Type a kernel and lower it to IR. Raises CompileError with every mistake in it."""
     known: frozenset[Source] = frozenset()
     while True:
-        builder = _ModuleBuilder(source.name, known)
+        builder = _ModuleBuilder(source.name, known, cluster)
         try:
             kernel = builder.function(source, signature.parameters, is_kernel=True)
         except CallsItself as found:
             known |= frozenset(found.functions)
             continue
         devices = called_by(kernel, tuple(builder.devices.values()))
-        module = Module(kernel, devices, _read_constants((kernel, *devices), builder.constants))
+        constants = _read_constants((kernel, *devices), builder.constants)
+        module = Module(kernel, devices, constants, cluster)
         check_room(module)
         used = {None, *(device.name for device in devices)}  # the kernel has no name there
         types = {key: n for key, n in builder.noted.items() if builder.names.get(key) in used}
@@ -76,6 +77,7 @@ def build(source: Source, signature: Signature) -> Built:
 class _ModuleBuilder:
     kernel: str
     recursive: frozenset[Source]  # device functions that are known to call themselves
+    cluster: tuple[int, ...]
     devices: dict[Key, Function] = field(default_factory=dict)
     results: dict[Key, ParameterType | None] = field(default_factory=dict)
     names: dict[Key, str] = field(default_factory=dict)

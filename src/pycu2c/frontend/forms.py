@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from pycu2c.diagnostics import Label, fail
 from pycu2c.frontend import ufuncs
+from pycu2c.frontend.clusters import CLUSTER_FORMS
 from pycu2c.frontend.cures import amount, instead_of_dtype
 from pycu2c.frontend.frame import Frame, Items, Static, Value, number, shown
 from pycu2c.frontend.given_arguments import arguments, constant_integer, known_integer, values
@@ -133,4 +134,5 @@ FORMS: dict[str, Callable[[Frame, Intrinsic, ast.Call], Value]] = {
     "cuda.local.array": _allocation(Space.LOCAL),
     "cuda.cg.this_grid": _grid,
     "cuda.match_all_sync": _match_all,
+    **CLUSTER_FORMS,
 }

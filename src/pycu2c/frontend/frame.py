@@ -97,7 +97,10 @@ Place: TypeAlias = tuple[object, ...]
 
 
 class Devices(Protocol):
-    """The device functions of a module, built as they are called."""
+    """The device functions of a module, built as they are called. ``cluster``: how many blocks the
+    kernel's clusters have along x, y and z; empty if it has none."""
+
+    cluster: tuple[int, ...]
 
     def signature(self, source: Source) -> Signature | None:
         """The types to which a call's arguments are brought; None if it takes any."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Any, TypeAlias
 
@@ -25,6 +25,8 @@ class Thread:
     gridDim: Dim3
     met: Mapping[int, tuple[Any, ...]] = field(default_factory=dict)
     memory: Any = None  # its block's
+    clusterDim: Dim3 = (1, 1, 1)
+    cluster: Sequence[Any] = ()  # the blocks of its cluster
     rounds: int = 0  # of loops that may wait for memory
 
     @property

@@ -19,7 +19,8 @@ _BY_SHAPE = (
 )
 
 
-def _uninitialised(shape: Any, dtype: Any) -> np.ndarray[Any, np.dtype[Any]]:
+def uninitialised(shape: Any, dtype: Any) -> np.ndarray[Any, np.dtype[Any]]:
+    """An array with something in it."""
     fresh = np.empty(shape, dtype)
     fresh.view(np.uint8).fill(POISON if fresh.dtype != bool else 1)
     return fresh
@@ -32,10 +33,10 @@ def shared_array(shape: const, dtype: const) -> form:
     One per block and place in the program. A shape of 0 takes the dynamic shared memory that
     the launch gives.
     """
-    return _uninitialised(shape, dtype)  # the interpreter makes one of them per block
+    return uninitialised(shape, dtype)  # the interpreter makes one of them per block
 
 
 @intrinsic("cuda.local.array", effect=Effect.FORM, overloads=_BY_SHAPE)
 def local_array(shape: const, dtype: const) -> form:
     """An array of the thread's own; not initialised."""
-    return _uninitialised(shape, dtype)
+    return uninitialised(shape, dtype)

@@ -48,6 +48,7 @@ class Effect(Enum):
     MEMORY = "memory"  # reads and writes memory: kept, and kept in order
     BARRIER = "barrier"  # threads of a block meet
     WARP = "warp"  # lanes of a warp meet; the first argument, if there is one, is their mask
+    CLUSTER = "cluster"  # threads of some blocks meet
     GRID = "grid"  # all threads of the grid meet
     FORM = "form"  # a construct of the frontend; never in the IR
 
@@ -107,7 +108,7 @@ class Intrinsic:
     @property
     def meets(self) -> bool:
         """Whether threads wait for one another there."""
-        return self.effect in (Effect.BARRIER, Effect.WARP, Effect.GRID)
+        return self.effect in (Effect.BARRIER, Effect.WARP, Effect.CLUSTER, Effect.GRID)
 
     @property
     def has_effect(self) -> bool:

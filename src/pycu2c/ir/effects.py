@@ -22,6 +22,7 @@ from pycu2c.ir.nodes import (
     Var,
     View,
     While,
+    in_cluster,
 )
 from pycu2c.ir.spinning import spins
 from pycu2c.ir.walk import all_expressions, expressions, statements
@@ -99,14 +100,23 @@ def is_dynamic(array: Var) -> bool:
 
 def is_block_level(function: Function) -> bool:
     """Whether threads meet in a device function, wait for others by a loop, or have shared memory
-    of it: on the CPU such a function cannot be run thread by thread."""
+    of it or of other blocks: on the CPU such a function cannot be run thread by thread."""
     for s in statements(function.body):
         if isinstance(s, Allocate) and isinstance(s.var.type, Array):
             if s.var.type.space is Space.SHARED:
                 return True
         elif isinstance(s, For | While) and spins(s):
             return True
+    if reaches_cluster(function.body):
+        return True
     return any(isinstance(e, Apply) and e.intrinsic.meets for e in all_expressions(function.body))
+
+
+def reaches_cluster(body: Body) -> bool:
+    """Whether threads read or write the shared memory of other blocks."""
+    if any(isinstance(s, Store) and in_cluster(s.array) for s in statements(body)):
+        return True
+    return any(isinstance(e, Var) and in_cluster(e) for e in all_expressions(body))
 
 
 def block_level(module: Module) -> frozenset[str]:

@@ -29,6 +29,7 @@ from pycu2c.ir.nodes import (
     Unary,
     Var,
     View,
+    in_cluster,
 )
 from pycu2c.operators import NOT
 from pycu2c.types import VOID, WEAK_BOOL, WEAK_INT, Array, Scalar, Space, Type, float32
@@ -83,7 +84,7 @@ def indices(access: Load | ElementOf | Store, is_pointer: bool) -> Iterator[str]
     if not isinstance(kind, Array):
         yield f"{access.array.name} is indexed, and no array"
         return
-    axes = 1 if is_pointer else kind.ndim
+    axes = 1 + in_cluster(access.array) if is_pointer else kind.ndim
     if len(access.indices) != axes and not is_flat(kind, access.indices):
         yield f"{access.array.name} has {axes} axes, and {len(access.indices)} indices here"
     for index in access.indices:

@@ -9,7 +9,7 @@ from pycu2c.intrinsics.registry import Intrinsic
 from pycu2c.operators import Operator, UnaryOperator
 from pycu2c.records import dataclass
 from pycu2c.source import Span
-from pycu2c.types import WEAK_BOOL, WEAK_INT, Array, Scalar, Type
+from pycu2c.types import WEAK_BOOL, WEAK_INT, Array, Scalar, Space, Type
 
 Path: TypeAlias = tuple[str, ...]  # the names of fields, outermost first
 
@@ -39,6 +39,12 @@ class Var:
     name: str
     type: Scalar | Array
     span: Span
+
+
+def in_cluster(e: Var) -> bool:
+    """Whether an array is the shared ones of all blocks of a cluster: it has the name of that of
+    each block, and the number of the block as its first axis."""
+    return isinstance(e.type, Array) and e.type.space is Space.CLUSTER
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -35,6 +35,7 @@ from pycu2c.ir.expressions import Unary as Unary
 from pycu2c.ir.expressions import Var as Var
 from pycu2c.ir.expressions import View as View
 from pycu2c.ir.expressions import field_type as field_type
+from pycu2c.ir.expressions import in_cluster as in_cluster
 from pycu2c.ir.printed import Text
 from pycu2c.parameters import Parameter as Parameter
 from pycu2c.parameters import Part as Part
@@ -206,6 +207,7 @@ class Meeting(Enum):
     WARP = "warp"  # the lanes of a mask, who do the same
     SYNCWARP = "syncwarp"  # the lanes of a mask, who only wait
     ACTIVE = "active"  # the lanes of the warp that come here, too
+    CLUSTER = "cluster"
     GRID = "grid"
     TURN = "turn"  # for what other threads do: they come first
 
@@ -299,8 +301,10 @@ class ConstantArray:
 @dataclass(frozen=True, slots=True, eq=False)
 class Module:
     """A kernel and the device functions that it calls, callees before callers, but for those that
-    call each other."""
+    call each other. ``cluster``: how many blocks a cluster has along x, y and z; empty if the
+    kernel has none."""
 
     kernel: Function
     devices: tuple[Function, ...] = ()
     constants: tuple[ConstantArray, ...] = ()
+    cluster: tuple[int, ...] = ()

@@ -55,6 +55,7 @@ from pycu2c.ir.nodes import (
     View,
     Wait,
     While,
+    in_cluster,
 )
 from pycu2c.ir.printed import shown
 from pycu2c.records import dataclass
@@ -73,7 +74,11 @@ def print_module(module: Module, marked: Marked = ()) -> str:
     """All functions, callees first; marked expressions stand in ``<<  >>``."""
     functions = [print_function(f, "device", marked) for f in module.devices]
     constants = "".join(f"{print_constant(constant)}\n" for constant in module.constants)
-    texts = [*functions, print_function(module.kernel, "kernel", marked)]
+    kernel = print_function(module.kernel, "kernel", marked)
+    if module.cluster:
+        head, _, rest = kernel.partition("\n")
+        kernel = f"{head} in clusters of {', '.join(map(str, module.cluster))}\n{rest}"
+    texts = [*functions, kernel]
     return "\n".join([constants, *texts] if constants else texts)
 
 
@@ -255,7 +260,7 @@ class _Printer:
             case Const():
                 return repr(e.value) if e.type.weak else f"{e.value!r}:{print_type(e.type)}"
             case Var():
-                return e.name
+                return f"{e.name} of cluster" if in_cluster(e) else e.name
             case Unary():
                 return f"{e.op}.{print_type(e.operand.type)}({self.expression(e.operand)})"
             case Binary():

@@ -41,6 +41,7 @@ from pycu2c.ir.nodes import (
     Wait,
     While,
     field_type,
+    in_cluster,
 )
 from pycu2c.ir.printed import fills, numbers
 from pycu2c.ir.printer import print_module
@@ -166,7 +167,7 @@ class _Checker:
         known = self.types.get(var.name)
         if known is None:
             self._report(f"{var.name} is read and has no value anywhere", var)
-        elif known != var.type:
+        elif known != _own(var):
             self._report(f"{var.name} is {known}, here {var.type}", var)
         elif declared is not None and var.name not in declared:
             self._report(f"{var.name} is read outside of its declaration", var)
@@ -275,6 +276,12 @@ class _Checker:
             yield f"{e.function} takes ({', '.join(map(str, wanted))}), is given ({kinds})"
         if e.type != callee.result:
             yield f"{e.function} gives {callee.result}, not {e.type}"
+
+
+def _own(var: Var) -> Type:
+    """The type that a variable is declared with."""
+    kind = var.type
+    return kind.in_block if in_cluster(var) and isinstance(kind, Array) else kind
 
 
 def _takes(parameter: Parameter, argument: Expr) -> bool:

@@ -33,6 +33,7 @@ from pycu2c.ir.nodes import (
     Stride,
     Var,
     View,
+    in_cluster,
 )
 from pycu2c.ir.views import is_flat
 from pycu2c.ir.walk import (
@@ -124,8 +125,9 @@ class _Flattener:
             after = array.type.shape[axis + 1 :] if part is Part.STRIDE else ()
             fixed = math.prod(after) if part is Part.STRIDE else array.type.shape[axis]
             return const(fixed, at.span, kind)
-        if array.name not in self.arrays:  # what the launch gives a block
-            assert part is Part.SHAPE
+        if array.name not in self.arrays or in_cluster(array):  # what the launch gives a block
+            if part is Part.STRIDE:
+                return const(1, at.span, kind)
             size = const(array.type.dtype.size, at.span, kind)
             return binary(QUOTIENT, Apply(shared_bytes, (), kind, at.span), size, at.span)
         key = (array.name, part, axis)
@@ -139,6 +141,8 @@ class _Flattener:
         assert isinstance(kind, Array)
         if array.name not in self.arrays:
             return given
+        if in_cluster(array):  # a pointer in each block
+            return given[0], *self.indices(replace(array, type=kind.in_block), given[1:])
         if kind.ndim == 0:
             return (const(0, array.span),)
         if kind.layout == "C" and len(given) == 1:

@@ -34,6 +34,7 @@ from pycu2c.ir.nodes import (
     Var,
     View,
     While,
+    in_cluster,
 )
 from pycu2c.ir.views import composed, indices_in_array, numbered, scaled
 from pycu2c.ir.walk import (
@@ -168,17 +169,27 @@ class _Renamer:
 
     def place(self, array: Var, indices: tuple[Expr, ...]) -> tuple[Var, tuple[Expr, ...]]:
         """An element, in the caller's array."""
-        given = self.arrays.get(array.name)
+        given = self.array(array)
         if isinstance(given, View):
             if len(indices) < len(given.axes):
                 return given.array, numbered(given, indices[0])
             return given.array, indices_in_array(given, indices)
-        return given or self.own(array), indices
+        return given, indices
+
+    def array(self, v: Var) -> Var | View:
+        """What stands for an array here; one of a cluster has the name of that of a block."""
+        given = self.arrays.get(v.name)
+        if given is None:
+            return self.own(v)
+        if not in_cluster(v):
+            return given
+        assert isinstance(given, Var), "a view is not known to be of shared memory"
+        return replace(v, name=given.name)
 
     def expression(self, e: Expr) -> Expr:
         match e:
             case Var():
-                return self.arrays.get(e.name) or self.own(e)
+                return self.array(e)
             case Load() | ElementOf():
                 inner = tuple(self.expression(i) for i in e.indices)
                 array, indices = self.place(e.array, inner)
@@ -193,19 +204,19 @@ class _Renamer:
 
     def measure(self, e: Dim | Stride) -> Expr:
         """A length or stride of an array that may be a view here."""
-        given = self.arrays.get(e.array.name)
+        given = self.array(e.array)
         if not isinstance(given, View):
-            return replace(e, array=given or self.own(e.array))
+            return replace(e, array=given)
         if isinstance(e, Dim):
             return cast(given.lengths[e.axis], e.type)
         stride = replace(e, array=given.array, axis=given.axes[e.axis])
         return scaled(cast(given.steps[e.axis], e.type), stride)
 
     def view(self, e: View) -> View:
-        given = self.arrays.get(e.array.name)
+        given = self.array(e.array)
         parts = tuple(self.expression(child) for child in children(e)[1:])
         new = with_children(e, (e.array, *parts))
         assert isinstance(new, View)
         if isinstance(given, View):
             return composed(given, new)
-        return replace(new, array=given or self.own(e.array))
+        return replace(new, array=given)

@@ -30,6 +30,7 @@ from pycu2c.ir.nodes import (
     Store,
     Var,
     View,
+    in_cluster,
 )
 from pycu2c.ir.walk import all_expressions, statements
 from pycu2c.operators import ADD, LT, SUB
@@ -77,6 +78,8 @@ class Indices:
             if is_flat(array.type, indices):
                 continue
             for axis, index in enumerate(indices):
+                if in_cluster(array) and axis == 0:  # the rank of a block
+                    continue
                 reach = self.ranges.of(index)
                 if isinstance(index, Var) and reach.low < 0 <= reach.high and self.facts.wraparound:
                     yield (index.name, array.name, axis), array, index
@@ -97,6 +100,8 @@ class Indices:
 
     def _index(self, array: Var, axis: int, old: Expr, new: Expr) -> Expr:
         """Negative indices count from the end: found out now, at run time, or ruled out."""
+        if in_cluster(array) and axis == 0:
+            return new
         reach = self.ranges.of(old)
         if reach.low >= 0 or not (self.facts.wraparound or isinstance(new, Const)):
             return new

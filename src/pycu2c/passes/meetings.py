@@ -38,7 +38,12 @@ from pycu2c.records import dataclass
 from pycu2c.source import Span
 from pycu2c.types import WEAK_INT, Array, Scalar, Space
 
-_WHOM = {Effect.BARRIER: Meeting.BLOCK, Effect.GRID: Meeting.GRID, Effect.WARP: Meeting.WARP}
+_WHOM = {
+    Effect.BARRIER: Meeting.BLOCK,
+    Effect.CLUSTER: Meeting.CLUSTER,
+    Effect.GRID: Meeting.GRID,
+    Effect.WARP: Meeting.WARP,
+}
 _OTHERWISE = {"cuda.syncwarp": Meeting.SYNCWARP, "cuda.activemask": Meeting.ACTIVE}
 
 

@@ -1,4 +1,5 @@
-"""CPU: atomics on shared memory are plain operations, since one OS thread runs a whole block."""
+"""CPU: atomics on shared memory are plain operations, since one OS thread runs a whole block,
+and all blocks of a cluster."""
 
 from __future__ import annotations
 
@@ -22,4 +23,5 @@ def _owned(e: Expr) -> Expr:
     assert isinstance(place, ElementOf)
     kind = place.array.type
     assert isinstance(kind, Array)
-    return replace(e, intrinsic=OWN[e.intrinsic]) if kind.space is Space.SHARED else e
+    own = kind.space in (Space.SHARED, Space.CLUSTER)
+    return replace(e, intrinsic=OWN[e.intrinsic]) if own else e

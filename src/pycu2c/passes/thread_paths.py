@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pycu2c.ir.effects import reaches_cluster
 from pycu2c.ir.nodes import Body, Break, Continue, For, If, Meeting, Module, Wait, While
 from pycu2c.ir.spinning import spins
 from pycu2c.ir.walk import bodies, operands, statements
@@ -30,7 +31,7 @@ def _come_together(body: Body, facts: Facts) -> bool:
         return False
     waits = list(_waits(body, ()))
     whom = {wait.meeting for wait, _ in waits}
-    if Meeting.GRID in whom:
+    if {Meeting.GRID, Meeting.CLUSTER} & whom or reaches_cluster(body):
         return False
     around = {s for wait, path in waits if wait.meeting is Meeting.BLOCK for s in path}
     if around and _go_apart(body, around, facts):

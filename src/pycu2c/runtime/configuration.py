@@ -90,6 +90,24 @@ def check_bounds(block: Extent, bounds: tuple[int, ...], kernel: str) -> None:
         )
 
 
+def check_clusters(grid: Extent, cluster: tuple[int, ...], kernel: str) -> None:
+    """Whether a grid is made of whole clusters. Raises LaunchError."""
+    for axis, blocks, size in zip("xyz", grid, cluster):
+        if blocks % size:
+            more = -(-blocks // size) * size
+            fewer = f"{more - size} or " if more > size else ""
+            raise LaunchError(
+                f"{kernel}: the grid has {blocks} along {axis}, and a cluster {size}, which does "
+                f"not divide it: launch {fewer}{more} along {axis}"
+            )
+
+
+def whole_clusters(grid: Extent, cluster: tuple[int, ...]) -> Extent:
+    """A grid of whole clusters that is no smaller."""
+    x, y, z = (-(-blocks // size) * size for blocks, size in zip(grid, cluster or (1, 1, 1)))
+    return x, y, z
+
+
 def _whole(part: object, what: str, kernel: str) -> int:
     try:
         return operator.index(part)  # type: ignore[arg-type]

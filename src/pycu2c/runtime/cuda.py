@@ -18,6 +18,8 @@ _GRID_LIMIT: Dim3 = (2**31 - 1, 65535, 65535)
 _BLOCK_LIMIT: Dim3 = (1024, 1024, 64)
 # what the driver answers where the shape of the launch may be the fault
 _SHAPE_CODES = ("CUDA_ERROR_INVALID_VALUE", "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES")
+_CLUSTER_CODES = (*_SHAPE_CODES, "CUDA_ERROR_INVALID_CLUSTER_SIZE")
+_PORTABLE_CLUSTER = 8  # blocks, which every device takes that has clusters
 _PARAMETER_LIMIT = 32764  # bytes, of every architecture that NVRTC 13 knows
 
 
@@ -55,14 +57,19 @@ class NodeParameters(NamedTuple):
 
 
 class CudaKernel:
-    """A loaded kernel. ``together``: all blocks of a launch must run at the same time."""
+    """A loaded kernel. ``together``: all blocks of a launch must run at the same time;
+    ``cluster``: how many of them must, along x, y and z."""
 
-    def __init__(self, binary: Binary, together: bool = False) -> None:
+    def __init__(
+        self, binary: Binary, together: bool = False, cluster: tuple[int, ...] = ()
+    ) -> None:
         assert binary.kind == "cubin", f"the driver is given cubins, not {binary.kind}"
         self.binary, self.name = binary, binary.entry
         self.loaded = driver.load_kernel(binary.data, binary.entry)
         self._handle = self.loaded.handle
-        self.together = together
+        self.together, self._cluster = together, cluster
+        if math.prod(cluster) > _PORTABLE_CLUSTER:
+            driver.allow_large_clusters(self.loaded, f"let clusters of {self.name} be {cluster}")
         self._start: Any = driver.start_together if together else driver.api().cuLaunchKernel
         self._dynamic_shared = self.loaded.dynamic_shared
 
@@ -124,15 +131,27 @@ class CudaKernel:
             self._refuse(grid, block)
         if code.name == "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE":
             self._too_many(grid, block, call[7])
+        if code.name in _CLUSTER_CODES and self._cluster:
+            self._place_cluster(block, call[7])
         driver.check((code,), f"launch {self.name} on grid {grid}, block {block}")
 
     def _too_many(self, grid: Dim3, block: Dim3, shared_bytes: int) -> None:
-        most = driver.blocks_together(self.loaded, math.prod(block), shared_bytes)
+        most = driver.blocks_together(self.loaded, block, shared_bytes, self._cluster)
         raise LaunchError(
             f"{self.name} has a barrier of the whole grid, so all its {math.prod(grid)} blocks "
             f"must run at the same time; of blocks with {math.prod(block)} threads and "
             f"{self.loaded.static_shared + shared_bytes} bytes of shared memory the device runs "
             f"{most}: launch at most so many, each with a loop over more elements"
+        )
+
+    def _place_cluster(self, block: Dim3, shared_bytes: int) -> None:
+        """Raise a LaunchError if the device cannot run the blocks of one cluster together."""
+        if driver.blocks_together(self.loaded, block, shared_bytes, self._cluster):
+            return
+        raise LaunchError(
+            f"{self.name}: the device has no place where {math.prod(self._cluster)} blocks, each "
+            f"with {math.prod(block)} threads and {self.loaded.static_shared + shared_bytes} bytes "
+            f"of shared memory, run together: make cluster={self._cluster} smaller, or the blocks"
         )
 
     def _refuse(self, grid: Dim3, block: Dim3) -> None:

@@ -17,6 +17,8 @@ _HINTS = {
     "the same function",
     Effect.WARP: "lanes meet when each lane of the mask has returned or waits in the same "
     "function, with the same mask and type",
+    Effect.CLUSTER: "the cluster's barrier is passed when each thread of its blocks has returned "
+    "or waits there",
     Effect.GRID: "the grid's barrier is passed when each thread of the launch has returned or "
     "waits there",
     None: "a loop that waits for memory goes on when another thread writes what it reads",

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import functools
+import math
 import operator
 import os
 import sys
@@ -310,14 +311,46 @@ def start_together(handle: Any, *call: Any) -> tuple[Any, ...]:
     return answer
 
 
-def blocks_together(kernel: LoadedKernel, threads: int, shared_bytes: int) -> int:
+def blocks_together(
+    kernel: LoadedKernel,
+    block: tuple[int, int, int],
+    shared_bytes: int,
+    cluster: tuple[int, ...] = (),
+) -> int:
     """How many blocks of a kernel the device runs at the same time."""
     bindings = api()
+    if cluster:
+        return _clusters_together(kernel, block, shared_bytes, cluster) * math.prod(cluster)
     count = bindings.cuOccupancyMaxActiveBlocksPerMultiprocessor
     which = bindings.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
     handle = bindings.CUfunction(int(kernel.handle))
-    of_one = check(count(handle, threads, shared_bytes), "count the blocks that fit")
+    of_one = check(count(handle, math.prod(block), shared_bytes), "count the blocks that fit")
     return int(of_one * check(bindings.cuDeviceGetAttribute(which, device().handle), "count"))
+
+
+def _clusters_together(
+    kernel: LoadedKernel, block: tuple[int, int, int], shared_bytes: int, cluster: tuple[int, ...]
+) -> int:
+    """How many clusters of a kernel the device runs at the same time."""
+    bindings = api()
+    config, attribute = bindings.CUlaunchConfig(), bindings.CUlaunchAttribute()
+    attribute.id = bindings.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+    size = attribute.value.clusterDim
+    size.x, size.y, size.z = cluster
+    config.attrs, config.numAttrs = [attribute], 1
+    config.gridDimX, config.gridDimY, config.gridDimZ = cluster
+    config.blockDimX, config.blockDimY, config.blockDimZ = block
+    config.sharedMemBytes = shared_bytes
+    handle = bindings.CUfunction(int(kernel.handle))
+    answer = bindings.cuOccupancyMaxActiveClusters(handle, config)
+    return int(check(answer, "count the clusters that fit"))
+
+
+def allow_large_clusters(kernel: LoadedKernel, doing: str) -> None:
+    """Let clusters of the kernel have more blocks than every device takes."""
+    bindings = api()
+    which = bindings.CUfunction_attribute.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
+    check(bindings.cuKernelSetAttribute(which, 1, kernel.handle, device().handle), doing)
 
 
 def shared_limit() -> int:

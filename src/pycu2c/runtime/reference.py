@@ -41,7 +41,8 @@ class ReferenceKernel:
     ``inferred`` has the type of the variable that an ``ast.Name`` (or a parameter's
     ``ast.arg``) assigns, and of an ``ast.IfExp``, ``ast.BoolOp`` or ``ast.Return``, by the
     node's id. What it leaves out keeps the type it has.
-    ``device_lookup`` gives the source of a device function, None for other objects.
+    ``device_lookup`` gives the source of a device function, None for other objects. ``cluster``:
+    how many blocks are one.
     """
 
     def __init__(
@@ -50,8 +51,10 @@ class ReferenceKernel:
         inferred: Inferred,
         parameter_types: Sequence[ParameterType],
         device_lookup: Callable[[object], Source | None],
+        cluster: tuple[int, ...] = (),
     ) -> None:
         self._inferred = inferred
+        self._cluster = _dim3(cluster or 1)
         self._parameter_types = inferred.parameters(parameter_types)
         self._device_lookup = device_lookup
         self._devices: dict[int, tuple[Callable[..., Any], bool]] = {}
@@ -73,7 +76,11 @@ class ReferenceKernel:
         by_name = _by_name(self._own, values)
         run = functools.partial(self._run, *_positional(self._own, values), **by_name)
         extents = _dim3(grid), _dim3(block)
-        blocks = (_block(p, extents, shared_bytes, run) for p in _positions(extents[0]))
+        clusters = (
+            _joined([_block(p, extents, shared_bytes, run) for p in positions], self._cluster)
+            for positions in _clusters(extents[0], self._cluster)
+        )
+        blocks = itertools.chain.from_iterable(clusters)
         try:
             run_blocks(self._name, blocks, values)
         finally:
@@ -228,6 +235,24 @@ def _positions(extent: Dim3) -> Iterator[Dim3]:
     width, height, depth = extent
     for z, y, x in itertools.product(range(depth), range(height), range(width)):
         yield x, y, z
+
+
+def _clusters(grid: Dim3, size: Dim3) -> Iterator[list[Dim3]]:
+    """The places of the blocks of each cluster. A kernel that is plain loops has one block."""
+    width, height, depth = (-(-blocks // along) for blocks, along in zip(grid, size))
+    for x, y, z in _positions((width, height, depth)):
+        first = x * size[0], y * size[1], z * size[2]
+        places = [(first[0] + i, first[1] + j, first[2] + k) for i, j, k in _positions(size)]
+        yield [p for p in places if all(here < blocks for here, blocks in zip(p, grid))]
+
+
+def _joined(blocks: list[Block], size: Dim3) -> list[Block]:
+    """The blocks of a cluster, which know each other."""
+    for block in blocks:
+        block.cluster = blocks
+        for running in block.live:
+            running.thread.clusterDim, running.thread.cluster = size, blocks
+    return blocks
 
 
 def _block(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from inspect import isgenerator
 from typing import Any
 
+from pycu2c.intrinsics.clusters import this_cluster
 from pycu2c.intrinsics.machine import MACHINE
 from pycu2c.intrinsics.registry import Effect, Intrinsic, bound_to
 from pycu2c.intrinsics.sync import this_grid
@@ -89,7 +90,7 @@ def meets(value: object) -> Intrinsic | None:
 
 def may_meet(value: object) -> bool:
     """Whether who names this may wait for other threads."""
-    return meets(value) is not None or value is this_grid
+    return meets(value) is not None or value in (this_grid, this_cluster)
 
 
 def acts_on_memory(value: object) -> bool:

@@ -7,7 +7,7 @@ on that wait in loops for memory to change, after other blocks had their turn.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Any, TypeAlias
 
@@ -73,10 +73,11 @@ class Running:
 
 
 class Block:
-    """The threads of a block, and its shared memory."""
+    """The threads of a block, and its shared memory. ``cluster``: the blocks of its cluster."""
 
     def __init__(self, position: Dim3, threads: list[Running], memory: Mapping[Any, Any]) -> None:
         self.position, self.memory = position, memory
+        self.cluster: Sequence[Block] = ()
         self.live = threads
         self.ready = threads
 
@@ -118,11 +119,9 @@ def run_blocks(kernel: str, blocks: Iterable[Block], memory: Iterable[Any]) -> N
     arrays, before = list(memory), None
     while parked:
         count = sum(len(b.live) for b in parked)
-        together = all(b.all_at(Effect.GRID) for b in parked)
+        together = _let_go(parked)
         for block in parked:
-            if together:
-                block.ready = block.live
-            else:
+            if not together:
                 block.wake()
         if not any(b.ready for b in parked):
             raise deadlock(kernel, (w for b in parked for w in b.waiting()))
@@ -136,6 +135,17 @@ def run_blocks(kernel: str, blocks: Iterable[Block], memory: Iterable[Any]) -> N
         if now == before:
             raise deadlock(kernel, (w for b in parked for w in b.waiting()))
         before = now
+
+
+def _let_go(parked: list[Block]) -> bool:
+    """Lets blocks go on that have met: all of the grid, or those of clusters. Whether some have."""
+    if all(b.all_at(Effect.GRID) for b in parked):
+        met = parked
+    else:
+        met = [b for b in parked if all(o.all_at(Effect.CLUSTER) for o in b.cluster if o.live)]
+    for block in met:
+        block.ready = block.live
+    return bool(met)
 
 
 # ---- meetings ----------------------------------------------------------------------------------

@@ -2,9 +2,11 @@
  * of the interface comes before this one).
  *
  * A block's threads are run warp by warp until nobody can go on; then whoever has met the others is
- * let go. Blocks that wait for each other, at a barrier of the grid or by a loop that looks at
- * memory, are parked: a launch is then a row of phases, in each of which every block that has not
- * ended gets as far as it comes. What no thread can end is reported, never waited for.
+ * let go. The blocks of a cluster are run by one OS thread, one after the other, each as far as it
+ * comes; where a kernel has none, each block is a cluster. Clusters that wait for each other, at a
+ * barrier of the grid or by a loop that looks at memory, are parked: a launch is then a row of
+ * phases, in each of which every cluster that has not ended gets as far as it comes. What no thread
+ * can end is reported, never waited for.
  */
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -16,8 +18,9 @@
 enum {
     WARP = 32,
     LINE = 64,        /* bytes, by which memory is aligned */
-    MANY_TURNS = 64,  /* how often threads may look in vain before their block is parked, */
+    MANY_TURNS = 64,  /* how often threads may look in vain before others have their turn, */
     FEW_TURNS = 4,    /* and how often if that was so before */
+    ROUNDS = 16,      /* of the blocks of a cluster in a phase, while some look in vain */
     STILL_PHASES = 3, /* that change nothing before a launch is given up */
     STUCK_CODE = 64,
     MEMORY_CODE = 65,
@@ -58,26 +61,34 @@ struct region {
 static _Thread_local const struct region *regions;
 static _Thread_local int64_t region_count;
 
-enum status { ENDS, AT_GRID, LOOKS, STUCK };
+enum status { ENDS, AT_CLUSTER, AT_GRID, LOOKS, STUCK };
 
 /* A block on its way. `ready` has the lanes of each warp that can go on, `waits` why each thread
  * has stopped. */
 typedef struct {
     int64_t number;
     enum status status;
-    bool is_still; /* its last phase has changed nothing of it */
-    uint64_t seen; /* what it was like at the end of its last phase */
     uint32_t *ready;
     uint64_t *waits;
     char *shared, *threads;
 } Block;
 
+/* Blocks that run together, by their numbers in the cluster. */
+typedef struct {
+    enum status status;
+    bool is_still; /* its last phase has changed nothing of it */
+    uint64_t seen; /* what it was like at the end of its last phase */
+    Block *blocks[MOST_TOGETHER];
+    void *shared[MOST_TOGETHER]; /* of each block */
+} Cluster;
+
 typedef struct {
     const struct resumable_kernel *kernel;
     const void *arguments;
+    int64_t together;       /* blocks of a cluster */
     int64_t threads, warps; /* of a block */
     int64_t shared_size, shared_room; /* the latter if a block takes more than it is given */
-    Block **parked;         /* the blocks of a launch that parks, NULL before they have begun */
+    Cluster **parked;       /* the clusters of a launch that parks, NULL before they have begun */
     int64_t *unfinished;    /* their numbers */
     atomic_int code; /* why the launch ends early, 0 if it does not */
     atomic_bool changed;
@@ -101,6 +112,10 @@ static size_t own_size(const Launch *l) {
 
 static size_t block_size(const Launch *l) { return own_size(l) + rounded(l->shared_room); }
 
+static size_t cluster_size(const Launch *l) {
+    return rounded(sizeof(Cluster)) + l->together * block_size(l);
+}
+
 static uint32_t lanes_of(const Launch *l, int64_t warp) {
     const int64_t left = l->threads - warp * WARP;
     return left >= WARP ? UINT32_MAX : (UINT32_C(1) << left) - 1;
@@ -111,8 +126,7 @@ static Block *begun(const Launch *l, int64_t number, void *memory) {
     Block *b = memory;
     char *next = (char *)memory + rounded(sizeof *b);
     b->number = number;
-    b->is_still = false;
-    b->seen = 0;
+    b->status = LOOKS;
     b->ready = (uint32_t *)next;
     next += rounded(l->warps * sizeof *b->ready);
     b->waits = (uint64_t *)next;
@@ -125,7 +139,33 @@ static Block *begun(const Launch *l, int64_t number, void *memory) {
     return b;
 }
 
-/* Memory for one block after the other, kept by each worker as long as it lives. */
+/* The number of a block in the grid, from its cluster and its number in that. */
+static int64_t number_of(const Launch *l, int64_t cluster, int64_t rank) {
+    const int32_t *size = l->kernel->cluster;
+    const int32_t *grid = ((const struct head *)l->arguments)->gridDim;
+    const int64_t row = grid[0] / size[0], rows = grid[1] / size[1];
+    const int64_t x = cluster % row * size[0] + rank % size[0];
+    const int64_t y = cluster / row % rows * size[1] + rank / size[0] % size[1];
+    const int64_t z = cluster / row / rows * size[2] + rank / size[0] / size[1];
+    return x + grid[0] * (y + grid[1] * z);
+}
+
+/* A cluster with all its blocks at their beginning, in memory of `cluster_size`. */
+static Cluster *begun_cluster(const Launch *l, int64_t number, void *memory) {
+    Cluster *c = memory;
+    char *next = (char *)memory + rounded(sizeof *c);
+    c->is_still = false;
+    c->seen = 0;
+    for (int64_t rank = 0; rank < l->together; rank++, next += block_size(l)) {
+        c->blocks[rank] = begun(l, number_of(l, number, rank), next);
+        c->shared[rank] = c->blocks[rank]->shared;
+    }
+    for (int64_t rank = 0; l->kernel->join && rank < l->together; rank++)
+        l->kernel->join(c->shared[rank], c->shared);
+    return c;
+}
+
+/* Memory for one cluster after the other, kept by each worker as long as it lives. */
 static void *own_memory(size_t size) {
     static _Thread_local void *memory = NULL;
     static _Thread_local size_t has = 0;
@@ -257,8 +297,7 @@ static uint64_t waits_of(const Launch *l, const Block *b) {
 }
 
 /* Runs a block as far as it comes. */
-static enum status run_block(const Launch *l, Block *b) {
-    const int patience = b->is_still ? FEW_TURNS : MANY_TURNS;
+static enum status run_block(const Launch *l, Block *b, int patience) {
     int64_t counts[8];
     uint64_t before = 0;
     for (int in_vain = 0;;) {
@@ -270,6 +309,7 @@ static enum status run_block(const Launch *l, Block *b) {
             let_go(l, b, WAIT_BLOCK);
             continue;
         }
+        if (counts[WAIT_CLUSTER] == live) return AT_CLUSTER;
         if (counts[WAIT_TURN] == 0) return counts[WAIT_GRID] == live ? AT_GRID : STUCK;
         const uint64_t now = waits_of(l, b);
         in_vain = now == before ? in_vain + 1 : 0;
@@ -279,9 +319,47 @@ static enum status run_block(const Launch *l, Block *b) {
     }
 }
 
+/* ---- a cluster ---- */
+
+/* Runs once every block that can go on; how many there are then of each status. */
+static void run_blocks(const Launch *l, Cluster *c, int64_t counts[STUCK + 1]) {
+    memset(counts, 0, (STUCK + 1) * sizeof *counts);
+    for (int64_t rank = 0; rank < l->together; rank++) {
+        Block *b = c->blocks[rank];
+        if (b->status == LOOKS) b->status = run_block(l, b, c->is_still ? FEW_TURNS : MANY_TURNS);
+        counts[b->status]++;
+    }
+}
+
+static void let_blocks_go(const Launch *l, Cluster *c, uint64_t reason) {
+    for (int64_t rank = 0; rank < l->together; rank++) {
+        Block *b = c->blocks[rank];
+        if (b->status == ENDS) continue;
+        let_go(l, b, reason);
+        b->status = LOOKS;
+    }
+}
+
+/* Runs a cluster as far as it comes. */
+static enum status run_cluster(const Launch *l, Cluster *c) {
+    int64_t counts[STUCK + 1];
+    for (int round = 0;;) {
+        run_blocks(l, c, counts);
+        const int64_t live = l->together - counts[ENDS];
+        if (live == 0) return ENDS;
+        if (counts[AT_CLUSTER] == live) {
+            let_blocks_go(l, c, WAIT_CLUSTER);
+            continue;
+        }
+        if (counts[STUCK]) return STUCK;
+        if (!counts[LOOKS]) return counts[AT_GRID] == live ? AT_GRID : STUCK;
+        if (l->together == 1 || ++round == ROUNDS) return LOOKS;
+    }
+}
+
 /* ---- a launch ---- */
 
-static void tell(Launch *l, const Block *b) {
+static void tell_block(Launch *l, const Block *b) {
     atomic_store(&l->code, STUCK_CODE);
     while (atomic_flag_test_and_set(&l->reporting)) continue;
     struct report *r = l->report;
@@ -292,51 +370,70 @@ static void tell(Launch *l, const Block *b) {
     atomic_flag_clear(&l->reporting);
 }
 
-/* Blocks that need no others: each is run to its end. */
+static void tell(Launch *l, const Cluster *c) {
+    for (int64_t rank = 0; rank < l->together; rank++)
+        if (c->blocks[rank]->status != ENDS) tell_block(l, c->blocks[rank]);
+}
+
+/* Clusters that need no others: each is run to its end. */
 static void run_to_end(const void *launch, int64_t first, int64_t last) {
     Launch *l = (Launch *)launch;
-    void *memory = own_memory(block_size(l));
+    void *memory = own_memory(cluster_size(l));
     if (!memory) atomic_store(&l->code, MEMORY_CODE);
     for (int64_t number = first; number < last && !atomic_load(&l->code); number++) {
-        Block *b = begun(l, number, memory);
-        if (run_block(l, b) != ENDS) tell(l, b);
+        Cluster *c = begun_cluster(l, number, memory);
+        if (run_cluster(l, c) != ENDS) tell(l, c);
     }
 }
 
-/* What there is of a block, in one word. */
-static uint64_t likeness(const Launch *l, const Block *b) {
-    uint64_t hash = waits_of(l, b);
-    hash = mixed(hash, b->shared, rounded(l->shared_size));
-    return mixed(hash, b->threads, rounded(l->threads * l->kernel->thread_size));
+/* What there is of a cluster, in one word. */
+static uint64_t likeness(const Launch *l, const Cluster *c) {
+    uint64_t hash = 1;
+    for (int64_t rank = 0; rank < l->together; rank++) {
+        const Block *b = c->blocks[rank];
+        const uint64_t waits = waits_of(l, b);
+        hash = mixed(hash, &waits, sizeof waits);
+        hash = mixed(hash, b->shared, rounded(l->shared_size));
+        hash = mixed(hash, b->threads, rounded(l->threads * l->kernel->thread_size));
+    }
+    return hash;
 }
 
-/* One phase of blocks that may wait for each other. */
+/* A cluster in memory of its own; NULL if there is none. */
+static Cluster *parked(const Launch *l, int64_t number) {
+    char *memory = aligned_alloc(LINE, cluster_size(l)), *next = memory;
+    if (!memory) return NULL;
+    next += rounded(sizeof(Cluster));
+    for (int64_t rank = 0; rank < l->together; rank++, next += block_size(l))
+        memset(next, 0, own_size(l) + rounded(l->shared_size));
+    return begun_cluster(l, number, memory);
+}
+
+/* One phase of clusters that may wait for each other. */
 static void run_phase(const void *launch, int64_t first, int64_t last) {
     Launch *l = (Launch *)launch;
     for (int64_t i = first; i < last && !atomic_load(&l->code); i++) {
         const int64_t number = l->unfinished[i];
-        Block *b = l->parked[number];
-        if (!b) {
-            void *memory = aligned_alloc(LINE, block_size(l));
-            if (!memory) {
+        Cluster *c = l->parked[number];
+        if (!c) {
+            c = l->parked[number] = parked(l, number);
+            if (!c) {
                 atomic_store(&l->code, MEMORY_CODE);
                 return;
             }
-            memset(memory, 0, own_size(l) + rounded(l->shared_size));
-            b = l->parked[number] = begun(l, number, memory);
-        } else if (b->status == AT_GRID) {
+        } else if (c->status == AT_GRID) {
             continue;
         }
-        b->status = run_block(l, b);
-        if (b->status == STUCK) tell(l, b);
-        const uint64_t now = b->status == LOOKS ? likeness(l, b) : 0;
-        b->is_still = b->status == LOOKS && now == b->seen;
-        if (!b->is_still) atomic_store(&l->changed, true);
-        b->seen = now;
+        c->status = run_cluster(l, c);
+        if (c->status == STUCK) tell(l, c);
+        const uint64_t now = c->status == LOOKS ? likeness(l, c) : 0;
+        c->is_still = c->status == LOOKS && now == c->seen;
+        if (!c->is_still) atomic_store(&l->changed, true);
+        c->seen = now;
     }
 }
 
-/* Drops the blocks that have ended; how many are left. They come in the opposite order now: a row
+/* Drops the clusters that have ended; how many are left. They come in the opposite order now: a row
  * of blocks that wait for their successors, or for their predecessors, ends in a few phases. */
 static int64_t without_ended(Launch *l, int64_t count) {
     int64_t left = 0;
@@ -378,9 +475,9 @@ static uint64_t memory_now(const Launch *l) {
 
 static void let_grid_go(const Launch *l, int64_t count) {
     for (int64_t i = 0; i < count; i++) {
-        Block *b = l->parked[l->unfinished[i]];
-        let_go(l, b, WAIT_GRID);
-        b->status = LOOKS;
+        Cluster *c = l->parked[l->unfinished[i]];
+        let_blocks_go(l, c, WAIT_GRID);
+        c->status = LOOKS;
     }
 }
 
@@ -389,10 +486,10 @@ static int run_in_pool(void (*body)(const void *, int64_t, int64_t), Launch *l, 
     return parallel(body, l, count);
 }
 
-static int run_phases(Launch *l, int64_t blocks) {
-    int64_t left = blocks;
+static int run_phases(Launch *l, int64_t clusters) {
+    int64_t left = clusters;
     uint64_t before = 0;
-    for (int64_t i = 0; i < blocks; i++) l->unfinished[i] = i;
+    for (int64_t i = 0; i < clusters; i++) l->unfinished[i] = i;
     for (int still = 0; left && !atomic_load(&l->code);) {
         atomic_store(&l->changed, false);
         const int ended = run_in_pool(run_phase, l, left);
@@ -406,18 +503,18 @@ static int run_phases(Launch *l, int64_t blocks) {
             still = now == before ? still + 1 : 0;
             before = now;
         }
-        for (int64_t i = 0; still == STILL_PHASES && i < blocks; i++)
+        for (int64_t i = 0; still == STILL_PHASES && i < clusters; i++)
             if (l->parked[i]) tell(l, l->parked[i]);
     }
     return 0;
 }
 
-static int run_parked(Launch *l, int64_t blocks) {
-    l->parked = calloc(blocks, sizeof *l->parked);
-    l->unfinished = calloc(blocks, sizeof *l->unfinished);
+static int run_parked(Launch *l, int64_t clusters) {
+    l->parked = calloc(clusters, sizeof *l->parked);
+    l->unfinished = calloc(clusters, sizeof *l->unfinished);
     const bool has_memory = l->parked && l->unfinished;
-    const int ended = has_memory ? run_phases(l, blocks) : MEMORY_CODE;
-    for (int64_t i = 0; l->parked && i < blocks; i++) free(l->parked[i]);
+    const int ended = has_memory ? run_phases(l, clusters) : MEMORY_CODE;
+    for (int64_t i = 0; l->parked && i < clusters; i++) free(l->parked[i]);
     free(l->parked);
     free(l->unfinished);
     return ended;
@@ -428,6 +525,7 @@ static int run_parked(Launch *l, int64_t blocks) {
 int pycu2c_run_steps(const struct resumable_kernel *kernel, const void *arguments, int64_t blocks) {
     const struct head *head = arguments;
     Launch l = {.kernel = kernel, .arguments = arguments};
+    l.together = (int64_t)kernel->cluster[0] * kernel->cluster[1] * kernel->cluster[2];
     l.threads = (int64_t)head->blockDim[0] * head->blockDim[1] * head->blockDim[2];
     l.warps = (l.threads + WARP - 1) / WARP;
     l.shared_size = kernel->shared_size + head->shared_bytes;
@@ -436,7 +534,9 @@ int pycu2c_run_steps(const struct resumable_kernel *kernel, const void *argument
     l.report = &report;
     l.regions = regions;
     l.region_count = region_count;
-    const int ended = kernel->parks ? run_parked(&l, blocks) : run_in_pool(run_to_end, &l, blocks);
+    const int64_t clusters = blocks / l.together;
+    const int ended =
+        kernel->parks ? run_parked(&l, clusters) : run_in_pool(run_to_end, &l, clusters);
     return ended ? ended : atomic_load(&l.code);
 }
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from pycu2c.diagnostics import LaunchError
 from pycu2c.emit.resumable import INTERFACE, PLACE_BITS
 from pycu2c.ir.nodes import Wait
-from pycu2c.limits import MOST_SHARED
+from pycu2c.limits import MOST_CLUSTER, MOST_SHARED
 from pycu2c.runtime.c_files import c_text
 from pycu2c.runtime.configuration import HEAD, Extent
 from pycu2c.runtime.cpu import BODY, CpuKernel, cffi_backend, load, pool, symbol
@@ -82,7 +82,8 @@ class _Scheduler(NamedTuple):
 def scheduler_text() -> str:
     """The C of the scheduler, after what it shares with generated code."""
     text = c_text("scheduler.c")
-    return f"#include <stdint.h>\n{INTERFACE}enum {{ MOST_SHARED = {MOST_SHARED} }};\n{text}"
+    limits = f"enum {{ MOST_SHARED = {MOST_SHARED}, MOST_TOGETHER = {MOST_CLUSTER} }};"
+    return f"#include <stdint.h>\n{INTERFACE}{limits}\n{text}"
 
 
 @functools.cache

@@ -56,12 +56,14 @@ def compile(
     cache: bool = True,
 ) -> Binary:
     """Compile CUDA C for ``arch`` (``sm_90``; for PTX ``compute_90`` means the same)."""
+    _check_clusters(entry, arch, options)
     job = _Job(text, entry, arch, kind, (_target(arch, kind), *_flags(options)))
     return _kept(job) if cache else _binary(job, *_compiled(job))
 
 
 def assembler_log(text: str, entry: str, arch: str, options: Options = DEFAULT) -> str:
     """What the assembler says of each function: its registers, its memory."""
+    _check_clusters(entry, arch, options)
     flags = (_target(arch, "cubin"), *_flags(options), "--ptxas-options=-v")
     return _kept(_Job(text, entry, arch, "cubin", flags)).log
 
@@ -107,6 +109,19 @@ def _check_arch(arch: str) -> None:
         known = ", ".join(supported_archs())
         raise ToolchainError(
             f"NVRTC {'.'.join(map(str, version()))} does not compile for {arch!r}; it knows {known}"
+        )
+
+
+_FIRST_WITH_CLUSTERS = 90
+
+
+def _check_clusters(entry: str, arch: str, options: Options) -> None:
+    number = _number(arch).rstrip("af")
+    if options.cluster and number.isdigit() and int(number) < _FIRST_WITH_CLUSTERS:
+        raise ToolchainError(
+            f"{entry} has cluster={options.cluster}, and sm_{number} has no clusters: they came "
+            f"with sm_{_FIRST_WITH_CLUSTERS}. Run it on such a GPU or with backend='cpu', or leave "
+            "cluster out"
         )
 
 

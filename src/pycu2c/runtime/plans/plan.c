@@ -67,6 +67,7 @@ typedef struct {
     int64_t block[3], shared; /* a block of 0 threads: any */
     int64_t axes;             /* of the grid, if it follows from the data: then these lengths */
     int64_t lengths[3][2];    /* a leaf, and its axis, or -1: a number */
+    int64_t cluster[3];       /* which divides the grid */
     union {
         Start start;
         Submit submit;

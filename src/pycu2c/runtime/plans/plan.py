@@ -28,11 +28,12 @@ _PARTS = {Part.DATA: 0, Part.SHAPE: 1, Part.STRIDE: 2, Part.VALUE: 3}  # as in p
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where a plan holds: for which blocks (None: any) and how much shared memory; and how the
-    grid follows from the data, where a launch leaves it open."""
+    grid follows from the data, where a launch leaves it open: of whole clusters."""
 
     block: Extent | None
     shared_bytes: int
     lengths: tuple[Axis, ...] = ()
+    cluster: tuple[int, ...] = ()
 
 
 class Table(NamedTuple):
@@ -106,6 +107,7 @@ def _form(seen: Seen, place: Place, direct: Direct) -> _Form:
         place.shared_bytes,
         len(place.lengths),
         *(lengths + [0] * (6 - len(lengths))),
+        *(place.cluster or (1, 1, 1)),
     ]
     rows = [guard.packed() for guard in guards]
     rows += [struct.pack("@6i", *field) for field in fields]

@@ -36,12 +36,13 @@ static bool all_fit(const Plan *plan, Object *arguments, Launch *launch, Leaf *l
 /* The grid that follows from the data, where a launch leaves it open. */
 static bool size_grid(const Head *head, const Leaf *leaves, Launch *launch) {
     int32_t *grid = launch->head.grid;
-    grid[0] = grid[1] = grid[2] = 1;
+    for (int64_t axis = 0; axis < 3; axis++) grid[axis] = (int32_t)head->cluster[axis];
     for (int64_t axis = 0; axis < head->axes; axis++) {
         const Leaf *leaf = &leaves[head->lengths[axis][0]];
         int64_t along = head->lengths[axis][1], threads = launch->head.block[axis];
         int64_t length = along < 0 ? leaf->whole : leaf->shape[along];
         int64_t blocks = length <= threads ? 1 : (length - 1) / threads + 1;
+        blocks = (blocks - 1) / head->cluster[axis] * head->cluster[axis] + head->cluster[axis];
         if (blocks > (axis ? MOST_ALONG_Y_AND_Z : BLOCKS_LIMIT)) return false;
         grid[axis] = (int32_t)blocks;
     }
