@@ -163,14 +163,19 @@ def _calls() -> _Calls:
     return _calls_on(driver.current_ordinal())
 
 
+def _in_pairs(size: int) -> int:
+    """An even number of bytes: an atomic on a byte exchanges it together with its neighbour."""
+    return size + size % 2
+
+
 def _allocate(size: int) -> int:
     calls = _calls()
     if not calls.thread.has_context:
         driver.make_current()
         calls.thread.has_context = True
-    code, pointer = calls.allocate(size, 0)
+    code, pointer = calls.allocate(_in_pairs(size), 0)
     if code:
-        pointer = _allocated_after_all(code, size)
+        pointer = _allocated_after_all(code, _in_pairs(size))
     return int(pointer)
 
 
@@ -263,7 +268,7 @@ class PinnedMemory(Memory):
             flags = bindings.CU_MEMHOSTALLOC_PORTABLE | bindings.CU_MEMHOSTALLOC_DEVICEMAP
             if write_combined:
                 flags |= bindings.CU_MEMHOSTALLOC_WRITECOMBINED
-            answer = bindings.cuMemHostAlloc(size, flags)
+            answer = bindings.cuMemHostAlloc(_in_pairs(size), flags)
             self.address = int(driver.check(answer, f"allocate {size} bytes of pinned memory"))
 
     def __del__(self, finalizing: Any = sys.is_finalizing) -> None:
@@ -283,7 +288,7 @@ class ManagedMemory(Memory):
             driver.make_current()
             flag = driver.api().CUmemAttach_flags
             flags = flag.CU_MEM_ATTACH_GLOBAL if everywhere else flag.CU_MEM_ATTACH_HOST
-            answer = driver.api().cuMemAllocManaged(size, int(flags))
+            answer = driver.api().cuMemAllocManaged(_in_pairs(size), int(flags))
             self.address = int(driver.check(answer, f"allocate {size} bytes of managed memory"))
 
     def __del__(self, finalizing: Any = sys.is_finalizing) -> None:
