@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 MYPY := $(BIN)/mypy --no-error-summary
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check golden docs fuzz bench gpu clean
+.PHONY: help demo test check golden docs fuzz bench gpu sanitize clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1|\2/p' Makefile | column -t -s '|' 2>/dev/null \
@@ -52,17 +52,34 @@ bench: $(VENV)/.bench  ## times on this CPU, beside hand-written C, numba, Taich
 	@$(BIN)/python benchmarks/start.py
 
 GPU_RUN = PYTHONPATH=src:$$PYTHONPATH BENCHMARK_FIGURES=build/gpu $(PYTHON)
-WORKERS = $$($(PYTHON) -c 'import xdist' 2>/dev/null && echo '-n 8')
+WORKERS ?= 8
+GPU_TESTS = -m pytest -q -p no:benchmark -p no:cacheprovider \
+  $$($(PYTHON) -c 'import xdist' 2>/dev/null && echo '-n $(WORKERS)')
 
 gpu:  ## on a machine with a GPU: the test suite there, then the benchmarks (uses PYTHON, installs nothing)
 	@$(PYTHON) -c 'import numpy, pytest, cuda.core' \
 	  || { echo "make gpu needs numpy, pytest, cuda-python and NVRTC in $(PYTHON)"; exit 1; }
 	@rm -rf build/gpu && mkdir -p build/gpu
-	-@$(GPU_RUN) -m pytest -q -p no:benchmark -p no:cacheprovider $(WORKERS) --junitxml=build/gpu/tests.xml
+	-@$(GPU_RUN) $(GPU_TESTS) --junitxml=build/gpu/tests.xml
 	-@for benchmark in launch gpu graphs start_gpu; do \
 	  $(GPU_RUN) benchmarks/$$benchmark.py; echo; \
 	done
 	@$(GPU_RUN) benchmarks/gpu_summary.py build/gpu
+
+TOOLS ?= memcheck racecheck synccheck initcheck
+TESTS ?= tests
+
+# what the driver refuses in a test is refused on purpose: errors of its functions are not counted
+sanitize:  ## on a machine with a GPU: its tests watched by compute-sanitizer: TOOLS="memcheck …" TESTS="tests/…"
+	@rm -rf build/sanitize && mkdir -p build/sanitize
+	@for tool in $(TOOLS); do \
+	  echo "==== $$tool"; \
+	  PYTHONPATH=src:$$PYTHONPATH compute-sanitizer --tool $$tool --target-processes all --error-exitcode 9 \
+	    --report-api-errors no --destroy-on-device-error kernel \
+	    --log-file build/sanitize/$$tool.log \
+	    $(PYTHON) $(GPU_TESTS) -m 'gpu and not faulty' --durations=9 $(TESTS) || failed="$$failed $$tool"; \
+	  grep 'SUMMARY' build/sanitize/$$tool.log; \
+	done; test -z "$$failed" || { echo "not clean:$$failed; see build/sanitize"; exit 1; }
 
 clean:  ## remove what the targets above have made
 	@rm -rf $(VENV) out build .pytest_cache .mypy_cache .ruff_cache .hypothesis src/*.egg-info
