@@ -573,4 +573,14 @@ MEMORY = rows_of(
     """,
 )
 
-CONSTRUCTS = [*EXPRESSIONS, *CALLS, *STATEMENTS, *MEMORY]
+RANDOM = rows_of(
+    "Random numbers",
+    """
+    # `cuda.random` without a state: of a seed, a subsequence, an offset
+    out[i] = cuda.random.philox_uniform_float32(n, i, 3) + cuda.random.philox_uint32(n, 0, i)
+    p, q = cuda.random.philox_uniform_float64x2(n, i, 0)
+    out[i] += p + 10 * q
+    """,
+)
+
+CONSTRUCTS = [*EXPRESSIONS, *CALLS, *STATEMENTS, *MEMORY, *RANDOM]

@@ -15,6 +15,7 @@ import pytest
 from constructs import CONSTRUCTS, HEADER, Construct
 from kernels_from_text import module_from
 from launching import run
+from pycu2c import cuda
 
 N = 8
 IMPORTS = "from pycu2c import cuda, device, kernel\n"
@@ -76,6 +77,7 @@ class Machine:
     """Stands for ``cuda`` where the kernel is plain Python."""
 
     atomic = Atomics
+    random = cuda.random
     float2 = float3 = float4 = staticmethod(vector)
     i = 0
 

@@ -1,8 +1,18 @@
 """Random numbers in kernels, the same on the CPU and on a GPU: ``from pycu2c.cuda import random``.
 
-xoroshiro128+ has states, numba's names and numba's streams.
+xoroshiro128+ has states, numba's names and numba's streams. Philox4x32-10 has no state: what it
+gives is a function of a seed, a subsequence and an offset in it, as cuRAND has them.
 """
 
+from pycu2c.cuda.random.philox import (
+    philox4x32,
+    philox_uint32,
+    philox_uint32x4,
+    philox_uniform_float32,
+    philox_uniform_float32x4,
+    philox_uniform_float64,
+    philox_uniform_float64x2,
+)
 from pycu2c.cuda.random.states import (
     create_xoroshiro128p_states,
     init_xoroshiro128p_states,
@@ -27,6 +37,13 @@ __all__ = [
     "init_xoroshiro128p_state",
     "init_xoroshiro128p_states",
     "init_xoroshiro128p_states_cpu",
+    "philox4x32",
+    "philox_uint32",
+    "philox_uint32x4",
+    "philox_uniform_float32",
+    "philox_uniform_float32x4",
+    "philox_uniform_float64",
+    "philox_uniform_float64x2",
     "uint64_to_unit_float32",
     "uint64_to_unit_float64",
     "xoroshiro128p_dtype",
