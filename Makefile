@@ -53,33 +53,22 @@ bench: $(VENV)/.bench  ## times on this CPU, beside hand-written C, numba, Taich
 
 GPU_RUN = PYTHONPATH=src:$$PYTHONPATH BENCHMARK_FIGURES=build/gpu $(PYTHON)
 WORKERS ?= 8
-GPU_TESTS = -m pytest -q -p no:benchmark -p no:cacheprovider \
-  $$($(PYTHON) -c 'import xdist' 2>/dev/null && echo '-n $(WORKERS)')
+IN_PARALLEL = $$($(PYTHON) -c 'import xdist' 2>/dev/null && echo '-n $(WORKERS)')
 
 gpu:  ## on a machine with a GPU: the test suite there, then the benchmarks (uses PYTHON, installs nothing)
 	@$(PYTHON) -c 'import numpy, pytest, cuda.core' \
 	  || { echo "make gpu needs numpy, pytest, cuda-python and NVRTC in $(PYTHON)"; exit 1; }
 	@rm -rf build/gpu && mkdir -p build/gpu
-	-@$(GPU_RUN) $(GPU_TESTS) --junitxml=build/gpu/tests.xml
+	-@$(GPU_RUN) -m pytest -q -p no:benchmark -p no:cacheprovider $(IN_PARALLEL) --junitxml=build/gpu/tests.xml
 	-@for benchmark in launch gpu graphs start_gpu; do \
 	  $(GPU_RUN) benchmarks/$$benchmark.py; echo; \
 	done
 	@$(GPU_RUN) benchmarks/gpu_summary.py build/gpu
 
-TOOLS ?= memcheck racecheck synccheck initcheck
-TESTS ?= tests
+TOOLS ?= memcheck,racecheck,synccheck,initcheck
 
-# what the driver refuses in a test is refused on purpose: errors of its functions are not counted
-sanitize:  ## on a machine with a GPU: its tests watched by compute-sanitizer: TOOLS="memcheck …" TESTS="tests/…"
-	@rm -rf build/sanitize && mkdir -p build/sanitize
-	@for tool in $(TOOLS); do \
-	  echo "==== $$tool"; \
-	  PYTHONPATH=src:$$PYTHONPATH compute-sanitizer --tool $$tool --target-processes all --error-exitcode 9 \
-	    --report-api-errors no --destroy-on-device-error kernel \
-	    --log-file build/sanitize/$$tool.log \
-	    $(PYTHON) $(GPU_TESTS) -m 'gpu and not faulty' --durations=9 $(TESTS) || failed="$$failed $$tool"; \
-	  grep 'SUMMARY' build/sanitize/$$tool.log; \
-	done; test -z "$$failed" || { echo "not clean:$$failed; see build/sanitize"; exit 1; }
+sanitize:  ## on a machine with a GPU: the tests that use it, watched by compute-sanitizer
+	@PYTHONPATH=src:$$PYTHONPATH $(PYTHON) tests/sanitize.py --tools $(TOOLS) --workers $(WORKERS)
 
 clean:  ## remove what the targets above have made
 	@rm -rf $(VENV) out build .pytest_cache .mypy_cache .ruff_cache .hypothesis src/*.egg-info

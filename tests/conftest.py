@@ -33,7 +33,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return
     skipped = pytest.mark.skip(reason="needs a GPU")
     for item in items:
-        if item.get_closest_marker("gpu"):
+        marker = item.get_closest_marker("gpu")
+        if marker and not marker.kwargs.get("optional"):
             item.add_marker(skipped)
 
 

@@ -181,6 +181,7 @@ def test_prepared() -> None:
         assert out.copy_to_host().tolist() == [x + 1] * 9
 
 
+@pytest.mark.undisturbed
 def test_launches_with_fresh_arrays_leak_nothing() -> None:
     k, a = Kernel(scale, backend="cuda"), cuda.to_device(np.ones(1 << 18, np.float32))
     out = cuda.device_array(1 << 18, np.float32)

@@ -14,6 +14,8 @@ from pycu2c import LaunchError, cuda, kernel
 from pycu2c.runtime import driver
 from pycu2c.runtime.memory import DeviceMemory, ForeignMemory
 
+pytestmark = pytest.mark.gpu(optional=True)
+
 
 @kernel
 def late(out, rounds):  # type: ignore[no-untyped-def]
@@ -77,6 +79,7 @@ def test_memory_is_free_after_the_work_that_uses_it(name: str) -> None:
 
 
 @pytest.mark.gpu
+@pytest.mark.undisturbed
 def test_memory_is_not_free_after_work_that_nobody_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
     """So the test above sees what it looks for."""
     monkeypatch.setattr(DeviceMemory, "used_on", forgotten)
@@ -125,6 +128,7 @@ def test_with_a_stream_for_all_that_is_done_to_an_array() -> None:
     assert out.tolist() == [3.0] * 10
 
 
+@pytest.mark.undisturbed
 def test_events_tell_the_time() -> None:
     start, end = cuda.event(), cuda.event()
     with pytest.raises(ValueError, match="was not recorded"):

@@ -1,0 +1,92 @@
+"""Run the tests that use the GPU under compute-sanitizer: what `make sanitize` does.
+
+usage: python tests/sanitize.py [--tools NAME,…] [--workers N] [TEST …]
+
+Left out are tests whose kernels fail on purpose (marked ``faulty``), those that look at time or
+memory, which a tool that watches changes (``undisturbed``), and the kernels below. What the driver
+refuses in a test is refused on purpose: errors of its functions are not counted. Logs and the
+output of the tests are kept in build/sanitize.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import subprocess
+import sys
+from collections import Counter
+from importlib.util import find_spec
+from pathlib import Path
+
+# kernels that are right, and in which a tool sees a mistake
+LEFT_OUT: dict[str, tuple[str, ...]] = {
+    "memcheck": (),
+    # it knows barriers, and not that a flag says when data in shared memory is ready
+    "racecheck": ("a_warp_waits_for_another", "warps_as_maker_and_user"),
+    # it wants one barrier for all warps of a block, where the hardware counts those that arrive
+    "synccheck": ("both_arms", "counted_at_two_barriers", "leave_apart", "warps_take_turns"),
+    "initcheck": (),
+}
+FOLDER = Path("build", "sanitize")
+FOUND = 9  # the status of compute-sanitizer that has found something
+PRINTED = 1000
+
+
+def command(tool: str, workers: int, tests: list[str]) -> list[str]:
+    words = ["compute-sanitizer", "--tool", tool, "--target-processes", "all"]
+    words += ["--error-exitcode", str(FOUND), "--report-api-errors", "no"]
+    words += ["--destroy-on-device-error", "kernel", "--print-limit", str(PRINTED)]
+    for kernel in LEFT_OUT[tool]:
+        words += ["--kernel-name-exclude", f"kernel_name={kernel}"]
+    words += ["--log-file", str(FOLDER / f"{tool}.log"), sys.executable, "-m", "pytest", "-v"]
+    words += ["-p", "no:benchmark", "-p", "no:cacheprovider", "--durations=9"]
+    words += ["-m", "gpu and not faulty and not undisturbed"]
+    if find_spec("xdist"):
+        words += ["-n", str(workers)]
+    return [*words, *tests]
+
+
+def findings(log: str) -> Counter[str]:
+    """How often a tool says what of which kernel."""
+    found: Counter[str] = Counter()
+    message = ""
+    for line in log.splitlines():
+        text = line.removeprefix("========= ")
+        if not text.startswith(" "):
+            message = re.sub(r" at \S+$", "", text)
+        place = re.search(r" at ([\w<>, :]+)\+0x", text)
+        if place and message:
+            found[f"{message}: {place[1]}"] += 1
+            message = ""
+    return found
+
+
+def run(tool: str, workers: int, tests: list[str]) -> bool:
+    """Whether a tool has found nothing, and no test has failed."""
+    log, output = FOLDER / f"{tool}.log", FOLDER / f"{tool}.txt"
+    log.unlink(missing_ok=True)
+    with output.open("w") as file:
+        status = subprocess.run(command(tool, workers, tests), stdout=file, stderr=file).returncode
+    lines = output.read_text().splitlines()
+    print(f"{tool}: {lines[-1].strip('= ') if lines else 'no output'}")
+    print("".join(f"  {line}\n" for line in lines if line.startswith(("FAILED", "ERROR"))), end="")
+    text = log.read_text() if log.exists() else "it has written no log"
+    for what, count in findings(text).most_common():
+        print(f"  {count} × {what}")
+    print("".join(f"  {x}\n" for x in text.splitlines() if "SUMMARY" in x or "no log" in x), end="")
+    return status == 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--tools", default=",".join(LEFT_OUT), help=", ".join(LEFT_OUT))
+    parser.add_argument("--workers", type=int, default=8)
+    parser.add_argument("tests", nargs="*", default=["tests"])
+    options = parser.parse_args()
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    clean = [run(tool, options.workers, options.tests) for tool in options.tools.split(",")]
+    return 0 if all(clean) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
