@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import ml_dtypes
@@ -21,6 +22,7 @@ from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.atomic import INTEGERS, NUMBERS
 from pycu2c.intrinsics.registry import Intrinsic
 from pycu2c.kernel import Kernel
+from pycu2c.runtime import memory
 from pycu2c.toolchain import cc, nvrtc
 
 UPDATES: dict[str, Callable[[Any, Any], Any]] = {
@@ -262,6 +264,19 @@ def test_bytes_beside_each_other(target: str, tmp_path: Path) -> None:
     text = "def k(a):\n    i = cuda.grid(1)\n    cuda.atomic.add(a, i % len(a), 1)"
     (found,) = crowd(text, [np.zeros(13, np.uint8)], target, tmp_path)
     assert found.tolist() == np.bincount(np.arange(THREADS) % 13).tolist()
+
+
+def test_the_last_byte_of_an_array_has_a_neighbour(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def allocate(size: int, stream: int) -> tuple[int, int]:
+        asked.append(size)
+        return 0, 4096
+
+    calls = SimpleNamespace(allocate=allocate, thread=SimpleNamespace(has_context=True))
+    monkeypatch.setattr(memory, "_calls", lambda: calls)
+    assert [memory._allocate(size) for size in (13, 14)] == [4096] * 2
+    assert asked == [14, 14]
 
 
 RECORD = np.dtype([("count", np.int32), ("size", np.float32), ("few", np.uint16)], align=True)
