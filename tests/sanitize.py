@@ -3,7 +3,8 @@
 usage: python tests/sanitize.py [--tools NAME,…] [--workers N] [TEST …]
 
 Left out are tests whose kernels fail on purpose (marked ``faulty``), those that look at time or
-memory, which a tool that watches changes (``undisturbed``), and the kernels below. What the driver
+memory, which a tool that watches changes (``undisturbed``), and the kernels below; for racecheck
+and synccheck also files that speak of nothing that threads of a block do together. What the driver
 refuses in a test is refused on purpose: errors of its functions are not counted. Logs and the
 output of the tests are kept in build/sanitize.
 """
@@ -27,9 +28,17 @@ LEFT_OUT: dict[str, tuple[str, ...]] = {
     "synccheck": ("both_arms", "counted_at_two_barriers", "leave_apart", "warps_take_turns"),
     "initcheck": (),
 }
-FOLDER = Path("build", "sanitize")
+TOGETHER = re.compile("shared|sync|battery|golden")
+HERE, FOLDER = Path(__file__).parent, Path("build", "sanitize")
 FOUND = 9  # the status of compute-sanitizer that has found something
 PRINTED = 1000
+
+
+def tests_for(tool: str) -> list[str]:
+    if tool in ("memcheck", "initcheck"):
+        return [str(HERE)]
+    files = sorted(HERE.glob("test_*.py"))
+    return [str(file) for file in files if TOGETHER.search(file.read_text(encoding="utf-8"))]
 
 
 def command(tool: str, workers: int, tests: list[str]) -> list[str]:
@@ -81,10 +90,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--tools", default=",".join(LEFT_OUT), help=", ".join(LEFT_OUT))
     parser.add_argument("--workers", type=int, default=8)
-    parser.add_argument("tests", nargs="*", default=["tests"])
+    parser.add_argument("tests", nargs="*")
     options = parser.parse_args()
     FOLDER.mkdir(parents=True, exist_ok=True)
-    clean = [run(tool, options.workers, options.tests) for tool in options.tools.split(",")]
+    tools = options.tools.split(",")
+    clean = [run(tool, options.workers, options.tests or tests_for(tool)) for tool in tools]
     return 0 if all(clean) else 1
 
 

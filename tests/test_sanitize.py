@@ -36,6 +36,12 @@ def test_kernels_that_a_tool_misunderstands_are_left_out() -> None:
     assert "--kernel-name-exclude" not in sanitize.command("memcheck", 3, ["tests"])
 
 
+def test_races_and_barriers_are_sought_where_threads_meet() -> None:
+    files = {sanitize.Path(name).name for name in sanitize.tests_for("racecheck")}
+    assert {"test_block_memory.py", "test_battery.py", "test_goldens.py"} < files
+    assert "test_arithmetic.py" not in files
+
+
 def test_they_are_kernels_of_the_tests() -> None:
     files = (sanitize.Path(__file__).parent).rglob("*.py")
     text = "".join(file.read_text() for file in files if file.name != "sanitize.py")
