@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -41,7 +40,6 @@ _FAST = ("-fassociative-math", "-freciprocal-math", "-fno-signed-zeros")
 _LINK = ("-shared", "-pthread")
 # the text is no file: one that begins before it has all of it begins earlier
 _READ = ("-x", "c", "-", "-x", "none")
-_INCLUDE = r"(?m)^#include <(.+)>"
 # headers of functions that are in every process
 _EVERYWHERE = frozenset(("stdbool.h", "stddef.h", "stdint.h", "string.h"))
 _WARNINGS = ("-Wall", "-Wextra", "-Werror")
@@ -113,9 +111,15 @@ def _step_flags(text: str) -> tuple[str, ...]:
 def _libraries(text: str, compiler: Compiler) -> tuple[str, ...]:
     """What stands after the file that needs it. To look through all of C's libraries would take
     a fifth of the time; generated text needs the mathematical one at most."""
-    included = frozenset(re.findall(_INCLUDE, text)) - _EVERYWHERE
+    included = frozenset(_included(text)) - _EVERYWHERE
     alone = compiler.family.alone if included <= {"math.h"} else ()
     return ("-lm", *alone) if included or not alone else alone
+
+
+def _included(text: str) -> Iterator[str]:
+    """The headers. (To compile a regular expression would take longer.)"""
+    _, *parts = f"\n{text}".split("\n#include <")
+    yield from (part.partition(">")[0] for part in parts)
 
 
 def check_warnings(text: str) -> str:
