@@ -28,7 +28,7 @@ from pycu2c.runtime import preparing
 from pycu2c.runtime.arguments import layout_of
 from pycu2c.runtime.calling import Parameters
 from pycu2c.runtime.configuration import HEAD
-from pycu2c.runtime.plans import library
+from pycu2c.runtime.plans import library, trial
 from pycu2c.runtime.plans.guards import Seen
 from pycu2c.runtime.plans.plan import Place
 from pycu2c.runtime.runner import Direct
@@ -120,7 +120,8 @@ def test_a_wrong_layout_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     swapped = TEXT.replace("*shape, *strides;", "*strides, *shape;")
     assert swapped != TEXT
     other = ctypes.PyDLL(str(cc.compile(swapped, "pycu2c_plans").path))
-    assert not library._is_right(other)
+    assert library._begins(other)
+    assert not trial.agrees(lambda parameters: library._none_yet(other, parameters), other)
 
 
 @pytest.mark.parametrize("numpy_version", ["1.26.4", "3.0.0"])

@@ -378,6 +378,28 @@ def test_what_intrinsics_are_bound_to_is_told_by_its_name() -> None:
             assert "".join(teller.told)
 
 
+PLANNED = f"""{PROGRAM}
+from pycu2c.runtime import preparing
+
+for thread in preparing._STARTED:
+    thread.join()
+for _ in range(2):
+    k(out, 2)
+print("pycu2c.runtime.plans.trial" in sys.modules, k.launcher.plans is not None)
+"""
+
+
+def test_the_c_of_launches_is_tried_once(tmp_path: Path) -> None:
+    """That it is right here is remembered, for this numpy and as it is."""
+    ends = [run(tmp_path, text=PLANNED).splitlines()[-1] for _ in range(3)]
+    assert ends == ["True True", "False True", "False True"]
+    other = PLANNED.replace("import sys", 'import sys\nnp.__version__ = "2.9.9"', 1)
+    assert [run(tmp_path, text=other).splitlines()[-1] for _ in range(2)] == [
+        "True True",
+        "False True",
+    ]
+
+
 SLOW = ["hashlib", "pathlib", "shutil", "subprocess", "tempfile"]
 SLOW += [f"pycu2c.{room}" for room in ("emit", "frontend.build", "intrinsics.registry", "passes")]
 

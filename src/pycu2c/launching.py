@@ -337,8 +337,10 @@ class Launcher:
         if preparing.goes_on():  # a later launch will do
             return
         direct = runner.direct
-        plans = (self.plans or library.plans(self._parameters)) if direct else None
-        if direct is None or plans is None:
+        if direct is None or library.load():  # one thing at a time, so that none takes long
+            return
+        plans = self.plans or library.plans(self._parameters)
+        if plans is None:
             return
         types = taken.signature.parameters
         facts = typed.known.written, typed.ints, self._trusting

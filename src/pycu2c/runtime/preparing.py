@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import threading
+from typing import TYPE_CHECKING
 
+from pycu2c.lazy import lazy_module
 from pycu2c.runtime.cpu import pool_text
-from pycu2c.runtime.plans.library import plans_text
 from pycu2c.toolchain import cc
 from pycu2c.toolchain.binary import ToolchainError
+
+if TYPE_CHECKING:
+    from pycu2c.runtime.plans import library
+else:
+    library = lazy_module("pycu2c.runtime.plans.library")
 
 _STARTED: list[threading.Thread] = []
 
@@ -26,6 +32,6 @@ def goes_on() -> bool:
 
 
 def _compile() -> None:
-    for text, entry in ((pool_text(), "pycu2c_parallel"), (plans_text(), "pycu2c_plans")):
-        with contextlib.suppress(ToolchainError):  # who needs it is told
-            cc.compile(text, entry)
+    with contextlib.suppress(ToolchainError):  # who needs it is told
+        cc.compile(pool_text(), "pycu2c_parallel")
+    library.load()

@@ -10,18 +10,24 @@ import struct
 import sys
 from collections.abc import Collection, Iterator
 from itertools import chain
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from pycu2c import dtypes
 from pycu2c.dtypes import DType
+from pycu2c.lazy import lazy_module
 from pycu2c.limits import INDEX32_LIMIT
 from pycu2c.parameters import Part
 from pycu2c.records import dataclass
-from pycu2c.runtime import driver, peers
 from pycu2c.runtime.arguments import Argument, ArrayArgument, Layout
 from pycu2c.types import Constant, ParameterType, Scalar, Tuple, leaf_types
+
+if TYPE_CHECKING:
+    from pycu2c.runtime import driver, peers
+else:  # what arrays of the host do not need
+    driver = lazy_module("pycu2c.runtime.driver")
+    peers = lazy_module("pycu2c.runtime.peers")
 
 # kinds of guards: in the order of plan.c
 _NUMPY, _OWN, _INTERFACE, _ATTRIBUTES = range(4)

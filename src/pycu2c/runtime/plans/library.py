@@ -1,35 +1,35 @@
-"""Builds the C of this room, loads it and tries it on arrays and numbers of every kind.
+"""Builds the C of this room and loads it, if it is right here.
 
 numpy 2 promises its extensions that arrays lie in memory as they do; a Python or numpy that is
-another is not asked at all, and if a trial comes out wrong, the C is not used.
+another is not asked at all. For each that is, the C is tried once (``trial.py``).
 """
 
 from __future__ import annotations
 
 import ctypes
 import functools
+import os
 import struct
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pycu2c import dtypes
-from pycu2c.parameters import Parameter, Part
+from pycu2c.lazy import lazy_module
 from pycu2c.runtime import capturing, cuda_errors
-from pycu2c.runtime.arguments import describe, layout_of, pack
 from pycu2c.runtime.c_files import c_text
 from pycu2c.runtime.calling import Parameters
-from pycu2c.runtime.configuration import CALL, HEAD
-from pycu2c.runtime.cpu_runner import Noted
-from pycu2c.runtime.plans.guards import Seen, place_of
-from pycu2c.runtime.plans.plan import Place, Plans, Table
-from pycu2c.runtime.runner import Direct
+from pycu2c.runtime.plans.plan import Plans, Table
 from pycu2c.toolchain import cache, cc
-from pycu2c.toolchain.binary import ToolchainError
-from pycu2c.types import Scalar, Signature
-from pycu2c.values import scalar_of
+from pycu2c.toolchain.binary import Binary, ToolchainError
+
+if TYPE_CHECKING:
+    from pycu2c.runtime.cpu_runner import Noted
+    from pycu2c.runtime.plans import guards, trial
+else:
+    guards = lazy_module("pycu2c.runtime.plans.guards")
+    trial = lazy_module("pycu2c.runtime.plans.trial")
 
 _FILES = ("python.c", "plan.c", "numbers.c", "arrays.c", "start.c", "doors.c")
 
@@ -77,21 +77,67 @@ def _recent(library: ctypes.PyDLL) -> tuple[str, ...]:
     return tuple(name for name in read() if name)
 
 
-@functools.cache
+_OPENED: list[ctypes.PyDLL | None] = []  # once it is known whether the C can be used
+
+
+def load() -> bool:
+    """Load the C, if that was not done before; whether it was not."""
+    if _OPENED:
+        return False
+    _OPENED.append(_opened() if _is_known_python() else None)
+    return True
+
+
 def _library() -> ctypes.PyDLL | None:
-    if not _is_known_python():
-        return None
+    load()
+    return _OPENED[0]
+
+
+def _opened() -> ctypes.PyDLL | None:
     try:
         binary = cc.compile(plans_text(), "pycu2c_plans")
         path = binary.path or cache.keep_until_exit("pycu2c_plans.so", binary.data)
         library = ctypes.PyDLL(path)
     except (ToolchainError, OSError):  # no compiler, or a disk that runs no code
         return None
-    if not _is_right(library):
+    if not _begins(library) or not _is_right(library, binary):
         return None
     cuda_errors.ask_too(lambda: _recent(library))
     library.pycu2c_capturing(ctypes.c_void_p(capturing.address()))
     return library
+
+
+def _begins(library: ctypes.PyDLL) -> bool:
+    return bool(library.pycu2c_begin(_INT64(tuple.__basicsize__)))
+
+
+_RIGHT = b"it agrees with Python"
+
+
+def _is_right(library: ctypes.PyDLL, binary: Binary) -> bool:
+    """Whether it does what Python does: tried once for a Python, a numpy and what is compared."""
+    versions = sys.version, np.__version__, *map(_stamp, (np.__file__, *_COMPARED))
+    key = cache.key_of(binary.path or "", binary.text, *versions)
+    if cache.load(key, ".txt"):
+        return True
+    right = trial.agrees(lambda parameters: _none_yet(library, parameters), library)
+    if right:
+        cache.store(key, ".txt", _RIGHT)
+    return right
+
+
+_HERE = os.path.dirname(__file__)
+_COMPARED = [os.path.join(_HERE, name) for name in ("guards.py", "plan.py", "trial.py")]
+_COMPARED.append(os.path.join(os.path.dirname(_HERE), "arguments.py"))
+
+
+def _stamp(path: str) -> str:
+    """Which file this is; it may be in an archive, which is not edited in place."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return path
+    return f"{path} {status.st_mtime_ns} {status.st_size}"
 
 
 def plans_text() -> str:
@@ -140,7 +186,7 @@ def _called_by_c(configured: type, kernel: type, launches: type) -> tuple[type, 
     library = _library()
     assert library is not None, "there are plans"
     owners = {"configured": configured, "kernel": kernel, "launches": launches}
-    places = [place_of(owners[owner], slot) for owner, slot in _PLACES]
+    places = [guards.place_of(owners[owner], slot) for owner, slot in _PLACES]
     assert all(places), "they are slots"
     make = library.pycu2c_classes
     make.restype = ctypes.py_object
@@ -152,83 +198,3 @@ def _over(called: type, own: type) -> type:
     """A class with the calls of one and all else of the other; objects may change into it."""
     names = {"__slots__": (), "__module__": own.__module__, "__qualname__": own.__qualname__}
     return type(own.__name__, (called, own), {**names, "__doc__": own.__doc__})
-
-
-# ---- the trial -----------------------------------------------------------------------------
-
-
-_TRIED = Signature(())
-_OF_ONE = Parameters("trial", ("x",), 1, None, {})
-
-
-class _Own:
-    """As an array of this package's lies in memory, on the host."""
-
-    __slots__ = ("_words", "array", "dtype")
-
-    def __init__(self, array: np.ndarray[Any, Any]) -> None:
-        self.array, self.dtype = array, array.dtype
-        flags = array.flags.c_contiguous | 2 * array.flags.writeable
-        head = (array.__array_interface__["data"][0], -1, flags, array.ndim)
-        self._words = struct.pack(f"@{4 + 2 * array.ndim}q", *head, *array.shape, *array.strides)
-
-    @property
-    def __array_interface__(self) -> object:
-        return self.array.__array_interface__
-
-
-def _trials() -> Iterator[object]:
-    grid = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
-    arrays = (grid, grid[::-1, :, 1:3], grid[0].T, grid[1, 2], grid[:, 1:2, ::-2])
-    yield from arrays
-    yield from map(_Own, arrays)
-    frozen = np.arange(5)
-    frozen.flags.writeable = False
-    yield from (frozen, frozen[1:2], np.zeros(3, [("x", "i4"), ("y", "f8")]))
-    yield from (True, -7, 2.5, 1 - 2j)
-    for row in dtypes.DTYPES:
-        if row is not dtypes.BFLOAT16:
-            yield row.numpy.type(1)
-
-
-def _is_right(library: ctypes.PyDLL) -> bool:
-    begun = bool(library.pycu2c_begin(_INT64(tuple.__basicsize__)))
-    return begun and all(_agrees(library, value) for value in _trials())
-
-
-def _agrees(library: ctypes.PyDLL, value: object) -> bool:
-    """Whether a launch with one argument is packed by the C as it is by Python."""
-    parameters = tuple(_flat(value))
-    layout = layout_of(parameters)
-    array = describe(value)
-    leaf = array or value
-    packed = bytes(HEAD.size) + pack(layout, [leaf], [array.address if array else 0])  # type: ignore[list-item]
-    kept = ctypes.create_string_buffer(len(packed))
-    start = ctypes.cast(library.pycu2c_plans_keep, ctypes.c_void_p).value or 0
-    direct = Direct(layout, start, ctypes.addressof(kept), _ignore)
-    tried = _none_yet(library, _OF_ONE)
-    types = (array.type if array else scalar_of(value),)
-    seen = Seen((value,), types, (leaf,), (), ())  # type: ignore[arg-type]
-    numbers = (len(packed), 1, 1, 1, 1, 1, 0)
-    call = CALL.pack(*numbers, 0, True), None
-    learnt = tried.learn(seen, Place(None, 0), direct, _TRIED)
-    ran = tried.run(*call, (value,)) and not tried.run(*call, (None,))
-    ran = ran and tried.latest() is _TRIED
-    return learnt and ran and kept.raw == HEAD.pack(*numbers) + packed[HEAD.size :]
-
-
-def _flat(value: object) -> Iterator[Parameter]:
-    array = describe(value)
-    if array is None:
-        scalar = scalar_of(value)
-        assert isinstance(scalar, Scalar)
-        yield Parameter("x", scalar, 0)
-        return
-    yield Parameter("x", array.type, 0, Part.DATA)
-    for axis in range(len(array.shape)):
-        yield Parameter("n", Scalar(dtypes.INT64, weak=True), 0, Part.SHAPE, axis)
-        yield Parameter("s", Scalar(dtypes.INT64, weak=True), 0, Part.STRIDE, axis)
-
-
-def _ignore(code: int, head: bytes) -> None:
-    """The kernel of a trial gives no code."""

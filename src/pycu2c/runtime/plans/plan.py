@@ -10,15 +10,20 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from pycu2c.lazy import lazy_module
 from pycu2c.parameters import Part
 from pycu2c.records import dataclass
 from pycu2c.runtime.arguments import Argument, ArrayArgument
 from pycu2c.runtime.configuration import HEAD, Extent
-from pycu2c.runtime.plans.guards import NoPlan, Seen, guards_of
 from pycu2c.runtime.runner import NUMBER, Axis, Direct
 from pycu2c.types import Signature
+
+if TYPE_CHECKING:
+    from pycu2c.runtime.plans import guards
+else:
+    guards = lazy_module("pycu2c.runtime.plans.guards")
 
 Run: TypeAlias = Callable[[bytes, object, tuple[object, ...]], bool]
 
@@ -65,11 +70,11 @@ class Plans:
         self._tries += 1
         return not self._full and not self._tries & (self._tries - 1)
 
-    def learn(self, seen: Seen, place: Place, direct: Direct, signature: Signature) -> bool:
+    def learn(self, seen: guards.Seen, place: Place, direct: Direct, signature: Signature) -> bool:
         """Take launches like this one from now on, if it can be done."""
         try:
             form = _form(seen, place, direct)
-        except NoPlan:
+        except guards.NoPlan:
             return False
         known = place, signature, direct.context, form.rows
         if known in self._known:  # there was another reason for the ordinary way
@@ -91,16 +96,16 @@ class _Form(NamedTuple):
     held: list[tuple[object, ...]]
 
 
-def _form(seen: Seen, place: Place, direct: Direct) -> _Form:
-    guards = list(guards_of(seen, direct.layout, direct.context is not None))
+def _form(seen: guards.Seen, place: Place, direct: Direct) -> _Form:
+    guarded = list(guards.guards_of(seen, direct.layout, direct.context is not None))
     start = 0 if direct.context else HEAD.size
     fields = list(_fields(direct, seen.leaves, start))
     if any(axis == NUMBER and leaf not in seen.ints for leaf, axis in place.lengths):
-        raise NoPlan  # the C keeps the value of Python's ints alone
+        raise guards.NoPlan  # the C keeps the value of Python's ints alone
     lengths = list(chain.from_iterable(place.lengths))
     size = direct.layout.struct.size
     words = [
-        *(len(seen.values), len(guards), len(seen.leaves), len(fields)),
+        *(len(seen.values), len(guarded), len(seen.leaves), len(fields)),
         start + size,
         sum(direct.layout.sizes) != size,
         *(place.block or (0, 0, 0)),
@@ -109,9 +114,9 @@ def _form(seen: Seen, place: Place, direct: Direct) -> _Form:
         *(lengths + [0] * (6 - len(lengths))),
         *(place.cluster or (1, 1, 1)),
     ]
-    rows = [guard.packed() for guard in guards]
+    rows = [guard.packed() for guard in guarded]
     rows += [struct.pack("@6i", *field) for field in fields]
-    held = [guard.held for guard in guards]
+    held = [guard.held for guard in guarded]
     return _Form(struct.pack(f"@{len(words)}q", *words), b"".join(rows), held)
 
 
