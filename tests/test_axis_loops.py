@@ -64,18 +64,58 @@ def test_a_guard_on_the_place_in_the_block_bounds_it() -> None:
 
 def test_what_might_overflow_stays_a_condition() -> None:
     @kernel
-    def beyond(out, n):
+    def beyond(out, data):
         t = cuda.threadIdx.x
+        n = data[0]
         cuda.syncthreads()
         if t + n < 10:
             out[t] = 1
 
-    text = beyond.inspect("c", (F, int64), 32)
+    text = beyond.inspect("c", (F, int64[::1]), 32)
     assert re.search(r"if \(.*t.* \+ .*n.* < 10\)", text)
     out = np.zeros(32, np.float32)
     for n in (0, -(2**63), 2**63 - 1, 2**63 - 40):
-        expected = run(beyond, (1, 32), (out, np.int64(n)), "python")[0]
-        assert np.array_equal(run(beyond, (1, 32), (out, np.int64(n)), "cpu")[0], expected)
+        arguments = out, np.array([n], np.int64)
+        expected = run(beyond, (1, 32), arguments, "python")[0]
+        assert np.array_equal(run(beyond, (1, 32), arguments, "cpu")[0], expected)
+
+
+@pytest.mark.parametrize("bits", [32, 64])
+def test_a_step_is_a_whole_number_like_the_loops_own(bits: int) -> None:
+    """``t`` of another type once gave the loop over threads a step of that."""
+    kind = int32 if bits == 32 else int64
+
+    @kernel
+    def some(out):
+        t = kind(cuda.threadIdx.x)
+        if t % 4 == 0:
+            out[t] = 1
+
+    out = run(some, (1, 64), (np.zeros(64, np.int32),), "cpu")[0]
+    assert out.tolist() == [1, 0, 0, 0] * 16
+    assert "t += 4" in some.inspect("c", (int32[::1],), 64).replace("tx", "t")
+
+
+@pytest.mark.parametrize("least", [2**63 - 1, 2**63 - 2, 2**62, 70, 61, 9, 0, -5, -(2**63)])
+def test_no_multiple_of_a_step_is_beyond_64_bits(least: int) -> None:
+    @kernel
+    def some(out, least):
+        i = cuda.grid(1)
+        if i % 4 == 0 and i >= least[0]:
+            out[i] = 1
+
+    @kernel
+    def parts(out, least):
+        t = cuda.threadIdx.x
+        first = least[0]
+        cuda.syncthreads()
+        if t % 4 == 0 and t >= first:
+            out[t] = 1
+
+    for each in (some, parts):
+        arguments = np.zeros(64, np.int32), np.array([least], np.int64)
+        found, expected = (run(each, (1, 64), arguments, t)[0] for t in ("cpu", "python"))
+        assert found.tolist() == expected.tolist()
 
 
 @kernel
