@@ -3,6 +3,7 @@ compute what they should is in ``battery/clusters.py``."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -78,6 +79,23 @@ def test_a_grid_that_follows_from_the_data_is_of_whole_clusters(target):
         a = np.zeros(shape, np.int32)
         k(a)
         np.testing.assert_array_equal(a, whole(shape))
+
+
+@kernel(cluster=(1, 2), block=1)
+def down(a):
+    x, y = cuda.grid(2)
+    if x < a.shape[1] and y < a.shape[0]:
+        a[y, x] = 1
+
+
+def test_a_grid_that_follows_is_refused_where_clusters_do_not_fit(target):
+    k = Kernel(down.python, block=1, backend=target, options=down.options)
+    tall = np.zeros((65_535, 1), np.uint8)
+    for _ in range(4):  # by Python, and then by C
+        with pytest.raises(LaunchError, match="a grid has at most 65535 along y, not 65536"):
+            k(tall)
+        k(tall[:3])
+    assert tall.sum() == 3
 
 
 @kernel(cluster=4)
@@ -310,6 +328,77 @@ def test_a_cluster_that_no_place_is_for_is_refused(monkeypatch):
     message = r"k: the device has no place where 16 blocks, each with 64 threads and 1024 bytes"
     with pytest.raises(LaunchError, match=message):
         made.launch((4, 4, 1), (64, 1, 1), 0, None, b"")
+
+
+class Record(SimpleNamespace):
+    """A struct of the driver's."""
+
+    def __init__(self):
+        super().__init__(value=SimpleNamespace(clusterDim=SimpleNamespace()))
+
+
+def test_the_driver_counts_clusters(monkeypatch):
+    loaded = driver.LoadedKernel(7, "library", 0, 47 * 1024, 512, 128)
+    given = []
+    fake = SimpleNamespace(
+        CUlaunchConfig=Record,
+        CUlaunchAttribute=Record,
+        CUlaunchAttributeID=SimpleNamespace(CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION="dimension"),
+        CUfunction=lambda handle: ("function", handle),
+        cuOccupancyMaxActiveClusters=lambda *call: given.append(call) or (0, 5),
+    )
+    monkeypatch.setattr(driver, "api", lambda: fake)
+    assert driver.blocks_together(loaded, (32, 2, 1), 64, (2, 1, 3)) == 30
+    ((function, config),) = given
+    (attribute,) = config.attrs
+    assert function == ("function", 7)
+    assert (attribute.id, attribute.value.clusterDim) == (
+        "dimension",
+        SimpleNamespace(x=2, y=1, z=3),
+    )
+    assert (config.gridDimX, config.gridDimY, config.gridDimZ) == (2, 1, 3)
+    assert (config.blockDimX, config.blockDimY, config.sharedMemBytes) == (32, 2, 64)
+
+
+@kernel(cluster=4)
+def with_the_grid(out):
+    cluster, grid = cuda.cg.this_cluster(), cuda.cg.this_grid()
+    cluster.sync()
+    grid.sync()
+    out[cuda.blockIdx.x] = cluster.block_rank()
+
+
+@pytest.mark.gpu
+def test_a_gpu_runs_whole_clusters_together():
+    out = cuda.device_array(40_000, np.int32)
+    with_the_grid[64, 32](out)
+    assert out.copy_to_host()[:64].tolist() == [0, 1, 2, 3] * 16
+    with pytest.raises(LaunchError, match="all its 40000 blocks must run at the same time") as told:
+        with_the_grid[40_000, 32](out)
+    (most,) = re.findall(r"the device runs (\d+): ", str(told.value))
+    with_the_grid[int(most), 32](out)
+    assert int(most) % 4 == 0
+
+
+@kernel(cluster=8)
+def through_large_memory(out):
+    tile = cuda.shared.array(0, int32)
+    cluster, rank = cuda.cg.this_cluster(), cuda.cg.this_cluster().block_rank()
+    tile[-1] = rank
+    cluster.sync()
+    out[cuda.blockIdx.x] += cluster.map_shared_rank(tile, 7 - rank)[-1]
+    cluster.sync()
+
+
+@pytest.mark.gpu
+def test_a_graph_launches_clusters():
+    out = cuda.to_device(np.zeros(16, np.int32))
+    with cuda.graph() as graph:
+        through_large_memory[16, 32, 0, 100 * 1024](out)
+    graph.launch()
+    graph.launch()
+    cuda.synchronize()
+    assert out.copy_to_host().tolist() == [2 * rank for rank in range(7, -1, -1)] * 2
 
 
 def test_more_blocks_than_every_gpu_takes(target):

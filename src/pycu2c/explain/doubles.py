@@ -216,8 +216,10 @@ def _array(e: Load) -> Cause:
     name = plain(e.array.name)
     read = f"or convert what is read: float32({name}[...])"
     match e.array.type.space:
-        case Space.SHARED | Space.LOCAL as space:
-            cure = f"make it cuda.{space.value}.array(..., float32), {read}"
+        case Space.SHARED | Space.CLUSTER:
+            cure = f"make it cuda.shared.array(..., float32), {read}"
+        case Space.LOCAL:
+            cure = f"make it cuda.local.array(..., float32), {read}"
         case Space.CONSTANT:
             cure = f"make {name} an array of numpy.float32, {read}"
         case _:
