@@ -10,7 +10,7 @@ from pycu2c import cuda, device, float32, float64, int32
 PAIR = np.dtype([("x", np.int32), ("y", np.float64)])
 
 
-@program((4, 3, 4), (3, 2, 2), zeros(48, 16), zeros(48, 12), cluster=(2, 1, 4))
+@program((4, 3, 4), (3, 2, 2), zeros(48, 16), zeros(4, 48, 12), cluster=(2, 1, 4))
 def places_in_a_cluster(blocks, threads):
     cluster = cuda.cg.this_cluster()
     x, y, z = cluster.block_index()
@@ -21,10 +21,11 @@ def places_in_a_cluster(blocks, threads):
         *(sizes.x, sizes[1], sizes.z, len(sizes)),
         *(cluster.block_rank(), cluster.num_blocks(), cluster.num_threads()),
     )
-    for i, number in enumerate(found):
+    for i, number in enumerate((*found, *cluster.dim_threads())):
         blocks[where, i] = number
     own = cuda.threadIdx.x + 3 * (cuda.threadIdx.y + 2 * cuda.threadIdx.z)
-    threads[where, own] = cluster.thread_rank()
+    for i, number in enumerate((cluster.thread_rank(), *cluster.thread_index())):
+        threads[i, where, own] = number
 
 
 @places_in_a_cluster.gives
@@ -32,10 +33,14 @@ def _(blocks, threads):
     where = np.arange(48)
     x, z = where % 4 % 2, where // 12 % 4
     rank = x + 2 * z
-    columns = (x, 0, z, z, 2, 1, 4, 3, rank, 8, 96)
+    columns = (x, 0, z, z, 2, 1, 4, 3, rank, 8, 96, 6, 2, 8)
     for i, column in enumerate(columns):
         blocks[:, i] = column
-    threads[:] = 12 * rank[:, None] + np.arange(12)
+    own = np.arange(12)
+    threads[0] = 12 * rank[:, None] + own
+    threads[1] = 3 * x[:, None] + own % 3
+    threads[2] = own // 3 % 2
+    threads[3] = 2 * z[:, None] + own // 6
 
 
 @program(8, 32, ints(256), zeros(256), cluster=4)

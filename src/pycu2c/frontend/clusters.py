@@ -80,6 +80,15 @@ def _block_extents(span: Span) -> tuple[Expr, ...]:
     return tuple(_place("blockDim", axis, span) for axis in AXES)
 
 
+def _thread_index(frame: Frame, span: Span) -> tuple[Expr, ...]:
+    places = zip(AXES, _index(frame, span), _block_extents(span))
+    return tuple(shifted(_place("threadIdx", a, span), size, at) for a, at, size in places)
+
+
+def _thread_extents(frame: Frame, span: Span) -> tuple[Expr, ...]:
+    return tuple(map(scaled, _extents(frame, span), _block_extents(span)))
+
+
 def _thread_rank(frame: Frame, span: Span) -> Expr:
     threads = tuple(_place("threadIdx", axis, span) for axis in AXES)
     extents = _block_extents(span)
@@ -165,6 +174,8 @@ CLUSTER_FORMS: dict[str, Form] = {
     PREFIX: _cluster,
     f"{PREFIX}.block_index": _of_block(_along_axes(_index)),
     f"{PREFIX}.dim_blocks": _of_block(_along_axes(_extents)),
+    f"{PREFIX}.thread_index": _of_block(_along_axes(_thread_index)),
+    f"{PREFIX}.dim_threads": _of_block(_along_axes(_thread_extents)),
     f"{PREFIX}.block_rank": _of_block(_rank),
     f"{PREFIX}.num_blocks": _of_block(_blocks),
     f"{PREFIX}.thread_rank": _of_block(_thread_rank),

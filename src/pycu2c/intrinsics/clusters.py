@@ -59,6 +59,21 @@ def dim_blocks() -> form:
     return Extents(*MACHINE.current().clusterDim)
 
 
+@intrinsic(f"{PREFIX}.thread_index", effect=Effect.FORM)
+def thread_index() -> form:
+    """The thread's index in its cluster, as (x, y, z)."""
+    thread = MACHINE.current()
+    places = zip(_block_index(thread), thread.blockDim, thread.threadIdx)
+    return Extents(*(block * size + own for block, size, own in places))
+
+
+@intrinsic(f"{PREFIX}.dim_threads", effect=Effect.FORM)
+def dim_threads() -> form:
+    """Threads per cluster, as (x, y, z)."""
+    thread = MACHINE.current()
+    return Extents(*(blocks * size for blocks, size in zip(thread.clusterDim, thread.blockDim)))
+
+
 @intrinsic(f"{PREFIX}.block_rank", effect=Effect.FORM)
 def block_rank() -> form:
     """The number of the block in its cluster, x fastest."""
@@ -121,6 +136,8 @@ class Cluster:
     sync = cluster_sync
     block_index = block_index
     dim_blocks = dim_blocks
+    thread_index = thread_index
+    dim_threads = dim_threads
     block_rank = block_rank
     num_blocks = num_blocks
     thread_rank = thread_rank
