@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from pycu2c import LaunchError, cuda, float32, int32, kernel, types
-from pycu2c.jit.jitted import Jitted, JittedDevice
 from pycu2c.kernel import Kernel
 from pycu2c.options import BadOption
+from pycu2c.ported.jitted import Jitted, JittedDevice
 from pycu2c.signatures import BadSignature
 
 
@@ -157,7 +157,7 @@ def test_annotations_are_comments(target):
 
 
 def test_what_is_no_function():
-    with pytest.raises(TypeError, match=r"cuda\.jit takes a function, not 3"):
+    with pytest.raises(TypeError, match="a function, not 3"):
         cuda.jit()(3)
 
 

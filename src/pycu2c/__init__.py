@@ -1,5 +1,7 @@
 """Write a kernel in Python; get readable CUDA C, and the same kernel as C for the CPU."""
 
+from typing import TYPE_CHECKING
+
 from pycu2c import cuda, types, vector_types
 from pycu2c.annotations import (
     Array,
@@ -34,8 +36,66 @@ from pycu2c.diagnostics import (
     LaunchWarning,
 )
 from pycu2c.kernel import device, kernel
+from pycu2c.lazy import lazy_names
 from pycu2c.runtime.cuda_errors import CudaError, KernelFault, OutOfMemoryError
+from pycu2c.types import (
+    b1,
+    byte,
+    c8,
+    c16,
+    char,
+    double,
+    f2,
+    f4,
+    f8,
+    float_,
+    i1,
+    i2,
+    i4,
+    i8,
+    int_,
+    intc,
+    intp,
+    long_,
+    longlong,
+    none,
+    short,
+    size_t,
+    ssize_t,
+    u1,
+    u2,
+    u4,
+    u8,
+    uchar,
+    uint,
+    uintc,
+    uintp,
+    ulong,
+    ulonglong,
+    ushort,
+    void,
+)
 from pycu2c.vector_types import *  # noqa: F403
+
+if TYPE_CHECKING:
+    from pycu2c.ported.gufuncs import guvectorize
+    from pycu2c.ported.type_of import from_dtype, typeof
+    from pycu2c.ported.ufuncs import vectorize
+else:
+    __getattr__ = lazy_names(
+        __name__,
+        {
+            "from_dtype": "pycu2c.ported.type_of",
+            "guvectorize": "pycu2c.ported.gufuncs",
+            "typeof": "pycu2c.ported.type_of",
+            "vectorize": "pycu2c.ported.ufuncs",
+        },
+        {
+            "njit": "import it from numba; kernels call its functions as device functions",
+            "jit": "cuda.jit makes kernels; numba's own jit compiles for the host",
+            "prange": "it spreads loops over the host's cores; a kernel has cuda.grid(1)",
+        },
+    )
 
 __version__ = "0.1.0"
 
@@ -49,31 +109,70 @@ __all__ = [
     "LaunchError",
     "LaunchWarning",
     "OutOfMemoryError",
+    "b1",
     "bfloat16",
     "bool_",
     "boolean",
+    "byte",
+    "c16",
+    "c8",
+    "char",
     "complex128",
     "complex64",
     "cuda",
     "device",
+    "double",
+    "f2",
+    "f4",
+    "f8",
     "float16",
     "float32",
     "float64",
+    "float_",
+    "from_dtype",
+    "guvectorize",
+    "i1",
+    "i2",
+    "i4",
+    "i8",
     "int16",
     "int32",
     "int64",
     "int8",
+    "int_",
+    "intc",
+    "intp",
     "kernel",
+    "long_",
+    "longlong",
+    "none",
+    "short",
+    "size_t",
+    "ssize_t",
     "surface1d",
     "surface2d",
     "surface3d",
     "texture1d",
     "texture2d",
     "texture3d",
+    "typeof",
     "types",
+    "u1",
+    "u2",
+    "u4",
+    "u8",
+    "uchar",
+    "uint",
     "uint16",
     "uint32",
     "uint64",
     "uint8",
+    "uintc",
+    "uintp",
+    "ulong",
+    "ulonglong",
+    "ushort",
+    "vectorize",
+    "void",
     *vector_types.__all__,
 ]

@@ -1,9 +1,11 @@
-"""A module that is imported when something of it is first used."""
+"""Modules that are imported when something of them is first used."""
 
 from __future__ import annotations
 
 import importlib
+import sys
 import time
+from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
 
@@ -25,3 +27,20 @@ class _Lazy(ModuleType):
 def lazy_module(name: str) -> ModuleType:
     """The module ``name``, imported at the first look at an attribute."""
     return _Lazy(name)
+
+
+def lazy_names(
+    module: str, rooms: Mapping[str, str], cures: Mapping[str, str]
+) -> Callable[[str], Any]:
+    """A ``__getattr__`` for a module: names that are imported from their rooms when they are first
+    asked for, and what to say of others."""
+
+    def get(name: str) -> Any:
+        if name not in rooms:
+            cure = f": {cures[name]}" if name in cures else ""
+            raise AttributeError(f"{module} has no {name}{cure}", name=name)
+        found = getattr(importlib.import_module(rooms[name]), name)
+        setattr(sys.modules[module], name, found)
+        return found
+
+    return get

@@ -63,8 +63,10 @@ from pycu2c.devices.textures import Surface as Surface
 from pycu2c.devices.textures import Texture as Texture
 from pycu2c.devices.textures import surface as surface
 from pycu2c.devices.textures import texture as texture
-from pycu2c.jit.decorator import declare_device as declare_device
-from pycu2c.jit.decorator import jit as jit
+from pycu2c.ported.decorator import declare_device as declare_device
+from pycu2c.ported.decorator import jit as jit
+from pycu2c.ported.reduction import Reduce as Reduce
+from pycu2c.ported.reduction import reduce as reduce
 from pycu2c.vector_types import *
 
 _Number: TypeAlias = complex | np.number[Any] | np.bool_

@@ -128,7 +128,7 @@ def assign(target: DeviceArray, value: object, stream: object) -> None:
         _copy_in(target, np.broadcast_to(found, target.shape), stream)
     else:
         seen = found._seen(views.broadcast(found.shape, found.strides, target.shape))
-        _copy(target, _apart(seen, target, stream), stream)
+        _copy(target, apart(seen, target, stream), stream)
 
 
 _NUMBERS = (int, float, complex, np.generic)
@@ -143,7 +143,7 @@ def _found(value: object) -> NDArray[Any] | DeviceArray:
     return np.asarray(value)
 
 
-def _apart(source: DeviceArray, target: DeviceArray, stream: object) -> DeviceArray:
+def apart(source: DeviceArray, target: DeviceArray, stream: object) -> DeviceArray:
     """The source, or a copy of it if writing to the target would change it."""
     same = source.address == target.address and source.strides == target.strides
     if same or not np.may_share_memory(source._shadow, target._shadow):

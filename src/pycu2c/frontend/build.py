@@ -73,6 +73,12 @@ def build(source: Source, signature: Signature, cluster: tuple[int, ...] = ()) -
         return Built(module, types, tuple(builder.warnings))
 
 
+def result_of_call(source: Source, types: Types) -> ParameterType:
+    """What a device function gives for arguments of these types. Raises CompileError."""
+    builder = _ModuleBuilder("", frozenset(), ())
+    return builder.called(source, types, source.span(source.tree))[1]
+
+
 @dataclass(slots=True)
 class _ModuleBuilder:
     kernel: str

@@ -25,7 +25,8 @@ _ROOMS = {
         "is_supported_version require_context runtime"
     ),
     "pycu2c.devices.graphs": "Graph graph",
-    "pycu2c.jit.decorator": "declare_device jit",
+    "pycu2c.ported.decorator": "declare_device jit",
+    "pycu2c.ported.reduction": "Reduce reduce",
     "pycu2c.devices.textures": "Surface Texture surface texture",
 }
 HOST_NAMES = {name: room for room, names in _ROOMS.items() for name in names.split()}

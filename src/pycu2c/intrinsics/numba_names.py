@@ -20,7 +20,6 @@ else:  # where nothing is numba's, its names are not needed
 
 CURES: dict[str, str] = {
     # on the host
-    "reduce": "write a kernel that adds within blocks, then cuda.atomic.add",
     "compile_ptx": "k.inspect('ptx', signature)",
     "devicearray": "cuda.DeviceArray is the class",
     "nvtx": "set PYCU2C_NVTX=1 in the environment",

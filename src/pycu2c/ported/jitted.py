@@ -195,3 +195,11 @@ class JittedDevice(Device[P, R]):
     def py_func(self) -> Callable[P, R]:
         """The Python function that it was made of."""
         return self.python
+
+
+def python_of(function: Any) -> FunctionType:
+    """The Python function in what numba or this package has decorated, or the function itself."""
+    found = getattr(function, "py_func", None) or getattr(function, "python", function)
+    if not isinstance(found, FunctionType):
+        raise TypeError(f"what is decorated is a function, not {function!r}")
+    return found

@@ -4,13 +4,12 @@ package, and what to say of those that mean nothing."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import FunctionType
 from typing import Any, NoReturn
 
-from pycu2c.jit.jitted import Jitted, JittedDevice
 from pycu2c.kernel import OWN, made_kernel
 from pycu2c.nearest import did_you_mean
 from pycu2c.options import NAMES, BadOption
+from pycu2c.ported.jitted import Jitted, JittedDevice, python_of
 from pycu2c.signatures import BadSignature, is_signature, parse_signatures
 from pycu2c.types import NONE, Signature
 
@@ -86,9 +85,7 @@ def _signatures(given: Any, device: bool) -> list[Signature]:
 
 
 def _made(function: Any, device: bool, given: Mapping[str, Any]) -> Any:
-    python = getattr(function, "py_func", function)  # of a function that is decorated already
-    if not isinstance(python, FunctionType):
-        raise TypeError(f"cuda.jit takes a function, not {function!r}")
+    python = python_of(function)
     if device:
         return JittedDevice(python, signature=given.get("signature"))
     undeclared: dict[str, Any] = {

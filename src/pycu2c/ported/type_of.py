@@ -1,0 +1,36 @@
+"""The types of values and of dtypes, as signatures name them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from pycu2c.runtime.given import taken_apart
+from pycu2c.signatures import BadSignature, parse_type
+from pycu2c.types import ParameterType, Scalar, Tuple, strengthened
+
+
+def typeof(val: Any) -> ParameterType:
+    """The type of an argument: ``typeof(np.zeros(3))`` is ``float64[::1]``, ``typeof(1)`` int64."""
+    (found,) = taken_apart((val,), ("the value",)).types
+    return _by_itself(found)
+
+
+def _by_itself(kind: ParameterType) -> ParameterType:
+    match kind:
+        case Tuple(items, names):
+            return Tuple(tuple(map(_by_itself, items)), names)
+        case Scalar():
+            return strengthened(kind)
+        case _:
+            return kind
+
+
+def from_dtype(dtype: DTypeLike) -> Scalar:
+    """The type of an array's elements, of one number or of a record."""
+    found = parse_type(np.dtype(dtype))
+    if not isinstance(found, Scalar):
+        raise BadSignature(f"{dtype!r} is no type of elements")
+    return found
