@@ -86,7 +86,8 @@ def stub() -> str:
 def _host_imports() -> str:
     """The names for the host, from where they are."""
     lines = [f"from {room} import {name} as {name}" for name, room in HOST_NAMES.items()]
-    lines += [f"from pycu2c.cuda import {name} as {name}" for name in MODULES]
+    places = ((name, *path.rpartition(".")) for name, path in MODULES.items())
+    lines += [f"from {room} import {own} as {name}" for name, room, _, own in places]
     return "\n".join(sorted(lines))
 
 

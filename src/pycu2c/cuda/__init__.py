@@ -30,7 +30,7 @@ def __getattr__(name: str) -> object:
     if name == "__all__":
         return __dir__()
     if name in MODULES:
-        return importlib.import_module(f"{__name__}.{name}")
+        return importlib.import_module(MODULES[name])
     room, rows = HOST_NAMES.get(name), namespace.members(namespace.CUDA)
     if room is not None:
         found: object = getattr(importlib.import_module(room), name)

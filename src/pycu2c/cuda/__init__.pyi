@@ -9,7 +9,13 @@ import numpy as np
 
 from pycu2c.annotations import Array
 from pycu2c.annotations import surface1d, surface2d, surface3d, texture1d, texture2d, texture3d
+from pycu2c.cuda import cudadrv as cudadrv
 from pycu2c.cuda import random as random
+from pycu2c.cuda.cudadrv import devicearray as devicearray
+from pycu2c.cuda.cudadrv import devices as devices
+from pycu2c.cuda.cudadrv import driver as driver
+from pycu2c.cuda.cudadrv import nvvm as nvvm
+from pycu2c.cuda.cudadrv.error import CudaSupportError as CudaSupportError
 from pycu2c.devices.allocation import device_array as device_array
 from pycu2c.devices.allocation import device_array_like as device_array_like
 from pycu2c.devices.allocation import managed_array as managed_array
@@ -46,6 +52,7 @@ from pycu2c.devices.gpus import list_devices as list_devices
 from pycu2c.devices.gpus import select_device as select_device
 from pycu2c.devices.graphs import Graph as Graph
 from pycu2c.devices.graphs import graph as graph
+from pycu2c.devices.stand_in import MemoryInfo as MemoryInfo
 from pycu2c.devices.streams import Event as Event
 from pycu2c.devices.streams import Stream as Stream
 from pycu2c.devices.streams import default_stream as default_stream
@@ -63,6 +70,10 @@ from pycu2c.devices.textures import Surface as Surface
 from pycu2c.devices.textures import Texture as Texture
 from pycu2c.devices.textures import surface as surface
 from pycu2c.devices.textures import texture as texture
+from pycu2c.ported.compiling import compile as compile
+from pycu2c.ported.compiling import compile_for_current_device as compile_for_current_device
+from pycu2c.ported.compiling import compile_ptx as compile_ptx
+from pycu2c.ported.compiling import compile_ptx_for_current_device as compile_ptx_for_current_device
 from pycu2c.ported.decorator import declare_device as declare_device
 from pycu2c.ported.decorator import jit as jit
 from pycu2c.ported.reduction import Reduce as Reduce

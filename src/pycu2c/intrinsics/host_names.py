@@ -17,19 +17,31 @@ _ROOMS = {
         "stream synchronize"
     ),
     "pycu2c.devices.array": "DeviceArray",
+    "pycu2c.devices.stand_in": "MemoryInfo",
     "pycu2c.devices.gpus": (
         "Gpu can_access_peer get_current_device gpus is_available list_devices select_device"
     ),
+    "pycu2c.cuda.cudadrv.error": "CudaSupportError",
     "pycu2c.devices.contexts": (
         "In InOut Out close cuda_error current_context defer_cleanup detect is_float16_supported "
         "is_supported_version require_context runtime"
     ),
     "pycu2c.devices.graphs": "Graph graph",
+    "pycu2c.ported.compiling": (
+        "compile compile_for_current_device compile_ptx compile_ptx_for_current_device"
+    ),
     "pycu2c.ported.decorator": "declare_device jit",
     "pycu2c.ported.reduction": "Reduce reduce",
     "pycu2c.devices.textures": "Surface Texture surface texture",
 }
+MODULES = {  # that are names of it, and where they are; kernels call what is in random
+    "cudadrv": "pycu2c.cuda.cudadrv",
+    "devicearray": "pycu2c.cuda.cudadrv.devicearray",
+    "devices": "pycu2c.cuda.cudadrv.devices",
+    "driver": "pycu2c.cuda.cudadrv.driver",
+    "nvvm": "pycu2c.cuda.cudadrv.nvvm",
+    "random": "pycu2c.cuda.random",
+}
 HOST_NAMES = {name: room for room, names in _ROOMS.items() for name in names.split()}
-MODULES = ("random",)  # of the package, which are names of it; kernels call what is in them
 
 FOR_THE_HOST = "it is for the host: call it before the launch, and pass the kernel what it gives"

@@ -20,9 +20,24 @@ else:  # where nothing is numba's, its names are not needed
 
 CURES: dict[str, str] = {
     # on the host
-    "compile_ptx": "k.inspect('ptx', signature)",
-    "devicearray": "cuda.DeviceArray is the class",
     "nvtx": "set PYCU2C_NVTX=1 in the environment",
+    **dict.fromkeys(
+        (
+            "set_memory_manager",
+            "BaseCUDAMemoryManager",
+            "HostOnlyCUDAMemoryManager",
+            "GetIpcHandleMixin",
+            "MemoryPointer",
+            "MappedMemory",
+            "PinnedMemory",
+        ),
+        "memory comes from the driver's pool; arrays of other packages are taken where they lie",
+    ),
+    **dict.fromkeys(
+        ("open_ipc_array", "IpcHandle"),
+        "memory is not shared between processes; copy_to_host() gives what can be sent",
+    ),
+    "KernelRuntimeError": "a kernel that fails raises pycu2c.KernelFault",
     # in a kernel
     "const": "read a global numpy array: it is constant memory",
     "selp": "write b if a else c",

@@ -1,0 +1,1 @@
+"""Names that numba's programs import from its driver: classes for ``isinstance`` and ``except``."""

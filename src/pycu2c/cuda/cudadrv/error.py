@@ -1,0 +1,12 @@
+"""``numba.cuda.cudadrv.error``: what is raised where there is no driver, or where it fails."""
+
+from __future__ import annotations
+
+from pycu2c.runtime.cuda_errors import CudaError, NoDeviceError
+from pycu2c.toolchain.binary import ToolchainError
+
+CudaDriverError = CudaError
+CudaRuntimeError = CudaError
+CudaSupportError = NoDeviceError
+NvvmError = ToolchainError
+NvrtcError = ToolchainError

@@ -1,0 +1,13 @@
+"""``numba.cuda.cudadrv.nvvm``: there is no NVVM here; NVRTC compiles."""
+
+from __future__ import annotations
+
+from pycu2c.runtime import driver
+from pycu2c.toolchain.binary import ToolchainError
+
+NvvmError = ToolchainError
+
+
+def is_available() -> bool:
+    """Whether there is what compiles for a GPU, and a GPU."""
+    return driver.available()

@@ -1,0 +1,95 @@
+"""Names of ``numba.cuda`` for the host that are modules, classes and errors, and PTX without a
+launch."""
+
+from __future__ import annotations
+
+import importlib
+
+import numpy as np
+import pytest
+
+import pycu2c
+from pycu2c import cuda, types
+from pycu2c.intrinsics.numba_names import CURES
+from pycu2c.runtime import driver
+
+# of the device side, or numba's own machinery
+BESIDES = """
+alias implementation prepare_shape_strides_dtype test selp cbrt const fp16 shfl_sync_intrinsic
+vote_sync_intrinsic
+"""
+
+
+def test_names_of_numba_are_there_or_say_what_to_write() -> None:
+    numba = pytest.importorskip("numba.cuda")
+    modules = type(numba)
+    for name, found in vars(numba).items():
+        if name.startswith("_") or isinstance(found, modules) or name in BESIDES.split():
+            continue
+        assert hasattr(cuda, name) or name in CURES, name
+
+
+@pytest.mark.parametrize(
+    ("path", "names"),
+    [
+        ("devicearray", "DeviceNDArray is_cuda_ndarray"),
+        ("driver", "Context CudaAPIError Device Event MemoryInfo Stream"),
+        ("devices", "get_context gpus reset require_context"),
+        ("error", "CudaDriverError CudaRuntimeError CudaSupportError NvvmError"),
+        ("nvvm", "NvvmError is_available"),
+        ("runtime", "runtime Runtime"),
+    ],
+)
+def test_modules_of_the_driver(path: str, names: str) -> None:
+    module = importlib.import_module(f"pycu2c.cuda.cudadrv.{path}")
+    assert getattr(cuda.cudadrv, path) is module
+    for name in names.split():
+        assert hasattr(module, name), name
+
+
+def test_classes_are_those_of_what_is_made() -> None:
+    array = cuda.to_device(np.zeros(3))
+    assert isinstance(array, cuda.devicearray.DeviceNDArray)
+    assert cuda.devicearray.is_cuda_ndarray(array)
+    assert not cuda.devicearray.is_cuda_ndarray(np.zeros(3))
+    assert isinstance(cuda.stream(), cuda.driver.Stream)
+    assert isinstance(cuda.event(), cuda.cudadrv.driver.Event)
+    assert isinstance(cuda.current_context(), cuda.driver.Context)
+    assert isinstance(cuda.current_context().get_memory_info(), cuda.MemoryInfo)
+    assert cuda.nvvm.is_available() is driver.available()
+
+
+@pytest.mark.skipif(driver.available(), reason="needs a machine without a GPU")
+def test_errors_are_those_that_are_raised() -> None:
+    with pytest.raises(cuda.cudadrv.error.CudaSupportError):
+        cuda.select_device(1)
+    with pytest.raises(cuda.cudadrv.driver.CudaAPIError):
+        cuda.compile_ptx_for_current_device(fill, "void(f4[:], f4)")
+    with pytest.raises(pycu2c.CudaError):
+        cuda.compile_for_current_device(fill, "void(f4[:], f4)", device=False)
+
+
+def fill(out, value):  # type: ignore[no-untyped-def]
+    out[cuda.grid(1)] = value
+
+
+def test_ptx_without_a_launch() -> None:
+    text, result = cuda.compile_ptx(fill, "void(f4[:], f4)", cc=(8, 0))
+    assert ".target sm_80" in text
+    assert ".entry fill" in text
+    assert result is types.void
+    again, _ = cuda.compile(cuda.jit(fill), (types.f4[:], types.f4), device=False, cc=(8, 0))
+    assert again == text
+    fast, _ = cuda.compile_ptx(third, "void(f4[:])", fastmath=True)
+    assert "div.approx" in fast
+
+
+def third(out):  # type: ignore[no-untyped-def]
+    out[0] = 3 / out[0]
+
+
+def test_what_is_not_compiled() -> None:
+    with pytest.raises(NotImplementedError, match="pass device=False"):
+        cuda.compile(fill, "void(f4[:], f4)")
+    with pytest.raises(NotImplementedError, match="not to 'ltoir'"):
+        cuda.compile(fill, "void(f4[:], f4)", device=False, output="ltoir")
