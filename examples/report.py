@@ -10,14 +10,15 @@ BACKENDS = ("auto", "cuda", "cpu", "python")
 
 
 def parser(
-    description: str | None, *, size: int, meaning: str, out: str
+    description: str | None, *, size: int, meaning: str, out: str | None = None
 ) -> argparse.ArgumentParser:
     """The options that the examples share."""
     lines = (description or "").splitlines()
     options = argparse.ArgumentParser(description=lines[0] if lines else None)
     options.add_argument("--backend", choices=BACKENDS, default="auto", help="where kernels run")
     options.add_argument("--size", type=int, default=size, help=f"{meaning} (default: {size})")
-    options.add_argument("-o", "--out", type=Path, default=Path(out), help=f"default: {out}")
+    if out is not None:
+        options.add_argument("-o", "--out", type=Path, default=Path(out), help=f"default: {out}")
     return options
 
 

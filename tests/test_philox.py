@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from pycu2c.cuda.random import (
     philox_uniform_float64x2,
 )
 
+ROOT = Path(__file__).parent.parent
 ONES, WORD = 0xFFFFFFFF, 2**32
 # key, counter, what comes out: the known answers of Random123
 KNOWN = [
@@ -124,5 +126,12 @@ def test_negative_numbers_are_those_of_64_bits(seed: Any, target: str) -> None:
 
 
 def test_the_page_has_every_name() -> None:
-    page = (Path(__file__).parent.parent / "docs" / "random.md").read_text()
+    page = (ROOT / "docs" / "random.md").read_text()
     assert [name for name in cuda.random.__all__ if f"`{name}" not in page] == []
+
+
+def test_the_example(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Pi by both generators."""
+    monkeypatch.syspath_prepend(str(ROOT / "examples"))
+    importlib.import_module("pi").main(["--backend", "cpu", "--size", "100000"])
+    assert capsys.readouterr().out.count("256000 points, pi is about 3.14") == 2
