@@ -1,6 +1,6 @@
 """Run the tests that use the GPU under compute-sanitizer: what `make sanitize` does.
 
-usage: python tests/sanitize.py [--tools NAME,…] [--workers N] [TEST …]
+usage: python tests/sanitize.py [--tools NAME,…] [--workers N] [--part K/N] [TEST …]
 
 Left out are tests whose kernels fail on purpose (marked ``faulty``), those that look at time or
 memory, which a tool that watches changes (``undisturbed``), and the kernels below; for racecheck
@@ -12,12 +12,16 @@ output of the tests are kept in build/sanitize.
 from __future__ import annotations
 
 import argparse
+import contextlib
+import os
 import re
+import signal
 import subprocess
 import sys
 from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
+from typing import NoReturn, TextIO
 
 # kernels that are right, and in which a tool sees a mistake
 LEFT_OUT: dict[str, tuple[str, ...]] = {
@@ -35,9 +39,9 @@ PRINTED = 1000
 
 
 def tests_for(tool: str) -> list[str]:
-    if tool in ("memcheck", "initcheck"):
-        return [str(HERE)]
     files = sorted(HERE.glob("test_*.py"))
+    if tool in ("memcheck", "initcheck"):
+        return list(map(str, files))
     return [str(file) for file in files if TOGETHER.search(file.read_text(encoding="utf-8"))]
 
 
@@ -75,7 +79,7 @@ def run(tool: str, workers: int, tests: list[str]) -> bool:
     log, output = FOLDER / f"{tool}.log", FOLDER / f"{tool}.txt"
     log.unlink(missing_ok=True)
     with output.open("w") as file:
-        status = subprocess.run(command(tool, workers, tests), stdout=file, stderr=file).returncode
+        status = _ended(command(tool, workers, tests), file)
     lines = output.read_text().splitlines()
     print(f"{tool}: {lines[-1].strip('= ') if lines else 'no output'}")
     print("".join(f"  {line}\n" for line in lines if line.startswith(("FAILED", "ERROR"))), end="")
@@ -86,15 +90,35 @@ def run(tool: str, workers: int, tests: list[str]) -> bool:
     return status == 0
 
 
+def _ended(words: list[str], output: TextIO) -> int:
+    """The status of a command, whose processes end with this one at the latest."""
+    process = subprocess.Popen(words, stdout=output, stderr=output, start_new_session=True)
+    try:
+        return process.wait()
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def _stop(*_: object) -> NoReturn:
+    raise SystemExit("stopped")
+
+
 def main() -> int:
+    signal.signal(signal.SIGTERM, _stop)
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--tools", default=",".join(LEFT_OUT), help=", ".join(LEFT_OUT))
     parser.add_argument("--workers", type=int, default=8)
+    parser.add_argument("--part", default="1/1", help="2/3: the second third of the files")
     parser.add_argument("tests", nargs="*")
     options = parser.parse_args()
+    part, parts = map(int, options.part.split("/"))
     FOLDER.mkdir(parents=True, exist_ok=True)
     tools = options.tools.split(",")
-    clean = [run(tool, options.workers, options.tests or tests_for(tool)) for tool in tools]
+    clean = [
+        run(tool, options.workers, options.tests or tests_for(tool)[part - 1 :: parts])
+        for tool in tools
+    ]
     return 0 if all(clean) else 1
 
 
