@@ -11,11 +11,11 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from pycu2c.collecting import without_collection
 from pycu2c.diagnostics import CompileError, LaunchError
-from pycu2c.lazy import lazy_module
+from pycu2c.lazy import lazy_module, newly_imported
 from pycu2c.limits import BLOCKS32_LIMIT, INDEX32_LIMIT, MOST_ACCUMULATED, USUAL_BLOCK
 from pycu2c.options import DEFAULT, Options
 from pycu2c.records import dataclass
@@ -76,7 +76,8 @@ class Taken:
     lengths: tuple[Axis, ...] = ()
 
 
-class Ready(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Ready:
     """A launch whose arguments are checked and whose kernel is compiled; ``is_first``: for it."""
 
     launch: Launch
@@ -329,7 +330,7 @@ class Launcher:
 
     def _learn(self, ready: Ready) -> None:
         """Let launches like this one, which is the second at least, take the short way."""
-        launch, taken, typed, variant, runner, _ = ready
+        taken, typed, variant, runner = ready.taken, ready.typed, ready.variant, ready.runner
         if not variant.ordinary or self._vectors or (self.plans and not self.plans.is_time()):
             return
         if typed.known.accumulating and variant.backend in ON_CPU:
@@ -337,15 +338,18 @@ class Launcher:
         if preparing.goes_on():  # a later launch will do
             return
         direct = runner.direct
-        if direct is None or library.load():  # one thing at a time, so that none takes long
+        if direct is None:
             return
+        if newly_imported(library) or library.load() or newly_imported(guards):
+            return  # one thing at a time, so that no launch takes long
         plans = self.plans or library.plans(self._parameters)
         if plans is None:
             return
         types = taken.signature.parameters
         facts = typed.known.written, typed.ints, self._trusting
         seen = guards.Seen(taken.values, types, taken.leaves, *facts)
-        place = plan.Place(variant.block, launch.shared_bytes, taken.lengths, self.options.cluster)
+        shape = variant.block, ready.launch.shared_bytes, taken.lengths
+        place = plan.Place(*shape, self.options.cluster)
         plans.learn(seen, place, direct, taken.signature)
         self.plans = plans
 

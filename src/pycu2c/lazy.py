@@ -44,3 +44,11 @@ def lazy_names(
         return found
 
     return get
+
+
+def newly_imported(module: ModuleType) -> bool:
+    """Import a lazy module; whether that was still to be done."""
+    if module.__name__ in sys.modules:
+        return False
+    importlib.import_module(module.__name__)
+    return True

@@ -15,6 +15,7 @@ import functools
 import os
 import sys
 from collections.abc import Iterator
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -70,7 +71,8 @@ class Memory:
         return Known(**{**found, "written": frozenset(found["written"])})
 
     def keep_known(self, known: Known) -> None:
-        self._store("known", {**known._asdict(), "written": sorted(known.written)})
+        facts = {field.name: getattr(known, field.name) for field in fields(known)}
+        self._store("known", {**facts, "written": sorted(known.written)})
 
     def runner(self, variant: Variant, names: tuple[str, ...]) -> Runner | None:
         """The kernel for a kind of launch, compiled and loaded."""
@@ -115,7 +117,7 @@ class Memory:
 
 def _told(variant: Variant) -> str:
     """A variant as its text is: the same for every device."""
-    return repr(variant._replace(gpu=0))
+    return repr(replace(variant, gpu=0))
 
 
 def _axes_of(found: extents.Overwritten) -> tuple[object, ...]:

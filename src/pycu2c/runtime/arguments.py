@@ -78,7 +78,8 @@ class ArrayArgument(NamedTuple):
         return self.address + low, high - low
 
 
-class HandleArgument(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class HandleArgument:
     """A texture or surface; ``owner`` is the object of the program."""
 
     dtype: DType

@@ -10,9 +10,10 @@ from __future__ import annotations
 import functools
 import importlib
 import threading
-from typing import Any, NamedTuple
+from typing import Any
 
 from pycu2c.diagnostics import LaunchError
+from pycu2c.records import dataclass
 from pycu2c.runtime.c_files import c_text
 from pycu2c.runtime.configuration import HEAD, Extent
 from pycu2c.runtime.cores import thread_count
@@ -62,7 +63,8 @@ def address_of(words: Any) -> int:
     return int(ffi.cast("intptr_t", words))
 
 
-class Pool(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Pool:
     """C functions: what shares out blocks, and what is told beforehand which other function the
     one that it is given will call."""
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 from operator import itemgetter
 from types import BuiltinFunctionType, FunctionType
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -21,12 +21,14 @@ from pycu2c.diagnostics import LaunchError
 from pycu2c.dtypes import Kind
 from pycu2c.intrinsics.dtype_names import scalar_named
 from pycu2c.intrinsics.numba_names import numba_function
+from pycu2c.records import dataclass
 from pycu2c.runtime.arguments import Argument, describe, described_handle
 from pycu2c.types import NONE, Constant, ParameterType, Scalar, Signature, Tuple, leaf_paths
 from pycu2c.values import scalar_of
 
 
-class Given(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Given:
     """What a launch was given. ``leaves`` are the numbers and arrays, in order, depth first."""
 
     types: tuple[ParameterType, ...]

@@ -6,14 +6,15 @@ import contextlib
 import threading
 from typing import TYPE_CHECKING
 
-from pycu2c.lazy import lazy_module
+from pycu2c.lazy import lazy_module, newly_imported
 from pycu2c.runtime.cpu import pool_text
 from pycu2c.toolchain import cc
 from pycu2c.toolchain.binary import ToolchainError
 
 if TYPE_CHECKING:
-    from pycu2c.runtime.plans import library
+    from pycu2c.runtime.plans import guards, library
 else:
+    guards = lazy_module("pycu2c.runtime.plans.guards")
     library = lazy_module("pycu2c.runtime.plans.library")
 
 _STARTED: list[threading.Thread] = []
@@ -35,3 +36,4 @@ def _compile() -> None:
     with contextlib.suppress(ToolchainError):  # who needs it is told
         cc.compile(pool_text(), "pycu2c_parallel")
     library.load()
+    newly_imported(guards)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 from pycu2c.records import dataclass
 from pycu2c.runtime.arguments import Argument, Layout
@@ -16,7 +16,8 @@ NUMBER = -1
 ON_CPU = ("cpu", "cpu-resumable")  # backends
 
 
-class Known(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Known:
     """Of a kernel for one signature: which arrays it may write, by their place among the leaves;
     what its grid follows from, if the kernel makes that plain; whether it asks for threads;
     whether a launch must give it shared memory; the arrays that are only ever added to
@@ -29,7 +30,8 @@ class Known(NamedTuple):
     accumulating: tuple[int, ...]
 
 
-class Variant(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Variant:
     """What a kernel for one signature is compiled for: ``ordinary`` launches (passes/facts.py), and
     a shape of blocks, or None: for any; arrays of which an OS thread has a copy. ``gpu`` is the
     device where it is loaded, and whose architecture it is for."""

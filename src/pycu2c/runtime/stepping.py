@@ -92,7 +92,7 @@ def _scheduler() -> _Scheduler:
     library = load(cc.compile(text, "pycu2c_run_steps"), "RTLD_NODELETE")
     parallel = f"int(*)({BODY}, const void *, int64_t)"
     steps_by = symbol(library, "pycu2c_steps_by", f"void(*)({parallel}, void(*)(const void *))")
-    steps_by(*pool())
+    steps_by(pool().parallel, pool().calls)
     run = symbol(library, "pycu2c_run_steps", "int(*)(const void *, const void *, int64_t)")
     watch = symbol(library, "pycu2c_watch", "void(*)(const int64_t *, int64_t)")
     return _Scheduler(run, watch, symbol(library, "pycu2c_report", "uint64_t *(*)(void)"))

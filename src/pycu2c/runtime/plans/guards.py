@@ -10,7 +10,7 @@ import struct
 import sys
 from collections.abc import Collection, Iterator
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -203,7 +203,8 @@ def _of_foreign(value: Any, argument: ArrayArgument, common: dict[str, Any]) -> 
 _Path: TypeAlias = tuple[str | None, ...]  # from attribute to attribute; None: it is called
 
 
-class Read(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Read:
     """Where C finds what the interface of an array would tell it."""
 
     paths: tuple[object, ...]

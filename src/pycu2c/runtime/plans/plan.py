@@ -10,7 +10,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from pycu2c.lazy import lazy_module
 from pycu2c.parameters import Part
@@ -41,7 +41,8 @@ class Place:
     cluster: tuple[int, ...] = ()
 
 
-class Table(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Table:
     """The C's plans of one kernel, and functions on them. ``run(call, stream, arguments)`` says
     whether a launch has run by one of them; ``latest()`` the signature of the one that ran last,
     once.
@@ -61,7 +62,7 @@ class Plans:
     __slots__ = ("_add", "_full", "_known", "_tries", "latest", "run", "table")
 
     def __init__(self, made: Table) -> None:
-        self.table, self.run, self._add, self.latest = made
+        self.table, self.run, self._add, self.latest = made.table, made.run, made.add, made.latest
         self._known: set[tuple[object, ...]] = set()
         self._full, self._tries = False, 0
 
@@ -88,7 +89,8 @@ class Plans:
         return added
 
 
-class _Form(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Form:
     """The parts of a plan: before and after the addresses of what it starts."""
 
     words: bytes
