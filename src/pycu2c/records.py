@@ -9,7 +9,6 @@ package does not use (``order``, ``kw_only``) is not here.
 from __future__ import annotations
 
 import dataclasses
-import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, FrozenInstanceError
 from operator import attrgetter
@@ -45,11 +44,12 @@ def _made(cls: Any, frozen: bool, slots: bool, eq: bool) -> Any:
         members["__setattr__"], members["__delattr__"] = _refuse, _refuse
     if slots:
         _slot(cls, members, fields.defaults)
-    members.setdefault("__init__", _first_init(fields.defaults))
     for own in ("__dict__", "__weakref__"):
         members.pop(own, None)
     made = type(cls)(cls.__name__, cls.__bases__, members)
     made.__qualname__ = cls.__qualname__
+    if "__init__" not in members:
+        made.__init__ = _first_init(made, fields.defaults)
     return made
 
 
@@ -144,47 +144,48 @@ def _refuse(self: Any, name: str, *value: Any) -> None:
     raise FrozenInstanceError(f"cannot change field {name!r}")
 
 
-_FEW = 8  # to compile one takes as long as to make so many by a loop
+# What an instance costs more than one that a compiled __init__ makes, by a loop in the order of the
+# fields and otherwise; and what it costs to compile one.
+_BY_LOOP, _BY_NAME, _COMPILING = 1, 15, 300
 
 
-def _first_init(defaults: Mapping[str, Any]) -> Any:
+def _first_init(cls: Any, defaults: Mapping[str, Any]) -> Any:
     """Of the first instances; then it makes the ``__init__`` of its class for all later ones."""
+    names, put, paid = cls.__match_args__, object.__setattr__, 0
 
     def __init__(self: Any, *given: Any, **named: Any) -> None:
-        home = next(c for c in type(self).__mro__ if vars(c).get("__init__") in (__init__, *made))
-        if not made and next(count) < _FEW and _fill(self, defaults, given, named):
-            return
-        if not made:
-            made.append(_init(home))
-            setattr(home, "__init__", made[0])  # noqa: B010
-        made[0](self, *given, **named)
+        nonlocal paid
+        if paid > _COMPILING:
+            cls.__init__ = _init(cls)
+            cls.__init__(self, *given, **named)
+        elif named or len(given) != len(names):
+            paid += _BY_NAME
+            values = _filled(cls, defaults, given, named)
+            __init__(self, *values)
+        else:
+            paid += _BY_LOOP
+            for name, value in zip(names, given):
+                put(self, name, value)
+            if hasattr(cls, "__post_init__"):
+                self.__post_init__()
 
-    made: list[Any] = []
-    count = itertools.count()
     return __init__
 
 
-def _fill(
-    self: Any, defaults: Mapping[str, Any], given: tuple[Any, ...], named: dict[str, Any]
-) -> bool:
-    """What ``__init__`` does; False where the arguments do not fit, for it to say so."""
-    names = self.__match_args__
+def _filled(
+    cls: Any, defaults: Mapping[str, Any], given: tuple[Any, ...], named: dict[str, Any]
+) -> list[Any]:
+    """The values of all fields. Raises TypeError, as the compiled one does."""
+    names = cls.__match_args__
     values = dict(zip(names, given))
-    if len(given) > len(names) or not values.keys().isdisjoint(named):
-        return False
+    fits = len(given) <= len(names) and values.keys().isdisjoint(named)
     values |= named
     for name in names:
         if name not in values:
             values[name] = _default(defaults[name])
-            if values[name] is MISSING:
-                return False
-    if len(values) > len(names):
-        return False
-    for name, value in values.items():
-        object.__setattr__(self, name, value)
-    if hasattr(self, "__post_init__"):
-        self.__post_init__()
-    return True
+    if not fits or len(values) > len(names) or any(v is MISSING for v in values.values()):
+        _init(cls)(object.__new__(cls), *given, **named)  # which says what is wrong
+    return [values[name] for name in names]
 
 
 def _default(given: Any) -> Any:
