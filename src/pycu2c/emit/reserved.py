@@ -3,6 +3,7 @@ and CUDA declare, macros, and the helpers of ``emit/helpers.py``."""
 
 from __future__ import annotations
 
+import functools
 import re
 
 from pycu2c.dtypes import DTYPES, VECTORS
@@ -40,7 +41,7 @@ _LIBRARY = frozenset(
     wcstombs wctomb
     """.split()  # noqa: SIM905
 )
-_MACROS = re.compile(
+_MACROS = (
     r"U?INT\w*_(MAX|MIN|C)|(PTRDIFF|SIG_ATOMIC|SIZE|WCHAR|WINT|MB_CUR|RAND)_(MAX|MIN)|M_\w+|FP_\w+"
     r"|HUGE_VAL[FL]?|MATH_ERR\w+|math_errhandling|EXIT_(FAILURE|SUCCESS)|FD_\w+|NFDBITS|W[A-Z]+"
     r"|WAIT_[A-Z]+|ENDED|(threadIdx|blockIdx|blockDim|gridDim|first|last|next)_[xyz]|print_\d+|\w+_packed|(texture|surface)_(number|place|index|element|weights|rounded|scaled|half|nearest|blended|fetch)|(BYTE|BIG|LITTLE|PDP)_(ORDER|ENDIAN)|[bl]e(16|32|64)toh|hto[bl]e(16|32|64)|atomic[A-Z]\w*"
@@ -50,12 +51,20 @@ _VECTORS = frozenset(
     for row in VECTORS.values()
     for name in (row.name, row.cuda, f"make_{row.cuda}", f"{row.c}_anywhere")
 )
-_HELPERS = frozenset(f"{name}_{dtype.short}" for name in HELPERS for dtype in DTYPES)
-_CUDA = re.compile(r"(tex|surf)[123]D\w*|cuda(Texture|Surface|Boundary)\w*")
+_CUDA = r"(tex|surf)[123]D\w*|cuda(Texture|Surface|Boundary)\w*"
+_SHORT = frozenset(dtype.short for dtype in DTYPES)
 
 
 def is_reserved(name: str) -> bool:
     """Whether C, CUDA or the text's own helpers have another use for a name."""
-    if name in _WORDS or name in _LIBRARY or name in _HELPERS or name in _VECTORS:
+    helper, _, dtype = name.rpartition("_")
+    if name in _WORDS or name in _LIBRARY or name in _VECTORS or is_math(name):
         return True
-    return is_math(name) or bool(_MACROS.fullmatch(name) or _CUDA.fullmatch(name))
+    if name.isalpha() and name.islower():  # no pattern, and to compile them takes a millisecond
+        return False
+    return (helper in HELPERS and dtype in _SHORT) or bool(_patterns().fullmatch(name))
+
+
+@functools.cache
+def _patterns() -> re.Pattern[str]:
+    return re.compile(f"{_MACROS}|{_CUDA}")

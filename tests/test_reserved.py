@@ -1,0 +1,36 @@
+"""Names that C, CUDA and the helpers of generated text have taken."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pycu2c.dtypes import DTYPES
+from pycu2c.emit.helpers import HELPERS
+from pycu2c.emit.reserved import _CUDA, _MACROS, is_reserved
+
+
+@given(st.from_regex(re.compile(f"{_MACROS}|{_CUDA}", re.ASCII), fullmatch=True))
+def test_every_name_of_a_pattern(name: str) -> None:
+    """None of them is of small letters alone, which are not looked at by patterns."""
+    assert is_reserved(name)
+
+
+@pytest.mark.parametrize("helper", HELPERS)
+def test_helpers(helper: str) -> None:
+    assert all(is_reserved(f"{helper}_{dtype.short}") for dtype in DTYPES)
+
+
+@pytest.mark.parametrize("name", ["double", "main", "float4", "make_float4", "sqrt", "malloc"])
+def test_words(name: str) -> None:
+    assert is_reserved(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["out", "x", "block_size", "floordiv_of_mine", "floordiv_", "_i32", "i32", "M", "é"]
+)
+def test_names_of_users(name: str) -> None:
+    assert not is_reserved(name)
