@@ -37,7 +37,7 @@ FLAGS: tuple[str, ...] = (
 # NaN and infinity keep their meaning, as with nvcc. Not -ffast-math: with that, some versions of
 # gcc switch denormal numbers off for the whole process that loads the library.
 _FAST = ("-fassociative-math", "-freciprocal-math", "-fno-signed-zeros")
-_LINK = ("-shared", "-pthread")
+_LINK = ("-pipe", "-shared", "-pthread")
 # the text is no file: one that begins before it has all of it begins earlier
 _READ = ("-x", "c", "-", "-x", "none")
 # headers of functions that are in every process
