@@ -125,3 +125,21 @@ def test_a_lambda_that_python_has_forgotten() -> None:
     scope = executed("from pycu2c import device\nf = lambda x: x", "<string>")
     with pytest.raises(CompileError, match="write it as `def"):
         device(scope["f"])
+
+
+VALUES = np.arange(3)
+
+
+@device
+def first_of(VALUES):  # a parameter that is named as an array of the module
+    return VALUES[0] + 1
+
+
+def test_a_parameter_that_is_named_as_a_global_array(target) -> None:
+    @kernel(backend=target)
+    def k(out):
+        out[0] = first_of(out)
+
+    out = np.zeros(2)
+    k[1, 1](out)
+    assert out.tolist() == [1, 0]

@@ -90,7 +90,7 @@ def meets(value: object) -> Intrinsic | None:
 
 def may_meet(value: object) -> bool:
     """Whether who names this may wait for other threads."""
-    return meets(value) is not None or value in (this_grid, this_cluster)
+    return meets(value) is not None or any(value is row for row in (this_grid, this_cluster))
 
 
 def acts_on_memory(value: object) -> bool:
