@@ -69,6 +69,51 @@ def test_errors_are_those_that_are_raised() -> None:
         cuda.compile_for_current_device(fill, "void(f4[:], f4)", device=False)
 
 
+@pycu2c.njit
+def half(x):  # type: ignore[no-untyped-def]
+    return x / 2
+
+
+@pycu2c.jit("f8(f8)", nopython=True, cache=True)
+def twice(x):  # type: ignore[no-untyped-def]
+    return x * 2
+
+
+@pycu2c.njit(parallel=True)
+def with_a_dict(x):  # type: ignore[no-untyped-def]
+    found = {}
+    for i in pycu2c.prange(3):
+        found[i] = x
+    return found
+
+
+def test_functions_of_the_host_are_device_functions_too(target: str) -> None:
+    @cuda.jit(backend=target)
+    def k(out):  # type: ignore[no-untyped-def]
+        out[cuda.grid(1)] = half(3) + twice(cuda.grid(1))
+
+    out = np.zeros(2)
+    k[1, 2](out)
+    assert out.tolist() == [1.5, 3.5]
+    assert half.py_func(3) == half(3) == 1.5
+    assert with_a_dict(1) == {0: 1, 1: 1, 2: 1}
+
+    @cuda.jit(backend=target)
+    def wrong(out):  # type: ignore[no-untyped-def]
+        out[0] = with_a_dict(1)
+
+    with pytest.raises(pycu2c.CompileError, match=r"found = \{\}"):
+        wrong[1, 1](out)
+
+
+def test_errors_and_settings_by_numbas_paths() -> None:
+    errors = importlib.import_module("pycu2c.core.errors")
+    assert issubclass(errors.NumbaPerformanceWarning, Warning)
+    assert errors.TypingError is pycu2c.CompileError
+    assert pycu2c.config.ENABLE_CUDASIM in (True, False)
+    pycu2c.config.CUDA_LOW_OCCUPANCY_WARNINGS = False
+
+
 def fill(out, value):  # type: ignore[no-untyped-def]
     out[cuda.grid(1)] = value
 

@@ -347,6 +347,5 @@ def test_names_of_the_package():
     assert str(pycu2c.typeof((1, 2.5))) == "(int64, float64)"
     assert pycu2c.from_dtype(np.float32) == float32
     assert str(pycu2c.from_dtype([("x", "f4"), ("n", "i4")])) == "{x: float32, n: int32}"
-    for name, cure in (("njit", "from numba"), ("prange", r"cuda\.grid"), ("jit", r"cuda\.jit")):
-        with pytest.raises(AttributeError, match=cure):
-            getattr(pycu2c, name)
+    with pytest.raises(AttributeError, match="pycu2c has no attribute stencil"):
+        _ = pycu2c.stencil

@@ -78,7 +78,9 @@ from pycu2c.types import (
 from pycu2c.vector_types import *  # noqa: F403
 
 if TYPE_CHECKING:
+    from pycu2c.ported import config
     from pycu2c.ported.gufuncs import guvectorize
+    from pycu2c.ported.host_functions import jit, njit, prange
     from pycu2c.ported.type_of import from_dtype, typeof
     from pycu2c.ported.ufuncs import vectorize
 else:
@@ -86,14 +88,13 @@ else:
         __name__,
         {
             "from_dtype": "pycu2c.ported.type_of",
+            "config": "pycu2c.ported.config",
             "guvectorize": "pycu2c.ported.gufuncs",
+            "jit": "pycu2c.ported.host_functions",
+            "njit": "pycu2c.ported.host_functions",
+            "prange": "pycu2c.ported.host_functions",
             "typeof": "pycu2c.ported.type_of",
             "vectorize": "pycu2c.ported.ufuncs",
-        },
-        {
-            "njit": "import it from numba; kernels call its functions as device functions",
-            "jit": "cuda.jit makes kernels; numba's own jit compiles for the host",
-            "prange": "it spreads loops over the host's cores; a kernel has cuda.grid(1)",
         },
     )
 
@@ -119,6 +120,7 @@ __all__ = [
     "char",
     "complex128",
     "complex64",
+    "config",
     "cuda",
     "device",
     "double",
@@ -142,10 +144,13 @@ __all__ = [
     "int_",
     "intc",
     "intp",
+    "jit",
     "kernel",
     "long_",
     "longlong",
+    "njit",
     "none",
+    "prange",
     "short",
     "size_t",
     "ssize_t",

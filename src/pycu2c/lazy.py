@@ -29,17 +29,15 @@ def lazy_module(name: str) -> ModuleType:
     return _Lazy(name)
 
 
-def lazy_names(
-    module: str, rooms: Mapping[str, str], cures: Mapping[str, str]
-) -> Callable[[str], Any]:
+def lazy_names(module: str, rooms: Mapping[str, str]) -> Callable[[str], Any]:
     """A ``__getattr__`` for a module: names that are imported from their rooms when they are first
-    asked for, and what to say of others."""
+    asked for; a room of that name is meant itself."""
 
     def get(name: str) -> Any:
         if name not in rooms:
-            cure = f": {cures[name]}" if name in cures else ""
-            raise AttributeError(f"{module} has no {name}{cure}", name=name)
-        found = getattr(importlib.import_module(rooms[name]), name)
+            raise AttributeError(f"module {module} has no attribute {name}", name=name)
+        room = importlib.import_module(rooms[name])
+        found = room if room.__name__.endswith(f".{name}") else getattr(room, name)
         setattr(sys.modules[module], name, found)
         return found
 

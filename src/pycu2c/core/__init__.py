@@ -1,0 +1,1 @@
+"""The place of ``numba.core`` in programs that import its errors."""

@@ -1,0 +1,15 @@
+"""``numba.core.errors``, under the names that programs for kernels catch and silence."""
+
+from __future__ import annotations
+
+from pycu2c.diagnostics import CompileError, CompileWarning, LaunchWarning
+
+NumbaError = CompileError
+TypingError = CompileError
+LoweringError = CompileError
+UnsupportedError = CompileError
+
+NumbaWarning = CompileWarning
+NumbaPerformanceWarning = LaunchWarning
+NumbaDeprecationWarning = CompileWarning
+NumbaPendingDeprecationWarning = CompileWarning
