@@ -3,6 +3,7 @@ constructs of the language, which the tests run; and the stub of ``cuda`` for ty
 
 from __future__ import annotations
 
+import inspect
 import sys
 from itertools import groupby
 from pathlib import Path
@@ -10,12 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from pycu2c import catalogue
+from pycu2c import catalogue, cuda
 from pycu2c.diagnostics import RULES
 from pycu2c.frontend import refusals
 from pycu2c.frontend.refusals import Refusal
 from pycu2c.intrinsics.all import REGISTRY
+from pycu2c.intrinsics.host_names import HOST_NAMES, MODULES
 from pycu2c.intrinsics.library import LIBRARY
+from pycu2c.intrinsics.numba_names import CURES
 from pycu2c.intrinsics.operator_names import FUNCTIONS
 
 HERE = Path(__file__).parent
@@ -127,10 +130,45 @@ def code(body: str) -> str:
     return "<br>".join(f"{space}`{line.strip()}`" for space, line in zip(indents, lines))
 
 
+NAMES = """## Names
+
+What `cuda` has for the host; [what kernels call](intrinsics.md) has a page of its own. Types have
+numba's names, too, in `pycu2c` and `pycu2c.types`: `float32`, `f4`, `intp`, `void`, `UniTuple`.
+
+| name | |
+|---|---|
+"""
+
+MISSING = """
+What numba has and this package has not, with what to write instead; it is also what the error says:
+
+| name | |
+|---|---|
+"""
+
+
+def numba() -> str:
+    """The page for those who come from numba, with its tables of names made anew."""
+    prose, _, _ = (HERE / "numba.md").read_text().partition("## Names\n")
+    there = sorted([*HOST_NAMES, *MODULES], key=str.lower)
+    rows = "".join(f"| `cuda.{name}` | {cell(_first_line(name))} |\n" for name in there)
+    cures = {n: c for n, c in CURES.items() if n not in (*HOST_NAMES, *MODULES)}
+    absent = "".join(f"| `cuda.{name}` | {cell(cure)} |\n" for name, cure in sorted(cures.items()))
+    return prose + NAMES + rows + MISSING + absent
+
+
+def _first_line(name: str) -> str:
+    """What a name of the host is, in a sentence."""
+    found = getattr(cuda, name)
+    text = inspect.getdoc(found) or ""
+    return text.split("\n\n")[0].replace("\n", " ").replace("``", "`")
+
+
 PAGES = {
     "errors.md": errors,
     "intrinsics.md": intrinsics,
     "language.md": language,
+    "numba.md": numba,
     "../src/pycu2c/cuda/__init__.pyi": stubs.stub,
     "../src/pycu2c/vector_types.pyi": stubs.vector_stub,
 }

@@ -118,6 +118,7 @@ def test_signatures(given, target):
     out = np.zeros(5, np.float32)
     made[2, 4](out, 3)
     assert out.tolist() == [3] * 5
+    assert made.signatures == list(made.overloads) == [s.parameters for s in made.declared]
     with pytest.raises(LaunchError, match="declared"):
         made[2, 4](np.zeros(5, np.int8), 3)
 

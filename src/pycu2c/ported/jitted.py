@@ -81,16 +81,22 @@ class Jitted(Kernel[P]):
     # ---- what it is compiled for ----
 
     @property
+    def _known(self) -> tuple[Signature, ...]:
+        """The signatures that it is declared for, or else those of its launches until now."""
+        return self.declared or self.launcher.signatures
+
+    @property
     def signatures(self) -> list[Types]:
-        """The types of the parameters, for each signature that it has been typed for."""
-        return [signature.parameters for signature in self.launcher.signatures]
+        """The types of the parameters, for each signature that it is declared for, or else for
+        those of its launches until now."""
+        return [signature.parameters for signature in self._known]
 
     nopython_signatures = signatures
 
     @property
     def overloads(self) -> dict[Types, Overload]:
-        """What it has been typed for, by the types of the parameters."""
-        return {s.parameters: Overload(self, s) for s in self.launcher.signatures}
+        """The kernel for each signature, by the types of the parameters."""
+        return {s.parameters: Overload(self, s) for s in self._known}
 
     def compile(self, sig: object) -> Overload:
         """Type the kernel for a signature. Raises CompileError."""
@@ -117,7 +123,7 @@ class Jitted(Kernel[P]):
 
     def inspect_types(self, file: TextIO | None = None) -> None:
         """Print the kernel with the type of every value, for each signature."""
-        for signature in self.launcher.signatures:
+        for signature in self._known:
             shown = self.launcher.text("ir", signature)
             print(f"{self.name} {signature}\n{shown}", file=file or sys.stdout)
 
