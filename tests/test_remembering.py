@@ -16,6 +16,7 @@ import pytest
 
 from kernels_from_text import module_from
 from pycu2c import lazy, remembering
+from pycu2c.dtypes import from_numpy
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.kernel import Kernel
 from pycu2c.options import DEFAULT, Options
@@ -26,6 +27,7 @@ from pycu2c.runtime.runner import Variant
 from pycu2c.signatures import parse_signature
 from pycu2c.surroundings import NotTold, Teller, surroundings
 from pycu2c.toolchain import room
+from pycu2c.types import Array, Signature
 
 HEAD = "import math\nimport numpy as np\nfrom pycu2c import cuda, device, float32, kernel\n"
 
@@ -229,6 +231,19 @@ def test_signatures_and_options_are_told(module: Any) -> None:
     assert "" not in keys
 
 
+@pytest.mark.parametrize(
+    "other", [{"align": True}, {"itemsize": 24}, {"names": ["x", "z"]}], ids=str
+)
+def test_the_places_of_a_records_fields_are_told(module: Any, other: dict[str, Any]) -> None:
+    def key(align: bool = False, **layout: Any) -> str:
+        dtype = np.dtype({"names": ["x", "y"], "formats": ["i4", "f8"], **layout}, align=align)
+        kind = Array(from_numpy(dtype), 1)
+        return Memory(module.k.source, Signature((kind,)), DEFAULT).key
+
+    assert key()
+    assert key() != key(**other)
+
+
 def test_an_edited_pycu2c_is_not_remembered(module: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(remembering, "STARTED", 0.0)
     remembering._package.cache_clear()
@@ -335,6 +350,19 @@ class _NotLoaded:
 
     def __init__(self, cubin: bytes, entry: str) -> None:
         assert cubin.startswith(b"\x7fELF")
+
+
+def test_a_kernel_of_records_is_remembered(tmp_path: Path) -> None:
+    """Its arguments are laid out as they were, inner records and all."""
+    program = PROGRAM.replace(
+        "np.ones(6)", "np.ones(6, [('a', [('b', 'i1'), ('c', 'f8')]), ('d', 'u2')])"
+    )
+    program = program.replace("out.tolist()", "out['a']['c'].tolist()")
+    for loads in ("True", "False"):
+        body = "out[i].a.c = helper(i) + n"
+        assert run(tmp_path, body=body, text=program) == (
+            f"[2.0, 4.0, 6.0, 8.0, 10.0, 12.0] {loads}\n"
+        )
 
 
 def test_a_second_process_compiles_nothing(tmp_path: Path) -> None:

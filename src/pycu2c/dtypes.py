@@ -6,7 +6,7 @@ import functools
 import importlib
 from collections.abc import Sequence
 from enum import Enum
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -295,6 +295,24 @@ def _record_of(dtype: np.dtype[np.generic]) -> DType | None:
         fields.append(Field(name, row, offset))
         end = offset + part.itemsize
     return _as_vector(fields, dtype.itemsize) or record(tuple(fields), dtype.itemsize)
+
+
+Told: TypeAlias = "str | tuple[tuple[tuple[str, Told, int], ...], int]"
+
+
+def told_dtype(row: DType) -> Told:
+    """A type as text and numbers: its name, or of a record also where its fields lie."""
+    if row.kind is not Kind.RECORD:
+        return row.name
+    return tuple((f.name, told_dtype(f.dtype), f.offset) for f in row.fields), row.size
+
+
+def dtype_told(told: Told) -> DType:
+    """The type that ``told_dtype`` has told."""
+    if isinstance(told, str):
+        return BY_NAME[told]
+    fields, size = told
+    return record(tuple(Field(name, dtype_told(of), offset) for name, of, offset in fields), size)
 
 
 def _as_vector(fields: Sequence[Field], size: int) -> DType | None:

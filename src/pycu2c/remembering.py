@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pycu2c.dtypes import BY_NAME
+from pycu2c.dtypes import Told, dtype_told, told_dtype
 from pycu2c.lazy import STARTED, lazy_module
 from pycu2c.options import Options
 from pycu2c.parameters import Parameter, Part
@@ -99,7 +99,7 @@ class Memory:
         elif type(runner) is not cpu_runner.CpuRunner:
             return
         parameters = runner.layout.parameters
-        if any(p.type.dtype.name not in BY_NAME for p in parameters):  # records
+        if any(p.type.dtype.handle for p in parameters):  # textures
             return
         binary = runner.kernel.binary
         rows = [_row(p) for p in parameters]
@@ -137,11 +137,14 @@ def _place(axis: int, strided: bool, bounds: list[tuple[int, int | None]]) -> ex
 
 def _row(p: Parameter) -> tuple[object, ...]:
     weak = isinstance(p.type, Scalar) and p.type.weak
-    return p.name, p.type.dtype.name, weak, p.argument, p.part.value, p.axis
+    return p.name, told_dtype(p.type.dtype), weak, p.argument, p.part.value, p.axis
 
 
-def _parameter(name: str, dtype: str, weak: bool, argument: int, part: str, axis: int) -> Parameter:
-    kind = Array(BY_NAME[dtype], 1) if part == Part.DATA.value else Scalar(BY_NAME[dtype], weak)
+def _parameter(
+    name: str, dtype: Told, weak: bool, argument: int, part: str, axis: int
+) -> Parameter:
+    row = dtype_told(dtype)
+    kind = Array(row, 1) if part == Part.DATA.value else Scalar(row, weak)
     return Parameter(name, kind, argument, Part(part), axis)
 
 

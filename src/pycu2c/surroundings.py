@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from pycu2c.digests import digest_of
+from pycu2c.dtypes import told_dtype
 from pycu2c.intrinsics.numba_names import numba_function
 from pycu2c.source import NoSource, Source, Unbound, bound_name, source_of
 from pycu2c.types import Array, Constant, ParameterType, Scalar, Signature, Tuple
@@ -153,10 +154,8 @@ class Teller:
                 self.told.append(f"tuple of {len(items)} {names}")
                 for item in items:
                     self.type(item)
-            case _ if kind.dtype.has_fields and not kind.dtype.is_vector:
-                raise NotTold  # the name of a record does not tell the places of its fields
             case _:
-                self.told.append(f"type {kind}")
+                self.told.append(f"type {kind} {told_dtype(kind.dtype)}")
 
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...))
