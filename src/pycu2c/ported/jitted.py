@@ -3,6 +3,7 @@ of it. Launching and compiling are the kernel's own."""
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,8 +11,10 @@ from types import FunctionType
 from typing import Any, NoReturn, ParamSpec, TextIO, TypeVar
 
 from pycu2c.configured import Configured
+from pycu2c.devices import gpus
 from pycu2c.forall import ForAll
 from pycu2c.kernel import Device, Dims, Kernel
+from pycu2c.runtime.configuration import extent
 from pycu2c.signatures import parse_signature
 from pycu2c.types import ParameterType, Signature
 
@@ -192,6 +195,17 @@ class Overload:
     @property
     def max_threads_per_block(self) -> int:
         return self._kernel.attributes(self.signature).max_threads
+
+    def max_cooperative_grid_blocks(self, blockdim: Dims, dynsmemsize: int = 0) -> int:
+        """The most blocks that wait for each other in ``cg.this_grid().sync()``. The CPU takes any
+        number; it says as many as a GPU with a multiprocessor for each OS thread would."""
+        gpu: Any = gpus.get_current_device()
+        if isinstance(gpu, gpus.Gpu):
+            of_one = self._kernel.occupancy(blockdim, dynsmemsize, self.signature).blocks
+        else:
+            threads = math.prod(extent(blockdim, "block", self._kernel.name))
+            of_one = gpu.MAX_THREADS_PER_MULTI_PROCESSOR // threads
+        return int(gpu.MULTIPROCESSOR_COUNT * of_one)
 
 
 class JittedDevice(Device[P, R]):
