@@ -12,7 +12,8 @@ import pytest
 from compilers_here import needed
 from kernel_programs import write_program
 from pool_kernels import HERE
-from pycu2c import cuda, kernel
+from pycu2c import cuda, int64, kernel
+from pycu2c.kernel import Kernel
 from pycu2c.runtime import cpu, stepping
 from pycu2c.signatures import parse_signature
 from pycu2c.specialization import generate_text
@@ -62,9 +63,12 @@ def test_kernels(gcc: list[str], tmp_path: Path) -> None:
     assert found.endswith(" kernels\n")
 
 
-@kernel
+@kernel(cluster=(2, 2))
 def every_wait(ticket, out):
-    t, b = cuda.threadIdx.x, cuda.blockIdx.x
+    given = cuda.shared.array(1, int64)
+    cluster = cuda.cg.this_cluster()
+    t = cuda.threadIdx.x
+    b = cuda.blockIdx.x + cuda.gridDim.x * (cuda.blockIdx.y + 2 * cuda.blockIdx.z)
     x = 1
     if cuda.laneid < 16:
         x = cuda.shfl_sync(0xFFFF, x, 0)
@@ -77,12 +81,32 @@ def every_wait(ticket, out):
         cuda.atomic.add(ticket, 0, 1)
     count = cuda.syncthreads_count(x == 1)
     if t == 0:
-        cuda.atomic.add(out, 0, count)
+        cluster.map_shared_rank(given, cluster.block_rank() ^ 3)[0] = count
+    cluster.sync()
+    if t == 0:
+        cuda.atomic.add(out, 0, given[0])
 
 
-def test_the_scheduler(gcc: list[str], tmp_path: Path) -> None:
-    built = every_wait.launcher.built(parse_signature("int64[::1], int64[::1]"))
-    text = generate_text(built, "cpu").text
+@kernel(cluster=(2, 1, 2))
+def clusters_alone(ticket, out):
+    """Their blocks wait for each other, and for no others."""
+    counts = cuda.shared.array(0, int64)
+    cluster = cuda.cg.this_cluster()
+    rank, t = cluster.block_rank(), cuda.threadIdx.x
+    counts[t] = 0
+    cluster.sync()
+    theirs = cluster.map_shared_rank(counts, rank // 2 * 2)
+    cuda.atomic.add(theirs, -1, 1)
+    cluster.sync()
+    if t == 0:
+        cuda.atomic.add(ticket, 0, 1)
+        cuda.atomic.add(out, 0, counts[-1])
+
+
+@pytest.mark.parametrize("checked", [every_wait, clusters_alone], ids=lambda k: k.name)
+def test_the_scheduler(gcc: list[str], tmp_path: Path, checked: Kernel) -> None:
+    built = checked.launcher.built(parse_signature("int64[::1], int64[::1]"))
+    text = generate_text(built, "cpu").text.replace(checked.name, "every_wait")
     assert "_step(" in text
     (tmp_path / "kernel.c").write_text(text + (HERE / "steps_check.c").read_text())
     (tmp_path / "scheduler.c").write_text(stepping.scheduler_text())
