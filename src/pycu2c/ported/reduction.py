@@ -9,22 +9,38 @@ from typing import Any
 import numpy as np
 
 from pycu2c import cuda
+from pycu2c.devices.array import DeviceArray
 from pycu2c.devices.exchange import as_device_array
-from pycu2c.kernel import Device, Kernel
+from pycu2c.kernel import Device, Kernel, device
 from pycu2c.ported.jitted import python_of
 from pycu2c.ported.placing import Backend, backend_of, ordinal_for, placed, room
+from pycu2c.runtime.memory import HOST
 
 _THREADS = 256
-_MOST_BLOCKS = 1024
+_MOST_BLOCKS, _MOST_ON_HOST = 1024, 64
+_FEW = 64  # elements for a thread
 
 
-def bring_together(function, a, out, start):  # type: ignore[no-untyped-def]
+@device
+def in_steps(n):  # type: ignore[no-untyped-def]
+    """Threads that are neighbours read elements that are neighbours, as a GPU likes it."""
+    return cuda.grid(1), n, cuda.gridsize(1)
+
+
+@device
+def in_pieces(n):  # type: ignore[no-untyped-def]
+    """Each thread reads elements that are neighbours, as a CPU likes it."""
+    return cuda.grid(1) * n // cuda.gridsize(1), (cuda.grid(1) + 1) * n // cuda.gridsize(1), 1
+
+
+def bring_together(function, walk, a, out, start):  # type: ignore[no-untyped-def]
     """Each block leaves one element of ``out``; ``start`` joins in, if it is not None."""
     tile = cuda.shared.array(_THREADS, a.dtype)
-    t, i, n = cuda.threadIdx.x, cuda.grid(1), a.shape[0]
-    if i < n:
-        value = a[i]
-        for j in range(i + cuda.gridsize(1), n, cuda.gridsize(1)):
+    t, n = cuda.threadIdx.x, a.shape[0]
+    if cuda.grid(1) < n:
+        first, end, step = walk(n)
+        value = a[first]
+        for j in range(first + step, end, step):
             value = a.dtype.type(function(value, a[j]))
         tile[t] = value
     cuda.syncthreads()
@@ -38,6 +54,13 @@ def bring_together(function, a, out, start):  # type: ignore[no-untyped-def]
     if t == 0:
         value = tile[0]
         out[cuda.blockIdx.x] = value if start is None else function(value, start)
+
+
+def _blocks(array: DeviceArray) -> int:
+    """As many as keep a GPU busy; on the host few, since a block takes time of its own."""
+    if array.device == HOST:
+        return max(1, min(array.size // (_THREADS * _FEW), _MOST_ON_HOST))
+    return min(-(-array.size // _THREADS), _MOST_BLOCKS)
 
 
 @functools.cache
@@ -71,15 +94,15 @@ class Reduce:
         array = placed(arr if size is None else arr[:size], ordinal_for(self._backend), stream)
         if not array.size:
             return self._of_nothing(start, res, stream)
-        blocks = min(-(-array.size // _THREADS), _MOST_BLOCKS)
+        blocks = _blocks(array)
         parts = room((blocks,), dtype, array.device, stream)
         kernel = _kernel(self._backend)
-        kernel[blocks, _THREADS, stream](
-            self._function, array, parts, start if blocks == 1 else None
-        )
+        walk = in_pieces if array.device == HOST and blocks * _THREADS <= array.size else in_steps
+        first = start if blocks == 1 else None
+        kernel[blocks, _THREADS, stream](self._function, walk, array, parts, first)
         if blocks > 1:
             whole = room((1,), dtype, array.device, stream)
-            kernel[1, _THREADS, stream](self._function, parts, whole, start)
+            kernel[1, _THREADS, stream](self._function, in_steps, parts, whole, start)
             parts = whole
         if res is None:
             return parts.getitem(0, stream)

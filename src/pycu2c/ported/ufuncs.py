@@ -26,6 +26,7 @@ from pycu2c.ported.placing import (
 )
 from pycu2c.ported.reduction import Reduce
 from pycu2c.records import dataclass
+from pycu2c.runtime.memory import HOST
 from pycu2c.signatures import is_signature, parse_signatures
 from pycu2c.types import Scalar, Signature
 
@@ -98,6 +99,9 @@ class Vectorized:
             for a, dtype in zip(args, loop.inputs)
         ]
         shape = np.broadcast_shapes(*(a.shape for a in inputs))
+        on_host = are_on_host(args)
+        own = np.empty(shape, loop.output) if on_host and ordinal == HOST else None
+        out = own if out is None else out  # an array of the host is given as it is made
         result = self._target(out, shape, loop, ordinal, stream)
         seen = [a._seen(views.broadcast(a.shape, a.strides, shape)) for a in inputs]
         map_elements(
@@ -107,7 +111,8 @@ class Vectorized:
             self._backend,
             stream,
         )
-        return handed_over(result, out, stream, on_host=are_on_host(args))
+        found = handed_over(result, out, stream, on_host=on_host)
+        return found[()] if own is not None and found is own and not shape else found
 
     def _target(
         self, out: Any, shape: tuple[int, ...], loop: Loop, ordinal: int, stream: object
