@@ -138,3 +138,29 @@ def arrays(x: npt.NDArray[np.float32], y: npt.NDArray[np.float64]) -> npt.NDArra
     cuda.device_array((2, 3), order="A")  # E
     a.copy_to_hots()  # E
     return cuda.managed_array((2, 3), np.int32)
+
+
+@cuda.jit(device=True)
+def larger(a: float, b: float) -> float:
+    return a if a > b else b
+
+
+@cuda.jit("void(float32[:], float32)", fastmath=True)
+def at_least(x: Array[float32], least: float32) -> None:
+    i = cuda.grid(1)
+    if i < x.size:
+        x[i] = larger(x[i], least)
+
+
+@cuda.jit
+def zero(x: Array[float32]) -> None:
+    x[cuda.grid(1)] = 0
+
+
+at_least[1, 4](np.zeros(4, np.float32), 1.0)
+at_least.forall(4)(np.zeros(4, np.float32), 1.0)
+zero[1, 4](np.zeros(4, np.float32))
+zero[1, 4]("text")  # E
+at_least[1, 4](np.zeros(4, np.float32))  # E
+assert_type(larger(1.0, 2.0), float)
+print(zero.get_regs_per_thread(), zero.signatures, zero.py_func)

@@ -3,10 +3,10 @@ package, and what to say of those that mean nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NoReturn
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, NoReturn, ParamSpec, Protocol, TypeVar, overload
 
-from pycu2c.kernel import OWN, made_kernel
+from pycu2c.kernel import OWN, SignatureLike, made_kernel
 from pycu2c.nearest import did_you_mean
 from pycu2c.options import NAMES, BadOption
 from pycu2c.ported.jitted import Jitted, JittedDevice, python_of
@@ -26,6 +26,32 @@ _REFUSED = {
 }
 
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class KernelDecorator(Protocol):
+    """What ``jit(…)`` gives: it makes a kernel of any function."""
+
+    def __call__(self, function: Callable[P, None], /) -> Jitted[P]: ...
+
+
+class DeviceDecorator(Protocol):
+    """What ``jit(…, device=True)`` gives."""
+
+    def __call__(self, function: Callable[P, R], /) -> JittedDevice[P, R]: ...
+
+
+@overload
+def jit(func_or_sig: Callable[P, None], /) -> Jitted[P]: ...
+@overload
+def jit(
+    func_or_sig: SignatureLike | None = None, *, device: Literal[True], **options: Any
+) -> DeviceDecorator: ...
+@overload
+def jit(
+    func_or_sig: SignatureLike | None = None, *, device: Literal[False] = False, **options: Any
+) -> KernelDecorator: ...
 def jit(
     func_or_sig: Any = None,
     device: bool = False,
