@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from pycu2c.cuda.random.xoroshiro import JUMP
 from pycu2c.devices.allocation import device_array, named
 from pycu2c.devices.array import DeviceArray
+from pycu2c.devices.exchange import as_device_array
 from pycu2c.dtypes import UINT64, packed_record
 from pycu2c.types import Scalar
 
@@ -44,14 +45,15 @@ def create_xoroshiro128p_states(
 def init_xoroshiro128p_states(
     states: Any, seed: int, subsequence_start: int = 0, stream: object = 0
 ) -> None:
-    """Fill an array with states, as ``create_xoroshiro128p_states``: one on the device, or of
-    numpy."""
+    """Fill an array with states, as ``create_xoroshiro128p_states``: one on the device, whosever
+    it is, or one of numpy."""
     if isinstance(states, np.ndarray):
         init_xoroshiro128p_states_cpu(states, seed, subsequence_start)
         return
-    made = np.empty(states.shape, xoroshiro128p_dtype)
+    there = as_device_array(states)
+    made = np.empty(there.shape, xoroshiro128p_dtype)
     init_xoroshiro128p_states_cpu(made, seed, subsequence_start)
-    states.copy_to_device(made, named(stream))
+    there.copy_to_device(made, named(stream))
 
 
 def init_xoroshiro128p_states_cpu(states: States, seed: int, subsequence_start: int = 0) -> None:
