@@ -481,8 +481,7 @@ DEFINITIONS = {
     "@kernel('float33[:]')\ndef k(a): pass": "did you mean `float32`",
     "@kernel\ndef k(a: np.ndarray): pass": "parameter a: .*numpy.ndarray.* float32",
     "@kernel\n@staticmethod\ndef k(a): pass": "write @staticmethod above",
-    "@cuda.jit\ndef k(a): pass": "cuda has no jit: decorate kernels with @kernel",
-    "cuda.reduce": "cuda has no reduce: write a kernel that adds within blocks",
+    "@cuda.jit(fast_math=True)\ndef k(a): pass": "did you mean fastmath",
     "cuda.libdevice": "cuda has no libdevice: write math.f",
     "@kernel\ndef k(a): a[0] = cuda.cbrt(a[0])\nk.inspect('cuda', 'float32[:]')": r"math.cbrt\(x\)",
     "@kernel\ndef k(a): cuda.const.array_like(a)\nk.inspect('cuda', 'int32[:]')": "a global numpy",
@@ -494,7 +493,7 @@ DEFINITIONS = {
         "(?s)`to_device` is no function of kernels.*it is for the host: call it before the launch"
     ),
     "@kernel\ndef k(a): s = cuda.stream()\nk.inspect('cuda', 'int32[:]')": "it is for the host",
-    "k = kernel(lambda a: a)": "write it as a function, `def",
+    "k = kernel(lambda a: a)\nk.inspect('cuda', 'int32')": "a kernel gives its results in arrays",
     "@kernel('float32[:], int32')\ndef k(a): pass": r"2 types for \(a\)",
     "@kernel\ndef k(a): pass\nk.inspect('asm', 'int32')": "ptx, sass or ir.*'asm'",
 }

@@ -82,6 +82,12 @@ class Configured(Generic[P]):
         name = self._launches.launcher.name
         return f"<kernel {name}, grid {wanted.grid}, block {wanted.block}{on}>"
 
+    def __copy__(self) -> Configured[P]:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Configured[P]:
+        return self
+
     def __reduce__(self) -> NoReturn:
         name = self._launches.launcher.name
         raise TypeError(
