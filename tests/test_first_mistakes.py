@@ -481,7 +481,7 @@ DEFINITIONS = {
     "@kernel('float33[:]')\ndef k(a): pass": "did you mean `float32`",
     "@kernel\ndef k(a: np.ndarray): pass": "parameter a: .*numpy.ndarray.* float32",
     "@kernel\n@staticmethod\ndef k(a): pass": "write @staticmethod above",
-    "@cuda.jit(fast_math=True)\ndef k(a): pass": "did you mean fastmath",
+    "@cuda.jit(fast_math=True)\ndef k(a): pass": "did you mean `fastmath`",
     "cuda.libdevice": "cuda has no libdevice: write math.f",
     "@kernel\ndef k(a): a[0] = cuda.cbrt(a[0])\nk.inspect('cuda', 'float32[:]')": r"math.cbrt\(x\)",
     "@kernel\ndef k(a): cuda.const.array_like(a)\nk.inspect('cuda', 'int32[:]')": "a global numpy",
