@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import importlib.util
 import os
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
 
-from pycu2c.options import Options
+from pycu2c.options import DEFAULT, Options
 from pycu2c.toolchain import cc, compilers, places, processes, room
 from pycu2c.toolchain.binary import Binary, RejectedCode, ToolchainError
 
@@ -29,13 +31,13 @@ def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def runs(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
     """The commands that were run."""
     seen: list[tuple[str, ...]] = []
-    real = processes.run
+    real = processes.Started
 
-    def spy(words: tuple[str, ...], text: str = "") -> processes.Ran:
+    def spy(words: tuple[str, ...]) -> processes.Started:
         seen.append(words)
-        return real(words, text)
+        return real(words)
 
-    monkeypatch.setattr(processes, "run", spy)
+    monkeypatch.setattr(processes, "Started", spy)
     return seen
 
 
@@ -174,6 +176,69 @@ def test_a_killed_compiler_is_not_our_bug(tmp_path: Path, monkeypatch: pytest.Mo
         cc.compile(TWICE, "twice")
 
 
+def test_an_expected_text_is_given_to_the_compiler_that_waits(runs: list[tuple[str, ...]]) -> None:
+    compilers.find_compiler()
+    runs.clear()
+    with cc.expected(DEFAULT):
+        assert len(runs) == 1
+        assert call(cc.compile(TWICE, "twice"), 4) == 8
+        assert len(runs) == 1
+        assert call(cc.compile(TWICE.replace("2 *", "3 *"), "twice"), 4) == 12
+        assert len(runs) == 2
+
+
+@pytest.mark.parametrize("text", [TWICE, "#include <math.h>\n_Float16 twice;\n"])
+def test_an_expected_text_that_is_another(text: str, runs: list[tuple[str, ...]]) -> None:
+    """With other flags, or found; then nobody waits on."""
+    cc.compile(TWICE, "twice")
+    open_files = sorted(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else None
+    with cc.expected(DEFAULT):
+        (build,) = cc._EXPECTING
+        process = build.program._process
+        cc.compile(text, "twice")
+    assert cc._EXPECTING == []
+    with pytest.raises(ChildProcessError):
+        os.waitpid(process, os.WNOHANG)
+    assert not os.path.exists(build.path)
+    assert open_files is None or sorted(os.listdir("/proc/self/fd")) == open_files
+
+
+def test_a_text_that_does_not_come(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = tmp_path / "own"
+    own.mkdir()
+    monkeypatch.setenv("TMPDIR", str(own))  # where compilers have their temporary files
+    compilers.find_compiler()
+    with contextlib.suppress(ValueError), cc.expected(DEFAULT):
+        time.sleep(0.1)
+        raise ValueError
+    assert cc._EXPECTING == []
+    assert [path.name for path in own.iterdir() if not path.name.startswith("pycu2c-")] == []
+
+
+def test_nobody_to_expect_a_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That is said when there is one."""
+    monkeypatch.setenv("PYCU2C_CC", "/nowhere/gcc")
+    with cc.expected(DEFAULT), pytest.raises(ToolchainError, match="nowhere"):
+        cc.compile(TWICE, "twice")
+
+
+def test_a_child_forked_meanwhile_does_not_keep_the_compiler_waiting() -> None:
+    code = (
+        "import os, signal, warnings\n"
+        "from pycu2c.options import DEFAULT\n"
+        "from pycu2c.toolchain import cc\n"
+        "warnings.simplefilter('ignore', DeprecationWarning)\n"
+        "with cc.expected(DEFAULT):\n"
+        "    child = os.fork()\n"
+        "    if child == 0:\n"
+        "        signal.pause()\n"
+        f"    cc.compile({TWICE!r}, 'twice')\n"
+        "    assert os.waitpid(child, os.WNOHANG) == (0, 0)\n"
+        "    os.kill(child, 9)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=30)
+
+
 def test_threads_that_want_the_same_compile_it_once(runs: list[tuple[str, ...]]) -> None:
     compilers.find_compiler()
     runs.clear()
@@ -308,7 +373,7 @@ def test_the_version_of_a_compiler_is_asked_once(
     first = compilers.find_compiler()
     compilers._found.cache_clear()
     with monkeypatch.context() as patched:
-        patched.setattr(processes, "run", None)
+        patched.setattr(processes, "Started", None)
         assert compilers.find_compiler() == first
     script = tmp_path / "gcc"  # it may start another compiler each time
     script.write_text('#!/bin/sh\nexec gcc "$@"\n')

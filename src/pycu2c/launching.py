@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from pycu2c.frontend.build import Built
     from pycu2c.runtime import driver, fitting, marking, preparing, sharing, vector_views
     from pycu2c.runtime.plans import guards, library, plan
-    from pycu2c.toolchain import occupancy
+    from pycu2c.toolchain import cc, occupancy
     from pycu2c.toolchain.usage import KernelAttributes
 else:
     building = lazy_module("pycu2c.building")
@@ -49,6 +50,7 @@ else:
     vector_views = lazy_module("pycu2c.runtime.vector_views")
     guards = lazy_module("pycu2c.runtime.plans.guards")
     library = lazy_module("pycu2c.runtime.plans.library")
+    cc = lazy_module("pycu2c.toolchain.cc")
     occupancy = lazy_module("pycu2c.toolchain.occupancy")
     plan = lazy_module("pycu2c.runtime.plans.plan")
 
@@ -209,9 +211,14 @@ class Launcher:
         """A launch up to its start. Raises LaunchError, CompileError."""
         given = self.given(values)
         signature = self.signature(given)
-        if signature not in self._typed:
-            with without_collection():
-                self._prepare(signature)
+        if signature in self._typed:
+            return self._ready_as(wanted, values, given, signature)
+        with without_collection(), self._prepared(signature):
+            return self._ready_as(wanted, values, given, signature)
+
+    def _ready_as(
+        self, wanted: Wanted, values: tuple[object, ...], given: Given, signature: Signature
+    ) -> Ready:
         typed = self.typed(signature)
         block = wanted.block or self._without_block(typed.known)
         grid = wanted.grid or self._grid_for(typed.known, given.leaves, wanted.block)
@@ -259,11 +266,18 @@ class Launcher:
         types = zip(self._parameters.names, signature.parameters)
         return f"launched with {', '.join(f'{name}: {kind}' for name, kind in types)}"
 
-    def _prepare(self, signature: Signature) -> None:
-        """What a new kernel shares with all others is compiled while this one is typed."""
+    @contextmanager
+    def _prepared(self, signature: Signature) -> Iterator[None]:
+        """What a new kernel shares with all others is compiled while this one is typed; and where
+        it is known to be new, a C compiler waits for it."""
         memory = self._memory(signature)
-        if self.backend != "python" and (memory is None or memory.known is None):
-            preparing.begin()
+        if self.backend == "python" or (memory and memory.known):
+            yield
+            return
+        preparing.begin()
+        on_cpu = not driver.available() if self.backend == "auto" else self.backend in ON_CPU
+        with cc.expected(self.options) if on_cpu and memory and memory.key else nullcontext():
+            yield
 
     def _runner(self, typed: Typed, signature: Signature, variant: Variant) -> Runner:
         """A kernel for a kind of launch, compiled or found."""

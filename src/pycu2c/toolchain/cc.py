@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 from collections.abc import Iterator
@@ -135,18 +136,78 @@ def warning_flags(compiler: Compiler) -> tuple[str, ...]:
     return (*FLAGS, *compiler.flags, *_WARNINGS, *compiler.family.not_warnings)
 
 
+# ---- one text, one library -----------------------------------------------------------------
+
+
+class _Build:
+    """A compiler that has been started, and where its library will be."""
+
+    __slots__ = ("_folder", "path", "program", "words")
+
+    def __init__(self, words: tuple[tuple[str, ...], tuple[str, ...]]) -> None:
+        self.words, (before, after) = words, words
+        self._folder = places.new_folder()
+        self.path = os.path.join(self._folder, "kernel.so")
+        try:
+            self.program = processes.Started((*before, "-o", self.path, *_READ, *after))
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        places.remove(self._folder)
+
+
+_EXPECTING: list[_Build] = []  # whose texts are being generated
+
+
+@contextmanager
+def expected(options: Options) -> Iterator[None]:
+    """A text is expected of the body: a compiler gets ready for it. That is a sixth of its time."""
+    build: _Build | None = None
+    with contextlib.suppress(ToolchainError, OSError):  # it is said when there is a text
+        compiler = find_compiler()
+        build = _Build(_words(compiler, general_flags(options, compiler), compiler.family.alone))
+        _EXPECTING.append(build)
+    try:
+        yield
+    finally:
+        if build in _EXPECTING:  # there was none, or another had been told what it needs
+            _EXPECTING.remove(build)
+            build.program.drop()
+            build.close()
+
+
+def _words(
+    compiler: Compiler, flags: tuple[str, ...], libraries: tuple[str, ...]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What the compiler is told before and after the text."""
+    return (*compiler.command, *flags, *_LINK), libraries
+
+
+def _build_of(words: tuple[tuple[str, ...], tuple[str, ...]]) -> _Build:
+    for build in tuple(_EXPECTING):
+        if build.words == words:
+            with contextlib.suppress(ValueError):  # another thread has taken it
+                _EXPECTING.remove(build)
+                return build
+    return _Build(words)
+
+
 def _compiled(
     compiler: Compiler, text: str, entry: str, flags: tuple[str, ...]
 ) -> tuple[bytes, str]:
-    with places.passing_folder() as folder:
-        path = os.path.join(folder, "kernel.so")
-        ran = _build(compiler, text, flags, path)
+    build = _build_of(_words(compiler, flags, _libraries(text, compiler)))
+    try:
+        ran = build.program.finish(text)
         if ran.code == 0:
-            with open(path, "rb") as made:
+            with open(build.path, "rb") as made:
                 return made.read(), ran.said
-        probe = _build(compiler, _PROBE, flags, path)
+    finally:
+        build.close()
+    probe = _probed(compiler, flags)
     if os.strerror(errno.ENOSPC) in ran.said:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), os.path.dirname(folder))
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), places.private_directory())
     if ran.code < 0 or "Killed" in ran.said:
         raise ToolchainError(f"the C compiler `{compiler}` was killed: is there enough memory?")
     if probe.code != 0:
@@ -159,6 +220,10 @@ def _compiled(
     raise refusing.refused(shlex.join((*compiler.command, *flags)), f"{entry}.c", text, said)
 
 
-def _build(compiler: Compiler, text: str, flags: tuple[str, ...], path: str) -> processes.Ran:
-    words = (*flags, *_LINK, "-o", path, *_READ, *_libraries(text, compiler))
-    return processes.run((*compiler.command, *words), text)
+def _probed(compiler: Compiler, flags: tuple[str, ...]) -> processes.Ran:
+    """Whether it compiles what any compiler does."""
+    build = _Build(_words(compiler, flags, _libraries(_PROBE, compiler)))
+    try:
+        return build.program.finish(_PROBE)
+    finally:
+        build.close()

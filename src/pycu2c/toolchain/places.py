@@ -163,15 +163,11 @@ def private_directory() -> str:
     return found
 
 
-@contextlib.contextmanager
-def passing_folder() -> Iterator[str]:
-    """A folder in there that goes afterwards, with what is in it."""
+def new_folder() -> str:
+    """A new folder in there."""
     folder = os.path.join(private_directory(), os.urandom(8).hex())
     os.mkdir(folder, 0o700)
-    try:
-        yield folder
-    finally:
-        _remove(folder)
+    return folder
 
 
 # where temporary files go, as for ``tempfile``, whose import takes as long as linking a kernel does
@@ -201,16 +197,16 @@ def private_directory_so_far() -> str | None:
 
 def _remove_tree(directory: str, process: int) -> None:
     if os.getpid() == process:
-        _remove(directory)
+        remove(directory)
 
 
-def _remove(directory: str) -> None:
+def remove(directory: str) -> None:
     """With what is in it, as far as can be; links are removed, not followed."""
     with contextlib.suppress(OSError):
         with os.scandir(directory) as entries:
             for entry in entries:
                 if entry.is_dir(follow_symlinks=False):
-                    _remove(entry.path)
+                    remove(entry.path)
                 else:
                     with contextlib.suppress(OSError):
                         os.unlink(entry.path)
@@ -233,7 +229,7 @@ def _remove_if_dead(directory: str, status: os.stat_result) -> None:
     with contextlib.suppress(OSError):  # one that died before it had put anything there
         os.rmdir(directory)
     if locks.is_free(os.path.join(directory, _ALIVE)):
-        _remove(directory)
+        remove(directory)
 
 
 def private_folder(name: str) -> str:

@@ -11,7 +11,7 @@ import select
 
 from pycu2c.records import dataclass
 
-_KILL = 9  # whose name is in ``signal``, which takes long to import
+_TERM, _KILL = 15, 9  # whose names are in ``signal``, which takes long to import
 _PIPE = 1 << 16  # bytes that one holds
 
 
@@ -25,29 +25,68 @@ class Ran:
 
 
 def run(words: tuple[str, ...], text: str = "") -> Ran:
-    """Run a program that reads ``text``; what it says is in English. OSError where it cannot be
-    started."""
-    told, tell = os.pipe()
-    hear, said = os.pipe()
-    streams = [(os.POSIX_SPAWN_DUP2, file, n) for n, file in enumerate((told, said, said))]
-    environment = {**os.environ, "LC_ALL": "C"}
-    try:
-        process = os.posix_spawn(words[0], words, environment, file_actions=streams)
-    except BaseException:
-        os.close(tell)
-        os.close(hear)
-        raise
-    finally:
-        os.close(told)
-        os.close(said)
-    try:
-        heard = _exchanged(tell, hear, text.encode("utf-8", "surrogatepass"))
-    except BaseException:  # Ctrl-C
+    """Run a program on a text. OSError where it cannot be started."""
+    return Started(words).finish(text)
+
+
+class Started:
+    """A program that runs, and reads a text as soon as there is one. What it says is in English.
+    One of ``finish`` and ``drop`` is called in the end."""
+
+    __slots__ = ("_hear", "_process", "_tell")
+
+    def __init__(self, words: tuple[str, ...]) -> None:
+        told, self._tell = os.pipe()
+        self._hear, said = os.pipe()
+        streams = [(os.POSIX_SPAWN_DUP2, file, n) for n, file in enumerate((told, said, said))]
+        environment = {**os.environ, "LC_ALL": "C"}
+        try:
+            self._process = os.posix_spawn(words[0], words, environment, file_actions=streams)
+        except BaseException:
+            os.close(self._tell)
+            os.close(self._hear)
+            raise
+        finally:
+            os.close(told)
+            os.close(said)
+        _TELLING.add(self._tell)
+
+    def finish(self, text: str) -> Ran:
+        """Give it the text, and wait for its end."""
+        try:
+            heard = _exchanged(self._tell, self._hear, text.encode("utf-8", "surrogatepass"))
+        except BaseException:  # Ctrl-C
+            self._end(_KILL)
+            raise
+        return Ran(_waited(self._process), heard.decode("utf-8", "replace"))
+
+    def drop(self) -> None:
+        """There is no text. It is asked to end, so that it removes its temporary files."""
+        _close(self._tell)
+        _close(self._hear)
+        self._end(_TERM)
+
+    def _end(self, signal: int) -> None:
         with contextlib.suppress(ProcessLookupError):
-            os.kill(process, _KILL)
-        _waited(process)
-        raise
-    return Ran(_waited(process), heard.decode("utf-8", "replace"))
+            os.kill(self._process, signal)
+        _waited(self._process)
+
+
+_TELLING: set[int] = set()  # files of programs that have not got all of their text
+
+
+def _close(file: int) -> None:
+    _TELLING.discard(file)
+    os.close(file)
+
+
+def _forget() -> None:
+    """A program would wait for a forked child, too, to close what it is told by."""
+    while _TELLING:
+        os.close(_TELLING.pop())
+
+
+os.register_at_fork(after_in_child=_forget)
 
 
 def _exchanged(tell: int, hear: int, text: bytes) -> bytes:
@@ -68,11 +107,11 @@ def _exchanged(tell: int, hear: int, text: bytes) -> bytes:
                 if not (parts[-1] if file == hear else rest):
                     poll.unregister(file)
                     open_files.discard(file)
-                    os.close(file)
+                    _close(file)
         return b"".join(parts)
     finally:
         for file in open_files:
-            os.close(file)
+            _close(file)
 
 
 def _told(tell: int, rest: memoryview) -> memoryview:
