@@ -7,7 +7,7 @@ from textwrap import indent
 
 from pycu2c.dtypes import VECTORS, DType
 from pycu2c.intrinsics.host_names import HOST_NAMES, MODULES
-from pycu2c.intrinsics.kinds import HANDLE_KINDS
+from pycu2c.intrinsics.kinds import FIXED, HANDLE_KINDS
 from pycu2c.intrinsics.namespace import CUDA, Member, Namespace, members
 from pycu2c.intrinsics.registry import Intrinsic
 from pycu2c.types import Scalar
@@ -67,8 +67,12 @@ KINDS = {
     "number": "_Number",
     "coordinate": "_Real",
     **{kind: f"{kind}[_E]" for kind in HANDLE_KINDS},
+    **{kind: "_Real" if row.is_float else "SupportsIndex" for kind, row in FIXED.items()},
 }
-RESULTS = {"T": "_T", "F": "float", "R": "float", "int": "int", "bool": "bool", "None": "None"}
+RESULTS = {
+    **{"T": "_T", "F": "float", "R": "float", "int": "int", "bool": "bool", "None": "None"},
+    **{kind: f"np.{kind}" for kind in FIXED if kind != "bfloat16"},  # which numpy has not
+}
 OF_ELEMENTS = {"T": "_Number", "F": "_Real"}  # beside an array, whose elements give the type
 OF_TEXELS = {"T": "Any"}  # vectors, too
 

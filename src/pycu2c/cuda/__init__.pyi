@@ -144,6 +144,12 @@ atomic: _atomic
 def ballot_sync(mask: SupportsIndex, predicate: _Real) -> int:
     """The bits of the lanes of ``mask`` for which ``predicate`` is true."""
 
+def bfloat16_as_short(x: _Real) -> np.int16:
+    """The int16 that has the bits of ``x``."""
+
+def bfloat16_as_ushort(x: _Real) -> np.uint16:
+    """The uint16 that has the bits of ``x``."""
+
 class _blockDim:
     @property
     def x(self) -> int:
@@ -173,6 +179,9 @@ blockIdx: _blockIdx
 def brev(x: _T) -> _T:
     """The bits of ``x`` in reverse order."""
 
+def byte_perm(x: SupportsIndex, y: SupportsIndex, z: SupportsIndex) -> np.uint32:
+    """Four of the eight bytes of ``x`` and ``y``: which, the lowest first, say 4 bits each of ``z``. With the highest of them set, the sign of that byte in all its bits."""
+
 class _cg:
     @staticmethod
     def this_cluster() -> Any:
@@ -191,14 +200,393 @@ cg: _cg
 def clz(x: _T) -> int:
     """How many zero bits ``x`` begins with, from the highest; all of them for 0."""
 
+def cospi(x: _Real) -> float:
+    """The cosine of ``pi * x``."""
+
+def cyl_bessel_i0(x: _Real) -> float:
+    """The modified Bessel function of the first kind, order 0."""
+
+def cyl_bessel_i1(x: _Real) -> float:
+    """The modified Bessel function of the first kind, order 1."""
+
+def dadd_rd(a: _Real, b: _Real) -> np.float64:
+    """``a + b``, rounded down."""
+
+def dadd_rn(a: _Real, b: _Real) -> np.float64:
+    """``a + b``, rounded to the nearest, the even one of two."""
+
+def dadd_ru(a: _Real, b: _Real) -> np.float64:
+    """``a + b``, rounded up."""
+
+def dadd_rz(a: _Real, b: _Real) -> np.float64:
+    """``a + b``, rounded towards 0."""
+
+def ddiv_rd(a: _Real, b: _Real) -> np.float64:
+    """``a / b``, rounded down."""
+
+def ddiv_rn(a: _Real, b: _Real) -> np.float64:
+    """``a / b``, rounded to the nearest, the even one of two."""
+
+def ddiv_ru(a: _Real, b: _Real) -> np.float64:
+    """``a / b``, rounded up."""
+
+def ddiv_rz(a: _Real, b: _Real) -> np.float64:
+    """``a / b``, rounded towards 0."""
+
+def dmul_rd(a: _Real, b: _Real) -> np.float64:
+    """``a * b``, rounded down."""
+
+def dmul_rn(a: _Real, b: _Real) -> np.float64:
+    """``a * b``, rounded to the nearest, the even one of two."""
+
+def dmul_ru(a: _Real, b: _Real) -> np.float64:
+    """``a * b``, rounded up."""
+
+def dmul_rz(a: _Real, b: _Real) -> np.float64:
+    """``a * b``, rounded towards 0."""
+
+def double2float_rd(x: _Real) -> np.float32:
+    """The number as a float32, rounded down."""
+
+def double2float_rn(x: _Real) -> np.float32:
+    """The number as a float32, rounded to the nearest, the even one of two."""
+
+def double2float_ru(x: _Real) -> np.float32:
+    """The number as a float32, rounded up."""
+
+def double2float_rz(x: _Real) -> np.float32:
+    """The number as a float32, rounded towards 0."""
+
+def double2hiint(x: _Real) -> np.int32:
+    """The upper 32 bits of ``x``."""
+
+def double2int_rd(x: _Real) -> np.int32:
+    """A float as a whole number, rounded down; beyond the ends of its type, that end."""
+
+def double2int_rn(x: _Real) -> np.int32:
+    """A float as a whole number, rounded to the nearest, the even one of two; beyond the ends of its type, that end."""
+
+def double2int_ru(x: _Real) -> np.int32:
+    """A float as a whole number, rounded up; beyond the ends of its type, that end."""
+
+def double2int_rz(x: _Real) -> np.int32:
+    """A float as a whole number, rounded towards 0; beyond the ends of its type, that end."""
+
+def double2ll_rd(x: _Real) -> np.int64:
+    """A float as a whole number, rounded down; beyond the ends of its type, that end."""
+
+def double2ll_rn(x: _Real) -> np.int64:
+    """A float as a whole number, rounded to the nearest, the even one of two; beyond the ends of its type, that end."""
+
+def double2ll_ru(x: _Real) -> np.int64:
+    """A float as a whole number, rounded up; beyond the ends of its type, that end."""
+
+def double2ll_rz(x: _Real) -> np.int64:
+    """A float as a whole number, rounded towards 0; beyond the ends of its type, that end."""
+
+def double2loint(x: _Real) -> np.int32:
+    """The lower 32 bits of ``x``."""
+
+def double2uint_rd(x: _Real) -> np.uint32:
+    """A float as a whole number, rounded down; beyond the ends of its type, that end."""
+
+def double2uint_rn(x: _Real) -> np.uint32:
+    """A float as a whole number, rounded to the nearest, the even one of two; beyond the ends of its type, that end."""
+
+def double2uint_ru(x: _Real) -> np.uint32:
+    """A float as a whole number, rounded up; beyond the ends of its type, that end."""
+
+def double2uint_rz(x: _Real) -> np.uint32:
+    """A float as a whole number, rounded towards 0; beyond the ends of its type, that end."""
+
+def double2ull_rd(x: _Real) -> np.uint64:
+    """A float as a whole number, rounded down; beyond the ends of its type, that end."""
+
+def double2ull_rn(x: _Real) -> np.uint64:
+    """A float as a whole number, rounded to the nearest, the even one of two; beyond the ends of its type, that end."""
+
+def double2ull_ru(x: _Real) -> np.uint64:
+    """A float as a whole number, rounded up; beyond the ends of its type, that end."""
+
+def double2ull_rz(x: _Real) -> np.uint64:
+    """A float as a whole number, rounded towards 0; beyond the ends of its type, that end."""
+
+def double_as_longlong(x: _Real) -> np.int64:
+    """The int64 that has the bits of ``x``."""
+
+def dp2a_hi(x: SupportsIndex, y: SupportsIndex, z: SupportsIndex) -> np.int32:
+    """``z``, and the halves of ``x`` times the upper two bytes of ``y``."""
+
+def dp2a_lo(x: SupportsIndex, y: SupportsIndex, z: SupportsIndex) -> np.int32:
+    """``z``, and the halves of ``x`` times the lower two bytes of ``y``."""
+
+def dp4a(x: SupportsIndex, y: SupportsIndex, z: SupportsIndex) -> np.int32:
+    """``z``, and the products of the four bytes of ``x`` with those of ``y``."""
+
+def drcp_rd(x: _Real) -> np.float64:
+    """``1 / x``, rounded down."""
+
+def drcp_rn(x: _Real) -> np.float64:
+    """``1 / x``, rounded to the nearest, the even one of two."""
+
+def drcp_ru(x: _Real) -> np.float64:
+    """``1 / x``, rounded up."""
+
+def drcp_rz(x: _Real) -> np.float64:
+    """``1 / x``, rounded towards 0."""
+
+def dsqrt_rd(x: _Real) -> np.float64:
+    """The square root, rounded down."""
+
+def dsqrt_rn(x: _Real) -> np.float64:
+    """The square root, rounded to the nearest, the even one of two."""
+
+def dsqrt_ru(x: _Real) -> np.float64:
+    """The square root, rounded up."""
+
+def dsqrt_rz(x: _Real) -> np.float64:
+    """The square root, rounded towards 0."""
+
+def dsub_rd(a: _Real, b: _Real) -> np.float64:
+    """``a - b``, rounded down."""
+
+def dsub_rn(a: _Real, b: _Real) -> np.float64:
+    """``a - b``, rounded to the nearest, the even one of two."""
+
+def dsub_ru(a: _Real, b: _Real) -> np.float64:
+    """``a - b``, rounded up."""
+
+def dsub_rz(a: _Real, b: _Real) -> np.float64:
+    """``a - b``, rounded towards 0."""
+
 def eq_sync(mask: SupportsIndex, predicate: _Real) -> bool:
     """Whether ``predicate`` is the same for all lanes of ``mask``."""
+
+def erfcinv(x: _Real) -> float:
+    """What ``erfc`` gives ``x`` of."""
+
+def erfcx(x: _Real) -> float:
+    """``exp(x * x) * erfc(x)``, without overflow."""
+
+def erfinv(x: _Real) -> float:
+    """What ``erf`` gives ``x`` of."""
+
+def exp10(x: _Real) -> float:
+    """10 to the power ``x``."""
+
+def fadd_rd(a: _Real, b: _Real) -> np.float32:
+    """``a + b``, rounded down."""
+
+def fadd_rn(a: _Real, b: _Real) -> np.float32:
+    """``a + b``, rounded to the nearest, the even one of two."""
+
+def fadd_ru(a: _Real, b: _Real) -> np.float32:
+    """``a + b``, rounded up."""
+
+def fadd_rz(a: _Real, b: _Real) -> np.float32:
+    """``a + b``, rounded towards 0."""
+
+def fast_cosf(x: _Real) -> np.float32:
+    """The cosine, fast and less exact on a GPU."""
+
+def fast_exp10f(x: _Real) -> np.float32:
+    """10 to the power ``x``, fast and less exact on a GPU."""
+
+def fast_expf(x: _Real) -> np.float32:
+    """e to the power ``x``, fast and less exact on a GPU."""
+
+def fast_fdividef(a: _Real, b: _Real) -> np.float32:
+    """``a / b``, fast and less exact on a GPU."""
+
+def fast_log10f(x: _Real) -> np.float32:
+    """The logarithm to base 10, fast and less exact on a GPU."""
+
+def fast_log2f(x: _Real) -> np.float32:
+    """The logarithm to base 2, fast and less exact on a GPU."""
+
+def fast_logf(x: _Real) -> np.float32:
+    """The natural logarithm, fast and less exact on a GPU."""
+
+def fast_powf(a: _Real, b: _Real) -> np.float32:
+    """``a`` to the power ``b``, fast and less exact on a GPU."""
+
+def fast_sinf(x: _Real) -> np.float32:
+    """The sine, fast and less exact on a GPU."""
+
+def fast_tanf(x: _Real) -> np.float32:
+    """The tangent, fast and less exact on a GPU."""
+
+def fdim(a: _Real, b: _Real) -> float:
+    """``a - b`` if that is positive, else 0."""
+
+def fdiv_rd(a: _Real, b: _Real) -> np.float32:
+    """``a / b``, rounded down."""
+
+def fdiv_rn(a: _Real, b: _Real) -> np.float32:
+    """``a / b``, rounded to the nearest, the even one of two."""
+
+def fdiv_ru(a: _Real, b: _Real) -> np.float32:
+    """``a / b``, rounded up."""
+
+def fdiv_rz(a: _Real, b: _Real) -> np.float32:
+    """``a / b``, rounded towards 0."""
 
 def ffs(x: _T) -> int:
     """The place of the lowest bit that is set, counted from 1; 0 for 0."""
 
+def float2int_rd(x: _Real) -> np.int32:
+    """A float as a whole number, rounded down; beyond the ends of its type, that end."""
+
+def float2int_rn(x: _Real) -> np.int32:
+    """A float as a whole number, rounded to the nearest, the even one of two; beyond the ends of its type, that end."""
+
+def float2int_ru(x: _Real) -> np.int32:
+    """A float as a whole number, rounded up; beyond the ends of its type, that end."""
+
+def float2int_rz(x: _Real) -> np.int32:
+    """A float as a whole number, rounded towards 0; beyond the ends of its type, that end."""
+
+def float2ll_rd(x: _Real) -> np.int64:
+    """A float as a whole number, rounded down; beyond the ends of its type, that end."""
+
+def float2ll_rn(x: _Real) -> np.int64:
+    """A float as a whole number, rounded to the nearest, the even one of two; beyond the ends of its type, that end."""
+
+def float2ll_ru(x: _Real) -> np.int64:
+    """A float as a whole number, rounded up; beyond the ends of its type, that end."""
+
+def float2ll_rz(x: _Real) -> np.int64:
+    """A float as a whole number, rounded towards 0; beyond the ends of its type, that end."""
+
+def float2uint_rd(x: _Real) -> np.uint32:
+    """A float as a whole number, rounded down; beyond the ends of its type, that end."""
+
+def float2uint_rn(x: _Real) -> np.uint32:
+    """A float as a whole number, rounded to the nearest, the even one of two; beyond the ends of its type, that end."""
+
+def float2uint_ru(x: _Real) -> np.uint32:
+    """A float as a whole number, rounded up; beyond the ends of its type, that end."""
+
+def float2uint_rz(x: _Real) -> np.uint32:
+    """A float as a whole number, rounded towards 0; beyond the ends of its type, that end."""
+
+def float2ull_rd(x: _Real) -> np.uint64:
+    """A float as a whole number, rounded down; beyond the ends of its type, that end."""
+
+def float2ull_rn(x: _Real) -> np.uint64:
+    """A float as a whole number, rounded to the nearest, the even one of two; beyond the ends of its type, that end."""
+
+def float2ull_ru(x: _Real) -> np.uint64:
+    """A float as a whole number, rounded up; beyond the ends of its type, that end."""
+
+def float2ull_rz(x: _Real) -> np.uint64:
+    """A float as a whole number, rounded towards 0; beyond the ends of its type, that end."""
+
+def float_as_int(x: _Real) -> np.int32:
+    """The int32 that has the bits of ``x``."""
+
+def float_as_uint(x: _Real) -> np.uint32:
+    """The uint32 that has the bits of ``x``."""
+
 def fma(a: _Real, b: _Real, c: _Real) -> float:
     """``a * b + c``, rounded once."""
+
+def fma_rd(a: _Real, b: _Real, c: _Real) -> np.float64:
+    """``a * b + c``, rounded once, down."""
+
+def fma_rn(a: _Real, b: _Real, c: _Real) -> np.float64:
+    """``a * b + c``, rounded once, to the nearest, the even one of two."""
+
+def fma_ru(a: _Real, b: _Real, c: _Real) -> np.float64:
+    """``a * b + c``, rounded once, up."""
+
+def fma_rz(a: _Real, b: _Real, c: _Real) -> np.float64:
+    """``a * b + c``, rounded once, towards 0."""
+
+def fmaf_rd(a: _Real, b: _Real, c: _Real) -> np.float32:
+    """``a * b + c``, rounded once, down."""
+
+def fmaf_rn(a: _Real, b: _Real, c: _Real) -> np.float32:
+    """``a * b + c``, rounded once, to the nearest, the even one of two."""
+
+def fmaf_ru(a: _Real, b: _Real, c: _Real) -> np.float32:
+    """``a * b + c``, rounded once, up."""
+
+def fmaf_rz(a: _Real, b: _Real, c: _Real) -> np.float32:
+    """``a * b + c``, rounded once, towards 0."""
+
+def fmul_rd(a: _Real, b: _Real) -> np.float32:
+    """``a * b``, rounded down."""
+
+def fmul_rn(a: _Real, b: _Real) -> np.float32:
+    """``a * b``, rounded to the nearest, the even one of two."""
+
+def fmul_ru(a: _Real, b: _Real) -> np.float32:
+    """``a * b``, rounded up."""
+
+def fmul_rz(a: _Real, b: _Real) -> np.float32:
+    """``a * b``, rounded towards 0."""
+
+def frcp_rd(x: _Real) -> np.float32:
+    """``1 / x``, rounded down."""
+
+def frcp_rn(x: _Real) -> np.float32:
+    """``1 / x``, rounded to the nearest, the even one of two."""
+
+def frcp_ru(x: _Real) -> np.float32:
+    """``1 / x``, rounded up."""
+
+def frcp_rz(x: _Real) -> np.float32:
+    """``1 / x``, rounded towards 0."""
+
+class _frexp:
+    @staticmethod
+    def exponent(x: _Real) -> int:
+        """The second of ``frexp``."""
+    @staticmethod
+    def mantissa(x: _Real) -> float:
+        """The first of ``frexp``."""
+
+frexp: _frexp
+
+def frsqrt_rn(x: _Real) -> np.float32:
+    """``1 / sqrt(x)``, rounded to the nearest, the even one of two."""
+
+def fsqrt_rd(x: _Real) -> np.float32:
+    """The square root, rounded down."""
+
+def fsqrt_rn(x: _Real) -> np.float32:
+    """The square root, rounded to the nearest, the even one of two."""
+
+def fsqrt_ru(x: _Real) -> np.float32:
+    """The square root, rounded up."""
+
+def fsqrt_rz(x: _Real) -> np.float32:
+    """The square root, rounded towards 0."""
+
+def fsub_rd(a: _Real, b: _Real) -> np.float32:
+    """``a - b``, rounded down."""
+
+def fsub_rn(a: _Real, b: _Real) -> np.float32:
+    """``a - b``, rounded to the nearest, the even one of two."""
+
+def fsub_ru(a: _Real, b: _Real) -> np.float32:
+    """``a - b``, rounded up."""
+
+def fsub_rz(a: _Real, b: _Real) -> np.float32:
+    """``a - b``, rounded towards 0."""
+
+def funnelshift_l(x: SupportsIndex, y: SupportsIndex, z: SupportsIndex) -> np.uint32:
+    """The upper word of ``y:x`` shifted left by ``z & 31``."""
+
+def funnelshift_lc(x: SupportsIndex, y: SupportsIndex, z: SupportsIndex) -> np.uint32:
+    """The upper word of ``y:x`` shifted left by ``min(z, 32)``."""
+
+def funnelshift_r(x: SupportsIndex, y: SupportsIndex, z: SupportsIndex) -> np.uint32:
+    """The lower word of ``y:x`` shifted right by ``z & 31``."""
+
+def funnelshift_rc(x: SupportsIndex, y: SupportsIndex, z: SupportsIndex) -> np.uint32:
+    """The lower word of ``y:x`` shifted right by ``min(z, 32)``."""
 
 @overload
 def grid(ndim: Literal[1]) -> int:
@@ -233,11 +621,81 @@ def gridsize(ndim: Literal[2]) -> tuple[int, int]:
 def gridsize(ndim: Literal[3]) -> tuple[int, int, int]:
     """Threads in the whole grid: an int for 1 axis, a tuple for 2 or 3."""
 
+def hadd(x: SupportsIndex, y: SupportsIndex) -> np.int32:
+    """The average of ``x`` and ``y``, rounded down, without overflow."""
+
+def half_as_short(x: _Real) -> np.int16:
+    """The int16 that has the bits of ``x``."""
+
+def half_as_ushort(x: _Real) -> np.uint16:
+    """The uint16 that has the bits of ``x``."""
+
+def hiloint2double(high: SupportsIndex, low: SupportsIndex) -> np.float64:
+    """The float64 with these upper and lower 32 bits."""
+
+def ilogb(x: _Real) -> int:
+    """The exponent of ``x`` to base 2, as an int; of 0 and NaN the least of 32 bits, of infinity
+    the greatest."""
+
+def int2double_rn(x: SupportsIndex) -> np.float64:
+    """The number as a float64, rounded to the nearest, the even one of two."""
+
+def int2float_rd(x: SupportsIndex) -> np.float32:
+    """The number as a float32, rounded down."""
+
+def int2float_rn(x: SupportsIndex) -> np.float32:
+    """The number as a float32, rounded to the nearest, the even one of two."""
+
+def int2float_ru(x: SupportsIndex) -> np.float32:
+    """The number as a float32, rounded up."""
+
+def int2float_rz(x: SupportsIndex) -> np.float32:
+    """The number as a float32, rounded towards 0."""
+
+def int_as_float(x: SupportsIndex) -> np.float32:
+    """The float32 that has the bits of ``x``."""
+
+def j0(x: _Real) -> float:
+    """The Bessel function of the first kind, order 0."""
+
+def j1(x: _Real) -> float:
+    """The Bessel function of the first kind, order 1."""
+
+def jn(n: SupportsIndex, x: _Real) -> float:
+    """The Bessel function of the first kind, order ``n``."""
+
 laneid: int
 """The thread's number in its warp, 0 to 31."""
 
 def lanemask_lt() -> int:
     """The bits of the lanes below the thread's own."""
+
+def ll2double_rd(x: SupportsIndex) -> np.float64:
+    """The number as a float64, rounded down."""
+
+def ll2double_rn(x: SupportsIndex) -> np.float64:
+    """The number as a float64, rounded to the nearest, the even one of two."""
+
+def ll2double_ru(x: SupportsIndex) -> np.float64:
+    """The number as a float64, rounded up."""
+
+def ll2double_rz(x: SupportsIndex) -> np.float64:
+    """The number as a float64, rounded towards 0."""
+
+def ll2float_rd(x: SupportsIndex) -> np.float32:
+    """The number as a float32, rounded down."""
+
+def ll2float_rn(x: SupportsIndex) -> np.float32:
+    """The number as a float32, rounded to the nearest, the even one of two."""
+
+def ll2float_ru(x: SupportsIndex) -> np.float32:
+    """The number as a float32, rounded up."""
+
+def ll2float_rz(x: SupportsIndex) -> np.float32:
+    """The number as a float32, rounded towards 0."""
+
+def llround(x: _Real) -> int:
+    """The nearest whole number as an int; of two, the one away from 0, as in C."""
 
 class _local:
     @overload
@@ -259,6 +717,12 @@ class _local:
 
 local: _local
 
+def logb(x: _Real) -> float:
+    """The exponent of ``x`` to base 2, as a float."""
+
+def longlong_as_double(x: SupportsIndex) -> np.float64:
+    """The float64 that has the bits of ``x``."""
+
 def match_all_sync(mask: SupportsIndex, value: _Number) -> tuple[int, bool]:
     """Whether all lanes of ``mask`` give the same value: ``(mask, True)``, or ``(0, False)``."""
 
@@ -266,11 +730,45 @@ def match_any_sync(mask: SupportsIndex, value: _T) -> int:
     """The lanes of ``mask`` that give the same value as the thread: bit for bit, so that NaN is
     like NaN, and -0.0 not like 0.0."""
 
+class _modf:
+    @staticmethod
+    def fraction(x: _Real) -> float:
+        """What is behind the point, with the sign of ``x``."""
+
+modf: _modf
+
+def mul24(x: SupportsIndex, y: SupportsIndex) -> np.int32:
+    """The lower 32 bits of the product of the lower 24 bits of each."""
+
+def mul64hi(x: SupportsIndex, y: SupportsIndex) -> np.int64:
+    """The upper 64 bits of ``x * y``."""
+
+def mulhi(x: SupportsIndex, y: SupportsIndex) -> np.int32:
+    """The upper 32 bits of ``x * y``."""
+
 def nanosleep(ns: SupportsIndex) -> None:
     """Let others run for about ``ns`` nanoseconds, or not at all."""
 
+def norm3d(a: _Real, b: _Real, c: _Real) -> float:
+    """``sqrt(a*a + b*b + c*c)`` without overflow."""
+
+def norm4d(a: _Real, b: _Real, c: _Real, d: _Real) -> float:
+    """``sqrt(a*a + b*b + c*c + d*d)`` without overflow."""
+
+def normcdf(x: _Real) -> float:
+    """The normal distribution, from -inf to ``x``."""
+
+def normcdfinv(x: _Real) -> float:
+    """What ``normcdf`` gives ``x`` of."""
+
 def popc(x: _T) -> int:
     """How many bits of ``x`` are set."""
+
+def powi(x: _Real, n: SupportsIndex) -> float:
+    """``x`` to a whole power."""
+
+def rcbrt(x: _Real) -> float:
+    """``1 / cbrt(x)``."""
 
 def reduce_add_sync(mask: SupportsIndex, value: _T) -> _T:
     """The sum of the values that the lanes of ``mask`` give."""
@@ -289,6 +787,37 @@ def reduce_or_sync(mask: SupportsIndex, value: _T) -> _T:
 
 def reduce_xor_sync(mask: SupportsIndex, value: _T) -> _T:
     """The exclusive or of the values that the lanes of ``mask`` give."""
+
+class _remquo:
+    @staticmethod
+    def quotient(a: _Real, b: _Real) -> int:
+        """The lowest 3 bits of ``a / b``, rounded to a whole number, with its sign."""
+
+remquo: _remquo
+
+def rhadd(x: SupportsIndex, y: SupportsIndex) -> np.int32:
+    """The average of ``x`` and ``y``, rounded up, without overflow."""
+
+def rhypot(a: _Real, b: _Real) -> float:
+    """``1 / sqrt(a*a + b*b)`` without overflow."""
+
+def rnorm3d(a: _Real, b: _Real, c: _Real) -> float:
+    """``1 / sqrt(a*a + b*b + c*c)`` without overflow."""
+
+def rnorm4d(a: _Real, b: _Real, c: _Real, d: _Real) -> float:
+    """``1 / sqrt(a*a + b*b + c*c + d*d)`` without overflow."""
+
+def round(x: _Real) -> float:
+    """The nearest whole number as a float; of two, the one away from 0, as in C."""
+
+def rsqrt(x: _Real) -> float:
+    """``1 / sqrt(x)``."""
+
+def sad(x: SupportsIndex, y: SupportsIndex, z: SupportsIndex) -> np.uint32:
+    """``|x - y| + z``."""
+
+def saturate(x: _Real) -> float:
+    """``x``, or the nearer end where it is not between 0 and 1; 0 of NaN."""
 
 class _shared:
     @overload
@@ -337,6 +866,15 @@ def shfl_up_sync(mask: SupportsIndex, value: _E, delta: SupportsIndex, width: Su
 def shfl_xor_sync(mask: SupportsIndex, value: _E, lane_mask: SupportsIndex, width: SupportsIndex = 32) -> _E:
     """The value of the lane whose number is the thread's own ``^ lane_mask``; the own value
     where that lane is in a later part."""
+
+def short_as_bfloat16(x: SupportsIndex) -> Any:
+    """The bfloat16 that has the bits of ``x``."""
+
+def short_as_half(x: SupportsIndex) -> np.float16:
+    """The float16 that has the bits of ``x``."""
+
+def sinpi(x: _Real) -> float:
+    """The sine of ``pi * x``."""
 
 def surf1Dread(surface: surface1d[_E], x: SupportsIndex) -> _E:
     """Element ``x`` of a surface; 0 outside of it."""
@@ -412,5 +950,89 @@ def threadfence_block() -> None:
 def threadfence_system() -> None:
     """What this thread wrote before is visible to the device and the host before what it writes after."""
 
+def udp2a_hi(x: SupportsIndex, y: SupportsIndex, z: SupportsIndex) -> np.uint32:
+    """``z``, and the halves of ``x`` times the upper two bytes of ``y``."""
+
+def udp2a_lo(x: SupportsIndex, y: SupportsIndex, z: SupportsIndex) -> np.uint32:
+    """``z``, and the halves of ``x`` times the lower two bytes of ``y``."""
+
+def udp4a(x: SupportsIndex, y: SupportsIndex, z: SupportsIndex) -> np.uint32:
+    """``z``, and the products of the four bytes of ``x`` with those of ``y``."""
+
+def uhadd(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """The average of ``x`` and ``y``, rounded down, without overflow."""
+
+def uint2double_rn(x: SupportsIndex) -> np.float64:
+    """The number as a float64, rounded to the nearest, the even one of two."""
+
+def uint2float_rd(x: SupportsIndex) -> np.float32:
+    """The number as a float32, rounded down."""
+
+def uint2float_rn(x: SupportsIndex) -> np.float32:
+    """The number as a float32, rounded to the nearest, the even one of two."""
+
+def uint2float_ru(x: SupportsIndex) -> np.float32:
+    """The number as a float32, rounded up."""
+
+def uint2float_rz(x: SupportsIndex) -> np.float32:
+    """The number as a float32, rounded towards 0."""
+
+def uint_as_float(x: SupportsIndex) -> np.float32:
+    """The float32 that has the bits of ``x``."""
+
+def ull2double_rd(x: SupportsIndex) -> np.float64:
+    """The number as a float64, rounded down."""
+
+def ull2double_rn(x: SupportsIndex) -> np.float64:
+    """The number as a float64, rounded to the nearest, the even one of two."""
+
+def ull2double_ru(x: SupportsIndex) -> np.float64:
+    """The number as a float64, rounded up."""
+
+def ull2double_rz(x: SupportsIndex) -> np.float64:
+    """The number as a float64, rounded towards 0."""
+
+def ull2float_rd(x: SupportsIndex) -> np.float32:
+    """The number as a float32, rounded down."""
+
+def ull2float_rn(x: SupportsIndex) -> np.float32:
+    """The number as a float32, rounded to the nearest, the even one of two."""
+
+def ull2float_ru(x: SupportsIndex) -> np.float32:
+    """The number as a float32, rounded up."""
+
+def ull2float_rz(x: SupportsIndex) -> np.float32:
+    """The number as a float32, rounded towards 0."""
+
+def umul24(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """The lower 32 bits of the product of the lower 24 bits of each."""
+
+def umul64hi(x: SupportsIndex, y: SupportsIndex) -> np.uint64:
+    """The upper 64 bits of ``x * y``."""
+
+def umulhi(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """The upper 32 bits of ``x * y``."""
+
+def urhadd(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """The average of ``x`` and ``y``, rounded up, without overflow."""
+
+def usad(x: SupportsIndex, y: SupportsIndex, z: SupportsIndex) -> np.uint32:
+    """``|x - y| + z``."""
+
+def ushort_as_bfloat16(x: SupportsIndex) -> Any:
+    """The bfloat16 that has the bits of ``x``."""
+
+def ushort_as_half(x: SupportsIndex) -> np.float16:
+    """The float16 that has the bits of ``x``."""
+
 warpsize: int
 """The threads of a warp: 32."""
+
+def y0(x: _Real) -> float:
+    """The Bessel function of the second kind, order 0."""
+
+def y1(x: _Real) -> float:
+    """The Bessel function of the second kind, order 1."""
+
+def yn(n: SupportsIndex, x: _Real) -> float:
+    """The Bessel function of the second kind, order ``n``."""

@@ -15,9 +15,9 @@ import numpy as np
 
 from pycu2c.csyntax import nodes as c
 from pycu2c.dtypes import FLOAT32, FLOAT64, INT32, DType
-from pycu2c.emit.cluster_helpers import CLUSTER_HELPERS
 from pycu2c.emit.dialect import Dialect
 from pycu2c.emit.half_types import constant, conversion
+from pycu2c.emit.helpers import function_name
 from pycu2c.emit.names import Names, identifier
 from pycu2c.emit.prints import Prints
 from pycu2c.emit.records import Records
@@ -287,7 +287,7 @@ class Speller:
         if isinstance(spelled, c.Call) and has_vectors(spelled.function):
             self.vectors[spelled.function] = None
         for helper in self.dialect.helper_names(row):  # some dtypes do without it
-            if _calls(spelled, helper if helper in CLUSTER_HELPERS else f"{helper}_{dtype.short}"):
+            if _calls(spelled, function_name(helper, dtype)):
                 self.helpers[helper, dtype] = None
         if row.gives is None or row.gives is scalar_type(e).dtype:
             return spelled

@@ -37,6 +37,7 @@ _NAMES = {
     "NULL": "stddef.h",
     "size_t": "stddef.h",
     "memcpy": "string.h",
+    "fesetround": "fenv.h",
 }
 
 

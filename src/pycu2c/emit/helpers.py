@@ -15,13 +15,17 @@ from pycu2c.emit.atomic_helpers import atomic_text
 from pycu2c.emit.bit_helpers import BIT_HELPERS
 from pycu2c.emit.cluster_helpers import CLUSTER_HELPERS
 from pycu2c.emit.complex_helpers import COMPLEX_HELPERS
+from pycu2c.emit.conversion_helpers import CONVERSION_HELPERS
 from pycu2c.emit.half_helpers import half_text
 from pycu2c.emit.math_helpers import MATH_HELPERS
+from pycu2c.emit.rounding_helpers import ROUNDING_HELPERS
+from pycu2c.emit.special_helpers import SPECIAL_HELPERS
 from pycu2c.emit.templates import Helper
 from pycu2c.emit.texture_helpers import NAMES as TEXTURE_HELPERS
 from pycu2c.emit.texture_helpers import texture_text
 from pycu2c.emit.vector_math import VECTOR_HELPERS
 from pycu2c.emit.warp_helpers import WARP_HELPERS
+from pycu2c.emit.word_helpers import WORD_HELPERS
 
 QUALIFIERS = {"cuda": "__device__ __forceinline__", "c": "static inline"}
 
@@ -31,6 +35,11 @@ def texts_of(helpers: Iterable[tuple[str, DType]], dialect_name: str) -> list[st
     wanted = {(n, dtype): None for name, dtype in helpers for n in (*CALLS.get(name, ()), name)}
     texts = (instantiate(name, dtype, dialect_name) for name, dtype in wanted)
     return [text for text in texts if text]
+
+
+def function_name(name: str, dtype: DType) -> str:
+    """What C calls a helper."""
+    return name if HELPERS[name].fixed else f"{name}_{dtype.short}"
 
 
 def instantiate(name: str, dtype: DType, dialect_name: str) -> str:
@@ -54,6 +63,8 @@ def instantiate(name: str, dtype: DType, dialect_name: str) -> str:
 
 def _template(name: str, dtype: DType, dialect_name: str) -> str:
     helper = HELPERS[name]
+    if helper.fixed:
+        return helper.fixed
     if name in ATOMIC_HELPERS:
         return atomic_text(name, dtype, dialect_name)
     if name in TEXTURE_HELPERS:
@@ -281,6 +292,10 @@ HELPERS: dict[str, Helper] = {
     **CLUSTER_HELPERS,
     **VECTOR_HELPERS,
     **BIT_HELPERS,
+    **SPECIAL_HELPERS,
+    **ROUNDING_HELPERS,
+    **CONVERSION_HELPERS,
+    **WORD_HELPERS,
     **{name: Helper() for name in (*ATOMIC_HELPERS, *TEXTURE_HELPERS)},
     **{name: Helper() for name in COMPLEX_HELPERS if name != "pow"},
 }

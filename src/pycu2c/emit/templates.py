@@ -18,3 +18,4 @@ class Helper:
     unsigned: str = ""
     floating: str = ""
     wide: str = ""  # of float64, if that is another one
+    fixed: str = ""  # of a function that has its types by itself

@@ -15,7 +15,7 @@ from pycu2c.frontend.subscripts import element, writable
 from pycu2c.frontend.ufuncs import KEEPING, as_it_is, check_accepted, computed_in
 from pycu2c.frontend.views import ArrayValue, array_type
 from pycu2c.intrinsics.complex import complex_form
-from pycu2c.intrinsics.kinds import HANDLE_KINDS
+from pycu2c.intrinsics.kinds import FIXED, HANDLE_KINDS
 from pycu2c.intrinsics.registry import Effect, Intrinsic
 from pycu2c.ir.construct import cast, integer, scalar_type, truth
 from pycu2c.ir.nodes import Apply, ElementOf, Expr, Member, Pack, View
@@ -97,9 +97,18 @@ def _argument(kind: str, value: Value, common: Scalar | None) -> Expr:
             return coerce(number(value), float32)
         case _ if kind in HANDLE_KINDS:
             return single(value)
+        case _ if kind in FIXED:
+            return _of_type(number(value), Scalar(FIXED[kind]))
         case _:
             assert common is not None, kind
             return coerce(single(value), common)
+
+
+def _of_type(e: Expr, wanted: Scalar) -> Expr:
+    """A float is not cut to a whole number unsaid."""
+    if wanted.dtype.is_integer and scalar_type(e).dtype.is_float:
+        whole_number(e)
+    return coerce(e, wanted)
 
 
 def _is_complex(value: Value) -> bool:
@@ -213,6 +222,8 @@ def _result(row: Intrinsic, common: Scalar | None) -> Type:
         case "R":
             assert common is not None
             return Scalar(common.dtype.real, common.weak)
+        case _ if row.result in FIXED:
+            return Scalar(FIXED[row.result])
         case _:
             assert common is not None
             return common

@@ -15,15 +15,16 @@ Kinds of parameters, as annotations:
 ``bool``   a number that is true or not
 ``coordinate``  a number, converted to float32
 ``texture2d``  a texture of so many axes, or a ``surface2d``; T is what its elements are read as
+``int32``  and other names of types: a number, converted to that
 ``number`` a number of a type of its own; the frontend has a handler for the intrinsic
 ``const``  known at compile time; the frontend has a handler for the intrinsic
 =========  ========================================================================
 
 The last parameters may have defaults, which are whole numbers.
 
-Results: ``T``, ``F``, ``R`` (the type of T's real part), ``int``, ``bool``, ``None``, or
-``form`` (the frontend's handler says). Where C has another type for an ``int``, ``gives`` says
-which, and emission converts it.
+Results: ``T``, ``F``, ``R`` (the type of T's real part), ``int``, ``bool``, ``None``, the name of
+a type, or ``form`` (the frontend's handler says). Where C has another type for an ``int``,
+``gives`` says which, and emission converts it.
 """
 
 from __future__ import annotations

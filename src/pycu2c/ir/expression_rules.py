@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import assert_never
 
-from pycu2c.dtypes import Kind
-from pycu2c.intrinsics.kinds import HANDLE_KINDS
+from pycu2c.dtypes import DType, Kind
+from pycu2c.intrinsics.kinds import FIXED, HANDLE_KINDS
 from pycu2c.intrinsics.registry import Effect
 from pycu2c.ir.nodes import (
     Apply,
@@ -212,8 +212,14 @@ def _argument(name: str, kind: str, argument: Expr) -> Iterator[str]:
             yield f"an int of {name} is {argument.type}"
         case "bool" if argument.type != WEAK_BOOL:
             yield f"a bool of {name} is {argument.type}"
+        case _ if kind in FIXED and _dtype(argument) is not FIXED[kind]:
+            yield f"a {kind} of {name} is {argument.type}"
         case _:
             pass
+
+
+def _dtype(e: Expr) -> DType | None:
+    return e.type.dtype if isinstance(e.type, Scalar) else None
 
 
 def _is_handle(own: Type, kind: str) -> bool:
@@ -224,6 +230,10 @@ def _result(e: Apply, common: Type | None) -> Iterator[str]:
     row = e.intrinsic
     if row.dtypes and isinstance(common, Scalar) and common.dtype not in row.dtypes:
         yield f"{row.name} has no variant for {common}"
+    if row.result in FIXED:
+        if _dtype(e) is not FIXED[row.result]:
+            yield f"{row.name} does not give {e.type}"
+        return
     good = {
         "None": e.type == VOID,
         "int": is_integer(e.type) and isinstance(e.type, Scalar) and e.type.weak,

@@ -22,7 +22,7 @@ from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.complex import complex_form
 from pycu2c.intrinsics.dtype_names import scalar_named
 from pycu2c.intrinsics.integers import FOLDING
-from pycu2c.intrinsics.kinds import HANDLE_KINDS
+from pycu2c.intrinsics.kinds import FIXED, HANDLE_KINDS
 from pycu2c.intrinsics.math import KEEPING_WHOLE, floating_type, longer_form
 from pycu2c.intrinsics.numba_names import numba_name
 from pycu2c.intrinsics.operator_names import operator_named
@@ -464,6 +464,8 @@ def _argument(kind: str, value: Any, common: Scalar | None) -> Any:
             return convert(value, float32)
         case "index":
             return subscript(value)
+        case _ if kind in FIXED:
+            return convert(value, Scalar(FIXED[kind]))
         case _:
             return value
 
