@@ -18,6 +18,7 @@ from pycu2c.frontend.refusals import Refusal
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.host_names import HOST_NAMES, MODULES
 from pycu2c.intrinsics.library import LIBRARY
+from pycu2c.intrinsics.namespace import CUDA, members
 from pycu2c.intrinsics.numba_names import CURES
 from pycu2c.intrinsics.operator_names import FUNCTIONS
 
@@ -47,6 +48,7 @@ def errors() -> str:
 
 def intrinsics() -> str:
     rows = []
+    members(CUDA)  # imports every room
     for name, row in sorted(REGISTRY.items()):
         if name.startswith("block."):  # the compiler's own
             continue

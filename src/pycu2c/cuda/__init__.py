@@ -22,7 +22,7 @@ else:
 
 
 def __dir__() -> list[str]:
-    return sorted([*namespace.members(namespace.CUDA), *HOST_NAMES, *MODULES])
+    return sorted([*dir(namespace.CUDA), *HOST_NAMES, *MODULES])
 
 
 def __getattr__(name: str) -> object:
@@ -31,14 +31,15 @@ def __getattr__(name: str) -> object:
         return __dir__()
     if name in MODULES:
         return importlib.import_module(MODULES[name])
-    room, rows = HOST_NAMES.get(name), namespace.members(namespace.CUDA)
+    room = HOST_NAMES.get(name)
     if room is not None:
         found: object = getattr(importlib.import_module(room), name)
         globals()[name] = found
         return found
-    if name in rows:
-        globals().update(rows)
-        return rows[name]
+    if name in dir(namespace.CUDA):
+        row: object = getattr(namespace.CUDA, name)
+        globals().update(namespace.known(namespace.CUDA))
+        return row
     otherwise = "dir(cuda) lists what it has"
     cure = numba_names.CURES.get(name) or did_you_mean(name, __dir__(), otherwise)
     raise AttributeError(f"pycu2c.cuda has no {name}: {cure}", name=name, obj=namespace.CUDA)

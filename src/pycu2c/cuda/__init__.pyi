@@ -144,6 +144,109 @@ atomic: _atomic
 def ballot_sync(mask: SupportsIndex, predicate: _Real) -> int:
     """The bits of the lanes of ``mask`` for which ``predicate`` is true."""
 
+class _bf16:
+    @staticmethod
+    def habs(x: Any) -> Any:
+        """The absolute value; that of the least integer wraps to itself."""
+    @staticmethod
+    def hadd(x: Any, y: Any) -> Any:
+        """``a + b``, rounded once."""
+    @staticmethod
+    def hceil(x: Any) -> Any:
+        """The least whole number that is not below ``x``, as a float."""
+    @staticmethod
+    def hcos(x: Any) -> Any:
+        """The cosine of ``x`` radians."""
+    @staticmethod
+    def hdiv(x: Any, y: Any) -> Any:
+        """``a / b``, rounded once."""
+    @staticmethod
+    def heq(x: Any, y: Any) -> bool:
+        """``x == y``."""
+    @staticmethod
+    def hexp(x: Any) -> Any:
+        """e to the power ``x``."""
+    @staticmethod
+    def hexp10(x: Any) -> Any:
+        """10 to the power ``x``."""
+    @staticmethod
+    def hexp2(x: Any) -> Any:
+        """2 to the power ``x``."""
+    @staticmethod
+    def hfloor(x: Any) -> Any:
+        """The greatest whole number that is not above ``x``, as a float."""
+    @staticmethod
+    def hfma(x: Any, y: Any, z: Any) -> Any:
+        """``a * b + c``, rounded once."""
+    @staticmethod
+    def hge(x: Any, y: Any) -> bool:
+        """``x >= y``."""
+    @staticmethod
+    def hgt(x: Any, y: Any) -> bool:
+        """``x > y``."""
+    @staticmethod
+    def hisinf(x: Any) -> bool:
+        """Whether ``x`` is an infinity."""
+    @staticmethod
+    def hisnan(x: Any) -> bool:
+        """Whether ``x`` is not a number."""
+    @staticmethod
+    def hle(x: Any, y: Any) -> bool:
+        """``x <= y``."""
+    @staticmethod
+    def hlog(x: Any) -> Any:
+        """The natural logarithm; -inf of 0, NaN of a negative number."""
+    @staticmethod
+    def hlog10(x: Any) -> Any:
+        """The logarithm to base 10."""
+    @staticmethod
+    def hlog2(x: Any) -> Any:
+        """The logarithm to base 2."""
+    @staticmethod
+    def hlt(x: Any, y: Any) -> bool:
+        """``x < y``."""
+    @staticmethod
+    def hmax(x: Any, y: Any) -> Any:
+        """The greater; a NaN gives way."""
+    @staticmethod
+    def hmin(x: Any, y: Any) -> Any:
+        """The lesser; a NaN gives way."""
+    @staticmethod
+    def hmul(x: Any, y: Any) -> Any:
+        """``a * b``, rounded once."""
+    @staticmethod
+    def hne(x: Any, y: Any) -> bool:
+        """``x != y``."""
+    @staticmethod
+    def hneg(x: Any) -> Any:
+        """``-x``."""
+    @staticmethod
+    def hrcp(x: Any) -> Any:
+        """``1 / x``."""
+    @staticmethod
+    def hrint(x: Any) -> Any:
+        """The nearest whole number, the even one of two, as a float."""
+    @staticmethod
+    def hrsqrt(x: Any) -> Any:
+        """``1 / sqrt(x)``."""
+    @staticmethod
+    def hsin(x: Any) -> Any:
+        """The sine of ``x`` radians."""
+    @staticmethod
+    def hsqrt(x: Any) -> Any:
+        """The square root; NaN of a negative number."""
+    @staticmethod
+    def hsub(x: Any, y: Any) -> Any:
+        """``a - b``, rounded once."""
+    @staticmethod
+    def htanh(x: Any) -> Any:
+        """The hyperbolic tangent."""
+    @staticmethod
+    def htrunc(x: Any) -> Any:
+        """``x`` without its fraction, as a float."""
+
+bf16: _bf16
+
 def bfloat16_as_short(x: _Real) -> np.int16:
     """The int16 that has the bits of ``x``."""
 
@@ -181,6 +284,9 @@ def brev(x: _T) -> _T:
 
 def byte_perm(x: SupportsIndex, y: SupportsIndex, z: SupportsIndex) -> np.uint32:
     """Four of the eight bytes of ``x`` and ``y``: which, the lowest first, say 4 bits each of ``z``. With the highest of them set, the sign of that byte in all its bits."""
+
+def cbrt(x: _Real) -> float:
+    """The cube root."""
 
 class _cg:
     @staticmethod
@@ -527,6 +633,109 @@ def fmul_ru(a: _Real, b: _Real) -> np.float32:
 def fmul_rz(a: _Real, b: _Real) -> np.float32:
     """``a * b``, rounded towards 0."""
 
+class _fp16:
+    @staticmethod
+    def habs(x: np.float16) -> np.float16:
+        """The absolute value; that of the least integer wraps to itself."""
+    @staticmethod
+    def hadd(x: np.float16, y: np.float16) -> np.float16:
+        """``a + b``, rounded once."""
+    @staticmethod
+    def hceil(x: np.float16) -> np.float16:
+        """The least whole number that is not below ``x``, as a float."""
+    @staticmethod
+    def hcos(x: np.float16) -> np.float16:
+        """The cosine of ``x`` radians."""
+    @staticmethod
+    def hdiv(x: np.float16, y: np.float16) -> np.float16:
+        """``a / b``, rounded once."""
+    @staticmethod
+    def heq(x: np.float16, y: np.float16) -> bool:
+        """``x == y``."""
+    @staticmethod
+    def hexp(x: np.float16) -> np.float16:
+        """e to the power ``x``."""
+    @staticmethod
+    def hexp10(x: np.float16) -> np.float16:
+        """10 to the power ``x``."""
+    @staticmethod
+    def hexp2(x: np.float16) -> np.float16:
+        """2 to the power ``x``."""
+    @staticmethod
+    def hfloor(x: np.float16) -> np.float16:
+        """The greatest whole number that is not above ``x``, as a float."""
+    @staticmethod
+    def hfma(x: np.float16, y: np.float16, z: np.float16) -> np.float16:
+        """``a * b + c``, rounded once."""
+    @staticmethod
+    def hge(x: np.float16, y: np.float16) -> bool:
+        """``x >= y``."""
+    @staticmethod
+    def hgt(x: np.float16, y: np.float16) -> bool:
+        """``x > y``."""
+    @staticmethod
+    def hisinf(x: np.float16) -> bool:
+        """Whether ``x`` is an infinity."""
+    @staticmethod
+    def hisnan(x: np.float16) -> bool:
+        """Whether ``x`` is not a number."""
+    @staticmethod
+    def hle(x: np.float16, y: np.float16) -> bool:
+        """``x <= y``."""
+    @staticmethod
+    def hlog(x: np.float16) -> np.float16:
+        """The natural logarithm; -inf of 0, NaN of a negative number."""
+    @staticmethod
+    def hlog10(x: np.float16) -> np.float16:
+        """The logarithm to base 10."""
+    @staticmethod
+    def hlog2(x: np.float16) -> np.float16:
+        """The logarithm to base 2."""
+    @staticmethod
+    def hlt(x: np.float16, y: np.float16) -> bool:
+        """``x < y``."""
+    @staticmethod
+    def hmax(x: np.float16, y: np.float16) -> np.float16:
+        """The greater; a NaN gives way."""
+    @staticmethod
+    def hmin(x: np.float16, y: np.float16) -> np.float16:
+        """The lesser; a NaN gives way."""
+    @staticmethod
+    def hmul(x: np.float16, y: np.float16) -> np.float16:
+        """``a * b``, rounded once."""
+    @staticmethod
+    def hne(x: np.float16, y: np.float16) -> bool:
+        """``x != y``."""
+    @staticmethod
+    def hneg(x: np.float16) -> np.float16:
+        """``-x``."""
+    @staticmethod
+    def hrcp(x: np.float16) -> np.float16:
+        """``1 / x``."""
+    @staticmethod
+    def hrint(x: np.float16) -> np.float16:
+        """The nearest whole number, the even one of two, as a float."""
+    @staticmethod
+    def hrsqrt(x: np.float16) -> np.float16:
+        """``1 / sqrt(x)``."""
+    @staticmethod
+    def hsin(x: np.float16) -> np.float16:
+        """The sine of ``x`` radians."""
+    @staticmethod
+    def hsqrt(x: np.float16) -> np.float16:
+        """The square root; NaN of a negative number."""
+    @staticmethod
+    def hsub(x: np.float16, y: np.float16) -> np.float16:
+        """``a - b``, rounded once."""
+    @staticmethod
+    def htanh(x: np.float16) -> np.float16:
+        """The hyperbolic tangent."""
+    @staticmethod
+    def htrunc(x: np.float16) -> np.float16:
+        """``x`` without its fraction, as a float."""
+
+fp16: _fp16
+
 def frcp_rd(x: _Real) -> np.float32:
     """``1 / x``, rounded down."""
 
@@ -539,15 +748,8 @@ def frcp_ru(x: _Real) -> np.float32:
 def frcp_rz(x: _Real) -> np.float32:
     """``1 / x``, rounded towards 0."""
 
-class _frexp:
-    @staticmethod
-    def exponent(x: _Real) -> int:
-        """The second of ``frexp``."""
-    @staticmethod
-    def mantissa(x: _Real) -> float:
-        """The first of ``frexp``."""
-
-frexp: _frexp
+def frexp(x: _Real) -> tuple[Any, Any]:
+    """``m, e`` with ``x == m * 2**e`` and ``m`` at least 1/2 and less than 1."""
 
 def frsqrt_rn(x: _Real) -> np.float32:
     """``1 / sqrt(x)``, rounded to the nearest, the even one of two."""
@@ -670,6 +872,961 @@ laneid: int
 def lanemask_lt() -> int:
     """The bits of the lanes below the thread's own."""
 
+class _libdevice:
+    @staticmethod
+    def abs(x: SupportsIndex) -> SupportsIndex:
+        """The absolute value; that of the least integer wraps to itself."""
+    @staticmethod
+    def acos(x: np.float64) -> np.float64:
+        """The arc cosine, in radians."""
+    @staticmethod
+    def acosf(x: np.float32) -> np.float32:
+        """The arc cosine, in radians."""
+    @staticmethod
+    def acosh(x: np.float64) -> np.float64:
+        """The inverse hyperbolic cosine."""
+    @staticmethod
+    def acoshf(x: np.float32) -> np.float32:
+        """The inverse hyperbolic cosine."""
+    @staticmethod
+    def asin(x: np.float64) -> np.float64:
+        """The arc sine, in radians."""
+    @staticmethod
+    def asinf(x: np.float32) -> np.float32:
+        """The arc sine, in radians."""
+    @staticmethod
+    def asinh(x: np.float64) -> np.float64:
+        """The inverse hyperbolic sine."""
+    @staticmethod
+    def asinhf(x: np.float32) -> np.float32:
+        """The inverse hyperbolic sine."""
+    @staticmethod
+    def atan(x: np.float64) -> np.float64:
+        """The arc tangent, in radians."""
+    @staticmethod
+    def atan2(x: np.float64, y: np.float64) -> np.float64:
+        """The angle of the point (``b``, ``a``), in radians."""
+    @staticmethod
+    def atan2f(x: np.float32, y: np.float32) -> np.float32:
+        """The angle of the point (``b``, ``a``), in radians."""
+    @staticmethod
+    def atanf(x: np.float32) -> np.float32:
+        """The arc tangent, in radians."""
+    @staticmethod
+    def atanh(x: np.float64) -> np.float64:
+        """The inverse hyperbolic tangent."""
+    @staticmethod
+    def atanhf(x: np.float32) -> np.float32:
+        """The inverse hyperbolic tangent."""
+    @staticmethod
+    def brev(x: SupportsIndex) -> SupportsIndex:
+        """The bits of ``x`` in reverse order."""
+    @staticmethod
+    def brevll(x: SupportsIndex) -> SupportsIndex:
+        """The bits of ``x`` in reverse order."""
+    @staticmethod
+    def byte_perm(x: SupportsIndex, y: SupportsIndex, z: SupportsIndex) -> SupportsIndex:
+        """Four of the eight bytes of ``x`` and ``y``: which, the lowest first, say 4 bits each of ``z``. With the highest of them set, the sign of that byte in all its bits."""
+    @staticmethod
+    def cbrt(x: np.float64) -> np.float64:
+        """The cube root."""
+    @staticmethod
+    def cbrtf(x: np.float32) -> np.float32:
+        """The cube root."""
+    @staticmethod
+    def ceil(x: np.float64) -> np.float64:
+        """The least whole number that is not below ``x``, as a float."""
+    @staticmethod
+    def ceilf(x: np.float32) -> np.float32:
+        """The least whole number that is not below ``x``, as a float."""
+    @staticmethod
+    def clz(x: SupportsIndex) -> SupportsIndex:
+        """How many zero bits ``x`` begins with, from the highest; all of them for 0."""
+    @staticmethod
+    def clzll(x: SupportsIndex) -> SupportsIndex:
+        """How many zero bits ``x`` begins with, from the highest; all of them for 0."""
+    @staticmethod
+    def copysign(x: np.float64, y: np.float64) -> np.float64:
+        """``a`` with the sign of ``b``."""
+    @staticmethod
+    def copysignf(x: np.float32, y: np.float32) -> np.float32:
+        """``a`` with the sign of ``b``."""
+    @staticmethod
+    def cos(x: np.float64) -> np.float64:
+        """The cosine of ``x`` radians."""
+    @staticmethod
+    def cosf(x: np.float32) -> np.float32:
+        """The cosine of ``x`` radians."""
+    @staticmethod
+    def cosh(x: np.float64) -> np.float64:
+        """The hyperbolic cosine."""
+    @staticmethod
+    def coshf(x: np.float32) -> np.float32:
+        """The hyperbolic cosine."""
+    @staticmethod
+    def cospi(x: np.float64) -> np.float64:
+        """The cosine of ``pi * x``."""
+    @staticmethod
+    def cospif(x: np.float32) -> np.float32:
+        """The cosine of ``pi * x``."""
+    @staticmethod
+    def dadd_rd(x: np.float64, y: np.float64) -> np.float64:
+        """``a + b``, rounded down."""
+    @staticmethod
+    def dadd_rn(x: np.float64, y: np.float64) -> np.float64:
+        """``a + b``, rounded to the nearest, the even one of two."""
+    @staticmethod
+    def dadd_ru(x: np.float64, y: np.float64) -> np.float64:
+        """``a + b``, rounded up."""
+    @staticmethod
+    def dadd_rz(x: np.float64, y: np.float64) -> np.float64:
+        """``a + b``, rounded towards 0."""
+    @staticmethod
+    def ddiv_rd(x: np.float64, y: np.float64) -> np.float64:
+        """``a / b``, rounded down."""
+    @staticmethod
+    def ddiv_rn(x: np.float64, y: np.float64) -> np.float64:
+        """``a / b``, rounded to the nearest, the even one of two."""
+    @staticmethod
+    def ddiv_ru(x: np.float64, y: np.float64) -> np.float64:
+        """``a / b``, rounded up."""
+    @staticmethod
+    def ddiv_rz(x: np.float64, y: np.float64) -> np.float64:
+        """``a / b``, rounded towards 0."""
+    @staticmethod
+    def dmul_rd(x: np.float64, y: np.float64) -> np.float64:
+        """``a * b``, rounded down."""
+    @staticmethod
+    def dmul_rn(x: np.float64, y: np.float64) -> np.float64:
+        """``a * b``, rounded to the nearest, the even one of two."""
+    @staticmethod
+    def dmul_ru(x: np.float64, y: np.float64) -> np.float64:
+        """``a * b``, rounded up."""
+    @staticmethod
+    def dmul_rz(x: np.float64, y: np.float64) -> np.float64:
+        """``a * b``, rounded towards 0."""
+    @staticmethod
+    def double2float_rd(x: np.float64) -> np.float32:
+        """The number as a float32, rounded down."""
+    @staticmethod
+    def double2float_rn(x: np.float64) -> np.float32:
+        """The number as a float32, rounded to the nearest, the even one of two."""
+    @staticmethod
+    def double2float_ru(x: np.float64) -> np.float32:
+        """The number as a float32, rounded up."""
+    @staticmethod
+    def double2float_rz(x: np.float64) -> np.float32:
+        """The number as a float32, rounded towards 0."""
+    @staticmethod
+    def double2hiint(x: np.float64) -> SupportsIndex:
+        """The upper 32 bits of ``x``."""
+    @staticmethod
+    def double2int_rd(x: np.float64) -> SupportsIndex:
+        """A float as a whole number, rounded down; beyond the ends of its type, that end."""
+    @staticmethod
+    def double2int_rn(x: np.float64) -> SupportsIndex:
+        """A float as a whole number, rounded to the nearest, the even one of two; beyond the ends of its type, that end."""
+    @staticmethod
+    def double2int_ru(x: np.float64) -> SupportsIndex:
+        """A float as a whole number, rounded up; beyond the ends of its type, that end."""
+    @staticmethod
+    def double2int_rz(x: np.float64) -> SupportsIndex:
+        """A float as a whole number, rounded towards 0; beyond the ends of its type, that end."""
+    @staticmethod
+    def double2ll_rd(x: np.float64) -> SupportsIndex:
+        """A float as a whole number, rounded down; beyond the ends of its type, that end."""
+    @staticmethod
+    def double2ll_rn(x: np.float64) -> SupportsIndex:
+        """A float as a whole number, rounded to the nearest, the even one of two; beyond the ends of its type, that end."""
+    @staticmethod
+    def double2ll_ru(x: np.float64) -> SupportsIndex:
+        """A float as a whole number, rounded up; beyond the ends of its type, that end."""
+    @staticmethod
+    def double2ll_rz(x: np.float64) -> SupportsIndex:
+        """A float as a whole number, rounded towards 0; beyond the ends of its type, that end."""
+    @staticmethod
+    def double2loint(x: np.float64) -> SupportsIndex:
+        """The lower 32 bits of ``x``."""
+    @staticmethod
+    def double2uint_rd(x: np.float64) -> SupportsIndex:
+        """A float as a whole number, rounded down; beyond the ends of its type, that end."""
+    @staticmethod
+    def double2uint_rn(x: np.float64) -> SupportsIndex:
+        """A float as a whole number, rounded to the nearest, the even one of two; beyond the ends of its type, that end."""
+    @staticmethod
+    def double2uint_ru(x: np.float64) -> SupportsIndex:
+        """A float as a whole number, rounded up; beyond the ends of its type, that end."""
+    @staticmethod
+    def double2uint_rz(x: np.float64) -> SupportsIndex:
+        """A float as a whole number, rounded towards 0; beyond the ends of its type, that end."""
+    @staticmethod
+    def double2ull_rd(x: np.float64) -> SupportsIndex:
+        """A float as a whole number, rounded down; beyond the ends of its type, that end."""
+    @staticmethod
+    def double2ull_rn(x: np.float64) -> SupportsIndex:
+        """A float as a whole number, rounded to the nearest, the even one of two; beyond the ends of its type, that end."""
+    @staticmethod
+    def double2ull_ru(x: np.float64) -> SupportsIndex:
+        """A float as a whole number, rounded up; beyond the ends of its type, that end."""
+    @staticmethod
+    def double2ull_rz(x: np.float64) -> SupportsIndex:
+        """A float as a whole number, rounded towards 0; beyond the ends of its type, that end."""
+    @staticmethod
+    def double_as_longlong(x: np.float64) -> SupportsIndex:
+        """The int64 that has the bits of ``x``."""
+    @staticmethod
+    def drcp_rd(x: np.float64) -> np.float64:
+        """``1 / x``, rounded down."""
+    @staticmethod
+    def drcp_rn(x: np.float64) -> np.float64:
+        """``1 / x``, rounded to the nearest, the even one of two."""
+    @staticmethod
+    def drcp_ru(x: np.float64) -> np.float64:
+        """``1 / x``, rounded up."""
+    @staticmethod
+    def drcp_rz(x: np.float64) -> np.float64:
+        """``1 / x``, rounded towards 0."""
+    @staticmethod
+    def dsqrt_rd(x: np.float64) -> np.float64:
+        """The square root, rounded down."""
+    @staticmethod
+    def dsqrt_rn(x: np.float64) -> np.float64:
+        """The square root, rounded to the nearest, the even one of two."""
+    @staticmethod
+    def dsqrt_ru(x: np.float64) -> np.float64:
+        """The square root, rounded up."""
+    @staticmethod
+    def dsqrt_rz(x: np.float64) -> np.float64:
+        """The square root, rounded towards 0."""
+    @staticmethod
+    def erf(x: np.float64) -> np.float64:
+        """The error function."""
+    @staticmethod
+    def erfc(x: np.float64) -> np.float64:
+        """The complementary error function."""
+    @staticmethod
+    def erfcf(x: np.float32) -> np.float32:
+        """The complementary error function."""
+    @staticmethod
+    def erfcinv(x: np.float64) -> np.float64:
+        """What ``erfc`` gives ``x`` of."""
+    @staticmethod
+    def erfcinvf(x: np.float32) -> np.float32:
+        """What ``erfc`` gives ``x`` of."""
+    @staticmethod
+    def erfcx(x: np.float64) -> np.float64:
+        """``exp(x * x) * erfc(x)``, without overflow."""
+    @staticmethod
+    def erfcxf(x: np.float32) -> np.float32:
+        """``exp(x * x) * erfc(x)``, without overflow."""
+    @staticmethod
+    def erff(x: np.float32) -> np.float32:
+        """The error function."""
+    @staticmethod
+    def erfinv(x: np.float64) -> np.float64:
+        """What ``erf`` gives ``x`` of."""
+    @staticmethod
+    def erfinvf(x: np.float32) -> np.float32:
+        """What ``erf`` gives ``x`` of."""
+    @staticmethod
+    def exp(x: np.float64) -> np.float64:
+        """e to the power ``x``."""
+    @staticmethod
+    def exp10(x: np.float64) -> np.float64:
+        """10 to the power ``x``."""
+    @staticmethod
+    def exp10f(x: np.float32) -> np.float32:
+        """10 to the power ``x``."""
+    @staticmethod
+    def exp2(x: np.float64) -> np.float64:
+        """2 to the power ``x``."""
+    @staticmethod
+    def exp2f(x: np.float32) -> np.float32:
+        """2 to the power ``x``."""
+    @staticmethod
+    def expf(x: np.float32) -> np.float32:
+        """e to the power ``x``."""
+    @staticmethod
+    def expm1(x: np.float64) -> np.float64:
+        """``exp(x) - 1``, exact near 0."""
+    @staticmethod
+    def expm1f(x: np.float32) -> np.float32:
+        """``exp(x) - 1``, exact near 0."""
+    @staticmethod
+    def fabs(x: np.float64) -> np.float64:
+        """The absolute value, as a float."""
+    @staticmethod
+    def fabsf(x: np.float32) -> np.float32:
+        """The absolute value, as a float."""
+    @staticmethod
+    def fadd_rd(x: np.float32, y: np.float32) -> np.float32:
+        """``a + b``, rounded down."""
+    @staticmethod
+    def fadd_rn(x: np.float32, y: np.float32) -> np.float32:
+        """``a + b``, rounded to the nearest, the even one of two."""
+    @staticmethod
+    def fadd_ru(x: np.float32, y: np.float32) -> np.float32:
+        """``a + b``, rounded up."""
+    @staticmethod
+    def fadd_rz(x: np.float32, y: np.float32) -> np.float32:
+        """``a + b``, rounded towards 0."""
+    @staticmethod
+    def fast_cosf(x: np.float32) -> np.float32:
+        """The cosine, fast and less exact on a GPU."""
+    @staticmethod
+    def fast_exp10f(x: np.float32) -> np.float32:
+        """10 to the power ``x``, fast and less exact on a GPU."""
+    @staticmethod
+    def fast_expf(x: np.float32) -> np.float32:
+        """e to the power ``x``, fast and less exact on a GPU."""
+    @staticmethod
+    def fast_fdividef(x: np.float32, y: np.float32) -> np.float32:
+        """``a / b``, fast and less exact on a GPU."""
+    @staticmethod
+    def fast_log10f(x: np.float32) -> np.float32:
+        """The logarithm to base 10, fast and less exact on a GPU."""
+    @staticmethod
+    def fast_log2f(x: np.float32) -> np.float32:
+        """The logarithm to base 2, fast and less exact on a GPU."""
+    @staticmethod
+    def fast_logf(x: np.float32) -> np.float32:
+        """The natural logarithm, fast and less exact on a GPU."""
+    @staticmethod
+    def fast_powf(x: np.float32, y: np.float32) -> np.float32:
+        """``a`` to the power ``b``, fast and less exact on a GPU."""
+    @staticmethod
+    def fast_sincosf(x: np.float32) -> tuple[np.float32, np.float32]:
+        """The sine and the cosine of ``x`` radians."""
+    @staticmethod
+    def fast_sinf(x: np.float32) -> np.float32:
+        """The sine, fast and less exact on a GPU."""
+    @staticmethod
+    def fast_tanf(x: np.float32) -> np.float32:
+        """The tangent, fast and less exact on a GPU."""
+    @staticmethod
+    def fdim(x: np.float64, y: np.float64) -> np.float64:
+        """``a - b`` if that is positive, else 0."""
+    @staticmethod
+    def fdimf(x: np.float32, y: np.float32) -> np.float32:
+        """``a - b`` if that is positive, else 0."""
+    @staticmethod
+    def fdiv_rd(x: np.float32, y: np.float32) -> np.float32:
+        """``a / b``, rounded down."""
+    @staticmethod
+    def fdiv_rn(x: np.float32, y: np.float32) -> np.float32:
+        """``a / b``, rounded to the nearest, the even one of two."""
+    @staticmethod
+    def fdiv_ru(x: np.float32, y: np.float32) -> np.float32:
+        """``a / b``, rounded up."""
+    @staticmethod
+    def fdiv_rz(x: np.float32, y: np.float32) -> np.float32:
+        """``a / b``, rounded towards 0."""
+    @staticmethod
+    def ffs(x: SupportsIndex) -> SupportsIndex:
+        """The place of the lowest bit that is set, counted from 1; 0 for 0."""
+    @staticmethod
+    def ffsll(x: SupportsIndex) -> SupportsIndex:
+        """The place of the lowest bit that is set, counted from 1; 0 for 0."""
+    @staticmethod
+    def finitef(x: np.float32) -> SupportsIndex:
+        """Whether ``x`` is neither infinite nor NaN."""
+    @staticmethod
+    def float2half_rn(x: np.float32) -> SupportsIndex:
+        """The bits of the nearest float16."""
+    @staticmethod
+    def float2int_rd(x: np.float32) -> SupportsIndex:
+        """A float as a whole number, rounded down; beyond the ends of its type, that end."""
+    @staticmethod
+    def float2int_rn(x: np.float32) -> SupportsIndex:
+        """A float as a whole number, rounded to the nearest, the even one of two; beyond the ends of its type, that end."""
+    @staticmethod
+    def float2int_ru(x: np.float32) -> SupportsIndex:
+        """A float as a whole number, rounded up; beyond the ends of its type, that end."""
+    @staticmethod
+    def float2int_rz(x: np.float32) -> SupportsIndex:
+        """A float as a whole number, rounded towards 0; beyond the ends of its type, that end."""
+    @staticmethod
+    def float2ll_rd(x: np.float32) -> SupportsIndex:
+        """A float as a whole number, rounded down; beyond the ends of its type, that end."""
+    @staticmethod
+    def float2ll_rn(x: np.float32) -> SupportsIndex:
+        """A float as a whole number, rounded to the nearest, the even one of two; beyond the ends of its type, that end."""
+    @staticmethod
+    def float2ll_ru(x: np.float32) -> SupportsIndex:
+        """A float as a whole number, rounded up; beyond the ends of its type, that end."""
+    @staticmethod
+    def float2ll_rz(x: np.float32) -> SupportsIndex:
+        """A float as a whole number, rounded towards 0; beyond the ends of its type, that end."""
+    @staticmethod
+    def float2uint_rd(x: np.float32) -> SupportsIndex:
+        """A float as a whole number, rounded down; beyond the ends of its type, that end."""
+    @staticmethod
+    def float2uint_rn(x: np.float32) -> SupportsIndex:
+        """A float as a whole number, rounded to the nearest, the even one of two; beyond the ends of its type, that end."""
+    @staticmethod
+    def float2uint_ru(x: np.float32) -> SupportsIndex:
+        """A float as a whole number, rounded up; beyond the ends of its type, that end."""
+    @staticmethod
+    def float2uint_rz(x: np.float32) -> SupportsIndex:
+        """A float as a whole number, rounded towards 0; beyond the ends of its type, that end."""
+    @staticmethod
+    def float2ull_rd(x: np.float32) -> SupportsIndex:
+        """A float as a whole number, rounded down; beyond the ends of its type, that end."""
+    @staticmethod
+    def float2ull_rn(x: np.float32) -> SupportsIndex:
+        """A float as a whole number, rounded to the nearest, the even one of two; beyond the ends of its type, that end."""
+    @staticmethod
+    def float2ull_ru(x: np.float32) -> SupportsIndex:
+        """A float as a whole number, rounded up; beyond the ends of its type, that end."""
+    @staticmethod
+    def float2ull_rz(x: np.float32) -> SupportsIndex:
+        """A float as a whole number, rounded towards 0; beyond the ends of its type, that end."""
+    @staticmethod
+    def float_as_int(x: np.float32) -> SupportsIndex:
+        """The int32 that has the bits of ``x``."""
+    @staticmethod
+    def floor(x: np.float64) -> np.float64:
+        """The greatest whole number that is not above ``x``, as a float."""
+    @staticmethod
+    def floorf(x: np.float32) -> np.float32:
+        """The greatest whole number that is not above ``x``, as a float."""
+    @staticmethod
+    def fma(x: np.float64, y: np.float64, z: np.float64) -> np.float64:
+        """``a * b + c``, rounded once."""
+    @staticmethod
+    def fma_rd(x: np.float64, y: np.float64, z: np.float64) -> np.float64:
+        """``a * b + c``, rounded once, down."""
+    @staticmethod
+    def fma_rn(x: np.float64, y: np.float64, z: np.float64) -> np.float64:
+        """``a * b + c``, rounded once, to the nearest, the even one of two."""
+    @staticmethod
+    def fma_ru(x: np.float64, y: np.float64, z: np.float64) -> np.float64:
+        """``a * b + c``, rounded once, up."""
+    @staticmethod
+    def fma_rz(x: np.float64, y: np.float64, z: np.float64) -> np.float64:
+        """``a * b + c``, rounded once, towards 0."""
+    @staticmethod
+    def fmaf(x: np.float32, y: np.float32, z: np.float32) -> np.float32:
+        """``a * b + c``, rounded once."""
+    @staticmethod
+    def fmaf_rd(x: np.float32, y: np.float32, z: np.float32) -> np.float32:
+        """``a * b + c``, rounded once, down."""
+    @staticmethod
+    def fmaf_rn(x: np.float32, y: np.float32, z: np.float32) -> np.float32:
+        """``a * b + c``, rounded once, to the nearest, the even one of two."""
+    @staticmethod
+    def fmaf_ru(x: np.float32, y: np.float32, z: np.float32) -> np.float32:
+        """``a * b + c``, rounded once, up."""
+    @staticmethod
+    def fmaf_rz(x: np.float32, y: np.float32, z: np.float32) -> np.float32:
+        """``a * b + c``, rounded once, towards 0."""
+    @staticmethod
+    def fmax(x: np.float64, y: np.float64) -> np.float64:
+        """The greater; a NaN gives way."""
+    @staticmethod
+    def fmaxf(x: np.float32, y: np.float32) -> np.float32:
+        """The greater; a NaN gives way."""
+    @staticmethod
+    def fmin(x: np.float64, y: np.float64) -> np.float64:
+        """The lesser; a NaN gives way."""
+    @staticmethod
+    def fminf(x: np.float32, y: np.float32) -> np.float32:
+        """The lesser; a NaN gives way."""
+    @staticmethod
+    def fmod(x: np.float64, y: np.float64) -> np.float64:
+        """The remainder with the sign of ``a``, as in C."""
+    @staticmethod
+    def fmodf(x: np.float32, y: np.float32) -> np.float32:
+        """The remainder with the sign of ``a``, as in C."""
+    @staticmethod
+    def fmul_rd(x: np.float32, y: np.float32) -> np.float32:
+        """``a * b``, rounded down."""
+    @staticmethod
+    def fmul_rn(x: np.float32, y: np.float32) -> np.float32:
+        """``a * b``, rounded to the nearest, the even one of two."""
+    @staticmethod
+    def fmul_ru(x: np.float32, y: np.float32) -> np.float32:
+        """``a * b``, rounded up."""
+    @staticmethod
+    def fmul_rz(x: np.float32, y: np.float32) -> np.float32:
+        """``a * b``, rounded towards 0."""
+    @staticmethod
+    def frcp_rd(x: np.float32) -> np.float32:
+        """``1 / x``, rounded down."""
+    @staticmethod
+    def frcp_rn(x: np.float32) -> np.float32:
+        """``1 / x``, rounded to the nearest, the even one of two."""
+    @staticmethod
+    def frcp_ru(x: np.float32) -> np.float32:
+        """``1 / x``, rounded up."""
+    @staticmethod
+    def frcp_rz(x: np.float32) -> np.float32:
+        """``1 / x``, rounded towards 0."""
+    @staticmethod
+    def frexp(x: np.float64) -> tuple[np.float64, np.int32]:
+        """``m, e`` with ``x == m * 2**e`` and ``m`` at least 1/2 and less than 1."""
+    @staticmethod
+    def frexpf(x: np.float32) -> tuple[np.float32, np.int32]:
+        """``m, e`` with ``x == m * 2**e`` and ``m`` at least 1/2 and less than 1."""
+    @staticmethod
+    def frsqrt_rn(x: np.float32) -> np.float32:
+        """``1 / sqrt(x)``, rounded to the nearest, the even one of two."""
+    @staticmethod
+    def fsqrt_rd(x: np.float32) -> np.float32:
+        """The square root, rounded down."""
+    @staticmethod
+    def fsqrt_rn(x: np.float32) -> np.float32:
+        """The square root, rounded to the nearest, the even one of two."""
+    @staticmethod
+    def fsqrt_ru(x: np.float32) -> np.float32:
+        """The square root, rounded up."""
+    @staticmethod
+    def fsqrt_rz(x: np.float32) -> np.float32:
+        """The square root, rounded towards 0."""
+    @staticmethod
+    def fsub_rd(x: np.float32, y: np.float32) -> np.float32:
+        """``a - b``, rounded down."""
+    @staticmethod
+    def fsub_rn(x: np.float32, y: np.float32) -> np.float32:
+        """``a - b``, rounded to the nearest, the even one of two."""
+    @staticmethod
+    def fsub_ru(x: np.float32, y: np.float32) -> np.float32:
+        """``a - b``, rounded up."""
+    @staticmethod
+    def fsub_rz(x: np.float32, y: np.float32) -> np.float32:
+        """``a - b``, rounded towards 0."""
+    @staticmethod
+    def hadd(x: SupportsIndex, y: SupportsIndex) -> SupportsIndex:
+        """The average of ``x`` and ``y``, rounded down, without overflow."""
+    @staticmethod
+    def half2float(x: SupportsIndex) -> np.float32:
+        """The float16 that has the bits of ``x``."""
+    @staticmethod
+    def hiloint2double(x: SupportsIndex, y: SupportsIndex) -> np.float64:
+        """The float64 with these upper and lower 32 bits."""
+    @staticmethod
+    def hypot(x: np.float64, y: np.float64) -> np.float64:
+        """``sqrt(a * a + b * b)`` without overflow."""
+    @staticmethod
+    def hypotf(x: np.float32, y: np.float32) -> np.float32:
+        """``sqrt(a * a + b * b)`` without overflow."""
+    @staticmethod
+    def ilogb(x: np.float64) -> SupportsIndex:
+        """The exponent of ``x`` to base 2, as an int; of 0 and NaN the least of 32 bits, of infinity"""
+    @staticmethod
+    def ilogbf(x: np.float32) -> SupportsIndex:
+        """The exponent of ``x`` to base 2, as an int; of 0 and NaN the least of 32 bits, of infinity"""
+    @staticmethod
+    def int2double_rn(x: SupportsIndex) -> np.float64:
+        """The number as a float64, rounded to the nearest, the even one of two."""
+    @staticmethod
+    def int2float_rd(x: SupportsIndex) -> np.float32:
+        """The number as a float32, rounded down."""
+    @staticmethod
+    def int2float_rn(x: SupportsIndex) -> np.float32:
+        """The number as a float32, rounded to the nearest, the even one of two."""
+    @staticmethod
+    def int2float_ru(x: SupportsIndex) -> np.float32:
+        """The number as a float32, rounded up."""
+    @staticmethod
+    def int2float_rz(x: SupportsIndex) -> np.float32:
+        """The number as a float32, rounded towards 0."""
+    @staticmethod
+    def int_as_float(x: SupportsIndex) -> np.float32:
+        """The float32 that has the bits of ``x``."""
+    @staticmethod
+    def isfinited(x: np.float64) -> SupportsIndex:
+        """Whether ``x`` is neither infinite nor NaN."""
+    @staticmethod
+    def isinfd(x: np.float64) -> SupportsIndex:
+        """Whether ``x`` is an infinity."""
+    @staticmethod
+    def isinff(x: np.float32) -> SupportsIndex:
+        """Whether ``x`` is an infinity."""
+    @staticmethod
+    def isnand(x: np.float64) -> SupportsIndex:
+        """Whether ``x`` is not a number."""
+    @staticmethod
+    def isnanf(x: np.float32) -> SupportsIndex:
+        """Whether ``x`` is not a number."""
+    @staticmethod
+    def j0(x: np.float64) -> np.float64:
+        """The Bessel function of the first kind, order 0."""
+    @staticmethod
+    def j0f(x: np.float32) -> np.float32:
+        """The Bessel function of the first kind, order 0."""
+    @staticmethod
+    def j1(x: np.float64) -> np.float64:
+        """The Bessel function of the first kind, order 1."""
+    @staticmethod
+    def j1f(x: np.float32) -> np.float32:
+        """The Bessel function of the first kind, order 1."""
+    @staticmethod
+    def jn(x: SupportsIndex, y: np.float64) -> np.float64:
+        """The Bessel function of the first kind, order ``n``."""
+    @staticmethod
+    def jnf(x: SupportsIndex, y: np.float32) -> np.float32:
+        """The Bessel function of the first kind, order ``n``."""
+    @staticmethod
+    def ldexp(x: np.float64, y: SupportsIndex) -> np.float64:
+        """``x * 2**exponent``, rounded once."""
+    @staticmethod
+    def ldexpf(x: np.float32, y: SupportsIndex) -> np.float32:
+        """``x * 2**exponent``, rounded once."""
+    @staticmethod
+    def lgamma(x: np.float64) -> np.float64:
+        """The logarithm of the absolute value of the gamma function."""
+    @staticmethod
+    def lgammaf(x: np.float32) -> np.float32:
+        """The logarithm of the absolute value of the gamma function."""
+    @staticmethod
+    def ll2double_rd(x: SupportsIndex) -> np.float64:
+        """The number as a float64, rounded down."""
+    @staticmethod
+    def ll2double_rn(x: SupportsIndex) -> np.float64:
+        """The number as a float64, rounded to the nearest, the even one of two."""
+    @staticmethod
+    def ll2double_ru(x: SupportsIndex) -> np.float64:
+        """The number as a float64, rounded up."""
+    @staticmethod
+    def ll2double_rz(x: SupportsIndex) -> np.float64:
+        """The number as a float64, rounded towards 0."""
+    @staticmethod
+    def ll2float_rd(x: SupportsIndex) -> np.float32:
+        """The number as a float32, rounded down."""
+    @staticmethod
+    def ll2float_rn(x: SupportsIndex) -> np.float32:
+        """The number as a float32, rounded to the nearest, the even one of two."""
+    @staticmethod
+    def ll2float_ru(x: SupportsIndex) -> np.float32:
+        """The number as a float32, rounded up."""
+    @staticmethod
+    def ll2float_rz(x: SupportsIndex) -> np.float32:
+        """The number as a float32, rounded towards 0."""
+    @staticmethod
+    def llabs(x: SupportsIndex) -> SupportsIndex:
+        """The absolute value; that of the least integer wraps to itself."""
+    @staticmethod
+    def llmax(x: SupportsIndex, y: SupportsIndex) -> SupportsIndex:
+        """The greater of two: ``b if b > a else a``."""
+    @staticmethod
+    def llmin(x: SupportsIndex, y: SupportsIndex) -> SupportsIndex:
+        """The lesser of two: ``b if b < a else a``."""
+    @staticmethod
+    def llrint(x: np.float64) -> SupportsIndex:
+        """The nearest whole number as an int, the even one of two."""
+    @staticmethod
+    def llrintf(x: np.float32) -> SupportsIndex:
+        """The nearest whole number as an int, the even one of two."""
+    @staticmethod
+    def llround(x: np.float64) -> SupportsIndex:
+        """The nearest whole number as an int; of two, the one away from 0, as in C."""
+    @staticmethod
+    def llroundf(x: np.float32) -> SupportsIndex:
+        """The nearest whole number as an int; of two, the one away from 0, as in C."""
+    @staticmethod
+    def log(x: np.float64) -> np.float64:
+        """The natural logarithm; -inf of 0, NaN of a negative number."""
+    @staticmethod
+    def log10(x: np.float64) -> np.float64:
+        """The logarithm to base 10."""
+    @staticmethod
+    def log10f(x: np.float32) -> np.float32:
+        """The logarithm to base 10."""
+    @staticmethod
+    def log1p(x: np.float64) -> np.float64:
+        """``log(1 + x)``, exact near 0."""
+    @staticmethod
+    def log1pf(x: np.float32) -> np.float32:
+        """``log(1 + x)``, exact near 0."""
+    @staticmethod
+    def log2(x: np.float64) -> np.float64:
+        """The logarithm to base 2."""
+    @staticmethod
+    def log2f(x: np.float32) -> np.float32:
+        """The logarithm to base 2."""
+    @staticmethod
+    def logb(x: np.float64) -> np.float64:
+        """The exponent of ``x`` to base 2, as a float."""
+    @staticmethod
+    def logbf(x: np.float32) -> np.float32:
+        """The exponent of ``x`` to base 2, as a float."""
+    @staticmethod
+    def logf(x: np.float32) -> np.float32:
+        """The natural logarithm; -inf of 0, NaN of a negative number."""
+    @staticmethod
+    def longlong_as_double(x: SupportsIndex) -> np.float64:
+        """The float64 that has the bits of ``x``."""
+    @staticmethod
+    def max(x: SupportsIndex, y: SupportsIndex) -> SupportsIndex:
+        """The greater of two: ``b if b > a else a``."""
+    @staticmethod
+    def min(x: SupportsIndex, y: SupportsIndex) -> SupportsIndex:
+        """The lesser of two: ``b if b < a else a``."""
+    @staticmethod
+    def modf(x: np.float64) -> tuple[np.float64, np.float64]:
+        """The fraction and the whole part, both with the sign of ``x``."""
+    @staticmethod
+    def modff(x: np.float32) -> tuple[np.float32, np.float32]:
+        """The fraction and the whole part, both with the sign of ``x``."""
+    @staticmethod
+    def mul24(x: SupportsIndex, y: SupportsIndex) -> SupportsIndex:
+        """The lower 32 bits of the product of the lower 24 bits of each."""
+    @staticmethod
+    def mul64hi(x: SupportsIndex, y: SupportsIndex) -> SupportsIndex:
+        """The upper 64 bits of ``x * y``."""
+    @staticmethod
+    def mulhi(x: SupportsIndex, y: SupportsIndex) -> SupportsIndex:
+        """The upper 32 bits of ``x * y``."""
+    @staticmethod
+    def nearbyint(x: np.float64) -> np.float64:
+        """The nearest whole number, the even one of two, as a float."""
+    @staticmethod
+    def nearbyintf(x: np.float32) -> np.float32:
+        """The nearest whole number, the even one of two, as a float."""
+    @staticmethod
+    def nextafter(x: np.float64, y: np.float64) -> np.float64:
+        """The next number from ``a`` towards ``b``."""
+    @staticmethod
+    def nextafterf(x: np.float32, y: np.float32) -> np.float32:
+        """The next number from ``a`` towards ``b``."""
+    @staticmethod
+    def normcdf(x: np.float64) -> np.float64:
+        """The normal distribution, from -inf to ``x``."""
+    @staticmethod
+    def normcdff(x: np.float32) -> np.float32:
+        """The normal distribution, from -inf to ``x``."""
+    @staticmethod
+    def normcdfinv(x: np.float64) -> np.float64:
+        """What ``normcdf`` gives ``x`` of."""
+    @staticmethod
+    def normcdfinvf(x: np.float32) -> np.float32:
+        """What ``normcdf`` gives ``x`` of."""
+    @staticmethod
+    def popc(x: SupportsIndex) -> SupportsIndex:
+        """How many bits of ``x`` are set."""
+    @staticmethod
+    def popcll(x: SupportsIndex) -> SupportsIndex:
+        """How many bits of ``x`` are set."""
+    @staticmethod
+    def pow(x: np.float64, y: np.float64) -> np.float64:
+        """``a`` to the power ``b``, as floats."""
+    @staticmethod
+    def powf(x: np.float32, y: np.float32) -> np.float32:
+        """``a`` to the power ``b``, as floats."""
+    @staticmethod
+    def powi(x: np.float64, y: SupportsIndex) -> np.float64:
+        """``x`` to a whole power."""
+    @staticmethod
+    def powif(x: np.float32, y: SupportsIndex) -> np.float32:
+        """``x`` to a whole power."""
+    @staticmethod
+    def rcbrt(x: np.float64) -> np.float64:
+        """``1 / cbrt(x)``."""
+    @staticmethod
+    def rcbrtf(x: np.float32) -> np.float32:
+        """``1 / cbrt(x)``."""
+    @staticmethod
+    def remainder(x: np.float64, y: np.float64) -> np.float64:
+        """``a - b * n`` for the whole ``n`` nearest ``a / b``."""
+    @staticmethod
+    def remainderf(x: np.float32, y: np.float32) -> np.float32:
+        """``a - b * n`` for the whole ``n`` nearest ``a / b``."""
+    @staticmethod
+    def remquo(x: np.float64, y: np.float64) -> tuple[np.float64, np.int32]:
+        """The remainder of ``x / y``, and the lowest 3 bits of the quotient."""
+    @staticmethod
+    def remquof(x: np.float32, y: np.float32) -> tuple[np.float32, np.int32]:
+        """The remainder of ``x / y``, and the lowest 3 bits of the quotient."""
+    @staticmethod
+    def rhadd(x: SupportsIndex, y: SupportsIndex) -> SupportsIndex:
+        """The average of ``x`` and ``y``, rounded up, without overflow."""
+    @staticmethod
+    def rint(x: np.float64) -> np.float64:
+        """The nearest whole number, the even one of two, as a float."""
+    @staticmethod
+    def rintf(x: np.float32) -> np.float32:
+        """The nearest whole number, the even one of two, as a float."""
+    @staticmethod
+    def round(x: np.float64) -> np.float64:
+        """The nearest whole number as a float; of two, the one away from 0, as in C."""
+    @staticmethod
+    def roundf(x: np.float32) -> np.float32:
+        """The nearest whole number as a float; of two, the one away from 0, as in C."""
+    @staticmethod
+    def rsqrt(x: np.float64) -> np.float64:
+        """``1 / sqrt(x)``."""
+    @staticmethod
+    def rsqrtf(x: np.float32) -> np.float32:
+        """``1 / sqrt(x)``."""
+    @staticmethod
+    def sad(x: SupportsIndex, y: SupportsIndex, z: SupportsIndex) -> SupportsIndex:
+        """``|x - y| + z``."""
+    @staticmethod
+    def saturatef(x: np.float32) -> np.float32:
+        """``x``, or the nearer end where it is not between 0 and 1; 0 of NaN."""
+    @staticmethod
+    def scalbn(x: np.float64, y: SupportsIndex) -> np.float64:
+        """``x * 2**exponent``, rounded once."""
+    @staticmethod
+    def scalbnf(x: np.float32, y: SupportsIndex) -> np.float32:
+        """``x * 2**exponent``, rounded once."""
+    @staticmethod
+    def signbitd(x: np.float64) -> SupportsIndex:
+        """Whether ``x`` is negative, or -0."""
+    @staticmethod
+    def signbitf(x: np.float32) -> SupportsIndex:
+        """Whether ``x`` is negative, or -0."""
+    @staticmethod
+    def sin(x: np.float64) -> np.float64:
+        """The sine of ``x`` radians."""
+    @staticmethod
+    def sincos(x: np.float64) -> tuple[np.float64, np.float64]:
+        """The sine and the cosine of ``x`` radians."""
+    @staticmethod
+    def sincosf(x: np.float32) -> tuple[np.float32, np.float32]:
+        """The sine and the cosine of ``x`` radians."""
+    @staticmethod
+    def sincospi(x: np.float64) -> tuple[np.float64, np.float64]:
+        """The sine and the cosine of ``pi * x``."""
+    @staticmethod
+    def sincospif(x: np.float32) -> tuple[np.float32, np.float32]:
+        """The sine and the cosine of ``pi * x``."""
+    @staticmethod
+    def sinf(x: np.float32) -> np.float32:
+        """The sine of ``x`` radians."""
+    @staticmethod
+    def sinh(x: np.float64) -> np.float64:
+        """The hyperbolic sine."""
+    @staticmethod
+    def sinhf(x: np.float32) -> np.float32:
+        """The hyperbolic sine."""
+    @staticmethod
+    def sinpi(x: np.float64) -> np.float64:
+        """The sine of ``pi * x``."""
+    @staticmethod
+    def sinpif(x: np.float32) -> np.float32:
+        """The sine of ``pi * x``."""
+    @staticmethod
+    def sqrt(x: np.float64) -> np.float64:
+        """The square root; NaN of a negative number."""
+    @staticmethod
+    def sqrtf(x: np.float32) -> np.float32:
+        """The square root; NaN of a negative number."""
+    @staticmethod
+    def tan(x: np.float64) -> np.float64:
+        """The tangent of ``x`` radians."""
+    @staticmethod
+    def tanf(x: np.float32) -> np.float32:
+        """The tangent of ``x`` radians."""
+    @staticmethod
+    def tanh(x: np.float64) -> np.float64:
+        """The hyperbolic tangent."""
+    @staticmethod
+    def tanhf(x: np.float32) -> np.float32:
+        """The hyperbolic tangent."""
+    @staticmethod
+    def tgamma(x: np.float64) -> np.float64:
+        """The gamma function."""
+    @staticmethod
+    def tgammaf(x: np.float32) -> np.float32:
+        """The gamma function."""
+    @staticmethod
+    def trunc(x: np.float64) -> np.float64:
+        """``x`` without its fraction, as a float."""
+    @staticmethod
+    def truncf(x: np.float32) -> np.float32:
+        """``x`` without its fraction, as a float."""
+    @staticmethod
+    def uhadd(x: SupportsIndex, y: SupportsIndex) -> SupportsIndex:
+        """The average of ``x`` and ``y``, rounded down, without overflow."""
+    @staticmethod
+    def uint2double_rn(x: SupportsIndex) -> np.float64:
+        """The number as a float64, rounded to the nearest, the even one of two."""
+    @staticmethod
+    def uint2float_rd(x: SupportsIndex) -> np.float32:
+        """The number as a float32, rounded down."""
+    @staticmethod
+    def uint2float_rn(x: SupportsIndex) -> np.float32:
+        """The number as a float32, rounded to the nearest, the even one of two."""
+    @staticmethod
+    def uint2float_ru(x: SupportsIndex) -> np.float32:
+        """The number as a float32, rounded up."""
+    @staticmethod
+    def uint2float_rz(x: SupportsIndex) -> np.float32:
+        """The number as a float32, rounded towards 0."""
+    @staticmethod
+    def ull2double_rd(x: SupportsIndex) -> np.float64:
+        """The number as a float64, rounded down."""
+    @staticmethod
+    def ull2double_rn(x: SupportsIndex) -> np.float64:
+        """The number as a float64, rounded to the nearest, the even one of two."""
+    @staticmethod
+    def ull2double_ru(x: SupportsIndex) -> np.float64:
+        """The number as a float64, rounded up."""
+    @staticmethod
+    def ull2double_rz(x: SupportsIndex) -> np.float64:
+        """The number as a float64, rounded towards 0."""
+    @staticmethod
+    def ull2float_rd(x: SupportsIndex) -> np.float32:
+        """The number as a float32, rounded down."""
+    @staticmethod
+    def ull2float_rn(x: SupportsIndex) -> np.float32:
+        """The number as a float32, rounded to the nearest, the even one of two."""
+    @staticmethod
+    def ull2float_ru(x: SupportsIndex) -> np.float32:
+        """The number as a float32, rounded up."""
+    @staticmethod
+    def ull2float_rz(x: SupportsIndex) -> np.float32:
+        """The number as a float32, rounded towards 0."""
+    @staticmethod
+    def ullmax(x: SupportsIndex, y: SupportsIndex) -> SupportsIndex:
+        """The greater of two: ``b if b > a else a``."""
+    @staticmethod
+    def ullmin(x: SupportsIndex, y: SupportsIndex) -> SupportsIndex:
+        """The lesser of two: ``b if b < a else a``."""
+    @staticmethod
+    def umax(x: SupportsIndex, y: SupportsIndex) -> SupportsIndex:
+        """The greater of two: ``b if b > a else a``."""
+    @staticmethod
+    def umin(x: SupportsIndex, y: SupportsIndex) -> SupportsIndex:
+        """The lesser of two: ``b if b < a else a``."""
+    @staticmethod
+    def umul24(x: SupportsIndex, y: SupportsIndex) -> SupportsIndex:
+        """The lower 32 bits of the product of the lower 24 bits of each."""
+    @staticmethod
+    def umul64hi(x: SupportsIndex, y: SupportsIndex) -> SupportsIndex:
+        """The upper 64 bits of ``x * y``."""
+    @staticmethod
+    def umulhi(x: SupportsIndex, y: SupportsIndex) -> SupportsIndex:
+        """The upper 32 bits of ``x * y``."""
+    @staticmethod
+    def urhadd(x: SupportsIndex, y: SupportsIndex) -> SupportsIndex:
+        """The average of ``x`` and ``y``, rounded up, without overflow."""
+    @staticmethod
+    def usad(x: SupportsIndex, y: SupportsIndex, z: SupportsIndex) -> SupportsIndex:
+        """``|x - y| + z``."""
+    @staticmethod
+    def y0(x: np.float64) -> np.float64:
+        """The Bessel function of the second kind, order 0."""
+    @staticmethod
+    def y0f(x: np.float32) -> np.float32:
+        """The Bessel function of the second kind, order 0."""
+    @staticmethod
+    def y1(x: np.float64) -> np.float64:
+        """The Bessel function of the second kind, order 1."""
+    @staticmethod
+    def y1f(x: np.float32) -> np.float32:
+        """The Bessel function of the second kind, order 1."""
+    @staticmethod
+    def yn(x: SupportsIndex, y: np.float64) -> np.float64:
+        """The Bessel function of the second kind, order ``n``."""
+    @staticmethod
+    def ynf(x: SupportsIndex, y: np.float32) -> np.float32:
+        """The Bessel function of the second kind, order ``n``."""
+
+libdevice: _libdevice
+
 def ll2double_rd(x: SupportsIndex) -> np.float64:
     """The number as a float64, rounded down."""
 
@@ -730,12 +1887,8 @@ def match_any_sync(mask: SupportsIndex, value: _T) -> int:
     """The lanes of ``mask`` that give the same value as the thread: bit for bit, so that NaN is
     like NaN, and -0.0 not like 0.0."""
 
-class _modf:
-    @staticmethod
-    def fraction(x: _Real) -> float:
-        """What is behind the point, with the sign of ``x``."""
-
-modf: _modf
+def modf(x: _Real) -> tuple[Any, Any]:
+    """The fraction and the whole part, both with the sign of ``x``."""
 
 def mul24(x: SupportsIndex, y: SupportsIndex) -> np.int32:
     """The lower 32 bits of the product of the lower 24 bits of each."""
@@ -770,6 +1923,9 @@ def powi(x: _Real, n: SupportsIndex) -> float:
 def rcbrt(x: _Real) -> float:
     """``1 / cbrt(x)``."""
 
+def rcp(x: _Real) -> float:
+    """``1 / x``."""
+
 def reduce_add_sync(mask: SupportsIndex, value: _T) -> _T:
     """The sum of the values that the lanes of ``mask`` give."""
 
@@ -788,12 +1944,8 @@ def reduce_or_sync(mask: SupportsIndex, value: _T) -> _T:
 def reduce_xor_sync(mask: SupportsIndex, value: _T) -> _T:
     """The exclusive or of the values that the lanes of ``mask`` give."""
 
-class _remquo:
-    @staticmethod
-    def quotient(a: _Real, b: _Real) -> int:
-        """The lowest 3 bits of ``a / b``, rounded to a whole number, with its sign."""
-
-remquo: _remquo
+def remquo(x: _Real, y: _Real) -> tuple[Any, Any]:
+    """The remainder of ``x / y``, and the lowest 3 bits of the quotient."""
 
 def rhadd(x: SupportsIndex, y: SupportsIndex) -> np.int32:
     """The average of ``x`` and ``y``, rounded up, without overflow."""
@@ -818,6 +1970,9 @@ def sad(x: SupportsIndex, y: SupportsIndex, z: SupportsIndex) -> np.uint32:
 
 def saturate(x: _Real) -> float:
     """``x``, or the nearer end where it is not between 0 and 1; 0 of NaN."""
+
+def selp(a: _Number, b: _Number, c: _Number) -> Any:
+    """``b if a else c``; both are evaluated."""
 
 class _shared:
     @overload
@@ -872,6 +2027,12 @@ def short_as_bfloat16(x: SupportsIndex) -> Any:
 
 def short_as_half(x: SupportsIndex) -> np.float16:
     """The float16 that has the bits of ``x``."""
+
+def sincos(x: _Real) -> tuple[Any, Any]:
+    """The sine and the cosine of ``x`` radians."""
+
+def sincospi(x: _Real) -> tuple[Any, Any]:
+    """The sine and the cosine of ``pi * x``."""
 
 def sinpi(x: _Real) -> float:
     """The sine of ``pi * x``."""

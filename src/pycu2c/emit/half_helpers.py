@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from string import Template
 
-from pycu2c.dtypes import BFLOAT16, FLOAT32, DType
+from pycu2c.dtypes import BFLOAT16, FLOAT32, FLOAT64, DType
 from pycu2c.emit.half_types import conversion
 
 # name -> what it computes of floats, and CUDA's own function of the type
@@ -37,8 +37,45 @@ $q $T ${name}_$t($parameters) {
 """
 
 
+# to the odd one of two doubles, so that once more is right
+_FUSED = """
+// a * b + c, rounded once.
+$q $T half_fma_$t($T a, $T b, $T c) {
+    const double product = (double)$wide(a) * (double)$wide(b), term = $wide(c);
+    double sum = product + term;
+    const double part = sum - product, rest = (product - (sum - part)) + (term - part);
+    if (rest != 0) {  // not so if it is NaN
+        const double up = nextafter(sum, rest > 0 ? 1e308 : -1e308);
+        const int is_odd = fmod(ldexp(sum, 52 - ilogb(sum)), 2.0) != 0;
+        if (rest - rest == 0 && !is_odd) sum = up;
+    }
+    return $round(sum);
+}
+"""
+_FUSED_BY_DEVICE = """
+#if __CUDA_ARCH__ >= 800
+// a * b + c, rounded once.
+$q $T half_fma_$t($T a, $T b, $T c) {
+    return __hfma(a, b, c);
+}
+#else
+$fused
+#endif
+"""
+
+
+def _fused(dtype: DType, dialect: str) -> str:
+    text = Template(_FUSED.strip("\n")).safe_substitute(
+        wide=conversion(dtype, FLOAT32, dialect), round=conversion(FLOAT64, dtype, dialect)
+    )
+    by_device = dialect == "cuda" and dtype is BFLOAT16
+    return Template(_FUSED_BY_DEVICE).safe_substitute(fused=text) if by_device else text
+
+
 def half_text(name: str, dtype: DType, dialect: str) -> str:
     """The template of helper ``name``: its qualifiers and type are left open."""
+    if name == "half_fma":
+        return _fused(dtype, dialect)
     formula, native = _OPERATORS[name]
     names = [operand for operand in "ab" if operand in formula]
     wide = conversion(dtype, FLOAT32, dialect)

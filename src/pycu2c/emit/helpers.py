@@ -296,6 +296,7 @@ HELPERS: dict[str, Helper] = {
     **ROUNDING_HELPERS,
     **CONVERSION_HELPERS,
     **WORD_HELPERS,
+    "half_fma": Helper(),
     **{name: Helper() for name in (*ATOMIC_HELPERS, *TEXTURE_HELPERS)},
     **{name: Helper() for name in COMPLEX_HELPERS if name != "pow"},
 }

@@ -17,6 +17,7 @@ from pycu2c.frontend.intrinsic_calls import intrinsic_call
 from pycu2c.frontend.operations import coerce
 from pycu2c.frontend.python_functions import BUILTINS, abs_of, named_tuple
 from pycu2c.frontend.reshaping import raveled, reshaped
+from pycu2c.frontend.typed_calls import typed_call
 from pycu2c.frontend.vectors import made
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.dtype_names import scalar_named
@@ -55,6 +56,8 @@ def call(frame: Frame, node: ast.Call) -> Value:
         return ufuncs.MADE_OF_OPERATORS[row.name](frame, made, frame.span(node))
     if row is not None and row.name in FORMS:
         return FORMS[row.name](frame, row, node)
+    if row is not None and row.stands_for:
+        return typed_call(frame, row, node)
     if row is not None:
         if row.name in FOLDING and len(node.args) == 1:
             return abs_of(frame, node, is_float=row.result == "F")

@@ -157,6 +157,7 @@ def _part(name: str) -> Callable[[Frame, list[Expr], Span], Expr]:
 
 MADE_OF_OPERATORS: dict[str, Callable[[Frame, list[Expr], Span], Expr]] = {
     "numpy.where": _where,
+    "cuda.selp": _where,
     "numpy.square": _square,
     "numpy.reciprocal": _reciprocal,
     "numpy.float_power": _float_power,

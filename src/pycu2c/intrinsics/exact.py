@@ -84,3 +84,12 @@ def square_root(exact: Any, row: DType, mode: Mode) -> Any:
     root = math.isqrt(scaled)
     rest = fractions.Fraction(scaled, 2**shift) != exact or root * root != scaled
     return rounded(fractions.Fraction(2 * root + rest, 2 ** (shift // 2 + 1)), row, mode)
+
+
+def rounded_to_odd(exact: Any) -> Any:
+    """A float32 whose last bit says whether it is inexact: rounded again to fewer bits, it gives
+    what one rounding does."""
+    below = rounded(exact, FLOAT32, "rz")
+    if fraction(below) == exact or _is_odd(below):
+        return below
+    return _next(below, math.copysign(math.inf, exact))

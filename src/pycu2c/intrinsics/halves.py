@@ -6,14 +6,20 @@ Each computes in float32 and rounds once, which gives what rounding the exact re
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
 
 from pycu2c.dtypes import BFLOAT16, FLOAT16, DType
 from pycu2c.intrinsics.c_tree import c
+from pycu2c.intrinsics.exact import fraction, rounded_to_odd
 from pycu2c.intrinsics.kinds import T
 from pycu2c.intrinsics.registry import Intrinsic, Spell, intrinsic
 from pycu2c.intrinsics.spelling import helper, plain
 from pycu2c.operators import ADD, DIV, MUL, NEG, SUB, Operator
+from pycu2c.values import convert, scalar_of
 
 HALVES = (FLOAT16, BFLOAT16)
 
@@ -51,6 +57,31 @@ OF_OPERATOR = {
     MUL: _declare_operator(MUL, "__hmul_rn", "``a * b``, rounded once."),
     DIV: _declare_operator(DIV, "", "``a / b``, rounded once."),
 }
+
+
+def _fused(a: Any, b: Any, term: Any) -> Any:
+    kind = scalar_of(a)
+    assert kind is not None
+    given = [float(n) for n in (a, b, term)]
+    with np.errstate(all="ignore"):
+        plainly = given[0] * given[1] + given[2]
+    if not all(map(math.isfinite, given)) or plainly == 0:
+        return convert(plainly, kind)
+    first, second, third = map(fraction, given)
+    return convert(rounded_to_odd(first * second + third), kind)
+
+
+@intrinsic(
+    "half.fma",
+    dtypes=HALVES,
+    cuda=_spelled("half_fma", "__hfma"),
+    c=helper("half_fma"),
+    cuda_helpers=("half_fma",),
+    c_helpers=("half_fma",),
+)
+def FUSED(a: T, b: T, c: T) -> T:
+    """``a * b + c``, rounded once."""
+    return _fused(a, b, c)
 
 
 @intrinsic(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Mapping
 from typing import TypeAlias
 
@@ -13,27 +14,47 @@ from pycu2c.types import Scalar
 Member: TypeAlias = "Intrinsic | Namespace | Scalar"  # the scalars are types of vectors
 
 
-class Namespace:
-    """A name with names in it: ``cuda``, ``cuda.threadIdx``, ``cuda.shared``."""
+NO_ROOMS: Mapping[str, str] = {}
 
-    def __init__(self, name: str, members: Mapping[str, Member]) -> None:
+
+class Namespace:
+    """A name with names in it: ``cuda``, ``cuda.threadIdx``, ``cuda.shared``. ``rooms`` are
+    modules with the rows of a name, imported when it is asked for."""
+
+    def __init__(
+        self, name: str, members: Mapping[str, Member], rooms: Mapping[str, str] = NO_ROOMS
+    ) -> None:
         self._name = name
-        self.__doc__ = f"The names of ``{name}``: {', '.join(members)}."
+        self._rooms = rooms
+        self.__doc__ = f"The names of ``{name}``: {', '.join((*members, *rooms))}."
         self.__dict__.update(members)
 
     def __repr__(self) -> str:
         return self._name
 
     def __getattr__(self, name: str) -> Member:
-        raise AttributeError(f"{self._name} has no {name}")
+        if name not in vars(self).get("_rooms", ()):
+            raise AttributeError(f"{self._name} has no {name}")
+        importlib.import_module(self._rooms[name])
+        self.__dict__[name] = found = grown(f"{self._name}.{name}")
+        return found
 
     def __dir__(self) -> list[str]:
-        return list(members(self))
+        return [*known(self), *(name for name in self._rooms if name not in vars(self))]
+
+
+def known(namespace: Namespace) -> dict[str, Member]:
+    """What a namespace holds by now, by name."""
+    return {name: m for name, m in vars(namespace).items() if not name.startswith("_")}
 
 
 def members(namespace: Namespace) -> dict[str, Member]:
-    """What a namespace holds, by name."""
-    return {name: m for name, m in vars(namespace).items() if not name.startswith("_")}
+    """All that a namespace holds, by name."""
+    return {name: getattr(namespace, name) for name in dir(namespace)}
+
+
+# rows of another room that numba has here
+ALIASES: dict[str, Member] = {"cbrt": REGISTRY["math.cbrt"]}
 
 
 def grown(prefix: str) -> Namespace:
@@ -51,7 +72,12 @@ def grown(prefix: str) -> Namespace:
 
 CUDA = Namespace(
     "cuda",
-    members(grown("cuda")) | {name: Scalar(row) for name, row in VECTORS.items()},
+    known(grown("cuda")) | {name: Scalar(row) for name, row in VECTORS.items()} | ALIASES,
+    {
+        "bf16": "pycu2c.intrinsics.half_names",
+        "fp16": "pycu2c.intrinsics.half_names",
+        "libdevice": "pycu2c.intrinsics.libdevice",
+    },
 )
 
 
@@ -59,5 +85,6 @@ def find(path: str) -> Member | None:
     """The member of ``cuda`` at a dotted path: ``atomic.add``."""
     member: object = CUDA
     for name in path.split("."):
-        member = members(member).get(name) if isinstance(member, Namespace) else None
+        is_there = isinstance(member, Namespace) and name in dir(member)
+        member = getattr(member, name) if is_there else None
     return member if isinstance(member, (Intrinsic, Namespace, Scalar)) else None

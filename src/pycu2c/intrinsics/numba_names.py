@@ -40,10 +40,6 @@ CURES: dict[str, str] = {
     "KernelRuntimeError": "a kernel that fails raises pycu2c.KernelFault",
     # in a kernel
     "const": "read a global numpy array: it is constant memory",
-    "selp": "write b if a else c",
-    "cbrt": "write math.cbrt(x)",
-    "libdevice": "write math.f(x), which knows the type of x",
-    "fp16": "write +, -, *, / and math.f(x) of float16 numbers",
     "vote_sync_intrinsic": "write cuda.all_sync, any_sync, eq_sync or ballot_sync",
     "shfl_sync_intrinsic": "write cuda.shfl_sync, shfl_up_sync, shfl_down_sync or shfl_xor_sync",
     **dict.fromkeys(HOST_NAMES, FOR_THE_HOST),
@@ -61,7 +57,7 @@ def numba_name(value: object) -> Member | None:
         return None
     if not home.startswith("numba.cuda."):
         return None
-    return namespace.find(path) or _in_module(f"{home}.{path}")
+    return _in_module(f"{home}.{path}") or namespace.find(path)
 
 
 def _in_module(path: str) -> Member | None:

@@ -37,6 +37,7 @@ from typing import Any, TypeAlias
 
 from pycu2c.dtypes import DType
 from pycu2c.intrinsics.c_tree import c
+from pycu2c.operators import Operator
 from pycu2c.records import dataclass
 
 Spell: TypeAlias = "Callable[[Mapping[str, c.Expr], DType], c.Expr]"
@@ -52,6 +53,16 @@ class Effect(Enum):
     CLUSTER = "cluster"  # threads of some blocks meet
     GRID = "grid"  # all threads of the grid meet
     FORM = "form"  # a construct of the frontend; never in the IR
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Typed:
+    """A row or operator that is given numbers of these types, as they are if there are none; what
+    it gives is converted to a type, if there is one."""
+
+    row: Intrinsic | Operator
+    takes: tuple[DType, ...] = ()
+    gives: DType | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,6 +87,7 @@ class Intrinsic:
     cuda_headers: tuple[str, ...] = ()  # that its CUDA spelling needs
     bindings: tuple[object, ...] = field(default=(), repr=False)  # objects that users call it by
     overloads: tuple[str, ...] = ()  # for type checkers, where the kinds do not say enough
+    stands_for: tuple[Typed, ...] = ()  # of a form that is other rows, their results in a tuple
 
     @property
     def doc(self) -> str:

@@ -93,6 +93,15 @@ LOGB = _declare_unary(
 )
 
 
+def _inverse(a: Mapping[str, c.Expr], _: DType) -> c.Expr:
+    return c.Binary("/", c.Number("1"), a["x"])
+
+
+RECIPROCAL = _declare_unary(
+    "rcp", lambda x: 1 / x, "``1 / x``.", cuda=_inverse, c=_inverse, **_LIBM
+)
+
+
 def _saturated(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
     return c.Call("__saturatef", (a["x"],)) if dtype is FLOAT32 else helper("saturate")(a, dtype)
 

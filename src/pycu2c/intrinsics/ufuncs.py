@@ -174,6 +174,12 @@ def where(condition: number, x: number, y: number) -> T:
     return convert(x if condition else y, join(type_of(x), type_of(y)))
 
 
+@intrinsic("cuda.selp", effect=Effect.FORM)
+def selp(a: number, b: number, c: number) -> T:
+    """``b if a else c``; both are evaluated."""
+    return where.reference(a, b, c)
+
+
 @_form("clip", np.clip)
 def clip(a: number, a_min: number, a_max: number) -> T:
     """The number of an interval that is nearest to ``a``; NaN where one is."""
