@@ -11,7 +11,7 @@ from pycu2c import CompileError
 from pycu2c.csyntax.nodes import Name
 from pycu2c.csyntax.printer import print_expr
 from pycu2c.dtypes import INT64, DType
-from pycu2c.emit.helpers import texts_of
+from pycu2c.emit.helpers import function_name, texts_of
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.registry import Effect, Intrinsic
 from pycu2c.kernel import Kernel
@@ -42,7 +42,7 @@ def test_every_spelling_compiles(arch: str) -> None:
         (name, dtype)
         for (row, dtype), text in zip(variants, functions)
         for name in row.cuda_helpers
-        if f"{name}_{dtype.short}(" in text or (row, dtype) in OF_CLUSTERS
+        if f"{function_name(name, dtype)}(" in text or (row, dtype) in OF_CLUSTERS
     ]
     kernel = 'extern "C" __global__ void k() {}'
     text = "\n".join([*headers, *texts_of(helpers, "cuda"), *functions, kernel])

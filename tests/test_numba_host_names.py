@@ -15,7 +15,7 @@ from pycu2c.runtime import driver
 
 # of the device side, or numba's own machinery
 BESIDES = """
-alias implementation prepare_shape_strides_dtype test selp cbrt const fp16 shfl_sync_intrinsic
+alias implementation prepare_shape_strides_dtype test shfl_sync_intrinsic
 vote_sync_intrinsic
 """
 

@@ -303,8 +303,30 @@ class _cg:
 
 cg: _cg
 
+def clock() -> int:
+    """The lower 32 bits of ``clock64``."""
+
+def clock64() -> int:
+    """A counter that goes up with the clock of a multiprocessor; on the CPU, with nanoseconds."""
+
 def clz(x: _T) -> int:
     """How many zero bits ``x`` begins with, from the highest; all of them for 0."""
+
+class _const:
+    @overload
+    @staticmethod
+    def array_like(ndarray: Array[_E, Any, Any]) -> Array[_E, Any, Any]:
+        """A global array of numpy in constant memory, its numbers read when the kernel is compiled.
+
+        So is every global array that a kernel reads: ``cuda.const.array_like(A)[i]`` is ``A[i]``."""
+    @overload
+    @staticmethod
+    def array_like(ndarray: Any) -> Any:
+        """A global array of numpy in constant memory, its numbers read when the kernel is compiled.
+
+        So is every global array that a kernel reads: ``cuda.const.array_like(A)[i]`` is ``A[i]``."""
+
+const: _const
 
 def cospi(x: _Real) -> float:
     """The cosine of ``pi * x``."""
@@ -790,6 +812,9 @@ def funnelshift_r(x: SupportsIndex, y: SupportsIndex, z: SupportsIndex) -> np.ui
 def funnelshift_rc(x: SupportsIndex, y: SupportsIndex, z: SupportsIndex) -> np.uint32:
     """The lower word of ``y:x`` shifted right by ``min(z, 32)``."""
 
+def globaltimer() -> int:
+    """A clock that counts nanoseconds."""
+
 @overload
 def grid(ndim: Literal[1]) -> int:
     """The thread's index in the grid: an int for 1 axis, a tuple (x, y) or (x, y, z) for more."""
@@ -868,6 +893,18 @@ def jn(n: SupportsIndex, x: _Real) -> float:
 
 laneid: int
 """The thread's number in its warp, 0 to 31."""
+
+def lanemask_eq() -> int:
+    """The bits of the lanes of which there is one, the thread's own."""
+
+def lanemask_ge() -> int:
+    """The bits of the lanes from the thread's own on."""
+
+def lanemask_gt() -> int:
+    """The bits of the lanes above the thread's own."""
+
+def lanemask_le() -> int:
+    """The bits of the lanes up to the thread's own."""
 
 def lanemask_lt() -> int:
     """The bits of the lanes below the thread's own."""

@@ -38,6 +38,7 @@ _NAMES = {
     "size_t": "stddef.h",
     "memcpy": "string.h",
     "fesetround": "fenv.h",
+    "clock_gettime": "time.h",
 }
 
 

@@ -13,6 +13,7 @@ from pycu2c.dtypes import BY_NAME, FLOAT32, FLOAT64, INT16, DType
 from pycu2c.emit.atomic_helpers import NAMES as ATOMIC_HELPERS
 from pycu2c.emit.atomic_helpers import atomic_text
 from pycu2c.emit.bit_helpers import BIT_HELPERS
+from pycu2c.emit.clock_helpers import CLOCK_HELPERS
 from pycu2c.emit.cluster_helpers import CLUSTER_HELPERS
 from pycu2c.emit.complex_helpers import COMPLEX_HELPERS
 from pycu2c.emit.conversion_helpers import CONVERSION_HELPERS
@@ -290,6 +291,7 @@ HELPERS: dict[str, Helper] = {
     **MATH_HELPERS,
     **WARP_HELPERS,
     **CLUSTER_HELPERS,
+    **CLOCK_HELPERS,
     **VECTOR_HELPERS,
     **BIT_HELPERS,
     **SPECIAL_HELPERS,

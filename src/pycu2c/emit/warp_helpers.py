@@ -62,6 +62,10 @@ def _reduction(name: str, comment: str, joined: str) -> dict[str, Helper]:
 WARP_HELPERS: dict[str, Helper] = {
     "laneid": _special("laneid", "The thread's number in its warp."),
     "lanemask_lt": _special("lanemask_lt", "The bits of the lanes below the thread's own."),
+    "lanemask_eq": _special("lanemask_eq", "The bit of the thread's own lane."),
+    "lanemask_le": _special("lanemask_le", "The bits of the lanes up to the thread's own."),
+    "lanemask_gt": _special("lanemask_gt", "The bits of the lanes above the thread's own."),
+    "lanemask_ge": _special("lanemask_ge", "The bits of the lanes from the thread's own on."),
     "match_all": Helper(_MATCH_ALL, _MATCH_ALL, _MATCH_ALL),
     **_reduction("add", "The sum over the lanes of mask.", "($T)(($W)a + ($W)b)"),
     **_reduction("min", "The least over the lanes of mask.", "b < a ? b : a"),

@@ -10,11 +10,12 @@ from pycu2c.diagnostics import Label, fail
 from pycu2c.frontend import ufuncs
 from pycu2c.frontend.clusters import CLUSTER_FORMS
 from pycu2c.frontend.cures import amount, instead_of_dtype
-from pycu2c.frontend.frame import Frame, Items, Static, Value, number, shown
+from pycu2c.frontend.frame import Frame, Items, Static, Value, is_array, number, shown
 from pycu2c.frontend.given_arguments import arguments, constant_integer, known_integer, values
 from pycu2c.frontend.intrinsic_calls import intrinsic_call
 from pycu2c.frontend.room import ROOM, bytes_of, too_large
 from pycu2c.frontend.sequence import kept
+from pycu2c.frontend.views import array_type
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.dtype_names import scalar_named
 from pycu2c.intrinsics.registry import Intrinsic
@@ -112,6 +113,19 @@ def _limit(value: Value) -> Expr | None:
     return None if is_none else number(value)
 
 
+def _constant_array(frame: Frame, row: Intrinsic, node: ast.Call) -> Value:
+    """``cuda.const.array_like(TABLE)``."""
+    (given,) = arguments(frame, node, ("ndarray",), row.name)
+    found = frame.value(given)
+    if is_array(found) and array_type(found).space is Space.CONSTANT:
+        return found
+    fail(
+        "constant-needed",
+        Label(frame.span(given), f"this is {shown(found)}"),
+        help="name a numpy array that is defined outside of the kernel",
+    )
+
+
 def _grid(frame: Frame, row: Intrinsic, node: ast.Call) -> Value:
     """``cuda.cg.this_grid()``."""
     arguments(frame, node, (), row.name)
@@ -132,6 +146,7 @@ FORMS: dict[str, Callable[[Frame, Intrinsic, ast.Call], Value]] = {
     "cuda.shared.array": _allocation(Space.SHARED),
     "numpy.clip": _clip,
     "cuda.local.array": _allocation(Space.LOCAL),
+    "cuda.const.array_like": _constant_array,
     "cuda.cg.this_grid": _grid,
     "cuda.match_all_sync": _match_all,
     **CLUSTER_FORMS,

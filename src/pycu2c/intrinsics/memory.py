@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pycu2c.intrinsics.kinds import const, form
+from pycu2c.intrinsics.kinds import array, const, form
 from pycu2c.intrinsics.registry import Effect, intrinsic
 
 POISON = 0xA5  # in every byte: a kernel that counts on zeros fails in the reference
@@ -40,3 +40,16 @@ def shared_array(shape: const, dtype: const) -> form:
 def local_array(shape: const, dtype: const) -> form:
     """An array of the thread's own; not initialised."""
     return uninitialised(shape, dtype)
+
+
+@intrinsic(
+    "cuda.const.array_like",
+    effect=Effect.FORM,
+    overloads=("(ndarray: Array[_E, Any, Any]) -> Array[_E, Any, Any]", "(ndarray: Any) -> Any"),
+)
+def constant_array_like(ndarray: array) -> form:
+    """A global array of numpy in constant memory, its numbers read when the kernel is compiled.
+
+    So is every global array that a kernel reads: ``cuda.const.array_like(A)[i]`` is ``A[i]``.
+    """
+    return ndarray

@@ -39,7 +39,6 @@ CURES: dict[str, str] = {
     ),
     "KernelRuntimeError": "a kernel that fails raises pycu2c.KernelFault",
     # in a kernel
-    "const": "read a global numpy array: it is constant memory",
     "vote_sync_intrinsic": "write cuda.all_sync, any_sync, eq_sync or ballot_sync",
     "shfl_sync_intrinsic": "write cuda.shfl_sync, shfl_up_sync, shfl_down_sync or shfl_xor_sync",
     **dict.fromkeys(HOST_NAMES, FOR_THE_HOST),

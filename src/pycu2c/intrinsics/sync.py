@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 
-from pycu2c.dtypes import INT32, DType
+from pycu2c.dtypes import INT32, INT64, UINT32, DType
 from pycu2c.intrinsics.c_tree import c
 from pycu2c.intrinsics.kinds import form
 from pycu2c.intrinsics.machine import MACHINE
@@ -117,3 +118,43 @@ def _nothing(a: Mapping[str, c.Expr], _: DType) -> c.Expr:
 @intrinsic("cuda.nanosleep", effect=Effect.MEMORY, cuda=plain("__nanosleep"), c=_nothing)
 def nanosleep(ns: int) -> None:
     """Let others run for about ``ns`` nanoseconds, or not at all."""
+
+
+# ---- clocks ------------------------------------------------------------------------------------
+
+
+def _clock(name: str, doc: str, function: str, gives: DType) -> Intrinsic:
+    """On the CPU all count nanoseconds."""
+    most = 2**32 - 1 if gives is UINT32 else 2**63 - 1
+
+    def body() -> int:
+        return time.perf_counter_ns() & most
+
+    body.__doc__ = doc
+    return intrinsic(
+        f"cuda.{name}",
+        effect=Effect.MEMORY,
+        cuda=plain(function),
+        c=plain(f"nanoseconds_{gives.short}"),
+        cuda_helpers=() if function == "clock64" else (function,),
+        c_helpers=(f"nanoseconds_{gives.short}",),
+        bounds=(0, most),
+        gives=gives,
+    )(body)
+
+
+CLOCKS = (
+    _clock(
+        "clock",
+        "The lower 32 bits of ``clock64``.",
+        "clock32",
+        UINT32,
+    ),
+    _clock(
+        "clock64",
+        "A counter that goes up with the clock of a multiprocessor; on the CPU, with nanoseconds.",
+        "clock64",
+        INT64,
+    ),
+    _clock("globaltimer", "A clock that counts nanoseconds.", "globaltimer", INT64),
+)

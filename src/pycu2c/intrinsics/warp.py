@@ -72,17 +72,29 @@ def _special(name: str, doc: str, read: Callable[[int], int], bounds: tuple[int,
         cuda_helpers=(name,),
         is_value=name == "laneid",
         varies=True,
-        bounds=bounds,
+        bounds=(min(bounds), max(bounds)),
     )(body)
 
 
 LANE = _special("laneid", "The thread's number in its warp, 0 to 31.", int, (0, WARP - 1))
-LANEMASK_LT = _special(
-    "lanemask_lt",
-    "The bits of the lanes below the thread's own.",
-    lambda lane: (1 << lane) - 1,
-    (0, ALL_LANES >> 1),
+# each is factor * (1 << lane) + constant
+_LANEMASKS = (
+    ("lanemask_lt", 1, -1, "below the thread's own"),
+    ("lanemask_le", 2, -1, "up to the thread's own"),
+    ("lanemask_eq", 1, 0, "of which there is one, the thread's own"),
+    ("lanemask_ge", -1, 1 << WARP, "from the thread's own on"),
+    ("lanemask_gt", -2, 1 << WARP, "above the thread's own"),
 )
+
+
+def _lanemask(name: str, factor: int, constant: int, which: str) -> Intrinsic:
+    def read(lane: int) -> int:
+        return factor * (1 << lane) + constant
+
+    return _special(name, f"The bits of the lanes {which}.", read, (read(0), read(WARP - 1)))
+
+
+LANEMASKS = {_lanemask(*entry): (entry[1], entry[2]) for entry in _LANEMASKS}
 
 
 @intrinsic("cuda.warpsize", is_value=True, bounds=(WARP, WARP))

@@ -13,7 +13,7 @@ from dataclasses import field
 from pycu2c.dtypes import UINT32
 from pycu2c.intrinsics.block import block_thread, same_bits
 from pycu2c.intrinsics.machine import WARP
-from pycu2c.intrinsics.warp import LANE, LANEMASK_LT, warpsize
+from pycu2c.intrinsics.warp import LANE, LANEMASKS, warpsize
 from pycu2c.ir.construct import (
     binary,
     both,
@@ -76,15 +76,20 @@ def warp(span: Span) -> Expr:
 
 def places(e: Expr) -> Expr:
     """``cuda.laneid()`` -> ``block.thread() & 31``, and its like."""
-    if not isinstance(e, Apply) or e.intrinsic not in (LANE, LANEMASK_LT, warpsize):
+    if not isinstance(e, Apply) or e.intrinsic not in (LANE, *LANEMASKS, warpsize):
         return e
     kind = scalar_type(e)
     if e.intrinsic is warpsize:
         return const(LANES, e.span, kind)
     if e.intrinsic is LANE:
         return cast(lane(e.span), kind)
-    one = binary(C_SHL, integer(1, e.span), lane(e.span), e.span)
-    return cast(binary(SUB, one, integer(1, e.span), e.span), kind)
+    factor, constant = LANEMASKS[e.intrinsic]
+    bit = binary(C_SHL, integer(abs(factor), e.span), lane(e.span), e.span)
+    if factor < 0:
+        bit = binary(SUB, integer(constant, e.span), bit, e.span)
+    elif constant:
+        bit = binary(SUB, bit, integer(-constant, e.span), e.span)
+    return cast(bit, kind)
 
 
 @dataclass(slots=True)
