@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,12 @@ import pytest
 from launching import run
 from pycu2c import cuda, kernel
 from pycu2c.cuda.random import (
+    elementary,
     philox4x32,
+    philox_normal_float32,
+    philox_normal_float32x4,
+    philox_normal_float64,
+    philox_normal_float64x2,
     philox_uint32,
     philox_uint32x4,
     philox_uniform_float32,
@@ -64,6 +71,11 @@ def unit_64(seed: int, subsequence: int, offset: int) -> float:
     return ((high >> 5 << 26) + (low >> 6)) / 2**53
 
 
+def expected(number: Callable[[int, int, int], float]) -> list[list[float]]:
+    """A number at each offset of each stream."""
+    return [[number(*stream, offset) for offset in OFFSETS] for stream in STREAMS]
+
+
 @kernel
 def blocks(keys, counters, out):
     i = cuda.grid(1)
@@ -71,10 +83,10 @@ def blocks(keys, counters, out):
 
 
 def test_known_answers(target: str) -> None:
-    keys, counters, expected = (np.array(column, np.uint32) for column in zip(*KNOWN))
-    found = run(blocks, (1, 3), [keys, counters, np.zeros_like(expected)], target)[2]
-    np.testing.assert_array_equal(found, expected)
-    assert [block(key, counter) for key, counter, _ in KNOWN] == expected.tolist()
+    keys, counters, words = (np.array(column, np.uint32) for column in zip(*KNOWN))
+    found = run(blocks, (1, 3), [keys, counters, np.zeros_like(words)], target)[2]
+    np.testing.assert_array_equal(found, words)
+    assert [block(key, counter) for key, counter, _ in KNOWN] == words.tolist()
 
 
 @kernel
@@ -105,9 +117,6 @@ def test_numbers_lie_where_curand_has_them(made: Any, target: str) -> None:
     given += [np.zeros(shape, kind) for kind in (np.uint32, np.float32, np.float64)]
     found = run(made, (1, (len(OFFSETS), len(STREAMS))), given, target)[2:]
 
-    def expected(number: Callable[[int, int, int], float]) -> list[list[float]]:
-        return [[number(*stream, offset) for offset in OFFSETS] for stream in STREAMS]
-
     for numbers, number in zip(found, (word, unit_32, unit_64)):
         np.testing.assert_array_equal(numbers, expected(number))
 
@@ -121,8 +130,7 @@ def by_numbers_of_python(seed, out):
 @pytest.mark.parametrize("seed", [0, 42, -1, 2**62, np.int32(-7), np.uint8(200)])
 def test_negative_numbers_are_those_of_64_bits(seed: Any, target: str) -> None:
     (_, found) = run(by_numbers_of_python, (1, 4), [seed, np.zeros(4, np.uint32)], target)
-    expected = [word(int(seed) % 2**64, (i - 1) % 2**64, i) for i in range(4)]
-    assert found.tolist() == expected
+    assert found.tolist() == [word(int(seed) % 2**64, (i - 1) % 2**64, i) for i in range(4)]
 
 
 def test_the_page_has_every_name() -> None:
@@ -135,3 +143,110 @@ def test_the_example(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixt
     monkeypatch.syspath_prepend(str(ROOT / "examples"))
     importlib.import_module("pi").main(["--backend", "cpu", "--size", "100000"])
     assert capsys.readouterr().out.count("256000 points, pi is about 3.14") == 2
+
+
+# ---- normals -------------------------------------------------------------------------------------
+
+
+@kernel
+def normals_one_by_one(streams, offsets, single, double):
+    i, j = cuda.grid(2)
+    seed, subsequence = streams[j]
+    single[j, i] = philox_normal_float32(seed, subsequence, offsets[i])
+    double[j, i] = philox_normal_float64(seed, subsequence, offsets[i])
+
+
+@kernel
+def several_normals_at_once(streams, offsets, single, double):
+    i, j = cuda.grid(2)
+    seed, subsequence = streams[j]
+    p, q, r, s = philox_normal_float32x4(seed, subsequence, offsets[i] // 4)
+    single[j, i] = (p, q, r, s)[offsets[i] % 4]
+    v, w = philox_normal_float64x2(seed, subsequence, offsets[i] // 2)
+    double[j, i] = (v, w)[offsets[i] % 2]
+
+
+def box_muller(u: float, turn: float, is_cosine: bool) -> float:
+    radius, angle = math.sqrt(-2 * math.log(u)), 2 * math.pi * turn
+    return radius * (math.cos(angle) if is_cosine else math.sin(angle))
+
+
+def normal_32(seed: int, subsequence: int, offset: int) -> float:
+    x, y = (word(seed, subsequence, offset // 2 * 2 + k) for k in (0, 1))
+    return box_muller(np.float32(x) / 2**32 + 2**-33, y / 2**32, offset % 2 == 1)
+
+
+def normal_64(seed: int, subsequence: int, offset: int) -> float:
+    u = unit_64(seed, subsequence, offset // 2 * 2) + 2**-54
+    c, d = (word(seed, subsequence, offset // 2 * 4 + k) for k in (2, 3))
+    return box_muller(u, (c * WORD + d) / 2**64, offset % 2 == 1)
+
+
+@pytest.mark.parametrize(
+    "made", [normals_one_by_one, several_normals_at_once], ids=lambda k: k.name
+)
+def test_normals_are_of_the_same_words(made: Any, target: str) -> None:
+    shape = len(STREAMS), len(OFFSETS)
+    given = [np.array(STREAMS, np.uint64), np.array(OFFSETS, np.uint64)]
+    given += [np.zeros(shape, np.float32), np.zeros(shape)]
+    single, double = run(made, (1, (len(OFFSETS), len(STREAMS))), given, target)[2:]
+    np.testing.assert_allclose(single, expected(normal_32), rtol=4e-7)
+    np.testing.assert_allclose(double, expected(normal_64), rtol=1e-14, atol=1e-15)
+
+
+@kernel
+def normals(seed, single, double):
+    i = cuda.grid(1)
+    single[i] = philox_normal_float32(seed, 3, i)
+    double[i] = philox_normal_float64(seed, 4, i)
+
+
+@functools.cache
+def some_normals(target: str) -> list[np.ndarray[Any, Any]]:
+    return run(normals, (2, 64), [5, np.zeros(128, np.float32), np.zeros(128)], target)[1:]
+
+
+def test_normals_are_the_same_everywhere(target: str) -> None:
+    """To the last bit, though compilers contract and vectorise."""
+    for found, known in zip(some_normals(target), some_normals("python")):
+        np.testing.assert_array_equal(found, known)
+
+
+def test_normals_are_distributed_normally() -> None:
+    """Moments of a million, within five deviations; and how many are far out."""
+    n = 1 << 20
+    found = run(normals, (n // 256, 256), [1, np.zeros(n, np.float32), np.zeros(n)], "cpu")[1:]
+    for numbers in found:
+        z = numbers.astype(np.float64)
+        for power, moment, variance in [(1, 0, 1), (2, 1, 2), (3, 0, 15), (4, 3, 96)]:
+            assert abs(np.mean(z**power) - moment) < 5 * math.sqrt(variance / n)
+        assert abs(np.mean(z[::2] * z[1::2])) < 5 / math.sqrt(n / 2)
+        assert 20 < np.sum(np.abs(z) > 4) < 120  # 66 are expected
+        assert 4.4 < np.abs(z).max() < 6.5
+
+
+@kernel
+def functions(x, angles, out):
+    i = cuda.grid(1)
+    out[0, i] = elementary.log_float32(np.float32(x[i]))
+    out[1, i] = elementary.log_float64(x[i])
+    out[2, i], out[3, i] = elementary.sin_cos_float32(i % 7, np.float32(angles[i]))
+    out[4, i], out[5, i] = elementary.sin_cos_float64(i % 7, angles[i])
+
+
+def test_logarithm_sine_and_cosine(target: str) -> None:
+    """Within two units in the last place."""
+    rng = np.random.default_rng(4)
+    x = np.concatenate([2.0 ** -np.arange(50), 1 - 2.0 ** -np.arange(2, 24), rng.random(184)])
+    x, angles = x.astype(np.float32).astype(float), np.float32(rng.random(256) / 2 - 0.25)
+    out = run(functions, (4, 64), [x, angles.astype(float), np.zeros((6, 256))], target)[2]
+    exact = np.longdouble(math.pi) + np.longdouble(1.2246467991473532e-16)
+    angle = np.arange(256) % 7 * exact / 2 + angles.astype(np.longdouble) * exact
+    logs = np.log(x.astype(np.longdouble))
+    rows = [logs, logs, np.sin(angle), np.cos(angle), np.sin(angle), np.cos(angle)]
+    for found, known, kind in zip(
+        out, rows, [np.float32, np.float64] + [np.float32] * 2 + [float] * 2
+    ):
+        with np.errstate(all="ignore"):
+            unit = np.spacing(np.abs(known.astype(kind)))
+        assert np.max(np.abs(found - known) / unit) < 2

@@ -113,6 +113,14 @@ def test_normals_are_numbas(seeded: tuple[int, int], kind: Any, target: str) -> 
     np.testing.assert_allclose(found, recorded(what, seeded, kind), rtol=1e-6, atol=1e-7)
 
 
+def test_normals_are_the_same_everywhere(target: str) -> None:
+    """To the last bit."""
+    for kernel_of, kind in [(draw_normal_32, np.float32), (draw_normal_64, np.float64)]:
+        given = [states_of((8, 0), 16), np.zeros((16, 4), kind)]
+        found, known = (run(kernel_of, (1, 16), given, t)[1] for t in (target, "python"))
+        np.testing.assert_array_equal(found, known)
+
+
 @kernel
 def jumped(states):
     random.xoroshiro128p_jump(states, cuda.threadIdx.x)

@@ -1,3 +1,5 @@
+#include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct u32_u32_u32_u32 {
@@ -5,6 +7,18 @@ struct u32_u32_u32_u32 {
     uint32_t item1;
     uint32_t item2;
     uint32_t item3;
+};
+
+struct f32_f32 {
+    float item0;
+    float item1;
+};
+
+struct f32_f32_f32_f32 {
+    float item0;
+    float item1;
+    float item2;
+    float item3;
 };
 
 struct dim3 {
@@ -22,9 +36,18 @@ struct philox_noise_args {
     int64_t p1_shape0;
 };
 
-// The lesser, as Python chooses: the first where neither is.
-static inline int64_t min_i64(int64_t a, int64_t b) {
-    return b < a ? b : a;
+// The number that has the bits of x.
+static inline int32_t float_as_int(float x) {
+    int32_t same;
+    __builtin_memcpy(&same, &x, sizeof same);
+    return same;
+}
+
+// The number that has the bits of x.
+static inline float int_as_float(int32_t x) {
+    float same;
+    __builtin_memcpy(&same, &x, sizeof same);
+    return same;
 }
 
 static inline struct u32_u32_u32_u32 philox4x32(uint32_t key_0, uint32_t key_1, uint32_t counter_0,
@@ -50,7 +73,7 @@ static inline struct u32_u32_u32_u32 philox4x32(uint32_t key_0, uint32_t key_1, 
 }
 
 static inline struct u32_u32_u32_u32 philox_uint32x4(int64_t seed, int64_t subsequence,
-                                                  uint64_t offset) {
+                                                  int64_t offset) {
     uint64_t s = seed;
     uint64_t q = subsequence;
     uint64_t n = offset;
@@ -64,23 +87,68 @@ static inline struct u32_u32_u32_u32 philox_uint32x4(int64_t seed, int64_t subse
     return (struct u32_u32_u32_u32){philox4x32_1.item0, philox4x32_1.item1, philox4x32_1.item2, philox4x32_1.item3};
 }
 
-static inline uint32_t philox_uint32(int64_t seed, int64_t subsequence, int64_t offset) {
-    uint64_t n = offset;
-    struct u32_u32_u32_u32 philox_uint32x4_1 = philox_uint32x4(seed, subsequence, n >> 2);
+static inline float log_float32(float x) {
+    int32_t bits = float_as_int(x);
+    int32_t exponent = (int32_t)((uint32_t)bits - 1059760811) & -8388608;
+    float f = int_as_float((int32_t)((uint32_t)bits - (uint32_t)exponent)) - 1.0f;
+    float k = (float)exponent * 1.1920929e-07f;
+    float p = -0.12125581f;
+    float p_1 = fmaf(p, f, 0.1342575f);
+    float p_2 = fmaf(p_1, f, -0.1234619f);
+    float p_3 = fmaf(p_2, f, 0.1411831f);
+    float p_4 = fmaf(p_3, f, -0.1667014f);
+    float p_5 = fmaf(p_4, f, 0.2000378f);
+    float p_6 = fmaf(p_5, f, -0.24999988f);
+    float p_7 = fmaf(p_6, f, 0.3333332f);
+    float p_8 = fmaf(p_7, f, -0.5f);
+    return fmaf(k, 0.6931472f, fmaf(p_8, f * f, f));
+}
+
+static inline struct f32_f32 _turned(uint32_t quarters, float sine, float cosine) {
+    bool swaps = (quarters & 1) != 0;
+    float s = swaps ? cosine : sine;
+    float c = swaps ? sine : cosine;
+    return (struct f32_f32){(quarters & 2) != 0 ? -s : s, ((quarters + 1) & 2) != 0 ? -c : c};
+}
+
+static inline struct f32_f32 sin_cos_float32(uint32_t quarters, float r) {
+    float z = r * r;
+    float sine = -0.59161174f;
+    float sine_1 = fmaf(sine, z, 2.549985f);
+    float sine_2 = fmaf(sine_1, z, -5.167712f);
+    float cosine = 0.23212542f;
+    float cosine_1 = fmaf(cosine, z, -1.3351378f);
+    float cosine_2 = fmaf(cosine_1, z, 4.0587106f);
+    float cosine_3 = fmaf(cosine_2, z, -4.934802f);
+    float cosine_4 = fmaf(cosine_3, z, 1.0f);
+    float sine_3 = fmaf(r, 3.1415927f, r * fmaf(sine_2, z, -8.742278e-08f));
+    struct f32_f32 _turned_1 = _turned(quarters, sine_3, cosine_4);
+    return (struct f32_f32){_turned_1.item0, _turned_1.item1};
+}
+
+static inline struct f32_f32 _normals_float32(uint32_t x, uint32_t y) {
+    float u = (float)x * 2.3283064e-10f + 1.1641532e-10f;
+    uint32_t quarters = (y + 536870912) >> 30;
+    float r = (float)(int32_t)(y - (quarters << 30)) * 4.656613e-10f;
+    float radius = sqrtf(-2.0f * log_float32(u));
+    struct f32_f32 sin_cos_float32_1 = sin_cos_float32(quarters, r);
+    float sine = sin_cos_float32_1.item0;
+    float cosine = sin_cos_float32_1.item1;
+    return (struct f32_f32){radius * sine, radius * cosine};
+}
+
+static inline struct f32_f32_f32_f32 philox_normal_float32x4(int64_t seed, int64_t subsequence,
+                                                  int64_t offset) {
+    struct u32_u32_u32_u32 philox_uint32x4_1 = philox_uint32x4(seed, subsequence, offset);
     uint32_t a = philox_uint32x4_1.item0;
     uint32_t b = philox_uint32x4_1.item1;
     uint32_t c = philox_uint32x4_1.item2;
     uint32_t d = philox_uint32x4_1.item3;
-    if ((n & 2) != 0) return (n & 1) != 0 ? d : c;
-    return (n & 1) != 0 ? b : a;
-}
-
-static inline float _unit_float32(uint32_t x) {
-    return (float)(int32_t)(x >> 8) * 5.9604645e-08f;
-}
-
-static inline float philox_uniform_float32(int64_t seed, int64_t subsequence, int64_t offset) {
-    return _unit_float32(philox_uint32(seed, subsequence, offset));
+    struct f32_f32 _normals_float32_1 = _normals_float32(a, b);
+    float first = _normals_float32_1.item0;
+    float first_1 = _normals_float32_1.item1;
+    struct f32_f32 _normals_float32_2 = _normals_float32(c, d);
+    return (struct f32_f32_f32_f32){first, first_1, _normals_float32_2.item0, _normals_float32_2.item1};
 }
 
 void philox_noise(const void *arguments, int64_t first_block, int64_t last_block) {
@@ -97,8 +165,18 @@ void philox_noise(const void *arguments, int64_t first_block, int64_t last_block
         const int64_t first_x = (block % gridDim.x) * blockDim.x;
         const int64_t last_x = first_x + (next_block - block) * blockDim.x;
         #pragma omp simd
-        for (int64_t i = first_x; i < min_i64(last_x, out_len); ++i) {
-            out[i] = philox_uniform_float32(seed, 0, i);
+        for (int64_t i = first_x; i < last_x; ++i) {
+            if (4 * i < out_len) {
+                struct f32_f32_f32_f32 philox_normal_float32x4_1 = philox_normal_float32x4(seed, 0, i);
+                float z = philox_normal_float32x4_1.item0;
+                out[4 * i] = z;
+                float z_1 = philox_normal_float32x4_1.item1;
+                out[4 * i + 1] = z_1;
+                float z_2 = philox_normal_float32x4_1.item2;
+                out[4 * i + 2] = z_2;
+                float z_3 = philox_normal_float32x4_1.item3;
+                out[4 * i + 3] = z_3;
+            }
         }
     }
 }

@@ -5,6 +5,18 @@ struct u32_u32_u32_u32 {
     unsigned int item3;
 };
 
+struct f32_f32 {
+    float item0;
+    float item1;
+};
+
+struct f32_f32_f32_f32 {
+    float item0;
+    float item1;
+    float item2;
+    float item3;
+};
+
 __device__ struct u32_u32_u32_u32 philox4x32(unsigned int key_0, unsigned int key_1,
                                              unsigned int counter_0, unsigned int counter_1,
                                              unsigned int counter_2, unsigned int counter_3) {
@@ -27,8 +39,7 @@ __device__ struct u32_u32_u32_u32 philox4x32(unsigned int key_0, unsigned int ke
     return u32_u32_u32_u32{c0, c1, c2, c3};
 }
 
-__device__ struct u32_u32_u32_u32 philox_uint32x4(int seed, int subsequence,
-                                                  unsigned long long offset) {
+__device__ struct u32_u32_u32_u32 philox_uint32x4(int seed, int subsequence, int offset) {
     unsigned long long s = seed;
     unsigned long long q = subsequence;
     unsigned long long n = offset;
@@ -42,28 +53,80 @@ __device__ struct u32_u32_u32_u32 philox_uint32x4(int seed, int subsequence,
     return u32_u32_u32_u32{philox4x32_1.item0, philox4x32_1.item1, philox4x32_1.item2, philox4x32_1.item3};
 }
 
-__device__ unsigned int philox_uint32(int seed, int subsequence, int offset) {
-    unsigned long long n = offset;
-    struct u32_u32_u32_u32 philox_uint32x4_1 = philox_uint32x4(seed, subsequence, n >> 2);
+__device__ float log_float32(float x) {
+    int bits = __float_as_int(x);
+    int exponent = (int)((unsigned int)bits - 1059760811) & -8388608;
+    float f = __int_as_float((int)((unsigned int)bits - (unsigned int)exponent)) - 1.0f;
+    float k = (float)exponent * 1.1920929e-07f;
+    float p = -0.12125581f;
+    p = fmaf(p, f, 0.1342575f);
+    p = fmaf(p, f, -0.1234619f);
+    p = fmaf(p, f, 0.1411831f);
+    p = fmaf(p, f, -0.1667014f);
+    p = fmaf(p, f, 0.2000378f);
+    p = fmaf(p, f, -0.24999988f);
+    p = fmaf(p, f, 0.3333332f);
+    p = fmaf(p, f, -0.5f);
+    return fmaf(k, 0.6931472f, fmaf(p, f * f, f));
+}
+
+__device__ struct f32_f32 _turned(unsigned int quarters, float sine, float cosine) {
+    bool swaps = (quarters & 1) != 0;
+    float s = swaps ? cosine : sine;
+    float c = swaps ? sine : cosine;
+    return f32_f32{(quarters & 2) != 0 ? -s : s, ((quarters + 1) & 2) != 0 ? -c : c};
+}
+
+__device__ struct f32_f32 sin_cos_float32(unsigned int quarters, float r) {
+    float z = r * r;
+    float sine = -0.59161174f;
+    sine = fmaf(sine, z, 2.549985f);
+    sine = fmaf(sine, z, -5.167712f);
+    float cosine = 0.23212542f;
+    cosine = fmaf(cosine, z, -1.3351378f);
+    cosine = fmaf(cosine, z, 4.0587106f);
+    cosine = fmaf(cosine, z, -4.934802f);
+    cosine = fmaf(cosine, z, 1.0f);
+    sine = fmaf(r, 3.1415927f, r * fmaf(sine, z, -8.742278e-08f));
+    struct f32_f32 _turned_1 = _turned(quarters, sine, cosine);
+    return f32_f32{_turned_1.item0, _turned_1.item1};
+}
+
+__device__ struct f32_f32 _normals_float32(unsigned int x, unsigned int y) {
+    float u = (float)x * 2.3283064e-10f + 1.1641532e-10f;
+    unsigned int quarters = (y + 536870912) >> 30;
+    float r = (float)(int)(y - (quarters << 30)) * 4.656613e-10f;
+    float radius = sqrtf(-2.0f * log_float32(u));
+    struct f32_f32 sin_cos_float32_1 = sin_cos_float32(quarters, r);
+    float sine = sin_cos_float32_1.item0;
+    float cosine = sin_cos_float32_1.item1;
+    return f32_f32{radius * sine, radius * cosine};
+}
+
+__device__ struct f32_f32_f32_f32 philox_normal_float32x4(int seed, int subsequence, int offset) {
+    struct u32_u32_u32_u32 philox_uint32x4_1 = philox_uint32x4(seed, subsequence, offset);
     unsigned int a = philox_uint32x4_1.item0;
     unsigned int b = philox_uint32x4_1.item1;
     unsigned int c = philox_uint32x4_1.item2;
     unsigned int d = philox_uint32x4_1.item3;
-    if ((n & 2) != 0) return (n & 1) != 0 ? d : c;
-    return (n & 1) != 0 ? b : a;
-}
-
-__device__ float _unit_float32(unsigned int x) {
-    return (float)(int)(x >> 8) * 5.9604645e-08f;
-}
-
-__device__ float philox_uniform_float32(int seed, int subsequence, int offset) {
-    return _unit_float32(philox_uint32(seed, subsequence, offset));
+    struct f32_f32 _normals_float32_1 = _normals_float32(a, b);
+    float first = _normals_float32_1.item0;
+    float first_1 = _normals_float32_1.item1;
+    struct f32_f32 _normals_float32_2 = _normals_float32(c, d);
+    return f32_f32_f32_f32{first, first_1, _normals_float32_2.item0, _normals_float32_2.item1};
 }
 
 extern "C" __global__ void philox_noise(int seed, float *out, int out_len) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < out_len) {
-        out[i] = philox_uniform_float32(seed, 0, i);
+    if (4 * (long long)i < out_len) {
+        struct f32_f32_f32_f32 philox_normal_float32x4_1 = philox_normal_float32x4(seed, 0, i);
+        float z = philox_normal_float32x4_1.item0;
+        out[4 * i] = z;
+        z = philox_normal_float32x4_1.item1;
+        out[4 * i + 1] = z;
+        z = philox_normal_float32x4_1.item2;
+        out[4 * i + 2] = z;
+        z = philox_normal_float32x4_1.item3;
+        out[4 * i + 3] = z;
     }
 }

@@ -6,6 +6,10 @@ gives is a function of a seed, a subsequence and an offset in it, as cuRAND has 
 
 from pycu2c.cuda.random.philox import (
     philox4x32,
+    philox_normal_float32,
+    philox_normal_float32x4,
+    philox_normal_float64,
+    philox_normal_float64x2,
     philox_uint32,
     philox_uint32x4,
     philox_uniform_float32,
@@ -38,6 +42,10 @@ __all__ = [
     "init_xoroshiro128p_states",
     "init_xoroshiro128p_states_cpu",
     "philox4x32",
+    "philox_normal_float32",
+    "philox_normal_float32x4",
+    "philox_normal_float64",
+    "philox_normal_float64x2",
     "philox_uint32",
     "philox_uint32x4",
     "philox_uniform_float32",

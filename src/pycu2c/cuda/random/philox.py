@@ -7,10 +7,17 @@ lower half of the counter the number of the block, the upper one the subsequence
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
+from pycu2c.cuda.random.elementary import (
+    log_float32,
+    log_float64,
+    sin_cos_float32,
+    sin_cos_float64,
+)
 from pycu2c.kernel import device
 
 ROUNDS = 10
@@ -93,3 +100,62 @@ def philox_uniform_float64x2(seed: Any, subsequence: Any, offset: Any) -> Any:
     """Two float64 from 0 to less than 1: those at ``2 * offset`` and ``2 * offset + 1``."""
     a, b, c, d = philox_uint32x4(seed, subsequence, offset)
     return _unit_float64(a, b), _unit_float64(c, d)
+
+
+# ---- normals: by Box and Muller ------------------------------------------------------------------
+
+
+@device
+def _normals_float32(x: Any, y: Any) -> Any:
+    """Two of two words: the first is the radius, the second the angle."""
+    u = np.float32(x) * np.float32(2.0**-32) + np.float32(2.0**-33)
+    quarters = y + np.uint32(1 << 29) >> 30
+    r = np.float32(np.int32(y - (quarters << 30))) * np.float32(2.0**-31)
+    radius = math.sqrt(np.float32(-2.0) * log_float32(u))
+    sine, cosine = sin_cos_float32(quarters, r)
+    return radius * sine, radius * cosine
+
+
+@device
+def _normals_float64(a: Any, b: Any, c: Any, d: Any) -> Any:
+    """Two of four words: two are the radius, two the angle."""
+    u = _unit_float64(a, b) + np.float64(2.0**-54)
+    angle = np.uint64(c) << 32 | d
+    quarters = angle + np.uint64(1 << 61) >> 62
+    r = np.float64(np.int64(angle - (quarters << 62))) * np.float64(2.0**-63)
+    radius = math.sqrt(np.float64(-2.0) * log_float64(u))
+    sine, cosine = sin_cos_float64(quarters, r)
+    return radius * sine, radius * cosine
+
+
+@device
+def philox_normal_float32(seed: Any, subsequence: Any, offset: Any) -> Any:
+    """The normally distributed float32 at ``offset`` in a subsequence of a seed."""
+    n = np.uint64(offset)
+    a, b, c, d = philox_uint32x4(seed, subsequence, n >> 2)
+    x = c if n & 2 else a
+    y = d if n & 2 else b
+    sine, cosine = _normals_float32(x, y)
+    return cosine if n & 1 else sine
+
+
+@device
+def philox_normal_float32x4(seed: Any, subsequence: Any, offset: Any) -> Any:
+    """Four normally distributed float32: those at ``4 * offset`` and after."""
+    a, b, c, d = philox_uint32x4(seed, subsequence, offset)
+    return *_normals_float32(a, b), *_normals_float32(c, d)
+
+
+@device
+def philox_normal_float64(seed: Any, subsequence: Any, offset: Any) -> Any:
+    """The normally distributed float64 at ``offset`` in a subsequence of a seed."""
+    n = np.uint64(offset)
+    sine, cosine = philox_normal_float64x2(seed, subsequence, n >> 1)
+    return cosine if n & 1 else sine
+
+
+@device
+def philox_normal_float64x2(seed: Any, subsequence: Any, offset: Any) -> Any:
+    """Two normally distributed float64: those at ``2 * offset`` and ``2 * offset + 1``."""
+    a, b, c, d = philox_uint32x4(seed, subsequence, offset)
+    return _normals_float64(a, b, c, d)
