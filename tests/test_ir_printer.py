@@ -9,6 +9,7 @@ import pytest
 from integer_programs import HERE, LINE, a, both, call, count, dim, i, let, load, op, place, v, when
 from pycu2c import float32
 from pycu2c.dtypes import FLOAT32, INT32, INT64
+from pycu2c.foreign import Code, Line
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.ir.nodes import (
     Allocate,
@@ -18,6 +19,7 @@ from pycu2c.ir.nodes import (
     Cast,
     Const,
     Continue,
+    CText,
     Declare,
     Dim,
     ElementOf,
@@ -117,6 +119,10 @@ def test_expression(e: Expr, text: str) -> None:
         (While(v("c", WEAK_BOOL), (Break(HERE),), HERE), "while c:\n  break"),
         (count("k", i(0), dim(), i(1)), "for k: int in range(0, dim(a, 0), 1):\n  pass"),
         (ThreadLoop((NextThread(HERE),), HERE), "for each thread:\n  next thread"),
+        (
+            CText(Code("c", (Line("if (x)", HERE), Line("    return y;", HERE))), (), True, HERE),
+            "in c: if (x)\n          return y;",
+        ),
         (ThreadSteps((wait(),), HERE), "for each thread, from wait to wait:\n  wait for block"),
         (
             wait(Meeting.WARP, v("m"), Gift(BITS, Per.WARP, v("x")), Gift(BITS, Per.THREAD, i(1))),

@@ -29,6 +29,7 @@ from integer_programs import (
     when,
 )
 from pycu2c.dtypes import INT32
+from pycu2c.foreign import Code
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.ir.nodes import (
     Allocate,
@@ -40,6 +41,7 @@ from pycu2c.ir.nodes import (
     Cast,
     Const,
     Continue,
+    CText,
     Declare,
     Dim,
     ElementOf,
@@ -239,6 +241,15 @@ def test_ints_of_32_bits_are_weak_ints_too() -> None:
 @pytest.mark.parametrize("seed", range(20))
 def test_valid_programs_are_accepted(seed: int) -> None:
     assert verify(Module(Writer(random.Random(seed)).program())) == []
+
+
+def test_own_c_is_all_of_a_body_and_of_types_of_c() -> None:
+    text = CText(Code("c", ()), (), True, HERE)
+    assert verify(Module(function(text))) == []
+    (whole,) = verify(Module(function(text, text)))[:1]
+    assert whole.message == "C of the user's is a part of a body"
+    (typed,) = verify(Module(function(text, n=WEAK_INT)))
+    assert typed.message == "C of the user's takes or gives int"
 
 
 def test_a_violation_is_our_bug_and_shows_the_place() -> None:

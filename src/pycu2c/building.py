@@ -7,6 +7,7 @@ something to compile.
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ from pycu2c.ir.printer import print_module
 from pycu2c.ir.walk import all_expressions
 from pycu2c.lazy import lazy_module
 from pycu2c.options import Options
+from pycu2c.origins import naming_origins
 from pycu2c.passes.accumulators import accumulating
 from pycu2c.passes.grid_index import data_extent
 from pycu2c.records import dataclass
@@ -92,15 +94,19 @@ class Builder:
         options = replace(self._options, lineinfo=True)
         made = self.generated("cuda", signature, "lines")
         chosen = arch or _arch()
-        if what == "ptx":
-            binary = nvrtc.compile(made.text, made.entry, chosen, kind="ptx", options=options)
-            return binary.data.decode()
-        return sass.disassemble(nvrtc.compile(made.text, made.entry, chosen, options=options).data)
+        kind: nvrtc.Kind = "ptx" if what == "ptx" else "cubin"
+        with self._naming_origins(signature):
+            binary = nvrtc.compile(made.text, made.entry, chosen, kind=kind, options=options)
+        return binary.data.decode() if what == "ptx" else sass.disassemble(binary.data)
+
+    def _naming_origins(self, signature: Signature) -> AbstractContextManager[None]:
+        return naming_origins(lambda c: self.generated("cuda", signature, c).text)
 
     def attributes(self, signature: Signature, arch: str | None) -> usage.KernelAttributes:
         """What the kernel takes of a GPU."""
         made = self.generated("cuda", signature)
-        return usage.attributes(made.text, made.entry, arch or _arch(), self._options)
+        with self._naming_origins(signature):
+            return usage.attributes(made.text, made.entry, arch or _arch(), self._options)
 
     def generated(
         self,

@@ -38,6 +38,7 @@ RULES: dict[str, str] = {
     "maybe-undefined": "a variable is assigned on every path that leads to a read of it",
     "name": "a name is defined before it is used",
     "no-source": "a kernel's source text can be read",
+    "own-c": "C of your own compiles: its text, its types, what it is linked with",
     "operand-type": "an operator is applied to types that have it",
     "global-value": "a global of a kernel is a number, a string, a tuple, an array or a function",
     "recursion": "a device function that calls itself has a signature",

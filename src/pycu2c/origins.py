@@ -1,5 +1,7 @@
 """Which line of Python a line of generated text is from. Found by generating the text once more,
 with comments that say it, so that nothing has to be kept of all texts that are never asked about.
+
+What a compiler has against C of the user's own is the user's to mend: an error in that line.
 """
 
 from __future__ import annotations
@@ -8,8 +10,13 @@ import linecache
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from pycu2c.diagnostics import CompileError, Diagnostic, Label
+from pycu2c.emit.own_c import OWN_C
 from pycu2c.emit.statements import PLACE, Comments
-from pycu2c.toolchain.binary import RejectedCode
+from pycu2c.spans import Span
+from pycu2c.toolchain.binary import Complaint, RejectedCode
+
+_TEXTS = (".c", ".cu")  # of generated files; with line information, files of Python are named
 
 
 @contextmanager
@@ -18,24 +25,69 @@ def naming_origins(generate: Callable[[Comments], str]) -> Iterator[None]:
     try:
         yield
     except RejectedCode as error:
-        error.origin = _shown(_place(error.text, generate("places"), error.line))
+        marked = generate("places")
+        found = _in_own_c(error, _places(generate("none"), marked))
+        if found:
+            raise CompileError(found) from None
+        error.origin = _shown(_place(error.text, marked, error.line))
         raise
 
 
-def _place(text: str, marked: str, line: int) -> str:
-    """The last place said before a line, which is counted in the text without comments."""
-    found, number = "", 0
-    lines = text.splitlines()
+def _in_own_c(error: RejectedCode, places: list[str]) -> list[Diagnostic]:
+    """The errors in lines of the user's own C, each once."""
+    own = {place.removeprefix(OWN_C) for place in places if place.startswith(OWN_C)}
+    found: dict[str, Diagnostic] = {}
+    cure = f"this is what {error.compiler.split('/')[-1]} says of it"
+    if error.compiler != "NVRTC":
+        cure += "; on the CPU it is cpu=…, else its Python body, else the same text as on a GPU"
+    for complaint in error.complaints:
+        place = _own_place(complaint, places, own)
+        if place:
+            label = Label(_span(place), _plain(complaint.text))
+            found.setdefault(place, Diagnostic("own-c", (label,), cure))
+    return list(found.values())
+
+
+def _own_place(complaint: Complaint, places: list[str], own: set[str]) -> str:
+    if complaint.file.endswith(_TEXTS):
+        said = places[complaint.line - 1] if complaint.line <= len(places) else ""
+        return said.removeprefix(OWN_C) if said.startswith(OWN_C) else ""
+    line = f"{complaint.file}:{complaint.line}"
+    return next((place for place in own if place.rpartition(":")[0] == line), "")
+
+
+def _plain(text: str) -> str:
+    """Without what a compiler adds of itself."""
+    return text.partition(" [-W")[0]
+
+
+def _span(place: str) -> Span:
+    """From there to the end of the line."""
+    file, line, column = place.rsplit(":", 2)
+    length = len(linecache.getline(file, int(line)).rstrip())
+    return Span(file, int(line), int(column) - 1, int(line), max(length, int(column)))
+
+
+def _places(text: str, marked: str) -> list[str]:
+    """For each line of a text without comments, the last place that was said before it; none, if
+    the texts differ."""
+    found, lines = "", text.splitlines()
+    out: list[str] = []
     for shown in marked.splitlines():
-        if shown.lstrip().startswith(f"// {PLACE}"):
-            found = shown.split(PLACE, 1)[1]
+        mark = shown.lstrip().removeprefix("// ")
+        if mark.startswith((PLACE, OWN_C)) and shown.lstrip().startswith("// "):
+            found = mark
             continue
-        number += 1
-        if number > len(lines) or lines[number - 1] != shown:
-            return ""  # the texts differ
-        if number == line:
-            return found
-    return ""
+        if len(out) >= len(lines) or lines[len(out)] != shown:
+            return []
+        out.append(found)
+    return out
+
+
+def _place(text: str, marked: str, line: int) -> str:
+    places = _places(text, marked)
+    said = places[line - 1] if 0 < line <= len(places) else ""
+    return said.removeprefix(PLACE)
 
 
 def _shown(place: str) -> str:

@@ -12,22 +12,10 @@ from collections.abc import Iterator
 from functools import lru_cache
 from types import FunctionType
 
+from pycu2c.foreign import Foreign
 from pycu2c.records import dataclass
+from pycu2c.spans import Span as Span
 from pycu2c.types import Signature
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """A stretch of a file. Lines count from 1, columns from 0 and in characters, end excluded."""
-
-    file: str
-    line: int
-    column: int
-    end_line: int
-    end_column: int
-
-    def __str__(self) -> str:
-        return f"{self.file}:{self.line}:{self.column + 1}"
 
 
 class NoSource(Exception):
@@ -39,7 +27,8 @@ class Source:
     """A Python function with its syntax tree and the lines of the file that holds it. An
     ``async def`` has the tree of a plain function, so that one error can say what it is.
     ``captured`` are the parameters of a local function that it has from around it;
-    ``signature`` is the one that a device function was decorated with."""
+    ``signature`` is the one that a device function was decorated with, ``foreign`` the C that it
+    is instead of its Python."""
 
     python: FunctionType
     tree: ast.FunctionDef
@@ -48,6 +37,7 @@ class Source:
     is_async: bool = False
     captured: frozenset[str] = frozenset()
     signature: Signature | None = None
+    foreign: Foreign | None = None
 
     @property
     def name(self) -> str:

@@ -17,6 +17,7 @@ import numpy as np
 from pycu2c.digests import digest_of
 from pycu2c.dtypes import told_dtype
 from pycu2c.intrinsics.numba_names import numba_function
+from pycu2c.foreign import Foreign
 from pycu2c.source import NoSource, Source, Unbound, bound_name, source_of
 from pycu2c.types import Array, Constant, ParameterType, Scalar, Signature, Tuple
 
@@ -57,6 +58,8 @@ class Teller:
         digest = digest_of(text.encode("utf-8", "surrogatepass"))
         self.told.append(f"function {source.file} {source.tree.lineno} {source.name} {digest}")
         self.told.append(str(source.signature))
+        if source.foreign is not None:
+            self.told += _told_of_c(source.foreign)
         parts: list[ast.AST] = [*source.tree.body]
         if is_device:
             parts += [source.tree.args, *([source.tree.returns] if source.tree.returns else [])]
@@ -156,6 +159,15 @@ class Teller:
                     self.type(item)
             case _:
                 self.told.append(f"type {kind} {told_dtype(kind.dtype)}")
+
+
+def _told_of_c(foreign: Foreign) -> Iterator[str]:
+    """C of the user's own, which need not stand in the file of its function."""
+    yield f"C pure={foreign.is_pure}"
+    for code in foreign.codes:
+        yield repr(
+            (code.dialect, *([x.text for x in part] for part in (code.preamble, code.lines)))
+        )
 
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...))

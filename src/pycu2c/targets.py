@@ -25,6 +25,7 @@ from pycu2c.passes.meetings import meet
 from pycu2c.passes.merge import merge
 from pycu2c.passes.narrow import narrow
 from pycu2c.passes.narrow_strips import narrow_in_strips
+from pycu2c.passes.own_c import take_own_c
 from pycu2c.passes.own_memory import own_shared_memory
 from pycu2c.passes.parts import split_in_strips
 from pycu2c.passes.prefetch import ask_early
@@ -42,6 +43,10 @@ Pass: TypeAlias = Callable[[Module, Facts], Module]
 def _plain(run: Callable[[Module], Module]) -> Pass:
     """A pass that needs no facts of the launch."""
     return lambda module, _: run(module)
+
+
+def _own_c(dialect: str) -> Pass:
+    return lambda module, _: take_own_c(module, dialect)
 
 
 # name -> pass, in the order in which they run
@@ -63,6 +68,7 @@ class Target:
 
 
 _ON_CPU: tuple[tuple[str, Pass], ...] = (
+    ("own_c", _own_c("c")),
     ("fixed_block", fix_block),
     ("small_calls", _plain(write_small_calls)),
     ("narrow_strips", narrow_in_strips),
@@ -81,6 +87,7 @@ TARGETS: dict[str, Target] = {
         "cuda",
         CUDA,
         (
+            ("own_c", _own_c("cuda")),
             ("fast_math", any_nan),
             ("narrow", narrow),
             *_MEANING,

@@ -257,6 +257,14 @@ class Blank:
     """An empty line."""
 
 
+@dataclass(frozen=True, slots=True)
+class Verbatim:
+    """C that is no tree, a helper function or the user's own: printed as it is, its lines
+    indented."""
+
+    text: str
+
+
 Stmt: TypeAlias = (
     Declare
     | Assign
@@ -277,6 +285,7 @@ Stmt: TypeAlias = (
     | Pragma
     | Line
     | Blank
+    | Verbatim
 )
 
 # ---- a file --------------------------------------------------------------------------------
@@ -320,13 +329,6 @@ class Include:
     """``#include <stdint.h>``."""
 
     header: str
-
-
-@dataclass(frozen=True, slots=True)
-class Verbatim:
-    """C text of our own making, such as a helper function: printed as it is."""
-
-    text: str
 
 
 @dataclass(frozen=True, slots=True)

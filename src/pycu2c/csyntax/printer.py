@@ -85,6 +85,8 @@ def _lines(s: Stmt, depth: int) -> Iterator[str]:
             yield _directive(s)
         case Blank():
             yield ""
+        case Verbatim(text):
+            yield from (f"{indent}{line}".rstrip() for line in text.splitlines())
         case _:
             yield f"{indent}{_simple(s)};"
 

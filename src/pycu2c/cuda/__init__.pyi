@@ -9,6 +9,7 @@ import numpy as np
 
 from pycu2c.annotations import Array
 from pycu2c.annotations import surface1d, surface2d, surface3d, texture1d, texture2d, texture3d
+from pycu2c.c_functions import c_function as c_function
 from pycu2c.cuda import cudadrv as cudadrv
 from pycu2c.cuda import random as random
 from pycu2c.cuda.cudadrv import devicearray as devicearray

@@ -9,6 +9,7 @@ from functools import partial
 from pycu2c.csyntax import nodes as c
 from pycu2c.csyntax.printer import print_file
 from pycu2c.dtypes import DType
+from pycu2c.emit import own_c
 from pycu2c.emit.cpu_frame import (
     Blocks,
     around_blocks,
@@ -26,7 +27,7 @@ from pycu2c.emit.resumable import INTERFACE, Kernel, StepSpeller, homes, of_rank
 from pycu2c.emit.statements import Comments, StatementSpeller, numbered
 from pycu2c.emit.vector_math import declarations
 from pycu2c.ir.calls import called
-from pycu2c.ir.effects import mentioned, takes_dynamic_shared, writes
+from pycu2c.ir.effects import foreign_body, mentioned, takes_dynamic_shared, writes
 from pycu2c.ir.nodes import Function, Module, Parameter, Part, ThreadSteps, Wait
 from pycu2c.ir.printed import Text
 from pycu2c.ir.thread_regions import lines_of_regions
@@ -44,12 +45,14 @@ class Emitted:
     entry: str
     prints: tuple[Text, ...] = ()
     waits: tuple[Wait, ...] = ()
+    files: tuple[str, ...] = ()
 
 
 def emit(module: Module, dialect: Dialect, comments: Comments = "none") -> Emitted:
     """The C file of a flat module: helpers that it calls, device functions, the kernel."""
-    functions = function_names(module)
-    functions |= constant_names(module, functions)
+    taken = own_c.names_taken(module)
+    functions = function_names(module, taken)
+    functions |= constant_names(module, {*taken, *functions.values()})
     emitter = _ModuleEmitter(module, dialect, comments, functions)
     devices = [emitter.device(f) for f in module.devices]
     steps = steps_of(module.kernel.body)
@@ -68,6 +71,8 @@ def emit(module: Module, dialect: Dialect, comments: Comments = "none") -> Emitt
         items += [c.Blank(), c.Verbatim(text)]
     items += emitter.prints.definitions()
     items += emitter.constants()
+    for lines in own_c.preambles(module):
+        items += [c.Blank(), *own_c.parts(lines, comments)]
     ahead = _called_ahead(module)
     if ahead:
         items.append(c.Blank())
@@ -79,7 +84,7 @@ def emit(module: Module, dialect: Dialect, comments: Comments = "none") -> Emitt
         del items[0]
     text = _with_headers(print_file(c.File(tuple(items))), dialect)
     entry, prints = functions[module.kernel.name], tuple(emitter.prints.numbered)
-    return Emitted(text, entry, prints, tuple(emitter.waits))
+    return Emitted(text, entry, prints, tuple(emitter.waits), own_c.files_of(module))
 
 
 def _with_headers(text: str, dialect: Dialect) -> str:
@@ -114,7 +119,10 @@ class _ModuleEmitter:
 
     def speller(self, function: Function) -> Speller:
         constants = {c.var.name: self.functions[c.var.name] for c in self.module.constants}
-        names = name_variables(function, self.functions.values(), constants)
+        taken = {*self.functions.values(), *own_c.names_taken(self.module)}
+        if foreign_body(function) is not None:  # it knows its parameters by their names
+            taken = set()
+        names = name_variables(function, taken, constants)
         pointers = frozenset(p.name for p in function.parameters if p.part is Part.DATA)
         return Speller(
             self.dialect,

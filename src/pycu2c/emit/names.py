@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import field
 from itertools import pairwise
 
 from pycu2c.emit.reserved import is_reserved
+from pycu2c.foreign import length_name, stride_name
 from pycu2c.ir.nodes import Allocate, AxisLoop, Body, Declare, For, Function, Module
 from pycu2c.ir.waiting import kept, steps_of
 from pycu2c.ir.walk import bodies, statements
@@ -29,10 +30,10 @@ def identifier(name: str) -> str:
 def _spelled(name: str, ndim: int) -> str:
     """The name that a variable would like: ``a.shape.0`` -> ``a_len``; versions are dropped."""
     base, *rest = name.split(".")
-    for kind in ("shape", "stride"):
-        if kind in rest:
-            axis = rest[rest.index(kind) + 1]
-            return f"{base}_len" if (kind, ndim) == ("shape", 1) else f"{base}_{kind}{axis}"
+    if "shape" in rest:
+        return length_name(base, ndim, int(rest[rest.index("shape") + 1]))
+    if "stride" in rest:
+        return stride_name(base, int(rest[rest.index("stride") + 1]))
     if rest == ["own"]:
         return f"own_{base}"
     parts = [part for part, mark in pairwise(rest) if mark == "item" and part[:1] != "<"]
@@ -103,26 +104,26 @@ def _name_block(body: Body, names: Names, visible: set[str]) -> None:
             _name_block(block, names, inner)
 
 
-def function_names(module: Module) -> dict[str, str]:
+def function_names(module: Module, taken: Container[str] = ()) -> dict[str, str]:
     """C names of the module's functions, by their names in the IR."""
     names: dict[str, str] = {}
     for function in (module.kernel, *module.devices):
         wish = identifier(function.name.split(".")[0])
         chosen, count = wish, 0
-        while chosen in names.values():
+        while chosen in names.values() or chosen in taken:
             count += 1
             chosen = f"{wish.rstrip('_')}_{count}"
         names[function.name] = chosen
     return names
 
 
-def constant_names(module: Module, taken: dict[str, str]) -> dict[str, str]:
+def constant_names(module: Module, taken: Container[str]) -> dict[str, str]:
     """C names of the arrays that all functions know."""
     names: dict[str, str] = {}
     for constant in module.constants:
         wish = identifier(constant.var.name.split(".")[0])
         chosen, count = wish, 0
-        while chosen in taken.values() or chosen in names.values():
+        while chosen in taken or chosen in names.values():
             count += 1
             chosen = f"{wish.rstrip('_')}_{count}"
         names[constant.var.name] = chosen

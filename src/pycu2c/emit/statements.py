@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias, assert_never
 
 from pycu2c.csyntax import nodes as c
 from pycu2c.dtypes import INT64
+from pycu2c.emit import own_c
 from pycu2c.emit.expressions import Speller
 from pycu2c.ir.construct import scalar_type
 from pycu2c.ir.effects import mentioned
@@ -25,6 +26,7 @@ from pycu2c.ir.nodes import (
     Cast,
     Const,
     Continue,
+    CText,
     Declare,
     Evaluate,
     Expr,
@@ -146,6 +148,8 @@ class StatementSpeller:
                 return [self._next_thread()]
             case Wait() | ThreadSteps():
                 raise AssertionError("resumable code is emitted by emit/resumable")
+            case CText():
+                return [*own_c.parts(s.code.lines, self.comments)]
             case BlockLoop():
                 raise AssertionError("the kernel's frame has the loop over blocks")
             case _:

@@ -7,6 +7,7 @@ from dataclasses import field, replace
 from typing import TypeAlias
 
 from pycu2c.diagnostics import CompileError, Diagnostic, Label, fail
+from pycu2c.frontend import own_c
 from pycu2c.frontend.bindings import parameters as parameters_of
 from pycu2c.frontend.cures import amount
 from pycu2c.frontend.declared import CallsItself, check_signed, no_result, signature_of
@@ -94,6 +95,8 @@ class _ModuleBuilder:
 
     def function(self, source: Source, types: Types, *, is_kernel: bool) -> Function:
         """Build one function: walk until the types of its variables are those found before."""
+        if source.foreign is not None and not source.foreign.has_body:
+            return self._declared(source, types)
         frame, body = _settled(self._frame(source, types, is_kernel), types)
         if frame.problems:
             raise CompileError(_unique(frame.problems))
@@ -130,6 +133,8 @@ class _ModuleBuilder:
         kind = result_of(frame, body)
         self.noted[source, types] = noted(frame, kind)
         body = returning(frame, body, kind)
+        if source.foreign is not None:
+            own_c.check(source, types, kind, frame.ended)
         if frame.ended:
             body, kind = telling(frame, body, kind), with_ending(kind)
         self.results[source, types] = kind
@@ -142,14 +147,23 @@ class _ModuleBuilder:
             result_type(kind),
             converted + body,
             source.span(source.tree),
+            source.foreign,
         )
 
     # ---- device functions ----
 
+    def _declared(self, source: Source, types: Types) -> Function:
+        """A function that is C of the user's, and nothing else."""
+        signature = self.signature(source)
+        function = own_c.declared(source, types, signature)
+        assert signature is not None
+        self.results[source, types] = signature.result
+        return function
+
     def signature(self, source: Source) -> Signature | None:
         """What a call's arguments are converted to; annotations count where there is no way
         round them."""
-        is_signed = source.signature is not None or source in self.recursive
+        is_signed = source.signature or source.foreign or source in self.recursive
         return signature_of(source) if is_signed else None
 
     def called(self, source: Source, types: Types, span: Span) -> tuple[str, ParameterType]:

@@ -26,6 +26,7 @@ _ROOMS = {
         "In InOut Out close cuda_error current_context defer_cleanup detect is_float16_supported "
         "is_supported_version require_context runtime"
     ),
+    "pycu2c.c_functions": "c_function",
     "pycu2c.devices.graphs": "Graph graph",
     "pycu2c.ported.compiling": (
         "compile compile_for_current_device compile_ptx compile_ptx_for_current_device"

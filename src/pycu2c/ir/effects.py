@@ -11,6 +11,7 @@ from pycu2c.ir.nodes import (
     Apply,
     Body,
     Call,
+    CText,
     ElementOf,
     Expr,
     For,
@@ -35,6 +36,8 @@ def writes(module: Module) -> dict[str, frozenset[str]]:
 
     def written(function: Function, by_name: Mapping[str, frozenset[str]]) -> frozenset[str]:
         found = {s.array.name for s in statements(function.body) if isinstance(s, Store)}
+        if acts_in_c(function):
+            found |= {p.name for p in function.parameters}
         calls = [e for e in all_expressions(function.body) if isinstance(e, Call)]
         passed = {id(a) for e in calls for a in e.arguments}
         for e in all_expressions(function.body):
@@ -62,11 +65,26 @@ def effectful(module: Module) -> frozenset[str]:
     def acts(function: Function, known: Mapping[str, bool]) -> bool:
         devices = frozenset(name for name, is_so in known.items() if is_so)
         writes = any(isinstance(s, (Store, Print)) for s in statements(function.body))
-        return writes or any(has_effect(e, devices) for e in all_expressions(function.body))
+        return (
+            writes
+            or acts_in_c(function)
+            or any(has_effect(e, devices) for e in all_expressions(function.body))
+        )
 
     return frozenset(
         name for name, is_so in summarized(module.devices, acts, False).items() if is_so
     )
+
+
+def acts_in_c(function: Function) -> bool:
+    """Whether C of the user's may write through the function's arrays, or do anything else."""
+    found = function.foreign or foreign_body(function)
+    return found is not None and not found.is_pure
+
+
+def foreign_body(function: Function) -> CText | None:
+    """The C of the user's that is a function's body, if it is none of Python's."""
+    return next((s for s in function.body if isinstance(s, CText)), None)
 
 
 def has_effect(e: Expr, devices: frozenset[str]) -> bool:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import TypeAlias
 
+from pycu2c.foreign import Code, Foreign
 from pycu2c.intrinsics.registry import Intrinsic
 from pycu2c.ir.expressions import Apply as Apply
 from pycu2c.ir.expressions import Binary as Binary
@@ -251,6 +252,17 @@ class ThreadSteps:
     span: Span
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class CText:
+    """What C of the user's own does, all of a device function's body. ``arguments`` are what its
+    text names: parameters, lengths and strides of arrays. Made by ``passes/own_c``."""
+
+    code: Code
+    arguments: tuple[Expr, ...]
+    is_pure: bool
+    span: Span
+
+
 Stmt: TypeAlias = (
     Allocate
     | Declare
@@ -271,6 +283,7 @@ Stmt: TypeAlias = (
     | NextThread
     | Wait
     | ThreadSteps
+    | CText
 )
 Body: TypeAlias = tuple[Stmt, ...]
 
@@ -279,7 +292,9 @@ Body: TypeAlias = tuple[Stmt, ...]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Function:
-    """``python_name`` is what the user wrote; ``name`` is unique in the module."""
+    """``python_name`` is what the user wrote; ``name`` is unique in the module. ``foreign``: the
+    C that it is instead of its body, on targets that have some; it is none where a target has
+    been chosen."""
 
     name: str
     python_name: str
@@ -287,6 +302,7 @@ class Function:
     result: Type
     body: Body
     span: Span
+    foreign: Foreign | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

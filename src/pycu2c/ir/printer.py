@@ -8,6 +8,7 @@ from dataclasses import field
 from typing import assert_never
 
 from pycu2c import dtypes
+from pycu2c.foreign import Code
 from pycu2c.ir.nodes import (
     Allocate,
     Apply,
@@ -22,6 +23,7 @@ from pycu2c.ir.nodes import (
     Const,
     ConstantArray,
     Continue,
+    CText,
     Declare,
     Dim,
     ElementOf,
@@ -94,7 +96,18 @@ def print_function(function: Function, word: str = "kernel", marked: Marked = ()
     parameters = ", ".join(_parameter(p) for p in function.parameters)
     result = "" if function.result == VOID else f" -> {print_type(function.result)}"
     head = f"{word} {function.name}({parameters}){result}"
-    return "".join(f"{line}\n" for line in (head, *printer.block(function.body, 1)))
+    lines = [head]
+    if function.foreign is not None:
+        lines += [line for code in function.foreign.codes for line in c_text(code, "  ")]
+    return "".join(f"{line}\n" for line in (*lines, *printer.block(function.body, 1)))
+
+
+def c_text(code: Code, indent: str) -> Iterator[str]:
+    """``in cuda: return x * y;``, each further line under the first."""
+    head = f"{indent}in {code.dialect}: "
+    for line in code.lines:
+        yield f"{head}{line.text}".rstrip()
+        head = " " * len(head)
 
 
 def print_stmt(s: Stmt) -> str:
@@ -162,6 +175,8 @@ class _Printer:
                 threads = f"threads({self.listed(limits)}){together}"
                 yield f"{indent}for {self.target(s.var)} in {threads}:{here}"
                 yield from self.block(s.body, depth + 1)
+            case CText():
+                yield from c_text(s.code, indent)
             case _:
                 yield indent + self.simple(s) + here
 

@@ -17,6 +17,7 @@ from pycu2c.ir.nodes import (
     Break,
     Call,
     Continue,
+    CText,
     Declare,
     ElementOf,
     Evaluate,
@@ -225,6 +226,10 @@ class _Checker:
                 if place.in_threads:
                     yield "a thread waits inside of a thread loop"
                 yield from _wait(s)
+            case CText():
+                if self.function.body != (s,):
+                    yield "C of the user's is a part of a body"
+                yield from _foreign_types(self.function)
             case Evaluate() | ThreadLoop() | Strips() | BlockLoop() | ThreadSteps():
                 return
             case _:
@@ -301,6 +306,13 @@ def _wait(s: Wait) -> Iterator[str]:
         kind = gift.slots.type
         if not isinstance(kind, Array) or kind.element != gift.value.type:
             yield f"{gift.value.type} is given in {gift.slots.name}, which is {kind}"
+
+
+def _foreign_types(function: Function) -> Iterator[str]:
+    """C is written for types of one width: no pass may have changed them."""
+    for kind in (function.result, *(p.type for p in function.parameters)):
+        if isinstance(kind, Scalar) and kind.weak and not is_truth(kind):
+            yield f"C of the user's takes or gives {kind}"
 
 
 def _assigned(var: Var, value: Expr) -> Iterator[str]:

@@ -23,6 +23,7 @@ from pycu2c.ir.nodes import (
     Cast,
     Const,
     Continue,
+    CText,
     Declare,
     Dim,
     ElementOf,
@@ -146,6 +147,8 @@ def operands(s: Stmt) -> tuple[Expr, ...]:
             return ()
         case ThreadLoop() | Strips() | BlockLoop() | ThreadSteps():
             return ()
+        case CText():
+            return s.arguments
         case _:
             assert_never(s)
 
@@ -175,6 +178,8 @@ def with_operands(s: Stmt, new: tuple[Expr, ...]) -> Stmt:
             return s
         case ThreadLoop() | Strips() | BlockLoop() | ThreadSteps():
             return s
+        case CText():
+            return replace(s, arguments=new)
         case _:
             assert_never(s)
 

@@ -18,6 +18,7 @@ from pycu2c.ir.nodes import (
     Body,
     Break,
     Continue,
+    CText,
     Declare,
     Evaluate,
     Expr,
@@ -106,7 +107,7 @@ class Walk:
             case Return():
                 self._return(s, known)
                 return None
-            case Allocate():
+            case Allocate() | CText():
                 pass
             case (
                 ThreadLoop()

@@ -207,7 +207,9 @@ class Narrower:
                 return self._variable(e)
             case Load() | ElementOf():
                 return replace(e, indices=tuple(map(self._index, e.indices)))
-            case Dim() if self.use.facts.index32:  # all of them: a length is passed in one type
+            case Dim() if (
+                e.type == WEAK_INT and self.use.facts.index32
+            ):  # all of them: a length is passed in one type
                 return replace(e, type=SMALL)
             case Cast() if self._fits(e) and e.operand.type != WEAK_INT:
                 return Cast(inside[0], SMALL, e.span)

@@ -114,6 +114,8 @@ class ReferenceKernel:
         source = self._device_lookup(value)
         if source is None:
             return None
+        if source.foreign is not None and not source.foreign.has_body:
+            return calls.c_alone(source.name), False
         waits = self._waits(source)
 
         def later(*given: Any, **named: Any) -> Any:  # while its own text is rewritten

@@ -124,6 +124,13 @@ def not_known(value: object, where: str) -> Callable[..., Any]:
     return refuse
 
 
+def c_alone(name: str) -> Callable[..., Any]:
+    def refuse(*_: object, **__: object) -> Any:
+        raise Outside(f"{name} is C alone: give it a Python body, which says what it computes")
+
+    return refuse
+
+
 def type_of(value: object) -> Scalar:
     found = scalar_of(value)
     if found is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from pycu2c.records import dataclass
 
@@ -29,7 +29,15 @@ class ToolchainError(RuntimeError):
 
 
 # "kernel.c:3:5: error: …" of gcc and clang, "kernel.cu(3): error: …" of NVRTC
-_ERROR = r"(?m)^[^:(\n]+[:(](\d+)\S* (?:fatal |catastrophic )?error: .*$"
+_ERROR = r"(?m)^([^:(\n]+)[:(](\d+)\S* (?:fatal |catastrophic )?error: (.*)$"
+
+
+class Complaint(NamedTuple):
+    """One error of a compiler: in which file, which of its lines, and what is wrong there."""
+
+    file: str
+    line: int
+    text: str
 
 
 class RejectedCode(ToolchainError):
@@ -44,8 +52,14 @@ class RejectedCode(ToolchainError):
         self.compiler, self.text, self.log, self.kept = compiler, text, log, kept
         first = re.search(_ERROR, log)
         self.error = first[0] if first else log.strip()
-        self.line = int(first[1]) if first else 0
+        self.line = int(first[2]) if first else 0
         self.origin = ""
+
+    @property
+    def complaints(self) -> list[Complaint]:
+        """All errors that name a line."""
+        found = re.findall(_ERROR, self.log)
+        return [Complaint(file, int(line), text) for file, line, text in found]
 
     def __str__(self) -> str:
         found = [self.error]

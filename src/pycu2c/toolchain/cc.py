@@ -34,6 +34,11 @@ FLAGS: tuple[str, ...] = (
     "-fno-strict-aliasing",  # arguments, and arrays in shared memory, may be views of one memory
     "-fPIC",
     "-fopenmp-simd",
+    # what C takes for a warning and users who write some would find at the first launch, or never
+    "-Werror=implicit-function-declaration",
+    "-Werror=incompatible-pointer-types",
+    "-Werror=int-conversion",
+    "-Werror=return-type",
 )
 # NaN and infinity keep their meaning, as with nvcc. Not -ffast-math: with that, some versions of
 # gcc switch denormal numbers off for the whole process that loads the library.

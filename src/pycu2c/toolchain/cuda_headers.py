@@ -10,7 +10,8 @@ from pycu2c.toolchain.binary import ToolchainError
 from pycu2c.toolchain.places import private_folder
 
 _BUNDLED_SINCE = (13, 3)  # NVRTC carries the headers itself
-_INCLUDE = re.compile(r"^#include <((?:cuda|cooperative)_\w+\.h)>", re.MULTILINE)
+_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<(.+?)>", re.MULTILINE)
+_OF_TOOLKIT = re.compile(r"(cuda|cooperative)_\w+\.h")
 
 
 def header_flags(text: str, version: tuple[int, int]) -> tuple[str, ...]:
@@ -25,6 +26,9 @@ def header_flags(text: str, version: tuple[int, int]) -> tuple[str, ...]:
         if all((place / name).is_file() for name in wanted):
             parts = [p for p in (place, place / "cccl") if p.is_dir()]  # one includes the other
             return tuple(f"--include-path={part}" for part in parts)
+    wanted = [name for name in wanted if _OF_TOOLKIT.fullmatch(name)]
+    if not wanted:  # the user's own
+        return ()
     looked = ", ".join(map(str, _places()))
     raise ToolchainError(
         f"the kernel needs {', '.join(wanted)}, and NVRTC {version[0]}.{version[1]} brings no "

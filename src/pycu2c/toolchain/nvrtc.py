@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from pycu2c.options import DEFAULT, Options
 from pycu2c.toolchain import cache as disk
+from pycu2c.toolchain import ptxas_lines
 from pycu2c.toolchain.binary import Binary, ToolchainError
 from pycu2c.toolchain.cuda_headers import header_flags, header_settings
 from pycu2c.toolchain.nvrtc_identity import installed, loaded
@@ -126,7 +127,8 @@ def _check_clusters(entry: str, arch: str, options: Options) -> None:
 
 
 def _flags(options: Options) -> tuple[str, ...]:
-    flags = [f"--fmad={str(options.fmad).lower()}"]
+    # the user's own C has functions that are for the CPU, too, and say nothing of a device
+    flags = [f"--fmad={str(options.fmad).lower()}", "--device-as-default-execution-space"]
     if options.fastmath:
         flags.insert(0, "--use_fast_math")
     if options.max_registers is not None:
@@ -138,16 +140,32 @@ def _flags(options: Options) -> tuple[str, ...]:
 
 def _compiled(job: _Job) -> tuple[bytes, str]:
     """The binary and the log."""
-    nvrtc, name, text = _bindings(), f"{job.entry}.cu", job.text
     _check_arch(job.arch)
+    made, log = _tried(job)
+    if made is not None:
+        return made, log
+    if ptxas_lines.are_in(log):
+        log = ptxas_lines.in_source(log, lambda kind: _tried(_with_lines(job, kind)))
+    raise refused(f"NVRTC {' '.join(job.flags)}", f"{job.entry}.cu", job.text, log)
+
+
+def _with_lines(job: _Job, kind: Kind) -> _Job:
+    return job._replace(
+        kind=kind, flags=(_target(job.arch, kind), *job.flags[1:], "--generate-line-info")
+    )
+
+
+def _tried(job: _Job) -> tuple[bytes | None, str]:
+    """The binary, if there is one, and the log."""
+    nvrtc, name, text = _bindings(), f"{job.entry}.cu", job.text
     flags = (*job.flags, *header_flags(text, version()))
     program = _checked(nvrtc.nvrtcCreateProgram(text.encode(), name.encode(), 0, [], []))
     try:
         (code,) = nvrtc.nvrtcCompileProgram(program, len(flags), [f.encode() for f in flags])
         log = _text(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program)
-        if int(code) != 0:
-            raise refused(f"NVRTC {' '.join(flags)}", name, text, log or code.name)
-        return _result(nvrtc, job.kind, program), log
+        return (
+            (None, log or code.name) if int(code) != 0 else (_result(nvrtc, job.kind, program), log)
+        )
     finally:
         nvrtc.nvrtcDestroyProgram(program)
 
