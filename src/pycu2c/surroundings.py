@@ -16,8 +16,8 @@ import numpy as np
 
 from pycu2c.digests import digest_of
 from pycu2c.dtypes import told_dtype
-from pycu2c.intrinsics.numba_names import numba_function
 from pycu2c.foreign import Foreign
+from pycu2c.intrinsics.numba_names import numba_function
 from pycu2c.source import NoSource, Source, Unbound, bound_name, source_of
 from pycu2c.types import Array, Constant, ParameterType, Scalar, Signature, Tuple
 
