@@ -11,7 +11,7 @@ import select
 
 from pycu2c.records import dataclass
 
-_TERM, _KILL = 15, 9  # whose names are in ``signal``, which takes long to import
+_KILL = 9  # whose name is in ``signal``, which takes long to import
 _PIPE = 1 << 16  # bytes that one holds
 
 
@@ -56,20 +56,16 @@ class Started:
         try:
             heard = _exchanged(self._tell, self._hear, text.encode("utf-8", "surrogatepass"))
         except BaseException:  # Ctrl-C
-            self._end(_KILL)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self._process, _KILL)
+            _waited(self._process)
             raise
         return Ran(_waited(self._process), heard.decode("utf-8", "replace"))
 
     def drop(self) -> None:
-        """There is no text. It is asked to end, so that it removes its temporary files."""
-        _close(self._tell)
-        _close(self._hear)
-        self._end(_TERM)
-
-    def _end(self, signal: int) -> None:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(self._process, signal)
-        _waited(self._process)
+        """There is no text. It reads an empty one, and removes its temporary files as ever: those
+        that it has started would make more after it had been told to end."""
+        self.finish("")
 
 
 _TELLING: set[int] = set()  # files of programs that have not got all of their text
