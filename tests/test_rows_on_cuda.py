@@ -95,6 +95,8 @@ def test_cuda_computes_the_reference(number: int) -> None:
     if row in special.FAST or row.name.startswith("cuda.fast_"):
         usual = np.all([np.abs(a) < NEAR_ZERO for a in given], axis=0)
         given = [a[usual] for a in given]
+    if row.name == "cuda.fast_powf":
+        given = [a[given[0] > 0] for a in given]
     found = computed(number, given)
     wrong = []
     for place, numbers in enumerate(zip(*given)):

@@ -36,7 +36,8 @@ def _to_whole(source: DType, row: DType, mode: str) -> Helper:
     end = f"0x1p{row.bits - row.is_signed}{suffix}"
     start = f"-{end}" if row.is_signed else f"0.0{suffix}"
     most, least = f"{row.c[:-2].upper()}_MAX", f"{row.c[:-2].upper()}_MIN"
-    nan = "0" if row.bits == 32 else (least if row.is_signed else "0x8000000000000000ULL")
+    top = least if row.is_signed else f"0x{1 << row.bits - 1:x}{row.suffix}"
+    nan = "0" if row.bits == source.bits == 32 else top
     least = least if row.is_signed else "0"
     return Helper(
         fixed=f"""

@@ -166,12 +166,13 @@ _BESSEL = {
 }
 
 
-def _with_order(kind: str) -> Helper:
+def _with_order(kind: str, at_0: str) -> Helper:
     return Helper(
         floating=f"""
 // The Bessel function {kind.upper()} of order n; NaN for a negative one.
 $q $T {kind}n_$t(long long n, $T x) {{
-    return n < 0 ? sqrt$f(($T)-1) : {kind}n$f(n > 2147483647 ? 2147483647 : (int)n, x);
+    if (n < 0) return sqrt$f(($T)-1);
+    return x == 0 ? {at_0} : {kind}n$f(n > 2147483647 ? 2147483647 : (int)n, x);
 }}
 """
     )
@@ -259,8 +260,8 @@ SPECIAL_HELPERS: dict[str, Helper] = {
     "normcdfinv": NORMCDFINV,
     "erfcx": ERFCX,
     **_BESSEL,
-    "jn": _with_order("j"),
-    "yn": _with_order("y"),
+    "jn": _with_order("j", "($T)(n == 0)"),
+    "yn": _with_order("y", "-1 / fabs$f(x)"),
     "cyl_bessel_i0": _modified(0),
     "cyl_bessel_i1": _modified(1),
     "rhypot": _norm("rhypot", 2, "1 / sqrt(a * a + b * b)"),

@@ -54,10 +54,8 @@ $q uint32_t byte_perm(uint32_t x, uint32_t y, uint32_t z) {
     const uint64_t both = (uint64_t)y << 32 | x;
     uint32_t result = 0;
     for (int place = 0; place < 4; ++place) {
-        const uint32_t selector = z >> 4 * place;
-        const uint32_t byte = (uint32_t)(both >> 8 * (selector & 7)) & 0xff;
-        const uint32_t sign = (byte >> 7) * 0xff;
-        result |= (selector & 8 ? sign : byte) << 8 * place;
+        const uint32_t byte = (uint32_t)(both >> 8 * (z >> 4 * place & 7)) & 0xff;
+        result |= byte << 8 * place;
     }
     return result;
 }

@@ -55,9 +55,10 @@ def _declare(
 
 
 def _clamped(value: Any, row: DType) -> Any:
-    """What is beyond an end is that end; NaN is 0, or of 64 bits the highest alone."""
+    """What is beyond an end is that end; NaN is the highest bit alone, among 32 bits 0."""
     if math.isnan(value):
-        return row.numpy.type(0 if row.bits == 32 else row.minimum or 1 << 63)
+        is_narrow = row.bits == 32 and value.dtype == np.float32
+        return row.numpy.type(0 if is_narrow else row.minimum or 1 << row.bits - 1)
     if math.isinf(value):
         return row.numpy.type(row.maximum if value > 0 else row.minimum)
     return row.numpy.type(min(max(int(value), row.minimum), row.maximum))

@@ -281,7 +281,7 @@ FAST = tuple(_fast(*row) for row in _FAST)
 
 
 def _fast_pow(a: Any, b: Any) -> Any:
-    """``a`` to the power ``b``, fast and less exact on a GPU."""
+    """``a`` to the power ``b``, fast and less exact on a GPU; of ``a`` above 0."""
     return REGISTRY["math.pow"].reference(np.float32(a), np.float32(b))
 
 

@@ -99,22 +99,16 @@ def _parts(x: int, bits: int, signed: bool) -> list[int]:
 
 
 def _permuted(x: int, y: int, z: int) -> int:
-    """With its highest bit set, a selector takes the sign of the byte in place of it."""
     source = [*_parts(x, 8, False), *_parts(y, 8, False)]
-    result = 0
-    for place in range(4):
-        selector = z >> 4 * place & 15
-        byte = source[selector & 7]
-        result |= (byte if selector < 8 else 255 * (byte >> 7)) << 8 * place
-    return result
+    return sum(source[z >> 4 * place & 7] << 8 * place for place in range(4))
 
 
 _declare(
     "byte_perm",
     "uint32 uint32 uint32 uint32",
     _permuted,
-    "Four of the eight bytes of ``x`` and ``y``: which, the lowest first, say 4 bits each of "
-    "``z``. With the highest of them set, the sign of that byte in all its bits.",
+    "Four of the eight bytes of ``x`` and ``y``: which, the lowest first, say the lower 3 of 4 "
+    "bits each of ``z``.",
 )
 
 
