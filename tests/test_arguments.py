@@ -131,7 +131,7 @@ def masked() -> object:
         (odd_strides, "x has elements of . bytes in steps of"),
         (masked, "x is a masked array"),
         (lambda: np.array(1.0), r"x has 0 axes.*a number, as \[\(\)\] gives"),
-        (lambda: np.zeros((1, 1, 1, 1)), "x has 4 axes"),
+        (lambda: np.zeros((1,) * 17), "x has 17 axes, and arrays of kernels have 1 to 16"),
         (lambda: np.zeros(3, np.longdouble), f"x has dtype {np.dtype(np.longdouble).name}"),
         (lambda: np.array([object()]), "x has dtype object"),
         (lambda: np.zeros(2, [("s", "S4")]), r"x has the field 's' of \|S4"),

@@ -23,7 +23,7 @@ from launching import grown_by
 from pycu2c import cuda, dtypes
 from pycu2c.diagnostics import LaunchError
 from pycu2c.kernel import Configured, Kernel
-from pycu2c.limits import BLOCKS32_LIMIT, INDEX32_LIMIT
+from pycu2c.limits import BLOCKS32_LIMIT, INDEX32_LIMIT, MOST_AXES
 from pycu2c.runtime import preparing
 from pycu2c.runtime.arguments import layout_of
 from pycu2c.runtime.calling import Parameters
@@ -112,6 +112,7 @@ def test_the_limits_are_those_of_the_compiler() -> None:
     assert INDEX32_LIMIT == 1 << 30
     assert BLOCKS32_LIMIT == 1 << 22
     assert "INDEX_LIMIT ((int64_t)1 << 30)" in TEXT
+    assert f"enum {{ MOST_AXES = {MOST_AXES} }};" in TEXT
     assert "BLOCKS_LIMIT ((int64_t)1 << 22)" in TEXT
 
 

@@ -6,5 +6,6 @@ MOST_ACCUMULATED = 4096  # elements of an array that each OS thread has a copy o
 MOST_SHARED = 227 * 1024  # bytes of a block, where a device has most
 MOST_THREADS = 1024  # of a block
 MOST_CLUSTER = 16  # blocks of a cluster, where a GPU has most; every GPU that has clusters takes 8
+MOST_AXES = 16  # of an array
 MOST_REGISTERS = 255  # of a thread
 USUAL_BLOCK = 256  # threads: enough to hide latencies, and few enough that a tail is short

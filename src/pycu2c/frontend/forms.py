@@ -23,6 +23,7 @@ from pycu2c.intrinsics.sync import Grid
 from pycu2c.intrinsics.warp import match_all_lanes
 from pycu2c.ir.construct import truth
 from pycu2c.ir.nodes import Allocate, Apply, Const, Expr, Var
+from pycu2c.limits import MOST_AXES
 from pycu2c.types import WEAK_INT, Array, Space
 
 
@@ -85,11 +86,11 @@ def _shape(frame: Frame, node: ast.expr, least: int) -> tuple[int, ...]:
                 help=_FIXED if least else f"{_FIXED}; {_DYNAMIC}",
             )
         shape.append(known)
-    if not 1 <= len(shape) <= 3:
+    if not 1 <= len(shape) <= MOST_AXES:
         fail(
             "shape",
             Label(frame.span(node), amount(len(shape), "axis", "axes")),
-            help="arrays have 1, 2 or 3 axes",
+            help=f"arrays have 1 to {MOST_AXES} axes",
         )
     return tuple(shape)
 

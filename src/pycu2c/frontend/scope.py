@@ -20,6 +20,7 @@ from pycu2c.intrinsics.numba_names import CURES, numba_name
 from pycu2c.intrinsics.registry import bound_to
 from pycu2c.ir import construct
 from pycu2c.ir.nodes import Apply, ConstantArray, Var
+from pycu2c.limits import MOST_AXES
 from pycu2c.nearest import did_you_mean
 from pycu2c.source import Span, Unbound, bound_name
 from pycu2c.types import WEAK_INT, Array, Space
@@ -108,11 +109,16 @@ _MOST_CONSTANT_BYTES = 64 * 1024
 def constant_array(found: np.ndarray[Any, Any], name: str, span: Span) -> ConstantArray:
     """A global array as constant memory, its numbers read now."""
     row = dtypes.from_numpy(found.dtype)
-    if row is None or row.kind is dtypes.Kind.RECORD or not 1 <= found.ndim <= 3 or not found.size:
+    if (
+        row is None
+        or row.kind is dtypes.Kind.RECORD
+        or not 1 <= found.ndim <= MOST_AXES
+        or not found.size
+    ):
         fail(
             "global-value",
             Label(span, f"an array of {found.dtype} with {found.ndim} axes"),
-            help="constant arrays hold numbers or vectors, on 1 to 3 axes; pass others in a call",
+            help="constant arrays hold numbers or vectors, on one axis or more; pass others in a call",
         )
     if found.nbytes > _MOST_CONSTANT_BYTES:
         fail(

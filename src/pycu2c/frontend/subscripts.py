@@ -375,6 +375,10 @@ def _array_attribute(frame: Frame, array: ArrayValue, node: ast.Attribute) -> Va
             return Static(Scalar(kind.dtype), span)
         case "T":
             return views.transposed(array, span)
+        case "real" | "imag" if kind.dtype.is_complex:
+            return views.complex_part(array, node.attr, span)
+        case "real" if not kind.dtype.has_fields:
+            return array
         case _ if views.is_record(array):
             _no_field(array, node.attr, span)
         case _:

@@ -143,7 +143,7 @@ def wrong_count(kind: Array, given: int, span: Span) -> NoReturn:
     )
 
 
-_INDICES = ("i", "j", "k", "l", "m", "n", "o", "p")
+_INDICES = "ijklmnopqrstuvwx"
 
 
 def check(items: list[Subscript], kind: Array) -> None:
@@ -393,9 +393,19 @@ def read(value: Value) -> Value:
 
 def field_place(view: View, name: str, span: Span) -> View | None:
     """``array.name`` of a record, or of all records of an array; None if there is no such field."""
-    found = view.type.dtype.field(name)
-    if found is None or not view.type.dtype.has_fields:
+    if not view.type.dtype.has_fields or view.type.dtype.field(name) is None:
         return None
+    return _inside(view, name, span)
+
+
+def complex_part(array: ArrayValue, name: str, span: Span) -> View:
+    """``array.real``, ``array.imag`` of complex numbers: the floats in the array's memory."""
+    return _inside(whole(array, span), "x" if name == "real" else "y", span)
+
+
+def _inside(view: View, name: str, span: Span) -> View:
+    found = view.type.dtype.field(name)
+    assert found is not None
     layout: Layout = "A" if view.axes else "C"
     kind = Array(found.dtype, len(view.axes), layout)
     return replace(view, path=(*view.path, name), type=kind, span=span)

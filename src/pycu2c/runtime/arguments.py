@@ -19,6 +19,7 @@ from pycu2c import dtypes
 from pycu2c.diagnostics import LaunchError
 from pycu2c.dtypes import DType, Kind
 from pycu2c.lazy import lazy_module
+from pycu2c.limits import MOST_AXES
 from pycu2c.parameters import Parameter, Part
 from pycu2c.records import dataclass
 from pycu2c.runtime.strides import is_contiguous, packed_strides
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
     from pycu2c.runtime import dlpack_arguments
 else:
     dlpack_arguments = lazy_module("pycu2c.runtime.dlpack_arguments")
-
-MOST_AXES = 3
 
 Where: TypeAlias = Literal["host", "device"]
 

@@ -2,7 +2,8 @@
  * are made in Python (runtime/plans/plan.py), and come with an object that keeps alive every other
  * that they point to. */
 
-enum { MOST_AXES = 3, MOST_LEAVES = 64, MOST_BYTES = 4096, MOST_PLANS = 16 };
+enum { MOST_AXES = 16 }; /* as in limits.py */
+enum { MOST_LEAVES = 64, MOST_BYTES = 4096, MOST_PLANS = 16 };
 #define INDEX_LIMIT ((int64_t)1 << 30) /* as in passes/facts.py */
 #define BLOCKS_LIMIT ((int64_t)1 << 22)
 #define MOST_ALONG_Y_AND_Z 65535
