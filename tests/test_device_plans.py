@@ -122,7 +122,7 @@ class Tool(NamedTuple):
         layout = layout_of(parameters)
         direct = Direct(layout, self.driver.submit, KERNEL, lambda code, head: None, context)
         written_ones = {0} if written else set[int]()
-        seen = Seen((array,), (described.type,), (described,), written_ones, (), trusted)
+        seen = Seen((array,), (described.type,), (described,), written_ones, {}, trusted)
         return self.plans.learn(seen, Place(None, 0), direct, SIGNATURE)
 
     def runs(self, array: object, stream: Any = 0, in_order: bool = True) -> bool:

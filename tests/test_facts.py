@@ -8,18 +8,21 @@ import numpy as np
 import pytest
 
 from launching import run
-from pycu2c import cuda, kernel
+from pycu2c import cuda, int64, kernel, uint64
+from pycu2c.extents import ordinary_limit
 from pycu2c.launching import _is_ordinary
 from pycu2c.runtime.arguments import describe
 from pycu2c.runtime.configuration import Launch
+from pycu2c.types import WEAK_INT
 
 SMALL = Launch((10, 1, 1), (32, 1, 1), None, 0)
 
 
-def facts(value, launch=SMALL):
+def facts(value, launch=SMALL, kind=WEAK_INT):
     if isinstance(value, np.ndarray):
-        return _is_ordinary(launch, (describe(value),), ())
-    return _is_ordinary(launch, (value,), (0,))
+        return _is_ordinary(launch, (describe(value),), {})
+    limit = ordinary_limit(kind)
+    return _is_ordinary(launch, (value,), {} if limit is None else {0: limit})
 
 
 def huge(shape, strides):
@@ -57,6 +60,15 @@ def huge(shape, strides):
 )
 def test_facts_of_arguments(value, expected):
     assert facts(value) is expected
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [(2**40, True), (2**63 - 2**48, True), (2**63 - 2**47, False), (-(2**63), False)],
+)
+def test_an_int64_is_ordinary_but_near_the_ends_of_its_type(value, expected):
+    assert facts(np.int64(value), kind=int64) is expected
+    assert facts(np.uint64(abs(value)), kind=uint64)
 
 
 @pytest.mark.parametrize(

@@ -819,7 +819,7 @@ def test_a_code_is_told_to_who_knows_it() -> None:
     kind = scalar_of(1)
     assert plans is not None
     assert isinstance(kind, Scalar)
-    seen = Seen((1,), (kind,), (1,), (), ())
+    seen = Seen((1,), (kind,), (1,), (), {})
     signature = Signature((kind,))
     direct = Direct(layout_of([]), address, 0, finished)
     assert plans.learn(seen, Place(None, 0), direct, signature)

@@ -893,3 +893,71 @@ def test_a_type_travels_along_a_chain_of_any_length(length, target, tmp_path):
     text = f"from pycu2c import kernel\n\n\n@kernel\ndef k(out):\n{body}\n"
     k = module_from(text, tmp_path).k
     assert run(k, (1, 1), [np.zeros(1)], target)[0][0] == 1.5
+
+
+@kernel
+def ranges_to_the_ends(bounds, out):
+    """So many rounds, ten at most, and the last number."""
+    i = cuda.grid(1)
+    start, stop, step = bounds[i, 0], bounds[i, 1], bounds[i, 2]
+    up, down, other, last = 0, 0, 0, 0
+    for k in range(start, stop, 3):
+        up += 1
+        last = k
+        if up == 10:
+            break
+    for k in range(start, stop, -3):
+        down += 1
+        if down == 10:
+            break
+    for k in range(start, stop, step):
+        other += 1
+        if other % 2:
+            continue
+        if other == 10:
+            break
+    out[i, 0], out[i, 1], out[i, 2], out[i, 3] = up, down, other, last
+
+
+ENDS = (-(2**63), -(2**63) + 5, -(2**62), -1, 0, 4, 2**62, 2**63 - 8, 2**63 - 1)
+
+
+@pytest.mark.parametrize("step", [1, 2, 7, -1, -4, 2**62, 2**63 - 1, -(2**63)])
+def test_no_range_goes_beyond_the_ends_of_64_bits(step, target):
+    """C's counter would wrap at the last step, and go on."""
+    bounds = np.array([(a, b, step) for a in ENDS for b in ENDS], np.int64)
+    expected = []
+    for start, stop, _ in bounds.tolist():
+        ups = range(start, stop, 3)[:10]
+        others = range(start, stop, step)[:10]
+        last = ups[-1] if ups else 0
+        expected.append((len(ups), len(range(start, stop, -3)[:10]), len(others), last))
+    out = np.zeros((len(bounds), 4), np.int64)
+    found = run(ranges_to_the_ends, (len(bounds), 1), [bounds, out], target)[1]
+    assert found.tolist() == [list(row) for row in expected]
+
+
+@kernel
+def to_an_argument(n, out):
+    rounds = 0
+    for k in range(n - 3, n, 2):
+        rounds += 1
+        if rounds == 10:
+            break
+    out[cuda.grid(1)] = rounds
+
+
+@pytest.mark.parametrize("n", [5, 2**63 - 1, 2**63 - 2, 2**62, np.int64(2**63 - 1), np.int64(7)])
+def test_a_range_up_to_an_argument_near_the_end(n, target):
+    assert run(to_an_argument, (1, 4), [n, np.zeros(4, np.int64)], target)[1].tolist() == [2] * 4
+
+
+@pytest.mark.parametrize("n", ["int64", "int32", "int"])
+@pytest.mark.parametrize("language", ["c", "cuda"])
+def test_a_range_in_steps_of_the_grid_counts_no_rounds(n, language):
+    @kernel
+    def scaled(x, n):
+        for i in range(cuda.grid(1), n, cuda.gridsize(1)):
+            x[i] *= 2
+
+    assert "rounds" not in scaled.inspect(language, f"void(float32[::1], {n})")

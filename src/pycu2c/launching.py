@@ -16,8 +16,14 @@ from typing import TYPE_CHECKING
 
 from pycu2c.collecting import without_collection
 from pycu2c.diagnostics import CompileError, LaunchError
+from pycu2c.extents import ordinary_limit
 from pycu2c.lazy import lazy_module, newly_imported
-from pycu2c.limits import BLOCKS32_LIMIT, INDEX32_LIMIT, MOST_ACCUMULATED, USUAL_BLOCK
+from pycu2c.limits import (
+    BLOCKS32_LIMIT,
+    INDEX32_LIMIT,
+    MOST_ACCUMULATED,
+    USUAL_BLOCK,
+)
 from pycu2c.options import DEFAULT, Options
 from pycu2c.records import dataclass
 from pycu2c.runtime import capturing
@@ -27,7 +33,7 @@ from pycu2c.runtime.configuration import Extent, Language, Launch, Wanted, exten
 from pycu2c.runtime.given import Given, leaf_names, taken_apart
 from pycu2c.runtime.runner import ON_CPU, Axis, Known, Runner, Variant
 from pycu2c.source import Source
-from pycu2c.types import WEAK_INT, Signature, leaf_types
+from pycu2c.types import Signature, leaf_types
 
 if TYPE_CHECKING:
     from pycu2c import building, remembering
@@ -62,7 +68,7 @@ class Typed:
     """A kernel for one signature, and what it was compiled to."""
 
     known: Known
-    ints: tuple[int, ...]  # leaves that are Python's ints to the kernel, whatever is given
+    limits: Mapping[int, int]  # of whole numbers, by their leaves: what an ordinary launch gives
     memory: remembering.Memory | None
     runners: dict[Variant, Runner] = field(default_factory=dict)
 
@@ -236,9 +242,10 @@ class Launcher:
 
     def _newly_typed(self, signature: Signature) -> Typed:
         leaves = [leaf for kind in signature.parameters for leaf in leaf_types(kind)]
-        ints = tuple(i for i, kind in enumerate(leaves) if kind == WEAK_INT)
+        limited = ((i, ordinary_limit(kind)) for i, kind in enumerate(leaves))
+        limits = {i: limit for i, limit in limited if limit is not None}
         memory = self._memory(signature)
-        return Typed(self._known(signature, memory), ints, memory)
+        return Typed(self._known(signature, memory), limits, memory)
 
     def _memory(self, signature: Signature) -> remembering.Memory | None:
         """What earlier processes have left of the kernel."""
@@ -334,7 +341,7 @@ class Launcher:
         self._latest = signature
 
     def _variant(self, launch: Launch, leaves: tuple[Argument, ...], typed: Typed) -> Variant:
-        backend, ordinary = self._chosen_backend(), _is_ordinary(launch, leaves, typed.ints)
+        backend, ordinary = self._chosen_backend(), _is_ordinary(launch, leaves, typed.limits)
         block, own = (launch.block, typed.known.accumulating) if backend in ON_CPU else (None, ())
         gpu = _gpu(backend)
         variant = Variant(backend, ordinary, block, own and _small(own, launch, leaves), gpu)
@@ -360,7 +367,7 @@ class Launcher:
         if plans is None:
             return
         types = taken.signature.parameters
-        facts = typed.known.written, typed.ints, self._trusting
+        facts = typed.known.written, typed.limits, self._trusting
         seen = guards.Seen(taken.values, types, taken.leaves, *facts)
         shape = variant.block, ready.launch.shared_bytes, taken.lengths
         place = plan.Place(*shape, self.options.cluster)
@@ -442,16 +449,16 @@ def _gpu(backend: str) -> int:
     return driver.current_ordinal() if backend == "cuda" else 0
 
 
-def _is_ordinary(launch: Launch, leaves: tuple[Argument, ...], ints: tuple[int, ...]) -> bool:
+def _is_ordinary(launch: Launch, leaves: tuple[Argument, ...], limits: Mapping[int, int]) -> bool:
     """Whether the compiler may count in 32 bits and take each array to have elements: what can
-    be told of a launch for free. ``ints``: the leaves that are Python ints to the kernel."""
+    be told of a launch for free. ``limits``: how far leaves that are whole numbers lie from 0."""
     arrays = [a for a in leaves if isinstance(a, ArrayArgument)]
     threads = max(g * b for g, b in zip(launch.grid, launch.block))
     largest = max(map(_reach, arrays), default=0)
-    numbers = max((abs(_whole(leaves[i])) for i in ints), default=0)
+    near = all(abs(_whole(leaves[i])) <= limit for i, limit in limits.items())
     few_blocks = max(launch.grid) <= BLOCKS32_LIMIT
     filled = all(0 not in a.shape for a in arrays)
-    return filled and few_blocks and max(threads, largest, numbers) < INDEX32_LIMIT
+    return filled and near and few_blocks and max(threads, largest) < INDEX32_LIMIT
 
 
 def _small(

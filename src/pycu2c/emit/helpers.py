@@ -197,6 +197,20 @@ $q $T shr_$t($T a, $T b) {
 """,
 )
 
+ROUNDS = Helper(
+    signed="""
+// How many numbers range(start, stop, step) has, at most as many as fit; 0 by step 0.
+$q $T rounds_$t($T start, $T stop, $T step) {
+    const $W most = ($W)-1 >> 1;
+    $W others = 0;  // than the first
+    if (step > 0 && start < stop) others = (($W)stop - ($W)start - 1) / ($W)step;
+    else if (step < 0 && start > stop) others = (($W)start - ($W)stop - 1) / (0 - ($W)step);
+    else return 0;
+    return ($T)(others < most ? others + 1 : most);
+}
+"""
+)
+
 ABS = Helper(
     signed="""
 // The absolute value; the least integer wraps to itself.
@@ -280,6 +294,7 @@ HELPERS: dict[str, Helper] = {
     "pow": POW,
     "shl": SHL,
     "shr": SHR,
+    "rounds": ROUNDS,
     "abs": ABS,
     "min": MIN,
     "max": MAX,

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from pycu2c.dtypes import DTYPES, INT16, DType
+from pycu2c.dtypes import DTYPES, INT16, INT64, DType
 from pycu2c.intrinsics.c_tree import c
 from pycu2c.intrinsics.kinds import T
 from pycu2c.intrinsics.registry import Intrinsic, Spell, intrinsic
@@ -109,6 +109,27 @@ OPERATOR_ROWS = {
         SHR, "``a >> b``; all sign by the width or more.", helper("shr"), INTEGERS
     ),
 }
+
+
+def range_length(start: int, stop: int, step: int) -> int:
+    """``len(range(…))``, of any length; of none by step 0."""
+    return max(0, -((start - stop) // step)) if step else 0
+
+
+@intrinsic(
+    "python.rounds",
+    dtypes=(INT64,),
+    cuda=helper("rounds"),
+    c=helper("rounds"),
+    cuda_helpers=("rounds",),
+    c_helpers=("rounds",),
+)
+def rounds(start: T, stop: T, step: T) -> T:
+    """How many numbers a range has, of which an int64 counts no more than it can; 0 by step 0."""
+    scalar = scalar_of(start)
+    assert scalar is not None
+    found = range_length(int(start), int(stop), int(step))
+    return convert(min(found, INT64.maximum), scalar)
 
 
 # ---- the greater and the lesser: Python's, and numpy's where a NaN wins ----------------------

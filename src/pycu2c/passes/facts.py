@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from pycu2c.extents import ordinary_limit
 from pycu2c.intrinsics.block import MOST_THREADS, block_thread
 from pycu2c.intrinsics.registry import Intrinsic
 from pycu2c.intrinsics.threads import AXES, BLOCK_NUMBERS, GRID, GRIDSIZE, PLACES
@@ -22,7 +23,7 @@ class Facts:
     of the grid has 2**30 threads or more, so that an index plus a stride fits 32 bits too, and
     loops over the data can count in them; that no axis has over 2**22 blocks, so that a block's
     number times a tile's width fits, too; and that the Python ints that the kernel is given lie
-    between -(2**30) and 2**30.
+    between -(2**30) and 2**30, and its int64s not within 2**48 of the ends of their type.
     ``wraparound``: an index that is not a constant may be negative. False is the user's word.
     ``fastmath``: the user does not ask which of two numbers is the lesser if one is NaN.
     ``narrows``: the target computes in 32 bits where they are enough.
@@ -64,9 +65,8 @@ class Facts:
 
     def argument(self, scalar: Scalar) -> Interval:
         """Where a number that the kernel is given lies."""
-        if self.ordinary and scalar.weak and scalar.dtype.is_integer:
-            return Interval(1 - INDEX32_LIMIT, INDEX32_LIMIT - 1)
-        return everything(scalar)
+        limit = ordinary_limit(scalar) if self.ordinary else None
+        return everything(scalar) if limit is None else Interval(-limit, limit)
 
     def bounds(self, row: Intrinsic) -> Interval | None:
         """Where the integer that an intrinsic gives lies."""

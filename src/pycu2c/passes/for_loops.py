@@ -6,7 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from pycu2c.ir.construct import binary, both, const, is_atom, scalar_type
+from pycu2c.dtypes import UINT64
+from pycu2c.intrinsics.builtins import rounds
+from pycu2c.ir.construct import binary, cast, integer, is_atom, scalar_type
 from pycu2c.ir.nodes import (
     Apply,
     Assign,
@@ -16,23 +18,15 @@ from pycu2c.ir.nodes import (
     Expr,
     For,
     Function,
-    Junction,
-    Select,
     Stmt,
     Var,
-    While,
 )
 from pycu2c.ir.walk import all_expressions, children, expressions, statements
-from pycu2c.operators import ADD, GT, LT, SUB, Operator
+from pycu2c.operators import ADD, MUL, Operator
 from pycu2c.passes.intervals import Interval, everything
+from pycu2c.types import WEAK_INT, Scalar
 
 Fresh = Callable[[str], str]
-_Following = Callable[[For, Var, Interval], Expr]
-
-
-# No computed stop is taken to lie so near to 2**63 that a step leads over it, unless the step
-# itself is greater than this.
-_LONG_STEP = 1 << 48
 
 
 def legal_for(
@@ -52,13 +46,13 @@ def legal_for(
         return var
 
     step = stop_and_step[1]
-    leaves = _leaves_its_type(loop, *stop_and_step)
-    # C's loop is written for steps upwards, and for constants
-    if leaves or (step.low <= 0 and not isinstance(loop.step, Const)):
+    # C's loop is written for steps upwards, and for constants, and to where its counter can go
+    if _leaves_its_type(loop, *stop_and_step) or (
+        step.low <= 0 and not isinstance(loop.step, Const)
+    ):
         start, stop = kept(loop.start, "start"), kept(loop.stop, "stop")
         pace = kept(loop.step, "step")
-        counting = replace(loop, start=start, stop=stop, step=pace)
-        return (*before, *_counted(counting, step, fresh, _clamped if leaves else _added))
+        return (*before, *_in_rounds(replace(loop, start=start, stop=stop, step=pace), fresh))
     start = loop.start
     if _acts(loop) and not all(_is_steady(e, changed) for e in (loop.stop, loop.step)):
         start = kept(start, "start")  # it is evaluated first
@@ -113,46 +107,27 @@ def _leaves_its_type(loop: For, stop: Interval, step: Interval) -> bool:
     whole = everything(loop.var.type)
     above = step.high > 1 and stop.high + step.high - 1 > whole.high
     below = step.low < -1 and stop.low + step.low + 1 < whole.low
-    told = isinstance(loop.stop, Const) or max(step.high, -step.low) > _LONG_STEP
-    return told and (above or below)
+    return above or below
 
 
-def _added(loop: For, counter: Var, _: Interval) -> Expr:
-    return binary(ADD, counter, loop.step, loop.span)
-
-
-def _clamped(loop: For, counter: Var, step: Interval) -> Expr:
-    """The next value of a counter; the stop if that is no number of its type."""
-    own, span = scalar_type(counter), loop.span
-
-    def towards(end: int, beyond: Operator) -> Expr:
-        most = binary(SUB, const(end, span, own), loop.step, span)
-        over = binary(beyond, counter, most, span)
-        return Select(over, loop.stop, _added(loop, counter, step), own, span)
-
-    if step.low > 0:
-        return towards(own.dtype.maximum, GT)
-    if step.high < 0:
-        return towards(own.dtype.minimum, LT)
-    upwards = binary(GT, loop.step, const(0, span, own), span)
-    ends = towards(own.dtype.maximum, GT), towards(own.dtype.minimum, LT)
-    return Select(upwards, *ends, own, span)
-
-
-def _counted(loop: For, step: Interval, fresh: Fresh, following: _Following) -> Body:
-    """Count in a while loop, which looks at the sign of the step if that is open."""
+def _in_rounds(loop: For, fresh: Fresh) -> Body:
+    """``for i in range(a, b, c): ...`` -> ``for r in range(rounds(a, b, c)): i = a + r * c; ...``:
+    no number is computed that the range has not."""
     span = loop.span
-    counter = Var(fresh(loop.var.name), scalar_type(loop.var), span)
-    zero = const(0, span, scalar_type(loop.step))
-    above, below = binary(GT, counter, loop.stop, span), binary(LT, counter, loop.stop, span)
-    upwards = both(Junction.AND, binary(GT, loop.step, zero, span), below, span)
-    downwards = both(Junction.AND, binary(LT, loop.step, zero, span), above, span)
-    body = (
-        Assign(loop.var, counter, span),
-        Assign(counter, following(loop, counter, step), span),
-        *loop.body,
+    start, stop, step = (cast(e, WEAK_INT) for e in (loop.start, loop.stop, loop.step))
+    count = Var(fresh("rounds"), WEAK_INT, span)
+    number = Var(fresh("round"), WEAK_INT, span)
+    product = _wrapping(MUL, number, step)
+    value = cast(_wrapping(ADD, start, product), scalar_type(loop.var))
+    body = (Assign(loop.var, value, span), *loop.body)
+    return (
+        Assign(count, Apply(rounds, (start, stop, step), WEAK_INT, span), span),
+        For(number, integer(0, span), count, integer(1, span), body, span),
     )
-    going = both(Junction.OR, upwards, downwards, span)
-    if step.low > 0 or step.high < 0:
-        going = below if step.low > 0 else above
-    return (Assign(counter, loop.start, span), While(going, body, span))
+
+
+def _wrapping(op: Operator, left: Expr, right: Expr) -> Expr:
+    """What is left of a result beyond 64 bits: in C, signed numbers must have none."""
+    unsigned = Scalar(UINT64)
+    inside = binary(op, cast(left, unsigned), cast(right, unsigned), left.span)
+    return cast(inside, WEAK_INT)

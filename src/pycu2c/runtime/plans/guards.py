@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 import struct
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -17,7 +17,6 @@ import numpy as np
 from pycu2c import dtypes
 from pycu2c.dtypes import DType
 from pycu2c.lazy import lazy_module
-from pycu2c.limits import INDEX32_LIMIT
 from pycu2c.parameters import Part
 from pycu2c.records import dataclass
 from pycu2c.runtime.arguments import Argument, ArrayArgument, Layout
@@ -52,7 +51,7 @@ class Seen:
     types: tuple[ParameterType, ...]
     leaves: tuple[Argument, ...]
     written: Collection[int]  # arrays, by their leaves
-    ints: Collection[int]  # leaves that are Python's ints to the kernel
+    limits: Mapping[int, int]  # how far leaves that are whole numbers may lie from 0
     trusted: bool = False
 
 
@@ -106,7 +105,7 @@ def guards_of(seen: Seen, layout: Layout, on_device: bool) -> Iterator[Guard]:
                 yield Guard(_TUPLE, type(value), count=len(items))
                 continue
             case Scalar():
-                limit = INDEX32_LIMIT - 1 if leaf in seen.ints else None
+                limit = seen.limits.get(leaf)
                 yield _of_number(value, kept.get(leaf, declared[leaf]), declared[leaf], limit)
             case _:
                 yield _of_array(value, seen, leaf, on_device)

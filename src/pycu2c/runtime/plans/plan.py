@@ -102,8 +102,8 @@ def _form(seen: guards.Seen, place: Place, direct: Direct) -> _Form:
     guarded = list(guards.guards_of(seen, direct.layout, direct.context is not None))
     start = 0 if direct.context else HEAD.size
     fields = list(_fields(direct, seen.leaves, start))
-    if any(axis == NUMBER and leaf not in seen.ints for leaf, axis in place.lengths):
-        raise guards.NoPlan  # the C keeps the value of Python's ints alone
+    if any(axis == NUMBER and leaf not in seen.limits for leaf, axis in place.lengths):
+        raise guards.NoPlan  # the C keeps the value only of those
     lengths = list(chain.from_iterable(place.lengths))
     size = direct.layout.struct.size
     words = [

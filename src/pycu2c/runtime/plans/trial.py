@@ -73,7 +73,7 @@ def _agrees(make: Make, start: int, value: object) -> bool:
     direct = Direct(layout, start, ctypes.addressof(kept), _ignore)
     tried = make(_OF_ONE)
     types = (array.type if array else scalar_of(value),)
-    seen = Seen((value,), types, (leaf,), (), ())  # type: ignore[arg-type]
+    seen = Seen((value,), types, (leaf,), (), {})  # type: ignore[arg-type]
     numbers = (len(packed), 1, 1, 1, 1, 1, 0)
     call = CALL.pack(*numbers, 0, True), None
     learnt = tried.learn(seen, Place(None, 0), direct, _TRIED)
