@@ -96,3 +96,32 @@ def test_rows_that_are_left_out_stay_as_they_are() -> None:
     given = (np.zeros_like(a), a)
     expected = run(of_every_other_row, (1, (16, 16)), given, "python")[0]
     assert np.array_equal(run(of_every_other_row, (1, (16, 16)), given, "cpu")[0], expected)
+
+
+@kernel(fmad=False)
+def of_variables_named_alike(c, a):
+    """``t`` in the loop is a live range of its own, as is each row's."""
+    part = cuda.shared.array((8, 8), float32)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    t = tx * 2
+    t = float32(t)
+    own = a[ty, tx] + t
+    for n in range(2):
+        part[ty, tx] = own + n
+        cuda.syncthreads()
+        for k in range(8):
+            t = own
+            own = part[ty, k] * part[k, tx] - t
+        cuda.syncthreads()
+        t = ty
+        own += t
+    c[ty, tx] = own
+
+
+def test_names_of_rows_are_nobody_elses(target: str) -> None:
+    a = np.random.default_rng(4).integers(-2, 3, (8, 8)).astype(np.float32)
+    given = (np.zeros_like(a), a)
+    found, expected = (
+        run(of_variables_named_alike, (1, (8, 8)), given, t)[0] for t in (target, "python")
+    )
+    np.testing.assert_array_equal(found, expected)

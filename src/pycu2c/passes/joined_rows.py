@@ -167,7 +167,7 @@ class _Rows:
         )
         closing = tuple(Store(s.array, s.indices, _own(s), s.span) for s in self._stores())
         local = (*self.before, *opening, *statements(self.loop.body))
-        names = {s.var.name: f"{s.var.name}.{number}" for s in local if isinstance(s, Declare)}
+        names = {s.var.name: _of_row(s.var.name, number) for s in local if isinstance(s, Declare)}
         at = binary(MUL, rows, integer(ROWS, rows.span), rows.span)
         if number:
             at = binary(ADD, at, integer(number, rows.span), rows.span)
@@ -206,6 +206,11 @@ def _set_in(body: Body) -> set[str]:
 def _own(s: Store) -> Var:
     assert isinstance(s.array.type, Array)
     return Var(f"{s.array.name}.row", s.array.type.element, s.span)
+
+
+def _of_row(name: str, number: int) -> str:
+    """What the variable of a row is called. ``x.1`` may be one of the kernel's own."""
+    return f"{name.removesuffix('.row')}.row.{number}"
 
 
 def _shown(indices: tuple[Expr, ...]) -> str:
