@@ -961,3 +961,44 @@ def test_a_range_in_steps_of_the_grid_counts_no_rounds(n, language):
             x[i] *= 2
 
     assert "rounds" not in scaled.inspect(language, f"void(float32[::1], {n})")
+
+
+@device
+def halved_once(a, r):
+    while a > 1:
+        a = a * float32(0.5)
+        if r == 0:
+            x = a
+    return x + a
+
+
+@device
+def exchanged_once(s, t, r):
+    cuda.syncthreads()
+    if r == 0:
+        x = s[3 - t]
+    for k in range(r - 2):
+        y = k
+    cuda.syncthreads()
+    return x + y
+
+
+@pytest.mark.filterwarnings("ignore::pycu2c.CompileWarning")
+def test_each_call_of_a_function_begins_with_nothing(target):
+    """Where its body becomes a part of the caller's loop, too."""
+
+    @kernel
+    def k(out):
+        s = cuda.shared.array(4, float32)
+        t = cuda.threadIdx.x
+        s[t] = t
+        cuda.syncthreads()
+        for r in range(5):
+            out[r, t] = halved_once(float32(t), r)
+            out[r + 5, t] = exchanged_once(s, t, r)
+
+    found = run(k, (1, 4), [np.zeros((10, 4), np.float32)], target)[0]
+    ends = np.array([0, 1, 1, 0.75], np.float32)
+    assert found[0].tolist() == [0, 1, 2, 1.5]
+    assert found[1:5].tolist() == [ends.tolist()] * 4
+    assert found[5:].tolist() == [[3, 2, 1, 0], [0] * 4, [0] * 4, [0] * 4, [1] * 4]

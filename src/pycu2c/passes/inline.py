@@ -11,7 +11,7 @@ from dataclasses import field, replace
 
 from pycu2c.diagnostics import Label, fail
 from pycu2c.ir.calls import recursive
-from pycu2c.ir.construct import cast, scalar_type
+from pycu2c.ir.construct import cast, scalar_type, zero
 from pycu2c.ir.effects import block_level
 from pycu2c.ir.nodes import (
     Allocate,
@@ -41,10 +41,12 @@ from pycu2c.ir.walk import (
     bodies,
     children,
     operands,
+    statements,
     with_bodies,
     with_children,
     with_operands,
 )
+from pycu2c.passes.crossing import unset_reads
 from pycu2c.passes.divergent import run_apart
 from pycu2c.passes.returns import without_returns
 from pycu2c.records import dataclass
@@ -135,13 +137,24 @@ class _Inliner:
             else:
                 var = Var(f"{parameter.name}.{tag}", parameter.type, argument.span)
                 self._before.append(Assign(var, argument, argument.span))
-        body = _Renamer(tag, arrays).body(function.body)
+        body = _Renamer(tag, arrays).body((*_unset(function), *function.body))
         result = None
         if isinstance(function.result, Scalar):
             result = Var(f"result.{tag}", function.result, call.span)
         returned = Var(f"returned.{tag}", WEAK_BOOL, function.span)
         self._before += without_returns(body, result, returned)
         return result if result is not None else Const(False, WEAK_BOOL, call.span)
+
+
+def _unset(function: Function) -> Body:
+    """Each call begins anew: what it may read before it is set is 0, and not what the last call
+    has left."""
+    read = unset_reads(function.body) - {p.name for p in function.parameters}
+    found = {s.var.name: s.var for s in statements(function.body) if isinstance(s, Assign)}
+    span = function.span
+    return tuple(
+        Assign(v, zero(scalar_type(v), span), span) for name, v in found.items() if name in read
+    )
 
 
 @dataclass(frozen=True, slots=True)
