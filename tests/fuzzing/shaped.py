@@ -22,6 +22,7 @@ class Shaped(Meetings):
     """A whole case."""
 
     def text(self) -> str:
+        self.edges, self.upwards = self.chance(0.1), self.chance(0.6)
         self.arguments()
         self.coordinates()
         self.pure = self.chance(0.6)
@@ -43,18 +44,25 @@ class Shaped(Meetings):
 
     def guard(self, ended: int) -> str:
         flat = () if self.pure else (f"u < {ended}", "u < n2", "u < data.shape[0]")
+        if self.edges:
+            away = f"{self.rng.randrange(40)}"
+            here = f"x - {away}" if self.upwards else f"x + {away}"
+            flat = ("u < e0", "x >= e0", f"e0 <= {here}", "x % 4 == 0 and x > e0", "x != e0")
         return self.pick((*flat, "x < o0.shape[1] and y < o0.shape[0]", f"x < {self.width - 1}"))
 
     def body(self, together: bool = False) -> None:
         alone = [self.nest, self.striding, self.counted, self.ranged, self.left, self.stencil]
-        shapes: list[Callable[[], None]] = [*alone]
+        shapes: list[Callable[[], None]] = [*alone, self.spiral]
+        if self.edges:
+            shapes += [self.to_the_end] * 4
         if together and self.whole:
-            shapes += [self.tile, self.tree, self.warp, self.warp, self.tile]
+            shapes += [self.tile, self.tree, self.warp, self.warp, self.product, self.runs]
         if self.pure:
-            shapes = [self.nest, self.nest, self.striding, self.counted, self.left]
+            shapes = [self.nest, self.nest, self.walk, self.counted, self.left, self.spiral]
             if together and self.chance(0.7):
                 flat = self.height == 1
-                shapes = [self.warp, self.tree, self.tile] if flat else [self.tile]
+                shapes = [self.warp, self.tree, self.tile] if flat else [self.tile, self.product]
+                shapes += [self.runs]
                 if self.chance(0.5):
                     self.stencil()
         for _ in range(1 if self.pure else self.rng.choice((1, 1, 2, 2, 3))):
@@ -139,6 +147,22 @@ class Shaped(Meetings):
         self.values["n0"] = str(self.rng.randint(0, 30))
         self.values["n1"] = str(self.rng.randint(1, 4))
         self.values["n2"] = str(self.rng.choice((0, 1, length, length - 1, length + 2)))
+        if self.chance(0.15):
+            self.aliases(far, rows, kind)
+        if self.edges:
+            end = f"2**63 - {self.rng.randint(1, 9)}" if self.upwards else "-2**63"
+            self.values["e0"] = self.pick((end, f"np.int64({end})"))
+
+    def aliases(self, far: int, rows: int, kind: str) -> None:
+        """Arrays that lie in the same memory, one behind the start of the other or not."""
+        first = self.rng.choice((0, 0, 1, 3))
+        size = first + rows * far + first
+        self.globals = [f"memory = drawn({size}, '{kind}')"]
+        self.values["m"] = f"memory[:{rows * far}].reshape({rows}, {far})"
+        part = f"memory[{first}:{first + rows * far}]"
+        shape = f"reshape({far}, {rows})" if self.chance(0.5) else f"reshape({rows}, {far}).T"
+        self.values["a"] = f"{part}.{shape}"
+        self.inputs["a"] = (kind, self.inputs["a"][1])
 
     def header(self) -> list[str]:
         return [
@@ -146,8 +170,18 @@ class Shaped(Meetings):
             "",
             "import numpy as np",
             "",
-            "from pycu2c import cuda, kernel",
-            f"from pycu2c.types import {', '.join(sorted({*FLOATS, *WHOLE}))}",
+            "from pycu2c import cuda, device, kernel",
+            f"from pycu2c.types import {', '.join(sorted({*FLOATS, *WHOLE, 'complex64'}))}",
+            "",
+            "",
+            "@device",
+            "def norm(z):",
+            "    return z.real * z.real + z.imag * z.imag",
+            "",
+            "",
+            "@device",
+            "def step(z, c):",
+            "    return z * z - c if z.real < c.imag else c - z",
             "",
             "",
             "@kernel",
@@ -161,6 +195,7 @@ class Shaped(Meetings):
             f"GRID, BLOCK = {self.grid}, {self.block}",
             "APPROXIMATE = []",
             f"KNOWN_BLOCK, OWN_ACCUMULATORS = {self.chance(0.8)}, {self.chance(0.5)}",
+            f"ORDINARY = {not self.edges and self.chance(0.9)}",
             "",
             "",
             "def zeros(shape, kind):",
@@ -175,6 +210,7 @@ class Shaped(Meetings):
             "",
             "",
             "def arguments():",
+            *[f"    {text}" for text in self.globals],
             "    return (",
             *[f"        {text},  # {name}" for name, text in self.values.items()],
             "    )",

@@ -189,6 +189,57 @@ class Loops(Words):
         self.inputs = old
         self.maybe_read(name)
 
+    def walk(self) -> None:
+        """Over the data in steps of the grid, and nothing else."""
+        name, kind = self.fresh("g"), self.inputs["data"][0]
+        total = self.declare(kind)
+        step = self.pick(("cuda.gridsize(1)", "span", "wide"))
+        head = f"for {name} in range(u1, data.shape[0], {step}):"
+        old = dict(self.inputs)
+        with self.under(head, stores=False, whole=False):
+            self.names[-1][name] = "int"
+            self.fixed.add(name)
+            self.inputs = {"data": (kind, name)}
+            self.line(f"{total} {self.pick('+-')}= {self.number(kind, 1)}")
+            self.line(f"{total} += data[{name}]")
+            if self.height * self.far == 1 and self.chance(0.5):
+                self.line(f"wrote[{name}] = {self.number('float32', 1)}")
+        self.inputs = old
+
+    def to_the_end(self) -> None:
+        """Numbers near the last of 64 bits, with few rounds."""
+        name, few, step = self.fresh("k"), self.rng.randint(0, 20), self.rng.choice((1, 2, 3, 7))
+        ends = (f"e0 - {few}, e0, {step}", f"e0, e0 - {few}, -{step}", f"e0 - {few}, e0, {step}")
+        if not self.upwards:
+            ends = (f"e0 + {few}, e0, -{step}", f"e0, e0 + {few}, {step}")
+        elif self.chance(0.2):
+            ends = (f"e0 - t % 32, e0, {step}", f"e0 - {few} * n1, e0, n1", "e0, e0 - t, -n1")
+        with self.under(f"for {name} in range({self.pick(ends)}):", leaves=True, whole=False):
+            within = self.fresh("k")
+            self.line(f"{within} = {name} & 31")
+            self.names[-1][within] = "int"
+            self.fixed |= {name, within}
+            self.some(3)
+
+    def spiral(self) -> None:
+        """Complex numbers, or calls of small functions, until each thread has enough."""
+        z, c = self.fresh("z"), self.fresh("c")
+        f = "float32"
+        self.line(f"{z} = complex64(complex({self.number(f, 1)}, {self.number(f, 1)}))")
+        self.line(f"{c} = 0")
+        norm = self.pick((f"norm({z})", f"{z}.real * {z}.real + {z}.imag * {z}.imag"))
+        other = self.pick(("n0 % 12", "9", "rows"))
+        with self.under(f"while {c} < {other} and {norm} < {self.rng.randint(2, 50)}:"):
+            turned = f"complex64(complex({z}.imag, {self.number(f, 1)}))"
+            shifted = f"complex64({self.rng.randint(-3, 3)} + 1j)"
+            for _ in range(self.rng.randint(1, 3)):
+                values = (f"{z} * {z} + {shifted}", turned, f"step({z}, {shifted})")
+                self.line(f"{z} = {self.pick((*values, f'{z} - {shifted}'))}")
+            self.line(f"{c} += 1")
+        self.declare("float32", f"{z}.real + {z}.imag")
+        self.names[-1][c] = "int"
+        self.fixed.add(c)
+
     def stencil(self) -> None:
         """Neighbours, where there are some."""
         kind = self.inputs["data"][0]

@@ -49,6 +49,60 @@ class Meetings(Loops):
             self.depth = len(self.names)
             self.line("cuda.syncthreads()")
 
+    def product(self) -> None:
+        """Of two tiles: rows of threads read the same of one, columns of the other."""
+        bx, by = self.block[0], self.block[1]
+        if self.block[2] > 1 or by == 1:
+            return self.tile()
+        kind = self.pick((*FLOATS, "int32", "int8"))
+        one, other = self.fresh("s"), self.fresh("s")
+        self.line(f"{one} = cuda.shared.array(({by}, {bx}), {kind})")
+        self.line(f"{other} = cuda.shared.array(({by}, {bx}), {kind})")
+        total = self.declare(kind)
+        for _ in range(self.rng.randint(0, 2)):
+            self.declare_again()
+        counter, inner = self.fresh("r"), self.fresh("k")
+        with self.under(f"for {counter} in range({self.pick(('2', '1', 'n0 % 3'))}):"):
+            self.names[-1][counter] = "int"
+            self.fixed.add(counter)
+            for shared in (one, other):
+                self.line(f"{shared}[ty, tx] = {self.number(kind)}")
+            self.line("cuda.syncthreads()")
+            rounds = self.pick((str(min(bx, by)), "n0 % 4", f"1, {min(bx, by)}"))
+            with self.under(f"for {inner} in range({rounds}):", stores=False, whole=False):
+                self.names[-1][inner] = "int"
+                self.fixed.add(inner)
+                part = f"{one}[ty, {inner}] * {other}[{inner}, tx]"
+                if self.chance(0.5):
+                    part = self.declare(kind, part)
+                self.line(f"{total} {self.pick('+-')}= {part}")
+                if self.chance(0.4):
+                    self.rng.choice((self.assign, self.declare_again))()
+            self.line("cuda.syncthreads()")
+
+    def runs(self) -> None:
+        """Some warps, or some threads, do what the others do not."""
+        if self.of_block % 32 or self.of_block == 32:
+            return self.warp()
+        kind = self.pick(("int32", "float32", "int64"))
+        name, shared = self.declare(kind), self.fresh("s")
+        self.line(f"{shared} = cuda.shared.array({self.of_block}, {kind})")
+        self.line(f"{shared}[t] = {name}")
+        self.line("cuda.syncthreads()")
+        last = 32 * self.rng.randrange(1, self.of_block // 32 + 1)
+        tests = (f"t < {last}", f"t // 32 == {last // 32 - 1}", f"t >= {last - 32}")
+        with self.under(f"if {self.pick(tests)}:", whole=False):
+            self.line(f"{name} += {shared}[{self.of_block - 1} - t]")
+            self.line(f"{name} += cuda.shfl_down_sync(0xffffffff, {name}, 16)")
+            self.some(2)
+            if self.chance(0.5):
+                self.line(f"{name} += cuda.shfl_xor_sync(0xffffffff, {name}, 1)")
+        if self.chance(0.4):
+            with self.under("else:", whole=False):
+                self.line(f"{name} -= cuda.shfl_sync(0xffffffff, {name}, 3)")
+                self.some(2)
+        self.line("cuda.syncthreads()")
+
     def tree(self) -> None:
         """Of sums, down to one thread's."""
         kind = self.pick((*FLOATS, *WHOLE))

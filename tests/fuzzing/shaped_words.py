@@ -40,8 +40,10 @@ class Words:
     depth: int = 1
     names: list[dict[str, str]] = field(default_factory=lambda: [{}])  # variables and their types
     fixed: set[str] = field(default_factory=set)  # that are not assigned
+    loose: set[str] = field(default_factory=set)  # that no shape counts on
     count: int = 0
     values: dict[str, str] = field(default_factory=dict)  # of arguments, as text
+    globals: list[str] = field(default_factory=list)  # what their texts have in common
     outputs: dict[str, tuple[str, str]] = field(default_factory=dict)  # type, own element
     inputs: dict[str, tuple[str, str]] = field(default_factory=dict)  # type, an index
     stores: bool = True  # whether elements may be written here
@@ -49,6 +51,8 @@ class Words:
     whole: bool = True  # whether all threads of the block come here
     loops: int = 0
     inner: str = "x"  # the place that is last in the index of an output
+    edges: bool = False  # whether ``e0`` is a number near the last of 64 bits
+    upwards: bool = True  # the greatest, not the least
     pure: bool = False  # whether a shape is drawn as passes want it, but for its arithmetic
 
     def __post_init__(self) -> None:
@@ -177,6 +181,18 @@ class Words:
         self.names[-1][name] = kind
         return name
 
+    def declare_again(self) -> None:
+        """Sometimes under the name of one of this block: another live range, of another type."""
+        kind = self.pick((*FLOATS, *WHOLE, "int"))
+        value = self.kept(kind, self.number(kind))
+        names = [n for n in self.names[-1] if n in self.loose]
+        if not names or self.chance(0.6):
+            self.loose.add(self.declare(kind, value))
+            return
+        name = self.pick(names)
+        self.line(f"{name} = {value}")
+        self.names[-1][name] = kind
+
     def kept(self, kind: str, value: str) -> str:
         """A whole number of Python's stays small."""
         return f"{value} % 97" if kind == "int" else value
@@ -210,7 +226,7 @@ class Words:
             if form < 5:
                 self.assign()
             elif form < 7:
-                self.declare()
+                self.declare_again()
             elif form < 9:
                 self.choice()
             elif form == 9 and self.leaves:
