@@ -94,3 +94,38 @@ def test_the_last_place_of_an_empty_array_is_the_end_of_another(target):
     for length, expected in ((0, [9, 9, 9]), (2, [0, 1, 1])):
         given = [data, np.zeros(length, np.int32), np.zeros(3, np.int32)]
         assert run(clamped, (1, 3), given, target)[2].tolist() == expected
+
+
+@kernel
+def in_far_steps(data, steps, out):
+    """So far that the end and a step together are beyond 64 bits."""
+    i = cuda.grid(1)
+    part, tail = data[:: steps[i]], data[7 : -20 : steps[i]]
+    for v in part:
+        out[i] = out[i] * 3 + v
+    for v in tail:
+        out[i] = out[i] * 5 + v
+    out[i] += len(part) * 1000000 + len(tail) * 10000
+    for v in data[7 :: -(2**63)]:
+        out[i] += v * 7
+    for v in data[2 :: 2**63 - 1]:
+        out[i] += v * 11
+
+
+def test_a_slice_in_steps_of_any_length(target):
+    data = np.arange(1, 10)
+    steps = np.array([1, 3, 8, 9, 2**62, 2**63 - 2, 2**63 - 1], np.int64)
+    steps = np.concatenate([steps, -steps, [-(2**63)]])
+    expected = []
+    for step in steps.tolist():
+        part, tail = data[::step].tolist(), data[7:-20:step].tolist()
+        total = 0
+        for v in part:
+            total = total * 3 + v
+        for v in tail:
+            total = total * 5 + v
+        total += len(part) * 1000000 + len(tail) * 10000
+        expected.append(total + int(data[7]) * 7 + int(data[2]) * 11)
+    out = np.zeros(len(steps), np.int64)
+    found = run(in_far_steps, (len(steps), 1), [data, steps, out], target)[2]
+    assert found.tolist() == expected

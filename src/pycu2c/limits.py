@@ -1,7 +1,8 @@
 """How large a launch may be: at all, and for code that counts in 32 bits."""
 
 INDEX32_LIMIT = 1 << 30  # elements, threads along an axis, Python ints
-INT64_LIMIT = (1 << 63) - (1 << 48)  # int64s of a user: no place, no length leads beyond 64 bits
+MOST_ELEMENTS = 1 << 48  # of any array
+INT64_LIMIT = (1 << 63) - MOST_ELEMENTS  # int64s that no place, no length leads beyond 64 bits
 BLOCKS32_LIMIT = 1 << 22  # along an axis
 MOST_ACCUMULATED = 4096  # elements of an array that each OS thread has a copy of
 MOST_SHARED = 227 * 1024  # bytes of a block, where a device has most

@@ -16,6 +16,7 @@ from pycu2c.frontend.cures import amount, indices_of
 from pycu2c.frontend.frame import Value
 from pycu2c.frontend.operations import to_whole
 from pycu2c.intrinsics.all import REGISTRY
+from pycu2c.intrinsics.builtins import rounds
 from pycu2c.intrinsics.subscripts import (
     from_start,
     index_from_end,
@@ -26,6 +27,7 @@ from pycu2c.intrinsics.subscripts import (
 from pycu2c.ir.construct import binary, cast, const, integer, scalar_type
 from pycu2c.ir.nodes import Apply, Binary, Const, Dim, Expr, Load, Member, Select, Var, View
 from pycu2c.ir.views import indices_in_array, is_flat, scaled, shifted
+from pycu2c.limits import MOST_ELEMENTS
 from pycu2c.operators import ADD, FLOORDIV, LT, SUB
 from pycu2c.records import dataclass
 from pycu2c.source import Span
@@ -346,21 +348,18 @@ def _either_way(part: Part, step: Expr, count: Expr) -> tuple[Expr, Expr]:
     def chosen(back: Expr, on: Expr) -> Expr:
         return Select(is_back, back, on, WEAK_INT, span)
 
-    minus_one = integer(-1, span)
     last = binary(SUB, count, integer(1, span), span)
     back = last if part.start is None else _back(part.start, count)
     start = chosen(back, _start(part, count))
-    end = minus_one if part.stop is None else _back(part.stop, count)
+    end = integer(-1, span) if part.stop is None else _back(part.stop, count)
     stop = chosen(end, count if part.stop is None else _stop(part.stop, count))
-    distance = binary(ADD, binary(SUB, stop, start, span), step, span)
-    rounded = binary(SUB, distance, chosen(minus_one, integer(1, span)), span)
-    return start, _not_negative(binary(FLOORDIV, rounded, step, span))
+    return start, Apply(rounds, (start, stop, step), WEAK_INT, span)
 
 
 def _steps(distance: Expr, part: Part) -> Expr:
     """How many steps of the slice a distance takes, the last one perhaps cut."""
     assert isinstance(part.step, int)
-    pace = abs(part.step)
+    pace = min(abs(part.step), MOST_ELEMENTS)  # a longer one does not come to a second element
     if pace == 1:
         return distance
     rounded = binary(ADD, distance, integer(pace - 1, part.span), part.span)

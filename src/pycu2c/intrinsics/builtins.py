@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from pycu2c.dtypes import DTYPES, INT16, INT64, DType
+from pycu2c.dtypes import DTYPES, INT16, INT32, INT64, DType
 from pycu2c.intrinsics.c_tree import c
 from pycu2c.intrinsics.kinds import T
 from pycu2c.intrinsics.registry import Intrinsic, Spell, intrinsic
@@ -118,18 +118,18 @@ def range_length(start: int, stop: int, step: int) -> int:
 
 @intrinsic(
     "python.rounds",
-    dtypes=(INT64,),
+    dtypes=(INT32, INT64),
     cuda=helper("rounds"),
     c=helper("rounds"),
     cuda_helpers=("rounds",),
     c_helpers=("rounds",),
 )
 def rounds(start: T, stop: T, step: T) -> T:
-    """How many numbers a range has, of which an int64 counts no more than it can; 0 by step 0."""
+    """How many numbers a range has, at most as many as the type counts; 0 by step 0."""
     scalar = scalar_of(start)
     assert scalar is not None
     found = range_length(int(start), int(stop), int(step))
-    return convert(min(found, INT64.maximum), scalar)
+    return convert(min(found, scalar.dtype.maximum), scalar)
 
 
 # ---- the greater and the lesser: Python's, and numpy's where a NaN wins ----------------------

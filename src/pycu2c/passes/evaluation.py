@@ -9,7 +9,7 @@ from dataclasses import field, replace
 from typing import TypeAlias, assert_never
 
 from pycu2c.dtypes import Kind
-from pycu2c.intrinsics.builtins import OPERATOR_ROWS
+from pycu2c.intrinsics.builtins import OPERATOR_ROWS, rounds
 from pycu2c.intrinsics.subscripts import SUBSCRIPTS, from_start, slice_back
 from pycu2c.intrinsics.warp import CHOOSING
 from pycu2c.ir.nodes import (
@@ -72,6 +72,7 @@ from pycu2c.passes.intervals import (
     negated,
 )
 from pycu2c.passes.knowledge import Form, Knowledge, Term, Value, join
+from pycu2c.passes.pace import length_of_range
 from pycu2c.passes.value_arithmetic import (
     computed,
     constant,
@@ -311,6 +312,8 @@ class Evaluator:
             return replace(values[0], interval=Interval(max(reach.low, 0), max(reach.high, 0)))
         if row in SUBSCRIPTS:  # whatever else it gives is an index outside of the array
             return Value(Interval(-1 if row is slice_back else 0, values[1].interval.high))
+        if row is rounds:
+            return Value(length_of_range(*(v.interval for v in values)))
         if row in CHOOSING:  # what some lane gives that has come to the same place
             return Value(values[1].interval)
         if row.name == "round":

@@ -8,7 +8,7 @@ from pycu2c.extents import ordinary_limit
 from pycu2c.intrinsics.block import MOST_THREADS, block_thread
 from pycu2c.intrinsics.registry import Intrinsic
 from pycu2c.intrinsics.threads import AXES, BLOCK_NUMBERS, GRID, GRIDSIZE, PLACES
-from pycu2c.limits import BLOCKS32_LIMIT, INDEX32_LIMIT
+from pycu2c.limits import BLOCKS32_LIMIT, INDEX32_LIMIT, MOST_ELEMENTS
 from pycu2c.passes.intervals import Interval, everything
 from pycu2c.records import dataclass
 from pycu2c.types import Scalar
@@ -46,7 +46,7 @@ class Facts:
 
     @property
     def most_elements(self) -> int:
-        return INDEX32_LIMIT - 1 if self.ordinary else 1 << 48
+        return INDEX32_LIMIT - 1 if self.ordinary else MOST_ELEMENTS
 
     @property
     def lengths(self) -> Interval:

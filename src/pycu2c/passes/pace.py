@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
 
-from pycu2c.dtypes import Kind
+from pycu2c.dtypes import INT64, Kind
 from pycu2c.ir.nodes import (
     Assign,
     Binary,
@@ -154,6 +154,12 @@ def rounds_of_range(way: Interval, step: Interval) -> int:
     if step.high < 0:
         return max(0, -(way.low // -step.high))
     return max(0, way.high, -way.low)
+
+
+def length_of_range(start: Interval, stop: Interval, step: Interval) -> Interval:
+    """How many numbers ``range(start, stop, step)`` has, as an int64 counts them."""
+    way = Interval(stop.low - start.high, stop.high - start.low)
+    return Interval(0, min(rounds_of_range(way, step), INT64.maximum))
 
 
 def moved_only(loop: For | While) -> dict[str, Var]:
