@@ -275,6 +275,7 @@ def _compiled_c(entries: list[tuple[str, str]], folder: Path, more: tuple[str, .
     compiler = cc.find_compiler()
     flags = (
         *cc.general_flags(EXACT, compiler),
+        *more,
         "-shared",
         "-pthread",
         "-o",
