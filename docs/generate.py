@@ -16,6 +16,7 @@ from pycu2c.diagnostics import RULES
 from pycu2c.frontend import refusals
 from pycu2c.frontend.refusals import Refusal
 from pycu2c.intrinsics.all import REGISTRY
+from pycu2c.intrinsics.groups import Block, Grid, tile_of
 from pycu2c.intrinsics.host_names import HOST_NAMES, MODULES
 from pycu2c.intrinsics.library import LIBRARY
 from pycu2c.intrinsics.namespace import CUDA, members
@@ -57,7 +58,27 @@ def intrinsics() -> str:
         doc = row.doc.splitlines()[0].replace("|", "\\|") if row.doc else ""
         rows.append(f"| `{name}` | {takes} | {row.result} | {dtypes} | {doc} |")
     head = "# Intrinsics\n\n| name | takes | gives | dtypes | meaning |\n|---|---|---|---|---|\n"
-    return head + "\n".join(rows) + "\n\n" + operators() + "\n" + library()
+    return "\n".join((head + "\n".join(rows) + "\n", groups(), operators(), library()))
+
+
+def groups() -> str:
+    """The methods of cooperative groups, which are no rows."""
+    head = "## Groups of threads\n\nMethods of what `cuda.cg` gives.\n\n"
+    head += "| group | method | meaning |\n|---|---|---|\n"
+    made = (
+        ("this_thread_block()", Block),
+        ("this_grid()", Grid),
+        ("tiled_partition(group, n)", tile_of(8)),
+    )
+    rows = []
+    for call, group in made:
+        for name in vars(group):
+            method = getattr(group, name)
+            if not name.startswith("_") and callable(method):
+                takes = ", ".join(inspect.signature(method).parameters)
+                meaning = (inspect.getdoc(method) or "").splitlines()[0]
+                rows.append(f"| `cuda.cg.{call}` | `{name}({takes})` | {cell(meaning)} |")
+    return head + "\n".join(rows) + "\n"
 
 
 def operators() -> str:

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pycu2c.runtime import driver
 from kernels_from_text import module_from
 from launching import run
 from pycu2c import CompileError, cuda, float64, kernel, uint32
@@ -18,6 +17,7 @@ from pycu2c.dtypes import DType
 from pycu2c.intrinsics.kinds import FIXED
 from pycu2c.intrinsics.namespace import members
 from pycu2c.intrinsics.registry import Intrinsic
+from pycu2c.runtime import driver
 
 COUNT = 64
 AT_ONCE = 60  # functions in a kernel

@@ -284,7 +284,7 @@ def brev(x: _T) -> _T:
     """The bits of ``x`` in reverse order."""
 
 def byte_perm(x: SupportsIndex, y: SupportsIndex, z: SupportsIndex) -> np.uint32:
-    """Four of the eight bytes of ``x`` and ``y``: which, the lowest first, say 4 bits each of ``z``. With the highest of them set, the sign of that byte in all its bits."""
+    """Four of the eight bytes of ``x`` and ``y``: which, the lowest first, say the lower 3 of 4 bits each of ``z``."""
 
 def cbrt(x: _Real) -> float:
     """The cube root."""
@@ -301,6 +301,13 @@ class _cg:
         """All threads of the launch: ``cuda.cg.this_grid().sync()`` waits until each has come there.
 
         None may have returned before. The blocks of such a launch must fit on the device together."""
+    @staticmethod
+    def this_thread_block() -> Any:
+        """The threads of the block: ``block.sync()``, ``block.thread_rank()``."""
+    @staticmethod
+    def tiled_partition(group: _Number, size: Any) -> Any:
+        """The thread's tile of a block, or of a tile: 1, 2, 4, 8, 16 or 32 threads with neighbouring
+        numbers in the block."""
 
 cg: _cg
 
@@ -537,7 +544,7 @@ def fast_logf(x: _Real) -> np.float32:
     """The natural logarithm, fast and less exact on a GPU."""
 
 def fast_powf(a: _Real, b: _Real) -> np.float32:
-    """``a`` to the power ``b``, fast and less exact on a GPU."""
+    """``a`` to the power ``b``, fast and less exact on a GPU; of ``a`` above 0."""
 
 def fast_sinf(x: _Real) -> np.float32:
     """The sine, fast and less exact on a GPU."""
@@ -964,7 +971,7 @@ class _libdevice:
         """The bits of ``x`` in reverse order."""
     @staticmethod
     def byte_perm(x: SupportsIndex, y: SupportsIndex, z: SupportsIndex) -> SupportsIndex:
-        """Four of the eight bytes of ``x`` and ``y``: which, the lowest first, say 4 bits each of ``z``. With the highest of them set, the sign of that byte in all its bits."""
+        """Four of the eight bytes of ``x`` and ``y``: which, the lowest first, say the lower 3 of 4 bits each of ``z``."""
     @staticmethod
     def cbrt(x: np.float64) -> np.float64:
         """The cube root."""
@@ -1231,7 +1238,7 @@ class _libdevice:
         """The natural logarithm, fast and less exact on a GPU."""
     @staticmethod
     def fast_powf(x: np.float32, y: np.float32) -> np.float32:
-        """``a`` to the power ``b``, fast and less exact on a GPU."""
+        """``a`` to the power ``b``, fast and less exact on a GPU; of ``a`` above 0."""
     @staticmethod
     def fast_sincosf(x: np.float32) -> tuple[np.float32, np.float32]:
         """The sine and the cosine of ``x`` radians."""

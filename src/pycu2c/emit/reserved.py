@@ -21,30 +21,36 @@ _WORDS = frozenset(
     virtual void volatile wchar_t while xor xor_eq typeof linux unix i386
     threadIdx blockIdx blockDim gridDim warpSize dim3 uint3 clock clock64 printf assert
     memcpy memmove memset strlen main args self block thread first_block last_block state
-    dynamic_shared shared_of cluster_sync
+    dynamic_shared
     int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t size_t NULL
     print_log print_record aligned packed texture surface texture_data surface_data
     INFINITY NAN near far errno float16 bfloat16 complex64 complex128
     """.split()  # noqa: SIM905
 )
-# <stdlib.h>, what it includes, and functions that CUDA overloads
+# <stdlib.h>, <time.h>, <fenv.h>, what they include, and functions that CUDA overloads
 _LIBRARY = frozenset(
     """
-    a64l abort abs aligned_alloc alloca arc4random arc4random_buf arc4random_uniform at_quick_exit
-    atexit atof atoi atol atoll bsearch calloc clearenv div drand48 ecvt erand48 exit fcvt free
-    gcvt getenv getloadavg getsubopt index initstate jrand48 l64a labs lcong48 ldiv llabs lldiv
-    llmax llmin lrand48 malloc max mblen mbstowcs mbtowc min mkdtemp mkstemp mkstemps mktemp
-    mrand48 mul24 nrand48 on_exit posix_memalign pselect putenv qecvt qfcvt qgcvt qsort
-    quick_exit rand rand_r random realloc reallocarray realpath rindex rpmatch saturate seed48
-    select setenv setstate signal srand srand48 srandom strtod strtof strtol strtold strtoll
-    strtoq strtoul strtoull strtouq system time ullmax ullmin umax umin umul24 unsetenv valloc
-    wcstombs wctomb
+    a64l abort abs aligned_alloc all alloca any arc4random arc4random_buf arc4random_uniform
+    asctime asctime_r at_quick_exit atexit atof atoi atol atoll ballot bsearch calloc clearenv
+    clock_t ctime ctime_r daylight difftime div drand48 dysize ecvt erand48 exit fcvt
+    feclearexcept fedisableexcept feenableexcept fegetenv fegetexcept fegetexceptflag fegetmode
+    fegetround feholdexcept femode_t fenv_t feraiseexcept fesetenv fesetexcept fesetexceptflag
+    fesetmode fesetround fetestexcept fetestexceptflag feupdateenv fexcept_t free gcvt getdate
+    getenv getloadavg getsubopt gmtime gmtime_r index initstate jrand48 l64a labs lcong48 ldiv
+    llabs lldiv llmax llmin locale_t localtime localtime_r lrand48 malloc max mblen mbstowcs
+    mbtowc min mkdtemp mkstemp mkstemps mktemp mktime mrand48 mul24 nanosleep nrand48 on_exit
+    pid_t posix_memalign pselect putenv qecvt qfcvt qgcvt qsort quick_exit rand rand_r random
+    realloc reallocarray realpath rindex rpmatch saturate seed48 select setenv setstate signal
+    srand srand48 srandom strftime strftime_l strptime strtod strtof strtol strtold strtoll strtoq
+    strtoul strtoull strtouq system time time_t timegm timelocal timespec_get timespec_getres
+    timezone tzname tzset ullmax ullmin umax umin umul24 unsetenv valloc wcstombs wctomb
     """.split()  # noqa: SIM905
 )
 _MACROS = (
     r"U?INT\w*_(MAX|MIN|C)|(PTRDIFF|SIG_ATOMIC|SIZE|WCHAR|WINT|MB_CUR|RAND)_(MAX|MIN)|M_\w+|FP_\w+"
     r"|HUGE_VAL[FL]?|MATH_ERR\w+|math_errhandling|EXIT_(FAILURE|SUCCESS)|FD_\w+|NFDBITS|W[A-Z]+"
     r"|WAIT_[A-Z]+|ENDED|(threadIdx|blockIdx|blockDim|gridDim|first|last|next)_[xyz]|print_\d+|\w+_packed|(texture|surface)_(number|place|index|element|weights|rounded|scaled|half|nearest|blended|fetch)|(BYTE|BIG|LITTLE|PDP)_(ORDER|ENDIAN)|[bl]e(16|32|64)toh|hto[bl]e(16|32|64)|atomic[A-Z]\w*"
+    r"|(FE|CLOCK|TIMER|TIME)_\w+|(clock|timer)_\w+|CLOCKS_PER_SEC"
 )
 _VECTORS = frozenset(
     name
@@ -59,6 +65,8 @@ def is_reserved(name: str) -> bool:
     """Whether C, CUDA or the text's own helpers have another use for a name."""
     helper, _, dtype = name.rpartition("_")
     if name in _WORDS or name in _LIBRARY or name in _VECTORS or is_math(name):
+        return True
+    if name in HELPERS and HELPERS[name].fixed:
         return True
     if name.isalpha() and name.islower():  # no pattern, and to compile them takes a millisecond
         return False

@@ -18,8 +18,8 @@ from pycu2c.frontend.sequence import kept
 from pycu2c.frontend.views import array_type
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.dtype_names import scalar_named
+from pycu2c.intrinsics.groups import SIZES, Block, Grid, cut
 from pycu2c.intrinsics.registry import Intrinsic
-from pycu2c.intrinsics.sync import Grid
 from pycu2c.intrinsics.warp import match_all_lanes
 from pycu2c.ir.construct import truth
 from pycu2c.ir.nodes import Allocate, Apply, Const, Expr, Var
@@ -127,10 +127,35 @@ def _constant_array(frame: Frame, row: Intrinsic, node: ast.Call) -> Value:
     )
 
 
-def _grid(frame: Frame, row: Intrinsic, node: ast.Call) -> Value:
+def _group(group: type) -> Callable[[Frame, Intrinsic, ast.Call], Value]:
     """``cuda.cg.this_grid()``."""
-    arguments(frame, node, (), row.name)
-    return Static(Grid, frame.span(node))
+
+    def build(frame: Frame, row: Intrinsic, node: ast.Call) -> Value:
+        arguments(frame, node, (), row.name)
+        return Static(group, frame.span(node))
+
+    return build
+
+
+def _tiles(frame: Frame, row: Intrinsic, node: ast.Call) -> Value:
+    """``cuda.cg.tiled_partition(block, 8)``."""
+    group, lanes = arguments(frame, node, ("group", "size"), row.name)
+    size = constant_integer(frame, lanes, "the threads of a tile")
+    if size not in SIZES:
+        fail(
+            "argument-type",
+            Label(frame.span(lanes), f"this is {size}"),
+            help=f"a tile has {', '.join(map(str, SIZES[:-1]))} or {SIZES[-1]} threads",
+        )
+    whole = frame.value(group)
+    found = cut(whole.value, size) if isinstance(whole, Static) else None
+    if found is None:
+        fail(
+            "argument-type",
+            Label(frame.span(group), f"this is {shown(whole)}"),
+            help="cut cuda.cg.this_thread_block(), or a tile that is no smaller",
+        )
+    return Static(found, frame.span(node))
 
 
 def _match_all(frame: Frame, row: Intrinsic, node: ast.Call) -> Value:
@@ -148,7 +173,9 @@ FORMS: dict[str, Callable[[Frame, Intrinsic, ast.Call], Value]] = {
     "numpy.clip": _clip,
     "cuda.local.array": _allocation(Space.LOCAL),
     "cuda.const.array_like": _constant_array,
-    "cuda.cg.this_grid": _grid,
+    "cuda.cg.this_grid": _group(Grid),
+    "cuda.cg.this_thread_block": _group(Block),
+    "cuda.cg.tiled_partition": _tiles,
     "cuda.match_all_sync": _match_all,
     **CLUSTER_FORMS,
 }

@@ -6,6 +6,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -98,8 +99,11 @@ def device_source(value: object) -> Source | None:
     source = getattr(value, "__pycu2c_device__", None)
     if isinstance(source, Source):
         return source
+    if isinstance(value, FunctionType) and value.__module__ == _GROUPS:
+        return _source(value)
     python = numba_function(value)
     return _sources().get(id(value)) if python is None else _source(python)
 
 
+_GROUPS = "pycu2c.intrinsics.groups"  # whose functions are the methods of groups
 _source = functools.cache(source_of)  # a source is itself, and equal to no other

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 
 from pycu2c.dtypes import INT32, INT64, UINT32, DType
 from pycu2c.intrinsics.c_tree import c
-from pycu2c.intrinsics.kinds import form
 from pycu2c.intrinsics.machine import MACHINE
 from pycu2c.intrinsics.registry import Effect, Intrinsic, intrinsic
 from pycu2c.intrinsics.spelling import plain
@@ -68,21 +67,6 @@ OR = _declare(
 )
 def grid_sync() -> None:
     """Wait until every thread of the grid has come here."""
-
-
-class Grid:
-    """What ``cuda.cg.this_grid()`` gives."""
-
-    sync = grid_sync
-
-
-@intrinsic("cuda.cg.this_grid", effect=Effect.FORM)
-def this_grid() -> form:
-    """All threads of the launch: ``cuda.cg.this_grid().sync()`` waits until each has come there.
-
-    None may have returned before. The blocks of such a launch must fit on the device together.
-    """
-    return Grid
 
 
 # ---- fences ------------------------------------------------------------------------------------

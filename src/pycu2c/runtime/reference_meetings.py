@@ -8,9 +8,9 @@ from inspect import isgenerator
 from typing import Any
 
 from pycu2c.intrinsics.clusters import this_cluster
+from pycu2c.intrinsics.groups import GROUPS
 from pycu2c.intrinsics.machine import MACHINE
 from pycu2c.intrinsics.registry import Effect, Intrinsic, bound_to
-from pycu2c.intrinsics.sync import this_grid
 from pycu2c.intrinsics.warp import ALL_LANES
 from pycu2c.runtime.reference_calls import arguments_of
 from pycu2c.runtime.reference_scheduler import Steps, Wait
@@ -90,7 +90,7 @@ def meets(value: object) -> Intrinsic | None:
 
 def may_meet(value: object) -> bool:
     """Whether who names this may wait for other threads."""
-    return meets(value) is not None or any(value is row for row in (this_grid, this_cluster))
+    return meets(value) is not None or any(value is row for row in (*GROUPS, this_cluster))
 
 
 def acts_on_memory(value: object) -> bool:
