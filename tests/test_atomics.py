@@ -13,7 +13,7 @@ import pytest
 
 from kernels_from_text import module_from
 from launching import run
-from pycu2c import CompileError, bfloat16, cuda, float32, int8, int32, kernel, uint32
+from pycu2c import CompileError, bfloat16, cuda, float2, float32, int8, int32, kernel, uint32
 from pycu2c.csyntax.nodes import Name
 from pycu2c.csyntax.printer import print_expr
 from pycu2c.dtypes import DType
@@ -361,8 +361,6 @@ def test_the_text_can_be_read() -> None:
     [
         ("inc(a, 0, 1)", "uint32"),
         ("and_(x, 0, 1)", "int32"),
-        ("cas(x, 0, 1, 2)", "int32"),
-        ("compare_and_swap(x, 1, 2)", "int32"),
         ("max(3, 0, 1)", "write cuda.atomic.max(array, index, value)"),
         ("cas(3, 0, 1, 2)", "write cuda.atomic.cas(array, index, old, value)"),
         ("compare_and_swap(a, 0, 1, 2)", "(array, old, value)"),
@@ -375,3 +373,69 @@ def test_what_is_refused(call: str, said: str, tmp_path: Path) -> None:
     with pytest.raises(CompileError, match=r".") as caught:
         made.inspect("cuda", (int32[::1], float32[::1]))
     assert said in str(caught.value)
+
+
+# ---- complex numbers and vectors: part by part ---------------------------------------------------
+
+
+@kernel
+def add_parts(z, v, f, olds, old_vectors):
+    i = cuda.grid(1)
+    tile = cuda.shared.array(1, z.dtype)
+    if cuda.threadIdx.x == 0:
+        tile[0] = 0
+    cuda.syncthreads()
+    old = cuda.atomic.add(z, i % 2, 1 + 2j)
+    cuda.atomic.sub(tile, 0, i)
+    cuda.atomic.add(v, (0, 1), float2(i, 1))
+    if i == 0:
+        before = cuda.atomic.add(f, 0, 1j)
+        olds[0] = before
+        old_vectors[0] = cuda.atomic.sub(v, (1, 0), v[1, 1])
+    cuda.syncthreads()
+    if cuda.threadIdx.x == 0:
+        olds[1] = tile[0]
+    if i == 1:
+        olds[2] = old.real - old.imag / 2
+
+
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+def test_sums_of_parts(dtype: type, target: str) -> None:
+    z, f = np.array([1, 5j], dtype), np.array([3 + 4j], dtype)
+    v = np.zeros((2, 2), float2.numpy)
+    v["x"], v["y"] = [[0, 1], [2, 3]], [[4, 5], [6, 7]]
+    given = [z, v, f, np.zeros(3, dtype), np.zeros(1, float2.numpy)]
+    z, v, f, olds, vectors = run(add_parts, (1, 32), given, target)
+    assert z.tolist() == [1 + 16 + 32j, 16 + 37j]
+    assert f.tolist() == [3 + 5j]
+    assert olds[:2].tolist() == [3 + 4j, -sum(range(32))]
+    assert olds[2] == -2.5
+    assert v["x"].tolist() == [[0, 1 + sum(range(32))], [-1, 3]]
+    assert v["y"].tolist() == [[4, 5 + 32], [-1, 7]]
+    assert vectors[0].item() == (2, 6)
+
+
+def test_records_are_not_added(target: str) -> None:
+    @kernel
+    def added(a):
+        cuda.atomic.add(a, 0, 1)
+
+    record = np.zeros(2, [("p", np.int32), ("q", np.float64)])
+    with pytest.raises(CompileError):
+        run(added, (1, 1), [record], "cpu" if target == "python" else target)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16, np.float32, np.float64])
+def test_floats_are_compared_by_value(dtype: type, target: str) -> None:
+    """-0.0 is 0.0, and NaN nothing."""
+
+    @kernel
+    def swapped(a, olds):
+        for i in range(3):
+            olds[i] = cuda.atomic.cas(a, i, 0, i + 1)
+        olds[3] = cuda.atomic.compare_and_swap(a[3:], 1.5, 7)
+
+    a = np.array([-0.0, np.nan, 2.0, 1.5], dtype)
+    found, olds = run(swapped, (1, 1), [a, np.zeros(4, dtype)], target)
+    np.testing.assert_array_equal(found.astype(float), [1, np.nan, 2, 7])
+    np.testing.assert_array_equal(olds.astype(float), a.astype(float))

@@ -99,7 +99,7 @@ def any_sync(mask: SupportsIndex, predicate: _Real) -> bool:
 class _atomic:
     @staticmethod
     def add(array: Array[_E, Any, Any], index: _Index, value: _Number) -> _E:
-        """Add ``value`` to ``array[index]`` in one step; return the old element."""
+        """Add ``value`` to ``array[index]`` in one step, of complex numbers and vectors part by part; return the old element."""
     @staticmethod
     def and_(array: Array[_E, Any, Any], index: _Index, value: _Number) -> _E:
         """Keep the bits of ``array[index]`` that ``value`` has too, in one step; return the old element."""
@@ -135,7 +135,7 @@ class _atomic:
         """Set the bits of ``value`` in ``array[index]``, in one step; return the old element."""
     @staticmethod
     def sub(array: Array[_E, Any, Any], index: _Index, value: _Number) -> _E:
-        """Subtract ``value`` from ``array[index]`` in one step; return the old element."""
+        """Subtract ``value`` from ``array[index]`` in one step, part by part as ``add``; return the old element."""
     @staticmethod
     def xor(array: Array[_E, Any, Any], index: _Index, value: _Number) -> _E:
         """Flip the bits of ``value`` in ``array[index]``, in one step; return the old element."""

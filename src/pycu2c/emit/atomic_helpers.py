@@ -67,7 +67,7 @@ $q $T atomic_${name}_$t($T *place, $T value) {
 
 _WHILE = """
 // $said, in one step; gives the old value.
-$q $T atomic_${name}_$t($T *place, $T value) {
+$q $T atomic_${name}_$t($T *place, $parameters) {
     $T old;
     __atomic_load(place, &old, __ATOMIC_ACQUIRE);
     while (($goes) &&
@@ -148,7 +148,8 @@ def atomic_text(helper: str, dtype: DType, dialect: str) -> str:
         given["if"] = f"if ({goes}) " if goes else ""
         return Template(_PLAIN).safe_substitute(given)
     if dialect == "c":
-        text = {"cas": _COMPARE, "exch": _EXCHANGE}.get(name, _WHILE if goes else _LOOP)
+        own = {"exch": _EXCHANGE} if dtype.is_float else {"cas": _COMPARE, "exch": _EXCHANGE}
+        text = own.get(name, _WHILE if goes else _LOOP)
         return Template(text).safe_substitute(given)
     return Template(_CUDA_LOOP).safe_substitute(given | _in_words(dtype, new, goes))
 
@@ -191,4 +192,5 @@ def _as_floats(formula: str, dtype: DType, dialect: str) -> str:
     """Halves are compared as floats."""
     if not dtype.is_half:
         return formula
-    return re.sub(r"\b(old|value)\b", conversion(dtype, FLOAT32, dialect) + r"(\1)", formula)
+    wide = conversion(dtype, FLOAT32, dialect) + r"(\1)"
+    return re.sub(r"\b(old|value|expected)\b", wide, formula)

@@ -14,6 +14,7 @@ from pycu2c.frontend.sequence import kept
 from pycu2c.frontend.subscripts import element, writable
 from pycu2c.frontend.ufuncs import KEEPING, as_it_is, check_accepted, computed_in
 from pycu2c.frontend.views import ArrayValue, array_type
+from pycu2c.intrinsics.atomic import BY_PARTS
 from pycu2c.intrinsics.complex import complex_form
 from pycu2c.intrinsics.kinds import FIXED, HANDLE_KINDS
 from pycu2c.intrinsics.registry import Effect, Intrinsic
@@ -26,6 +27,7 @@ from pycu2c.types import (
     WEAK_COMPLEX,
     WEAK_FLOAT,
     WEAK_INT,
+    Array,
     Scalar,
     Space,
     Type,
@@ -41,6 +43,8 @@ def intrinsic_call(frame: Frame, row: Intrinsic, given: list[Value], node: ast.C
     array = values.get(name)
     if row.effect is Effect.WARP and row.result == "T" and _has_parts(values["value"]):
         return _part_by_part(frame, row, values, node)
+    if row in BY_PARTS and array is not None and _has_parts(array):
+        return _add_to_parts(frame, row, values, node)
     if not isinstance(array, Chosen):
         return _built(frame, row, values, node)
     others = {n: v if v is array else kept(frame, v, n) for n, v in values.items()}
@@ -48,8 +52,34 @@ def intrinsic_call(frame: Frame, row: Intrinsic, given: list[Value], node: ast.C
 
 
 def _has_parts(value: Value) -> bool:
+    """Whether it is a vector or complex number, or an array of them."""
     kind = getattr(value, "type", None)
-    return isinstance(kind, Scalar) and (kind.dtype.is_vector or kind.dtype.is_complex)
+    if not isinstance(kind, Scalar | Array):
+        return False
+    return kind.dtype.is_vector or kind.dtype.is_complex
+
+
+def _add_to_parts(frame: Frame, row: Intrinsic, values: dict[str, Value], node: ast.Call) -> Value:
+    """An atomic operation on each part of an element; the parts before, as one value."""
+    array = values["array"]
+    steady = {n: v if v is array else kept(frame, v, n) for n, v in values.items()}
+    if isinstance(array, Chosen):
+        return each(frame, array, lambda a: _part_sums(frame, row, {**steady, "array": a}, node))
+    return _part_sums(frame, row, steady, node)
+
+
+def _part_sums(frame: Frame, row: Intrinsic, values: dict[str, Value], node: ast.Call) -> Value:
+    place, span = _place(row, values), frame.span(node)
+    assert isinstance(place, ElementOf)
+    kind = scalar_type(place)
+    value = single(kept(frame, coerce(single(values["value"]), kind), "value"))
+    parts: list[Expr] = []
+    for part in kind.dtype.fields:
+        own = Scalar(part.dtype)
+        check_accepted(row, own, span)
+        there = ElementOf(place.array, place.indices, span, (*place.path, part.name))
+        parts.append(Apply(row, (there, Member(value, part.name, own, span)), own, span))
+    return kept(frame, Pack(tuple(parts), kind, span), "old")
 
 
 def _part_by_part(frame: Frame, row: Intrinsic, values: dict[str, Value], node: ast.Call) -> Expr:

@@ -30,6 +30,7 @@ from pycu2c.intrinsics.kinds import T, array, index
 from pycu2c.intrinsics.registry import Effect, Intrinsic, intrinsic
 from pycu2c.records import dataclass
 from pycu2c.values import convert, scalar_of
+from pycu2c.vectors import vector
 
 INTEGERS = tuple(row for row in DTYPES if row.is_integer)
 UNSIGNED = tuple(row for row in INTEGERS if not row.is_signed)
@@ -110,9 +111,11 @@ def _declare_update(
     """A row that makes a new element of the old one and a value."""
 
     def body(array: array, index: index, value: T) -> T:
-        old = array[index]
-        element = scalar_of(old)
+        element = scalar_of(array[index])
         assert element is not None
+        if element.dtype.is_vector:
+            return _part_by_part(array, index, convert(value, element), new)
+        old = array[index]
         with np.errstate(all="ignore"):
             array[index] = convert(new(old, convert(value, element)), element)
         return old
@@ -121,12 +124,20 @@ def _declare_update(
     return _declare(spelling, dtypes, body)
 
 
+def _part_by_part(array: Any, index: Any, value: Any, new: Callable[[Any, Any], Any]) -> Any:
+    row = value.row
+    old = vector(row, array[index].item())
+    with np.errstate(all="ignore"):
+        array[index] = vector(row, [new(a, b) for a, b in zip(old, value)])
+    return old
+
+
 _NEGATED = (UINT64, FLOAT32, FLOAT64)
 ADD = _declare_update(
     _Spelling("add", _called("atomicAdd", UINT64, *FLOATS), "__atomic_fetch_add"),
     NUMBERS,
     lambda old, value: old + value,
-    "Add ``value`` to ``array[index]`` in one step",
+    "Add ``value`` to ``array[index]`` in one step, of complex numbers and vectors part by part",
 )
 SUB = _declare_update(
     _Spelling(
@@ -137,7 +148,7 @@ SUB = _declare_update(
     ),
     NUMBERS,
     lambda old, value: old - value,
-    "Subtract ``value`` from ``array[index]`` in one step",
+    "Subtract ``value`` from ``array[index]`` in one step, part by part as ``add``",
 )
 AND = _declare_update(
     _Spelling("and_", _called("atomicAnd", UINT64), "__atomic_fetch_and"),
@@ -216,5 +227,8 @@ def _of_the_first(array: array, old: T, value: T) -> T:
 
 
 _COMPARING = _Spelling("cas", _called("atomicCAS", UINT16, UINT64))
-COMPARE_AND_SWAP = _declare(_COMPARING, INTEGERS, _compare_and_swap)
-FIRST_COMPARE_AND_SWAP = _declare(_COMPARING, INTEGERS, _of_the_first, "compare_and_swap")
+COMPARE_AND_SWAP = _declare(_COMPARING, NUMBERS, _compare_and_swap)
+FIRST_COMPARE_AND_SWAP = _declare(_COMPARING, NUMBERS, _of_the_first, "compare_and_swap")
+
+# of complex numbers and vectors, each part in a step of its own
+BY_PARTS = (ADD, SUB)
