@@ -1,5 +1,4 @@
 #include <math.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 struct u32_u32_u32_u32 {
@@ -48,6 +47,11 @@ static inline float int_as_float(int32_t x) {
     float same;
     __builtin_memcpy(&same, &x, sizeof same);
     return same;
+}
+
+// The absolute value; the least integer wraps to itself.
+static inline int32_t abs_i32(int32_t x) {
+    return x < 0 ? (int32_t)(0 - (uint32_t)x) : x;
 }
 
 static inline struct u32_u32_u32_u32 philox4x32(uint32_t key_0, uint32_t key_1, uint32_t counter_0,
@@ -104,36 +108,22 @@ static inline float log_float32(float x) {
     return fmaf(k, 0.6931472f, fmaf(p_8, f * f, f));
 }
 
-static inline struct f32_f32 _turned(uint32_t quarters, float sine, float cosine) {
-    bool swaps = (quarters & 1) != 0;
-    float s = swaps ? cosine : sine;
-    float c = swaps ? sine : cosine;
-    return (struct f32_f32){(quarters & 2) != 0 ? -s : s, ((quarters + 1) & 2) != 0 ? -c : c};
-}
-
-static inline struct f32_f32 sin_cos_float32(uint32_t quarters, float r) {
-    float z = r * r;
-    float sine = -0.59161174f;
-    float sine_1 = fmaf(sine, z, 2.549985f);
-    float sine_2 = fmaf(sine_1, z, -5.167712f);
-    float cosine = 0.23212542f;
-    float cosine_1 = fmaf(cosine, z, -1.3351378f);
-    float cosine_2 = fmaf(cosine_1, z, 4.0587106f);
-    float cosine_3 = fmaf(cosine_2, z, -4.934802f);
-    float cosine_4 = fmaf(cosine_3, z, 1.0f);
-    float sine_3 = fmaf(r, 3.1415927f, r * fmaf(sine_2, z, -8.742278e-08f));
-    struct f32_f32 _turned_1 = _turned(quarters, sine_3, cosine_4);
-    return (struct f32_f32){_turned_1.item0, _turned_1.item1};
+static inline float sin_pi_float32(float t) {
+    float z = t * t;
+    float p = 0.078539714f;
+    float p_1 = fmaf(p, z, -0.5987049f);
+    float p_2 = fmaf(p_1, z, 2.550136f);
+    float p_3 = fmaf(p_2, z, -5.1677127f);
+    return fmaf(t, 3.1415927f, t * fmaf(p_3, z, -8.742278e-08f));
 }
 
 static inline struct f32_f32 _normals_float32(uint32_t x, uint32_t y) {
     float u = (float)x * 2.3283064e-10f + 1.1641532e-10f;
-    uint32_t quarters = (y + 536870912) >> 30;
-    float r = (float)(int32_t)(y - (quarters << 30)) * 4.656613e-10f;
     float radius = sqrtf(-2.0f * log_float32(u));
-    struct f32_f32 sin_cos_float32_1 = sin_cos_float32(quarters, r);
-    float sine = sin_cos_float32_1.item0;
-    float cosine = sin_cos_float32_1.item1;
+    int32_t turn = y;
+    int32_t quarter = 1073741824;
+    float sine = sin_pi_float32((float)(int32_t)((uint32_t)quarter - (uint32_t)abs_i32((int32_t)((uint32_t)turn - (uint32_t)quarter))) * 4.656613e-10f);
+    float cosine = sin_pi_float32((float)(int32_t)((uint32_t)quarter - (uint32_t)abs_i32(turn)) * 4.656613e-10f);
     return (struct f32_f32){radius * sine, radius * cosine};
 }
 

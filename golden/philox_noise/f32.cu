@@ -17,6 +17,11 @@ struct f32_f32_f32_f32 {
     float item3;
 };
 
+// The absolute value; the least integer wraps to itself.
+__device__ __forceinline__ int abs_i32(int x) {
+    return x < 0 ? (int)(0 - (unsigned int)x) : x;
+}
+
 __device__ struct u32_u32_u32_u32 philox4x32(unsigned int key_0, unsigned int key_1,
                                              unsigned int counter_0, unsigned int counter_1,
                                              unsigned int counter_2, unsigned int counter_3) {
@@ -70,36 +75,22 @@ __device__ float log_float32(float x) {
     return fmaf(k, 0.6931472f, fmaf(p, f * f, f));
 }
 
-__device__ struct f32_f32 _turned(unsigned int quarters, float sine, float cosine) {
-    bool swaps = (quarters & 1) != 0;
-    float s = swaps ? cosine : sine;
-    float c = swaps ? sine : cosine;
-    return f32_f32{(quarters & 2) != 0 ? -s : s, ((quarters + 1) & 2) != 0 ? -c : c};
-}
-
-__device__ struct f32_f32 sin_cos_float32(unsigned int quarters, float r) {
-    float z = r * r;
-    float sine = -0.59161174f;
-    sine = fmaf(sine, z, 2.549985f);
-    sine = fmaf(sine, z, -5.167712f);
-    float cosine = 0.23212542f;
-    cosine = fmaf(cosine, z, -1.3351378f);
-    cosine = fmaf(cosine, z, 4.0587106f);
-    cosine = fmaf(cosine, z, -4.934802f);
-    cosine = fmaf(cosine, z, 1.0f);
-    sine = fmaf(r, 3.1415927f, r * fmaf(sine, z, -8.742278e-08f));
-    struct f32_f32 _turned_1 = _turned(quarters, sine, cosine);
-    return f32_f32{_turned_1.item0, _turned_1.item1};
+__device__ float sin_pi_float32(float t) {
+    float z = t * t;
+    float p = 0.078539714f;
+    p = fmaf(p, z, -0.5987049f);
+    p = fmaf(p, z, 2.550136f);
+    p = fmaf(p, z, -5.1677127f);
+    return fmaf(t, 3.1415927f, t * fmaf(p, z, -8.742278e-08f));
 }
 
 __device__ struct f32_f32 _normals_float32(unsigned int x, unsigned int y) {
     float u = (float)x * 2.3283064e-10f + 1.1641532e-10f;
-    unsigned int quarters = (y + 536870912) >> 30;
-    float r = (float)(int)(y - (quarters << 30)) * 4.656613e-10f;
     float radius = sqrtf(-2.0f * log_float32(u));
-    struct f32_f32 sin_cos_float32_1 = sin_cos_float32(quarters, r);
-    float sine = sin_cos_float32_1.item0;
-    float cosine = sin_cos_float32_1.item1;
+    int turn = y;
+    int quarter = 1073741824;
+    float sine = sin_pi_float32((float)(int)((unsigned int)quarter - (unsigned int)abs_i32((int)((unsigned int)turn - (unsigned int)quarter))) * 4.656613e-10f);
+    float cosine = sin_pi_float32((float)(int)((unsigned int)quarter - (unsigned int)abs_i32(turn)) * 4.656613e-10f);
     return f32_f32{radius * sine, radius * cosine};
 }
 

@@ -1,7 +1,7 @@
-"""Logarithms, sines and cosines with the same bits on every machine: libraries differ in the last.
+"""Logarithms and sines with the same bits on every machine: libraries differ in the last.
 
 They are polynomials here, written with ``cuda.fma``, so that each operation is rounded in one way
-wherever it is done, and within two units in the last place of the exact ones. Coefficients begin
+wherever it is done, and within three units in the last place of the exact ones. Coefficients begin
 with the highest; they are those of polynomials that meet the functions at Chebyshev's points. Knows
 nothing of random numbers but what they need: no zeros, no infinities, no large angles.
 """
@@ -79,63 +79,38 @@ def log_float64(x: Any) -> Any:
     return cuda.fma(k, _LN_2, cuda.fma(k, _LN_2_REST, twice_atanh))
 
 
-# ---- sine and cosine: of quarters of a turn and pi * r, with r from -1/4 to 1/4 ------------------
+# ---- the sine of pi * t, with t from -1/2 to 1/2 -------------------------------------------------
 
-_SIN_32 = _single(-0.59161174, 2.549985, -5.167712)
-_COS_32 = _single(0.23212542, -1.3351378, 4.0587106, -4.934802, 1.0)
+_SIN_32 = _single(0.078539714, -0.5987049, 2.550136, -5.1677127)
 _PI_32, _PI_32_REST = _single(math.pi, -8.742278e-08)
 _SIN_64 = _double(
-    0.00046221110224187623,
-    -0.0073701436435937495,
-    0.08214587730641625,
-    -0.5992645291845385,
-    2.5501640398766154,
-    -5.167712780049969,
-)
-_COS_64 = _double(
-    -0.00010370082971594627,
-    0.001929493874894941,
-    -0.025806887964701878,
-    0.23533063028399223,
-    -1.3352627688538095,
-    4.058712126416765,
-    -4.934802200544679,
-    1.0,
+    7.725743030789876e-07,
+    -2.1906201655131958e-05,
+    0.00046630087411496363,
+    -0.007370430719634586,
+    0.08214588659675232,
+    -0.599264529320343,
+    2.55016403987734,
+    -5.16771278004997,
 )
 _PI_64, _PI_64_REST = _double(math.pi, 1.2246467991473532e-16)
 
 
 @device
-def sin_cos_float32(quarters: Any, r: Any) -> Any:
-    """Sine and cosine as float32."""
-    z = r * r
-    sine = _SIN_32[0]
+def sin_pi_float32(t: Any) -> Any:
+    """The sine as a float32."""
+    z = t * t
+    p = _SIN_32[0]
     for c in _SIN_32[1:]:
-        sine = cuda.fma(sine, z, c)
-    cosine = _COS_32[0]
-    for c in _COS_32[1:]:
-        cosine = cuda.fma(cosine, z, c)
-    sine = cuda.fma(r, _PI_32, r * cuda.fma(sine, z, _PI_32_REST))
-    return _turned(quarters, sine, cosine)
+        p = cuda.fma(p, z, c)
+    return cuda.fma(t, _PI_32, t * cuda.fma(p, z, _PI_32_REST))
 
 
 @device
-def sin_cos_float64(quarters: Any, r: Any) -> Any:
-    """Sine and cosine as float64."""
-    z = r * r
-    sine = _SIN_64[0]
+def sin_pi_float64(t: Any) -> Any:
+    """The sine as a float64."""
+    z = t * t
+    p = _SIN_64[0]
     for c in _SIN_64[1:]:
-        sine = cuda.fma(sine, z, c)
-    cosine = _COS_64[0]
-    for c in _COS_64[1:]:
-        cosine = cuda.fma(cosine, z, c)
-    sine = cuda.fma(r, _PI_64, r * cuda.fma(sine, z, _PI_64_REST))
-    return _turned(quarters, sine, cosine)
-
-
-@device
-def _turned(quarters: Any, sine: Any, cosine: Any) -> Any:
-    swaps = quarters & 1 != 0
-    s = cosine if swaps else sine
-    c = sine if swaps else cosine
-    return -s if quarters & 2 != 0 else s, -c if quarters + 1 & 2 != 0 else c
+        p = cuda.fma(p, z, c)
+    return cuda.fma(t, _PI_64, t * cuda.fma(p, z, _PI_64_REST))

@@ -15,8 +15,8 @@ import numpy as np
 from pycu2c.cuda.random.elementary import (
     log_float32,
     log_float64,
-    sin_cos_float32,
-    sin_cos_float64,
+    sin_pi_float32,
+    sin_pi_float64,
 )
 from pycu2c.kernel import device
 
@@ -105,26 +105,28 @@ def philox_uniform_float64x2(seed: Any, subsequence: Any, offset: Any) -> Any:
 # ---- normals: by Box and Muller ------------------------------------------------------------------
 
 
+# a word counts parts of a turn; sin(turn) is cos(turn - 1/4), which is sin(1/4 - |turn - 1/4|)
+
+
 @device
 def _normals_float32(x: Any, y: Any) -> Any:
-    """Two of two words: the first is the radius, the second the angle."""
+    """Two of two words: of the first the radius, of the second the angle."""
     u = np.float32(x) * np.float32(2.0**-32) + np.float32(2.0**-33)
-    quarters = y + np.uint32(1 << 29) >> 30
-    r = np.float32(np.int32(y - (quarters << 30))) * np.float32(2.0**-31)
     radius = math.sqrt(np.float32(-2.0) * log_float32(u))
-    sine, cosine = sin_cos_float32(quarters, r)
+    turn, quarter = np.int32(y), np.int32(1 << 30)
+    sine = sin_pi_float32(np.float32(quarter - abs(turn - quarter)) * np.float32(2.0**-31))
+    cosine = sin_pi_float32(np.float32(quarter - abs(turn)) * np.float32(2.0**-31))
     return radius * sine, radius * cosine
 
 
 @device
 def _normals_float64(a: Any, b: Any, c: Any, d: Any) -> Any:
-    """Two of four words: two are the radius, two the angle."""
+    """Two of four words: of two the radius, of two the angle."""
     u = _unit_float64(a, b) + np.float64(2.0**-54)
-    angle = np.uint64(c) << 32 | d
-    quarters = angle + np.uint64(1 << 61) >> 62
-    r = np.float64(np.int64(angle - (quarters << 62))) * np.float64(2.0**-63)
     radius = math.sqrt(np.float64(-2.0) * log_float64(u))
-    sine, cosine = sin_cos_float64(quarters, r)
+    turn, quarter = np.int64(np.uint64(c) << 32 | d), np.int64(1 << 62)
+    sine = sin_pi_float64(np.float64(quarter - abs(turn - quarter)) * np.float64(2.0**-63))
+    cosine = sin_pi_float64(np.float64(quarter - abs(turn)) * np.float64(2.0**-63))
     return radius * sine, radius * cosine
 
 

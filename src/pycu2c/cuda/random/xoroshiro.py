@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from pycu2c import cuda
-from pycu2c.cuda.random.elementary import log_float32, sin_cos_float32, sin_cos_float64
+from pycu2c.cuda.random.elementary import log_float32, sin_pi_float32, sin_pi_float64
 from pycu2c.kernel import device
 
 TWO_PI_FLOAT32 = np.float32(2 * math.pi)
-HALF_PI, HALF_PI_REST = np.float32(math.pi / 2), np.float32(4.371139e-08)  # the rest is negative
-ONE_OVER_PI, TWO_OVER_PI = np.float32(1 / math.pi), np.float32(2 / math.pi)
+ONE_OVER_PI = np.float32(1 / math.pi)
+ONE_OVER_PI_REST = np.float32(1 / math.pi - float(ONE_OVER_PI))
 JUMP = (0xBEAC0467EBA5FACB, 0xD86B048B86AA9922)
 UNIT = 2.0**-53
 
@@ -91,10 +91,8 @@ def xoroshiro128p_normal_float32(states: Any, index: Any) -> Any:
     u1 = xoroshiro128p_uniform_float32(states, index)
     u2 = xoroshiro128p_uniform_float32(states, index)
     angle = TWO_PI_FLOAT32 * u2  # rounded, as numba's is
-    quarters = np.int32(cuda.fma(angle, TWO_OVER_PI, np.float32(0.5)))
-    q = np.float32(quarters)
-    rest = cuda.fma(q, HALF_PI_REST, cuda.fma(q, -HALF_PI, angle))
-    cosine = sin_cos_float32(quarters, rest * ONE_OVER_PI)[1]
+    half_turns = cuda.fma(angle, ONE_OVER_PI_REST, cuda.fma(angle, ONE_OVER_PI, np.float32(-1.0)))
+    cosine = sin_pi_float32(abs(half_turns) - np.float32(0.5))
     return math.sqrt(np.float32(-2.0) * log_float32(u1)) * cosine
 
 
@@ -104,8 +102,6 @@ def xoroshiro128p_normal_float64(states: Any, index: Any) -> Any:
     taken as float32, as numba does."""
     u1 = xoroshiro128p_uniform_float32(states, index)
     u2 = xoroshiro128p_uniform_float32(states, index)
-    turns = np.float64(u2)
-    quarters = np.int32(cuda.fma(turns, np.float64(4.0), np.float64(0.5)))
-    rest = cuda.fma(np.float64(quarters), np.float64(-0.5), turns + turns)
-    cosine = sin_cos_float64(quarters, rest)[1]
+    half_turns = np.float64(u2) * np.float64(2.0) - np.float64(1.0)
+    cosine = sin_pi_float64(abs(half_turns) - np.float64(0.5))
     return math.sqrt(np.float64(-2.0) * log_float32(u1)) * cosine
