@@ -508,3 +508,21 @@ def test_what_numpy_has_and_a_device_array_has_not():
     if array.device == -1:
         with pytest.raises(AttributeError, match="an array in memory of the host has no __cuda"):
             array.__cuda_array_interface__  # noqa: B018
+
+
+@pytest.mark.parametrize("order", ["C", "F", "A"])
+def test_orders_of_flat_arrays(order: str) -> None:
+    for host in (np.arange(24).reshape(2, 3, 4), np.asfortranarray(np.arange(6).reshape(2, 3))):
+        flat = cuda.to_device(host).ravel(order=order)  # type: ignore[arg-type]
+        np.testing.assert_array_equal(flat.copy_to_host(), host.ravel(order=order))  # type: ignore[call-overload]
+
+
+def test_orders_that_there_are_not() -> None:
+    with pytest.raises(ValueError, match="order is 'C', 'F' or 'A', not 'K'"):
+        cuda.to_device(np.zeros((2, 2))).ravel(order="K")  # type: ignore[arg-type]
+
+
+def test_flags() -> None:
+    array = cuda.to_device(np.zeros((2, 3)))
+    assert array.flags == {"C_CONTIGUOUS": True, "F_CONTIGUOUS": False}
+    assert array.T.flags == {"C_CONTIGUOUS": False, "F_CONTIGUOUS": True}

@@ -271,7 +271,8 @@ def test_specialize(target):
     special = made.specialize(out, 2.0)
     assert special is made.specialize(np.ones(9, np.float32), 3.0)
     assert (made.specialized, special.specialized) == (False, True)
-    assert special.signatures == [(float32[::1], types.WEAK_FLOAT)]
+    assert special.signatures == [(float32[::1], types.float64)]
+    assert special.declared[0].parameters == (float32[::1], types.WEAK_FLOAT)
     special[1, 4](out, 5.0)
     assert out.tolist() == [5] * 4
     with pytest.raises(LaunchError, match="declared"):
@@ -327,6 +328,39 @@ def test_overloads():
     assert types_ == made.signatures[0] == made.nopython_signatures[0] == overload.signature.args
     assert overload.shared_mem_per_block == made.overloads[types_].shared_mem_per_block == 256
     assert repr(overload) == "<kernel reversed_in_blocks for (float32[::1])>"
+
+
+def test_types_of_python_numbers_among_the_overloads():
+    made = cuda.jit(fill.py_func)
+    out = np.zeros(3, np.float32)
+    made[1, 3](out, 2)
+    made[1, 3](out, 2.5)
+    assert made.signatures == [(float32[::1], types.int64), (float32[::1], types.float64)]
+    overload = made.overloads[float32[::1], types.int64]
+    assert str(overload.signature) == "(float32[::1], int)"
+    found = made.get_regs_per_thread()
+    assert made.get_regs_per_thread((float32[::1], types.int64)) == overload.regs_per_thread
+    assert list(found) == made.signatures
+
+
+@cuda.jit
+def passed_on(a):
+    i = cuda.grid(1)
+    value = a[i]
+    cuda.cg.this_grid().sync()
+    a[a.size - 1 - i] = value
+
+
+def test_a_kernel_whose_grid_meets():
+    made = cuda.jit("void(float32[::1])")(passed_on.py_func)
+    overload = made.overloads[float32[::1],]
+    assert overload.cooperative
+    assert not cuda.jit("f4[:], f4")(fill.py_func).overloads[float32[:], float32].cooperative
+    few, many = (overload.max_cooperative_grid_blocks(block) for block in (1024, (32, 2)))
+    assert 0 < few < many
+    count = cuda.get_current_device().MULTIPROCESSOR_COUNT
+    assert many % count == 0
+    assert overload.max_cooperative_grid_blocks(1024, dynsmemsize=200 * 1024) == count
 
 
 def test_inspection(capsys):

@@ -256,6 +256,12 @@ def test_a_number_that_is_declared_as_an_array(target):
 
     np.testing.assert_array_equal(scaled([2, 3], np.ones(2)), [[2, 2], [3, 3]])
 
+    res = np.zeros(4)
+    assert scaled([2], np.ones(4), out=res) is res  # the number has an axis, and the result none
+    assert res.tolist() == [2] * 4
+    with pytest.raises(ValueError, match="has the shape"):
+        scaled([2, 3], np.ones(4), out=res)
+
 
 def test_without_signatures_it_is_given_what_it_writes(target):
     @guvectorize("(n)->()", target="cuda")

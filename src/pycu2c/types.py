@@ -297,6 +297,17 @@ def strengthened(scalar: Scalar) -> Scalar:
     return Scalar(scalar.dtype)
 
 
+def by_itself(kind: ParameterType) -> ParameterType:
+    """The type of a value that stands alone: an int, also as an item of a tuple, is int64."""
+    match kind:
+        case Tuple(items, names):
+            return Tuple(tuple(map(by_itself, items)), names)
+        case Scalar():
+            return strengthened(kind)
+        case _:
+            return kind
+
+
 _WEAK_SAMPLE: dict[Kind, int | float | complex] = {
     Kind.SIGNED: 0,
     Kind.FLOAT: 0.0,

@@ -118,6 +118,11 @@ class DeviceArray:
         """Whether elements lie in Fortran's order, without gaps."""
         return is_contiguous(self.shape, self.strides, self.itemsize, "F")
 
+    @property
+    def flags(self) -> dict[str, bool]:
+        """``flags["C_CONTIGUOUS"]``, ``flags["F_CONTIGUOUS"]``, as numba has them."""
+        return {"C_CONTIGUOUS": self.is_c_contiguous(), "F_CONTIGUOUS": self.is_f_contiguous()}
+
     def __len__(self) -> int:
         if not self.shape:
             raise TypeError("len() of an array without axes")
@@ -208,8 +213,12 @@ class DeviceArray:
         order = axes if len(axes) != 1 or hasattr(axes[0], "__index__") else axes[0]
         return self._seen(views.transposed(self.shape, self.strides, order))
 
-    def reshape(self, *shape: Any, order: Order = "C") -> DeviceArray:
+    def reshape(self, *shape: Any, order: Order | Literal["A"] = "C") -> DeviceArray:
         """The elements with another shape: a view where there is one, else a copy."""
+        if order == "A":
+            order = "F" if self.is_f_contiguous() and not self.is_c_contiguous() else "C"
+        if order not in ("C", "F"):
+            raise ValueError(f"order is 'C', 'F' or 'A', not {order!r}")
         given = shape[0] if len(shape) == 1 and not hasattr(shape[0], "__index__") else shape
         wanted = views.filled_in(self.size, tuple(map(operator.index, given)))
         view = views.reshaped(self.shape, self.strides, wanted, order)
@@ -217,7 +226,7 @@ class DeviceArray:
             return copying.duplicate(self, order, self.stream).reshape(wanted, order=order)
         return self._seen(view)
 
-    def ravel(self, order: Order = "C") -> DeviceArray:
+    def ravel(self, order: Order | Literal["A"] = "C") -> DeviceArray:
         """The elements along one axis: a view where there is one, else a copy."""
         return self.reshape(self.size, order=order)
 

@@ -177,11 +177,13 @@ class GUVectorized:
         if given is None:
             assert kind is not None, "it is declared"
             return room(shape, _dtype(kind), *where)
-        if tuple(given.shape) != shape:
+        outer = len(shape) - len(given.shape)
+        if tuple(given.shape) != shape[max(outer, 0) :] or any(n != 1 for n in shape[:outer]):
             raise ValueError(
                 f"an output of {self!r} has the shape {shape}, and {tuple(given.shape)} is given"
             )
         there = placed(given, *where)
+        there = there._seen(views.broadcast(there.shape, there.strides, shape))
         wanted = there.dtype if kind is None else _dtype(kind)
         if there.dtype == wanted and there.is_c_contiguous() and there.writeable:
             return there

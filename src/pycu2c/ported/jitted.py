@@ -16,7 +16,7 @@ from pycu2c.forall import ForAll
 from pycu2c.kernel import Device, Dims, Kernel
 from pycu2c.runtime.configuration import extent
 from pycu2c.signatures import parse_signature
-from pycu2c.types import ParameterType, Signature
+from pycu2c.types import ParameterType, Signature, by_itself
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -91,15 +91,15 @@ class Jitted(Kernel[P]):
     @property
     def signatures(self) -> list[Types]:
         """The types of the parameters, for each signature that it is declared for, or else for
-        those of its launches until now."""
-        return [signature.parameters for signature in self._known]
+        those of its launches until now. A Python number has 64 bits there."""
+        return list(map(_types_of, self._known))
 
     nopython_signatures = signatures
 
     @property
     def overloads(self) -> dict[Types, Overload]:
         """The kernel for each signature, by the types of the parameters."""
-        return {s.parameters: Overload(self, s) for s in self._known}
+        return {_types_of(s): Overload(self, s) for s in self._known}
 
     def compile(self, sig: object) -> Overload:
         """Type the kernel for a signature. Raises CompileError."""
@@ -155,10 +155,17 @@ class Jitted(Kernel[P]):
         self, signature: object, read: Callable[[Overload], Any], *, each: bool = False
     ) -> Any:
         if signature is not None:
-            return read(Overload(self, parse_signature(signature)))
+            chosen = parse_signature(signature)
+            known = self.overloads.get(chosen.parameters)
+            return read(known or Overload(self, chosen))
         if self.specialized and not each:
             return read(Overload(self, self.declared[0]))
         return {types: read(overload) for types, overload in self.overloads.items()}
+
+
+def _types_of(signature: Signature) -> Types:
+    """The types of the parameters, a Python number's by itself."""
+    return tuple(by_itself(kind) for kind in signature.parameters)
 
 
 class Overload:
@@ -175,6 +182,11 @@ class Overload:
 
     def inspect_sass(self) -> str:
         return self._kernel.inspect("sass", self.signature)
+
+    @property
+    def cooperative(self) -> bool:
+        """Whether all blocks of the grid meet in it."""
+        return self._kernel.launcher.generated("cuda", self.signature).meets_grid
 
     @property
     def regs_per_thread(self) -> int:

@@ -9,23 +9,13 @@ from numpy.typing import DTypeLike
 
 from pycu2c.runtime.given import taken_apart
 from pycu2c.signatures import BadSignature, parse_type
-from pycu2c.types import ParameterType, Scalar, Tuple, strengthened
+from pycu2c.types import ParameterType, Scalar, by_itself
 
 
 def typeof(val: Any) -> ParameterType:
     """The type of an argument: ``typeof(np.zeros(3))`` is ``float64[::1]``, ``typeof(1)`` int64."""
     (found,) = taken_apart((val,), ("the value",)).types
-    return _by_itself(found)
-
-
-def _by_itself(kind: ParameterType) -> ParameterType:
-    match kind:
-        case Tuple(items, names):
-            return Tuple(tuple(map(_by_itself, items)), names)
-        case Scalar():
-            return strengthened(kind)
-        case _:
-            return kind
+    return by_itself(found)
 
 
 def from_dtype(dtype: DTypeLike) -> Scalar:

@@ -20,7 +20,7 @@ from pycu2c.types import (
     Scalar,
     Signature,
     Tuple,
-    strengthened,
+    by_itself,
 )
 from pycu2c.values import scalar_of
 
@@ -44,11 +44,7 @@ def chosen(given: Given, declared: Sequence[Signature], names: Sequence[str]) ->
 def _likeness(given: Given, signature: Signature) -> int:
     """How many arguments come in their own type; a Python number by itself has 64 bits."""
     pairs = zip(given.types, signature.parameters, strict=True)
-    return sum(own == wanted or _by_itself(own) == wanted for own, wanted in pairs)
-
-
-def _by_itself(own: ParameterType) -> ParameterType:
-    return strengthened(own) if isinstance(own, Scalar) else own
+    return sum(own == wanted or by_itself(own) == wanted for own, wanted in pairs)
 
 
 def fitted(given: Given, declared: Signature, names: Sequence[str]) -> Signature:
