@@ -69,6 +69,10 @@ def put(array, index, value):
 def fibonacci(k: int) -> int:
     return k if k < 2 else fibonacci(k - 1) + fibonacci(k - 2)
 
+@cuda.c_function("return k * k + 1;", cpu="return k * k + 1;")
+def squared(k: np.int32) -> np.int32:
+    return k * k + 1
+
 @device
 def or_else(value, default):
     return default if value is None else value
@@ -302,6 +306,9 @@ CALLS = rows_of(
 
     # recursion: the annotations of a function that calls itself are its signature
     out[i] = fibonacci(i + 3)
+
+    # function in C of your own ([foreign.md](foreign.md))
+    out[i] = squared(i)
 
     # array and view as arguments
     put(out, i, row_sum(a[: i + 1]))

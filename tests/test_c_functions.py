@@ -128,7 +128,7 @@ def numbers(a, out):
 def rows(m, out):
     i = cuda.grid(1)
     if i < m.shape[0]:
-        out[i] = total(m[i, ::2]) + total(m[:, i % 3])
+        out[i] = total(m[i, ::2]) + total(m[:, 1 + i % 2])  # not of what others change
         bump(m, i)
 
 
@@ -290,6 +290,55 @@ def test_names_in_c_are_left_to_it() -> None:
     assert "int TWICE_1" in text
 
 
+def test_parameters_may_hide_functions_of_c(target: str) -> None:
+    @cuda.c_function("return y0 - exp;", cpu="return y0 - exp;")
+    def minus(y0: int32, exp: int32) -> int32:
+        return y0 - exp
+
+    @kernel
+    def k(out):
+        out[0] = minus(7, 2)
+
+    assert run(k, (1, 1), [np.zeros(1)], target)[0][0] == 5
+    assert "int y0, int exp" in k.inspect("cuda", (float64[::1],))
+
+
+def test_macros_of_several_lines(target: str) -> None:
+    @cuda.c_function(
+        "return TRIPLE(x);",
+        cpu="return TRIPLE(x);",
+        preamble=r"""
+        #define TRIPLE(x) ( \
+            (x) + \
+            2 * (x))
+        """,
+    )
+    def tripled(x: int32) -> int32:
+        return 3 * x
+
+    @kernel(lineinfo=True)
+    def k(out):
+        out[0] = tripled(4)
+
+    (got,) = run(k, (1, 1), [np.zeros(1)], target)
+    assert got[0] == 12
+    assert ".entry k" in k.inspect("ptx", (float64[::1],), arch="sm_90")
+
+
+def test_what_explains_a_kernel_knows_what_runs_on_a_gpu() -> None:
+    """The Python body of C does not."""
+
+    @cuda.c_function("return x / 3.0f;")
+    def third(x: float32) -> float32:
+        return float32(x / float64(3))
+
+    @kernel
+    def k(a):
+        a[0] = third(a[0])
+
+    assert "float64" not in k.explain((float32[::1],))
+
+
 def test_line_information_names_the_lines_of_c() -> None:
     text = numbers.inspect("ptx", (float32[::1], float32[::1]), arch="sm_90")
     lines = Path(__file__).read_text().split("\n")
@@ -307,7 +356,6 @@ def k(a):
     a[0] = f(a[0])
 """
 WRONG = {
-    "nothing": ("@cuda.c_function()\n«def f(x: float32) -> float32:»\n    return x\n", "no C"),
     "empty": ('@cuda.c_function("  ")\n«def f(x: float32) -> float32:»\n    return x\n', "empty"),
     "name of C": (
         '@cuda.c_function("return x;")\ndef f(«double: float32») -> float32: ...\n',

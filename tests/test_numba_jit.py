@@ -81,7 +81,7 @@ def test_options(options, target):
     ("options", "message"),
     [
         ({"fast_math": True}, "did you mean `fastmath`"),
-        ({"wavefront": 3}, "it has device, debug, link, inline"),
+        ({"wavefront": 3}, "it has device, debug, inline"),
         ({"argtypes": [float32]}, "the types come first"),
         ({"boundscheck": True}, "PYCU2C_BACKEND=python"),
         ({"extensions": [object()]}, "arrays, numbers"),
@@ -91,13 +91,6 @@ def test_options(options, target):
 def test_options_that_are_refused(options, message):
     with pytest.raises(BadOption, match=message):
         cuda.jit(**options)(fill.py_func)
-
-
-def test_code_that_is_not_python():
-    with pytest.raises(NotImplementedError, match="link"):
-        cuda.jit(link=["own.cu"])(fill.py_func)
-    with pytest.raises(NotImplementedError, match="own is not linked"):
-        cuda.declare_device("own", "float32(float32)")
 
 
 @pytest.mark.parametrize(

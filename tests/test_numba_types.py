@@ -38,10 +38,12 @@ def test_a_call_of_types_is_a_signature():
         ("void(f4[:], types.i8)", "(float32[:], int64)"),
         ("(f4[:], i4)", "(float32[:], int32)"),
         ("i4(u8, b1)", "(uint64, bool)"),
+        ("f4(CPointer(f4), i4)", "(float32[::1], int32)"),
         ("UniTuple(f4, 3)", "((float32, float32, float32))"),
         ("void(types.Tuple((f4, i4)), c8)", "((float32, int32), complex64)"),
         ("Array(f4, 2, 'C'), Array(f4, 1, 'A')", "(float32[:, ::1], float32[:])"),
         (types.void(types.Array(types.f8, 2, "F")), "(float64[:, :])"),
+        (types.f4(types.CPointer(types.f4)), "(float32[::1])"),
         ((types.UniTuple(int32, 2), types.none), "((int32, int32), None)"),
     ],
 )
@@ -73,11 +75,13 @@ def test_numbas_own_types():
         numba.types.none,
         numba.from_dtype(record)[:],
         numba.from_dtype(record),
+        numba.types.CPointer(numba.float32),
     )
-    uniform, mixed, nothing, array, one = parse_signature(given).parameters
+    uniform, mixed, nothing, array, one, pointer = parse_signature(given).parameters
     assert uniform == types.UniTuple(float32, 2)
     assert mixed == Tuple((types.int8, types.float64[:, ::1]))
     assert nothing == NONE
+    assert pointer == float32[::1]
     assert array.dtype.numpy == one.dtype.numpy == record
     assert parse_signature(given).result == NONE
     assert parse_signature(numba.int64(numba.int32)) == Signature((int32,))

@@ -9,7 +9,7 @@ import pytest
 
 from fuzzing.cases import load
 from pycu2c.options import Options
-from pycu2c.toolchain import nvrtc, nvrtc_identity
+from pycu2c.toolchain import nvrtc, nvrtc_identity, nvrtc_program
 from pycu2c.toolchain.binary import RejectedCode, ToolchainError
 
 try:
@@ -166,10 +166,10 @@ def test_what_changes_the_binary_is_part_of_the_key():
 
 def test_a_missing_nvrtc_is_named_with_its_cure(monkeypatch):
     monkeypatch.setitem(sys.modules, "cuda.bindings", None)
-    nvrtc._bindings.cache_clear()
+    nvrtc_program.bindings.cache_clear()
     try:
         with pytest.raises(ToolchainError, match=r"pip install 'pycu2c\[gpu\]'") as caught:
             nvrtc.version()
     finally:
-        nvrtc._bindings.cache_clear()
+        nvrtc_program.bindings.cache_clear()
     assert "cuda-toolkit[nvrtc]==13.*" in str(caught.value)

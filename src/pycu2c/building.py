@@ -93,6 +93,7 @@ class Builder:
         """PTX or SASS, with the lines of Python."""
         options = replace(self._options, lineinfo=True)
         made = self.generated("cuda", signature, "lines")
+        options = options.linking(made.links)
         chosen = arch or _arch()
         kind: nvrtc.Kind = "ptx" if what == "ptx" else "cubin"
         with self._naming_origins(signature):
@@ -106,7 +107,8 @@ class Builder:
         """What the kernel takes of a GPU."""
         made = self.generated("cuda", signature)
         with self._naming_origins(signature):
-            return usage.attributes(made.text, made.entry, arch or _arch(), self._options)
+            options = self._options.linking(made.links)
+            return usage.attributes(made.text, made.entry, arch or _arch(), options)
 
     def generated(
         self,

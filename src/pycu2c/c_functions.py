@@ -1,19 +1,31 @@
-"""Device functions in C of the user's own: ``cuda.c_function``."""
+"""Device functions in C of the user's own: ``cuda.c_function``, ``cuda.ptx_function``, and
+``cuda.declare_device`` for those that are in files alone."""
 
 from __future__ import annotations
 
+import functools
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, get_args, overload
 
 from pycu2c.c_texts import lines_of
+from pycu2c.csyntax.words import KEYWORDS
 from pycu2c.diagnostics import Label, fail
-from pycu2c.emit.names import identifier
 from pycu2c.foreign import Code, Dialect, Foreign, Line
-from pycu2c.frontend.own_c import is_stub
-from pycu2c.kernel import Device
+from pycu2c.kernel import Device, LinkLike
+from pycu2c.lazy import lazy_module
+from pycu2c.linked import Link, for_target, links_of
 from pycu2c.records import dataclass
-from pycu2c.source import Source
+from pycu2c.signatures import parse_signature
+from pycu2c.source import Source, is_stub
+
+if TYPE_CHECKING:
+    from pycu2c import c_external, ptx_texts
+    from pycu2c.c_external import Abi
+else:  # what functions need that are no text of C
+    c_external = lazy_module("pycu2c.c_external")
+    ptx_texts = lazy_module("pycu2c.ptx_texts")
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -23,14 +35,9 @@ class CFunction(Device[P, R]):
     """A function that kernels call, and that is C in them. Outside of kernels it is the Python
     function that it was, if that has a body."""
 
-    def __init__(
-        self,
-        function: Callable[P, R],
-        foreign: Callable[[Source], Foreign],
-        signature: object = None,
-    ) -> None:
-        super().__init__(function, signature=signature)
-        source = self.__pycu2c_device__
+    def __init__(self, source: Source, foreign: Callable[[Source], Foreign]) -> None:
+        functools.update_wrapper(self, source.python)
+        self.python = source.python
         _check_parameters(source)
         self.__pycu2c_device__ = replace(source, foreign=foreign(source))
 
@@ -53,25 +60,30 @@ class _Given:
     cuda: str | None
     cpu: str | None
     preamble: str
+    links: tuple[Link, ...]
     pure: bool
 
     def foreign(self, source: Source) -> Foreign:
         """The codes of a function."""
         has_body = not is_stub(source.tree)
-        on_cpu = self.cpu if self.cpu is not None or has_body else self.text
-        texts: tuple[tuple[Dialect, str | None], ...] = (
-            ("cuda", self.text if self.cuda is None else self.cuda),
-            ("c", on_cpu),
-        )
-        preamble = lines_of(self.preamble, source)
-        codes = [Code(d, _body(t, source), preamble) for d, t in texts if t is not None]
-        if not codes:
-            fail(
-                "own-c",
-                Label(source.span(source.tree), "no C is given for it"),
-                help='write @cuda.c_function("return x + y;"), or cuda="…" and cpu="…"',
-            )
-        return Foreign(tuple(codes), self.pure, has_body)
+        found = [self._code(dialect, source, has_body) for dialect in get_args(Dialect)]
+        return Foreign(tuple(code for code in found if code), self.pure, has_body)
+
+    def _code(self, dialect: Dialect, source: Source, has_body: bool) -> Code | None:
+        """That of one dialect: a text, or one that calls what is linked."""
+        text, files = self._text(dialect, has_body), for_target(self.links, dialect)
+        if text is not None:
+            preamble = lines_of(self.preamble, source)
+            return Code(dialect, _body(text, source), preamble, files)
+        is_elsewhere = self.text is self.cuda is self.cpu is None
+        if files or (is_elsewhere and not (dialect == "c" and has_body)):
+            return c_external.External(source, self.pure).code(dialect, files)
+        return None
+
+    def _text(self, dialect: Dialect, has_body: bool) -> str | None:
+        if dialect == "cuda":
+            return self.text if self.cuda is None else self.cuda
+        return self.cpu if self.cpu is not None or has_body else self.text
 
 
 def _body(text: str, source: Source) -> tuple[Line, ...]:
@@ -85,6 +97,9 @@ def _body(text: str, source: Source) -> tuple[Line, ...]:
     return lines
 
 
+@overload
+def c_function(function: Callable[P, R], /) -> CFunction[P, R]: ...
+@overload
 def c_function(
     text: str | None = None,
     /,
@@ -93,28 +108,104 @@ def c_function(
     cpu: str | None = None,
     preamble: str = "",
     headers: Sequence[str] = (),
+    link: LinkLike | None = None,
     pure: bool = False,
     signature: object = None,
-) -> Callable[[Callable[P, R]], CFunction[P, R]]:
+) -> Callable[[Callable[P, R]], CFunction[P, R]]: ...
+def c_function(text: Any = None, /, **given: Any) -> Any:
     """Write a device function in C: the decorator has its body, the Python function says what it
     takes, gives and computes.
 
     text: the body, in CUDA C++ on a GPU. It knows the parameters by their names; of an array
     ``a``, which is a pointer, it may read ``a_len``, of one with several axes ``a_shape0``, and of
-    one that is not contiguous ``a_stride0``.
+    one that is not contiguous ``a_stride0``. Without any text the function is one of this name in a
+    file that is linked.
     cuda, cpu: the body for one of them. On the CPU a function without ``cpu`` is its Python body;
     if it has none, ``text``.
     preamble: C that stands outside of functions: helper functions, types, macros.
     headers: names of headers, such as "cuda_fp16.h".
+    link: files that the C needs, as for ``@kernel``.
     pure: True says that it gives a value of its arguments and of memory and does nothing else: a
     call may be moved, repeated and left out, and on the CPU threads run it in vectors. Otherwise
     each call is done once, in its place.
     signature: types, where there are no annotations: "float32(float32, int32)".
     """
+    if callable(text):
+        return _made(text)
+    return lambda function: _made(function, text, **given)
+
+
+def _made(
+    function: Callable[P, R],
+    text: str | None = None,
+    *,
+    headers: str | Sequence[str] = (),
+    preamble: str = "",
+    link: object = None,
+    pure: bool = False,
+    signature: object = None,
+    **texts: str | None,
+) -> CFunction[P, R]:
     includes = (headers,) if isinstance(headers, str) else headers
     lines = "".join(f"#include <{name.strip('<>')}>\n" for name in includes)
-    given = _Given(text, cuda, cpu, lines + preamble, pure)
-    return lambda function: CFunction(function, given.foreign, signature)
+    cuda, cpu = texts.pop("cuda", None), texts.pop("cpu", None)
+    if texts:
+        raise TypeError(f"c_function has no parameter {next(iter(texts))!r}")
+    given = _Given(text, cuda, cpu, lines + preamble, links_of(link), pure)
+    return CFunction(Device(function, signature=signature).__pycu2c_device__, given.foreign)
+
+
+def ptx_function(
+    text: str, /, *, pure: bool = True, signature: object = None
+) -> Callable[[Callable[P, R]], CFunction[P, R]]:
+    """Write a device function in PTX: ``"lop3.b32 %result, %a, %b, %c, 0x96;"``.
+
+    text: instructions. A parameter is ``%`` and its name, what the function gives ``%result``;
+    other names after a ``%`` are PTX's own. A GPU runs it; elsewhere the Python body is what it is.
+    pure: False says that it does more than give a value of its arguments, or gives another each
+    time: each call is then done once, in its place.
+    signature: types, where there are no annotations.
+    """
+
+    def made(function: Callable[P, R]) -> CFunction[P, R]:
+        def foreign(source: Source) -> Foreign:
+            lines = ptx_texts.asm_text(lines_of(text, source), source, pure)
+            has_body = not is_stub(source.tree)
+            return Foreign((Code("cuda", lines),), pure, has_body)
+
+        return CFunction(Device(function, signature=signature).__pycu2c_device__, foreign)
+
+    return made
+
+
+def declare_device(
+    name: str,
+    sig: object,
+    link: LinkLike | None = None,
+    *,
+    abi: Abi = "numba",
+    pure: bool = False,
+) -> CFunction[..., Any]:
+    """A device function that a linked file has: ``extern "C" __device__ …`` for a GPU.
+
+    sig: what it takes and gives: "float32(float32, float32)". Arrays are given as a pointer
+    to their first element.
+    link: files that have it; those of ``@kernel(link=…)`` are looked in, too.
+    abi: "numba" for a function as numba wants it: it returns an int, 0, and gives its value through
+    a pointer that comes first. "c" for one that returns what it gives.
+    pure: as for ``c_function``.
+    """
+    if abi not in ("c", "numba"):
+        raise ValueError(f'abi is "numba" or "c", not {abi!r}')
+    types = parse_signature(sig)
+    source, links = c_external.stub_of(name, types, sys._getframe(1)), links_of(link)
+
+    def foreign(source: Source) -> Foreign:
+        external = c_external.External(source, pure, abi)
+        codes = [external.code(d, for_target(links, d)) for d in get_args(Dialect)]
+        return Foreign(tuple(codes), pure, has_body=False)
+
+    return CFunction(source, foreign)
 
 
 def _check_parameters(source: Source) -> None:
@@ -128,9 +219,9 @@ def _check_parameters(source: Source) -> None:
                 help="write one parameter for each",
             )
     for node in (*own.posonlyargs, *own.args, *own.kwonlyargs):
-        if identifier(node.arg) != node.arg:
+        if node.arg in KEYWORDS or not node.arg.isascii():
             fail(
                 "own-c",
                 Label(source.span(node), f"`{node.arg}` is no name for a variable of C"),
-                help="rename it: C has another meaning for it",
+                help="rename it: its letters are ASCII's, and it is no keyword of C or C++",
             )

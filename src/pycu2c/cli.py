@@ -17,11 +17,13 @@ import click
 
 from pycu2c.cache_command import cache
 from pycu2c.catalogue import as_text
+from pycu2c.compiler import Generated
 from pycu2c.diagnostics import RULES, CompileError, LaunchError
 from pycu2c.doctor import report
 from pycu2c.emit.statements import Comments
 from pycu2c.explain.notes import as_objects, shown
 from pycu2c.kernel import Kernel
+from pycu2c.origins import naming_origins
 from pycu2c.records import dataclass
 from pycu2c.runtime.configuration import Extent, extent
 from pycu2c.signatures import BadSignature, parse_signature
@@ -210,13 +212,17 @@ def _generated(kernel: Kernel[Any], target: str, signature: Signature, form: _Fo
     if target == "sass":
         return kernel.inspect("sass", signature, arch=form.arch)
     language, arch = _ON_CPU.get(target, "cuda"), form.arch
-    made = kernel.launcher.generated(language, signature, form.comments, form.block)
-    options = kernel.options
-    if target == "ptx":
-        return nvrtc.compile(made.text, made.entry, arch, kind="ptx", options=options).data
-    if target == "cubin":
-        return nvrtc.compile(made.text, made.entry, arch, kind="cubin", options=options).data
-    return made.text
+
+    def made(comments: Comments) -> Generated:
+        return kernel.launcher.generated(language, signature, comments, form.block)
+
+    found = made(form.comments)
+    if target not in ("ptx", "cubin"):
+        return found.text
+    options = kernel.options.linking(found.links)
+    kind: nvrtc.Kind = "ptx" if target == "ptx" else "cubin"
+    with naming_origins(lambda comments: made(comments).text):
+        return nvrtc.compile(found.text, found.entry, arch, kind=kind, options=options).data
 
 
 def _syntax(kernel: Kernel[Any]) -> str:

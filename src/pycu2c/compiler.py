@@ -13,6 +13,7 @@ from pycu2c.ir.nodes import Module, Parameter, Wait
 from pycu2c.ir.printed import Text
 from pycu2c.ir.verifier import verified
 from pycu2c.ir.waiting import steps_of
+from pycu2c.linked import Link
 from pycu2c.options import DEFAULT, Options
 from pycu2c.passes.grid_index import recognise_grid
 from pycu2c.passes.ranges import Facts
@@ -34,6 +35,7 @@ class Generated:
     prints: tuple[Text, ...] = ()  # what it prints, by the numbers that the text gives them
     in_steps: bool = False  # whether its threads run in steps; then a scheduler runs it
     waits: tuple[Wait, ...] = ()  # where they wait, from number 1
+    links: tuple[Link, ...] = ()  # what functions in C are linked with
     meets_grid: bool = False  # whether all its threads must run at the same time
 
 
@@ -81,5 +83,6 @@ def generate(
             emitted.prints,
             steps_of(lowered.kernel.body) is not None,
             emitted.waits,
+            emitted.links,
             meets_grid(module),
         )

@@ -6,7 +6,7 @@ import numpy as np
 
 from pycu2c.runtime import driver
 from pycu2c.runtime.cores import thread_count
-from pycu2c.toolchain import compilers, nvrtc, room
+from pycu2c.toolchain import compilers, linking, nvrtc, room
 from pycu2c.toolchain.binary import ToolchainError
 
 
@@ -15,7 +15,7 @@ def report() -> tuple[list[str], bool]:
     compiler, has_compiler = _compiler()
     nvrtc_found, has_nvrtc = _nvrtc()
     cuda, has_cuda = _cuda()
-    lines = [f"numpy     {np.__version__}", *compiler, nvrtc_found, cuda, _cache()]
+    lines = [f"numpy     {np.__version__}", *compiler, nvrtc_found, _linker(), cuda, _cache()]
     usable = has_nvrtc if has_cuda else has_compiler
     return [*lines, _verdict(has_cuda, usable)], usable
 
@@ -49,6 +49,14 @@ def _nvrtc() -> tuple[str, bool]:
         what, _, _ = str(error).partition("\n")
         return f"NVRTC     missing: {what}", False
     return f"NVRTC     {major}.{minor}, {archs[0]} to {archs[-1]}", True
+
+
+def _linker() -> str:
+    library = linking.nvjitlink()
+    if library is not None:
+        major, minor = library.version()
+        return f"linker    nvJitLink {major}.{minor}"
+    return "linker    the GPU's driver's: nvJitLink is not installed (pip install 'pycu2c[link]')"
 
 
 def _cuda() -> tuple[str, bool]:

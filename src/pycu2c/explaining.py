@@ -11,6 +11,7 @@ from pycu2c.explain.memory import banks, local_arrays, strides
 from pycu2c.explain.notes import Note, gathered
 from pycu2c.explain.origins import Subject
 from pycu2c.ir.nodes import Module
+from pycu2c.passes.own_c import take_own_c
 from pycu2c.passes.ranges import Facts
 from pycu2c.targets import TARGETS
 
@@ -20,11 +21,11 @@ _LOWERED: tuple[Callable[[Subject], Iterator[Note]], ...] = (floors, wraps, wide
 
 def explained(module: Module, facts: Facts) -> list[Note]:
     """All notes on a typed module, in the order of the text, each once."""
-    lowered = lower(module, TARGETS["cuda"], facts)
+    typed, lowered = take_own_c(module, "cuda"), lower(module, TARGETS["cuda"], facts)
     return gathered(
         [
             note
-            for rules, source in ((_TYPED, module), (_LOWERED, lowered))
+            for rules, source in ((_TYPED, typed), (_LOWERED, lowered))
             for function in (source.kernel, *source.devices)
             for rule in rules
             for note in rule(Subject(function, function is source.kernel))

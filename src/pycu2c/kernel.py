@@ -68,6 +68,10 @@ Backend: TypeAlias = Literal["auto", "cuda", "cpu", "cpu-resumable", "python"]
 Dims: TypeAlias = "int | Sequence[int]"
 SignatureLike: TypeAlias = "str | Sequence[Any] | Signature | Scalar | Array | Tuple"
 
+LinkLike: TypeAlias = (
+    "str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | dict[str, Sequence[str]]"
+)
+
 R = TypeVar("R")
 
 _BACKENDS = ("auto", "cuda", "cpu", "cpu-resumable", "python")
@@ -370,6 +374,7 @@ def kernel(
     max_registers: int | None = None,
     launch_bounds: int | tuple[int, ...] | None = None,
     cluster: int | tuple[int, ...] | None = None,
+    link: LinkLike | None = None,
 ) -> Decorator: ...
 def kernel(function: Any = None, /, **given: Any) -> Any:
     """Mark a function as a kernel.
@@ -395,6 +400,8 @@ def kernel(function: Any = None, /, **given: Any) -> Any:
     least number of blocks that a multiprocessor is to hold; larger blocks are a LaunchError.
     cluster: how many blocks, along one axis or up to three, are a cluster: they run at the same
     time and see each other's shared memory (``cuda.cg.this_cluster``).
+    link: files with functions in C that it calls, by their suffixes for a GPU (.cu, .ptx, .cubin,
+    …) or the CPU (.c, .so, …); or {"cuda": […], "cpu": […]}.
 
     Raises CompileError, at once, for what kernels cannot do.
     """

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 from pycu2c.dtypes import FLOAT32, FLOAT64, DType
 from pycu2c.intrinsics.dtype_names import scalar_named
 from pycu2c.limits import MOST_CLUSTER, MOST_REGISTERS, MOST_THREADS
+from pycu2c.linked import BadLink, Link, links_of
 from pycu2c.nearest import nearest
 from pycu2c.records import dataclass
 
@@ -30,6 +31,7 @@ class Options:
     strict: whether a read that some path has not assigned is an error.
     lineinfo: whether profilers and debuggers are told the lines of Python.
     max_registers: the most registers of a thread on a GPU; None leaves it to the compiler.
+    link: files that the compiled code is linked with, and for which target.
     launch_bounds: the most threads of a block, then how many blocks a GPU's multiprocessor is to
     hold; empty for what any launch may have.
     cluster: the blocks of a cluster along x, y and z; empty for a kernel without clusters.
@@ -44,6 +46,11 @@ class Options:
     max_registers: int | None = None
     launch_bounds: tuple[int, ...] = ()
     cluster: tuple[int, ...] = ()
+    link: tuple[Link, ...] = ()
+
+    def linking(self, more: tuple[Link, ...]) -> Options:
+        """The same, with more files."""
+        return replace(self, link=tuple(dict.fromkeys((*self.link, *more)))) if more else self
 
 
 DEFAULT = Options()
@@ -103,11 +110,19 @@ def _cluster(name: str, given: object) -> tuple[int, ...]:
     return tuple((*whole, 1, 1)[:3])
 
 
+def _links(name: str, given: object) -> tuple[Link, ...]:
+    try:
+        return links_of(given)
+    except BadLink as error:
+        raise BadOption(str(error)) from None
+
+
 _READ: dict[str, Callable[[str, object], Any]] = {
     "weak_float": _weak_float,
     "max_registers": _registers,
     "launch_bounds": _bounds,
     "cluster": _cluster,
+    "link": _links,
 }
 
 

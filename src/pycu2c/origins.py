@@ -7,6 +7,7 @@ What a compiler has against C of the user's own is the user's to mend: an error 
 from __future__ import annotations
 
 import linecache
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -14,8 +15,12 @@ from pycu2c.diagnostics import CompileError, Diagnostic, Label
 from pycu2c.emit.own_c import OWN_C
 from pycu2c.emit.statements import PLACE, Comments
 from pycu2c.spans import Span
-from pycu2c.toolchain.binary import Complaint, RejectedCode
+from pycu2c.toolchain.binary import Complaint, RejectedCode, Unlinked
 
+_HOW_TO_LINK = (
+    'add the file that does: @kernel(link=["functions.cu"]), or link=… where it is declared; '
+    "a GPU takes .cu, .ptx, .cubin, the CPU .c, .so, both .o, .a"
+)
 _TEXTS = (".c", ".cu")  # of generated files; with line information, files of Python are named
 
 
@@ -31,6 +36,25 @@ def naming_origins(generate: Callable[[Comments], str]) -> Iterator[None]:
             raise CompileError(found) from None
         error.origin = _shown(_place(error.text, marked, error.line))
         raise
+    except Unlinked as error:
+        marked, plain = generate("places"), generate("none")
+        missing = _calls(error, plain.splitlines(), _places(plain, marked))
+        if missing:
+            raise CompileError(missing) from None
+        raise
+
+
+def _calls(error: Unlinked, lines: list[str], places: list[str]) -> list[Diagnostic]:
+    """For each function that is not there, the first line of the user's own C that names it."""
+    found = []
+    for name in error.names:
+        word = re.compile(rf"\b{re.escape(name)}\b")
+        own = (p for t, p in zip(lines, places) if p.startswith(OWN_C) and word.search(t))
+        place = next(own, "").removeprefix(OWN_C)
+        if place:
+            label = Label(_span(place), f"no file that is linked defines {name}")
+            found.append(Diagnostic("own-c", (label,), _HOW_TO_LINK))
+    return found
 
 
 def _in_own_c(error: RejectedCode, places: list[str]) -> list[Diagnostic]:

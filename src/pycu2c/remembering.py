@@ -28,7 +28,7 @@ from pycu2c.runtime.arguments import layout_of
 from pycu2c.runtime.runner import Known, Runner, Variant
 from pycu2c.source import Source
 from pycu2c.surroundings import NotTold, surroundings
-from pycu2c.toolchain import cache
+from pycu2c.toolchain import cache, own_files
 from pycu2c.types import Array, Scalar, Signature
 
 if TYPE_CHECKING:
@@ -59,7 +59,8 @@ class Memory:
         if package:
             with contextlib.suppress(NotTold):
                 told = surroundings(source, signature)
-                rest = (package, sys.version, np.__version__, repr(options))
+                files = (own_files.identity(path) for _, path in options.link)
+                rest = (package, sys.version, np.__version__, repr(options), *files)
                 self.key = cache.key_of(told, *rest)
 
     @functools.cached_property
@@ -81,10 +82,11 @@ class Memory:
             return None
         layout = layout_of([_parameter(*row) for row in found["parameters"]])
         text, entry = found["text"], found["entry"]
+        options = self._options.linking(tuple(found["links"]))
         if variant.backend == "cpu":
-            binary = cc.compile(text, entry, options=self._options)
+            binary = cc.compile(text, entry, options=options)
             return cpu_runner.CpuRunner(names, layout, cpu.CpuKernel(binary))
-        binary = nvrtc.compile(text, entry, driver.arch(), options=self._options)
+        binary = nvrtc.compile(text, entry, driver.arch(), options=options)
         kernel = cuda.CudaKernel(binary, found["together"], self._options.cluster)
         written = frozenset(found["written"]), tuple(map(_overwritten, found["overwritten"]))
         return cuda_runner.CudaRunner(found["name"], written[0], layout, kernel, written[1])
@@ -104,6 +106,7 @@ class Memory:
         binary = runner.kernel.binary
         rows = [_row(p) for p in parameters]
         facts |= {"text": binary.text, "entry": binary.entry, "parameters": rows}
+        facts["links"] = binary.links
         self._store(_told(variant), facts)
 
     def _load(self, what: str) -> Any:

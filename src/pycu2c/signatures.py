@@ -164,6 +164,15 @@ def _array_of(parts: list[ast.expr], text: str) -> Array:
         raise BadSignature(f"cannot read {text!r}: {error}") from None
 
 
+def _pointer(parts: list[ast.expr], text: str) -> Array:
+    """``CPointer(float32)``."""
+    match [_from_node(part, text) for part in parts]:
+        case [Scalar() as element]:
+            return types.CPointer(element)
+        case _:
+            raise BadSignature(f"cannot read {text!r}: write CPointer(float32)")
+
+
 def _uniform(parts: list[ast.expr], text: str) -> Tuple:
     """``UniTuple(float32, 3)``."""
     match parts:
@@ -185,6 +194,7 @@ def _tuple_of(parts: list[ast.expr], text: str) -> Tuple:
 # what numba has in text
 _MADE: dict[str, Callable[[list[ast.expr], str], ParameterType]] = {
     "Array": _array_of,
+    "CPointer": _pointer,
     "UniTuple": _uniform,
     "Tuple": _tuple_of,
 }

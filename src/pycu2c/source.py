@@ -116,6 +116,14 @@ def _place(node: ast.expr) -> tuple[int | None, ...]:
     return node.lineno, node.end_lineno, node.col_offset, node.end_col_offset
 
 
+def is_stub(tree: ast.FunctionDef) -> bool:
+    """Whether a body says nothing: ``...``, ``pass`` or a docstring."""
+    return all(
+        isinstance(s, ast.Pass) or (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))
+        for s in tree.body
+    )
+
+
 class Unbound:
     """What a name is that no object is bound to."""
 

@@ -153,14 +153,14 @@ def runner_for(wanted: Specialized, backend: str, facts: Facts, cache: bool) -> 
     made = generate(built.module, target, facts, comments)
     layout = layout_of(made.parameters)
     with naming_origins(lambda c: generate(built.module, target, facts, c).text):
-        binary = _compiled(made, backend, options, cache)
-    if backend in ON_CPU:
-        on_cpu, runner = _on_cpu(binary, wanted, made, layout)
-        return _printing(runner, made, source, lambda: printing.HostLog(on_cpu))
+        binary = _compiled(made, backend, options.linking(made.links), cache)
+        if backend in ON_CPU:
+            on_cpu, runner = _on_cpu(binary, wanted, made, layout)
+            return _printing(runner, made, source, lambda: printing.HostLog(on_cpu))
     on_gpu = cuda.CudaKernel(binary, made.meets_grid, options.cluster)
     whole = overwritten(built.module)
-    runner = cuda_runner.CudaRunner(source.name, made.written, layout, on_gpu, whole)
-    return _printing(runner, made, source, lambda: printing.DeviceLog(on_gpu))
+    on_device = cuda_runner.CudaRunner(source.name, made.written, layout, on_gpu, whole)
+    return _printing(on_device, made, source, lambda: printing.DeviceLog(on_gpu))
 
 
 def _comments(options: Options) -> Comments:

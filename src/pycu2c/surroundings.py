@@ -19,6 +19,7 @@ from pycu2c.dtypes import told_dtype
 from pycu2c.foreign import Foreign
 from pycu2c.intrinsics.numba_names import numba_function
 from pycu2c.source import NoSource, Source, Unbound, bound_name, source_of
+from pycu2c.toolchain import own_files
 from pycu2c.types import Array, Constant, ParameterType, Scalar, Signature, Tuple
 
 _MOST_BYTES = 1 << 16  # of an array that is told by its numbers
@@ -165,9 +166,8 @@ def _told_of_c(foreign: Foreign) -> Iterator[str]:
     """C of the user's own, which need not stand in the file of its function."""
     yield f"C pure={foreign.is_pure}"
     for code in foreign.codes:
-        yield repr(
-            (code.dialect, *([x.text for x in part] for part in (code.preamble, code.lines)))
-        )
+        yield from map(own_files.identity, code.files)
+        yield repr((code.dialect, [x.text for x in code.preamble], [x.text for x in code.lines]))
 
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...))

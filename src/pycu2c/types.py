@@ -392,6 +392,11 @@ uint = uintp = ulong = ulonglong = size_t = uint64
 float_, double = float32, float64
 
 
+def CPointer(element: Scalar) -> Array:
+    """The type of what ``ffi.from_buffer(array)`` gives to a function in C."""
+    return Array(element.dtype, 1, "C")
+
+
 def UniTuple(item: ParameterType, count: int) -> Tuple:
     """The type of a tuple of ``count`` items of one type."""
     return Tuple((item,) * count)

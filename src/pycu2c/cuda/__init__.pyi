@@ -10,6 +10,8 @@ import numpy as np
 from pycu2c.annotations import Array
 from pycu2c.annotations import surface1d, surface2d, surface3d, texture1d, texture2d, texture3d
 from pycu2c.c_functions import c_function as c_function
+from pycu2c.c_functions import declare_device as declare_device
+from pycu2c.c_functions import ptx_function as ptx_function
 from pycu2c.cuda import cudadrv as cudadrv
 from pycu2c.cuda import random as random
 from pycu2c.cuda.cudadrv import devicearray as devicearray
@@ -75,7 +77,6 @@ from pycu2c.ported.compiling import compile as compile
 from pycu2c.ported.compiling import compile_for_current_device as compile_for_current_device
 from pycu2c.ported.compiling import compile_ptx as compile_ptx
 from pycu2c.ported.compiling import compile_ptx_for_current_device as compile_ptx_for_current_device
-from pycu2c.ported.decorator import declare_device as declare_device
 from pycu2c.ported.decorator import jit as jit
 from pycu2c.ported.reduction import Reduce as Reduce
 from pycu2c.ported.reduction import reduce as reduce

@@ -20,7 +20,7 @@ from pycu2c.emit.cpu_frame import (
 from pycu2c.emit.dialect import Dialect
 from pycu2c.emit.expressions import Speller
 from pycu2c.emit.helpers import texts_of
-from pycu2c.emit.names import constant_names, function_names, name_variables
+from pycu2c.emit.names import constant_names, function_names, name_variables, names_as_written
 from pycu2c.emit.prints import Prints
 from pycu2c.emit.records import Records
 from pycu2c.emit.resumable import INTERFACE, Kernel, StepSpeller, homes, of_rank, spelled
@@ -32,6 +32,7 @@ from pycu2c.ir.nodes import Function, Module, Parameter, Part, ThreadSteps, Wait
 from pycu2c.ir.printed import Text
 from pycu2c.ir.thread_regions import lines_of_regions
 from pycu2c.ir.waiting import steps_of
+from pycu2c.linked import Link
 from pycu2c.records import dataclass
 from pycu2c.types import Array, Scalar
 
@@ -39,13 +40,14 @@ from pycu2c.types import Array, Scalar
 @dataclass(frozen=True, slots=True)
 class Emitted:
     """Generated text; ``entry`` is the C name of the kernel, ``prints`` what its prints write, by
-    their numbers; ``waits`` where its threads wait if they run in steps, from number 1."""
+    their numbers; ``waits`` where its threads wait if they run in steps, from number 1;
+    ``links`` what it has to be linked with."""
 
     text: str
     entry: str
     prints: tuple[Text, ...] = ()
     waits: tuple[Wait, ...] = ()
-    files: tuple[str, ...] = ()
+    links: tuple[Link, ...] = ()
 
 
 def emit(module: Module, dialect: Dialect, comments: Comments = "none") -> Emitted:
@@ -84,7 +86,7 @@ def emit(module: Module, dialect: Dialect, comments: Comments = "none") -> Emitt
         del items[0]
     text = _with_headers(print_file(c.File(tuple(items))), dialect)
     entry, prints = functions[module.kernel.name], tuple(emitter.prints.numbered)
-    return Emitted(text, entry, prints, tuple(emitter.waits), own_c.files_of(module))
+    return Emitted(text, entry, prints, tuple(emitter.waits), own_c.links_of(module))
 
 
 def _with_headers(text: str, dialect: Dialect) -> str:
@@ -120,9 +122,9 @@ class _ModuleEmitter:
     def speller(self, function: Function) -> Speller:
         constants = {c.var.name: self.functions[c.var.name] for c in self.module.constants}
         taken = {*self.functions.values(), *own_c.names_taken(self.module)}
-        if foreign_body(function) is not None:  # it knows its parameters by their names
-            taken = set()
         names = name_variables(function, taken, constants)
+        if foreign_body(function) is not None:
+            names = names_as_written(function)
         pointers = frozenset(p.name for p in function.parameters if p.part is Part.DATA)
         return Speller(
             self.dialect,

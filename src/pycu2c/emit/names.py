@@ -81,6 +81,13 @@ def name_variables(function: Function, taken: Iterable[str], constants: dict[str
     return names
 
 
+def names_as_written(function: Function) -> Names:
+    """For a function that is C of the user's, which knows its parameters by these names."""
+    ndims = {p.argument: p.type.ndim for p in function.parameters if isinstance(p.type, Array)}
+    known = {p.name: _spelled(p.name, ndims.get(p.argument, 0)) for p in function.parameters}
+    return Names(frozenset(), known)
+
+
 def _in_struct(function: Function) -> list[str]:
     """What lives in the structs of a resumable kernel: names that no block hides."""
     steps = steps_of(function.body)

@@ -9,6 +9,7 @@ from pycu2c.csyntax import nodes as c
 from pycu2c.foreign import Code, Line, defined_in
 from pycu2c.ir.effects import foreign_body
 from pycu2c.ir.nodes import Module
+from pycu2c.linked import Link
 
 Part: TypeAlias = c.Comment | c.Line | c.Verbatim  # of a file, and of a body
 
@@ -17,12 +18,14 @@ OWN_C = "@c "  # in comments with places
 
 def parts(lines: Iterable[Line], comments: str) -> Iterator[Part]:
     """Lines of C as they are written."""
+    goes_on = False  # a macro may: nothing stands between its lines
     for line in lines:
-        if comments == "places":
+        if comments == "places" and not goes_on:
             yield c.Comment(f"{OWN_C}{line.span}")
-        elif comments == "lines":
+        elif comments == "lines" and not goes_on:
             yield c.Line(line.span.line, line.span.file)
         yield c.Verbatim(line.text)
+        goes_on = line.text.endswith("\\")
 
 
 def codes_of(module: Module) -> list[Code]:
@@ -42,6 +45,7 @@ def names_taken(module: Module) -> frozenset[str]:
     return frozenset(name for lines in preambles(module) for name in defined_in(lines))
 
 
-def files_of(module: Module) -> tuple[str, ...]:
+def links_of(module: Module) -> tuple[Link, ...]:
     """What has to be linked, in order."""
-    return tuple(dict.fromkeys(file for code in codes_of(module) for file in code.files))
+    codes = codes_of(module)
+    return tuple(dict.fromkeys((code.dialect, file) for code in codes for file in code.files))

@@ -6,19 +6,13 @@ from __future__ import annotations
 import functools
 import re
 
+from pycu2c.csyntax.words import KEYWORDS
 from pycu2c.dtypes import DTYPES, VECTORS
 from pycu2c.emit.headers import is_math
 from pycu2c.emit.helpers import HELPERS
 
 _WORDS = frozenset(
     """
-    alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl const
-    constexpr const_cast continue decltype default delete do double dynamic_cast else enum
-    explicit export extern false float for friend goto if inline int long mutable namespace new
-    noexcept not not_eq nullptr operator or or_eq private protected public register
-    reinterpret_cast restrict return short signed sizeof static static_assert static_cast struct
-    switch template this thread_local throw true try typedef typeid typename union unsigned using
-    virtual void volatile wchar_t while xor xor_eq typeof linux unix i386
     threadIdx blockIdx blockDim gridDim warpSize dim3 uint3 clock clock64 printf assert
     memcpy memmove memset strlen main args self block thread first_block last_block state
     dynamic_shared
@@ -64,7 +58,7 @@ _SHORT = frozenset(dtype.short for dtype in DTYPES)
 def is_reserved(name: str) -> bool:
     """Whether C, CUDA or the text's own helpers have another use for a name."""
     helper, _, dtype = name.rpartition("_")
-    if name in _WORDS or name in _LIBRARY or name in _VECTORS or is_math(name):
+    if name in KEYWORDS or name in _WORDS or name in _LIBRARY or name in _VECTORS or is_math(name):
         return True
     if name in HELPERS and HELPERS[name].fixed:
         return True

@@ -16,13 +16,14 @@ from pycu2c.frontend.given_arguments import arguments, values, written_out
 from pycu2c.frontend.intrinsic_calls import intrinsic_call
 from pycu2c.frontend.operations import coerce
 from pycu2c.frontend.python_functions import BUILTINS, abs_of, named_tuple
-from pycu2c.frontend.reshaping import raveled, reshaped
+from pycu2c.frontend.reshaping import from_buffer, raveled, reshaped
 from pycu2c.frontend.typed_calls import typed_call
 from pycu2c.frontend.vectors import made
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.dtype_names import scalar_named
 from pycu2c.intrinsics.integers import FOLDING
 from pycu2c.intrinsics.math import longer_form
+from pycu2c.intrinsics.numba_names import is_from_buffer
 from pycu2c.intrinsics.operator_names import operator_named
 from pycu2c.intrinsics.registry import bound_to
 from pycu2c.ir.construct import cast, scalar_type, standing_at, truth
@@ -49,6 +50,8 @@ def call(frame: Frame, node: ast.Call) -> Value:
     value = callee.value
     if _is_builtin(value):
         return BUILTINS[value](frame, node)
+    if is_from_buffer(value):
+        return from_buffer(frame, node)
     row = bound_to(value)
     if row is not None and row.name in ufuncs.MADE_OF_OPERATORS:
         names = tuple(name for name, _ in row.parameters)

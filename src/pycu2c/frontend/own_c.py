@@ -6,7 +6,6 @@ there is a Python body too, that is typed like any other.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Sequence
 from typing import NoReturn
 
@@ -99,11 +98,3 @@ def _check_array(source: Source, name: str, kind: Array, span: Span) -> None:
 
 def _refuse(what: str, span: Span, cure: str) -> NoReturn:
     fail("own-c", Label(span, what), help=cure)
-
-
-def is_stub(tree: ast.FunctionDef) -> bool:
-    """Whether a body says nothing: ``...``, ``pass`` or a docstring."""
-    return all(
-        isinstance(s, ast.Pass) or (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))
-        for s in tree.body
-    )

@@ -8,7 +8,8 @@ import math
 
 from pycu2c.diagnostics import Label, fail
 from pycu2c.frontend import operations, views
-from pycu2c.frontend.frame import Frame, Items, Value, number
+from pycu2c.frontend.frame import Frame, Items, Value, is_array, number, shown
+from pycu2c.frontend.given_arguments import arguments
 from pycu2c.frontend.operations import whole_number
 from pycu2c.frontend.sequence import in_order, is_steady, variable_of
 from pycu2c.frontend.views import ArrayValue, array_type
@@ -42,6 +43,16 @@ def raveled(frame: Frame, array: ArrayValue, node: ast.Call) -> View:
     span = frame.span(node)
     if node.args or node.keywords:
         fail("argument-count", Label(span, "ravel() takes nothing"), help="write a.ravel()")
+    return _shaped(frame, array, [integer(-1, span)], span)
+
+
+def from_buffer(frame: Frame, node: ast.Call) -> Value:
+    """``ffi.from_buffer(array)``: all its elements, for a function in C."""
+    (given,) = arguments(frame, node, ("cdata",), "from_buffer")
+    array, span = frame.value(given), frame.span(node)
+    if not is_array(array):
+        cure = "from_buffer() is of an array"
+        fail("argument-type", Label(array.span, f"this is {shown(array)}"), help=cure)
     return _shaped(frame, array, [integer(-1, span)], span)
 
 

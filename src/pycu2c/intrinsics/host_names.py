@@ -26,12 +26,12 @@ _ROOMS = {
         "In InOut Out close cuda_error current_context defer_cleanup detect is_float16_supported "
         "is_supported_version require_context runtime"
     ),
-    "pycu2c.c_functions": "c_function",
+    "pycu2c.c_functions": "c_function declare_device ptx_function",
     "pycu2c.devices.graphs": "Graph graph",
     "pycu2c.ported.compiling": (
         "compile compile_for_current_device compile_ptx compile_ptx_for_current_device"
     ),
-    "pycu2c.ported.decorator": "declare_device jit",
+    "pycu2c.ported.decorator": "jit",
     "pycu2c.ported.reduction": "Reduce reduce",
     "pycu2c.devices.textures": "Surface Texture surface texture",
 }

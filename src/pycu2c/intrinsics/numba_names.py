@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from types import FunctionType, ModuleType
+from types import FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from pycu2c.dtypes import BY_NAME, from_numpy
 from pycu2c.intrinsics.host_names import FOR_THE_HOST, HOST_NAMES
 from pycu2c.lazy import lazy_module
-from pycu2c.types import NONE, Array, ParameterType, Scalar, Tuple
+from pycu2c.types import NONE, Array, CPointer, ParameterType, Scalar, Tuple
 
 if TYPE_CHECKING:
     from pycu2c.intrinsics import namespace
@@ -75,6 +75,14 @@ def numba_function(value: object) -> FunctionType | None:
     return python if isinstance(python, FunctionType) else None
 
 
+def is_from_buffer(value: object) -> bool:
+    """Whether a function is ``ffi.from_buffer`` of cffi, by which numba's kernels give arrays to
+    functions in C."""
+    if not isinstance(value, MethodType) or value.__name__ != "from_buffer":
+        return False
+    return type(value.__self__).__module__ == "cffi.api"
+
+
 def numba_type(value: object) -> ParameterType | None:
     """Our type for ``numba.float32``, ``numba.int32[:, ::1]`` or a tuple of them; None for
     anything else."""
@@ -95,6 +103,8 @@ def numba_type(value: object) -> ParameterType | None:
     if element is None:
         return _scalar(value)
     inner = _scalar(element)
+    if inner is not None and type(value).__name__ == "CPointer":
+        return CPointer(inner)
     if inner is None or not isinstance(ndim, int) or ndim < 1:
         return None
     return Array(inner.dtype, ndim, "C" if layout == "C" else "A")

@@ -4,7 +4,7 @@ package, and what to say of those that mean nothing."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, NoReturn, ParamSpec, Protocol, TypeVar, overload
+from typing import Any, Literal, ParamSpec, Protocol, TypeVar, overload
 
 from pycu2c.kernel import OWN, SignatureLike, made_kernel
 from pycu2c.nearest import did_you_mean
@@ -15,7 +15,7 @@ from pycu2c.types import NONE, Signature
 
 # what compilers of C do anyway, or what numba alone has to choose between
 _WITHOUT_EFFECT = ("inline", "forceinline", "opt", "nopython", "lto")
-_KNOWN = ("device", "debug", "link", *_WITHOUT_EFFECT, *OWN, *NAMES)
+_KNOWN = ("device", "debug", *_WITHOUT_EFFECT, *OWN, *NAMES)
 _REFUSED = {
     "argtypes": "the types come first: @cuda.jit('void(float32[:], int32)')",
     "restype": "the types come first: @cuda.jit('float32(float32)', device=True)",
@@ -72,6 +72,7 @@ def jit(
     device: whether the function is for kernels to call.
     debug, lineinfo: tell debuggers and profilers the lines of Python.
     fastmath, max_registers, launch_bounds, and whatever else ``@kernel`` takes: see there.
+    link: files with functions that ``cuda.declare_device`` declares.
     cache: False keeps nothing on disk.
     inline, forceinline, opt, lto, nopython: read, and without effect: the C compilers inline and
     optimise.
@@ -95,8 +96,6 @@ def _check(given: Mapping[str, Any]) -> None:
         if name not in (*_KNOWN, *_REFUSED):
             cure = did_you_mean(name, _KNOWN, f"it has {', '.join(_KNOWN)}")
             raise BadOption(f"cuda.jit has no option {name!r}: {cure}")
-    if given.get("link"):
-        declare_device("of another file")
 
 
 def _signatures(given: Any, device: bool) -> list[Signature]:
@@ -113,6 +112,8 @@ def _signatures(given: Any, device: bool) -> list[Signature]:
 def _made(function: Any, device: bool, given: Mapping[str, Any]) -> Any:
     python = python_of(function)
     if device:
+        if given.get("link"):
+            raise BadOption("link is an option of kernels: a device function is linked with them")
         return JittedDevice(python, signature=given.get("signature"))
     undeclared: dict[str, Any] = {
         "signature": []
@@ -122,16 +123,8 @@ def _made(function: Any, device: bool, given: Mapping[str, Any]) -> Any:
 
 def _options(given: Mapping[str, Any]) -> dict[str, Any]:
     """As ``@kernel`` has them."""
-    dropped = (*_WITHOUT_EFFECT, *_REFUSED, "link")
+    dropped = (*_WITHOUT_EFFECT, *_REFUSED)
     found = {name: value for name, value in given.items() if name not in dropped}
     if "fastmath" in found:
         found["fastmath"] = bool(found["fastmath"])  # a set of flags
     return found
-
-
-def declare_device(name: str, sig: object = None, link: object = None) -> NoReturn:
-    """Functions that are not Python's are not called yet."""
-    raise NotImplementedError(
-        f"the function {name} is not linked: kernels call functions of Python. Write it in Python, "
-        "with @cuda.jit(device=True)"
-    )

@@ -18,7 +18,7 @@ from pycu2c.runtime.c_files import c_text
 from pycu2c.runtime.configuration import HEAD, Extent
 from pycu2c.runtime.cores import thread_count
 from pycu2c.toolchain import cache, cc
-from pycu2c.toolchain.binary import Binary, ToolchainError
+from pycu2c.toolchain.binary import Binary, ToolchainError, Unlinked, missing_in
 
 BODY = "void(*)(const void *, int64_t, int64_t)"
 
@@ -145,6 +145,9 @@ def load(binary: Binary, *flag_names: str) -> Any:
         path = cache.keep_until_exit(f"{binary.entry}.so", binary.data)
         return backend.load_library(path, flags)
     except OSError as error:
+        missing = missing_in(str(error))
+        if missing:
+            raise Unlinked(missing) from error
         raise ToolchainError(
             f"compiled code cannot be loaded: {error}. It needs a folder that is not full, on a "
             "disk that runs code (not mounted noexec): name one by the environment variable TMPDIR"

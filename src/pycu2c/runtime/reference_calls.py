@@ -24,7 +24,7 @@ from pycu2c.intrinsics.dtype_names import scalar_named
 from pycu2c.intrinsics.integers import FOLDING
 from pycu2c.intrinsics.kinds import FIXED, HANDLE_KINDS
 from pycu2c.intrinsics.math import KEEPING_WHOLE, floating_type, longer_form
-from pycu2c.intrinsics.numba_names import numba_name
+from pycu2c.intrinsics.numba_names import is_from_buffer, numba_name
 from pycu2c.intrinsics.operator_names import operator_named
 from pycu2c.intrinsics.registry import Intrinsic, bound_to
 from pycu2c.operators import ADD, BY_NODE, EQ, FLOORDIV, MOD, NE, POW, Operator
@@ -487,6 +487,8 @@ def operation(value: object, where: str) -> Callable[..., Any] | None:
         return python
     if isinstance(value, type) and is_named_tuple(value):
         return value
+    if is_from_buffer(value):
+        return lambda array: array.reshape(-1)
     row = bound_to(value)
     if row is not None:
         return apply(row, where)

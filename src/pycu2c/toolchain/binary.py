@@ -6,6 +6,7 @@ import re
 from dataclasses import field
 from typing import Literal, NamedTuple
 
+from pycu2c.linked import Link
 from pycu2c.records import dataclass
 
 
@@ -22,10 +23,36 @@ class Binary:
     data: bytes = field(repr=False)
     path: str | None
     log: str = field(repr=False)
+    links: tuple[Link, ...] = ()  # what it was linked with
 
 
 class ToolchainError(RuntimeError):
     """A compiler is missing or does not work here; the message says what to do."""
+
+
+class LinkError(ToolchainError):
+    """A file of the user's cannot be linked, or one is missing; the message says which."""
+
+
+class Unlinked(LinkError):
+    """Code calls functions that no linked file has: ``names``."""
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        super().__init__(
+            f"no linked file defines {', '.join(names)}: add the one that does, "
+            'such as @kernel(link=["functions.cu", "functions.c"])'
+        )
+        self.names = names
+
+
+_MISSING = re.compile(
+    r"(?:[Uu]ndefined reference to|undefined symbol:|Unresolved extern function) [`']?([\w$.]+)"
+)
+
+
+def missing_in(log: str) -> tuple[str, ...]:
+    """The functions that a linker or assembler has not found."""
+    return tuple(dict.fromkeys(_MISSING.findall(log)))
 
 
 # "kernel.c:3:5: error: …" of gcc and clang, "kernel.cu(3): error: …" of NVRTC

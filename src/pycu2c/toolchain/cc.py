@@ -5,15 +5,24 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from pycu2c.lazy import lazy_module
+from pycu2c.linked import for_target
 from pycu2c.options import DEFAULT, Options
 from pycu2c.toolchain import cache as disk
-from pycu2c.toolchain import places
-from pycu2c.toolchain.binary import Binary, ToolchainError
+from pycu2c.toolchain import own_files, places
+from pycu2c.toolchain.binary import (
+    Binary,
+    LinkError,
+    RejectedCode,
+    ToolchainError,
+    Unlinked,
+    missing_in,
+)
 from pycu2c.toolchain.compilers import Compiler, find_compiler, machine, settings
 
 if TYPE_CHECKING:
@@ -24,6 +33,8 @@ else:  # where all is in the cache, nothing is run
     shlex = lazy_module("shlex")
     processes = lazy_module("pycu2c.toolchain.processes")
     refusing = lazy_module("pycu2c.toolchain.refusing")
+
+Words: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
 
 FLAGS: tuple[str, ...] = (
     "-std=gnu11",
@@ -46,6 +57,8 @@ _FAST = ("-fassociative-math", "-freciprocal-math", "-fno-signed-zeros")
 _LINK = ("-pipe", "-shared", "-pthread")
 # the text is no file: one that begins before it has all of it begins earlier
 _READ = ("-x", "c", "-", "-x", "none")
+_NAME = "kernel.c"  # what messages call it
+_ALL_DEFINED = ("-Wl,-z,defs",) if sys.platform == "linux" else ()
 # headers of functions that are in every process
 _EVERYWHERE = frozenset(("stdbool.h", "stddef.h", "stdint.h", "string.h"))
 _WARNINGS = ("-Wall", "-Wextra", "-Werror")
@@ -59,17 +72,35 @@ double pycu2c_probe(double x, int64_t n) { return sqrt(x) + (double)n; }
 
 def compile(text: str, entry: str, *, options: Options = DEFAULT, cache: bool = True) -> Binary:
     """Compile C to a shared object. ``cache=False`` neither reads nor writes the disk cache."""
-    compiler = find_compiler()
-    flags = flags_for(text, options, compiler)
-    libraries = _libraries(text, compiler)
-    words = (*compiler.command, compiler.version, *flags, *_LINK, *libraries)
-    key = disk.key_of(text, *words, settings(), machine())
+    compiler, files = find_compiler(), for_target(options.link, "c")
+    across = compiler.family.across_files if any(f.endswith(".c") for f in files) else ()
+    flags, libraries = flags_for(text, options, compiler), _libraries(text, compiler, files)
+    job = _Job(compiler, text, entry, (*flags, *across), files)
+    words = (*compiler.command, compiler.version, *job.flags, *_LINK, *libraries)
+    identities = map(own_files.identity, files)
+    key = disk.key_of(text, *words, settings(), machine(), *identities)
     with _room_for_files():
         if cache:
-            made = disk.made(key, ".so", lambda: _compiled(compiler, text, entry, flags))
-            return Binary("so", entry, text, made.data, made.path, made.log)
-        data, log = _compiled(compiler, text, entry, flags)
-        return Binary("so", entry, text, data, disk.keep_until_exit(f"{entry}.so", data), log)
+            made = disk.made(key, ".so", lambda: _compiled(job))
+            return Binary("so", entry, text, made.data, made.path, made.log, options.link)
+        data, log = _compiled(job)
+        path = disk.keep_until_exit(f"{entry}.so", data)
+        return Binary("so", entry, text, data, path, log, options.link)
+
+
+class _Job(NamedTuple):
+    """What the compiler is asked for. ``files`` are the user's own."""
+
+    compiler: Compiler
+    text: str
+    entry: str
+    flags: tuple[str, ...]
+    files: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> Words:
+        libraries = _libraries(self.text, self.compiler, self.files)
+        return _words(self.compiler, self.flags, (*self.files, *libraries))
 
 
 @contextmanager
@@ -114,9 +145,12 @@ def _step_flags(text: str) -> tuple[str, ...]:
     return ("-fno-jump-tables",) if "switch (self->pc)" in text else ()
 
 
-def _libraries(text: str, compiler: Compiler) -> tuple[str, ...]:
+def _libraries(text: str, compiler: Compiler, files: tuple[str, ...] = ()) -> tuple[str, ...]:
     """What stands after the file that needs it. To look through all of C's libraries would take
     a fifth of the time; generated text needs the mathematical one at most."""
+    if files:
+        folders = dict.fromkeys(os.path.dirname(f) for f in files if f.endswith(".so"))
+        return ("-lm", *_ALL_DEFINED, *(f"-Wl,-rpath,{folder}" for folder in folders))
     included = frozenset(_included(text)) - _EVERYWHERE
     alone = compiler.family.alone if included <= {"math.h"} else ()
     return ("-lm", *alone) if included or not alone else alone
@@ -149,7 +183,7 @@ class _Build:
 
     __slots__ = ("_folder", "path", "program", "words")
 
-    def __init__(self, words: tuple[tuple[str, ...], tuple[str, ...]]) -> None:
+    def __init__(self, words: Words) -> None:
         self.words, (before, after) = words, words
         self._folder = places.new_folder()
         self.path = os.path.join(self._folder, "kernel.so")
@@ -183,14 +217,12 @@ def expected(options: Options) -> Iterator[None]:
             build.close()
 
 
-def _words(
-    compiler: Compiler, flags: tuple[str, ...], libraries: tuple[str, ...]
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _words(compiler: Compiler, flags: tuple[str, ...], libraries: tuple[str, ...]) -> Words:
     """What the compiler is told before and after the text."""
     return (*compiler.command, *flags, *_LINK), libraries
 
 
-def _build_of(words: tuple[tuple[str, ...], tuple[str, ...]]) -> _Build:
+def _build_of(words: Words) -> _Build:
     for build in tuple(_EXPECTING):
         if build.words == words:
             with contextlib.suppress(ValueError):  # another thread has taken it
@@ -199,30 +231,48 @@ def _build_of(words: tuple[tuple[str, ...], tuple[str, ...]]) -> _Build:
     return _Build(words)
 
 
-def _compiled(
-    compiler: Compiler, text: str, entry: str, flags: tuple[str, ...]
-) -> tuple[bytes, str]:
-    build = _build_of(_words(compiler, flags, _libraries(text, compiler)))
+def _compiled(job: _Job) -> tuple[bytes, str]:
+    compiler, build = job.compiler, _build_of(job.words)
     try:
-        ran = build.program.finish(text)
+        ran = build.program.finish(job.text)
         if ran.code == 0:
             with open(build.path, "rb") as made:
                 return made.read(), ran.said
     finally:
         build.close()
-    probe = _probed(compiler, flags)
+    probe = _probed(compiler, job.flags)
     if os.strerror(errno.ENOSPC) in ran.said:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), places.private_directory())
     if ran.code < 0 or "Killed" in ran.said:
         raise ToolchainError(f"the C compiler `{compiler}` was killed: is there enough memory?")
+    if probe.code != 0 and _across(job):  # not every installation of a compiler can do that
+        return _compiled(job._replace(flags=job.flags[: -len(_across(job))]))
     if probe.code != 0:
         raise ToolchainError(
             f"the C compiler `{compiler}` does not work: it cannot build a shared library "
             "of one function. Repair it, or name another by the environment variable "
             f"PYCU2C_CC.\n{probe.said.strip()}"
         )
-    said = ran.said.replace("<stdin>:", "kernel.c:")
-    raise refusing.refused(shlex.join((*compiler.command, *flags)), f"{entry}.c", text, said)
+    raise _refusal(job, ran.said.replace("<stdin>:", f"{_NAME}:"))
+
+
+def _across(job: _Job) -> tuple[str, ...]:
+    """Those of its flags that have it compile several files as one."""
+    across = job.compiler.family.across_files
+    return across if across and job.flags[-len(across) :] == across else ()
+
+
+def _refusal(job: _Job, said: str) -> ToolchainError | RejectedCode:
+    """The error to raise: of the user's files, or of the text."""
+    missing = missing_in(said)
+    if missing:
+        return Unlinked(missing)
+    command = shlex.join((*job.compiler.command, *job.flags))
+    found = refusing.refused(command, f"{job.entry}.c", job.text, said)
+    named = [path for path in job.files if path in said]
+    if named and not any(complaint.file == _NAME for complaint in found.complaints):
+        return LinkError(f"{', '.join(named)} cannot be linked:\n{said.strip()}")
+    return found
 
 
 def _probed(compiler: Compiler, flags: tuple[str, ...]) -> processes.Ran:

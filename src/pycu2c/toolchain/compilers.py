@@ -45,6 +45,9 @@ class Family:
     to_the_bit: tuple[str, ...] = ()  # with fmad=False, where results are equal to the bit
     to_the_bit_on_x86: tuple[str, ...] = ()
     not_warnings: tuple[str, ...] = ()  # what -Wall means to it that is nothing to us
+    # for code in several files: a call of a function in another is as one in the same, and that it
+    # is of the types that the other has is looked at
+    across_files: tuple[str, ...] = ()
     # how a library is linked with its own functions alone; the rest is looked for in the process
     alone: tuple[str, ...] = ()
 
@@ -61,6 +64,7 @@ GCC = Family(
     # numbers whatever -ffp-contract says, so that the processor must have none
     to_the_bit=("-ftrapping-math", "-frounding-math"),
     to_the_bit_on_x86=("-mno-fma", "-mno-avx512f"),
+    across_files=("-flto", "-Werror=lto-type-mismatch"),
     alone=("-nostdlib", "-lgcc") if sys.platform == "linux" else (),
 )
 CLANG = Family(

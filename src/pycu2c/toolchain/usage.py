@@ -40,14 +40,14 @@ class KernelAttributes:
 def attributes(text: str, entry: str, arch: str, options: Options = DEFAULT) -> KernelAttributes:
     """Compile CUDA C for ``arch`` and read what the assembler says. Raises ToolchainError."""
     log = nvrtc.assembler_log(text, entry, arch, options)
-    registers = _number(r"Used (\d+) registers", log)
+    registers = _number(r"[Uu]sed (\d+) registers", log)
     if registers is None:
         raise ToolchainError(f"NVRTC does not say what {entry} takes on {arch}:\n{log}")
     return KernelAttributes(
         arch,
         registers,
         _number(r"(\d+) bytes smem", log) or 0,
-        _number(r"(\d+) bytes stack frame", log) or 0,
+        _number(r"(\d+)(?: bytes)? stack", log) or 0,
         _number(r"(\d+) bytes spill stores", log) or 0,
         _number(r"(\d+) bytes cmem\[3\]", log) or 0,
         _most_threads(registers, options),

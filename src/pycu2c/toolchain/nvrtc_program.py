@@ -1,0 +1,160 @@
+"""NVRTC itself: one text, compiled with some flags. Keeps nothing and links nothing."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from pycu2c.options import Options
+from pycu2c.toolchain import ptxas_lines
+from pycu2c.toolchain.binary import ToolchainError, Unlinked, missing_in
+from pycu2c.toolchain.cuda_headers import header_flags
+from pycu2c.toolchain.refusing import refused
+
+Kind: TypeAlias = Literal["cubin", "ptx", "ltoir"]
+
+_HOW_TO_INSTALL = (
+    "NVRTC, the compiler of CUDA C, cannot be loaded: pip install 'pycu2c[gpu]' brings it "
+    "(cuda-toolkit[nvrtc]==13.*). GPUs, PTX and SASS need it; CUDA C as text and the CPU do not."
+)
+
+
+@functools.cache
+def bindings() -> Any:
+    try:
+        from cuda.bindings import nvrtc
+
+        nvrtc.nvrtcVersion()  # the bindings look for the library at their first call
+    except (ImportError, RuntimeError) as error:
+        raise ToolchainError(f"{_HOW_TO_INSTALL}\n\n{str(error).strip()}") from error
+    return nvrtc
+
+
+def version() -> tuple[int, int]:
+    """NVRTC's own: (13, 4)."""
+    _, major, minor = bindings().nvrtcVersion()
+    return major, minor
+
+
+@functools.cache
+def supported_archs() -> tuple[str, ...]:
+    """What cubins can be made for: ``("sm_75", "sm_80", …)``."""
+    return tuple(f"sm_{number}" for number in _checked(bindings().nvrtcGetSupportedArchs()))
+
+
+class Job(NamedTuple):
+    """What NVRTC is asked for. ``name`` is what its messages call the text."""
+
+    text: str
+    name: str
+    arch: str
+    kind: Kind
+    options: Options
+    more: tuple[str, ...] = ()  # flags
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        return (_target(self.arch, self.kind), *_flags(self.options), *self.more)
+
+    @property
+    def with_lines(self) -> Job:
+        """The same, with line information."""
+        return self._replace(more=(*self.more, "--generate-line-info"))
+
+
+def _target(arch: str, kind: Kind) -> str:
+    target = "sm" if kind == "cubin" else "compute"
+    return f"--gpu-architecture={target}_{_number(arch)}"
+
+
+def _number(arch: str) -> str:
+    return arch.removeprefix("sm_").removeprefix("compute_")
+
+
+def check_arch(arch: str) -> None:
+    family = _number(arch).rstrip("af")  # sm_90a: the features of one architecture alone
+    if f"sm_{family}" not in supported_archs():
+        known = ", ".join(supported_archs())
+        raise ToolchainError(
+            f"NVRTC {'.'.join(map(str, version()))} does not compile for {arch!r}; it knows {known}"
+        )
+
+
+_FIRST_WITH_CLUSTERS = 90
+
+
+def check_clusters(entry: str, arch: str, options: Options) -> None:
+    """Refuse a cluster for an architecture that has none."""
+    number = _number(arch).rstrip("af")
+    if options.cluster and number.isdigit() and int(number) < _FIRST_WITH_CLUSTERS:
+        raise ToolchainError(
+            f"{entry} has cluster={options.cluster}, and sm_{number} has no clusters: they came "
+            f"with sm_{_FIRST_WITH_CLUSTERS}. Run it on such a GPU or with backend='cpu', or leave "
+            "cluster out"
+        )
+
+
+def _flags(options: Options) -> tuple[str, ...]:
+    # the user's own C has functions that are for the CPU, too, and say nothing of a device
+    flags = [f"--fmad={str(options.fmad).lower()}", "--device-as-default-execution-space"]
+    if options.fastmath:
+        flags.insert(0, "--use_fast_math")
+    if options.max_registers is not None:
+        flags.append(f"--maxrregcount={options.max_registers}")
+    if options.lineinfo:
+        flags.append("--generate-line-info")
+    return tuple(flags)
+
+
+def compiled(job: Job) -> tuple[bytes, str]:
+    """The binary and the log. Raises RejectedCode."""
+    made, log = tried(job)
+    if made is not None:
+        return made, log
+    missing = missing_in(log)
+    if missing:
+        raise Unlinked(missing)
+    if ptxas_lines.are_in(log):
+        again = job.with_lines
+        log = ptxas_lines.in_source(log, lambda kind: tried(again._replace(kind=kind)))
+    raise refused(f"NVRTC {' '.join(job.flags)}", job.name, job.text, log)
+
+
+def tried(job: Job) -> tuple[bytes | None, str]:
+    """The binary, if there is one, and the log."""
+    nvrtc = bindings()
+    flags = (*job.flags, *header_flags(job.text, version()))
+    program = _checked(nvrtc.nvrtcCreateProgram(job.text.encode(), job.name.encode(), 0, [], []))
+    try:
+        (code,) = nvrtc.nvrtcCompileProgram(program, len(flags), [f.encode() for f in flags])
+        log = _text(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program)
+        if int(code) != 0:
+            return None, log or code.name
+        return _result(nvrtc, job.kind, program), log
+    finally:
+        nvrtc.nvrtcDestroyProgram(program)
+
+
+def _result(nvrtc: Any, kind: Kind, program: Any) -> bytes:
+    if kind == "cubin":
+        return _read(nvrtc.nvrtcGetCUBINSize, nvrtc.nvrtcGetCUBIN, program)
+    if kind == "ltoir":
+        return _read(nvrtc.nvrtcGetLTOIRSize, nvrtc.nvrtcGetLTOIR, program)
+    return _read(nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX, program).rstrip(b"\0")
+
+
+def _read(size: Any, read: Any, program: Any) -> bytes:
+    data = bytearray(_checked(size(program)))
+    _checked(read(program, data))
+    return bytes(data)
+
+
+def _text(size: Any, read: Any, program: Any) -> str:
+    return _read(size, read, program).rstrip(b"\0").decode(errors="replace").strip()
+
+
+def _checked(answer: tuple[Any, ...]) -> Any:
+    code, *values = answer
+    if int(code) != 0:
+        raise ToolchainError(f"NVRTC failed: {code.name}")
+    return values[0] if values else None
