@@ -58,18 +58,17 @@ def _calls(error: Unlinked, lines: list[str], places: list[str]) -> list[Diagnos
 
 
 def _in_own_c(error: RejectedCode, places: list[str]) -> list[Diagnostic]:
-    """The errors in lines of the user's own C, each once."""
+    """The errors in lines of the user's own C, one for each line."""
     own = {place.removeprefix(OWN_C) for place in places if place.startswith(OWN_C)}
-    found: dict[str, Diagnostic] = {}
+    found: dict[str, dict[str, None]] = {}
     cure = f"this is what {error.compiler.split('/')[-1]} says of it"
     if error.compiler != "NVRTC":
         cure += "; on the CPU it is cpu=…, else its Python body, else the same text as on a GPU"
     for complaint in error.complaints:
         place = _own_place(complaint, places, own)
         if place:
-            label = Label(_span(place), _plain(complaint.text))
-            found.setdefault(place, Diagnostic("own-c", (label,), cure))
-    return list(found.values())
+            found.setdefault(place, {})[_plain(complaint.text)] = None
+    return [Diagnostic("own-c", (Label(_span(p), "; ".join(t)),), cure) for p, t in found.items()]
 
 
 def _own_place(complaint: Complaint, places: list[str], own: set[str]) -> str:

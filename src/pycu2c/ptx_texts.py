@@ -30,13 +30,15 @@ def asm_text(lines: tuple[Line, ...], source: Source, pure: bool) -> tuple[Line,
     numbers = {name: str(number) for number, name in enumerate(names)}
     if any(_DECLARES.search(line.text) for line in lines):  # it may come twice in one function
         lines = (Line("{", lines[0].span), *lines, Line("}", lines[-1].span))
-    quoted = [Line(_quoted(line.text, numbers), line.span) for line in lines]
     head = "asm(" if pure else "asm volatile("
     taken = ", ".join(f'"{_register(kinds[n], n, source)}"({n})' for n in kinds)
     given = f'"={_register(result, "result", source)}"({_OWN_RESULT})' if result else ""
     changed = "" if pure else ' : "memory"'
     first, last = lines[0].span, lines[-1].span
-    out = [Line(head, first), *quoted, Line(f"    : {given} : {taken}{changed});", last)]
+    margin = " " * len(head)
+    quoted = [Line(margin + _quoted(line.text, numbers), line.span) for line in lines]
+    quoted[0] = Line(head + quoted[0].text.lstrip(), first)
+    out = [*quoted, Line(f"{margin}: {given} : {taken}{changed});", last)]
     if result is not None:
         out = [Line(f"{result.dtype.cuda} {_OWN_RESULT};", first), *out]
         out.append(Line(f"return {_OWN_RESULT};", last))
@@ -82,4 +84,4 @@ def _quoted(text: str, numbers: dict[str, str]) -> str:
         return f"%{number}" if number is not None else f"%{found[0]}"
 
     shown = _OPERAND.sub(operand, text).replace("\\", "\\\\").replace('"', '\\"')
-    return f'    "{shown}\\n"'
+    return f'"{shown}\\n"'

@@ -116,7 +116,9 @@ def compiled(job: Job) -> tuple[bytes, str]:
         raise Unlinked(missing)
     if ptxas_lines.are_in(log):
         again = job.with_lines
-        log = ptxas_lines.in_source(log, lambda kind: tried(again._replace(kind=kind)))
+        log = ptxas_lines.in_source(
+            log, job.name, job.text, lambda kind: tried(again._replace(kind=kind))
+        )
     raise refused(f"NVRTC {' '.join(job.flags)}", job.name, job.text, log)
 
 
