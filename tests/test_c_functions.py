@@ -229,10 +229,16 @@ def alone(x: int32) -> int32:
     """It has no Python body."""
 
 
+@cuda.c_function("return 0;")
+def refused(x: int32) -> int32:
+    """It has none, either."""
+    raise NotImplementedError("for kernels")
+
+
 def test_without_a_python_body() -> None:
     @kernel
     def k(out):
-        out[cuda.grid(1)] = alone(3)
+        out[cuda.grid(1)] = alone(3) + refused(3)
 
     (got,) = run(k, (1, 2), [np.zeros(2)], "cpu")
     assert got.tolist() == [1, 1]
@@ -406,6 +412,11 @@ WRONG = {
         "'y' undeclared",
     ),
 }
+
+
+def test_texts_are_texts() -> None:
+    with pytest.raises(TypeError, match="cuda is a text, not 3"):
+        cuda.c_function(cuda=3)(lambda: None)
 
 
 @pytest.mark.parametrize("name", WRONG)

@@ -149,6 +149,9 @@ def _made(
     includes = (headers,) if isinstance(headers, str) else headers
     lines = "".join(f"#include <{name.strip('<>')}>\n" for name in includes)
     cuda, cpu = texts.pop("cuda", None), texts.pop("cpu", None)
+    for name, given_text in (("C", text), ("cuda", cuda), ("cpu", cpu)):
+        if not isinstance(given_text, str | None):
+            raise TypeError(f"{name} is a text, not {given_text!r}")
     if texts:
         raise TypeError(f"c_function has no parameter {next(iter(texts))!r}")
     given = _Given(text, cuda, cpu, lines + preamble, links_of(link), pure)

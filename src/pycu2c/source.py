@@ -117,11 +117,18 @@ def _place(node: ast.expr) -> tuple[int | None, ...]:
 
 
 def is_stub(tree: ast.FunctionDef) -> bool:
-    """Whether a body says nothing: ``...``, ``pass`` or a docstring."""
-    return all(
-        isinstance(s, ast.Pass) or (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))
-        for s in tree.body
-    )
+    """Whether a body says nothing: docstring, ``...``, ``pass``, ``raise NotImplementedError``."""
+    return all(map(_says_nothing, tree.body))
+
+
+def _says_nothing(s: ast.stmt) -> bool:
+    match s:
+        case ast.Pass() | ast.Expr(value=ast.Constant()):
+            return True
+        case ast.Raise(exc=ast.Name(id=name) | ast.Call(func=ast.Name(id=name))):
+            return name == "NotImplementedError"
+        case _:
+            return False
 
 
 class Unbound:

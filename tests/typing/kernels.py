@@ -164,3 +164,30 @@ zero[1, 4]("text")  # E
 at_least[1, 4](np.zeros(4, np.float32))  # E
 assert_type(larger(1.0, 2.0), float)
 print(zero.get_regs_per_thread(), zero.signatures, zero.py_func)
+
+
+@cuda.c_function("return x / y;", headers=["cuda_fp16.h"], pure=True)
+def quotient(x: float32, y: float32) -> float32:
+    return x / y
+
+
+@cuda.c_function
+def elsewhere(x: float32) -> float32:
+    raise NotImplementedError
+
+
+@cuda.ptx_function("add.s32 %result, %x, 1;")
+def after(x: int32) -> int32:
+    return x + 1
+
+
+declared = cuda.declare_device("f", "float32(float32)", link=["f.cu"], abi="c")
+cuda.declare_device("f", "float32(float32)", abi="d")  # E
+
+
+@kernel(link=["f.cu", "f.c"])
+def own_c(x: Array[float32]) -> None:
+    i = cuda.grid(1)
+    assert_type(quotient(x[i], 2.0), float)
+    x[i] = elsewhere(x[i]) + after(i) + declared(x[i])
+    quotient(x[i])  # E
