@@ -81,5 +81,5 @@ def test_real_numbers_have_no_imaginary_part_in_memory() -> None:
     def wrong(a):
         a.imag[0] = 1
 
-    with pytest.raises(CompileError, match="no `.imag` in a kernel"):
+    with pytest.raises(CompileError, match=r"no `\.imag` in a kernel"):
         wrong.inspect("ir", "void(float32[:])")

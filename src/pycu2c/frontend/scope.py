@@ -118,7 +118,8 @@ def constant_array(found: np.ndarray[Any, Any], name: str, span: Span) -> Consta
         fail(
             "global-value",
             Label(span, f"an array of {found.dtype} with {found.ndim} axes"),
-            help="constant arrays hold numbers or vectors, on one axis or more; pass others in a call",
+            help="constant arrays hold numbers or vectors, on one axis or more; pass others as "
+            "arguments",
         )
     if found.nbytes > _MOST_CONSTANT_BYTES:
         fail(
