@@ -111,3 +111,11 @@ def test_python_and_numpy_functions_mean_one_row() -> None:
     assert bound_to(np.arcsin) is REGISTRY["math.asin"]
     assert bound_to(np.floor) is REGISTRY["numpy.floor"]
     assert bound_to(np.floor) is not bound_to(math.floor)
+
+
+def test_names_are_imported_from_modules() -> None:
+    from pycu2c.cuda.cg import this_grid
+    from pycu2c.cuda.libdevice import sinf
+
+    assert this_grid is REGISTRY["cuda.cg.this_grid"]
+    assert sinf is REGISTRY["cuda.libdevice.sinf"]

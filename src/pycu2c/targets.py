@@ -28,6 +28,7 @@ from pycu2c.passes.narrow_strips import narrow_in_strips
 from pycu2c.passes.own_c import take_own_c
 from pycu2c.passes.own_memory import own_shared_memory
 from pycu2c.passes.parts import split_in_strips
+from pycu2c.passes.plain_memory import load_and_store_plainly
 from pycu2c.passes.prefetch import ask_early
 from pycu2c.passes.ranges import Facts
 from pycu2c.passes.register_tiles import tile_registers
@@ -76,6 +77,7 @@ _ON_CPU: tuple[tuple[str, Pass], ...] = (
     ("parts", _plain(split_in_strips)),
     ("linearize", _plain(linearize_blocks)),
     ("inline", _plain(inline_block_level)),
+    ("plain_memory", _plain(load_and_store_plainly)),
     ("own_memory", _plain(own_shared_memory)),
     ("dead", _plain(drop_dead)),
     ("meetings", meet),

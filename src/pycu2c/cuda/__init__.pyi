@@ -918,6 +918,24 @@ def lanemask_le() -> int:
 def lanemask_lt() -> int:
     """The bits of the lanes below the thread's own."""
 
+def ldca(array: Array[_E, Any, Any], index: _Index) -> _E:
+    """``array[index]`` in global memory, kept in all caches."""
+
+def ldcg(array: Array[_E, Any, Any], index: _Index) -> _E:
+    """``array[index]`` in global memory, kept in the cache that all multiprocessors share."""
+
+def ldcs(array: Array[_E, Any, Any], index: _Index) -> _E:
+    """``array[index]`` in global memory, which is likely read once."""
+
+def ldcv(array: Array[_E, Any, Any], index: _Index) -> _E:
+    """``array[index]`` in global memory, fetched again from memory."""
+
+def ldg(array: Array[_E, Any, Any], index: _Index) -> _E:
+    """``array[index]`` in global memory, through the cache of what nobody writes while the kernel runs."""
+
+def ldlu(array: Array[_E, Any, Any], index: _Index) -> _E:
+    """``array[index]`` in global memory, which is not read again."""
+
 class _libdevice:
     @staticmethod
     def abs(x: SupportsIndex) -> SupportsIndex:
@@ -2082,6 +2100,18 @@ def sincospi(x: _Real) -> tuple[Any, Any]:
 
 def sinpi(x: _Real) -> float:
     """The sine of ``pi * x``."""
+
+def stcg(array: Array[_E, Any, Any], index: _Index, value: _Number) -> None:
+    """``array[index] = value`` in global memory, kept in the cache that all multiprocessors share."""
+
+def stcs(array: Array[_E, Any, Any], index: _Index, value: _Number) -> None:
+    """``array[index] = value`` in global memory, which is likely used once."""
+
+def stwb(array: Array[_E, Any, Any], index: _Index, value: _Number) -> None:
+    """``array[index] = value`` in global memory, kept in all caches."""
+
+def stwt(array: Array[_E, Any, Any], index: _Index, value: _Number) -> None:
+    """``array[index] = value`` in global memory, written through to memory."""
 
 def surf1Dread(surface: surface1d[_E], x: SupportsIndex) -> _E:
     """Element ``x`` of a surface; 0 outside of it."""

@@ -15,6 +15,7 @@ from pycu2c.frontend.subscripts import element, writable
 from pycu2c.frontend.ufuncs import KEEPING, as_it_is, check_accepted, computed_in
 from pycu2c.frontend.views import ArrayValue, array_type
 from pycu2c.intrinsics.atomic import BY_PARTS
+from pycu2c.intrinsics.caches import LOADS, STORES
 from pycu2c.intrinsics.complex import complex_form
 from pycu2c.intrinsics.kinds import FIXED, HANDLE_KINDS
 from pycu2c.intrinsics.registry import Effect, Intrinsic
@@ -208,6 +209,8 @@ def _place(row: Intrinsic, values: dict[str, Value]) -> Expr:
     items: list[Value] = list(index.items) if isinstance(index, Items) else [index]
     span = index.span
     place = element(array, [number(item, "the index") for item in items], span)
+    if row in (*LOADS, *STORES):
+        _check_global(row, place, array.span)
     if row.effect is Effect.MEMORY:
         writable(place, array.span)
         _check_shared_by_threads(row, place, array.span)
@@ -218,6 +221,17 @@ def _place(row: Intrinsic, values: dict[str, Value]) -> Expr:
 def _first(array: ArrayValue) -> Items:
     """The index of the first element."""
     return Items(tuple(integer(0, array.span) for _ in range(array_type(array).ndim)), array.span)
+
+
+def _check_global(row: Intrinsic, place: View, span: Span) -> None:
+    """The caches are those of global memory: elsewhere the launch would fail."""
+    space = array_type(place.array).space
+    if space is not Space.GLOBAL:
+        fail(
+            "argument-type",
+            Label(span, f"an array in {space.value} memory"),
+            help=f"{row.name} is for arrays that the kernel is given: write a[i]",
+        )
 
 
 def _check_shared_by_threads(row: Intrinsic, place: View, span: Span) -> None:

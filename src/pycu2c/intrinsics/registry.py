@@ -78,6 +78,7 @@ class Intrinsic:
     reference: Callable[..., Any]
     cuda: Spell | None
     c: Spell | None
+    reads: bool = False  # memory, and writes none
     is_value: bool = False  # read like a variable: cuda.threadIdx.x
     varies: bool = False  # differs between the threads of a block
     bounds: tuple[int, int] | None = None  # of an integer result: least and greatest

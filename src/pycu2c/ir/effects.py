@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from pycu2c.intrinsics.registry import Effect
 from pycu2c.ir.calls import called, summarized
@@ -40,6 +40,7 @@ def writes(module: Module) -> dict[str, frozenset[str]]:
             found |= {p.name for p in function.parameters}
         calls = [e for e in all_expressions(function.body) if isinstance(e, Call)]
         passed = {id(a) for e in calls for a in e.arguments}
+        passed |= {id(a) for e in _reads(function.body) for a in e.arguments}
         for e in all_expressions(function.body):
             if isinstance(e, ElementOf) and id(e) not in passed:
                 found.add(e.array.name)
@@ -51,6 +52,13 @@ def writes(module: Module) -> dict[str, frozenset[str]]:
         return frozenset(found)
 
     return summarized((*module.devices, module.kernel), written, frozenset())
+
+
+def _reads(body: Body) -> Iterator[Apply]:
+    """Intrinsics that are given the place of an element and write nothing there."""
+    for e in all_expressions(body):
+        if isinstance(e, Apply) and e.intrinsic.reads:
+            yield e
 
 
 def written_arguments(module: Module) -> frozenset[int]:

@@ -1,0 +1,16 @@
+"""``from pycu2c.cuda.libdevice import …``: functions of NVIDIA's libdevice. Rows of the registry, imported when they are asked
+for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pycu2c.intrinsics.namespace import CUDA
+
+
+def __dir__() -> list[str]:
+    return dir(CUDA.libdevice)
+
+
+def __getattr__(name: str) -> Any:
+    return getattr(CUDA.libdevice, name)

@@ -1,0 +1,57 @@
+"""CPU: loads and stores that say which caches to use are plain ones. What is
+evaluated in an order of its own is in statements by now."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pycu2c.intrinsics.caches import LOADS, STORES
+from pycu2c.ir.nodes import (
+    Apply,
+    Body,
+    ElementOf,
+    Evaluate,
+    Expr,
+    Function,
+    Load,
+    Member,
+    Module,
+    Stmt,
+    Store,
+    field_type,
+)
+from pycu2c.ir.walk import map_expr, map_functions, map_stmt
+from pycu2c.types import Array
+
+
+def load_and_store_plainly(module: Module) -> Module:
+    """``cuda.ldcg(&a[i])`` -> ``a[i]``; ``cuda.stcs(&a[i], x)`` -> ``a[i] = x``."""
+    return map_functions(module, _plain)
+
+
+def _plain(function: Function) -> Function:
+    body = map_stmt(map_expr(function.body, _loaded), _stored)
+    return replace(function, body=body)
+
+
+def _loaded(e: Expr) -> Expr:
+    if not isinstance(e, Apply) or e.intrinsic not in LOADS:
+        return e
+    place = e.arguments[0]
+    assert isinstance(place, ElementOf)
+    assert isinstance(place.array.type, Array)
+    found: Expr = Load(place.array, place.indices, e.span)
+    for end, name in enumerate(place.path, 1):
+        kind = field_type(place.array.type.element, place.path[:end])
+        found = Member(found, name, kind, e.span)
+    return found
+
+
+def _stored(s: Stmt) -> Body:
+    if not isinstance(s, Evaluate) or not isinstance(s.value, Apply):
+        return (s,)
+    if s.value.intrinsic not in STORES:
+        return (s,)
+    place, value = s.value.arguments
+    assert isinstance(place, ElementOf)
+    return (Store(place.array, place.indices, value, s.span, place.path),)
