@@ -24,6 +24,7 @@ from pycu2c import (
     kernel,
     uint32,
 )
+from pycu2c.dtypes import BY_NAME, DTYPES
 from pycu2c.kernel import Kernel
 from pycu2c.toolchain import cc, nvrtc
 
@@ -294,6 +295,51 @@ def test_names_in_c_are_left_to_it() -> None:
     text = with_helper.inspect("cuda", (int64[::1],))
     assert "void with_helper_1(" in text
     assert "int TWICE_1" in text
+
+
+KINDS = [BY_NAME[name] for name in (*(row.name for row in DTYPES), "float3", "uchar4", "longlong2")]
+KEPT = """
+@cuda.c_function("auto y = x; return y;", cpu="__typeof__(x) y = x; return y;")
+def kept_{0}(x: "{0}") -> "{0}":
+    return x
+"""
+
+
+def test_numbers_of_every_type_go_through_c_as_they_are(target: str, tmp_path: Path) -> None:
+    names = [row.name for row in KINDS]
+    lines = [f"    {n}_out[i] = kept_{n}({n}_in[i])" for n in names]
+    taken = ", ".join(f"{n}_in, {n}_out" for n in names)
+    body = "\n".join(["    i = cuda.grid(1)", *lines])
+    program = f"{HEAD}{''.join(map(KEPT.format, names))}\n@kernel\ndef k({taken}):\n{body}\n"
+    arrays = []
+    for row in KINDS:
+        given = np.zeros(4, row.numpy)
+        given.view(np.uint8)[:] = np.arange(given.nbytes) % 2
+        arrays += [given, np.zeros(4, row.numpy)]
+    k = module_from(program, tmp_path).k
+    found = run(k, (1, 4), arrays, target)
+    for row, given, got in zip(KINDS, found[::2], found[1::2]):
+        assert given.tobytes() == got.tobytes(), row.name
+    signature = ", ".join(f"{n}[::1], {n}[::1]" for n in names)
+    made = k.inspect("cuda", signature)
+    assert nvrtc.compile(made, "k", "sm_90", kind="ptx").data
+
+
+def test_what_the_python_body_calls_is_not_there_where_c_is() -> None:
+    @device
+    def halved(x):
+        return x / 2
+
+    @cuda.c_function("return 0.5f * x;")
+    def half(x: float32) -> float32:
+        return halved(x)
+
+    @kernel
+    def k(a):
+        a[0] = half(a[0])
+
+    assert "halved" not in k.inspect("cuda", (float32[::1],))
+    assert "halved" in k.inspect("c", (float32[::1],))
 
 
 def test_parameters_may_hide_functions_of_c(target: str) -> None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from pycu2c.diagnostics import Label, fail
 from pycu2c.foreign import Code, length_name, stride_name
+from pycu2c.ir.calls import reached
 from pycu2c.ir.nodes import CText, Dim, Expr, Function, Module, Parameter, Stride, Var
 from pycu2c.ir.walk import map_functions
 from pycu2c.types import Array, int64
@@ -16,8 +17,11 @@ _TARGETS = {"cuda": ("CUDA", 'cuda="…"'), "c": ("the CPU", 'cpu="…"')}
 
 
 def take_own_c(module: Module, dialect: str) -> Module:
-    """``in c: return x / y;`` beside a body -> the text alone; without one, the body alone."""
-    return map_functions(module, lambda f: _chosen(f, dialect))
+    """``in c: return x / y;`` beside a body -> the text alone; without one, the body alone. What
+    then nothing calls goes."""
+    chosen = map_functions(module, lambda f: _chosen(f, dialect))
+    needed = reached((*chosen.devices, chosen.kernel))[chosen.kernel.name]
+    return replace(chosen, devices=tuple(f for f in chosen.devices if f.name in needed))
 
 
 def _chosen(function: Function, dialect: str) -> Function:
