@@ -325,6 +325,27 @@ def test_numbers_of_every_type_go_through_c_as_they_are(target: str, tmp_path: P
     assert nvrtc.compile(made, "k", "sm_90", kind="ptx").data
 
 
+def test_headers_are_those_of_cuda() -> None:
+    @cuda.c_function(
+        "return __popc(x) + cuda::std::max(x, ONE);",
+        cpu="return ONE;",
+        headers=["cuda/std/algorithm"],
+        preamble="""
+        #define ONE 1u
+        """,
+    )
+    def ones(x: uint32) -> uint32: ...
+
+    @kernel
+    def k(a):
+        a[0] = ones(a[0])
+
+    assert run(k, (1, 1), [np.array([7], np.uint32)], "cpu")[0][0] == 1
+    text = k.inspect("cuda", ("uint32[::1]",))
+    assert "#include <cuda/std/algorithm>\n#define ONE 1u\n" in text
+    assert ".entry k" in k.inspect("ptx", ("uint32[::1]",), arch="sm_90")
+
+
 def test_what_the_python_body_calls_is_not_there_where_c_is() -> None:
     @device
     def halved(x):

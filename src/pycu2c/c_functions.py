@@ -59,6 +59,7 @@ class _Given:
     text: str | None
     cuda: str | None
     cpu: str | None
+    headers: str
     preamble: str
     links: tuple[Link, ...]
     pure: bool
@@ -73,7 +74,8 @@ class _Given:
         """That of one dialect: a text, or one that calls what is linked."""
         text, files = self._text(dialect, has_body), for_target(self.links, dialect)
         if text is not None:
-            preamble = lines_of(self.preamble, source)
+            headers = lines_of(self.headers, source) if dialect == "cuda" else ()
+            preamble = (*headers, *lines_of(self.preamble, source))
             return Code(dialect, _body(text, source), preamble, files)
         is_elsewhere = self.text is self.cuda is self.cpu is None
         if files or (is_elsewhere and not (dialect == "c" and has_body)):
@@ -123,7 +125,7 @@ def c_function(text: Any = None, /, **given: Any) -> Any:
     cuda, cpu: the body for one of them. On the CPU a function without ``cpu`` is its Python body;
     if it has none, ``text``.
     preamble: C that stands outside of functions: helper functions, types, macros.
-    headers: names of headers, such as "cuda_fp16.h".
+    headers: names of CUDA's headers for a GPU, such as "mma.h".
     link: files that the C needs, as for ``@kernel``.
     pure: True says that it gives a value of its arguments and of memory and does nothing else: a
     call may be moved, repeated and left out, and on the CPU threads run it in vectors. Otherwise
@@ -154,7 +156,7 @@ def _made(
             raise TypeError(f"{name} is a text, not {given_text!r}")
     if texts:
         raise TypeError(f"c_function has no parameter {next(iter(texts))!r}")
-    given = _Given(text, cuda, cpu, lines + preamble, links_of(link), pure)
+    given = _Given(text, cuda, cpu, lines, preamble, links_of(link), pure)
     return CFunction(Device(function, signature=signature).__pycu2c_device__, given.foreign)
 
 

@@ -23,8 +23,8 @@ def header_flags(text: str, version: tuple[int, int]) -> tuple[str, ...]:
         folder = private_folder(f"cuda-headers-{version[0]}.{version[1]}")
         return (f"--use-bundled-headers={folder}",)
     for place in _places():
-        if all((place / name).is_file() for name in wanted):
-            parts = [p for p in (place, place / "cccl") if p.is_dir()]  # one includes the other
+        parts = [p for p in (place, place / "cccl") if p.is_dir()]  # one includes the other
+        if all(any((p / name).is_file() for p in parts) for name in wanted):
             return tuple(f"--include-path={part}" for part in parts)
     wanted = [name for name in wanted if _OF_TOOLKIT.fullmatch(name)]
     if not wanted:  # the user's own
