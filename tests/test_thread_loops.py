@@ -136,6 +136,22 @@ def test_an_early_return_before_a_barrier() -> None:
     assert shape(body) == ["S[]", "state[]", "live", *block]
 
 
+def test_a_break_where_all_agree_after_a_loop_that_threads_leave_one_by_one() -> None:
+    check("""
+        def f(OUT, A, n):
+            k2 = 0
+            for k1 in range(tid, 9, width):
+                end = 0
+                while k2 < end:
+                    k2 += 1
+                if n < 0:
+                    for k3 in range(n):
+                        k2 += 1
+                    break
+                OUT[tid] = k1
+    """)
+
+
 def test_when_all_threads_have_returned_the_block_goes_no_further() -> None:
     body = check("""
         def f(OUT, A, n):

@@ -74,7 +74,7 @@ class _Run:
 
 def regions(body: Body, facts: Uniformity, placement: Placement, masks: Masks, span: Span) -> Body:
     """A kernel's body as what one block does."""
-    cutter = _Cutter(facts, placement, masks, span, placement.leaves(body))
+    cutter = _Cutter(facts, placement, masks, span, placement.jumps(body))
     return masks.begun(cutter.block(body, _Site(last=True)), span)
 
 
@@ -84,7 +84,7 @@ class _Cutter:
     placement: Placement
     masks: Masks
     span: Span
-    threads_leave: bool  # somewhere in the kernel
+    threads_leave: bool  # the kernel, or a loop somewhere in it
     some_wait: bool = False  # here some thread may not be running
     run: range | None = None  # the threads that come here, of all
 
