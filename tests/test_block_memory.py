@@ -337,3 +337,22 @@ def test_arguments_may_be_views_of_one_memory() -> None:
     out = np.zeros(64, np.float32)
     through_both[1, 64](words.view(np.float32), words, out)
     assert out.tolist() == [float(np.nextafter(np.float32(1), np.float32(2)))] * 64
+
+
+def test_a_variable_has_one_value_where_products_and_sums_are_contracted(target: str) -> None:
+    """Computed anew behind a barrier, ``x`` would be one operation, as it is not before it."""
+
+    @kernel(backend=target)
+    def kept(same, products, a, c):
+        s = cuda.shared.array(1024, float32)
+        t = cuda.threadIdx.x
+        f = float32(t) + float32(0.3)
+        x = a * f + c
+        s[t] = x
+        products[t] = a * f
+        cuda.syncthreads()
+        same[t] = x == s[t]
+
+    same, products = np.zeros(1024, np.int32), np.zeros(1024, np.float32)
+    kept[1, 1024](same, products, np.float32(0.1), np.float32(-0.7))
+    assert same.all()

@@ -196,3 +196,24 @@ def test_those_that_do_not_pay_or_are_left(k) -> None:
 def test_wide_numbers_make_narrow_tiles() -> None:
     wide = float64[:, ::1]
     assert "j_first += 32" in product.inspect("c", (wide, wide, wide), (16, 16))
+
+
+def test_a_variable_has_one_value_where_products_and_sums_are_contracted() -> None:
+    """``w`` is read in the tile's loop and behind it."""
+
+    @kernel(backend="cpu")
+    def k(same, products, b, a, c):
+        x = cuda.grid(1)
+        if x >= same.shape[0]:
+            return
+        f = float32(x) + float32(0.3)
+        w = a * f + c
+        least = w
+        for i in range(b.shape[0]):
+            least = min(least, w + b[i, x])
+        same[x] = least == w
+        products[x] = a * f
+
+    same, products = np.zeros(500, np.int32), np.zeros(500, np.float32)
+    k[2, 256](same, products, np.zeros((9, 500), np.float32), np.float32(0.1), np.float32(-0.7))
+    assert same.all()

@@ -45,6 +45,7 @@ from pycu2c.ir.walk import (
     with_operands,
 )
 from pycu2c.operators import QUOTIENT, REMAINDER
+from pycu2c.passes.contraction import may_be_contracted
 from pycu2c.passes.crossing import (
     block_scalars,
     declared,
@@ -127,7 +128,8 @@ def _is_cheap(value: Expr) -> bool:
 def _is_cheap_node(e: Expr) -> bool:
     match e:
         case Binary(op, _, right):
-            return op not in (QUOTIENT, REMAINDER) or isinstance(right, Const)
+            plain = op not in (QUOTIENT, REMAINDER) or isinstance(right, Const)
+            return plain and not may_be_contracted(e)
         case Apply(intrinsic, arguments):
             return intrinsic.is_pure and not arguments
         case _:

@@ -52,6 +52,7 @@ from pycu2c.ir.walk import (
     with_bodies,
 )
 from pycu2c.operators import ADD, GE, SUB
+from pycu2c.passes.contraction import may_be_contracted
 from pycu2c.passes.crossing import declared, set_once
 from pycu2c.passes.facts import is_fixed
 from pycu2c.passes.lockstep import Paces
@@ -318,8 +319,11 @@ def _rounds(loop: For) -> int | None:
 
 def _is_cheap(e: Expr | None) -> bool:
     """Whether to compute a number again is as good as to keep it."""
-    return e is not None and all(
-        isinstance(x, Const | Var | Binary | Unary | Cast | Select | Logical)
-        or (isinstance(x, Apply) and (is_fixed(x.intrinsic) or x.intrinsic in EXTREMES))
-        for x in expressions(e)
-    )
+    return e is not None and all(map(_is_cheap_node, expressions(e)))
+
+
+def _is_cheap_node(e: Expr) -> bool:
+    if isinstance(e, Apply):
+        return is_fixed(e.intrinsic) or e.intrinsic in EXTREMES
+    known = isinstance(e, Const | Var | Binary | Unary | Cast | Select | Logical)
+    return known and not may_be_contracted(e)
