@@ -143,4 +143,5 @@ class SlotUse:
 
 def _is_end(s: If) -> bool:
     """Whether it only ends threads."""
-    return not s.orelse and all(isinstance(x, NextThread) for x in s.then)
+    ends = all(isinstance(x, NextThread) for x in s.then)
+    return bool(s.then) and not s.orelse and ends
