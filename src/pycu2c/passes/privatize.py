@@ -45,7 +45,6 @@ from pycu2c.ir.walk import (
     with_operands,
 )
 from pycu2c.operators import QUOTIENT, REMAINDER
-from pycu2c.passes.contraction import may_be_contracted
 from pycu2c.passes.crossing import (
     block_scalars,
     declared,
@@ -56,6 +55,7 @@ from pycu2c.passes.crossing import (
 from pycu2c.passes.lanes import Slotted, between_slots, own_state, slots_name, with_own_values
 from pycu2c.passes.masks import Masks, slots, this_thread
 from pycu2c.passes.placement import names_in
+from pycu2c.passes.rounding import may_be_rounded_anew
 from pycu2c.passes.rounds import goes_in_rounds, in_rounds
 from pycu2c.records import dataclass
 from pycu2c.types import WEAK_INT, Array, Scalar, Space
@@ -129,7 +129,7 @@ def _is_cheap_node(e: Expr) -> bool:
     match e:
         case Binary(op, _, right):
             plain = op not in (QUOTIENT, REMAINDER) or isinstance(right, Const)
-            return plain and not may_be_contracted(e)
+            return plain and not may_be_rounded_anew(e)
         case Apply(intrinsic, arguments):
             return intrinsic.is_pure and not arguments
         case _:

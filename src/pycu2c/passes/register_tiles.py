@@ -52,11 +52,11 @@ from pycu2c.ir.walk import (
     with_bodies,
 )
 from pycu2c.operators import ADD, GE, SUB
-from pycu2c.passes.contraction import may_be_contracted
 from pycu2c.passes.crossing import declared, set_once
 from pycu2c.passes.facts import is_fixed
 from pycu2c.passes.lockstep import Paces
 from pycu2c.passes.placement import names_in
+from pycu2c.passes.rounding import may_be_rounded_anew
 from pycu2c.records import dataclass
 from pycu2c.types import WEAK_INT, Array, Scalar, Space
 
@@ -326,4 +326,4 @@ def _is_cheap_node(e: Expr) -> bool:
     if isinstance(e, Apply):
         return is_fixed(e.intrinsic) or e.intrinsic in EXTREMES
     known = isinstance(e, Const | Var | Binary | Unary | Cast | Select | Logical)
-    return known and not may_be_contracted(e)
+    return known and not may_be_rounded_anew(e)
