@@ -353,7 +353,6 @@ def test_a_kernel_whose_grid_meets():
     assert 0 < few < many
     count = cuda.get_current_device().MULTIPROCESSOR_COUNT
     assert many % count == 0
-    assert overload.max_cooperative_grid_blocks(1024, dynsmemsize=200 * 1024) == count
 
 
 def test_inspection(capsys):
