@@ -133,8 +133,35 @@ def third(out):  # type: ignore[no-untyped-def]
     out[0] = 3 / out[0]
 
 
+def scaled(x, n):  # type: ignore[no-untyped-def]
+    return half(x) * n
+
+
+def ones(a):  # type: ignore[no-untyped-def]
+    for i in range(len(a)):
+        a[i] = 1
+
+
+def test_ptx_of_a_function_for_others() -> None:
+    text, result = cuda.compile(scaled, "float64(float32, int32)", cc=(8, 0))
+    assert result == types.float64
+    assert ".target sm_80" in text
+    assert ".visible .func  (.param .b64 func_retval0) scaled(" in text
+    assert ".entry" not in text
+    text, result = cuda.compile(scaled, (types.f4, types.i4), abi_info={"abi_name": "half"})
+    assert result == types.float64
+    assert ".visible .func  (.param .b64 func_retval0) half(" in text
+    text, result = cuda.compile_ptx(ones, (types.f4[::1],), device=True)
+    assert result is types.void
+    assert ".visible .func ones(" in text
+    fast, _ = cuda.compile(lambda x: 3 / x, "f4(f4)", fastmath=True)
+    assert "div.approx" in fast
+
+
 def test_what_is_not_compiled() -> None:
-    with pytest.raises(NotImplementedError, match="pass device=False"):
-        cuda.compile(fill, "void(f4[:], f4)")
+    with pytest.raises(NotImplementedError, match="a function for C returns one number"):
+        cuda.compile(lambda x: (x, x), (types.f4,))
+    with pytest.raises(NotImplementedError, match="prints"):
+        cuda.compile(lambda x: print(x), (types.f4,))
     with pytest.raises(NotImplementedError, match="not to 'ltoir'"):
         cuda.compile(fill, "void(f4[:], f4)", device=False, output="ltoir")

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from pycu2c.compiler import Generated, generate
 from pycu2c.diagnostics import following
 from pycu2c.emit.statements import Comments
-from pycu2c.frontend.build import Built
+from pycu2c.frontend.build import Built, build_device
 from pycu2c.intrinsics.library import device_source
+from pycu2c.ir.verifier import verified
 from pycu2c.lazy import lazy_module
 from pycu2c.options import DEFAULT, Options
 from pycu2c.origins import naming_origins
@@ -91,6 +92,24 @@ def generate_text(
     """The text for an ordinary launch: of fewer than 2**30 threads and elements, but some."""
     facts = facts_for(options, ordinary=True, block=block)
     return generate(built.module, _target(target, options), facts, comments)
+
+
+def generate_device(
+    source: Source, signature: Signature, options: Options, name: str
+) -> tuple[Generated, ParameterType]:
+    """A device function as CUDA C for other programs, which know it by a name of theirs; and what
+    it gives. Raises CompileError."""
+    with following(source.span(source.tree)):
+        module, result = build_device(source, signature.parameters)
+    named = replace(module.kernel, name=f"{name}.", python_name=name)
+    module = verified(replace(module, kernel=named), "build")
+    target = TARGETS["cuda"]
+    dialect = replace(target.dialect, kernel=_FOR_OTHERS)
+    facts = facts_for(options, ordinary=False)
+    return generate(module, replace(target, dialect=dialect), facts), result
+
+
+_FOR_OTHERS = ('extern "C"', "__device__")
 
 
 def _target(name: str, options: Options) -> Target:

@@ -168,12 +168,7 @@ class _ModuleEmitter:
         ]
         if self.dialect.name == "c":
             body = (*_unused(function, speller), *numbered(function.body), *body)
-        result = (
-            speller.type(function.result)
-            if isinstance(function.result, Scalar)
-            else c.Named("void")
-        )
-        name = self.functions[function.name]
+        name, result = self.functions[function.name], _result(function, speller)
         return c.Function(name, result, tuple(parameters), body, self.dialect.device)
 
     def kernel(self) -> list[c.Item]:
@@ -195,7 +190,8 @@ class _ModuleEmitter:
         parameters = tuple(
             c.Parameter(self.ctype(p), speller.names[p.name]) for p in function.parameters
         )
-        return [c.Function(name, c.Named("void"), parameters, body, self._qualifiers())]
+        result = _result(function, speller)
+        return [c.Function(name, result, parameters, body, self._qualifiers())]
 
     def _qualifiers(self) -> tuple[str, ...]:
         if not self.module.cluster:
@@ -230,6 +226,13 @@ class _ModuleEmitter:
     def helper_texts(self) -> list[str]:
         vectors = declarations(self.vectors) if self.dialect.name == "c" else ""
         return [*([vectors] if vectors else []), *texts_of(self.helpers, self.dialect.name)]
+
+
+def _result(function: Function, speller: Speller) -> c.CType:
+    """What a function gives; a kernel gives nothing, but a device function in its place may."""
+    if isinstance(function.result, Scalar):
+        return speller.type(function.result)
+    return c.Named("void")
 
 
 def _unused(function: Function, speller: Speller) -> list[c.Stmt]:

@@ -57,27 +57,37 @@ class Built:
 
 def build(source: Source, signature: Signature, cluster: tuple[int, ...] = ()) -> Built:
     """Type a kernel and lower it to IR. Raises CompileError with every mistake in it."""
+    builder, module = _built(source, signature.parameters, cluster, is_kernel=True)
+    used = {None, *(device.name for device in module.devices)}  # the kernel has no name there
+    types = {key: n for key, n in builder.noted.items() if builder.names.get(key) in used}
+    return Built(module, types, tuple(builder.warnings))
+
+
+def build_device(source: Source, types: Types) -> tuple[Module, ParameterType]:
+    """Type a device function and lower it, in the kernel's place of a module; and what it gives
+    for arguments of these types. Raises CompileError."""
+    builder, module = _built(source, types, (), is_kernel=False)
+    result = builder.results[source, types]
+    assert result is not None, "it is built"
+    return module, result
+
+
+def _built(
+    source: Source, types: Types, cluster: tuple[int, ...], *, is_kernel: bool
+) -> tuple[_ModuleBuilder, Module]:
     known: frozenset[Source] = frozenset()
     while True:
         builder = _ModuleBuilder(source.name, known, cluster)
         try:
-            kernel = builder.function(source, signature.parameters, is_kernel=True)
+            function = builder.function(source, types, is_kernel=is_kernel)
         except CallsItself as found:
             known |= frozenset(found.functions)
             continue
-        devices = called_by(kernel, tuple(builder.devices.values()))
-        constants = _read_constants((kernel, *devices), builder.constants)
-        module = Module(kernel, devices, constants, cluster)
+        devices = called_by(function, tuple(builder.devices.values()))
+        constants = _read_constants((function, *devices), builder.constants)
+        module = Module(function, devices, constants, cluster)
         check_room(module)
-        used = {None, *(device.name for device in devices)}  # the kernel has no name there
-        types = {key: n for key, n in builder.noted.items() if builder.names.get(key) in used}
-        return Built(module, types, tuple(builder.warnings))
-
-
-def result_of_call(source: Source, types: Types) -> ParameterType:
-    """What a device function gives for arguments of these types. Raises CompileError."""
-    builder = _ModuleBuilder("", frozenset(), ())
-    return builder.called(source, types, source.span(source.tree))[1]
+        return builder, module
 
 
 @dataclass(slots=True)

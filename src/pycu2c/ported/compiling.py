@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
-from pycu2c.kernel import Kernel
-from pycu2c.options import options_from
+from pycu2c.kernel import Device, Kernel
+from pycu2c.lazy import lazy_module
+from pycu2c.options import Options, options_from
 from pycu2c.ported.jitted import python_of
 from pycu2c.runtime import driver
 from pycu2c.signatures import parse_signature
-from pycu2c.types import VOID, Void
+from pycu2c.types import NONE, VOID, Scalar, Signature, Void, by_itself
+
+if TYPE_CHECKING:
+    from pycu2c import specialization
+    from pycu2c.toolchain import nvrtc, relocatable
+else:  # the compiler
+    nvrtc = lazy_module("pycu2c.toolchain.nvrtc")
+    relocatable = lazy_module("pycu2c.toolchain.relocatable")
+    specialization = lazy_module("pycu2c.specialization")
 
 Capability = tuple[int, int]
+_USUAL = (9, 0)
 
 
 def compile(
@@ -24,28 +35,47 @@ def compile(
     cc: Capability | None = None,
     opt: object = None,
     abi: str = "c",
-    abi_info: object = None,
+    abi_info: Mapping[str, str] | None = None,
     output: str = "ptx",
-) -> tuple[str, Void]:
-    """The PTX of a function for a signature, and what it returns.
+) -> tuple[str, Scalar | Void]:
+    """The PTX of a function for a signature, and the type of what it returns.
 
-    device: False for a kernel. A device function is compiled with the kernels that call it.
+    device: False for a kernel. A device function can be linked, and called by C: a number is a
+    parameter, an array its pointer and the lengths and strides that the function uses.
     cc: the GPU's compute capability, (9, 0); without one that of the GPU here, or 9.0.
+    abi_info: ``{"abi_name": name}`` is what a device function is called; else as in Python.
     """
-    if device:
-        raise NotImplementedError(
-            "device functions are compiled with the kernels that call them: pass device=False for "
-            "the PTX of a kernel, or k.inspect('cuda') for the text of both"
-        )
     if output != "ptx":
-        raise NotImplementedError(f"kernels are compiled to PTX and cubins, not to {output!r}")
-    options = options_from({"fastmath": bool(fastmath), "lineinfo": bool(lineinfo or debug)})
-    kernel: Kernel[Any] = Kernel(python_of(pyfunc), signature=[sig], options=options)
-    arch = None if cc is None else "sm_{}{}".format(*cc)
-    return kernel.inspect("ptx", parse_signature(sig), arch=arch), VOID
+        raise NotImplementedError(f"functions are compiled to PTX, not to {output!r}")
+    signature, options = parse_signature(sig), _options(fastmath, lineinfo or debug)
+    arch = "sm_{}{}".format(*(cc or (_here() if driver.available() else _USUAL)))
+    if device:
+        return _device_ptx(pyfunc, signature, options, arch, dict(abi_info or {}))
+    kernel: Kernel[Any] = Kernel(python_of(pyfunc), signature=[signature], options=options)
+    return kernel.inspect("ptx", signature, arch=arch), VOID
 
 
-def compile_for_current_device(pyfunc: Any, sig: object, **options: Any) -> tuple[str, Void]:
+def _device_ptx(
+    pyfunc: Any, signature: Signature, options: Options, arch: str, info: dict[str, str]
+) -> tuple[str, Scalar | Void]:
+    function: Device[..., Any] = Device(python_of(pyfunc), signature=[signature])
+    source = function.__pycu2c_device__
+    name = info.get("abi_name", source.name)
+    made, result = specialization.generate_device(source, signature, options, name)
+    returned = VOID if result == NONE else by_itself(result)
+    if made.prints or not isinstance(returned, (Scalar, Void)):
+        what = "prints" if made.prints else f"returns {returned}"
+        raise NotImplementedError(f"{name} {what}: a function for C returns one number or nothing")
+    flags = relocatable.FLAGS
+    binary = nvrtc.compile(made.text, name, arch, kind="ptx", options=options, more=flags)
+    return binary.data.decode(), returned
+
+
+def _options(fastmath: bool, lineinfo: bool) -> Options:
+    return options_from({"fastmath": bool(fastmath), "lineinfo": bool(lineinfo)})
+
+
+def compile_for_current_device(pyfunc: Any, sig: object, **options: Any) -> tuple[str, Any]:
     """The same for the GPU that the thread works on. Raises CudaError where there is none."""
     return compile(pyfunc, sig, cc=_here(), **options)
 
@@ -60,13 +90,13 @@ def compile_ptx(
     cc: Capability | None = None,
     opt: object = None,
     abi: str = "numba",
-    abi_info: object = None,
-) -> tuple[str, Void]:
+    abi_info: Mapping[str, str] | None = None,
+) -> tuple[str, Scalar | Void]:
     """As ``compile``, and of a kernel if nothing else is said."""
-    return compile(pyfunc, sig, debug, lineinfo, device, fastmath, cc)
+    return compile(pyfunc, sig, debug, lineinfo, device, fastmath, cc, abi_info=abi_info)
 
 
-def compile_ptx_for_current_device(pyfunc: Any, sig: object, **options: Any) -> tuple[str, Void]:
+def compile_ptx_for_current_device(pyfunc: Any, sig: object, **options: Any) -> tuple[str, Any]:
     """The same for the GPU that the thread works on. Raises CudaError where there is none."""
     return compile_ptx(pyfunc, sig, cc=_here(), **options)
 

@@ -143,7 +143,7 @@ class Vectorized:
             raise TypeError(f"{self!r} takes {self.nin} numbers, and {signature} is of others")
         result = signature.result
         if result is None:
-            result = build.result_of_call(device.__pycu2c_device__, signature.parameters)
+            _, result = build.build_device(device.__pycu2c_device__, signature.parameters)
         return Loop(inputs, _dtype(result), device)
 
     def _loop_for(self, args: Sequence[Any]) -> Loop:

@@ -35,11 +35,12 @@ def compile(
     kind: Kind = "cubin",
     options: Options = DEFAULT,
     cache: bool = True,
+    more: tuple[str, ...] = (),
 ) -> Binary:
     """Compile CUDA C for ``arch`` (``sm_90``; for PTX ``compute_90`` means the same), and link it
-    with what the options name."""
+    with what the options name. ``more``: flags of NVRTC's."""
     nvrtc_program.check_clusters(entry, arch, options)
-    job = Job(text, f"{entry}.cu", arch, kind, options)
+    job = Job(text, f"{entry}.cu", arch, kind, options, more)
     if cache:
         return _kept(job, kind, entry)
     data, log = _compiled(job)
