@@ -47,18 +47,44 @@ def errors() -> str:
     return ERRORS + rows + "\n" + "\n".join(map(catalogue.as_markdown, codes))
 
 
+INTRINSICS = """# Intrinsics
+
+What kernels call besides their own functions. All of it works on CUDA, on the CPU, and in the
+reference interpreter; where not every GPU has it, the column *GPU* says from which on. `T` is a
+number of one of the types listed, the same for all parameters; `F` is `T`, or `float` if that is a
+whole number. Parameters with a type of their own, such as `int32`, convert what they are given.
+"""
+
+# sections in order; a row belongs to the longest start of its name
+ROOMS = {
+    "cuda.": "CUDA",
+    "cuda.atomic.": "Atomics",
+    "cuda.cg.": "Cooperative groups",
+    "math.": "math",
+    "numpy.": "numpy",
+    "": "Python, and what operators become",
+    "cuda.fp16.": "float16",
+    "cuda.bf16.": "bfloat16",
+    "cuda.libdevice.": "libdevice",
+}
+
+
 def intrinsics() -> str:
-    rows = []
+    """The rows by room, and what is no row."""
     members(CUDA)  # imports every room
+    tables: dict[str, list[str]] = {title: [] for title in ROOMS.values()}
     for name, row in sorted(REGISTRY.items()):
         if name.startswith("block."):  # the compiler's own
             continue
         takes = ", ".join(f"{n}: {kind}" for n, kind in row.parameters)
         dtypes = " ".join(map(str, row.dtypes))
-        doc = row.doc.splitlines()[0].replace("|", "\\|") if row.doc else ""
-        rows.append(f"| `{name}` | {takes} | {row.result} | {dtypes} | {doc} |")
-    head = "# Intrinsics\n\n| name | takes | gives | dtypes | meaning |\n|---|---|---|---|---|\n"
-    return "\n".join((head + "\n".join(rows) + "\n", groups(), operators(), library()))
+        doc = cell(row.doc.splitlines()[0]) if row.doc else ""
+        title = ROOMS[max(filter(name.startswith, ROOMS), key=len)]
+        cells = (f"`{name}`", takes, row.result, dtypes, row.arch, doc)
+        tables[title].append(f"| {' | '.join(cells)} |")
+    head = "| name | takes | gives | dtypes | GPU | meaning |\n|---|---|---|---|---|---|\n"
+    parts = [f"## {title}\n\n{head}" + "\n".join(rows) + "\n" for title, rows in tables.items()]
+    return "\n".join((INTRINSICS, *parts, groups(), operators(), library()))
 
 
 def groups() -> str:

@@ -15,7 +15,7 @@ from launching import run
 from pycu2c import CompileError, cuda, float64, kernel, uint32
 from pycu2c.dtypes import DType
 from pycu2c.intrinsics.kinds import FIXED
-from pycu2c.intrinsics.namespace import members
+from pycu2c.intrinsics.namespace import CUDA, members
 from pycu2c.intrinsics.registry import Intrinsic
 from pycu2c.runtime import driver
 
@@ -27,7 +27,7 @@ Kinds = tuple[str, ...]
 
 @functools.cache
 def rows_of(room: str) -> dict[str, Intrinsic]:
-    found = members(getattr(cuda, room))
+    found = members(getattr(CUDA, room))
     return {name: row for name, row in found.items() if isinstance(row, Intrinsic)}
 
 

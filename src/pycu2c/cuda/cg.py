@@ -1,5 +1,4 @@
-"""``from pycu2c.cuda.cg import …``: cooperative groups. Rows of the registry, imported when they are asked
-for."""
+"""``from pycu2c.cuda.cg import …``: cooperative groups, imported when asked for."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""``from pycu2c.cuda.libdevice import …``: functions of NVIDIA's libdevice. Rows of the registry, imported when they are asked
-for."""
+"""``from pycu2c.cuda.libdevice import …``: NVIDIA's functions, imported when asked for."""
 
 from __future__ import annotations
 

@@ -28,11 +28,13 @@ class Extents(NamedTuple):
 
 
 PREFIX = "cuda.cg.this_cluster"
+ARCH = "sm_90"  # the first GPUs with clusters
 
 
 @intrinsic(
     f"{PREFIX}.sync",
     effect=Effect.CLUSTER,
+    arch=ARCH,
     cuda=lambda _a, _t: c.Call("cluster_sync", ()),
     cuda_helpers=("cluster_sync",),
 )
@@ -47,19 +49,19 @@ def _block_index(thread: Thread) -> Extents:
     return Extents(*(block % size for block, size in zip(thread.blockIdx, thread.clusterDim)))
 
 
-@intrinsic(f"{PREFIX}.block_index", effect=Effect.FORM)
+@intrinsic(f"{PREFIX}.block_index", effect=Effect.FORM, arch=ARCH)
 def block_index() -> form:
     """The block's index in its cluster, as (x, y, z)."""
     return _block_index(MACHINE.current())
 
 
-@intrinsic(f"{PREFIX}.dim_blocks", effect=Effect.FORM)
+@intrinsic(f"{PREFIX}.dim_blocks", effect=Effect.FORM, arch=ARCH)
 def dim_blocks() -> form:
     """Blocks per cluster, as (x, y, z): what the kernel's option ``cluster`` says."""
     return Extents(*MACHINE.current().clusterDim)
 
 
-@intrinsic(f"{PREFIX}.thread_index", effect=Effect.FORM)
+@intrinsic(f"{PREFIX}.thread_index", effect=Effect.FORM, arch=ARCH)
 def thread_index() -> form:
     """The thread's index in its cluster, as (x, y, z)."""
     thread = MACHINE.current()
@@ -67,14 +69,14 @@ def thread_index() -> form:
     return Extents(*(block * size + own for block, size, own in places))
 
 
-@intrinsic(f"{PREFIX}.dim_threads", effect=Effect.FORM)
+@intrinsic(f"{PREFIX}.dim_threads", effect=Effect.FORM, arch=ARCH)
 def dim_threads() -> form:
     """Threads per cluster, as (x, y, z)."""
     thread = MACHINE.current()
     return Extents(*(blocks * size for blocks, size in zip(thread.clusterDim, thread.blockDim)))
 
 
-@intrinsic(f"{PREFIX}.block_rank", effect=Effect.FORM)
+@intrinsic(f"{PREFIX}.block_rank", effect=Effect.FORM, arch=ARCH)
 def block_rank() -> form:
     """The number of the block in its cluster, x fastest."""
     thread = MACHINE.current()
@@ -82,26 +84,26 @@ def block_rank() -> form:
     return x + width * (y + height * z)
 
 
-@intrinsic(f"{PREFIX}.num_blocks", effect=Effect.FORM)
+@intrinsic(f"{PREFIX}.num_blocks", effect=Effect.FORM, arch=ARCH)
 def num_blocks() -> form:
     """Blocks in the cluster."""
     return math.prod(MACHINE.current().clusterDim)
 
 
-@intrinsic(f"{PREFIX}.thread_rank", effect=Effect.FORM)
+@intrinsic(f"{PREFIX}.thread_rank", effect=Effect.FORM, arch=ARCH)
 def thread_rank() -> form:
     """The number of the thread in its cluster: block after block, each x fastest."""
     thread = MACHINE.current()
     return block_rank.reference() * math.prod(thread.blockDim) + thread.number
 
 
-@intrinsic(f"{PREFIX}.num_threads", effect=Effect.FORM)
+@intrinsic(f"{PREFIX}.num_threads", effect=Effect.FORM, arch=ARCH)
 def num_threads() -> form:
     """Threads in the cluster."""
     return num_blocks.reference() * math.prod(MACHINE.current().blockDim)
 
 
-@intrinsic(f"{PREFIX}.map_shared_rank", effect=Effect.FORM, cuda_helpers=("shared_of",))
+@intrinsic(f"{PREFIX}.map_shared_rank", effect=Effect.FORM, arch=ARCH, cuda_helpers=("shared_of",))
 def map_shared_rank(array: array, rank: int) -> form:
     """The same shared array, or part of one, of the block with number ``rank`` in the cluster.
 
@@ -145,7 +147,7 @@ class Cluster:
     map_shared_rank = map_shared_rank
 
 
-@intrinsic(PREFIX, effect=Effect.FORM)
+@intrinsic(PREFIX, effect=Effect.FORM, arch=ARCH)
 def this_cluster() -> form:
     """The blocks that run together with the thread's own: ``@kernel(cluster=…)`` says how many.
 

@@ -87,6 +87,7 @@ class Intrinsic:
     cuda_helpers: tuple[str, ...] = ()
     cuda_headers: tuple[str, ...] = ()  # that its CUDA spelling needs
     bindings: tuple[object, ...] = field(default=(), repr=False)  # objects that users call it by
+    arch: str = ""  # the first GPUs that have it, if not all do
     overloads: tuple[str, ...] = ()  # for type checkers, where the kinds do not say enough
     stands_for: tuple[Typed, ...] = ()  # of a form that is other rows, their results in a tuple
 
