@@ -2262,6 +2262,252 @@ def ushort_as_bfloat16(x: SupportsIndex) -> Any:
 def ushort_as_half(x: SupportsIndex) -> np.float16:
     """The float16 that has the bits of ``x``."""
 
+def vabs2(x: SupportsIndex) -> np.uint32:
+    """``|a|``, of 2 numbers of 16 bits with a sign each."""
+
+def vabs4(x: SupportsIndex) -> np.uint32:
+    """``|a|``, of 4 numbers of 8 bits with a sign each."""
+
+def vabsdiffs2(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """``|a - b|``, of 2 numbers of 16 bits with a sign each."""
+
+def vabsdiffs4(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """``|a - b|``, of 4 numbers of 8 bits with a sign each."""
+
+def vabsdiffu2(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """``|a - b|``, of 2 numbers of 16 bits without a sign each."""
+
+def vabsdiffu4(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """``|a - b|``, of 4 numbers of 8 bits without a sign each."""
+
+def vabsss2(x: SupportsIndex) -> np.uint32:
+    """``|a|``, of 2 numbers of 16 bits with a sign each, not beyond the ends."""
+
+def vabsss4(x: SupportsIndex) -> np.uint32:
+    """``|a|``, of 4 numbers of 8 bits with a sign each, not beyond the ends."""
+
+def vadd2(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """``a + b``, of 2 numbers of 16 bits without a sign each."""
+
+def vadd4(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """``a + b``, of 4 numbers of 8 bits without a sign each."""
+
+def vaddss2(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """``a + b``, of 2 numbers of 16 bits with a sign each, not beyond the ends."""
+
+def vaddss4(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """``a + b``, of 4 numbers of 8 bits with a sign each, not beyond the ends."""
+
+def vaddus2(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """``a + b``, of 2 numbers of 16 bits without a sign each, not beyond the ends."""
+
+def vaddus4(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """``a + b``, of 4 numbers of 8 bits without a sign each, not beyond the ends."""
+
+def vavgs2(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """The average of a and b, rounded away from 0, of 2 numbers of 16 bits with a sign each."""
+
+def vavgs4(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """The average of a and b, rounded away from 0, of 4 numbers of 8 bits with a sign each."""
+
+def vavgu2(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """The average of a and b, rounded up, of 2 numbers of 16 bits without a sign each."""
+
+def vavgu4(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """The average of a and b, rounded up, of 4 numbers of 8 bits without a sign each."""
+
+def vcmpeq2(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """All bits where ``a == b``, of 2 numbers of 16 bits without a sign each."""
+
+def vcmpeq4(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """All bits where ``a == b``, of 4 numbers of 8 bits without a sign each."""
+
+def vcmpges2(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """All bits where ``a >= b``, of 2 numbers of 16 bits with a sign each."""
+
+def vcmpges4(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """All bits where ``a >= b``, of 4 numbers of 8 bits with a sign each."""
+
+def vcmpgeu2(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """All bits where ``a >= b``, of 2 numbers of 16 bits without a sign each."""
+
+def vcmpgeu4(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """All bits where ``a >= b``, of 4 numbers of 8 bits without a sign each."""
+
+def vcmpgts2(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """All bits where ``a > b``, of 2 numbers of 16 bits with a sign each."""
+
+def vcmpgts4(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """All bits where ``a > b``, of 4 numbers of 8 bits with a sign each."""
+
+def vcmpgtu2(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """All bits where ``a > b``, of 2 numbers of 16 bits without a sign each."""
+
+def vcmpgtu4(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """All bits where ``a > b``, of 4 numbers of 8 bits without a sign each."""
+
+def vcmples2(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """All bits where ``a <= b``, of 2 numbers of 16 bits with a sign each."""
+
+def vcmples4(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """All bits where ``a <= b``, of 4 numbers of 8 bits with a sign each."""
+
+def vcmpleu2(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """All bits where ``a <= b``, of 2 numbers of 16 bits without a sign each."""
+
+def vcmpleu4(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """All bits where ``a <= b``, of 4 numbers of 8 bits without a sign each."""
+
+def vcmplts2(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """All bits where ``a < b``, of 2 numbers of 16 bits with a sign each."""
+
+def vcmplts4(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """All bits where ``a < b``, of 4 numbers of 8 bits with a sign each."""
+
+def vcmpltu2(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """All bits where ``a < b``, of 2 numbers of 16 bits without a sign each."""
+
+def vcmpltu4(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """All bits where ``a < b``, of 4 numbers of 8 bits without a sign each."""
+
+def vcmpne2(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """All bits where ``a != b``, of 2 numbers of 16 bits without a sign each."""
+
+def vcmpne4(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """All bits where ``a != b``, of 4 numbers of 8 bits without a sign each."""
+
+def vhaddu2(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """The average of a and b, rounded down, of 2 numbers of 16 bits without a sign each."""
+
+def vhaddu4(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """The average of a and b, rounded down, of 4 numbers of 8 bits without a sign each."""
+
+def vmaxs2(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """The greater of a and b, of 2 numbers of 16 bits with a sign each."""
+
+def vmaxs4(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """The greater of a and b, of 4 numbers of 8 bits with a sign each."""
+
+def vmaxu2(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """The greater of a and b, of 2 numbers of 16 bits without a sign each."""
+
+def vmaxu4(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """The greater of a and b, of 4 numbers of 8 bits without a sign each."""
+
+def vmins2(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """The lesser of a and b, of 2 numbers of 16 bits with a sign each."""
+
+def vmins4(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """The lesser of a and b, of 4 numbers of 8 bits with a sign each."""
+
+def vminu2(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """The lesser of a and b, of 2 numbers of 16 bits without a sign each."""
+
+def vminu4(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """The lesser of a and b, of 4 numbers of 8 bits without a sign each."""
+
+def vneg2(x: SupportsIndex) -> np.uint32:
+    """``-a``, of 2 numbers of 16 bits with a sign each."""
+
+def vneg4(x: SupportsIndex) -> np.uint32:
+    """``-a``, of 4 numbers of 8 bits with a sign each."""
+
+def vnegss2(x: SupportsIndex) -> np.uint32:
+    """``-a``, of 2 numbers of 16 bits with a sign each, not beyond the ends."""
+
+def vnegss4(x: SupportsIndex) -> np.uint32:
+    """``-a``, of 4 numbers of 8 bits with a sign each, not beyond the ends."""
+
+def vsads2(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """The sum of ``|a - b|``, of 2 numbers of 16 bits with a sign each."""
+
+def vsads4(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """The sum of ``|a - b|``, of 4 numbers of 8 bits with a sign each."""
+
+def vsadu2(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """The sum of ``|a - b|``, of 2 numbers of 16 bits without a sign each."""
+
+def vsadu4(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """The sum of ``|a - b|``, of 4 numbers of 8 bits without a sign each."""
+
+def vseteq2(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """1 where ``a == b``, of 2 numbers of 16 bits without a sign each."""
+
+def vseteq4(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """1 where ``a == b``, of 4 numbers of 8 bits without a sign each."""
+
+def vsetges2(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """1 where ``a >= b``, of 2 numbers of 16 bits with a sign each."""
+
+def vsetges4(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """1 where ``a >= b``, of 4 numbers of 8 bits with a sign each."""
+
+def vsetgeu2(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """1 where ``a >= b``, of 2 numbers of 16 bits without a sign each."""
+
+def vsetgeu4(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """1 where ``a >= b``, of 4 numbers of 8 bits without a sign each."""
+
+def vsetgts2(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """1 where ``a > b``, of 2 numbers of 16 bits with a sign each."""
+
+def vsetgts4(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """1 where ``a > b``, of 4 numbers of 8 bits with a sign each."""
+
+def vsetgtu2(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """1 where ``a > b``, of 2 numbers of 16 bits without a sign each."""
+
+def vsetgtu4(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """1 where ``a > b``, of 4 numbers of 8 bits without a sign each."""
+
+def vsetles2(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """1 where ``a <= b``, of 2 numbers of 16 bits with a sign each."""
+
+def vsetles4(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """1 where ``a <= b``, of 4 numbers of 8 bits with a sign each."""
+
+def vsetleu2(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """1 where ``a <= b``, of 2 numbers of 16 bits without a sign each."""
+
+def vsetleu4(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """1 where ``a <= b``, of 4 numbers of 8 bits without a sign each."""
+
+def vsetlts2(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """1 where ``a < b``, of 2 numbers of 16 bits with a sign each."""
+
+def vsetlts4(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """1 where ``a < b``, of 4 numbers of 8 bits with a sign each."""
+
+def vsetltu2(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """1 where ``a < b``, of 2 numbers of 16 bits without a sign each."""
+
+def vsetltu4(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """1 where ``a < b``, of 4 numbers of 8 bits without a sign each."""
+
+def vsetne2(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """1 where ``a != b``, of 2 numbers of 16 bits without a sign each."""
+
+def vsetne4(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """1 where ``a != b``, of 4 numbers of 8 bits without a sign each."""
+
+def vsub2(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """``a - b``, of 2 numbers of 16 bits without a sign each."""
+
+def vsub4(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """``a - b``, of 4 numbers of 8 bits without a sign each."""
+
+def vsubss2(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """``a - b``, of 2 numbers of 16 bits with a sign each, not beyond the ends."""
+
+def vsubss4(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """``a - b``, of 4 numbers of 8 bits with a sign each, not beyond the ends."""
+
+def vsubus2(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """``a - b``, of 2 numbers of 16 bits without a sign each, not beyond the ends."""
+
+def vsubus4(x: SupportsIndex, y: SupportsIndex) -> np.uint32:
+    """``a - b``, of 4 numbers of 8 bits without a sign each, not beyond the ends."""
+
 warpsize: int
 """The threads of a warp: 32."""
 

@@ -19,6 +19,7 @@ from pycu2c.emit.complex_helpers import COMPLEX_HELPERS
 from pycu2c.emit.conversion_helpers import CONVERSION_HELPERS
 from pycu2c.emit.half_helpers import half_text
 from pycu2c.emit.math_helpers import MATH_HELPERS
+from pycu2c.emit.packed_word_helpers import PACKED_WORD_HELPERS
 from pycu2c.emit.rounding_helpers import ROUNDING_HELPERS
 from pycu2c.emit.special_helpers import SPECIAL_HELPERS
 from pycu2c.emit.templates import Helper
@@ -313,6 +314,7 @@ HELPERS: dict[str, Helper] = {
     **ROUNDING_HELPERS,
     **CONVERSION_HELPERS,
     **WORD_HELPERS,
+    **PACKED_WORD_HELPERS,
     "half_fma": Helper(),
     **{name: Helper() for name in (*ATOMIC_HELPERS, *TEXTURE_HELPERS)},
     **{name: Helper() for name in COMPLEX_HELPERS if name != "pow"},

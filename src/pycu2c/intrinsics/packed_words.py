@@ -1,0 +1,174 @@
+"""CUDA's arithmetic of words that hold 2 numbers of 16 bits or 4 of 8: ``cuda.vadd4``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from pycu2c.intrinsics.registry import Intrinsic, intrinsic
+from pycu2c.intrinsics.spelling import plain
+from pycu2c.records import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """What is computed of each pair of parts ``a`` and ``b``: of numbers with a sign or without;
+    ``c`` is the formula in C. Results out of range wrap, or, ``saturates``, are the nearer end."""
+
+    name: str
+    said: str
+    signed: bool
+    compute: Callable[[int, int], int]
+    c: str
+    saturates: bool = False
+    takes: int = 2
+
+
+def _floor_half(a: int, b: int) -> int:
+    return (a + b) >> 1
+
+
+def _ceil_half(a: int, b: int) -> int:
+    return (a + b + 1) >> 1
+
+
+def _away(a: int, b: int) -> int:
+    return (a + b + (a + b >= 0)) >> 1
+
+
+_AWAY = "(a + b + (a + b >= 0)) >> 1"
+
+
+def _signs(
+    stem: str, said: str, compute: Callable[[int, int], int], formula: str
+) -> tuple[Operation, ...]:
+    """The forms with a sign and without one."""
+    return (
+        Operation(f"{stem}s", said, True, compute, formula),
+        Operation(f"{stem}u", said, False, compute, formula),
+    )
+
+
+_COMPARISONS: tuple[tuple[str, Callable[[int, int], int], str], ...] = (
+    ("ge", lambda a, b: a >= b, "a >= b"),
+    ("gt", lambda a, b: a > b, "a > b"),
+    ("le", lambda a, b: a <= b, "a <= b"),
+    ("lt", lambda a, b: a < b, "a < b"),
+)
+_EQUALITY: tuple[tuple[str, Callable[[int, int], int], str], ...] = (
+    ("eq", lambda a, b: a == b, "a == b"),
+    ("ne", lambda a, b: a != b, "a != b"),
+)
+
+
+def _masks(holds: Callable[[int, int], int]) -> Callable[[int, int], int]:
+    return lambda a, b: -int(holds(a, b))
+
+
+def _flags(holds: Callable[[int, int], int]) -> Callable[[int, int], int]:
+    return lambda a, b: int(holds(a, b))
+
+
+def _compared() -> list[Operation]:
+    """``vcmp…``: all bits of a part; ``vset…``: 1."""
+    found = []
+    for name, holds, formula in _EQUALITY:
+        found.append(
+            Operation(
+                f"vcmp{name}",
+                f"All bits where ``{formula}``",
+                False,
+                _masks(holds),
+                f"-({formula})",
+            )
+        )
+        found.append(
+            Operation(f"vset{name}", f"1 where ``{formula}``", False, _flags(holds), formula)
+        )
+    for name, holds, formula in _COMPARISONS:
+        said = f"where ``{formula}``"
+        found += _signs(f"vcmp{name}", f"All bits {said}", _masks(holds), f"-({formula})")
+        found += _signs(f"vset{name}", f"1 {said}", _flags(holds), formula)
+    return found
+
+
+OPERATIONS: tuple[Operation, ...] = (
+    Operation("vadd", "``a + b``", False, lambda a, b: a + b, "a + b"),
+    Operation("vaddss", "``a + b``", True, lambda a, b: a + b, "a + b", True),
+    Operation("vaddus", "``a + b``", False, lambda a, b: a + b, "a + b", True),
+    Operation("vsub", "``a - b``", False, lambda a, b: a - b, "a - b"),
+    Operation("vsubss", "``a - b``", True, lambda a, b: a - b, "a - b", True),
+    Operation("vsubus", "``a - b``", False, lambda a, b: a - b, "a - b", True),
+    Operation("vabs", "``|a|``", True, lambda a, _: abs(a), "a < 0 ? -a : a", False, 1),
+    Operation("vabsss", "``|a|``", True, lambda a, _: abs(a), "a < 0 ? -a : a", True, 1),
+    Operation("vneg", "``-a``", True, lambda a, _: -a, "-a", False, 1),
+    Operation("vnegss", "``-a``", True, lambda a, _: -a, "-a", True, 1),
+    *_signs("vabsdiff", "``|a - b|``", lambda a, b: abs(a - b), "a < b ? b - a : a - b"),
+    Operation("vavgs", "The average of a and b, rounded away from 0", True, _away, _AWAY),
+    Operation("vavgu", "The average of a and b, rounded up", False, _ceil_half, "(a + b + 1) >> 1"),
+    Operation("vhaddu", "The average of a and b, rounded down", False, _floor_half, "(a + b) >> 1"),
+    *_signs("vmax", "The greater of a and b", max, "a > b ? a : b"),
+    *_signs("vmin", "The lesser of a and b", min, "a < b ? a : b"),
+    *_compared(),
+)
+
+
+def parts_of(word: int, bits: int, signed: bool) -> list[int]:
+    """The numbers in a word, the lowest first."""
+    found = []
+    for at in range(0, 32, bits):
+        part = word >> at & ((1 << bits) - 1)
+        found.append(part - (1 << bits) if signed and part >> (bits - 1) else part)
+    return found
+
+
+def _computed(op: Operation, bits: int, x: Any, y: Any) -> Any:
+    pairs = zip(parts_of(int(x), bits, op.signed), parts_of(int(y), bits, op.signed))
+    least, most = (-(1 << bits - 1), (1 << bits - 1) - 1) if op.signed else (0, (1 << bits) - 1)
+    word = 0
+    for place, (a, b) in enumerate(pairs):
+        value = op.compute(a, b)
+        value = min(max(value, least), most) if op.saturates else value
+        word |= (value & ((1 << bits) - 1)) << place * bits
+    return np.uint32(word)
+
+
+def _declare(name: str, body: Callable[..., Any], doc: str, takes: int) -> Intrinsic:
+    body.__doc__ = doc
+    body.__annotations__ = dict.fromkeys(("x", "y")[:takes], "uint32") | {"return": "uint32"}
+    return intrinsic(f"cuda.{name}", cuda=plain(f"__{name}"), c=plain(name), c_helpers=(name,))(
+        body
+    )
+
+
+def _of_parts(op: Operation, count: int) -> Intrinsic:
+    bits = 32 // count
+
+    def of_one(x: Any) -> Any:
+        return _computed(op, bits, x, 0)
+
+    def of_two(x: Any, y: Any) -> Any:
+        return _computed(op, bits, x, y)
+
+    kind = "with a sign" if op.signed else "without a sign"
+    end = ", not beyond the ends" if op.saturates else ""
+    doc = f"{op.said}, of {count} numbers of {bits} bits {kind} each{end}."
+    return _declare(f"{op.name}{count}", of_one if op.takes == 1 else of_two, doc, op.takes)
+
+
+def _sum_of_differences(count: int, signed: bool) -> Intrinsic:
+    bits = 32 // count
+
+    def body(x: Any, y: Any) -> Any:
+        pairs = zip(parts_of(int(x), bits, signed), parts_of(int(y), bits, signed))
+        return np.uint32(sum(abs(a - b) for a, b in pairs))
+
+    kind = "with a sign" if signed else "without a sign"
+    doc = f"The sum of ``|a - b|``, of {count} numbers of {bits} bits {kind} each."
+    return _declare(f"vsad{'s' if signed else 'u'}{count}", body, doc, 2)
+
+
+PACKED = tuple(_of_parts(op, count) for op in OPERATIONS for count in (2, 4))
+SUMS = tuple(_sum_of_differences(count, signed) for count in (2, 4) for signed in (True, False))
