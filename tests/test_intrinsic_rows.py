@@ -14,17 +14,20 @@ import pytest
 
 from pycu2c.csyntax.printer import print_expr
 from pycu2c.dtypes import COMPLEX64, COMPLEX128, INT32, INT64, DType
+from pycu2c.emit.headers import headers_of
 from pycu2c.emit.helpers import HELPERS
 from pycu2c.emit.records import definition
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.machine import MACHINE, Thread
 from pycu2c.intrinsics.registry import Intrinsic
+from pycu2c.toolchain import nvrtc
 from row_cases import (
     CASES,
     IDS,
     NAMES,
     arguments,
     defined,
+    headers,
     program,
     result_type,
     same,
@@ -42,7 +45,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 def compiled(compiler: str, text: str, folder: Path) -> Any:
     """A library of the functions, in which undefined behaviour of integers is a trap."""
-    head = "#include <stdint.h>\n#include <stdbool.h>\n#include <math.h>\n#include <fenv.h>\n"
+    head = "".join(f"#include <{name}>\n" for name in headers_of(text))
     head += "".join(definition(dtype) for dtype in (COMPLEX64, COMPLEX128))
     source, binary = folder / "rows.c", folder / "rows.so"
     source.write_text(head + text)
@@ -111,8 +114,6 @@ def test_floats_of_python_stay_floats_of_python() -> None:
 
 
 def test_every_cuda_spelling_compiles() -> None:
-    nvrtc = pytest.importorskip("cuda.bindings.nvrtc")
-    text = program("cuda")
     places = [
         r
         for r in REGISTRY.values()
@@ -124,17 +125,9 @@ def test_every_cuda_spelling_compiles() -> None:
         for wanted in (INT32, INT64)
     ]
     kernel = 'extern "C" __global__ void k(long long *a) {' + "\n".join(reads) + "}"
-    try:
-        _, handle = nvrtc.nvrtcCreateProgram(
-            "\n".join([text, kernel]).encode(), b"rows.cu", 0, [], []
-        )
-    except RuntimeError:
-        pytest.skip("NVRTC is not installed")
-    (status,) = nvrtc.nvrtcCompileProgram(handle, 1, [b"--gpu-architecture=compute_80"])
-    _, size = nvrtc.nvrtcGetProgramLogSize(handle)
-    log = bytearray(size)  # not b" " * size: of one byte that is an object which Python shares
-    nvrtc.nvrtcGetProgramLog(handle, log)
-    assert int(status) == 0, log.decode()
+    text = "\n".join([headers(), program("cuda"), kernel])
+    made = nvrtc.compile(text, "k", "sm_80", cache=False)
+    assert made.log.strip("\0\n ") == ""
 
 
 # ---- what rows and helpers promise each other --------------------------------------------------

@@ -11,13 +11,23 @@ import numpy as np
 import pytest
 
 from pycu2c.dtypes import DType
-from pycu2c.emit.half_types import HEADERS
 from pycu2c.intrinsics import special
 from pycu2c.intrinsics.registry import Intrinsic
 from pycu2c.options import Options
 from pycu2c.runtime import driver
 from pycu2c.toolchain import nvrtc
-from row_cases import CASES, IDS, NAMES, arguments, defined, program, result_type, same, types_of
+from row_cases import (
+    CASES,
+    IDS,
+    NAMES,
+    arguments,
+    defined,
+    headers,
+    program,
+    result_type,
+    same,
+    types_of,
+)
 
 ON_CUDA = [i for i, (row, _) in enumerate(CASES) if row.cuda and driver.available()]
 AT_ONCE = 48  # in one program
@@ -41,8 +51,7 @@ extern "C" __global__ void run_{name}({", ".join(parameters)}) {{
 
 def compiled(cases: range) -> bytes:
     own = [i for i in cases if i in ON_CUDA]
-    headers = "".join(f"#include <{header}>\n" for header in HEADERS.values())
-    text = headers + program("cuda", range(own[0], own[-1] + 1))
+    text = headers() + program("cuda", range(own[0], own[-1] + 1))
     text += "".join(map(kernel_of, own))
     options = Options(fmad=False)
     return nvrtc.compile(text, f"run_{NAMES[own[0]]}", driver.arch(), options=options).data

@@ -496,6 +496,12 @@ def dsub_ru(a: _Real, b: _Real) -> np.float64:
 def dsub_rz(a: _Real, b: _Real) -> np.float64:
     """``a - b``, rounded towards 0."""
 
+def e4m3_to_float(x: SupportsIndex) -> np.float32:
+    """The float32 that the E4M3 with these bits is."""
+
+def e5m2_to_float(x: SupportsIndex) -> np.float32:
+    """The float32 that the E5M2 with these bits is."""
+
 def eq_sync(mask: SupportsIndex, predicate: _Real) -> bool:
     """Whether ``predicate`` is the same for all lanes of ``mask``."""
 
@@ -624,6 +630,12 @@ def float_as_int(x: _Real) -> np.int32:
 
 def float_as_uint(x: _Real) -> np.uint32:
     """The uint32 that has the bits of ``x``."""
+
+def float_to_e4m3(x: _Real) -> np.uint8:
+    """The bits of the nearest E4M3; beyond the ends, of the end."""
+
+def float_to_e5m2(x: _Real) -> np.uint8:
+    """The bits of the nearest E5M2; beyond the ends, of the end."""
 
 def fma(a: _Real, b: _Real, c: _Real) -> float:
     """``a * b + c``, rounded once."""

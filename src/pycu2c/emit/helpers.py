@@ -17,6 +17,7 @@ from pycu2c.emit.clock_helpers import CLOCK_HELPERS
 from pycu2c.emit.cluster_helpers import CLUSTER_HELPERS
 from pycu2c.emit.complex_helpers import COMPLEX_HELPERS
 from pycu2c.emit.conversion_helpers import CONVERSION_HELPERS
+from pycu2c.emit.eighth_helpers import EIGHTH_HELPERS
 from pycu2c.emit.half_helpers import half_text
 from pycu2c.emit.math_helpers import MATH_HELPERS
 from pycu2c.emit.packed_word_helpers import PACKED_WORD_HELPERS
@@ -314,6 +315,7 @@ HELPERS: dict[str, Helper] = {
     **ROUNDING_HELPERS,
     **CONVERSION_HELPERS,
     **WORD_HELPERS,
+    **EIGHTH_HELPERS,
     **PACKED_WORD_HELPERS,
     "half_fma": Helper(),
     **{name: Helper() for name in (*ATOMIC_HELPERS, *TEXTURE_HELPERS)},

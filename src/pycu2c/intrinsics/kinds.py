@@ -27,6 +27,7 @@ surface3d: TypeAlias = Any
 int16: TypeAlias = Any
 int32: TypeAlias = Any
 int64: TypeAlias = Any
+uint8: TypeAlias = Any
 uint16: TypeAlias = Any
 uint32: TypeAlias = Any
 uint64: TypeAlias = Any

@@ -64,7 +64,10 @@ def erfcx(x: float) -> float:
         for n in range(60, 0, -1):
             fraction = x + n / 2 / fraction
         return 1 / (fraction * math.sqrt(math.pi))
-    return math.inf if x < -26.7 else math.exp(x * x) * math.erfc(x)
+    if x < -26.7:
+        return math.inf
+    rest = float(ratio(x) ** 2 - ratio(x * x))
+    return math.exp(x * x) * (1 + rest) * math.erfc(x)
 
 
 def erfcinv(q: float) -> float:
@@ -90,8 +93,15 @@ def erfinv(y: float) -> float:
     return math.copysign(high if math.erf(low) < size else low, y)
 
 
+_ROOT, _ROOT_REST = 0.7071067811865476, -4.833646656726457e-17  # of 1 / 2
+
+
 def normcdf(x: float) -> float:
-    return math.erfc(-x / math.sqrt(2)) / 2
+    if abs(x) > 39:
+        return 0.0 if x < 0 else 1.0
+    at = -x * _ROOT
+    rest = float(ratio(-x) * (ratio(_ROOT) + ratio(_ROOT_REST)) - ratio(at))
+    return math.erfc(at) / 2 - rest * math.exp(-at * at) / math.sqrt(math.pi)
 
 
 def normcdfinv(p: float) -> float:
@@ -169,12 +179,13 @@ def _far(n: int, x: float) -> tuple[float, float]:
 
 
 def modified(n: int, x: float) -> float:
-    """I, by the trapezoidal rule, which is exact enough for what has this period."""
+    """I of order 0 or 1, by the trapezoidal rule, which is exact enough for this period."""
     size = abs(x)
     if size > 720:
         return math.copysign(math.inf, x) if n else math.inf
     angle = (np.arange(1024) + 0.5) * (math.pi / 1024)
-    mean = float(np.mean(np.exp(size * (np.cos(angle) - 1)) * np.cos(n * angle)))
+    weight = size * np.sin(angle) ** 2 if n else 1.0
+    mean = float(np.mean(np.exp(size * (np.cos(angle) - 1)) * weight))
     with np.errstate(over="ignore"):
         value = float(np.exp(size / 2) * mean * np.exp(size / 2))
     return math.copysign(value, x) if n else value
