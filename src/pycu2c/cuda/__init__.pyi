@@ -14,6 +14,7 @@ from pycu2c.c_functions import declare_device as declare_device
 from pycu2c.c_functions import ptx_function as ptx_function
 from pycu2c.cuda import cudadrv as cudadrv
 from pycu2c.cuda import random as random
+from pycu2c.cuda import wmma as wmma
 from pycu2c.cuda.cudadrv import devicearray as devicearray
 from pycu2c.cuda.cudadrv import devices as devices
 from pycu2c.cuda.cudadrv import driver as driver

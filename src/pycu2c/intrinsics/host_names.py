@@ -42,6 +42,7 @@ MODULES = {  # that are names of it, and where they are; kernels call what is in
     "driver": "pycu2c.cuda.cudadrv.driver",
     "nvvm": "pycu2c.cuda.cudadrv.nvvm",
     "random": "pycu2c.cuda.random",
+    "wmma": "pycu2c.cuda.wmma",
 }
 HOST_NAMES = {name: room for room, names in _ROOMS.items() for name in names.split()}
 
