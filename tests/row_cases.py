@@ -14,7 +14,10 @@ from pycu2c.emit.helpers import texts_of
 from pycu2c.intrinsics import special
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.kinds import FIXED
+from pycu2c.intrinsics.namespace import CUDA, members
 from pycu2c.intrinsics.registry import Effect, Intrinsic
+
+members(CUDA)  # imports every room
 
 
 def variants(row: Intrinsic) -> tuple[DType, ...]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import math
 import operator
+import subprocess
+import sys
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -119,3 +121,14 @@ def test_names_are_imported_from_modules() -> None:
 
     assert this_grid is REGISTRY["cuda.cg.this_grid"]
     assert sinf is REGISTRY["cuda.libdevice.sinf"]
+
+
+def test_rooms_that_few_kernels_use_are_imported_late() -> None:
+    code = (
+        "import sys; from pycu2c import cuda; cuda.grid, cuda.atomic.add\n"
+        "rooms = [f'pycu2c.intrinsics.{r}' for r in ('words', 'libdevice')]\n"
+        "print([r in sys.modules for r in rooms], cuda.byte_perm, cuda.libdevice.sinf)"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    names = "<intrinsic cuda.byte_perm> <intrinsic cuda.libdevice.sinf>"
+    assert ran.stdout.strip() == f"[False, False] {names}"

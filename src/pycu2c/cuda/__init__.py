@@ -36,8 +36,8 @@ def __getattr__(name: str) -> object:
         found: object = getattr(importlib.import_module(room), name)
         globals()[name] = found
         return found
-    if name in dir(namespace.CUDA):
-        row: object = getattr(namespace.CUDA, name)
+    row: object = getattr(namespace.CUDA, name, None)
+    if row is not None:
         globals().update(namespace.known(namespace.CUDA))
         return row
     otherwise = "dir(cuda) lists what it has"

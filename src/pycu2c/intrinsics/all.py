@@ -1,4 +1,5 @@
-"""Imports every room of intrinsics, so that the registry is full."""
+"""Imports the rooms of intrinsics that most kernels use; ``namespace`` has those of many rows that
+few do, and imports them when a name is asked for that these have not."""
 
 from pycu2c.intrinsics import (
     atomic,
@@ -8,24 +9,17 @@ from pycu2c.intrinsics import (
     caches,
     clusters,
     complex,
-    conversions,
-    eighths,
     groups,
     halves,
     integers,
     math,
     memory,
-    packed_words,
-    pairs,
-    rounding,
-    special,
     subscripts,
     sync,
     textures,
     threads,
     ufuncs,
     warp,
-    words,
 )
 from pycu2c.intrinsics.registry import REGISTRY
 
@@ -38,22 +32,15 @@ __all__ = [
     "caches",
     "clusters",
     "complex",
-    "conversions",
-    "eighths",
     "groups",
     "halves",
     "integers",
     "math",
     "memory",
-    "packed_words",
-    "pairs",
-    "rounding",
-    "special",
     "subscripts",
     "sync",
     "textures",
     "threads",
     "ufuncs",
     "warp",
-    "words",
 ]

@@ -4,6 +4,7 @@ rounds once; the operators and ``math.f(x)`` do the same."""
 from __future__ import annotations
 
 from pycu2c.dtypes import BFLOAT16, FLOAT16, DType
+from pycu2c.intrinsics import special  # noqa: F401  # its rows
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.registry import Typed
 from pycu2c.intrinsics.typed_names import declare

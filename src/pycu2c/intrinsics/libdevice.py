@@ -15,6 +15,7 @@ from pycu2c.dtypes import (
     UINT64,
     DType,
 )
+from pycu2c.intrinsics import conversions, rounding, words  # noqa: F401  # their rows
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.exact import MODES
 from pycu2c.intrinsics.kinds import FIXED

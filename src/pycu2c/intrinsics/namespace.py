@@ -19,13 +19,19 @@ NO_ROOMS: Mapping[str, str] = {}
 
 class Namespace:
     """A name with names in it: ``cuda``, ``cuda.threadIdx``, ``cuda.shared``. ``rooms`` are
-    modules with the rows of a name, imported when it is asked for."""
+    modules with the rows of a name in it, imported when that is asked for; ``more`` those with
+    names of its own, imported when one is asked for that it has not."""
 
     def __init__(
-        self, name: str, members: Mapping[str, Member], rooms: Mapping[str, str] = NO_ROOMS
+        self,
+        name: str,
+        members: Mapping[str, Member],
+        rooms: Mapping[str, str] = NO_ROOMS,
+        more: tuple[str, ...] = (),
     ) -> None:
         self._name = name
         self._rooms = rooms
+        self._more = more
         self.__doc__ = f"The names of ``{name}``: {', '.join((*members, *rooms))}."
         self.__dict__.update(members)
 
@@ -33,13 +39,25 @@ class Namespace:
         return self._name
 
     def __getattr__(self, name: str) -> Member:
-        if name not in vars(self).get("_rooms", ()):
-            raise AttributeError(f"{self._name} has no {name}")
-        importlib.import_module(self._rooms[name])
-        self.__dict__[name] = found = grown(f"{self._name}.{name}")
-        return found
+        if name[:1] != "_" and name in self._rooms:
+            importlib.import_module(self._rooms[name])
+            self.__dict__[name] = found = grown(f"{self._name}.{name}")
+            return found
+        if name[:1] != "_" and self._more:
+            self._grow()
+            again: Member = getattr(self, name)
+            return again
+        raise AttributeError(f"{self._name} has no {name}")
+
+    def _grow(self) -> None:
+        """Import the rest of the rows."""
+        for room in self._more:
+            importlib.import_module(room)
+        self._more = ()
+        self.__dict__.update(known(grown(self._name)) | known(self))
 
     def __dir__(self) -> list[str]:
+        self._grow()
         return [*known(self), *(name for name in self._rooms if name not in vars(self))]
 
 
@@ -78,6 +96,18 @@ CUDA = Namespace(
         "fp16": "pycu2c.intrinsics.half_names",
         "libdevice": "pycu2c.intrinsics.libdevice",
     },
+    tuple(
+        f"pycu2c.intrinsics.{room}"
+        for room in (
+            "conversions",
+            "eighths",
+            "packed_words",
+            "pairs",
+            "rounding",
+            "special",
+            "words",
+        )
+    ),
 )
 
 
@@ -85,6 +115,5 @@ def find(path: str) -> Member | None:
     """The member of ``cuda`` at a dotted path: ``atomic.add``."""
     member: object = CUDA
     for name in path.split("."):
-        is_there = isinstance(member, Namespace) and name in dir(member)
-        member = getattr(member, name) if is_there else None
+        member = getattr(member, name, None) if isinstance(member, Namespace) else None
     return member if isinstance(member, (Intrinsic, Namespace, Scalar)) else None
