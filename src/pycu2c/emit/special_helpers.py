@@ -29,28 +29,35 @@ $q $T {name}_$t({parameters}) {{
     )
 
 
+# by arithmetic alone, so that it runs in vectors: of what is left beside the nearest whole number,
+# pi * t less the rest of the sine's series
+_SERIES = """
+    const double z = t * t;
+    double sum = -1.0518471716932065e-11;
+    sum = sum * z + 5.392664662608129e-10;
+    sum = sum * z - 2.2948428997269873e-08;
+    sum = sum * z + 7.952054001475513e-07;
+    sum = sum * z - 2.1915353447830217e-05;
+    sum = sum * z + 0.00046630280576761255;
+    sum = sum * z - 0.0073704309457143504;
+    sum = sum * z + 0.08214588661112823;
+    sum = sum * z - 0.5992645293207921;
+    sum = sum * z + 2.5501640398773455;
+    sum = sum * z - 5.16771278004997;
+    return ($T)((odd != 0 ? -1.0 : 1.0) * (3.141592653589793 * t + t * (z * sum)));
+"""
+_NEAREST = """
+    const double whole = rint((double)x), odd = whole - 2 * floor(whole / 2);
+"""
 SINPI = _in_double(
     "sinpi",
     "The sine of pi * x.",
-    """
-    if (isinf(x)) return x - x;
-    double part = remainder((double)x, 2.0);
-    if (fabs(part) > 0.5) part = copysign(1 - fabs(part), part);
-    if (fabs(part) < 0.25) return ($T)sin(3.141592653589793 * part);
-    return ($T)copysign(cos(3.141592653589793 * (0.5 - fabs(part))), part);
-""",
+    f"""{_NEAREST}    const double t = x - whole;{_SERIES}""",
 )
 COSPI = _in_double(
     "cospi",
     "The cosine of pi * x.",
-    """
-    if (isinf(x)) return x - x;
-    double part = fabs(remainder((double)x, 2.0));
-    const double sign = part > 0.5 ? -1 : 1;
-    if (part > 0.5) part = 1 - part;
-    if (part < 0.25) return ($T)(sign * cos(3.141592653589793 * part));
-    return ($T)(sign * sin(3.141592653589793 * (0.5 - part)));
-""",
+    f"""{_NEAREST}    const double t = 0.5 - fabs(x - whole);{_SERIES}""",
 )
 
 # Newton's step with the second derivative, from a start that is right to 3 digits
@@ -179,18 +186,31 @@ $q $T {kind}n_$t(long long n, $T x) {{
 
 
 def _norm(name: str, count: int, root: str) -> Helper:
+    """By arithmetic alone: squares of floats are exact in double; doubles are scaled."""
     names = "abcd"[:count]
-    sizes = "a"
-    for n in names[1:]:
-        sizes = f"hypot({sizes}, {n})"
-    value = sizes.replace("a,", "(double)a,", 1)
+    parameters = ", ".join(f"$T {n}" for n in names)
+    one = "1 / " if name.startswith("r") else ""
+    infinite = " | ".join(f"(fabs$f({n}) == INFINITY)" for n in names)
+    wide = " + ".join(f"(double){n} * {n}" for n in names)
+    great = "".join(f"    great = fabs({n}) > great ? fabs({n}) : great;\n" for n in names)
+    scaled = " + ".join(f"({n} * up) * ({n} * up)" for n in names)
     return Helper(
         floating=f"""
 // {root}
-$q $T {name}_$t({", ".join(f"$T {n}" for n in names)}) {{
-    return ($T)({"1 / " if name.startswith("r") else ""}{value});
+$q $T {name}_$t({parameters}) {{
+    const double sum = {wide};
+    return ($T)({one}sqrt({infinite} ? INFINITY : sum));
 }}
-"""
+""",
+        wide=f"""
+// {root}, without overflow.
+$q $T {name}_$t({parameters}) {{
+    $T great = 0;
+{great}    const $T up = great > 0x1p510 ? 0x1p-600 : great < 0x1p-459 ? 0x1p600 : 1.0;
+    const $T sum = {scaled};
+    return {one}(sqrt({infinite} ? INFINITY : sum) / up);
+}}
+""",
     )
 
 
