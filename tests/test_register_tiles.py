@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -148,6 +150,62 @@ def of_a_sum_between(c, a, b):
         c[i, j] = total
 
 
+@kernel(fmad=False)
+def iterated(c, a, b):
+    """What each round makes of the one before, of two things."""
+    j = cuda.grid(1)
+    if j < c.shape[1]:
+        x = a[0, j]
+        y = x * 3
+        for _ in range(a.shape[0]):
+            x = x * (1 - x) * 3.5
+            y = y * 0.5 + x
+        c[0, j] = y
+
+
+@kernel(fmad=False)
+def iterated_under_conditions(c, a, b):
+    """What is set in one branch or another, and read after that in the same round."""
+    j = cuda.grid(1)
+    if j < c.shape[1]:
+        x = a[0, j]
+        y = x
+        count = 0
+        for _ in range(a.shape[0]):
+            if x > 0.5:
+                y = y * 0.5 + x
+                if y > 0.75:
+                    count += 1
+            else:
+                x = x + y * 0.25
+            x = x * (1 - x) * 3.5 + y * 0.01
+        c[0, j] = y + count
+
+
+@kernel(fmad=False)
+def generator(c, a, b):
+    j = cuda.grid(1)
+    if j < c.shape[1]:
+        state = np.uint32(j)
+        inside = 0
+        for _ in range(2):
+            for _ in range(a.shape[0]):
+                state = state * 1664525 + 1013904223
+                if state > 1_000_000_000:
+                    inside += 1
+        c[0, j] = inside
+
+
+@kernel(fmad=False)
+def by_a_library(c, a, b):
+    j = cuda.grid(1)
+    if j < c.shape[1]:
+        x = a[0, j]
+        for _ in range(a.shape[0]):
+            x = math.tan(x) * 0.5
+        c[0, j] = x
+
+
 KERNELS = [
     product,
     of_columns,
@@ -160,8 +218,12 @@ KERNELS = [
     of_a_sum_before,
     sums_in_sums,
     of_a_sum_between,
+    iterated,
+    iterated_under_conditions,
+    generator,
 ]
-ALONG_A_LINE = (of_columns, along_rows, left_early, few_rounds)
+COMPUTING = (iterated, iterated_under_conditions, generator)
+ALONG_A_LINE = (of_columns, along_rows, left_early, few_rounds, *COMPUTING)
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (4, 64), (9, 70)], ids=str)
@@ -182,13 +244,20 @@ def test_those_that_read_side_by_side(k) -> None:
     assert TILED in k.inspect("c", (M, M, M), (24, 8))
 
 
+@pytest.mark.parametrize("k", COMPUTING, ids=lambda k: k.name)
+def test_those_that_do_nothing_but_compute(k) -> None:
+    assert TILED in k.inspect("c", (M, M, M), 64)
+
+
 def test_rows_that_differ_are_tiled_one_by_one() -> None:
     text = triangle.inspect("c", (M, M, M), (16, 16))
     assert "j_first += 64" in text
     assert "i_first" not in text
 
 
-@pytest.mark.parametrize("k", [along_rows, left_early, few_rounds], ids=lambda k: k.name)
+@pytest.mark.parametrize(
+    "k", [along_rows, left_early, few_rounds, by_a_library], ids=lambda k: k.name
+)
 def test_those_that_do_not_pay_or_are_left(k) -> None:
     assert TILED not in k.inspect("c", (M, M, M), 64)
 

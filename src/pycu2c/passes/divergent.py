@@ -127,7 +127,12 @@ def _pays(loop: While | For) -> bool:
         return False
     if not all(isinstance(s, While | For | If | Assign | Declare) or _jumps(s) for s in parts):
         return False
-    values = tuple(all_expressions((loop,)))
+    return vectorises((loop,))
+
+
+def vectorises(body: Body) -> bool:
+    """Whether a compiler makes vectors of all that is computed, and some of it is wide."""
+    values = tuple(all_expressions(body))
     return all(map(_is_vector_work, values)) and any(map(_is_wide_work, values))
 
 

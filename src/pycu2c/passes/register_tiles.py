@@ -7,7 +7,9 @@ b[k, j]; for i, j: c[i, j] = total[i, j]``
 
 It pays where the loop reads what lies side by side for neighbouring threads, and elsewhere in each
 of its rounds: a thread alone would come to a new cache line each time, and use one number of it.
-Not where rounds are known and few, which compilers do as well.
+It pays, too, where the loop does nothing but compute what compilers make vectors of: each round of
+a thread alone waits for the one before. Not where rounds are known and few, which compilers do as
+well.
 """
 
 from __future__ import annotations
@@ -53,6 +55,7 @@ from pycu2c.ir.walk import (
 )
 from pycu2c.operators import ADD, GE, SUB
 from pycu2c.passes.crossing import declared, set_once
+from pycu2c.passes.divergent import vectorises
 from pycu2c.passes.facts import is_fixed
 from pycu2c.passes.lockstep import Paces
 from pycu2c.passes.placement import names_in
@@ -188,6 +191,8 @@ class _Tile:
         rounds = [_rounds(loop) for loop in self.loops]
         if None not in rounds and math.prod(r or 0 for r in rounds) < FEW:
             return False
+        if vectorises((*self.between, *self.body)):
+            return True
         values = set_once((*self.before, *self.between, *self.body))
         paces = Paces(self.lanes.var.name, values, {v.name for v in self._kept()})
         moving = {loop.var.name for loop in self.loops}
@@ -251,7 +256,7 @@ class _Tile:
         span = self.lanes.span
         begun = self._over(counts, made.stored(self.before))
         again = tuple(s for s in self.before if isinstance(s, Declare) and s.var.name not in arrays)
-        inner = self._over(counts, made.stored((*again, *self.between, *self.body)))
+        inner = self._over(counts, (*made.stored(again), *made.held((*self.between, *self.body))))
         for loop in reversed(self.loops):
             inner = replace(loop, body=(inner,))
         ended = self._over(counts, made.stored((*again, *self.after)))
@@ -284,6 +289,17 @@ class _Kept:
 
     def stored(self, body: Body) -> Body:
         return map_stmt(map_expr(body, self._loaded), self._set)
+
+    def held(self, body: Body) -> Body:
+        """A body in which what is set under a condition is a variable, stored when it ends:
+        compilers choose between two values sooner than whether to store one."""
+        under = (s for x in body if isinstance(x, If) for s in statements((x,)))
+        held = {s.var.name: s.var for s in under if isinstance(s, Assign)}
+        held = {name: var for name, var in held.items() if name in self.arrays}
+        left = {name: array for name, array in self.arrays.items() if name not in held}
+        first = tuple(Declare(v, self._loaded(v), v.span) for v in held.values())
+        last = tuple(x for v in held.values() for x in self._set(Assign(v, v, v.span)))
+        return (*first, *replace(self, arrays=left).stored(body), *last)
 
     def _loaded(self, e: Expr) -> Expr:
         if isinstance(e, Var) and e.name in self.arrays and isinstance(e.type, Scalar):
