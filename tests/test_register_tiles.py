@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from launching import run
-from pycu2c import cuda, float32, float64, kernel
+from pycu2c import cuda, device, float32, float64, kernel
 
 M = float32[:, ::1]
 TILED = "_first += "
@@ -196,6 +196,22 @@ def generator(c, a, b):
         c[0, j] = inside
 
 
+@device
+def grown(x, rate):
+    change = x * (1 - x)
+    return rate * change
+
+
+@kernel(fmad=False)
+def by_a_small_function(c, a, b):
+    j = cuda.grid(1)
+    if j < c.shape[1]:
+        x = a[0, j]
+        for _ in range(a.shape[0]):
+            x = grown(x, 3.5) if x > 0.5 else grown(x, x + 3)
+        c[0, j] = x
+
+
 @kernel(fmad=False)
 def by_a_library(c, a, b):
     j = cuda.grid(1)
@@ -221,8 +237,9 @@ KERNELS = [
     iterated,
     iterated_under_conditions,
     generator,
+    by_a_small_function,
 ]
-COMPUTING = (iterated, iterated_under_conditions, generator)
+COMPUTING = (iterated, iterated_under_conditions, generator, by_a_small_function)
 ALONG_A_LINE = (of_columns, along_rows, left_early, few_rounds, *COMPUTING)
 
 

@@ -21,10 +21,6 @@ static inline int64_t min_i64(int64_t a, int64_t b) {
     return b < a ? b : a;
 }
 
-static inline uint32_t stepped(uint32_t state_) {
-    return state_ * 1664525 + 1013904223;
-}
-
 void monte_carlo(const void *arguments, int64_t first_block, int64_t last_block) {
     const struct monte_carlo_args *const args = arguments;
     uint32_t *states = args->p0_data0;
@@ -39,21 +35,67 @@ void monte_carlo(const void *arguments, int64_t first_block, int64_t last_block)
         next_block = row_end < last_block ? row_end : last_block;
         const int64_t first_x = (block % gridDim.x) * blockDim.x;
         const int64_t last_x = first_x + (next_block - block) * blockDim.x;
-        #pragma omp simd
-        for (int64_t i = first_x; i < min_i64(last_x, states_len); ++i) {
-            uint32_t state_ = states[i];
-            int64_t inside = 0;
-            for (int64_t _ = 0; _ < draws; ++_) {
-                uint32_t state_1 = stepped(state_);
-                uint32_t x = state_1 >> 17;
-                state_ = stepped(state_1);
-                uint32_t y = state_ >> 17;
-                if (x * x + y * y < 1073741824) {
-                    inside += 1;
+        for (int64_t i_first = first_x; i_first < min_i64(last_x, states_len); i_first += 16) {
+            if (min_i64(last_x, states_len) - i_first >= 16) {
+                uint32_t state_1[16];
+                int64_t inside_1[16];
+                #pragma omp simd
+                for (int64_t i_in = 0; i_in < 16; ++i_in) {
+                    int64_t i = i_first + i_in;
+                    state_1[i_in] = states[i];
+                    inside_1[i_in] = 0;
+                }
+                for (int64_t _ = 0; _ < draws; ++_) {
+                    #pragma omp simd
+                    for (int64_t i_in = 0; i_in < 16; ++i_in) {
+                        int64_t inside = inside_1[i_in];
+                        uint32_t state_ = state_1[i_in] * 1664525 + 1013904223;
+                        uint32_t x = state_ >> 17;
+                        state_1[i_in] = state_ * 1664525 + 1013904223;
+                        uint32_t y = state_1[i_in] >> 17;
+                        if (x * x + y * y < 1073741824) {
+                            inside += 1;
+                        }
+                        inside_1[i_in] = inside;
+                    }
+                }
+                #pragma omp simd
+                for (int64_t i_in = 0; i_in < 16; ++i_in) {
+                    int64_t i = i_first + i_in;
+                    states[i] = state_1[i_in];
+                    hits[i] = inside_1[i_in];
+                }
+            } else {
+                int64_t i_left = min_i64(16LL, min_i64(last_x, states_len) - i_first);
+                uint32_t state_1[16];
+                int64_t inside_1[16];
+                #pragma omp simd
+                for (int64_t i_in = 0; i_in < i_left; ++i_in) {
+                    int64_t i = i_first + i_in;
+                    state_1[i_in] = states[i];
+                    inside_1[i_in] = 0;
+                }
+                for (int64_t _ = 0; _ < draws; ++_) {
+                    #pragma omp simd
+                    for (int64_t i_in = 0; i_in < i_left; ++i_in) {
+                        int64_t inside = inside_1[i_in];
+                        uint32_t state_ = state_1[i_in] * 1664525 + 1013904223;
+                        uint32_t x = state_ >> 17;
+                        state_1[i_in] = state_ * 1664525 + 1013904223;
+                        uint32_t y = state_1[i_in] >> 17;
+                        if (x * x + y * y < 1073741824) {
+                            inside += 1;
+                        }
+                        inside_1[i_in] = inside;
+                    }
+                }
+                #pragma omp simd
+                for (int64_t i_in = 0; i_in < i_left; ++i_in) {
+                    int64_t i = i_first + i_in;
+                    states[i] = state_1[i_in];
+                    hits[i] = inside_1[i_in];
                 }
             }
-            states[i] = state_;
-            hits[i] = inside;
         }
     }
 }

@@ -1,4 +1,5 @@
-"""CPU: calls of small device functions are written out in loops that threads may run in strips.
+"""CPU: calls of small device functions are written out in loops that threads may run in strips, or
+in tiles of them.
 
 ``while norm(z) < 4: z = step(z, c)`` -> ``while (let x = z in x * x + …) < 4: …``. Only functions
 that compute a value of their arguments alone, and only in loops that then do nothing else.
@@ -17,6 +18,7 @@ from pycu2c.ir.nodes import (
     Body,
     Call,
     Expr,
+    For,
     Function,
     If,
     Let,
@@ -36,7 +38,7 @@ from pycu2c.ir.walk import (
     with_bodies,
     with_children,
 )
-from pycu2c.passes.divergent import left_early
+from pycu2c.passes.divergent import left_early, vectorises
 from pycu2c.passes.narrow_strips import computes
 from pycu2c.records import dataclass
 from pycu2c.types import Scalar
@@ -81,14 +83,24 @@ def _with_calls_written(f: Function, small: Mapping[str, Function]) -> Body:
     def block(body: Body) -> Body:
         out: list[Stmt] = []
         for s in body:
-            written = map_expr((s,), writer.written)[0] if any(left_early((s,))) else s
-            if written is not s and computes(written):
+            written = map_expr((s,), writer.written)[0] if _may_compute(s) else s
+            if written is not s and computes(written) and _is_for_many(written):
                 out.append(written)
             else:
                 out.append(with_bodies(s, tuple(map(block, bodies(s)))))
         return tuple(out)
 
     return block(f.body)
+
+
+def _may_compute(s: Stmt) -> bool:
+    """Whether it is a loop that strips or tiles of threads may run, if it does nothing else."""
+    return isinstance(s, For) or any(left_early((s,)))
+
+
+def _is_for_many(s: Stmt) -> bool:
+    """Whether strips may run it, or tiles if it is of what makes vectors."""
+    return any(left_early((s,))) or (isinstance(s, For) and vectorises(s.body))
 
 
 @dataclass(slots=True)
