@@ -241,7 +241,7 @@ def test_functions_in_cuda_c_are_inlined(files: dict[str, Path], tmp_path: Path)
 
 
 BROKEN = {
-    "other arch": ("f.cubin", lambda f: as_kind(f, "cubin", "sm_80").read_bytes(), "architecture"),
+    "other arch": ("f.cubin", lambda f: as_kind(f, "cubin", "sm_80").read_bytes(), "for sm_80"),
     "no cubin": ("f.cubin", lambda _: b"hello", "f.cubin cannot be linked"),
     "no PTX": ("f.ptx", lambda _: b"hello", "f.ptx cannot be linked"),
     "no CUDA C": ("f.cu", lambda _: b"int f() { return g; }", '"g" is undefined'),

@@ -9,6 +9,9 @@ from typing import Literal, NamedTuple, NoReturn, Protocol, TypeAlias
 from pycu2c.options import Options
 from pycu2c.toolchain.binary import LinkError, Unlinked, missing_in
 
+_MACHINE = 190  # of ELF: CUDA
+_MOVED = 8  # the version of the interface since which the architecture is in the second byte
+
 InputKind: TypeAlias = Literal["cubin", "ptx", "ltoir", "fatbin", "object", "library"]
 
 
@@ -35,9 +38,22 @@ def refused(log: str, inputs: Sequence[Input], arch: str) -> NoReturn:
     missing = missing_in(log)
     if missing:
         raise Unlinked(missing)
-    given = next((i.name for i in inputs if os.path.isabs(i.name) and i.name in log), "")
-    what = f"{given} cannot be linked" if given else "the files cannot be linked"
+    for given in inputs:
+        own = _arch_of(given.data) if given.kind == "cubin" else ""
+        if own and own != arch.rstrip("af"):
+            raise LinkError(
+                f"{given.name} is code for {own}, and the kernel for {arch}: make it again for "
+                f"{arch}, or link PTX or CUDA C, which is compiled for any\n{log.strip()}"
+            )
+    name = next((i.name for i in inputs if os.path.isabs(i.name) and i.name in log), "")
+    what = f"{name} cannot be linked" if name else "the files cannot be linked"
     raise LinkError(
-        f"{what} into code for {arch}: is it of the kind that its name says, and for that "
-        f"architecture?\n{log.strip()}"
+        f"{what} into code for {arch}: is it of the kind that its name says?\n{log.strip()}"
     )
+
+
+def _arch_of(data: bytes) -> str:
+    """What a cubin was made for; empty if it is none."""
+    if data[:4] != b"\x7fELF" or len(data) < 52 or data[18] != _MACHINE:
+        return ""
+    return f"sm_{data[49] if data[8] >= _MOVED else data[48]}"
