@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -141,6 +142,42 @@ def test_a_compiler_that_cannot_compile_files_as_one(
     monkeypatch.setenv("PYCU2C_CC", str(script))
     _, _, out = run(module(files.values(), tmp_path).k, (1, 4), arguments(), "cpu")
     assert out.tolist() == [2, 5, 8, 11]
+
+
+SOURCES = """
+import io
+
+TEXT = "float f(float x) { return 2 * x; }"
+LINK = [
+    cuda.CSource(io.StringIO(TEXT), name="doubles it"),
+    cuda.CUSource(f'extern "C" __device__ {TEXT}'.encode()),
+]
+
+@cuda.c_function(link=LINK)
+def f(x: float32) -> float32: ...
+
+@kernel
+def k(a, counts, out):
+    out[0] = f(3)
+"""
+
+
+@pytest.mark.parametrize("backend", COMPILED)
+def test_code_in_memory(backend: str, tmp_path: Path) -> None:
+    loaded = module_from(HEAD.format([]) + SOURCES, tmp_path)
+    assert run(loaded.k, (1, 1), arguments(), backend)[2][0] == 6
+    on_cpu, on_gpu = map(os.fspath, loaded.LINK)
+    assert re.search(r"/doubles_it-\w{12}\.c$", on_cpu)
+    assert re.search(r"/CUSource-\w{12}\.cu$", on_gpu)
+    assert Path(on_cpu).read_text() == loaded.TEXT
+    kinds = (cuda.PTXSource, cuda.Cubin, cuda.Fatbin, cuda.LTOIR, cuda.Object, cuda.Archive)
+    taken = [for_target(links_of(kind(b"")), "cuda") for kind in kinds]
+    assert [os.path.splitext(name)[1] for (name,) in taken] == [kind.suffix for kind in kinds]
+
+
+def test_code_in_memory_has_no_life_of_its_own() -> None:
+    with pytest.raises(NotImplementedError, match="setup_callback"):
+        cuda.CUSource("", setup_callback=print)
 
 
 def test_what_has_changed_is_linked_anew(files: dict[str, Path], tmp_path: Path) -> None:

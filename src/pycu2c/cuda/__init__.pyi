@@ -74,6 +74,15 @@ from pycu2c.devices.textures import Surface as Surface
 from pycu2c.devices.textures import Texture as Texture
 from pycu2c.devices.textures import surface as surface
 from pycu2c.devices.textures import texture as texture
+from pycu2c.linkable import Archive as Archive
+from pycu2c.linkable import CSource as CSource
+from pycu2c.linkable import CUSource as CUSource
+from pycu2c.linkable import Cubin as Cubin
+from pycu2c.linkable import Fatbin as Fatbin
+from pycu2c.linkable import LTOIR as LTOIR
+from pycu2c.linkable import LinkableCode as LinkableCode
+from pycu2c.linkable import Object as Object
+from pycu2c.linkable import PTXSource as PTXSource
 from pycu2c.ported.compiling import compile as compile
 from pycu2c.ported.compiling import compile_for_current_device as compile_for_current_device
 from pycu2c.ported.compiling import compile_ptx as compile_ptx

@@ -96,8 +96,8 @@ def _wrong_limit() -> str:
 
 def clear(*, unused_for: float = 0.0, everything: bool = False) -> tuple[int, int]:
     """Remove entries that were not used for so many days; ``everything``: also what other
-    versions of pycu2c have kept, unpacked headers and refused code. How many files, how many
-    bytes. Loaded code stays loaded."""
+    versions of pycu2c have kept, unpacked headers, refused code, and code that was linked from
+    memory. How many files, how many bytes. Loaded code stays loaded."""
     place = places.place()
     if not place.readable:
         return 0, 0
@@ -135,6 +135,7 @@ def _last_use(file: _File, now: float) -> float:
 
 _IS_ENTRY = re.compile(r"[0-9a-f]{64}(-[0-9a-f]{32})?\.[a-z]+")  # schema 1 had a digest in it
 _IS_REFUSED = re.compile(r".*-[0-9a-f]{12}\.(c|cu)")
+_IS_LINKED = re.compile(r"\w+-[0-9a-f]{12}\.[a-z]+.*")
 
 
 def _entries(directory: Path) -> Iterator[_File]:
@@ -148,6 +149,7 @@ def _beside(directory: Path) -> Iterator[_File]:
         if other != directory:
             yield from _entries(other)
     yield from _named(_IS_REFUSED, directory.parent / "refused")
+    yield from _named(_IS_LINKED, directory.parent / "linked")
     for headers in directory.parent.glob("cuda-headers-*"):
         for folder, _, _ in os.walk(headers):
             yield from _files_in(folder)
