@@ -138,6 +138,13 @@ EXPRESSIONS = rows_of(
     # slice with a step, backwards
     out[i] = a[::2][i // 2] + a[::-1][i] + len(a[6:1:-2])
 
+    # slice as a target: a number, an array or a tuple goes to several elements
+    m[i] = 2
+    m[i, 1:] *= x
+    m[i, ::2] = (3, a[i])
+    m[i, :-1] -= WEIGHTS[1:]
+    out[i] = m[i, 0] + 10 * m[i, 1] + 100 * m[i, 2]
+
     # slice with a computed step
     s = n // 2 if i % 2 else -1 - i % 3
     part = a[::s]

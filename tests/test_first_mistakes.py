@@ -85,13 +85,9 @@ b[:] = a * 2  # E[type-needed]: a | index it
 
 c = a + b  # E[type-needed]: a | index it
 
-b[:] = 0  # E[index-count]: b[:] | a thread sets one element at a time
-
-b[1:4] = a[1:4]  # E[index-count]: b[1:4] | write a loop
+b[1:] = b[:-1]  # E[part-assign]: b[1:] | write a loop
 
 b[0] = m[0]  # E[type-needed]: m[0] | index it
-
-m[0] = 1  # E[index-count]: m[0] | a[i, j]
 
 b[0] = a[0, 1]  # E[index-count]: a[0, 1] | a[i], where i is a number, and no tuple
 

@@ -41,6 +41,7 @@ RULES: dict[str, str] = {
     "own-c": "C of your own compiles: its text, its types, what it is linked with",
     "operand-type": "an operator is applied to types that have it",
     "global-value": "a global of a kernel is a number, a string, a tuple, an array or a function",
+    "part-assign": "several elements are given one number, or as many elements in the same order",
     "recursion": "a device function that calls itself has a signature",
     "reshape": "a contiguous array is seen in a shape of as many elements",
     "return-type": "a function returns one type; a kernel returns nothing",

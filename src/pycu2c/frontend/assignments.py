@@ -1,4 +1,4 @@
-"""Assignments: names, elements, tuples of them; the value first, then targets left to right."""
+"""Assignments: names, elements, parts of arrays, tuples of them; the value first, then targets left to right."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pycu2c.diagnostics import Label, fail
 from pycu2c.frontend import subscripts, views
 from pycu2c.frontend.branches import each
 from pycu2c.frontend.cures import amount
+from pycu2c.frontend.filling import filled, spread
 from pycu2c.frontend.frame import (
     Chosen,
     Closure,
@@ -26,7 +27,14 @@ from pycu2c.frontend.frame import (
 from pycu2c.frontend.functions import named_lambda, reopened
 from pycu2c.frontend.operations import binary, coerce
 from pycu2c.frontend.scope import as_of_now
-from pycu2c.frontend.sequence import before, has_effect, in_order, kept, variable_of
+from pycu2c.frontend.sequence import (
+    before,
+    has_effect,
+    in_order,
+    kept,
+    kept_view,
+    variable_of,
+)
 from pycu2c.frontend.several import one_of
 from pycu2c.frontend.variables import read, set_value, set_variable
 from pycu2c.frontend.vectors import (
@@ -164,6 +172,9 @@ def _store(frame: Frame, place: View | Chosen, value: Value, span: Span) -> None
             blocks.append(inside)
         frame.emit_all(one_of(place.which, blocks, span))
         return
+    if place.axes:
+        filled(frame, place, value, span, lambda one, item: _store(frame, one, item, span))
+        return
     wanted = place.type.element
     if isinstance(value, View) and not value.axes:
         value = views.loaded(value, value.span)
@@ -196,6 +207,9 @@ def augmented(frame: Frame, node: ast.AugAssign) -> None:
         return
     if not isinstance(node.target, ast.Name):
         given = _target_place(frame, node.target)
+        if isinstance(given, View) and given.axes:
+            _augmented_part(frame, node, given, operator)
+            return
         place, old = _read_first(frame, given, frame.span(node.target))
         with frame.block() as written:
             right = frame.number(node.value)
@@ -217,6 +231,18 @@ def augmented(frame: Frame, node: ast.AugAssign) -> None:
     result = _augmented_value(frame, operator, (left, right_value), span)
     set_value(frame, name, result, span)
     frame.note_store(node.target, name)
+
+
+def _augmented_part(frame: Frame, node: ast.AugAssign, place: View, operator: Operator) -> None:
+    """``a[1:n] += value``."""
+    span = frame.span(node)
+    place = kept_view(frame, place, "part")
+
+    def store(one: View, item: Value) -> None:
+        old = views.loaded(one, frame.span(node.target))
+        _store(frame, one, binary(frame, operator, old, number(item), span), span)
+
+    spread(frame, place, frame.value(node.value), span, store)
 
 
 def _read_first(frame: Frame, place: View | Chosen, span: Span) -> tuple[View | Chosen, Expr]:

@@ -7,7 +7,7 @@ import ast
 
 from pycu2c.diagnostics import Label, fail
 from pycu2c.frontend.frame import Frame, Items, Static, Value, number, shown
-from pycu2c.frontend.sequence import before, in_order, variable_of
+from pycu2c.frontend.sequence import acts, before, in_order, variable_of
 from pycu2c.frontend.views import Part, Rest, Subscript
 from pycu2c.ir.construct import is_atom
 from pycu2c.ir.nodes import Const, Expr
@@ -82,13 +82,13 @@ def indices_in(given: list[Subscript | Static]) -> list[Subscript]:
 
 
 def _slice(frame: Frame, given: list[Expr | None], span: Span) -> Part:
+    """Bounds that do something, or go with a computed step, are computed once."""
+    fixed = given[2] is None or isinstance(given[2], Const)
+    if not fixed or any(e is not None and acts(e) for e in given):
+        given = [e if e is None or is_atom(e) else variable_of(frame, e, "bound") for e in given]
     start, stop, step = given
     if step is None or isinstance(step, Const):
         return Part(start, stop, _constant_step(step, span), span)
-    start, stop, step = (
-        e if e is None or is_atom(e) else variable_of(frame, e, "bound") for e in given
-    )
-    assert step is not None
     return Part(start, stop, step, span)
 
 

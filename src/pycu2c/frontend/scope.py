@@ -118,8 +118,7 @@ def constant_array(found: np.ndarray[Any, Any], name: str, span: Span) -> Consta
         fail(
             "global-value",
             Label(span, f"an array of {found.dtype} with {found.ndim} axes"),
-            help="constant arrays hold numbers or vectors, on one axis or more; pass others as "
-            "arguments",
+            help="constant arrays have axes, and numbers or vectors on them; pass others in a call",
         )
     if found.nbytes > _MOST_CONSTANT_BYTES:
         fail(

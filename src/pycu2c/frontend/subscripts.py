@@ -82,7 +82,8 @@ def item_of(frame: Frame, array: Value, index: Expr, span: Span) -> Value:
 
 
 def place(frame: Frame, node: ast.Subscript) -> View | Chosen:
-    """The element that ``a[i, j]``, or field that ``a[i]['x']``, names: where to store."""
+    """What ``a[i, j]``, ``a[i, 1:]`` or ``a[i]['x']`` names: where to store. A place with axes is
+    several elements."""
     owner, given = after_owner(frame, owner_place(frame, node.value), node.slice)
     span = frame.span(node)
     if not isinstance(owner, Chosen):
@@ -96,7 +97,7 @@ def place(frame: Frame, node: ast.Subscript) -> View | Chosen:
 def _place_in(frame: Frame, array: ArrayValue, given: list[Subscript | Static], span: Span) -> View:
     if len(given) == 1 and isinstance(given[0], Static):
         return field_place(frame, array, str(given[0].value), span)
-    return element(array, indices_in(given), span)
+    return views.part(array, indices_in(given), span)
 
 
 def owner_place(frame: Frame, node: ast.expr) -> ArrayValue | Chosen:
@@ -131,12 +132,11 @@ def element(array: ArrayValue, given: list[Subscript], span: Span) -> View:
         fail(
             "index-count",
             Label(span, f"this is several elements of `{kind}`"),
-            help="a thread sets one element at a time, a[i] = …: write a loop, or use more threads",
+            help="one element is meant: a[i]",
         )
     if len(given) != kind.ndim:
         views.wrong_count(kind, len(given), span)
-    views.check(given, kind)
-    return views.element(array, tuple(e for e in given if not isinstance(e, (Part, Rest))), span)
+    return views.part(array, given, span)
 
 
 Target = TypeVar("Target", bound=View | Chosen)

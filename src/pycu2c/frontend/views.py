@@ -210,7 +210,7 @@ def _type(view: View) -> Array:
     kind = array_type(view.array)
     ndim = len(view.axes)
     if is_numbered(view):
-        packed = all(map(_alike, view.steps, row_steps(view.lengths, view.span)))
+        packed = all(map(alike, view.steps, row_steps(view.lengths, view.span)))
         is_whole = kind.layout == "C" and packed and not view.path
         return Array(view.type.dtype, ndim, "C" if is_whole else "A")
     last = tuple(range(kind.ndim - ndim, kind.ndim))
@@ -236,7 +236,7 @@ def row_steps(lengths: Sequence[Expr], span: Span) -> tuple[Expr, ...]:
     return tuple(reversed(steps[: len(lengths)]))
 
 
-def _alike(a: Expr, b: Expr) -> bool:
+def alike(a: Expr, b: Expr) -> bool:
     """Whether two steps are surely the same number."""
     match a, b:
         case Const(), Const():
@@ -246,7 +246,7 @@ def _alike(a: Expr, b: Expr) -> bool:
         case Dim(), Dim():
             return (a.array.name, a.axis) == (b.array.name, b.axis)
         case Binary(), Binary():
-            return a.op is b.op and _alike(a.left, b.left) and _alike(a.right, b.right)
+            return a.op is b.op and alike(a.left, b.left) and alike(a.right, b.right)
         case _:
             return a is b
 

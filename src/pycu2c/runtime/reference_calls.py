@@ -237,9 +237,21 @@ def combined(row: Operator) -> Callable[[Any, Any], Any]:
     def combine(left: Any, right: Any) -> Any:
         if isinstance(left, tuple) or isinstance(right, tuple):
             return row.compute(left, right)
+        if isinstance(left, np.ndarray):
+            return _elementwise(row, left, right)
         return row.reference(left, right)
 
     return combine
+
+
+def _elementwise(row: Operator, left: np.ndarray[Any, Any], right: Any) -> np.ndarray[Any, Any]:
+    """``left op= right`` of a part of an array."""
+    out, others = left.copy(), np.broadcast_to(right, left.shape)
+    for at in np.ndindex(left.shape):
+        old: Any = left[at]
+        other: Any = others[at] if isinstance(right, np.ndarray) else right
+        out[at] = convert(row.reference(old, other), _scalar_of(left.dtype))
+    return out
 
 
 def comparison(op: type[ast.cmpop]) -> Callable[[Any, Any], bool]:

@@ -1,0 +1,137 @@
+"""Assignments to several elements at once, against numpy's, and those that are refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pycu2c import CompileError, cuda, device, kernel
+from pycu2c.kernel import Kernel
+
+N = 4
+
+
+@device
+def cleared(numbers):
+    numbers[:] = 0
+    numbers[1] += 2.5
+
+
+def rows(m, a, t):
+    """A thread for each row."""
+    i = cuda.grid(1)
+    own = cuda.local.array(2, np.float32)
+    cleared(own)
+    m[i] = own[1]
+    m[i, 1:] += a[i]
+    m[i, ::-2] *= 3
+    m[i][:2] = t[i, :2, 0]
+    t[i, :, 1] = m[i, : t.shape[1]]
+    t[i, ..., 0] -= t[i, ..., 1]
+    t[i, 0] = (i, a[i], 7)
+    t[i, 1:, 1:] = a[1:3]
+    t[i][2, :] = t[i][1]
+
+
+def in_python(m, a, t):
+    for i in range(N):
+        own = np.array([0, 2.5], np.float32)
+        m[i] = own[1]
+        m[i, 1:] += a[i]
+        m[i, ::-2] *= 3
+        m[i][:2] = t[i, :2, 0]
+        t[i, :, 1] = m[i, : t.shape[1]]
+        t[i, ..., 0] -= t[i, ..., 1]
+        t[i, 0] = (i, a[i], 7)
+        t[i, 1:, 1:] = a[1:3]
+        t[i][2, :] = t[i][1]
+
+
+def data() -> list[Any]:
+    random = np.random.default_rng(3)
+    return [random.random((N, 6)), random.random(N).astype(np.float32), random.random((N, 3, 3))]
+
+
+def test_parts_of_rows(target: str) -> None:
+    got, wanted = data(), data()
+    Kernel(rows, backend=target)[1, N](*got)  # type: ignore[arg-type]
+    in_python(*wanted)
+    for ours, theirs in zip(got, wanted):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-6)
+
+
+def test_the_value_comes_first_and_the_place_is_found_once(target: str) -> None:
+    def kernel(a, k):
+        k[:] = cuda.atomic.add(k, 0, 1) + 10
+        a[cuda.atomic.add(k, 1, 1) - 10 : k[1]] = k[0]
+
+    a, k = np.zeros(4, np.int32), np.zeros(2, np.int32)
+    Kernel(kernel, backend=target)[1, 1](a, k)  # type: ignore[arg-type]
+    assert a.tolist() == [10, 10, 10, 10]
+    assert k.tolist() == [10, 11]
+
+
+def test_nothing_is_stored_where_a_part_is_empty(target: str) -> None:
+    def kernel(a, n):
+        a[n:] = 7
+        a[2:n] += 1
+
+    a = np.arange(4.0)
+    Kernel(kernel, backend=target)[1, 1](a, 9)  # type: ignore[arg-type]
+    assert a.tolist() == [0, 1, 3, 4]
+
+
+def one_of_two(a, b, which) -> None:
+    chosen = a if which else b
+    chosen[1:] = 5
+    chosen[0] += 1
+
+
+def test_a_part_of_one_of_several_arrays(target: str) -> None:
+    a, b = np.zeros(3), np.zeros(5)
+    for which in (0, 1):
+        Kernel(one_of_two, backend=target)[1, 1](a, b, which)  # type: ignore[arg-type]
+    assert a.tolist() == [1, 5, 5]
+    assert b.tolist() == [1, 5, 5, 5, 5]
+
+
+def shifted(a) -> None:
+    a[1:] = a[:-1]
+
+
+def turned(a) -> None:
+    a[:] = a[::-1]
+
+
+def too_many(a) -> None:
+    local = cuda.local.array((2, 3), np.float32)
+    local[:] = cuda.local.array(2, np.float32)
+
+
+def items_in_rows(a) -> None:
+    local = cuda.local.array((2, 3), np.float32)
+    local[:] = (1, 2)
+
+
+def three_of_two(a) -> None:
+    local = cuda.local.array(2, np.float32)
+    local[:] = (a[0], 1, 2)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "text"),
+    [
+        (shifted, "may be the same ones, in another order"),
+        (turned, "may be the same ones, in another order"),
+        (too_many, r"the shape \(2, 3\)[^E]*and these \(2,\)"),
+        (items_in_rows, r"the shape \(2, 3\)[^E]*and there 2 items"),
+        (three_of_two, r"the shape \(2,\)[^E]*and there 3 items"),
+    ],
+)
+def test_what_has_no_order_or_no_place(wrong: Callable[..., None], text: str) -> None:
+    with pytest.raises(CompileError, match=text) as caught:
+        kernel("float32[:]")(wrong)
+    assert caught.value.code == "part-assign"
