@@ -1,4 +1,5 @@
-"""Assignments: names, elements, parts of arrays, tuples of them; the value first, then targets left to right."""
+"""Assignments: names, elements, parts of arrays, tuples of them; the value first, then targets from
+left to right."""
 
 from __future__ import annotations
 
