@@ -356,3 +356,52 @@ def test_a_variable_has_one_value_where_products_and_sums_are_contracted(target:
     same, products = np.zeros(1024, np.int32), np.zeros(1024, np.float32)
     kept[1, 1024](same, products, np.float32(0.1), np.float32(-0.7))
     assert same.all()
+
+
+# ---- shapes that device functions are given ----------------------------------------------------
+
+
+@device
+def turned(a, count, shape, dtype):
+    tile = cuda.shared.array(count, dtype)
+    own = cuda.local.array(shape=(shape[0], 4), dtype=int32)
+    i = cuda.threadIdx.x
+    tile[i] = a[i]
+    own[1, 0] = count
+    cuda.syncthreads()
+    return tile[count - 1 - i] + own[1, 0] * shape[1]
+
+
+HALF = 4
+
+
+def shapes_of_calls(a, out):
+    i = cuda.threadIdx.x
+    n = 2 * HALF
+    out[i] = turned(a, 8, (2, 100), float32)
+    out[i] += turned(a, n, (2, 1), float32) * 1000
+    out[i] += turned(a, count=n, shape=(300, 0), dtype=float64) * 100000
+
+
+def test_shapes_that_are_given_to_device_functions(target: str) -> None:
+    a = np.arange(8, dtype=np.float32)
+    out = np.zeros(8)
+    kernel(backend=target)(shapes_of_calls)[1, 8](a, out)
+    back = a[::-1].astype(float)
+    np.testing.assert_array_equal(out, back + 800 + (back + 8) * 1000 + back * 100000)
+
+
+@pytest.mark.parametrize("given", ["n", "out[0]", "len(out)"])
+def test_shapes_that_are_not_known(given: str, tmp_path: Path) -> None:
+    text = f"""
+@device
+def f(count):
+    return cuda.local.array(count, float32)[0]
+
+@kernel
+def k(out, n):
+    out[0] = f({given})
+"""
+    k = module_from(HEAD + text, tmp_path).k
+    with pytest.raises(CompileError, match=r"count, float32[^~]*not a positive whole number"):
+        k.inspect("cuda", "int32[:], int32")

@@ -217,19 +217,20 @@ class Tuple:
 @dataclass(frozen=True, slots=True, eq=False)
 class Constant:
     """The type of a Python object that is known when the kernel is compiled: None, a string, a
-    function. The object itself is the type; nothing is passed at run time. Strings are equal by
-    what they say, other objects if they are one."""
+    function, a number for a shape. The object itself is the type; nothing is passed at run time.
+    Strings and numbers are equal by what they say, other objects if they are one."""
 
     value: object
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Constant):
             return False
-        both = isinstance(self.value, str) and isinstance(other.value, str)
-        return self.value == other.value if both else self.value is other.value
+        if isinstance(self.value, (str, int)):
+            return type(self.value) is type(other.value) and self.value == other.value
+        return self.value is other.value
 
     def __hash__(self) -> int:
-        return hash(self.value) if isinstance(self.value, str) else id(self.value)
+        return hash(self.value) if isinstance(self.value, (str, int)) else id(self.value)
 
     def __str__(self) -> str:
         return getattr(self.value, "__name__", None) or repr(self.value)

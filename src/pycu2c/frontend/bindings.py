@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
@@ -27,6 +28,20 @@ def parameters(arguments: ast.arguments) -> list[ast.arg]:
     """Every parameter, starred ones included."""
     starred = [a for a in (arguments.vararg, arguments.kwarg) if a is not None]
     return [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, *starred]
+
+
+@functools.cache
+def shape_parameters(function: ast.FunctionDef) -> frozenset[str]:
+    """The parameters that the shape of an array is made of, and that keep their values:
+    ``cuda.shared.array(n, dtype)``, ``cuda.local.array((n, 4), dtype)``."""
+    own = {p.arg for p in parameters(function.args)}
+    shapes: list[ast.expr] = []
+    for node in ast.walk(function):
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", None) == "array":
+            shapes += [k.value for k in node.keywords if k.arg == "shape"] or node.args[:1]
+    named = {n.id for shape in shapes for n in ast.walk(shape) if isinstance(n, ast.Name)}
+    bound = bindings(function)
+    return frozenset(name for name in own & named if len(bound[name]) == 1)
 
 
 def bound_name(node: ast.AST) -> str | None:

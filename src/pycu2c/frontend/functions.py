@@ -13,7 +13,7 @@ from typing import NoReturn
 from pycu2c.diagnostics import Label, fail
 from pycu2c.frontend import scope, views
 from pycu2c.frontend.binding_arguments import Binder, given_values, in_order_of_call
-from pycu2c.frontend.bindings import FunctionLike, free_names, parameters
+from pycu2c.frontend.bindings import FunctionLike, free_names, parameters, shape_parameters
 from pycu2c.frontend.branches import each
 from pycu2c.frontend.cures import refused_function
 from pycu2c.frontend.declared import as_declared
@@ -28,6 +28,7 @@ from pycu2c.frontend.frame import (
     Unknown,
     Value,
 )
+from pycu2c.frontend.given_arguments import known_integer
 from pycu2c.frontend.sequence import in_order, kept, variable_of, with_inside
 from pycu2c.frontend.structured import leaves, result_type, type_of, unpacked
 from pycu2c.frontend.variables import bind
@@ -63,6 +64,10 @@ def _call(frame: Frame, source: Source, values: list[Value], span: Span) -> Valu
             if isinstance(value, Chosen) and isinstance(wanted, Array):
                 return _call_for_each(frame, source, values, position, span)
         values = [as_declared(v, kind) for v, kind in zip(values, signature.parameters)]
+    shapes = shape_parameters(source.tree)
+    if shapes:
+        names = [node.arg for node in parameters(source.tree.args)]
+        values = [_known(frame, v) if n in shapes else v for n, v in zip(names, values)]
     types = tuple(type_of(value) for value in values)
     name, kind = frame.devices.called(source, types, span)
     result = result_type(kind)
@@ -77,6 +82,15 @@ def _call(frame: Frame, source: Source, values: list[Value], span: Span) -> Valu
         return value_of_call(frame, value, span)
     frame.emit(Evaluate(made, span))
     return unpacked(made, kind, span)
+
+
+def _known(frame: Frame, value: Value) -> Value:
+    """What a shape is made of, as a part of the type if it is known: an array's shape is."""
+    if isinstance(value, Items):
+        items = tuple(_known(frame, item) for item in value.items)
+        return Items(items, value.span, value.names)
+    known = known_integer(frame, value)
+    return value if known is None else Static(known, value.span)
 
 
 def _call_for_each(

@@ -23,6 +23,7 @@ from pycu2c.frontend.frame import (
     nothing,
     number,
 )
+from pycu2c.ir import construct
 from pycu2c.ir.nodes import Expr, Member, Pack
 from pycu2c.source import Span
 from pycu2c.types import (
@@ -97,6 +98,8 @@ def named(name: str, kind: ParameterType, span: Span, leaf: Leaf) -> Value:
                 for i, item in enumerate(items)
             ]
             return _assembled(parts, names, span)
+        case Constant(value=int() as whole):
+            return construct.integer(whole, span)
         case Constant(value=value):
             return Static(value, span)
         case _:

@@ -15,7 +15,7 @@ from pycu2c.frontend.noted_types import NotedTypes, together, within
 from pycu2c.runtime.arguments import described_handle
 from pycu2c.runtime.reference_floats import Inferred, Kinds
 from pycu2c.source import Source
-from pycu2c.types import Array, Constant, ParameterType, Scalar, Signature, Tuple
+from pycu2c.types import WEAK_INT, Array, Constant, ParameterType, Scalar, Signature, Tuple
 from pycu2c.values import scalar_of
 
 Kind: TypeAlias = object  # what types have in common that arguments do not tell apart
@@ -59,6 +59,8 @@ def kind_of_type(given: ParameterType) -> Kind:
             return tuple(map(kind_of_type, items))
         case Constant(value=None | str() as value):
             return "constant", value
+        case Constant(value=int()):
+            return kind_of_type(WEAK_INT)
         case Constant():
             return "object"
 
