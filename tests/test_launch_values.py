@@ -411,3 +411,12 @@ def test_a_kernel_declared_for_several_signatures(target):
     assert str(add.launcher.latest) == "(float64[::1], float64)"
     with pytest.raises(LaunchError, match=r"add is declared for \(float32\[:\], .* given \(uint8"):
         add[1, 4](np.zeros(4, np.uint8), 2)
+
+
+def test_an_array_type_is_no_argument() -> None:
+    @kernel
+    def k(out, kind):
+        out[0] = 1
+
+    with pytest.raises(LaunchError, match=r"argument 2 \(kind\) is a Array; kernels take"):
+        k[1, 1](np.zeros(1), float32[:])

@@ -64,7 +64,7 @@ def _taken(value: Any, name: str, leaves: list[Argument]) -> ParameterType:
     constant = _constant(value)
     if constant is not None:
         return constant
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+    if hasattr(type(value), "__dataclass_params__"):  # not a type of this package's
         return _of_dataclass(value, name, leaves)
     _refuse(value, name)
 
