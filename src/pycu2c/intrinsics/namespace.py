@@ -57,7 +57,8 @@ class Namespace:
         self.__dict__.update(known(grown(self._name)) | known(self))
 
     def __dir__(self) -> list[str]:
-        self._grow()
+        if self._more:
+            self._grow()
         return [*known(self), *(name for name in self._rooms if name not in vars(self))]
 
 
