@@ -58,6 +58,7 @@ class DType:
                     "names": [f.name for f in self.fields],
                     "formats": [f.dtype.numpy for f in self.fields],
                     "offsets": [f.offset for f in self.fields],
+                    "titles": self._titles,
                     "itemsize": self.size,
                 },
                 align=self.is_vector,  # so that records with align=True give it a good place
@@ -66,6 +67,14 @@ class DType:
             added: np.dtype[np.generic] = np.dtype(importlib.import_module("ml_dtypes").bfloat16)
             return added
         return np.dtype(self.name)
+
+    @property
+    def _titles(self) -> list[str | None]:
+        """By the title of its first field numpy's dtype of a vector differs from a record's. It is
+        a part of the dtype, which numpy compares, copies and saves; of ``align`` and ``metadata``
+        it does neither always."""
+        others: list[str | None] = [None] * len(self.fields)
+        return [self.name, *others[1:]] if self.is_vector else others
 
     def field(self, name: str) -> Field | None:
         """The field of a record by its name."""
@@ -288,13 +297,23 @@ def _record_of(dtype: np.dtype[np.generic]) -> DType | None:
     places: Any = dtype.fields or {}
     fields: list[Field] = []
     end = 0
-    for name, (part, offset, *_) in sorted(places.items(), key=lambda item: item[1][1]):
+    for name in sorted(dtype.names or (), key=lambda name: places[name][1]):
+        part, offset, *_ = places[name]  # and a title
         row = from_numpy(part)
         if row is None or offset < end:
             return None
         fields.append(Field(name, row, offset))
         end = offset + part.itemsize
-    return _as_vector(fields, dtype.itemsize) or record(tuple(fields), dtype.itemsize)
+    made = record(tuple(fields), dtype.itemsize)
+    vector, titles = vector_like(made), places[fields[0].name][2:]
+    return vector if vector and titles == (vector.name,) else made
+
+
+def vector_like(row: DType) -> DType | None:
+    """The vector that has the layout of a record: fields x, y, z, w of one type, and nothing
+    between."""
+    found = VECTOR_OF.get((row.fields[0].dtype, len(row.fields))) if row.fields else None
+    return found if found and found.fields == row.fields and found.size == row.size else None
 
 
 Told: TypeAlias = "str | tuple[tuple[tuple[str, Told, int], ...], int]"
@@ -313,12 +332,6 @@ def dtype_told(told: Told) -> DType:
         return BY_NAME[told]
     fields, size = told
     return record(tuple(Field(name, dtype_told(of), offset) for name, of, offset in fields), size)
-
-
-def _as_vector(fields: Sequence[Field], size: int) -> DType | None:
-    """The vector that is laid out like this: fields x, y, z, w of one type, nothing between."""
-    row = VECTOR_OF.get((fields[0].dtype, len(fields))) if fields else None
-    return row if row and row.fields == tuple(fields) and row.size == size else None
 
 
 TEXELS = (INT8, UINT8, INT16, UINT16, INT32, UINT32, FLOAT32)

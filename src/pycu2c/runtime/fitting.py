@@ -138,6 +138,8 @@ def _array_cure(own: ParameterType, wanted: Array) -> str:
         )
     if not isinstance(own, Array):
         return f": pass an array, numpy.array([…], numpy.{wanted.dtype})"
+    if own.dtype != wanted.dtype and wanted.dtype.has_fields:
+        return ": pass .view(…) of that dtype, if it is laid out alike, or declare the other"
     if own.dtype != wanted.dtype:
         return f": pass .astype(numpy.{wanted.dtype}), or leave the type out of the signature"
     if own.ndim != wanted.ndim:
@@ -157,6 +159,8 @@ def _cure(own: ParameterType, wanted: ParameterType) -> str:
             return _array_cure(own, wanted)
         case Array(), Scalar():
             return ": pass one number, a[0]"
+        case Tuple(), Scalar(dtype) if dtype.is_vector and len(own.items) == len(dtype.fields):
+            return f": pass cuda.{dtype}(*…)"
         case Scalar(), Scalar(dtype) if dtype.is_integer:
             return f", and holds whole numbers from {dtype.minimum} to {dtype.maximum}"
         case Scalar(given), Scalar(dtype) if dtype.is_float and not given.is_complex:

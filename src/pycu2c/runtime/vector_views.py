@@ -1,5 +1,6 @@
-"""Arrays of numbers that a signature declares as arrays of vectors: (n, 4) of float32 is (n,) of
-float4. Packages such as CuPy and PyTorch have no structured dtypes. Knows no launch."""
+"""Arrays that a signature declares as arrays of vectors: (n, 4) of float32 is (n,) of float4, since
+packages such as CuPy and PyTorch have no structured dtypes; and records with the layout of float4
+are float4. Knows no launch."""
 
 from __future__ import annotations
 
@@ -8,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from pycu2c.dtypes import from_numpy, vector_like
 from pycu2c.records import dataclass
+from pycu2c.runtime.arguments import numpy_dtype
 from pycu2c.types import Array, ParameterType
 
 
@@ -27,31 +30,47 @@ def vectors_declared(types: Sequence[ParameterType]) -> dict[int, Array]:
 
 
 def seen_as_declared(values: Sequence[object], wanted: Mapping[int, Array]) -> list[object]:
-    """Arguments, with arrays of numbers as the vectors that they are to be."""
+    """Arguments, with arrays of numbers or records as the vectors that they are to be."""
     return [_seen(v, wanted[i]) if i in wanted else v for i, v in enumerate(values)]
 
 
 def _seen(value: Any, wanted: Array) -> object:
     """The same memory as vectors; what is no such array is left for others to refuse."""
+    if hasattr(value, "__pycu2c_array__"):  # those of this package know who else uses their memory
+        return _viewed(value, value, wanted)
     interface = getattr(value, "__cuda_array_interface__", None)
     if interface is not None:
         return _on_device(value, interface, wanted)
     if not hasattr(value, "__array_interface__") or isinstance(value, np.generic):
         return value
-    array = np.asarray(value)
-    if not _fits(array.dtype, array.shape, array.strides, wanted):
-        return value
-    return array.view(wanted.dtype.numpy)[..., 0]
+    return _viewed(np.asarray(value), value, wanted)
+
+
+def _viewed(array: Any, value: object, wanted: Array) -> object:
+    row = wanted.dtype.numpy
+    if _is_like(array.dtype, wanted):
+        return array.view(row)
+    if _fits(array.dtype, array.shape, array.strides, wanted):
+        return array.view(row)[..., 0]
+    return value
 
 
 def _on_device(value: object, interface: Mapping[str, Any], wanted: Array) -> object:
-    dtype, shape = np.dtype(interface["typestr"]), tuple(interface["shape"])
-    strides = interface.get("strides")
+    dtype, shape = numpy_dtype(interface), tuple(interface["shape"])
+    strides, row = interface.get("strides"), wanted.dtype.numpy
+    own: dict[str, Any] = {"typestr": row.str, "descr": row.descr}
+    if _is_like(dtype, wanted):
+        return _DeviceView(value, {**interface, **own})
     if not _fits(dtype, shape, strides or (dtype.itemsize,), wanted):
         return value
-    row = wanted.dtype.numpy
-    own = {"shape": shape[:-1], "typestr": row.str, "descr": row.descr}
-    return _DeviceView(value, {**interface, **own, "strides": strides and tuple(strides)[:-1]})
+    own |= {"shape": shape[:-1], "strides": strides and tuple(strides)[:-1]}
+    return _DeviceView(value, {**interface, **own})
+
+
+def _is_like(dtype: np.dtype[Any], wanted: Array) -> bool:
+    """Whether a record has the layout of a vector."""
+    row = from_numpy(dtype) if dtype.names else None
+    return row is not None and row is not wanted.dtype and vector_like(row) is wanted.dtype
 
 
 def _fits(
