@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 from typing import Any
 
 import numpy as np
 import pytest
 
-from pycu2c import LaunchError, cuda, float32, int32, kernel, types
+from pycu2c import CompileError, CompileWarning, LaunchError, cuda, float32, int32, kernel, types
 from pycu2c.kernel import Kernel
 from pycu2c.options import BadOption
 from pycu2c.ported.jitted import Jitted, JittedDevice
@@ -40,6 +41,52 @@ def fill(out, value):
 def on(target: str, decorate: Any = cuda.jit, **options: Any) -> Any:
     """``cuda.jit`` for one backend."""
     return decorate(backend=target, **options)
+
+
+@cuda.jit(device=True)
+def annotated(x: Any, i: int):
+    last: Any = x.size - 1
+    where: float = i
+    """The place from the end."""
+    return x[last - where]
+
+
+def test_annotations_of_locals_are_comments(target):
+    @on(target)
+    def turned(x: Any, out: Any):
+        i: float = cuda.grid(1)
+        """A string."""
+        if i < out.size:
+            value: Any
+            value = annotated(x, i)
+            out[i] = value
+
+    out = np.zeros(3)
+    turned[1, 4](np.array([1, 2, 3], np.int32), out)
+    assert out.tolist() == [3, 2, 1]
+
+
+def test_a_value_that_nobody_uses_is_warned_of(target):
+    with pytest.warns(CompileWarning, match=r"(?s)this value is not used.*assign it"):
+
+        @on(target)
+        def kernel(out):
+            if out.size > 3:
+                math.nan, math.nan  # noqa: B018
+            out[0] = 1
+
+    out = np.zeros(1)
+    kernel[1, 1](out)
+    assert out[0] == 1
+
+
+def test_a_barrier_that_is_not_called_is_an_error():
+    with pytest.raises(CompileError, match=r"write cuda\.syncthreads\(\)"):
+
+        @cuda.jit
+        def kernel(out):
+            cuda.syncthreads  # noqa: B018
+            out[0] = 1
 
 
 # ---- forms -------------------------------------------------------------------------------------

@@ -101,7 +101,7 @@ class Kernel(Generic[P]):
         cache: bool = True,
         options: Options = DEFAULT,
     ) -> None:
-        self.source = _source(function)
+        self.source = self._read(function)
         functools.update_wrapper(self, function)
         self.name = function.__name__
         self.python = function
@@ -125,6 +125,10 @@ class Kernel(Generic[P]):
         self._own: Configured[P] = Configured(self._launches, own)
         for declared in self.declared:
             self.launcher.typed(declared)
+
+    @staticmethod
+    def _read(function: FunctionType) -> Source:
+        return _source(function)
 
     def __repr__(self) -> str:
         return f"<kernel {self.name}>"
@@ -298,7 +302,7 @@ class Device(Generic[P, R]):
     def __init__(self, function: Callable[P, R], *, signature: object = None) -> None:
         functools.update_wrapper(self, function)
         self.python = function
-        source = _source(function)
+        source = self._read(function)
         declared = () if signature is None else _parsed(source, signature)
         self.__pycu2c_device__ = replace(  # what kernels look for
             source, signature=declared[0] if len(declared) == 1 else None
@@ -306,6 +310,10 @@ class Device(Generic[P, R]):
         problems = early.early_problems(source)
         if problems:
             raise CompileError(problems)
+
+    @staticmethod
+    def _read(function: object) -> Source:
+        return _source(function)
 
     def __call__(self, *arguments: P.args, **named: P.kwargs) -> R:
         return self.python(*arguments, **named)

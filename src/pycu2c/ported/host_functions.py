@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from pycu2c.ported.reading import as_numba_reads
 from pycu2c.signatures import is_signature
 from pycu2c.source import NoSource, source_of
 
@@ -29,7 +30,7 @@ def _for_kernels(function: F) -> F:
     """What it does may be nothing for kernels: a kernel that calls it says so."""
     named: Any = function
     try:
-        named.__pycu2c_device__ = source_of(named)
+        named.__pycu2c_device__ = as_numba_reads(source_of(named))
     except NoSource:
         return function
     named.py_func = function

@@ -14,8 +14,10 @@ from pycu2c.configured import Configured
 from pycu2c.devices import gpus
 from pycu2c.forall import ForAll
 from pycu2c.kernel import Device, Dims, Kernel
+from pycu2c.ported.reading import as_numba_reads
 from pycu2c.runtime.configuration import extent
 from pycu2c.signatures import parse_signature
+from pycu2c.source import Source
 from pycu2c.types import ParameterType, Signature, by_itself
 
 P = ParamSpec("P")
@@ -32,6 +34,10 @@ class Jitted(Kernel[P]):
     def __init__(self, function: FunctionType, **given: Any) -> None:
         super().__init__(function, **given)
         self.__pycu2c_device__ = replace(self.source, signature=None)  # what kernels look for
+
+    @staticmethod
+    def _read(function: FunctionType) -> Source:
+        return as_numba_reads(Kernel._read(function))
 
     @property
     def py_func(self) -> Callable[P, None]:
@@ -222,6 +228,10 @@ class Overload:
 
 class JittedDevice(Device[P, R]):
     """A function that kernels call. Outside of kernels it is the Python function that it was."""
+
+    @staticmethod
+    def _read(function: object) -> Source:
+        return as_numba_reads(Device._read(function))
 
     @property
     def py_func(self) -> Callable[P, R]:
