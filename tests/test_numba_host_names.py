@@ -110,6 +110,7 @@ def test_errors_and_settings_by_numbas_paths() -> None:
     errors = importlib.import_module("pycu2c.core.errors")
     assert issubclass(errors.NumbaPerformanceWarning, Warning)
     assert errors.TypingError is pycu2c.CompileError
+    assert pycu2c.NumbaPerformanceWarning is errors.NumbaPerformanceWarning
     assert pycu2c.config.ENABLE_CUDASIM in (True, False)
     pycu2c.config.CUDA_LOW_OCCUPANCY_WARNINGS = False
 

@@ -78,6 +78,14 @@ from pycu2c.types import (
 from pycu2c.vector_types import *  # noqa: F403
 
 if TYPE_CHECKING:
+    from pycu2c.core.errors import (
+        NumbaDeprecationWarning,
+        NumbaError,
+        NumbaPendingDeprecationWarning,
+        NumbaPerformanceWarning,
+        NumbaWarning,
+        TypingError,
+    )
     from pycu2c.ported import config
     from pycu2c.ported.gufuncs import guvectorize
     from pycu2c.ported.host_functions import jit, njit, prange
@@ -86,7 +94,18 @@ if TYPE_CHECKING:
 else:
     __getattr__ = lazy_names(
         __name__,
-        {
+        dict.fromkeys(
+            (
+                "NumbaDeprecationWarning",
+                "NumbaError",
+                "NumbaPendingDeprecationWarning",
+                "NumbaPerformanceWarning",
+                "NumbaWarning",
+                "TypingError",
+            ),
+            "pycu2c.core.errors",
+        )
+        | {
             "from_dtype": "pycu2c.ported.type_of",
             "config": "pycu2c.ported.config",
             "guvectorize": "pycu2c.ported.gufuncs",
@@ -109,7 +128,13 @@ __all__ = [
     "KernelFault",
     "LaunchError",
     "LaunchWarning",
+    "NumbaDeprecationWarning",
+    "NumbaError",
+    "NumbaPendingDeprecationWarning",
+    "NumbaPerformanceWarning",
+    "NumbaWarning",
     "OutOfMemoryError",
+    "TypingError",
     "b1",
     "bfloat16",
     "bool_",
