@@ -110,6 +110,13 @@ def test_errors_and_settings_by_numbas_paths() -> None:
     errors = importlib.import_module("pycu2c.core.errors")
     assert issubclass(errors.NumbaPerformanceWarning, Warning)
     assert errors.TypingError is pycu2c.CompileError
+    core = importlib.import_module("pycu2c.core.types")
+    assert core.float32 is pycu2c.types.float32
+    assert importlib.import_module("pycu2c.core.config").DISABLE_JIT is False
+    support = importlib.import_module("pycu2c.np.numpy_support")
+    assert support.as_dtype(support.from_dtype(np.float32)) == np.float32
+    with pytest.raises(NotImplementedError, match="NumPy dtype"):
+        support.as_dtype(pycu2c.float32[:])
     assert pycu2c.NumbaPerformanceWarning is errors.NumbaPerformanceWarning
     assert pycu2c.config.ENABLE_CUDASIM in (True, False)
     pycu2c.config.CUDA_LOW_OCCUPANCY_WARNINGS = False

@@ -1,1 +1,1 @@
-"""The place of ``numba.core`` in programs that import its errors."""
+"""The place of ``numba.core`` in programs that import its types, errors and settings."""

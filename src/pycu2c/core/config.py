@@ -1,0 +1,11 @@
+"""``numba.core.config``: the same settings as ``numba.config``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pycu2c.ported import config
+
+
+def __getattr__(name: str) -> Any:
+    return getattr(config, name)

@@ -1,0 +1,19 @@
+"""``numba.np.numpy_support``: between types and numpy's dtypes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pycu2c.ported.type_of import from_dtype as from_dtype
+from pycu2c.signatures import parse_type
+from pycu2c.types import Scalar
+
+
+def as_dtype(nbtype: object) -> np.dtype[Any]:
+    """The dtype of a number's or record's type. Raises NotImplementedError for other types."""
+    found = parse_type(nbtype)
+    if not isinstance(found, Scalar):
+        raise NotImplementedError(f"{nbtype} cannot be represented as a NumPy dtype")
+    return found.dtype.numpy
