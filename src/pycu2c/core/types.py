@@ -1,4 +1,4 @@
-"""``numba.core.types``: the types of ``pycu2c.types``, by the path that programs import them from."""
+"""``numba.core.types``: what ``pycu2c.types`` has, by the path that programs import it from."""
 
 from __future__ import annotations
 
