@@ -151,6 +151,83 @@ $q $T complex_cos_$t($T x) {
 }
 """
 
+SINH = """
+// The hyperbolic sine.
+$q $T complex_sinh_$t($T x) {
+    const $T sine = {sinh$f(x.x) * cos$f(x.y), cosh$f(x.x) * sin$f(x.y)};
+    return sine;
+}
+"""
+
+COSH = """
+// The hyperbolic cosine.
+$q $T complex_cosh_$t($T x) {
+    const $T cosine = {cosh$f(x.x) * cos$f(x.y), sinh$f(x.x) * sin$f(x.y)};
+    return cosine;
+}
+"""
+
+# by W. Kahan: no overflow where the tangent has none
+TANH = """
+// The hyperbolic tangent.
+$q $T complex_tanh_$t($T x) {
+    if (fabs$f(x.x) > 20) {
+        const $R rest = 4 * sin$f(x.y) * cos$f(x.y) * exp$f(-2 * fabs$f(x.x));
+        const $T far = {copysign$f(($R)1, x.x), rest};
+        return far;
+    }
+    const $R t = tan$f(x.y), s = sinh$f(x.x);
+    const $R beta = 1 + t * t, divisor = 1 + beta * s * s;
+    const $T tangent = {beta * sqrt$f(1 + s * s) * s / divisor, t / divisor};
+    return tangent;
+}
+"""
+
+TAN = """
+// The tangent.
+$q $T complex_tan_$t($T x) {
+    if (fabs$f(x.y) > 20) {
+        const $R rest = 4 * sin$f(x.x) * cos$f(x.x) * exp$f(-2 * fabs$f(x.y));
+        const $T far = {rest, copysign$f(($R)1, x.y)};
+        return far;
+    }
+    const $R t = tan$f(x.x), s = sinh$f(x.y);
+    const $R beta = 1 + t * t, divisor = 1 + beta * s * s;
+    const $T tangent = {t / divisor, beta * sqrt$f(1 + s * s) * s / divisor};
+    return tangent;
+}
+"""
+
+LOG10 = """
+// The logarithm to the base 10.
+$q $T complex_log10_$t($T x) {
+    const $R ratio = ($R)0.43429448190325182765;
+    const $T logarithm = {log10$f(hypot$f(x.x, x.y)), atan2$f(x.y, x.x) * ratio};
+    return logarithm;
+}
+"""
+
+ISNAN = """
+// Whether a part is no number.
+$q bool complex_isnan_$t($T x) {
+    return x.x != x.x || x.y != x.y;
+}
+"""
+
+ISINF = """
+// Whether a part is infinite.
+$q bool complex_isinf_$t($T x) {
+    return (x.x == x.x && x.x - x.x != 0) || (x.y == x.y && x.y - x.y != 0);
+}
+"""
+
+ISFINITE = """
+// Whether both parts are finite.
+$q bool complex_isfinite_$t($T x) {
+    return x.x - x.x == 0 && x.y - x.y == 0;
+}
+"""
+
 ABS = """
 // The distance from 0.
 $q $R complex_abs_$t($T x) {
@@ -179,6 +256,14 @@ COMPLEX_HELPERS: dict[str, str] = {
     "complex_sqrt": SQRT,
     "complex_sin": SIN,
     "complex_cos": COS,
+    "complex_sinh": SINH,
+    "complex_cosh": COSH,
+    "complex_tanh": TANH,
+    "complex_tan": TAN,
+    "complex_log10": LOG10,
+    "complex_isnan": ISNAN,
+    "complex_isinf": ISINF,
+    "complex_isfinite": ISFINITE,
     "complex_abs": ABS,
     "complex_angle": ANGLE,
 }

@@ -73,6 +73,11 @@ _FUNCTIONS: tuple[tuple[str, Any, Any, str], ...] = (
     ("sqrt", np.sqrt, cmath.sqrt, "The square root in the right half of the plane."),
     ("sin", np.sin, cmath.sin, "The sine."),
     ("cos", np.cos, cmath.cos, "The cosine."),
+    ("tan", np.tan, cmath.tan, "The tangent."),
+    ("sinh", np.sinh, cmath.sinh, "The hyperbolic sine."),
+    ("cosh", np.cosh, cmath.cosh, "The hyperbolic cosine."),
+    ("tanh", np.tanh, cmath.tanh, "The hyperbolic tangent."),
+    ("log10", np.log10, cmath.log10, "The logarithm to the base 10."),
 )
 
 
@@ -93,6 +98,22 @@ def _declare_function(name: str, compute: Any, theirs: Any, doc: str) -> Intrins
 
 
 FUNCTIONS = tuple(_declare_function(*row) for row in _FUNCTIONS)
+
+_TESTS: tuple[tuple[str, Any, Any, str], ...] = (
+    ("isnan", np.isnan, cmath.isnan, "Whether a part is no number."),
+    ("isinf", np.isinf, cmath.isinf, "Whether a part is infinite."),
+    ("isfinite", np.isfinite, cmath.isfinite, "Whether both parts are finite."),
+)
+
+
+def _declare_test(name: str, compute: Any, theirs: Any, doc: str) -> Intrinsic:
+    def body(x: T) -> bool:
+        return bool(_quiet(compute, x)[0])
+
+    return _declare(f"complex.{name}", f"complex_{name}", doc, body, theirs)
+
+
+TESTS = tuple(_declare_test(*row) for row in _TESTS)
 
 _TO_REAL: tuple[tuple[str, Any, Any, str], ...] = (
     ("abs", np.abs, None, "The distance from 0, without overflow."),

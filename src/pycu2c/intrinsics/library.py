@@ -3,6 +3,7 @@ them compile them with their own code."""
 
 from __future__ import annotations
 
+import cmath
 import functools
 import math
 from collections.abc import Callable
@@ -76,11 +77,23 @@ def np_isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: 
     return math.fabs(a - b) <= atol + rtol * math.fabs(b)
 
 
+def polar(z: Any) -> Any:
+    """The distance from 0 and the angle."""
+    return abs(z), cmath.phase(z)
+
+
+def rect(r: Any, phi: Any) -> Any:
+    """The complex number at a distance from 0 and an angle."""
+    return complex(r * math.cos(phi), r * math.sin(phi))
+
+
 LIBRARY: tuple[tuple[Any, Callable[..., Any]], ...] = (
     (math.modf, modf),
     (np.modf, modf),
     (math.frexp, frexp),
     (np.frexp, frexp),
+    (cmath.polar, polar),
+    (cmath.rect, rect),
     (math.prod, prod),
     (math.dist, dist),
     (math.isclose, isclose),
