@@ -65,6 +65,9 @@ def stub(home: str, path: str) -> Any:
         ("numba.cuda.stubs", "threadIdx", CUDA.threadIdx),
         ("numba.cuda.stubs", "atomic.add", cuda.atomic.add),
         ("numba.cuda.intrinsics", "grid", cuda.grid),
+        ("numba.cuda.libdevice", "popc", CUDA.libdevice.popc),  # int32's, not cuda.popc
+        ("numba.cuda.stubs", "fp16.hsin", CUDA.fp16.hsin),
+        ("numba.cuda.cg", "this_grid", cuda.cg.this_grid),
         ("numba.cuda.stubs", "nonsense", None),
         ("mine", "grid", None),
     ],

@@ -112,6 +112,11 @@ CUDA = Namespace(
 )
 
 
+def has_room(name: str) -> bool:
+    """Whether ``cuda`` has a namespace of this name."""
+    return name in CUDA._rooms or isinstance(known(CUDA).get(name), Namespace)
+
+
 def find(path: str) -> Member | None:
     """The member of ``cuda`` at a dotted path: ``atomic.add``."""
     member: object = CUDA

@@ -56,7 +56,9 @@ def numba_name(value: object) -> Member | None:
         return None
     if not home.startswith("numba.cuda."):
         return None
-    return _in_module(f"{home}.{path}") or namespace.find(path)
+    room = home.removeprefix("numba.cuda.")
+    inside = f"{room}.{path}" if namespace.has_room(room) else path  # others are of no account
+    return namespace.find(inside)
 
 
 def _in_module(path: str) -> Member | None:
