@@ -9,6 +9,7 @@ import copy
 import io
 import pickle
 from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,8 +17,9 @@ import numpy as np
 import pytest
 
 import pycu2c
+from kernels_from_text import module_from
 from launching import run
-from pycu2c import LaunchError, cuda, device, float2, float4, int2, kernel
+from pycu2c import CompileError, LaunchError, cuda, device, float2, float4, int2, kernel
 from pycu2c.dtypes import VECTOR_OF, from_numpy
 from pycu2c.dtypes import record as record_row
 from pycu2c.kernel import Kernel
@@ -286,3 +288,46 @@ def test_a_record_is_no_declared_vector() -> None:
 
 def one_vector(v):
     v.x = 1
+
+
+# ---- records where vectors are meant -----------------------------------------------------------
+
+HEAD = """
+from pycu2c import cuda, device, kernel
+
+@device("float32(float2)")
+def summed(v):
+    return v.x + v.y
+
+@kernel
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("v = cuda.float2(*ps[i])", "no tuple(?s:.*)write its fields: r.x, r.y; "),
+        ("v = cuda.float4(ps[i], 1, 2)", "this is a record(?s:.*)take one of its fields: r.x; "),
+        ("x, y = ps[i]", "2 names(?s:.*)write its fields: r.x, r.y; "),
+        ("x = ps[i][0]", "take one of its fields: r.x; "),
+        ("x = summed(ps[i])", "is a record(?s:.*)"),
+        ("vs[i] = ps[i]", r"store a vector, float2\(…\), or field by field: a\[i\].x = …; "),
+        ("ps[i] = vs[i]", "store a record of the same dtype, or field by field(?s:.*); "),
+        ("v = vs[0]\n    if i:\n        v = ps[i]\n    x = v.x", "use two names; "),
+        ("p = ps[0]\n    if i:\n        p = vs[i]\n    x = p.x", "use two names; "),
+        ("print(ps[i])", "write its fields: r.x, r.y; "),
+    ],
+)
+def test_what_a_vector_would_do(text: str, message: str, tmp_path: Path) -> None:
+    made = module_from(f"{HEAD}def k(ps, vs):\n    i = cuda.grid(1)\n    {text}\n", tmp_path).k
+    types = (pycu2c.from_dtype(POINT)[:], float2[:])
+    cure = r"to have a vector, pass a\.view\(cuda\.float2\.numpy\)"
+    with pytest.raises(CompileError, match=f"{message}{cure}"):
+        made.inspect("cuda", types)
+
+
+def test_a_record_of_another_layout_is_no_vector(tmp_path: Path) -> None:
+    made = module_from(f"{HEAD}def k(ps, vs):\n    vs[0] = ps[0]\n    x, y = ps[0]\n", tmp_path).k
+    with pytest.raises(CompileError, match=r"write its fields: r\.y, r\.x") as caught:
+        made.inspect("cuda", (pycu2c.from_dtype([("y", "f4"), ("x", "f4")])[:], float2[:]))
+    assert "to have a vector" not in str(caught.value)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import NoReturn
 
 from pycu2c.diagnostics import Label, fail
-from pycu2c.frontend import subscripts, views
+from pycu2c.frontend import record_cures, subscripts, views
 from pycu2c.frontend.branches import each
 from pycu2c.frontend.cures import amount
 from pycu2c.frontend.filling import filled, spread
@@ -192,11 +192,12 @@ def _other_record(wanted: Scalar, given: Value, span: Span) -> NoReturn:
     whole = f"a vector, {wanted}(…)" if wanted.dtype.is_vector else "a record of the same dtype"
     if not wanted.dtype.has_fields:
         whole = "one of its numbers, v.x"
+    cure = record_cures.as_vector(wanted, given)
     fail(
         "store-type",
         Label(span, f"this is `{wanted}`"),
         Label(given.span, f"and this {shown(given)}"),
-        help=f"store {whole}" + ", or field by field: a[i].x = …" * wanted.dtype.has_fields,
+        help=f"store {whole}" + ", or field by field: a[i].x = …" * wanted.dtype.has_fields + cure,
     )
 
 
@@ -321,7 +322,7 @@ def _items_of(frame: Frame, target: ast.Tuple | ast.List, value: Value) -> Items
         "unpack",
         Label(frame.span(target), amount(len(target.elts), "name", "names")),
         Label(value.span, f"{shown(value)} is not a tuple"),
-        help="write one name, or a tuple of values",
+        help=record_cures.all_fields(value) or "write one name, or a tuple of values",
     )
 
 

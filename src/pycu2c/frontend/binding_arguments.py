@@ -8,6 +8,7 @@ from dataclasses import field
 from typing import NoReturn, TypeAlias
 
 from pycu2c.diagnostics import Label, fail
+from pycu2c.frontend import record_cures
 from pycu2c.frontend.bindings import parameters
 from pycu2c.frontend.frame import Frame, Items, Value, shown
 from pycu2c.frontend.sequence import acts, in_order, kept
@@ -33,7 +34,7 @@ def given_values(frame: Frame, node: ast.Call) -> list[Given]:
             fail(
                 "starred",
                 Label(span, f"this is {shown(value)}, no tuple"),
-                help="pass the values one by one",
+                help=record_cures.all_fields(value) or "pass the values one by one",
             )
     for keyword, value in zip(node.keywords, values[len(node.args) :]):
         given.append((keyword.arg or "**", value, frame.span(keyword)))

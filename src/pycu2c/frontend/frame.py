@@ -9,6 +9,7 @@ from dataclasses import field, replace
 from typing import NoReturn, Protocol, TypeAlias, TypeGuard
 
 from pycu2c.diagnostics import CompileError, Diagnostic, Label, fail
+from pycu2c.frontend import record_cures
 from pycu2c.frontend.cures import described, instead_of_object
 from pycu2c.frontend.liveranges import LiveRanges, live_ranges
 from pycu2c.frontend.unrolling import Copies
@@ -344,7 +345,7 @@ def single(value: Value, what: str = "this") -> Expr:
         fail(
             "type-needed",
             Label(value.span, f"{what} is a record `{value.type}`"),
-            help="take one of its fields: r.x",
+            help=record_cures.one_field(value),
         )
     if isinstance(value, Chosen) or isinstance(value.type, Array):
         fail(

@@ -10,6 +10,7 @@ import numpy as np
 
 from pycu2c.diagnostics import Label, fail
 from pycu2c.dtypes import BFLOAT16, FLOAT32
+from pycu2c.frontend import record_cures
 from pycu2c.frontend.comprehensions import static_items
 from pycu2c.frontend.frame import Frame, Items, Static, Value, shown
 from pycu2c.frontend.sequence import in_order, settled
@@ -195,7 +196,7 @@ def _check(frame: Frame, node: ast.expr, value: Value) -> None:
                     fail(
                         "argument-type",
                         Label(frame.span(node), f"this is an array `{leaf.type}`"),
-                        help="print its elements: print(a[i])",
+                        help=record_cures.all_fields(leaf) or "print its elements: print(a[i])",
                     )
 
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import NoReturn
 
 from pycu2c.diagnostics import Label, fail
+from pycu2c.frontend import record_cures
 from pycu2c.frontend.frame import (
     Chosen,
     Closure,
@@ -211,7 +212,7 @@ def _two_kinds(frame: Frame, name: str, value: Value, span: Span) -> NoReturn:
         "join",
         Label(span, f"{who} is {shown(value)}"),
         Label(frame.origins[name], f"and {'this' if is_fresh(name) else 'here'} {before}"),
-        help=_two_names(value, old),
+        help=_two_names(value, old) + record_cures.as_vector(value, old or frame.types[name]),
     )
 
 

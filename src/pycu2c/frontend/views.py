@@ -12,6 +12,7 @@ from typing import NoReturn, TypeAlias
 
 from pycu2c.diagnostics import Label, fail
 from pycu2c.dtypes import Kind
+from pycu2c.frontend import record_cures
 from pycu2c.frontend.cures import amount, indices_of
 from pycu2c.frontend.frame import Value
 from pycu2c.frontend.operations import to_whole
@@ -141,7 +142,8 @@ def wrong_count(kind: Array, given: int, span: Span) -> NoReturn:
     fail(
         "index-count",
         Label(span, f"{indices} for `{kind}`, which has {axes}"),
-        help=f"write one for each axis: a[{', '.join(_INDICES[: kind.ndim])}]{one}",
+        help=record_cures.one_field(kind)
+        or f"write one for each axis: a[{', '.join(_INDICES[: kind.ndim])}]{one}",
     )
 
 
