@@ -13,7 +13,18 @@ import pytest
 
 from kernels_from_text import module_from
 from launching import run
-from pycu2c import CompileError, bfloat16, cuda, float2, float32, int8, int32, kernel, uint32
+from pycu2c import (
+    CompileError,
+    bfloat16,
+    complex64,
+    cuda,
+    float2,
+    float32,
+    int8,
+    int32,
+    kernel,
+    uint32,
+)
 from pycu2c.csyntax.nodes import Name
 from pycu2c.csyntax.printer import print_expr
 from pycu2c.dtypes import DType
@@ -413,6 +424,12 @@ def test_sums_of_parts(dtype: type, target: str) -> None:
     assert v["x"].tolist() == [[0, 1 + sum(range(32))], [-1, 3]]
     assert v["y"].tolist() == [[4, 5 + 32], [-1, 7]]
     assert vectors[0].item() == (2, 6)
+
+
+def test_sums_of_parts_that_nobody_reads_are_calls_alone() -> None:
+    types = (complex64[::1], float2[:, ::1], complex64[::1], complex64[::1], float2[::1])
+    assert cc.check_warnings(add_parts.inspect("c", types)) == ""
+    assert "    atomicAdd(&v[0 * v_shape1 + 1].x, " in add_parts.inspect("cuda", types)
 
 
 def test_records_are_not_added(target: str) -> None:

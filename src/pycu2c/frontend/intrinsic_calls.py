@@ -63,10 +63,11 @@ def _has_parts(value: Value) -> bool:
 def _add_to_parts(frame: Frame, row: Intrinsic, values: dict[str, Value], node: ast.Call) -> Value:
     """An atomic operation on each part of an element; the parts before, as one value."""
     array = values["array"]
+    if not isinstance(array, Chosen):
+        index = kept(frame, values["index"], "index")
+        return _part_sums(frame, row, {**values, "index": index}, node)
     steady = {n: v if v is array else kept(frame, v, n) for n, v in values.items()}
-    if isinstance(array, Chosen):
-        return each(frame, array, lambda a: _part_sums(frame, row, {**steady, "array": a}, node))
-    return _part_sums(frame, row, steady, node)
+    return each(frame, array, lambda a: _part_sums(frame, row, {**steady, "array": a}, node))
 
 
 def _part_sums(frame: Frame, row: Intrinsic, values: dict[str, Value], node: ast.Call) -> Value:

@@ -16,6 +16,7 @@ from pycu2c.ir.nodes import (
     Function,
     If,
     Module,
+    Pack,
     Stmt,
     Store,
     Var,
@@ -78,12 +79,18 @@ def _live(function: Function, devices: frozenset[str]) -> Body:
                     return (s,)
 
         new = map_stmt(body, kept)
-        if sum(1 for _ in statements(new)) == sum(1 for _ in statements(body)):
+        if _read(new, devices) == read and _count(new) == _count(body):
             return new
         body = new
 
 
+def _count(body: Body) -> int:
+    return sum(1 for _ in statements(body))
+
+
 def _effect_of(e: Expr, s: Stmt, devices: frozenset[str]) -> Body:
+    if isinstance(e, Pack):  # nobody wants the whole
+        return tuple(found for part in e.parts for found in _effect_of(part, s, devices))
     return (Evaluate(e, s.span),) if any_effect(e, devices) else ()
 
 
