@@ -80,6 +80,70 @@ def test_a_value_that_nobody_uses_is_warned_of(target):
     assert out[0] == 1
 
 
+def place(x, values):
+    if x < 0:
+        return  # noqa: RET502
+    for i in range(values.size):
+        if values[i] == x:
+            return i  # noqa: RET503
+
+
+def both(x):
+    if x > 1:
+        return x, x / 2
+    return  # noqa: RET502
+
+
+@pytest.mark.parametrize("function", [place, both])
+def test_an_end_without_a_value_is_warned_of(function):
+    with pytest.warns(CompileWarning, match=r"(?s)other ends have one: 0 is given.*every path"):
+        cuda.jit(device=True)(function)
+
+
+@pytest.mark.filterwarnings("ignore::pycu2c.CompileWarning")
+def test_an_end_without_a_value_gives_0(target):
+    place_of, both_of = (cuda.jit(device=True)(function) for function in (place, both))
+
+    @on(target)
+    def kernel(x, out):
+        i = cuda.grid(1)
+        if i < x.size:
+            out[i, 0] = place_of(x[i], x)
+            out[i, 1], out[i, 2] = both_of(x[i])
+
+    out = np.full((3, 3), 9.0)
+    kernel[1, 4](np.array([-1.0, 1, 5]), out)
+    assert out.tolist() == [[0, 0, 0], [1, 0, 0], [2, 5, 2.5]]
+
+
+@pytest.mark.filterwarnings("error")
+def test_ends_that_are_not_reached_need_no_value(target):
+    @cuda.jit(device=True)
+    def sign(x):
+        while True:
+            if x > 0:
+                return 1
+            if x < 0:
+                return -1
+            return 0
+
+    @cuda.jit(device=True)
+    def doubled(x):
+        def inner():
+            return
+
+        inner()
+        return 2 * x
+
+    @on(target)
+    def kernel(out):
+        out[0] = sign(out[0]) + doubled(3)
+
+    out = np.array([-4.0])
+    kernel[1, 1](out)
+    assert out[0] == 5
+
+
 def test_a_barrier_that_is_not_called_is_an_error():
     with pytest.raises(CompileError, match=r"write cuda\.syncthreads\(\)"):
 

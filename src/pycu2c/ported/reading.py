@@ -1,10 +1,12 @@
-"""A function as numba reads it: annotations of locals are comments, and a statement may do nothing.
+"""A function as numba reads it: annotations of locals are comments, a statement may do nothing, and
+what has a value may also end without one.
 Knows syntax, and nothing of what it means."""
 
 from __future__ import annotations
 
 import ast
 import copy
+from collections.abc import Iterable
 from dataclasses import replace
 
 from pycu2c.diagnostics import CompileWarning, Diagnostic, Label, render, warn
@@ -24,17 +26,79 @@ _WITHOUT_EFFECT = (
 
 
 def as_numba_reads(source: Source) -> Source:
-    """The same function without what says nothing. Warns of values that nobody uses; strings are
-    comments."""
-    if not any(_says_nothing(node) for node in ast.walk(source.tree)):
+    """The same function without what says nothing, and with a value at each end if there is one
+    at any. Warns of values that nobody uses, and of ends without one; strings are comments."""
+    returns = _own_returns(source.tree.body)
+    valued = next((r.value for r in returns if r.value is not None), None)
+    bare = [r for r in returns if r.value is None] if valued is not None else []
+    ends = [*bare, source.tree] if valued is not None and _may_end(source.tree.body) else bare
+    if not ends and not any(_says_nothing(node) for node in ast.walk(source.tree)):
         return source
     reader = _Reader()
-    plain = replace(source, tree=reader.visit(copy.deepcopy(source.tree)))
+    for node in ends:
+        _warn("return-type", source, node, *_NO_VALUE)
+    tree = copy.deepcopy(source.tree)
+    if valued is not None:
+        _end_with(_nothing_like(valued), tree)
+    plain = replace(source, tree=reader.visit(tree))
     for value in reader.unused:
-        label = Label(source.span(value), UNUSED.text)
-        found = Diagnostic(UNUSED.code, (label,), UNUSED.help, severity="warning")
-        warn(render(found), CompileWarning)
+        _warn(UNUSED.code, source, value, UNUSED.text, UNUSED.help)
     return plain
+
+
+def _warn(code: str, source: Source, node: ast.AST, text: str, cure: str) -> None:
+    label = Label(source.span(node), text)
+    warn(render(Diagnostic(code, (label,), cure, severity="warning")), CompileWarning)
+
+
+_NO_VALUE = (
+    "it may end without a value, where other ends have one: 0 is given",
+    "return a value on every path; `is None` is false of what is given",
+)
+
+
+def _own_returns(body: Iterable[ast.AST]) -> list[ast.Return]:
+    """Those of a function, and not of functions inside of it."""
+    found: list[ast.Return] = []
+    for node in body:
+        if isinstance(node, ast.Return):
+            found.append(node)
+        elif not isinstance(node, (ast.FunctionDef, ast.Lambda)):
+            found += _own_returns(ast.iter_child_nodes(node))
+    return found
+
+
+def _may_end(body: list[ast.stmt]) -> bool:
+    """Whether a block may be run to its end."""
+    match body[-1] if body else None:
+        case ast.Return() | ast.Raise() | ast.Match():
+            return False
+        case ast.If(body=then, orelse=orelse):
+            return _may_end(then) or _may_end(orelse)
+        case ast.While(test=ast.Constant(value=True)) | ast.While(test=ast.Constant(value=1)):
+            return False
+        case ast.For(orelse=orelse) | ast.While(orelse=orelse) if orelse:
+            return _may_end(orelse)
+        case _:
+            return True
+
+
+def _nothing_like(value: ast.expr) -> ast.expr:
+    """0, for each item of a tuple."""
+    if isinstance(value, (ast.Tuple, ast.List)):
+        return ast.Tuple([_nothing_like(item) for item in value.elts], ast.Load())
+    is_bool = isinstance(value, ast.Compare) or isinstance(getattr(value, "value", 0), bool)
+    return ast.Constant(False if is_bool else 0)
+
+
+def _end_with(value: ast.expr, tree: ast.FunctionDef) -> None:
+    """Give each bare return a value, and a return to the end."""
+    for found in _own_returns(tree.body):
+        if found.value is None:
+            found.value = ast.fix_missing_locations(ast.copy_location(copy.deepcopy(value), found))
+    if _may_end(tree.body):
+        last = ast.copy_location(ast.Return(value), tree.body[-1])
+        tree.body.append(ast.fix_missing_locations(last))
 
 
 def _says_nothing(node: ast.AST) -> bool:
