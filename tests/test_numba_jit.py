@@ -85,7 +85,7 @@ def place(x, values):
         return  # noqa: RET502
     for i in range(values.size):
         if values[i] == x:
-            return i  # noqa: RET503
+            return i
 
 
 def both(x):
