@@ -272,6 +272,14 @@ def test_records_of_other_packages_are_seen_as_vectors() -> None:
     assert seen_as_declared([other], {0: int2[:]}) == [other]
 
 
+@pytest.mark.parametrize("at", [POINT, float2.numpy, float4.numpy], ids=str)
+def test_descriptions_of_dtypes_tell_gaps_and_titles(at: Any) -> None:
+    a = np.zeros(3, np.dtype([("flag", "i1"), ("at", at), ("end", "i2")], align=True))
+    found = describe(SimpleNamespace(__array_interface__=a.__array_interface__, owner=a))
+    assert found is not None
+    assert found.dtype == from_numpy(a.dtype)
+
+
 def test_vectors_are_not_declared_records() -> None:
     k = kernel((pycu2c.from_dtype(POINT)[:],))(pushed.python)
     with pytest.raises(LaunchError, match=r"declared `\{x: float32.*given `float2\[.*\.view"):

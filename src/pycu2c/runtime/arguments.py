@@ -193,7 +193,10 @@ def numpy_dtype(interface: Mapping[str, Any]) -> np.dtype[Any]:
     """Of a structured dtype the type's string tells the size, and the description its fields."""
     dtype = np.dtype(interface["typestr"])
     fields = interface.get("descr")
-    return np.dtype([tuple(f) for f in fields]) if fields and dtype.kind == "V" else dtype
+    if not fields or dtype.kind != "V":
+        return dtype
+    found: np.dtype[Any] = np.lib.format.descr_to_dtype([tuple(f) for f in fields])  # with gaps
+    return found
 
 
 def row_of(dtype: np.dtype[Any], name: str) -> DType:
