@@ -191,7 +191,7 @@ def _of_interface(
 
 def numpy_dtype(interface: Mapping[str, Any]) -> np.dtype[Any]:
     """Of a structured dtype the type's string tells the size, and the description its fields."""
-    dtype = np.dtype(interface["typestr"])
+    dtype: np.dtype[Any] = np.dtype(interface["typestr"])
     fields = interface.get("descr")
     if not fields or dtype.kind != "V":
         return dtype
