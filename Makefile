@@ -83,7 +83,7 @@ $(VENV)/.demo: pyproject.toml | $(BIN)/python
 
 $(VENV)/.test: pyproject.toml | $(BIN)/python
 	@echo "installing pycu2c with its test tools into $(VENV)"
-	@$(PIP) --editable '.[gpu,sass,test,dev]'
+	@$(PIP) --editable '.[gpu,link,sass,test,dev]'
 	@touch $@ $(VENV)/.demo
 
 $(VENV)/.bench: pyproject.toml | $(BIN)/python
