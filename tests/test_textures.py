@@ -340,6 +340,10 @@ def test_compilers_take_every_type_of_elements(element: DType) -> None:
         (lambda: cuda.texture(IMAGE, filter_mode="cubic"), "filter_mode is one of"),
         (lambda: cuda.texture(IMAGE, read_mode="float"), "read_mode is one of"),
         (lambda: cuda.texture(np.arange(3), filter_mode="linear"), "is no texture"),
+        (
+            lambda: cuda.texture(np.zeros(3, [("x", "u1"), ("y", "u1")])),
+            r"no texture.*pass \.view\(cuda\.uchar2\.numpy\)",
+        ),
         (lambda: cuda.texture(np.int32([1]), filter_mode="linear"), "'linear' gives floats"),
         (lambda: cuda.texture(np.int32([1]), read_mode="normalized_float"), "8 and 16 bits"),
         (lambda: cuda.texture(IMAGE, border=(1, 2)), "the border has 2 numbers"),

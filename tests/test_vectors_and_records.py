@@ -301,7 +301,10 @@ def one_vector(v):
 # ---- records where vectors are meant -----------------------------------------------------------
 
 HEAD = """
+import numpy as np
 from pycu2c import cuda, device, kernel
+
+POINTS = np.zeros(3, [("x", "f4"), ("y", "f4")])
 
 @device("float32(float2)")
 def summed(v):
@@ -323,6 +326,7 @@ def summed(v):
         ("ps[i] = vs[i]", "store a record of the same dtype, or field by field(?s:.*); "),
         ("v = vs[0]\n    if i:\n        v = ps[i]\n    x = v.x", "use two names; "),
         ("p = ps[0]\n    if i:\n        p = vs[i]\n    x = p.x", "use two names; "),
+        ("p = POINTS[i]", "constant arrays hold numbers or vectors(?s:.*); "),
         ("print(ps[i])", "write its fields: r.x, r.y; "),
     ],
 )

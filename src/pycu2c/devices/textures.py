@@ -24,6 +24,7 @@ from pycu2c.dtypes import (
     from_numpy,
     handle,
     is_texel,
+    vector_like,
 )
 from pycu2c.runtime import capturing, driver, sampling, texels, texture_modes
 from pycu2c.runtime.arguments import Where
@@ -111,9 +112,11 @@ def _elements_of(array: object) -> _Elements:
     row = from_numpy(host.dtype)
     if row is not FLOAT16 and (row is None or not is_texel(row)):
         known = ", ".join(map(str, (*TEXELS, FLOAT16)))
+        vector = vector_like(row) if row else None
+        cure = f": pass .view(cuda.{vector}.numpy)" if vector and is_texel(vector) else ""
         raise TypeError(
             f"an array of {host.dtype} is no texture: they have {known}, and vectors of 2 or 4 "
-            "numbers but float16"
+            f"numbers but float16{cure}"
         )
     assert row is not None
     if not 1 <= host.ndim <= 3 or not host.size:

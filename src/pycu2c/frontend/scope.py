@@ -10,6 +10,7 @@ import numpy as np
 
 from pycu2c import dtypes
 from pycu2c.diagnostics import CompileError, Label, fail
+from pycu2c.frontend import record_cures
 from pycu2c.frontend.cures import defined_elsewhere
 from pycu2c.frontend.early import unassigned
 from pycu2c.frontend.frame import Closure, Frame, Items, Static, Unknown, Value
@@ -118,7 +119,8 @@ def constant_array(found: np.ndarray[Any, Any], name: str, span: Span) -> Consta
         fail(
             "global-value",
             Label(span, f"an array of {found.dtype} with {found.ndim} axes"),
-            help="constant arrays have axes, and numbers or vectors on them; pass others in a call",
+            help="constant arrays hold numbers or vectors, on one axis or more; pass others as "
+            f"arguments{record_cures.seen_as_vector(row)}",
         )
     if found.nbytes > _MOST_CONSTANT_BYTES:
         fail(
