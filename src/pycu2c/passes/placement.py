@@ -67,11 +67,6 @@ class Placement:
             case _:
                 return any(self._leaves(inner) for b in bodies(s) for inner in b)
 
-    def jumps(self, body: Body) -> bool:
-        """Whether single threads may leave a block or a loop in it."""
-        jumps = (s for s in statements(body) if isinstance(s, Return | Break | Continue))
-        return any(s not in self.block_jumps for s in jumps)
-
     def returns(self, body: Body) -> bool:
         """Whether single threads may return."""
         return any(isinstance(s, Return) and s not in self.block_jumps for s in statements(body))

@@ -74,7 +74,7 @@ class _Run:
 
 def regions(body: Body, facts: Uniformity, placement: Placement, masks: Masks, span: Span) -> Body:
     """A kernel's body as what one block does."""
-    cutter = _Cutter(facts, placement, masks, span, placement.jumps(body))
+    cutter = _Cutter(facts, placement, masks, span, placement.leaves(body))
     return masks.begun(cutter.block(body, _Site(last=True)), span)
 
 
@@ -84,7 +84,7 @@ class _Cutter:
     placement: Placement
     masks: Masks
     span: Span
-    threads_leave: bool  # the kernel, or a loop somewhere in it
+    threads_leave: bool  # the kernel, or the masked loop that this is in
     some_wait: bool = False  # here some thread may not be running
     run: range | None = None  # the threads that come here, of all
 
@@ -297,7 +297,7 @@ class _Cutter:
         released = [self.masks.release(waits.continued, s.span)] if _jumps(s, Continue) else []
         if self.facts.agrees(*operands(s)):
             self.some_wait = True
-            body = self.block(s.body, _Site(masked=True, loop=waits))
+            body = self._body(s, waits, asks=True)
             ends = self._until_none(_Run(released), s.span)
             out += self._in_strips(s, replace(s, body=(*body, *ends)))
             leaves = _jumps(s, Break)
@@ -310,6 +310,13 @@ class _Cutter:
         if leaves and not site.last:
             run.resets.append(self.masks.release(waits.broken, s.span))
 
+    def _body(self, s: While | For, waits: _Waits, *, asks: bool) -> Body:
+        """A masked loop's, where it is asked whether a thread runs if ``asks``."""
+        outer, self.threads_leave = self.threads_leave, asks
+        body = self.block(s.body, _Site(masked=True, loop=waits))
+        self.threads_leave = outer
+        return body
+
     def _in_strips(self, s: Stmt, placed: Stmt) -> Body:
         if s not in self.placement.strips:
             return (placed,)
@@ -321,7 +328,7 @@ class _Cutter:
         ends = If(negation(going(s)), self.masks.leave(waits.broken, s.span), (), s.span)
         head = _Run([] if isinstance(s, For) else released, [ends])
         out = list(self._until_none(head, s.span))
-        out += self.block(s.body, _Site(masked=True, loop=waits))
+        out += self._body(s, waits, asks=self.placement.leaves(s.body))
         if isinstance(s, For):
             step = Assign(s.var, binary(ADD, s.var, s.step, s.span), s.span)
             self._close(out, _Run(released, [step]), _Site(masked=True))

@@ -146,9 +146,23 @@ def _leaves_loop(s: Stmt) -> bool:
 
 def without_idle_notes(body: Body, masks: Masks) -> Body:
     """A kernel's body in which nobody notes that threads run where it is not asked."""
+    left, _ = _trimmed(body, masks, asked=False)
+    if masks.live.name in mentioned(left):
+        return left
+    return tuple(s for s in left if not (isinstance(s, Declare) and s.var.name == masks.live.name))
+
+
+def _trimmed(body: Body, masks: Masks, *, asked: bool) -> tuple[Body, bool]:
+    """A block without notes that are in vain, and whether what comes before it is asked; of who
+    is asked after it."""
     out: list[Stmt] = []
-    asked = False
     for s in reversed(body):
+        if isinstance(s, If):
+            then, first = _trimmed(s.then, masks, asked=asked)
+            orelse, second = _trimmed(s.orelse, masks, asked=asked)
+            asked = first or second or masks.live.name in names_in(s.condition)
+            out.append(replace(s, then=then, orelse=orelse))
+            continue
         sets = isinstance(s, Assign) and s.var.name == masks.live.name
         if not isinstance(s, ThreadLoop | Strips | Assign):
             asked = asked or masks.live.name in names_in(*all_expressions((s,)))
@@ -158,10 +172,7 @@ def without_idle_notes(body: Body, masks: Masks) -> Body:
             s = _without_notes(s, masks)
         asked = asked and not sets
         out.append(s)
-    left = tuple(reversed(out))
-    if masks.live.name in mentioned(left):
-        return left
-    return tuple(s for s in left if not (isinstance(s, Declare) and s.var.name == masks.live.name))
+    return tuple(reversed(out)), asked
 
 
 def _without_notes(loop: ThreadLoop, masks: Masks) -> ThreadLoop:
