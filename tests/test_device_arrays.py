@@ -247,11 +247,8 @@ def test_what_arrays_are_not(place: Any) -> None:
         np.asarray(array)
     with pytest.raises(TypeError, match="is not pickled"):
         pickle.dumps(array)
-    with pytest.raises(TypeError):
-        np.add(np.zeros(3), array)
-    assert array == array
-    assert (array == to_device(np.zeros(3), device=place)) is False
     assert {array: 1}[array] == 1
+    assert {array, array[:]} - {array}
     assert "float64[3]" in repr(array)
 
 
@@ -494,6 +491,59 @@ def test_threads_without_a_context() -> None:
 
     with ThreadPoolExecutor(4) as threads:
         assert list(threads.map(work, range(20))) == [1000.0 * i for i in range(20)]
+
+
+@pytest.mark.parametrize(
+    ("compute", "what"),
+    [
+        (lambda d: d + 1, r"has no \+: "),
+        (lambda d: 1 + d, r"has no \+: "),
+        (lambda d: d @ d, r"has no @: "),
+        (lambda d: -d, r"has no -: "),
+        (lambda d: d == d.copy(), r"has no ==: "),
+        (lambda d: d != d.copy(), r"has no !=: "),
+        (lambda d: d < 1, r"has no <: "),
+        (lambda d: d in [d.copy()], r"has no ==: "),
+        (lambda d: np.zeros(3) + d, r"numpy's add does not take"),
+        (lambda d: np.zeros(3) == d, r"numpy's equal does not take"),
+        (lambda d: np.float32(1) + d, r"numpy's add does not take|has no \+: "),
+        (lambda d: np.add(np.zeros(3), np.zeros(3), out=d), r"numpy's add does not take"),
+        (lambda d: np.sum(d), r"numpy's sum does not take"),
+        (lambda d: np.array_equal(d, np.zeros(3)), r"numpy's array_equal does not take"),
+    ],
+)
+def test_python_and_numpy_do_not_compute_with_device_arrays(
+    place: Any, compute: Any, what: str
+) -> None:
+    array = to_device(np.zeros(3), device=place)
+    with pytest.raises(TypeError, match=rf"{what}.*a kernel.*copy_to_host\(\) gives"):
+        compute(array)
+
+
+def test_numpy_asks_for_the_shape(place: Any) -> None:
+    array = to_device(np.zeros((2, 3)), device=place)
+    assert (np.shape(array), np.ndim(array), np.size(array)) == ((2, 3), 2, 6)
+
+
+def test_the_truth_of_an_array_is_that_of_its_one_element(place: Any) -> None:
+    array = to_device(np.array([0, 7]), device=place)
+    assert not array[:1]
+    assert array[1:]
+    for several in array, array[:0]:
+        with pytest.raises(ValueError, match=r"array of \d elements is not true or false: copy_"):
+            bool(several)
+
+
+def test_operators_of_packages_that_take_device_arrays(place: Any) -> None:
+    class Elsewhere:
+        @property
+        def __cuda_array_interface__(self) -> dict[str, Any]:
+            return {}
+
+        def __radd__(self, other: object) -> str:
+            return "theirs"
+
+    assert to_device(np.zeros(3), device=place) + Elsewhere() == "theirs"  # type: ignore[operator]
 
 
 def test_what_numpy_has_and_a_device_array_has_not():

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from pycu2c.devices import views
+from pycu2c.devices.host_arithmetic import COMPUTED, NoHostArithmetic
 from pycu2c.devices.views import View
 from pycu2c.lazy import lazy_module
 from pycu2c.runtime import arguments
@@ -36,17 +37,11 @@ Order: TypeAlias = Literal["C", "F"]
 CONTIGUOUS, WRITEABLE = 1, 2  # flags in the words
 _WORDS = tuple(struct.Struct(f"@{4 + 2 * axes}q") for axes in range(33))
 
-
-_COMPUTED = (
-    ": a kernel computes with it, or CuPy and PyTorch, which take it without a copy; "
-    "copy_to_host() gives numpy's array, which has it"
-)
-
 _TO_HOST = ("get", "cpu", "numpy", "to_host", "asnumpy")  # as others call it
 _COPIED = ": copy_to_host() gives a numpy array"
 
 
-class DeviceArray:
+class DeviceArray(NoHostArithmetic):
     """Elements in the memory of a GPU, with a shape. The array does not change in place or shape:
     a view is an array of its own. ``writeable`` says whether kernels and assignments may write.
 
@@ -128,6 +123,15 @@ class DeviceArray:
             raise TypeError("len() of an array without axes")
         return self.shape[0]
 
+    def __bool__(self) -> bool:
+        """Of the one element, copied to the host, as numpy has it."""
+        if self.size != 1:
+            raise ValueError(
+                f"an array of {self.size} elements is not true or false: copy_to_host() gives "
+                "numpy's array, which has any() and all(); `is not None` asks whether there is one"
+            )
+        return bool(self.item())
+
     def __iter__(self) -> Iterator[Any]:
         return (self[i] for i in range(len(self)))
 
@@ -141,21 +145,14 @@ class DeviceArray:
             "copy_to_host() gives"
         )
 
-    def __array__(self, dtype: object = None, copy: object = None) -> NoReturn:
-        raise TypeError(
-            "numpy does not read a device array by itself: write copy_to_host(), which copies it"
-        )
-
     if not TYPE_CHECKING:  # checkers know the names that there are
 
         def __getattr__(self, name: str) -> NoReturn:
             if isinstance(own := vars(type(self)).get(name), property):
                 own.__get__(self)  # raises what has brought Python here
             numpys = not name.startswith("_") and hasattr(np.ndarray, name)
-            cure = _COMPUTED if numpys else _COPIED if name in _TO_HOST else ""
+            cure = COMPUTED if numpys else _COPIED if name in _TO_HOST else ""
             raise AttributeError(f"a device array has no {name}{cure}", name=name, obj=self)
-
-    __array_ufunc__ = None  # numpy's arrays leave operators to this class, which has none
 
     # ---- views ----
 
