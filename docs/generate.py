@@ -3,9 +3,11 @@ constructs of the language, which the tests run; and the stub of ``cuda`` for ty
 
 from __future__ import annotations
 
+import builtins
 import inspect
 import sys
 from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +18,14 @@ from pycu2c.diagnostics import RULES
 from pycu2c.frontend import refusals
 from pycu2c.frontend.refusals import Refusal
 from pycu2c.intrinsics.all import REGISTRY
+from pycu2c.intrinsics.clusters import Cluster
 from pycu2c.intrinsics.groups import Block, Grid, tile_of
 from pycu2c.intrinsics.host_names import HOST_NAMES, MODULES
 from pycu2c.intrinsics.library import LIBRARY
-from pycu2c.intrinsics.namespace import CUDA, members
+from pycu2c.intrinsics.namespace import CUDA, find, members
 from pycu2c.intrinsics.numba_names import CURES
 from pycu2c.intrinsics.operator_names import FUNCTIONS
+from pycu2c.intrinsics.registry import Intrinsic
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
@@ -62,7 +66,8 @@ ROOMS = {
     "cuda.cg.": "Cooperative groups",
     "math.": "math",
     "numpy.": "numpy",
-    "": "Python, and what operators become",
+    "cmath.": "cmath",
+    "": "Python",
     "cuda.fp16.": "float16",
     "cuda.bf16.": "bfloat16",
     "cuda.libdevice.": "libdevice",
@@ -73,9 +78,8 @@ def intrinsics() -> str:
     """The rows by room, and what is no row."""
     members(CUDA)  # imports every room
     tables: dict[str, list[str]] = {title: [] for title in ROOMS.values()}
-    for name, row in sorted(REGISTRY.items()):
-        if name.startswith("block."):  # the compiler's own
-            continue
+    called = ((called_as(row), row) for row in REGISTRY.values())
+    for name, row in sorted(filter(itemgetter(0), called), key=itemgetter(0)):
         takes = ", ".join(f"{n}: {kind}" for n, kind in row.parameters)
         dtypes = " ".join(map(str, row.dtypes))
         doc = cell(row.doc.splitlines()[0]) if row.doc else ""
@@ -87,6 +91,17 @@ def intrinsics() -> str:
     return "\n".join((INTRINSICS, *parts, groups(), operators(), library()))
 
 
+def called_as(row: Intrinsic) -> str:
+    """What users write; nothing of what is the compiler's own, and what operators become."""
+    room, _, path = row.name.partition(".")
+    if room == "cuda":  # rows under a row are not found
+        return row.name if find(path) else ""
+    if hasattr(builtins, row.name):
+        return row.name
+    named: list[Any] = list(row.bindings[:1])
+    return f"{named[0].__module__}.{named[0].__name__}" if named else ""
+
+
 def groups() -> str:
     """The methods of cooperative groups, which are no rows."""
     head = "## Groups of threads\n\nMethods of what `cuda.cg` gives.\n\n"
@@ -94,6 +109,7 @@ def groups() -> str:
     made = (
         ("this_thread_block()", Block),
         ("this_grid()", Grid),
+        ("this_cluster()", Cluster),
         ("tiled_partition(group, n)", tile_of(8)),
     )
     rows = []

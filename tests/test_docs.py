@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import builtins
+import cmath
 import importlib.util
+import math
 import re
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from kernels_from_text import module_from
+from pycu2c import cuda
 from pycu2c.targets import TARGETS, Target
 
 ROOT = Path(__file__).parent.parent
@@ -59,3 +64,13 @@ def test_every_target_of_the_makefile_has_its_help() -> None:
     done = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True)
     for name in ("demo", "test", "check", "golden", "docs", "gpu", "sanitize"):
         assert re.search(rf"^make {name}\b.*\w", done.stdout, re.M)
+
+
+def test_functions_in_tables_are_there() -> None:
+    """What the tables name can be written as it stands there."""
+    page = (ROOT / "docs" / "intrinsics.md").read_text().partition("## Groups of threads")[0]
+    names = re.findall(r"^\| `([\w.]+)` \|", page, re.M)
+    assert len(names) > 500
+    rooms = {"cuda": cuda, "math": math, "cmath": cmath, "numpy": np, **vars(builtins)}
+    for name in names:
+        assert eval(name, rooms) is not None, name
