@@ -10,7 +10,18 @@ import numpy as np
 import pytest
 
 import pycu2c
-from pycu2c import cuda, f4, f8, float32, float64, guvectorize, int64, types, vectorize
+from pycu2c import (
+    CompileError,
+    cuda,
+    f4,
+    f8,
+    float32,
+    float64,
+    guvectorize,
+    int64,
+    types,
+    vectorize,
+)
 from pycu2c.signatures import BadSignature
 
 
@@ -355,3 +366,17 @@ def test_names_of_the_package():
     assert str(pycu2c.from_dtype([("x", "f4"), ("n", "i4")])) == "{x: float32, n: int32}"
     with pytest.raises(AttributeError, match="pycu2c has no attribute stencil"):
         _ = pycu2c.stencil
+
+
+def test_a_declared_type_is_looked_at_when_it_is_defined(target):
+    with pytest.raises(CompileError, match=r"kernels have no `numpy\.median`"):
+
+        @vectorize(["float32(float32)"])
+        def middle(x):
+            return np.median(x)
+
+    with pytest.raises(CompileError, match="`unknown` is not defined"):
+
+        @guvectorize(["void(float32[:], float32[:])"], "(n)->(n)")
+        def each(a, out):
+            out[0] = unknown(a)  # noqa: F821

@@ -7,13 +7,14 @@ import functools
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pycu2c.devices import views
 from pycu2c.devices.array import DeviceArray
 from pycu2c.kernel import Device
+from pycu2c.lazy import lazy_module
 from pycu2c.ported.elementwise import call_in_rounds
 from pycu2c.ported.jitted import python_of
 from pycu2c.ported.placing import (
@@ -29,6 +30,11 @@ from pycu2c.records import dataclass
 from pycu2c.runtime.strides import Shape
 from pycu2c.signatures import BadSignature, parse_signatures
 from pycu2c.types import Array, ParameterType, Scalar, Signature
+
+if TYPE_CHECKING:
+    from pycu2c.frontend import build
+else:  # for functions with signatures
+    build = lazy_module("pycu2c.frontend.build")
 
 Axes = tuple[str, ...]  # the names of a part's axes
 
@@ -83,6 +89,7 @@ class GUVectorized:
                     f"{self!r} has {self.nin} inputs and {self.nout} outputs, and {signature} "
                     "is of others"
                 )
+            build.build_device(self._device.__pycu2c_device__, signature.parameters)
 
     def __repr__(self) -> str:
         return f"<gufunc {self._device.__pycu2c_device__.name}>"

@@ -32,7 +32,7 @@ from pycu2c.types import Scalar, Signature
 
 if TYPE_CHECKING:
     from pycu2c.frontend import build
-else:  # for functions without signatures
+else:  # when functions are typed
     build = lazy_module("pycu2c.frontend.build")
 
 _KINDS = "biufc"  # of numpy's numbers, each holding those before it
@@ -141,10 +141,8 @@ class Vectorized:
         inputs = tuple(_dtype(kind) for kind in signature.parameters)
         if len(inputs) != self.nin:
             raise TypeError(f"{self!r} takes {self.nin} numbers, and {signature} is of others")
-        result = signature.result
-        if result is None:
-            _, result = build.build_device(device.__pycu2c_device__, signature.parameters)
-        return Loop(inputs, _dtype(result), device)
+        _, result = build.build_device(device.__pycu2c_device__, signature.parameters)
+        return Loop(inputs, _dtype(signature.result or result), device)
 
     def _loop_for(self, args: Sequence[Any]) -> Loop:
         """The function for the types of a call: the first that they are the same as, or that holds
