@@ -47,7 +47,7 @@ RULES: dict[str, str] = {
     "return-type": "a function returns one type; a kernel returns nothing",
     "shape": "the shape of a shared or local array is a constant",
     "signature": "a signature gives every parameter a type",
-    "store-type": "a value is stored where nothing of it is silently dropped",
+    "store-type": "a complex number, a vector or a record is stored where all its parts have room",
     "subset": "a kernel is written in the part of Python that compiles",
     "type-needed": "a value is what its place needs: a number, an array, a record",
     "unpack": "a tuple is unpacked into as many names as it has items",
