@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import errno
 import functools
 import os
 import stat
@@ -40,9 +41,21 @@ class Place:
 
 
 def place() -> Place:
-    """Where the cache is."""
+    """Where the cache is. Makes it, if it is not there."""
+    return _place_of(*_said())
+
+
+def place_so_far() -> Place:
+    """Where the cache is, or would be: nothing is made."""
+    wanted = _wanted(*_said()[1:])
+    missing = wanted is not None and not os.path.lexists(os.path.realpath(wanted))
+    return _place_of.__wrapped__(*_said(), makes=False) if missing else place()
+
+
+def _said() -> tuple[str, str, str, str]:
+    """What the environment says of it."""
     environment = os.environ
-    return _place_of(
+    return (
         environment.get("PYCU2C_CACHE", ""),
         environment.get("PYCU2C_CACHE_DIR", ""),
         environment.get("XDG_CACHE_HOME", ""),
@@ -51,15 +64,18 @@ def place() -> Place:
 
 
 @functools.lru_cache(maxsize=8)
-def _place_of(switch: str, chosen: str, xdg: str, home: str) -> Place:
+def _place_of(switch: str, chosen: str, xdg: str, home: str, makes: bool = True) -> Place:
     wanted = _wanted(chosen, xdg, home)
     if switch.lower() in _OFF:
         return Place(wanted or "", f"PYCU2C_CACHE is {switch}", readable=False)
     if wanted is None:
         return Place("", "there is no home directory", readable=False)
     directory = os.path.realpath(wanted)
-    problem = _cannot_be_made(directory) or _untrusted(directory)
-    if problem:
+    if makes:
+        problem = _cannot_be_made(directory) or _untrusted(directory)
+    else:
+        problem = _could_not_be_made(directory)
+    if problem or not makes:
         return Place(directory, problem, readable=False)
     if not os.access(directory, os.W_OK):
         return Place(directory, f"{directory} cannot be written")
@@ -102,6 +118,16 @@ def _cannot_be_made(directory: str) -> str:
     return ""
 
 
+def _could_not_be_made(directory: str) -> str:
+    """The same of one that is not there: what is above it says so."""
+    above = next(filter(os.path.lexists, _upwards(directory)))
+    if not os.path.isdir(above):
+        return f"{directory} cannot be used: {os.strerror(errno.ENOTDIR)}"
+    if not os.access(above, os.W_OK | os.X_OK):
+        return f"{directory} cannot be used: {os.strerror(errno.EACCES)}"
+    return _in_foreign_hands(above)
+
+
 def _untrusted(directory: str) -> str:
     """Why code in a directory may be somebody else's; empty if it is not. Whoever may write in
     one of those above it can put another in its place."""
@@ -109,6 +135,13 @@ def _untrusted(directory: str) -> str:
         return ""
     if os.stat(directory).st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         return f"{directory} can be written by others, so code in it cannot be trusted"
+    return _in_foreign_hands(directory)
+
+
+def _in_foreign_hands(directory: str) -> str:
+    """Why what is below a directory may be somebody else's."""
+    if os.name != "posix":
+        return ""
     for folder in _upwards(directory):
         status = os.stat(folder)
         if is_foreign(status.st_uid):

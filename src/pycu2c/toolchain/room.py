@@ -75,7 +75,7 @@ def limit() -> int:
 
 def info() -> Info:
     """What the cache holds now."""
-    place = places.place()
+    place = places.place_so_far()
     directory = pathlib.Path(place.directory)
     kinds: dict[str, list[_File]] = {}
     for file in _entries(directory) if place.readable else ():
@@ -98,7 +98,7 @@ def clear(*, unused_for: float = 0.0, everything: bool = False) -> tuple[int, in
     """Remove entries that were not used for so many days; ``everything``: also what other
     versions of pycu2c have kept, unpacked headers, refused code, and code that was linked from
     memory. How many files, how many bytes. Loaded code stays loaded."""
-    place = places.place()
+    place = places.place_so_far()
     if not place.readable:
         return 0, 0
     directory = pathlib.Path(place.directory)
