@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner, Result
 
+from pycu2c import kernel
 from pycu2c.cli import main
 from pycu2c.runtime import driver
 from pycu2c.toolchain import cache, nvrtc, places
@@ -248,3 +249,59 @@ def test_cache_clear(directory: Path) -> None:
     }
     for options, expected in words.items():
         assert called("cache", "clear", *options).output == f"{expected}\n"
+
+
+def test_looking_at_a_cache_makes_none(directory: Path) -> None:
+    for words in ("cache", "info"), ("cache", "clear"), ("doctor",):
+        said = called(*words)
+        assert str(directory) in said.output or words[-1] == "clear"
+        assert not directory.exists()
+
+
+def test_a_backend_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYCU2C_BACKEND", "gpu")
+    said = called("doctor")
+    assert said.exit_code == 1
+    last = said.output.splitlines()[-1]
+    assert last.startswith("not ready: the environment variable PYCU2C_BACKEND is 'gpu'")
+    with pytest.raises(ValueError, match="variable PYCU2C_BACKEND is 'gpu', which is no backend"):
+        kernel(print)
+
+
+def test_doctor_heeds_the_backend(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(driver, "available", lambda: False)
+    for backend, verdict in ("python", "ready: kernels run in the ref"), ("cuda", "not ready"):
+        monkeypatch.setenv("PYCU2C_BACKEND", backend)
+        assert called("doctor").output.splitlines()[-1].startswith(verdict)
+
+
+def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
+    place = tmp_path / "none" / "saxpy.cu"
+    result = called("emit", SAXPY, "--signature", TYPES, "-o", str(place))
+    assert result.exit_code == 1
+    assert f"Error: cannot write {place}: No such file or directory" in result.output
+
+
+def test_kernels_in_classes(tmp_path: Path) -> None:
+    file = tmp_path / "kernels.py"
+    file.write_text(
+        "from pycu2c import kernel\n"
+        "class Steps:\n"
+        "    class Inner:\n"
+        "        @staticmethod\n"
+        "        @kernel('float32[::1]')\n"
+        "        def first(a):\n"
+        "            a[0] = 1\n"
+        "    @kernel('float32[::1]')\n"
+        "    def second(a):\n"
+        "        a[0] = 2\n"
+    )
+    assert "a[0] = 1.0f;" in called("emit", f"{file}:Steps.Inner.first").output
+    assert "a[0] = 2.0f;" in called("emit", f"{file}:Steps.second").output
+    assert "it has Steps.Inner.first, Steps.second" in called("emit", f"{file}:Steps.x").output
+    assert "'a b' is no name: write" in called("emit", f"{file}:a b").output
+
+
+def test_a_code_that_is_none() -> None:
+    assert "did you mean `index-type`?" in called("errors", "index-typ").output
+    assert "`pycu2c errors` lists all" in called("errors", "zzz").output

@@ -9,6 +9,7 @@ import importlib.util
 import json
 import sys
 import warnings
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NoReturn
@@ -23,6 +24,7 @@ from pycu2c.doctor import report
 from pycu2c.emit.statements import Comments
 from pycu2c.explain.notes import as_objects, shown
 from pycu2c.kernel import Kernel
+from pycu2c.nearest import did_you_mean
 from pycu2c.origins import naming_origins
 from pycu2c.records import dataclass
 from pycu2c.runtime.configuration import Extent, extent
@@ -101,9 +103,12 @@ def explain(place: str, signature: str | None, form: str) -> None:
 
 
 @main.command()
-@click.argument("code", required=False, type=click.Choice(sorted(RULES)), metavar="[CODE]")
+@click.argument("code", required=False)
 def errors(code: str | None) -> None:
     """Show programs that CODE is reported for, and the same programs cured; list all codes."""
+    if code is not None and code not in RULES:
+        cure = did_you_mean(code, RULES, "`pycu2c errors` lists all")
+        raise click.BadParameter(f"there is no code `{code}`: {cure}")
     if code is not None:
         click.echo(as_text(code))
         return
@@ -134,13 +139,18 @@ def _parted(place: str) -> tuple[Path, str | None]:
     if Path(place).exists():
         return Path(place), None
     file, _, name = place.rpartition(":")
-    if file and name.isidentifier() and Path(file).exists():
+    is_name = all(part.isidentifier() for part in name.split("."))
+    if file and is_name and Path(file).exists():
         return Path(file), name
-    raise click.ClickException(f"there is no file {file or place}")
+    if file and Path(file).exists():
+        raise click.ClickException(
+            f"{name!r} is no name: write {file}:kernel or {file}:Class.kernel"
+        )
+    raise click.ClickException(f"there is no file {file if file and is_name else place}")
 
 
 def _find(path: Path, name: str | None) -> Kernel[Any]:
-    kernels = {key: v for key, v in vars(_imported(path)).items() if isinstance(v, Kernel)}
+    kernels = dict(_kernels_in(vars(_imported(path))))
     names = ", ".join(kernels)
     if not kernels:
         raise click.ClickException(f"{path} has no kernel: decorate a function with @kernel")
@@ -149,6 +159,17 @@ def _find(path: Path, name: str | None) -> Kernel[Any]:
     if name is not None and name not in kernels:
         raise click.ClickException(f"{path} has no kernel {name}; it has {names}")
     return kernels[name] if name else next(iter(kernels.values()))
+
+
+def _kernels_in(names: Mapping[str, object], owner: str = "") -> Iterator[tuple[str, Kernel[Any]]]:
+    """The kernels of a module, and of its classes as ``Class.name``."""
+    for name, found in names.items():
+        inner = found.__func__ if isinstance(found, staticmethod) else found
+        if isinstance(inner, Kernel):
+            yield owner + name, inner
+        elif isinstance(found, type) and found.__module__ == names["__name__"]:
+            inside = {**vars(found), "__name__": found.__module__}
+            yield from _kernels_in(inside, f"{owner}{name}.")
 
 
 def _imported(path: Path) -> ModuleType:
@@ -241,7 +262,10 @@ def _syntax(kernel: Kernel[Any]) -> str:
 def _write(content: str | bytes, target: str, output: str | None) -> None:
     if output and output != "-":
         data = content if isinstance(content, bytes) else content.encode()
-        Path(output).write_bytes(data)
+        try:
+            Path(output).write_bytes(data)
+        except OSError as error:
+            raise click.ClickException(f"cannot write {output}: {error.strerror}") from None
     elif target == "cubin":
         if sys.stdout.isatty():
             raise click.ClickException("a cubin is binary: give -o FILE")

@@ -6,6 +6,7 @@ import numpy as np
 
 from pycu2c.runtime import driver
 from pycu2c.runtime.cores import thread_count
+from pycu2c.runtime.runner import usual_backend
 from pycu2c.toolchain import compilers, linking, nvrtc, room
 from pycu2c.toolchain.binary import ToolchainError
 
@@ -16,21 +17,27 @@ def report() -> tuple[list[str], bool]:
     nvrtc_found, has_nvrtc = _nvrtc()
     cuda, has_cuda = _cuda()
     lines = [f"numpy     {np.__version__}", *compiler, nvrtc_found, _linker(), cuda, _cache()]
-    usable = has_nvrtc if has_cuda else has_compiler
-    return [*lines, _verdict(has_cuda, usable)], usable
+    try:
+        wanted = usual_backend()
+    except ValueError as error:
+        return [*lines, f"not ready: {error}"], False
+    verdict = _verdict(wanted, has_cuda, has_nvrtc, has_compiler)
+    return [*lines, verdict], verdict.startswith("ready")
 
 
-def _verdict(on_gpu: bool, usable: bool) -> str:
+def _verdict(wanted: str, has_cuda: bool, has_nvrtc: bool, has_compiler: bool) -> str:
     """Where kernels run that name no backend."""
-    match on_gpu, usable:
-        case True, True:
-            return "ready: kernels run on the GPU"
-        case True, False:
-            return "not ready: kernels go to the GPU, and NVRTC is missing; backend='cpu' runs here"
-        case False, True:
-            return "ready: kernels run on the CPU"
-        case _:
-            return "not ready: kernels run with backend='python' only, the slow reference"
+    if wanted == "python":
+        return "ready: kernels run in the reference interpreter, as PYCU2C_BACKEND says"
+    if wanted == "cuda" and not has_cuda:
+        return "not ready: PYCU2C_BACKEND=cuda, and there is no GPU to use; without it, the CPU is"
+    if has_cuda and has_nvrtc:
+        return "ready: kernels run on the GPU"
+    if has_cuda:
+        return "not ready: kernels go to the GPU, and NVRTC is missing; backend='cpu' runs here"
+    if has_compiler:
+        return "ready: kernels run on the CPU"
+    return "not ready: kernels run with backend='python' only, the slow reference"
 
 
 def _compiler() -> tuple[list[str], bool]:

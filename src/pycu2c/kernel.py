@@ -36,6 +36,7 @@ from pycu2c.runtime.configuration import (
     extent,
     shared_size,
 )
+from pycu2c.runtime.runner import BACKENDS, usual_backend
 from pycu2c.signatures import (
     BadSignature,
     annotated_signature,
@@ -74,7 +75,6 @@ LinkLike: TypeAlias = (
 
 R = TypeVar("R")
 
-_BACKENDS = ("auto", "cuda", "cpu", "cpu-resumable", "python")
 OWN = ("grid", "block", "shared_memory", "signature", "backend", "cache")
 
 
@@ -105,8 +105,8 @@ class Kernel(Generic[P]):
         functools.update_wrapper(self, function)
         self.name = function.__name__
         self.python = function
-        if backend not in _BACKENDS:
-            raise ValueError(f"backend is one of {', '.join(_BACKENDS)}, not {backend!r}")
+        if backend not in BACKENDS:
+            raise ValueError(f"backend is one of {', '.join(BACKENDS)}, not {backend!r}")
         self.backend = backend
         self.grid = None if grid is None else extent(grid, "grid", self.name)
         self.block = None if block is None else extent(block, "block", self.name)
@@ -428,8 +428,9 @@ K = TypeVar("K", bound=Kernel[Any])
 
 def made_kernel(cls: type[K], function: Any, given: Mapping[str, Any]) -> K:
     """A kernel of a class, with the options that a decorator was given."""
-    usual = {"backend": os.environ.get("PYCU2C_BACKEND") or "auto"}
-    own = {**usual, **{name: value for name, value in given.items() if name in OWN}}
+    own = {name: value for name, value in given.items() if name in OWN}
+    if "backend" not in own:
+        own["backend"] = usual_backend()
     others = {name: value for name, value in given.items() if name not in OWN}
     try:
         return cls(function, options=options_from(others), **own)

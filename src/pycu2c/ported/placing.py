@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -11,6 +10,7 @@ from pycu2c.devices import copying, exchange
 from pycu2c.devices.array import DeviceArray
 from pycu2c.runtime import driver
 from pycu2c.runtime.memory import HOST
+from pycu2c.runtime.runner import usual_backend
 from pycu2c.runtime.strides import Shape
 
 Backend: TypeAlias = str  # as kernels name it
@@ -22,7 +22,8 @@ def backend_of(target: str) -> Backend:
     """Where kernels of one of numba's targets run."""
     if target not in TARGETS:
         raise ValueError(f"target is one of {', '.join(TARGETS)}, not {target!r}")
-    return os.environ.get("PYCU2C_BACKEND") or TARGETS[target]
+    said = usual_backend()
+    return TARGETS[target] if said == "auto" else said
 
 
 def ordinal_for(backend: Backend) -> int:
