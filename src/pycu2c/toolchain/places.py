@@ -13,7 +13,7 @@ import functools
 import os
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from pycu2c.lazy import lazy_module
@@ -235,15 +235,19 @@ def _remove_tree(directory: str, process: int) -> None:
 
 def remove(directory: str) -> None:
     """With what is in it, as far as can be; links are removed, not followed."""
+    for folder, _, files in os.walk(directory, topdown=False):
+        for name in files:
+            _tried(os.unlink, os.path.join(folder, name))
+        with contextlib.suppress(OSError):
+            links = [entry.path for entry in os.scandir(folder) if entry.is_symlink()]
+            for path in links:
+                _tried(os.unlink, path)
+        _tried(os.rmdir, folder)
+
+
+def _tried(act: Callable[[str], None], path: str) -> None:
     with contextlib.suppress(OSError):
-        with os.scandir(directory) as entries:
-            for entry in entries:
-                if entry.is_dir(follow_symlinks=False):
-                    remove(entry.path)
-                else:
-                    with contextlib.suppress(OSError):
-                        os.unlink(entry.path)
-        os.rmdir(directory)
+        act(path)
 
 
 def _remove_those_of_the_dead(folder: str) -> None:
