@@ -3,10 +3,8 @@
  *
  * A block's threads are run warp by warp until nobody can go on; then whoever has met the others is
  * let go. The blocks of a cluster are run by one OS thread, one after the other, each as far as it
- * comes; where a kernel has none, each block is a cluster. Clusters that wait for each other, at a
- * barrier of the grid or by a loop that looks at memory, are parked: a launch is then a row of
- * phases, in each of which every cluster that has not ended gets as far as it comes. What no thread
- * can end is reported, never waited for.
+ * comes; where a kernel has none, each block is a cluster. What no thread can end is reported, never
+ * waited for. Launches are in parking.c, which comes after this text.
  */
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -14,13 +12,16 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum {
     WARP = 32,
     LINE = 64,        /* bytes, by which memory is aligned */
-    MANY_TURNS = 64,  /* how often threads may look in vain before others have their turn, */
-    FEW_TURNS = 4,    /* and how often if that was so before */
-    ROUNDS = 16,      /* of the blocks of a cluster in a phase, while some look in vain */
+    MANY_TURNS = 64,  /* how often threads look in vain before others have their turn, */
+    LEAST_TURNS = 2,  /* how often if others before them have looked in vain, */
+    ONE_TURN = 1,     /* and how often if it is only seen whether they can go on by now */
+    MOST_TURNS = 256, /* of a block that comes further by each, before others have theirs */
+    ROUNDS = 16,      /* of the blocks of a cluster, while some look in vain */
     STILL_PHASES = 3, /* that change nothing before a launch is given up */
     STUCK_CODE = 64,
     MEMORY_CODE = 65,
@@ -44,9 +45,10 @@ struct head {
     int64_t shared_bytes; /* dynamic shared memory of a block, behind what all its blocks have */
 };
 
-/* What a stuck launch tells: some blocks that cannot end, and where their threads wait. */
+/* What a launch tells: how often blocks have looked at memory in vain; if it is stuck, some that
+ * cannot end, and where their threads wait. */
 static _Thread_local struct report {
-    int64_t count;
+    int64_t looks, count;
     struct {
         int64_t number;
         uint64_t waits[MOST_THREADS];
@@ -68,6 +70,10 @@ enum status { ENDS, AT_CLUSTER, AT_GRID, LOOKS, STUCK };
 typedef struct {
     int64_t number;
     enum status status;
+    bool is_looking; /* its ready threads are those that look at memory */
+    bool has_moved;  /* some thread has come further since that was last asked */
+    uint64_t seen;   /* what the threads waited for then */
+    int64_t looks;   /* in vain, since that was last asked */
     uint32_t *ready;
     uint64_t *waits;
     char *shared, *threads;
@@ -76,11 +82,15 @@ typedef struct {
 /* Blocks that run together, by their numbers in the cluster. */
 typedef struct {
     enum status status;
-    bool is_still; /* its last phase has changed nothing of it */
-    uint64_t seen; /* what it was like at the end of its last phase */
+    int patience; /* how often its threads look in vain */
     Block *blocks[MOST_TOGETHER];
     void *shared[MOST_TOGETHER]; /* of each block */
 } Cluster;
+
+/* What several OS threads write often, on lines of its own. */
+typedef struct {
+    _Alignas(LINE) atomic_int_fast64_t count;
+} Counter;
 
 typedef struct {
     const struct resumable_kernel *kernel;
@@ -88,14 +98,12 @@ typedef struct {
     int64_t together;       /* blocks of a cluster */
     int64_t threads, warps; /* of a block */
     int64_t shared_size, shared_room; /* the latter if a block takes more than it is given */
-    Cluster **parked;       /* the clusters of a launch that parks, NULL before they have begun */
-    int64_t *unfinished;    /* their numbers */
     atomic_int code; /* why the launch ends early, 0 if it does not */
-    atomic_bool changed;
     atomic_flag reporting;
     struct report *report;
     const struct region *regions; /* of this launch: a signal's handler may start another */
     int64_t region_count;
+    struct parking *parking; /* of a kernel that parks */
 } Launch;
 
 /* ---- memory ---- */
@@ -127,6 +135,10 @@ static Block *begun(const Launch *l, int64_t number, void *memory) {
     char *next = (char *)memory + rounded(sizeof *b);
     b->number = number;
     b->status = LOOKS;
+    b->is_looking = false;
+    b->has_moved = false;
+    b->seen = 0;
+    b->looks = 0;
     b->ready = (uint32_t *)next;
     next += rounded(l->warps * sizeof *b->ready);
     b->waits = (uint64_t *)next;
@@ -154,8 +166,7 @@ static int64_t number_of(const Launch *l, int64_t cluster, int64_t rank) {
 static Cluster *begun_cluster(const Launch *l, int64_t number, void *memory) {
     Cluster *c = memory;
     char *next = (char *)memory + rounded(sizeof *c);
-    c->is_still = false;
-    c->seen = 0;
+    c->patience = MANY_TURNS;
     for (int64_t rank = 0; rank < l->together; rank++, next += block_size(l)) {
         c->blocks[rank] = begun(l, number_of(l, number, rank), next);
         c->shared[rank] = c->blocks[rank]->shared;
@@ -296,11 +307,41 @@ static uint64_t waits_of(const Launch *l, const Block *b) {
     return mixed(1, b->waits, l->threads * sizeof *b->waits);
 }
 
+/* Lets the threads of a block that look at memory look once; whether one has come further. Where all
+ * look in vain, which is usual, nothing else has to be done. */
+static bool sees_news(const Launch *l, Block *b) {
+    bool is_new = false;
+    for (int64_t w = 0; w < l->warps; w++) {
+        uint64_t before[WARP], *waits = b->waits + w * WARP;
+        if (!b->ready[w]) continue;
+        memcpy(before, waits, sizeof before);
+        char *threads = b->threads + w * WARP * l->kernel->thread_size;
+        l->kernel->run(l->arguments, b->shared, threads, b->ready[w], waits);
+        if (!memcmp(before, waits, sizeof before)) continue;
+        is_new = true;
+        b->ready[w] = met(l, b, w);
+        show(l, b, w, b->ready[w], false);
+    }
+    return is_new;
+}
+
+static bool sees_news_soon(const Launch *l, Block *b, int patience) {
+    for (int turn = 0; turn < patience; turn++, b->looks++)
+        if (sees_news(l, b)) return true;
+    return false;
+}
+
 /* Runs a block as far as it comes. */
 static enum status run_block(const Launch *l, Block *b, int patience) {
     int64_t counts[8];
-    uint64_t before = 0;
-    for (int in_vain = 0;;) {
+    for (int turns = 0; turns < MOST_TURNS;) {
+        if (b->is_looking) {
+            if (!sees_news_soon(l, b, patience)) return LOOKS;
+            turns++;
+            patience = MANY_TURNS;
+        }
+        b->is_looking = false;
+        b->has_moved = true;
         run_warps(l, b);
         const bool have_met = tally(l, b, counts);
         const int64_t live = l->threads - counts[ENDED];
@@ -311,12 +352,10 @@ static enum status run_block(const Launch *l, Block *b, int patience) {
         }
         if (counts[WAIT_CLUSTER] == live) return AT_CLUSTER;
         if (counts[WAIT_TURN] == 0) return counts[WAIT_GRID] == live ? AT_GRID : STUCK;
-        const uint64_t now = waits_of(l, b);
-        in_vain = now == before ? in_vain + 1 : 0;
-        before = now;
         let_go(l, b, WAIT_TURN);
-        if (in_vain == patience) return LOOKS;
+        b->is_looking = true;
     }
+    return LOOKS;
 }
 
 /* ---- a cluster ---- */
@@ -326,7 +365,7 @@ static void run_blocks(const Launch *l, Cluster *c, int64_t counts[STUCK + 1]) {
     memset(counts, 0, (STUCK + 1) * sizeof *counts);
     for (int64_t rank = 0; rank < l->together; rank++) {
         Block *b = c->blocks[rank];
-        if (b->status == LOOKS) b->status = run_block(l, b, c->is_still ? FEW_TURNS : MANY_TURNS);
+        if (b->status == LOOKS) b->status = run_block(l, b, c->patience);
         counts[b->status]++;
     }
 }
@@ -357,7 +396,7 @@ static enum status run_cluster(const Launch *l, Cluster *c) {
     }
 }
 
-/* ---- a launch ---- */
+/* ---- what is told of those that are stuck ---- */
 
 static void tell_block(Launch *l, const Block *b) {
     atomic_store(&l->code, STUCK_CODE);
@@ -373,185 +412,4 @@ static void tell_block(Launch *l, const Block *b) {
 static void tell(Launch *l, const Cluster *c) {
     for (int64_t rank = 0; rank < l->together; rank++)
         if (c->blocks[rank]->status != ENDS) tell_block(l, c->blocks[rank]);
-}
-
-/* Clusters that need no others: each is run to its end. */
-static void run_to_end(const void *launch, int64_t first, int64_t last) {
-    Launch *l = (Launch *)launch;
-    void *memory = own_memory(cluster_size(l));
-    if (!memory) atomic_store(&l->code, MEMORY_CODE);
-    for (int64_t number = first; number < last && !atomic_load(&l->code); number++) {
-        Cluster *c = begun_cluster(l, number, memory);
-        if (run_cluster(l, c) != ENDS) tell(l, c);
-    }
-}
-
-/* What there is of a cluster, in one word. */
-static uint64_t likeness(const Launch *l, const Cluster *c) {
-    uint64_t hash = 1;
-    for (int64_t rank = 0; rank < l->together; rank++) {
-        const Block *b = c->blocks[rank];
-        const uint64_t waits = waits_of(l, b);
-        hash = mixed(hash, &waits, sizeof waits);
-        hash = mixed(hash, b->shared, rounded(l->shared_size));
-        hash = mixed(hash, b->threads, rounded(l->threads * l->kernel->thread_size));
-    }
-    return hash;
-}
-
-/* A cluster in memory of its own; NULL if there is none. */
-static Cluster *parked(const Launch *l, int64_t number) {
-    char *memory = aligned_alloc(LINE, cluster_size(l)), *next = memory;
-    if (!memory) return NULL;
-    next += rounded(sizeof(Cluster));
-    for (int64_t rank = 0; rank < l->together; rank++, next += block_size(l))
-        memset(next, 0, own_size(l) + rounded(l->shared_size));
-    return begun_cluster(l, number, memory);
-}
-
-/* One phase of clusters that may wait for each other. */
-static void run_phase(const void *launch, int64_t first, int64_t last) {
-    Launch *l = (Launch *)launch;
-    for (int64_t i = first; i < last && !atomic_load(&l->code); i++) {
-        const int64_t number = l->unfinished[i];
-        Cluster *c = l->parked[number];
-        if (!c) {
-            c = l->parked[number] = parked(l, number);
-            if (!c) {
-                atomic_store(&l->code, MEMORY_CODE);
-                return;
-            }
-        } else if (c->status == AT_GRID) {
-            continue;
-        }
-        c->status = run_cluster(l, c);
-        if (c->status == STUCK) tell(l, c);
-        const uint64_t now = c->status == LOOKS ? likeness(l, c) : 0;
-        c->is_still = c->status == LOOKS && now == c->seen;
-        if (!c->is_still) atomic_store(&l->changed, true);
-        c->seen = now;
-    }
-}
-
-/* Drops the clusters that have ended; how many are left. They come in the opposite order now: a row
- * of blocks that wait for their successors, or for their predecessors, ends in a few phases. */
-static int64_t without_ended(Launch *l, int64_t count) {
-    int64_t left = 0;
-    for (int64_t i = 0; i < count; i++) {
-        const int64_t number = l->unfinished[i];
-        if (l->parked[number]->status == ENDS) {
-            free(l->parked[number]);
-            l->parked[number] = NULL;
-        } else {
-            l->unfinished[left++] = number;
-        }
-    }
-    for (int64_t i = 0; i < left / 2; i++) {
-        const int64_t number = l->unfinished[i];
-        l->unfinished[i] = l->unfinished[left - 1 - i];
-        l->unfinished[left - 1 - i] = number;
-    }
-    return left;
-}
-
-static bool all_at_grid(const Launch *l, int64_t count) {
-    for (int64_t i = 0; i < count; i++)
-        if (l->parked[l->unfinished[i]]->status != AT_GRID) return false;
-    return true;
-}
-
-static uint64_t memory_now(const Launch *l) {
-    uint64_t hash = 1;
-    for (int64_t i = 0; i < l->region_count; i++) {
-        const char *begin = l->regions[i].begin;
-        const size_t words = l->regions[i].size / sizeof(uint64_t) * sizeof(uint64_t);
-        uint64_t rest = 0;
-        hash = mixed(hash, begin, words);
-        memcpy(&rest, begin + words, l->regions[i].size - words);
-        hash = mixed(hash, &rest, sizeof rest);
-    }
-    return hash;
-}
-
-static void let_grid_go(const Launch *l, int64_t count) {
-    for (int64_t i = 0; i < count; i++) {
-        Cluster *c = l->parked[l->unfinished[i]];
-        let_blocks_go(l, c, WAIT_GRID);
-        c->status = LOOKS;
-    }
-}
-
-static int run_in_pool(void (*body)(const void *, int64_t, int64_t), Launch *l, int64_t count) {
-    calls((const void *)(uintptr_t)l->kernel->run);
-    return parallel(body, l, count);
-}
-
-static int run_phases(Launch *l, int64_t clusters) {
-    int64_t left = clusters;
-    uint64_t before = 0;
-    for (int64_t i = 0; i < clusters; i++) l->unfinished[i] = i;
-    for (int still = 0; left && !atomic_load(&l->code);) {
-        atomic_store(&l->changed, false);
-        const int ended = run_in_pool(run_phase, l, left);
-        if (ended) return ended;
-        if (atomic_load(&l->code)) break;
-        left = without_ended(l, left);
-        if (all_at_grid(l, left)) {
-            let_grid_go(l, left);
-        } else if (!atomic_load(&l->changed)) { /* if memory has not changed either, all is said */
-            const uint64_t now = memory_now(l);
-            still = now == before ? still + 1 : 0;
-            before = now;
-        }
-        for (int64_t i = 0; still == STILL_PHASES && i < clusters; i++)
-            if (l->parked[i]) tell(l, l->parked[i]);
-    }
-    return 0;
-}
-
-static int run_parked(Launch *l, int64_t clusters) {
-    l->parked = calloc(clusters, sizeof *l->parked);
-    l->unfinished = calloc(clusters, sizeof *l->unfinished);
-    const bool has_memory = l->parked && l->unfinished;
-    const int ended = has_memory ? run_phases(l, clusters) : MEMORY_CODE;
-    for (int64_t i = 0; l->parked && i < clusters; i++) free(l->parked[i]);
-    free(l->parked);
-    free(l->unfinished);
-    return ended;
-}
-
-/* Runs all blocks of a launch. 0; what the pool says of a run that it has ended early; STUCK_CODE
- * if some threads can never end; MEMORY_CODE if there is too little memory for them. */
-int pycu2c_run_steps(const struct resumable_kernel *kernel, const void *arguments, int64_t blocks) {
-    const struct head *head = arguments;
-    Launch l = {.kernel = kernel, .arguments = arguments};
-    l.together = (int64_t)kernel->cluster[0] * kernel->cluster[1] * kernel->cluster[2];
-    l.threads = (int64_t)head->blockDim[0] * head->blockDim[1] * head->blockDim[2];
-    l.warps = (l.threads + WARP - 1) / WARP;
-    l.shared_size = kernel->shared_size + head->shared_bytes;
-    l.shared_room = kernel->shared_size + (head->shared_bytes ? MOST_SHARED : 0);
-    report.count = 0;
-    l.report = &report;
-    l.regions = regions;
-    l.region_count = region_count;
-    const int64_t clusters = blocks / l.together;
-    const int ended =
-        kernel->parks ? run_parked(&l, clusters) : run_in_pool(run_to_end, &l, clusters);
-    return ended ? ended : atomic_load(&l.code);
-}
-
-/* Says what memory the next launch of the calling thread is given. */
-void pycu2c_watch(const struct region *given, int64_t count) {
-    regions = given;
-    region_count = count;
-}
-
-/* What the last launch of the calling thread has told. */
-const struct report *pycu2c_report(void) { return &report; }
-
-/* Says what runs body(args, first, last) over pieces of 0 .. count: pycu2c_parallel; and what is to
- * know beforehand which kernel that calls: pycu2c_pool_calls. */
-void pycu2c_steps_by(Parallel run, Calls call) {
-    parallel = run;
-    calls = call;
 }

@@ -59,8 +59,8 @@ class SteppingKernel(CpuKernel):
     def _waiting(self, grid: Extent, threads: int) -> Iterator[Waiting]:
         """The threads that cannot go on, of the blocks that the scheduler reports."""
         report = _scheduler().report()
-        for i in range(report[0]):
-            first = 1 + i * (1 + _MOST_THREADS)
+        for i in range(report[1]):
+            first = 2 + i * (1 + _MOST_THREADS)
             block, *words = report[first : first + 1 + threads]
             position = block % grid[0], block // grid[0] % grid[1], block // grid[0] // grid[1]
             for thread, word in enumerate(words):
@@ -81,7 +81,7 @@ class _Scheduler(NamedTuple):
 
 def scheduler_text() -> str:
     """The C of the scheduler, after what it shares with generated code."""
-    text = c_text("scheduler.c")
+    text = c_text("scheduler.c", "parking.c")
     limits = f"enum {{ MOST_SHARED = {MOST_SHARED}, MOST_TOGETHER = {MOST_CLUSTER} }};"
     return f"#include <stdint.h>\n{INTERFACE}{limits}\n{text}"
 
