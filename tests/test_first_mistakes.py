@@ -6,12 +6,13 @@ from __future__ import annotations
 import re
 from collections import namedtuple
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from kernels_from_text import module_from
-from pycu2c import CompileError, LaunchError
+from pycu2c import CompileError, LaunchError, cuda, device, kernel
 
 HEAD = """\
 import math
@@ -499,3 +500,83 @@ DEFINITIONS = {
 def test_a_definition(text: str, tmp_path: Path) -> None:
     with pytest.raises(Exception, match=DEFINITIONS[text]):
         module_from(f"import numpy as np\nfrom pycu2c import cuda, kernel\n{text}\n", tmp_path)
+
+
+def launched(python: Any, *arguments: Any) -> str:
+    """What is said of a launch of a kernel."""
+    with pytest.raises((CompileError, LaunchError)) as raised:
+        kernel(backend="cpu")(python)[1, 1](*arguments)
+    return str(raised.value)
+
+
+def test_an_element_has_an_index_for_each_axis():
+    def rows(a, out):
+        out[0] = a[1]
+
+    def name(a, out):
+        out[0] = a
+
+    assert "a[i, j, k]; a has 3 axes" in launched(rows, np.zeros((2, 2, 2)), np.zeros(1))
+    assert "one element at a time, a[i]" in launched(name, np.zeros(2), np.zeros(1))
+
+
+def test_own_names_are_meant_before_those_of_python():
+    def typo(a):
+        idx = cuda.grid(1)
+        a[ixd] = idx  # noqa: F821
+
+    def other(a):
+        a[0] = rond(a[0])  # noqa: F821
+
+    assert "did you mean `idx`?" in launched(typo, np.zeros(2))
+    assert "did you mean `round`?" in launched(other, np.zeros(2))
+
+
+def test_a_lambda_is_passed_as_a_device_function():
+    def apply(a, function):
+        a[0] = function(a[0])
+
+    assert "device(lambda …)" in launched(apply, np.zeros(2), lambda x: x + 1)
+    a = np.ones(1)
+    kernel(backend="cpu")(apply)[1, 1](a, device(lambda x: x + 1))
+    assert a[0] == 2
+
+
+def test_loops_of_those_who_know_numpy():
+    def steps(a):
+        for x in range(0, 1, 0.1):  # type: ignore[call-overload]
+            a[0] += x
+
+    def counted(a):
+        for i in np.arange(3):
+            a[i] = 1
+
+    assert "for i in range(n): x = start + i * step" in launched(steps, np.zeros(2))
+    assert "write `for i in range(n): …`" in launched(counted, np.zeros(3))
+
+
+def test_a_power_is_no_exclusive_or():
+    def squared(a):
+        a[0] = a[0] ^ 2
+
+    assert "a power is written `**`" in launched(squared, np.zeros(2))
+
+
+@pytest.mark.parametrize("dtype", ["O", "M8[s]", "m8[s]", "U3", "S3", "longdouble", "clongdouble"])
+def test_dtypes_that_kernels_do_not_have(dtype: str):
+    def cleared(a):
+        a[0] = 0
+
+    array = np.zeros(2, dtype)
+    cure = re.search(r": pass what (\.\w+\([\w.\"]+\))", launched(cleared, array))
+    assert cure is not None
+    given = eval(f"array{cure[1]}")
+    kernel(backend="cpu")(cleared)[1, 1](given)
+
+
+def test_a_block_without_threads():
+    def cleared(a):
+        a[0] = 0
+
+    with pytest.raises(LaunchError, match=r"at least 1 along x, not 0: it is the number of thr"):
+        kernel(backend="cpu")(cleared)[1, 0]

@@ -53,10 +53,11 @@ _MODULES = {
 _ROWS = (
     (
         "numpy",
-        "zeros ones empty full array asarray arange linspace eye concatenate stack copy "
+        "zeros ones empty full array asarray linspace eye concatenate stack copy "
         "zeros_like ones_like empty_like full_like",
         _ALLOCATE,
     ),
+    ("numpy", "arange", f"to count, write `for i in range(n): …`; for an array {_ALLOCATE}"),
     (
         "numpy",
         "sum prod mean std var median min max amin amax argmin argmax any all dot vdot inner "
@@ -81,6 +82,8 @@ def refused_function(value: object) -> tuple[str, str]:
         return f"`{name}` is a kernel", _KERNEL
     if home in _ON_HOST:
         return f"`{name}` is no function of kernels", FOR_THE_HOST
+    if isinstance(value, FunctionType) and name == "<lambda>":
+        return "this is an ordinary Python function", "pass or define device(lambda …)"
     if isinstance(value, FunctionType) and home.partition(".")[0] not in sys.stdlib_module_names:
         return f"`{name}` is an ordinary Python function", f"decorate {name} with @device"
     if isinstance(owner, str):

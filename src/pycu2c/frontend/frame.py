@@ -351,11 +351,21 @@ def single(value: Value, what: str = "this") -> Expr:
         fail(
             "type-needed",
             Label(value.span, f"{what} is an array `{value.type}`"),
-            help="index it: a kernel works on one element at a time, a[i]",
+            help=f"index it: a kernel works on one element at a time, {_one_element(value)}",
         )
     if not isinstance(value.type, Scalar):
         nothing(value.span)
     return value
+
+
+def _one_element(value: Expr | Chosen) -> str:
+    """``a[i]``, with an index for each axis of the array that it is, or is a part of."""
+    whole = value.array if isinstance(value, View) else value
+    name = whole.name if isinstance(whole, Var) else "a"
+    axes = whole.type.ndim if isinstance(whole.type, Array) else 1
+    counts = f"; {name} has {axes} axes" if axes > 1 else ""
+    letters = ("i", "j", "k", "l") if axes <= 4 else ("i", "…")
+    return f"{name}[{', '.join(letters[:axes])}]{counts}"
 
 
 def nothing(span: Span) -> NoReturn:

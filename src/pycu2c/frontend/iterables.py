@@ -138,7 +138,7 @@ def _range(frame: Frame, node: ast.Call) -> Iterable:
             help="write range(stop), range(start, stop) or range(start, stop, step)",
         )
     values = in_order(frame, node.args)
-    given = [_whole(number(value), "range counts in integers") for value in values]
+    given = [_counted(number(value)) for value in values]
     span = frame.span(node)
     start = given[0] if len(given) > 1 else integer(0, span)
     step = given[2] if len(given) > 2 else integer(1, span)
@@ -159,6 +159,17 @@ def _whole(e: Expr, rule: str) -> Expr:
             help=to_whole(e),
         )
     return cast(e, WEAK_INT)
+
+
+def _counted(e: Expr) -> Expr:
+    """A number of a range."""
+    if isinstance(e, Const) and scalar_type(e).dtype.is_float and e.value != int(e.value):
+        fail(
+            "argument-type",
+            Label(e.span, f"range counts in integers, this is `{e.type}`"),
+            help="count the steps, and multiply: for i in range(n): x = start + i * step",
+        )
+    return _whole(e, "range counts in integers")
 
 
 def _enumerate(frame: Frame, node: ast.Call) -> Iterable:

@@ -150,7 +150,7 @@ def _no_operator(op: Operator, left: Expr, right: Expr, span: Span) -> NoReturn:
         fail(
             "operand-type",
             Label(floats[0].span, f"this is `{floats[0].type}`; `{op.symbol}` works on integers"),
-            help=_CONDITIONS.get(op.symbol, "") + to_whole(floats[0]),
+            help=_NOT_OF_BITS.get(op.symbol, "") + to_whole(floats[0]),
         )
     fail(
         "operand-type",
@@ -159,7 +159,8 @@ def _no_operator(op: Operator, left: Expr, right: Expr, span: Span) -> NoReturn:
     )
 
 
-_CONDITIONS = {  # written for numpy's arrays
+_NOT_OF_BITS = {  # what was meant, where it is none of bits
+    "^": "a power is written `**`; of bits: ",
     "&": "join conditions with `and`; of numbers: ",
     "|": "join conditions with `or`; of numbers: ",
 }

@@ -38,7 +38,8 @@ def resolve(frame: Frame, node: ast.Name) -> Value:
         return _local(frame, node)
     found = bound_name(frame.source.python, node.id)
     if isinstance(found, Unbound):
-        cure = did_you_mean(node.id, _visible(frame), "define or import it before the kernel")
+        builtin = did_you_mean(node.id, dir(builtins), "define or import it before the kernel")
+        cure = did_you_mean(node.id, _visible(frame), builtin)
         fail(
             "name",
             Label(frame.span(node), f"`{node.id}` is not defined"),
@@ -84,12 +85,12 @@ def with_variables(frame: Frame, closure: Closure, span: Span) -> Closure:
 
 
 def _visible(frame: Frame) -> list[str]:
+    """The user's own names: they go before Python's."""
     function = frame.source.python
     return [
         *frame.ranges.locals,
         *function.__code__.co_freevars,
         *function.__globals__,
-        *dir(builtins),
     ]
 
 

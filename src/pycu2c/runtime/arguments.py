@@ -212,7 +212,20 @@ def row_of(dtype: np.dtype[Any], name: str) -> DType:
     if dtype.names:
         raise LaunchError(f"{name} has {_misfit(dtype)}")
     known = ", ".join(row.name for row in dtypes.DTYPES)
-    raise LaunchError(f"{name} has dtype {dtype}, which kernels do not have; they have {known}")
+    cure = _INSTEAD_OF_KIND.get(dtype.kind)
+    advice = f"pass what {cure} gives" if cure else f"they have {known}"
+    raise LaunchError(f"{name} has dtype {dtype}, which kernels do not have: {advice}")
+
+
+_INSTEAD_OF_KIND = {  # numpy's kinds of dtypes
+    "O": ".astype(np.float64), or another dtype of numbers,",
+    "M": '.view("int64")',
+    "m": '.view("int64")',
+    "f": '.astype("float64")',
+    "c": '.astype("complex128")',
+    "S": '.view("uint8")',
+    "U": '.view("uint32")',
+}
 
 
 def _misfit(dtype: np.dtype[Any]) -> str:

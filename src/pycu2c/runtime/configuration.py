@@ -58,6 +58,12 @@ class Wanted:
 _OPEN = (0, 0, 0)
 
 
+_INSTEAD_OF_NONE = {
+    "grid": "launch nothing where there is nothing to do",
+    "block": "it is the number of threads, such as 256",
+}
+
+
 def extent(given: object, what: str, kernel: str) -> Extent:
     """``256``, ``(16, 16)`` or ``(x, y, z)`` as three numbers. Raises LaunchError."""
     parts = given if isinstance(given, (tuple, list)) else (given,)
@@ -68,7 +74,7 @@ def extent(given: object, what: str, kernel: str) -> Extent:
         if number < 1:
             raise LaunchError(
                 f"{kernel}: a {what} has at least 1 along {axis}, not {number}: "
-                "launch nothing where there is nothing to do"
+                f"{_INSTEAD_OF_NONE[what]}"
             )
         if number > most:
             raise LaunchError(f"{kernel}: a {what} has at most {most} along {axis}, not {number}")
