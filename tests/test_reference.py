@@ -279,11 +279,17 @@ def outside_atomic(a):
     cuda.atomic.add(a, 3, 1)
 
 
-@pytest.mark.parametrize(("function", "line"), [(outside, 2), (outside_atomic, 1)])
-def test_an_index_out_of_bounds_names_the_line(function: Any, line: int) -> None:
+@pytest.mark.parametrize(
+    ("function", "line", "thread"), [(outside, 2, (1, 0, 0)), (outside_atomic, 1, (0, 0, 0))]
+)
+def test_an_index_out_of_bounds_names_line_and_thread(
+    function: Any, line: int, thread: tuple[int, ...]
+) -> None:
     expected = f"{__file__}:{function.__code__.co_firstlineno + line}: index 3 is out of bounds"
-    with pytest.raises(IndexError, match=expected):
-        run(function, np.zeros(3, np.int32), block=4)
+    with pytest.raises(IndexError, match=expected) as raised:
+        run(function, np.zeros(3, np.int32), grid=2, block=2)
+    block = (thread[0], 0, 0)
+    assert str(raised.value).endswith(f", in thread {thread} of block {block}")
 
 
 # ---- threads and blocks --------------------------------------------------------------------------

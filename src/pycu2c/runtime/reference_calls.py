@@ -23,6 +23,7 @@ from pycu2c.intrinsics.complex import complex_form
 from pycu2c.intrinsics.dtype_names import scalar_named
 from pycu2c.intrinsics.integers import FOLDING
 from pycu2c.intrinsics.kinds import FIXED, HANDLE_KINDS
+from pycu2c.intrinsics.machine import MACHINE
 from pycu2c.intrinsics.math import KEEPING_WHOLE, floating_type, longer_form
 from pycu2c.intrinsics.numba_names import is_from_buffer, numba_name
 from pycu2c.intrinsics.operator_names import operator_named
@@ -172,6 +173,12 @@ def sliced(*bounds: Any) -> slice:
     return slice(*(None if b is None else operator.index(b) for b in bounds))
 
 
+def _beyond(error: IndexError, where: str) -> IndexError:
+    """An index outside of its array: where, and whose."""
+    at = MACHINE.thread
+    return IndexError(f"{where}: {error}, in thread {at.threadIdx} of block {at.blockIdx}")
+
+
 def load(owner: Any, index: Any, where: str) -> Any:
     return _plain(part(owner, index, where))
 
@@ -181,7 +188,7 @@ def part(owner: Any, index: Any, where: str) -> Any:
     try:
         return owner[subscript(index)]
     except IndexError as error:
-        raise IndexError(f"{where}: {error}") from None
+        raise _beyond(error, where) from None
 
 
 def with_component(value: Any, name: str, new: Any, where: str) -> Any:
@@ -207,7 +214,7 @@ def store(array: Any, index: Any, value: Any, where: str) -> None:
         else:
             array[subscript(index)] = convert(value, _element(array, index))
     except IndexError as error:
-        raise IndexError(f"{where}: {error}") from None
+        raise _beyond(error, where) from None
 
 
 def _element(array: Any, index: Any) -> Scalar:
@@ -433,7 +440,7 @@ def apply(row: Intrinsic, where: str) -> Callable[..., Any]:
         try:
             return row.reference(*arguments_of(row, values))
         except IndexError as error:
-            raise IndexError(f"{where}: {error}") from None
+            raise _beyond(error, where) from None
 
     return call
 
