@@ -176,6 +176,7 @@ def sliced(*bounds: Any) -> slice:
 def _beyond(error: IndexError, where: str) -> IndexError:
     """An index outside of its array: where, and whose."""
     at = MACHINE.thread
+    assert at is not None, "a kernel runs"
     return IndexError(f"{where}: {error}, in thread {at.threadIdx} of block {at.blockIdx}")
 
 
