@@ -30,6 +30,7 @@ TILE = "t = cuda.shared.array({}, float32); t[{}] = 1; a[i] = t[0, 0]"
 # kind, types, a kernel with the cost, the text of its cause; types and kernel without it
 CASES = [
     ("float64", F32, "a[i] = math.sin(0.1 * i)", "0.1", F32, "a[i] = math.sin(float32(0.1) * i)"),
+    ("float64", F32, "a[i] = np.float64(2) * a[i]", "2", F32, "a[i] = np.float32(2) * a[i]"),
     ("float64", F32, "a[i] = i / 2", "i / 2", F32, "a[i] = float32(i) / 2"),
     ("float64", F64, "a[i] = a[i] * 2", "a[i]", F64, "a[i] = float32(a[i]) * 2"),
     ("float64", F32, "a[i] = math.sqrt(i)", "math.sqrt(i)", F32, "a[i] = math.sqrt(float32(i))"),
@@ -181,3 +182,10 @@ def test_the_command_asks_for_types(tmp_path: Path) -> None:
     found = CliRunner().invoke(main, ["explain", str(path)])
     assert found.exit_code == 1
     assert "--signature" in found.output
+
+
+def test_a_number_that_is_made_a_float64(tmp_path: Path) -> None:
+    """To write float32(...) around the number that is converted would change nothing."""
+    k = kernel_of("a[i] = np.float64(2) * a[i]", F32, tmp_path)
+    (note,) = k.launcher.notes(k.signature)
+    assert note.cure == "write float32(...) in the place of float64(...), or around a global"

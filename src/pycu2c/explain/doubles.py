@@ -205,7 +205,8 @@ def _literal(e: Expr) -> Cause:
     assert isinstance(e.type, Scalar)
     number = "complex64" if _is_complex(e) else "float32"
     if not e.type.weak:
-        return Cause(e.span, f"this is {e.type}", f"write {number}(...) around it")
+        cure = f"write {number}(...) in the place of {e.type}(...), or around a global"
+        return Cause(e.span, f"this is {e.type}", cure)
     kind = "complex number" if _is_complex(e) else "float"
     text = f"a Python {kind} with no {number} beside it"
     return Cause(e.span, text, f"write {number}(...) around it, or @kernel(weak_float='float32')")
