@@ -25,8 +25,9 @@ from pycu2c.origins import naming_origins
 from pycu2c.passes.accumulators import accumulating
 from pycu2c.passes.grid_index import data_extent
 from pycu2c.records import dataclass
+from pycu2c.runtime.backends import ON_CPU
 from pycu2c.runtime.configuration import Extent, Language
-from pycu2c.runtime.runner import NUMBER, ON_CPU, Known, Runner, Variant
+from pycu2c.runtime.runner import NUMBER, Known, Runner, Variant
 from pycu2c.source import Source
 from pycu2c.specialization import Specialized, facts_for, generate_text, runner_for
 from pycu2c.types import Signature

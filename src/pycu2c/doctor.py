@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from pycu2c.runtime import driver
+from pycu2c.runtime.backends import usual_backend
 from pycu2c.runtime.cores import thread_count
-from pycu2c.runtime.runner import usual_backend
 from pycu2c.toolchain import compilers, linking, nvrtc, room
 from pycu2c.toolchain.binary import ToolchainError
 

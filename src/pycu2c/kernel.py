@@ -28,6 +28,7 @@ from pycu2c.diagnostics import CompileError, Diagnostic, LaunchError
 from pycu2c.forall import ForAll
 from pycu2c.lazy import lazy_module
 from pycu2c.options import DEFAULT, BadOption, Options, check_names, options_from
+from pycu2c.runtime.backends import BACKENDS, usual_backend
 from pycu2c.runtime.configuration import (
     Language,
     Wanted,
@@ -36,7 +37,6 @@ from pycu2c.runtime.configuration import (
     extent,
     shared_size,
 )
-from pycu2c.runtime.runner import BACKENDS, usual_backend
 from pycu2c.signatures import (
     BadSignature,
     annotated_signature,

@@ -28,10 +28,11 @@ from pycu2c.options import DEFAULT, Options
 from pycu2c.records import dataclass
 from pycu2c.runtime import capturing
 from pycu2c.runtime.arguments import Argument, ArrayArgument, HandleArgument
+from pycu2c.runtime.backends import ON_CPU
 from pycu2c.runtime.calling import parameters_of
 from pycu2c.runtime.configuration import Extent, Language, Launch, Wanted, extent, whole_clusters
 from pycu2c.runtime.given import Given, leaf_names, taken_apart
-from pycu2c.runtime.runner import ON_CPU, Axis, Known, Runner, Variant
+from pycu2c.runtime.runner import Axis, Known, Runner, Variant
 from pycu2c.source import Source
 from pycu2c.types import Signature, leaf_types
 

@@ -9,8 +9,8 @@ import numpy as np
 from pycu2c.devices import copying, exchange
 from pycu2c.devices.array import DeviceArray
 from pycu2c.runtime import driver
+from pycu2c.runtime.backends import usual_backend
 from pycu2c.runtime.memory import HOST
-from pycu2c.runtime.runner import usual_backend
 from pycu2c.runtime.strides import Shape
 
 Backend: TypeAlias = str  # as kernels name it

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeAlias
 
@@ -12,21 +11,6 @@ from pycu2c.runtime.configuration import Extent, Launch
 
 Axis: TypeAlias = tuple[int, int]  # a leaf of the arguments, and which of its axes, or NUMBER
 NUMBER = -1
-
-
-ON_CPU = ("cpu", "cpu-resumable")  # backends
-BACKENDS = ("auto", "cuda", *ON_CPU, "python")
-
-
-def usual_backend() -> str:
-    """Where kernels run that do not say it. Raises ValueError for what is no backend."""
-    said = os.environ.get("PYCU2C_BACKEND") or "auto"
-    if said not in BACKENDS:
-        raise ValueError(
-            f"the environment variable PYCU2C_BACKEND is {said!r}, which is no backend: set it to "
-            f"one of {', '.join(BACKENDS)}, or unset it"
-        )
-    return said
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,19 @@
+"""The names of what runs kernels. Light: it is imported with the package."""
+
+from __future__ import annotations
+
+import os
+
+ON_CPU = ("cpu", "cpu-resumable")  # backends
+BACKENDS = ("auto", "cuda", *ON_CPU, "python")
+
+
+def usual_backend() -> str:
+    """Where kernels run that do not say it. Raises ValueError for what is no backend."""
+    said = os.environ.get("PYCU2C_BACKEND") or "auto"
+    if said not in BACKENDS:
+        raise ValueError(
+            f"the environment variable PYCU2C_BACKEND is {said!r}, which is no backend: set it to "
+            f"one of {', '.join(BACKENDS)}, or unset it"
+        )
+    return said
