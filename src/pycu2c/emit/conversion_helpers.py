@@ -16,23 +16,16 @@ from pycu2c.dtypes import (
     UINT64,
     DType,
 )
-from pycu2c.emit.rounding_helpers import SAID, directed
+from pycu2c.emit.rounding_helpers import directed
 from pycu2c.emit.templates import Helper
+from pycu2c.intrinsics.exact import CUDA_NAMES, SAID, Mode
 
-_NAMES = {
-    FLOAT32: "float",
-    FLOAT64: "double",
-    INT32: "int",
-    UINT32: "uint",
-    INT64: "ll",
-    UINT64: "ull",
-}
 _ROUND = {"rn": "rint", "rz": "trunc", "rd": "floor", "ru": "ceil"}
 
 
-def _to_whole(source: DType, row: DType, mode: str) -> Helper:
+def _to_whole(source: DType, row: DType, mode: Mode) -> Helper:
     """The ends as floats are powers of 2: the first number that is too large."""
-    suffix, name = source.suffix, f"{_NAMES[source]}2{_NAMES[row]}_{mode}"
+    suffix, name = source.suffix, f"{CUDA_NAMES[source]}2{CUDA_NAMES[row]}_{mode}"
     end = f"0x1p{row.bits - row.is_signed}{suffix}"
     start = f"-{end}" if row.is_signed else f"0.0{suffix}"
     most, least = f"{row.c[:-2].upper()}_MAX", f"{row.c[:-2].upper()}_MIN"
@@ -51,8 +44,8 @@ $q {row.c} {name}({source.c} x) {{
     )
 
 
-def _to_float(source: DType, row: DType, mode: str) -> Helper:
-    name = f"{_NAMES[source]}2{_NAMES[row]}_{mode}"
+def _to_float(source: DType, row: DType, mode: Mode) -> Helper:
+    name = f"{CUDA_NAMES[source]}2{CUDA_NAMES[row]}_{mode}"
     return directed(name, row.c, f"volatile {source.c} x", f"({row.c})x", mode)
 
 
@@ -112,13 +105,13 @@ _TO_FLOAT = (
 
 CONVERSION_HELPERS: dict[str, Helper] = {
     **{
-        f"{_NAMES[source]}2{_NAMES[row]}_{mode}": _to_whole(source, row, mode)
+        f"{CUDA_NAMES[source]}2{CUDA_NAMES[row]}_{mode}": _to_whole(source, row, mode)
         for source in (FLOAT32, FLOAT64)
         for row in _WHOLE
         for mode in SAID
     },
     **{
-        f"{_NAMES[source]}2{_NAMES[row]}_{mode}": _to_float(source, row, mode)
+        f"{CUDA_NAMES[source]}2{CUDA_NAMES[row]}_{mode}": _to_float(source, row, mode)
         for source, row in _TO_FLOAT
         for mode in SAID
         if mode != "rn"  # C's own conversion

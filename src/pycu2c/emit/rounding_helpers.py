@@ -4,12 +4,12 @@ what is volatile stays between the two calls that tell it, and is fused with not
 from __future__ import annotations
 
 from pycu2c.emit.templates import Helper
+from pycu2c.intrinsics.exact import SAID, Mode
 
 _DIRECTIONS = {"rz": "FE_TOWARDZERO", "rd": "FE_DOWNWARD", "ru": "FE_UPWARD"}
-SAID = {"rn": "to the nearest", "rz": "towards 0", "rd": "down", "ru": "up"}
 
 
-def directed(name: str, gives: str, parameters: str, formula: str, mode: str) -> Helper:
+def directed(name: str, gives: str, parameters: str, formula: str, mode: Mode) -> Helper:
     """A function whose formula is rounded once; the parameters are volatile."""
     body = f"    const volatile {gives} result = {formula};\n"
     if mode in _DIRECTIONS:

@@ -23,18 +23,10 @@ from pycu2c.dtypes import (
     DType,
 )
 from pycu2c.intrinsics.c_tree import c
-from pycu2c.intrinsics.exact import MODES, SAID, Mode, fraction, rounded
+from pycu2c.intrinsics.exact import CUDA_NAMES, MODES, SAID, Mode, fraction, rounded
 from pycu2c.intrinsics.registry import Intrinsic, Spell, intrinsic
 from pycu2c.intrinsics.spelling import plain
 
-_NAMES = {
-    FLOAT32: "float",
-    FLOAT64: "double",
-    INT32: "int",
-    UINT32: "uint",
-    INT64: "ll",
-    UINT64: "ull",
-}
 WHOLE = (INT32, UINT32, INT64, UINT64)
 _ROUNDED: dict[Mode, Any] = {"rn": np.rint, "rz": np.trunc, "rd": np.floor, "ru": np.ceil}
 
@@ -65,7 +57,7 @@ def _clamped(value: Any, row: DType) -> Any:
 
 
 def _to_whole(source: DType, row: DType, mode: Mode) -> Intrinsic:
-    name = f"{_NAMES[source]}2{_NAMES[row]}_{mode}"
+    name = f"{CUDA_NAMES[source]}2{CUDA_NAMES[row]}_{mode}"
     doc = f"A float as a whole number, rounded {SAID[mode]}; beyond the ends of its type, that end."
     return _declare(name, source, row, lambda x: _clamped(_ROUNDED[mode](x), row), doc)
 
@@ -84,7 +76,7 @@ def _to_float(source: DType, row: DType, mode: Mode) -> Intrinsic:
             return row.numpy.type(x)
         return rounded(fraction(x), row, mode)
 
-    name = f"{_NAMES[source]}2{_NAMES[row]}_{mode}"
+    name = f"{CUDA_NAMES[source]}2{CUDA_NAMES[row]}_{mode}"
     doc = f"The number as a {row}, rounded {SAID[mode]}."
     more = {"c": _converted(row), "c_helpers": ()} if mode == "rn" else {}
     return _declare(name, source, row, body, doc, **more)

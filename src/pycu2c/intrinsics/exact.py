@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pycu2c.dtypes import FLOAT32, DType
+from pycu2c.dtypes import FLOAT32, FLOAT64, INT32, INT64, UINT32, UINT64, DType
 from pycu2c.lazy import lazy_module
 
 fractions: Any = lazy_module("fractions")
@@ -19,6 +19,15 @@ SAID: dict[Mode, str] = {
     "rz": "towards 0",
     "rd": "down",
     "ru": "up",
+}
+# as conversions are named: float2int_rd
+CUDA_NAMES = {
+    FLOAT32: "float",
+    FLOAT64: "double",
+    INT32: "int",
+    UINT32: "uint",
+    INT64: "ll",
+    UINT64: "ull",
 }
 
 
