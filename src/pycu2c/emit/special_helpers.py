@@ -173,13 +173,15 @@ _BESSEL = {
 }
 
 
-def _with_order(kind: str, at_0: str) -> Helper:
+def _with_order(kind: str, near_0: str, value_there: str) -> Helper:
+    """Libraries divide by the argument, and give NaN where that overflows."""
     return Helper(
         floating=f"""
 // The Bessel function {kind.upper()} of order n; NaN for a negative one.
 $q $T {kind}n_$t(long long n, $T x) {{
     if (n < 0) return sqrt$f(($T)-1);
-    return x == 0 ? {at_0} : {kind}n$f(n > 2147483647 ? 2147483647 : (int)n, x);
+    if ({near_0}) return {value_there};
+    return {kind}n$f(n > 2147483647 ? 2147483647 : (int)n, x);
 }}
 """
     )
@@ -280,8 +282,10 @@ SPECIAL_HELPERS: dict[str, Helper] = {
     "normcdfinv": NORMCDFINV,
     "erfcx": ERFCX,
     **_BESSEL,
-    "jn": _with_order("j", "($T)(n == 0)"),
-    "yn": _with_order("y", "-1 / fabs$f(x)"),
+    "jn": _with_order(
+        "j", "fabs$f(x) < ($T)1e-8", "pow$f(x / 2, ($T)n) / tgamma$f(($T)n + 1)"
+    ),
+    "yn": _with_order("y", "x == 0", "-1 / fabs$f(x)"),
     "cyl_bessel_i0": _modified(0),
     "cyl_bessel_i1": _modified(1),
     "rhypot": _norm("rhypot", 2, "1 / sqrt(a * a + b * b)"),

@@ -117,6 +117,8 @@ _PANELS = 16
 def jn(n: int, x: float) -> float:
     if n < 0 or math.isnan(x):
         return math.nan
+    if abs(x) < 1e-8:  # of the series, the first term
+        return (x / 2) ** n / math.factorial(n) if n < 160 else 0.0
     sign = -1.0 if x < 0 and n % 2 else 1.0
     size = abs(x)
     if math.isinf(size):
