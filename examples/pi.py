@@ -14,8 +14,9 @@ from report import blocks, checked, parser, show
 
 from pycu2c import cuda, device, int64, kernel
 from pycu2c.cuda.random import (
-    create_xoroshiro128p_states,
+    init_xoroshiro128p_states,
     philox_uniform_float32x4,
+    xoroshiro128p_dtype,
     xoroshiro128p_uniform_float32,
 )
 
@@ -71,7 +72,8 @@ def main(arguments: list[str] | None = None) -> None:
     by_state, by_index = compiled(with_states), compiled(without_states)
 
     totals = np.zeros((2, 1), np.int64)
-    states = create_xoroshiro128p_states(BLOCK * grid, SEED)
+    states = np.zeros(BLOCK * grid, xoroshiro128p_dtype)
+    init_xoroshiro128p_states(states, SEED)
     by_state[grid, BLOCK](states, totals[0])
     by_index[grid, BLOCK](SEED, totals[1])
     show(by_state, by_index)

@@ -42,3 +42,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def target(request: pytest.FixtureRequest) -> str:
     """The backend that a behaviour is tested on."""
     return str(request.param)
+
+
+@pytest.fixture
+def without_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a machine that has none."""
+    monkeypatch.setattr(driver, "_probe", lambda: "there is no CUDA device")
+    monkeypatch.setattr(driver, "several", lambda: False)

@@ -165,6 +165,12 @@ def crowd(text: str, arrays: list[Any], target: str, folder: Path) -> list[Any]:
     return run(kernel_of(text, folder), (GRID, BLOCK), arrays, target)
 
 
+@kernel
+def bytes_in_pairs(a):
+    i = cuda.grid(1)
+    cuda.atomic.add(a, i % len(a), 1)
+
+
 @pytest.mark.parametrize("dtype", [np.int32, np.uint64, np.int16, np.uint8], ids=str)
 def test_no_update_is_lost(dtype: Any, target: str, tmp_path: Path) -> None:
     text = """
@@ -270,10 +276,9 @@ def k(partial, done, out):
 # ---- what is atomic ----------------------------------------------------------------------------
 
 
-def test_bytes_beside_each_other(target: str, tmp_path: Path) -> None:
+def test_bytes_beside_each_other(target: str) -> None:
     """On a GPU a byte is exchanged with its neighbour, which must not suffer."""
-    text = "def k(a):\n    i = cuda.grid(1)\n    cuda.atomic.add(a, i % len(a), 1)"
-    (found,) = crowd(text, [np.zeros(13, np.uint8)], target, tmp_path)
+    (found,) = run(bytes_in_pairs, (GRID, BLOCK), [np.zeros(13, np.uint8)], target)
     assert found.tolist() == np.bincount(np.arange(THREADS) % 13).tolist()
 
 

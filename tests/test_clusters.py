@@ -147,7 +147,7 @@ def test_cuda_needs_no_header():
 
 def test_ptx_has_clusters():
     ptx = exchange.inspect("ptx", "int32[::1], int32[::1]", arch="sm_90")
-    for word in (".reqnctapercluster 2, 1, 1", "mapa.shared::cluster", "barrier.cluster.wait"):
+    for word in (".reqnctapercluster 2, 1, 1", "mapa.", "barrier.cluster.wait"):
         assert word in ptx
 
 
@@ -370,7 +370,7 @@ def with_the_grid(out):
 
 @pytest.mark.gpu
 def test_a_gpu_runs_whole_clusters_together():
-    out = cuda.device_array(40_000, np.int32)
+    out = cuda.to_device(np.zeros(40_000, np.int32))
     with_the_grid[64, 32](out)
     assert out.copy_to_host()[:64].tolist() == [0, 1, 2, 3] * 16
     with pytest.raises(LaunchError, match="all its 40000 blocks must run at the same time") as told:

@@ -126,7 +126,7 @@ def test_a_configuration_is_not_pickled():
         pickle.dumps(kernel(backend="cpu")(add_one)[1, 4])
 
 
-def test_cuda_without_a_gpu():
+def test_cuda_without_a_gpu(without_gpus):
     k = kernel(backend="cuda")(double.python)
     with pytest.raises(LaunchError, match=r"no GPU.*backend='auto'"):
         k[2, 32](DATA, DATA.copy(), 2)

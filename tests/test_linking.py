@@ -486,7 +486,7 @@ def test_a_function_of_c_that_is_not_as_declared(files: dict[str, Path], tmp_pat
 def test_a_file_of_c_that_does_not_compile(files: dict[str, Path], tmp_path: Path) -> None:
     files["f.c"].write_text("float scaled(void) { return x; }")
     with pytest.raises(LinkError, match=r"f\.c cannot be linked(.|\n)*'x' undeclared"):
-        module(files.values(), tmp_path).k[1, 4](*arguments())
+        run(module(files.values(), tmp_path).k, (1, 4), arguments(), "cpu")
 
 
 def test_files_are_taken_by_their_suffixes(tmp_path: Path) -> None:

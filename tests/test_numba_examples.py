@@ -18,8 +18,9 @@ from pycu2c.runtime import driver
 
 
 @pytest.fixture(params=["cpu", *(["cuda"] if driver.available() else [])], autouse=True)
-def where(request, monkeypatch):
-    monkeypatch.setenv("PYCU2C_BACKEND", request.param)
+def where(request):
+    if request.param == "cpu":
+        request.getfixturevalue("without_gpus")
     return request.param
 
 

@@ -282,9 +282,7 @@ SPECIAL_HELPERS: dict[str, Helper] = {
     "normcdfinv": NORMCDFINV,
     "erfcx": ERFCX,
     **_BESSEL,
-    "jn": _with_order(
-        "j", "fabs$f(x) < ($T)1e-8", "pow$f(x / 2, ($T)n) / tgamma$f(($T)n + 1)"
-    ),
+    "jn": _with_order("j", "fabs$f(x) < ($T)1e-8", "pow$f(x / 2, ($T)n) / tgamma$f(($T)n + 1)"),
     "yn": _with_order("y", "x == 0", "-1 / fabs$f(x)"),
     "cyl_bessel_i0": _modified(0),
     "cyl_bessel_i1": _modified(1),
