@@ -151,7 +151,7 @@ def test_a_view_of_one_element_may_be_long(target):
 @kernel
 def marked(a, out):
     i = cuda.grid(1)
-    if i >= len(a) - 4:
+    if len(a) - 4 <= i < len(a):
         a[i] = i - len(a)
     if i == len(a):
         out[0] = i

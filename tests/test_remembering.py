@@ -304,6 +304,7 @@ def run(
 
 
 @pytest.mark.gpu
+@pytest.mark.undisturbed  # compute-sanitizer holds the pipes of the processes
 @pytest.mark.parametrize("before", ["", "out[i] * 0 + "])  # with the first, all is overwritten
 def test_a_second_process_compiles_nothing_for_a_gpu(tmp_path: Path, before: str) -> None:
     body = f"out[i] = {before}helper(i) + n"
