@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import linecache
 import subprocess
 import sys
@@ -108,6 +109,28 @@ def test_lambdas(target) -> None:
     k[1, 4](out)
     expected = [(i + 3) * 1000 + (i - 1) * 100 + i * (i + 1) * 10 + 7 + i for i in range(4)]
     assert out.tolist() == expected
+
+
+def test_lambdas_of_one_line_are_told_apart() -> None:
+    """Also where all that they do is to give a constant, or to choose."""
+    seven, eight, less, choice = lambda: 7, lambda: 8, lambda: -1, lambda x: 1 if x else 3
+    inner, outer = (lambda: lambda: 5, lambda y, z=(lambda: 5): lambda: y + OFFSET)
+    found = [source_of(f).tree.body[0].value for f in (seven, eight, less, choice, inner, outer)]
+    assert [ast.unparse(e) for e in found] == [
+        "7",
+        "8",
+        "-1",
+        "1 if x else 3",
+        "lambda: 5",
+        "lambda: y + OFFSET",
+    ]
+    closed = [(lambda: by, lambda: (by, 1)) for by in range(2)]  # noqa: B023
+    assert [ast.unparse(source_of(f).tree.body[0].value) for f in closed[1]] == ["by", "(by, 1)"]
+
+
+def test_lambdas_that_read_alike() -> None:
+    first, second = lambda: 7, lambda: 7
+    assert [ast.unparse(source_of(f).tree.body[0].value) for f in (first, second)] == ["7", "7"]
 
 
 def test_an_error_in_a_lambda() -> None:

@@ -10,7 +10,7 @@ import builtins
 import linecache
 from collections.abc import Iterator
 from functools import lru_cache
-from types import FunctionType
+from types import CodeType, FunctionType
 
 from pycu2c.foreign import Foreign
 from pycu2c.records import dataclass
@@ -93,7 +93,7 @@ LAMBDA = "lambda_"  # the name of a lambda's function
 
 
 def _source_of_lambda(function: FunctionType, lines: tuple[str, ...]) -> Source:
-    """Find a lambda by its place; of several on a line, by the places of its instructions."""
+    """Find a lambda by its line; of several there, by what Python made of each."""
     code = function.__code__
     found = [
         node
@@ -101,19 +101,27 @@ def _source_of_lambda(function: FunctionType, lines: tuple[str, ...]) -> Source:
         if node.lineno == code.co_firstlineno
     ]
     if len(found) > 1:
-        places = set(code.co_positions())
-        found = [node for node in found if _place(node.body) in places]
-    if len(found) != 1:
+        found = [node for node in found if _traces(_compiled(node)) == _traces(code)]
+    if len({ast.dump(node) for node in found}) != 1:  # of those that read alike, any will do
         raise NoSource("this lambda is not found in its file: write it as `def f(…): …`")
-    (node,) = found
+    node = found[0]
     body = ast.copy_location(ast.Return(node.body), node.body)
     tree = ast.FunctionDef(name=LAMBDA, args=node.args, body=[body], decorator_list=[])
     return Source(function, ast.copy_location(tree, node), code.co_filename, lines)
 
 
-def _place(node: ast.expr) -> tuple[int | None, ...]:
-    """As instructions have it."""
-    return node.lineno, node.end_lineno, node.col_offset, node.end_col_offset
+def _compiled(node: ast.Lambda) -> CodeType:
+    """A lambda's code, as if nothing was around it."""
+    whole = compile(ast.Expression(node), "", "eval")
+    *_, code = (c for c in whole.co_consts if isinstance(c, CodeType))  # those of defaults go first
+    return code
+
+
+def _traces(code: CodeType) -> tuple[set[tuple[int | None, ...]], list[str]]:
+    """What tells a lambda from others on its line, wherever its names are bound: the places of its
+    instructions, and its constants, which Python 3.12 returns without a place."""
+    constants = [type(c).__name__ if isinstance(c, CodeType) else repr(c) for c in code.co_consts]
+    return {place for place in code.co_positions() if place[3]}, constants
 
 
 def is_stub(tree: ast.FunctionDef) -> bool:
