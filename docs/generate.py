@@ -198,7 +198,7 @@ def code(body: str) -> str:
 NAMES = """## Names
 
 What `cuda` has for the host; [what kernels call](intrinsics.md) has a page of its own. Types have
-numba's names, too, in `pycu2c` and `pycu2c.types`: `float32`, `f4`, `intp`, `void`, `UniTuple`.
+numba's names, too, in `pycu2c`, `cuda` and `types`: `float32`, `f4`, `intp`, `void`, `UniTuple`.
 
 | name | |
 |---|---|

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from textwrap import indent
 
+from pycu2c import annotations
 from pycu2c.dtypes import VECTORS, DType
 from pycu2c.intrinsics.host_names import HOST_NAMES, MODULES
 from pycu2c.intrinsics.kinds import FIXED, HANDLE_KINDS
-from pycu2c.intrinsics.namespace import CUDA, Member, Namespace, members
+from pycu2c.intrinsics.namespace import CUDA, TYPES, Member, Namespace, members
 from pycu2c.intrinsics.registry import Intrinsic
 from pycu2c.types import Scalar
 
@@ -26,6 +27,7 @@ from pycu2c.annotations import Array
 from pycu2c.annotations import surface1d, surface2d, surface3d, texture1d, texture2d, texture3d
 HOST_IMPORTS
 from pycu2c.vector_types import *
+TYPE_IMPORTS
 
 _Number: TypeAlias = complex | np.number[Any] | np.bool_
 _Real: TypeAlias = float | np.number[Any] | np.bool_
@@ -84,7 +86,17 @@ def stub() -> str:
         for name, member in sorted(members(CUDA).items())
         if not isinstance(member, Scalar)
     ]
-    return HEAD.replace("HOST_IMPORTS", _host_imports()) + "\n".join(parts)
+    head = HEAD.replace("HOST_IMPORTS", _host_imports()).replace("TYPE_IMPORTS", _type_imports())
+    return head + "\n".join(parts)
+
+
+def _type_imports() -> str:
+    """The types: in annotations, what type checkers know has another meaning than a plain type."""
+    lines = []
+    for name in TYPES:
+        room = "annotations" if hasattr(annotations, name) else "types"
+        lines.append(f"from pycu2c.{room} import {name} as {name}")
+    return "\n".join(sorted(lines))
 
 
 def _host_imports() -> str:

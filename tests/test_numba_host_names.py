@@ -15,8 +15,8 @@ from pycu2c.runtime import driver
 
 # of the device side, or numba's own machinery
 BESIDES = """
-alias implementation prepare_shape_strides_dtype test shfl_sync_intrinsic
-vote_sync_intrinsic
+alias config_default_cc HAS_NUMBA implementation numba_cuda_default_ptx_cc
+prepare_shape_strides_dtype shfl_sync_intrinsic test vote_sync_intrinsic
 """
 
 
@@ -27,6 +27,55 @@ def test_names_of_numba_are_there_or_say_what_to_write() -> None:
         if name.startswith("_") or isinstance(found, modules) or name in BESIDES.split():
             continue
         assert hasattr(cuda, name) or name in CURES, name
+
+
+NAMES_OF_TYPES = """
+int8 int16 int32 int64 uint8 uint16 uint32 uint64 intp uintp intc uintc ssize_t size_t boolean
+float32 float64 complex64 complex128 bool_ byte char uchar short ushort int_ uint long_ ulong
+longlong ulonglong double void none b1 i1 i2 i4 i8 u1 u2 u4 u8 f4 f8 c8 c16 bfloat16
+"""
+
+
+@pytest.mark.parametrize("name", NAMES_OF_TYPES.split())
+def test_cuda_has_types_as_newer_versions_have_them(name: str) -> None:
+    assert getattr(cuda, name) is getattr(types, name)
+
+
+def test_kernels_know_types_by_cuda(target: str) -> None:
+    @cuda.jit(cuda.void(cuda.f4[:], cuda.int32), backend=target)
+    def k(out, n):  # type: ignore[no-untyped-def]
+        tile = cuda.shared.array(4, cuda.float32)
+        i = cuda.grid(1)
+        tile[i] = cuda.uint8(n)
+        out[i] = tile[i] + cuda.float64(0.5)
+
+    out = np.zeros(4, np.float32)
+    k[1, 4](out, 257)
+    assert out.tolist() == [1.5] * 4
+
+
+def test_ufuncs_by_cuda() -> None:
+    add = cuda.vectorize(["f4(f4, f4)"])(lambda a, b: a + b)
+    assert add(np.float32([1, 2]), np.float32([3, 4])).tolist() == [4, 6]
+
+    @cuda.guvectorize(["void(f4[:], f4[:])"], "(n)->(n)")
+    def doubled(a, out):  # type: ignore[no-untyped-def]
+        for i in range(len(a)):
+            out[i] = a[i] * 2
+
+    assert doubled(np.float32([1, 2])).tolist() == [2, 4]
+
+
+def test_a_loop_over_a_tuple_that_numba_would_not_unroll(target: str) -> None:
+    @cuda.jit(backend=target)
+    def k(out):  # type: ignore[no-untyped-def]
+        for x in pycu2c.literal_unroll((1, 2.5, out[0])):
+            out[0] += x
+
+    out = np.ones(1)
+    k[1, 1](out)
+    assert out.tolist() == [5.5]
+    assert cuda.literal_unroll((1, 2)) == (1, 2)
 
 
 @pytest.mark.parametrize(

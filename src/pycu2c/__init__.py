@@ -88,7 +88,7 @@ if TYPE_CHECKING:
     )
     from pycu2c.ported import config
     from pycu2c.ported.gufuncs import guvectorize
-    from pycu2c.ported.host_functions import jit, njit, prange
+    from pycu2c.ported.host_functions import jit, literal_unroll, njit, prange
     from pycu2c.ported.type_of import from_dtype, typeof
     from pycu2c.ported.ufuncs import vectorize
 else:
@@ -110,6 +110,7 @@ else:
             "config": "pycu2c.ported.config",
             "guvectorize": "pycu2c.ported.gufuncs",
             "jit": "pycu2c.ported.host_functions",
+            "literal_unroll": "pycu2c.ported.host_functions",
             "njit": "pycu2c.ported.host_functions",
             "prange": "pycu2c.ported.host_functions",
             "typeof": "pycu2c.ported.type_of",
@@ -171,6 +172,7 @@ __all__ = [
     "intp",
     "jit",
     "kernel",
+    "literal_unroll",
     "long_",
     "longlong",
     "njit",

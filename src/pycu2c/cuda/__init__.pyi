@@ -9,6 +9,7 @@ import numpy as np
 
 from pycu2c.annotations import Array
 from pycu2c.annotations import surface1d, surface2d, surface3d, texture1d, texture2d, texture3d
+from pycu2c import types as types
 from pycu2c.c_functions import c_function as c_function
 from pycu2c.c_functions import declare_device as declare_device
 from pycu2c.c_functions import ptx_function as ptx_function
@@ -39,7 +40,9 @@ from pycu2c.devices.contexts import cuda_error as cuda_error
 from pycu2c.devices.contexts import current_context as current_context
 from pycu2c.devices.contexts import defer_cleanup as defer_cleanup
 from pycu2c.devices.contexts import detect as detect
+from pycu2c.devices.contexts import is_bfloat16_supported as is_bfloat16_supported
 from pycu2c.devices.contexts import is_float16_supported as is_float16_supported
+from pycu2c.devices.contexts import is_fp8_supported as is_fp8_supported
 from pycu2c.devices.contexts import is_supported_version as is_supported_version
 from pycu2c.devices.contexts import require_context as require_context
 from pycu2c.devices.contexts import runtime as runtime
@@ -88,9 +91,63 @@ from pycu2c.ported.compiling import compile_for_current_device as compile_for_cu
 from pycu2c.ported.compiling import compile_ptx as compile_ptx
 from pycu2c.ported.compiling import compile_ptx_for_current_device as compile_ptx_for_current_device
 from pycu2c.ported.decorator import jit as jit
+from pycu2c.ported.device_ufuncs import guvectorize as guvectorize
+from pycu2c.ported.device_ufuncs import vectorize as vectorize
+from pycu2c.ported.host_functions import literal_unroll as literal_unroll
 from pycu2c.ported.reduction import Reduce as Reduce
 from pycu2c.ported.reduction import reduce as reduce
+from pycu2c.types import none as none
+from pycu2c.types import void as void
 from pycu2c.vector_types import *
+from pycu2c.annotations import bfloat16 as bfloat16
+from pycu2c.annotations import bool_ as bool_
+from pycu2c.annotations import boolean as boolean
+from pycu2c.annotations import complex128 as complex128
+from pycu2c.annotations import complex64 as complex64
+from pycu2c.annotations import float16 as float16
+from pycu2c.annotations import float32 as float32
+from pycu2c.annotations import float64 as float64
+from pycu2c.annotations import int16 as int16
+from pycu2c.annotations import int32 as int32
+from pycu2c.annotations import int64 as int64
+from pycu2c.annotations import int8 as int8
+from pycu2c.annotations import uint16 as uint16
+from pycu2c.annotations import uint32 as uint32
+from pycu2c.annotations import uint64 as uint64
+from pycu2c.annotations import uint8 as uint8
+from pycu2c.types import b1 as b1
+from pycu2c.types import byte as byte
+from pycu2c.types import c16 as c16
+from pycu2c.types import c8 as c8
+from pycu2c.types import char as char
+from pycu2c.types import double as double
+from pycu2c.types import f2 as f2
+from pycu2c.types import f4 as f4
+from pycu2c.types import f8 as f8
+from pycu2c.types import float_ as float_
+from pycu2c.types import i1 as i1
+from pycu2c.types import i2 as i2
+from pycu2c.types import i4 as i4
+from pycu2c.types import i8 as i8
+from pycu2c.types import int_ as int_
+from pycu2c.types import intc as intc
+from pycu2c.types import intp as intp
+from pycu2c.types import long_ as long_
+from pycu2c.types import longlong as longlong
+from pycu2c.types import short as short
+from pycu2c.types import size_t as size_t
+from pycu2c.types import ssize_t as ssize_t
+from pycu2c.types import u1 as u1
+from pycu2c.types import u2 as u2
+from pycu2c.types import u4 as u4
+from pycu2c.types import u8 as u8
+from pycu2c.types import uchar as uchar
+from pycu2c.types import uint as uint
+from pycu2c.types import uintc as uintc
+from pycu2c.types import uintp as uintp
+from pycu2c.types import ulong as ulong
+from pycu2c.types import ulonglong as ulonglong
+from pycu2c.types import ushort as ushort
 
 _Number: TypeAlias = complex | np.number[Any] | np.bool_
 _Real: TypeAlias = float | np.number[Any] | np.bool_

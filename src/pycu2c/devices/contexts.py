@@ -167,6 +167,16 @@ def is_float16_supported() -> bool:
     return True
 
 
+def is_bfloat16_supported() -> bool:
+    """Kernels have bfloat16 on every target."""
+    return True
+
+
+def is_fp8_supported() -> bool:
+    """Kernels convert to float8 and back on every target."""
+    return True
+
+
 class Runtime:
     """``cuda.runtime``: the version of CUDA that kernels are compiled by."""
 

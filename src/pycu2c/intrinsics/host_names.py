@@ -23,8 +23,8 @@ _ROOMS = {
     ),
     "pycu2c.cuda.cudadrv.error": "CudaSupportError",
     "pycu2c.devices.contexts": (
-        "In InOut Out close cuda_error current_context defer_cleanup detect is_float16_supported "
-        "is_supported_version require_context runtime"
+        "In InOut Out close cuda_error current_context defer_cleanup detect is_bfloat16_supported "
+        "is_float16_supported is_fp8_supported is_supported_version require_context runtime"
     ),
     "pycu2c.c_functions": "c_function declare_device ptx_function",
     "pycu2c.linkable": "Archive CSource CUSource Cubin Fatbin LTOIR LinkableCode Object PTXSource",
@@ -33,8 +33,11 @@ _ROOMS = {
         "compile compile_for_current_device compile_ptx compile_ptx_for_current_device"
     ),
     "pycu2c.ported.decorator": "jit",
+    "pycu2c.ported.device_ufuncs": "guvectorize vectorize",
+    "pycu2c.ported.host_functions": "literal_unroll",
     "pycu2c.ported.reduction": "Reduce reduce",
     "pycu2c.devices.textures": "Surface Texture surface texture",
+    "pycu2c.types": "none void",
 }
 MODULES = {  # that are names of it, and where they are; kernels call what is in random
     "cudadrv": "pycu2c.cuda.cudadrv",
@@ -43,6 +46,7 @@ MODULES = {  # that are names of it, and where they are; kernels call what is in
     "driver": "pycu2c.cuda.cudadrv.driver",
     "nvvm": "pycu2c.cuda.cudadrv.nvvm",
     "random": "pycu2c.cuda.random",
+    "types": "pycu2c.types",
     "wmma": "pycu2c.cuda.wmma",
 }
 HOST_NAMES = {name: room for room, names in _ROOMS.items() for name in names.split()}

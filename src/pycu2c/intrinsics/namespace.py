@@ -6,12 +6,13 @@ import importlib
 from collections.abc import Mapping
 from typing import TypeAlias
 
+from pycu2c import types
 from pycu2c.dtypes import VECTORS
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.registry import Intrinsic
 from pycu2c.types import Scalar
 
-Member: TypeAlias = "Intrinsic | Namespace | Scalar"  # the scalars are types of vectors
+Member: TypeAlias = "Intrinsic | Namespace | Scalar"  # the scalars are types
 
 
 NO_ROOMS: Mapping[str, str] = {}
@@ -75,6 +76,14 @@ def members(namespace: Namespace) -> dict[str, Member]:
 # rows of another room that numba has here
 ALIASES: dict[str, Member] = {"cbrt": REGISTRY["math.cbrt"]}
 
+# types, which numba's newer versions have here, too
+_NAMES_OF_TYPES = """
+boolean int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64 complex64
+complex128 bool_ b1 i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 c16 byte char uchar short ushort intc uintc
+int_ uint intp uintp long_ ulong longlong ulonglong ssize_t size_t float_ double
+"""
+TYPES: dict[str, Scalar] = {name: getattr(types, name) for name in _NAMES_OF_TYPES.split()}
+
 
 def grown(prefix: str) -> Namespace:
     """The namespace of all rows under ``prefix``; rows under a row are the compiler's own."""
@@ -91,7 +100,7 @@ def grown(prefix: str) -> Namespace:
 
 CUDA = Namespace(
     "cuda",
-    known(grown("cuda")) | {name: Scalar(row) for name, row in VECTORS.items()} | ALIASES,
+    known(grown("cuda")) | {name: Scalar(row) for name, row in VECTORS.items()} | TYPES | ALIASES,
     {
         "bf16": "pycu2c.intrinsics.half_names",
         "fp16": "pycu2c.intrinsics.half_names",

@@ -38,6 +38,15 @@ CURES: dict[str, str] = {
         "memory is not shared between processes; copy_to_host() gives what can be sent",
     ),
     "KernelRuntimeError": "a kernel that fails raises pycu2c.KernelFault",
+    "compile_all": "write cuda.compile, which gives PTX",
+    "bool": "write cuda.boolean, or Python's bool",
+    **dict.fromkeys(
+        ("dim3", "Dim3", "grid_group", "GridGroup", "optional", "deferred_type"),
+        "parameters have no such type here; leave it out of the signature",
+    ),
+    **dict.fromkeys(
+        ("ffi", "ffi_forced_object"), "an array gives its pointer: ffi.from_buffer(array)"
+    ),
     # in a kernel
     "vote_sync_intrinsic": "write cuda.all_sync, any_sync, eq_sync or ballot_sync",
     "shfl_sync_intrinsic": "write cuda.shfl_sync, shfl_up_sync, shfl_down_sync or shfl_xor_sync",
@@ -117,9 +126,13 @@ def _record(found: np.dtype[Any]) -> Scalar | None:
     return Scalar(row) if row else None
 
 
+_NAMES_OF_TYPES = {"__nv_bfloat16": "bfloat16"}  # where numba's objects have other names
+
+
 def _scalar(value: object) -> Scalar | None:
     record = getattr(value, "dtype", None)
     if isinstance(record, np.dtype):
         return _record(record)
-    row = BY_NAME.get(str(getattr(value, "name", "")))
+    name = str(getattr(value, "name", ""))
+    row = BY_NAME.get(_NAMES_OF_TYPES.get(name, name))
     return Scalar(row) if row else None

@@ -35,3 +35,9 @@ def _for_kernels(function: F) -> F:
         return function
     named.py_func = function
     return function
+
+
+@njit
+def literal_unroll(container: Any) -> Any:
+    """The container as it is: in kernels, loops over tuples are written out item by item."""
+    return container
