@@ -29,9 +29,15 @@ LEFT_OUT: dict[str, tuple[str, ...]] = {
     # it knows barriers, and not that a flag says when data in shared memory is ready
     "racecheck": ("a_warp_waits_for_another", "warps_as_maker_and_user"),
     # it wants one barrier for all warps of a block, where the hardware counts those that arrive
-    "synccheck": ("both_arms", "counted_at_two_barriers", "leave_apart", "warps_take_turns"),
-    # the neighbour of an array's last byte, which is exchanged with it as it is
-    "initcheck": ("bytes_in_pairs",),
+    # (and of a warp with divergent threads those that have left)
+    "synccheck": (
+        "both_arms",
+        "counted_at_two_barriers",
+        "leave_apart",
+        "returns_between_barriers",
+        "warps_take_turns",
+    ),
+    "initcheck": (),
 }
 TOGETHER = re.compile("shared|sync|battery|golden")
 HERE, FOLDER = Path(__file__).parent, Path("build", "sanitize")

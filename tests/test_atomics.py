@@ -284,15 +284,21 @@ def test_bytes_beside_each_other(target: str) -> None:
 
 def test_the_last_byte_of_an_array_has_a_neighbour(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
+    cleared: list[int] = []
 
     def allocate(size: int, stream: int) -> tuple[int, int]:
         asked.append(size)
         return 0, 4096
 
-    calls = SimpleNamespace(allocate=allocate, thread=SimpleNamespace(has_context=True))
+    def clear(address: int) -> tuple[int]:
+        cleared.append(address)
+        return (0,)
+
+    thread = SimpleNamespace(has_context=True)
+    calls = SimpleNamespace(allocate=allocate, clear=clear, thread=thread)
     monkeypatch.setattr(memory, "_calls", lambda: calls)
     assert [memory._allocate(size) for size in (13, 14)] == [4096] * 2
-    assert asked == [14, 14]
+    assert (asked, cleared) == ([14, 14], [4096 + 13])
 
 
 RECORD = np.dtype([("count", np.int32), ("size", np.float32), ("few", np.uint16)], align=True)

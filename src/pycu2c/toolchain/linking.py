@@ -58,7 +58,7 @@ class _NvJitLink:
 
     def link(self, inputs: Sequence[Input], arch: str, options: Options) -> tuple[bytes, str]:
         library = nvjitlink()
-        flags = [f"-arch={arch}", "-verbose", *_flags(inputs, options)]
+        flags = [f"-arch={arch}", "-verbose", "-no-cache", *_flags(inputs, options)]
         handle = library.create(len(flags), flags)
         try:
             for given in inputs:
