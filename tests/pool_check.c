@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 int pycu2c_parallel(void (*body)(const void *, int64_t, int64_t), const void *args, int64_t count);
+int pycu2c_grid(void (*body)(const void *, int64_t, int64_t), const void *args, int64_t count);
 int pycu2c_pool_size(int n);
 void pycu2c_pool_owner(pthread_t thread, int (*ask)(void));
 
@@ -41,6 +42,30 @@ static void check(const int *hits, int64_t count, int expected, const char *what
         printf("%s: element %ld of %ld ran %d times\n", what, (long)i, (long)count, hits[i]);
         exit(1);
     }
+}
+
+enum { ROW = 12, ROWS = 400 };
+
+typedef struct {
+    int32_t row; /* where the pool looks for it */
+    Args args;
+    atomic_int cut;
+} Grid;
+
+static void look_for_cuts(const void *pointer, int64_t first, int64_t last) {
+    const Grid *grid = pointer;
+    if (first % ROW || last % ROW) atomic_fetch_add(&((Grid *)grid)->cut, 1);
+    count_hits(&grid->args, first, last);
+}
+
+static void run_rows(void) {
+    int hits[ROW * ROWS] = {0};
+    Grid grid = {ROW, {hits, 100}, 0};
+    for (int launch = 0; launch < 4; launch++) pycu2c_grid(look_for_cuts, &grid, ROW * ROWS);
+    check(hits, ROW * ROWS, 4, "rows");
+    if (!grid.cut) return;
+    printf("%d pieces have parts of rows\n", grid.cut);
+    exit(1);
 }
 
 static void run_all(int rounds) {
@@ -103,6 +128,7 @@ int main(int argc, char **argv) {
     for (unsigned s = 0; s < sizeof sizes / sizeof *sizes; s++) {
         pycu2c_pool_size(sizes[s]);
         run_all(rounds);
+        run_rows();
         usleep(2000); /* so that the next launch finds sleepers */
     }
     pycu2c_pool_owner(pthread_self(), ends_at_second_question);

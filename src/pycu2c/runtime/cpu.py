@@ -32,7 +32,7 @@ class CpuKernel:
         self.binary = binary
         self._library = load(binary)  # unloaded when the kernel goes
         self._body = symbol(self._library, binary.entry, BODY)
-        self._parallel = pool().parallel
+        self._parallel = pool().grid
 
     def launch(self, grid: Extent, block: Extent, shared_bytes: int, packed: bytes) -> None:
         """Run every block and return when all are done. Other Python threads run meanwhile."""
@@ -65,9 +65,10 @@ def address_of(words: Any) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """C functions: what shares out blocks, and what is told beforehand which other function the
-    one that it is given will call."""
+    """C functions: what shares out the blocks of a grid, what shares out anything, and what is told
+    beforehand which other function the one that it is given will call."""
 
+    grid: Any
     parallel: Any
     calls: Any
 
@@ -80,8 +81,12 @@ def pool() -> Pool:
     symbol(library, "pycu2c_pool_size", "int(*)(int)")(size)
     name_owner = symbol(library, "pycu2c_pool_owner", "void(*)(uintptr_t, int(*)(void))")
     name_owner(threading.main_thread().ident, _question())
-    parallel = symbol(library, "pycu2c_parallel", f"int(*)({BODY}, const void *, int64_t)")
-    return Pool(parallel, symbol(library, "pycu2c_pool_calls", "void(*)(const void *)"))
+    run = f"int(*)({BODY}, const void *, int64_t)"
+    return Pool(
+        symbol(library, "pycu2c_grid", run),
+        symbol(library, "pycu2c_parallel", run),
+        symbol(library, "pycu2c_pool_calls", "void(*)(const void *)"),
+    )
 
 
 def pool_text() -> str:

@@ -14,7 +14,8 @@ enum {
     ALONE_NS = 5000,         /* jobs shorter than this are not worth a helper */
     SPIN_NS = 50000,         /* how long a thread spins before it sleeps */
     PIECE_NS = 20000,        /* how long a piece should take, */
-    PIECES_PER_THREAD = 8,   /* if that leaves each thread so many of them */
+    PIECES_PER_THREAD = 8,   /* if that leaves each thread so many of them, */
+    LONG_ROW = 16,           /* or so many times that, to be of whole rows */
     STACK_BYTES = 8 << 20,   /* local arrays of kernels live there */
     TRY_AGAIN_NS = 1000000000 /* if the system refuses another thread */
 };
@@ -292,6 +293,14 @@ static int64_t run_alone(Launch *launch) {
     return done;
 }
 
+/* How long a piece of so many should be. Where bodies walk over a row, they walk over memory: threads
+ * that each have a part of it take up to a third longer than those that have whole rows. */
+static int64_t fitting(int64_t wanted, int64_t longest, int64_t row) {
+    int64_t piece = most(1, least(wanted, longest));
+    bool whole = row <= longest && row / LONG_ROW <= piece;
+    return whole ? (piece + row - 1) / row * row : piece;
+}
+
 static void run_together(Launch *launch, int64_t first, int64_t piece) {
     int64_t pieces = (launch->count - first + piece - 1) / piece;
     int64_t helpers = least(atomic_load(&threads) - 1, pieces - 1);
@@ -325,9 +334,9 @@ static void run(Launch *launch) {
         run_all(launch, done);
         return;
     }
-    int64_t shortest = cost > 0 ? INT64_C(1000) * PIECE_NS / cost : count;
-    int64_t longest = most(1, (count - done) / (size * PIECES_PER_THREAD));
-    run_together(launch, done, most(1, least(shortest, longest)));
+    int64_t wanted = cost > 0 ? INT64_C(1000) * PIECE_NS / cost : count;
+    int64_t longest = (count - done) / (size * PIECES_PER_THREAD);
+    run_together(launch, done, fitting(wanted, longest, launch->row));
     if (!was_forked(launch)) atomic_flag_clear(&busy);
 }
 
@@ -337,15 +346,26 @@ int pycu2c_pool_size(int n) {
     return atomic_load(&threads);
 }
 
-/* Runs body over 0 .. count in pieces, in no particular order, and returns when all is done: 0. Or
- * when the owner wished the launch to end: 1; or in a child that it forked when it was asked: 2. */
-int pycu2c_parallel(Body body, const void *args, int64_t count) {
+static int run_in_pieces(Body body, const void *args, int64_t count, int64_t row) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, watch_forks);
     Launch launch;
+    launch.row = row;
     begin(&launch, body, args, count);
     run(&launch);
     answer_if_asked(&launch); /* one of a row of launches, each of them short */
     finish(&launch);
     return was_forked(&launch) ? 2 : has_ended(&launch);
+}
+
+/* Runs body over 0 .. count in pieces, in no particular order, and returns when all is done: 0. Or
+ * when the owner wished the launch to end: 1; or in a child that it forked when it was asked: 2. */
+int pycu2c_parallel(Body body, const void *args, int64_t count) {
+    return run_in_pieces(body, args, count, 1);
+}
+
+/* The same where 0 .. count is a grid of blocks. What args points to begins with the length of a row
+ * of them. */
+int pycu2c_grid(Body body, const void *args, int64_t count) {
+    return run_in_pieces(body, args, count, *(const int32_t *)args);
 }
