@@ -299,11 +299,12 @@ class Layout:
         return tuple(offsets)
 
 
-def layout_of(parameters: Sequence[Parameter]) -> Layout:
-    """The layout of a flat parameter list (after ``passes/flatten``)."""
+def layout_of(parameters: Sequence[Parameter], aligned: Sequence[int] | None = None) -> Layout:
+    """The layout of a flat parameter list (after ``passes/flatten``). ``aligned``: the alignment
+    of each, where that does not follow from its type."""
     formats = [_format(p) for p in parameters]
     sizes = tuple(struct.calcsize(f"@{f}") for f in formats)
-    alignments = tuple(map(_alignment, parameters, sizes))
+    alignments = tuple(aligned or map(_alignment, parameters, sizes))
     padded, end = "@", 0
     for text, size, alignment in zip(formats, sizes, alignments):  # struct knows no vectors
         gap = -end % alignment

@@ -61,11 +61,15 @@ class CudaKernel:
     ``cluster``: how many of them must, along x, y and z."""
 
     def __init__(
-        self, binary: Binary, together: bool = False, cluster: tuple[int, ...] = ()
+        self,
+        binary: Binary,
+        together: bool = False,
+        cluster: tuple[int, ...] = (),
+        loaded: driver.LoadedKernel | None = None,
     ) -> None:
         assert binary.kind == "cubin", f"the driver is given cubins, not {binary.kind}"
         self.binary, self.name = binary, binary.entry
-        self.loaded = driver.load_kernel(binary.data, binary.entry)
+        self.loaded = loaded or driver.load_kernel(binary.data, binary.entry)
         self._handle = self.loaded.handle
         self.together, self._cluster = together, cluster
         if math.prod(cluster) > _PORTABLE_CLUSTER:

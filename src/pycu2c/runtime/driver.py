@@ -271,10 +271,20 @@ class LoadedKernel:
 
 def load_kernel(cubin: bytes, entry: str) -> LoadedKernel:
     """Load a cubin and look its kernel up. It stays loaded for the life of the process."""
+    return kernel_of(load_library(cubin, f"load the kernel {entry}"), entry)
+
+
+def load_library(code: bytes, doing: str) -> Any:
+    """Load a cubin, or PTX with a zero at its end. It stays loaded for the life of the process."""
     make_current()
-    bindings = api()
-    doing = f"load the kernel {entry} ({len(cubin)} bytes of cubin)"
-    library = check(bindings.cuLibraryLoadData(cubin, [], [], 0, [], [], 0), doing)
+    loaded = api().cuLibraryLoadData(code, [], [], 0, [], [], 0)
+    return check(loaded, f"{doing} ({len(code)} bytes of code)")
+
+
+def kernel_of(library: Any, entry: str) -> LoadedKernel:
+    """A kernel of loaded code."""
+    make_current()
+    bindings, doing = api(), f"look the kernel {entry} up"
     handle = check(bindings.cuLibraryGetKernel(library, entry.encode()), doing)
     attribute = bindings.CUfunction_attribute
     facts = (
@@ -291,9 +301,29 @@ def load_kernel(cubin: bytes, entry: str) -> LoadedKernel:
 
 def variable(kernel: LoadedKernel, name: str) -> int:
     """The address of a ``__device__`` variable beside the kernel."""
+    return variable_of(kernel.library, name)[0]
+
+
+def variable_of(library: Any, name: str) -> tuple[int, int]:
+    """The address of a ``__device__`` or ``__constant__`` variable, and how many bytes it has."""
     make_current()
-    answer = api().cuLibraryGetGlobal(kernel.library, name.encode())  # its size, too
-    return int(check(answer, f"look {name} up"))
+    code, address, size = api().cuLibraryGetGlobal(library, name.encode())
+    check((code,), f"look the variable {name} up")
+    return int(address), int(size)
+
+
+def attribute_of(kernel: LoadedKernel, name: str) -> int:
+    """What the driver says of a kernel: ``CU_FUNC_ATTRIBUTE_`` and the name."""
+    which = getattr(api().CUfunction_attribute, f"CU_FUNC_ATTRIBUTE_{name}")
+    answer = api().cuKernelGetAttribute(which, kernel.handle, device().handle)
+    return int(check(answer, f"read the attribute {name} of a kernel"))
+
+
+def set_attribute(kernel: LoadedKernel, name: str, value: int) -> None:
+    """Change one of those that can be changed."""
+    which = getattr(api().CUfunction_attribute, f"CU_FUNC_ATTRIBUTE_{name}")
+    answer = api().cuKernelSetAttribute(which, value, kernel.handle, device().handle)
+    check(answer, f"set the attribute {name} of a kernel to {value}")
 
 
 def start_together(handle: Any, *call: Any) -> tuple[Any, ...]:

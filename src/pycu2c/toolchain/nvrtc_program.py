@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from pycu2c.options import Options
@@ -124,17 +126,54 @@ def compiled(job: Job) -> tuple[bytes, str]:
 
 def tried(job: Job) -> tuple[bytes | None, str]:
     """The binary, if there is one, and the log."""
-    nvrtc = bindings()
     flags = (*job.flags, *header_flags(job.text, version()))
-    program = _checked(nvrtc.nvrtcCreateProgram(job.text.encode(), job.name.encode(), 0, [], []))
+    with _program(job.text, job.name, flags) as (program, log, failed):
+        return (None, log or failed) if failed else (_result(bindings(), job.kind, program), log)
+
+
+@contextlib.contextmanager
+def _program(
+    text: str, name: str, flags: tuple[str, ...], expressions: tuple[str, ...] = ()
+) -> Iterator[tuple[Any, str, str]]:
+    """A text compiled, in a ``with``; the log; and the name of the error, if there is one."""
+    nvrtc = bindings()
+    program = _checked(nvrtc.nvrtcCreateProgram(text.encode(), name.encode(), 0, [], []))
     try:
+        for expression in expressions:
+            _checked(nvrtc.nvrtcAddNameExpression(program, expression.encode()))
         (code,) = nvrtc.nvrtcCompileProgram(program, len(flags), [f.encode() for f in flags])
         log = _text(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program)
-        if int(code) != 0:
-            return None, log or code.name
-        return _result(nvrtc, job.kind, program), log
+        yield program, log, code.name if int(code) else ""
     finally:
         nvrtc.nvrtcDestroyProgram(program)
+
+
+class Whole(NamedTuple):
+    """A text of several kernels, compiled: a cubin, or nothing where that is not for one GPU; PTX;
+    by expressions what NVRTC calls what they name; and the log."""
+
+    cubin: bytes
+    ptx: bytes
+    names: dict[str, str]
+    log: str
+
+
+def whole(
+    text: str, name: str, flags: tuple[str, ...], expressions: tuple[str, ...]
+) -> Whole | str:
+    """A text by flags alone, none of which is added but where headers are; or why it is not
+    compiled."""
+    nvrtc = bindings()
+    flags = (*flags, *header_flags(text, version()))
+    with _program(text, name, flags, expressions) as (program, log, failed):
+        if failed:
+            return log or failed
+        lowered = (nvrtc.nvrtcGetLoweredName(program, e.encode()) for e in expressions)
+        names = {e: _checked(answer).decode() for e, answer in zip(expressions, lowered)}
+        size, cubin = nvrtc.nvrtcGetCUBINSize(program), b""
+        if int(size[0]) == 0 and size[1]:
+            cubin = _result(nvrtc, "cubin", program)
+        return Whole(cubin, _result(nvrtc, "ptx", program), names, log)
 
 
 def _result(nvrtc: Any, kind: Kind, program: Any) -> bytes:

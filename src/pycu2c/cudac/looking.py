@@ -1,0 +1,46 @@
+"""What becomes of a CUDA C text, to be looked at: PTX, SASS, the C++ of the CPU."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pycu2c.cudac import on_cpu
+from pycu2c.cudac.refusals import refuse
+from pycu2c.lazy import lazy_module
+from pycu2c.runtime import driver
+from pycu2c.toolchain import nvrtc_program
+
+if TYPE_CHECKING:
+    from pycu2c.toolchain import sass
+else:
+    sass = lazy_module("pycu2c.toolchain.sass")
+
+LANGUAGES = ("cuda", "ptx", "sass", "c")
+_USUAL_ARCH = "sm_90"  # what is shown where there is no GPU
+
+
+def shown(module: Any, language: str) -> str:
+    """A module in a language. Raises CompileError, ToolchainError."""
+    match language:
+        case "cuda":
+            code: str = module.text.code
+            return code
+        case "c":
+            return on_cpu.generated(module.text, module.options, module.name_expressions).text
+        case "ptx":
+            return ptx_of(module, arch())
+        case "sass":
+            return sass.disassemble(module.cubin(arch()).data)
+    raise ValueError(f"there is {', '.join(LANGUAGES)} to look at, not {language!r}")
+
+
+def arch() -> str:
+    return driver.arch() if driver.available() else _USUAL_ARCH
+
+
+def ptx_of(module: Any, arch: str) -> str:
+    text, flags = module.text, module.options.for_nvrtc(arch)
+    made = nvrtc_program.whole(text.code, text.name, flags, module.name_expressions)
+    if isinstance(made, str):
+        refuse(made, text, "NVRTC")
+    return made.ptx.decode()

@@ -1,0 +1,146 @@
+"""CUDA C text as a module: compiled where it is first asked for something, for a GPU or the CPU."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from pycu2c.cudac.compiled import Code
+from pycu2c.cudac.function import Function
+from pycu2c.cudac.functions import Function as Written
+from pycu2c.cudac.options import Options, options_of
+from pycu2c.cudac.texts import Text
+from pycu2c.diagnostics import LaunchError
+from pycu2c.lazy import lazy_module
+from pycu2c.nearest import nearest
+from pycu2c.runtime import driver
+from pycu2c.runtime.backends import ON_CPU, usual_backend
+
+if TYPE_CHECKING:
+    from pycu2c.cudac import on_cpu, on_gpu
+else:
+    on_cpu = lazy_module("pycu2c.cudac.on_cpu")
+    on_gpu = lazy_module("pycu2c.cudac.on_gpu")
+
+Backend: TypeAlias = Literal["auto", "cuda", "cpu"]
+Language: TypeAlias = Literal["cuda", "ptx", "sass", "c"]
+
+USUAL_ARCH = "sm_90"  # what is shown where there is no GPU
+
+
+class Module:
+    """Kernels and variables of a CUDA C text.
+
+    options: words of NVRTC's or nvcc's, such as ``-DN=3`` and ``--use_fast_math``.
+    backend: "cuda", "cpu", or "auto": a GPU if there is one.
+    name_expressions: kernels that are instances of templates, and variables, as C++ names them.
+    path: a file with the text, instead of the text.
+    name: what messages call the text.
+    shown: other texts that ``#line`` in this one names, by their names.
+    """
+
+    def __init__(
+        self,
+        text: str | None = None,
+        *,
+        options: Iterable[str] | str | None = (),
+        backend: str = "auto",
+        name_expressions: Iterable[str] = (),
+        path: str | None = None,
+        name: str = "",
+        shown: dict[str, str] | None = None,
+    ) -> None:
+        if (text is None) == (path is None):
+            raise TypeError("a module is made of a text or of a path: one of them")
+        if path is not None:
+            with open(path, encoding="utf-8") as file:
+                text, name = file.read(), path
+        assert text is not None
+        self.text = Text(text, name, shown)
+        self.options: Options = options_of(options)
+        self.backend = _checked(backend)
+        self.name_expressions = tuple(name_expressions)
+        self._codes: dict[tuple[str, int], Code] = {}
+        self._functions: dict[str, Function] = {}
+        self._lock = threading.RLock()
+
+    def __repr__(self) -> str:
+        return f"<CUDA C module {self.text.name}>"
+
+    # ---- what is in it ----
+
+    def function(self, name: str) -> Function:
+        """A kernel, by its name or by one of the name expressions. Raises LookupError."""
+        with self._lock:
+            if name not in self._functions:
+                code = self.code()
+                if code.entry(name) is None:
+                    raise LookupError(self._missing(name, code.kernels, "kernel"))
+                self._functions[name] = Function(self, name)
+            return self._functions[name]
+
+    def variable(self, name: str) -> tuple[int, int]:
+        """The address of a ``__device__`` or ``__constant__`` variable, where the calling thread
+        launches now, and how many bytes it has. Raises LookupError."""
+        found = self.code().variable(name)
+        if found is None:
+            raise LookupError(self._missing(name, (), "variable"))
+        return found
+
+    def _missing(self, name: str, known: Sequence[str], what: str) -> str:
+        names = list(dict.fromkeys((*known, *(f.path for f in self.kernels))))
+        near = nearest(name, names)
+        cure = f": did you mean {near}?" if near else f": it has {', '.join(names)}" * bool(names)
+        if any(f.is_template and f.path == name.partition("<")[0] for f in self.kernels):
+            cure = f": it is a template, whose instances are named by name_expressions=('{name}',)"
+        return f"{self.text.name} has no {what} {name}{cure}"
+
+    @property
+    def kernels(self) -> list[Written]:
+        """Those that the words of the text tell."""
+        return [f for f in self.text.functions if f.is_kernel]
+
+    # ---- compiled ----
+
+    def chosen_backend(self) -> str:
+        """Where a launch runs now. Raises LaunchError."""
+        if self.backend == "auto":
+            return "cuda" if driver.available() else "cpu"
+        if self.backend == "cuda" and not driver.available():
+            raise LaunchError(
+                f"{self.text.name} has backend='cuda', and there is no GPU to use: "
+                f"{driver.why_not()}. Use backend='auto' to run on the CPU then"
+            )
+        return self.backend
+
+    def code(self) -> Code:
+        """What the calling thread would run. Raises CompileError, ToolchainError."""
+        backend = self.chosen_backend()
+        key = backend, driver.current_ordinal() if backend == "cuda" else 0
+        found = self._codes.get(key)
+        if found is None:
+            with self._lock:
+                found = self._codes.get(key) or self._compiled(backend)
+                self._codes[key] = found
+        return found
+
+    def compile(self) -> str:
+        """Compile it, unless that is done; what the compiler said."""
+        return self.code().log
+
+    def _compiled(self, backend: str) -> Code:
+        if backend == "cuda":
+            return on_gpu.GpuCode(self.cubin(driver.arch()))
+        return on_cpu.compiled(self.text, self.options, self.name_expressions)
+
+    def cubin(self, arch: str = USUAL_ARCH) -> on_gpu.Cubin:
+        """The text compiled for a GPU, which need not be here."""
+        return on_gpu.compiled(self.text, self.options, self.name_expressions, arch)
+
+
+def _checked(backend: str) -> str:
+    if backend not in ("auto", "cuda", "cpu"):
+        raise ValueError(f"backend is 'auto', 'cuda' or 'cpu', not {backend!r}")
+    usual = usual_backend()
+    return "cpu" if backend == "auto" and usual in (*ON_CPU, "python") else backend
