@@ -33,17 +33,18 @@ _FORMATS = {
     FLOAT16: "CU_AD_FORMAT_HALF",
     FLOAT32: "CU_AD_FORMAT_FLOAT",
 }
-_SURFACE, _AS_INTEGER, _NORMALIZED = 2, 1, 2  # flags
+_LAYERED, _SURFACE, _AS_INTEGER, _NORMALIZED = 1, 2, 1, 2  # flags
 
 
 @dataclass(frozen=True, slots=True)
 class Texels:
     """The elements of a CUDA array: of ``channels`` numbers each. ``shape`` as numpy has it, the
-    fastest axis last."""
+    fastest axis last. ``layered``: the first axis counts layers, which nothing is blended over."""
 
     shape: tuple[int, ...]
     number: DType
     channels: int
+    layered: bool = False
 
     @property
     def extents(self) -> tuple[int, int, int]:
@@ -75,7 +76,7 @@ def new_array(form: Texels) -> Any:
     wanted = bindings.CUDA_ARRAY3D_DESCRIPTOR()
     wanted.Width, wanted.Height, wanted.Depth = form.extents
     wanted.Format = getattr(bindings.CUarray_format, _FORMATS[form.number])
-    wanted.NumChannels, wanted.Flags = form.channels, _SURFACE
+    wanted.NumChannels, wanted.Flags = form.channels, _SURFACE | _LAYERED * form.layered
     doing = f"make a CUDA array of {form.channels} x {form.number} with the shape {form.shape}"
     return check(bindings.cuArray3DCreate(wanted), doing)
 
@@ -119,13 +120,40 @@ def _copy(made: Any, doing: str) -> None:
 def _resource(array: Any) -> Any:
     bindings = driver.api()
     made = bindings.CUDA_RESOURCE_DESC()
+    if isinstance(array, Linear):
+        array.describe(made, bindings)
+        return made
     made.resType = bindings.CUresourcetype.CU_RESOURCE_TYPE_ARRAY
     made.res.array.hArray = array
     return made
 
 
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """Elements in plain memory of the device: along one axis, or in rows of ``pitch`` bytes."""
+
+    address: int
+    form: Texels
+    pitch: int = 0
+
+    def describe(self, made: Any, bindings: Any) -> None:
+        """Tell the driver of it."""
+        kinds, plane = bindings.CUresourcetype, bool(self.pitch)
+        made.resType = (
+            kinds.CU_RESOURCE_TYPE_PITCH2D if plane else kinds.CU_RESOURCE_TYPE_LINEAR
+        )
+        place = made.res.pitch2D if plane else made.res.linear
+        place.devPtr, place.numChannels = self.address, self.form.channels
+        place.format = getattr(bindings.CUarray_format, _FORMATS[self.form.number])
+        if plane:
+            place.width, place.height, _ = self.form.extents
+            place.pitchInBytes = self.pitch
+        else:
+            place.sizeInBytes = self.form.row
+
+
 def new_texture(array: Any, sampling: Sampling) -> int:
-    """The handle of a texture object."""
+    """The handle of a texture object over a CUDA array, or over ``Linear`` memory."""
     driver.make_current()
     bindings = driver.api()
     made = bindings.CUDA_TEXTURE_DESC()

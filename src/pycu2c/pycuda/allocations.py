@@ -1,0 +1,325 @@
+"""Memory of the device as PyCUDA's programs have it: addresses that are ints, copies, fills.
+
+On a GPU it comes from the driver's pool; where there is none it is memory of the host, and copies
+check that they stay in it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import operator
+import sys
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pycu2c.devices import copying, gpus
+from pycu2c.pycuda import ranges
+from pycu2c.pycuda.buffers import flat_bytes
+from pycu2c.pycuda.errors import LogicError, translating
+from pycu2c.runtime import driver, staging
+from pycu2c.runtime.memory import HOST, Memory
+
+_PITCH = 512  # bytes, of rows that begin as the driver aligns them
+
+
+def on_gpu() -> bool:
+    """Whether the device is a GPU; else it is the CPU."""
+    return driver.available()
+
+
+class PointerHolderBase:
+    """What stands for an address of the device."""
+
+    __slots__ = ()
+
+    def get_pointer(self) -> int:
+        """The address."""
+        raise NotImplementedError
+
+    def __int__(self) -> int:
+        return self.get_pointer()
+
+    def __index__(self) -> int:
+        return self.get_pointer()
+
+    def __add__(self, offset: int) -> int:
+        return self.get_pointer() + operator.index(offset)
+
+    __radd__ = __add__
+
+    def __sub__(self, offset: int) -> int:
+        return self.get_pointer() - operator.index(offset)
+
+    @property
+    def gpudata(self) -> int:
+        """The address, by the name that GPUArray has for it."""
+        return self.get_pointer()
+
+    def as_buffer(self, size: int, offset: int = 0) -> memoryview:
+        """Bytes of memory that the host reaches."""
+        address = self.get_pointer() + offset
+        return memoryview((ctypes.c_char * size).from_address(address)).cast("B")
+
+
+class DeviceAllocation(PointerHolderBase):
+    """Memory of the device, which goes back when nobody has this object, or by ``free()``."""
+
+    __slots__ = ("__weakref__", "_memory")
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory: Memory | None = memory
+        if memory.ordinal == HOST:
+            ranges.add(memory.address, memory.size)
+
+    @property
+    def memory(self) -> Memory:
+        """Where it is. Raises LogicError once it was freed."""
+        if self._memory is None:
+            raise LogicError("this memory was freed")
+        return self._memory
+
+    @property
+    def size(self) -> int:
+        """Its bytes."""
+        return self.memory.size
+
+    def get_pointer(self) -> int:
+        return self.memory.address
+
+    def as_buffer(self, size: int, offset: int = 0) -> memoryview:
+        if self.memory.ordinal != HOST:
+            raise LogicError("the host does not reach memory of a GPU: copy it by memcpy_dtoh")
+        ranges.check(self.get_pointer() + offset, size, "as_buffer")
+        return super().as_buffer(size, offset)
+
+    def free(self) -> None:
+        """Give the memory back now."""
+        self._forget()
+        self._memory = None
+
+    def _forget(self) -> None:
+        if self.memory.ordinal == HOST:
+            ranges.remove(self.memory.address)
+
+    def __repr__(self) -> str:
+        if self._memory is None:
+            return "<DeviceAllocation, freed>"
+        return f"<DeviceAllocation of {self.size} bytes at {int(self):#x}>"
+
+    def __del__(self, finalizing: Any = sys.is_finalizing) -> None:
+        if self._memory is not None and not finalizing():
+            with contextlib.suppress(Exception):
+                self._forget()
+
+
+# ---- new memory --------------------------------------------------------------------------------
+
+
+@translating
+def mem_alloc(size: int) -> DeviceAllocation:
+    """New memory of the device."""
+    count = operator.index(size)
+    if count <= 0:
+        raise LogicError(f"mem_alloc: memory has bytes, and {count} are asked for")
+    return DeviceAllocation(copying.new_memory(count, gpus.ordinal_of(None)))
+
+
+def mem_alloc_like(ary: Any) -> DeviceAllocation:
+    """As many bytes as an array has."""
+    return mem_alloc(ary.nbytes)
+
+
+def mem_alloc_pitch(
+    width: int, height: int, access_size: int = 4
+) -> tuple[DeviceAllocation, int]:
+    """Memory of rows that begin where accesses are fast, and the bytes from one to the next."""
+    if access_size not in (4, 8, 16):
+        raise LogicError(f"mem_alloc_pitch: access_size is 4, 8 or 16, not {access_size}")
+    pitch = -(-width // _PITCH) * _PITCH
+    return mem_alloc(pitch * height), pitch
+
+
+@translating
+def mem_get_info() -> tuple[int, int]:
+    """Bytes that are free, and all there are."""
+    free, total = gpus.get_current_device().memory
+    return free, total
+
+
+def pointer(given: Any) -> int:
+    """An address of the device: an int, memory, or an array that lies there. Raises TypeError."""
+    if hasattr(given, "__index__"):
+        return operator.index(given)
+    held = getattr(given, "gpudata", None)
+    if held is None:
+        raise TypeError(
+            f"memory of the device is an allocation, a GPUArray or an address, not {given!r}"
+        )
+    return operator.index(held)
+
+
+# ---- copies ------------------------------------------------------------------------------------
+
+
+def _stream(stream: object) -> int:
+    driver.make_current()
+    return driver.working_stream(stream)
+
+
+@translating
+def memcpy_htod(dest: Any, src: Any) -> None:
+    """Copy memory of the host to the device."""
+    _copy_in(dest, src, None, wait=True)
+
+
+@translating
+def memcpy_htod_async(dest: Any, src: Any, stream: object = None) -> None:
+    """Likewise in a stream."""
+    _copy_in(dest, src, stream, wait=False)
+
+
+def _copy_in(dest: Any, src: Any, stream: object, *, wait: bool) -> None:
+    source, target = flat_bytes(src), pointer(dest)
+    if not on_gpu():
+        ranges.check(target, source.nbytes, "memcpy_htod")
+        ctypes.memmove(target, source.ctypes.data, source.nbytes)
+        return
+    handle = _stream(stream)
+    staging.copy_in(target, source.ctypes.data, source.nbytes, handle)
+    if wait:
+        driver.synchronize(handle, "memcpy_htod")
+
+
+@translating
+def memcpy_dtoh(dest: Any, src: Any) -> None:
+    """Copy memory of the device to the host."""
+    _copy_out(dest, src, None, wait=True)
+
+
+@translating
+def memcpy_dtoh_async(dest: Any, src: Any, stream: object = None) -> None:
+    """Likewise in a stream."""
+    _copy_out(dest, src, stream, wait=False)
+
+
+def _copy_out(dest: Any, src: Any, stream: object, *, wait: bool) -> None:
+    target, source = flat_bytes(dest, written=True), pointer(src)
+    if not on_gpu():
+        ranges.check(source, target.nbytes, "memcpy_dtoh")
+        ctypes.memmove(target.ctypes.data, source, target.nbytes)
+        return
+    handle = _stream(stream)
+    staging.copy_out(target.ctypes.data, source, target.nbytes, handle)
+    if wait:
+        driver.synchronize(handle, "memcpy_dtoh")
+
+
+@translating
+def memcpy_dtod(dest: Any, src: Any, size: int) -> None:
+    """Copy memory of the device to another place there."""
+    memcpy_dtod_async(dest, src, size)
+
+
+@translating
+def memcpy_dtod_async(dest: Any, src: Any, size: int, stream: object = None) -> None:
+    """Likewise in a stream."""
+    target, source = pointer(dest), pointer(src)
+    if not on_gpu():
+        ranges.check(source, size, "memcpy_dtod")
+        ranges.check(target, size, "memcpy_dtod")
+        ctypes.memmove(target, source, size)
+        return
+    driver.copy_within(target, source, size, _stream(stream))
+
+
+# ---- fills -------------------------------------------------------------------------------------
+
+
+@translating
+def _fill(dest: Any, pattern: NDArray[Any], count: int, stream: object) -> None:
+    target = pointer(dest)
+    if not on_gpu():
+        ranges.check(target, count * pattern.itemsize, "memset")
+        held = (ctypes.c_char * (count * pattern.itemsize)).from_address(target)
+        np.frombuffer(held, pattern.dtype)[:] = pattern
+        return
+    driver.fill(target, pattern.tobytes(), count, _stream(stream))
+
+
+def memset_d8(dest: Any, data: int, size: int) -> None:
+    """Fill bytes."""
+    _fill(dest, np.array(data, np.uint8), size, None)
+
+
+def memset_d16(dest: Any, data: int, size: int) -> None:
+    """Fill ``size`` numbers of 16 bits."""
+    _fill(dest, np.array(data, np.uint16), size, None)
+
+
+def memset_d32(dest: Any, data: int, size: int) -> None:
+    """Fill ``size`` numbers of 32 bits."""
+    _fill(dest, np.array(data, np.uint32), size, None)
+
+
+def memset_d8_async(dest: Any, data: int, size: int, stream: object = None) -> None:
+    """Fill bytes, in a stream."""
+    _fill(dest, np.array(data, np.uint8), size, stream)
+
+
+def memset_d16_async(dest: Any, data: int, size: int, stream: object = None) -> None:
+    """Fill numbers of 16 bits, in a stream."""
+    _fill(dest, np.array(data, np.uint16), size, stream)
+
+
+def memset_d32_async(dest: Any, data: int, size: int, stream: object = None) -> None:
+    """Fill numbers of 32 bits, in a stream."""
+    _fill(dest, np.array(data, np.uint32), size, stream)
+
+
+def _fill_rows(dest: Any, pitch: int, pattern: NDArray[Any], width: int, height: int) -> None:
+    for row in range(height):
+        _fill(pointer(dest) + row * pitch, pattern, width, None)
+
+
+def memset_d2d8(dest: Any, pitch: int, data: int, width: int, height: int) -> None:
+    """Fill the first bytes of rows."""
+    _fill_rows(dest, pitch, np.array(data, np.uint8), width, height)
+
+
+def memset_d2d16(dest: Any, pitch: int, data: int, width: int, height: int) -> None:
+    """Fill the first numbers of 16 bits of rows."""
+    _fill_rows(dest, pitch, np.array(data, np.uint16), width, height)
+
+
+def memset_d2d32(dest: Any, pitch: int, data: int, width: int, height: int) -> None:
+    """Fill the first numbers of 32 bits of rows."""
+    _fill_rows(dest, pitch, np.array(data, np.uint32), width, height)
+
+
+# ---- whole arrays ------------------------------------------------------------------------------
+
+
+def to_device(bf_obj: Any) -> DeviceAllocation:
+    """New memory with a copy of an array or a buffer."""
+    found = np.asarray(bf_obj) if isinstance(bf_obj, np.generic) else bf_obj
+    packed = np.frombuffer(memoryview(found).tobytes(), np.uint8)
+    made = mem_alloc(packed.nbytes)
+    memcpy_htod(made, packed)
+    return made
+
+
+def from_device(devptr: Any, shape: Any, dtype: Any, order: Any = "C") -> NDArray[Any]:
+    """A new array with what is in memory of the device."""
+    made = np.empty(shape, dtype, order)
+    memcpy_dtoh(made, devptr)
+    return made
+
+
+def from_device_like(devptr: Any, other_ary: NDArray[Any]) -> NDArray[Any]:
+    """Likewise, with the shape and dtype of another array."""
+    made = np.empty_like(other_ary)
+    memcpy_dtoh(made, devptr)
+    return made

@@ -1,0 +1,529 @@
+"""``GPUArray``: elements on the device that are computed with as numpy's are."""
+
+from __future__ import annotations
+
+import copyreg
+import math
+import operator
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pycu2c.devices import copying, views
+from pycu2c.devices.array import DeviceArray
+from pycu2c.devices.views import View
+from pycu2c.pycuda import array_kernels
+from pycu2c.pycuda.allocations import mem_alloc, on_gpu
+from pycu2c.pycuda.array_kernels import Pairs, launch
+from pycu2c.pycuda.array_shapes import (
+    Flags,
+    common_dtype,
+    compact_strides,
+    is_number,
+    quotient_dtype,
+)
+from pycu2c.pycuda.errors import translating
+from pycu2c.pycuda.host_memory import pagelocked_empty
+from pycu2c.pycuda.texture_binding import TextureBinding
+from pycu2c.runtime import driver
+from pycu2c.runtime.memory import HOST, ForeignMemory
+from pycu2c.runtime.strides import packed_strides
+
+
+class GPUArray(TextureBinding):
+    """An array on the device. Operators work element by element."""
+
+    __array_priority__ = 100
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(
+        self,
+        shape: Any,
+        dtype: Any,
+        allocator: Any = mem_alloc,
+        base: Any = None,
+        gpudata: Any = None,
+        strides: Any = None,
+        order: str = "C",
+    ) -> None:
+        self.dtype = np.dtype(dtype)
+        self.shape = _shape(shape)
+        self.itemsize = self.dtype.itemsize
+        self.size = self.mem_size = math.prod(self.shape)
+        self.nbytes = self.size * self.itemsize
+        if order not in ("C", "F"):
+            raise ValueError(f"invalid order: {order}")
+        given = packed_strides(self.shape, self.itemsize, order) if strides is None else strides
+        self.strides = tuple(map(int, given))
+        self.allocator, self.base = allocator or mem_alloc, base
+        self.gpudata = gpudata
+        if gpudata is None and self.size:
+            self.gpudata = self.allocator(self.nbytes)
+
+    # ---- what it is ----
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
+
+    @property
+    def flags(self) -> Flags:
+        """``flags.c_contiguous``, ``flags.f_contiguous``, ``flags.forc``."""
+        return Flags(self.shape, self.strides, self.itemsize)
+
+    @property
+    def ptr(self) -> int:
+        """The address of the first element."""
+        return operator.index(self.gpudata) if self.gpudata is not None else 0
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        if not on_gpu():
+            raise AttributeError("an array in memory of the host has no __cuda_array_interface__")
+        return {
+            "shape": self.shape,
+            "strides": self.strides,
+            "data": (self.ptr, False),
+            "typestr": self.dtype.str,
+            "stream": None,
+            "version": 3,
+        }
+
+    def device_array(self) -> DeviceArray:
+        """The same elements, as kernels of this package take them."""
+        ordinal = driver.current_ordinal() if on_gpu() else HOST
+        memory = ForeignMemory(self, self.ptr, self.nbytes, ordinal)
+        return DeviceArray(memory, self.ptr, self.shape, self.strides, self.dtype)
+
+    def flat(self, order: str = "") -> DeviceArray:
+        """The elements along one axis, in the order of memory; copied if they have gaps, or do
+        not lie in the order that is asked for."""
+        flags = self.flags
+        fits = flags.forc if not order else getattr(flags, f"{order.lower()}_contiguous")
+        whole = self.device_array()
+        if not fits:
+            whole = whole.copy(order=order or "C")  # type: ignore[arg-type]
+        return whole._seen(View(0, (self.size,), (self.itemsize,)))
+
+    @property
+    def memory_order(self) -> str:
+        """"F" if elements lie in Fortran's order alone, else "C"."""
+        flags = self.flags
+        return "F" if flags.f_contiguous and not flags.c_contiguous else "C"
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of unsized object")
+        return self.shape[0]
+
+    def __bool__(self) -> bool:
+        if self.size != 1:
+            raise ValueError(
+                "The truth value of an array with more than one element is ambiguous. Use a.any() "
+                "or a.all()"
+            )
+        return bool(self.get())
+
+    def __str__(self) -> str:
+        return str(self.get())
+
+    def __repr__(self) -> str:
+        return repr(self.get())
+
+    # ---- copies ----
+
+    @translating
+    def set(
+        self, ary: NDArray[Any], async_: bool = False, stream: object = None, **kwargs: Any
+    ) -> None:
+        """Take over the elements of an array of numpy's."""
+        async_ = _is_async(async_, kwargs)
+        if ary.size != self.size:
+            raise ValueError("ary and self must be the same size")
+        if ary.shape != self.shape:
+            warnings.warn("Setting array from one with different shape.", stacklevel=2)
+            ary = ary.reshape(self.shape)
+        if ary.dtype != self.dtype:
+            raise ValueError("ary and self must have the same dtype")
+        if self.size:
+            copying.assign(self.device_array(), ary, stream if async_ else None)
+
+    def set_async(self, ary: NDArray[Any], stream: object = None) -> None:
+        """Likewise in a stream."""
+        self.set(ary, async_=True, stream=stream)
+
+    @translating
+    def get(
+        self,
+        ary: NDArray[Any] | None = None,
+        pagelocked: bool = False,
+        async_: bool = False,
+        stream: object = None,
+        **kwargs: Any,
+    ) -> NDArray[Any]:
+        """An array of numpy's with the elements, or the one that is given, filled with them."""
+        async_ = _is_async(async_, kwargs)
+        if ary is None:
+            ary = self._host_array(pagelocked)
+        elif ary.size != self.size:
+            raise ValueError("self and ary must be the same size")
+        elif ary.dtype != self.dtype:
+            raise TypeError("self and ary must have the same dtype")
+        elif ary.shape != self.shape:
+            warnings.warn("get() between arrays of different shape", stacklevel=2)
+            ary = ary.reshape(self.shape)
+        if self.size:
+            self.device_array().copy_to_host(ary, stream if async_ else None)
+        return ary
+
+    def _host_array(self, pagelocked: bool) -> NDArray[Any]:
+        """A new array with the axes in the same order."""
+        order = np.argsort([-abs(step) for step in self.strides], kind="stable").tolist()
+        shape = tuple(self.shape[axis] for axis in order)
+        made = (pagelocked_empty if pagelocked else np.empty)(shape, self.dtype)
+        return made.transpose(np.argsort(order)) if order else made
+
+    def get_async(self, stream: object = None, ary: NDArray[Any] | None = None) -> NDArray[Any]:
+        """Likewise in a stream."""
+        return self.get(ary=ary, async_=True, stream=stream)
+
+    @translating
+    def copy(self, stream: object = None) -> GPUArray:
+        """An array of its own with the same elements."""
+        made = GPUArray(
+            self.shape, self.dtype, self.allocator, strides=compact_strides(self)
+        )
+        if self.size:
+            copying.assign(made.device_array(), self.device_array(), stream)
+        return made
+
+    def __copy__(self) -> GPUArray:
+        return self.copy()
+
+    @translating
+    def astype(self, dtype: Any, stream: object = None) -> GPUArray:
+        """An array with the elements converted to another type, as numpy converts them."""
+        if np.dtype(dtype) == self.dtype:
+            return self.copy(stream=stream)
+        made = self._new_like_me(dtype)
+        if self.size:
+            copying.assign(made.device_array(), self.device_array(), stream)
+        return made
+
+    def _new_like_me(self, dtype: Any = None) -> GPUArray:
+        """A new array of the same shape, and with its axes in the same order."""
+        wanted = self.dtype if dtype is None else np.dtype(dtype)
+        order = self.memory_order
+        return GPUArray(self.shape, wanted, self.allocator, order=order)
+
+    @translating
+    def fill(self, value: Any, stream: object = None) -> GPUArray:
+        """Set every element to a number."""
+        if self.size:
+            copying.assign(self.device_array(), np.asarray(value)[()], stream)
+        return self
+
+    # ---- arithmetic ----
+
+    @translating
+    def _paired(
+        self, pairs: Pairs, x: Any, y: Any, dtype: Any, out: GPUArray | None = None
+    ) -> GPUArray:
+        """``operation(x, y)``, of which one is this array."""
+        other = y if x is self else x
+        like = self
+        if isinstance(other, GPUArray):
+            like = _broadcast(self, other)
+        target = like._new_like_me(dtype) if out is None else out
+        order = target.memory_order if target.ndim > 1 else ""
+        room = target.flat()
+        pairs.run(_operand(x, target, order), _operand(y, target, order), room)
+        if not target.flags.forc:
+            copying.assign(target.device_array(), room.reshape(target.shape), None)
+        return target
+
+    def _arithmetic(
+        self, pairs: Pairs, other: Any, *, swapped: bool = False, quotient: bool = False
+    ) -> Any:
+        if not (isinstance(other, GPUArray) or is_number(other)):
+            return NotImplemented
+        x, y = (other, self) if swapped else (self, other)
+        dtype = (quotient_dtype if quotient else common_dtype)(x, y)
+        return self._paired(pairs, x, y, dtype)
+
+    def _in_place(self, pairs: Pairs, other: Any) -> Any:
+        if not (isinstance(other, GPUArray) or is_number(other)):
+            return NotImplemented
+        return self._paired(pairs, self, other, self.dtype, out=self)
+
+    def __add__(self, other: Any) -> Any:
+        return self._arithmetic(array_kernels.ADD, other)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Any:
+        return self._arithmetic(array_kernels.SUBTRACT, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return self._arithmetic(array_kernels.SUBTRACT, other, swapped=True)
+
+    def __mul__(self, other: Any) -> Any:
+        return self._arithmetic(array_kernels.MULTIPLY, other)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Any:
+        return self._arithmetic(array_kernels.DIVIDE, other, quotient=True)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return self._arithmetic(array_kernels.DIVIDE, other, swapped=True, quotient=True)
+
+    __div__, __rdiv__ = __truediv__, __rtruediv__
+
+    def __floordiv__(self, other: Any) -> Any:
+        return self._arithmetic(array_kernels.FLOOR_DIVIDE, other)
+
+    def __mod__(self, other: Any) -> Any:
+        return self._arithmetic(array_kernels.REMAINDER, other)
+
+    def __pow__(self, other: Any) -> Any:
+        return self._arithmetic(array_kernels.POWER, other)
+
+    def __rpow__(self, other: Any) -> Any:
+        return self._arithmetic(array_kernels.POWER, other, swapped=True)
+
+    def __iadd__(self, other: Any) -> Any:
+        return self._in_place(array_kernels.ADD, other)
+
+    def __isub__(self, other: Any) -> Any:
+        return self._in_place(array_kernels.SUBTRACT, other)
+
+    def __imul__(self, other: Any) -> Any:
+        return self._in_place(array_kernels.MULTIPLY, other)
+
+    def __itruediv__(self, other: Any) -> Any:
+        return self._in_place(array_kernels.DIVIDE, other)
+
+    __idiv__ = __itruediv__
+
+    def __ipow__(self, other: Any) -> Any:
+        return self._in_place(array_kernels.POWER, other)
+
+    def __pos__(self) -> GPUArray:
+        return self
+
+    def __neg__(self) -> GPUArray:
+        return self.each(array_kernels.NEGATIVE)
+
+    def __abs__(self) -> GPUArray:
+        return self.each(array_kernels.ABSOLUTE, self._real_dtype())
+
+    def _real_dtype(self) -> np.dtype[Any]:
+        return np.zeros((), self.dtype).real.dtype
+
+    @translating
+    def each(
+        self, run: Any, dtype: Any = None, out: GPUArray | None = None, stream: object = None
+    ) -> GPUArray:
+        """An array with what a kernel makes of every element."""
+        made = self._new_like_me(dtype) if out is None else out
+        source = self.flat(made.memory_order if self.ndim > 1 else "")
+        launch(run, self.size, (source, made.flat()), stream)
+        return made
+
+    @translating
+    def mul_add(
+        self,
+        selffac: Any,
+        other: GPUArray,
+        otherfac: Any,
+        add_timer: Any = None,
+        stream: object = None,
+        out: GPUArray | None = None,
+    ) -> GPUArray:
+        """``selffac * self + otherfac * other``."""
+        like = _broadcast(self, other)
+        made = like._new_like_me(common_dtype(self, other)) if out is None else out
+        order = made.memory_order if made.ndim > 1 else ""
+        x, y = _operand(self, made, order), _operand(other, made, order)
+        arguments = (selffac, x, otherfac, y, made.flat())
+        launch(array_kernels.scaled_sum, made.size, arguments, stream)
+        return made
+
+    # ---- comparison: 1 and 0, of the arrays' own type ----
+
+    def _compared(self, pairs: Pairs, other: Any) -> Any:
+        if not (isinstance(other, GPUArray) or is_number(other)):
+            return NotImplemented
+        dtype = common_dtype(self, other) if isinstance(other, GPUArray) else self.dtype
+        return self._paired(pairs, self, other, dtype)
+
+    def __eq__(self, other: object) -> Any:
+        return self._compared(array_kernels.EQUAL, other)
+
+    def __ne__(self, other: object) -> Any:
+        return self._compared(array_kernels.UNEQUAL, other)
+
+    def __lt__(self, other: Any) -> Any:
+        return self._compared(array_kernels.LESS, other)
+
+    def __le__(self, other: Any) -> Any:
+        return self._compared(array_kernels.LESS_EQUAL, other)
+
+    def __gt__(self, other: Any) -> Any:
+        return self._compared(array_kernels.GREATER, other)
+
+    def __ge__(self, other: Any) -> Any:
+        return self._compared(array_kernels.GREATER_EQUAL, other)
+
+    # ---- complex numbers ----
+
+    @property
+    def real(self) -> GPUArray:
+        """The real parts; the array itself if it has no others."""
+        return self.each(array_kernels.REAL, self._real_dtype()) if self._is_complex else self
+
+    @property
+    def imag(self) -> GPUArray:
+        """The imaginary parts."""
+        if self._is_complex:
+            return self.each(array_kernels.IMAGINARY, self._real_dtype())
+        return self._new_like_me().fill(0)
+
+    @property
+    def _is_complex(self) -> bool:
+        return self.dtype.kind == "c"
+
+    def conj(self, out: GPUArray | None = None) -> GPUArray:
+        """The conjugates; the array itself if it is not complex."""
+        return self.each(array_kernels.CONJUGATE, out=out) if self._is_complex else self
+
+    conjugate = conj
+
+    # ---- views ----
+
+    def _seen(self, view: View, dtype: Any = None) -> GPUArray:
+        return GPUArray(
+            view.shape,
+            self.dtype if dtype is None else dtype,
+            self.allocator,
+            base=self,
+            gpudata=self.ptr + view.offset if self.size else None,
+            strides=view.strides,
+        )
+
+    def __getitem__(self, index: Any) -> GPUArray:
+        """A view; of one element an array without axes."""
+        return self._seen(views.part(self.shape, self.strides, index))
+
+    @translating
+    def __setitem__(self, index: Any, value: Any) -> None:
+        part = self[index]
+        if is_number(value):
+            part.fill(value)
+            return
+        if not isinstance(value, (GPUArray, np.ndarray)):
+            raise TypeError("src must be GPUArray or ndarray")
+        if value.shape != part.shape:
+            raise ValueError("src and dst must be same shape")
+        if value.dtype != part.dtype:
+            raise TypeError("src and dst must have same dtype")
+        source = value.device_array() if isinstance(value, GPUArray) else value
+        if part.size:
+            copying.assign(part.device_array(), source, None)
+
+    def reshape(self, *shape: Any, order: str = "C") -> GPUArray:
+        """The elements in another shape: a view."""
+        if not self.flags.forc:
+            raise RuntimeError("only contiguous arrays may be used as arguments to this operation")
+        given = tuple(shape[0]) if isinstance(shape[0], (tuple, list)) else shape
+        wanted = tuple(map(operator.index, given))
+        if wanted.count(-1) > 1:
+            raise ValueError("can only specify one unknown dimension")
+        if -1 in wanted:
+            known = -math.prod(wanted)
+            wanted = tuple(self.size // known if n == -1 else n for n in wanted)
+        if math.prod(wanted) != self.size:
+            raise ValueError("total size of new array must be unchanged")
+        return self._seen(View(0, wanted, packed_strides(wanted, self.itemsize, order)))
+
+    def ravel(self) -> GPUArray:
+        """The elements along one axis: a view."""
+        return self.reshape(self.size)
+
+    def view(self, dtype: Any = None) -> GPUArray:
+        """The same bytes as elements of another type."""
+        seen = self.device_array()._shadow
+        wanted = self.dtype if dtype is None else np.dtype(dtype)
+        axis = min(range(self.ndim), key=lambda a: abs(self.strides[a]), default=0)
+        if self.shape[axis] * self.itemsize % wanted.itemsize:
+            raise ValueError("new type not compatible with array")
+        moved = np.moveaxis(np.moveaxis(seen, axis, -1).view(wanted), -1, axis)
+        return self._seen(View(0, moved.shape, moved.strides), wanted)
+
+    def squeeze(self) -> GPUArray:
+        """A view without the axes of length 1."""
+        return self._seen(views.squeezed(self.shape, self.strides, None))
+
+    def transpose(self, axes: Any = None) -> GPUArray:
+        """A view with its axes in another order: reversed, or as given."""
+        order = range(self.ndim - 1, -1, -1) if axes is None else axes
+        if len(order) != self.ndim:
+            raise ValueError("axes don't match array")
+        return self._seen(views.transposed(self.shape, self.strides, order))
+
+    @property
+    def T(self) -> GPUArray:
+        """The array with its axes in reverse."""
+        return self.transpose()
+
+    def reverse(self, stream: object = None) -> GPUArray:
+        """The elements in reverse, along one axis."""
+        return self.each(array_kernels.reversed_order, stream=stream)
+
+
+def _shape(given: Any) -> tuple[int, ...]:
+    if isinstance(given, np.ndarray):
+        given = given.tolist()
+    if hasattr(given, "__index__"):
+        return (operator.index(given),)
+    return tuple(int(n) for n in given)
+
+
+def _is_async(async_: bool, kwargs: dict[str, Any]) -> bool:
+    """``async_=``, or ``async`` as it was called before Python had that word."""
+    old = kwargs.pop("async", None)
+    if kwargs:
+        raise TypeError(f"extra keyword arguments specified: {', '.join(kwargs)}")
+    return bool(async_ if old is None else old)
+
+
+def _broadcast(a: GPUArray, b: GPUArray) -> GPUArray:
+    """The array whose shape the result has. Raises NotImplementedError."""
+    if a.shape == b.shape or b.shape == ():
+        return a
+    if a.shape == ():
+        return b
+    raise NotImplementedError(f"Broadcasting binary operator with shapes: {a.shape}, {b.shape}.")
+
+
+def _operand(given: Any, like: GPUArray, order: str) -> Any:
+    """A number, or elements in the order of those of another array; an array without axes has its
+    one element everywhere."""
+    if not isinstance(given, GPUArray):
+        return given
+    if given.shape == () and like.shape != ():
+        return given.device_array()._seen(View(0, (like.size,), (0,)))
+    return given.flat(order)
+
+
+copyreg.pickle(GPUArray, lambda array: (_from_numpy, (array.get(),)))  # type: ignore[arg-type,return-value]
+
+
+def _from_numpy(ary: NDArray[Any]) -> GPUArray:
+    made = GPUArray(ary.shape, ary.dtype, strides=compact_strides(ary))
+    made.set(ary)
+    return made

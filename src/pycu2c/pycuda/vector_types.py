@@ -1,0 +1,56 @@
+"""``gpuarray.vec``: CUDA's vectors as dtypes of numpy's, ``vec.float3``, and ``vec.make_float3``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_NUMBERS: dict[str, tuple[Any, int]] = {
+    "char": (np.int8, 4),
+    "uchar": (np.uint8, 4),
+    "short": (np.int16, 4),
+    "ushort": (np.uint16, 4),
+    "int": (np.int32, 4),
+    "uint": (np.uint32, 4),
+    "long": (np.int64, 4),
+    "ulong": (np.uint64, 4),
+    "longlong": (np.int64, 2),
+    "ulonglong": (np.uint64, 2),
+    "float": (np.float32, 4),
+    "double": (np.float64, 2),
+}
+
+VECTORS: dict[str, np.dtype[Any]] = {
+    f"{name}{count}": np.dtype([(field, number) for field in "xyzw"[:count]])
+    for name, (number, most) in _NUMBERS.items()
+    for count in range(1, most + 1)
+}
+
+
+class _Vectors:
+    """The names of ``gpuarray.vec``."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name in VECTORS:
+            return VECTORS[name]
+        if name.startswith("make_") and name[5:] in VECTORS:
+            return _maker(VECTORS[name[5:]])
+        raise AttributeError(f"there is no vector {name}", name=name, obj=self)
+
+    def __dir__(self) -> list[str]:
+        return [*VECTORS, *(f"make_{name}" for name in VECTORS)]
+
+
+def _maker(dtype: np.dtype[Any]) -> Callable[..., NDArray[Any]]:
+    def make(*numbers: Any) -> NDArray[Any]:
+        if len(numbers) != len(dtype):
+            raise TypeError(f"a vector of {len(dtype)} numbers is made of as many")
+        return np.array(numbers, dtype)
+
+    return make
+
+
+vec = _Vectors()
