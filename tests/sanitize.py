@@ -84,6 +84,7 @@ def findings(log: str) -> Counter[str]:
 def run(tool: str, workers: int, tests: list[str]) -> bool:
     """Whether a tool has found nothing, and no test has failed."""
     log, output = FOLDER / f"{tool}.log", FOLDER / f"{tool}.txt"
+    os.environ["PYCU2C_KEEP_MEMORY"] = "0"  # each array is memory of its own
     log.unlink(missing_ok=True)
     with output.open("w") as file:
         status = _ended(command(tool, workers, tests), file)

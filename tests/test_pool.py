@@ -1,188 +1,112 @@
-"""The thread pool and launches on it: every block once, whoever calls and when."""
+"""Blocks of a GPU's memory that stay for the next arrays of their size, without a GPU."""
 
 from __future__ import annotations
 
-import struct
-import subprocess
-import sys
-import threading
-from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
-import numpy as np
 import pytest
 
-from pool_kernels import HITS, hits_kernel, launch, run_script
-from pycu2c.runtime import cpu
-from pycu2c.toolchain import cc, room
-from pycu2c.toolchain.binary import Binary
+from pycu2c.runtime import driver, pool
+from pycu2c.runtime.memory import DeviceMemory
 
 
-@pytest.fixture(scope="module")
-def kernel() -> cpu.CpuKernel:
-    return hits_kernel()
+class Driver:
+    """Counts what it is asked for."""
+
+    def __init__(self) -> None:
+        self.made = 0
+        self.freed: list[int] = []
+        self.thread = SimpleNamespace(has_context=True)
+
+    def allocate(self, size: int, stream: int) -> tuple[int, int]:
+        self.made += 1
+        return 0, 4096 * self.made
+
+    def free(self, address: int, stream: int) -> tuple[int]:
+        self.freed.append(address)
+        return (0,)
+
+    def clear(self, address: int) -> tuple[int]:
+        return (0,)
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 5, 31, 32, 33, 1000, 100_003])
-def test_every_block_runs_once(kernel: cpu.CpuKernel, count: int) -> None:
-    for _ in range(20):
-        assert (launch(kernel, count) == 1).all()
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> Driver:
+    found = Driver()
+    monkeypatch.setattr(pool, "_calls", lambda: found)
+    monkeypatch.setattr(pool, "_kept", pool.Kept())
+    monkeypatch.setattr(driver, "several", lambda: False)
+    monkeypatch.setattr(driver, "current_ordinal", lambda: 0)
+    monkeypatch.setattr(driver, "_used_streams", set())
+    monkeypatch.delenv("PYCU2C_KEEP_MEMORY", raising=False)
+    return found
 
 
-def test_long_blocks_run_once(kernel: cpu.CpuKernel) -> None:
-    for count in (2, 5, 64):
-        assert (launch(kernel, count, 20_000) == 20_000).all()
+def made_and_freed(*sizes: int) -> list[int]:
+    return [DeviceMemory(size).address for size in sizes]
 
 
-def test_a_grid_of_three_axes_and_its_head(kernel: cpu.CpuKernel) -> None:
-    hits = np.zeros(2 * 3 * 4, np.int64)
-    kernel.launch((2, 3, 4), (7, 1, 1), 108, struct.pack("@Pq", hits.ctypes.data, 1))
-    assert (hits == 1 + 6 + 100 + 3).all()
+def test_a_block_is_there_for_the_next_array_of_its_size(calls: Driver) -> None:
+    assert made_and_freed(100, 100, 200, 100, 199) == [4096, 4096, 8192, 4096, 8192]
+    assert calls.freed == []
 
 
-def test_many_launches(kernel: cpu.CpuKernel) -> None:
-    hits = np.zeros(64, np.int64)
-    packed = struct.pack("@Pq", hits.ctypes.data, 1)
-    for _ in range(20_000):
-        kernel.launch((64, 1, 1), (1, 1, 1), 8, packed)
-    assert (hits == 20_000).all()
+def test_arrays_at_the_same_time_have_memory_of_their_own(calls: Driver) -> None:
+    both = [DeviceMemory(100), DeviceMemory(100)]
+    assert [memory.address for memory in both] == [4096, 8192]
+    del both
+    assert sorted(memory.address for memory in [DeviceMemory(100), DeviceMemory(100)]) == [
+        4096,
+        8192,
+    ]
 
 
-def test_launches_from_many_python_threads(kernel: cpu.CpuKernel) -> None:
-    wrong: list[int] = []
-
-    def caller(number: int) -> None:
-        for turn in range(100):
-            if not (
-                launch(kernel, 500 + number, 1 + 100 * (turn % 2)) == 1 + 100 * (turn % 2)
-            ).all():
-                wrong.append(number)
-
-    threads = [threading.Thread(target=caller, args=(n,)) for n in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert wrong == []
+def test_large_blocks_go_back(calls: Driver) -> None:
+    assert made_and_freed(5 << 20) == calls.freed
+    several = [DeviceMemory(3 << 20) for _ in range(2)]
+    del several
+    assert len(calls.freed) == 2  # one of them stays
 
 
-def test_other_python_threads_run_during_a_launch(kernel: cpu.CpuKernel) -> None:
-    stop, ticking = threading.Event(), threading.Event()
-    turns = 0
-
-    def tick() -> None:
-        nonlocal turns
-        while not stop.is_set():
-            turns += 1
-            ticking.set()
-            stop.wait(0.001)
-
-    ticker = threading.Thread(target=tick)
-    ticker.start()
-    ticking.wait(60)
-    before = turns
-    launch(kernel, 1, 100_000_000)  # some 100 ms in one block
-    during = turns - before
-    stop.set()
-    ticker.join()
-    assert during > 5
+def test_only_so_many_sizes_stay(calls: Driver) -> None:
+    made_and_freed(*range(2, 202, 2))
+    assert len(calls.freed) == 36
 
 
-def test_several_threads_take_part() -> None:
-    text = r"""
-    source = '''
-    #define _GNU_SOURCE
-    #include <pthread.h>
-    #include <stdint.h>
-    #include <time.h>
-    void who(const void *pointer, int64_t first, int64_t last) {
-        uint64_t *self = *(uint64_t **)((char *)pointer + 32);
-        struct timespec pause = {0, 1000000};
-        for (int64_t b = first; b < last; b++) {
-            self[b] = (uint64_t)pthread_self();
-            nanosleep(&pause, 0);
-        }
-    }
-    '''
-    kernel = cpu.CpuKernel(cc.compile(source, "who"))
-    for _ in range(3):
-        who = np.zeros(64, np.uint64)
-        kernel.launch((64, 1, 1), (1, 1, 1), 0, struct.pack("@P", who.ctypes.data))
-        print(len(set(who.tolist())))
-    """
-    assert run_script(text, PYCU2C_THREADS="3") == "3\n3\n3"
-    assert run_script(text, PYCU2C_THREADS="1") == "1\n1\n1"
+@pytest.mark.parametrize("stream", [2, 4096, SimpleNamespace(__cuda_stream__=lambda: (0, 4096))])
+def test_with_streams_all_goes_back(calls: Driver, stream: Any) -> None:
+    driver.stream_of(stream)
+    assert made_and_freed(100, 100) == [4096, 8192] == calls.freed
 
 
-def test_a_forked_child_runs_kernels() -> None:
-    text = """
-    import warnings
-    warnings.filterwarnings("ignore", category=DeprecationWarning)  # fork beside threads
-    kernel = hits_kernel()
-    def work():
-        return all((launch(kernel, count, 50) == 50).all() for count in (1, 8, 5000) * 5)
-    def in_child(depth):
-        child = os.fork()
-        if child == 0:
-            ok = work() and (depth == 0 or in_child(depth - 1)) and work()
-            os._exit(0 if ok else 1)
-        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    assert work()
-    stop = threading.Event()
-    def launches():  # so that some forks fall into a running job
-        while not stop.is_set():
-            launch(kernel, 5000, 50)
-    background = threading.Thread(target=launches)
-    background.start()
-    results = [in_child(1) for _ in range(10)]
-    stop.set()
-    background.join()
-    print(all(results) and work())
-    """
-    assert run_script(text, PYCU2C_THREADS="4") == "True"
+def test_the_default_stream_is_none_of_them(calls: Driver) -> None:
+    for stream in (0, 1, None):
+        driver.stream_of(stream)
+    assert made_and_freed(100, 100) == [4096, 4096]
 
 
-@pytest.mark.parametrize(
-    "exit_with", ["pass", "os._exit(0)", "import gc; del kernel; gc.collect()"]
-)
-def test_a_process_ends_at_once_with_sleeping_workers(exit_with: str) -> None:
-    text = f"""
-    kernel = hits_kernel()
-    launch(kernel, 5000, 100)
-    print("done", flush=True)
-    {exit_with}
-    """
-    assert run_script(text, PYCU2C_THREADS="4") == "done"
+def test_what_was_lent_goes_back(calls: Driver) -> None:
+    memory = DeviceMemory(100)
+    memory.lend()
+    del memory
+    assert calls.freed == [4096]
 
 
-def test_a_library_that_is_gone_is_loaded_from_memory() -> None:
-    binary = cc.compile(HITS.replace("hits(", "gone("), "gone", cache=False)
-    assert binary.path is not None
-    Path(binary.path).unlink()
-    assert (launch(cpu.CpuKernel(binary), 10) == 1).all()
+def test_the_environment_says_that_nothing_stays(
+    calls: Driver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYCU2C_KEEP_MEMORY", "0")
+    monkeypatch.setattr(pool, "_kept", pool.Kept())
+    assert made_and_freed(100, 100) == calls.freed
 
 
-def test_a_binary_without_a_file_is_loaded() -> None:
-    made = cc.compile(HITS, "hits")
-    kernel = cpu.CpuKernel(Binary("so", "hits", made.text, made.data, None, ""))
-    assert (launch(kernel, 10) == 1).all()
-
-
-def test_importing_does_not_load_cffi() -> None:
-    code = "import sys, pycu2c.runtime.cpu; print([m for m in sys.modules if 'cffi' in m])"
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert ran.stdout.strip() == "[]"
-
-
-def test_the_pool_is_clean_c() -> None:
-    assert cc.check_warnings(cpu.pool_text()) == ""
-    assert cc.check_warnings(cpu.pool_text().replace("__linux__", "__none__")) == ""
-
-
-def test_the_pool_is_compiled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PYCU2C_CACHE_DIR", str(tmp_path))
-    text = "kernel = hits_kernel(); launch(kernel, 10)"
-    run_script(text)
-    found = room.info().entries  # the pool, the kernel, a compiler's version
-    assert found >= 2
-    run_script(text)
-    assert room.info().entries == found
+def test_what_stays_is_given_back_on_demand(calls: Driver, monkeypatch: pytest.MonkeyPatch) -> None:
+    made_and_freed(100, 200)
+    monkeypatch.setattr(driver, "make_current", lambda: None)
+    monkeypatch.setattr(driver, "api", lambda: SimpleNamespace(cuCtxSynchronize=lambda: (0,)))
+    monkeypatch.setattr(driver, "check", lambda *_: None)
+    monkeypatch.setattr(pool, "pool_of", lambda _: None)
+    pool.give_back()
+    assert calls.freed == [4096, 8192]
+    assert made_and_freed(100) == [3 * 4096]

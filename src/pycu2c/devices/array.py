@@ -319,6 +319,7 @@ class DeviceArray(NoHostArithmetic):
                 name="__cuda_array_interface__",
                 obj=self,
             )
+        self._memory.lend()
         return exchange.interface_of(self)
 
     def __dlpack__(
@@ -329,6 +330,7 @@ class DeviceArray(NoHostArithmetic):
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
     ) -> object:
+        self._memory.lend()
         return exchange.capsule_of(self, stream, max_version, dl_device, copy)
 
     def __dlpack_device__(self) -> tuple[int, int]:

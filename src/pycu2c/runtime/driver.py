@@ -404,6 +404,22 @@ _HANDLE_ATTRIBUTES = ("cuda_stream", "ptr", "handle")  # torch; cupy; numba and 
 
 def stream_of(stream: object) -> int:
     """The handle of a stream of any package; 0 and None are the default stream."""
+    handle = _handle_of(stream)
+    if handle > _LEGACY:
+        _used_streams.add(True)
+    return handle
+
+
+_LEGACY = 1  # a name of the default stream
+_used_streams: set[bool] = set()
+
+
+def uses_streams() -> bool:
+    """Whether the program has named a stream other than the default one, ever."""
+    return bool(_used_streams)
+
+
+def _handle_of(stream: object) -> int:
     if stream is None:
         return 0
     if hasattr(stream, "__index__"):

@@ -9,18 +9,14 @@ the memory. Who uses it on a stream that the default stream does not wait for sa
 from __future__ import annotations
 
 import contextlib
-import functools
-import gc
 import sys
-import threading
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from pycu2c.runtime import capturing, driver
+from pycu2c.runtime import capturing, driver, pool
 from pycu2c.runtime.capturing import DEFAULT_STREAMS
-from pycu2c.runtime.cuda_errors import error_for
 from pycu2c.runtime.strides import memory_of
 
 ALIGNMENT = 256  # of every allocation
@@ -52,6 +48,9 @@ class Memory:
     def before_use(self, stream: int) -> None:
         """Let what comes next in a stream wait for work on this memory."""
 
+    def lend(self) -> None:
+        """Another package is told where it is, and may use it on streams of its own."""
+
 
 class HostMemory(Memory):
     """Memory of the host for an array of a program that would have it on a GPU."""
@@ -77,18 +76,19 @@ class ForeignMemory(Memory):
 class DeviceMemory(Memory):
     """Memory of a GPU, new."""
 
-    __slots__ = ("_streams",)
+    __slots__ = ("_lent", "_streams")
 
     def __init__(self, size: int, ordinal: int | None = None) -> None:
         """On a device, or on the one that the thread is on."""
         self._streams: set[object] | None = None
+        self._lent = False
         self.size, self.ordinal, self.address = size, 0, 0  # nothing is freed if the rest fails
         if not driver.several():
-            self.address = _allocate(size) if size else 0
+            self.address = pool.allocate(size) if size else 0
             return
         self.ordinal = driver.current_ordinal() if ordinal is None else ordinal
         with driver.on(self.ordinal):
-            self.address = _allocate(size) if size else 0
+            self.address = pool.allocate(size) if size else 0
 
     def used_on(self, stream: object) -> None:
         if capturing.keeps(self):
@@ -110,148 +110,14 @@ class DeviceMemory(Memory):
         if stream in DEFAULT_STREAMS:  # which others wait for
             self._streams.clear()
 
+    def lend(self) -> None:
+        self._lent = True
+
     def __del__(self, finalizing: Any = sys.is_finalizing) -> None:
         # at exit the driver may be gone before this is, and frees everything itself
         if self.address and not finalizing():
-            _free(self.address, self._streams, self.ordinal)
-
-
-# ---- the pool ----------------------------------------------------------------------------------
-
-
-@functools.cache
-def pool_of(ordinal: int) -> Any:
-    """The device's pool, set to keep what is freed; None where the driver has no pools."""
-    bindings, device = driver.api(), driver.devices()[ordinal]
-    which = bindings.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED
-    answer = bindings.cuDeviceGetAttribute(which, device.handle)
-    if not driver.check(answer, "ask for memory pools"):
-        return None
-    pool = driver.check(bindings.cuDeviceGetDefaultMemPool(device.handle), "open the memory pool")
-    keep = bindings.CUmemPool_attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
-    if not int(driver.check(bindings.cuMemPoolGetAttribute(pool, keep), "read the memory pool")):
-        everything = bindings.cuuint64_t((1 << 64) - 1)
-        driver.check(bindings.cuMemPoolSetAttribute(pool, keep, everything), "set the memory pool")
-    return pool
-
-
-class _Thread(threading.local):
-    """Whether a thread has had a context. A call without one is an error to who looks on."""
-
-    has_context = False
-
-
-class _Calls:
-    """The driver's functions, looked up once."""
-
-    __slots__ = ("allocate", "clear", "free", "thread")
-
-    def __init__(self, ordinal: int) -> None:
-        bindings = driver.api()
-        self.thread = _Thread()
-        if pool_of(ordinal) is None:
-            self.allocate: Any = lambda size, stream: bindings.cuMemAlloc(size)
-            self.free: Any = lambda address, stream: bindings.cuMemFree(address)  # waits
-        else:
-            self.allocate, self.free = bindings.cuMemAllocAsync, bindings.cuMemFreeAsync
-        self.clear: Any = lambda address: bindings.cuMemsetD8Async(address, 0, 1, 0)
-
-
-_calls_on = functools.cache(_Calls)
-
-
-def _calls() -> _Calls:
-    return _calls_on(driver.current_ordinal())
-
-
-def _in_pairs(size: int) -> int:
-    """An even number of bytes: an atomic on a byte exchanges it together with its neighbour."""
-    return size + size % 2
-
-
-def _allocate(size: int) -> int:
-    calls = _calls()
-    if not calls.thread.has_context:
-        driver.make_current()
-        calls.thread.has_context = True
-    code, pointer = calls.allocate(_in_pairs(size), 0)
-    if code:
-        pointer = _allocated_after_all(code, _in_pairs(size))
-    if size % 2:  # initcheck of compute-sanitizer would find what an atomic reads there
-        driver.check(calls.clear(int(pointer) + size), "clear the byte after an array")
-    return int(pointer)
-
-
-def _allocated_after_all(code: Any, size: int) -> Any:
-    """In a thread that has lost its context; or once others give back what they do not use."""
-    if code.name == "CUDA_ERROR_INVALID_CONTEXT":
-        driver.make_current()
-    elif code.name == "CUDA_ERROR_OUT_OF_MEMORY":
-        give_back()
-    else:
-        driver.check((code,), f"allocate {size} bytes on the device")
-    code, pointer = _calls().allocate(size, 0)
-    if code and code.name == "CUDA_ERROR_OUT_OF_MEMORY":
-        free, total = free_and_total()
-        text = f"{free} of the device's {total} bytes are free"
-        raise error_for(code.name, text, f"allocate {size} bytes on the device")
-    driver.check((code,), f"allocate {size} bytes on the device")
-    return pointer
-
-
-def give_back() -> None:
-    """Return what nobody uses to the driver: other processes, and other pools, can have it."""
-    gc.collect()
-    driver.make_current()
-    bindings = driver.api()
-    driver.check(bindings.cuCtxSynchronize(), "wait for the device")
-    pool = pool_of(driver.current_ordinal())
-    if pool is not None:
-        driver.check(bindings.cuMemPoolTrimTo(pool, 0), "shrink the memory pool")
-
-
-def free_and_total() -> tuple[int, int]:
-    """Bytes of the device that are free, and all of them."""
-    driver.make_current()
-    code, free, total = driver.api().cuMemGetInfo()
-    driver.check((code,), "ask how much memory is free")
-    return int(free), int(total)
-
-
-def _free(address: int, streams: set[object] | None, ordinal: int) -> None:
-    """Never raises: after a kernel has failed every call fails, and nobody could be told."""
-    try:
-        if driver.several():
-            with driver.on(ordinal):
-                _free_here(address, streams)
-        else:
-            _free_here(address, streams)
-    except Exception:  # of a driver that is gone
-        return
-
-
-def _free_here(address: int, streams: set[object] | None) -> None:
-    if streams:
-        driver.make_current()
-        for stream in streams:
-            _after(stream)
-    calls = _calls()
-    if not calls.thread.has_context:
-        driver.make_current()
-        calls.thread.has_context = True
-    (code,) = calls.free(address, 0)
-    if code and code.name == "CUDA_ERROR_INVALID_CONTEXT":
-        driver.make_current()
-        calls.free(address, 0)
-
-
-def _after(stream: object) -> None:
-    """Let the default stream wait for a stream; for the device if it is only a number, whose
-    stream may have gone."""
-    if isinstance(stream, int):
-        driver.check(driver.api().cuCtxSynchronize(), "wait for the device")
-    else:
-        driver.order_after(driver.stream_of(stream), 0)
+            if self._lent or self._streams or not pool.keep(self.address, self.size, self.ordinal):
+                pool.free(self.address, self._streams, self.ordinal)
 
 
 # ---- memory of the host that the device can reach -----------------------------------------------
@@ -271,7 +137,7 @@ class PinnedMemory(Memory):
             flags = bindings.CU_MEMHOSTALLOC_PORTABLE | bindings.CU_MEMHOSTALLOC_DEVICEMAP
             if write_combined:
                 flags |= bindings.CU_MEMHOSTALLOC_WRITECOMBINED
-            answer = bindings.cuMemHostAlloc(_in_pairs(size), flags)
+            answer = bindings.cuMemHostAlloc(pool.in_pairs(size), flags)
             self.address = int(driver.check(answer, f"allocate {size} bytes of pinned memory"))
 
     def __del__(self, finalizing: Any = sys.is_finalizing) -> None:
@@ -291,7 +157,7 @@ class ManagedMemory(Memory):
             driver.make_current()
             flag = driver.api().CUmemAttach_flags
             flags = flag.CU_MEM_ATTACH_GLOBAL if everywhere else flag.CU_MEM_ATTACH_HOST
-            answer = driver.api().cuMemAllocManaged(_in_pairs(size), int(flags))
+            answer = driver.api().cuMemAllocManaged(pool.in_pairs(size), int(flags))
             self.address = int(driver.check(answer, f"allocate {size} bytes of managed memory"))
 
     def __del__(self, finalizing: Any = sys.is_finalizing) -> None:

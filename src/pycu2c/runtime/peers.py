@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pycu2c.diagnostics import LaunchError
-from pycu2c.runtime import capturing, driver, memory
+from pycu2c.runtime import capturing, driver, memory, pool
 from pycu2c.runtime.arguments import Argument, ArrayArgument
 
 _MAY_USE: set[tuple[int, int]] = set()  # a device, and another one whose memory it may use
@@ -32,13 +32,13 @@ def let_access(device: int, peer: int) -> None:
         (code,) = bindings.cuCtxEnablePeerAccess(driver.primary_context(peer), 0)
     if code.name != "CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED":
         driver.check((code,), doing)
-    pool = memory.pool_of(peer)
-    if pool is not None:
+    shared = pool.pool_of(peer)
+    if shared is not None:
         access = bindings.CUmemAccessDesc()
         access.location.type = bindings.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
         access.location.id = device
         access.flags = bindings.CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
-        driver.check(bindings.cuMemPoolSetAccess(pool, [access], 1), doing)
+        driver.check(bindings.cuMemPoolSetAccess(shared, [access], 1), doing)
     _MAY_USE.add((device, peer))
 
 

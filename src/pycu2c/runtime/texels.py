@@ -139,9 +139,7 @@ class Linear:
     def describe(self, made: Any, bindings: Any) -> None:
         """Tell the driver of it."""
         kinds, plane = bindings.CUresourcetype, bool(self.pitch)
-        made.resType = (
-            kinds.CU_RESOURCE_TYPE_PITCH2D if plane else kinds.CU_RESOURCE_TYPE_LINEAR
-        )
+        made.resType = kinds.CU_RESOURCE_TYPE_PITCH2D if plane else kinds.CU_RESOURCE_TYPE_LINEAR
         place = made.res.pitch2D if plane else made.res.linear
         place.devPtr, place.numChannels = self.address, self.form.channels
         place.format = getattr(bindings.CUarray_format, _FORMATS[self.form.number])
