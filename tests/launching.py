@@ -102,4 +102,4 @@ def in_pool() -> tuple[int, ...]:
     its_pool, read = pool.pool_of(driver.current_ordinal()), driver.api().cuMemPoolGetAttribute
     kinds = driver.api().CUmemPool_attribute
     asked = (kinds.CU_MEMPOOL_ATTR_USED_MEM_CURRENT, kinds.CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT)
-    return tuple(int(driver.check(read(pool, kind), "read the memory pool")) for kind in asked)
+    return tuple(int(driver.check(read(its_pool, kind), "read the memory pool")) for kind in asked)

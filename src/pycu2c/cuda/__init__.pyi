@@ -10,9 +10,9 @@ import numpy as np
 from pycu2c.annotations import Array
 from pycu2c.annotations import surface1d, surface2d, surface3d, texture1d, texture2d, texture3d
 from pycu2c import types as types
-from pycu2c.c_functions import c_function as c_function
-from pycu2c.c_functions import declare_device as declare_device
-from pycu2c.c_functions import ptx_function as ptx_function
+from pycu2c.own_c.functions import c_function as c_function
+from pycu2c.own_c.functions import declare_device as declare_device
+from pycu2c.own_c.functions import ptx_function as ptx_function
 from pycu2c.cuda import cudadrv as cudadrv
 from pycu2c.cuda import random as random
 from pycu2c.cuda import wmma as wmma
@@ -77,15 +77,15 @@ from pycu2c.devices.textures import Surface as Surface
 from pycu2c.devices.textures import Texture as Texture
 from pycu2c.devices.textures import surface as surface
 from pycu2c.devices.textures import texture as texture
-from pycu2c.linkable import Archive as Archive
-from pycu2c.linkable import CSource as CSource
-from pycu2c.linkable import CUSource as CUSource
-from pycu2c.linkable import Cubin as Cubin
-from pycu2c.linkable import Fatbin as Fatbin
-from pycu2c.linkable import LTOIR as LTOIR
-from pycu2c.linkable import LinkableCode as LinkableCode
-from pycu2c.linkable import Object as Object
-from pycu2c.linkable import PTXSource as PTXSource
+from pycu2c.own_c.linkable import Archive as Archive
+from pycu2c.own_c.linkable import CSource as CSource
+from pycu2c.own_c.linkable import CUSource as CUSource
+from pycu2c.own_c.linkable import Cubin as Cubin
+from pycu2c.own_c.linkable import Fatbin as Fatbin
+from pycu2c.own_c.linkable import LTOIR as LTOIR
+from pycu2c.own_c.linkable import LinkableCode as LinkableCode
+from pycu2c.own_c.linkable import Object as Object
+from pycu2c.own_c.linkable import PTXSource as PTXSource
 from pycu2c.ported.compiling import compile as compile
 from pycu2c.ported.compiling import compile_for_current_device as compile_for_current_device
 from pycu2c.ported.compiling import compile_ptx as compile_ptx

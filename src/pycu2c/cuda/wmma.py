@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pycu2c import cuda
-from pycu2c.c_functions import c_function
+from pycu2c.own_c.functions import c_function
 from pycu2c.types import float16, float32
 
 _FOR_LAYOUTS = """

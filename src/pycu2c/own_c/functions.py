@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, get_args, overload
 
-from pycu2c.c_texts import lines_of
+from pycu2c.own_c.texts import lines_of
 from pycu2c.csyntax.words import KEYWORDS
 from pycu2c.diagnostics import Label, fail
 from pycu2c.foreign import Code, Dialect, Foreign, Line
@@ -21,11 +21,11 @@ from pycu2c.signatures import parse_signature
 from pycu2c.source import Source, is_stub
 
 if TYPE_CHECKING:
-    from pycu2c import c_external, ptx_texts
-    from pycu2c.c_external import Abi
+    from pycu2c.own_c import external, ptx_texts
+    from pycu2c.own_c.external import Abi
 else:  # what functions need that are no text of C
-    c_external = lazy_module("pycu2c.c_external")
-    ptx_texts = lazy_module("pycu2c.ptx_texts")
+    external = lazy_module("pycu2c.own_c.external")
+    ptx_texts = lazy_module("pycu2c.own_c.ptx_texts")
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -79,7 +79,7 @@ class _Given:
             return Code(dialect, _body(text, source), preamble, files)
         is_elsewhere = self.text is self.cuda is self.cpu is None
         if files or (is_elsewhere and not (dialect == "c" and has_body)):
-            return c_external.External(source, self.pure).code(dialect, files)
+            return external.External(source, self.pure).code(dialect, files)
         return None
 
     def _text(self, dialect: Dialect, has_body: bool) -> str | None:
@@ -203,11 +203,11 @@ def declare_device(
     if abi not in ("c", "numba"):
         raise ValueError(f'abi is "numba" or "c", not {abi!r}')
     types = parse_signature(sig)
-    source, links = c_external.stub_of(name, types, sys._getframe(1)), links_of(link)
+    source, links = external.stub_of(name, types, sys._getframe(1)), links_of(link)
 
     def foreign(source: Source) -> Foreign:
-        external = c_external.External(source, pure, abi)
-        codes = [external.code(d, for_target(links, d)) for d in get_args(Dialect)]
+        found = external.External(source, pure, abi)
+        codes = [found.code(d, for_target(links, d)) for d in get_args(Dialect)]
         return Foreign(tuple(codes), pure, has_body=False)
 
     return CFunction(source, foreign)

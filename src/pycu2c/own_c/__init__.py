@@ -1,0 +1,1 @@
+"""Functions whose bodies are C or PTX of the user's, and files that kernels are linked with."""
