@@ -19,7 +19,7 @@ from pycu2c.passes.narrow import narrow
 from pycu2c.passes.parts import in_parts
 from pycu2c.passes.thread_paths import threads_as_code
 from pycu2c.passes.uniformity import Uniformity
-from pycu2c.runtime import driver, pool
+from pycu2c.runtime import device_pool, driver
 from pycu2c.targets import TARGETS
 
 _CPU = TARGETS["cpu"]
@@ -99,7 +99,10 @@ def in_pool() -> tuple[int, ...]:
     says nothing where other processes use it.)"""
     if not driver.available():
         return ()
-    its_pool, read = pool.pool_of(driver.current_ordinal()), driver.api().cuMemPoolGetAttribute
+    its_pool, read = (
+        device_pool.pool_of(driver.current_ordinal()),
+        driver.api().cuMemPoolGetAttribute,
+    )
     kinds = driver.api().CUmemPool_attribute
     asked = (kinds.CU_MEMPOOL_ATTR_USED_MEM_CURRENT, kinds.CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT)
     return tuple(int(driver.check(read(its_pool, kind), "read the memory pool")) for kind in asked)

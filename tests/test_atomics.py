@@ -33,7 +33,7 @@ from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.atomic import INTEGERS, NUMBERS
 from pycu2c.intrinsics.registry import Intrinsic
 from pycu2c.kernel import Kernel
-from pycu2c.runtime import pool
+from pycu2c.runtime import device_pool
 from pycu2c.toolchain import cc, nvrtc
 
 UPDATES: dict[str, Callable[[Any, Any], Any]] = {
@@ -296,8 +296,8 @@ def test_the_last_byte_of_an_array_has_a_neighbour(monkeypatch: pytest.MonkeyPat
 
     thread = SimpleNamespace(has_context=True)
     calls = SimpleNamespace(allocate=allocate, clear=clear, thread=thread)
-    monkeypatch.setattr(pool, "_calls", lambda: calls)
-    assert [pool._allocated(size) for size in (13, 14)] == [4096] * 2
+    monkeypatch.setattr(device_pool, "_calls", lambda: calls)
+    assert [device_pool._allocated(size) for size in (13, 14)] == [4096] * 2
     assert (asked, cleared) == ([14, 14], [4096 + 13])
 
 

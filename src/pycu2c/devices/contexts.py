@@ -14,7 +14,7 @@ from pycu2c.devices import allocation, streams
 from pycu2c.devices.array import DeviceArray
 from pycu2c.devices.gpus import Gpu, Gpus, get_current_device, gpus
 from pycu2c.devices.stand_in import MemoryInfo
-from pycu2c.runtime import driver, pool
+from pycu2c.runtime import device_pool, driver
 from pycu2c.toolchain import nvrtc
 
 F = TypeVar("F", bound=Callable[..., object])
@@ -29,7 +29,7 @@ class Deallocations:
     def clear(self) -> None:
         """Give what the pool keeps back to the driver."""
         if driver.available():
-            pool.give_back()
+            device_pool.give_back()
 
     @contextlib.contextmanager
     def disable(self) -> Iterator[None]:
@@ -118,7 +118,7 @@ def close() -> None:
     """Wait for all work, and give memory that nobody uses back to the driver. Arrays stay."""
     gc.collect()
     if driver.available():
-        pool.give_back()
+        device_pool.give_back()
 
 
 @contextlib.contextmanager

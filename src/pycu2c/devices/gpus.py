@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from pycu2c.devices.stand_in import CPU, DeviceName, MemoryInfo
 from pycu2c.lazy import lazy_module
-from pycu2c.runtime import capturing, driver, peers, pool
+from pycu2c.runtime import capturing, device_pool, driver, peers
 from pycu2c.runtime.cuda_errors import NoDeviceError
 from pycu2c.runtime.memory import HOST
 
@@ -79,7 +79,7 @@ class Gpu:
     def memory(self) -> MemoryInfo:
         """How much is free, and how much there is. Memory that the pool keeps is not free."""
         with self._there():
-            return MemoryInfo(*pool.free_and_total())
+            return MemoryInfo(*device_pool.free_and_total())
 
     def synchronize(self) -> None:
         """Wait until all work on it is done. Errors of kernels surface here."""
@@ -90,7 +90,7 @@ class Gpu:
     def reset(self) -> None:
         """Wait for it, and give memory that nobody uses back to the driver."""
         with self._there():
-            pool.give_back()
+            device_pool.give_back()
 
     def get_primary_context(self) -> contexts.Context:
         """What numba calls its context."""

@@ -17,7 +17,7 @@ from pycu2c.pycuda.enumerations import (
     shared_config,
 )
 from pycu2c.pycuda.errors import LogicError, translating
-from pycu2c.runtime import driver, pool
+from pycu2c.runtime import device_pool, driver
 from pycu2c.toolchain import nvrtc_identity
 
 _NAMED = {"MAX_THREADS_PER_MULTIPROCESSOR": "MAX_THREADS_PER_MULTI_PROCESSOR"}  # as the CPU has it
@@ -267,4 +267,4 @@ class Context:
 def give_back() -> None:
     """Return memory that nobody uses to the driver."""
     if on_gpu():
-        pool.give_back()
+        device_pool.give_back()

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from pycu2c.runtime import capturing, driver, pool
+from pycu2c.runtime import capturing, device_pool, driver
 from pycu2c.runtime.capturing import DEFAULT_STREAMS
 from pycu2c.runtime.strides import memory_of
 
@@ -84,11 +84,11 @@ class DeviceMemory(Memory):
         self._lent = False
         self.size, self.ordinal, self.address = size, 0, 0  # nothing is freed if the rest fails
         if not driver.several():
-            self.address = pool.allocate(size) if size else 0
+            self.address = device_pool.allocate(size) if size else 0
             return
         self.ordinal = driver.current_ordinal() if ordinal is None else ordinal
         with driver.on(self.ordinal):
-            self.address = pool.allocate(size) if size else 0
+            self.address = device_pool.allocate(size) if size else 0
 
     def used_on(self, stream: object) -> None:
         if capturing.keeps(self):
@@ -116,8 +116,12 @@ class DeviceMemory(Memory):
     def __del__(self, finalizing: Any = sys.is_finalizing) -> None:
         # at exit the driver may be gone before this is, and frees everything itself
         if self.address and not finalizing():
-            if self._lent or self._streams or not pool.keep(self.address, self.size, self.ordinal):
-                pool.free(self.address, self._streams, self.ordinal)
+            if (
+                self._lent
+                or self._streams
+                or not device_pool.keep(self.address, self.size, self.ordinal)
+            ):
+                device_pool.free(self.address, self._streams, self.ordinal)
 
 
 # ---- memory of the host that the device can reach -----------------------------------------------
@@ -137,7 +141,7 @@ class PinnedMemory(Memory):
             flags = bindings.CU_MEMHOSTALLOC_PORTABLE | bindings.CU_MEMHOSTALLOC_DEVICEMAP
             if write_combined:
                 flags |= bindings.CU_MEMHOSTALLOC_WRITECOMBINED
-            answer = bindings.cuMemHostAlloc(pool.in_pairs(size), flags)
+            answer = bindings.cuMemHostAlloc(device_pool.in_pairs(size), flags)
             self.address = int(driver.check(answer, f"allocate {size} bytes of pinned memory"))
 
     def __del__(self, finalizing: Any = sys.is_finalizing) -> None:
@@ -157,7 +161,7 @@ class ManagedMemory(Memory):
             driver.make_current()
             flag = driver.api().CUmemAttach_flags
             flags = flag.CU_MEM_ATTACH_GLOBAL if everywhere else flag.CU_MEM_ATTACH_HOST
-            answer = driver.api().cuMemAllocManaged(pool.in_pairs(size), int(flags))
+            answer = driver.api().cuMemAllocManaged(device_pool.in_pairs(size), int(flags))
             self.address = int(driver.check(answer, f"allocate {size} bytes of managed memory"))
 
     def __del__(self, finalizing: Any = sys.is_finalizing) -> None:

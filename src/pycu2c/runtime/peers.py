@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pycu2c.diagnostics import LaunchError
-from pycu2c.runtime import capturing, driver, memory, pool
+from pycu2c.runtime import capturing, device_pool, driver, memory
 from pycu2c.runtime.arguments import Argument, ArrayArgument
 
 _MAY_USE: set[tuple[int, int]] = set()  # a device, and another one whose memory it may use
@@ -32,7 +32,7 @@ def let_access(device: int, peer: int) -> None:
         (code,) = bindings.cuCtxEnablePeerAccess(driver.primary_context(peer), 0)
     if code.name != "CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED":
         driver.check((code,), doing)
-    shared = pool.pool_of(peer)
+    shared = device_pool.pool_of(peer)
     if shared is not None:
         access = bindings.CUmemAccessDesc()
         access.location.type = bindings.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE

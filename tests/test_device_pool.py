@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pycu2c.runtime import driver, pool
+from pycu2c.runtime import device_pool, driver
 from pycu2c.runtime.memory import DeviceMemory
 
 
@@ -34,8 +34,8 @@ class Driver:
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch) -> Driver:
     found = Driver()
-    monkeypatch.setattr(pool, "_calls", lambda: found)
-    monkeypatch.setattr(pool, "_kept", pool.Kept())
+    monkeypatch.setattr(device_pool, "_calls", lambda: found)
+    monkeypatch.setattr(device_pool, "_kept", device_pool.Kept())
     monkeypatch.setattr(driver, "several", lambda: False)
     monkeypatch.setattr(driver, "current_ordinal", lambda: 0)
     monkeypatch.setattr(driver, "_used_streams", set())
@@ -97,7 +97,7 @@ def test_the_environment_says_that_nothing_stays(
     calls: Driver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYCU2C_KEEP_MEMORY", "0")
-    monkeypatch.setattr(pool, "_kept", pool.Kept())
+    monkeypatch.setattr(device_pool, "_kept", device_pool.Kept())
     assert made_and_freed(100, 100) == calls.freed
 
 
@@ -106,7 +106,7 @@ def test_what_stays_is_given_back_on_demand(calls: Driver, monkeypatch: pytest.M
     monkeypatch.setattr(driver, "make_current", lambda: None)
     monkeypatch.setattr(driver, "api", lambda: SimpleNamespace(cuCtxSynchronize=lambda: (0,)))
     monkeypatch.setattr(driver, "check", lambda *_: None)
-    monkeypatch.setattr(pool, "pool_of", lambda _: None)
-    pool.give_back()
+    monkeypatch.setattr(device_pool, "pool_of", lambda _: None)
+    device_pool.give_back()
     assert calls.freed == [4096, 8192]
     assert made_and_freed(100) == [3 * 4096]
