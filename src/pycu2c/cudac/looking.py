@@ -26,7 +26,7 @@ def shown(module: Any, language: str) -> str:
             code: str = module.text.code
             return code
         case "c":
-            return on_cpu.generated(module.text, module.options, module.name_expressions).text
+            return on_cpu.generate(module.text, module.options, module.name_expressions).text
         case "ptx":
             return ptx_of(module, arch())
         case "sass":

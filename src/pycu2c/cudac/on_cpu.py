@@ -2,24 +2,106 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
-from typing import NamedTuple
 
-from pycu2c.cudac.compiled import Code
-from pycu2c.cudac.options import Options
+from pycu2c.cudac.compiled import Form
+from pycu2c.cudac.host_text import Entry, Generated, generated
+from pycu2c.cudac.options import Options, included
+from pycu2c.cudac.parameters import Kind, Parameter
+from pycu2c.cudac.refusals import refuse
 from pycu2c.cudac.texts import Text
-from pycu2c.diagnostics import LaunchError
+from pycu2c.limits import MOST_SHARED, MOST_THREADS
+from pycu2c.runtime import fibers
+from pycu2c.runtime.cpu import CpuKernel, address_of, symbol
+from pycu2c.runtime.cpu_runner import CpuRunner
+from pycu2c.runtime.runner import Runner
+from pycu2c.toolchain import cxx, shared_objects
+
+_KINDS = (Kind.WHOLE, Kind.FLOAT, Kind.BYTES)  # as in headers/vectors.h
+_STANDARD = "c++17"
+_FACTS = {  # of every kernel, where there is no GPU
+    "MAX_THREADS_PER_BLOCK": MOST_THREADS,
+    "MAX_DYNAMIC_SHARED_SIZE_BYTES": MOST_SHARED,
+    "PREFERRED_SHARED_MEMORY_CARVEOUT": -1,
+}
 
 
-class Generated(NamedTuple):
-    """The C++ of a text."""
-
-    text: str
-
-
-def generated(text: Text, options: Options, expressions: Sequence[str]) -> Generated:
-    raise LaunchError("CUDA C does not run on the CPU yet")
+def generate(text: Text, options: Options, expressions: Sequence[str]) -> Generated:
+    """The C++ of a text. Raises CompileError."""
+    return generated(text, options.for_preprocessor, expressions)
 
 
-def compiled(text: Text, options: Options, expressions: Sequence[str]) -> Code:
-    raise LaunchError("CUDA C does not run on the CPU yet")
+def compiled(text: Text, options: Options, expressions: Sequence[str]) -> CpuCode:
+    """A text as a library, from the disk or by the C++ compiler. Raises CompileError,
+    ToolchainError."""
+    made = generate(text, options, expressions)
+    folder = os.path.dirname(text.name) or "."
+    flags = (
+        f"-std={options.standard or _STANDARD}",
+        *cxx.arithmetic_flags(contracts=options.contracts, fast=options.is_fast),
+        *options.for_preprocessor,
+        f"-I{folder}",
+    )
+    files = included(text.code, (*options.folders, folder))
+    try:
+        binary = cxx.compile(made.text, "cuda_c", flags, files)
+    except cxx.Refused as error:
+        refuse(error.log, text, error.compiler)
+    return CpuCode(fibers.opened(binary, text.name), made)
+
+
+class CpuCode:
+    """A text's kernels and variables on the CPU."""
+
+    def __init__(self, library: fibers.Library, made: Generated) -> None:
+        self._library, self._together = library, made.together
+        self._entries = {f"kernel {e.number}": e for e in made.entries}
+        self._known: dict[str, tuple[Parameter, ...]] = {}
+        self._settings: dict[tuple[str, str], int] = {}
+        self.log = library.binary.log
+
+    @property
+    def kernels(self) -> Sequence[str]:
+        return [entry.name for entry in self._entries.values()]
+
+    def entry(self, name: str) -> str | None:
+        wanted = "".join(name.split()).lstrip("&:")
+        found = {k: e for k, e in self._entries.items() if "".join(e.name.split()) == wanted}
+        if not found:  # in a namespace, if there is only one
+            found = {k: e for k, e in self._entries.items() if e.name.endswith(f"::{wanted}")}
+        return next(iter(found)) if len(found) == 1 else None
+
+    def parameters(self, entry: str) -> tuple[Parameter, ...] | None:
+        if entry not in self._known:
+            name = f"pycu2c_kernel_{self._entries[entry].number}"
+            words = symbol(self._library.loaded, name, "const int32_t *const *")[2]
+            rows = (words[1 + 3 * i : 4 + 3 * i] for i in range(words[0]))
+            self._known[entry] = tuple(Parameter(_KINDS[k], s, a) for s, a, k in rows)
+        return self._known[entry]
+
+    def runner(self, entry: str, form: Form) -> Runner:
+        found = self._entries[entry]
+        return CpuRunner(form.names, form.layout, self._kernel(found, form.together))
+
+    def _kernel(self, entry: Entry, together: bool) -> CpuKernel:
+        if not entry.waits:
+            return fibers.LoopKernel(self._library, f"pycu2c_run_{entry.number}")
+        name = f"pycu2c_kernel_{entry.number}"
+        return fibers.FiberKernel(self._library, name, entry.name, together and self._together)
+
+    def attribute(self, entry: str, name: str) -> int:
+        """A CPU has no registers of a kernel and the like: 0 for most."""
+        return self._settings.get((entry, name), _FACTS.get(name, 0))
+
+    def set_attribute(self, entry: str, name: str, value: int) -> None:
+        self._settings[entry, name] = value
+
+    def variable(self, name: str) -> tuple[int, int] | None:
+        *scopes, last = name.lstrip("&").split("::")
+        nested = "".join(f"{len(s)}{s}" for s in (*scopes, last))
+        own = f"_ZN{nested}E" if scopes else last
+        size = shared_objects.sizes(self._library.binary.data).get(own)
+        if size is None:
+            return None
+        return address_of(symbol(self._library.loaded, own, "char *")), size

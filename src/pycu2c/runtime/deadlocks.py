@@ -26,6 +26,14 @@ _HINTS = {
 
 
 @dataclass(frozen=True, slots=True)
+class Meeting:
+    """Where threads meet that have no row of an intrinsic: by the name that a text has for it."""
+
+    name: str
+    effect: Effect
+
+
+@dataclass(frozen=True, slots=True)
 class Waiting:
     """A thread that waits. ``row`` is None for one in a loop that reads what others write;
     ``mask`` is 0 where it names no lanes."""
@@ -33,7 +41,7 @@ class Waiting:
     block: Dim3
     thread: int
     where: str  # file:line
-    row: Intrinsic | None
+    row: Intrinsic | Meeting | None
     mask: int = 0
 
     @property

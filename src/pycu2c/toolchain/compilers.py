@@ -125,12 +125,12 @@ def find_compiler() -> Compiler:
 def _found(chosen: str, usual: str, path: str) -> Compiler:
     """Looked up once for each setting: the arguments are what the answer depends on."""
     if chosen:
-        compiler = _working(tuple(shlex.split(chosen)), path)
+        compiler = working(tuple(shlex.split(chosen)), path)
         if compiler is None:
             raise ToolchainError(f"PYCU2C_CC is {chosen!r}, which cannot be run as a C compiler")
         return compiler
     for command in _candidates(usual):
-        compiler = _working(command, path)
+        compiler = working(command, path)
         if compiler:
             return compiler
     raise ToolchainError(_HOW_TO_INSTALL)
@@ -144,7 +144,13 @@ def _candidates(usual: str) -> Iterator[tuple[str, ...]]:
         yield (sys.executable, "-m", "ziglang", "cc")
 
 
-def _working(command: tuple[str, ...], path: str) -> Compiler | None:
+def split(command: str) -> tuple[str, ...]:
+    """The words of a command, as a shell has them."""
+    return tuple(shlex.split(command))
+
+
+def working(command: tuple[str, ...], path: str) -> Compiler | None:
+    """A compiler that a command starts; None if it cannot be run."""
     program = _program(command[0], path) if command else None
     if program is None:
         return None

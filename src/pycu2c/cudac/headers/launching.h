@@ -1,0 +1,65 @@
+/* CUDA C on the CPU: what a kernel's text is compiled with. This part: the words in front of functions
+ * and variables, threads and blocks, and how a kernel is called.
+ *
+ * A block runs in one OS thread, so what its threads share is a variable of the OS thread. Threads of a
+ * kernel that never waits run in a plain loop; of others each has a stack of its own (runtime/fibers.c),
+ * and says anew which one it is when it goes on after a wait. */
+#include <limits.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <type_traits>
+#include <utility>
+
+#define __CUDACC__ 1
+#define __CUDA_ARCH__ 900
+#define __CUDACC_RTC__ 1
+#define __PYCU2C_CPU__ 1
+
+#undef assert
+#define __host__
+#define __device__ __attribute__((visibility("default")))
+#define __global__ __attribute__((visibility("hidden")))
+#define __constant__ __attribute__((visibility("default")))
+#define __managed__ __attribute__((visibility("default")))
+#define __shared__ static thread_local
+#define __grid_constant__
+#define __launch_bounds__(...)
+#define __cluster_dims__(...)
+#define __maxnreg__(...)
+#define __forceinline__ inline __attribute__((always_inline))
+#define __inline_hint__
+#define __align__(n) __attribute__((aligned(n)))
+#define __builtin_align__(n) __attribute__((aligned(n)))
+#define __CUDA_ALIGN__(n) __attribute__((aligned(n)))
+
+constexpr int warpSize = 32;
+
+namespace pycu2c {
+
+struct Kernel { /* as in fibers.c */
+    void (*begin)(const void *arguments, int64_t block);
+    void (*thread)(int32_t index);
+    const int32_t *parameters; /* their number, and size, alignment and kind of each */
+};
+
+struct Services {
+    int32_t (*meet_block)(int32_t kind, int32_t value, int32_t line);
+    void (*meet_warp)(uint32_t mask, void *given, void (*combine)(void **, uint32_t), int32_t line);
+    uint32_t (*active_lanes)(int32_t line);
+    void (*meet_grid)(int32_t line);
+    void (*yield)(void);
+    void (*fail)(int32_t code);
+};
+
+extern "C" {
+__attribute__((visibility("default"))) const Services *pycu2c_services_used = nullptr;
+}
+
+static inline const Services &services() { return *pycu2c_services_used; }
+
+} // namespace pycu2c

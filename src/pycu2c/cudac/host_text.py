@@ -1,0 +1,205 @@
+"""CUDA C -> C++ for the CPU: the same text, line by line, with what the preprocessor cannot do.
+
+``extern __shared__`` arrays become references to the memory of the block; after each kernel stands, in
+the same line, what launches it. Every other word of CUDA's is C++ by the headers in front.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from pycu2c.cudac.functions import Function
+from pycu2c.cudac.texts import Text
+from pycu2c.cudac.tokens import Token, closing
+from pycu2c.cudac.vocabulary import prelude
+from pycu2c.cudac.waiting import has_own_files, meets_grid, waiting_kernels, words_in
+from pycu2c.diagnostics import CompileError, Diagnostic, Label
+from pycu2c.records import dataclass
+
+
+class Edit(NamedTuple):
+    """Other characters for those of a text from ``start`` to ``end``."""
+
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A kernel of the C++: the number that its symbols end in, and whether it may wait."""
+
+    name: str
+    number: int
+    waits: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """C++, and the kernels that it has. ``together``: blocks may wait for each other."""
+
+    text: str
+    entries: tuple[Entry, ...]
+    together: bool
+
+
+def generated(text: Text, options: Sequence[str], expressions: Sequence[str]) -> Generated:
+    """The C++ of a text. Raises CompileError for what the CPU does not have."""
+    _check(text)
+    waiting = waiting_kernels(text, options)
+    kernels = [f for f in text.functions if f.is_kernel and not f.is_template]
+    entries = [Entry(f.path, i, f.path in waiting) for i, f in enumerate(kernels)]
+    edits = [_entry_after(text, f, e) for f, e in zip(kernels, entries)]
+    edits += [*_shared(text), *_includes(text)]
+    instances: list[Entry] = []
+    footer: list[str] = []
+    for expression in expressions:
+        if expression.lstrip().startswith("&"):  # of a variable
+            continue
+        base = expression.partition("<")[0].strip()
+        made = Entry(expression, len(entries) + len(instances), _may_wait(base, text, waiting))
+        instances.append(made)
+        footer.append(_macro(made, expression))
+    words = words_in(text)
+    head = prelude(words, all_words=has_own_files(text))
+    code = _edited(text.code, edits)
+    parts = (head, f'#line 1 "{text.name}"', code, "", *footer)
+    return Generated("\n".join(parts) + "\n", (*entries, *instances), meets_grid(text))
+
+
+def _may_wait(base: str, text: Text, waiting: frozenset[str]) -> bool:
+    known = [f.path for f in text.functions if base.lstrip(":") in (f.path, f.name)]
+    return not known or any(path in waiting for path in known)
+
+
+def _macro(entry: Entry, name: str) -> str:
+    return f"{'PYCU2C_FIBERS' if entry.waits else 'PYCU2C_LOOP'}({entry.number}, {name})"
+
+
+def _entry_after(text: Text, function: Function, entry: Entry) -> Edit:
+    end = text.tokens[function.body[1]].end if function.body[1] < len(text.tokens) else 0
+    return Edit(end or len(text.code), end or len(text.code), f" {_macro(entry, function.name)}")
+
+
+def _edited(code: str, edits: Sequence[Edit]) -> str:
+    parts, place = [], 0
+    for edit in sorted(edits):
+        kept = "\n" * code.count("\n", edit.start, edit.end)  # lines keep their numbers
+        parts += [code[place : edit.start], edit.text, kept]
+        place = edit.end
+    return "".join((*parts, code[place:]))
+
+
+# ---- dynamic shared memory -----------------------------------------------------------------
+
+_ALIGNING = ("__align__", "alignas", "__attribute__", "__builtin_align__")
+
+
+def _shared(text: Text) -> Iterator[Edit]:
+    """``extern __shared__ float s[];`` -> a reference to the memory of the block."""
+    tokens = text.tokens
+    for index, token in enumerate(tokens):
+        if token.text != "__shared__":
+            continue
+        first = index
+        while first and tokens[first - 1].text in ("extern", "volatile", "const", "__align__"):
+            first -= 1
+        last = index
+        while last < len(tokens) and tokens[last].text not in (";", "{", "="):
+            last += 1
+        declared = tokens[first:last]
+        if not any(t.text == "extern" for t in declared) or last == len(tokens):
+            continue
+        start, end = tokens[first].start, tokens[last - 1].end
+        inside = any(_is_in(index, f) for f in text.functions)
+        yield Edit(start, end, _reference(_plain(declared), inside))
+
+
+def _is_in(index: int, function: Function) -> bool:
+    return function.body[0] < index < function.body[1]
+
+
+def _plain(tokens: Sequence[Token]) -> list[str]:
+    """The words of a declaration, without those that say where it lies and how."""
+    words, index = [], 0
+    while index < len(tokens):
+        if tokens[index].text in _ALIGNING:
+            index = closing(tokens, index + 1)
+        elif tokens[index].text not in ("extern", "__shared__"):
+            words.append(tokens[index].text)
+        index += 1
+    return words
+
+
+def _reference(words: Sequence[str], inside: bool) -> str:
+    cut = words.index("[") if "[" in words else len(words)
+    kind, name, extents = " ".join(words[: cut - 1]), words[cut - 1], "".join(words[cut:])
+    place = "" if inside else "static thread_local "
+    found = f"*reinterpret_cast<{kind} (*){extents}>(::pycu2c::dynamic())"
+    return f"{place}{kind} (&{name}){extents} = {found}"
+
+
+# ---- included files ------------------------------------------------------------------------
+
+_INCLUDE = re.compile(r'#\s*include\s*[<"]([^>"]+)[>"]')
+_OURS = re.compile(  # what the headers in front have
+    r"(cuda|cuda_runtime|cuda_runtime_api|device_launch_parameters|device_functions|vector_types"
+    r"|vector_functions|math_constants|math_functions|sm_\w+|cuda_fp16|cooperative_groups"
+    r"|cooperative_groups/\w+|assert|cooperative_groups/details/\w+)\.(h|hpp)|cassert"
+)
+_STD = re.compile(r"cuda/std/(\w+)")
+
+
+def _includes(text: Text) -> Iterator[Edit]:
+    for token in text.tokens:
+        found = _INCLUDE.match(token.text) if token.kind == "directive" else None
+        if found is None:
+            continue
+        if _OURS.fullmatch(found[1]):
+            yield Edit(token.start, token.start + found.end(), "")
+        elif std := _STD.fullmatch(found[1]):
+            also = " namespace cuda { namespace std { using namespace ::std; } }"
+            yield Edit(token.start, token.start + found.end(), f"#include <{std[1]}>")
+            yield Edit(token.end, token.end, "\n" + also + f"\n#line {_next(text, token)}")
+
+
+def _next(text: Text, token: Token) -> int:
+    return text.lines.place(token.end)[0] + 1
+
+
+# ---- what there is not ---------------------------------------------------------------------
+
+_NOT_HERE = {
+    r"asm|__asm__|__asm": "inline PTX",
+    r"tex[123]D\w*|texCubemap\w*|tex1Dfetch|surf[123]D\w*": "textures and surfaces",
+    r"<<<": "launches from kernels",
+    r"nvcuda|wmma|mma_sync": "tensor cores",
+    r"curand\w*": "cuRAND",
+    r"__cluster\w*|cluster_group|this_cluster": "clusters",
+    r"__pipeline_\w+|memcpy_async": "asynchronous copies",
+}
+_NO_FILES = re.compile(r"(cub|thrust|mma|curand\w*|cuda/(barrier|pipeline|atomic))\b.*")
+
+
+def _check(text: Text) -> None:
+    own = {f.name for f in text.functions}
+    found = [
+        Diagnostic("own-c", (Label(text.span(t), f"{what}: the CPU does not have this"),), _CURE)
+        for t in text.tokens
+        for pattern, what in _NOT_HERE.items()
+        if t.kind in ("word", "mark") and t.text not in own and re.fullmatch(pattern, t.text)
+    ]
+    found += [
+        Diagnostic("own-c", (Label(text.span(t), "the CPU does not have this file"),), _CURE)
+        for t in text.tokens
+        if t.kind == "directive"
+        and (named := _INCLUDE.match(t.text))
+        and _NO_FILES.fullmatch(named[1])
+    ]
+    if found:
+        raise CompileError(found[:8])
+
+
+_CURE = "run it on a GPU, with backend='cuda'; docs/cudac.md says what of CUDA C runs on the CPU"

@@ -1,0 +1,86 @@
+"""The C++ that gives a compiler CUDA's words: headers of this package, and of the C functions that it
+has (``emit/helpers.py``) those that a text names. Knows no text but its words."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Iterator, Set
+
+from pycu2c.dtypes import FLOAT32, FLOAT64, UINT32, DType
+from pycu2c.emit.conversion_helpers import CONVERSION_HELPERS
+from pycu2c.emit.helpers import HELPERS, texts_of
+from pycu2c.emit.packed_word_helpers import PACKED_WORD_HELPERS
+from pycu2c.emit.rounding_helpers import ROUNDING_HELPERS
+from pycu2c.emit.special_helpers import SPECIAL_HELPERS
+from pycu2c.emit.word_helpers import WORD_HELPERS
+from pycu2c.limits import MOST_SHARED
+
+_ALWAYS = ("launching.h", "vectors.h", "functions.h", "meeting.h", "atomics.h")
+_BY_WORD = {  # what a text with such a word has, too
+    "cooperative_groups": "groups.h",
+    "half": "halves.h",
+    "__half": "halves.h",
+    "half2": "halves.h",
+    "__half2": "halves.h",
+}
+_INCLUDES = ("#include <fenv.h>", "#include <stdbool.h>", "#include <errno.h>")
+_FIXED = (CONVERSION_HELPERS, ROUNDING_HELPERS, WORD_HELPERS, PACKED_WORD_HELPERS)
+_NOT_SPECIAL = ("j0", "j1", "y0", "y1", "jn", "yn", "rsqrt", "rcbrt", "exp10", "saturate")
+
+
+def prelude(words: Set[str], *, all_words: bool) -> str:
+    """The C++ in front of a text with these words; with all that there is, if it may use others."""
+    headers = dict.fromkeys(_ALWAYS)
+    headers |= {file: None for word, file in _BY_WORD.items() if all_words or word in words}
+    wanted = _helpers(frozenset(words) if not all_words else None)
+    return "\n".join(
+        (
+            f"#define PYCU2C_DYNAMIC_SHARED {MOST_SHARED}" if "extern" in words else "",
+            *_INCLUDES,
+            *map(_header, headers),
+            *wanted,
+        )
+    )
+
+
+@functools.cache
+def _header(name: str) -> str:
+    path = os.path.join(os.path.dirname(__file__), "headers", name)
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+@functools.lru_cache(maxsize=64)
+def _helpers(words: frozenset[str] | None) -> tuple[str, ...]:
+    """Helpers by CUDA's names for them."""
+    found = [(own, name, dtype) for own, name, dtype in _known() if words is None or own in words]
+    if not found:
+        return ()
+    texts = texts_of([(name, dtype) for _, name, dtype in found], "c")
+    body = "\n".join(dict.fromkeys(texts))
+    wrappers = (_wrapper(own, name, dtype) for own, name, dtype in found)
+    return ("namespace pycu2c {", body, "} // namespace pycu2c", *wrappers)
+
+
+def _wrapper(own: str, name: str, dtype: DType) -> str:
+    called = f"::pycu2c::{name if HELPERS[name].fixed else f'{name}_{dtype.short}'}"
+    return (
+        f"template <class... A> static inline auto {own}(A... a) -> decltype({called}(a...)) "
+        f"{{ return {called}(a...); }}"
+    )
+
+
+def _known() -> Iterator[tuple[str, str, DType]]:
+    """CUDA's names, and of which helper for which dtype each is one."""
+    for name in (name for helpers in _FIXED for name in helpers):
+        if name not in _OTHERS and not _HALVES.intersection(name.split("_")):
+            yield f"__{name}", name, UINT32
+    for name in SPECIAL_HELPERS:
+        if name not in _NOT_SPECIAL and SPECIAL_HELPERS[name].floating:
+            yield f"{name}f", name, FLOAT32
+            yield name, name, FLOAT64
+
+
+_HALVES = frozenset(("half", "bfloat16"))  # as types of C
+_OTHERS = frozenset(("hadd",))  # halves have one of that name

@@ -1,0 +1,73 @@
+"""Which kernels of a text may wait: for other threads, or for memory that these write. Told by the
+words of functions and macros; where that is not sure, a kernel may. Knows no compiler."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from pycu2c.cudac.functions import Function
+from pycu2c.cudac.texts import Text
+from pycu2c.cudac.tokens import tokens_of
+
+_MAY_WAIT = re.compile(
+    r"__syncthreads\w*|__syncwarp|__barrier_sync\w*|__shfl\w*|__any\w*|__all\w*|__ballot\w*"
+    r"|__match_\w+|__activemask|__reduce_\w+|__nanosleep|__trap|__brkpt|__exit"
+    r"|atomic(CAS|Exch)\w*|volatile|assert|printf|this_thread_block|this_grid|coalesced_threads"
+    r"|tiled_partition|cooperative_groups"
+)
+_MEETS_GRID = frozenset(("this_grid", "grid_group"))
+_MACRO = re.compile(r"#\s*define\s+(\w+)(.*)", re.DOTALL)
+_OWN_FILE = re.compile(r'#\s*include\s*"')
+
+
+def waiting_kernels(text: Text, options: Iterable[str]) -> frozenset[str]:
+    """The paths of kernels that may wait."""
+    if has_own_files(text) or any(map(_MAY_WAIT.search, options)):
+        return frozenset(f.path for f in text.functions)
+    words = _words_by_name(text)
+    waits = {name for name, used in words.items() if any(map(_MAY_WAIT.fullmatch, used))}
+    while more := {n for n, used in words.items() if n not in waits and used & waits}:
+        waits |= more
+    return frozenset(f.path for f in text.functions if f.name.partition("<")[0] in waits)
+
+
+def has_own_files(text: Text) -> bool:
+    """Whether the text has more words than can be seen."""
+    return any(t.kind == "directive" and _OWN_FILE.match(t.text) for t in text.tokens)
+
+
+def meets_grid(text: Text) -> bool:
+    """Whether blocks may wait for each other."""
+    return has_own_files(text) or any(t.text in _MEETS_GRID for t in text.tokens)
+
+
+def words_in(text: Text) -> frozenset[str]:
+    """All words, those in macros included."""
+    directives = [w for t in text.tokens if t.kind == "directive" for w in _words(t.text)]
+    return frozenset((*(t.text for t in text.tokens if t.kind == "word"), *directives))
+
+
+def _words(text: str) -> list[str]:
+    return [t.text for t in tokens_of(text.lstrip("#")) if t.kind == "word"]
+
+
+def _words_by_name(text: Text) -> Mapping[str, set[str]]:
+    """What functions and macros of a name use; what stands outside of functions is used by all
+    that name it: classes, by their own name."""
+    found: dict[str, set[str]] = {}
+    for function in text.functions:
+        name = function.name.partition("<")[0]
+        found.setdefault(name, set()).update(_body(text, function))
+        for scope in function.scopes:  # an object of a class may call its functions
+            found.setdefault(scope, set()).update(_body(text, function))
+    for token in text.tokens:
+        macro = _MACRO.match(token.text) if token.kind == "directive" else None
+        if macro:
+            found.setdefault(macro[1], set()).update(_words(macro[2]))
+    return found
+
+
+def _body(text: Text, function: Function) -> set[str]:
+    _, last = function.body
+    return {t.text for t in text.tokens[function.start : last + 1] if t.kind == "word"}

@@ -1,0 +1,110 @@
+"""C++ text -> shared object, through the C++ compiler of the system. Knows nothing of CUDA."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from collections.abc import Iterator
+from importlib.util import find_spec
+
+from pycu2c.toolchain import cache, places, processes
+from pycu2c.toolchain.binary import Binary, ToolchainError
+from pycu2c.toolchain.compilers import Compiler, machine, settings, split, working
+
+_HOW_TO_INSTALL = """\
+no C++ compiler was found, and CUDA C needs one on the CPU. Any of these installs one:
+
+    sudo apt install clang        (or g++; clang makes vectors of more loops)
+    sudo dnf install clang
+    brew install gcc              (macOS; or: xcode-select --install)
+    pip install ziglang           (anywhere, without root)
+
+A compiler elsewhere is named by the environment variable PYCU2C_CXX."""
+
+FLAGS: tuple[str, ...] = (
+    "-O3",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-fno-strict-aliasing",
+    "-fno-exceptions",
+    "-fno-semantic-interposition",
+    "-fvisibility=hidden",
+    "-fPIC",
+    "-w",
+    "-fdiagnostics-color=never",
+)
+_FAST = ("-fassociative-math", "-freciprocal-math", "-fno-signed-zeros")
+_LINK = ("-pipe", "-shared", "-pthread", "-x", "c++", "-", "-x", "none", "-lm")
+_SETTINGS = ("CPLUS_INCLUDE_PATH",)
+
+
+class Refused(ToolchainError):
+    """The compiler has something against the text: ``log``."""
+
+    def __init__(self, compiler: str, log: str) -> None:
+        super().__init__(f"{compiler} does not compile a text:\n{log}")
+        self.compiler, self.log = compiler, log
+
+
+def find() -> Compiler:
+    """The one in PYCU2C_CXX, else CXX, clang++, g++, c++, or zig's. Raises ToolchainError."""
+    environment = os.environ
+    names = ("PYCU2C_CXX", "CXX", "PATH")
+    return _found(*(environment.get(name, "") for name in names))
+
+
+@functools.lru_cache(maxsize=8)
+def _found(chosen: str, usual: str, path: str) -> Compiler:
+    if chosen:
+        compiler = working(split(chosen), path)
+        if compiler is None:
+            raise ToolchainError(f"PYCU2C_CXX is {chosen!r}, which cannot be run as a compiler")
+        return compiler
+    for command in _candidates(usual):
+        compiler = working(command, path)
+        if compiler:
+            return compiler
+    raise ToolchainError(_HOW_TO_INSTALL)
+
+
+def _candidates(usual: str) -> Iterator[tuple[str, ...]]:
+    """clang first: of the loops over threads it makes vectors more often than gcc."""
+    if usual:
+        yield split(usual)
+    yield from (("clang++",), ("g++",), ("c++",))
+    if find_spec("ziglang"):
+        yield (sys.executable, "-m", "ziglang", "c++")
+
+
+def arithmetic_flags(*, contracts: bool, fast: bool) -> tuple[str, ...]:
+    """Whether a product and a sum are one operation, and whether speed goes before last bits."""
+    contract = f"-ffp-contract={'fast' if contracts else 'off'}"
+    return (contract, *_FAST) if fast else (contract,)
+
+
+def compile(text: str, name: str, more: tuple[str, ...], identity: tuple[str, ...] = ()) -> Binary:
+    """Compile C++. ``more``: flags; ``identity``: what else the code follows from, such as what
+    included files hold. Raises Refused, ToolchainError."""
+    compiler = find()
+    flags = (*FLAGS, *compiler.flags, *more)
+    others = [os.environ.get(each, "") for each in _SETTINGS]
+    words = (*compiler.command, compiler.version, *flags, *_LINK, *others, *identity)
+    key = cache.key_of(text, "c++", *words, settings(), machine())
+    made = cache.made(key, ".so", lambda: _compiled(compiler, text, flags))
+    return Binary("so", name, text, made.data, made.path, made.log)
+
+
+def _compiled(compiler: Compiler, text: str, flags: tuple[str, ...]) -> tuple[bytes, str]:
+    folder = places.new_folder()
+    path = os.path.join(folder, "module.so")
+    try:
+        ran = processes.run((*compiler.command, *flags, "-o", path, *_LINK), text)
+        if ran.code == 0:
+            with open(path, "rb") as made:
+                return made.read(), ran.said
+    finally:
+        places.remove(folder)
+    if ran.code < 0 or "Killed" in ran.said:
+        raise ToolchainError(f"the C++ compiler `{compiler}` was killed: is there enough memory?")
+    raise Refused(os.path.basename(compiler.command[0]), ran.said)
