@@ -1,7 +1,7 @@
 """CUDA C -> C++ for the CPU: the same text, line by line, with what the preprocessor cannot do.
 
-``extern __shared__`` arrays become references to the memory of the block; after each kernel stands, in
-the same line, what launches it. Every other word of CUDA's is C++ by the headers in front.
+``extern __shared__`` arrays become references to the memory of the block; after each kernel stands,
+in the same line, what launches it. Every other word of CUDA's is C++ by the headers in front.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""The C++ that gives a compiler CUDA's words: headers of this package, and of the C functions that it
-has (``emit/helpers.py``) those that a text names. Knows no text but its words."""
+"""The C++ that gives a compiler CUDA's words: headers of this package, and of the C functions that
+it has (``emit/helpers.py``) those that a text names. Knows no text but its words."""
 
 from __future__ import annotations
 
