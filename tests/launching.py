@@ -71,7 +71,7 @@ def copied(argument: Any) -> Any:
 
 def run(kernel: Kernel, configuration: tuple[Any, ...], arguments: Any, target: str) -> list[Any]:
     """The arguments after a launch on ``target``; those given are left alone."""
-    fresh = Kernel(
+    fresh = type(kernel)(
         kernel.python, backend=target, signature=kernel.signature, options=kernel.options
     )
     given = [copied(a) for a in arguments]
