@@ -211,6 +211,23 @@ def test_a_forked_child_is_interrupted_too() -> None:
     assert run(text) == ["True True True", "[True] True"]
 
 
+def test_a_child_that_a_thread_forks_before_the_first_launch() -> None:
+    text = """
+    import warnings
+    warnings.filterwarnings("ignore", category=DeprecationWarning)  # fork beside threads
+    def in_child():
+        child = os.fork()
+        if child == 0:
+            send_soon()
+            os._exit(0 if time_to_end(5) < 1 else 1)
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    thread = threading.Thread(target=in_child)
+    thread.start()
+    thread.join()
+    """
+    assert run(text) == ["0"]
+
+
 def test_a_handler_that_forks() -> None:
     """The child's launch is an error, since the workers are not in it; the parent's goes on."""
     text = """

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import signal
 import threading
 from typing import Any
 
@@ -106,8 +107,14 @@ def _question() -> Any:
 
 
 def _go_on() -> int:
-    """On entering, Python runs the handlers of signals that have come. One may raise."""
+    """Lets Python run the handlers of signals that have come. One may raise."""
+    if _ask_for_signals is not None:
+        _ask_for_signals(signal.SIG_BLOCK, ())
     return 0
+
+
+# a function's beginning is no place for handlers in Python 3.13, if a child was forked by a thread
+_ask_for_signals = getattr(signal, "pthread_sigmask", None)
 
 
 def _end(_: object, reason: BaseException, __: object) -> None:

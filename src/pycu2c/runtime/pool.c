@@ -201,7 +201,12 @@ static void reset_in_child(void) { /* only the forking thread lives on */
     atomic_flag_clear(&busy);
 }
 
-static void watch_forks(void) { pthread_atfork(0, 0, reset_in_child); }
+static void at_forks(void) { pthread_atfork(0, 0, reset_in_child); }
+
+static void watch_forks(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, at_forks);
+}
 
 static bool start_worker(int index) {
     Worker *w = &workers[index];
@@ -342,13 +347,13 @@ static void run(Launch *launch) {
 
 /* Sets the number of threads, the caller's among them, if n > 0. The number there is now. */
 int pycu2c_pool_size(int n) {
+    watch_forks(); /* a child may be forked before the first launch, by a thread that then is its owner */
     if (n > 0) atomic_store(&threads, (int)least(n, MOST_THREADS));
     return atomic_load(&threads);
 }
 
 static int run_in_pieces(Body body, const void *args, int64_t count, int64_t row) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, watch_forks);
+    watch_forks();
     Launch launch;
     launch.row = row;
     begin(&launch, body, args, count);
