@@ -19,6 +19,7 @@ from pycu2c.frontend import refusals
 from pycu2c.frontend.refusals import Refusal
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.clusters import Cluster
+from pycu2c.intrinsics.coalesced import COALESCED, Coalesced
 from pycu2c.intrinsics.groups import Block, Grid, tile_of
 from pycu2c.intrinsics.host_names import HOST_NAMES, MODULES
 from pycu2c.intrinsics.library import LIBRARY
@@ -111,16 +112,25 @@ def groups() -> str:
         ("this_grid()", Grid),
         ("this_cluster()", Cluster),
         ("tiled_partition(group, n)", tile_of(8)),
+        ("coalesced_threads()", Coalesced),
     )
     rows = []
     for call, group in made:
         for name in vars(group):
             method = getattr(group, name)
             if not name.startswith("_") and callable(method):
-                takes = ", ".join(inspect.signature(method).parameters)
+                takes = ", ".join(n for n in inspect.signature(method).parameters if n != "self")
                 meaning = (inspect.getdoc(method) or "").splitlines()[0]
                 rows.append(f"| `cuda.cg.{call}` | `{name}({takes})` | {cell(meaning)} |")
-    return head + "\n".join(rows) + "\n"
+    head_of_functions = (
+        "\nFunctions of `cuda.cg` that take groups.\n\n| function | meaning |\n|---|---|\n"
+    )
+    functions = [
+        f"| `cuda.cg.{f.__name__}({', '.join(inspect.signature(f).parameters)})` "
+        f"| {cell((inspect.getdoc(f) or '').splitlines()[0])} |"
+        for f in COALESCED
+    ]
+    return "\n".join((head + "\n".join(rows), head_of_functions + "\n".join(functions), ""))
 
 
 def operators() -> str:

@@ -3,7 +3,9 @@ intrinsics and the names for the host."""
 
 from __future__ import annotations
 
+import inspect
 from textwrap import indent
+from types import FunctionType
 
 from pycu2c import annotations
 from pycu2c.dtypes import VECTORS, DType
@@ -127,15 +129,18 @@ def declared(name: str, member: Member, method: bool = False) -> str:
     if isinstance(member, Namespace):
         parts = [declared(n, m, method=True) for n, m in sorted(members(member).items())]
         return f"class _{name}:\n{indent(''.join(parts), '    ')}\n{name}: _{name}\n"
+    if isinstance(member, FunctionType):
+        head = f"({', '.join(f'{n}: Any' for n in inspect.signature(member).parameters)}) -> Any"
+        doc = inspect.getdoc(member) or ""
+        return "@staticmethod\n" * method + f"def {name}{head}:\n{_doc(doc)}"
     if member.is_value and method:
-        return (
-            f"@property\ndef {name}(self) -> {RESULTS.get(member.result, 'Any')}:\n{_doc(member)}"
-        )
+        result = RESULTS.get(member.result, "Any")
+        return f"@property\ndef {name}(self) -> {result}:\n{_doc(member.doc)}"
     if member.is_value:
-        return f"{name}: {RESULTS.get(member.result, 'Any')}\n{_doc(member).strip()}\n"
+        return f"{name}: {RESULTS.get(member.result, 'Any')}\n{_doc(member.doc).strip()}\n"
     heads = member.overloads or (_head(member),)
     marks = "@overload\n" * (len(heads) > 1) + "@staticmethod\n" * method
-    return "".join(f"{marks}def {name}{head}:\n{_doc(member)}" for head in heads)
+    return "".join(f"{marks}def {name}{head}:\n{_doc(member.doc)}" for head in heads)
 
 
 def _head(row: Intrinsic) -> str:
@@ -154,6 +159,6 @@ def _head(row: Intrinsic) -> str:
     return f"({names}) -> {results.get(row.result, 'Any')}"
 
 
-def _doc(row: Intrinsic) -> str:
-    mark = "r" if "\\" in row.doc else ""
-    return indent(f'{mark}"""{row.doc}"""\n', "    ")
+def _doc(text: str) -> str:
+    mark = "r" if "\\" in text else ""
+    return indent(f'{mark}"""{text}"""\n', "    ")

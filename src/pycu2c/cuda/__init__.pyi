@@ -359,6 +359,38 @@ def cbrt(x: _Real) -> float:
 
 class _cg:
     @staticmethod
+    def bit_and(a: Any, b: Any) -> Any:
+        """``a & b``, for ``reduce``."""
+    @staticmethod
+    def bit_or(a: Any, b: Any) -> Any:
+        """``a | b``, for ``reduce``."""
+    @staticmethod
+    def bit_xor(a: Any, b: Any) -> Any:
+        """``a ^ b``, for ``reduce``."""
+    @staticmethod
+    def coalesced_threads() -> Any:
+        """The group of the lanes of the warp that run this together with the thread."""
+    @staticmethod
+    def greater(a: Any, b: Any) -> Any:
+        """The greater one, for ``reduce``."""
+    @staticmethod
+    def inclusive_scan(group: Any, value: Any, op: Any) -> Any:
+        """``op`` over the values of the threads up to the own one, in a tile or group."""
+    @staticmethod
+    def labeled_partition(group: Any, label: Any) -> Any:
+        """The threads of a tile, or of a group of lanes, that give the same ``label``."""
+    @staticmethod
+    def less(a: Any, b: Any) -> Any:
+        """The lesser one, for ``reduce``."""
+    @staticmethod
+    def plus(a: Any, b: Any) -> Any:
+        """``a + b``, for ``reduce``."""
+    @staticmethod
+    def reduce(group: Any, value: Any, op: Any) -> Any:
+        """``op`` over the values of the threads of a tile or group: ``reduce(g, x, cuda.cg.plus)``.
+
+        Neighbours first, then pairs of them, and so on; every thread gets the result."""
+    @staticmethod
     def this_cluster() -> Any:
         """The blocks that run together with the thread's own: ``@kernel(cluster=…)`` says how many.
 

@@ -38,10 +38,14 @@ from pycu2c.source import LAMBDA, Source, Span
 from pycu2c.types import NONE, Array, Scalar
 
 
-def call_function(frame: Frame, callee: Static | Closure, node: ast.Call) -> Value:
-    """A call of a ``@device`` function or of a local function."""
+def call_function(
+    frame: Frame, callee: Static | Closure, node: ast.Call, owner: Items | None = None
+) -> Value:
+    """A call of a ``@device`` function or of a local function; of a method with its ``owner``."""
     span = frame.span(node)
     given = given_values(frame, node)
+    if owner is not None:
+        given = [(None, owner, owner.span), *given]
     if isinstance(callee, Closure):
         local = callee.function
         defaults = dict(zip(callee.defaults.names, callee.defaults.items))

@@ -156,6 +156,7 @@ def tile_of(lanes: int, outer: int = 0) -> type[Tile]:
     whole = lanes == 32
 
     def mask() -> Any:
+        """The bits of the lanes that are in the tile."""
         return 0xFFFFFFFF if whole else ones << (laneid & -lanes)
 
     def sync() -> Any:
@@ -224,6 +225,7 @@ def tile_of(lanes: int, outer: int = 0) -> type[Tile]:
         "thread_rank": thread_rank,
         "num_threads": num_threads,
         "size": num_threads,
+        "lane_mask": mask,
         "meta_group_rank": meta_group_rank,
         "meta_group_size": meta_group_size,
         "sync": sync,

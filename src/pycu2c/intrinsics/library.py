@@ -112,11 +112,12 @@ def device_source(value: object) -> Source | None:
     source = getattr(value, "__pycu2c_device__", None)
     if isinstance(source, Source):
         return source
-    if isinstance(value, FunctionType) and value.__module__ == _GROUPS:
+    if isinstance(value, FunctionType) and value.__module__ in _GROUPS:
         return _source(value)
     python = numba_function(value)
     return _sources().get(id(value)) if python is None else _source(python)
 
 
-_GROUPS = "pycu2c.intrinsics.groups"  # whose functions are the methods of groups
+# whose functions are what groups of threads do
+_GROUPS = ("pycu2c.intrinsics.groups", "pycu2c.intrinsics.coalesced")
 _source = functools.cache(source_of)  # a source is itself, and equal to no other

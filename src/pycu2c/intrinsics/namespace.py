@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
+from types import FunctionType
 from typing import TypeAlias
 
 from pycu2c import types
 from pycu2c.dtypes import VECTORS
 from pycu2c.intrinsics.all import REGISTRY
+from pycu2c.intrinsics.coalesced import COALESCED
 from pycu2c.intrinsics.registry import Intrinsic
 from pycu2c.types import Scalar
 
-Member: TypeAlias = "Intrinsic | Namespace | Scalar"  # the scalars are types
+# the scalars are types, the functions written in the kernel language
+Member: TypeAlias = "Intrinsic | Namespace | Scalar | FunctionType"
 
 
 NO_ROOMS: Mapping[str, str] = {}
@@ -75,6 +78,8 @@ def members(namespace: Namespace) -> dict[str, Member]:
 
 # rows of another room that numba has here
 ALIASES: dict[str, Member] = {"cbrt": REGISTRY["math.cbrt"]}
+# and functions that are written in the kernel language
+WRITTEN: dict[str, Mapping[str, Member]] = {"cuda.cg": {f.__name__: f for f in COALESCED}}
 
 # types, which numba's newer versions have here, too
 _NAMES_OF_TYPES = """
@@ -95,7 +100,7 @@ def grown(prefix: str) -> Namespace:
         if first not in below:
             path = f"{prefix}.{first}"
             below[first] = REGISTRY[path] if path in REGISTRY else grown(path)
-    return Namespace(prefix, below)
+    return Namespace(prefix, {**below, **WRITTEN.get(prefix, {})})
 
 
 CUDA = Namespace(
@@ -131,4 +136,4 @@ def find(path: str) -> Member | None:
     member: object = CUDA
     for name in path.split("."):
         member = getattr(member, name, None) if isinstance(member, Namespace) else None
-    return member if isinstance(member, (Intrinsic, Namespace, Scalar)) else None
+    return member if isinstance(member, (Intrinsic, Namespace, Scalar, FunctionType)) else None

@@ -10,12 +10,13 @@ from __future__ import annotations
 import ast
 import functools
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from pycu2c.frontend.bindings import bindings
 from pycu2c.intrinsics import memory
 from pycu2c.intrinsics.dtype_names import scalar_named
 from pycu2c.intrinsics.machine import MACHINE, Dim3, Thread
@@ -101,7 +102,7 @@ class ReferenceKernel:
         where = place(source, node)
         row = meets(value)
         if row is not None:
-            return meeting(row, (where, node.col_offset), where), True
+            return meeting(row, where), True
         known = calls.operation(value, where)
         if known is not None:
             return self._inferred.arithmetic(known), False
@@ -139,9 +140,11 @@ class ReferenceKernel:
         """Whether a function may wait for other threads, itself or in one that it calls."""
         if source not in self._waiting:
             self._waiting[source] = False  # for one that calls itself
-            free = globals_of(source.python)
+            free, own = globals_of(source.python), bindings(source.tree)
             self._waiting[source] = any(
-                self._may_wait(_named(node, free)) or self._loops_on_memory(node, free)
+                self._may_wait(_named(node, free))
+                or self._loops_on_memory(node, free)
+                or _calls_one_of(node, own)
                 for node in ast.walk(source.tree)
             )
         return self._waiting[source]
@@ -224,6 +227,14 @@ def _named(node: ast.AST, free: Mapping[str, Any]) -> object:
     if isinstance(node, ast.Attribute):
         return calls.static(getattr(_named(node.value, free), node.attr, None))
     return None
+
+
+def _calls_one_of(node: ast.AST, variables: Container[str]) -> bool:
+    """Whether a function in a variable is called, or what it is a method of: a group's wait."""
+    target = node.func if isinstance(node, ast.Call) else None
+    while isinstance(target, ast.Attribute):
+        target = target.value
+    return isinstance(target, ast.Name) and target.id in variables
 
 
 def _dim3(extent: Extent) -> Dim3:

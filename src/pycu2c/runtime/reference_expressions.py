@@ -10,6 +10,7 @@ import copy
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from inspect import isgenerator
+from types import MethodType
 from typing import Any, TypeAlias
 
 from pycu2c.frontend.bindings import bindings, targets_of
@@ -345,6 +346,8 @@ class ExpressionRewriter:
             if calls.is_local_function(target):
                 result = target(*given, **named)
                 return (yield from result) if isgenerator(result) else result
+            if isinstance(target, MethodType):  # of a group of threads
+                given, target = (target.__self__, *given), target.__func__
             function, waits = self.callee(calls.static(target), node, self.source)
             result = function(*given, **named)
             return (yield from result) if waits else result

@@ -19,10 +19,10 @@ _WIDTHS = (1, 2, 4, 8, 16, 32)  # of the parts of a warp that a shuffle is in
 _ROUNDS = 64  # of loops that may wait for memory, between two pauses
 
 
-def meeting(row: Intrinsic, site: object, where: str) -> Callable[..., Steps]:
-    """Wait for others, then the row's own meaning. ``site``: the place of the call."""
+def meeting(row: Intrinsic, where: str) -> Callable[..., Steps]:
+    """Wait for others, then the row's own meaning."""
 
-    alike = Wait(where, site, row)
+    alike = Wait(where, row)
 
     def meet_alone() -> Steps:
         yield alike
@@ -33,7 +33,7 @@ def meeting(row: Intrinsic, site: object, where: str) -> Callable[..., Steps]:
         arguments = arguments_of(row, row.defaults | values)
         if row.effect is Effect.WARP:
             _check_lanes(row, arguments, where)
-        yield Wait(where, site, row, tuple(arguments))
+        yield Wait(where, row, tuple(arguments))
         return row.reference(*arguments)
 
     return meet if row.parameters else meet_alone

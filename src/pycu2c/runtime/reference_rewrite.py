@@ -276,7 +276,7 @@ class _Rewriter(ExpressionRewriter):
         if not (self.waits and may_spin(loop) and any(acts)):
             return []
         where = place(self.source, loop)
-        wait = self.held(Wait(where, where))
+        wait = self.held(Wait(where))
         return [self.placed(ast.If(self.do(spins), [ast.Expr(ast.Yield(wait))], []), loop)]
 
     def rounds(self, node: Rounds) -> list[ast.stmt]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
+from inspect import isgenerator
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -24,10 +25,9 @@ _TURN = 1 << 16  # rounds of a block before others get theirs
 @dataclass(frozen=True, slots=True)
 class Wait:
     """Why a thread stops. ``row``: what it does with others; None for a round of a loop that may
-    wait for memory. ``site``: the place in the program, equal for all threads there."""
+    wait for memory."""
 
     where: str  # file:line
-    site: object
     row: Intrinsic | None = None
     arguments: tuple[Any, ...] = ()
 
@@ -198,9 +198,19 @@ def _groups(lanes: Iterable[Running]) -> dict[tuple[int, object, int], list[Runn
         wait = r.wait
         assert wait is not None
         assert wait.row is not None
-        done = (wait.row, wait.types) if wait.mask else wait.site
+        done = (wait.row, wait.types) if wait.mask else _path(r.steps)
         found.setdefault((r.thread.number // WARP, done, wait.mask), []).append(r)
     return found
+
+
+def _path(steps: Any) -> object:
+    """The place where a thread stands, in each function that it is in."""
+    found = []
+    while isgenerator(steps):
+        frame: Any = steps.gi_frame
+        found.append((steps.gi_code, frame.f_lasti))
+        steps = steps.gi_yieldfrom
+    return tuple(found)
 
 
 def _active(lanes: list[Running]) -> list[Running]:
