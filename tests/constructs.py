@@ -360,6 +360,12 @@ CALLS = rows_of(
     # numpy's functions of scalars
     out[i] = np.sin(x) + np.minimum(i, 3) + np.exp2(a[i]) + np.maximum(a[i], 1.5)
 
+    # numpy's functions of whole arrays, with a place for what they give: `np.sqrt(x, out)`
+    np.multiply(m[i], WEIGHTS, m[i])
+    np.sqrt(m[i], out=m[i])
+    np.add(m[i, 1:], x, m[i, 1:])
+    out[i] = m[i, 0] + 10 * m[i, 1]
+
     # numpy's functions that are operators: `np.add`, `np.where`, `np.clip`
     out[i] = np.where(np.greater(a[i], 1), np.clip(a[i], 2, 3), np.multiply(x, 2)) + np.sign(x)
 

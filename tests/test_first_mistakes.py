@@ -251,7 +251,7 @@ cuda.atomic.add(b[0], 1)  # E[argument-count]: cuda.atomic.add(b[0], 1) | (array
 
 b[0] = scaled(a[0], fcator=2)  # E[argument-count]: fcator=2 | factor
 
-np.add(a[0], 1, out=b)  # E[argument-count]: out=b | (a, b)
+np.add(a[0], 1, where=b)  # E[argument-count]: where=b | (a, b)
 
 b[0] = nothing(a[0])  # E[type-needed]: nothing(a[0]) | return
 

@@ -9,6 +9,7 @@ from inspect import isfunction
 from pycu2c import dtypes
 from pycu2c.diagnostics import Label, fail
 from pycu2c.frontend import ufuncs, views
+from pycu2c.frontend.array_ufuncs import array_ufunc, ufunc_with_out
 from pycu2c.frontend.branches import each
 from pycu2c.frontend.forms import FORMS
 from pycu2c.frontend.frame import (
@@ -61,6 +62,9 @@ def call(frame: Frame, node: ast.Call) -> Value:
             help="index with brackets, a[i]; a number has no parentheses",
         )
     value = callee.value
+    ufunc = ufunc_with_out(frame, value, node)
+    if ufunc is not None:
+        return array_ufunc(frame, ufunc, node, lambda one: call(frame, one))
     if _is_builtin(value):
         return BUILTINS[value](frame, node)
     if is_from_buffer(value):

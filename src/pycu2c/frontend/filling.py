@@ -21,26 +21,31 @@ StoreOne: TypeAlias = Callable[[View, Value], None]
 
 def filled(frame: Frame, place: View, value: Value, span: Span, store: StoreOne) -> None:
     """``place = value``, element by element; the value is evaluated before the place."""
-    given = _settled(frame, value)
+    given = steady(frame, value)
     spread(frame, kept_view(frame, place, "part"), given, span, store)
 
 
 def spread(frame: Frame, place: View, value: Value, span: Span, store: StoreOne) -> None:
     """The same for a place that stays where it is: a number goes to each element, an array's
     elements and a tuple's items to those at their place."""
-    value = _settled(frame, value)
+    value = steady(frame, value)
     if isinstance(value, Items):
         _items(place, value, span, store)
     elif isinstance(value, View) and value.axes:
-        _check_shapes(place, value, span)
-        _check_apart(place, value, span)
+        check_shapes(place, value, span)
+        check_apart(place, value, span)
         source = value
-        _over(frame, place, span, lambda at: store(_at(place, at, span), _of(source, at, span)))
+        over(
+            frame,
+            place,
+            span,
+            lambda at: store(element_at(place, at, span), element_of(source, at, span)),
+        )
     else:
-        _over(frame, place, span, lambda at: store(_at(place, at, span), value))
+        over(frame, place, span, lambda at: store(element_at(place, at, span), value))
 
 
-def _settled(frame: Frame, value: Value) -> Value:
+def steady(frame: Frame, value: Value) -> Value:
     """A number or tuple evaluated now; an array as a view of it."""
     if isinstance(value, Items):
         return kept(frame, value, "item")
@@ -50,7 +55,7 @@ def _settled(frame: Frame, value: Value) -> Value:
     return given if is_atom(given) else kept(frame, given, "value")
 
 
-def _over(frame: Frame, place: View, span: Span, one: Callable[[tuple[Var, ...]], None]) -> None:
+def over(frame: Frame, place: View, span: Span, one: Callable[[tuple[Var, ...]], None]) -> None:
     """A loop along each axis, the last one innermost."""
     counters = tuple(Var(frame.fresh("i"), WEAK_INT, span) for _ in place.axes)
     with frame.block() as written:
@@ -61,11 +66,11 @@ def _over(frame: Frame, place: View, span: Span, one: Callable[[tuple[Var, ...]]
     frame.emit_all(body)
 
 
-def _at(view: View, indices: tuple[Expr, ...], span: Span) -> View:
+def element_at(view: View, indices: tuple[Expr, ...], span: Span) -> View:
     return views.element(view, indices, span)
 
 
-def _of(source: View, counters: tuple[Var, ...], span: Span) -> Expr:
+def element_of(source: View, counters: tuple[Var, ...], span: Span) -> Expr:
     """The element of an array that belongs to one of the place; an axis of one element is
     repeated, as numpy does."""
     own = counters[len(counters) - len(source.axes) :]
@@ -78,7 +83,7 @@ def _is_one(length: Expr) -> bool:
     return isinstance(length, Const) and length.value == 1
 
 
-def _check_shapes(place: View, source: View, span: Span) -> None:
+def check_shapes(place: View, source: View, span: Span) -> None:
     """What is known to differ."""
     ours, theirs = place.lengths[::-1], source.lengths[::-1]
     fits = len(theirs) <= len(ours) and all(
@@ -99,7 +104,7 @@ def _shape(view: View) -> str:
     return f"({', '.join(known)}{',' * (len(view.lengths) == 1)})"
 
 
-def _check_apart(place: View, source: View, span: Span) -> None:
+def check_apart(place: View, source: View, span: Span) -> None:
     """numpy reads all of the source first; a loop may read what it has written."""
     if place.array.name != source.array.name or _are_same_or_apart(place, source):
         return
@@ -134,4 +139,4 @@ def _items(place: View, value: Items, span: Span, store: StoreOne) -> None:
             help="a tuple is assigned to as many elements along one axis",
         )
     for number, item in enumerate(value.items):
-        store(_at(place, (integer(number, span),), span), item)
+        store(element_at(place, (integer(number, span),), span), item)

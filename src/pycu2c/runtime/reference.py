@@ -25,6 +25,7 @@ from pycu2c.runtime.reference_floats import Inferred
 from pycu2c.runtime.reference_meetings import acts_on_memory, may_meet, meeting, meets
 from pycu2c.runtime.reference_rewrite import Functions, globals_of, may_spin, place, rewritten
 from pycu2c.runtime.reference_scheduler import Block, Running, Steps, run_blocks
+from pycu2c.runtime.reference_ufuncs import on_arrays
 from pycu2c.runtime.reference_variants import chosen_by_arguments
 from pycu2c.source import Source
 from pycu2c.types import Array, ParameterType, Scalar, Tuple
@@ -105,7 +106,7 @@ class ReferenceKernel:
             return meeting(row, where), True
         known = calls.operation(value, where)
         if known is not None:
-            return self._inferred.arithmetic(known), False
+            return on_arrays(value, self._inferred.arithmetic(known)), False
         return self._device(value) or (calls.not_known(value, where), False)
 
     def _device(self, value: object) -> tuple[Callable[..., Any], bool] | None:
