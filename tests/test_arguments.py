@@ -135,8 +135,11 @@ def masked() -> object:
         (lambda: np.zeros(3, np.longdouble), f"x has dtype {np.dtype(np.longdouble).name}"),
         (lambda: np.array([object()]), "x has dtype object"),
         (lambda: np.zeros(2, [("s", "S4")]), r"x has the field 's' of \|S4"),
-        (lambda: np.zeros(2, [("p", "f4", (3,))]), "view it with cuda.float32x3.numpy for this"),
-        (lambda: np.zeros(2, [("q", [("p", "f8", (5,))])]), "'p', an array; .* pass it as an arr"),
+        (lambda: np.zeros(2, [("p", "f4", (3, 0))]), "x has the field 'p' of .*, which kernels do"),
+        (
+            lambda: np.zeros(2, [("q", [("p", ">f8", 5)])]),
+            "x has the field 'p' of .*, which kernels",
+        ),
         (lambda: np.zeros(2, OVERLAID), "x has fields that lie over one another"),
         (lambda: on_device(typestr=">f4"), "x is in the other byte order"),
         (lambda: on_device(strides=(6, 2)), "x has elements of 4 bytes in steps of 6"),

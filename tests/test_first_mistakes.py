@@ -327,7 +327,7 @@ v[0] += 1  # E[type-needed]: v[0] | write it for each component
 
 b[0] = r[0] + 1  # E[type-needed]: r[0] | r.x
 
-r[0] = (1, 2)  # E[store-type]: r[0] | field by field
+r[0] = (1, 2, 3)  # E[store-type]: r[0] | field by field
 
 r.x = 1  # E[type-needed]: r.x | a[i].x
 

@@ -317,10 +317,8 @@ def summed(v):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("v = cuda.float2(*ps[i])", "no tuple(?s:.*)write its fields: r.x, r.y; "),
         ("v = cuda.float4(ps[i], 1, 2)", "this is a record(?s:.*)take one of its fields: r.x; "),
-        ("x, y = ps[i]", "2 names(?s:.*)write its fields: r.x, r.y; "),
-        ("x = ps[i][0]", "take one of its fields: r.x; "),
+        ("x = ps[i][i]", "take one of its fields: r.x; "),
         ("x = summed(ps[i])", "is a record(?s:.*)"),
         ("vs[i] = ps[i]", r"store a vector, float2\(…\), or field by field: a\[i\].x = …; "),
         ("ps[i] = vs[i]", "store a record of the same dtype, or field by field(?s:.*); "),
@@ -339,7 +337,7 @@ def test_what_a_vector_would_do(text: str, message: str, tmp_path: Path) -> None
 
 
 def test_a_record_of_another_layout_is_no_vector(tmp_path: Path) -> None:
-    made = module_from(f"{HEAD}def k(ps, vs):\n    vs[0] = ps[0]\n    x, y = ps[0]\n", tmp_path).k
+    made = module_from(f"{HEAD}def k(ps, vs):\n    vs[0] = ps[0]\n    print(ps[0])\n", tmp_path).k
     with pytest.raises(CompileError, match=r"write its fields: r\.y, r\.x") as caught:
         made.inspect("cuda", (pycu2c.from_dtype([("y", "f4"), ("x", "f4")])[:], float2[:]))
     assert "to have a vector" not in str(caught.value)

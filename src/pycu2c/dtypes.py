@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import itertools
 from collections.abc import Sequence
 from enum import Enum
 from typing import Any, Literal, TypeAlias
@@ -24,6 +25,7 @@ class Kind(Enum):
     RECORD = "record"  # several fields in one value
     VECTOR = "vector"  # CUDA's float4: fields x, y, z, w of one type
     HANDLE = "handle"  # what stands for an object of the host: a texture, a surface
+    ROW = "row"  # several elements of one type in a field of a record
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,7 @@ class DType:
     pack: str = ""  # struct module's format character
     fields: tuple[Field, ...] = ()  # of a record, of a vector, of a complex number
     handle: Handle | None = None
+    element: DType | None = None  # of a row
 
     def __str__(self) -> str:
         return self.name
@@ -52,6 +55,8 @@ class DType:
 
     @property
     def numpy(self) -> np.dtype[np.generic]:
+        if self.element is not None:
+            return np.dtype((self.innermost.numpy, self.extents))
         if self.has_fields:
             return np.dtype(
                 {
@@ -84,6 +89,8 @@ class DType:
     def alignment(self) -> int:
         """Bytes at whose multiples a value lies; 1 where a record is laid out otherwise than C
         would: a field lies elsewhere, or the elements of an array do."""
+        if self.element is not None:
+            return self.element.alignment
         if self.is_vector:
             return self.fields[0].dtype.size if len(self.fields) == 3 else min(self.size, 16)
         if self.kind is not Kind.RECORD:
@@ -97,6 +104,18 @@ class DType:
     def size(self) -> int:
         """Bytes an element takes."""
         return max(1, self.bits // 8)
+
+    @property
+    def extents(self) -> tuple[int, ...]:
+        """How many elements a row has along each of its axes; none of any other type."""
+        if self.element is None:
+            return ()
+        return (self.size // self.element.size, *self.element.extents)
+
+    @property
+    def innermost(self) -> DType:
+        """The type of a row's elements; of any other type, itself."""
+        return self if self.element is None else self.element.innermost
 
     @property
     def is_integer(self) -> bool:
@@ -200,6 +219,16 @@ def record(fields: tuple[Field, ...], size: int) -> DType:
 
 
 @functools.cache
+def row_of(element: DType, count: int) -> DType:
+    """The type of a field that has several elements; one object for each."""
+    inner = element.innermost
+    name = f"{inner}[{', '.join(map(str, (count, *element.extents)))}]"
+    short = f"{element.short}x{count}"
+    bits = 8 * count * element.size
+    return DType(name, Kind.ROW, bits, short, short, short, element=element)
+
+
+@functools.cache
 def handle(access: Access, axes: int, element: DType) -> DType:
     """The type of a texture or surface; one object for each."""
     name, short = f"{access}{axes}d[{element}]", f"{access}{axes}d_{element.short}"
@@ -292,18 +321,26 @@ def from_numpy(dtype: np.dtype[np.generic]) -> DType | None:
     return BY_NAME.get(dtype.name) if dtype.isnative else None
 
 
+def _row_of(element: np.dtype[Any], shape: tuple[int, ...]) -> DType | None:
+    row = from_numpy(element)
+    if row is None or 0 in shape:
+        return None
+    return functools.reduce(row_of, reversed(shape), row)
+
+
 def _record_of(dtype: np.dtype[np.generic]) -> DType | None:
     """The row of a structured dtype, if all its fields have one and none lies over another."""
     places: Any = dtype.fields or {}
     fields: list[Field] = []
-    end = 0
-    for name in sorted(dtype.names or (), key=lambda name: places[name][1]):
+    for name in dtype.names or ():
         part, offset, *_ = places[name]  # and a title
-        row = from_numpy(part)
-        if row is None or offset < end:
+        row = from_numpy(part) if part.subdtype is None else _row_of(*part.subdtype)
+        if row is None:
             return None
         fields.append(Field(name, row, offset))
-        end = offset + part.itemsize
+    by_place = sorted(fields, key=lambda field: field.offset)
+    if any(a.offset + a.dtype.size > b.offset for a, b in itertools.pairwise(by_place)):
+        return None
     made = record(tuple(fields), dtype.itemsize)
     vector, titles = vector_like(made), places[fields[0].name][2:]
     return vector if vector and titles == (vector.name,) else made
@@ -316,11 +353,14 @@ def vector_like(row: DType) -> DType | None:
     return found if found and found.fields == row.fields and found.size == row.size else None
 
 
-Told: TypeAlias = "str | tuple[tuple[tuple[str, Told, int], ...], int]"
+# a name; a record's fields and size; "row", the type of a row's elements, how many
+Told: TypeAlias = Any
 
 
 def told_dtype(row: DType) -> Told:
     """A type as text and numbers: its name, or of a record also where its fields lie."""
+    if row.element is not None:
+        return "row", told_dtype(row.element), row.extents[0]
     if row.kind is not Kind.RECORD:
         return row.name
     return tuple((f.name, told_dtype(f.dtype), f.offset) for f in row.fields), row.size
@@ -330,6 +370,8 @@ def dtype_told(told: Told) -> DType:
     """The type that ``told_dtype`` has told."""
     if isinstance(told, str):
         return BY_NAME[told]
+    if told[0] == "row":
+        return row_of(dtype_told(told[1]), told[2])
     fields, size = told
     return record(tuple(Field(name, dtype_told(of), offset) for name, of, offset in fields), size)
 

@@ -33,6 +33,7 @@ from pycu2c.ir.nodes import (
     Dim,
     ElementOf,
     Expr,
+    Item,
     Junction,
     Let,
     Load,
@@ -144,6 +145,8 @@ class Speller:
                 return c.Unary("&", self.place(e))
             case Member():
                 return self._member(e)
+            case Item():
+                return self._item(e)
             case Pack():
                 parts = tuple(self.spell(part) for part in e.parts)
                 return self.records.packed(e.type.dtype, parts)
@@ -228,11 +231,13 @@ class Speller:
         if indices:
             place = c.Index(self._from_here_on(e, place), self._subscript(indices[-1]))
         path = () if isinstance(e, Load) else e.path
-        if path and _is_reference(e.array):  # p->x
-            place = self._field(self.named(e.array.name), path[0], True)
-            path = path[1:]
-        for name in path:
-            place = self._field(place, name, False)
+        for number, step in enumerate(path):
+            if not isinstance(step, str):
+                place = c.Index(place, self._subscript(step))
+            elif number == 0 and _is_reference(e.array):  # p->x
+                place = self._field(self.named(e.array.name), step, True)
+            else:
+                place = self._field(place, step, False)
         return place
 
     def _of_rank(self, array: Var, rank: Expr) -> c.Expr:
@@ -250,7 +255,16 @@ class Speller:
             place = self._field(self.named(e.operand.array.name), e.field, True)
         else:
             place = self._field(self.spell(e.operand), e.field, False)
-        return self.records.taken(scalar_type(e.operand).dtype, e.field, place)
+        return self.records.taken(scalar_type(e.operand).dtype, e.type.dtype, place)
+
+    def _item(self, e: Item) -> c.Expr:
+        """The value of an element of a field."""
+        place = c.Index(self.spell(e.operand), self._subscript(e.index))
+        owner = e.operand
+        while isinstance(owner, Item):
+            owner = owner.operand
+        assert isinstance(owner, Member)
+        return self.records.taken(scalar_type(owner.operand).dtype, e.type.dtype, place)
 
     def stored(self, s: Store) -> c.Expr:
         """The value of a store, as its place has it."""

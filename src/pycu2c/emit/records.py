@@ -66,9 +66,10 @@ class Records:
         if dtype.kind is not Kind.RECORD or dtype in self.names:
             return
         for field in dtype.fields:
-            self._take(field.dtype)
-            if self._is_loose(dtype, field.dtype):
-                self.loose[field.dtype] = None
+            own = field.dtype.innermost
+            self._take(own)
+            if self._is_loose(dtype, own):
+                self.loose[own] = None
         if self.dialect.name == "cuda" and _is_packed(dtype):
             self._copy_fields(dtype)
         wish = identifier(dtype.short)
@@ -81,9 +82,10 @@ class Records:
     def _copy_fields(self, record: DType) -> None:
         """Note that the fields of a struct, and theirs, lie where they have no right to."""
         for field in record.fields:
-            if needs_copy(field.dtype):
-                self._copy_fields(field.dtype)
-                self.copies[field.dtype] = None
+            own = field.dtype.innermost
+            if needs_copy(own):
+                self._copy_fields(own)
+                self.copies[own] = None
 
     def type_name(self, dtype: DType) -> str:
         """How C spells any dtype."""
@@ -111,7 +113,8 @@ class Records:
             if wide:
                 text = f"#if __CUDACC_VER_MAJOR__ < 13\n{''.join(wide)}#endif\n"
                 known.append(c.Verbatim(text))
-        simple = [dtype for dtype in self.copies if dtype not in self.names]
+        plain = (dtype for dtype in self.copies if dtype not in self.names)
+        simple = {self.type_name(dtype): dtype for dtype in plain}.values()  # complex64 is float2
         known += [item for dtype in simple for item in self._copy(dtype)]
         for dtype, name in self.names.items():
             known.append(self._struct(dtype, name, _is_packed(dtype)))
@@ -136,11 +139,9 @@ class Records:
         parts = tuple(self.put([dtype], field.dtype, part) for field, part in pairs)
         return c.Braced(name if in_cuda else f"({self.type_name(dtype)})", parts)
 
-    def taken(self, record: DType, field: str, place: c.Expr) -> c.Expr:
-        """The value in a field, which C has at ``place``."""
-        found = record.field(field)
-        assert found is not None
-        copied = found.dtype in self.copies and _is_packed(record)
+    def taken(self, record: DType, dtype: DType, place: c.Expr) -> c.Expr:
+        """The value in a field, or in an element of one, which C has at ``place``."""
+        copied = dtype in self.copies and _is_packed(record)
         return c.Call("aligned", (place,)) if copied else place
 
     def put(self, records: Sequence[DType], dtype: DType, value: c.Expr) -> c.Expr:
@@ -160,8 +161,10 @@ class Records:
             natural = 1 if packed else field.dtype.alignment
             if -(-end // natural) * natural < field.offset:
                 fields.append(self._padding(field.offset - end, len(fields)))
-            kind = self._field_type(dtype, field.dtype, packed)
-            fields.append(c.Parameter(c.Named(kind), identifier(field.name)))
+            kind: c.CType = c.Named(self._field_type(dtype, field.dtype.innermost, packed))
+            if field.dtype.extents:
+                kind = c.ArrayOf(kind, field.dtype.extents)
+            fields.append(c.Parameter(kind, identifier(field.name)))
             end = field.offset + field.dtype.size
         natural = 1 if packed else dtype.alignment
         if -(-end // natural) * natural < dtype.size:

@@ -4,7 +4,6 @@ left to right."""
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 from typing import NoReturn
 
 from pycu2c.diagnostics import Label, fail
@@ -48,6 +47,7 @@ from pycu2c.frontend.vectors import (
 from pycu2c.intrinsics.dtype_names import scalar_named
 from pycu2c.ir.construct import integer, is_atom, scalar_type
 from pycu2c.ir.nodes import Apply, Call, Const, Expr, Load, Store, Var, View
+from pycu2c.ir.views import started, starts
 from pycu2c.ir.walk import expressions
 from pycu2c.operators import ADD, BY_NODE, Operator
 from pycu2c.source import Span
@@ -180,12 +180,27 @@ def _store(frame: Frame, place: View | Chosen, value: Value, span: Span) -> None
     if isinstance(value, View) and not value.axes:
         value = views.loaded(value, value.span)
     if wanted.dtype.has_fields and isinstance(value, Items):
-        _other_record(wanted, value, span)
+        _store_fields(frame, place, value, span)
+        return
     given = single(value, "the value")
     if not have_join(scalar_type(given), wanted):
         _other_record(wanted, given, span)
     stored = coerce(given, wanted)
     frame.emit(Store(place.array, place.first, stored, span, place.path))
+
+
+def _store_fields(frame: Frame, place: View, value: Items, span: Span) -> None:
+    """``record = (1, 2.5)``: a tuple, or a record that is an argument, field by field."""
+    fields = place.type.dtype.fields
+    if place.type.dtype.is_vector or len(fields) != len(value.items):
+        _other_record(place.type.element, value, span)
+    given = kept(frame, value, "field")
+    assert isinstance(given, Items)
+    place = kept_view(frame, place, "record")
+    for field, item in zip(fields, given.items):
+        part = views.field_place(place, field.name, span)
+        assert part is not None
+        _store(frame, part, item, span)
 
 
 def _other_record(wanted: Scalar, given: Value, span: Span) -> NoReturn:
@@ -251,8 +266,7 @@ def _read_first(frame: Frame, place: View | Chosen, span: Span) -> tuple[View | 
     """A place whose subscript is evaluated now, and what it holds."""
     if isinstance(place, Chosen):
         return place, number(each(frame, place, lambda known: views.loaded_place(known, span)))
-    first = tuple(_settled_index(frame, index) for index in place.first)
-    place = replace(place, first=first)
+    place = started(place, [_settled_index(frame, index) for index in starts(place)])
     held = place if views.is_record(place) else views.loaded(place, span)
     return place, number(held)
 
@@ -309,6 +323,9 @@ def _items_of(frame: Frame, target: ast.Tuple | ast.List, value: Value) -> Items
         return value
     if is_vector(value):
         return Items(tuple(components(frame, value)), value.span)
+    fields = views.record_items(value)
+    if fields is not None:
+        return fields
     starred = any(isinstance(t, ast.Starred) for t in target.elts)
     numbers = [integer(i, value.span) for i in range(len(target.elts))]
     if isinstance(value, Chosen) and value.type.ndim and not starred:

@@ -12,6 +12,7 @@ from pycu2c.frontend import record_cures
 from pycu2c.frontend.bindings import parameters
 from pycu2c.frontend.frame import Frame, Items, Value, shown
 from pycu2c.frontend.sequence import acts, in_order, kept
+from pycu2c.frontend.views import record_items
 from pycu2c.nearest import did_you_mean
 from pycu2c.records import dataclass
 from pycu2c.source import Span
@@ -28,6 +29,8 @@ def given_values(frame: Frame, node: ast.Call) -> list[Given]:
         span = frame.span(argument)
         if not isinstance(argument, ast.Starred):
             given.append((None, value, span))
+        elif (fields := record_items(value)) is not None:
+            given += [(None, item, span) for item in fields.items]
         elif isinstance(value, Items):
             given += [(None, item, item.span) for item in value.items]
         else:

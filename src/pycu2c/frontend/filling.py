@@ -11,8 +11,10 @@ from pycu2c.frontend import views
 from pycu2c.frontend.cures import amount
 from pycu2c.frontend.frame import Frame, Items, Value, is_array, shown, single
 from pycu2c.frontend.sequence import kept, kept_view
+from pycu2c.frontend.several import fields
 from pycu2c.ir.construct import integer, is_atom
 from pycu2c.ir.nodes import Body, Const, Expr, For, Var, View
+from pycu2c.ir.views import start_of, starts
 from pycu2c.source import Span
 from pycu2c.types import WEAK_INT
 
@@ -30,7 +32,7 @@ def spread(frame: Frame, place: View, value: Value, span: Span, store: StoreOne)
     elements and a tuple's items to those at their place."""
     value = steady(frame, value)
     if isinstance(value, Items):
-        _items(place, value, span, store)
+        _items(frame, place, value, span, store)
     elif isinstance(value, View) and value.axes:
         check_shapes(place, value, span)
         check_apart(place, value, span)
@@ -119,18 +121,24 @@ def check_apart(place: View, source: View, span: Span) -> None:
 def _are_same_or_apart(place: View, source: View) -> bool:
     """Whether two parts of an array run alike along their axes: then they are the same elements,
     or have none in common."""
-    if place.axes != source.axes or place.path != source.path or views.is_numbered(place):
+    if place.axes != source.axes or fields(place) != fields(source) or views.is_numbered(place):
         return False
-    starts = ((place.first[axis], source.first[axis]) for axis in place.axes)
+    begins, theirs = starts(place), starts(source)
+    along = [start_of(place, axis) for axis in range(len(place.axes))]
     steps = zip(place.steps, source.steps)
-    return all(views.alike(a, b) for a, b in (*starts, *steps))
+    return all(views.alike(a, b) for a, b in (*((begins[n], theirs[n]) for n in along), *steps))
 
 
-def _items(place: View, value: Items, span: Span, store: StoreOne) -> None:
+def _items(frame: Frame, place: View, value: Items, span: Span, store: StoreOne) -> None:
     """``a[:3] = x, y, z``."""
     count = len(value.items)
     length = place.lengths[0]
     known = length.value if isinstance(length, Const) else count
+    if len(place.axes) > 1 and known == count and all(isinstance(v, Items) for v in value.items):
+        for number, row in enumerate(value.items):
+            part = views.part(place, [integer(number, span)], span)
+            spread(frame, part, row, span, store)
+        return
     if len(place.axes) != 1 or known != count:
         fail(
             "part-assign",

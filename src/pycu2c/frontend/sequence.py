@@ -24,7 +24,7 @@ from pycu2c.ir.nodes import (
     Var,
     View,
 )
-from pycu2c.ir.walk import all_expressions, expressions, statements, with_children
+from pycu2c.ir.walk import all_expressions, children, expressions, statements, with_children
 from pycu2c.types import Scalar
 
 
@@ -140,7 +140,7 @@ def kept(frame: Frame, value: Value, hint: str) -> Value:
 
 def kept_view(frame: Frame, view: View, hint: str) -> View:
     """A view whose numbers are computed now, not where it is read."""
-    parts = (*view.first, *view.steps, *view.lengths)
+    parts = children(view)[1:]
     new = tuple(p if is_steady(frame, p) else variable_of(frame, p, hint) for p in parts)
     made = with_children(view, (view.array, *new))
     assert isinstance(made, View)

@@ -29,7 +29,12 @@ def place_of(array: ArrayValue) -> Place:
     """What two views have alike if one variable can hold both."""
     view = whole(array, array.span)
     steps = tuple(e.value if isinstance(e, Const) else None for e in view.steps)
-    return view.array.name, view.axes, view.path, "rows" if in_rows(view) else steps
+    return view.array.name, view.axes, fields(view), "rows" if in_rows(view) else steps
+
+
+def fields(view: View) -> tuple[str, ...]:
+    """The path of a view, whatever the indices in it are."""
+    return tuple(step if isinstance(step, str) else "[]" for step in view.path)
 
 
 def note_arrays(frame: Frame, name: str, value: Value) -> None:

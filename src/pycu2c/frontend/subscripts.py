@@ -37,6 +37,7 @@ from pycu2c.frontend.views import ArrayValue, Part, Rest, Subscript
 from pycu2c.intrinsics.subscripts import index_from_end
 from pycu2c.ir.construct import const, integer, scalar_type
 from pycu2c.ir.nodes import Apply, Const, Expr, Member, Pack, Stride, View
+from pycu2c.ir.views import step_inside
 from pycu2c.nearest import did_you_mean
 from pycu2c.source import Span
 from pycu2c.types import WEAK_INT, Scalar, Space
@@ -70,7 +71,23 @@ def _subscripted(
 ) -> Value:
     if len(given) == 1 and isinstance(given[0], Static):
         return _key(frame, array, given[0], node)
+    if views.is_record(array) and not views.array_type(array).ndim:
+        return _by_position(array, indices_in(given), frame.span(node))
     return views.part(array, indices_in(given), frame.span(node))
+
+
+def _by_position(record: ArrayValue, given: list[Subscript], span: Span) -> View:
+    """``r[0]``: a field by its number."""
+    fields = views.array_type(record).dtype.fields
+    (index,) = given if len(given) == 1 else (None,)
+    if not isinstance(index, Const) or not index.type.dtype.is_whole:
+        views.wrong_count(views.array_type(record), len(given), span)
+    if not -len(fields) <= index.value < len(fields):
+        text = f"the record has {amount(len(fields), 'field', 'fields')}"
+        fail("index-range", Label(index.span, text), help=indices_of(len(fields)))
+    found = views.field_place(views.whole(record, span), fields[int(index.value)].name, span)
+    assert found is not None
+    return found
 
 
 def item_of(frame: Frame, array: Value, index: Expr, span: Span) -> Value:
@@ -97,6 +114,8 @@ def place(frame: Frame, node: ast.Subscript) -> View | Chosen:
 def _place_in(frame: Frame, array: ArrayValue, given: list[Subscript | Static], span: Span) -> View:
     if len(given) == 1 and isinstance(given[0], Static):
         return field_place(frame, array, str(given[0].value), span)
+    if views.is_record(array) and not views.array_type(array).ndim:
+        return _by_position(array, indices_in(given), span)
     return views.part(array, indices_in(given), span)
 
 
@@ -236,6 +255,12 @@ def _item(frame: Frame, owner: Items, node: ast.Subscript) -> Value:
         if isinstance(key, Static) and isinstance(key.value, str) and key.value in owner.names:
             return owner.items[owner.names.index(key.value)]
     found = frame.value(node.slice)
+    if isinstance(found, Items) and len(found.items) > 1:
+        return _nested_item(frame, owner, found, node)
+    return _chosen_item(frame, owner, found, node)
+
+
+def _chosen_item(frame: Frame, owner: Items, found: Value, node: ast.Subscript) -> Value:
     if is_number(found) and not isinstance(found, Const):
         return _any_item(frame, owner, found, node)
     index = _known(found, frame.span(node.slice))
@@ -247,6 +272,20 @@ def _item(frame: Frame, owner: Items, node: ast.Subscript) -> Value:
             help=indices_of(count),
         )
     return owner.items[index]
+
+
+def _nested_item(frame: Frame, owner: Items, index: Items, node: ast.Subscript) -> Value:
+    """``r.m[1, 0]``: a field of several axes, of a record that is an argument, is tuples."""
+    found: Value = owner
+    for part in index.items:
+        if not isinstance(found, Items):
+            fail(
+                "index-count",
+                Label(frame.span(node), amount(len(index.items), "index", "indices")),
+                help="write one for each axis",
+            )
+        found = _chosen_item(frame, found, part, node)
+    return found
 
 
 def _any_item(frame: Frame, owner: Items, index: Expr, node: ast.Subscript) -> Value:
@@ -402,7 +441,10 @@ def _strides(frame: Frame, array: ArrayValue, span: Span) -> tuple[Expr, ...]:
     out = []
     for axis, step in zip(view.axes, view.steps):
         factors: list[Expr] = [step, size]
-        if not views.is_numbered(view):
+        if axis < 0:
+            apart = step_inside(view, axis) * view.type.dtype.size
+            factors = [step, integer(apart, span)]
+        elif not views.is_numbered(view):
             factors.insert(0, Stride(view.array, axis, span))
         out.append(operations.product(frame, factors, span))
     return tuple(out)

@@ -29,6 +29,7 @@ from pycu2c.frontend.operations import coerce
 from pycu2c.frontend.sequence import is_steady, kept, with_inside
 from pycu2c.frontend.several import (
     arrays_of,
+    fields,
     in_rows,
     note_arrays,
     one_of,
@@ -39,7 +40,7 @@ from pycu2c.frontend.structured import item_name, part_name
 from pycu2c.frontend.views import row_steps, whole
 from pycu2c.ir.construct import integer, scalar_type
 from pycu2c.ir.nodes import Assign, Const, Expr, Stmt, Var, View
-from pycu2c.ir.walk import expressions
+from pycu2c.ir.walk import expressions, inside, path_with
 from pycu2c.source import Span
 from pycu2c.types import have_join
 
@@ -187,7 +188,7 @@ def _same_binding(a: Value, b: Value) -> bool:
         case Const(), Const():
             return a.value == b.value and a.type == b.type
         case View(), View():
-            alike = (a.array.name, a.axes, a.path) == (b.array.name, b.axes, b.path)
+            alike = (a.array.name, a.axes, fields(a)) == (b.array.name, b.axes, fields(b))
             return alike and _all_same(_parts(a), _parts(b))
         case _:
             return False
@@ -198,7 +199,8 @@ def _all_same(a: tuple[Value, ...], b: tuple[Value, ...]) -> bool:
 
 
 def _parts(view: View) -> tuple[Expr, ...]:
-    return (*view.first, *(() if in_rows(view) else view.steps), *view.lengths)
+    steps = () if in_rows(view) else view.steps
+    return (*view.first, *steps, *view.lengths, *inside(view.path))
 
 
 def _two_kinds(frame: Frame, name: str, value: Value, span: Span) -> NoReturn:
@@ -264,7 +266,8 @@ def _with_parts(view: View, part: Callable[[str, Expr], Expr]) -> View:
     steps = () if in_rows(view) else group("step", view.steps)
     lengths = group("length", view.lengths)
     steps = steps or row_steps(lengths, view.span)
-    return replace(view, first=first, steps=steps, lengths=lengths)
+    path = path_with(view.path, group("item", inside(view.path)))
+    return replace(view, first=first, steps=steps, lengths=lengths, path=path)
 
 
 def _mentions(value: Value, name: str) -> bool:

@@ -14,7 +14,7 @@ from pycu2c.diagnostics import Label, fail
 from pycu2c.dtypes import Kind
 from pycu2c.frontend import record_cures
 from pycu2c.frontend.cures import amount, indices_of
-from pycu2c.frontend.frame import Value
+from pycu2c.frontend.frame import Items, Value, is_array
 from pycu2c.frontend.operations import to_whole
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.builtins import rounds
@@ -26,13 +26,24 @@ from pycu2c.intrinsics.subscripts import (
     slice_stop,
 )
 from pycu2c.ir.construct import binary, cast, const, integer, scalar_type
-from pycu2c.ir.nodes import Apply, Binary, Const, Dim, Expr, Load, Member, Select, Var, View
-from pycu2c.ir.views import indices_in_array, is_flat, scaled, shifted
+from pycu2c.ir.expressions import part_type
+from pycu2c.ir.nodes import Apply, Binary, Const, Dim, Expr, Load, Select, Var, View
+from pycu2c.ir.views import (
+    is_flat,
+    place_in_array,
+    read_path,
+    scaled,
+    shifted,
+    start_of,
+    started,
+    starts,
+)
+from pycu2c.ir.walk import inside
 from pycu2c.limits import MOST_ELEMENTS
 from pycu2c.operators import ADD, FLOORDIV, LT, SUB
 from pycu2c.records import dataclass
 from pycu2c.source import Span
-from pycu2c.types import WEAK_INT, Array, Layout, Scalar
+from pycu2c.types import WEAK_INT, Array, Layout
 
 ArrayValue: TypeAlias = Var | View
 
@@ -111,11 +122,12 @@ def element(array: ArrayValue, indices: tuple[Expr, ...], span: Span) -> View:
     if isinstance(array, Var):
         return View(array, indices, (), (), (), kind, span)
     own = tuple(_index(array, axis, index) for axis, index in enumerate(indices))
-    first = list(indices_in_array(array, own))
+    found, path = place_in_array(array, own)
+    first = list(found)
     for axis, base in enumerate(array.axes):
-        if not _is_plain(array, axis):
+        if base >= 0 and not _is_plain(array, axis):
             first[base] = _from_start(first[base])
-    return View(array.array, tuple(first), (), (), (), kind, span, array.path)
+    return View(array.array, tuple(first), (), (), (), kind, span, path)
 
 
 def _from_start(index: Expr) -> Expr:
@@ -160,11 +172,13 @@ def check(items: list[Subscript], kind: Array) -> None:
             if isinstance(index, Const) and kind.shape is not None and not isinstance(item, Part):
                 count = kind.shape[axis]
                 if not -count <= index.value < count:
-                    fail(
-                        "index-range",
-                        Label(index.span, f"axis {axis} has {count} elements"),
-                        help=indices_of(count),
-                    )
+                    _out_of(index, count, axis)
+
+
+def _out_of(index: Expr, count: int, axis: int | None = None) -> NoReturn:
+    where = "this" if axis is None else f"axis {axis}"
+    text = f"{where} has {amount(count, 'element', 'elements')}"
+    fail("index-range", Label(index.span, text), help=indices_of(count))
 
 
 def _check_type(index: Expr) -> None:
@@ -177,32 +191,24 @@ def _check_type(index: Expr) -> None:
 
 
 def _view(view: View, items: list[Subscript], span: Span) -> View:
-    first = list(view.first)
+    begin = starts(view)
     axes: list[int] = []
     steps: list[Expr] = []
     lengths: list[Expr] = []
     for position, (axis, item) in enumerate(zip(view.axes, items)):
         assert not isinstance(item, Rest)
+        at, pace = start_of(view, position), view.steps[position]
         if not isinstance(item, Part):
-            place = _index(view, position, item)
-            first[axis] = shifted(first[axis], view.steps[position], place)
+            begin[at] = shifted(begin[at], pace, _index(view, position, item))
             continue
         start, count = _extent(item, view.lengths[position])
-        first[axis] = shifted(first[axis], view.steps[position], start)
+        begin[at] = shifted(begin[at], pace, start)
         axes.append(axis)
-        pace = integer(item.step, span) if isinstance(item.step, int) else item.step
-        steps.append(scaled(pace, view.steps[position]))
+        own = integer(item.step, span) if isinstance(item.step, int) else item.step
+        steps.append(scaled(own, pace))
         lengths.append(count)
-    made = View(
-        view.array,
-        tuple(first),
-        tuple(axes),
-        tuple(steps),
-        tuple(lengths),
-        view.type,
-        span,
-        view.path,
-    )
+    made = replace(started(view, begin), axes=tuple(axes), steps=tuple(steps), span=span)
+    made = replace(made, lengths=tuple(lengths))
     return replace(made, type=_type(made))
 
 
@@ -211,6 +217,8 @@ def _type(view: View) -> Array:
     of them but the first taken whole."""
     kind = array_type(view.array)
     ndim = len(view.axes)
+    if any(axis < 0 for axis in view.axes):
+        return Array(view.type.dtype, ndim, "C" if _is_packed_field(view) else "A")
     if is_numbered(view):
         packed = all(map(alike, view.steps, row_steps(view.lengths, view.span)))
         is_whole = kind.layout == "C" and packed and not view.path
@@ -225,9 +233,32 @@ def _type(view: View) -> Array:
     return Array(view.type.dtype, ndim, layout)
 
 
+def _is_packed_field(view: View) -> bool:
+    """Whether the elements of a view follow each other in one field of one record."""
+    extents = _extents_inside(view)
+    last = len(inside(view.path))
+    expected = tuple(~number for number in range(last - len(view.axes), last))
+    unit = all(isinstance(step, Const) and step.value == 1 for step in view.steps)
+    names = [n for n, step in enumerate(view.path) if isinstance(step, str)]
+    own = len(view.path) - 1 - names[-1]  # axes of the field itself, not of one around it
+    lengths = zip(view.lengths[1:], extents[last - len(view.axes) + 1 :])
+    is_whole = all(isinstance(n, Const) and n.value == extent for n, extent in lengths)
+    return unit and view.axes == expected and len(view.axes) <= own and is_whole
+
+
+def _extents_inside(view: View) -> list[int]:
+    """Along each axis inside of fields."""
+    kind, found = array_type(view.array).element, []
+    for step in view.path:
+        if not isinstance(step, str):
+            found.append(kind.dtype.extents[0])
+        kind = part_type(kind, step)
+    return found
+
+
 def is_numbered(view: View) -> bool:
     """Whether the axes of a view run along the numbers of an array's elements."""
-    return is_flat(view) or len(view.axes) > len(view.first)
+    return is_flat(view) or sum(axis >= 0 for axis in view.axes) > len(view.first)
 
 
 def row_steps(lengths: Sequence[Expr], span: Span) -> tuple[Expr, ...]:
@@ -267,12 +298,14 @@ def _index(view: View, axis: int, index: Expr) -> Expr:
         return index  # as the index of the array itself
     count = view.lengths[axis]
     if isinstance(index, Const):
+        if isinstance(count, Const) and not -count.value <= index.value < count.value:
+            _out_of(index, int(count.value))
         return _sum(count, index) if index.value < 0 else index
     return Apply(index_from_end, (cast(index, WEAK_INT), count), WEAK_INT, index.span)
 
 
 def _is_plain(view: View, axis: int) -> bool:
-    if is_numbered(view):
+    if is_numbered(view) or view.axes[axis] < 0:
         return False
     step, first = view.steps[axis], view.first[view.axes[axis]]
     starts = isinstance(first, Const) and first.value == 0
@@ -399,17 +432,37 @@ def field_place(view: View, name: str, span: Span) -> View | None:
     return _inside(view, name, span)
 
 
+def record_items(value: Value) -> Items | None:
+    """The fields of one record, in order; None of anything else."""
+    if not is_array(value) or not is_record(value) or array_type(value).ndim:
+        return None
+    view = whole(value, value.span)
+    found = [_inside(view, field.name, value.span) for field in view.type.dtype.fields]
+    return Items(tuple(map(read, found)), value.span)
+
+
 def complex_part(array: ArrayValue, name: str, span: Span) -> View:
     """``array.real``, ``array.imag`` of complex numbers: the floats in the array's memory."""
     return _inside(whole(array, span), "x" if name == "real" else "y", span)
 
 
 def _inside(view: View, name: str, span: Span) -> View:
+    """A field; one that has several elements gives the view more axes."""
     found = view.type.dtype.field(name)
     assert found is not None
     layout: Layout = "A" if view.axes else "C"
-    kind = Array(found.dtype, len(view.axes), layout)
-    return replace(view, path=(*view.path, name), type=kind, span=span)
+    extents, before = found.dtype.extents, len(inside(view.path))
+    kind = Array(found.dtype.innermost, len(view.axes) + len(extents), layout)
+    zeros = tuple(integer(0, span) for _ in extents)
+    return replace(
+        view,
+        axes=(*view.axes, *(~(before + n) for n in range(len(extents)))),
+        steps=(*view.steps, *(integer(1, span) for _ in extents)),
+        lengths=(*view.lengths, *(integer(n, span) for n in extents)),
+        path=(*view.path, name, *zeros),
+        type=kind,
+        span=span,
+    )
 
 
 def loaded_place(array: ArrayValue, span: Span) -> Expr:
@@ -419,9 +472,4 @@ def loaded_place(array: ArrayValue, span: Span) -> Expr:
 
 def loaded(view: View, span: Span) -> Expr:
     """The element that a view without axes is."""
-    value: Expr = Load(view.array, view.first, span)
-    for name in view.path:
-        found = scalar_type(value).dtype.field(name)
-        assert found is not None
-        value = Member(value, name, Scalar(found.dtype), span)
-    return value
+    return read_path(Load(view.array, view.first, span), view.path, span)

@@ -18,6 +18,7 @@ from pycu2c.ir.nodes import (
     Dim,
     ElementOf,
     Expr,
+    Item,
     Let,
     Load,
     Logical,
@@ -31,6 +32,7 @@ from pycu2c.ir.nodes import (
     View,
     in_cluster,
 )
+from pycu2c.ir.walk import inside
 from pycu2c.operators import NOT
 from pycu2c.types import VOID, WEAK_BOOL, WEAK_INT, Array, Scalar, Space, Type, float32
 from pycu2c.values import fits
@@ -58,6 +60,8 @@ def breaches(e: Expr) -> Iterator[str]:
             yield from _axis(e)
         case Member():
             yield from _member(e)
+        case Item():
+            yield from _item(e)
         case Pack():
             yield from _pack(e)
         case View():
@@ -154,6 +158,15 @@ def _member(e: Member) -> Iterator[str]:
         yield f"{e.field} is {found.dtype}, not {e.type}"
 
 
+def _item(e: Item) -> Iterator[str]:
+    own = e.operand.type
+    element = own.dtype.element if isinstance(own, Scalar) else None
+    if element is None or element is not e.type.dtype:
+        yield f"an element of {own} is no {e.type}"
+    if not is_integer(e.index.type):
+        yield f"an index is {e.index.type}"
+
+
 def _pack(e: Pack) -> Iterator[str]:
     wanted = [f.dtype for f in e.type.dtype.fields]
     given = [p.type.dtype if isinstance(p.type, Scalar) else None for p in e.parts]
@@ -162,14 +175,15 @@ def _pack(e: Pack) -> Iterator[str]:
 
 
 def _view(e: View) -> Iterator[str]:
-    kind = e.array.type
+    kind, least = e.array.type, -len(inside(e.path))
     if not isinstance(kind, Array) or not (len(e.first) == kind.ndim or is_flat(kind, e.first)):
         yield f"{len(e.first)} indices are given for {kind}"
-    elif not all(0 <= axis < len(e.first) for axis in e.axes) or len(e.axes) != e.type.ndim:
+    elif len(e.axes) != e.type.ndim or not all(least <= a < len(e.first) for a in e.axes):
         yield f"a view {e.type} runs along the axes {e.axes} of {kind}"
     elif not len(e.axes) == len(e.steps) == len(e.lengths):
         yield "a view has a step and a length for each axis"
-    if not all(is_integer(n.type) for n in (*e.first, *e.steps, *e.lengths)):
+    numbers = (*e.first, *e.steps, *e.lengths, *inside(e.path))
+    if not all(is_integer(n.type) for n in numbers):
         yield "an index, step or length of a view is no integer"
 
 

@@ -11,16 +11,25 @@ from pycu2c.records import dataclass
 from pycu2c.source import Span
 from pycu2c.types import WEAK_BOOL, WEAK_INT, Array, Scalar, Space, Type
 
-Path: TypeAlias = tuple[str, ...]  # the names of fields, outermost first
+# the names of fields, outermost first, and indices of their elements
+Path: TypeAlias = "tuple[str | Expr, ...]"
 
 
 def field_type(scalar: Scalar, path: Path) -> Scalar:
     """The type of a record's field; of no field, the type itself."""
-    for name in path:
-        found = scalar.dtype.field(name)
-        assert found is not None, f"{scalar} has no field {name}"
-        scalar = Scalar(found.dtype)
+    for step in path:
+        scalar = part_type(scalar, step)
     return scalar
+
+
+def part_type(scalar: Scalar, step: str | Expr) -> Scalar:
+    """The type of a field, or of an element of one."""
+    if not isinstance(step, str):
+        assert scalar.dtype.element is not None, f"{scalar} has no elements"
+        return Scalar(scalar.dtype.element)
+    found = scalar.dtype.field(step)
+    assert found is not None, f"{scalar} has no field {step}"
+    return Scalar(found.dtype)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,7 +134,7 @@ class Load:
 @dataclass(frozen=True, slots=True, eq=False)
 class ElementOf:
     """The place ``array[indices]`` itself, for intrinsics that work on memory; C's ``&a[i]``.
-    ``path`` names the field inside a record: ``&a[i].position.x``."""
+    ``path`` names the field inside a record: ``&a[i].position.x``, ``&a[i].corners[2].x``."""
 
     array: Var
     indices: tuple[Expr, ...]
@@ -149,6 +158,16 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Item:
+    """An element of a field that has several; C's ``operand[index]``."""
+
+    operand: Expr
+    index: Expr
+    type: Scalar
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Pack:
     """A record value made of its fields, in order."""
 
@@ -162,7 +181,8 @@ class View:
     """A part of an array, as an argument of a call. ``first`` are the indices of its first
     element; its axis ``k`` runs along ``axes[k]`` of the array in steps of ``steps[k]``, and
     has ``lengths[k]`` elements. A ``first`` of one index alone is the number of an element, and
-    all axes run along these numbers, as after ``reshape``."""
+    all axes run along these numbers, as after ``reshape``. An axis ``~k`` runs along the index
+    number ``k`` in ``path``."""
 
     array: Var
     first: tuple[Expr, ...]
@@ -240,6 +260,7 @@ Expr: TypeAlias = (
     | Load
     | ElementOf
     | Member
+    | Item
     | Pack
     | View
     | Dim

@@ -23,6 +23,7 @@ from pycu2c.ir.expressions import Const as Const
 from pycu2c.ir.expressions import Dim as Dim
 from pycu2c.ir.expressions import ElementOf as ElementOf
 from pycu2c.ir.expressions import Expr as Expr
+from pycu2c.ir.expressions import Item as Item
 from pycu2c.ir.expressions import Junction as Junction
 from pycu2c.ir.expressions import Let as Let
 from pycu2c.ir.expressions import Load as Load
@@ -76,7 +77,7 @@ class Assign:
 @dataclass(frozen=True, slots=True, eq=False)
 class Store:
     """``array[indices] = value``; the value has the element type and is evaluated first.
-    ``path`` names the field inside a record: ``a[i].x = value``."""
+    ``path`` names the field inside a record: ``a[i].x = value``, ``a[i].x[2] = value``."""
 
     array: Var
     indices: tuple[Expr, ...]

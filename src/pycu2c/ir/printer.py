@@ -32,6 +32,7 @@ from pycu2c.ir.nodes import (
     For,
     Function,
     If,
+    Item,
     Let,
     Load,
     Logical,
@@ -60,6 +61,7 @@ from pycu2c.ir.nodes import (
     in_cluster,
 )
 from pycu2c.ir.printed import shown
+from pycu2c.ir.walk import inside
 from pycu2c.records import dataclass
 from pycu2c.types import SMALL, VOID, WEAK_INT, Scalar, Type, boolean
 
@@ -219,7 +221,7 @@ class _Printer:
                 return f"{self.target(s.var)} = {value}"
             case Store():
                 place = f"{self.expression(s.array)}[{self.listed(s.indices)}]"
-                return f"{place}{_dotted(s.path)} = {self.expression(s.value)}"
+                return f"{place}{self.path(s.path)} = {self.expression(s.value)}"
             case Evaluate():
                 return self.expression(s.value)
             case Print():
@@ -258,10 +260,18 @@ class _Printer:
     def view(self, e: View) -> str:
         """``a[i, (0 + 2*k) of 5]``: the axes of the view with their steps and lengths."""
         shown = [self.expression(index) for index in e.first]
+        own = [self.expression(index) for index in inside(e.path)]
         for axis, step, length in zip(e.axes, e.steps, e.lengths):
-            pace = f"step {self.expression(step)}, length {self.expression(length)}"
-            shown[axis] += f" on: {pace}"
-        return f"view {self.expression(e.array)}[{', '.join(shown)}]{_dotted(e.path)}"
+            pace = f" on: step {self.expression(step)}, length {self.expression(length)}"
+            if axis >= 0:
+                shown[axis] += pace
+            else:
+                own[~axis] += pace
+        path = _dotted(e.path, own)
+        return f"view {self.expression(e.array)}[{', '.join(shown)}]{path}"
+
+    def path(self, path: Path) -> str:
+        return _dotted(path, [self.expression(index) for index in inside(path)])
 
     def listed(self, items: Iterable[Expr]) -> str:
         return ", ".join(self.expression(e) for e in items)
@@ -292,9 +302,11 @@ class _Printer:
                 return f"{self.expression(e.array)}[{self.listed(e.indices)}]"
             case ElementOf():
                 place = f"{self.expression(e.array)}[{self.listed(e.indices)}]"
-                return f"&{place}{_dotted(e.path)}"
+                return f"&{place}{self.path(e.path)}"
             case Member():
                 return f"{self.expression(e.operand)}.{e.field}"
+            case Item():
+                return f"{self.expression(e.operand)}[{self.expression(e.index)}]"
             case Pack():
                 return f"{{{self.listed(e.parts)}}}"
             case View():
@@ -315,8 +327,10 @@ class _Printer:
                 assert_never(e)
 
 
-def _dotted(path: Path) -> str:
-    return "".join(f".{name}" for name in path)
+def _dotted(path: Path, indices: Iterable[str]) -> str:
+    """``.corners[2].x``"""
+    given = iter(indices)
+    return "".join(f".{step}" if isinstance(step, str) else f"[{next(given)}]" for step in path)
 
 
 def _variant(e: Apply) -> str:

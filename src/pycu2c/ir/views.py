@@ -2,20 +2,70 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from pycu2c.ir.construct import binary, cast, const, scalar_type
-from pycu2c.ir.nodes import Const, Dim, Expr, View
+from pycu2c.ir.expressions import Path, field_type, part_type
+from pycu2c.ir.nodes import Const, Dim, Expr, Item, Member, View
+from pycu2c.ir.walk import inside, path_with
 from pycu2c.operators import ADD, MUL, SUB
+from pycu2c.source import Span
 from pycu2c.types import WEAK_INT, Array, Scalar
 
 
-def indices_in_array(view: View, indices: tuple[Expr, ...]) -> tuple[Expr, ...]:
-    """``v[j]`` of ``v = a[i, 2:]`` -> the indices ``i, 2 + j`` of ``a``."""
-    out = list(view.first)
-    for axis, step, index in zip(view.axes, view.steps, indices):
-        out[axis] = shifted(out[axis], step, index)
-    return tuple(out)
+def starts(view: View) -> list[Expr]:
+    """Where a view begins: along each axis of the array, and then along those inside of fields."""
+    return [*view.first, *inside(view.path)]
+
+
+def start_of(view: View, axis: int) -> int:
+    """Which of ``starts`` belongs to an axis of the view."""
+    own = view.axes[axis]
+    return own if own >= 0 else len(view.first) + ~own
+
+
+def started(view: View, given: Sequence[Expr]) -> View:
+    """A view that begins elsewhere."""
+    count = len(view.first)
+    return replace(view, first=tuple(given[:count]), path=path_with(view.path, given[count:]))
+
+
+def place_in_array(view: View, indices: tuple[Expr, ...]) -> tuple[tuple[Expr, ...], Path]:
+    """``v[j]`` of ``v = a[i, 2:]`` -> the indices ``i, 2 + j`` of ``a``; and the path there."""
+    out = starts(view)
+    for axis, (step, index) in enumerate(zip(view.steps, indices)):
+        place = start_of(view, axis)
+        out[place] = shifted(out[place], step, index)
+    found = started(view, out)
+    return found.first, found.path
+
+
+def per_element(view: View) -> int:
+    """How many elements of the view an element of the array has the room of."""
+    kind = view.array.type
+    assert isinstance(kind, Array)
+    return kind.dtype.size // view.type.dtype.size
+
+
+def step_inside(view: View, axis: int) -> int:
+    """How far neighbours along an axis inside of a field are apart, in elements of the view."""
+    kind = view.array.type
+    assert isinstance(kind, Array)
+    places = [n for n, step in enumerate(view.path) if not isinstance(step, str)]
+    element = field_type(kind.element, view.path[: places[~axis] + 1])
+    return element.dtype.size // view.type.dtype.size
+
+
+def read_path(value: Expr, path: Path, span: Span) -> Expr:
+    """``value.corners[2].x``"""
+    for step in path:
+        kind = part_type(scalar_type(value), step)
+        if isinstance(step, str):
+            value = Member(value, step, kind, span)
+        else:
+            value = Item(value, step, kind, span)
+    return value
 
 
 def is_flat(view: View) -> bool:
@@ -44,13 +94,16 @@ def numbered(view: View, index: Expr) -> tuple[Expr, ...]:
 
 def composed(outer: View, inner: View) -> View:
     """``inner``, a view of the view ``outer``, as a view of the array."""
-    path = (*outer.path, *inner.path)
     if len(inner.first) < len(outer.axes):
-        first = numbered(outer, inner.first[0])
+        first, path = numbered(outer, inner.first[0]), (*outer.path, *inner.path)
         return replace(inner, array=outer.array, first=first, path=path)
-    axes = tuple(outer.axes[axis] for axis in inner.axes)
-    steps = tuple(scaled(outer.steps[a], s) for a, s in zip(inner.axes, inner.steps))
-    first = indices_in_array(outer, inner.first)
+    before = len(inside(outer.path))
+    axes = tuple(outer.axes[a] if a >= 0 else ~(~a + before) for a in inner.axes)
+    one = const(1, inner.span)
+    paces = (outer.steps[a] if a >= 0 else one for a in inner.axes)
+    steps = tuple(map(scaled, paces, inner.steps))
+    first, place = place_in_array(outer, inner.first)
+    path = (*place, *inner.path)
     return View(outer.array, first, axes, steps, inner.lengths, inner.type, inner.span, path)
 
 

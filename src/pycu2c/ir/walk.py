@@ -6,10 +6,11 @@ to know all nodes uses ``match`` and ``assert_never``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import assert_never
 
+from pycu2c.ir.expressions import Path
 from pycu2c.ir.nodes import (
     Allocate,
     Apply,
@@ -32,6 +33,7 @@ from pycu2c.ir.nodes import (
     For,
     Function,
     If,
+    Item,
     Let,
     Load,
     Logical,
@@ -67,12 +69,16 @@ def children(e: Expr) -> tuple[Expr, ...]:
             return (e.left, e.right)
         case Select():
             return (e.condition, e.then, e.orelse)
-        case Load() | ElementOf():
+        case Item():
+            return (e.operand, e.index)
+        case Load():
             return (e.array, *e.indices)
+        case ElementOf():
+            return (e.array, *e.indices, *inside(e.path))
         case Pack():
             return e.parts
         case View():
-            return (e.array, *e.first, *e.steps, *e.lengths)
+            return (e.array, *e.first, *e.steps, *e.lengths, *inside(e.path))
         case Dim() | Stride():
             return (e.array,)
         case Let():
@@ -94,14 +100,22 @@ def with_children(e: Expr, new: tuple[Expr, ...]) -> Expr:
             return replace(e, left=new[0], right=new[1])
         case Select():
             return replace(e, condition=new[0], then=new[1], orelse=new[2])
-        case Load() | ElementOf():
+        case Item():
+            return replace(e, operand=new[0], index=new[1])
+        case Load():
             return replace(e, array=_array(new[0]), indices=new[1:])
+        case ElementOf():
+            end = 1 + len(e.indices)
+            given, path = new[1:end], path_with(e.path, new[end:])
+            return replace(e, array=_array(new[0]), indices=given, path=path)
         case Pack():
             return replace(e, parts=new)
         case View():
             first, rest = new[1 : 1 + len(e.first)], new[1 + len(e.first) :]
-            steps, lengths = rest[: len(e.axes)], rest[len(e.axes) :]
-            return replace(e, array=_array(new[0]), first=first, steps=steps, lengths=lengths)
+            count = len(e.axes)
+            steps, lengths, own = rest[:count], rest[count : 2 * count], rest[2 * count :]
+            made = replace(e, array=_array(new[0]), first=first, path=path_with(e.path, own))
+            return replace(made, steps=steps, lengths=lengths)
         case Dim() | Stride():
             return replace(e, array=_array(new[0]))
         case Let():
@@ -110,6 +124,17 @@ def with_children(e: Expr, new: tuple[Expr, ...]) -> Expr:
             return replace(e, arguments=new)
         case _:
             assert_never(e)
+
+
+def inside(path: Path) -> tuple[Expr, ...]:
+    """The indices in the path to a part of a record."""
+    return tuple(step for step in path if not isinstance(step, str))
+
+
+def path_with(path: Path, new: Sequence[Expr]) -> Path:
+    """The same path with other indices."""
+    given = iter(new)
+    return tuple(step if isinstance(step, str) else next(given) for step in path)
 
 
 def _array(e: Expr) -> Var:
@@ -132,7 +157,7 @@ def operands(s: Stmt) -> tuple[Expr, ...]:
         case Print():
             return s.values
         case Store():
-            return (s.value, *s.indices)
+            return (s.value, *s.indices, *inside(s.path))
         case Declare():
             return () if s.init is None else (s.init,)
         case Return():
@@ -161,7 +186,9 @@ def with_operands(s: Stmt, new: tuple[Expr, ...]) -> Stmt:
         case Print():
             return replace(s, values=new)
         case Store():
-            return replace(s, value=new[0], indices=new[1:])
+            end = 1 + len(s.indices)
+            given, path = new[1:end], path_with(s.path, new[end:])
+            return replace(s, value=new[0], indices=given, path=path)
         case Declare():
             return replace(s, init=new[0]) if new else s
         case Return():

@@ -21,6 +21,7 @@ from pycu2c.ir.nodes import (
     Dim,
     ElementOf,
     Expr,
+    Item,
     Junction,
     Let,
     Load,
@@ -34,7 +35,7 @@ from pycu2c.ir.nodes import (
     Var,
     View,
 )
-from pycu2c.ir.walk import children, expressions
+from pycu2c.ir.walk import children, expressions, inside
 from pycu2c.limits import INDEX32_LIMIT
 from pycu2c.operators import (
     ADD,
@@ -172,7 +173,7 @@ class Evaluator:
             case Load() | ElementOf():
                 self.access(e, known)
                 return Value(everything(e.type))
-            case Member() | Pack() | View():
+            case Member() | Item() | Pack() | View():
                 for child in children(e):
                     self.value(child, known)
                 return Value(everything(e.type))
@@ -211,6 +212,8 @@ class Evaluator:
                 left = known.difference(self.length(e.array, axis, known), value)
                 proved = value.interval.low >= 0 and left.low >= 1
                 self.inside[id(e), axis] = proved and self.inside.get((id(e), axis), True)
+        for index in () if isinstance(e, Load) else inside(e.path):
+            self.value(index, known)
 
     def _recall(self, index: Expr, known: Knowledge) -> None:
         """``here = y * width + x`` earlier, and a condition since then that says more of them:

@@ -35,7 +35,7 @@ from pycu2c.ir.nodes import (
     View,
     in_cluster,
 )
-from pycu2c.ir.views import is_flat
+from pycu2c.ir.views import is_flat, per_element, step_inside
 from pycu2c.ir.walk import (
     bodies,
     children,
@@ -202,14 +202,12 @@ class _Flattener:
         assert isinstance(parameter.type, Scalar)
         if parameter.part is Part.SHAPE:
             return cast(view.lengths[parameter.axis], parameter.type)
-        assert isinstance(view.array.type, Array)
-        fields = view.array.type.dtype.size // view.type.dtype.size  # a stride counts in these
-        step = cast(view.steps[parameter.axis], parameter.type)
-        if view.path:
-            step = binary(MUL, step, const(fields, view.span, parameter.type), view.span)
-        if is_flat(view):
+        step, axis = cast(view.steps[parameter.axis], parameter.type), view.axes[parameter.axis]
+        apart = step_inside(view, axis) if axis < 0 else per_element(view)
+        if apart != 1:
+            step = binary(MUL, step, const(apart, view.span, parameter.type), view.span)
+        if is_flat(view) or axis < 0:
             return step
-        axis = view.axes[parameter.axis]
         stride = self.part(view.array, Part.STRIDE, axis, parameter.type, view)
         return binary(MUL, stride, step, view.span)
 

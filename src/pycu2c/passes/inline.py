@@ -11,8 +11,9 @@ from dataclasses import field, replace
 
 from pycu2c.diagnostics import Label, fail
 from pycu2c.ir.calls import recursive
-from pycu2c.ir.construct import cast, scalar_type, zero
+from pycu2c.ir.construct import cast, const, scalar_type, zero
 from pycu2c.ir.effects import block_level
+from pycu2c.ir.expressions import Path
 from pycu2c.ir.nodes import (
     Allocate,
     Assign,
@@ -36,7 +37,15 @@ from pycu2c.ir.nodes import (
     While,
     in_cluster,
 )
-from pycu2c.ir.views import composed, indices_in_array, numbered, scaled
+from pycu2c.ir.views import (
+    composed,
+    numbered,
+    per_element,
+    place_in_array,
+    read_path,
+    scaled,
+    step_inside,
+)
 from pycu2c.ir.walk import (
     bodies,
     children,
@@ -174,20 +183,20 @@ class _Renamer:
             return replace(s, var=self.own(s.var))
         if not isinstance(s, Store):
             return s
-        array, indices = self.place(s.array, s.indices)
-        return replace(s, array=array, indices=indices)
+        array, indices, path = self.place(s.array, s.indices)
+        return replace(s, array=array, indices=indices, path=(*path, *s.path))
 
     def own(self, v: Var) -> Var:
         return replace(v, name=f"{v.name}.{self.tag}")
 
-    def place(self, array: Var, indices: tuple[Expr, ...]) -> tuple[Var, tuple[Expr, ...]]:
-        """An element, in the caller's array."""
+    def place(self, array: Var, indices: tuple[Expr, ...]) -> tuple[Var, tuple[Expr, ...], Path]:
+        """An element in the caller's array, and in which field."""
         given = self.array(array)
-        if isinstance(given, View):
-            if len(indices) < len(given.axes):
-                return given.array, numbered(given, indices[0])
-            return given.array, indices_in_array(given, indices)
-        return given, indices
+        if not isinstance(given, View):
+            return given, indices, ()
+        if len(indices) < len(given.axes):
+            return given.array, numbered(given, indices[0]), given.path
+        return given.array, *place_in_array(given, indices)
 
     def array(self, v: Var) -> Var | View:
         """What stands for an array here; one of a cluster has the name of that of a block."""
@@ -204,9 +213,12 @@ class _Renamer:
             case Var():
                 return self.array(e)
             case Load() | ElementOf():
-                inner = tuple(self.expression(i) for i in e.indices)
-                array, indices = self.place(e.array, inner)
-                return replace(e, array=array, indices=indices)
+                new = with_children(e, (e.array, *map(self.expression, children(e)[1:])))
+                assert isinstance(new, Load | ElementOf)
+                array, indices, path = self.place(e.array, new.indices)
+                if isinstance(new, Load):
+                    return read_path(replace(new, array=array, indices=indices), path, e.span)
+                return replace(new, array=array, indices=indices, path=(*path, *new.path))
             case Dim() | Stride():
                 return self.measure(e)
             case View():
@@ -222,8 +234,15 @@ class _Renamer:
             return replace(e, array=given)
         if isinstance(e, Dim):
             return cast(given.lengths[e.axis], e.type)
-        stride = replace(e, array=given.array, axis=given.axes[e.axis])
-        return scaled(cast(given.steps[e.axis], e.type), stride)
+        return scaled(cast(given.steps[e.axis], e.type), self.pace(e, given))
+
+    def pace(self, e: Stride, given: View) -> Expr:
+        """How far one step is along an axis of what the view is a part of, in its elements."""
+        axis = given.axes[e.axis]
+        if axis < 0:
+            return const(step_inside(given, axis), e.span, e.type)
+        stride = replace(e, array=given.array, axis=axis)
+        return scaled(const(per_element(given), e.span, e.type), stride)
 
     def view(self, e: View) -> View:
         given = self.array(e.array)

@@ -138,7 +138,7 @@ class Narrower:
         wanted = self.wanted(s)
         new = tuple(in_type(self._value(e), wanted) for e in operands(s))
         if isinstance(s, Store):
-            new = (new[0], *(self._index(e) for e in s.indices))
+            new = (new[0], *(self._index(e) for e in operands(s)[1:]))
         s = with_operands(s, new)
         s = with_bodies(s, tuple(self.body(b) for b in bodies(s)))
         if isinstance(s, (Assign, Declare, For)):
@@ -206,7 +206,7 @@ class Narrower:
             case Var():
                 return self._variable(e)
             case Load() | ElementOf():
-                return replace(e, indices=tuple(map(self._index, e.indices)))
+                return with_children(e, (e.array, *map(self._index, children(e)[1:])))
             case Dim() if (
                 e.type == WEAK_INT and self.use.facts.index32
             ):  # all of them: a length is passed in one type

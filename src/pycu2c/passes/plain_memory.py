@@ -14,12 +14,11 @@ from pycu2c.ir.nodes import (
     Expr,
     Function,
     Load,
-    Member,
     Module,
     Stmt,
     Store,
-    field_type,
 )
+from pycu2c.ir.views import read_path
 from pycu2c.ir.walk import map_expr, map_functions, map_stmt
 from pycu2c.types import Array
 
@@ -40,11 +39,7 @@ def _loaded(e: Expr) -> Expr:
     place = e.arguments[0]
     assert isinstance(place, ElementOf)
     assert isinstance(place.array.type, Array)
-    found: Expr = Load(place.array, place.indices, e.span)
-    for end, name in enumerate(place.path, 1):
-        kind = field_type(place.array.type.element, place.path[:end])
-        found = Member(found, name, kind, e.span)
-    return found
+    return read_path(Load(place.array, place.indices, e.span), place.path, e.span)
 
 
 def _stored(s: Stmt) -> Body:

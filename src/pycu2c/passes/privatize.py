@@ -244,13 +244,13 @@ class _Private:
                     return cast(Load(own, (here,), span), type_)
                 first = (Const(0, WEAK_INT, span),) * type_.ndim
                 return ElementOf(own, (here, *first), span)
-            case Load(array, indices) | ElementOf(array, indices):
-                inner = tuple(self._expr(i) for i in indices)
+            case Load(array) | ElementOf(array):
+                new = with_children(e, (array, *(self._expr(i) for i in children(e)[1:])))
+                assert isinstance(new, Load | ElementOf)
                 if array.name in self.kept and _is_local(array):
-                    return replace(
-                        e, array=self.kept[array.name], indices=(this_thread(e.span), *inner)
-                    )
-                return replace(e, indices=inner)
+                    indices = (this_thread(e.span), *new.indices)
+                    return replace(new, array=self.kept[array.name], indices=indices)
+                return new
             case Dim(array) | Stride(array):
                 if array.name in self.kept:
                     return replace(e, array=self.kept[array.name], axis=e.axis + 1)

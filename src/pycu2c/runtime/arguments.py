@@ -232,19 +232,12 @@ def _misfit(dtype: np.dtype[Any]) -> str:
     """Which field of a structured dtype is none that kernels have."""
     places: Mapping[str, Any] = dtype.fields or {}
     for field, (part, *_) in places.items():
-        if dtypes.from_numpy(part) is not None:
+        if dtypes.from_numpy(part.base) is not None and 0 not in part.shape:
             continue
-        if part.names:
-            return _misfit(part)
-        if part.subdtype is None:
-            return f"the field {field!r} of {part}, which kernels do not have"
-        vector = f"cuda.{part.base}x{part.shape[0]}.numpy" if part.shape in _OF_VECTORS else ""
-        cure = f"view it with {vector} for this field" if vector else "pass it as an array"
-        return f"the field {field!r}, an array; fields of kernels are numbers and vectors: {cure}"
+        if part.base.names:
+            return _misfit(part.base)
+        return f"the field {field!r} of {part}, which kernels do not have"
     return "fields that lie over one another: pass a view of it without some of them"
-
-
-_OF_VECTORS = ((2,), (3,), (4,))
 
 
 def check_places(array: ArrayArgument, name: str) -> None:

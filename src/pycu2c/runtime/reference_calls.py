@@ -187,6 +187,8 @@ def load(owner: Any, index: Any, where: str) -> Any:
 def part(owner: Any, index: Any, where: str) -> Any:
     """An element or field where it lies: a vector is not read from its array."""
     try:
+        if isinstance(owner, tuple) and isinstance(index, tuple):  # rows of rows
+            return reduce(lambda rows, n: rows[subscript(n)], index, owner)
         return owner[subscript(index)]
     except IndexError as error:
         raise _beyond(error, where) from None
@@ -210,7 +212,9 @@ def iterated(value: Any) -> Any:
 def store(array: Any, index: Any, value: Any, where: str) -> None:
     """Convert as ``ndarray.astype`` does, and assign."""
     try:
-        if isinstance(value, (np.void, Vector)) or scalar_of(value) is None:
+        if isinstance(value, tuple):
+            _store_items(part(array, index, where), value, where)
+        elif isinstance(value, (np.void, Vector)) or scalar_of(value) is None:
             array[subscript(index)] = value
         else:
             array[subscript(index)] = convert(value, _element(array, index))
@@ -218,9 +222,19 @@ def store(array: Any, index: Any, value: Any, where: str) -> None:
         raise _beyond(error, where) from None
 
 
+def _store_items(place: Any, items: tuple[Any, ...], where: str) -> None:
+    """A tuple goes to the fields of a record, or to the elements of an array, in order."""
+    names = place.dtype.names if not getattr(place, "ndim", 0) else range(len(place))
+    if len(items) != len(names):
+        raise Outside(f"{where}: {len(items)} values for {len(names)} places")
+    for name, item in zip(names, items):
+        store(place, name, item, where)
+
+
 def _element(array: Any, index: Any) -> Scalar:
     """The type that a place holds."""
-    return _scalar_of(array.dtype[index] if isinstance(index, str) else array.dtype)
+    is_field = isinstance(index, str) or isinstance(array, np.void)
+    return _scalar_of(array.dtype[index].base if is_field else array.dtype)
 
 
 def _scalar_of(dtype: np.dtype[Any]) -> Scalar:
