@@ -10,9 +10,6 @@ import numpy as np
 from pycu2c.annotations import Array
 from pycu2c.annotations import surface1d, surface2d, surface3d, texture1d, texture2d, texture3d
 from pycu2c import types as types
-from pycu2c.own_c.functions import c_function as c_function
-from pycu2c.own_c.functions import declare_device as declare_device
-from pycu2c.own_c.functions import ptx_function as ptx_function
 from pycu2c.cuda import cudadrv as cudadrv
 from pycu2c.cuda import random as random
 from pycu2c.cuda import wmma as wmma
@@ -77,6 +74,9 @@ from pycu2c.devices.textures import Surface as Surface
 from pycu2c.devices.textures import Texture as Texture
 from pycu2c.devices.textures import surface as surface
 from pycu2c.devices.textures import texture as texture
+from pycu2c.own_c.functions import c_function as c_function
+from pycu2c.own_c.functions import declare_device as declare_device
+from pycu2c.own_c.functions import ptx_function as ptx_function
 from pycu2c.own_c.linkable import Archive as Archive
 from pycu2c.own_c.linkable import CSource as CSource
 from pycu2c.own_c.linkable import CUSource as CUSource
