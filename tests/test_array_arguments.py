@@ -94,6 +94,7 @@ def test_what_is_read(target: str, make: Callable[[], Any]) -> None:
     assert out.tolist() == np.asarray(a).tolist()
 
 
+@pytest.mark.undisturbed  # compute-sanitizer keeps Python's frames, and what they name
 def test_a_file_is_written_in_place(target: str, tmp_path: Path) -> None:
     path = tmp_path / "numbers"
     out = np.memmap(path, np.int32, "w+", shape=(6,))

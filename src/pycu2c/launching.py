@@ -42,22 +42,34 @@ if TYPE_CHECKING:
     from pycu2c.emit.statements import Comments
     from pycu2c.explain.notes import Note
     from pycu2c.frontend.build import Built
-    from pycu2c.runtime import driver, fitting, marking, preparing, sharing, vector_views
+    from pycu2c.runtime import (
+        cuda_runner,
+        driver,
+        fitting,
+        marking,
+        preparing,
+        sharing,
+        starting,
+        vector_views,
+    )
     from pycu2c.runtime.plans import guards, library, plan
-    from pycu2c.toolchain import cc, occupancy
+    from pycu2c.toolchain import cc, nvrtc, occupancy
     from pycu2c.toolchain.usage import KernelAttributes
 else:
     building = lazy_module("pycu2c.building")
     remembering = lazy_module("pycu2c.remembering")
+    cuda_runner = lazy_module("pycu2c.runtime.cuda_runner")
     driver = lazy_module("pycu2c.runtime.driver")
     fitting = lazy_module("pycu2c.runtime.fitting")
     marking = lazy_module("pycu2c.runtime.marking")
     preparing = lazy_module("pycu2c.runtime.preparing")
     sharing = lazy_module("pycu2c.runtime.sharing")
+    starting = lazy_module("pycu2c.runtime.starting")
     vector_views = lazy_module("pycu2c.runtime.vector_views")
     guards = lazy_module("pycu2c.runtime.plans.guards")
     library = lazy_module("pycu2c.runtime.plans.library")
     cc = lazy_module("pycu2c.toolchain.cc")
+    nvrtc = lazy_module("pycu2c.toolchain.nvrtc")
     occupancy = lazy_module("pycu2c.toolchain.occupancy")
     plan = lazy_module("pycu2c.runtime.plans.plan")
 
@@ -220,6 +232,9 @@ class Launcher:
         signature = self.signature(given)
         if signature in self._typed:
             return self._ready_as(wanted, values, given, signature)
+        if self.backend in ("auto", "cuda") and starting.begin():
+            newly_imported(nvrtc)  # while the driver starts
+            newly_imported(cuda_runner)
         with without_collection(), self._prepared(signature):
             return self._ready_as(wanted, values, given, signature)
 

@@ -1,13 +1,18 @@
-"""Modules that are imported when something of them is first used."""
+"""Modules that are imported when something of them is first used, and values that are computed then,
+each of them once."""
 
 from __future__ import annotations
 
+import functools
 import importlib
 import sys
+import threading
 import time
 from collections.abc import Callable, Mapping
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar, cast
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 STARTED = time.time()  # files of this package that are newer may not be what was imported
 
@@ -42,6 +47,19 @@ def lazy_names(module: str, rooms: Mapping[str, str]) -> Callable[[str], Any]:
         return found
 
     return get
+
+
+def by_one(compute: F) -> F:
+    """A function whose values are computed once, by one thread, for which others wait."""
+    known, alone = functools.cache(compute), threading.RLock()
+
+    def found(*given: Any) -> Any:
+        with alone:
+            return known(*given)
+
+    cached: Any = functools.cache(found)
+    functools.update_wrapper(cached, compute)
+    return cast(F, cached)
 
 
 def newly_imported(module: ModuleType) -> bool:

@@ -12,6 +12,7 @@ from pycu2c.devices.stand_in import CPU, DeviceName, MemoryInfo
 from pycu2c.lazy import lazy_module
 from pycu2c.runtime import capturing, device_pool, driver, peers
 from pycu2c.runtime.cuda_errors import NoDeviceError
+from pycu2c.runtime.backends import hidden_by
 from pycu2c.runtime.memory import HOST
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ class Gpus:
     kernels run on the CPU, that stands for one."""
 
     def __len__(self) -> int:
-        return len(driver.devices()) if driver.available() else int(bool(driver.hidden_by()))
+        return len(driver.devices()) if driver.available() else int(bool(hidden_by()))
 
     @overload
     def __getitem__(self, number: int) -> Gpu: ...
@@ -177,7 +178,7 @@ gpus = Gpus()
 
 def is_available() -> bool:
     """Whether there is a GPU to work on, or the environment says that kernels run on the CPU."""
-    return driver.available() or bool(driver.hidden_by())
+    return driver.available() or bool(hidden_by())
 
 
 def select_device(device_id: int) -> Gpu:

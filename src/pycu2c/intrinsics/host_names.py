@@ -27,7 +27,9 @@ _ROOMS = {
         "is_float16_supported is_fp8_supported is_supported_version require_context runtime"
     ),
     "pycu2c.own_c.functions": "c_function declare_device ptx_function",
-    "pycu2c.own_c.linkable": "Archive CSource CUSource Cubin Fatbin LTOIR LinkableCode Object PTXSource",
+    "pycu2c.own_c.linkable": (
+        "Archive CSource CUSource Cubin Fatbin LTOIR LinkableCode Object PTXSource"
+    ),
     "pycu2c.devices.graphs": "Graph graph",
     "pycu2c.ported.compiling": (
         "compile compile_for_current_device compile_ptx compile_ptx_for_current_device"

@@ -24,7 +24,7 @@ from pycu2c.pycuda.allocations import on_gpu
 from pycu2c.pycuda.copies import End, Memcpy3D
 from pycu2c.pycuda.enumerations import array3d_flags, array_format
 from pycu2c.pycuda.errors import LogicError, translating
-from pycu2c.runtime import driver, texels
+from pycu2c.runtime import texels
 from pycu2c.runtime.texels import Texels
 
 NUMBERS: dict[array_format, DType] = {

@@ -18,7 +18,6 @@ from pycu2c.pycuda.enumerations import (
 )
 from pycu2c.pycuda.errors import LogicError, translating
 from pycu2c.runtime import device_pool, driver
-from pycu2c.toolchain import nvrtc_identity
 
 _NAMED = {"MAX_THREADS_PER_MULTIPROCESSOR": "MAX_THREADS_PER_MULTI_PROCESSOR"}  # as the CPU has it
 _OF_THE_CPU = {

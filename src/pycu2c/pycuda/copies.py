@@ -179,7 +179,7 @@ def memcpy_atoh(dest: Any, ary: Any, index: int) -> None:
     _row(flat_bytes(dest).size, start, lambda copy: copy.set_dst_host(dest))
 
 
-def memcpy_dtoa(ary: Any, index: int, src: Any, len: int) -> None:  # noqa: A002 - PyCUDA's name
+def memcpy_dtoa(ary: Any, index: int, src: Any, len: int) -> None:
     """Copy memory of the device to a CUDA array."""
 
     def to(copy: Memcpy3D) -> None:
@@ -189,7 +189,7 @@ def memcpy_dtoa(ary: Any, index: int, src: Any, len: int) -> None:  # noqa: A002
     _row(len, lambda copy: copy.set_src_device(src), to)
 
 
-def memcpy_atod(dest: Any, ary: Any, index: int, len: int) -> None:  # noqa: A002
+def memcpy_atod(dest: Any, ary: Any, index: int, len: int) -> None:
     """Copy a CUDA array to memory of the device."""
 
     def start(copy: Memcpy3D) -> None:
@@ -199,7 +199,7 @@ def memcpy_atod(dest: Any, ary: Any, index: int, len: int) -> None:  # noqa: A00
     _row(len, start, lambda copy: copy.set_dst_device(dest))
 
 
-def memcpy_atoa(dest: Any, dest_index: int, src: Any, src_index: int, len: int) -> None:  # noqa: A002
+def memcpy_atoa(dest: Any, dest_index: int, src: Any, src_index: int, len: int) -> None:
     """Copy a CUDA array to another one."""
 
     def start(copy: Memcpy3D) -> None:

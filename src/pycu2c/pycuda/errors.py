@@ -20,11 +20,11 @@ class LogicError(Error):
     """The program has asked for something that makes no sense."""
 
 
-class MemoryError(Error, builtins.MemoryError):  # noqa: A001 - PyCUDA's name
+class MemoryError(Error, builtins.MemoryError):
     """There is not as much memory as was asked for."""
 
 
-class RuntimeError(Error, builtins.RuntimeError):  # noqa: A001 - PyCUDA's name
+class RuntimeError(Error, builtins.RuntimeError):
     """Something went wrong outside of the program."""
 
 

@@ -17,3 +17,9 @@ def usual_backend() -> str:
             f"one of {', '.join(BACKENDS)}, or unset it"
         )
     return said
+
+
+def hidden_by() -> str:
+    """What in the environment says that GPUs are left alone; empty if nothing does."""
+    wanted = os.environ.get("PYCU2C_BACKEND", "")
+    return f"PYCU2C_BACKEND={wanted}" if wanted in (*ON_CPU, "python") else ""

@@ -18,8 +18,10 @@ import sys
 from typing import Any
 
 from pycu2c.diagnostics import LaunchError
+from pycu2c.lazy import by_one
 from pycu2c.records import dataclass
 from pycu2c.runtime import capturing
+from pycu2c.runtime.backends import hidden_by
 from pycu2c.runtime.cuda_errors import CudaError, NoDeviceError, error_for
 
 
@@ -37,23 +39,26 @@ class Device:
 _LIBRARY = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
 
 
-def hidden_by() -> str:
-    """What in the environment says that GPUs are left alone; empty if nothing does."""
-    wanted = os.environ.get("PYCU2C_BACKEND", "")
-    return f"PYCU2C_BACKEND={wanted}" if wanted in ("cpu", "cpu-resumable", "python") else ""
-
-
-@functools.cache
-def _probe() -> tuple[Device, ...] | str:
-    """The devices, or why there are none. Makes no context."""
+@by_one
+def why_no_driver() -> str:
+    """Why no driver can be asked for devices; empty if one can."""
     hidden = hidden_by()
     if hidden:
         return f"there is no CUDA device to use ({hidden})"
     try:
         ctypes.CDLL(_LIBRARY)  # to find that there is none by the bindings takes 30 ms
-        from cuda.bindings import driver as api
     except OSError as error:
         return f"there is no CUDA driver ({error})"
+    return ""
+
+
+@by_one
+def _probe() -> tuple[Device, ...] | str:
+    """The devices, or why there are none. Makes no context."""
+    if why_no_driver():
+        return why_no_driver()
+    try:
+        from cuda.bindings import driver as api
     except ImportError as error:
         return f"the package cuda-bindings is not installed ({error})"
     try:
@@ -140,7 +145,7 @@ def _text_of(code: Any) -> str:
 # ---- context -------------------------------------------------------------------------------
 
 
-@functools.cache
+@by_one
 def primary_context(ordinal: int) -> Any:
     """Retained for the life of the process: arrays and kernels may outlive every scope."""
     found = devices()[ordinal]

@@ -11,11 +11,11 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pycu2c.lazy import lazy_module
 from pycu2c.runtime import driver
 from pycu2c.runtime.cores import thread_count
 from pycu2c.runtime.memory import PinnedMemory
@@ -24,9 +24,12 @@ from pycu2c.runtime.strides import array_over
 PIECE = 4 << 20  # bytes
 LEAST = 4 * PIECE  # smaller copies are the driver's
 _MOST_THREADS = 8
+if TYPE_CHECKING:
+    from concurrent import futures
+else:
+    futures = lazy_module("concurrent.futures")
+
 _BYTE = np.dtype(np.uint8)
-_IDLE: Future[None] = Future()
-_IDLE.set_result(None)
 
 
 def copy_in(device_address: int, host_address: int, size: int, stream: int = 0) -> None:
@@ -67,7 +70,8 @@ class _Buffer:
     def __init__(self) -> None:
         self.memory = PinnedMemory(PIECE)
         self.bytes = _bytes_at(self.memory.address, PIECE)
-        self.thread = _IDLE
+        self.thread: futures.Future[None] = futures.Future()
+        self.thread.set_result(None)
         flags = driver.api().CUevent_flags.CU_EVENT_DISABLE_TIMING
         answer = driver.api().cuEventCreate(int(flags))
         self.event: Any = driver.check(answer, "make an event")
@@ -87,7 +91,7 @@ class _Stage:
 
     def __init__(self, _: int) -> None:
         threads = min(_MOST_THREADS, thread_count())
-        self._threads = ThreadPoolExecutor(threads, "pycu2c-copy")
+        self._threads = futures.ThreadPoolExecutor(threads, "pycu2c-copy")
         driver.make_current()
         self._buffers = [_Buffer() for _ in range(threads + threads // 2 + 1)]
 
