@@ -1,5 +1,5 @@
-"""Modules that are imported when something of them is first used, and values that are computed then,
-each of them once."""
+"""Modules that are imported when something of them is first used, and values computed then, each of
+them once."""
 
 from __future__ import annotations
 

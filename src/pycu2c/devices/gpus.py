@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 from pycu2c.devices.stand_in import CPU, DeviceName, MemoryInfo
 from pycu2c.lazy import lazy_module
 from pycu2c.runtime import capturing, device_pool, driver, peers
-from pycu2c.runtime.cuda_errors import NoDeviceError
 from pycu2c.runtime.backends import hidden_by
+from pycu2c.runtime.cuda_errors import NoDeviceError
 from pycu2c.runtime.memory import HOST
 
 if TYPE_CHECKING:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pycu2c.runtime import driver
+from pycu2c.runtime.backends import hidden_by
 
-ENABLE_CUDASIM = bool(driver.hidden_by())  # whether kernels run on the CPU by the user's wish
+ENABLE_CUDASIM = bool(hidden_by())  # whether kernels run on the CPU by the user's wish
 DISABLE_JIT = False
 CUDA_LOW_OCCUPANCY_WARNINGS = False
 CUDA_WARN_ON_IMPLICIT_COPY = False
