@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -244,12 +245,16 @@ def test_the_places_of_a_records_fields_are_told(module: Any, other: dict[str, A
     assert key() != key(**other)
 
 
-def test_an_edited_pycu2c_is_not_remembered(module: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remembering, "STARTED", 0.0)
-    remembering._package.cache_clear()
-    assert Memory(module.k.source, OUT, DEFAULT).key == ""
-    monkeypatch.setattr(remembering, "STARTED", lazy.STARTED)
-    remembering._package.cache_clear()
+def test_what_is_made_while_pycu2c_is_edited_is_not_kept(
+    module: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYCU2C_CACHE_DIR", str(tmp_path))
+    known = module.k.launcher.builder.known(OUT)
+    for started, found in ((0.0, None), (lazy.STARTED, known), (0.0, None)):
+        monkeypatch.setattr(remembering, "STARTED", started)
+        monkeypatch.setattr(remembering, "_SEEN", {})
+        Memory(module.k.source, OUT, DEFAULT).keep_known(known)
+        assert Memory(module.k.source, OUT, DEFAULT).known == found
 
 
 @pytest.fixture(autouse=True)
@@ -374,6 +379,29 @@ def test_a_second_process_compiles_nothing(tmp_path: Path) -> None:
     assert run(tmp_path).endswith("False\n")
 
 
+def test_an_edited_pycu2c_compiles_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whichever part of the compiler it is; and not if it is no part of that."""
+    package = tmp_path / "package" / "pycu2c"
+    shutil.copytree(Path(remembering.__file__).parent, package)
+    monkeypatch.setenv("PYTHONPATH", str(package.parent))
+    assert run(tmp_path).endswith("True\n")
+    assert run(tmp_path).endswith("False\n")
+    for file, is_read in (
+        ("frontend/calls.py", True),
+        ("passes/dead.py", True),
+        ("emit/cpu_frame.py", True),
+        ("intrinsics/threads.py", True),
+        ("dtypes.py", True),
+        ("runtime/runner.py", True),
+        ("explain/notes.py", False),
+        ("devices/textures.py", False),
+    ):
+        text = (package / file).read_text()
+        (package / file).write_text(text.replace(".", "!", 1))  # of its docstring
+        assert run(tmp_path).endswith(f"{is_read}\n"), file
+        assert run(tmp_path).endswith("False\n"), file
+
+
 def test_damage_is_noticed(tmp_path: Path) -> None:
     first = run(tmp_path)
     for file in (tmp_path / "cache").rglob("*.txt"):
@@ -431,14 +459,19 @@ def test_the_c_of_launches_is_tried_once(tmp_path: Path) -> None:
 
 SLOW = ["hashlib", "pathlib", "shutil", "subprocess", "tempfile"]
 SLOW += [f"pycu2c.{room}" for room in ("emit", "frontend.build", "intrinsics.registry", "passes")]
+SLOW_AT_FIRST = ["threading", *(f"pycu2c.{room}" for room in ("extents", "runtime.plans"))]
 
 
+@pytest.mark.parametrize(("launches", "slow"), [(1, [*SLOW, *SLOW_AT_FIRST]), (3, SLOW)])
 @pytest.mark.parametrize("compiler", ["usual", "script"])
-def test_a_known_kernel_imports_nothing_that_takes_long(tmp_path: Path, compiler: str) -> None:
+def test_a_known_kernel_imports_nothing_that_takes_long(
+    tmp_path: Path, compiler: str, launches: int, slow: list[str]
+) -> None:
     """A script is asked each time which compiler it starts."""
     file = tmp_path / "program.py"
     body = PROGRAM.format(factor=2, body="out[i] = helper(i) + n")
-    shown = f"print([m for m in {SLOW} if m in sys.modules and m not in before])"
+    body = body.replace("range(3)", f"range({launches})")
+    shown = f"print([m for m in {slow} if m in sys.modules and m not in before])"
     file.write_text(f"import sys, numpy; before = set(sys.modules)\n{body}\n{shown}\n")
     environment = {**os.environ, "PYCU2C_CACHE_DIR": str(tmp_path / "cache")}
     if compiler == "script":

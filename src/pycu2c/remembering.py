@@ -1,10 +1,11 @@
 """What was generated for a kernel in an earlier process, found without typing it again.
 
-The key is made of everything that the compiler may look at: the files of pycu2c, the text of the
-kernel's file and of those of the functions that it names, the value of each global and closure
-that it names, the types of the arguments, the options. It takes in more than the compiler reads,
-never less; a kernel that names something whose value cannot be told here is not remembered. Entries
-are literals of Python in the disk cache, which notices damage.
+The key is made of everything that the compiler may look at: the text of the kernel's file and of
+those of the functions that it names, the value of each global and closure that it names, the types
+of the arguments, the options. It takes in more than the compiler reads, never less; a kernel that
+names something whose value cannot be told here is not remembered. Entries are literals of Python in
+the disk cache, which notices damage. Each says which files of pycu2c had been imported when it was
+made, and how they were: it counts as long as they are so.
 """
 
 from __future__ import annotations
@@ -14,12 +15,13 @@ import contextlib
 import functools
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pycu2c.digests import digest_of
 from pycu2c.dtypes import Told, dtype_told, told_dtype
 from pycu2c.lazy import STARTED, lazy_module
 from pycu2c.options import Options
@@ -28,13 +30,13 @@ from pycu2c.runtime.arguments import layout_of
 from pycu2c.runtime.runner import Known, Runner, Variant
 from pycu2c.source import Source
 from pycu2c.surroundings import NotTold, surroundings
-from pycu2c.toolchain import cache, own_files
+from pycu2c.toolchain import cache
 from pycu2c.types import Array, Scalar, Signature
 
 if TYPE_CHECKING:
     from pycu2c import extents
     from pycu2c.runtime import cpu, cpu_runner, cuda, cuda_runner, driver
-    from pycu2c.toolchain import cc, nvrtc
+    from pycu2c.toolchain import cc, nvrtc, own_files
 else:
     extents = lazy_module("pycu2c.extents")
     cc = lazy_module("pycu2c.toolchain.cc")
@@ -44,6 +46,7 @@ else:
     cuda_runner = lazy_module("pycu2c.runtime.cuda_runner")
     driver = lazy_module("pycu2c.runtime.driver")
     nvrtc = lazy_module("pycu2c.toolchain.nvrtc")
+    own_files = lazy_module("pycu2c.toolchain.own_files")
 
 REMEMBERS = True  # tests compile whatever they run
 _SUFFIX = ".txt"
@@ -55,13 +58,13 @@ class Memory:
 
     def __init__(self, source: Source, signature: Signature, options: Options) -> None:
         self._options, self.key = options, ""
-        package = REMEMBERS and _package()
-        if package:
-            with contextlib.suppress(NotTold):
-                told = surroundings(source, signature)
-                files = (own_files.identity(path) for _, path in options.link)
-                rest = (package, sys.version, np.__version__, repr(options), *files)
-                self.key = cache.key_of(told, *rest)
+        if not REMEMBERS:
+            return
+        with contextlib.suppress(NotTold):
+            told = surroundings(source, signature)
+            files = (own_files.identity(path) for _, path in options.link)
+            rest = (_HOME, sys.version, np.__version__, repr(options), *files)
+            self.key = cache.key_of(told, *rest)
 
     @functools.cached_property
     def known(self) -> Known | None:
@@ -111,11 +114,17 @@ class Memory:
 
     def _load(self, what: str) -> Any:
         entry = cache.load(cache.key_of(self.key, what), _SUFFIX) if self.key else None
-        return None if entry is None else ast.literal_eval(entry.data.decode())
+        if entry is None:
+            return None
+        files, then, content = ast.literal_eval(entry.data.decode())
+        return content if then == _state_of(files.split("\n"), _SEEN) else None
 
     def _store(self, what: str, content: object) -> None:
-        if self.key:
-            cache.store(cache.key_of(self.key, what), _SUFFIX, repr(content).encode())
+        files = _imported()
+        now = _state_of(files, {}) if self.key else ""
+        if now:
+            whole = "\n".join(files), now, content
+            cache.store(cache.key_of(self.key, what), _SUFFIX, repr(whole).encode())
 
 
 def _told(variant: Variant) -> str:
@@ -151,23 +160,30 @@ def _parameter(
     return Parameter(name, kind, argument, Part(part), axis)
 
 
-@functools.cache
-def _package() -> str:
-    """Which pycu2c this is: another one, or an edited one, may generate something else. Empty if
-    it was edited since it was imported."""
-    stamps: list[str] = []
-    for path, status in _code(os.path.dirname(os.path.abspath(__file__))):
-        if max(status.st_mtime, status.st_ctime) > STARTED:
-            return ""
-        stamps.append(f"{path} {status.st_mtime_ns} {status.st_size}")
-    return "\n".join(sorted(stamps))
+# ---- the files of pycu2c: another one, or an edited one, may generate something else --------
+
+_HOME = os.path.dirname(os.path.abspath(__file__))
+_SEEN: dict[str, str] = {}  # how files are that have been looked at: once is enough to load
 
 
-def _code(folder: str) -> Iterator[tuple[str, os.stat_result]]:
-    """The files of Python and C in a folder and below."""
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.name.endswith((".py", ".c")):
-                yield entry.path, entry.stat()
-            elif entry.name != "__pycache__" and entry.is_dir():
-                yield from _code(entry.path)
+def _imported() -> list[str]:
+    """The files of the modules that there are, from the home of all."""
+    found = [m for name, m in sys.modules.items() if f"{name}.".startswith("pycu2c.")]
+    files = [getattr(m, "__file__", None) or "" for m in found]
+    return sorted(file.removeprefix(f"{_HOME}{os.sep}") for file in files if file)
+
+
+def _state_of(files: Sequence[str], seen: dict[str, str]) -> str:
+    """What tells how files are from how they were; empty if one is not as it was imported."""
+    states = [seen.get(file) or seen.setdefault(file, _state(file)) for file in files]
+    return digest_of("\n".join(states).encode()) if all(states) else ""
+
+
+def _state(file: str) -> str:
+    try:
+        status = os.stat(f"{_HOME}{os.sep}{file}")
+    except OSError:
+        return ""
+    if max(status.st_mtime, status.st_ctime) > STARTED:
+        return ""
+    return f"{status.st_mtime_ns} {status.st_size}"
