@@ -1,4 +1,4 @@
-"""``pycu2c.records.dataclass`` is the standard library's, as far as it goes."""
+"""What is in ``pycu2c.records`` is as in the standard library, as far as it goes."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import copy
 import dataclasses
 import pickle
 import threading
+import typing
 from dataclasses import FrozenInstanceError, field
 from typing import Any, ClassVar
 
@@ -143,6 +144,46 @@ def test_pickle_and_doc() -> None:
     assert pickle.loads(pickle.dumps(Kept(1))) == Kept(1, "b")
     assert Kept.__doc__ == "At the top, so that it can be pickled."
     assert Kept.__qualname__ == "Kept"
+
+
+class Pair(records.NamedTuple):
+    """At the top, so that it can be pickled."""
+
+    a: int
+    b: str = "b"
+
+    @property
+    def both(self) -> str:
+        return f"{self.a}{self.b}"
+
+
+class TypedPair(typing.NamedTuple):
+    """What it is like."""
+
+    a: int
+    b: str = "b"
+
+
+def test_tuples_with_names() -> None:
+    ours, theirs = Pair(1), TypedPair(1)
+    assert ours == theirs == (1, "b")
+    assert ours.both == "1b"
+    assert isinstance(ours, tuple)
+    assert repr(ours).replace("Pair", "TypedPair") == repr(theirs)
+    assert pickle.loads(pickle.dumps(ours)) == ours
+    assert type(ours._replace(b="c")) is Pair
+    match ours:
+        case Pair(a, b=text):
+            assert (a, text) == (1, "b")
+    for kind in (Pair, TypedPair):
+        assert kind._fields == kind.__match_args__ == ("a", "b")
+        assert kind._field_defaults == {"b": "b"}
+        assert kind.__doc__
+        assert kind.__module__ == __name__
+        with pytest.raises(TypeError, match="missing 1 required positional argument: 'a'"):
+            kind()  # type: ignore[call-arg]
+        with pytest.raises(AttributeError):
+            kind(1).c = 2  # type: ignore[attr-defined]
 
 
 def test_first_instances_of_many_threads() -> None:

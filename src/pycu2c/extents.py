@@ -1,14 +1,10 @@
-"""What the compiler finds of the sizes of a launch's arrays, and what that means at the launch; how
-large numbers are in most."""
+"""What the compiler finds of the sizes of a launch's arrays, and what that means at the launch."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
-from pycu2c.dtypes import INT64
-from pycu2c.limits import INDEX32_LIMIT, INT64_LIMIT
-from pycu2c.types import Scalar
+from pycu2c.records import NamedTuple
 
 
 class Length(NamedTuple):
@@ -51,13 +47,3 @@ def is_whole(
         and all(extent <= reach(bound) < 1 << 63 for bound in place.bounds)
         for place, extent in zip(found.axes, shapes[found.argument])
     )
-
-
-def ordinary_limit(kind: object) -> int | None:
-    """How far from 0 an argument of a type lies at most in a launch that is ordinary to the
-    compiler; None if nothing is asked of it."""
-    if not isinstance(kind, Scalar):
-        return None
-    if kind.weak and kind.dtype.is_integer:
-        return INDEX32_LIMIT - 1
-    return INT64_LIMIT if kind.dtype is INT64 else None

@@ -12,10 +12,11 @@ from pycu2c.spans import Span
 
 Dialect = Literal["cuda", "c"]
 
-_NAME = re.compile(r"[A-Za-z_]\w*")
-_MACRO = re.compile(r"(?m)^\s*#\s*define\s+(\w+)")
-_NO_CODE = re.compile(r"//.*|/\*[\s\S]*?\*/|\"(?:\\.|[^\"\\])*\"|(?m:^\s*#.*)")
-_BRACKETS = re.compile(r"\([^(){}]*\)|\{[^(){}]*\}")
+# patterns, compiled where there is some C
+_NAME = r"[A-Za-z_]\w*"
+_MACRO = r"(?m)^\s*#\s*define\s+(\w+)"
+_NO_CODE = r"//.*|/\*[\s\S]*?\*/|\"(?:\\.|[^\"\\])*\"|(?m:^\s*#.*)"
+_BRACKETS = r"\([^(){}]*\)|\{[^(){}]*\}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,18 +59,18 @@ class Foreign:
 
 def words_of(lines: Iterable[Line]) -> frozenset[str]:
     """All names in a text, those in comments included."""
-    return frozenset(word for line in lines for word in _NAME.findall(line.text))
+    return frozenset(word for line in lines for word in re.findall(_NAME, line.text))
 
 
 def defined_in(lines: Iterable[Line]) -> frozenset[str]:
     """The names that C may define for what comes after it: macros, and all that stands in no
     brackets."""
     text = "\n".join(line.text for line in lines)
-    macros = frozenset(_MACRO.findall(text))
-    outside, inner = _NO_CODE.sub(" ", text), ""
+    macros = frozenset(re.findall(_MACRO, text))
+    outside, inner = re.sub(_NO_CODE, " ", text), ""
     while outside != inner:
-        inner, outside = outside, _BRACKETS.sub(" ", outside)
-    return macros | frozenset(_NAME.findall(outside))
+        inner, outside = outside, re.sub(_BRACKETS, " ", outside)
+    return macros | frozenset(re.findall(_NAME, outside))
 
 
 def length_name(array: str, ndim: int, axis: int) -> str:

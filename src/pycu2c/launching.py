@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 from pycu2c.collecting import without_collection
 from pycu2c.diagnostics import CompileError, LaunchError
-from pycu2c.extents import ordinary_limit
 from pycu2c.lazy import lazy_module, newly_imported
 from pycu2c.limits import (
     BLOCKS32_LIMIT,
@@ -35,6 +34,7 @@ from pycu2c.runtime.given import Given, leaf_names, taken_apart
 from pycu2c.runtime.runner import Axis, Known, Runner, Variant
 from pycu2c.source import Source
 from pycu2c.types import Signature, leaf_types
+from pycu2c.values import ordinary_limit
 
 if TYPE_CHECKING:
     from pycu2c import building, remembering

@@ -3,12 +3,14 @@
 The standard one writes and compiles six functions for each class when it is defined. Here they are
 closures, ``__init__`` is compiled where instances turn out to be many, and ``Field`` objects are
 made when somebody asks for them. ``fields``, ``replace`` and ``match`` work as ever; what this
-package does not use (``order``, ``kw_only``) is not here.
+package does not use (``order``, ``kw_only``) is not here. ``NamedTuple`` is as that of ``typing``,
+which compiles each annotation.
 """
 
 from __future__ import annotations
 
 import dataclasses
+from collections import namedtuple
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, FrozenInstanceError
 from operator import attrgetter
@@ -19,6 +21,7 @@ _FIELD = vars(dataclasses)["_FIELD"]  # what ``fields`` looks for
 
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
+    from typing import NamedTuple as NamedTuple
 else:
 
     def dataclass(
@@ -28,6 +31,20 @@ else:
         if cls is None:
             return lambda c: _made(c, frozen, slots, eq)
         return _made(cls, frozen, slots, eq)
+
+    class _TupleClass(type):
+        """Of ``NamedTuple`` alone: the classes that are made of it are plain."""
+
+        def __new__(cls, name: str, bases: tuple[type, ...], members: dict[str, Any]) -> Any:
+            if not bases:
+                return super().__new__(cls, name, bases, members)
+            notes = members.get("__annotations__", {})
+            defaults = [members.pop(field) for field in notes if field in members]
+            base = namedtuple(name, notes, defaults=defaults)
+            return type(name, (base,), {"__slots__": (), **members})
+
+    class NamedTuple(metaclass=_TupleClass):
+        """The base of classes of tuples whose items have names."""
 
 
 def _made(cls: Any, frozen: bool, slots: bool, eq: bool) -> Any:

@@ -10,7 +10,7 @@ import ast
 import sys
 from collections.abc import Iterator
 from types import FunctionType, ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,9 +18,14 @@ from pycu2c.digests import digest_of
 from pycu2c.dtypes import told_dtype
 from pycu2c.foreign import Foreign
 from pycu2c.intrinsics.numba_names import numba_function
+from pycu2c.lazy import lazy_module
 from pycu2c.source import NoSource, Source, Unbound, bound_name, source_of
-from pycu2c.toolchain import own_files
 from pycu2c.types import Array, Constant, ParameterType, Scalar, Signature, Tuple
+
+if TYPE_CHECKING:
+    from pycu2c.toolchain import own_files
+else:  # few kernels have files of the user's own
+    own_files = lazy_module("pycu2c.toolchain.own_files")
 
 _MOST_BYTES = 1 << 16  # of an array that is told by its numbers
 # packages that change with their versions only

@@ -10,7 +10,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from pycu2c import dtypes
-from pycu2c.dtypes import DType, Kind
+from pycu2c.dtypes import INT64, DType, Kind
+from pycu2c.limits import INDEX32_LIMIT, INT64_LIMIT
 from pycu2c.types import WEAK_BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, Scalar
 from pycu2c.vectors import Vector, vector
 
@@ -20,6 +21,16 @@ Number: TypeAlias = "bool | int | float | np.generic"  # or complex or a Vector:
 def is_named_tuple(kind: object) -> bool:
     """Whether an object is the class of a named tuple."""
     return isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_fields")
+
+
+def ordinary_limit(kind: object) -> int | None:
+    """How far from 0 an argument of a type lies at most in a launch that is ordinary to the
+    compiler; None if nothing is asked of it."""
+    if not isinstance(kind, Scalar):
+        return None
+    if kind.weak and kind.dtype.is_integer:
+        return INDEX32_LIMIT - 1
+    return INT64_LIMIT if kind.dtype is INT64 else None
 
 
 def scalar_of(value: object) -> Scalar | None:

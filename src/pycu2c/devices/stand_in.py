@@ -6,9 +6,9 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from pycu2c.limits import MOST_SHARED, MOST_THREADS
+from pycu2c.records import NamedTuple
 from pycu2c.runtime.configuration import LIMITS
 from pycu2c.runtime.cores import thread_count
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 from itertools import repeat
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
+from pycu2c.records import NamedTuple
 from pycu2c.runtime.strides import Shape, packed_strides
 
 

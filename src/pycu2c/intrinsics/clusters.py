@@ -8,7 +8,7 @@ The frontend writes all but the barrier out: where a block stands in its cluster
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from pycu2c.intrinsics.kinds import array, form
 from pycu2c.intrinsics.machine import MACHINE, Thread
 from pycu2c.intrinsics.memory import uninitialised
 from pycu2c.intrinsics.registry import Effect, intrinsic
+from pycu2c.records import NamedTuple
 
 
 class Extents(NamedTuple):

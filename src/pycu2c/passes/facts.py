@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from pycu2c.extents import ordinary_limit
 from pycu2c.intrinsics.block import MOST_THREADS, block_thread
 from pycu2c.intrinsics.registry import Intrinsic
 from pycu2c.intrinsics.threads import AXES, BLOCK_NUMBERS, GRID, GRIDSIZE, PLACES
@@ -12,6 +11,7 @@ from pycu2c.limits import BLOCKS32_LIMIT, INDEX32_LIMIT, MOST_ELEMENTS
 from pycu2c.passes.intervals import Interval, everything
 from pycu2c.records import dataclass
 from pycu2c.types import Scalar
+from pycu2c.values import ordinary_limit
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import math
 import operator
 import struct
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from pycu2c.dtypes import DType, Kind
 from pycu2c.lazy import lazy_module
 from pycu2c.limits import MOST_AXES
 from pycu2c.parameters import Parameter, Part
-from pycu2c.records import dataclass
+from pycu2c.records import NamedTuple, dataclass
 from pycu2c.runtime.strides import is_contiguous, packed_strides
 from pycu2c.types import Array, Scalar
 from pycu2c.values import Number, as_vector, convert, scalar_of

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import threading
+from _thread import _local, allocate_lock  # ``threading``, which has them too, imports much
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn, Protocol
 
@@ -36,13 +36,13 @@ class Capture(Protocol):
         """Let a stream wait for what is captured, which makes it a part."""
 
 
-class _Thread(threading.local):
+class _Thread(_local):
     capture: Capture | None = None
     listing = True
 
 
 _THREAD = _Thread()
-_LOCK = threading.Lock()
+_LOCK = allocate_lock()
 _THREADS = ctypes.c_int64(0)  # that capture
 
 

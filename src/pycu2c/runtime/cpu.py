@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import functools
 import importlib
-import signal
-import threading
+import sys
+from _thread import get_ident
 from typing import Any
 
 from pycu2c.diagnostics import LaunchError
@@ -81,7 +81,7 @@ def pool() -> Pool:
     size = min(thread_count(), (1 << 31) - 1)
     symbol(library, "pycu2c_pool_size", "int(*)(int)")(size)
     name_owner = symbol(library, "pycu2c_pool_owner", "void(*)(uintptr_t, int(*)(void))")
-    name_owner(threading.main_thread().ident, _question())
+    name_owner(_main_thread(), _question())
     run = f"int(*)({BODY}, const void *, int64_t)"
     return Pool(
         symbol(library, "pycu2c_grid", run),
@@ -99,6 +99,12 @@ def pool_text() -> str:
 _REASONS: list[BaseException] = []
 
 
+def _main_thread() -> int | None:
+    """What ``threading`` calls so: whichever thread imports it first, which takes long."""
+    threading = sys.modules.get("threading")
+    return threading.main_thread().ident if threading else get_ident()
+
+
 @functools.cache
 def _question() -> Any:
     """What the pool asks the main thread during long launches: whether to end this one."""
@@ -109,12 +115,13 @@ def _question() -> Any:
 def _go_on() -> int:
     """Lets Python run the handlers of signals that have come. One may raise."""
     if _ask_for_signals is not None:
-        _ask_for_signals(signal.SIG_BLOCK, ())
+        _ask_for_signals(_signal.SIG_BLOCK, ())
     return 0
 
 
+_signal: Any = importlib.import_module("_signal")  # ``signal`` first makes enums of its numbers
 # a function's beginning is no place for handlers in Python 3.13, if a child was forked by a thread
-_ask_for_signals = getattr(signal, "pthread_sigmask", None)
+_ask_for_signals = getattr(_signal, "pthread_sigmask", None)
 
 
 def _end(_: object, reason: BaseException, __: object) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ctypes
 import math
 import threading
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from pycu2c.diagnostics import LaunchError
+from pycu2c.records import NamedTuple
 from pycu2c.runtime import driver
 from pycu2c.runtime.cuda_errors import launched
 from pycu2c.toolchain.binary import Binary

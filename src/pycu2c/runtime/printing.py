@@ -11,7 +11,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ import numpy.typing as npt
 from pycu2c import dtypes
 from pycu2c.diagnostics import LaunchError, LaunchWarning, warn
 from pycu2c.ir.printed import LOG, Slot, Text, numbers, words
+from pycu2c.records import NamedTuple
 from pycu2c.runtime import cpu, driver
 from pycu2c.runtime.arguments import Argument
 from pycu2c.runtime.configuration import Launch

@@ -5,12 +5,13 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from pycu2c.diagnostics import LaunchError
 from pycu2c.emit.resumable import INTERFACE, PLACE_BITS
 from pycu2c.ir.nodes import Wait
 from pycu2c.limits import MOST_CLUSTER, MOST_SHARED
+from pycu2c.records import NamedTuple
 from pycu2c.runtime.c_files import c_text
 from pycu2c.runtime.configuration import HEAD, Extent
 from pycu2c.runtime.cpu import BODY, CpuKernel, cffi_backend, load, pool, symbol

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import field
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from pycu2c.linked import Link
 from pycu2c.records import dataclass
@@ -45,21 +45,22 @@ class Unlinked(LinkError):
         self.names = names
 
 
-_MISSING = re.compile(
+_MISSING = (
     r"(?:[Uu]ndefined reference to|undefined symbol:|Unresolved extern function) [`']?([\w$.]+)"
 )
 
 
 def missing_in(log: str) -> tuple[str, ...]:
     """The functions that a linker or assembler has not found."""
-    return tuple(dict.fromkeys(_MISSING.findall(log)))
+    return tuple(dict.fromkeys(re.findall(_MISSING, log)))
 
 
 # "kernel.c:3:5: error: …" of gcc and clang, "kernel.cu(3): error: …" of NVRTC
 _ERROR = r"(?m)^([^:(\n]+)[:(](\d+)\S* (?:fatal |catastrophic )?error: (.*)$"
 
 
-class Complaint(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Complaint:
     """One error of a compiler: in which file, which of its lines, and what is wrong there."""
 
     file: str

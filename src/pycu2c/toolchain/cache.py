@@ -13,8 +13,8 @@ import contextlib
 import os
 import stat
 import struct
-import threading
 import time
+from _thread import allocate_lock  # ``threading``, which has it too, imports much
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
@@ -37,7 +37,8 @@ _READ |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)  # a pipe i
 _WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 _WRITE |= getattr(os, "O_CLOEXEC", 0)
 
-_MAKING: dict[str, threading.Lock] = {}  # by key: threads that want the same wait for the first
+# by key: threads that want the same wait for the first
+_MAKING: dict[str, contextlib.AbstractContextManager[bool]] = {}
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_MAKING.clear)  # who held them is not there
 
@@ -63,7 +64,7 @@ def made(key: str, suffix: str, make: Callable[[], tuple[bytes, str]]) -> Entry:
     found = load(key, suffix)
     if found:
         return found
-    with _MAKING.setdefault(key, threading.Lock()), _one_process(key, suffix):
+    with _MAKING.setdefault(key, allocate_lock()), _one_process(key, suffix):
         found = load(key, suffix)
         if found:
             return found

@@ -8,13 +8,14 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from pycu2c.lazy import lazy_module
 from pycu2c.linked import for_target
 from pycu2c.options import DEFAULT, Options
+from pycu2c.records import NamedTuple
 from pycu2c.toolchain import cache as disk
-from pycu2c.toolchain import own_files, places
+from pycu2c.toolchain import places
 from pycu2c.toolchain.binary import (
     Binary,
     LinkError,
@@ -28,9 +29,10 @@ from pycu2c.toolchain.compilers import Compiler, find_compiler, machine, setting
 if TYPE_CHECKING:
     import shlex
 
-    from pycu2c.toolchain import processes, refusing
+    from pycu2c.toolchain import own_files, processes, refusing
 else:  # where all is in the cache, nothing is run
     shlex = lazy_module("shlex")
+    own_files = lazy_module("pycu2c.toolchain.own_files")
     processes = lazy_module("pycu2c.toolchain.processes")
     refusing = lazy_module("pycu2c.toolchain.refusing")
 

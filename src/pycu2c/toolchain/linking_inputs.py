@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Literal, NamedTuple, NoReturn, Protocol, TypeAlias
+from typing import Literal, NoReturn, Protocol, TypeAlias
 
 from pycu2c.options import Options
+from pycu2c.records import NamedTuple
 from pycu2c.toolchain.binary import LinkError, Unlinked, missing_in
 
 _MACHINE = 190  # of ELF: CUDA

@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Iterator
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from pycu2c.options import Options
+from pycu2c.records import NamedTuple
 from pycu2c.toolchain import ptxas_lines
 from pycu2c.toolchain.binary import ToolchainError, Unlinked, missing_in
 from pycu2c.toolchain.cuda_headers import header_flags

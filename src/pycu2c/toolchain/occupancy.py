@@ -7,10 +7,9 @@ The limits are those of the CUDA programming guide's table of compute capabiliti
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from pycu2c.limits import USUAL_BLOCK
-from pycu2c.records import dataclass
+from pycu2c.records import NamedTuple, dataclass
 from pycu2c.toolchain.binary import ToolchainError
 from pycu2c.toolchain.usage import WARP, KernelAttributes, warps_with
 

@@ -8,7 +8,7 @@ import re
 from pycu2c.digests import digest_of
 from pycu2c.toolchain.binary import LinkError
 
-_INCLUDE = re.compile(rb'(?m)^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"')
+_INCLUDE = rb'(?m)^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"'
 _TEXTS = (".cu", ".c", ".cuh", ".h", ".hpp", ".inl")
 
 
@@ -39,5 +39,5 @@ def identity(path: str) -> str:
 
 def _included(path: str, data: bytes) -> list[str]:
     folder = os.path.dirname(path)
-    names = (os.fsdecode(name) for name in _INCLUDE.findall(data))
+    names = (os.fsdecode(name) for name in re.findall(_INCLUDE, data))
     return [os.path.normpath(os.path.join(folder, name)) for name in names]
