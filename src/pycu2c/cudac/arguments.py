@@ -150,7 +150,8 @@ def _of_numpy(value: np.generic, parameter: Parameter, name: str) -> Taken:
     if row is None:
         _misfit(parameter, name, value, "pass a number")
     size, kind = parameter.size, parameter.kind
-    fits = kind is Kind.ANY or (size == row.size and kind in _KINDS_OF[row.kind])
+    is_kind = kind is Kind.ANY or kind in _KINDS_OF[row.kind]
+    fits = is_kind and size in (row.size, 0)
     if fits:
         return Taken(value, Scalar(row))
     if kind is Kind.WHOLE and row.is_whole:  # of another width: if the value fits
@@ -170,7 +171,9 @@ _KINDS_OF = {
 def _of_whole(number: int, parameter: Parameter, name: str, value: object) -> Taken:
     match parameter.kind:
         case Kind.ANY:
-            return _whole(number, 1 if number is True or number is False else 8, name)
+            size = parameter.size or (1 if number is True or number is False else 8)
+            if size in _WHOLE:
+                return _whole(number, size, name)
         case Kind.WHOLE if parameter.size in _WHOLE:
             return _whole(number, parameter.size, name)
         case Kind.FLOAT if not isinstance(value, np.generic):
@@ -191,9 +194,9 @@ def _whole(number: int, size: int, name: str) -> Taken:
 
 def _of_float(number: float, parameter: Parameter, name: str) -> Taken:
     match parameter.kind:
-        case Kind.ANY:
+        case Kind.ANY if parameter.size not in _FLOATS:
             return Taken(number, Scalar(dtypes.FLOAT64))
-        case Kind.FLOAT:
+        case Kind.FLOAT | Kind.ANY:
             if parameter.size == 4 and math.isfinite(number) and abs(number) > _LARGEST:
                 raise LaunchError(f"{name} is {parameter}, which cannot hold {number}")
             return Taken(number, Scalar(_FLOATS[parameter.size]))
@@ -216,7 +219,7 @@ def _of_complex(number: complex, parameter: Parameter, name: str) -> Taken:
 
 def _of_ctypes(value: Any, parameter: Parameter, name: str) -> Taken:
     size = ctypes.sizeof(value)
-    if parameter.kind is not Kind.ANY and parameter.size != size:
+    if parameter.size not in (size, 0):
         _misfit(parameter, name, value, _cure(parameter))
     return Taken(bytes(value), Scalar(_BYTE), size)
 
@@ -228,7 +231,7 @@ def _raw(value: Any) -> bytes:
 
 
 def _bytes(raw: bytes, parameter: Parameter, name: str, value: object) -> Taken:
-    if parameter.kind is not Kind.ANY and parameter.size != len(raw):
+    if parameter.size not in (len(raw), 0):
         _misfit(parameter, name, value, "its layout must be that of the structure in C")
     return Taken(raw, Scalar(_BYTE), len(raw))
 
@@ -242,9 +245,8 @@ def _address(number: int, parameter: Parameter, name: str, value: object) -> Tak
 
 
 def _check_address(parameter: Parameter, name: str, value: object) -> None:
-    if parameter.kind is Kind.ANY or parameter.size == _POINTER:
-        if parameter.kind is not Kind.FLOAT:
-            return
+    if parameter.size in (_POINTER, 0) and parameter.kind is not Kind.FLOAT:
+        return
     _misfit(parameter, name, value, _cure(parameter))
 
 

@@ -18,13 +18,16 @@ from pycu2c.runtime import driver
 from pycu2c.runtime.backends import ON_CPU, usual_backend
 
 if TYPE_CHECKING:
-    from pycu2c.cudac import on_cpu, on_gpu
+    from pycu2c.cudac import looking, on_cpu, on_gpu
 else:
+    looking = lazy_module("pycu2c.cudac.looking")
     on_cpu = lazy_module("pycu2c.cudac.on_cpu")
     on_gpu = lazy_module("pycu2c.cudac.on_gpu")
 
 Backend: TypeAlias = Literal["auto", "cuda", "cpu"]
 Language: TypeAlias = Literal["cuda", "ptx", "sass", "c"]
+
+COMPILED = (".cubin", ".ptx", ".fatbin")  # files
 
 USUAL_ARCH = "sm_90"  # what is shown where there is no GPU
 
@@ -35,7 +38,7 @@ class Module:
     options: words of NVRTC's or nvcc's, such as ``-DN=3`` and ``--use_fast_math``.
     backend: "cuda", "cpu", or "auto": a GPU if there is one.
     name_expressions: kernels that are instances of templates, and variables, as C++ names them.
-    path: a file with the text, instead of the text.
+    path: a file with the text, instead of the text; or with a cubin or PTX.
     name: what messages call the text.
     shown: other texts that ``#line`` in this one names, by their names.
     """
@@ -53,9 +56,13 @@ class Module:
     ) -> None:
         if (text is None) == (path is None):
             raise TypeError("a module is made of a text or of a path: one of them")
+        self.binary = b""  # of a file that is compiled already
         if path is not None:
-            with open(path, encoding="utf-8") as file:
-                text, name = file.read(), path
+            with open(path, "rb") as file:
+                self.binary = file.read()
+            text, name = "", path
+            if not path.endswith(COMPILED):
+                text, self.binary = self.binary.decode(), b""
         assert text is not None
         self.text = Text(text, name, shown)
         self.options: Options = options_of(options)
@@ -125,6 +132,10 @@ class Module:
                 self._codes[key] = found
         return found
 
+    def inspect(self, language: str = "cuda") -> str:
+        """The text; or what is made of it: "ptx" and "sass" for GPUs, "c" for the CPU."""
+        return looking.shown(self, language)
+
     def compile(self) -> str:
         """Compile it, unless that is done; what the compiler said."""
         return self.code().log
@@ -132,10 +143,14 @@ class Module:
     def _compiled(self, backend: str) -> Code:
         if backend == "cuda":
             return on_gpu.GpuCode(self.cubin(driver.arch()))
+        if self.binary:
+            raise LaunchError(f"{self.text.name} is code for a GPU: the CPU runs texts")
         return on_cpu.compiled(self.text, self.options, self.name_expressions)
 
     def cubin(self, arch: str = USUAL_ARCH) -> on_gpu.Cubin:
         """The text compiled for a GPU, which need not be here."""
+        if self.binary:
+            return on_gpu.of_file(self.binary, self.text.name)
         return on_gpu.compiled(self.text, self.options, self.name_expressions, arch)
 
 

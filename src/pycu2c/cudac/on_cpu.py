@@ -56,7 +56,12 @@ class CpuCode:
 
     def __init__(self, library: fibers.Library, made: Generated) -> None:
         self._library, self._together = library, made.together
-        self._entries = {f"kernel {e.number}": e for e in made.entries}
+        self._sizes = shared_objects.sizes(library.binary.data)
+        self._entries = {
+            f"kernel {e.number}": e
+            for e in made.entries  # those that no #if has left out
+            if not self._sizes or f"pycu2c_kernel_{e.number}" in self._sizes
+        }
         self._known: dict[str, tuple[Parameter, ...]] = {}
         self._settings: dict[tuple[str, str], int] = {}
         self.log = library.binary.log
@@ -67,10 +72,12 @@ class CpuCode:
 
     def entry(self, name: str) -> str | None:
         wanted = "".join(name.split()).lstrip("&:")
-        found = {k: e for k, e in self._entries.items() if "".join(e.name.split()) == wanted}
-        if not found:  # in a namespace, if there is only one
-            found = {k: e for k, e in self._entries.items() if e.name.endswith(f"::{wanted}")}
-        return next(iter(found)) if len(found) == 1 else None
+        names = {key: "".join(entry.name.split()) for key, entry in self._entries.items()}
+        for key, name in names.items():
+            if name == wanted:
+                return key
+        found = [key for key, name in names.items() if name.endswith(f"::{wanted}")]
+        return found[0] if len(found) == 1 else None  # in a namespace, if there is only one
 
     def parameters(self, entry: str) -> tuple[Parameter, ...] | None:
         if entry not in self._known:
@@ -101,7 +108,7 @@ class CpuCode:
         *scopes, last = name.lstrip("&").split("::")
         nested = "".join(f"{len(s)}{s}" for s in (*scopes, last))
         own = f"_ZN{nested}E" if scopes else last
-        size = shared_objects.sizes(self._library.binary.data).get(own)
+        size = self._sizes.get(own)
         if size is None:
             return None
         return address_of(symbol(self._library.loaded, own, "char *")), size

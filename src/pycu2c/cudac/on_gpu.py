@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pycu2c.cudac import parameters
 from pycu2c.cudac.compiled import Form
 from pycu2c.cudac.options import Options, included
-from pycu2c.cudac.parameters import Parameter
+from pycu2c.cudac.parameters import Kind, Parameter
 from pycu2c.cudac.refusals import refuse
 from pycu2c.cudac.texts import Text
 from pycu2c.records import dataclass
@@ -59,6 +59,13 @@ def compiled(text: Text, options: Options, expressions: Sequence[str], arch: str
     return Cubin(found.data, found.path, told["heads"], told["names"], told["log"])
 
 
+def of_file(data: bytes, path: str) -> Cubin:
+    """What somebody has compiled: a cubin, a fatbin, or PTX."""
+    if not path.endswith(".ptx"):
+        return Cubin(data, path, "", {}, "")
+    return Cubin(data + b"\0", path, parameters.heads_in(data.decode()), {}, "")
+
+
 class GpuCode:
     """A text's kernels on the GPU that the calling thread is on."""
 
@@ -73,10 +80,16 @@ class GpuCode:
         return [*self._cubin.names, *self._entries]
 
     def entry(self, name: str) -> str | None:
+        if not self._entries:  # of a cubin, which the driver knows
+            return name if driver.has_kernel(self._library, name) else None
         return entry_named(name, self._cubin, self._entries)
 
     def parameters(self, entry: str) -> tuple[Parameter, ...] | None:
-        return self._entries.get(entry)
+        if entry not in self._entries:
+            sizes = driver.parameter_sizes(self._kernel(entry).loaded)
+            known = tuple(Parameter(Kind.ANY, size, min(8, size & -size)) for size in sizes)
+            return self._entries.setdefault(entry, known)
+        return self._entries[entry]
 
     def _kernel(self, entry: str, together: bool = False) -> CudaKernel:
         key = f"{entry} together" if together else entry

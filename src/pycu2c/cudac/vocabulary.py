@@ -19,6 +19,8 @@ from pycu2c.limits import MOST_SHARED
 _ALWAYS = ("launching.h", "vectors.h", "functions.h", "meeting.h", "atomics.h")
 _BY_WORD = {  # what a text with such a word has, too
     "cooperative_groups": "groups.h",
+    "cuComplex": "complex.h",
+    "cuda_fp16": "halves.h",
     "half": "halves.h",
     "__half": "halves.h",
     "half2": "halves.h",
@@ -57,10 +59,19 @@ def _helpers(words: frozenset[str] | None) -> tuple[str, ...]:
     found = [(own, name, dtype) for own, name, dtype in _known() if words is None or own in words]
     if not found:
         return ()
-    texts = texts_of([(name, dtype) for _, name, dtype in found], "c")
-    body = "\n".join(dict.fromkeys(texts))
+    body = "\n".join(dict.fromkeys(text for _, name, row in found for text in _texts(name, row)))
     wrappers = (_wrapper(own, name, dtype) for own, name, dtype in found)
     return ("namespace pycu2c {", body, "} // namespace pycu2c", *wrappers)
+
+
+def _texts(name: str, dtype: DType) -> list[str]:
+    texts = texts_of([(name, dtype)], "c")
+    if name not in ROUNDING_HELPERS:
+        return texts
+    # known to a caller, a sum might be done before the processor is told how to round it
+    return [
+        text.replace("static inline", "static __attribute__((noinline, noipa))") for text in texts
+    ]
 
 
 def _wrapper(own: str, name: str, dtype: DType) -> str:

@@ -1,0 +1,30 @@
+"""CuPy's custom kernels, with its names: on the GPU, and on the CPU for numpy's arrays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pycu2c.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from pycu2c.cupy.memo import clear_memo as clear_memo
+    from pycu2c.cupy.memo import memoize as memoize
+    from pycu2c.cupy.raw import RawKernel as RawKernel
+    from pycu2c.cupy.raw import RawModule as RawModule
+    from pycu2c.cupy.raw import compile_with_cache as compile_with_cache
+
+_ROOMS = {
+    "RawKernel": "pycu2c.cupy.raw",
+    "RawModule": "pycu2c.cupy.raw",
+    "compile_with_cache": "pycu2c.cupy.raw",
+    "memoize": "pycu2c.cupy.memo",
+    "clear_memo": "pycu2c.cupy.memo",
+}
+__all__ = sorted(_ROOMS)
+
+if not TYPE_CHECKING:
+    __getattr__ = lazy_names(__name__, _ROOMS)
+
+
+def __dir__() -> list[str]:
+    return __all__

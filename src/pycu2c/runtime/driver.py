@@ -304,6 +304,22 @@ def kernel_of(library: Any, entry: str) -> LoadedKernel:
     return LoadedKernel(handle, library, *facts)
 
 
+def has_kernel(library: Any, name: str) -> bool:
+    """Whether loaded code has a kernel of a name."""
+    make_current()
+    return int(api().cuLibraryGetKernel(library, name.encode())[0]) == 0
+
+
+def parameter_sizes(kernel: LoadedKernel) -> list[int]:
+    """How many bytes each parameter of a kernel takes."""
+    found: list[int] = []
+    while True:
+        code, _, *size = api().cuKernelGetParamInfo(kernel.handle, len(found))
+        if int(code):  # there are no more
+            return found
+        found.append(int(size[0]))
+
+
 def variable(kernel: LoadedKernel, name: str) -> int:
     """The address of a ``__device__`` variable beside the kernel."""
     return variable_of(kernel.library, name)[0]

@@ -32,6 +32,8 @@ static inline grid_group this_grid() { return {}; }
 
 template <unsigned Size, class Parent = void> struct thread_block_tile {
     static_assert(Size && !(Size & (Size - 1)) && Size <= 32, "a tile has 1, 2, 4, 8, 16 or 32 lanes");
+    thread_block_tile() = default;
+    template <class Other> thread_block_tile(const thread_block_tile<Size, Other> &) {}
     static unsigned first() { return pycu2c::lane() & ~(Size - 1); }
     static unsigned mask() { return (Size == 32 ? 0xffffffffu : (1u << Size % 32) - 1) << first(); }
     static unsigned thread_rank() { return pycu2c::lane() & (Size - 1); }
