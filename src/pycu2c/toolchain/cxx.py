@@ -47,32 +47,34 @@ class Refused(ToolchainError):
         self.compiler, self.log = compiler, log
 
 
-def find() -> Compiler:
-    """The one in PYCU2C_CXX, else CXX, clang++, g++, c++, or zig's. Raises ToolchainError."""
+def find(first: str = "clang++") -> Compiler:
+    """The one in PYCU2C_CXX, else CXX, ``first``, clang++, g++, c++, or zig's. Raises
+    ToolchainError."""
     environment = os.environ
     names = ("PYCU2C_CXX", "CXX", "PATH")
-    return _found(*(environment.get(name, "") for name in names))
+    return _found(first, *(environment.get(name, "") for name in names))
 
 
 @functools.lru_cache(maxsize=8)
-def _found(chosen: str, usual: str, path: str) -> Compiler:
+def _found(first: str, chosen: str, usual: str, path: str) -> Compiler:
     if chosen:
         compiler = working(split(chosen), path)
         if compiler is None:
             raise ToolchainError(f"PYCU2C_CXX is {chosen!r}, which cannot be run as a compiler")
         return compiler
-    for command in _candidates(usual):
+    for command in _candidates(usual, first):
         compiler = working(command, path)
         if compiler:
             return compiler
     raise ToolchainError(_HOW_TO_INSTALL)
 
 
-def _candidates(usual: str) -> Iterator[tuple[str, ...]]:
-    """clang first: of the loops over threads it makes vectors more often than gcc."""
+def _candidates(usual: str, first: str) -> Iterator[tuple[str, ...]]:
+    """clang is first for kernels: of the loops over threads it makes vectors more often than gcc,
+    which makes them more often of plain loops that call functions."""
     if usual:
         yield split(usual)
-    yield from (("clang++",), ("g++",), ("c++",))
+    yield from ((first,), ("clang++",), ("g++",), ("c++",))
     if find_spec("ziglang"):
         yield (sys.executable, "-m", "ziglang", "c++")
 
@@ -83,10 +85,17 @@ def arithmetic_flags(*, contracts: bool, fast: bool) -> tuple[str, ...]:
     return (contract, *_FAST) if fast else (contract,)
 
 
-def compile(text: str, name: str, more: tuple[str, ...], identity: tuple[str, ...] = ()) -> Binary:
+def compile(
+    text: str,
+    name: str,
+    more: tuple[str, ...],
+    identity: tuple[str, ...] = (),
+    first: str = "clang++",
+) -> Binary:
     """Compile C++. ``more``: flags; ``identity``: what else the code follows from, such as what
-    included files hold. Raises Refused, ToolchainError."""
-    compiler = find()
+    included files hold; ``first``: the compiler that is looked for first. Raises Refused,
+    ToolchainError."""
+    compiler = find(first)
     flags = (*FLAGS, *compiler.flags, *more)
     others = [os.environ.get(each, "") for each in _SETTINGS]
     words = (*compiler.command, compiler.version, *flags, *_LINK, *others, *identity)
