@@ -95,8 +95,16 @@ def generate_text(
     return generate(built.module, _target(target, options), facts, comments)
 
 
+FOR_OTHERS = ('extern "C"', "__device__")
+FOR_ONE_TEXT = ("static", "__device__", "__forceinline__")
+
+
 def generate_device(
-    source: Source, signature: Signature, options: Options, name: str
+    source: Source,
+    signature: Signature,
+    options: Options,
+    name: str,
+    qualifiers: tuple[str, ...] = FOR_OTHERS,
 ) -> tuple[Generated, ParameterType]:
     """A device function as CUDA C for other programs, which know it by a name of theirs; and what
     it gives. Raises CompileError."""
@@ -105,12 +113,9 @@ def generate_device(
     named = replace(module.kernel, name=f"{name}.", python_name=name)
     module = verified(replace(module, kernel=named), "build")
     target = TARGETS["cuda"]
-    dialect = replace(target.dialect, kernel=_FOR_OTHERS)
+    dialect = replace(target.dialect, kernel=qualifiers)
     facts = facts_for(options, ordinary=False)
     return generate(module, replace(target, dialect=dialect), facts), result
-
-
-_FOR_OTHERS = ('extern "C"', "__device__")
 
 
 def _target(name: str, options: Options) -> Target:
