@@ -51,7 +51,7 @@ typedef struct {
 
 enum { DATA, SHAPE, STRIDE, VALUE };
 
-typedef struct { /* one parameter of the kernel */
+typedef struct { /* one parameter of the kernel; of DATA the axis is how many there are */
     int32_t part, leaf, axis, offset, size, divisor;
 } Field;
 
@@ -69,6 +69,7 @@ typedef struct {
     int64_t axes;             /* of the grid, if it follows from the data: then these lengths */
     int64_t lengths[3][2];    /* a leaf, and its axis, or -1: a number */
     int64_t cluster[3];       /* which divides the grid */
+    int64_t read, written;    /* leaves, a bit for each: what is written must not disturb what is read */
     union {
         Start start;
         Submit submit;

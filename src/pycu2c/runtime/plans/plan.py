@@ -39,6 +39,8 @@ class Place:
     shared_bytes: int
     lengths: tuple[Axis, ...] = ()
     cluster: tuple[int, ...] = ()
+    read: tuple[int, ...] = ()  # leaves whose elements are read, each before
+    written: tuple[int, ...] = ()  # that of these at its place is written
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +117,8 @@ def _form(seen: guards.Seen, place: Place, direct: Direct) -> _Form:
         len(place.lengths),
         *(lengths + [0] * (6 - len(lengths))),
         *(place.cluster or (1, 1, 1)),
+        sum(1 << leaf for leaf in place.read),
+        sum(1 << leaf for leaf in place.written),
     ]
     rows = [guard.packed() for guard in guarded]
     rows += [struct.pack("@6i", *field) for field in fields]
@@ -126,5 +130,8 @@ def _fields(direct: Direct, leaves: Sequence[Argument], start: int) -> Iterator[
     layout = direct.layout
     for p, offset, size in zip(layout.parameters, layout.offsets, layout.sizes):
         leaf = leaves[p.argument]
-        divisor = leaf.dtype.size if isinstance(leaf, ArrayArgument) else 1
-        yield _PARTS[p.part], p.argument, p.axis, start + offset, size, divisor
+        divisor, axis = 1, p.axis
+        if isinstance(leaf, ArrayArgument):
+            divisor = leaf.dtype.size
+            axis = len(leaf.shape) if p.part is Part.DATA else p.axis
+        yield _PARTS[p.part], p.argument, axis, start + offset, size, divisor

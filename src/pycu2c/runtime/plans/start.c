@@ -58,6 +58,40 @@ static bool is_for(const Head *head, const Launch *launch) {
     return launch->head.shared == head->shared;
 }
 
+/* The bytes of an array: from where, and how many there are to its last. */
+static uintptr_t reach_of(const Field *f, const Leaf *a, int64_t *size) {
+    int64_t low = 0, high = f->divisor;
+    for (int axis = 0; axis < f->axis; axis++) {
+        int64_t reach = (a->shape[axis] - 1) * a->strides[axis];
+        *(reach < 0 ? &low : &high) += reach;
+    }
+    *size = high - low;
+    return (uintptr_t)a->data + (uintptr_t)low;
+}
+
+/* Whether two arrays have no element in common, or each at the same place. */
+static bool are_apart(const Field *f, const Leaf *a, const Field *g, const Leaf *b) {
+    int64_t size, length;
+    uintptr_t first = reach_of(f, a, &size), other = reach_of(g, b, &length);
+    if (first >= other + (uintptr_t)length || other >= first + (uintptr_t)size) return true;
+    if (a->data != b->data || f->axis != g->axis || f->divisor != g->divisor) return false;
+    size_t bytes = (size_t)f->axis * sizeof *a->shape;
+    return !memcmp(a->shape, b->shape, bytes) && !memcmp(a->strides, b->strides, bytes);
+}
+
+/* Whether no array that is written disturbs one that is read. */
+static bool is_undisturbed(const Plan *plan, const Leaf *leaves) {
+    const Head *head = &plan->head;
+    for (const Field *f = plan->fields; f < plan->fields + head->fields; f++) {
+        if (f->part != DATA || !(head->written >> f->leaf & 1)) continue;
+        for (const Field *g = plan->fields; g < plan->fields + head->fields; g++) {
+            if (g->part != DATA || !(head->read >> g->leaf & 1)) continue;
+            if (!are_apart(f, &leaves[f->leaf], g, &leaves[g->leaf])) return false;
+        }
+    }
+    return true;
+}
+
 /* ---- packing ---- */
 
 static int64_t steps_of(const Leaf *a, const Field *f) { /* in elements, rounded down */
@@ -135,6 +169,7 @@ static bool ran_in(const Plan *plan, Launch *launch, Object *arguments, int *cod
     _Alignas(64) unsigned char packed[MOST_BYTES];
     const Head *head = &plan->head;
     if (!all_fit(plan, arguments, launch, leaves)) return false;
+    if (head->written && !is_undisturbed(plan, leaves)) return false;
     if (launch->head.grid[0] == 0 && !size_grid(head, leaves, launch)) return false;
     if (!is_for(head, launch) || (head->current && !is_current(head))) return false;
     pack(plan, leaves, packed);
