@@ -373,10 +373,16 @@ def blocks_together(
     if cluster:
         return _clusters_together(kernel, block, shared_bytes, cluster) * math.prod(cluster)
     count = bindings.cuOccupancyMaxActiveBlocksPerMultiprocessor
-    which = bindings.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
     handle = bindings.CUfunction(int(kernel.handle))
     of_one = check(count(handle, math.prod(block), shared_bytes), "count the blocks that fit")
-    return int(of_one * check(bindings.cuDeviceGetAttribute(which, device().handle), "count"))
+    return int(of_one) * processors()
+
+
+def processors() -> int:
+    """How many multiprocessors the device has."""
+    which = api().CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
+    answer = api().cuDeviceGetAttribute(which, device().handle)
+    return int(check(answer, "count the multiprocessors"))
 
 
 def _clusters_together(
