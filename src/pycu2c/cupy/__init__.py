@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING
 from pycu2c.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from pycu2c.cupy.elementwise import ElementwiseKernel as ElementwiseKernel
     from pycu2c.cupy.memo import clear_memo as clear_memo
     from pycu2c.cupy.memo import memoize as memoize
     from pycu2c.cupy.raw import RawKernel as RawKernel
     from pycu2c.cupy.raw import RawModule as RawModule
     from pycu2c.cupy.raw import compile_with_cache as compile_with_cache
+    from pycu2c.cupy.reduction import ReductionKernel as ReductionKernel
 
 _ROOMS = {
+    "ElementwiseKernel": "pycu2c.cupy.elementwise",
+    "ReductionKernel": "pycu2c.cupy.reduction",
     "RawKernel": "pycu2c.cupy.raw",
     "RawModule": "pycu2c.cupy.raw",
     "compile_with_cache": "pycu2c.cupy.raw",

@@ -1,0 +1,100 @@
+"""Generated text compiled and loaded: something that takes launches. What a compiler has against it
+is said of the user's text. Knows no arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from pycu2c.cupy.bound import Field
+from pycu2c.diagnostics import CompileError, Diagnostic
+from pycu2c.options import DEFAULT
+from pycu2c.parameters import Part
+from pycu2c.records import dataclass
+from pycu2c.runtime import cuda, driver
+from pycu2c.runtime.arguments import layout_of
+from pycu2c.runtime.cpu import CpuKernel
+from pycu2c.runtime.cpu_runner import CpuRunner
+from pycu2c.runtime.cuda_runner import CudaRunner
+from pycu2c.runtime.runner import Runner
+from pycu2c.toolchain import cxx, nvrtc
+from pycu2c.toolchain.binary import Binary, RejectedCode
+
+_FOR_CPU = ("-std=gnu++17", "-fopenmp-simd")
+USUAL_ARCH = "sm_90"  # where there is no GPU
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Generated text with what it is passed; ``written`` are positions of arrays."""
+
+    text: str
+    entry: str
+    fields: tuple[Field, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A kernel in this process. ``size_of_part``: the bytes that a block of a reduction leaves for
+    the others."""
+
+    runner: Runner
+    size_of_part: int = 0
+
+
+def loaded(text: Text, place: str, names: tuple[str, ...], options: Sequence[str]) -> Loaded:
+    """Compile for a place and load. Raises CompileError, ToolchainError, CudaError."""
+    layout = layout_of([field.parameter for field in text.fields])
+    part = f"{text.entry}_partial"
+    has_parts = any(field.parameter.name == "_partials" for field in text.fields)
+    with blaming_the_text(text.entry):
+        if place == "cpu":
+            kernel = CpuKernel(cpu_binary(text))
+            size = int(kernel.words(part)[0]) if has_parts else 0
+            return Loaded(CpuRunner(names, layout, kernel), size)
+        on_gpu = cuda.CudaKernel(cuda_binary(text, driver.arch(), options))
+    written = frozenset(
+        f.parameter.argument
+        for f in text.fields
+        if f.parameter.part is Part.DATA and not f.ctype.startswith("const")
+    )
+    size = driver.variable_of(on_gpu.loaded.library, part)[1] if has_parts else 0
+    return Loaded(CudaRunner(text.entry, written, layout, on_gpu), size)
+
+
+def cpu_binary(text: Text) -> Binary:
+    flags = (*_FOR_CPU, *cxx.arithmetic_flags(contracts=True, fast=False))
+    try:
+        return cxx.compile(text.text, text.entry, flags, first="g++")
+    except cxx.Refused as error:
+        raise RejectedCode(error.compiler, text.text, error.log) from None
+
+
+def cuda_binary(
+    text: Text, arch: str, options: Sequence[str], kind: nvrtc.Kind = "cubin"
+) -> Binary:
+    return nvrtc.compile(
+        text.text, text.entry, arch, kind=kind, options=DEFAULT, more=tuple(options)
+    )
+
+
+@contextmanager
+def blaming_the_text(name: str) -> Iterator[None]:
+    """What a compiler refuses is in what the user has written."""
+    try:
+        yield
+    except RejectedCode as error:
+        raise CompileError([Diagnostic("own-c", (), _said(error, name))]) from None
+
+
+def _said(error: RejectedCode, name: str) -> str:
+    """The compiler's errors, each with its line of the generated text."""
+    lines = error.text.splitlines()
+    found = dict.fromkeys(
+        f"{c.text.partition(' [-W')[0]}: {lines[c.line - 1].strip()}"
+        for c in error.complaints
+        if c.line <= len(lines)
+    )
+    said = "\n".join(f"      {line}" for line in found) or f"      {error.error}"
+    compiler = error.compiler.split("/")[-1].split()[0]
+    return f"mend the text of {name}; {compiler} says of it\n{said}"

@@ -1,0 +1,30 @@
+// An array that an operation indexes by itself: x[i] by the place in C's order, x[{i, j}] and
+// x[_ind.get()] by the place along each axis. Strides are in elements.
+template <typename T, int axes, bool packed = false>
+struct CArray {
+    enum { ndim = axes };
+    T *_data;
+    ptrdiff_t _shape[axes ? axes : 1], _strides[axes ? axes : 1];
+
+    __device__ ptrdiff_t size() const {
+        ptrdiff_t count = 1;
+        for (int axis = 0; axis < axes; axis++) count *= _shape[axis];
+        return count;
+    }
+    __device__ const ptrdiff_t *shape() const { return _shape; }
+    __device__ const ptrdiff_t *strides() const { return _strides; }
+    __device__ T &operator[](const ptrdiff_t *place) const {
+        ptrdiff_t at = 0;
+        for (int axis = 0; axis < axes; axis++) at += place[axis] * _strides[axis];
+        return _data[at];
+    }
+    __device__ T &operator[](ptrdiff_t i) const {
+        if (packed) return _data[i];
+        ptrdiff_t at = 0;
+        for (int axis = axes - 1; axis > 0; axis--) {
+            at += i % _shape[axis] * _strides[axis];
+            i /= _shape[axis];
+        }
+        return _data[axes ? at + i * _strides[0] : 0];
+    }
+};

@@ -1,0 +1,320 @@
+"""``ReductionKernel``: elements mapped, brought together along axes, and finished. Here a call
+becomes a form, a form a compiled kernel, and both a launch."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from pycu2c.cupy import inspecting, operands, walks
+from pycu2c.cupy.bound import Bound, pointer_names
+from pycu2c.cupy.calls import Declaration, Taken
+from pycu2c.cupy.compiled import Loaded, loaded
+from pycu2c.cupy.declared import WrongValue
+from pycu2c.cupy.operands import Operand
+from pycu2c.cupy.quick import Quick, Ran, Rooms, key_of, new_outputs
+from pycu2c.cupy.reduction_cpu import cpu_reduction
+from pycu2c.cupy.reduction_cuda import THREADS, cuda_reduction
+from pycu2c.cupy.reduction_forms import Expressions, ReductionForm
+from pycu2c.cupy.reduction_walks import (
+    Axes,
+    Cut,
+    axes_of,
+    cut_for_cpu,
+    cut_for_gpu,
+    goes_by_columns,
+    pack_of,
+)
+from pycu2c.cupy.reduction_words import Words
+from pycu2c.cupy.rooms import room_for
+from pycu2c.limits import INDEX32_LIMIT
+from pycu2c.records import dataclass
+from pycu2c.runtime import driver
+from pycu2c.runtime.arguments import ArrayArgument, describe
+from pycu2c.runtime.configuration import Launch
+from pycu2c.runtime.runner import Runner
+from pycu2c.runtime.strides import Shape
+
+_USUAL_PROCESSORS = 132  # where there is no GPU
+_PLACES = frozenset(("_J", "_i", "_j"))
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call whose arguments are checked. ``targets``: the strides of outputs along kept axes."""
+
+    shape: Shape
+    reduced: tuple[int, ...]
+    leaves: tuple[Operand, ...]
+    targets: tuple[Shape, ...]
+    results: tuple[Any, ...]
+    taken: Taken
+
+    def without_memory(self) -> Call:
+        """The same, keeping no array alive."""
+        leaves = tuple(map(operands.without_memory, self.leaves))
+        return replace(self, leaves=leaves, results=(), taken=self.taken.without_memory())
+
+    def at(self, place: str) -> Call:
+        """The same on a GPU or on the CPU."""
+        return replace(self, taken=replace(self.taken, place=place))
+
+
+class ReductionKernel:
+    """Arrays reduced along axes: ``k(x, y, axis=1)``.
+
+    map_expr: what becomes of the elements; reduce_expr: of two such values ``a`` and ``b``, in any
+    order; post_map_expr: what a result ``a`` gives to the outputs, ``"out = sqrt(a)"``; each is
+    text, or a Python function of the same values.
+    identity: what nothing is reduced to; without one, there must be something.
+    reduce_type: the type of the values between, if it is not that of the first output.
+    """
+
+    def __init__(
+        self,
+        in_params: str,
+        out_params: str,
+        map_expr: str | Callable[..., Any],
+        reduce_expr: str | Callable[..., Any],
+        post_map_expr: str | Callable[..., Any] = "",
+        identity: object = None,
+        name: str = "reduce_kernel",
+        reduce_type: str | None = None,
+        reduce_dims: bool = True,
+        preamble: str = "",
+        options: Sequence[str] = (),
+        type_preamble: str = "",
+    ) -> None:
+        self._declared = Declaration(name, in_params, out_params)
+        if not self._declared.outputs:
+            raise ValueError(f"{name}: a reduction has an output: 'float32 out'")
+        given = (map_expr, reduce_expr, post_map_expr)
+        top = "\n".join(part for part in (type_preamble, preamble) if part)
+        self._words = Words(self._declared, given, identity, reduce_type, top)
+        self.name = self.__name__ = self._words.name
+        self.in_params, self.out_params = self._declared.inputs, self._declared.outputs
+        self.nin, self.nout = len(self.in_params), len(self.out_params)
+        self.nargs = self.nin + self.nout
+        self.map_expr, self.reduce_expr = map_expr, reduce_expr
+        self.post_map_expr, self.identity = self._words.finished, self._words.identity
+        self.reduce_type = self._words.reduce_type
+        self.reduce_dims, self.preamble = reduce_dims, preamble
+        self.options = tuple(options)
+        self._kernels: dict[tuple[ReductionForm, str, int], Loaded] = {}
+        self._latest: Call | None = None
+        self._quick = Quick(self.name)
+        self._raw = frozenset(k for k, p in enumerate(self._declared.all) if p.raw)
+
+    def __repr__(self) -> str:
+        return f"<ReductionKernel {self.name}>"
+
+    def __call__(
+        self,
+        *args: Any,
+        axis: int | Sequence[int] | None = None,
+        out: Any = None,
+        keepdims: bool = False,
+        stream: Any = None,
+    ) -> Any:
+        """Reduce along axes, or along all. ``out``: the array that takes the result; ``keepdims``:
+        axes that are reduced stay, with length 1."""
+        if out is not None:
+            if len(args) > self.nin:
+                raise WrongValue("cannot specify 'out' as both a positional and keyword argument")
+            args = (*args, *(out if isinstance(out, tuple) else (out,)))
+        along = tuple(axis) if isinstance(axis, list) else axis
+        key = key_of(args, along, keepdims) if stream is None else None
+        outputs = self._quick.outputs(key, args, self.nin) if key else None
+        if outputs is None:
+            call = self._checked(args, axis, keepdims=keepdims)
+            self._latest = call.without_memory()
+            if any(a.size for a in call.leaves[self.nin :] if isinstance(a, ArrayArgument)):
+                ran = self._run(call, call.taken.stream(stream))
+                if key:
+                    self._quick.learn(key, replace(ran, values=(*args[: self.nin], *call.results)))
+            outputs = call.results
+        return outputs[0] if self.nout == 1 else outputs
+
+    def inspect(self, what: inspecting.Language = "cuda", arch: str | None = None) -> str:
+        """The kernel of the last call in a language: "cuda", as a GPU gets it, "c", as the CPU,
+        "ptx" or "sass" for an architecture, "sm_90"."""
+        place = inspecting.place_of(what)
+        if self._latest is None:
+            raise ValueError(f"{self.name} has no types yet: call it")
+        _, form, _ = self._planned(self._latest.at(place))
+        return inspecting.shown(self._text(form, place), what, arch, self.options)
+
+    # ---- what is called ----
+
+    def _checked(self, args: Sequence[Any], axis: Any, *, keepdims: bool) -> Call:
+        taken = self._declared.taken(args)
+        filling = [
+            (name, a)
+            for p, name, a in zip(self.in_params, self._declared.shown, taken.given)
+            if isinstance(a, ArrayArgument) and not p.raw
+        ]
+        if not filling:
+            raise WrongValue(f"{self.name}: Loop size is undecided: all arrays are raw")
+        shape = operands.common_shape(filling)
+        reduced = _normalized(axis, len(shape), self.name)
+        result = tuple(
+            1 if k in reduced else n for k, n in enumerate(shape) if keepdims or k not in reduced
+        )
+        for p, name, array in zip(self.out_params, self._declared.output_names, taken.out):
+            if array.shape != result and not p.raw:
+                raise WrongValue(
+                    f"Out shape is mismatched: {name} has {array.shape}, and the result {result}"
+                )
+        out = taken.out or self._declared.new(taken, result)
+        if not self._words.identity and 0 in shape and 0 not in result:
+            raise WrongValue(
+                f"zero-size array to reduction operation {self.name} which has no identity"
+            )
+        kept = [k for k in range(len(result)) if not (keepdims and k in reduced)]
+        targets = tuple(tuple(a.strides[k] for k in kept if a.shape) for a in out)
+        leaves = (*self._declared.apart(taken, out), *out)
+        return Call(shape, reduced, leaves, targets, tuple(a.owner for a in out), taken)
+
+    # ---- how it runs ----
+
+    def _run(self, call: Call, stream: Any) -> Ran:
+        place = call.taken.place
+        axes, form, cut = self._planned(call)
+        gpu = driver.current_ordinal() if place == "cuda" else -1
+        kernel = self._kernels.get((form, place, gpu))
+        if kernel is None:
+            kernel = self._kernels[form, place, gpu] = self._loaded(form, call.taken)
+        on_cpu = place == "cpu"
+        launch = Launch((cut.blocks, 1, 1), (1 if on_cpu else THREADS, 1, 1), stream, 0)
+        count = axes.rows * cut.splits if cut.splits > 1 else 0
+        rooms = partial(room_for, kernel.size_of_part * count, gpu, stream)
+        numbers = (axes.rows, axes.length, cut.splits, cut.piece, cut.group)
+        extents = (*axes.kept.shape, *axes.reduced.shape)
+        room = [a for a in map(describe, rooms()) if a is not None]
+        passed = (*_moved(call, form, axes), *numbers, *extents, *room)
+        kernel.runner.run(launch, passed)
+        return self._ran(call, passed, kernel.runner, launch, rooms)
+
+    def _ran(
+        self, call: Call, passed: tuple[Any, ...], runner: Runner, launch: Launch, rooms: Rooms
+    ) -> Ran:
+        """What calls like this one have in common."""
+        taken = call.taken
+        like = next(k for k, a in enumerate(taken.given) if isinstance(a, ArrayArgument))
+        first = call.leaves[self.nin]
+        assert isinstance(first, ArrayArgument)
+        outputs = new_outputs(taken.family, first.shape, taken.types.outputs, like)
+        return Ran((), call.leaves, passed, self.nin, self._raw, runner, launch, outputs, rooms)
+
+    def _planned(self, call: Call) -> tuple[Axes, ReductionForm, Cut]:
+        """How the call walks, the form that its text depends on, and its blocks."""
+        arrays = [
+            a
+            for p, a in zip(self.in_params, call.leaves)
+            if isinstance(a, ArrayArgument) and not p.raw
+        ]
+        axes = axes_of(
+            call.shape,
+            [operands.spread(a, call.shape) for a in arrays],
+            call.targets,
+            call.reduced,
+            in_order=bool(self._words.names & _PLACES),
+            join=self.reduce_dims,
+        )
+        columns = goes_by_columns(axes, len(arrays))
+        if call.taken.place == "cpu":
+            cut = cut_for_cpu(axes, columns)
+        else:
+            least = min(a.dtype.size for a in arrays)
+            pack = 1 if columns else pack_of(axes, arrays)
+            cut = cut_for_gpu(axes, columns, pack, least, _processors())
+        return axes, self._form(call, axes, cut, columns=columns), cut
+
+    def _form(self, call: Call, axes: Axes, cut: Cut, *, columns: bool) -> ReductionForm:
+        kept, reduced = iter(axes.kept.strides), iter(axes.reduced.strides)
+        rows = (*call.taken.types.inputs, *call.taken.types.outputs)
+        pointers = pointer_names(self.in_params, self.out_params)
+        bounds = []
+        infos = (*self.in_params, *self.out_params)
+        for k, (info, row, leaf) in enumerate(zip(infos, rows, call.leaves)):
+            if not isinstance(leaf, ArrayArgument):
+                bounds.append(Bound(info, row, "number"))
+            elif info.raw:
+                axes_of_raw = len(leaf.shape)
+                bounds.append(
+                    Bound(info, row, "raw", pointers[k], (), axes_of_raw, leaf.contiguous)
+                )
+            else:
+                strides = (*next(kept), *(next(reduced) if k < self.nin else ()))
+                last = len(axes.kept.shape) - 1 if columns or k >= self.nin else len(strides) - 1
+                steps = walks.steps_of(strides, row.size, last)
+                bounds.append(Bound(info, row, "array", pointers[k], steps))
+        wide = call.taken.place == "cuda" and self._is_wide(axes)
+        return ReductionForm(
+            tuple(bounds),
+            self.nin,
+            call.taken.types.placeholders,
+            len(axes.kept.shape),
+            len(axes.reduced.shape),
+            columns,
+            cut.lanes,
+            cut.pack,
+            wide,
+        )
+
+    @staticmethod
+    def _is_wide(axes: Axes) -> bool:
+        """Whether 32 bits do not hold places along a row."""
+        reach = [
+            sum((n - 1) * abs(s) for n, s in zip(axes.reduced.shape, strides))
+            for strides in axes.reduced.strides
+        ]
+        return max(axes.length, *reach, 0) >= INDEX32_LIMIT
+
+    def _loaded(self, form: ReductionForm, taken: Taken) -> Loaded:
+        text = self._text(form, taken.place)
+        return loaded(text, taken.place, self._declared.shown, self.options)
+
+    def _text(self, form: ReductionForm, place: str) -> Any:
+        written: Expressions = self._words.expressions(form)
+        return cuda_reduction(form, written) if place == "cuda" else cpu_reduction(form, written)
+
+
+def _processors() -> int:
+    return driver.processors() if driver.available() else _USUAL_PROCESSORS
+
+
+def _normalized(axis: Any, count: int, name: str) -> tuple[int, ...]:
+    """The axes that are reduced, in order. Raises WrongValue."""
+    if axis is None:
+        return tuple(range(count))
+    given = axis if isinstance(axis, (tuple, list)) else (axis,)
+    found = []
+    for each in given:
+        index = operator.index(each)
+        if not -count <= index < count:
+            raise np.exceptions.AxisError(index, count, name)
+        found.append(index % count)
+    if len(set(found)) != len(found):
+        raise WrongValue(f"{name}: duplicate value in 'axis': {axis}")
+    return tuple(sorted(found))
+
+
+def _moved(call: Call, form: ReductionForm, axes: Axes) -> list[Operand]:
+    """The arguments with the axes of the walk."""
+    kept, reduced = iter(axes.kept.strides), iter(axes.reduced.strides)
+    moved: list[Operand] = []
+    for k, (bound, leaf) in enumerate(zip(form.bounds, call.leaves)):
+        if not isinstance(leaf, ArrayArgument) or bound.kind != "array":
+            moved.append(leaf)
+            continue
+        own = k < form.inputs
+        shape = (*axes.kept.shape, *(axes.reduced.shape if own else ()))
+        strides = (*next(kept), *(next(reduced) if own else ()))
+        moved.append(leaf._replace(shape=shape, strides=strides, contiguous=False))
+    return moved
