@@ -32,9 +32,9 @@ class LaunchError(Error, diagnostics.LaunchError):
     """A launch was refused, or a kernel failed."""
 
 
-class CompileError(Error):
+class CompileError(Error, diagnostics.CompileError):
     """CUDA C does not compile. ``msg`` says where, with carets; ``stderr`` is the compiler's own
-    text, ``command_line`` its name and flags."""
+    text, ``command_line`` its name and flags; ``diagnostics`` are this package's."""
 
     def __init__(
         self,
@@ -44,7 +44,8 @@ class CompileError(Error):
         stderr: str | None = None,
     ) -> None:
         self.msg, self.command_line, self.stdout, self.stderr = msg, command_line, stdout, stderr
-        super().__init__(msg)
+        self.diagnostics, self.code, self.file, self.line = (), "own-c", "", 0
+        Exception.__init__(self, msg)
 
     def __str__(self) -> str:
         parts = [self.msg]

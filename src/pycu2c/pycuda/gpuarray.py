@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pycu2c.pycuda import array_kernels
+from pycu2c.pycuda import array_kernels, reduction
 from pycu2c.pycuda.allocations import mem_alloc
 from pycu2c.pycuda.array_kernels import Pairs, launch
 from pycu2c.pycuda.array_shapes import compact_strides, is_number
@@ -166,7 +166,7 @@ def _targets(arrays: Sequence[GPUArray], shape: Any, out: Any) -> list[GPUArray]
         return [GPUArray(shape, a.dtype, a.allocator) for a in arrays]
     if len(out) != len(arrays):
         raise ValueError("out and arrays must have the same length")
-    if any(a.dtype != to.dtype for a, to in zip(arrays, out)):
+    if builtins.any(a.dtype != to.dtype for a, to in zip(arrays, out)):
         raise TypeError("arrays and out must have the same dtype")
     return list(out)
 
@@ -225,7 +225,7 @@ def concatenate(arrays: Sequence[GPUArray], axis: int = 0, allocator: Any = None
                 f"{number}'th array has different number of axes (should have {first.ndim}, has "
                 f"{each.ndim})"
             )
-        if any(m != n for a, (m, n) in enumerate(zip(each.shape, first.shape)) if a != axis):
+        if builtins.any(m != n for a, (m, n) in enumerate(zip(each.shape, first.shape)) if a != axis):
             raise ValueError(f"{number}'th array has residual not matching other arrays")
     length = builtins.sum(each.shape[axis] for each in arrays)
     shape = (*first.shape[:axis], length, *first.shape[axis + 1 :])
@@ -339,7 +339,7 @@ def maximum(a: Any, b: Any, out: GPUArray | None = None, stream: object = None) 
 
 def _logical(pairs: Pairs, x1: Any, x2: Any, out: GPUArray | None, allocator: Any) -> GPUArray:
     arrays = [x for x in (x1, x2) if isinstance(x, GPUArray)]
-    if any(not isinstance(x, GPUArray) and not is_number(x) for x in (x1, x2)):
+    if builtins.any(not isinstance(x, GPUArray) and not is_number(x) for x in (x1, x2)):
         raise ValueError("logical functions take numbers and GPUArrays")
     if not arrays:
         made = GPUArray((), np.bool_, allocator or mem_alloc) if out is None else out
@@ -372,3 +372,75 @@ def logical_not(x: Any, /, out: GPUArray | None = None, *, allocator: Any = mem_
     made = empty_like(x, np.bool_) if out is None else out
     found: GPUArray = x.each(array_kernels.LOGICAL_NOT, out=made)
     return found
+
+
+# ---- reductions --------------------------------------------------------------------------------
+
+
+def sum(a: GPUArray, dtype: Any = None, stream: object = None, allocator: Any = None) -> GPUArray:
+    """The sum of the elements: an array without axes."""
+    return reduction.get_sum_kernel(dtype, a.dtype)(a, stream=stream, allocator=allocator)
+
+
+def any(a: GPUArray, stream: object = None, allocator: Any = None) -> GPUArray:
+    """Whether an element is true."""
+    run = reduction.get_any_kernel(np.dtype(bool), a.dtype)
+    return run(a, stream=stream, allocator=allocator)
+
+
+def all(a: GPUArray, stream: object = None, allocator: Any = None) -> GPUArray:
+    """Whether every element is true."""
+    run = reduction.get_all_kernel(np.dtype(bool), a.dtype)
+    return run(a, stream=stream, allocator=allocator)
+
+
+def subset_sum(
+    subset: GPUArray,
+    a: GPUArray,
+    dtype: Any = None,
+    stream: object = None,
+    allocator: Any = None,
+) -> GPUArray:
+    """The sum of ``a[subset]``."""
+    run = reduction.get_subset_sum_kernel(dtype, subset.dtype, a.dtype)
+    return run(subset, a, stream=stream, allocator=allocator)
+
+
+def dot(
+    a: GPUArray, b: GPUArray, dtype: Any = None, stream: object = None, allocator: Any = None
+) -> GPUArray:
+    """The sum of the products of elements."""
+    run = reduction.get_dot_kernel(dtype, a.dtype, b.dtype)
+    return run(a, b, stream=stream, allocator=allocator)
+
+
+def subset_dot(
+    subset: GPUArray, a: GPUArray, b: GPUArray, dtype: Any = None, **kwargs: Any
+) -> GPUArray:
+    """The sum of ``a[subset] * b[subset]``."""
+    run = reduction.get_subset_dot_kernel(dtype, subset.dtype, a.dtype, b.dtype)
+    return run(subset, a, b, **kwargs)
+
+
+def min(a: GPUArray, stream: object = None, allocator: Any = None) -> GPUArray:
+    """The least element."""
+    return reduction.get_minmax_kernel("min", a.dtype)(a, stream=stream, allocator=allocator)
+
+
+def max(a: GPUArray, stream: object = None, allocator: Any = None) -> GPUArray:
+    """The greatest element."""
+    return reduction.get_minmax_kernel("max", a.dtype)(a, stream=stream, allocator=allocator)
+
+
+def subset_min(subset: GPUArray, a: GPUArray, stream: object = None) -> GPUArray:
+    """The least element of ``a[subset]``."""
+    return reduction.get_subset_minmax_kernel("min", a.dtype, subset.dtype)(
+        subset, a, stream=stream
+    )
+
+
+def subset_max(subset: GPUArray, a: GPUArray, stream: object = None) -> GPUArray:
+    """The greatest element of ``a[subset]``."""
+    return reduction.get_subset_minmax_kernel("max", a.dtype, subset.dtype)(
+        subset, a, stream=stream
+    )

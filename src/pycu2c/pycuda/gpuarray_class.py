@@ -6,7 +6,7 @@ import copyreg
 import math
 import operator
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from pycu2c.devices import copying, views
 from pycu2c.devices.array import DeviceArray
 from pycu2c.devices.views import View
+from pycu2c.lazy import lazy_module
 from pycu2c.pycuda import array_kernels
 from pycu2c.pycuda.allocations import mem_alloc, on_gpu
 from pycu2c.pycuda.array_kernels import Pairs, launch
@@ -30,6 +31,12 @@ from pycu2c.pycuda.texture_binding import TextureBinding
 from pycu2c.runtime import driver
 from pycu2c.runtime.memory import HOST, ForeignMemory
 from pycu2c.runtime.strides import packed_strides
+
+
+if TYPE_CHECKING:
+    from pycu2c.pycuda import reduction
+else:
+    reduction = lazy_module("pycu2c.pycuda.reduction")
 
 
 class GPUArray(TextureBinding):
@@ -479,6 +486,16 @@ class GPUArray(TextureBinding):
     def T(self) -> GPUArray:
         """The array with its axes in reverse."""
         return self.transpose()
+
+    def any(self, stream: object = None, allocator: Any = None) -> GPUArray:
+        """Whether an element is true."""
+        run = reduction.get_any_kernel(np.dtype(bool), self.dtype)
+        return run(self, stream=stream, allocator=allocator)
+
+    def all(self, stream: object = None, allocator: Any = None) -> GPUArray:
+        """Whether every element is true."""
+        run = reduction.get_all_kernel(np.dtype(bool), self.dtype)
+        return run(self, stream=stream, allocator=allocator)
 
     def reverse(self, stream: object = None) -> GPUArray:
         """The elements in reverse, along one axis."""

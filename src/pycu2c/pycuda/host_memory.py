@@ -26,7 +26,7 @@ class HostPointer:
 
     def __init__(self, memory: Memory, form: Form) -> None:
         self._memory: Memory | None = memory
-        self.__array_interface__ = _interface(memory.address, form)
+        self.__array_interface__ = array_interface(memory.address, form)
 
     @property
     def memory(self) -> Memory:
@@ -101,7 +101,8 @@ class ManagedAllocation(HostPointer, PointerHolderBase):
             driver.check(answer, "attach managed memory")
 
 
-def _interface(address: int, form: Form) -> dict[str, Any]:
+def array_interface(address: int, form: Form) -> dict[str, Any]:
+    """How numpy is told of memory."""
     found: dict[str, Any] = {
         "shape": form.shape,
         "strides": form.strides,

@@ -16,7 +16,7 @@ from pycu2c.devices import streams
 from pycu2c.dtypes import DType
 from pycu2c.pycuda import allocations, texture_text
 from pycu2c.pycuda.allocations import on_gpu, pointer
-from pycu2c.pycuda.arrays import NUMBERS, Array, ArrayDescriptor
+from pycu2c.pycuda.arrays import NUMBERS, Array, ArrayDescriptor, matrix_to_array
 from pycu2c.pycuda.enumerations import (
     TRSF_NORMALIZED_COORDINATES,
     TRSF_READ_AS_INTEGER,
@@ -342,3 +342,8 @@ def bind_array_to_texref(ary: Array, texref: TextureReference) -> None:
     texref.set_address_mode(0, address_mode.CLAMP)
     texref.set_address_mode(1, address_mode.CLAMP)
     texref.set_filter_mode(filter_mode.POINT)
+
+
+def matrix_to_texref(matrix: Any, texref: TextureReference, order: str) -> None:
+    """Read a matrix."""
+    bind_array_to_texref(matrix_to_array(matrix, order), texref)

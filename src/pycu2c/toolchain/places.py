@@ -12,6 +12,7 @@ import errno
 import functools
 import os
 import stat
+import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
@@ -52,9 +53,30 @@ def place_so_far() -> Place:
     return _place_of.__wrapped__(*_said(), makes=False) if missing else place()
 
 
+class _Thread(threading.local):
+    chosen: str | None = None  # "": none
+
+
+_THREAD = _Thread()
+
+
+@contextlib.contextmanager
+def within(directory: str) -> Iterator[None]:
+    """Let the calling thread keep what it makes in another directory, in a ``with``; in none, if
+    its name is empty."""
+    before = _THREAD.chosen
+    _THREAD.chosen = directory
+    try:
+        yield
+    finally:
+        _THREAD.chosen = before
+
+
 def _said() -> tuple[str, str, str, str]:
-    """What the environment says of it."""
+    """What the environment says of it, or the calling thread."""
     environment = os.environ
+    if _THREAD.chosen is not None:
+        return ("" if _THREAD.chosen else "off"), _THREAD.chosen, "", os.path.expanduser("~")
     return (
         environment.get("PYCU2C_CACHE", ""),
         environment.get("PYCU2C_CACHE_DIR", ""),

@@ -1,0 +1,74 @@
+"""How the kernels that PyCUDA makes of expressions are launched: on a GPU many threads, whose
+elements are neighbours; on the CPU one thread for a piece of the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pycu2c.pycuda.allocations import on_gpu
+from pycu2c.pycuda.c_types import Argument, VectorArg
+from pycu2c.pycuda.contexts import Context
+from pycu2c.pycuda.enumerations import device_attribute
+
+_GPU_THREADS = 256
+_BLOCKS_OF_A_PROCESSOR = 8
+_PIECES_OF_A_CORE = 4
+_LEAST_PIECE = 4096  # elements, on the CPU
+
+
+class Shape(NamedTuple):
+    """Blocks, and the threads of each."""
+
+    blocks: int
+    threads: int
+
+
+def threads_of_block() -> int:
+    """The threads of a block, where the calling thread launches now."""
+    return _GPU_THREADS if on_gpu() else 1
+
+
+def shape_for(count: int, least: int = 1) -> Shape:
+    """What runs ``count`` elements, of which a thread of a GPU takes at least some."""
+    device = Context.get_device()
+    processors = device.get_attribute(device_attribute.MULTIPROCESSOR_COUNT)
+    threads = threads_of_block()
+    if on_gpu():
+        most, piece = _BLOCKS_OF_A_PROCESSOR * processors, threads * least
+    else:
+        most, piece = _PIECES_OF_A_CORE * processors, _LEAST_PIECE
+    return Shape(max(1, min(most, -(-count // piece))), threads)
+
+
+def complex_header(arguments: Sequence[Argument], *others: Any) -> str:
+    """What a text needs where there are complex numbers."""
+    dtypes = [argument.dtype for argument in arguments] + [np.dtype(o) for o in others]
+    return "#include <pycuda-complex.hpp>\n" if any(d.kind == "c" for d in dtypes) else ""
+
+
+def passed(arguments: Sequence[Argument], given: Sequence[Any], name: str) -> tuple[list[Any], Any]:
+    """Arguments as a prepared call takes them, and the first array. Raises TypeError,
+    RuntimeError."""
+    if len(given) != len(arguments):
+        raise TypeError(f"{name} takes {len(arguments)} arguments, and is given {len(given)}")
+    found: list[Any] = []
+    first: Any = None
+    for argument, value in zip(arguments, given):
+        if not isinstance(argument, VectorArg):
+            found.append(value)
+            continue
+        if not hasattr(value, "flags"):
+            raise TypeError(f"{name}: {argument.name} is an array, and is given {value!r}")
+        if not value.flags.forc:
+            raise RuntimeError(f"{name} cannot deal with non-contiguous arrays: pass {argument.name}.copy()")
+        if value.dtype != argument.dtype:
+            raise TypeError(
+                f"{name}: {argument.name} is an array of {argument.dtype}, and is given one of "
+                f"{value.dtype}"
+            )
+        found.append(value.gpudata if value.gpudata is not None else 0)
+        first = value if first is None else first
+    return found, first

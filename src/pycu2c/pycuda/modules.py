@@ -1,0 +1,166 @@
+"""Modules by PyCUDA's names: kernels, variables, textures and surfaces of compiled code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pycu2c import diagnostics
+from pycu2c.cudac import function, on_gpu
+from pycu2c.cudac.module import Module as CudaText
+from pycu2c.cudac.parameters import Parameter
+from pycu2c.pycuda import ranges
+from pycu2c.pycuda.allocations import PointerHolderBase
+from pycu2c.pycuda.allocations import on_gpu as is_on_gpu
+from pycu2c.pycuda.errors import CompileError, LogicError, RuntimeError, translating
+from pycu2c.pycuda.functions import Function
+from pycu2c.pycuda.source_text import SourceText
+from pycu2c.pycuda.texture_references import SurfaceReference, TextureReference, place_at
+from pycu2c.runtime import driver
+from pycu2c.runtime.cuda_errors import CudaError
+from pycu2c.toolchain.binary import ToolchainError
+
+
+class GlobalPointer(PointerHolderBase):
+    """The address of a module's variable. It keeps the module."""
+
+    __slots__ = ("_address", "_module", "size")
+
+    def __init__(self, address: int, size: int, module: object) -> None:
+        self._address, self.size, self._module = address, size, module
+        if not is_on_gpu():
+            ranges.add(address, size)
+
+    def get_pointer(self) -> int:
+        return self._address
+
+    def free(self) -> None:
+        """Nothing: a variable stays as long as its module."""
+
+
+class Module:
+    """Compiled code: ``get_function``, ``get_global``, ``get_texref``, ``get_surfref``."""
+
+    def __init__(
+        self, code: Any, textures: Sequence[str] = (), surfaces: Sequence[str] = ()
+    ) -> None:
+        self._code, self._textures, self._surfaces = code, tuple(textures), tuple(surfaces)
+        self._references: dict[str, Any] = {}
+        self._functions: dict[str, Function] = {}
+
+    def get_function(self, name: str) -> Function:
+        """A kernel. Raises LogicError."""
+        if name not in self._functions:
+            try:
+                kernel = self._code.function(name)
+            except LookupError as error:
+                raise LogicError(f"cuModuleGetFunction failed: {error.args[0]}") from None
+            self._functions[name] = Function(kernel, self._references.values)
+        return self._functions[name]
+
+    @translating
+    def get_global(self, name: str) -> tuple[GlobalPointer, int]:
+        """The address of a variable, and its bytes. Raises LogicError."""
+        try:
+            address, size = self._code.variable(name)
+        except LookupError as error:
+            raise LogicError(f"cuModuleGetGlobal failed: {error.args[0]}") from None
+        return GlobalPointer(address, size, self), size
+
+    def get_texref(self, name: str) -> TextureReference:
+        """A ``texture<…> name;`` of the text. Raises LogicError."""
+        return self._reference(name, self._textures, TextureReference)
+
+    def get_surfref(self, name: str) -> SurfaceReference:
+        """A ``surface<…> name;`` of the text. Raises LogicError."""
+        return self._reference(name, self._surfaces, SurfaceReference)
+
+    def _reference(self, name: str, known: Sequence[str], kind: Any) -> Any:
+        if name not in self._references:
+            if name not in known:
+                there = f"it has {', '.join(known)}" if known else "it declares none"
+                raise LogicError(f"{kind.__name__}: the module has no {name}: {there}")
+            address, _ = self.get_global(name)
+            self._references[name] = kind(place_at(name, int(address)))
+        return self._references[name]
+
+
+def compiled(source: SourceText, options: Sequence[str]) -> Module:
+    """A module of a text, for the machine that the calling thread works on. Raises
+    CompileError."""
+    backend = "cuda" if is_on_gpu() else "cpu"
+    code = CudaText(source.code, options=options, backend=backend, shown=source.shown)
+    try:
+        code.compile()
+    except (diagnostics.CompileError, ToolchainError) as error:
+        raise refusal(error, options) from error
+    return Module(code, source.textures, source.surfaces)
+
+
+def refusal(error: Exception, options: Sequence[str]) -> CompileError:
+    """PyCUDA's error for one of ours."""
+    made = CompileError(str(error), ["nvrtc" if is_on_gpu() else "c++", *options])
+    if isinstance(error, diagnostics.CompileError):
+        made.diagnostics, made.file, made.line = error.diagnostics, error.file, error.line
+    return made
+
+
+# ---- code that somebody else has compiled ------------------------------------------------------
+
+
+class _LoadedCode(on_gpu.GpuCode):
+    """A cubin whose kernels nobody describes."""
+
+    def entry(self, name: str) -> str | None:
+        try:
+            self._kernel(name)
+        except CudaError:
+            return None
+        return name
+
+    def parameters(self, entry: str) -> tuple[Parameter, ...] | None:
+        return self._entries.get(entry)
+
+
+class LoadedModule:
+    """What a ``cudac`` module is to its functions, of a cubin, PTX or fatbin."""
+
+    def __init__(self, data: bytes, ptx: str = "") -> None:
+        self._loaded = _LoadedCode(on_gpu.Cubin(data, None, ptx, {}, ""))
+        self.kernels: list[Any] = []
+        self.name = "a module that was loaded"
+
+    def code(self) -> on_gpu.GpuCode:
+        return self._loaded
+
+    def function(self, name: str) -> function.Function:
+        """Raises LookupError."""
+        if self._loaded.entry(name) is None:
+            raise LookupError(f"{self.name} has no kernel {name}")
+        return function.Function(self, name)
+
+    def variable(self, name: str) -> tuple[int, int]:
+        """Raises LookupError."""
+        found = self._loaded.variable(name)
+        if found is None:
+            raise LookupError(f"{self.name} has no variable {name}")
+        return found
+
+
+@translating
+def module_from_buffer(buffer: Any, options: Any = (), message_handler: Any = None) -> Module:
+    """A module of a cubin, PTX or fatbin, for a GPU."""
+    if not is_on_gpu():
+        raise RuntimeError(
+            f"code for a GPU is loaded, and there is none: {driver.why_not()}. SourceModule "
+            "compiles a text for the CPU"
+        )
+    data = bytes(buffer)
+    is_ptx = not data.startswith((b"\x7fELF", b"\x50\xed\x55\xba"))
+    return Module(LoadedModule(data + b"\0" if is_ptx else data))
+
+
+def module_from_file(filename: str) -> Module:
+    """A module of a file with a cubin, PTX or a fatbin."""
+    with open(filename, "rb") as file:
+        return module_from_buffer(file.read())

@@ -1,0 +1,233 @@
+"""``pycuda.reduction``: what becomes of elements, and of two such values, in C."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pycu2c.pycuda.allocations import on_gpu
+from pycu2c.pycuda.c_types import Argument, VectorArg, dtype_to_ctype, parse_c_args
+from pycu2c.pycuda.compiler import SourceModule
+from pycu2c.pycuda.element_loops import complex_header, passed, shape_for, threads_of_block
+from pycu2c.pycuda.errors import translating
+from pycu2c.pycuda.gpuarray_class import GPUArray
+from pycu2c.pycuda.tools import context_dependent_memoize
+
+_TEXT = """{header}{preamble}
+#define THREADS_ {threads}
+typedef {out_type} out_type;
+static __device__ __forceinline__ out_type reduce_(out_type a, out_type b)
+{{
+    return {reduce};
+}}
+
+extern "C" __global__ void {name}(out_type *out_, {parameters}, long n_)
+{{
+    const long piece_ = (n_ + gridDim.x - 1) / gridDim.x, first_ = piece_ * blockIdx.x;
+    const long end_ = first_ + piece_ < n_ ? first_ + piece_ : n_;
+    out_type sum_ = {neutral};
+    for (long i = first_ + threadIdx.x; i < end_; i += THREADS_)
+        sum_ = reduce_(sum_, {mapped});
+#if THREADS_ > 1
+    __shared__ __align__(16) unsigned char room_[THREADS_ * sizeof(out_type)];
+    out_type *const parts_ = (out_type *)room_;
+    parts_[threadIdx.x] = sum_;
+    for (int half_ = THREADS_ / 2; half_ > 0; half_ /= 2) {{
+        __syncthreads();
+        if (threadIdx.x < half_)
+            parts_[threadIdx.x] = reduce_(parts_[threadIdx.x], parts_[threadIdx.x + half_]);
+    }}
+    sum_ = parts_[0];
+#endif
+    if (threadIdx.x == 0) out_[blockIdx.x] = sum_;
+}}
+"""
+_ELEMENTS_OF_A_THREAD = 8
+
+
+class ReductionKernel:
+    """``ReductionKernel(np.float32, neutral="0", reduce_expr="a+b", map_expr="x[i]*y[i]",
+    arguments="float *x, float *y")``: gives an array without axes."""
+
+    def __init__(
+        self,
+        dtype_out: Any,
+        neutral: Any,
+        reduce_expr: str,
+        map_expr: str | None = None,
+        arguments: Any = None,
+        name: str = "reduce_kernel",
+        keep: bool = False,
+        options: Sequence[str] | None = None,
+        preamble: str = "",
+        allocator: Any = None,
+    ) -> None:
+        self.dtype_out, self.neutral, self.reduce_expr = np.dtype(dtype_out), neutral, reduce_expr
+        self.arguments = parse_c_args(arguments or f"const {dtype_to_ctype(dtype_out)} *in")
+        arrays = [each for each in self.arguments if isinstance(each, VectorArg)]
+        if not arrays:
+            raise RuntimeError(
+                "ReductionKernel can only be used with functions that have at least one vector "
+                "argument"
+            )
+        self.map_expr = map_expr or f"{arrays[0].name}[i]"
+        self.name, self.preamble = name, preamble
+        self._keep, self._options, self._allocator = keep, options, allocator
+        self._compiled: dict[tuple[int, bool], Any] = {}
+
+    @translating
+    def __call__(self, *args: Any, **kwargs: Any) -> GPUArray:
+        """Reduce all elements of the first array. ``stream=``, ``out=``, ``allocator=``."""
+        stream, allocator = kwargs.pop("stream", None), kwargs.pop("allocator", None)
+        out = kwargs.pop("out", None)
+        if kwargs:
+            raise TypeError(f"invalid keyword arguments specified: {', '.join(kwargs)}")
+        found, first = passed(self.arguments, args, self.name)
+        given = allocator or self._allocator or first.allocator
+        made = GPUArray((), self.dtype_out, given) if out is None else out
+        blocks = shape_for(first.size, _ELEMENTS_OF_A_THREAD).blocks
+        room = made if blocks == 1 else GPUArray((blocks,), self.dtype_out, given)
+        self._stage(1, blocks, [room.gpudata, *found, first.size], stream)
+        if blocks > 1:
+            self._stage(2, 1, [made.gpudata, room.gpudata, *found, blocks], stream)
+        return made
+
+    def _stage(self, stage: int, blocks: int, given: list[Any], stream: object) -> None:
+        run = self._function(stage)
+        run.prepared_async_call((blocks, 1), (threads_of_block(), 1, 1), stream, *given)
+
+    def _function(self, stage: int) -> Any:
+        """The first stage maps elements; the second brings together what that has left."""
+        key = (stage, on_gpu())
+        if key not in self._compiled:
+            module = SourceModule(
+                self.text(stage), options=self._options, keep=self._keep, no_extern_c=True
+            )
+            function = module.get_function(f"{self.name}_stage{stage}")
+            letters = [each.struct_char for each in self._parameters(stage)]
+            function.prepare(["P", *letters, "l"])
+            self._compiled[key] = function
+        return self._compiled[key]
+
+    def _parameters(self, stage: int) -> list[Argument]:
+        if stage == 1:
+            return self.arguments
+        return [VectorArg(self.dtype_out, "pycuda_reduction_inp"), *self.arguments]
+
+    def text(self, stage: int = 1) -> str:
+        """The CUDA C that is compiled."""
+        parameters = self._parameters(stage)
+        return _TEXT.format(
+            header=complex_header(parameters, self.dtype_out),
+            preamble=self.preamble,
+            threads=threads_of_block(),
+            out_type=dtype_to_ctype(self.dtype_out),
+            reduce=self.reduce_expr,
+            name=f"{self.name}_stage{stage}",
+            parameters=", ".join(f"const {each.declarator()}" for each in parameters),
+            neutral=self.neutral,
+            mapped=self.map_expr if stage == 1 else "pycuda_reduction_inp[i]",
+        )
+
+
+# ---- those that arrays use ---------------------------------------------------------------------
+
+
+def _vector(dtype: Any, name: str) -> str:
+    return f"const {dtype_to_ctype(dtype)} *{name}"
+
+
+def _sum_of(dtype_out: Any, map_expr: str, *arguments: str) -> ReductionKernel:
+    return ReductionKernel(dtype_out, "0", "a+b", map_expr, ", ".join(arguments))
+
+
+@context_dependent_memoize
+def get_sum_kernel(dtype_out: Any, dtype_in: Any) -> ReductionKernel:
+    """The sum of elements."""
+    wanted = np.dtype(dtype_in if dtype_out is None else dtype_out)
+    mapped = "in[i]" if wanted == dtype_in else f"({dtype_to_ctype(wanted)})in[i]"
+    return _sum_of(wanted, mapped, _vector(dtype_in, "in"))
+
+
+@context_dependent_memoize
+def get_subset_sum_kernel(dtype_out: Any, dtype_subset: Any, dtype_in: Any) -> ReductionKernel:
+    """The sum of elements at some indices."""
+    wanted = dtype_in if dtype_out is None else dtype_out
+    arguments = _vector(dtype_subset, "lookup_tbl"), _vector(dtype_in, "in")
+    return _sum_of(wanted, "in[lookup_tbl[i]]", *arguments)
+
+
+@context_dependent_memoize
+def get_dot_kernel(dtype_out: Any, dtype_a: Any, dtype_b: Any) -> ReductionKernel:
+    """The sum of products."""
+    wanted = np.result_type(dtype_a, dtype_b) if dtype_out is None else dtype_out
+    kind = dtype_to_ctype(wanted)
+    mapped = f"({kind})a_[i] * ({kind})b_[i]"
+    return _sum_of(wanted, mapped, _vector(dtype_a, "a_"), _vector(dtype_b, "b_"))
+
+
+@context_dependent_memoize
+def get_subset_dot_kernel(
+    dtype_out: Any, dtype_subset: Any, dtype_a: Any = None, dtype_b: Any = None
+) -> ReductionKernel:
+    """The sum of products at some indices."""
+    first = dtype_out if dtype_a is None else dtype_a
+    second = first if dtype_b is None else dtype_b
+    wanted = np.result_type(first, second) if dtype_out is None else dtype_out
+    kind = dtype_to_ctype(wanted)
+    mapped = f"({kind})a_[lookup_tbl[i]] * ({kind})b_[lookup_tbl[i]]"
+    arguments = (_vector(dtype_subset, "lookup_tbl"), _vector(first, "a_"), _vector(second, "b_"))
+    return _sum_of(wanted, mapped, *arguments)
+
+
+def _extreme(what: str, dtype: Any) -> tuple[str, str]:
+    """What nothing is reduced to, and how two values are. Raises TypeError."""
+    found = np.dtype(dtype)
+    if what not in ("min", "max"):
+        raise ValueError("what is not min or max.")
+    sign = "" if what == "min" else "-"
+    if found.kind == "f":
+        suffix = "f" if found == np.float32 else ""
+        return f"{sign}(({dtype_to_ctype(found)})(1. / 0.))", f"f{what}{suffix}(a,b)"
+    if found.kind not in "iu":
+        raise TypeError(f"unsupported dtype specified: {found}")
+    info = np.iinfo(found)
+    limit = str(info.max) + "u" * (found.kind == "u") if what == "min" else _least(info)
+    compare = "<" if what == "min" else ">"
+    return limit, f"a {compare} b ? a : b"
+
+
+def _least(info: Any) -> str:
+    """The least integer as C writes it: not as the negative of one that there is not."""
+    return f"({info.min + 1} - 1)" if info.min else "0"
+
+
+@context_dependent_memoize
+def get_minmax_kernel(what: str, dtype: Any) -> ReductionKernel:
+    """The least or greatest element."""
+    neutral, reduced = _extreme(what, dtype)
+    return ReductionKernel(dtype, neutral, reduced, "in[i]", _vector(dtype, "in"))
+
+
+@context_dependent_memoize
+def get_subset_minmax_kernel(what: str, dtype: Any, dtype_subset: Any) -> ReductionKernel:
+    """The least or greatest element at some indices."""
+    neutral, reduced = _extreme(what, dtype)
+    arguments = f"{_vector(dtype_subset, 'lookup_tbl')}, {_vector(dtype, 'in')}"
+    return ReductionKernel(dtype, neutral, reduced, "in[lookup_tbl[i]]", arguments)
+
+
+@context_dependent_memoize
+def get_any_kernel(dtype: Any, dtype_in: Any) -> ReductionKernel:
+    """Whether an element is true."""
+    return ReductionKernel(
+        dtype, "false", "a || b", "(in[i]) != (0)", _vector(dtype_in, "in")
+    )
+
+
+@context_dependent_memoize
+def get_all_kernel(dtype: Any, dtype_in: Any) -> ReductionKernel:
+    """Whether every element is true."""
+    return ReductionKernel(dtype, "true", "a && b", "(in[i]) != (0)", _vector(dtype_in, "in"))

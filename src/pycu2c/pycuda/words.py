@@ -1,0 +1,68 @@
+"""nvcc's options -> NVRTC's. What is for the host's compiler or the linker goes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+_DROPPED = ("-g", "--debug", "-m64", "-m32", "-rdc=true", "--keep", "-k", "-c", "-w", "--shared")
+_DROPPED_STARTS = ("-O", "-l", "-L", "-ccbin=", "--compiler-bindir=", "-Xcompiler=", "--threads")
+_DROPPED_PAIRS = (
+    "-Xcompiler", "--compiler-options", "-ccbin", "--compiler-bindir", "-Xlinker", "-odir", "-L",
+)  # fmt: skip
+_JOINED = {  # with the next word, as NVRTC has them
+    "-Xptxas": "--ptxas-options=",
+    "--ptxas-options": "--ptxas-options=",
+    "-maxrregcount": "--maxrregcount=",
+    "--maxrregcount": "--maxrregcount=",
+    "-std": "--std=",
+    "--std": "--std=",
+    "-arch": "-arch=",
+    "--gpu-architecture": "-arch=",
+    "-code": "-code=",
+    "--gpu-code": "-code=",
+    "-I": "-I",
+    "-D": "-D",
+    "-U": "-U",
+    "-include": "--pre-include=",
+}
+_RENAMED = {"-Xptxas=": "--ptxas-options=", "-maxrregcount=": "--maxrregcount="}
+
+
+def split(options: Iterable[str]) -> list[str]:
+    """Options that come in two words as one."""
+    found: list[str] = []
+    waiting = iter(options)
+    for word in waiting:
+        if word in _JOINED:
+            found.append(_JOINED[word] + next(waiting, ""))
+        elif word in _DROPPED_PAIRS:
+            next(waiting, "")
+        else:
+            found.append(word)
+    return found
+
+
+def for_nvrtc(options: Sequence[str]) -> tuple[list[str], str | None, str | None]:
+    """The options without an architecture; that, and what code is asked for."""
+    arch = code = None
+    kept = []
+    for word in split(options):
+        name, _, value = word.partition("=")
+        if name in ("-arch", "--gpu-architecture"):
+            arch = value
+        elif name in ("-code", "--gpu-code"):
+            code = value
+        elif not _is_dropped(word):
+            kept.append(_renamed(word))
+    return kept, arch, code
+
+
+def _is_dropped(word: str) -> bool:
+    return word in _DROPPED or (word.startswith(_DROPPED_STARTS) and not word.startswith("-lineinfo"))
+
+
+def _renamed(word: str) -> str:
+    start = next((old for old in _RENAMED if word.startswith(old)), None)
+    return word if start is None else _RENAMED[start] + word.removeprefix(start)
+
+
