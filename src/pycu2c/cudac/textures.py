@@ -44,7 +44,8 @@ static inline texture texture_of(unsigned long long object) {
 // Of a texture whose last axis counts layers, the one that is nearest.
 static inline texture_data layer_of(texture t, int layer) {
     texture_data one = *t;
-    const int last = (int)t->extents[t->axes - 1] - 1, at = layer < 0 ? 0 : layer > last ? last : layer;
+    const int last = (int)t->extents[t->axes - 1] - 1;
+    const int at = layer < 0 ? 0 : layer > last ? last : layer;
     int64_t elements = 1;
     for (int axis = 0; axis < t->axes - 1; axis++) elements *= t->extents[axis];
     const int64_t size = elements * t->channels * (t->format & 15);
@@ -80,7 +81,8 @@ template <class T> static inline T *place_in(
     int64_t at[3] = {x / (int64_t)sizeof(T), y, z};
     for (int axis = 0; axis < 3; axis++) {
         const int64_t last = s->extents[axis] - 1;
-        if (mode == cudaBoundaryModeClamp) at[axis] = at[axis] < 0 ? 0 : at[axis] > last ? last : at[axis];
+        if (mode != cudaBoundaryModeClamp) continue;
+        at[axis] = at[axis] < 0 ? 0 : at[axis] > last ? last : at[axis];
     }
     const int64_t found = surface_element(s, at[0], at[1], at[2]);
     return found < 0 ? nullptr : static_cast<T *>(s->elements) + found;
@@ -130,7 +132,9 @@ def _elements() -> Iterator[str]:
             f"    static {name} of(const double *n) {{ return ({name})n[0]; }}\n}};\n"
         )
         for count in (1, 2, 4) if vector else ():
-            fields = "".join(f" v.{field} = ({name})n[{i}];" for i, field in enumerate("xyzw"[:count]))
+            fields = "".join(
+                f" v.{field} = ({name})n[{i}];" for i, field in enumerate("xyzw"[:count])
+            )
             yield (
                 f"template <> struct element<{vector}{count}> {{\n"
                 f"    static {vector}{count} of(const double *n) {{ {vector}{count} v;{fields} "
@@ -164,6 +168,7 @@ def _layered(name: str, given: str, value: str) -> str:
 def _surface(name: str, given: str, place: str) -> str:
     mode = "cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap"
     found = f"pycu2c_texels::place_in<T>(object, {place}, mode)"
+    names = ", ".join(part.split()[-1] for part in given.split(", "))
     return f"""template <class T> static inline T
 {name}read(cudaSurfaceObject_t object, {given}, {mode}) {{
     const T *const place = {found};
@@ -171,7 +176,7 @@ def _surface(name: str, given: str, place: str) -> str:
 }}
 template <class T> static inline void
 {name}read(T *value, cudaSurfaceObject_t object, {given}, {mode}) {{
-    *value = {name}read<T>(object, {", ".join(part.split()[-1] for part in given.split(", "))}, mode);
+    *value = {name}read<T>(object, {names}, mode);
 }}
 template <class T> static inline void
 {name}write(T value, cudaSurfaceObject_t object, {given}, {mode}) {{

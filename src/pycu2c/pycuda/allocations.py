@@ -21,6 +21,7 @@ from pycu2c.pycuda.buffers import flat_bytes
 from pycu2c.pycuda.errors import LogicError, translating
 from pycu2c.runtime import driver, staging
 from pycu2c.runtime.memory import HOST, Memory
+from pycu2c.runtime.strides import array_over
 
 _PITCH = 512  # bytes, of rows that begin as the driver aligns them
 
@@ -132,9 +133,7 @@ def mem_alloc_like(ary: Any) -> DeviceAllocation:
     return mem_alloc(ary.nbytes)
 
 
-def mem_alloc_pitch(
-    width: int, height: int, access_size: int = 4
-) -> tuple[DeviceAllocation, int]:
+def mem_alloc_pitch(width: int, height: int, access_size: int = 4) -> tuple[DeviceAllocation, int]:
     """Memory of rows that begin where accesses are fast, and the bytes from one to the next."""
     if access_size not in (4, 8, 16):
         raise LogicError(f"mem_alloc_pitch: access_size is 4, 8 or 16, not {access_size}")
@@ -243,8 +242,7 @@ def _fill(dest: Any, pattern: NDArray[Any], count: int, stream: object) -> None:
     target = pointer(dest)
     if not on_gpu():
         ranges.check(target, count * pattern.itemsize, "memset")
-        held = (ctypes.c_char * (count * pattern.itemsize)).from_address(target)
-        np.frombuffer(held, pattern.dtype)[:] = pattern
+        array_over(target, ((count,), (pattern.itemsize,), pattern.dtype))[:] = pattern
         return
     driver.fill(target, pattern.tobytes(), count, _stream(stream))
 
@@ -304,8 +302,7 @@ def memset_d2d32(dest: Any, pitch: int, data: int, width: int, height: int) -> N
 
 def to_device(bf_obj: Any) -> DeviceAllocation:
     """New memory with a copy of an array or a buffer."""
-    found = np.asarray(bf_obj) if isinstance(bf_obj, np.generic) else bf_obj
-    packed = np.frombuffer(memoryview(found).tobytes(), np.uint8)
+    packed = flat_bytes(np.ascontiguousarray(bf_obj) if isinstance(bf_obj, np.ndarray) else bf_obj)
     made = mem_alloc(packed.nbytes)
     memcpy_htod(made, packed)
     return made

@@ -118,7 +118,7 @@ class Array:
         return found
 
     def _told(self, found: ArrayDescriptor) -> ArrayDescriptor:
-        found.width, found.height = self.form.extents[:2]
+        found.width, found.height, _ = self.form.extents
         found.format, found.num_channels = self.format, self.form.channels
         return found
 
@@ -142,16 +142,17 @@ def _form(given: ArrayDescriptor) -> Texels:
     """Raises LogicError."""
     depth = getattr(given, "depth", 0)
     shape = (depth, given.height, given.width)
-    while shape[0] == 0 and len(shape) > 1:
-        shape = shape[1:]
-    if min(shape) <= 0 or given.num_channels not in (1, 2, 4):
+    axes: tuple[int, ...] = shape
+    while axes[0] == 0 and len(axes) > 1:
+        axes = axes[1:]
+    if min(axes) <= 0 or given.num_channels not in (1, 2, 4):
         raise LogicError(
             f"cuArrayCreate failed: the array is {given.width} x {given.height} x {depth} of "
             f"{given.num_channels} numbers: elements have 1, 2 or 4, and there is a width"
         )
     layered = array3d_flags.ARRAY3D_LAYERED in array3d_flags(getattr(given, "flags", 0))
     number = NUMBERS[array_format(given.format)]
-    return Texels(shape, number, given.num_channels, layered)
+    return Texels(axes, number, given.num_channels, layered)
 
 
 def dtype_to_array_format(dtype: Any) -> array_format:
@@ -174,7 +175,9 @@ def dtype_to_array_form(dtype: Any) -> tuple[array_format, int]:
 # ---- filled ones -------------------------------------------------------------------------------
 
 
-def _filled(rows: NDArray[Any], extents: tuple[int, ...], kind: tuple[Any, int], flags: int) -> Array:
+def _filled(
+    rows: NDArray[Any], extents: tuple[int, ...], kind: tuple[Any, int], flags: int
+) -> Array:
     """An array of elements that lie without gaps, x fastest."""
     given = ArrayDescriptor3D()
     given.width, given.height, given.depth = extents
@@ -261,5 +264,3 @@ def gpuarray_to_array(gpuarray: Any, order: str, allowSurfaceBind: bool = False)
     made = Array(given)
     fill(made, lambda copy: copy.set_src_device(gpuarray.gpudata))
     return made
-
-

@@ -1,4 +1,4 @@
-"""C's names for dtypes, and the arguments of kernels as a text declares them: ``"float *x, int n"``."""
+"""C's names for dtypes, and the arguments of kernels as a text declares them."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def get_or_register_dtype(c_names: str | Sequence[str], dtype: Any = None) -> np
     names = [c_names] if isinstance(c_names, str) else list(c_names)
     if dtype is None:
         return _dtype_of(names[0])
-    found = np.dtype(dtype)
+    found: np.dtype[Any] = np.dtype(dtype)
     for name in names:
         if _DTYPES.get(name, found) != found:
             raise RuntimeError(f"name '{name}' already registered to a different dtype")

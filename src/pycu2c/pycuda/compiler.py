@@ -4,6 +4,7 @@ CPU, into the cache on disk."""
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import os
 import subprocess
 import tempfile
@@ -15,7 +16,8 @@ from pycu2c import diagnostics
 from pycu2c.cudac import looking
 from pycu2c.cudac.module import USUAL_ARCH
 from pycu2c.cudac.module import Module as CudaText
-from pycu2c.pycuda import modules, nvcc as nvccs, words
+from pycu2c.pycuda import modules, words
+from pycu2c.pycuda import nvcc as nvccs
 from pycu2c.pycuda.allocations import on_gpu
 from pycu2c.pycuda.contexts import Context
 from pycu2c.pycuda.errors import CompileError
@@ -85,7 +87,7 @@ def _settings(given: dict[str, Any]) -> Settings:
     return Settings(options=tuple(chosen), include_dirs=tuple(folders), **given)
 
 
-def compile(  # noqa: A001 - PyCUDA's name
+def compile(
     source: str,
     nvcc: str = nvccs.USUAL,
     options: Sequence[str] | None = None,
@@ -287,7 +289,7 @@ class DynamicModule(CudaModule):
 
     def __init__(self, template: str | None = None, nvcc: str = nvccs.USUAL, **given: Any) -> None:
         if template is not None and not _is_text(template):
-            template, nvcc = None, template
+            nvcc, template = template, None
         for unused in ("link_options", "message_handler", "log_verbose", "cuda_libdir"):
             given.pop(unused, None)
         self._settings = _settings({"nvcc": nvcc, **given})
@@ -350,8 +352,7 @@ class DynamicModule(CudaModule):
 
 
 def _with(settings: Settings, **changed: Any) -> Settings:
-    own = {name: getattr(settings, name) for name in Settings.__match_args__}
-    return Settings(**{**own, **changed})
+    return dataclasses.replace(settings, **changed)
 
 
 def _is_text(template: str) -> bool:

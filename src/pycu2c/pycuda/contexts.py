@@ -36,7 +36,7 @@ def init(flags: int = 0) -> None:
 
 
 def get_version() -> tuple[int, int, int]:
-    """The version of CUDA that kernels are compiled for: of NVRTC, or the one we know."""
+    """The version of CUDA whose names these are."""
     return (13, 0, 0)
 
 
@@ -94,7 +94,9 @@ class Device:
         try:
             found = self._number(row.name)
         except AttributeError:
-            raise LogicError(f"cuDeviceGetAttribute failed: {self.name()} has no {row.name}") from None
+            raise LogicError(
+                f"cuDeviceGetAttribute failed: {self.name()} has no {row.name}"
+            ) from None
         return compute_mode(found) if row.name == "COMPUTE_MODE" else found
 
     def get_attributes(self) -> dict[Any, int]:

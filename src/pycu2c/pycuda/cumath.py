@@ -53,9 +53,7 @@ tanh = _of_each("tanh", lambda x: np.tanh(x))
 
 
 @translating
-def _of_pairs(
-    pairs: Pairs, a: GPUArray, b: Any, out: GPUArray | None, stream: object
-) -> GPUArray:
+def _of_pairs(pairs: Pairs, a: GPUArray, b: Any, out: GPUArray | None, stream: object) -> GPUArray:
     made = a._new_like_me() if out is None else out
     order = made.memory_order if made.ndim > 1 else ""
     other = b.flat(order) if isinstance(b, GPUArray) else b
@@ -94,5 +92,3 @@ def modf(arg: GPUArray, stream: object = None) -> tuple[GPUArray, GPUArray]:
     given = arg.flat(), first.flat(), second.flat()
     launch(array_kernels.split_fraction, arg.size, given, stream)
     return first, second
-
-

@@ -63,7 +63,9 @@ def passed(arguments: Sequence[Argument], given: Sequence[Any], name: str) -> tu
         if not hasattr(value, "flags"):
             raise TypeError(f"{name}: {argument.name} is an array, and is given {value!r}")
         if not value.flags.forc:
-            raise RuntimeError(f"{name} cannot deal with non-contiguous arrays: pass {argument.name}.copy()")
+            raise RuntimeError(
+                f"{name} cannot deal with non-contiguous arrays: pass {argument.name}.copy()"
+            )
         if value.dtype != argument.dtype:
             raise TypeError(
                 f"{name}: {argument.name} is an array of {argument.dtype}, and is given one of "

@@ -77,7 +77,9 @@ class ElementwiseKernel:
     ) -> None:
         self.arguments, self.operation, self.name = parse_c_args(arguments), operation, name
         self._keep, self._options = keep, options
-        self._parts = {each: parts.pop(each, "") for each in ("preamble", "loop_prep", "after_loop")}
+        self._parts = {
+            each: parts.pop(each, "") for each in ("preamble", "loop_prep", "after_loop")
+        }
         parts.pop("use_range", None)
         if parts:
             raise TypeError(f"extra keyword arguments specified: {', '.join(parts)}")
@@ -108,9 +110,7 @@ class ElementwiseKernel:
         shape = shape_for(count)
         numbers = (first.size,) if chosen is None else (start, stop, step)
         run = self._function(ranged=chosen is not None)
-        run.prepared_async_call(
-            (shape.blocks, 1), (shape.threads, 1, 1), stream, *found, *numbers
-        )
+        run.prepared_async_call((shape.blocks, 1), (shape.threads, 1, 1), stream, *found, *numbers)
 
     def _run_python(
         self, args: Sequence[Any], numbers: tuple[int, int, int], stream: object
@@ -140,9 +140,7 @@ class ElementwiseKernel:
         """The CUDA C that is compiled. Raises TypeError where the operation is Python."""
         if not isinstance(self.operation, str):
             raise TypeError(f"{self.name} is a Python function: it is no text")
-        return elementwise_text(
-            self.arguments, self.operation, self.name, ranged, **self._parts
-        )
+        return elementwise_text(self.arguments, self.operation, self.name, ranged, **self._parts)
 
 
 def _python_kernel(function: Callable[..., Any]) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 _DEVICE_ATTRIBUTES = """
 MAX_THREADS_PER_BLOCK MAX_BLOCK_DIM_X MAX_BLOCK_DIM_Y MAX_BLOCK_DIM_Z MAX_GRID_DIM_X
@@ -49,16 +49,8 @@ GPU_DIRECT_RDMA_FLUSH_WRITES_OPTIONS GPU_DIRECT_RDMA_WRITES_ORDERING
 MEMPOOL_SUPPORTED_HANDLE_TYPES CLUSTER_LAUNCH
 """
 
-if TYPE_CHECKING:
-
-    class _AnyMember(type):
-        def __getattr__(cls, name: str) -> IntEnum: ...
-        def __call__(cls, value: int) -> Any: ...
-        def __iter__(cls) -> Any: ...
-
-    class device_attribute(metaclass=_AnyMember): ...
-else:
-    device_attribute = IntEnum("device_attribute", _DEVICE_ATTRIBUTES.split(), module=__name__)
+_numbered: Any = IntEnum  # type checkers look for the names
+device_attribute: Any = _numbered("device_attribute", _DEVICE_ATTRIBUTES.split(), module=__name__)
 
 
 class function_attribute(IntEnum):

@@ -92,9 +92,7 @@ def arange(*args: Any, **kwargs: Any) -> GPUArray:
     if dtype is None:
         dtype = np.array([start, stop, step]).dtype
         if dtype != np.float32:
-            warnings.warn(
-                f"arange() makes numbers of {dtype}: say which by dtype=", stacklevel=3
-            )
+            warnings.warn(f"arange() makes numbers of {dtype}: say which by dtype=", stacklevel=3)
     kind = np.dtype(dtype)
     first, end, by = (kind.type(n) for n in (start, stop, step))
     made = GPUArray((builtins.max(0, math.ceil((end - first) / by)),), kind)
@@ -225,7 +223,9 @@ def concatenate(arrays: Sequence[GPUArray], axis: int = 0, allocator: Any = None
                 f"{number}'th array has different number of axes (should have {first.ndim}, has "
                 f"{each.ndim})"
             )
-        if builtins.any(m != n for a, (m, n) in enumerate(zip(each.shape, first.shape)) if a != axis):
+        if builtins.any(
+            m != n for a, (m, n) in enumerate(zip(each.shape, first.shape)) if a != axis
+        ):
             raise ValueError(f"{number}'th array has residual not matching other arrays")
     length = builtins.sum(each.shape[axis] for each in arrays)
     shape = (*first.shape[:axis], length, *first.shape[axis + 1 :])

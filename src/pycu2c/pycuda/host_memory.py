@@ -119,9 +119,7 @@ def array_interface(address: int, form: Form) -> dict[str, Any]:
 
 
 @translating
-def pagelocked_empty(
-    shape: Any, dtype: Any, order: Any = "C", mem_flags: int = 0
-) -> NDArray[Any]:
+def pagelocked_empty(shape: Any, dtype: Any, order: Any = "C", mem_flags: int = 0) -> NDArray[Any]:
     """A new array that copies to and from the device do not wait for."""
     form = Form(shape, dtype, None, order)
     flags = host_alloc_flags(int(mem_flags))
@@ -137,9 +135,7 @@ def pagelocked_empty(
     return np.asarray(PagelockedHostAllocation(memory, form))
 
 
-def pagelocked_zeros(
-    shape: Any, dtype: Any, order: Any = "C", mem_flags: int = 0
-) -> NDArray[Any]:
+def pagelocked_zeros(shape: Any, dtype: Any, order: Any = "C", mem_flags: int = 0) -> NDArray[Any]:
     """Likewise, filled with zeros."""
     return _zeroed(pagelocked_empty(shape, dtype, order, mem_flags))
 
@@ -180,9 +176,7 @@ class _Part(Memory):
         super().__init__(address, size, -1)
 
 
-def aligned_empty(
-    shape: Any, dtype: Any, order: Any = "C", alignment: int = _PAGE
-) -> NDArray[Any]:
+def aligned_empty(shape: Any, dtype: Any, order: Any = "C", alignment: int = _PAGE) -> NDArray[Any]:
     """A new array that begins at a multiple of ``alignment``."""
     form = Form(shape, dtype, None, order)
     room = np.empty(form.size + alignment, np.uint8)
@@ -190,9 +184,7 @@ def aligned_empty(
     return np.asarray(AlignedHostAllocation(_Part(room, start, form.size), form))
 
 
-def aligned_zeros(
-    shape: Any, dtype: Any, order: Any = "C", alignment: int = _PAGE
-) -> NDArray[Any]:
+def aligned_zeros(shape: Any, dtype: Any, order: Any = "C", alignment: int = _PAGE) -> NDArray[Any]:
     """Likewise, filled with zeros."""
     return _zeroed(aligned_empty(shape, dtype, order, alignment))
 
@@ -223,9 +215,7 @@ def register_host_memory(ary: NDArray[Any], flags: int = 0) -> NDArray[Any]:
 
 
 @translating
-def managed_empty(
-    shape: Any, dtype: Any, order: Any = "C", mem_flags: int = 0
-) -> NDArray[Any]:
+def managed_empty(shape: Any, dtype: Any, order: Any = "C", mem_flags: int = 0) -> NDArray[Any]:
     """A new array that kernels are given as it is."""
     form = Form(shape, dtype, None, order)
     everywhere = mem_attach_flags.HOST not in mem_attach_flags(int(mem_flags))
@@ -235,9 +225,7 @@ def managed_empty(
     return np.asarray(ManagedAllocation(memory, form))
 
 
-def managed_zeros(
-    shape: Any, dtype: Any, order: Any = "C", mem_flags: int = 0
-) -> NDArray[Any]:
+def managed_zeros(shape: Any, dtype: Any, order: Any = "C", mem_flags: int = 0) -> NDArray[Any]:
     """Likewise, filled with zeros."""
     return _zeroed(managed_empty(shape, dtype, order, mem_flags))
 

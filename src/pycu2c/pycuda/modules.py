@@ -69,11 +69,13 @@ class Module:
 
     def get_texref(self, name: str) -> TextureReference:
         """A ``texture<…> name;`` of the text. Raises LogicError."""
-        return self._reference(name, self._textures, TextureReference)
+        found: TextureReference = self._reference(name, self._textures, TextureReference)
+        return found
 
     def get_surfref(self, name: str) -> SurfaceReference:
         """A ``surface<…> name;`` of the text. Raises LogicError."""
-        return self._reference(name, self._surfaces, SurfaceReference)
+        found: SurfaceReference = self._reference(name, self._surfaces, SurfaceReference)
+        return found
 
     def _reference(self, name: str, known: Sequence[str], kind: Any) -> Any:
         if name not in self._references:

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pycu2c.devices.allocation import Form
-from pycu2c.pycuda.allocations import DeviceAllocation, PointerHolderBase, mem_alloc, on_gpu
+from pycu2c.pycuda.allocations import DeviceAllocation, PointerHolderBase, mem_alloc
+from pycu2c.pycuda.contexts import give_back
 from pycu2c.pycuda.errors import LogicError, MemoryError
 from pycu2c.pycuda.host_memory import array_interface, pagelocked_empty
-from pycu2c.runtime import memory
 
 _MANTISSA = 2  # bits of a size, beside the first, that tell bins apart
 M = TypeVar("M")
@@ -91,8 +91,7 @@ class _Pool(Generic[M]):
             self.managed_bytes -= self.alloc_size(number) * len(blocks)
             blocks.clear()
         self.held_blocks = 0
-        if on_gpu():
-            memory.give_back()
+        give_back()
 
     def stop_holding(self) -> None:
         """Keep nothing from now on."""

@@ -222,9 +222,7 @@ def get_subset_minmax_kernel(what: str, dtype: Any, dtype_subset: Any) -> Reduct
 @context_dependent_memoize
 def get_any_kernel(dtype: Any, dtype_in: Any) -> ReductionKernel:
     """Whether an element is true."""
-    return ReductionKernel(
-        dtype, "false", "a || b", "(in[i]) != (0)", _vector(dtype_in, "in")
-    )
+    return ReductionKernel(dtype, "false", "a || b", "(in[i]) != (0)", _vector(dtype_in, "in"))
 
 
 @context_dependent_memoize

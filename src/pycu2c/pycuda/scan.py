@@ -24,7 +24,8 @@ static __device__ __forceinline__ scan_type scan_(scan_type a, scan_type b)
     return {scan_expr};
 }}
 
-extern "C" __global__ void {name}_totals(const scan_type *input, long n, long run, scan_type *totals)
+extern "C" __global__ void {name}_totals(
+    const scan_type *input, long n, long run, scan_type *totals)
 {{
     const long me = (long)blockIdx.x * THREADS_ + threadIdx.x, first = me * run;
     if (first >= n) return;
@@ -128,8 +129,8 @@ class _ScanKernel:
         stream: object = None,
     ) -> GPUArray:
         """Scan an array: in place, into another array, or into a new one if that is "new"."""
-        out = input_ary if output_ary is None else output_ary
-        if isinstance(out, str):
+        out: GPUArray = input_ary if output_ary is None else output_ary
+        if isinstance(output_ary, str):
             out = GPUArray(input_ary.shape, self.dtype, allocator or input_ary.allocator)
         if input_ary.shape != out.shape:
             raise ValueError("input and output must have the same shape")
@@ -137,7 +138,7 @@ class _ScanKernel:
             raise RuntimeError("ScanKernel cannot deal with non-contiguous arrays")
         n = input_ary.size
         if not n:
-            return out  # type: ignore[no-any-return]
+            return out
         shape = shape_for(n, _RUN)
         workers = shape.blocks * shape.threads
         run = -(-n // workers)
@@ -146,9 +147,8 @@ class _ScanKernel:
         given = input_ary.gpudata, n, run, totals
         parts["totals"].prepared_async_call((shape.blocks, 1), whole, stream, *given)
         parts["runs"].prepared_async_call((1, 1), whole, stream, totals, -(-n // run))
-        given = (*given, out.gpudata)
-        parts["update"].prepared_async_call((shape.blocks, 1), whole, stream, *given)
-        return out  # type: ignore[no-any-return]
+        parts["update"].prepared_async_call((shape.blocks, 1), whole, stream, *given, out.gpudata)
+        return out
 
 
 class InclusiveScanKernel(_ScanKernel):

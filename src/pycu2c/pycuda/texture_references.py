@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pycu2c.devices import streams
 from pycu2c.dtypes import DType
-from pycu2c.pycuda import allocations, texture_text
+from pycu2c.pycuda import allocations, ranges, texture_text
 from pycu2c.pycuda.allocations import on_gpu, pointer
 from pycu2c.pycuda.arrays import NUMBERS, Array, ArrayDescriptor, matrix_to_array
 from pycu2c.pycuda.enumerations import (
@@ -275,7 +275,7 @@ class TextureReference:
                 "only a GPU has: copy them to an Array"
             )
         size = math.prod(form.shape) * step
-        allocations.ranges.check(source.address, size, "set_address")
+        ranges.check(source.address, size, "set_address")
         shape = (*form.shape, form.channels)
         strides = (*(form.row, step)[2 - len(form.shape) :], form.number.size)
         return array_over(source.address, (shape, strides, form.number.numpy), memory=self._owner)

@@ -57,7 +57,9 @@ def rewritten(text: str) -> Rewritten:
             continue
         found[kind] += _names(tokens[start:end], words)
         cuts.append((tokens[start].start, tokens[start].start, "__constant__ "))
-        cuts += [(t.start, t.end, " " * len(t.text)) for t in tokens[start:end] if t.text == "static"]
+        cuts += [
+            (t.start, t.end, " " * len(t.text)) for t in tokens[start:end] if t.text == "static"
+        ]
     return Rewritten(_cut(text, cuts), tuple(found["texture"]), tuple(found["surface"]))
 
 
@@ -97,7 +99,9 @@ def _statements(tokens: Sequence[Token]) -> Iterator[tuple[int, int]]:
 
 def _names(tokens: Sequence[Token], words: Sequence[str]) -> list[str]:
     """The variables that a statement declares: after the type, divided by commas."""
-    first = words.index(">") if "<" in words else next(i for i, w in enumerate(words) if w != "static")
+    first = (
+        words.index(">") if "<" in words else next(i for i, w in enumerate(words) if w != "static")
+    )
     if "<" in words:  # the last that closes
         first = len(words) - 1 - words[::-1].index(">")
     return [t.text for t in tokens[first + 1 :] if t.kind == "word"]

@@ -7,23 +7,41 @@ import os
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
-from pycu2c.pycuda.contexts import Context, Device
 from pycu2c.pycuda.c_types import (
     Argument as Argument,
+)
+from pycu2c.pycuda.c_types import (
     ScalarArg as ScalarArg,
+)
+from pycu2c.pycuda.c_types import (
     VectorArg as VectorArg,
+)
+from pycu2c.pycuda.c_types import (
     dtype_to_ctype as dtype_to_ctype,
+)
+from pycu2c.pycuda.c_types import (
     get_arg_type as get_arg_type,
+)
+from pycu2c.pycuda.c_types import (
     get_or_register_dtype as get_or_register_dtype,
+)
+from pycu2c.pycuda.c_types import (
     parse_c_arg as parse_c_arg,
+)
+from pycu2c.pycuda.c_types import (
     register_dtype as register_dtype,
 )
+from pycu2c.pycuda.contexts import Context, Device
 from pycu2c.pycuda.enumerations import device_attribute
 from pycu2c.pycuda.errors import Error, RuntimeError
 from pycu2c.pycuda.host_memory import pagelocked_empty
 from pycu2c.pycuda.pools import (
     DeviceMemoryPool as DeviceMemoryPool,
+)
+from pycu2c.pycuda.pools import (
     PageLockedMemoryPool as PageLockedMemoryPool,
+)
+from pycu2c.pycuda.pools import (
     bitlog2 as bitlog2,
 )
 

@@ -1,4 +1,4 @@
-"""``gpuarray.vec``: CUDA's vectors as dtypes of numpy's, ``vec.float3``, and ``vec.make_float3``."""
+"""``gpuarray.vec``: CUDA's vectors as dtypes of numpy's, ``float3``, and ``make_float3``."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ class _Vectors:
 
 def _maker(dtype: np.dtype[Any]) -> Callable[..., NDArray[Any]]:
     def make(*numbers: Any) -> NDArray[Any]:
-        if len(numbers) != len(dtype):
-            raise TypeError(f"a vector of {len(dtype)} numbers is made of as many")
+        if len(numbers) != len(dtype.names or ()):
+            raise TypeError(f"a vector of {len(dtype.names or ())} numbers is made of as many")
         return np.array(numbers, dtype)
 
     return make

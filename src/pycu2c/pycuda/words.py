@@ -58,11 +58,11 @@ def for_nvrtc(options: Sequence[str]) -> tuple[list[str], str | None, str | None
 
 
 def _is_dropped(word: str) -> bool:
-    return word in _DROPPED or (word.startswith(_DROPPED_STARTS) and not word.startswith("-lineinfo"))
+    return word in _DROPPED or (
+        word.startswith(_DROPPED_STARTS) and not word.startswith("-lineinfo")
+    )
 
 
 def _renamed(word: str) -> str:
     start = next((old for old in _RENAMED if word.startswith(old)), None)
     return word if start is None else _RENAMED[start] + word.removeprefix(start)
-
-
