@@ -173,7 +173,7 @@ def _next(text: Text, token: Token) -> int:
 
 _NOT_HERE = {
     r"asm|__asm__|__asm": "inline PTX",
-    r"tex[123]D\w*|texCubemap\w*|tex1Dfetch|surf[123]D\w*": "textures and surfaces",
+    r"tex[123]D\w*(Lod|Grad|gather)|texCubemap\w*|surfCubemap\w*": "such fetches",
     r"<<<": "launches from kernels",
     r"nvcuda|wmma|mma_sync": "tensor cores",
     r"curand\w*": "cuRAND",

@@ -7,6 +7,7 @@ import functools
 import os
 from collections.abc import Iterator, Set
 
+from pycu2c.cudac import textures
 from pycu2c.dtypes import FLOAT32, FLOAT64, UINT32, DType
 from pycu2c.emit.conversion_helpers import CONVERSION_HELPERS
 from pycu2c.emit.helpers import HELPERS, texts_of
@@ -42,6 +43,7 @@ def prelude(words: Set[str], *, all_words: bool) -> str:
             *_INCLUDES,
             *map(_header, headers),
             *wanted,
+            textures.declarations() if all_words or words & textures.WORDS else "",
         )
     )
 

@@ -50,7 +50,7 @@ class Settings:
 
     def text(self, *sources: str) -> SourceText:
         """What is compiled of a user's texts."""
-        return source_text(sources, extern_c=not self.no_extern_c, on_cpu=not on_gpu())
+        return source_text(sources, extern_c=not self.no_extern_c)
 
     @property
     def words(self) -> list[str]:

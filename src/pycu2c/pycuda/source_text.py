@@ -4,7 +4,8 @@ so that errors show the user's own lines. Knows no compiler."""
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 
 from pycu2c.digests import digest_of
 from pycu2c.pycuda import texture_text
@@ -23,31 +24,36 @@ class SourceText:
     surfaces: tuple[str, ...]
 
 
-def source_text(sources: Sequence[str], *, extern_c: bool, on_cpu: bool) -> SourceText:
+def source_text(sources: Sequence[str], *, extern_c: bool) -> SourceText:
     """Texts of a module, one behind the other."""
-    parts, shown = [], {}
+    parts, shown, headers = [], {}, dict[str, None]()
     textures: list[str] = []
     surfaces: list[str] = []
     for source in sources:
         name = f"module-{digest_of(source.encode('utf-8', 'surrogatepass'))[:8]}.cu"
-        found = texture_text.rewritten(source)
         shown[name] = source
+        headers |= dict.fromkeys(_OURS.findall(source))
+        found = texture_text.rewritten(_OURS.sub("", source))
         textures += found.textures
         surfaces += found.surfaces
         body = f'#line 1 "{name}"\n{found.text}\n'
         parts.append(f'extern "C" {{\n{body}}}\n' if extern_c else body)
-    code = "".join((_declarations(textures, surfaces, sources, on_cpu), *parts))
-    return SourceText(code, shown, tuple(textures), tuple(surfaces))
+    front = _declarations(bool(textures), bool(surfaces), list(headers))
+    return SourceText("".join((*front, *parts)), shown, tuple(textures), tuple(surfaces))
 
 
-def _declarations(
-    textures: Sequence[str], surfaces: Sequence[str], sources: Sequence[str], on_cpu: bool
-) -> str:
-    """What stands in front: nothing, unless there are textures."""
-    helped = any("pycuda-helpers.hpp" in source for source in sources)
-    if not (textures or surfaces or helped):
-        return ""
-    found = texture_text.texture_declarations()
+# they stand in front, so that their words are seen
+_OURS = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"](pycuda-(?:complex|helpers)\.hpp)[>\"]", re.M)
+
+
+def _declarations(textures: bool, surfaces: bool, headers: Sequence[str]) -> Iterator[str]:
+    """What stands in front."""
+    helped = "pycuda-helpers.hpp" in headers
+    if textures or helped:
+        yield texture_text.texture_declarations()
     if surfaces or helped:
-        found += texture_text.surface_declarations()
-    return found
+        yield texture_text.surface_declarations()
+    for name in ("pycuda-complex.hpp", "pycuda-helpers.hpp"):
+        if name in headers or helped:
+            with open(os.path.join(HEADERS, name), encoding="utf-8") as file:
+                yield file.read()

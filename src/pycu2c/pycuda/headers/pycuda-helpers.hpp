@@ -3,7 +3,7 @@
 #ifndef PYCUDA_HELPERS_HPP
 #define PYCUDA_HELPERS_HPP
 
-#include "pycuda-complex.hpp"
+#include <pycuda-complex.hpp>
 
 extern "C++" {
 

@@ -1,0 +1,292 @@
+"""PyCUDA's driver: memory, copies, streams, contexts. On the GPU, or the CPU where there is none."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pycu2c
+import pycu2c.pycuda.autoinit
+import pycu2c.pycuda.driver as drv
+from pycu2c.pycuda import errors
+from pycu2c.runtime import driver as our_driver
+from pycu2c.runtime.cuda_errors import error_for
+
+RNG = np.random.default_rng(3)
+ON_GPU = our_driver.available()
+
+
+# ---- memory and copies -------------------------------------------------------------------------
+
+
+def test_there_and_back() -> None:
+    z = RNG.standard_normal(400).astype(np.float32)
+    assert (drv.from_device_like(drv.to_device(z), z) == z).all()
+    there = drv.to_device(z)
+    assert (drv.from_device(there, (20, 20), np.float32, order="F").T.ravel() == z).all()
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_an_array_of_either_order_is_copied_as_it_lies(order: Any) -> None:
+    a = np.asarray(RNG.random((5, 7)), order=order)
+    memory = drv.mem_alloc_like(a)
+    drv.memcpy_htod(memory, a)
+    back = np.empty_like(a)
+    drv.memcpy_dtoh(back, memory)
+    assert (back == a).all()
+
+
+def test_an_array_with_gaps_is_refused() -> None:
+    with pytest.raises(ValueError, match="gaps between its elements"):
+        drv.memcpy_htod(drv.mem_alloc(80), np.zeros((10, 4))[:, :1])
+
+
+def test_bytes_are_copied_and_read_only_ones_not_written() -> None:
+    memory = drv.to_device(b"12345678")
+    found = bytearray(8)
+    drv.memcpy_dtoh(found, memory)
+    assert found == b"12345678"
+    with pytest.raises(TypeError, match="read-only"):
+        drv.memcpy_dtoh(b"12345678", memory)
+    with pytest.raises(TypeError, match="not int"):
+        drv.memcpy_htod(memory, 5)
+
+
+def test_addresses_are_numbers() -> None:
+    a = np.arange(10, dtype=np.float32)
+    memory = drv.to_device(a)
+    assert int(memory) == operator.index(memory) == memory.get_pointer() == memory.gpudata
+    assert memory + 4 == 4 + memory == int(memory) + 4 == (memory + 8) - 4
+    back = np.empty(9, np.float32)
+    drv.memcpy_dtoh(back, np.intp(memory) + a.itemsize)
+    assert (back == a[1:]).all()
+
+
+def test_copies_on_the_device() -> None:
+    a = np.arange(16, dtype=np.int32)
+    one, other = drv.to_device(a), drv.mem_alloc_like(a)
+    drv.memcpy_dtod(other, one, a.nbytes)
+    drv.memcpy_dtod_async(other, one + 4, 4, drv.Stream())
+    drv.Context.synchronize()
+    assert drv.from_device_like(other, a).tolist() == [1, *range(1, 16)]
+
+
+def test_copies_in_a_stream() -> None:
+    a = drv.pagelocked_empty((4, 5), np.float64)
+    a[:] = RNG.random((4, 5))
+    memory, stream = drv.mem_alloc(a.nbytes), drv.Stream()
+    drv.memcpy_htod_async(memory, a, stream)
+    back = drv.pagelocked_empty_like(a)
+    drv.memcpy_dtoh_async(back, memory, stream=stream)
+    stream.synchronize()
+    assert stream.is_done()
+    assert (back == a).all()
+
+
+@pytest.mark.parametrize(("bits", "data"), [(8, 0xAB), (16, 0xABCD), (32, 0xABCDEF01)])
+def test_fills(bits: int, data: int) -> None:
+    a = np.zeros(10, f"u{bits // 8}")
+    memory = drv.to_device(a)
+    getattr(drv, f"memset_d{bits}")(memory, data, 5)
+    assert drv.from_device_like(memory, a).tolist() == [data] * 5 + [0] * 5
+    getattr(drv, f"memset_d{bits}_async")(memory + 5 * a.itemsize, data, 2, stream=drv.Stream())
+    drv.Context.synchronize()
+    assert drv.from_device_like(memory, a).tolist() == [data] * 7 + [0] * 3
+    rows = np.zeros((3, 4), a.dtype)
+    memory = drv.to_device(rows)
+    getattr(drv, f"memset_d2d{bits}")(memory, rows.strides[0], data, 2, 3)
+    assert (drv.from_device_like(memory, rows) == [data, data, 0, 0]).all()
+
+
+def test_rows_with_a_pitch() -> None:
+    memory, pitch = drv.mem_alloc_pitch(100, 7, 4)
+    assert pitch % 128 == 0
+    assert pitch >= 100
+    assert memory.size >= 7 * pitch
+    with pytest.raises(drv.LogicError, match="access_size"):
+        drv.mem_alloc_pitch(100, 7, 5)
+
+
+def test_memory_is_freed_once() -> None:
+    memory = drv.mem_alloc(100)
+    memory.free()
+    for use in (int, drv.DeviceAllocation.free, lambda m: drv.memcpy_htod(m, np.zeros(1))):
+        with pytest.raises(drv.LogicError, match="was freed"):
+            use(memory)
+    with pytest.raises(drv.LogicError, match="memory has bytes"):
+        drv.mem_alloc(0)
+
+
+def test_how_much_memory_there_is() -> None:
+    free, total = drv.mem_get_info()
+    assert 0 < free <= total
+
+
+@pytest.mark.skipif(ON_GPU, reason="of a GPU the driver finds it, and some of it not at all")
+def test_copies_outside_of_the_memory_are_refused() -> None:
+    a = np.zeros(100)
+    memory = drv.mem_alloc(80)
+    for copy in (
+        lambda: drv.memcpy_htod(memory, a),
+        lambda: drv.memcpy_dtoh(a, memory + 8),
+        lambda: drv.memcpy_dtod(memory, memory + 1, 80),
+        lambda: drv.memset_d8(memory, 0, 81),
+    ):
+        with pytest.raises(drv.LogicError, match="bytes are there"):
+            copy()
+    gone = int(memory)
+    memory.free()
+    with pytest.raises(drv.LogicError, match="no memory of the device is there"):
+        drv.memset_d8(gone, 0, 1)
+
+
+def test_a_buffer_over_memory_of_the_device() -> None:
+    memory = drv.to_device(np.arange(4, dtype=np.int32))
+    if ON_GPU:
+        with pytest.raises(drv.LogicError, match="memcpy_dtoh"):
+            memory.as_buffer(16)
+    else:
+        assert np.frombuffer(memory.as_buffer(8, 4), np.int32).tolist() == [1, 2]
+
+
+# ---- memory of the host ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["pagelocked", "aligned", "managed"])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_arrays_of_the_host(kind: str, order: str) -> None:
+    empty, zeros = getattr(drv, f"{kind}_empty"), getattr(drv, f"{kind}_zeros")
+    a = zeros((3, 5), np.complex64, order=order)
+    assert a.flags[f"{order}_CONTIGUOUS"]
+    assert not a.any()
+    like = getattr(drv, f"{kind}_zeros_like")(a)
+    assert (like.shape, like.dtype, like.strides) == (a.shape, a.dtype, a.strides)
+    assert empty(3, np.int8).shape == (3,)
+    assert getattr(drv, f"{kind}_empty_like")(a).strides == a.strides
+    records = empty(2, np.dtype([("x", np.int32), ("y", np.float64)]))
+    records["y"] = 1.5
+    assert records["y"].tolist() == [1.5, 1.5]
+
+
+def test_what_is_under_such_arrays() -> None:
+    a = drv.pagelocked_empty(10, np.float32, mem_flags=drv.host_alloc_flags.DEVICEMAP)
+    assert isinstance(a.base, drv.PagelockedHostAllocation)
+    assert a.base.size == a.nbytes
+    assert a.base.get_flags() & drv.host_alloc_flags.DEVICEMAP or not ON_GPU
+    a[:] = 3
+    assert (drv.from_device(a.base.get_device_pointer(), 10, np.float32) == 3).all()
+    assert drv.aligned_empty(10, np.int8, alignment=256).ctypes.data % 256 == 0
+    assert isinstance(drv.managed_empty(3, np.int8).base, drv.ManagedAllocation)
+
+
+def test_memory_of_the_host_is_registered() -> None:
+    a = drv.aligned_zeros(1 << 12, np.float64, alignment=4096)
+    pinned = drv.register_host_memory(a, drv.mem_host_register_flags.DEVICEMAP)
+    pinned[3] = 5
+    assert a[3] == 5
+    stream, memory = drv.Stream(), drv.mem_alloc_like(a)
+    drv.memcpy_htod_async(memory, pinned, stream)
+    stream.synchronize()
+    assert drv.from_device_like(memory, a)[3] == 5
+    pinned.base.unregister()
+
+
+# ---- streams and events ------------------------------------------------------------------------
+
+
+def test_events_tell_the_time() -> None:
+    stream, start, end = drv.Stream(), drv.Event(), drv.Event()
+    start.record(stream)
+    assert end.record(stream=stream) is end
+    end.synchronize()
+    assert end.query()
+    assert end.time_since(start) >= 0
+    assert start.time_till(end) == end.time_since(start)
+    stream.wait_for_event(end)
+    with pytest.raises(ValueError, match="timing"):
+        drv.Event(drv.event_flags.DISABLE_TIMING).record().time_since(start)
+
+
+def test_streams_have_handles() -> None:
+    stream = drv.Stream()
+    assert stream.__cuda_stream__() == (0, stream.handle)
+
+
+# ---- devices and contexts ----------------------------------------------------------------------
+
+
+def test_devices() -> None:
+    drv.init()
+    assert drv.Device.count() >= 1
+    device = drv.Device(0)
+    assert device.name()
+    assert device == drv.Device(device.pci_bus_id())
+    assert device.compute_capability() >= (7, 5)
+    assert device.total_memory() > 1 << 20
+    assert device.get_attribute(drv.device_attribute.WARP_SIZE) == device.warp_size == 32
+    told = device.get_attributes()
+    assert told[drv.device_attribute.MAX_THREADS_PER_BLOCK] == 1024
+    assert device.compute_mode == drv.compute_mode.DEFAULT
+    assert {device: 1}[drv.Device(0)] == 1
+    with pytest.raises(drv.LogicError, match="none is 99"):
+        drv.Device(99)
+    with pytest.raises(AttributeError, match="no colour"):
+        device.colour  # noqa: B018
+    assert drv.get_version() >= (12, 0)
+    assert drv.get_driver_version() >= 12000
+
+
+def test_contexts_are_a_stack() -> None:
+    before = drv.Context.get_current()
+    made = drv.Device(0).make_context(drv.ctx_flags.SCHED_AUTO)
+    assert drv.Context.get_current() is made
+    memory = drv.mem_alloc(50)
+    other = drv.Context.get_device().make_context()
+    other.detach()
+    assert drv.Context.get_current() is made
+    memory.free()
+    drv.Context.pop()
+    assert drv.Context.get_current() is before
+    made.push()
+    made.synchronize()
+    made.pop()
+    assert drv.Context.attach().get_device() == drv.Device(0)
+    assert made.get_api_version() >= 12000
+    made.set_cache_config(drv.func_cache.PREFER_L1)
+    assert made.get_limit(drv.limit.STACK_SIZE) >= 0
+
+
+# ---- errors ------------------------------------------------------------------------------------
+
+
+def test_errors_are_pycudas() -> None:
+    for error in (drv.LogicError, drv.MemoryError, drv.RuntimeError, drv.LaunchError):
+        assert issubclass(error, drv.Error)
+    assert issubclass(drv.CompileError, drv.Error)
+    assert issubclass(drv.CompileError, pycu2c.CompileError)
+    assert issubclass(drv.LaunchError, pycu2c.LaunchError)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("CUDA_ERROR_OUT_OF_MEMORY", drv.MemoryError),
+        ("CUDA_ERROR_ILLEGAL_ADDRESS", drv.LaunchError),
+        ("CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", drv.LaunchError),
+        ("CUDA_ERROR_NO_DEVICE", drv.RuntimeError),
+        ("CUDA_ERROR_INVALID_VALUE", drv.LogicError),
+    ],
+)
+def test_codes_of_the_driver_are_pycudas_errors(name: str, kind: type[drv.Error]) -> None:
+    @errors.translating
+    def fail() -> None:
+        raise error_for(name, "said", "done")
+
+    with pytest.raises(kind, match="done: said") as caught:
+        fail()
+    assert type(caught.value) is kind
+    with pytest.raises(kind), errors.translated():
+        raise error_for(name, "said", "done")
