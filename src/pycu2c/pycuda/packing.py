@@ -88,6 +88,7 @@ def _number_refused(argument: Any, place: int, known: Sequence[Parameter] | None
     if known is not None and place < len(known):
         parameter = known[place]
         kind = _BY_SIZE.get(parameter.kind, {}).get(parameter.size, kind)
+        kind = "intp" if "*" in parameter.text else kind
         shown = f" `{parameter.text}`" if parameter.text else ""
     return (
         f"invalid type on parameter #{place}{shown} (0-based): a Python {type(argument).__name__} "
@@ -112,7 +113,7 @@ def prepared(arg_types: Iterable[Any]) -> tuple[Packed, ...]:
     """``"PPif"``, or a list of such letters, of types of numpy's and of dtypes. Raises
     LogicError."""
     found: list[Packed] = []
-    for each in arg_types:
+    for each in [arg_types] if isinstance(arg_types, str) else arg_types:
         if isinstance(each, str):
             found += _of_letters(each)
         elif isinstance(each, np.dtype):

@@ -1,0 +1,329 @@
+"""Kernels by PyCUDA's names: calls, prepared calls, attributes. On the GPU, or the CPU where there is
+none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pycu2c.pycuda.autoinit
+import pycu2c.pycuda.driver as drv
+from pycu2c import cuda
+from pycu2c.pycuda import gpuarray
+from pycu2c.pycuda.compiler import SourceModule
+from pycu2c.runtime import driver as our_driver
+
+RNG = np.random.default_rng(5)
+MODULE = SourceModule("""
+struct pair { int first; double second; };
+
+__global__ void multiply_them(float *dest, float *a, float *b)
+{
+  const int i = threadIdx.x * blockDim.y + threadIdx.y;
+  dest[i] = a[i] * b[i];
+}
+
+__global__ void scaled(float *x, float factor, int n)
+{
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) x[i] *= factor;
+}
+
+__global__ void set_them(float3 *dest, float3 x) { dest[threadIdx.x] = x; }
+
+__global__ void second(double *out, pair p) { *out = p.second + p.first; }
+
+__global__ void reversed(int *x)
+{
+  extern __shared__ int room[];
+  room[threadIdx.x] = x[threadIdx.x];
+  __syncthreads();
+  x[threadIdx.x] = room[blockDim.x - 1 - threadIdx.x];
+}
+
+__global__ void where(int *out)
+{
+  out[(blockIdx.y * gridDim.x + blockIdx.x) * blockDim.x + threadIdx.x] = blockIdx.y;
+}
+
+__constant__ float const_array[32];
+__device__ int counted;
+
+__global__ void copy_constant(float *out)
+{
+  out[threadIdx.x] = const_array[threadIdx.x];
+  if (threadIdx.x == 0) counted = 7;
+}
+""")
+multiply_them, scaled = MODULE.get_function("multiply_them"), MODULE.get_function("scaled")
+
+
+@pytest.fixture
+def pair() -> tuple[np.ndarray, np.ndarray]:
+    a, b = (RNG.standard_normal(400).astype(np.float32) for _ in range(2))
+    return a, b
+
+
+# ---- calls -------------------------------------------------------------------------------------
+
+
+def test_arrays_of_the_host(pair: tuple[np.ndarray, np.ndarray]) -> None:
+    a, b = pair
+    dest = np.zeros_like(a)
+    multiply_them(drv.Out(dest), drv.In(a), drv.In(b), block=(400, 1, 1))
+    assert (dest == a * b).all()
+    before = a.copy()
+    scaled(drv.InOut(a), np.float32(2), np.int32(400), block=(256, 1, 1), grid=(2, 1))
+    assert (a == 2 * before).all()
+    scaled(drv.In(a), np.float32(2), np.int32(400), block=(256, 1, 1), grid=(2, 1))
+    assert (a == 2 * before).all()
+
+
+def test_memory_of_the_device(pair: tuple[np.ndarray, np.ndarray]) -> None:
+    a, b = pair
+    a_gpu, b_gpu, dest = drv.to_device(a), gpuarray.to_gpu(b), np.zeros_like(a)
+    multiply_them(drv.Out(dest), a_gpu, b_gpu, block=(400, 1, 1))
+    assert (dest == a * b).all()
+    dest[:] = 0
+    multiply_them(drv.Out(dest), np.intp(a_gpu) + a.itemsize, b_gpu, block=(399, 1, 1))
+    assert (dest[:-1] == a[1:] * b[:-1]).all()
+
+
+def test_arrays_of_this_package_and_of_others(pair: tuple[np.ndarray, np.ndarray]) -> None:
+    a, b = pair
+    there = cuda.to_device(a)
+    dest = np.zeros_like(a)
+    multiply_them(drv.Out(dest), there, drv.In(b), block=(400, 1, 1))
+    assert (dest == a * b).all()
+
+    class Other:
+        __cuda_array_interface__ = {"data": (int(drv.to_device(a)), False)}
+
+    kept = drv.to_device(a)
+    Other.__cuda_array_interface__["data"] = (int(kept), False)
+    multiply_them(drv.Out(dest), Other(), drv.In(b), block=(400, 1, 1))
+    assert (dest == a * b).all()
+
+
+def test_managed_memory_is_passed_as_it_is() -> None:
+    a = drv.managed_zeros(10, np.float32)
+    a[:] = 3
+    scaled(a, np.float32(2), np.int32(10), block=(32, 1, 1))
+    drv.Context.synchronize()
+    assert (a == 6).all()
+
+
+def test_vectors_and_records_are_passed_by_value() -> None:
+    set_them = MODULE.get_function("set_them")
+    a = gpuarray.vec.make_float3(1, 2, 3)
+    dest = np.empty(400, gpuarray.vec.float3)
+    set_them(drv.Out(dest), a, block=(400, 1, 1))
+    assert (dest == a).all()
+    record = np.dtype([("first", np.int32), ("second", np.float64)], align=True)
+    out = np.zeros(1)
+    given = np.array((3, 1.5), record)
+    for each in (given, given[()]):
+        MODULE.get_function("second")(drv.Out(out), each, block=(1, 1, 1))
+        assert out[0] == 4.5
+
+
+def test_streams(pair: tuple[np.ndarray, np.ndarray]) -> None:
+    a, b = (drv.pagelocked_empty((32, 8), np.float32) for _ in range(2))
+    a[:], b[:] = RNG.random((32, 8)), RNG.random((32, 8))
+    a_gpu, b_gpu, stream = drv.mem_alloc(a.nbytes), drv.mem_alloc(b.nbytes), drv.Stream()
+    drv.memcpy_htod_async(a_gpu, a, stream)
+    drv.memcpy_htod_async(b_gpu, b, stream)
+    dest = drv.pagelocked_empty_like(a)
+    multiply_them(drv.Out(dest), a_gpu, b_gpu, block=(32, 8, 1), stream=stream)
+    assert (dest == a * b).all()
+
+
+def test_grids_have_two_axes_and_three() -> None:
+    out = np.zeros((3, 2, 4), np.int32)
+    MODULE.get_function("where")(drv.Out(out), grid=(2, 3), block=(4, 1, 1))
+    assert (out == np.arange(3)[:, None, None]).all()
+    MODULE.get_function("where")(drv.Out(out), grid=(np.int64(2), 3, 1), block=(4,))
+    assert (out == np.arange(3)[:, None, None]).all()
+
+
+def test_shared_memory_of_the_launch() -> None:
+    x = np.arange(64, dtype=np.int32)
+    MODULE.get_function("reversed")(drv.InOut(x), block=(64, 1, 1), shared=256)
+    assert x.tolist() == [*range(63, -1, -1)]
+
+
+def test_the_time_of_a_kernel() -> None:
+    x = gpuarray.zeros(1000, np.float32)
+    taken = scaled(x, np.float32(2), np.int32(1000), block=(1000, 1, 1), time_kernel=True)
+    assert taken is not None
+    assert 0 < taken < 10
+    with pytest.raises(AssertionError, match="asynchronous"):
+        scaled(
+            x, np.float32(2), np.int32(9), block=(9, 1, 1), time_kernel=True, stream=drv.Stream()
+        )
+
+
+# ---- what is refused ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ((5, np.int32(3)), r"parameter #1 .*float factor.* Python int .*numpy\.float32\(5\)"),
+        ((2.5, np.int32(3)), r"parameter #1 .*Python float .*numpy\.float32\(2\.5\)"),
+        ((np.float32(1), 3), r"parameter #2 .*int n.*numpy\.int32\(3\)"),
+        ((np.float32(1), True), r"parameter #2 .*Python bool .*numpy\.int32\(True\)"),
+        ((np.float32(1), "n"), r"parameter #2 \(0-based\): str"),
+    ],
+)
+def test_numbers_of_python_are_refused(given: tuple[Any, ...], said: str) -> None:
+    x = gpuarray.zeros(10, np.float32)
+    with pytest.raises(TypeError, match=said):
+        scaled(x, *given, block=(10, 1, 1))
+
+
+def test_an_array_of_the_host_alone_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"parameter #0 .*float \* x.*wrap it in In, Out or InOut"):
+        scaled(np.zeros(10, np.float32), np.float32(2), np.int32(10), block=(10, 1, 1))
+    with pytest.raises(TypeError, match="array length"):
+        scaled(drv.In(5), np.float32(2), np.int32(10), block=(10, 1, 1))
+
+
+def test_arguments_that_do_not_fit() -> None:
+    x = gpuarray.zeros(10, np.float32)
+    with pytest.raises(drv.LaunchError, match=r"takes 3 arguments \(x, factor, n\), 2 given"):
+        scaled(x, np.float32(2), block=(10, 1, 1))
+    with pytest.raises(drv.LaunchError, match="factor"):
+        scaled(x, np.float64(2), np.int32(10), block=(10, 1, 1))
+
+
+def test_launches_that_cannot_be() -> None:
+    x = gpuarray.zeros(10, np.float32)
+    given = x, np.float32(2), np.int32(10)
+    with pytest.raises(ValueError, match="must specify block size"):
+        scaled(*given)
+    with pytest.raises(ValueError, match="extra keyword arguments: blocks"):
+        scaled(*given, block=(1, 1, 1), blocks=3)
+    with pytest.raises(drv.LaunchError, match="at most 1024 threads"):
+        scaled(*given, block=(64, 64, 1))
+    with pytest.raises(drv.LaunchError, match="at least 1"):
+        scaled(*given, block=(64, 1, 1), grid=(0, 1))
+
+
+def test_names_that_are_not_there() -> None:
+    with pytest.raises(drv.LogicError, match="did you mean scaled"):
+        MODULE.get_function("scale")
+    with pytest.raises(drv.LogicError, match="cuModuleGetGlobal"):
+        MODULE.get_global("nothing")
+    with pytest.raises(drv.LogicError, match="declares none"):
+        MODULE.get_texref("nothing")
+
+
+# ---- variables ---------------------------------------------------------------------------------
+
+
+def test_variables_of_a_module() -> None:
+    address, size = MODULE.get_global("const_array")
+    assert size == 128
+    host = RNG.random(32).astype(np.float32)
+    drv.memcpy_htod(address, host)
+    out = drv.mem_alloc_like(host)
+    MODULE.get_function("copy_constant")(out, grid=(1, 1), block=(32, 1, 1))
+    assert (drv.from_device_like(out, host) == host).all()
+    counted = drv.from_device(MODULE.get_global("counted")[0], (), np.int32)
+    assert counted == 7
+    drv.memcpy_htod(int(address) + 4, host[:1])
+    assert drv.from_device(address, 2, np.float32)[1] == host[0]
+
+
+# ---- prepared calls ----------------------------------------------------------------------------
+
+
+def test_prepared_calls_with_and_without_a_block() -> None:
+    a = RNG.random((4, 4)).astype(np.float32)
+    memory = drv.to_device(a)
+    function = SourceModule(
+        "__global__ void doublify(float *a) { a[threadIdx.x + threadIdx.y * blockDim.x] *= 2; }"
+    ).get_function("doublify")
+    assert function.prepare("P") is function
+    function.prepared_call((1, 1), (4, 4, 1), memory, shared_size=20)
+    assert (drv.from_device_like(memory, a) == 2 * a).all()
+    function.prepared_call((1, 1), memory)  # the block before is that of calls that name none
+    assert (drv.from_device_like(memory, a) == 4 * a).all()
+    function.prepare("P", block=(15, 1, 1)).prepared_call((1, 1), int(memory) + a.itemsize)
+    assert (drv.from_device_like(memory, a).ravel()[1:] == 8 * a.ravel()[1:]).all()
+    assert drv.from_device_like(memory, a).ravel()[0] == 4 * a.ravel()[0]
+
+
+def test_prepared_calls_in_streams_and_timed() -> None:
+    a = RNG.random(300).astype(np.float32)
+    memory, stream = drv.to_device(a), drv.Stream()
+    scaled.prepare(["P", np.float32, np.dtype(np.int32)], block=(256, 1, 1))
+    scaled.prepared_async_call((2, 1), (256, 1, 1), stream, memory, 2, 300)
+    scaled.prepared_async_call((2, 1), stream, memory, 2, 300)
+    scaled.prepared_async_call((2, 1), None, memory, 2, 300)
+    taken = scaled.prepared_timed_call((2, 1), (256, 1, 1), memory, 0.5, 300)
+    assert taken == taken() >= 0
+    assert scaled.prepared_timed_call((2, 1), gpuarray.zeros(1, np.float32), 2, 1) >= 0
+    stream.synchronize()
+    assert (drv.from_device_like(memory, a) == 4 * a).all()
+
+
+def test_prepared_calls_pass_vectors() -> None:
+    set_them = MODULE.get_function("set_them")
+    memory = drv.mem_alloc(12 * 5)
+    for types in (["P", gpuarray.vec.float3], "P12s"):
+        set_them.prepare(types)
+        set_them.prepared_call((1, 1), (5, 1, 1), memory, gpuarray.vec.make_float3(1, 2, 3))
+        assert drv.from_device(memory, 15, np.float32).tolist() == [1, 2, 3] * 5
+
+
+def test_what_prepared_calls_refuse() -> None:
+    function = SourceModule(VOID).get_function("nothing")
+    with pytest.raises(drv.LogicError, match="is not prepared"):
+        function.prepared_call((1, 1), (1, 1, 1))
+    function.prepare("PPif")
+    with pytest.raises(TypeError, match="prepared for 4 arguments, 'PPif', and is given 1"):
+        function.prepared_call((1, 1), (1, 1, 1), 0)
+    with pytest.raises(TypeError, match="unknown keyword arguments: shared"):
+        function.prepared_call((1, 1), (1, 1, 1), 0, 0, 1, 1, shared=3)
+    with pytest.raises(TypeError, match="copy the array there"):
+        function.prepared_call((1, 1), (1, 1, 1), drv.In(np.zeros(1)), 0, 1, 1)
+    with pytest.raises(drv.LogicError, match="no list of types"):
+        function.prepare("P*")
+    with pytest.raises(TypeError, match="a stream"):
+        function.prepared_async_call((1, 1), (1, 1, 1))
+    with pytest.raises(TypeError, match="tuple of numbers of threads"):
+        function.prepare("P", block=256)
+
+
+VOID = "__global__ void nothing() {}"
+
+
+# ---- attributes --------------------------------------------------------------------------------
+
+
+def test_attributes() -> None:
+    function = MODULE.get_function("reversed")
+    assert function.max_threads_per_block == 1024 or our_driver.available()
+    names = ("num_regs", "shared_size_bytes", "const_size_bytes", "local_size_bytes")
+    for name in names:
+        told = getattr(function, name)
+        assert told == function.get_attribute(drv.function_attribute[name.upper()]) >= 0
+    if our_driver.available():
+        assert function.num_regs > 0
+        assert function.ptx_version > 0
+    with pytest.raises(AttributeError, match="no attribute 'colour'"):
+        function.colour  # noqa: B018
+    which = drv.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES
+    function.set_attribute(which, 4096)
+    assert function.get_attribute(which) == 4096
+    function.set_cache_config(drv.func_cache.PREFER_SHARED)
+    function.set_shared_config(drv.shared_config.DEFAULT_BANK_SIZE)
+
+
+def test_the_text_can_be_looked_at() -> None:
+    assert "out[threadIdx.x] = const_array" in scaled.inspect()
+    assert ".visible .entry scaled" in scaled.inspect("ptx")
