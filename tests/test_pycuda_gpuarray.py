@@ -1,0 +1,496 @@
+"""GPUArray: arithmetic, views, copies, functions. Numpy says what is right. On the GPU, or the CPU
+where there is none."""
+
+from __future__ import annotations
+
+import operator
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pycu2c.pycuda.autoinit
+import pycu2c.pycuda.driver as drv
+from pycu2c.pycuda import cumath, gpuarray
+from pycu2c.pycuda.gpuarray import GPUArray
+from pycu2c.pycuda.tools import DeviceMemoryPool
+from pycu2c.runtime import driver as our_driver
+
+RNG = np.random.default_rng(13)
+DTYPES = (np.float32, np.float64, np.complex64, np.int32, np.uint8)
+
+
+def some(dtype: Any, shape: Any = (50,)) -> np.ndarray:
+    """Numbers that are not 0."""
+    values = (RNG.random(shape) * 8 + 1).astype(dtype)
+    if np.dtype(dtype).kind == "c":
+        values = values + 1j * RNG.random(shape).astype(values.real.dtype)
+    return values.astype(dtype)
+
+
+def same(found: GPUArray, wanted: np.ndarray, rtol: float = 1e-5) -> None:
+    assert found.dtype == wanted.dtype
+    assert found.shape == wanted.shape
+    assert np.allclose(found.get(), wanted, rtol=rtol)
+
+
+# ---- arithmetic --------------------------------------------------------------------------------
+
+OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "**": operator.pow,
+}
+
+
+@pytest.mark.parametrize("dtype", (np.float32, np.int32, np.complex64))
+@pytest.mark.parametrize("sign", OPERATORS)
+def test_arithmetic(sign: str, dtype: Any) -> None:
+    apply = OPERATORS[sign]
+    a, b = some(dtype), some(dtype)
+    if sign == "**" and dtype is np.int32:
+        b = b % 4
+    if sign == "**" and dtype is np.complex64:
+        b = b * 0 + 2
+    a_gpu, b_gpu = gpuarray.to_gpu(a), gpuarray.to_gpu(b)
+    same(apply(a_gpu, b_gpu), apply(a, b), 1e-4)
+    same(apply(a_gpu, 3), apply(a, 3), 1e-4)
+    if sign != "**" or dtype is not np.complex64:
+        same(apply(2, a_gpu if sign != "**" else b_gpu), apply(2, a if sign != "**" else b), 1e-4)
+    if dtype is np.float32:
+        same(apply(a_gpu, np.float32(1.5)), apply(a, np.float32(1.5)), 1e-4)
+
+
+@pytest.mark.parametrize("sign", ["+", "-", "*", "/", "**"])
+def test_in_place(sign: str) -> None:
+    apply = {"+": operator.iadd, "-": operator.isub, "*": operator.imul}
+    apply |= {"/": operator.itruediv, "**": operator.ipow}
+    a, b = some(np.float32), some(np.float32)
+    a_gpu, b_gpu = gpuarray.to_gpu(a), gpuarray.to_gpu(b)
+    kept = a_gpu
+    a_gpu = apply[sign](a_gpu, b_gpu)
+    a_gpu = apply[sign](a_gpu, 2)
+    assert a_gpu is kept
+    same(a_gpu, apply[sign](apply[sign](a, b), np.float32(2)), 1e-4)
+
+
+def test_mixed_types_are_numpys() -> None:
+    arrays = {dtype: some(dtype) for dtype in DTYPES}
+    for one, a in arrays.items():
+        for other, b in arrays.items():
+            same(gpuarray.to_gpu(a) + gpuarray.to_gpu(b), a + b)
+            assert (gpuarray.to_gpu(a) * 2).dtype == (a * 2).dtype, (one, other)
+    same(gpuarray.to_gpu(arrays[np.float32]) * (2 + 1j), arrays[np.float32] * (2 + 1j))
+
+
+def test_an_expression() -> None:
+    a = np.arange(200000, dtype=np.float32)
+    b = a + 17
+    a_gpu, b_gpu = gpuarray.to_gpu(a), gpuarray.to_gpu(b)
+    assert (((a_gpu - 3 * b_gpu + (-a_gpu)).get() - (a - 3 * b + (-a))) == 0).all()
+    same(a_gpu.mul_add(2, b_gpu, 3), 2 * a + 3 * b)
+    out = gpuarray.empty_like(a_gpu)
+    assert a_gpu.mul_add(1, b_gpu, 1, out=out) is out
+    same(abs(-a_gpu), a)
+    assert +a_gpu is a_gpu
+
+
+def test_shapes_are_broadcast_as_pycuda_does_it() -> None:
+    a, one = some(np.float32, (4, 5)), some(np.float32, ())
+    a_gpu, one_gpu = gpuarray.to_gpu(a), gpuarray.to_gpu(one)
+    same(a_gpu + one_gpu, a + one)
+    same(one_gpu * a_gpu, one * a)
+    same(a_gpu - one, a - one)
+    with pytest.raises(NotImplementedError, match=r"\(4, 5\), \(5,\)"):
+        a_gpu + gpuarray.to_gpu(some(np.float32, (5,)))
+    with pytest.raises(TypeError):
+        a_gpu + "x"
+
+
+def test_orders_of_axes_and_gaps() -> None:
+    a, b = some(np.float64, (6, 5)), np.asfortranarray(some(np.float64, (6, 5)))
+    a_gpu, b_gpu = gpuarray.to_gpu(a), gpuarray.to_gpu(b)
+    assert b_gpu.flags.f_contiguous
+    assert not b_gpu.flags.c_contiguous
+    same(a_gpu + b_gpu, a + b)
+    same(b_gpu + a_gpu, a + b)
+    assert (b_gpu + a_gpu).flags.f_contiguous
+    assert not a_gpu[:, 1:3].flags.forc
+    same(a_gpu[:, 1:3] * b_gpu[:, 2:4], a[:, 1:3] * b[:, 2:4])
+    part = a_gpu[::2, 1:4]
+    part += 1
+    a[::2, 1:4] += 1
+    assert (a_gpu.get() == a).all()
+    same(cumath.exp(a_gpu.T), np.exp(a.T))
+
+
+@pytest.mark.parametrize("dtype", (np.float32, np.int16))
+def test_comparisons_give_ones_and_zeros(dtype: Any) -> None:
+    a, b = some(dtype), some(dtype)
+    a_gpu, b_gpu = gpuarray.to_gpu(a), gpuarray.to_gpu(b)
+    for apply in (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge):
+        for found, wanted in ((apply(a_gpu, b_gpu), apply(a, b)), (apply(a_gpu, a[3]), apply(a, a[3]))):
+            assert found.dtype == a.dtype
+            assert (found.get() == wanted).all()
+
+
+def test_functions_of_truth() -> None:
+    a, b = np.array([0, 1, 0, 2], np.float32), np.array([0, 0, 3, 4], np.int32)
+    a_gpu, b_gpu = gpuarray.to_gpu(a), gpuarray.to_gpu(b)
+    same(gpuarray.logical_and(a_gpu, b_gpu), np.logical_and(a, b))
+    same(gpuarray.logical_or(a_gpu, b_gpu), np.logical_or(a, b))
+    same(gpuarray.logical_and(a_gpu, 1), np.logical_and(a, 1))
+    same(gpuarray.logical_or(0, b_gpu), np.logical_or(0, b))
+    same(gpuarray.logical_not(a_gpu), np.logical_not(a))
+    assert gpuarray.logical_and(1, 0).get() == np.bool_(False)
+    assert gpuarray.logical_not(0).get() == np.bool_(True)
+    assert a_gpu.any().get()
+    assert not a_gpu.all().get()
+    assert (a_gpu + 1).all().get()
+    assert not (a_gpu * 0).any()
+    with pytest.raises(ValueError, match="ambiguous"):
+        bool(a_gpu)
+    with pytest.raises(ValueError, match="numbers and GPUArrays"):
+        gpuarray.logical_or(a_gpu, "x")
+
+
+def test_complex_numbers() -> None:
+    a = some(np.complex64, (3, 4))
+    a_gpu = gpuarray.to_gpu(a)
+    same(a_gpu.real, a.real)
+    same(a_gpu.imag, a.imag)
+    same(a_gpu.conj(), a.conj())
+    same(abs(a_gpu), abs(a))
+    plain = gpuarray.to_gpu(a.real.copy())
+    assert plain.real is plain
+    assert plain.conj() is plain
+    assert not plain.imag.get().any()
+
+
+# ---- new arrays --------------------------------------------------------------------------------
+
+
+def test_arrays_of_zeros_and_ones() -> None:
+    for order in "CF":
+        zeros = gpuarray.zeros((3, 4), np.complex64, order=order)
+        assert getattr(zeros.flags, f"{order.lower()}_contiguous")
+        assert not zeros.get().any()
+        assert (gpuarray.ones((3, 4), np.float32, order=order).get() == 1).all()
+    assert gpuarray.empty(5, np.float32).shape == (5,)
+    assert gpuarray.zeros((), np.int32).get() == 0
+    assert gpuarray.zeros((0, 3), np.float32).get().shape == (0, 3)
+    with pytest.raises(ValueError, match="invalid order: K"):
+        gpuarray.empty(5, np.float32, order="K")
+
+
+def test_arrays_like_others() -> None:
+    a = gpuarray.to_gpu(np.asfortranarray(some(np.float32, (3, 4))))
+    for make in (gpuarray.empty_like, gpuarray.zeros_like, gpuarray.ones_like):
+        assert make(a).flags.f_contiguous
+        assert make(a, order="C").flags.c_contiguous
+        assert make(a, order="A").flags.f_contiguous
+        assert make(a, np.float64).dtype == np.float64
+        assert make(a.T[1:], dtype=np.int8).shape == (3, 3)
+    assert gpuarray.ones_like(a).get().sum() == 12
+    with pytest.raises(ValueError, match="Unsupported order"):
+        gpuarray.zeros_like(a, order="Q")
+
+
+@pytest.mark.parametrize(
+    ("args", "named"),
+    [
+        ((5,), {"dtype": np.float32}),
+        ((2, 9), {"dtype": np.int32}),
+        ((2, 9, 3), {"dtype": np.float64}),
+        ((9, 2, -2), {"dtype": np.int64}),
+        ((0.0, 1.0), {"step": 0.25, "dtype": np.float32}),
+        ((7, np.dtype(np.uint8)), {}),
+    ],
+)
+def test_ranges(args: tuple[Any, ...], named: dict[str, Any]) -> None:
+    plain = [a for a in args if not isinstance(a, np.dtype)]
+    dtype = named.get("dtype", args[-1])
+    step = (named["step"],) if "step" in named else ()
+    same(gpuarray.arange(*args, **named), np.arange(*plain, *step, dtype=dtype))
+
+
+def test_ranges_that_cannot_be() -> None:
+    with pytest.warns(UserWarning, match="numbers of int64"):
+        gpuarray.arange(5)
+    for args, named in (((), {}), ((1, 2, 3, 4), {}), ((1,), {"stop": 2}), ((1,), {"end": 2})):
+        with pytest.raises(ValueError, match="stop|many|end"):
+            gpuarray.arange(*args, dtype=np.int32, **named)
+
+
+# ---- copies ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_set_and_get(order: Any) -> None:
+    a = np.asarray(some(np.float32, (4, 5)), order=order)
+    there = gpuarray.to_gpu(a)
+    found = there.get()
+    assert found.strides == a.strides
+    assert (found == a).all()
+    there.set(2 * a)
+    assert (there.get(np.empty_like(a)) == 2 * a).all()
+    assert (there.get(pagelocked=True) == 2 * a).all()
+    stream = drv.Stream()
+    there.set_async(a, stream)
+    found = there.get_async(stream)
+    stream.synchronize()
+    assert (found == a).all()
+    assert (gpuarray.to_gpu_async(a, stream=stream).get() == a).all()
+    turned = there.transpose().get()
+    assert turned.strides == a.T.strides
+    assert (turned == a.T).all()
+    three = gpuarray.to_gpu(some(np.int16, (2, 3, 4)).transpose(1, 2, 0))
+    assert (three.get() == three.copy().get()).all()
+    assert three.copy().strides == three.strides
+
+
+def test_what_set_and_get_refuse() -> None:
+    there = gpuarray.zeros(6, np.float32)
+    with pytest.raises(ValueError, match="same size"):
+        there.set(np.zeros(5, np.float32))
+    with pytest.raises(ValueError, match="same dtype"):
+        there.set(np.zeros(6))
+    with pytest.raises(TypeError, match="same dtype"):
+        there.get(np.zeros(6))
+    with pytest.raises(ValueError, match="same size"):
+        there.get(np.zeros(7, np.float32))
+    with pytest.raises(TypeError, match="extra keyword"):
+        there.get(slowly=True)
+    with pytest.warns(UserWarning, match="different shape"):
+        there.set(np.ones((2, 3), np.float32))
+    assert there.get().tolist() == [1] * 6
+
+
+def test_conversions_and_fills() -> None:
+    a = some(np.float64, (3, 4))
+    there = gpuarray.to_gpu(a)
+    same(there.astype(np.float32), a.astype(np.float32))
+    same(there.astype(np.int32), a.astype(np.int32))
+    assert there.astype(np.float64) is not there
+    assert there.fill(2.5) is there
+    assert (there.get() == 2.5).all()
+    there[1:, ::2].fill(1)
+    assert there.get().sum() == 2.5 * 8 + 4
+
+
+def test_pickles_and_texts() -> None:
+    a = some(np.float32, (2, 2))
+    there = gpuarray.to_gpu(a)
+    same(pickle.loads(pickle.dumps(there)), a)
+    assert str(there) == str(a)
+    assert repr(there) == repr(a)
+    assert len(there) == 2
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(there)
+    with pytest.raises(TypeError, match="unsized"):
+        len(gpuarray.zeros((), np.float32))
+
+
+def test_other_packages_see_arrays_of_a_gpu() -> None:
+    there = gpuarray.zeros((2, 3), np.float32)
+    if our_driver.available():
+        told = there.__cuda_array_interface__
+        assert (told["shape"], told["data"]) == ((2, 3), (there.ptr, False))
+    else:
+        assert not hasattr(there, "__cuda_array_interface__")
+
+
+# ---- views -------------------------------------------------------------------------------------
+
+INDICES = [
+    np.s_[3],
+    np.s_[-1],
+    np.s_[1:4],
+    np.s_[::2],
+    np.s_[::-1],
+    np.s_[1:5:2, 3],
+    np.s_[:, 1:3],
+    np.s_[..., 2],
+    np.s_[2, ...],
+    np.s_[None, 1:3, :, None],
+    np.s_[1, 2],
+]
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("index", INDICES, ids=repr)
+def test_slices(index: Any, order: Any) -> None:
+    a = np.asarray(some(np.float32, (6, 5)), order=order)
+    there = gpuarray.to_gpu(a)
+    part = there[index]
+    assert part.shape == a[index].shape
+    assert (part.get() == a[index]).all()
+    there[index] = 3
+    a[index] = 3
+    assert (there.get() == a).all()
+    other = some(np.float32, a[index].shape)
+    there[index] = gpuarray.to_gpu(other)
+    a[index] = other
+    assert (there.get() == a).all()
+
+
+def test_what_slices_refuse() -> None:
+    there = gpuarray.zeros((6, 5), np.float32)
+    for index in (7, (1, 2, 3), (..., ...)):
+        with pytest.raises(IndexError):
+            there[index]
+    with pytest.raises(ValueError, match="same shape"):
+        there[1] = gpuarray.zeros(4, np.float32)
+    with pytest.raises(TypeError, match="same dtype"):
+        there[1] = np.zeros(5)
+    with pytest.raises(TypeError, match="GPUArray or ndarray"):
+        there[1] = [1] * 5
+
+
+def test_shapes() -> None:
+    a = some(np.float32, (4, 6))
+    there = gpuarray.to_gpu(a)
+    same(there.reshape(2, 12), a.reshape(2, 12))
+    same(there.reshape((3, -1)), a.reshape(3, -1))
+    same(gpuarray.reshape(there, -1), a.ravel())
+    same(there.ravel(), a.ravel())
+    same(there.reshape(6, 4, order="F"), np.reshape(a.ravel(), (6, 4), order="F"))
+    same(there[:1].squeeze(), a[:1].squeeze())
+    same(gpuarray.transpose(there), a.T)
+    same(there.reshape(2, 2, 6).transpose((2, 0, 1)), a.reshape(2, 2, 6).transpose(2, 0, 1))
+    same(there.view(np.int32), a.view(np.int32))
+    same(there.view(np.float64), a.view(np.float64))
+    same(there.reverse(), a.ravel()[::-1].reshape(4, 6))
+    view = there.reshape(24)
+    view.fill(1)
+    assert (there.get() == 1).all()
+    assert view.base is there
+    for shape in ((5, 5), (-1, -1), (7, -1)):
+        with pytest.raises(ValueError, match="unchanged|unknown"):
+            there.reshape(shape)
+    with pytest.raises(RuntimeError, match="contiguous"):
+        there[:, 1:3].reshape(8)
+    with pytest.raises(ValueError, match="axes"):
+        there.transpose((0, 1, 2))
+    with pytest.raises(ValueError, match="not compatible"):
+        there[:, :3].copy().view(np.float64)
+
+
+# ---- functions of arrays -----------------------------------------------------------------------
+
+
+def test_elements_by_their_indices() -> None:
+    a, indices = some(np.float32, 20), np.array([3, 1, 19, 0, 3], np.uint32)
+    there, chosen = gpuarray.to_gpu(a), gpuarray.to_gpu(indices)
+    same(gpuarray.take(there, chosen), a[indices])
+    one, other = gpuarray.multi_take([there, there * 2], chosen)
+    same(one, a[indices])
+    same(other, 2 * a[indices])
+    targets = gpuarray.to_gpu(np.array([4, 3, 2, 1, 0], np.uint32))
+    (put,) = gpuarray.multi_put([gpuarray.take(there, chosen)], targets, (5,))
+    same(put, a[indices][::-1])
+    moved = gpuarray.multi_take_put([there, there], targets, chosen, (5,), src_offsets=[0, 0])
+    same(moved[1], a[indices][::-1])
+    with pytest.raises(TypeError, match="same dtype"):
+        gpuarray.multi_take_put([there], targets, chosen.astype(np.int32), (5,))
+
+
+def test_arrays_together() -> None:
+    a, b = some(np.float32, (2, 3)), some(np.float32, (2, 3))
+    a_gpu, b_gpu = gpuarray.to_gpu(a), gpuarray.to_gpu(np.asfortranarray(b))
+    for axis in (0, 1, -1):
+        same(gpuarray.concatenate([a_gpu, b_gpu], axis), np.concatenate([a, b], axis))
+        same(gpuarray.stack([a_gpu, b_gpu], axis), np.stack([a, b], axis))
+    same(gpuarray.concatenate([a_gpu, b_gpu.astype(np.float64)]), np.concatenate([a, b.astype(float)]))
+    for wrong in ([a_gpu, gpuarray.zeros(3, np.float32)], [a_gpu, gpuarray.zeros((2, 4), np.float32)]):
+        with pytest.raises(ValueError, match="1'th array"):
+            gpuarray.concatenate(wrong)
+    with pytest.raises(ValueError, match="same shape"):
+        gpuarray.stack([a_gpu, gpuarray.zeros((3, 2), np.float32)])
+    with pytest.raises(ValueError, match="at least one"):
+        gpuarray.stack([])
+
+
+def test_choices() -> None:
+    a, b = some(np.float32, 30) - 4, some(np.float32, 30)
+    a_gpu, b_gpu = gpuarray.to_gpu(a), gpuarray.to_gpu(b)
+    same(gpuarray.if_positive(a_gpu, a_gpu, b_gpu), np.where(a > 0, a, b))
+    same(gpuarray.where(a_gpu > 1, a_gpu, b_gpu), np.where(a > 1, a, b))
+    same(gpuarray.maximum(a_gpu, b_gpu), np.maximum(a, b))
+    same(gpuarray.minimum(a_gpu, 2), np.minimum(a, np.float32(2)))
+    same(gpuarray.maximum(2, a_gpu), np.maximum(a, np.float32(2)))
+    with pytest.raises(ValueError, match="shapes"):
+        gpuarray.if_positive(a_gpu, a_gpu[:3], b_gpu)
+    with pytest.raises(ValueError, match="dtypes"):
+        gpuarray.if_positive(a_gpu, a_gpu, b_gpu.astype(np.float64))
+
+
+@pytest.mark.parametrize("dtype", (np.float32, np.float64, np.int32))
+@pytest.mark.parametrize("count", [1, 300, 100_003])
+def test_reductions(dtype: Any, count: int) -> None:
+    a = some(dtype, count)
+    b, indices = a[::-1].copy(), RNG.integers(0, count, 500).astype(np.int32)
+    a_gpu, b_gpu, chosen = map(gpuarray.to_gpu, (a, b, indices))
+    assert np.allclose(gpuarray.sum(a_gpu).get(), a.sum(dtype=dtype), rtol=1e-4)
+    assert np.allclose(gpuarray.sum(a_gpu, dtype=np.float64).get(), a.sum(dtype=float), rtol=1e-9)
+    assert gpuarray.min(a_gpu).get() == a.min()
+    assert gpuarray.max(a_gpu).get() == a.max()
+    if count > 300:
+        return
+    assert np.allclose(gpuarray.dot(a_gpu, b_gpu).get(), np.dot(a, b), rtol=1e-4)
+    assert np.allclose(gpuarray.subset_sum(chosen, a_gpu).get(), a[indices].sum(), rtol=1e-4)
+    assert np.allclose(
+        gpuarray.subset_dot(chosen, a_gpu, b_gpu).get(), np.dot(a[indices], b[indices]), rtol=1e-4
+    )
+    assert gpuarray.subset_min(chosen, a_gpu).get() == a[indices].min()
+    assert gpuarray.subset_max(chosen, a_gpu).get() == a[indices].max()
+
+
+def test_reductions_use_the_allocator_that_is_given() -> None:
+    pool = DeviceMemoryPool()
+    a = gpuarray.to_gpu(np.arange(5, dtype=np.float32))
+    total = gpuarray.sum(a, allocator=pool.allocate)
+    assert total.get() == 10
+    assert pool.active_blocks == 1
+    assert total.shape == ()
+
+
+# ---- cumath ------------------------------------------------------------------------------------
+
+OF_FLOATS = (
+    "ceil floor fabs exp log log10 sqrt sin cos tan asin acos atan sinh cosh tanh arcsin arccos arctan"
+).split()
+NUMPYS = {"asin": "arcsin", "acos": "arccos", "atan": "arctan"}
+
+
+@pytest.mark.parametrize("name", OF_FLOATS)
+def test_functions_of_elements(name: str) -> None:
+    a = RNG.random((20, 3)).astype(np.float32)
+    wanted = getattr(np, NUMPYS.get(name, name))(a)
+    there = gpuarray.to_gpu(a)
+    same(getattr(cumath, name)(there), wanted)
+    out = gpuarray.empty_like(there)
+    assert getattr(cumath, name)(there, out=out) is out
+    same(out, wanted)
+
+
+@pytest.mark.parametrize("name", ["exp", "log", "sqrt", "sin", "cosh", "tanh"])
+def test_functions_of_complex_numbers(name: str) -> None:
+    a = some(np.complex64) / 4
+    same(getattr(cumath, name)(gpuarray.to_gpu(a)), getattr(np, name)(a), 1e-3)
+
+
+def test_functions_of_two_and_with_two_results() -> None:
+    a, b = some(np.float32), some(np.float32) / 3
+    a_gpu, b_gpu = gpuarray.to_gpu(a), gpuarray.to_gpu(b)
+    assert np.allclose(cumath.fmod(a_gpu, b_gpu).get(), np.fmod(a, b), atol=1e-5)
+    assert np.allclose(cumath.atan2(a_gpu, b_gpu).get(), np.arctan2(a, b), atol=1e-6)
+    significand, exponent = cumath.frexp(a_gpu)
+    assert [significand.get().tolist(), exponent.get().tolist()] == [p.tolist() for p in np.frexp(a)]
+    same(cumath.ldexp(significand, exponent), a)
+    fraction, whole = cumath.modf(a_gpu)
+    assert [fraction.get().tolist(), whole.get().tolist()] == [p.tolist() for p in np.modf(a)]
