@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import pycu2c.pycuda.autoinit
 import pycu2c.pycuda.driver as drv
 from pycu2c import cuda
 from pycu2c.pycuda import gpuarray

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import pycu2c.pycuda.autoinit
 import pycu2c.pycuda.driver as drv
 from pycu2c import cuda
 from pycu2c.pycuda import gpuarray, texture_text
@@ -41,9 +40,9 @@ RNG = np.random.default_rng(11)
 def test_declarations_are_found(text: str, names: tuple[str, ...]) -> None:
     found = texture_text.rewritten(text)
     assert found.textures == names
-    assert found.text.count("__constant__") == (text.count("a;") + text.count("a,")) * bool(names) + (
-        "c;" in text
-    )
+    assert found.text.count("__constant__") == (text.count("a;") + text.count("a,")) * bool(
+        names
+    ) + ("c;" in text)
     assert found.text.count("\n") == text.count("\n")
 
 
@@ -320,7 +319,9 @@ def test_integers_as_fractions(dtype: Any) -> None:
     assert (elements == a).all()
     reference = cuda.texture(a, "clamp", "linear", read_mode="normalized_float")
     for y, x in itertools.product(range(4), range(6)):
-        assert out[y, x] == reference.at(np.float32(x) + np.float32(0.7), np.float32(y) + np.float32(0.9))
+        assert out[y, x] == reference.at(
+            np.float32(x) + np.float32(0.7), np.float32(y) + np.float32(0.9)
+        )
 
 
 # ---- what is told and refused ------------------------------------------------------------------
@@ -355,7 +356,9 @@ def test_a_texture_that_reads_nothing_is_refused() -> None:
 
 def test_other_elements_than_declared_are_refused(texture: drv.TextureReference) -> None:
     texture.set_array(array_of(np.zeros((4, 4), np.float32)))
-    with pytest.raises(drv.LogicError, match="2 x float32, and is bound to elements of 1 x float32"):
+    with pytest.raises(
+        drv.LogicError, match="2 x float32, and is bound to elements of 1 x float32"
+    ):
         texture.place()
     mod = SourceModule(
         "texture<char, 2, cudaReadModeNormalizedFloat> a; texture<int, 2> b; __global__ void k() {}"

@@ -29,10 +29,10 @@ extern "C" __global__ void {name}({parameters}, {numbers})
     {after_loop};
 }}
 """
-_ON_GPU = "for (i = cta_start + tid; i < n; i += total_threads)"
-_ON_CPU = """const long piece_ = (n + total_threads - 1) / total_threads;
+_ON_GPU = "for (i = cta_start + tid; i < {n}; i += total_threads)"
+_ON_CPU = """const long piece_ = ({n} + total_threads - 1) / total_threads;
     const long first_ = (cta_start + tid) * piece_;
-    const long end_ = first_ + piece_ < n ? first_ + piece_ : n;
+    const long end_ = first_ + piece_ < {n} ? first_ + piece_ : {n};
     for (i = first_; i < end_; i++)"""
 _RANGE = """const long count_ = step < 0 ? (start - stop - step - 1) / -step
                                         : (stop - start + step - 1) / step;
@@ -44,13 +44,14 @@ def elementwise_text(
     arguments: Sequence[Argument], operation: str, name: str, ranged: bool, **parts: str
 ) -> str:
     """CUDA C that runs an operation for every ``i``."""
-    loop = _RANGE if ranged else _ON_GPU if on_gpu() else _ON_CPU
+    n = "n_" if any(argument.name == "n" for argument in arguments) else "n"
+    loop = _RANGE if ranged else (_ON_GPU if on_gpu() else _ON_CPU).format(n=n)
     return _TEXT.format(
         header=complex_header(arguments),
         preamble=parts.get("preamble", ""),
         name=name,
         parameters=", ".join(argument.declarator() for argument in arguments),
-        numbers="long start, long stop, long step" if ranged else "long n",
+        numbers="long start, long stop, long step" if ranged else f"long {n}",
         loop_prep=parts.get("loop_prep", ""),
         loop=loop,
         operation=operation,

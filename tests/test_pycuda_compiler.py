@@ -1,0 +1,281 @@
+"""PyCUDA's compiler: modules, options, errors, binaries. NVRTC makes binaries where there is no GPU,
+too; kernels run on the GPU, or the CPU where there is none."""
+
+from __future__ import annotations
+
+import os
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pycu2c.pycuda.driver as drv
+from pycu2c.pycuda import compiler, words
+from pycu2c.pycuda.compiler import (
+    CudaModule,
+    DynamicFunction,
+    DynamicModule,
+    DynamicSourceModule,
+    SourceModule,
+)
+from pycu2c.runtime import driver as our_driver
+
+SCALE = """
+#ifndef FACTOR
+#define FACTOR 2
+#endif
+__global__ void scale(float *x) { x[threadIdx.x] *= FACTOR; }
+"""
+
+
+def scaled_by(module: CudaModule) -> float:
+    """What a module makes of 1."""
+    x = np.ones(4, np.float32)
+    module.get_function("scale")(drv.InOut(x), block=(4, 1, 1))
+    assert len(set(x)) == 1
+    return float(x[0])
+
+
+# ---- modules -----------------------------------------------------------------------------------
+
+
+def test_options() -> None:
+    assert scaled_by(SourceModule(SCALE)) == 2
+    assert scaled_by(SourceModule(SCALE, options=["-DFACTOR=3", "-O3", "--use_fast_math"])) == 3
+    assert scaled_by(SourceModule(SCALE, options=("-D", "FACTOR=4", "-Xcompiler", "-fPIC"))) == 4
+    assert scaled_by(SourceModule(SCALE, arch="sm_50", code="compute_50")) == 2
+    assert scaled_by(SourceModule(SCALE, nvcc="/usr/bin/there-is-no-nvcc")) == 2
+
+
+def test_files_that_are_included(tmp_path: Path) -> None:
+    (tmp_path / "factor.h").write_text("#define FACTOR 5\n")
+    text = '#include "factor.h"\n' + SCALE
+    assert scaled_by(SourceModule(text, include_dirs=[str(tmp_path)])) == 5
+    (tmp_path / "factor.h").write_text("#define FACTOR 6\n")
+    assert scaled_by(SourceModule(text, include_dirs=[str(tmp_path)])) == 6
+
+
+def test_cpp_without_extern_c() -> None:
+    text = """
+    template <class T> __device__ T twice(T x) { return 2 * x; }
+    extern "C" __global__ void scale(float *x) { x[threadIdx.x] = twice(x[threadIdx.x]); }
+    """
+    assert scaled_by(SourceModule(text, no_extern_c=True)) == 2
+    assert scaled_by(SourceModule('extern "C++" {\n' + text + "}")) == 2
+
+
+def test_texts_are_kept(capsys: pytest.CaptureFixture[str]) -> None:
+    SourceModule(SCALE, keep=True)
+    said = capsys.readouterr().out
+    assert said.startswith("*** compiler output in ")
+    folder = Path(said.removeprefix("*** compiler output in ").strip())
+    assert "x[threadIdx.x] *= FACTOR" in (folder / "kernel.cu").read_text()
+
+
+def test_the_cache_is_where_it_is_said_to_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = SCALE + "// of its own\n"
+    compiler.compile(text, cache_dir=str(tmp_path / "named"), arch="sm_80")
+    assert any(path.is_file() for path in (tmp_path / "named").rglob("*.cubin"))
+    monkeypatch.setenv("PYCUDA_CACHE_DIR", str(tmp_path / "said"))
+    compiler.compile(text, arch="sm_80")
+    assert any(path.is_file() for path in (tmp_path / "said").rglob("*.cubin"))
+    monkeypatch.setenv("PYCUDA_DISABLE_CACHE", "1")
+    compiler.compile(text + "// and more", arch="sm_80")
+    assert len([*(tmp_path / "said").rglob("*.cubin")]) == 1
+    assert scaled_by(SourceModule(text, cache_dir=False)) == 2
+
+
+# ---- errors ------------------------------------------------------------------------------------
+
+
+def test_errors_show_the_users_lines() -> None:
+    with pytest.raises(drv.CompileError) as caught:
+        SourceModule("__global__ void k(float *x) {\n  x[0] = foo;\n}")
+    said = str(caught.value)
+    assert "x[0] = foo;\n" in said
+    assert "^^^" in said
+    assert caught.value.line == 2
+    assert caught.value.diagnostics
+    assert caught.value.command_line
+    assert isinstance(caught.value, drv.Error)
+
+
+def test_errors_of_binaries_do_too() -> None:
+    with pytest.raises(drv.CompileError, match="foo"):
+        compiler.compile("__global__ void k(float *x) { x[0] = foo; }")
+    with pytest.raises(ValueError, match="target is one of"):
+        compiler.compile(SCALE, target="exe")
+
+
+def test_the_text_of_an_error() -> None:
+    error = drv.CompileError("it failed", ["nvcc", "-x"], stdout="out", stderr="err")
+    assert str(error) == "it failed\n[command: nvcc -x]\n[stdout:\nout]\n[stderr:\nerr]"
+
+
+# ---- binaries ----------------------------------------------------------------------------------
+
+
+def test_cubins_and_ptx() -> None:
+    cubin = compiler.compile(SCALE, arch="sm_80")
+    assert cubin[:4] == b"\x7fELF"
+    assert b".visible .entry scale(" in compiler.compile(SCALE, arch="sm_80", target="ptx")
+    assert b".target sm_80" in compiler.compile(SCALE, arch="compute_80", target="ptx")
+    assert compiler.compile(SCALE, arch="compute_75", code="sm_80") == cubin
+    plain = compiler.compile_plain(SCALE, ["-arch", "sm_80"], False, "nvcc", None, target="ptx")
+    assert b"_Z5scalePf" in plain
+
+
+def test_fatbins_have_a_cubin_and_ptx() -> None:
+    fatbin = compiler.compile(SCALE, arch="sm_90", target="fatbin")
+    mark, version, head, size = struct.unpack_from("<IHHQ", fatbin)
+    assert (mark, version, head, size) == (0xBA55ED50, 1, 16, len(fatbin) - 16)
+    place, kinds = head, []
+    while place < len(fatbin):
+        kind, _, own, size = struct.unpack_from("<HHIQ", fatbin, place)
+        (arch,) = struct.unpack_from("<I", fatbin, place + 28)
+        kinds.append((kind, arch))
+        place += own + size
+    assert kinds == [(1, 90), (2, 90)]
+
+
+@pytest.mark.parametrize("target", ["cubin", "ptx", "fatbin"])
+def test_binaries_are_loaded(target: str, tmp_path: Path) -> None:
+    arch = our_driver.arch() if our_driver.available() else "sm_90"
+    data = compiler.compile(SCALE, target=target, arch=arch)
+    path = tmp_path / f"kernel.{target}"
+    path.write_bytes(data)
+    if not our_driver.available():
+        with pytest.raises(drv.RuntimeError, match="code for a GPU is loaded, and there is none"):
+            drv.module_from_file(str(path))
+        return
+    for module in (drv.module_from_buffer(data), drv.module_from_file(str(path))):
+        x = np.ones(4, np.float32)
+        module.get_function("scale")(drv.InOut(x), block=(4, 1, 1))
+        assert x.tolist() == [2] * 4
+        with pytest.raises(drv.LogicError, match="no kernel nothing"):
+            module.get_function("nothing")
+
+
+# ---- the rest ----------------------------------------------------------------------------------
+
+
+def test_the_preprocessor() -> None:
+    text = "#define A 3\n#ifdef B\nint y;\n#endif\nint x = A;\n"
+    assert compiler.preprocess_source(text).split("\n")[-2:] == ["int x = 3;", ""]
+    assert "int y;" in compiler.preprocess_source(text, ["-DB", "-O3"], "nvcc")
+    assert "struct complex" in compiler.preprocess_source("#include <pycuda-complex.hpp>")
+    with pytest.raises(drv.CompileError, match="preprocessing"):
+        compiler.preprocess_source('#include "not-there.h"')
+
+
+def test_the_version_of_the_compiler() -> None:
+    version = compiler.get_nvcc_version()
+    assert version >= (12, 0)
+    assert compiler.get_nvcc_version("there-is-no-nvcc") == version
+
+
+FAKE_NVCC = """#!{python}
+import sys
+if "--version" in sys.argv:
+    print("Cuda compilation tools, release 12.4, V12.4.99")
+elif "--fail" in sys.argv:
+    sys.exit("nvcc: no")
+else:
+    open(sys.argv[sys.argv.index("-o") + 1], "w").write(" ".join(sys.argv[1:-3]))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a script with #! stands for nvcc")
+def test_an_nvcc_that_is_named_is_used(tmp_path: Path) -> None:
+    nvcc = tmp_path / "my-nvcc"
+    nvcc.write_text(FAKE_NVCC.format(python=sys.executable))
+    nvcc.chmod(0o755)
+    assert compiler.get_nvcc_version(str(nvcc)) == (12, 4)
+    made = compiler.compile(SCALE, str(nvcc), ["-O3"], arch="sm_52", target="ptx").decode()
+    assert made.startswith("--ptx -O3 -arch sm_52 -I")
+    with pytest.raises(drv.CompileError, match="nvcc: no"):
+        compiler.compile(SCALE, str(nvcc), ["--fail"])
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        (["-O3", "-g", "-lineinfo", "-lcudadevrt", "-rdc=true"], ["-lineinfo"]),
+        (["-Xptxas", "-v", "-Xptxas=-O1"], ["--ptxas-options=-v", "--ptxas-options=-O1"]),
+        (["-maxrregcount", "32", "--maxrregcount=16"], ["--maxrregcount=32", "--maxrregcount=16"]),
+        (["-ccbin", "gcc", "--compiler-options", "-P", "-m64"], []),
+        (
+            ["-I", "a", "-Ib", "-std=c++14", "-std", "c++17"],
+            ["-Ia", "-Ib", "-std=c++14", "--std=c++17"],
+        ),
+    ],
+)
+def test_options_of_nvcc(given: list[str], kept: list[str]) -> None:
+    assert words.for_nvrtc(given)[0] == kept
+    assert words.for_nvrtc(["-arch", "sm_80", "-code=sm_86"])[1:] == ("sm_80", "sm_86")
+
+
+def test_no_nvcc_is_looked_for(tmp_path: Path) -> None:
+    """Nor any other program of CUDA: the path has a C++ compiler and nothing else."""
+    for name in ("g++", "gcc", "clang++", "clang", "cc", "c++", "ld", "as"):
+        found = subprocess.run(["which", name], capture_output=True, text=True).stdout.strip()
+        if found:
+            (tmp_path / name).symlink_to(found)
+    code = f"""
+import numpy as np
+import pycu2c.pycuda.autoinit
+import pycu2c.pycuda.driver as cuda
+from pycu2c.pycuda.compiler import SourceModule
+x = np.ones(4, np.float32)
+SourceModule({SCALE!r}, cache_dir=False).get_function("scale")(cuda.InOut(x), block=(4, 1, 1))
+print(x[0])
+"""
+    environment = {**os.environ, "PATH": str(tmp_path)}
+    ran = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment
+    )
+    assert ran.stdout == "2.0\n", ran.stderr
+
+
+# ---- modules in pieces -------------------------------------------------------------------------
+
+
+def test_modules_in_pieces() -> None:
+    module = DynamicModule()
+    module.add_to_preamble("#define FACTOR 7")
+    module.add_function(DynamicFunction("__device__ float times(float x) { return FACTOR * x; }"))
+    module.add_function(
+        "__global__ void scale(float *x) { x[threadIdx.x] = times(x[threadIdx.x]); }"
+    )
+    made = module.compile(options=["-DUNUSED"])
+    assert isinstance(made, CudaModule)
+    assert scaled_by(made) == 7
+
+
+def test_modules_that_are_linked() -> None:
+    module = DynamicModule("nvcc", keep=False, arch=None)
+    assert module.add_source("__device__ float times(float x) { return 3 * x; }") is module
+    module.add_source(
+        "__global__ void scale(float *x) { x[threadIdx.x] = times(x[threadIdx.x]); }",
+        nvcc_options=["-rdc=true"],
+    )
+    assert module.add_stdlib("cudadevrt").link() is module
+    assert scaled_by(module) == 3
+
+
+def test_modules_of_a_template() -> None:
+    assert scaled_by(DynamicModule(SCALE).compile()) == 2
+    module = DynamicSourceModule(SCALE, options=["-DOTHER"])
+    assert scaled_by(module) == 2
+    module.add_to_preamble("#define FACTOR 9")
+    assert scaled_by(module) == 9
+    module.add_function("__constant__ int number = 3;")
+    assert module.get_global("number")[1] == 4
+    empty = DynamicSourceModule()
+    empty.add_function(SCALE)
+    assert scaled_by(empty) == 2

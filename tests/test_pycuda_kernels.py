@@ -1,0 +1,368 @@
+"""PyCUDA's kernels of expressions: elementwise, reductions, scans; and its memory pools and names of
+types. On the GPU, or the CPU where there is none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pycu2c.pycuda.driver as drv
+from pycu2c import device
+from pycu2c.pycuda import gpuarray, tools
+from pycu2c.pycuda.elementwise import ElementwiseKernel
+from pycu2c.pycuda.reduction import ReductionKernel
+from pycu2c.pycuda.scan import ExclusiveScanKernel, InclusiveScanKernel
+
+RNG = np.random.default_rng(17)
+
+
+# ---- elementwise -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def vectors() -> tuple[np.ndarray, np.ndarray]:
+    x, y = (RNG.random(100_003).astype(np.float32) for _ in range(2))
+    return x, y
+
+
+LINEAR = ElementwiseKernel(
+    "float a, float *x, float b, float *y, float *z", "z[i] = a * x[i] + b * y[i]", "linear"
+)
+
+
+def linear_python(i, a, x, b, y, z):  # type: ignore[no-untyped-def]
+    z[i] = a * x[i] + b * y[i]
+
+
+LINEAR_PYTHON = ElementwiseKernel("float a, float *x, float b, float *y, float *z", linear_python)
+LINEAR_DEVICE = ElementwiseKernel(
+    "float a, float *x, float b, float *y, float *z", device(linear_python)
+)
+
+
+@pytest.mark.parametrize(
+    "kernel", [LINEAR, LINEAR_PYTHON, LINEAR_DEVICE], ids=["c", "def", "device"]
+)
+def test_expressions(kernel: ElementwiseKernel, vectors: tuple[np.ndarray, np.ndarray]) -> None:
+    x, y = vectors
+    x_gpu, y_gpu = map(gpuarray.to_gpu, vectors)
+    z_gpu = gpuarray.empty_like(x_gpu)
+    kernel(5, x_gpu, np.float32(6), y_gpu, z_gpu)
+    assert np.allclose(z_gpu.get(), 5 * x + 6 * y)
+    stream = drv.Stream()
+    kernel(1, x_gpu, 1, y_gpu, z_gpu, stream=stream)
+    stream.synchronize()
+    assert np.allclose(z_gpu.get(), x + y)
+
+
+@pytest.mark.parametrize("kernel", [LINEAR, LINEAR_PYTHON], ids=["c", "def"])
+@pytest.mark.parametrize("name", ["slice", "range"])
+def test_expressions_over_a_part(kernel: ElementwiseKernel, name: str) -> None:
+    x = np.arange(100, dtype=np.float32)
+    x_gpu = gpuarray.to_gpu(x)
+    for part in (slice(3, 90, 7), slice(None), slice(90, 3, -4), slice(5, 5)):
+        z_gpu, z = gpuarray.zeros_like(x_gpu), np.zeros_like(x)
+        kernel(2, x_gpu, 0, x_gpu, z_gpu, **{name: part})
+        z[part] = 2 * x[part]
+        assert (z_gpu.get() == z).all()
+
+
+def test_texts_around_the_expression() -> None:
+    kernel = ElementwiseKernel(
+        "const unsigned char *x, int *out",
+        "out[i] = twice(x[i]) + offset",
+        "with_parts",
+        preamble="__device__ int twice(int x) { return 2 * x; }",
+        loop_prep="const int offset = 100",
+        after_loop="if (cta_start + tid == 0) out[0] = -1",
+    )
+    x = np.arange(50, dtype=np.uint8)
+    out = gpuarray.zeros(50, np.int32)
+    kernel(gpuarray.to_gpu(x), out)
+    assert out.get()[1:].tolist() == [2 * n + 100 for n in range(1, 50)]
+    assert "twice(x[i])" in kernel.text()
+
+
+def test_expressions_of_complex_numbers_and_records() -> None:
+    z = (RNG.random(20) + 1j * RNG.random(20)).astype(np.complex64)
+    kernel = ElementwiseKernel(
+        "pycuda::complex<float> *z, pycuda::complex<float> a", "z[i] = a * z[i] + conj(z[i])"
+    )
+    there = gpuarray.to_gpu(z)
+    kernel(there, 2 + 1j)
+    assert np.allclose(there.get(), (2 + 1j) * z + z.conj())
+    points = gpuarray.zeros(5, gpuarray.vec.float2)
+    ElementwiseKernel("float2 *p, float x", "p[i] = make_float2(x, i)")(points, 3)
+    assert points.get()["x"].tolist() == [3] * 5
+    assert points.get()["y"].tolist() == [0, 1, 2, 3, 4]
+
+
+def test_arguments_as_objects() -> None:
+    arguments = [tools.VectorArg(np.float64, "x"), tools.ScalarArg(np.int32, "n")]
+    there = gpuarray.zeros(5, np.float64)
+    ElementwiseKernel(arguments, "x[i] = i + n")(there, 3)
+    assert there.get().tolist() == [3, 4, 5, 6, 7]
+
+
+def test_what_expressions_refuse() -> None:
+    x = gpuarray.zeros((4, 4), np.float32)
+    kernel = ElementwiseKernel("float *x", "x[i] = 1")
+    with pytest.raises(RuntimeError, match="vector argument"):
+        ElementwiseKernel("float a", "a")
+    with pytest.raises(TypeError, match=r"takes i and then the arguments: def f\(i, x\)"):
+        ElementwiseKernel("float *x", lambda x: x)
+    with pytest.raises(RuntimeError, match=r"non-contiguous arrays: pass x\.copy\(\)"):
+        kernel(x[:, 1:3])
+    with pytest.raises(TypeError, match="array of float32, and is given one of float64"):
+        kernel(x.astype(np.float64))
+    with pytest.raises(TypeError, match="takes 1 arguments, and is given 2"):
+        kernel(x, x)
+    with pytest.raises(TypeError, match="x is an array, and is given 3"):
+        kernel(3)
+    with pytest.raises(TypeError, match="invalid keyword"):
+        kernel(x, fast=True)
+    with pytest.raises(ValueError, match="type 'flaot', which is not known"):
+        ElementwiseKernel("flaot *x", "x[i] = 1")
+    with pytest.raises(drv.CompileError, match="undeclared|undefined|not declared"):
+        ElementwiseKernel("float *x", "x[i] = foo")(x)
+
+
+# ---- reductions --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("count", [1, 31, 5000, 300_001])
+def test_reductions(count: int) -> None:
+    x, y = (RNG.random(count).astype(np.float32) for _ in range(2))
+    kernel = ReductionKernel(
+        np.float32,
+        neutral="0",
+        reduce_expr="a+b",
+        map_expr="x[i]*y[i]",
+        arguments="float *x, float *y",
+    )
+    found = kernel(gpuarray.to_gpu(x), gpuarray.to_gpu(y))
+    assert found.shape == ()
+    assert np.allclose(found.get(), np.dot(x.astype(float), y), rtol=1e-4)
+    out = gpuarray.empty((), np.float32)
+    assert kernel(gpuarray.to_gpu(x), gpuarray.to_gpu(y), out=out) is out
+    assert out.get() == found.get()
+
+
+def test_reductions_with_numbers_and_preambles() -> None:
+    x = np.arange(1000, dtype=np.int32)
+    kernel = ReductionKernel(
+        np.int64,
+        neutral="0",
+        reduce_expr="a + b",
+        map_expr="above(x[i], least)",
+        arguments="const int *x, int least",
+        preamble="__device__ long above(int x, int least) { return x > least ? x : 0; }",
+    )
+    assert kernel(gpuarray.to_gpu(x), 900).get() == x[x > 900].sum()
+    assert ReductionKernel(np.int32, "0", "a+b")(gpuarray.to_gpu(x)).get() == x.sum()
+
+
+def test_reductions_to_records() -> None:
+    kind = np.dtype([("cur_min", np.int32), ("cur_max", np.int32)])
+    tools.get_or_register_dtype("minmax_collector", kind)
+    kernel = ReductionKernel(
+        kind,
+        neutral="minmax_collector(10000, -10000)",
+        reduce_expr="agg_mmc(a, b)",
+        map_expr="minmax_collector(x[i], x[i])",
+        arguments="int *x",
+        preamble="""
+        struct minmax_collector
+        {
+            int cur_min, cur_max;
+            __device__ minmax_collector() {}
+            __device__ minmax_collector(int least, int most) : cur_min(least), cur_max(most) {}
+        };
+        __device__ minmax_collector agg_mmc(minmax_collector a, minmax_collector b)
+        {
+            return minmax_collector(min(a.cur_min, b.cur_min), max(a.cur_max, b.cur_max));
+        }
+        """,
+    )
+    x = RNG.integers(-9000, 9000, 20_000, dtype=np.int32)
+    found = kernel(gpuarray.to_gpu(x)).get()
+    assert found["cur_min"] == x.min()
+    assert found["cur_max"] == x.max()
+
+
+def test_what_reductions_refuse() -> None:
+    with pytest.raises(RuntimeError, match="vector argument"):
+        ReductionKernel(np.int32, "0", "a+b", "n", "int n")
+    x = gpuarray.zeros((4, 4), np.float32)
+    kernel = ReductionKernel(np.float32, "0", "a+b", arguments="float *x")
+    with pytest.raises(RuntimeError, match="non-contiguous"):
+        kernel(x[:, 1:3])
+    with pytest.raises(TypeError, match="invalid keyword"):
+        kernel(x, axis=1)
+
+
+# ---- scans -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_scans(dtype: Any) -> None:
+    inclusive = InclusiveScanKernel(dtype, "a+b")
+    exclusive = ExclusiveScanKernel(dtype, "a+b", neutral="0")
+    for count in (1, 10, 257, 4097, 100_003, 1 << 20):
+        a = RNG.integers(0, 10, count, dtype=dtype)
+        wanted = np.cumsum(a, dtype=dtype)
+        there = gpuarray.to_gpu(a)
+        assert inclusive(there) is there
+        assert (there.get() == wanted).all()
+        there, out = gpuarray.to_gpu(a), gpuarray.empty(count, dtype)
+        assert exclusive(there, out) is out
+        assert (out.get() == wanted - a).all()
+        exclusive(there)
+        assert (there.get() == wanted - a).all()
+
+
+def test_scans_of_other_operations() -> None:
+    a = RNG.random(50_000)
+    running = InclusiveScanKernel(np.float64, "a > b ? a : b")
+    there = gpuarray.to_gpu(a)
+    out = running(there, "new")
+    assert (out.get() == np.maximum.accumulate(a)).all()
+    assert (there.get() == a).all()
+    # the value to the right, whatever stands on the left: not commutative
+    last = ExclusiveScanKernel(np.int32, "b", neutral="-1", name_prefix="last")
+    numbers = gpuarray.arange(1000, dtype=np.int32)
+    assert last(numbers).get().tolist() == [-1, *range(999)]
+
+
+def test_what_scans_refuse() -> None:
+    with pytest.raises(ValueError, match="neutral element is required"):
+        ExclusiveScanKernel(np.int32, "a+b")
+    kernel = InclusiveScanKernel(np.int32, "a+b")
+    x = gpuarray.zeros(10, np.int32)
+    with pytest.raises(ValueError, match="same shape"):
+        kernel(x, gpuarray.zeros(9, np.int32))
+    with pytest.raises(RuntimeError, match="non-contiguous"):
+        kernel(x[::2])
+    empty = gpuarray.zeros(0, np.int32)
+    assert kernel(empty) is empty
+
+
+# ---- tools -------------------------------------------------------------------------------------
+
+
+def test_pools_keep_memory() -> None:
+    pool = tools.DeviceMemoryPool()
+    one = pool.allocate(1000)
+    assert len(one) == 1000
+    place = int(one)
+    assert (pool.active_blocks, pool.held_blocks) == (1, 0)
+    one.free()
+    assert (pool.active_blocks, pool.held_blocks) == (0, 1)
+    assert int(pool.allocate(1020)) == place
+    del one
+    array = gpuarray.zeros(100, np.float32, allocator=pool.allocate)
+    assert (array + 1).get().sum() == 100
+    assert pool.active_blocks == 1
+    assert pool.managed_bytes >= pool.active_bytes > 0
+    del array
+    pool.stop_holding()
+    assert (pool.active_blocks, pool.held_blocks, pool.managed_bytes) == (0, 0, 0)
+    with pytest.raises(drv.LogicError, match="was freed"):
+        first = pool.allocate(5)
+        first.free()
+        first.free()
+
+
+def test_bins_of_pools() -> None:
+    for _ in range(2000):
+        size = int(RNG.integers(1, 1 << 31)) >> int(RNG.integers(0, 31))
+        number = tools.DeviceMemoryPool.bin_number(size)
+        room = tools.DeviceMemoryPool.alloc_size(number)
+        assert room >= size
+        assert tools.DeviceMemoryPool.bin_number(room) == number
+        assert room <= max(8, size * 1.26)
+    assert tools.bitlog2(17) == 4
+    assert tools.bitlog2(0xCC3AFFE) == 27
+
+
+def test_pools_of_the_host() -> None:
+    pool = tools.PageLockedMemoryPool()
+    a = pool.allocate((3, 4), np.float32, order="F")
+    assert a.flags.f_contiguous
+    a[:] = 3
+    assert isinstance(a.base, drv.PooledHostAllocation)
+    assert pool.active_blocks == 1
+    del a
+    assert pool.held_blocks == 1
+    pool.free_held()
+    assert pool.held_blocks == 0
+    assert tools.PageLockedAllocator().allocate(3, np.int8).shape == (3,)
+
+
+def test_names_of_types() -> None:
+    for dtype, name in (
+        (np.float32, "float"),
+        (np.int64, "long"),
+        (np.uint8, "unsigned char"),
+        (np.complex128, "pycuda::complex<double>"),
+        (gpuarray.vec.float3, "float3"),
+    ):
+        assert tools.dtype_to_ctype(dtype) == name
+        assert tools.get_or_register_dtype(name) == np.dtype(dtype)
+    assert tools.dtype_to_ctype(np.float64, with_fp_tex_hack=True) == "fp_tex_double"
+    with pytest.raises(ValueError, match="unable to map"):
+        tools.dtype_to_ctype(np.dtype([("a", np.int8)]))
+    with pytest.raises(ValueError, match="may not be None"):
+        tools.dtype_to_ctype(None)
+    tools.register_dtype(np.dtype([("b", np.int8)]), "my_record")
+    assert tools.dtype_to_ctype(np.dtype([("b", np.int8)])) == "my_record"
+    with pytest.raises(RuntimeError, match="already registered"):
+        tools.get_or_register_dtype("my_record", np.int8)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "dtype", "name"),
+    [
+        ("float *x", tools.VectorArg, np.float32, "x"),
+        ("const unsigned long long* __restrict__ ptr", tools.VectorArg, np.uint64, "ptr"),
+        ("pycuda::complex< float > *z", tools.VectorArg, np.complex64, "z"),
+        ("int n", tools.ScalarArg, np.int32, "n"),
+        ("double v[]", tools.VectorArg, np.float64, "v"),
+        ("uint8_t c", tools.ScalarArg, np.uint8, "c"),
+    ],
+)
+def test_arguments_of_c(text: str, kind: Any, dtype: Any, name: str) -> None:
+    found = tools.parse_c_arg(text)
+    assert (type(found), found.dtype, found.name) == (kind, np.dtype(dtype), name)
+    assert tools.get_arg_type(text) == ("P" if kind is tools.VectorArg else np.dtype(dtype).char)
+
+
+def test_functions_that_remember() -> None:
+    calls = []
+
+    @tools.context_dependent_memoize
+    def squared(x: int, plus: int = 0) -> int:
+        calls.append(x)
+        return x * x + plus
+
+    assert [squared(3), squared(3), squared(3, plus=1), squared(4)] == [9, 9, 10, 16]
+    assert calls == [3, 3, 4]
+    tools.clear_context_caches()
+    assert squared(3) == 9
+    assert len(calls) == 4
+
+
+def test_default_contexts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUDA_DEVICE", "0")
+    context = tools.make_default_context()
+    assert context.get_device() == drv.Device(0)
+    context.detach()
+    monkeypatch.setenv("CUDA_DEVICE", "first")
+    with pytest.raises(TypeError, match="must be an integer, not 'first'"):
+        tools.make_default_context()
+    monkeypatch.delenv("CUDA_DEVICE")
+    assert tools.mark_cuda_test(lambda: drv.Context.get_current() is not None)()
+    record = tools.OccupancyRecord(tools.DeviceData(), 256, 1024, 32)
+    assert 0 < record.occupancy <= 1
