@@ -19,11 +19,11 @@ from pycu2c.frontend import refusals
 from pycu2c.frontend.refusals import Refusal
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.clusters import Cluster
-from pycu2c.intrinsics.coalesced import COALESCED, Coalesced
+from pycu2c.intrinsics.coalesced import Coalesced
 from pycu2c.intrinsics.groups import Block, Grid, tile_of
 from pycu2c.intrinsics.host_names import HOST_NAMES, MODULES
 from pycu2c.intrinsics.library import LIBRARY
-from pycu2c.intrinsics.namespace import CUDA, find, members
+from pycu2c.intrinsics.namespace import CUDA, WRITTEN, find, members
 from pycu2c.intrinsics.numba_names import CURES
 from pycu2c.intrinsics.operator_names import FUNCTIONS
 from pycu2c.intrinsics.registry import Intrinsic
@@ -89,7 +89,7 @@ def intrinsics() -> str:
         tables[title].append(f"| {' | '.join(cells)} |")
     head = "| name | takes | gives | dtypes | GPU | meaning |\n|---|---|---|---|---|---|\n"
     parts = [f"## {title}\n\n{head}" + "\n".join(rows) + "\n" for title, rows in tables.items()]
-    return "\n".join((INTRINSICS, *parts, groups(), operators(), library()))
+    return "\n".join((INTRINSICS, *parts, groups(), written(), operators(), library()))
 
 
 def called_as(row: Intrinsic) -> str:
@@ -122,15 +122,19 @@ def groups() -> str:
                 takes = ", ".join(n for n in inspect.signature(method).parameters if n != "self")
                 meaning = (inspect.getdoc(method) or "").splitlines()[0]
                 rows.append(f"| `cuda.cg.{call}` | `{name}({takes})` | {cell(meaning)} |")
-    head_of_functions = (
-        "\nFunctions of `cuda.cg` that take groups.\n\n| function | meaning |\n|---|---|\n"
-    )
-    functions = [
-        f"| `cuda.cg.{f.__name__}({', '.join(inspect.signature(f).parameters)})` "
-        f"| {cell((inspect.getdoc(f) or '').splitlines()[0])} |"
-        for f in COALESCED
-    ]
-    return "\n".join((head + "\n".join(rows), head_of_functions + "\n".join(functions), ""))
+    return head + "\n".join(rows) + "\n"
+
+
+def written() -> str:
+    """The names of ``cuda`` that are functions of the kernel language."""
+    head = "## Functions of groups and of pairs of halves\n\n| function | meaning |\n|---|---|\n"
+    rows = []
+    for prefix, functions in WRITTEN.items():
+        for name, function in functions.items():
+            takes = ", ".join(inspect.signature(function).parameters)
+            meaning = (inspect.getdoc(function) or "").splitlines()[0]
+            rows.append(f"| `{prefix}.{name}({takes})` | {cell(meaning)} |")
+    return head + "\n".join(rows) + "\n"
 
 
 def operators() -> str:

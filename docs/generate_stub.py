@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import inspect
 from textwrap import indent
-from types import FunctionType
 
 from pycu2c import annotations
 from pycu2c.dtypes import VECTORS, DType
@@ -129,7 +128,7 @@ def declared(name: str, member: Member, method: bool = False) -> str:
     if isinstance(member, Namespace):
         parts = [declared(n, m, method=True) for n, m in sorted(members(member).items())]
         return f"class _{name}:\n{indent(''.join(parts), '    ')}\n{name}: _{name}\n"
-    if isinstance(member, FunctionType):
+    if not isinstance(member, Intrinsic):
         head = f"({', '.join(f'{n}: Any' for n in inspect.signature(member).parameters)}) -> Any"
         doc = inspect.getdoc(member) or ""
         return "@staticmethod\n" * method + f"def {name}{head}:\n{_doc(doc)}"

@@ -292,6 +292,8 @@ _VECTOR_NAMES = {
     UINT64: ("ulonglong", "ulong", "uint64x"),
     FLOAT32: ("float", "float32x"),
     FLOAT64: ("double", "float64x"),
+    FLOAT16: ("half", "float16x"),
+    BFLOAT16: ("bfloat16", "bfloat16x"),
 }  # CUDA's name first; to CUDA long and long long differ in name alone
 
 
@@ -300,11 +302,14 @@ def _vector(part: DType, count: int) -> DType:
     parts = tuple(Field(c, part, i * part.size) for i, c in enumerate(COMPONENTS[:count]))
     bits = count * part.bits
     cuda = f"{name}_16a" if bits == 256 else name  # since CUDA 13 the name tells the alignment
+    cuda = f"__nv_{name}" if part is BFLOAT16 else cuda
     return DType(name, Kind.VECTOR, bits, name, cuda, name, "", count * part.pack, parts)
 
 
 VECTOR_OF: dict[tuple[DType, int], DType] = {
-    (part, count): _vector(part, count) for part in _VECTOR_NAMES for count in (1, 2, 3, 4)
+    (part, count): _vector(part, count)
+    for part in _VECTOR_NAMES
+    for count in ((2,) if part.is_half else (1, 2, 3, 4))
 }
 VECTORS: dict[str, DType] = {
     f"{name}{row.bits // part.bits}": row

@@ -17,6 +17,8 @@ class _Vector:
     def __setitem__(self, name: str, value: Any, /) -> None: ...
 
 __all__ = [
+    "bfloat162",
+    "bfloat16x2",
     "char1",
     "char2",
     "char3",
@@ -26,6 +28,7 @@ __all__ = [
     "double3",
     "double4",
     "float1",
+    "float16x2",
     "float2",
     "float3",
     "float32x1",
@@ -37,6 +40,7 @@ __all__ = [
     "float64x2",
     "float64x3",
     "float64x4",
+    "half2",
     "int1",
     "int16x1",
     "int16x2",
@@ -374,3 +378,15 @@ class double4(_Vector):
     w: float
 
 float64x4: TypeAlias = double4
+
+class half2(_Vector):
+    x: float
+    y: float
+
+float16x2: TypeAlias = half2
+
+class bfloat162(_Vector):
+    x: float
+    y: float
+
+bfloat16x2: TypeAlias = bfloat162

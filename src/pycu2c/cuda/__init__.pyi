@@ -215,11 +215,101 @@ def ballot_sync(mask: SupportsIndex, predicate: _Real) -> int:
 
 class _bf16:
     @staticmethod
+    def bfloat1622float2(a: Any) -> Any:
+        """Both as float32."""
+    @staticmethod
+    def float22bfloat162_rn(a: Any) -> Any:
+        """Both as bfloat16."""
+    @staticmethod
+    def float2bfloat162_rn(a: Any) -> Any:
+        """``(a, a)`` as bfloat16."""
+    @staticmethod
+    def floats2bfloat162_rn(a: Any, b: Any) -> Any:
+        """``(a, b)`` as bfloat16."""
+    @staticmethod
+    def h2ceil(a: Any) -> Any:
+        """The least whole numbers that are not below."""
+    @staticmethod
+    def h2cos(a: Any) -> Any:
+        """The cosines."""
+    @staticmethod
+    def h2div(a: Any, b: Any) -> Any:
+        """The quotients, each rounded once."""
+    @staticmethod
+    def h2exp(a: Any) -> Any:
+        """e to the power ``x``."""
+    @staticmethod
+    def h2exp10(a: Any) -> Any:
+        """10 to the power ``x``."""
+    @staticmethod
+    def h2exp2(a: Any) -> Any:
+        """2 to the power ``x``."""
+    @staticmethod
+    def h2floor(a: Any) -> Any:
+        """The greatest whole numbers that are not above."""
+    @staticmethod
+    def h2log(a: Any) -> Any:
+        """The natural logarithms."""
+    @staticmethod
+    def h2log10(a: Any) -> Any:
+        """The logarithms to base 10."""
+    @staticmethod
+    def h2log2(a: Any) -> Any:
+        """The logarithms to base 2."""
+    @staticmethod
+    def h2rcp(a: Any) -> Any:
+        """``1 / x``."""
+    @staticmethod
+    def h2rint(a: Any) -> Any:
+        """The nearest whole numbers, the even one of two."""
+    @staticmethod
+    def h2rsqrt(a: Any) -> Any:
+        """``1 / sqrt(x)``."""
+    @staticmethod
+    def h2sin(a: Any) -> Any:
+        """The sines."""
+    @staticmethod
+    def h2sqrt(a: Any) -> Any:
+        """The square roots."""
+    @staticmethod
+    def h2tanh(a: Any) -> Any:
+        """The hyperbolic tangents."""
+    @staticmethod
+    def h2trunc(a: Any) -> Any:
+        """Without what comes after the point."""
+    @staticmethod
     def habs(x: Any) -> Any:
         """The absolute value; that of the least integer wraps to itself."""
     @staticmethod
+    def habs2(a: Any) -> Any:
+        """Both without their signs."""
+    @staticmethod
     def hadd(x: Any, y: Any) -> Any:
         """``a + b``, rounded once."""
+    @staticmethod
+    def hadd2(a: Any, b: Any) -> Any:
+        """The sums, each rounded once."""
+    @staticmethod
+    def halves2bfloat162(a: Any, b: Any) -> Any:
+        """``(a, b)``"""
+    @staticmethod
+    def hbeq2(a: Any, b: Any) -> Any:
+        """Whether both components are equal."""
+    @staticmethod
+    def hbge2(a: Any, b: Any) -> Any:
+        """Whether both components are greater or equal."""
+    @staticmethod
+    def hbgt2(a: Any, b: Any) -> Any:
+        """Whether both components are greater."""
+    @staticmethod
+    def hble2(a: Any, b: Any) -> Any:
+        """Whether both components are less or equal."""
+    @staticmethod
+    def hblt2(a: Any, b: Any) -> Any:
+        """Whether both components are less."""
+    @staticmethod
+    def hbne2(a: Any, b: Any) -> Any:
+        """Whether both components differ."""
     @staticmethod
     def hceil(x: Any) -> Any:
         """The least whole number that is not below ``x``, as a float."""
@@ -232,6 +322,9 @@ class _bf16:
     @staticmethod
     def heq(x: Any, y: Any) -> bool:
         """``x == y``."""
+    @staticmethod
+    def heq2(a: Any, b: Any) -> Any:
+        """1.0 where ``a == b``, else 0.0."""
     @staticmethod
     def hexp(x: Any) -> Any:
         """e to the power ``x``."""
@@ -248,11 +341,26 @@ class _bf16:
     def hfma(x: Any, y: Any, z: Any) -> Any:
         """``a * b + c``, rounded once."""
     @staticmethod
+    def hfma2(a: Any, b: Any, c: Any) -> Any:
+        """``a * b + c``, each rounded once."""
+    @staticmethod
     def hge(x: Any, y: Any) -> bool:
         """``x >= y``."""
     @staticmethod
+    def hge2(a: Any, b: Any) -> Any:
+        """1.0 where ``a >= b``, else 0.0."""
+    @staticmethod
     def hgt(x: Any, y: Any) -> bool:
         """``x > y``."""
+    @staticmethod
+    def hgt2(a: Any, b: Any) -> Any:
+        """1.0 where ``a > b``, else 0.0."""
+    @staticmethod
+    def high2bfloat16(a: Any) -> Any:
+        """``y``"""
+    @staticmethod
+    def high2float(a: Any) -> Any:
+        """``y`` as float32."""
     @staticmethod
     def hisinf(x: Any) -> bool:
         """Whether ``x`` is an infinity."""
@@ -262,6 +370,9 @@ class _bf16:
     @staticmethod
     def hle(x: Any, y: Any) -> bool:
         """``x <= y``."""
+    @staticmethod
+    def hle2(a: Any, b: Any) -> Any:
+        """1.0 where ``a <= b``, else 0.0."""
     @staticmethod
     def hlog(x: Any) -> Any:
         """The natural logarithm; -inf of 0, NaN of a negative number."""
@@ -275,20 +386,38 @@ class _bf16:
     def hlt(x: Any, y: Any) -> bool:
         """``x < y``."""
     @staticmethod
+    def hlt2(a: Any, b: Any) -> Any:
+        """1.0 where ``a < b``, else 0.0."""
+    @staticmethod
     def hmax(x: Any, y: Any) -> Any:
         """The greater; a NaN gives way."""
+    @staticmethod
+    def hmax2(a: Any, b: Any) -> Any:
+        """The greater of both; a NaN gives way."""
     @staticmethod
     def hmin(x: Any, y: Any) -> Any:
         """The lesser; a NaN gives way."""
     @staticmethod
+    def hmin2(a: Any, b: Any) -> Any:
+        """The lesser of both; a NaN gives way."""
+    @staticmethod
     def hmul(x: Any, y: Any) -> Any:
         """``a * b``, rounded once."""
+    @staticmethod
+    def hmul2(a: Any, b: Any) -> Any:
+        """The products, each rounded once."""
     @staticmethod
     def hne(x: Any, y: Any) -> bool:
         """``x != y``."""
     @staticmethod
+    def hne2(a: Any, b: Any) -> Any:
+        """1.0 where ``a != b``, else 0.0; a NaN is other than all numbers, as in Python."""
+    @staticmethod
     def hneg(x: Any) -> Any:
         """``-x``."""
+    @staticmethod
+    def hneg2(a: Any) -> Any:
+        """Both with the other sign."""
     @staticmethod
     def hrcp(x: Any) -> Any:
         """``1 / x``."""
@@ -308,11 +437,23 @@ class _bf16:
     def hsub(x: Any, y: Any) -> Any:
         """``a - b``, rounded once."""
     @staticmethod
+    def hsub2(a: Any, b: Any) -> Any:
+        """The differences, each rounded once."""
+    @staticmethod
     def htanh(x: Any) -> Any:
         """The hyperbolic tangent."""
     @staticmethod
     def htrunc(x: Any) -> Any:
         """``x`` without its fraction, as a float."""
+    @staticmethod
+    def low2bfloat16(a: Any) -> Any:
+        """``x``"""
+    @staticmethod
+    def low2float(a: Any) -> Any:
+        """``x`` as float32."""
+    @staticmethod
+    def lowhigh2highlow(a: Any) -> Any:
+        """``(y, x)``"""
 
 bf16: _bf16
 
@@ -777,11 +918,101 @@ def fmul_rz(a: _Real, b: _Real) -> np.float32:
 
 class _fp16:
     @staticmethod
+    def float22half2_rn(a: Any) -> Any:
+        """Both as float16."""
+    @staticmethod
+    def float2half2_rn(a: Any) -> Any:
+        """``(a, a)`` as float16."""
+    @staticmethod
+    def floats2half2_rn(a: Any, b: Any) -> Any:
+        """``(a, b)`` as float16."""
+    @staticmethod
+    def h2ceil(a: Any) -> Any:
+        """The least whole numbers that are not below."""
+    @staticmethod
+    def h2cos(a: Any) -> Any:
+        """The cosines."""
+    @staticmethod
+    def h2div(a: Any, b: Any) -> Any:
+        """The quotients, each rounded once."""
+    @staticmethod
+    def h2exp(a: Any) -> Any:
+        """e to the power ``x``."""
+    @staticmethod
+    def h2exp10(a: Any) -> Any:
+        """10 to the power ``x``."""
+    @staticmethod
+    def h2exp2(a: Any) -> Any:
+        """2 to the power ``x``."""
+    @staticmethod
+    def h2floor(a: Any) -> Any:
+        """The greatest whole numbers that are not above."""
+    @staticmethod
+    def h2log(a: Any) -> Any:
+        """The natural logarithms."""
+    @staticmethod
+    def h2log10(a: Any) -> Any:
+        """The logarithms to base 10."""
+    @staticmethod
+    def h2log2(a: Any) -> Any:
+        """The logarithms to base 2."""
+    @staticmethod
+    def h2rcp(a: Any) -> Any:
+        """``1 / x``."""
+    @staticmethod
+    def h2rint(a: Any) -> Any:
+        """The nearest whole numbers, the even one of two."""
+    @staticmethod
+    def h2rsqrt(a: Any) -> Any:
+        """``1 / sqrt(x)``."""
+    @staticmethod
+    def h2sin(a: Any) -> Any:
+        """The sines."""
+    @staticmethod
+    def h2sqrt(a: Any) -> Any:
+        """The square roots."""
+    @staticmethod
+    def h2tanh(a: Any) -> Any:
+        """The hyperbolic tangents."""
+    @staticmethod
+    def h2trunc(a: Any) -> Any:
+        """Without what comes after the point."""
+    @staticmethod
     def habs(x: np.float16) -> np.float16:
         """The absolute value; that of the least integer wraps to itself."""
     @staticmethod
+    def habs2(a: Any) -> Any:
+        """Both without their signs."""
+    @staticmethod
     def hadd(x: np.float16, y: np.float16) -> np.float16:
         """``a + b``, rounded once."""
+    @staticmethod
+    def hadd2(a: Any, b: Any) -> Any:
+        """The sums, each rounded once."""
+    @staticmethod
+    def half22float2(a: Any) -> Any:
+        """Both as float32."""
+    @staticmethod
+    def halves2half2(a: Any, b: Any) -> Any:
+        """``(a, b)``"""
+    @staticmethod
+    def hbeq2(a: Any, b: Any) -> Any:
+        """Whether both components are equal."""
+    @staticmethod
+    def hbge2(a: Any, b: Any) -> Any:
+        """Whether both components are greater or equal."""
+    @staticmethod
+    def hbgt2(a: Any, b: Any) -> Any:
+        """Whether both components are greater."""
+    @staticmethod
+    def hble2(a: Any, b: Any) -> Any:
+        """Whether both components are less or equal."""
+    @staticmethod
+    def hblt2(a: Any, b: Any) -> Any:
+        """Whether both components are less."""
+    @staticmethod
+    def hbne2(a: Any, b: Any) -> Any:
+        """Whether both components differ."""
     @staticmethod
     def hceil(x: np.float16) -> np.float16:
         """The least whole number that is not below ``x``, as a float."""
@@ -794,6 +1025,9 @@ class _fp16:
     @staticmethod
     def heq(x: np.float16, y: np.float16) -> bool:
         """``x == y``."""
+    @staticmethod
+    def heq2(a: Any, b: Any) -> Any:
+        """1.0 where ``a == b``, else 0.0."""
     @staticmethod
     def hexp(x: np.float16) -> np.float16:
         """e to the power ``x``."""
@@ -810,11 +1044,26 @@ class _fp16:
     def hfma(x: np.float16, y: np.float16, z: np.float16) -> np.float16:
         """``a * b + c``, rounded once."""
     @staticmethod
+    def hfma2(a: Any, b: Any, c: Any) -> Any:
+        """``a * b + c``, each rounded once."""
+    @staticmethod
     def hge(x: np.float16, y: np.float16) -> bool:
         """``x >= y``."""
     @staticmethod
+    def hge2(a: Any, b: Any) -> Any:
+        """1.0 where ``a >= b``, else 0.0."""
+    @staticmethod
     def hgt(x: np.float16, y: np.float16) -> bool:
         """``x > y``."""
+    @staticmethod
+    def hgt2(a: Any, b: Any) -> Any:
+        """1.0 where ``a > b``, else 0.0."""
+    @staticmethod
+    def high2float(a: Any) -> Any:
+        """``y`` as float32."""
+    @staticmethod
+    def high2half(a: Any) -> Any:
+        """``y``"""
     @staticmethod
     def hisinf(x: np.float16) -> bool:
         """Whether ``x`` is an infinity."""
@@ -824,6 +1073,9 @@ class _fp16:
     @staticmethod
     def hle(x: np.float16, y: np.float16) -> bool:
         """``x <= y``."""
+    @staticmethod
+    def hle2(a: Any, b: Any) -> Any:
+        """1.0 where ``a <= b``, else 0.0."""
     @staticmethod
     def hlog(x: np.float16) -> np.float16:
         """The natural logarithm; -inf of 0, NaN of a negative number."""
@@ -837,20 +1089,38 @@ class _fp16:
     def hlt(x: np.float16, y: np.float16) -> bool:
         """``x < y``."""
     @staticmethod
+    def hlt2(a: Any, b: Any) -> Any:
+        """1.0 where ``a < b``, else 0.0."""
+    @staticmethod
     def hmax(x: np.float16, y: np.float16) -> np.float16:
         """The greater; a NaN gives way."""
+    @staticmethod
+    def hmax2(a: Any, b: Any) -> Any:
+        """The greater of both; a NaN gives way."""
     @staticmethod
     def hmin(x: np.float16, y: np.float16) -> np.float16:
         """The lesser; a NaN gives way."""
     @staticmethod
+    def hmin2(a: Any, b: Any) -> Any:
+        """The lesser of both; a NaN gives way."""
+    @staticmethod
     def hmul(x: np.float16, y: np.float16) -> np.float16:
         """``a * b``, rounded once."""
+    @staticmethod
+    def hmul2(a: Any, b: Any) -> Any:
+        """The products, each rounded once."""
     @staticmethod
     def hne(x: np.float16, y: np.float16) -> bool:
         """``x != y``."""
     @staticmethod
+    def hne2(a: Any, b: Any) -> Any:
+        """1.0 where ``a != b``, else 0.0; a NaN is other than all numbers, as in Python."""
+    @staticmethod
     def hneg(x: np.float16) -> np.float16:
         """``-x``."""
+    @staticmethod
+    def hneg2(a: Any) -> Any:
+        """Both with the other sign."""
     @staticmethod
     def hrcp(x: np.float16) -> np.float16:
         """``1 / x``."""
@@ -870,11 +1140,23 @@ class _fp16:
     def hsub(x: np.float16, y: np.float16) -> np.float16:
         """``a - b``, rounded once."""
     @staticmethod
+    def hsub2(a: Any, b: Any) -> Any:
+        """The differences, each rounded once."""
+    @staticmethod
     def htanh(x: np.float16) -> np.float16:
         """The hyperbolic tangent."""
     @staticmethod
     def htrunc(x: np.float16) -> np.float16:
         """``x`` without its fraction, as a float."""
+    @staticmethod
+    def low2float(a: Any) -> Any:
+        """``x`` as float32."""
+    @staticmethod
+    def low2half(a: Any) -> Any:
+        """``x``"""
+    @staticmethod
+    def lowhigh2highlow(a: Any) -> Any:
+        """``(y, x)``"""
 
 fp16: _fp16
 

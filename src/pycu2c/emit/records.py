@@ -62,6 +62,7 @@ class Records:
         if dtype.is_half:
             self.halves[dtype] = None
         if dtype.is_complex or dtype.is_vector:
+            self._take(dtype.fields[0].dtype)
             self.plain[dtype] = None
         if dtype.kind is not Kind.RECORD or dtype in self.names:
             return
@@ -102,14 +103,14 @@ class Records:
         """The structs, each after those that it holds."""
         known: list[c.Item] = []
         if self.dialect.name == "c":
+            known += [c.Verbatim(half_types.definition(dtype)) for dtype in self.halves]
             known += [c.Verbatim(definition(dtype)) for dtype in self.plain]
             known += [c.Verbatim(loose_definition(dtype)) for dtype in self.loose]
-            known += [c.Verbatim(half_types.definition(dtype)) for dtype in self.halves]
             known += [c.Verbatim(texture_helpers.definition(access)) for access in self.handles]
             texts = map(half_types.constant_definition, dict.fromkeys(self.half_tables))
             known += [c.Verbatim(text) for text in texts if text]
         else:
-            wide = [older_name(d) for d in self.plain if d.cuda != d.name and d.is_vector]
+            wide = [older_name(d) for d in self.plain if d.bits == 256 and d.is_vector]
             if wide:
                 text = f"#if __CUDACC_VER_MAJOR__ < 13\n{''.join(wide)}#endif\n"
                 known.append(c.Verbatim(text))
@@ -133,7 +134,7 @@ class Records:
         """A value made of its parts."""
         in_cuda = self.dialect.name == "cuda"
         if dtype.kind is not Kind.RECORD and in_cuda:
-            return c.Call(f"make_{dtype.cuda}", parts)
+            return c.Call(f"make_{dtype.cuda.removeprefix('__nv_')}", parts)
         name = self.names.get(dtype, "")
         pairs = zip(dtype.fields, parts, strict=True)
         parts = tuple(self.put([dtype], field.dtype, part) for field, part in pairs)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
-from types import FunctionType
-from typing import TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from pycu2c import types
 from pycu2c.dtypes import VECTORS
@@ -14,8 +13,17 @@ from pycu2c.intrinsics.coalesced import COALESCED
 from pycu2c.intrinsics.registry import Intrinsic
 from pycu2c.types import Scalar
 
+
+class Written(Protocol):
+    """A function that is written in the kernel language, and its name."""
+
+    __name__: str
+
+    def __call__(self, *given: Any) -> Any: ...
+
+
 # the scalars are types, the functions written in the kernel language
-Member: TypeAlias = "Intrinsic | Namespace | Scalar | FunctionType"
+Member: TypeAlias = "Intrinsic | Namespace | Scalar | Written"
 
 
 NO_ROOMS: Mapping[str, str] = {}
@@ -107,8 +115,8 @@ CUDA = Namespace(
     "cuda",
     known(grown("cuda")) | {name: Scalar(row) for name, row in VECTORS.items()} | TYPES | ALIASES,
     {
-        "bf16": "pycu2c.intrinsics.half_names",
-        "fp16": "pycu2c.intrinsics.half_names",
+        "bf16": "pycu2c.cuda.half_pairs",
+        "fp16": "pycu2c.cuda.half_pairs",
         "libdevice": "pycu2c.intrinsics.libdevice",
     },
     tuple(
@@ -133,7 +141,7 @@ def has_room(name: str) -> bool:
 
 def find(path: str) -> Member | None:
     """The member of ``cuda`` at a dotted path: ``atomic.add``."""
-    member: object = CUDA
+    member: Member | None = CUDA
     for name in path.split("."):
         member = getattr(member, name, None) if isinstance(member, Namespace) else None
-    return member if isinstance(member, (Intrinsic, Namespace, Scalar, FunctionType)) else None
+    return member
