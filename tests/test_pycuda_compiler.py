@@ -1,5 +1,5 @@
-"""PyCUDA's compiler: modules, options, errors, binaries. NVRTC makes binaries where there is no GPU,
-too; kernels run on the GPU, or the CPU where there is none."""
+"""PyCUDA's compiler: modules, options, errors, binaries. NVRTC makes binaries where there is no
+GPU, too; kernels run on the GPU, or the CPU where there is none."""
 
 from __future__ import annotations
 

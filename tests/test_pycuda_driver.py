@@ -1,4 +1,4 @@
-"""PyCUDA's driver: memory, copies, streams, contexts. On the GPU, or the CPU where there is none."""
+"""PyCUDA's driver: memory, copies, streams, contexts. On the GPU, or the CPU if there is none."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Kernels by PyCUDA's names: calls, prepared calls, attributes. On the GPU, or the CPU where there is
-none."""
+"""Kernels by PyCUDA's names: calls, prepared calls, attributes. On the GPU, or the CPU where there
+is none."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("dtype", (np.float32, np.int32, np.complex64))
+@pytest.mark.parametrize("dtype", [np.float32, np.int32, np.complex64])
 @pytest.mark.parametrize("sign", OPERATORS)
 def test_arithmetic(sign: str, dtype: Any) -> None:
     apply = OPERATORS[sign]
@@ -127,7 +127,7 @@ def test_orders_of_axes_and_gaps() -> None:
     same(cumath.exp(a_gpu.T), np.exp(a.T))
 
 
-@pytest.mark.parametrize("dtype", (np.float32, np.int16))
+@pytest.mark.parametrize("dtype", [np.float32, np.int16])
 def test_comparisons_give_ones_and_zeros(dtype: Any) -> None:
     a, b = some(dtype), some(dtype)
     a_gpu, b_gpu = gpuarray.to_gpu(a), gpuarray.to_gpu(b)
@@ -224,7 +224,7 @@ def test_ranges_that_cannot_be() -> None:
     with pytest.warns(UserWarning, match="numbers of int64"):
         gpuarray.arange(5)
     for args, named in (((), {}), ((1, 2, 3, 4), {}), ((1,), {"stop": 2}), ((1,), {"end": 2})):
-        with pytest.raises(ValueError, match="stop|many|end"):
+        with pytest.raises(ValueError, match=r"stop|many|end"):
             gpuarray.arange(*args, dtype=np.int32, **named)
 
 
@@ -372,7 +372,7 @@ def test_shapes() -> None:
     assert (there.get() == 1).all()
     assert view.base is there
     for shape in ((5, 5), (-1, -1), (7, -1)):
-        with pytest.raises(ValueError, match="unchanged|unknown"):
+        with pytest.raises(ValueError, match=r"unchanged|unknown"):
             there.reshape(shape)
     with pytest.raises(RuntimeError, match="contiguous"):
         there[:, 1:3].reshape(8)
@@ -437,7 +437,7 @@ def test_choices() -> None:
         gpuarray.if_positive(a_gpu, a_gpu, b_gpu.astype(np.float64))
 
 
-@pytest.mark.parametrize("dtype", (np.float32, np.float64, np.int32))
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32])
 @pytest.mark.parametrize("count", [1, 300, 100_003])
 def test_reductions(dtype: Any, count: int) -> None:
     a = some(dtype, count)
@@ -469,8 +469,9 @@ def test_reductions_use_the_allocator_that_is_given() -> None:
 
 # ---- cumath ------------------------------------------------------------------------------------
 
-OF_FLOATS = ["ceil", "floor", "fabs", "exp", "log", "log10", "sqrt", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "arcsin", "arccos", "arctan"]
 NUMPYS = {"asin": "arcsin", "acos": "arccos", "atan": "arctan"}
+OF_FLOATS = [*NUMPYS, "ceil", "floor", "fabs", "exp", "log", "log10", "sqrt", "sin", "cos", "tan"]
+OF_FLOATS += ["sinh", "cosh", "tanh", "arcsin", "arccos", "arctan"]
 
 
 @pytest.mark.parametrize("name", OF_FLOATS)

@@ -1,5 +1,5 @@
-"""PyCUDA's kernels of expressions: elementwise, reductions, scans; and its memory pools and names of
-types. On the GPU, or the CPU where there is none."""
+"""PyCUDA's kernels of expressions: elementwise, reductions, scans; and its memory pools and names
+of types. On the GPU, or the CPU where there is none."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_what_expressions_refuse() -> None:
         kernel(x, fast=True)
     with pytest.raises(ValueError, match="type 'flaot', which is not known"):
         ElementwiseKernel("flaot *x", "x[i] = 1")
-    with pytest.raises(drv.CompileError, match="undeclared|undefined|not declared"):
+    with pytest.raises(drv.CompileError, match=r"undeclared|undefined|not declared"):
         ElementwiseKernel("float *x", "x[i] = foo")(x)
 
 
@@ -269,9 +269,9 @@ def test_pools_keep_memory() -> None:
     del array
     pool.stop_holding()
     assert (pool.active_blocks, pool.held_blocks, pool.managed_bytes) == (0, 0, 0)
+    first = pool.allocate(5)
+    first.free()
     with pytest.raises(drv.LogicError, match="was freed"):
-        first = pool.allocate(5)
-        first.free()
         first.free()
 
 

@@ -27,7 +27,8 @@ def _of_each(name: str, function: Callable[[Any], Any]) -> Callable[..., GPUArra
             out = stream_or_out
         elif stream_or_out is not None:
             stream = stream_or_out
-        return array.each(run, out=out, stream=stream)
+        found: GPUArray = array.each(run, out=out, stream=stream)
+        return found
 
     apply.__name__ = apply.__qualname__ = name
     apply.__doc__ = f"``{name}`` of every element."

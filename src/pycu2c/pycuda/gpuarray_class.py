@@ -237,7 +237,8 @@ class GPUArray(Operators, TextureBinding):
 
     def conj(self, out: GPUArray | None = None) -> GPUArray:
         """The conjugates; the array itself if it is not complex."""
-        return self.each(array_kernels.CONJUGATE, out=out) if self._is_complex else self
+        found: GPUArray = self.each(array_kernels.CONJUGATE, out=out) if self._is_complex else self
+        return found
 
     conjugate = conj
 
@@ -330,7 +331,8 @@ class GPUArray(Operators, TextureBinding):
 
     def reverse(self, stream: object = None) -> GPUArray:
         """The elements in reverse, along one axis."""
-        return self.each(array_kernels.reversed_order, stream=stream)
+        found: GPUArray = self.each(array_kernels.reversed_order, stream=stream)
+        return found
 
 
 def _shape(given: Any) -> tuple[int, ...]:
