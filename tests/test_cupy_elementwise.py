@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
-from places import PLACES, here, there
 
+from places import PLACES, here, there
 from pycu2c import CompileError, LaunchError
 from pycu2c.cupy import ElementwiseKernel
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cuda_c import MACHINES
 
+from cuda_c import MACHINES
 from pycu2c import cuda, cupy
 from pycu2c.diagnostics import CompileError, LaunchError
 

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
-from places import PLACES, here, there
-from test_cupy_elementwise import strided
 
+from places import PLACES, here, there
 from pycu2c import CompileError, LaunchError
 from pycu2c.cupy import ReductionKernel
+from test_cupy_elementwise import strided
 
 SUM = ReductionKernel("T x", "T y", "x", "a + b", "y = a", "0", "sum")
 LARGEST = ReductionKernel("T x", "T y", "x", "max(a, b)", "y = a", None, "largest")

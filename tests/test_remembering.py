@@ -459,7 +459,11 @@ def test_the_c_of_launches_is_tried_once(tmp_path: Path) -> None:
 
 SLOW = ["hashlib", "pathlib", "shutil", "subprocess", "tempfile"]
 SLOW += [f"pycu2c.{room}" for room in ("emit", "frontend.build", "intrinsics.registry", "passes")]
-SLOW_AT_FIRST = ["signal", "threading", *(f"pycu2c.{room}" for room in ("extents", "runtime.plans"))]
+SLOW_AT_FIRST = [
+    "signal",
+    "threading",
+    *(f"pycu2c.{room}" for room in ("extents", "runtime.plans")),
+]
 
 
 @pytest.mark.parametrize(("launches", "slow"), [(1, [*SLOW, *SLOW_AT_FIRST]), (3, SLOW)])

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from pycu2c.lazy import by_one
 from pycu2c.runtime import driver, starting
+from pycu2c.runtime.by_one import by_one
 from pycu2c.runtime.cuda_errors import CudaError
 
 

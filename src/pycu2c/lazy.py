@@ -1,18 +1,13 @@
-"""Modules that are imported when something of them is first used, and values computed then, each of
-them once."""
+"""Modules that are imported when something of them is first used."""
 
 from __future__ import annotations
 
-import functools
 import importlib
 import sys
-import threading
 import time
 from collections.abc import Callable, Mapping
 from types import ModuleType
-from typing import Any, TypeVar, cast
-
-F = TypeVar("F", bound=Callable[..., Any])
+from typing import Any
 
 STARTED = time.time()  # files of this package that are newer may not be what was imported
 
@@ -47,19 +42,6 @@ def lazy_names(module: str, rooms: Mapping[str, str]) -> Callable[[str], Any]:
         return found
 
     return get
-
-
-def by_one(compute: F) -> F:
-    """A function whose values are computed once, by one thread, for which others wait."""
-    known, alone = functools.cache(compute), threading.RLock()
-
-    def found(*given: Any) -> Any:
-        with alone:
-            return known(*given)
-
-    cached: Any = functools.cache(found)
-    functools.update_wrapper(cached, compute)
-    return cast(F, cached)
 
 
 def newly_imported(module: ModuleType) -> bool:

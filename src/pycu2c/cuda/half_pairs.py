@@ -1,6 +1,7 @@
 """Functions of ``half2`` and ``bfloat162`` by CUDA's names, in ``cuda.fp16`` and ``cuda.bf16``.
 
-Each does with both components what the function of one number does. A GPU has instructions for some.
+Each does with both components what the function of one number does. A GPU has instructions for
+some.
 """
 
 from __future__ import annotations
@@ -11,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from pycu2c.c_functions import c_function
 from pycu2c.intrinsics import half_names  # noqa: F401  # the functions of one number
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.halves import FUSED
 from pycu2c.intrinsics.namespace import WRITTEN
 from pycu2c.kernel import device
+from pycu2c.own_c.functions import c_function
 from pycu2c.types import bfloat16, float16, float32
 from pycu2c.vector_types import bfloat162, float2, half2
 

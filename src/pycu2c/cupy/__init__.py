@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from pycu2c.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from pycu2c.cupy import jit as jit
     from pycu2c.cupy.elementwise import ElementwiseKernel as ElementwiseKernel
     from pycu2c.cupy.memo import clear_memo as clear_memo
     from pycu2c.cupy.memo import memoize as memoize
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from pycu2c.cupy.reduction import ReductionKernel as ReductionKernel
 
 _ROOMS = {
+    "jit": "pycu2c.cupy.jit",
     "ElementwiseKernel": "pycu2c.cupy.elementwise",
     "ReductionKernel": "pycu2c.cupy.reduction",
     "RawKernel": "pycu2c.cupy.raw",

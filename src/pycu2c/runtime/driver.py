@@ -18,10 +18,10 @@ import sys
 from typing import Any
 
 from pycu2c.diagnostics import LaunchError
-from pycu2c.lazy import by_one
 from pycu2c.records import dataclass
 from pycu2c.runtime import capturing
 from pycu2c.runtime.backends import hidden_by
+from pycu2c.runtime.by_one import by_one
 from pycu2c.runtime.cuda_errors import CudaError, NoDeviceError, error_for
 
 
