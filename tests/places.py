@@ -25,10 +25,8 @@ def there(place: str, value: Any) -> Any:
         return cuda.to_device(value)
     whole = cuda.to_device(base)
     start = value.__array_interface__["data"][0] - base.__array_interface__["data"][0]
-    made = type(whole)(
-        whole._memory, whole.address + start, value.shape, value.strides, value.dtype
-    )
-    return made
+    place = whole.address + start
+    return type(whole)(whole._memory, place, value.shape, value.strides, value.dtype)
 
 
 def here(value: Any) -> Any:

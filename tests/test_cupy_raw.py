@@ -128,7 +128,8 @@ def test_much_shared_memory_needs_no_attribute(machine: str) -> None:
 def test_numbers_are_what_the_parameters_are(machine: str) -> None:
     """CuPy would give a float parameter half of a double."""
     kernel = cupy.RawKernel(
-        """extern "C" __global__ void k(double *out, float f, int i, double d, bool b, long long l) {
+        """extern "C" __global__
+void k(double *out, float f, int i, double d, bool b, long long l) {
     out[0] = f; out[1] = i; out[2] = d; out[3] = b; out[4] = l;
 }""",
         "k",

@@ -227,9 +227,10 @@ class GPUArray(Operators, TextureBinding):
     @property
     def imag(self) -> GPUArray:
         """The imaginary parts."""
-        if self._is_complex:
-            return self.each(array_kernels.IMAGINARY, self._real_dtype())
-        return self._new_like_me().fill(0)
+        if not self._is_complex:
+            return self._new_like_me().fill(0)
+        parts: GPUArray = self.each(array_kernels.IMAGINARY, self._real_dtype())
+        return parts
 
     @property
     def _is_complex(self) -> bool:

@@ -12,8 +12,8 @@ import errno
 import functools
 import os
 import stat
-import threading
 import time
+from _thread import _local as ThreadLocal  # ``threading``, which has it too, imports much
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
@@ -53,7 +53,7 @@ def place_so_far() -> Place:
     return _place_of.__wrapped__(*_said(), makes=False) if missing else place()
 
 
-class _Thread(threading.local):
+class _Thread(ThreadLocal):
     chosen: str | None = None  # "": none
 
 
