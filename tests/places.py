@@ -25,8 +25,8 @@ def there(place: str, value: Any) -> Any:
         return cuda.to_device(value)
     whole = cuda.to_device(base)
     start = value.__array_interface__["data"][0] - base.__array_interface__["data"][0]
-    place = whole.address + start
-    return type(whole)(whole._memory, place, value.shape, value.strides, value.dtype)
+    address = whole.address + start
+    return type(whole)(whole._memory, address, value.shape, value.strides, value.dtype)
 
 
 def here(value: Any) -> Any:

@@ -42,6 +42,8 @@ KINDS = {"numpy": np.asarray, "device": cuda.to_device}
 
 @pytest.fixture(params=MACHINES)
 def machine(request: pytest.FixtureRequest) -> str:
+    if request.param == "cpu":
+        request.getfixturevalue("without_gpus")
     return str(request.param)
 
 

@@ -14,6 +14,7 @@ from pycu2c import cuda
 from pycu2c.pycuda import gpuarray, texture_text
 from pycu2c.pycuda.compiler import SourceModule, compile
 from pycu2c.pycuda.tools import dtype_to_ctype
+from pycu2c.runtime import driver
 
 RNG = np.random.default_rng(11)
 
@@ -290,7 +291,8 @@ def test_modes(axes: int, mode: str, filtering: Any, normalized: bool) -> None:
     kept = mode if normalized or mode in ("clamp", "border") else "clamp"
     reference = cuda.texture(a, kept, filtering, normalized)
     wanted = [reference.at(*map(float, place[:axes])) for place in places]
-    assert out.tolist() == wanted
+    least_bits = 1e-6 if driver.available() else 0  # in which order a GPU adds is its own affair
+    np.testing.assert_allclose(out, wanted, rtol=least_bits)
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.uint16, np.int16])

@@ -3,94 +3,55 @@
 from __future__ import annotations
 
 import threading
-import time
-from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from pycu2c.runtime import driver, starting
-from pycu2c.runtime.by_one import by_one
-from pycu2c.runtime.cuda_errors import CudaError
 
 
-@pytest.fixture
-def contexts(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Of one GPU."""
-    made: list[int] = []
-    monkeypatch.setattr(starting, "begin", starting.begin.__wrapped__)
-    monkeypatch.setattr(driver, "why_no_driver", lambda: "")
-    monkeypatch.setattr(driver, "available", lambda: True)
-    monkeypatch.setattr(driver, "several", lambda: False)
-    monkeypatch.setattr(driver, "primary_context", made.append)
-    return made
+class Library:
+    """A driver that notes its calls."""
+
+    def __init__(self, gpus: int, error: int = 0) -> None:
+        self.gpus, self.error = gpus, error
+        self.called: list[str] = []
+
+    def cuInit(self, flags: int) -> int:
+        self.called.append(f"cuInit({flags})")
+        return self.error
+
+    def cuDeviceGetCount(self, count: Any) -> int:
+        count._obj.value = self.gpus
+        return 0
+
+    def cuDevicePrimaryCtxRetain(self, context: Any, device: int) -> int:
+        self.called.append(f"a context on {device}")
+        return 0
 
 
-def began() -> bool:
+def began(library: object, monkeypatch: pytest.MonkeyPatch) -> bool:
     """Whether a thread was started; it has ended."""
-    answer: bool = starting.begin()
+    monkeypatch.setattr(driver, "library", lambda: library)
+    answer: bool = starting.begin.__wrapped__()
     for thread in threading.enumerate():
         if thread.name == "pycu2c-start":
             thread.join()
     return answer
 
 
-def test_a_context_is_opened(contexts: list[int]) -> None:
-    assert began()
-    assert contexts == [0]
+def test_a_context_is_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+    library = Library(1)
+    assert began(library, monkeypatch)
+    assert library.called == ["cuInit(0)", "a context on 0"]
 
 
-def test_nothing_is_started_without_a_driver(
-    contexts: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(driver, "why_no_driver", lambda: "there is no CUDA driver")
-    assert not began()
-    assert contexts == []
+def test_nothing_is_started_without_a_driver(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not began("there is no CUDA driver", monkeypatch)
 
 
-def test_of_several_gpus_none_is_chosen(
-    contexts: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(driver, "several", lambda: True)
-    assert began()
-    assert contexts == []
-
-
-def test_errors_are_for_the_launch(contexts: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused(_: int) -> None:
-        raise CudaError("CUDA_ERROR_OUT_OF_MEMORY", "out of memory", "open the primary context")
-
-    monkeypatch.setattr(driver, "primary_context", refused)
-    assert began()  # pytest would tell of an exception in the thread
-
-
-def test_one_thread_computes_what_others_wait_for() -> None:
-    computed: list[int] = []
-
-    @by_one
-    def squared(n: int) -> int:
-        computed.append(n)
-        time.sleep(0.05)
-        return n * n
-
-    found = SimpleNamespace(values=[])
-    threads = [threading.Thread(target=lambda: found.values.append(squared(3))) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert (computed, found.values) == ([3], [9] * 8)
-
-
-def test_what_failed_is_tried_again() -> None:
-    tried: list[int] = []
-
-    @by_one
-    def failing() -> int:
-        tried.append(1)
-        if len(tried) == 1:
-            raise OSError("not yet")
-        return 5
-
-    with pytest.raises(OSError, match="not yet"):
-        failing()
-    assert failing() == 5
+@pytest.mark.parametrize("library", [Library(0), Library(2), Library(1, error=100)])
+def test_no_context_is_opened(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a GPU, of several, after an error, which the launch will tell."""
+    assert began(library, monkeypatch)
+    assert library.called == ["cuInit(0)"]

@@ -233,7 +233,7 @@ class Launcher:
         if signature in self._typed:
             return self._ready_as(wanted, values, given, signature)
         if self.backend in ("auto", "cuda") and starting.begin():
-            newly_imported(nvrtc)  # while the driver starts
+            newly_imported(nvrtc)
             newly_imported(cuda_runner)
         with without_collection(), self._prepared(signature):
             return self._ready_as(wanted, values, given, signature)

@@ -21,7 +21,6 @@ from pycu2c.diagnostics import LaunchError
 from pycu2c.records import dataclass
 from pycu2c.runtime import capturing
 from pycu2c.runtime.backends import hidden_by
-from pycu2c.runtime.by_one import by_one
 from pycu2c.runtime.cuda_errors import CudaError, NoDeviceError, error_for
 
 
@@ -39,24 +38,24 @@ class Device:
 _LIBRARY = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
 
 
-@by_one
-def why_no_driver() -> str:
-    """Why no driver can be asked for devices; empty if one can."""
+@functools.cache
+def library() -> ctypes.CDLL | str:
+    """The driver, or why there is none to use. (To find that by the bindings takes 30 ms.)"""
     hidden = hidden_by()
     if hidden:
         return f"there is no CUDA device to use ({hidden})"
     try:
-        ctypes.CDLL(_LIBRARY)  # to find that there is none by the bindings takes 30 ms
+        return ctypes.CDLL(_LIBRARY)
     except OSError as error:
         return f"there is no CUDA driver ({error})"
-    return ""
 
 
-@by_one
+@functools.cache
 def _probe() -> tuple[Device, ...] | str:
     """The devices, or why there are none. Makes no context."""
-    if why_no_driver():
-        return why_no_driver()
+    found = library()
+    if isinstance(found, str):
+        return found
     try:
         from cuda.bindings import driver as api
     except ImportError as error:
@@ -145,7 +144,7 @@ def _text_of(code: Any) -> str:
 # ---- context -------------------------------------------------------------------------------
 
 
-@by_one
+@functools.cache
 def primary_context(ordinal: int) -> Any:
     """Retained for the life of the process: arrays and kernels may outlive every scope."""
     found = devices()[ordinal]

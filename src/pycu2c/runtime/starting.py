@@ -1,27 +1,33 @@
 """The driver and a context on a GPU, started in a thread of their own: that takes 200 ms, in which
-Python imports, and a new kernel is compiled."""
+Python imports, and a new kernel is compiled.
+
+Through ctypes, so that the thread does without what is being imported. Who needs the driver or the
+context asks for it as ever, and the driver lets them wait.
+"""
 
 from __future__ import annotations
 
-import contextlib
+import ctypes
 import functools
 import threading
 
 from pycu2c.runtime import driver
-from pycu2c.runtime.cuda_errors import CudaError
 
 
 @functools.cache
 def begin() -> bool:
-    """Start them where there is a driver. Who needs them waits: for ``driver.available()``, and
-    for the context. Errors are told there."""
-    if driver.why_no_driver():
+    """Start them where there is a driver. Errors are for those who need them."""
+    library = driver.library()
+    if isinstance(library, str):
         return False
-    threading.Thread(target=_start, name="pycu2c-start", daemon=True).start()
+    threading.Thread(target=_start, args=(library,), name="pycu2c-start", daemon=True).start()
     return True
 
 
-def _start() -> None:
-    with contextlib.suppress(CudaError):
-        if driver.available() and not driver.several():  # else the launch may want another one
-            driver.primary_context(0)
+def _start(library: ctypes.CDLL) -> None:
+    if library.cuInit(0):
+        return
+    count, context = ctypes.c_int(), ctypes.c_void_p()
+    library.cuDeviceGetCount(ctypes.byref(count))
+    if count.value == 1:  # of several, the launch may want another one than the first
+        library.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0)
