@@ -28,6 +28,7 @@ FLOORS: dict[str, int] = {
     "configured": 6, "ported": 6, "core": 6, "np": 6, "forall": 6,
     "own_c": 6, "pycuda": 6, "cupy": 6,
     "cudac": 6, "catalogue": 6, "cache_command": 6, "devices": 6, "doctor": 6, "cli": 6, "cuda": 6,
+    "migrating": 6, "migrate_command": 6,
     "__init__": 6, "__main__": 6,
 }  # fmt: skip
 ROOMS = ("frontend", "passes", "emit", "explain")

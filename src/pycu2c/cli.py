@@ -1,6 +1,6 @@
 """The command line: ``pycu2c emit`` shows what a kernel becomes, ``pycu2c explain`` what it
-costs, ``pycu2c errors`` what an error means, ``pycu2c doctor`` what is here, ``pycu2c cache`` what
-is kept."""
+costs, ``pycu2c errors`` what an error means, ``pycu2c migrate`` what a program for numba becomes,
+``pycu2c doctor`` what is here, ``pycu2c cache`` what is kept."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from pycu2c.doctor import report
 from pycu2c.emit.statements import Comments
 from pycu2c.explain.notes import as_objects, shown
 from pycu2c.kernel import Kernel
+from pycu2c.migrate_command import migrate
 from pycu2c.nearest import did_you_mean
 from pycu2c.origins import naming_origins
 from pycu2c.records import dataclass
@@ -46,6 +47,7 @@ def main() -> None:
 
 
 main.add_command(cache)
+main.add_command(migrate)
 
 
 @main.command()

@@ -4,4 +4,6 @@ from __future__ import annotations
 
 from pycu2c.devices.contexts import Runtime, runtime
 
-__all__ = ["Runtime", "runtime"]
+__all__ = ["Runtime", "get_version", "runtime"]
+
+get_version = runtime.get_version

@@ -1,0 +1,243 @@
+"""What ``pycu2c migrate`` says of names, strings and kernels, and its exit code."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from pycu2c.cli import main
+from pycu2c.migrating.remarks import KINDS, Weight
+from pycu2c.migrating.words import METHODS, VARIABLES
+
+
+def run(text: str, folder: Path, *words: str) -> Result:
+    path = folder / "program.py"
+    path.write_text(textwrap.dedent(text).lstrip("\n"))
+    return CliRunner().invoke(main, ["migrate", *words, str(path)])
+
+
+def shown(text: str, folder: Path) -> str:
+    return run(text, folder).stderr.replace(f"{folder}/", "")
+
+
+BY_HAND = {
+    "a name": (
+        """
+        from numba import cuda
+        f = cuda.open_ipc_array
+        """,
+        """
+        by hand[name]: this name of numba.cuda is not here
+          --> program.py:2:5
+          2 | f = cuda.open_ipc_array
+            |     ^^^^^^^^^^^^^^^^^^^
+            = help: memory is not shared between processes; copy_to_host() gives what can be sent
+        """,
+    ),
+    "an import": (
+        "from numba.cuda.testing import CUDATestCase",
+        """
+        by hand[name]: this name of numba.cuda is not here
+          --> program.py:1:32
+          1 | from numba.cuda.testing import CUDATestCase
+            |                                ^^^^^^^^^^^^
+            = help: it is of numba's own inside: dir(cuda) lists what there is
+        """,
+    ),
+    "a name that was misspelt": (
+        "import numba.cuda\nnumba.cuda.synchronise()",
+        "= help: did you mean `cuda.synchronize`?",
+    ),
+    "a star": (
+        "from numba import *",
+        "= help: write the names that are used; those of numba.cuda are in pycu2c.cuda",
+    ),
+    "a string": (
+        """
+        import pytest
+        from numba import cuda
+        pytest.importorskip("numba.cuda")
+        """,
+        """
+        by hand[text]: a string names numba.cuda, and stays as it is
+          --> program.py:3:21
+          3 | pytest.importorskip("numba.cuda")
+            |                     ^^^^^^^^^^^^
+            = help: write 'pycu2c.cuda', if the module is meant that kernels are imported from
+        """,
+    ),
+    "the environment": (
+        """
+        import os
+        os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
+        from numba import cuda
+        """,
+        "= help: PYCU2C_BACKEND=cpu runs kernels on the CPU, compiled; PYCU2C_BACKEND=python",
+    ),
+    "a method": (
+        "from numba import cuda\nprint(k.inspect_llvm())",
+        "= help: kernel.inspect('cuda') shows the CUDA C, kernel.inspect('ir') the typed tree",
+    ),
+    "an option": (
+        """
+        from numba import cuda
+        @cuda.jit(boundscheck=True)
+        def k(a):
+            a[0] = 1
+        """,
+        "by hand[compile]: cuda.jit has no option 'boundscheck' here: run the program with",
+    ),
+    "a statement": (
+        """
+        from numba import cuda
+        def made():
+            @cuda.jit
+            def k(a):
+                try:
+                    a[0] = 1
+                except ValueError:
+                    pass
+        """,
+        """
+        by hand[compile]: an exception ends its thread: nothing catches it (exceptions)
+          --> program.py:5:9
+          5 |         try:
+        """,
+    ),
+    "types": (
+        """
+        from numba import cuda
+        @cuda.jit("void(c8[:], f4[:])")
+        def k(a, b):
+            b[0] = a[0]
+        """,
+        "by hand[compile]: a complex number, a vector or a record is stored where all its parts",
+    ),
+    "small integers": (
+        """
+        from numba import cuda
+        @cuda.jit("void(u1[:])")
+        def k(a):
+            a[0] = (a[1] + a[2]) // 2
+        """,
+        """
+        by hand[small-integers]: numba computes 8- and 16-bit integers in 64 bits; here they wrap
+        """,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BY_HAND)
+def test_what_needs_a_hand(name: str, tmp_path: Path) -> None:
+    text, expected = BY_HAND[name]
+    assert textwrap.dedent(expected).strip("\n") in shown(text, tmp_path)
+    assert run(text, tmp_path).exit_code == 1
+    assert run(text, tmp_path, "--quiet").stderr.count("]: ") == 1
+    assert run(text, tmp_path, "--write").exit_code == 1
+    assert run(text, tmp_path, "--check").exit_code == 1  # and so it is when it has been written
+
+
+NOTES = {
+    "njit": (
+        "from numba import cuda, njit",
+        """
+        note[numba]: this stays numba's
+          --> program.py:1:25
+          1 | from numba import cuda, njit
+            |                         ^^^^
+            = help: numba compiles it for the host; kernels call it as a device function
+        """,
+    ),
+    "debug": (
+        """
+        from numba import cuda
+        @cuda.jit(debug=True)
+        def k(a):
+            assert a[0] == 1
+            if a[1]:
+                raise ValueError
+        """,
+        """
+        differs[checks]: with debug=True numba reports what kernels raise
+          --> program.py:4:5
+          4 |     assert a[0] == 1
+            |     ^^^^^^^^^^^^^^^^ reports nothing here; so is line 6
+            = help: write what went wrong to an array
+        """,
+    ),
+    "lines": (
+        """
+        from numba import cuda
+        @cuda.jit
+        def k(a, x):
+            s = 0.0
+            for i in range(9):
+                s += 0.1 * a[i] + 0.5 * x
+            a[0] = s
+        """,
+        """
+        differs[float32]: launched with float32, this is float64 in numba and float32 in pycu2c
+          --> program.py:4:9
+          4 |     s = 0.0
+            |         ^^^ so is line 6
+            = help: write float64(…) where the digits matter; with a signature, or `--types`, what
+        """,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NOTES)
+def test_what_needs_none(name: str, tmp_path: Path) -> None:
+    text, expected = NOTES[name]
+    assert textwrap.dedent(expected).strip("\n") in shown(text, tmp_path)
+    assert run(text, tmp_path).exit_code == 0
+    assert run(text, tmp_path, "--quiet").stderr.count("]: ") == 0
+
+
+def test_a_program_is_not_run(tmp_path: Path) -> None:
+    """Nor is what it imports, its defaults, its decorators."""
+    text = """
+    from numba import cuda, float32
+    import nowhere, antigravity
+    def ends(): raise SystemExit(7)
+    SIZE = ends()
+    TYPES = [ends() for _ in range(3)]
+    LARGE = 10 ** 10 ** 10, [0] * 10 ** 12, 1 << 10 ** 10
+    class A(ends()): pass
+    @ends()
+    def f(a=ends()): pass
+    @cuda.jit(ends(), device=ends())
+    def k(a, n=ends()):
+        a[0] = SIZE
+    @cuda.jit((float32[:], ends()))
+    def m(a, n):
+        tile = cuda.shared.array(SIZE, float32)
+        a[0] = nowhere.f(tile[0])
+    cuda.select_device(ends())
+    k[1, 1](cuda.to_device(ends()))
+    """
+    done = run(text, tmp_path)
+    assert done.exit_code == 0, done.stderr
+    assert "0 places by hand" in done.stderr
+
+
+def test_each_kind_of_remark_is_one() -> None:
+    names = [kind.name for kind in KINDS]
+    assert len(set(names)) == len(names)
+    assert {kind.weight for kind in KINDS} == set(Weight)
+
+
+@pytest.mark.parametrize("word", [*VARIABLES, *METHODS])
+def test_cures_of_words_say_something(word: str, tmp_path: Path) -> None:
+    text = f"from numba import cuda\nx.{word} if 0 else {word!r}"
+    found = shown(text, tmp_path)
+    assert (VARIABLES | METHODS)[word] in found
+
+
+def test_what_is_called_wrongly(tmp_path: Path) -> None:
+    text = "from numba import cuda"
+    assert "write KERNEL=f4[:], i4" in run(text, tmp_path, "--types", "f4[:]").stderr
+    assert "f5" in run(text, tmp_path, "--types", "k=f5[:]").stderr

@@ -1,0 +1,206 @@
+"""The types that numba computes in, as ``pycu2c migrate`` has them: asked of numba itself, and on
+kernels, the places where that can be seen."""
+
+from __future__ import annotations
+
+import operator
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from pycu2c import types
+from pycu2c.cli import main
+from pycu2c.migrating.program import Migrated, migrated
+from pycu2c.migrating.theirs import arithmetic, joined, negated
+from pycu2c.operators import OPERATORS, POW, truth
+from pycu2c.signatures import parse_signature
+from pycu2c.types import Scalar
+
+NAMES = "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 complex64 complex128"
+TYPES: list[Scalar] = [getattr(types, name) for name in NAMES.split()]
+FUNCTIONS = {
+    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv,
+    "floordiv": operator.floordiv, "mod": operator.mod, "pow": operator.pow,
+    "shl": operator.lshift, "shr": operator.rshift, "and": operator.and_, "or": operator.or_,
+    "xor": operator.xor,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def resolve() -> Any:
+    """What numba says of a call."""
+    numba = pytest.importorskip("numba")
+    registry = pytest.importorskip("numba.core.registry")
+    context = registry.cpu_target.typing_context
+    context.refresh()
+
+    def returned(function: Any, *kinds: Scalar) -> str | None:
+        theirs = tuple(getattr(numba.types, str(kind)) for kind in kinds)
+        try:
+            found = context.resolve_function_type(function, theirs, {})
+        except numba.core.errors.TypingError:
+            return None
+        return str(found.return_type) if found else None
+
+    return returned
+
+
+@pytest.mark.parametrize("op", [o for o in OPERATORS if o.result is not truth], ids=str)
+def test_operators(op: Any, resolve: Any) -> None:
+    compared = 0
+    for a in TYPES:
+        for b in TYPES:
+            theirs = resolve(FUNCTIONS[op.name], a, b)
+            if theirs is not None:
+                assert str(arithmetic(op, a, b)) == theirs, (a, b)
+                compared += 1
+    assert compared > 50
+
+
+def test_powers_of_float32_stay_float32(resolve: Any) -> None:
+    for b in TYPES[:8]:
+        assert resolve(operator.pow, types.float32, b) == "float32"
+        assert arithmetic(POW, types.float32, b) == types.float32
+
+
+def test_what_meets_in_a_variable(resolve: Any) -> None:
+    for a in TYPES[:10]:
+        assert str(negated(a)) == resolve(operator.neg, a)
+        for b in TYPES[:10]:
+            assert str(joined(a, b)) == resolve(min, a, b), (a, b)
+
+
+# ---- of kernels: behind `#`, what is remarked of a line, and the text that it is about -----------
+
+TYPED = """
+import math
+import numpy as np
+from numba import cuda, float32, float64, int32, njit
+PI, STRONG, SIZES = 3.14, np.float32(0.1), (2, 3)
+
+@cuda.jit(device=True)
+def scaled(x):
+    return x * 0.1 + 1  # float64: x * 0.1
+
+@njit
+def halved(x):
+    return x * 0.5  # float64: x * 0.5
+
+@cuda.jit("void(f4[:], f4[:], i4, u1[:], f4, f8[:])")
+def floats(a, out, n, b, h, wide):
+    i = cuda.grid(1)
+    out[i] = a[i] * 2.0
+    out[i] = a[i] * 2
+    out[i] = a[i] * 0.1  # float64: a[i] * 0.1
+    out[i] = a[i] * PI  # float64: a[i] * PI
+    out[i] = a[i] * STRONG * float32(0.1) * a[0]
+    out[i] = a[i] * h - 0.5 * h  # float64: 0.5 * h
+    out[i] = scaled(a[i]) + halved(h)
+    s = 0.0  # float64: 0.0
+    t = float64(0.0)
+    u = float32(0.0)
+    for j in range(n):
+        s += a[j]
+        t += a[j]
+        u += a[j] * a[j]
+    out[i] = s + t + u
+    out[i] = math.sqrt(n) * h  # float64: math.sqrt(n) * h
+    out[i] = i * h + h  # float64: i * h
+    out[i] = h ** 2 * math.sin(h)
+    wide[i] = wide[i] * 0.1 + n * 0.1 + n / 3
+    wide[i] = a[i] * 2.0  # float64: a[i] * 2.0
+    if a[i] < 0.5 and a[i] < 0.1:  # float64: a[i] < 0.1
+        out[i] = max(a[i], 0.0)
+        out[i] = max(a[i], 0.1)  # float64: max(a[i], 0.1)
+        out[i] = a[i] if n else 0
+    cuda.atomic.add(out, i, a[i] * 2.0)
+    out[i] -= math.pi  # float64: out[i] -= math.pi
+
+@cuda.jit("void(i4[:], u1[:], i4, i2, u8, i8)")
+def integers(out, b, n, m, large, signed):
+    i = cuda.threadIdx.x + cuda.blockIdx.x * cuda.blockDim.x
+    out[i] = b[i] * n + 1 - m
+    b[i] = b[i] + b[i] * 2 ^ ~b[i]
+    b[i] = (b[i] + b[i]) // 2  # small-integers: b[i] + b[i]
+    b[i] = (int32(b[i]) + b[i]) // 2  # int32: int32(b[i]) + b[i]
+    out[i] = b[i] + 1  # small-integers: b[i] + 1
+    out[i * n] = 1  # int32: i * n
+    if b[i] - 1 < 0:  # small-integers: b[i] - 1
+        out[i] = m * m  # small-integers: m * m
+    out[i] = float(n + 1)  # int32: n + 1
+    out[i] = (large - 1) >> 3  # sign: (large - 1) >> 3
+    out[i] = (large - 1) * large
+    if large - 1 < 0:  # sign: large - 1 < 0
+        out[i] = large + signed  # sign: large + signed
+    for k in range(n):
+        out[k] = k
+    k = int32(0)
+    k += 1  # int32: k += 1
+    out[k] = min(n, m)
+    cuda.atomic.add(out, 0, b[i] + n)
+"""
+
+UNTYPED = """
+import math
+from numba import cuda
+RATE, NAMES = 0.1, (1, 2)
+
+@cuda.jit
+def k(a, out, n, x):
+    i = cuda.grid(1)
+    count = n // 2 * 4
+    out[i] = a[i] * 2.0
+    out[i] = a[i] * 2
+    out[i] = a[i] * RATE  # float32: a[i] * RATE
+    s = 0.0  # float32: 0.0
+    for j in range(n):
+        s += a[j + 1] * a[j * 2] * NAMES[1]
+    out[i] = s + 0.5 * x  # float32: 0.5 * x
+    out[i] = (a[i] + 1) / (4 - a[2])  # float32: a[i] + 1  # float32: 4 - a[2]
+    if x < 0.5 and x < 0.1:  # float32: x < 0.1
+        x += 1.5  # float32: 1.5
+        out[i] += 1.5
+    out[i] = i * 0.25 * a.shape[0]
+    out[i] = a[i] ** 2 + math.sqrt(2.0) * 3.0
+"""
+
+
+def looked_at(text: str, folder: Path, **kernels: str) -> Migrated:
+    path = folder / "program.py"
+    path.write_text(textwrap.dedent(text))
+    return migrated(path, {name: [parse_signature(t)] for name, t in kernels.items()})
+
+
+def expected_in(text: str) -> list[str]:
+    lines = enumerate(text.splitlines(), start=1)
+    parts = [(number, part) for number, line in lines for part in line.split("  # ")[1:]]
+    return sorted(f"{number} {part}" for number, part in parts)
+
+
+def told_in(found: Migrated) -> list[str]:
+    told = []
+    for remark in found.remarks:
+        span = remark.labels[0].span
+        line = found.old.lines[span.line - 1]
+        told.append(f"{span.line} {remark.kind.name}: {line[span.column : span.end_column]}")
+    return sorted(told)
+
+
+@pytest.mark.parametrize("text", [TYPED, UNTYPED], ids=["typed", "untyped"])
+def test_what_differs(text: str, tmp_path: Path) -> None:
+    found = [t for t in told_in(looked_at(text, tmp_path)) if " numba: " not in t]
+    assert found == expected_in(text)
+
+
+def test_types_that_are_given(tmp_path: Path) -> None:
+    """Of float64, nothing differs; of float32 it is known what does."""
+    types = "f8[:], f8[:], i8, f8"
+    assert told_in(looked_at(UNTYPED, tmp_path, k=types)) == []
+    found = told_in(looked_at(UNTYPED, tmp_path, k="f4[:], f4[:], i4, f4"))
+    assert "12 float64: a[i] * RATE" in found
+    words = ["migrate", str(tmp_path / "program.py"), "--types", f"k={types}"]
+    done = CliRunner().invoke(main, words)
+    assert "0 places by hand, 0 places with other types" in done.stderr
