@@ -63,3 +63,68 @@ def test_tensor_cores_do_it() -> None:
     made = nvrtc.compile(multiply.inspect("cuda", types), "multiply", "sm_80", kind="ptx")
     assert "wmma.mma.sync" in made.data.decode()
     assert cc.check_warnings(multiply.inspect("c", types)) == ""
+
+
+# ---- fragments ---------------------------------------------------------------------------------
+
+
+@kernel
+def by_fragments(c, a, b, factor):
+    """A warp keeps its sums in registers, and scales them before it stores them."""
+    row, column = 16 * cuda.blockIdx.y, 16 * cuda.blockIdx.x
+    left, right = cuda.local.array(8, float16), cuda.local.array(8, float16)
+    total = cuda.local.array(8, float32)
+    wmma.fill_fragment(total, 1)
+    for k in range(0, a.shape[1], 16):
+        wmma.load_matrix_sync(left, a[row : row + 16, k : k + 16], "matrix_a")
+        wmma.load_matrix_sync(right, b[k : k + 16, column : column + 16], "matrix_b")
+        wmma.mma_sync(total, left, right, total)
+    for n in range(8):
+        total[n] *= factor
+    wmma.store_matrix_sync(c[row : row + 16, column : column + 16], total)
+
+
+def test_fragments(target: str) -> None:
+    rng = np.random.default_rng(3)
+    a = rng.integers(-4, 5, (16, 32)).astype(np.float16)
+    b = np.asfortranarray(rng.integers(-4, 5, (32, 32)).astype(np.float16))
+    arguments = [np.zeros((16, 32), np.float32), a, b, np.float32(0.5)]
+    found = run(by_fragments, ((2, 1), 32), arguments, target)[0]
+    wide = a.astype(np.float32) @ b.astype(np.float32)
+    np.testing.assert_array_equal(found, (wide + 1) / 2)
+
+
+@kernel
+def chained(out, a, b, c):
+    """``a @ b + c`` of several warps; the accumulator is loaded, and kept."""
+    warp = cuda.threadIdx.x // 32
+    left, right = cuda.local.array(8, float16), cuda.local.array(8, float16)
+    sums, more = cuda.local.array(8, float32), cuda.local.array(8, float32)
+    wmma.load_matrix_sync(left, a[warp], "matrix_a")
+    wmma.load_matrix_sync(right, b.T, "matrix_b")
+    wmma.load_matrix_sync(sums, c, "accumulator")
+    wmma.mma_sync(more, left, right, sums)
+    wmma.mma_sync(sums, left, right, more)
+    wmma.store_matrix_sync(out[0, warp], sums)
+    wmma.store_matrix_sync(out[1, warp].T, more)
+
+
+def test_accumulators(target: str) -> None:
+    rng = np.random.default_rng(4)
+    a = rng.integers(-4, 5, (2, 16, 16)).astype(np.float16)
+    b = rng.integers(-4, 5, (16, 16)).astype(np.float16)
+    c = rng.integers(-9, 10, (16, 16)).astype(np.float32)
+    arguments = [np.zeros((2, 2, 16, 16), np.float32), a, b, c]
+    found = run(chained, (1, 64), arguments, target)[0]
+    once = a.astype(np.float32) @ b.T.astype(np.float32)
+    np.testing.assert_array_equal(found[0], c + 2 * once)
+    np.testing.assert_array_equal(found[1], (c + once).transpose(0, 2, 1))
+
+
+def test_one_instruction_for_half_of_the_columns() -> None:
+    types = (float32[:, ::1], float16[:, ::1], float16[:, ::1], float32)
+    for arch, name in (("sm_75", "m16n8k8"), ("sm_80", "m16n8k16"), ("sm_90", "m16n8k16")):
+        text = by_fragments.inspect("cuda", types)
+        made = nvrtc.compile(text, "by_fragments", arch, kind="ptx", cache=False)
+        assert f"mma.sync.aligned.{name}" in made.data.decode()
+    assert cc.check_warnings(by_fragments.inspect("c", types)) == ""
