@@ -289,7 +289,8 @@ def test_an_index_out_of_bounds_names_line_and_thread(
     with pytest.raises(IndexError, match=expected) as raised:
         run(function, np.zeros(3, np.int32), grid=2, block=2)
     block = (thread[0], 0, 0)
-    assert str(raised.value).endswith(f", in thread {thread} of block {block}")
+    whose = f"with size 3 of a, in thread {thread} of block {block}"
+    assert str(raised.value).endswith(whose)
 
 
 # ---- threads and blocks --------------------------------------------------------------------------

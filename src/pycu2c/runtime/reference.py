@@ -21,6 +21,7 @@ from pycu2c.intrinsics import memory
 from pycu2c.intrinsics.dtype_names import scalar_named
 from pycu2c.intrinsics.machine import MACHINE, Dim3, Thread
 from pycu2c.runtime import reference_calls as calls
+from pycu2c.runtime.reference_expressions import access
 from pycu2c.runtime.reference_floats import Inferred
 from pycu2c.runtime.reference_meetings import acts_on_memory, may_meet, meeting, meets
 from pycu2c.runtime.reference_rewrite import Functions, globals_of, may_spin, place, rewritten
@@ -104,7 +105,7 @@ class ReferenceKernel:
         row = meets(value)
         if row is not None:
             return meeting(row, where), True
-        known = calls.operation(value, where)
+        known = calls.operation(value, access(source, node))
         if known is not None:
             return on_arrays(value, self._inferred.arithmetic(known)), False
         return self._device(value) or (calls.not_known(value, where), False)

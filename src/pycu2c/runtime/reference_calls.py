@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable
 from functools import reduce
 from types import BuiltinMethodType, FunctionType
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -43,6 +43,19 @@ from pycu2c.types import (
 )
 from pycu2c.values import Number, convert, is_named_tuple, scalar_of
 from pycu2c.vectors import Vector, vector
+
+
+class Access(NamedTuple):
+    """``file:line``, for errors, and the array that is looked at there as the kernel names it."""
+
+    where: str
+    array: str = ""
+
+    def __str__(self) -> str:
+        return self.where
+
+
+Place: TypeAlias = str | Access
 
 
 class Outside(TypeError):
@@ -113,12 +126,12 @@ def is_local_function(target: object) -> bool:
     return isinstance(target, FunctionType) and any(name[:1] == "<" for name in target.__globals__)
 
 
-def undefined(name: str, where: str) -> Any:
+def undefined(name: str, where: Place) -> Any:
     """Only where it is reached: a branch on a constant may be there for what is missing."""
     raise NameError(f"{where}: {name} is not defined")
 
 
-def not_known(value: object, where: str) -> Callable[..., Any]:
+def not_known(value: object, where: Place) -> Callable[..., Any]:
     def refuse(*_: object, **__: object) -> Any:
         raise Outside(f"{where}: {value!r} is not known to kernels")
 
@@ -173,18 +186,19 @@ def sliced(*bounds: Any) -> slice:
     return slice(*(None if b is None else operator.index(b) for b in bounds))
 
 
-def _beyond(error: IndexError, where: str) -> IndexError:
+def _beyond(error: IndexError, where: Place) -> IndexError:
     """An index outside of its array: where, and whose."""
     at = MACHINE.thread
     assert at is not None, "a kernel runs"
-    return IndexError(f"{where}: {error}, in thread {at.threadIdx} of block {at.blockIdx}")
+    whose = f" of {where.array}" if isinstance(where, Access) and where.array else ""
+    return IndexError(f"{where}: {error}{whose}, in thread {at.threadIdx} of block {at.blockIdx}")
 
 
-def load(owner: Any, index: Any, where: str) -> Any:
+def load(owner: Any, index: Any, where: Place) -> Any:
     return _plain(part(owner, index, where))
 
 
-def part(owner: Any, index: Any, where: str) -> Any:
+def part(owner: Any, index: Any, where: Place) -> Any:
     """An element or field where it lies: a vector is not read from its array."""
     try:
         if isinstance(owner, tuple) and isinstance(index, tuple):  # rows of rows
@@ -194,7 +208,7 @@ def part(owner: Any, index: Any, where: str) -> Any:
         raise _beyond(error, where) from None
 
 
-def with_component(value: Any, name: str, new: Any, where: str) -> Any:
+def with_component(value: Any, name: str, new: Any, where: Place) -> Any:
     """What a variable holds after ``v.x = new``: another vector; a record changes itself."""
     if not isinstance(value, Vector):
         store(value, name, new, where)
@@ -209,7 +223,7 @@ def iterated(value: Any) -> Any:
     return value
 
 
-def store(array: Any, index: Any, value: Any, where: str) -> None:
+def store(array: Any, index: Any, value: Any, where: Place) -> None:
     """Convert as ``ndarray.astype`` does, and assign."""
     try:
         if isinstance(value, tuple):
@@ -222,7 +236,7 @@ def store(array: Any, index: Any, value: Any, where: str) -> None:
         raise _beyond(error, where) from None
 
 
-def _store_items(place: Any, items: tuple[Any, ...], where: str) -> None:
+def _store_items(place: Any, items: tuple[Any, ...], where: Place) -> None:
     """A tuple goes to the fields of a record, or to the elements of an array, in order."""
     names = place.dtype.names if not getattr(place, "ndim", 0) else range(len(place))
     if len(items) != len(names):
@@ -434,7 +448,7 @@ def conversion(scalar: Scalar) -> Callable[..., Any]:
 # ---- intrinsics ----------------------------------------------------------------------------
 
 
-def apply(row: Intrinsic, where: str) -> Callable[..., Any]:
+def apply(row: Intrinsic, where: Place) -> Callable[..., Any]:
     """A row's meaning, on arguments brought to the types that its parameters ask for."""
     plain = row
 
@@ -511,7 +525,7 @@ def _argument(kind: str, value: Any, common: Scalar | None) -> Any:
             return value
 
 
-def operation(value: object, where: str) -> Callable[..., Any] | None:
+def operation(value: object, where: Place) -> Callable[..., Any] | None:
     """What calling a known object does, where that needs no more than its arguments.
 
     ``where`` is the place of the call, for errors.

@@ -51,6 +51,15 @@ def place(source: Source, node: ast.AST) -> str:
     return f"{source.file}:{getattr(node, 'lineno', source.tree.lineno)}"
 
 
+def access(source: Source, node: ast.AST) -> calls.Access:
+    """Where an array is looked at, and which."""
+    match node:
+        case ast.Subscript(value=array) | ast.Call(args=[array, *_]):
+            return calls.Access(place(source, node), ast.unparse(array))
+        case _:
+            return calls.Access(place(source, node))
+
+
 class ExpressionRewriter:
     """Rewrites the expressions of one function. Names that no Python source can have hold what
     the new code refers to."""
@@ -87,7 +96,7 @@ class ExpressionRewriter:
         return f"<temporary {self.temporaries}>"
 
     def where(self, node: ast.AST) -> ast.expr:
-        return ast.Constant(place(self.source, node))
+        return self.held(access(self.source, node))
 
     def coerced(self, value: ast.expr, to: ParameterType | None) -> ast.expr:
         return value if to is None else self.do(calls.coerced, value, self.held(to))
