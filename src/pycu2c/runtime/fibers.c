@@ -7,137 +7,17 @@
  * of 32 lanes. If nobody can, the launch ends and tells who waits where: nothing is waited for that no
  * thread will do.
  */
-#define _GNU_SOURCE
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-#if defined(__linux__)
-#include <link.h>
-#endif
-
 enum {
     WARP = 32,
     MOST_THREADS = 1024,
     WARPS = MOST_THREADS / WARP,
-    STACK_BYTES = 256 << 10,
-    STACKS_AT_ONCE = 32,
-    /* Where stacks begin differs by so much, within so much: else all lie in the same few lines of the
-     * cache. */
-    STAGGER = 704,
-    STAGGER_WITHIN = 16 << 10,
+    AHEAD = 2, /* of threads that will be next, how far what they have saved is fetched */
     STUCK_CODE = 64, /* as in runtime/fibers.py */
     MEMORY_CODE = 65,
     ASSERT_CODE = 66,
     TRAP_CODE = 67,
     MOST_TOLD = 8 /* blocks */
 };
-
-/* ---- from one stack to another ---- */
-
-#if defined(__x86_64__)
-void pycu2c_switch(void **from, void *to) __asm__("pycu2c_switch");
-__asm__(".text\n"
-        ".p2align 4\n"
-        "pycu2c_switch:\n"
-        "  pushq %rbp\n"
-        "  pushq %rbx\n"
-        "  pushq %r12\n"
-        "  pushq %r13\n"
-        "  pushq %r14\n"
-        "  pushq %r15\n"
-        "  movq %rsp, (%rdi)\n"
-        "  movq %rsi, %rsp\n"
-        "  popq %r15\n"
-        "  popq %r14\n"
-        "  popq %r13\n"
-        "  popq %r12\n"
-        "  popq %rbx\n"
-        "  popq %rbp\n"
-        "  ret\n");
-enum { SAVED_WORDS = 8, ENTRY_WORD = 6 };
-#define OWN_SWITCH 1
-#elif defined(__aarch64__)
-void pycu2c_switch(void **from, void *to) __asm__("pycu2c_switch");
-__asm__(".text\n"
-        ".p2align 4\n"
-        "pycu2c_switch:\n"
-        "  sub sp, sp, #160\n"
-        "  stp x19, x20, [sp, #0]\n"
-        "  stp x21, x22, [sp, #16]\n"
-        "  stp x23, x24, [sp, #32]\n"
-        "  stp x25, x26, [sp, #48]\n"
-        "  stp x27, x28, [sp, #64]\n"
-        "  stp x29, x30, [sp, #80]\n"
-        "  stp d8, d9, [sp, #96]\n"
-        "  stp d10, d11, [sp, #112]\n"
-        "  stp d12, d13, [sp, #128]\n"
-        "  stp d14, d15, [sp, #144]\n"
-        "  mov x9, sp\n"
-        "  str x9, [x0]\n"
-        "  mov sp, x1\n"
-        "  ldp x19, x20, [sp, #0]\n"
-        "  ldp x21, x22, [sp, #16]\n"
-        "  ldp x23, x24, [sp, #32]\n"
-        "  ldp x25, x26, [sp, #48]\n"
-        "  ldp x27, x28, [sp, #64]\n"
-        "  ldp x29, x30, [sp, #80]\n"
-        "  ldp d8, d9, [sp, #96]\n"
-        "  ldp d10, d11, [sp, #112]\n"
-        "  ldp d12, d13, [sp, #128]\n"
-        "  ldp d14, d15, [sp, #144]\n"
-        "  add sp, sp, #160\n"
-        "  ret\n");
-enum { SAVED_WORDS = 20, ENTRY_WORD = 11 };
-#define OWN_SWITCH 1
-#else
-#include <ucontext.h>
-#define OWN_SWITCH 0
-#endif
-
-typedef struct Stack {
-    struct Stack *next; /* that is free, too */
-    char *low, *top;
-} Stack;
-
-typedef struct {
-#if OWN_SWITCH
-    void *place; /* of what is saved */
-#else
-    ucontext_t context;
-#endif
-} Saved;
-
-static void begin_fiber(void);
-
-static void prepare(Saved *saved, const Stack *stack) {
-#if OWN_SWITCH
-    void **words = (void **)(void *)stack->top - SAVED_WORDS;
-    memset(words, 0, SAVED_WORDS * sizeof *words);
-    words[ENTRY_WORD] = (void *)(uintptr_t)begin_fiber;
-    saved->place = words;
-#else
-    getcontext(&saved->context);
-    saved->context.uc_stack.ss_sp = stack->low;
-    saved->context.uc_stack.ss_size = (size_t)(stack->top - stack->low);
-    saved->context.uc_link = 0;
-    makecontext(&saved->context, begin_fiber, 0);
-#endif
-}
-
-static void go(Saved *from, Saved *to) {
-#if OWN_SWITCH
-    pycu2c_switch(&from->place, to->place);
-#else
-    swapcontext(&from->context, &to->context);
-#endif
-}
 
 /* ---- what a library of the user's has, for each kernel ---- */
 
@@ -197,68 +77,10 @@ typedef struct Launch {
 static _Thread_local Room *room;     /* of the block that this OS thread runs */
 static _Thread_local Room *own_room; /* that it uses again and again */
 static _Thread_local Launch *launch;
-static _Thread_local Stack *spare;
-static _Thread_local int stagger;    /* of the next stack */
-static pthread_key_t key_of_stacks;
-
-/* ---- stacks ---- */
-
-typedef struct Chunk {
-    struct Chunk *next;
-    char *memory;
-    Stack stacks[STACKS_AT_ONCE];
-} Chunk;
-
-static void drop_stacks(void *chunks) {
-    for (Chunk *c = chunks, *next; c; c = next) {
-        next = c->next;
-        munmap(c->memory, (size_t)STACK_BYTES * STACKS_AT_ONCE);
-        free(c);
-    }
-}
-
-static void make_key(void) { pthread_key_create(&key_of_stacks, drop_stacks); }
-
-static bool more_stacks(void) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, make_key);
-    Chunk *c = malloc(sizeof *c);
-    if (!c) return false;
-    int flags = MAP_PRIVATE | MAP_ANONYMOUS;
-#ifdef MAP_NORESERVE
-    flags |= MAP_NORESERVE;
-#endif
-    c->memory = mmap(0, (size_t)STACK_BYTES * STACKS_AT_ONCE, PROT_READ | PROT_WRITE, flags, -1, 0);
-    if (c->memory == MAP_FAILED) return free(c), false;
-    c->next = pthread_getspecific(key_of_stacks);
-    for (int i = STACKS_AT_ONCE - 1; i >= 0; i--) {
-        Stack *s = &c->stacks[i];
-        s->low = c->memory + (size_t)i * STACK_BYTES;
-        s->top = s->low + STACK_BYTES - (stagger & ~15);
-        stagger = (stagger + STAGGER) % STAGGER_WITHIN;
-        mprotect(s->low, (size_t)sysconf(_SC_PAGESIZE), PROT_NONE); /* to go beyond it is a fault */
-        s->next = spare;
-        spare = s;
-    }
-    pthread_setspecific(key_of_stacks, c);
-    return true;
-}
-
-static Stack *take_stack(void) {
-    if (!spare && !more_stacks()) return 0;
-    Stack *s = spare;
-    spare = s->next;
-    return s;
-}
-
-static void give_stack(Stack *s) {
-    s->next = spare;
-    spare = s;
-}
 
 /* ---- who goes on ---- */
 
-static uint32_t bit(int32_t thread) { return UINT32_C(1) << (thread % WARP); }
+static uint32_t bit(int32_t thread) { return UINT32_C(1) << ((uint32_t)thread % WARP); }
 
 static void make_ready(Room *r, int32_t warp, uint32_t lanes) {
     r->ready[warp] |= lanes;
@@ -296,15 +118,21 @@ static bool release_active(Room *r) {
     return some;
 }
 
+/* Whether some thread can go on, of those that have let others go first. */
+static bool has_more(Room *r) {
+    if (release_active(r)) return true;
+    if (!r->yields) return false;
+    release_yielded(r);
+    return true;
+}
+
 /* The next thread that can go on, which then is not ready any more; -1 if there is none. */
-static int32_t next_thread(Room *r) {
+HERE static inline int32_t next_thread(Room *r) {
     for (;;) {
-        int32_t w = r->current / WARP;
+        int32_t w = (int32_t)((uint32_t)r->current / WARP);
         if (!r->ready[w]) {
             if (!r->ready_warps) {
-                if (release_active(r)) continue;
-                if (!r->yields) return -1;
-                release_yielded(r);
+                if (!has_more(r)) return -1;
                 continue;
             }
             w = __builtin_ctz(r->ready_warps);
@@ -324,7 +152,7 @@ static void end_of_room(Room *r) {
 
 /* Goes on with another thread, from the stack of one or from outside. Comes back when it is that one's
  * turn. */
-static void leave(Room *r, Saved *from) {
+HERE static inline void leave(Room *r, Saved *from) {
     int32_t next = next_thread(r);
     if (next < 0) {
         end_of_room(r);
@@ -343,6 +171,7 @@ static void leave(Room *r, Saved *from) {
         prepare(&f->saved, f->stack);
     }
     r->current = next;
+    fetch(&r->fibers[(next + AHEAD) % MOST_THREADS].saved);
     go(from, &f->saved);
 }
 
@@ -416,7 +245,7 @@ static void begin_fiber(void) {
 
 /* ---- what threads call ---- */
 
-static void wait_here(Room *r, int32_t at, int32_t line) {
+HERE static inline void wait_here(Room *r, int32_t at, int32_t line) {
     int32_t me = r->current;
     Fiber *f = &r->fibers[me];
     f->at = at;
@@ -572,139 +401,4 @@ static void run_blocks(const void *given, int64_t first, int64_t last) {
         if (atomic_compare_exchange_strong(&l->code, &none, STUCK_CODE)) tell(own_room, block);
         clear(own_room);
     }
-}
-
-/* ---- blocks that wait for each other: all in one OS thread, whose shared memory they take turns
- * with ---- */
-
-typedef struct {
-    const void *function; /* of the library, in what it is searched by */
-    char *memory;
-    size_t size;
-} Own;
-
-#if defined(__linux__)
-static int find_own(struct dl_phdr_info *library, size_t size, void *data) {
-    Own *own = data;
-    bool is_it = false;
-    (void)size;
-    for (int i = 0; i < library->dlpi_phnum; i++) {
-        uintptr_t begin = library->dlpi_addr + library->dlpi_phdr[i].p_vaddr;
-        if (library->dlpi_phdr[i].p_type == PT_LOAD)
-            is_it |= (uintptr_t)own->function - begin < library->dlpi_phdr[i].p_memsz;
-    }
-    for (int i = 0; is_it && i < library->dlpi_phnum; i++) {
-        if (library->dlpi_phdr[i].p_type != PT_TLS) continue;
-        own->memory = library->dlpi_tls_data;
-        own->size = library->dlpi_phdr[i].p_memsz;
-    }
-    return is_it;
-}
-#endif
-
-static Own own_memory(const Kernel *kernel) {
-    Own own = {(const void *)(uintptr_t)kernel->thread, 0, 0};
-#if defined(__linux__)
-    dl_iterate_phdr(find_own, &own);
-#endif
-    return own;
-}
-
-static void run_phases(Launch *l, Room **rooms, char *kept, int64_t blocks) {
-    const Own own = own_memory(l->kernel);
-    for (bool goes_on = true; goes_on && !atomic_load(&l->code);) {
-        goes_on = false;
-        int64_t waiting = 0, ended = 0;
-        for (int64_t b = 0; b < blocks && !atomic_load(&l->code); b++) {
-            if (rooms[b]->status == ENDED) {
-                ended++;
-                continue;
-            }
-            if (own.size && rooms[b]->status == GRID)
-                memcpy(own.memory, kept + (size_t)b * own.size, own.size);
-            l->kernel->begin(l->arguments, b);
-            for (uint32_t w = 0; rooms[b]->status == GRID && w < rooms[b]->warps; w++) {
-                make_ready(rooms[b], (int32_t)w, rooms[b]->at_grid[w]);
-                rooms[b]->at_grid[w] = 0;
-            }
-            rooms[b]->arrived_at_grid = 0;
-            run_room(rooms[b]);
-            if (own.size) memcpy(kept + (size_t)b * own.size, own.memory, own.size);
-            waiting += rooms[b]->status == GRID;
-            ended += rooms[b]->status == ENDED;
-        }
-        if (waiting + ended == blocks) goes_on = waiting > 0;
-        else if (!atomic_load(&l->code)) atomic_store(&l->code, STUCK_CODE);
-    }
-    if (atomic_load(&l->code) != STUCK_CODE) return;
-    for (int64_t b = 0; b < blocks; b++)
-        if (rooms[b]->status != ENDED) tell(rooms[b], b);
-}
-
-static void run_together(const void *given, int64_t first, int64_t last) {
-    Launch *l = (Launch *)given;
-    (void)first, (void)last;
-    launch = l;
-    const int32_t *grid = l->arguments;
-    int64_t blocks = (int64_t)grid[0] * grid[1] * grid[2];
-    Room **rooms = calloc((size_t)blocks, sizeof *rooms);
-    l->kernel->begin(l->arguments, 0); /* so that the OS thread has memory of the library's */
-    char *kept = malloc((size_t)blocks * own_memory(l->kernel).size + 1);
-    bool has = rooms && kept;
-    for (int64_t b = 0; has && b < blocks; b++) {
-        rooms[b] = calloc(1, sizeof **rooms);
-        has = rooms[b];
-        if (has) furnish(rooms[b], l->kernel, l->threads);
-    }
-    if (has) run_phases(l, rooms, kept, blocks);
-    else atomic_store(&l->code, MEMORY_CODE);
-    for (int64_t b = 0; rooms && b < blocks && rooms[b]; b++) {
-        clear(rooms[b]);
-        free(rooms[b]);
-    }
-    free(rooms);
-    free(kept);
-}
-
-/* ---- what others call ---- */
-
-typedef int (*Parallel)(void (*)(const void *, int64_t, int64_t), const void *, int64_t);
-static Parallel parallel;
-static void (*calls)(const void *);
-
-void pycu2c_fibers_by(Parallel run, void (*call)(const void *)) {
-    parallel = run;
-    calls = call;
-}
-
-static int run_by(void (*body)(const void *, int64_t, int64_t), const Kernel *kernel,
-                  const void *arguments, int64_t count) {
-    const int32_t *block = (const int32_t *)arguments + 3; /* after the grid, as in HEAD */
-    Launch l = {.kernel = kernel, .arguments = arguments};
-    l.threads = block[0] * block[1] * block[2];
-    calls((const void *)(uintptr_t)kernel->thread);
-    int ended = parallel(body, &l, count);
-    fflush(stdout);
-    return ended ? ended : atomic_load(&l.code);
-}
-
-/* Runs all blocks of a launch: 0; what the pool says of a run that it has ended; or a code from here. */
-int pycu2c_run_fibers(const Kernel *kernel, const void *arguments, int64_t blocks) {
-    return run_by(run_blocks, kernel, arguments, blocks);
-}
-
-/* The same of a launch whose blocks wait for each other. */
-int pycu2c_run_fibers_together(const Kernel *kernel, const void *arguments, int64_t blocks) {
-    (void)blocks;
-    return run_by(run_together, kernel, arguments, 1);
-}
-
-/* What launches that were stuck have told since the last call. */
-int64_t pycu2c_fibers_report(Told *to) {
-    pthread_mutex_lock(&report_mutex);
-    int64_t count = report.count;
-    memcpy(to, report.blocks, (size_t)count * sizeof *to);
-    report.count = 0;
-    pthread_mutex_unlock(&report_mutex);
-    return count;
 }

@@ -119,7 +119,7 @@ class _Runtime(NamedTuple):
 
 @functools.cache
 def _runtime() -> _Runtime:
-    library = load(cc.compile(c_text("fibers.c"), "pycu2c_run_fibers"), "RTLD_NODELETE")
+    library = load(cc.compile(c_text("switching.c", "fibers.c", "phases.c"), "pycu2c_run_fibers"), "RTLD_NODELETE")
     parallel = f"int(*)({BODY}, const void *, int64_t)"
     fibers_by = symbol(library, "pycu2c_fibers_by", f"void(*)({parallel}, void(*)(const void *))")
     fibers_by(pool().parallel, pool().calls)

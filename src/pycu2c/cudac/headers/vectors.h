@@ -67,10 +67,13 @@ static inline void begin_block(const void *given, int64_t block) {
 }
 
 static inline void begin_thread(int32_t index) {
-    unsigned i = (unsigned)index, row = i / blockDim.x;
-    threadIdx.x = i % blockDim.x;
-    threadIdx.y = row % blockDim.y;
-    threadIdx.z = row / blockDim.y;
+    unsigned i = (unsigned)index;
+    if (i < blockDim.x) {
+        threadIdx = {i, 0, 0};
+        return;
+    }
+    unsigned row = i / blockDim.x;
+    threadIdx = {i % blockDim.x, row % blockDim.y, row / blockDim.y};
 }
 
 /* ---- how a kernel is called ---- */

@@ -1,0 +1,197 @@
+/* Stacks for threads of blocks, and how an OS thread goes from one to another. fibers.c, whose text
+ * comes after this one, knows what for. */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#if defined(__linux__)
+#include <link.h>
+#endif
+
+enum {
+    STACK_BYTES = 256 << 10,
+    STACKS_AT_ONCE = 32,
+    /* Where stacks begin differs by so much, within so much: else all lie in the same few lines of the
+     * cache. */
+    STAGGER = 704,
+    STAGGER_WITHIN = 16 << 10
+};
+
+/* Written out where it is called: of each thread that waits, fewer frames then lie in the cache. */
+#define HERE __attribute__((always_inline))
+
+/* ---- from one stack to another ---- */
+
+#if defined(__x86_64__)
+void pycu2c_switch(void **from, void *to) __asm__("pycu2c_switch");
+__asm__(".text\n"
+        ".p2align 4\n"
+        "pycu2c_switch:\n"
+        "  pushq %rbp\n"
+        "  pushq %rbx\n"
+        "  pushq %r12\n"
+        "  pushq %r13\n"
+        "  pushq %r14\n"
+        "  pushq %r15\n"
+        "  movq %rsp, (%rdi)\n"
+        "  movq %rsi, %rsp\n"
+        "  popq %r15\n"
+        "  popq %r14\n"
+        "  popq %r13\n"
+        "  popq %r12\n"
+        "  popq %rbx\n"
+        "  popq %rbp\n"
+        "  ret\n");
+enum { SAVED_WORDS = 8, ENTRY_WORD = 6 };
+#define OWN_SWITCH 1
+#elif defined(__aarch64__)
+void pycu2c_switch(void **from, void *to) __asm__("pycu2c_switch");
+__asm__(".text\n"
+        ".p2align 4\n"
+        "pycu2c_switch:\n"
+        "  sub sp, sp, #160\n"
+        "  stp x19, x20, [sp, #0]\n"
+        "  stp x21, x22, [sp, #16]\n"
+        "  stp x23, x24, [sp, #32]\n"
+        "  stp x25, x26, [sp, #48]\n"
+        "  stp x27, x28, [sp, #64]\n"
+        "  stp x29, x30, [sp, #80]\n"
+        "  stp d8, d9, [sp, #96]\n"
+        "  stp d10, d11, [sp, #112]\n"
+        "  stp d12, d13, [sp, #128]\n"
+        "  stp d14, d15, [sp, #144]\n"
+        "  mov x9, sp\n"
+        "  str x9, [x0]\n"
+        "  mov sp, x1\n"
+        "  ldp x19, x20, [sp, #0]\n"
+        "  ldp x21, x22, [sp, #16]\n"
+        "  ldp x23, x24, [sp, #32]\n"
+        "  ldp x25, x26, [sp, #48]\n"
+        "  ldp x27, x28, [sp, #64]\n"
+        "  ldp x29, x30, [sp, #80]\n"
+        "  ldp d8, d9, [sp, #96]\n"
+        "  ldp d10, d11, [sp, #112]\n"
+        "  ldp d12, d13, [sp, #128]\n"
+        "  ldp d14, d15, [sp, #144]\n"
+        "  add sp, sp, #160\n"
+        "  ret\n");
+enum { SAVED_WORDS = 20, ENTRY_WORD = 11 };
+#define OWN_SWITCH 1
+#else
+#include <ucontext.h>
+#define OWN_SWITCH 0
+#endif
+
+typedef struct Stack {
+    struct Stack *next; /* that is free, too */
+    char *low, *top;
+} Stack;
+
+typedef struct {
+#if OWN_SWITCH
+    void *place; /* of what is saved */
+#else
+    ucontext_t context;
+#endif
+} Saved;
+
+static void begin_fiber(void);
+
+static void prepare(Saved *saved, const Stack *stack) {
+#if OWN_SWITCH
+    void **words = (void **)(void *)stack->top - SAVED_WORDS;
+    memset(words, 0, SAVED_WORDS * sizeof *words);
+    words[ENTRY_WORD] = (void *)(uintptr_t)begin_fiber;
+    saved->place = words;
+#else
+    getcontext(&saved->context);
+    saved->context.uc_stack.ss_sp = stack->low;
+    saved->context.uc_stack.ss_size = (size_t)(stack->top - stack->low);
+    saved->context.uc_link = 0;
+    makecontext(&saved->context, begin_fiber, 0);
+#endif
+}
+
+/* The stacks of a block do not stay in the nearest cache until it is their turn again. */
+HERE static inline void fetch(const Saved *saved) {
+#if OWN_SWITCH
+    const char *place = saved->place;
+    for (int line = 0; line < 4; line++) __builtin_prefetch(place + 64 * line);
+#else
+    (void)saved;
+#endif
+}
+
+static void go(Saved *from, Saved *to) {
+#if OWN_SWITCH
+    pycu2c_switch(&from->place, to->place);
+#else
+    swapcontext(&from->context, &to->context);
+#endif
+}
+
+/* ---- stacks of an OS thread ---- */
+
+static _Thread_local Stack *spare;
+static _Thread_local int stagger; /* of the next stack */
+static pthread_key_t key_of_stacks;
+
+typedef struct Chunk {
+    struct Chunk *next;
+    char *memory;
+    Stack stacks[STACKS_AT_ONCE];
+} Chunk;
+
+static void drop_stacks(void *chunks) {
+    for (Chunk *c = chunks, *next; c; c = next) {
+        next = c->next;
+        munmap(c->memory, (size_t)STACK_BYTES * STACKS_AT_ONCE);
+        free(c);
+    }
+}
+
+static void make_key(void) { pthread_key_create(&key_of_stacks, drop_stacks); }
+
+static bool more_stacks(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, make_key);
+    Chunk *c = malloc(sizeof *c);
+    if (!c) return false;
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS;
+#ifdef MAP_NORESERVE
+    flags |= MAP_NORESERVE;
+#endif
+    c->memory = mmap(0, (size_t)STACK_BYTES * STACKS_AT_ONCE, PROT_READ | PROT_WRITE, flags, -1, 0);
+    if (c->memory == MAP_FAILED) return free(c), false;
+    c->next = pthread_getspecific(key_of_stacks);
+    for (int i = STACKS_AT_ONCE - 1; i >= 0; i--) {
+        Stack *s = &c->stacks[i];
+        s->low = c->memory + (size_t)i * STACK_BYTES;
+        s->top = s->low + STACK_BYTES - (stagger & ~15);
+        stagger = (stagger + STAGGER) % STAGGER_WITHIN;
+        mprotect(s->low, (size_t)sysconf(_SC_PAGESIZE), PROT_NONE); /* to go beyond it is a fault */
+        s->next = spare;
+        spare = s;
+    }
+    pthread_setspecific(key_of_stacks, c);
+    return true;
+}
+
+static Stack *take_stack(void) {
+    if (!spare && !more_stacks()) return 0;
+    Stack *s = spare;
+    spare = s->next;
+    return s;
+}
+
+static void give_stack(Stack *s) {
+    s->next = spare;
+    spare = s;
+}
