@@ -82,6 +82,7 @@ def pool() -> Pool:
     symbol(library, "pycu2c_pool_size", "int(*)(int)")(size)
     name_owner = symbol(library, "pycu2c_pool_owner", "void(*)(uintptr_t, int(*)(void))")
     name_owner(_main_thread(), _question())
+    symbol(library, "pycu2c_pool_asked_anywhere", "void(*)(int)")(sys.version_info < (3, 14))
     run = f"int(*)({BODY}, const void *, int64_t)"
     return Pool(
         symbol(library, "pycu2c_grid", run),

@@ -63,7 +63,7 @@ class LoopKernel(CpuKernel):
     def __init__(self, library: Library, entry: str) -> None:
         self.binary, self._library = library.binary, library.loaded
         self._body = symbol(library.loaded, entry, BODY)
-        self._parallel = pool().parallel
+        self._parallel = pool().grid
 
 
 class FiberKernel(CpuKernel):
@@ -117,9 +117,13 @@ class _Runtime(NamedTuple):
     services: Any
 
 
+def fibers_text() -> str:
+    return c_text("switching.c", "fibers.c", "phases.c")
+
+
 @functools.cache
 def _runtime() -> _Runtime:
-    library = load(cc.compile(c_text("switching.c", "fibers.c", "phases.c"), "pycu2c_run_fibers"), "RTLD_NODELETE")
+    library = load(cc.compile(fibers_text(), "pycu2c_run_fibers"), "RTLD_NODELETE")
     parallel = f"int(*)({BODY}, const void *, int64_t)"
     fibers_by = symbol(library, "pycu2c_fibers_by", f"void(*)({parallel}, void(*)(const void *))")
     fibers_by(pool().parallel, pool().calls)

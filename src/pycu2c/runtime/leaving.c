@@ -187,6 +187,18 @@ static bool has_ended(const Launch *launch) {
     return atomic_load_explicit(&launch->ended, memory_order_relaxed);
 }
 
+/* Whether the owner may be asked on a stack that is not its own, as threads of fibers.c have them.
+ * Python from 3.14 on ends the process there, which looks to it like a stack that has run over. */
+static bool asked_anywhere = true;
+
+enum { OWN_STACK = 64 << 20 };
+
+static bool may_ask_here(const Launch *launch) {
+    char here;
+    uintptr_t above = (uintptr_t)launch - (uintptr_t)&here; /* the launch is further up */
+    return asked_anywhere || above < OWN_STACK;
+}
+
 static Launch *job_of_guest(Seat **seat);
 
 typedef void (*Handler)(int, siginfo_t *, void *);
@@ -200,7 +212,7 @@ static void on_nudge(int number, siginfo_t *info, void *context) {
     if (launch && !seat) seat = &launch->seat;
     if (seat && atomic_load(&seat->inside) && was_in_text(context)) {
         atomic_store(&seat->inside, false);
-        if (seat == &launch->seat) answer(launch);
+        if (seat == &launch->seat && may_ask_here(launch)) answer(launch);
         if (has_ended(launch)) siglongjmp(seat->start, 1);
         atomic_store(&seat->inside, true);
     }
@@ -386,6 +398,9 @@ static void begin_anew_in_child(void) {
 void pycu2c_pool_calls(const void *function) {
     if (ask && is_owner()) next_callee = function;
 }
+
+/* Whether the owner may be asked on any stack. */
+void pycu2c_pool_asked_anywhere(int may) { asked_anywhere = may; }
 
 /* Names the owner, and what it is asked: whether its launch should end. */
 void pycu2c_pool_owner(pthread_t thread, int (*asked)(void)) {

@@ -29,7 +29,10 @@ enum {
 
 /* ---- from one stack to another ---- */
 
-#if defined(__x86_64__)
+#if defined(PYCU2C_NO_SWITCH) /* the tests': as on other processors */
+#include <ucontext.h>
+#define OWN_SWITCH 0
+#elif defined(__x86_64__)
 void pycu2c_switch(void **from, void *to) __asm__("pycu2c_switch");
 __asm__(".text\n"
         ".p2align 4\n"
