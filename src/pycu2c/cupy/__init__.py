@@ -9,6 +9,7 @@ from pycu2c.lazy import lazy_names
 if TYPE_CHECKING:
     from pycu2c.cupy import jit as jit
     from pycu2c.cupy.elementwise import ElementwiseKernel as ElementwiseKernel
+    from pycu2c.cupy.fusing import fuse as fuse
     from pycu2c.cupy.memo import clear_memo as clear_memo
     from pycu2c.cupy.memo import memoize as memoize
     from pycu2c.cupy.raw import RawKernel as RawKernel
@@ -20,6 +21,7 @@ _ROOMS = {
     "jit": "pycu2c.cupy.jit",
     "ElementwiseKernel": "pycu2c.cupy.elementwise",
     "ReductionKernel": "pycu2c.cupy.reduction",
+    "fuse": "pycu2c.cupy.fusing",
     "RawKernel": "pycu2c.cupy.raw",
     "RawModule": "pycu2c.cupy.raw",
     "compile_with_cache": "pycu2c.cupy.raw",

@@ -4,7 +4,7 @@ form a compiled kernel, and both a launch."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +14,7 @@ from pycu2c.cupy.calls import Declaration, Taken
 from pycu2c.cupy.compiled import Text, loaded
 from pycu2c.cupy.declared import ParameterInfo, WrongValue
 from pycu2c.cupy.operands import Operand
+from pycu2c.cupy.python_functions import Text as Written
 from pycu2c.cupy.python_operations import PythonOperation
 from pycu2c.cupy.quick import Quick, Ran, key_of, new_outputs
 from pycu2c.cupy.texts import PIECE, Form, Operation, cpu_text, cuda_text
@@ -62,7 +63,7 @@ class ElementwiseKernel:
         self,
         in_params: str,
         out_params: str,
-        operation: str | Callable[..., Any],
+        operation: Written,
         name: str = "kernel",
         reduce_dims: bool = True,
         preamble: str = "",

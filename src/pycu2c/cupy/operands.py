@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from pycu2c.cupy.declared import WrongType, WrongValue
+from pycu2c.cupy.declared import row_of as row_of
 from pycu2c.devices import copying
 from pycu2c.devices.array import DeviceArray
 from pycu2c.dtypes import DType

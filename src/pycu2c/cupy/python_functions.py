@@ -4,7 +4,7 @@ the text of the operation on the CPU, too. Knows no kernel's frame."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from pycu2c import specialization
 from pycu2c.cupy.declared import WrongType
@@ -14,6 +14,7 @@ from pycu2c.options import DEFAULT
 from pycu2c.parameters import Parameter
 from pycu2c.ported.jitted import python_of
 from pycu2c.records import dataclass
+from pycu2c.source import Source
 from pycu2c.types import NONE, Array, ParameterType, Scalar, Signature, Tuple
 
 
@@ -35,31 +36,45 @@ class Called:
     is_tuple: bool
 
 
-class PythonFunction:
-    """A function or lambda that kernels call."""
+Text: TypeAlias = "str | Callable[..., Any] | PythonFunction"  # what a user may write
 
-    def __init__(self, function: Any, name: str) -> None:
-        self._device: Device[..., Any] = Device(python_of(function))
-        self.name = name
+
+class PythonFunction:
+    """A function or lambda that kernels call. ``source``: what stands for its body; ``weak``: the
+    positions of arguments that are Python's numbers, which take the types of others."""
+
+    def __init__(
+        self,
+        function: Any,
+        name: str,
+        source: Source | None = None,
+        weak: frozenset[int] = frozenset(),
+    ) -> None:
+        device: Device[..., Any] = Device(python_of(function))
+        self.source, self.name = source or device.__pycu2c_device__, name
+        self._weak = weak
 
     @property
     def parameters(self) -> tuple[str, ...]:
         """Their names."""
-        tree = self._device.__pycu2c_device__.tree
-        return tuple(a.arg for a in (*tree.args.posonlyargs, *tree.args.args))
+        given = self.source.tree.args
+        return tuple(a.arg for a in (*given.posonlyargs, *given.args))
 
     def called(self, values: Sequence[Value]) -> Called:
         """Its call with values of some types. Raises CompileError, WrongType."""
-        signature = Signature(tuple(value.type for value in values))
-        source, for_one = self._device.__pycu2c_device__, specialization.FOR_ONE_TEXT
+        types = (self._type(k, value.type) for k, value in enumerate(values))
         made, result = specialization.generate_device(
-            source, signature, DEFAULT, self.name, for_one
+            self.source, Signature(tuple(types)), DEFAULT, self.name, specialization.FOR_ONE_TEXT
         )
         if made.prints:
             raise WrongType(f"{self.name} prints, which an operation in Python cannot")
         passed = ", ".join(values[p.argument].spelled(p) for p in made.parameters)
         kinds = tuple(_dtypes_in(result, self.name))
         return Called(made.text, f"{self.name}({passed})", kinds, isinstance(result, Tuple))
+
+    def _type(self, position: int, given: Scalar | Array) -> Scalar | Array:
+        is_weak = position in self._weak and isinstance(given, Scalar)
+        return Scalar(given.dtype, weak=True) if is_weak else given
 
 
 def value_of(name: str, row: DType) -> Value:

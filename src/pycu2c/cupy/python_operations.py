@@ -35,7 +35,8 @@ class PythonOperation:
         inputs: Sequence[ParameterInfo],
         outputs: Sequence[ParameterInfo],
     ) -> None:
-        self._function = PythonFunction(function, f"{name}_operation")
+        own = isinstance(function, PythonFunction)
+        self._function = function if own else PythonFunction(function, f"{name}_operation")
         self._inputs, self._outputs = inputs, outputs
         asked = self._function.parameters
         self._extra = asked[len(inputs) :]

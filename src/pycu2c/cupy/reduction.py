@@ -4,7 +4,7 @@ becomes a form, a form a compiled kernel, and both a launch."""
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -17,6 +17,7 @@ from pycu2c.cupy.calls import Declaration, Taken
 from pycu2c.cupy.compiled import Loaded, loaded
 from pycu2c.cupy.declared import WrongValue
 from pycu2c.cupy.operands import Operand
+from pycu2c.cupy.python_functions import Text as Written
 from pycu2c.cupy.quick import Quick, Ran, Rooms, key_of, new_outputs
 from pycu2c.cupy.reduction_cpu import cpu_reduction
 from pycu2c.cupy.reduction_cuda import THREADS, cuda_reduction
@@ -79,9 +80,9 @@ class ReductionKernel:
         self,
         in_params: str,
         out_params: str,
-        map_expr: str | Callable[..., Any],
-        reduce_expr: str | Callable[..., Any],
-        post_map_expr: str | Callable[..., Any] = "",
+        map_expr: Written,
+        reduce_expr: Written,
+        post_map_expr: Written = "",
         identity: object = None,
         name: str = "reduce_kernel",
         reduce_type: str | None = None,

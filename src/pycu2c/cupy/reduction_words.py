@@ -46,7 +46,9 @@ class Words:
         self.reduce_type = _c_type(reduce_type or declared.outputs[0].ctype)
         roles = ("mapped", "reduced", "finished")
         self._functions = {
-            role: PythonFunction(text, f"{self.name}_{role}")
+            role: text
+            if isinstance(text, PythonFunction)
+            else PythonFunction(text, f"{self.name}_{role}")
             for role, text in zip(roles, (self.mapped, self.reduced, self.finished))
             if not isinstance(text, str)
         }

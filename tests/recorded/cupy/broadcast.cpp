@@ -1,0 +1,47 @@
+typedef float T;
+typedef long long U;
+
+struct _arguments_of_scaled_rows {
+    int32_t grid[3], block[3];
+    int64_t shared_bytes;
+    const T *_raw_x;
+    long long _x_s0;
+    const U *_raw_y;
+    long long _y_s0;
+    T *_raw_z;
+    long long _z_s0;
+    long long _n1;
+    ptrdiff_t _size;
+};
+
+extern "C" __attribute__((visibility("default"))) void scaled_rows(const void *_packed, int64_t _first, int64_t _last) {
+    const _arguments_of_scaled_rows &_given = *(const _arguments_of_scaled_rows *)_packed;
+    const T *_raw_x = _given._raw_x;
+    const long long _x_s0 = _given._x_s0;
+    const U *_raw_y = _given._raw_y;
+    const long long _y_s0 = _given._y_s0;
+    T *_raw_z = _given._raw_z;
+    const long long _z_s0 = _given._z_s0;
+    const long long _n1 = _given._n1;
+    const ptrdiff_t _size = _given._size;
+    const ptrdiff_t _begin = _first * 1024;
+    const ptrdiff_t _end = _last * 1024 < _size ? _last * 1024 : _size;
+    for (ptrdiff_t _row = _begin; _row < _end;) {
+        ptrdiff_t _left = _row;
+        const ptrdiff_t _k = _left % _n1;
+        _left /= _n1;
+        const ptrdiff_t _i0 = _left;
+        const ptrdiff_t _count = _n1 - _k < _end - _row ? _n1 - _k : _end - _row;
+        const T *const _at_raw_x = _raw_x + _i0 * _x_s0 + _k;
+        const U *const _at_raw_y = _raw_y + _i0 * _y_s0;
+        T *const _at_raw_z = _raw_z + _i0 * _z_s0 + _k;
+#pragma omp simd
+        for (ptrdiff_t _j = 0; _j < _count; _j++) {
+            const T x = _at_raw_x[_j];
+            const U y = _at_raw_y[0];
+            T &z = _at_raw_z[_j];
+            z = x * y;
+        }
+        _row += _count;
+    }
+}

@@ -1,0 +1,125 @@
+typedef double T;
+
+typedef T _type_reduce;
+
+// A value, or nothing yet: there is no identity to begin with.
+struct _Maybe {
+    _type_reduce value;
+    bool is;
+};
+typedef _Maybe _Partial;
+
+extern "C" __device__ unsigned char largest_partial[sizeof(_Partial)];
+
+// The value of a lane that is further on in its group.
+template <typename P>
+__device__ inline P _of_lane(const P &value, int ahead, int lanes) {
+    unsigned int words[(sizeof(P) + 3) / 4] = {};
+    memcpy(words, &value, sizeof(P));
+    for (unsigned int &word : words) word = __shfl_down_sync(0xffffffff, word, ahead, lanes);
+    P found;
+    memcpy(&found, words, sizeof(P));
+    return found;
+}
+
+// Of lanes of a warp that follow each other; the first of them has the result.
+template <int lanes, typename P, typename Join>
+__device__ inline P _over_lanes(P value, const Join &join) {
+#pragma unroll
+    for (int ahead = lanes / 2; ahead > 0; ahead /= 2) {
+        value = join(value, _of_lane(value, ahead, lanes));
+    }
+    return value;
+}
+
+// Of all threads of a block; the first has the result.
+template <int threads, typename P, typename Join>
+__device__ inline P _over_block(P value, const Join &join) {
+    __shared__ __align__(16) unsigned char memory[threads / 32 * sizeof(P)];
+    P *const parts = (P *)memory;
+    value = _over_lanes<32>(value, join);
+    if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = value;
+    __syncthreads();
+    if (threadIdx.x < 32) {
+        value = parts[threadIdx.x % (threads / 32)];
+        value = _over_lanes<threads / 32>(value, join);
+    }
+    __syncthreads();
+    return value;
+}
+
+// Whether this block is the last of some that have left what they found where others read it.
+__device__ inline bool _is_last(unsigned int *done, unsigned int blocks) {
+    __shared__ bool last;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) last = atomicInc(done, blocks - 1) == blocks - 1; // then it is 0 again
+    __syncthreads();
+    __threadfence();
+    return last;
+}
+
+// What another block has written.
+template <typename P>
+__device__ inline P _read(const P *from) {
+    P found;
+    if (sizeof(P) % 4 == 0 && alignof(P) % 4 == 0) {
+        unsigned int words[(sizeof(P) + 3) / 4];
+        for (int k = 0; k < sizeof(P) / 4; k++) words[k] = __ldcg((const unsigned int *)from + k);
+        memcpy(&found, words, sizeof(P));
+    } else {
+        unsigned char bytes[sizeof(P)];
+        for (int k = 0; k < sizeof(P); k++) bytes[k] = __ldcg((const unsigned char *)from + k);
+        memcpy(&found, bytes, sizeof(P));
+    }
+    return found;
+}
+
+extern "C" __global__ void __launch_bounds__(256) largest(
+    const T *_raw_x, const int _x_s0, const int _x_s1, T *_raw_y, const ptrdiff_t _rows,
+    const ptrdiff_t _length, const ptrdiff_t _splits, const int _n2, _Partial *_partials,
+    unsigned int *_done
+) {
+    const auto _reduce = [&](_type_reduce a, _type_reduce b) -> _type_reduce {
+        return max(a, b);
+    };
+    const auto _mapped = [&](const T x) -> _type_reduce {
+        return static_cast<_type_reduce>(x);
+    };
+    const auto _finish = [&](ptrdiff_t _i, _type_reduce a) {
+        T &y = _raw_y[_i];
+        y = a;
+    };
+    const auto _join = [&](const _Maybe &a, const _Maybe &b) -> _Maybe {
+        if (!a.is) return b;
+        return b.is ? _Maybe{_reduce(a.value, b.value), true} : a;
+    };
+    enum { _lanes = 256 };
+    const ptrdiff_t _part = blockIdx.x % _splits, _group_at = blockIdx.x / _splits;
+    const ptrdiff_t _i = _group_at;
+    const int _begin = _part * _lanes + threadIdx.x;
+    const int _step = _splits * _lanes;
+    _Partial _s = _Maybe{{}, false};
+    if (_i < _rows) {
+        const T *const _row_x = _raw_x + _i * _x_s0;
+#pragma unroll 8
+        for (int _J = _begin; _J < _length; _J += _step) {
+            ptrdiff_t _along_left = _J;
+            const int _along1 = _along_left % _n2;
+            _along_left /= _n2;
+            const int _along0 = _along_left;
+            _s = _join(_s, _Maybe{_mapped(_row_x[_along0 * _x_s1 + _along1]), true});
+        }
+    }
+    _s = _over_block<_lanes>(_s, _join);
+    if (_splits > 1) {
+        if (threadIdx.x == 0 && _i < _rows) _partials[_part * _rows + _i] = _s;
+        if (!_is_last(&_done[_group_at], _splits)) return;
+        _s = _Maybe{{}, false};
+        for (ptrdiff_t _k = threadIdx.x; _i < _rows && _k < _splits; _k += _lanes) {
+            _s = _join(_s, _read(&_partials[_k * _rows + _i]));
+        }
+        _s = _over_block<_lanes>(_s, _join);
+    }
+    if (threadIdx.x == 0 && _i < _rows) _finish(_i, _s.value);
+}

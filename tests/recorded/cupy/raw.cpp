@@ -1,0 +1,72 @@
+// An array that an operation indexes by itself: x[i] by the place in C's order, x[{i, j}] and
+// x[_ind.get()] by the place along each axis. Strides are in elements.
+template <typename T, int axes, bool packed = false>
+struct CArray {
+    enum { ndim = axes };
+    T *_data;
+    ptrdiff_t _shape[axes ? axes : 1], _strides[axes ? axes : 1];
+
+    __device__ ptrdiff_t size() const {
+        ptrdiff_t count = 1;
+        for (int axis = 0; axis < axes; axis++) count *= _shape[axis];
+        return count;
+    }
+    __device__ const ptrdiff_t *shape() const { return _shape; }
+    __device__ const ptrdiff_t *strides() const { return _strides; }
+    __device__ T &operator[](const ptrdiff_t *place) const {
+        ptrdiff_t at = 0;
+        for (int axis = 0; axis < axes; axis++) at += place[axis] * _strides[axis];
+        return _data[at];
+    }
+    __device__ T &operator[](ptrdiff_t i) const {
+        if (packed) return _data[i];
+        ptrdiff_t at = 0;
+        for (int axis = axes - 1; axis > 0; axis--) {
+            at += i % _shape[axis] * _strides[axis];
+            i /= _shape[axis];
+        }
+        return _data[axes ? at + i * _strides[0] : 0];
+    }
+};
+
+typedef double T;
+
+struct _arguments_of_gathered {
+    int32_t grid[3], block[3];
+    int64_t shared_bytes;
+    const T *_raw_x;
+    ptrdiff_t _x_n0;
+    ptrdiff_t _x_n1;
+    ptrdiff_t _x_s0;
+    ptrdiff_t _x_s1;
+    const T *_raw_y;
+    ptrdiff_t _y_n0;
+    ptrdiff_t _y_s0;
+    T *_raw_z;
+    ptrdiff_t _size;
+};
+
+extern "C" __attribute__((visibility("default"))) void gathered(const void *_packed, int64_t _first, int64_t _last) {
+    const _arguments_of_gathered &_given = *(const _arguments_of_gathered *)_packed;
+    const T *_raw_x = _given._raw_x;
+    const ptrdiff_t _x_n0 = _given._x_n0;
+    const ptrdiff_t _x_n1 = _given._x_n1;
+    const ptrdiff_t _x_s0 = _given._x_s0;
+    const ptrdiff_t _x_s1 = _given._x_s1;
+    const T *_raw_y = _given._raw_y;
+    const ptrdiff_t _y_n0 = _given._y_n0;
+    const ptrdiff_t _y_s0 = _given._y_s0;
+    T *_raw_z = _given._raw_z;
+    const ptrdiff_t _size = _given._size;
+    const CArray<const T, 2> x = {_raw_x, {_x_n0, _x_n1}, {_x_s0, _x_s1}};
+    const CArray<const T, 1, true> y = {_raw_y, {_y_n0}, {_y_s0}};
+    const ptrdiff_t n = _size;
+    const ptrdiff_t _begin = _first * 1024;
+    const ptrdiff_t _end = _last * 1024 < _size ? _last * 1024 : _size;
+#pragma omp simd
+    for (ptrdiff_t i = _begin; i < _end; i++) {
+        T &z = _raw_z[i];
+        ptrdiff_t at[] = {i % 3, i / 3};
+        z = x[at] + y[n - 1 - i];
+    }
+}

@@ -1,0 +1,48 @@
+// An array that an operation indexes by itself: x[i] by the place in C's order, x[{i, j}] and
+// x[_ind.get()] by the place along each axis. Strides are in elements.
+template <typename T, int axes, bool packed = false>
+struct CArray {
+    enum { ndim = axes };
+    T *_data;
+    ptrdiff_t _shape[axes ? axes : 1], _strides[axes ? axes : 1];
+
+    __device__ ptrdiff_t size() const {
+        ptrdiff_t count = 1;
+        for (int axis = 0; axis < axes; axis++) count *= _shape[axis];
+        return count;
+    }
+    __device__ const ptrdiff_t *shape() const { return _shape; }
+    __device__ const ptrdiff_t *strides() const { return _strides; }
+    __device__ T &operator[](const ptrdiff_t *place) const {
+        ptrdiff_t at = 0;
+        for (int axis = 0; axis < axes; axis++) at += place[axis] * _strides[axis];
+        return _data[at];
+    }
+    __device__ T &operator[](ptrdiff_t i) const {
+        if (packed) return _data[i];
+        ptrdiff_t at = 0;
+        for (int axis = axes - 1; axis > 0; axis--) {
+            at += i % _shape[axis] * _strides[axis];
+            i /= _shape[axis];
+        }
+        return _data[axes ? at + i * _strides[0] : 0];
+    }
+};
+
+typedef double T;
+
+extern "C" __global__ void gathered(
+    const T *_raw_x, const ptrdiff_t _x_n0, const ptrdiff_t _x_n1, const ptrdiff_t _x_s0,
+    const ptrdiff_t _x_s1, const T *_raw_y, const ptrdiff_t _y_n0, const ptrdiff_t _y_s0,
+    T *_raw_z, const ptrdiff_t _size
+) {
+    const CArray<const T, 2> x = {_raw_x, {_x_n0, _x_n1}, {_x_s0, _x_s1}};
+    const CArray<const T, 1, true> y = {_raw_y, {_y_n0}, {_y_s0}};
+    const ptrdiff_t n = _size;
+    const ptrdiff_t _step = (ptrdiff_t)gridDim.x * blockDim.x;
+    for (ptrdiff_t i = (ptrdiff_t)blockIdx.x * blockDim.x + threadIdx.x; i < _size; i += _step) {
+        T &z = _raw_z[i];
+        ptrdiff_t at[] = {i % 3, i / 3};
+        z = x[at] + y[n - 1 - i];
+    }
+}
