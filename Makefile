@@ -50,6 +50,7 @@ bench: $(VENV)/.bench  ## times on this CPU, beside hand-written C, numba, Taich
 	@$(BIN)/python benchmarks/cpu.py
 	@$(BIN)/python benchmarks/launch.py --cpu
 	@$(BIN)/python benchmarks/start.py
+	@$(BIN)/python benchmarks/cupy_kernels.py --cpu
 
 GPU_RUN = PYTHONPATH=src:$$PYTHONPATH BENCHMARK_FIGURES=build/gpu $(PYTHON)
 WORKERS ?= 8
@@ -60,7 +61,7 @@ gpu:  ## on a machine with a GPU: the test suite there, then the benchmarks (use
 	  || { echo "make gpu needs numpy, pytest, cuda-python and NVRTC in $(PYTHON)"; exit 1; }
 	@rm -rf build/gpu && mkdir -p build/gpu
 	-@$(GPU_RUN) -m pytest -q -p no:benchmark -p no:cacheprovider $(IN_PARALLEL) --junitxml=build/gpu/tests.xml
-	-@for benchmark in launch gpu graphs start_gpu; do \
+	-@for benchmark in launch gpu graphs start_gpu cupy_kernels; do \
 	  $(GPU_RUN) benchmarks/$$benchmark.py; echo; \
 	done
 	@$(GPU_RUN) benchmarks/gpu_summary.py build/gpu

@@ -2,8 +2,9 @@
 
 usage: python benchmarks/gpu_summary.py FOLDER
 
-FOLDER holds the figures of launch.py, gpu.py, graphs.py and start_gpu.py, and tests.xml, which
-pytest has written. The exit status is 1 if a test failed or one of these files is missing.
+FOLDER holds the figures of launch.py, gpu.py, graphs.py, start_gpu.py and cupy_kernels.py, and
+tests.xml, which pytest has written. The exit status is 1 if a test failed or one of these files is
+missing.
 """
 
 from __future__ import annotations
@@ -52,6 +53,16 @@ def of_hand(found: Figures) -> float:
     return max(row["pycu2c"] / row["hand"] for row in found.values())
 
 
+def of_cupy(*, launches: bool) -> Callable[[Figures], float]:
+    """Of CuPy's custom kernels, or of their launches, the one that is furthest from CuPy."""
+
+    def worst(found: Figures) -> float:
+        rows = [row for name, row in found.items() if name.endswith("µs") == launches]
+        return max(row["pycu2c"] / row["CuPy"] for row in rows)
+
+    return worst
+
+
 def launches() -> list[Promise]:
     """Of kernels with five arguments, unless they say otherwise."""
     many = Promise(
@@ -72,6 +83,8 @@ PROMISES = (
         "a graph of 100 kernels ÷ by C, 50 in a row", "graphs", ratio("a graph", "C", "50"), 1.05
     ),
     Promise("kernels ÷ CUDA C by hand, the worst", "gpu", of_hand, 1.05),
+    Promise("CuPy's kernels ÷ CuPy, the worst", "cupy_kernels", of_cupy(launches=False), 1.0),
+    Promise("  their calls ÷ CuPy's, the worst", "cupy_kernels", of_cupy(launches=True), 1.0),
     Promise(
         "a known kernel's first result, ms",
         "start_gpu",

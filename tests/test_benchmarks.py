@@ -87,6 +87,13 @@ def test_the_table_of_graphs(tmp_path: Path) -> None:
     assert set(figures.kept(tmp_path, "graphs")["a graph"]) == {"1", "50"}
 
 
+def test_cupys_kernels() -> None:
+    ran = output("cupy_kernels.py", "--cpu", "--small", "--rounds", "1")
+    rows = [line.split("|") for line in ran.splitlines() if line.count("|") == 3]
+    assert len(rows) == 6
+    assert all(float(cell) > 0 for row in rows[1:] for cell in row[1:])
+
+
 def test_a_first_call() -> None:
     ran = output("first_call.py", "pycu2c", "scale")
     assert all(float(word) > 0 for word in ran.split())
@@ -104,6 +111,11 @@ MEASURED = {
     },
     "graphs": {"C": {"1": 200.0, "50": 100.0}, "a graph": {"1": 210.0, "50": 110.0}},
     "gpu": {"saxpy": {"hand": 1.0, "pycu2c": 0.9}, "nbody": {"hand": 4.0, "pycu2c": 4.1}},
+    "cupy_kernels": {
+        "saxpy": {"pycu2c": 0.3, "CuPy": 0.32},
+        "L2 norm": {"pycu2c": 0.11, "CuPy": 0.1},
+        "reduction, µs": {"pycu2c": 5.0, "CuPy": 10.0},
+    },
     "start_gpu": {"known kernel": {"median": 300.4}, "context": {"median": 200.0}},
 }
 REPORT = """<testsuites>
@@ -139,6 +151,8 @@ def test_promises_and_what_was_measured(measured: Path, capsys: Any) -> None:
     assert rows["a graph of 100 kernels ÷ by C, one"] == ["1.05", "1.050", "yes"]
     assert rows["a graph of 100 kernels ÷ by C, 50 in a row"] == ["1.05", "1.100", "NO"]
     assert rows["kernels ÷ CUDA C by hand, the worst"] == ["1.05", "1.025", "yes"]
+    assert rows["CuPy's kernels ÷ CuPy, the worst"] == ["1", "1.100", "NO"]
+    assert rows["their calls ÷ CuPy's, the worst"] == ["1", "0.500", "yes"]
     assert rows["a known kernel's first result, ms"] == ["350", "300", "yes"]
     assert rows["tests failed"] == ["0", "0", "yes"]
     assert (rows["passed"][1], rows["skipped"][1]) == ("7", "2")

@@ -18,8 +18,9 @@ from pycu2c.cupy.reduction_forms import (
     split_place,
     top,
 )
+from pycu2c.cupy.reduction_walks import CPU_COLUMNS as COLUMNS
 
-COLUMNS = 256  # that a block has at most
+_AT_ONCE = 4  # rows of columns, so that what is kept is loaded and stored more rarely
 
 
 def cpu_reduction(form: ReductionForm, written: Expressions) -> Text:
@@ -49,23 +50,18 @@ def _keep(row: str, value: str) -> str:
 
 def _others() -> str:
     """The last piece of the work reads what all have left, in order."""
-    row = block(
-        "for (ptrdiff_t _i = 0; _i < _rows; _i++)",
-        [
-            "_type_reduce _s = _partials[_i];",
-            "for (ptrdiff_t _k = 1; _k < _splits; _k++) {",
-            "    _s = _reduce(_s, _partials[_k * _rows + _i]);",
-            "}",
-            "_finish(_i, _s);",
-        ],
-    )
+    take = "_partials[_i] = _reduce(_partials[_i], _partials[_k * _rows + _i]);"
+    each = "#pragma omp simd\n" + block("for (ptrdiff_t _i = 0; _i < _rows; _i++)", [take])
+    parts = block("for (ptrdiff_t _k = 1; _k < _splits; _k++)", [each])
+    finish = block("for (ptrdiff_t _i = 0; _i < _rows; _i++)", ["_finish(_i, _partials[_i]);"])
     return block(
         "if (_splits > 1)",
         [
             "const unsigned int _now = (unsigned int)(_last - _first);",
             "const unsigned int _before = __atomic_fetch_add(_done, _now, __ATOMIC_ACQ_REL);",
             "if (_before + _now != _given.grid[0]) return;",
-            row,
+            parts,
+            finish,
         ],
     )
 
@@ -166,26 +162,46 @@ def _columns(form: ReductionForm, written: Expressions) -> list[str]:
         f"_type_reduce _lane[{COLUMNS}];",
         *rows_begin(form, "_first_of"),
     ]
-    elements = []
-    one = form.reduced == 1
-    row = [] if one else split_place("_J", form.kept, form.reduced, "ptrdiff_t", "_along")
-    places = ["_J"] if one else [f"_along{axis}" for axis in range(form.reduced)]
-    for b in form.arrays:
-        start = reduced_offset(form, b, places)
-        plus = f" + {start}" if start else ""
-        row.append(f"const {b.ctype} *const _here_{b.name} = _row_{b.name}{plus};")
-        step = b.steps[form.kept - 1]
-        ahead = {"none": "0", "unit": "_c"}.get(step, f"_c * _{b.name}_s{form.kept - 1}")
-        elements.append(f"_here_{b.name}[{ahead}]")
-    value = mapped_call(form, written, elements, "_J", "(_first_of + _c)")
     loop = "#pragma omp simd\nfor (ptrdiff_t _c = 0; _c < _many; _c++)"
+    pointers, (value,) = _rows_of_columns(form, written, 1)
     first = block("if (_J == _begin)", [block(loop, [f"_lane[_c] = {value};"]), "continue;"])
-    found.append(
-        block(
-            "for (ptrdiff_t _J = _begin; _J < _end; _J++)",
-            [*row, first, block(loop, [f"_lane[_c] = _reduce(_lane[_c], {value});"])],
+    found.append("ptrdiff_t _J = _begin;")
+    if form.reduced == 1:
+        several, values = _rows_of_columns(form, written, _AT_ONCE)
+        whole = "_lane[_c]"
+        for each in values:
+            whole = f"_reduce({whole}, {each})"
+        inner = block(loop, [f"_lane[_c] = {whole};"])
+        start = block(
+            "if (_J < _end)", [*pointers, block(loop, [f"_lane[_c] = {value};"]), "_J++;"]
         )
-    )
+        ahead = f"for (; _J + {_AT_ONCE} <= _end; _J += {_AT_ONCE})"
+        found += [start, block(ahead, [*several, inner])]
+        first = ""
+    rest = [*pointers, first, block(loop, [f"_lane[_c] = _reduce(_lane[_c], {value});"])]
+    found.append(block("for (; _J < _end; _J++)", rest))
     kept = _keep("(_first_of + _c)", "_lane[_c]")
-    found.append(block("for (ptrdiff_t _c = 0; _c < _many; _c++)", [kept]))
-    return found
+    return [*found, block("for (ptrdiff_t _c = 0; _c < _many; _c++)", [kept])]
+
+
+def _rows_of_columns(
+    form: ReductionForm, written: Expressions, count: int
+) -> tuple[list[str], list[str]]:
+    """Pointers to where ``count`` rows of columns begin, and what each gives at a column."""
+    one = form.reduced == 1
+    found = [] if one else split_place("_J", form.kept, form.reduced, "ptrdiff_t", "_along")
+    values = []
+    for k in range(count):
+        row = f"(_J + {k})" if k else "_J"
+        places = [row] if one else [f"_along{axis}" for axis in range(form.reduced)]
+        elements = []
+        for b in form.arrays:
+            start = reduced_offset(form, b, places)
+            here = f"_here{k or ''}_{b.name}"
+            plus = f" + {start}" if start else ""
+            found.append(f"const {b.ctype} *const {here} = _row_{b.name}{plus};")
+            step = b.steps[form.kept - 1]
+            ahead = {"none": "0", "unit": "_c"}.get(step, f"_c * _{b.name}_s{form.kept - 1}")
+            elements.append(f"{here}[{ahead}]")
+        values.append(mapped_call(form, written, elements, row, "(_first_of + _c)"))
+    return found, values

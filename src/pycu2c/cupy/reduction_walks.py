@@ -12,7 +12,7 @@ from pycu2c.runtime.strides import Shape
 
 _GPU_THREADS, _BLOCKS_OF_ONE = 256, 8  # of a block; blocks that keep a multiprocessor busy
 _CPU_PART = 1 << 14  # elements of a block on the CPU
-_CPU_COLUMNS = 256
+CPU_COLUMNS = 2048  # of a block at most
 _FEW = 64  # rows, or groups of columns, that do not keep all cores busy
 
 
@@ -84,9 +84,9 @@ class Cut:
 def cut_for_cpu(axes: Axes, columns: bool) -> Cut:
     rows, length = axes.rows, axes.length
     if columns:
-        groups = rows // axes.kept.shape[-1] * -(-axes.kept.shape[-1] // _CPU_COLUMNS)
-        beside = min(axes.kept.shape[-1], _CPU_COLUMNS)
-        piece = max(4 * _CPU_PART // beside, -(-length // _FEW))
+        groups = rows // axes.kept.shape[-1] * -(-axes.kept.shape[-1] // CPU_COLUMNS)
+        beside = min(axes.kept.shape[-1], CPU_COLUMNS)
+        piece = max(4 * _CPU_PART // beside, -(-length // (_FEW // 2)))
         splits = -(-length // piece) if groups < _FEW else 1
         piece = piece if splits > 1 else length
         return Cut(groups * splits, splits, piece, 1, 1)

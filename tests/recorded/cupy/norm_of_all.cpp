@@ -76,12 +76,14 @@ extern "C" __attribute__((visibility("default"))) void l2norm(const void *_packe
         const unsigned int _now = (unsigned int)(_last - _first);
         const unsigned int _before = __atomic_fetch_add(_done, _now, __ATOMIC_ACQ_REL);
         if (_before + _now != _given.grid[0]) return;
-        for (ptrdiff_t _i = 0; _i < _rows; _i++) {
-            _type_reduce _s = _partials[_i];
-            for (ptrdiff_t _k = 1; _k < _splits; _k++) {
-                _s = _reduce(_s, _partials[_k * _rows + _i]);
+        for (ptrdiff_t _k = 1; _k < _splits; _k++) {
+#pragma omp simd
+            for (ptrdiff_t _i = 0; _i < _rows; _i++) {
+                _partials[_i] = _reduce(_partials[_i], _partials[_k * _rows + _i]);
             }
-            _finish(_i, _s);
+        }
+        for (ptrdiff_t _i = 0; _i < _rows; _i++) {
+            _finish(_i, _partials[_i]);
         }
     }
 }

@@ -47,21 +47,33 @@ extern "C" __attribute__((visibility("default"))) void l2norm(const void *_packe
         const ptrdiff_t _part = _block % _splits, _group_at = _block / _splits;
         const ptrdiff_t _begin = _part * _piece;
         const ptrdiff_t _end = _begin + _piece < _length ? _begin + _piece : _length;
-        const ptrdiff_t _chunks = (_n0 + 255) / 256;
-        const ptrdiff_t _column = _group_at % _chunks * 256;
+        const ptrdiff_t _chunks = (_n0 + 2047) / 2048;
+        const ptrdiff_t _column = _group_at % _chunks * 2048;
         const ptrdiff_t _first_of = _group_at / _chunks * _n0 + _column;
-        const ptrdiff_t _many = _n0 - _column < 256 ? _n0 - _column : 256;
-        _type_reduce _lane[256];
+        const ptrdiff_t _many = _n0 - _column < 2048 ? _n0 - _column : 2048;
+        _type_reduce _lane[2048];
         const T *const _row_x = _raw_x + _first_of;
-        for (ptrdiff_t _J = _begin; _J < _end; _J++) {
+        ptrdiff_t _J = _begin;
+        if (_J < _end) {
             const T *const _here_x = _row_x + _J * _x_s1;
-            if (_J == _begin) {
 #pragma omp simd
-                for (ptrdiff_t _c = 0; _c < _many; _c++) {
-                    _lane[_c] = _mapped(_here_x[_c]);
-                }
-                continue;
+            for (ptrdiff_t _c = 0; _c < _many; _c++) {
+                _lane[_c] = _mapped(_here_x[_c]);
             }
+            _J++;
+        }
+        for (; _J + 4 <= _end; _J += 4) {
+            const T *const _here_x = _row_x + _J * _x_s1;
+            const T *const _here1_x = _row_x + (_J + 1) * _x_s1;
+            const T *const _here2_x = _row_x + (_J + 2) * _x_s1;
+            const T *const _here3_x = _row_x + (_J + 3) * _x_s1;
+#pragma omp simd
+            for (ptrdiff_t _c = 0; _c < _many; _c++) {
+                _lane[_c] = _reduce(_reduce(_reduce(_reduce(_lane[_c], _mapped(_here_x[_c])), _mapped(_here1_x[_c])), _mapped(_here2_x[_c])), _mapped(_here3_x[_c]));
+            }
+        }
+        for (; _J < _end; _J++) {
+            const T *const _here_x = _row_x + _J * _x_s1;
 #pragma omp simd
             for (ptrdiff_t _c = 0; _c < _many; _c++) {
                 _lane[_c] = _reduce(_lane[_c], _mapped(_here_x[_c]));
@@ -79,12 +91,14 @@ extern "C" __attribute__((visibility("default"))) void l2norm(const void *_packe
         const unsigned int _now = (unsigned int)(_last - _first);
         const unsigned int _before = __atomic_fetch_add(_done, _now, __ATOMIC_ACQ_REL);
         if (_before + _now != _given.grid[0]) return;
-        for (ptrdiff_t _i = 0; _i < _rows; _i++) {
-            _type_reduce _s = _partials[_i];
-            for (ptrdiff_t _k = 1; _k < _splits; _k++) {
-                _s = _reduce(_s, _partials[_k * _rows + _i]);
+        for (ptrdiff_t _k = 1; _k < _splits; _k++) {
+#pragma omp simd
+            for (ptrdiff_t _i = 0; _i < _rows; _i++) {
+                _partials[_i] = _reduce(_partials[_i], _partials[_k * _rows + _i]);
             }
-            _finish(_i, _s);
+        }
+        for (ptrdiff_t _i = 0; _i < _rows; _i++) {
+            _finish(_i, _partials[_i]);
         }
     }
 }
