@@ -256,6 +256,13 @@ def test_prepared_calls_with_and_without_a_block() -> None:
     assert drv.from_device_like(memory, a).ravel()[0] == 4 * a.ravel()[0]
 
 
+def test_a_prepared_function_with_a_block_is_called() -> None:
+    memory = drv.to_device(np.ones(300, np.float32))
+    prepared = scaled.prepare("Pfi", block=(256, 1, 1))
+    prepared(memory, 3, 300, grid=(2, 1))
+    assert (drv.from_device(memory, 300, np.float32) == 3).all()
+
+
 def test_prepared_calls_in_streams_and_timed() -> None:
     a = RNG.random(300).astype(np.float32)
     memory, stream = drv.to_device(a), drv.Stream()

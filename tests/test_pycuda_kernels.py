@@ -10,7 +10,7 @@ import pytest
 
 import pycu2c.pycuda.driver as drv
 from pycu2c import device
-from pycu2c.pycuda import gpuarray, tools
+from pycu2c.pycuda import characterize, gpuarray, tools
 from pycu2c.pycuda.elementwise import ElementwiseKernel
 from pycu2c.pycuda.reduction import ReductionKernel
 from pycu2c.pycuda.scan import ExclusiveScanKernel, InclusiveScanKernel
@@ -366,3 +366,11 @@ def test_default_contexts(monkeypatch: pytest.MonkeyPatch) -> None:
     assert tools.mark_cuda_test(lambda: drv.Context.get_current() is not None)()
     record = tools.OccupancyRecord(tools.DeviceData(), 256, 1024, 32)
     assert 0 < record.occupancy <= 1
+
+
+def test_sizes_of_types() -> None:
+    assert characterize.sizeof("float4") == 16
+    assert characterize.sizeof("pair", "struct pair { char a; double b; };") == 16
+    assert characterize.platform_bits() == 64
+    assert characterize.has_double_support()
+    assert characterize.has_stack()

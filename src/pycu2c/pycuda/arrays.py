@@ -217,10 +217,10 @@ def matrix_to_array(matrix: Any, order: str, allow_double_hack: bool = False) ->
     return _filled(rows, (width, height, 0), kind, 0)
 
 
-def make_multichannel_2d_array(ndarray: NDArray[Any], order: str = "C") -> Array:
+def make_multichannel_2d_array(matrix: NDArray[Any], order: str = "C") -> Array:
     """A CUDA array with elements of several numbers: those are the last axis, of order "F" the
     first."""
-    rows = rows_of(ndarray, order)
+    rows = rows_of(matrix, order)
     height, width, channels = rows.shape
     return _filled(rows, (width, height, 0), (dtype_to_array_format(rows.dtype), channels), 0)
 

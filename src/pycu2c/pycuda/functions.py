@@ -30,6 +30,7 @@ class Function:
         self._kernel, self._references = kernel, references
         self._wanted: tuple[packing.Packed, ...] | None = None
         self._block: tuple[int, ...] = _USUAL_BLOCK
+        self._prepared_block: tuple[int, ...] | None = None
         self._shared = 0
         self.texrefs: list[Any] = []
 
@@ -40,13 +41,17 @@ class Function:
 
     @translating
     def __call__(self, *args: Any, **kwargs: Any) -> float | None:
-        """Launch it. ``block=`` is needed; ``grid=``, ``stream=``, ``shared=``, ``texrefs=``.
-        With ``time_kernel=True``, wait for it and give the seconds that it took."""
+        """Launch it. ``block=`` is needed, unless ``prepare`` was given one; ``grid=``,
+        ``stream=``, ``shared=``, ``texrefs=``. With ``time_kernel=True``, wait for it and give the
+        seconds that it took."""
         grid, block = kwargs.pop("grid", (1, 1)), kwargs.pop("block", None)
         stream, shared = kwargs.pop("stream", None), kwargs.pop("shared", 0)
         texrefs, timed = kwargs.pop("texrefs", ()), kwargs.pop("time_kernel", False)
         if kwargs:
             raise ValueError(f"extra keyword arguments: {','.join(kwargs)}")
+        if block is None and self._prepared_block is not None and not timed:
+            self.prepared_async_call(grid, self._prepared_block, stream, *args, shared_size=shared)
+            return None
         if block is None:
             raise ValueError("must specify block size: block=(256, 1, 1)")
         if timed and stream is not None:
@@ -101,7 +106,8 @@ class Function:
         if block is not None and not isinstance(block, (tuple, list)):
             raise TypeError(f"a block is a tuple of numbers of threads, not {block!r}")
         self._wanted = packing.prepared(arg_types)
-        self._block = tuple(block) if block is not None else self._block
+        self._prepared_block = tuple(block) if block is not None else None
+        self._block = self._prepared_block or self._block
         self._shared = shared if shared is not None else 0
         self.texrefs = list(texrefs or ())
         return self

@@ -227,10 +227,10 @@ class GPUArray(Operators, TextureBinding):
     @property
     def imag(self) -> GPUArray:
         """The imaginary parts."""
-        if not self._is_complex:
-            return self._new_like_me().fill(0)
-        parts: GPUArray = self.each(array_kernels.IMAGINARY, self._real_dtype())
-        return parts
+        if self._is_complex:
+            found: GPUArray = self.each(array_kernels.IMAGINARY, self._real_dtype())
+            return found
+        return self._new_like_me().fill(0)
 
     @property
     def _is_complex(self) -> bool:
