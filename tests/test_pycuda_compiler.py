@@ -268,6 +268,30 @@ def test_modules_that_are_linked() -> None:
     assert scaled_by(module) == 3
 
 
+def test_modules_that_are_linked_with_code_for_a_gpu(tmp_path: Path) -> None:
+    times = compiler.compile(
+        "__device__ float times(float x) { return 5 * x; }", options=["-rdc=true"], target="ptx"
+    )
+    assert b"(.param .b32 func_retval0) times(" in times
+    (tmp_path / "times.ptx").write_bytes(times)
+    scale = """
+    extern __device__ float times(float x);
+    __global__ void scale(float *x) { x[threadIdx.x] = times(x[threadIdx.x]); }
+    """
+    for module in (
+        DynamicModule().add_data(times, drv.jit_input_type.PTX, "times.ptx"),
+        DynamicModule().add_file(str(tmp_path / "times.ptx"), drv.jit_input_type.PTX),
+    ):
+        module.add_source(scale)
+        if our_driver.available():
+            assert scaled_by(module.link()) == 5
+        else:
+            with pytest.raises(
+                drv.RuntimeError, match="code for a GPU is linked, and there is none"
+            ):
+                module.link()
+
+
 def test_modules_of_a_template() -> None:
     assert scaled_by(DynamicModule(SCALE).compile()) == 2
     module = DynamicSourceModule(SCALE, options=["-DOTHER"])

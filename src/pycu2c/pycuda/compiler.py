@@ -16,10 +16,11 @@ from pycu2c import diagnostics
 from pycu2c.cudac import looking
 from pycu2c.cudac.module import USUAL_ARCH
 from pycu2c.cudac.module import Module as CudaText
-from pycu2c.pycuda import modules, words
+from pycu2c.pycuda import linked_modules, modules, words
 from pycu2c.pycuda import nvcc as nvccs
 from pycu2c.pycuda.allocations import on_gpu
 from pycu2c.pycuda.contexts import Context
+from pycu2c.pycuda.enumerations import jit_input_type
 from pycu2c.pycuda.errors import CompileError
 from pycu2c.pycuda.fatbin import Part, packed
 from pycu2c.pycuda.functions import Function
@@ -30,6 +31,7 @@ from pycu2c.records import dataclass
 from pycu2c.runtime import driver
 from pycu2c.toolchain import compilers, nvrtc, places
 from pycu2c.toolchain.binary import ToolchainError
+from pycu2c.toolchain.linking_inputs import Input, InputKind
 
 DEFAULT_NVCC_FLAGS = os.environ.get("PYCUDA_DEFAULT_NVCC_FLAGS", "").split()
 _TARGETS = ("cubin", "ptx", "fatbin")
@@ -140,7 +142,8 @@ def _nvcc_words(settings: Settings, arch: str | None) -> list[str]:
 
 
 def _by_nvrtc(settings: Settings, text: SourceText, arch: str, target: str) -> bytes:
-    module = CudaText(text.code, options=settings.words, shown=text.shown)
+    more = ["--relocatable-device-code=true"] if words.is_relocatable(settings.options) else []
+    module = CudaText(text.code, options=[*settings.words, *more], shown=text.shown)
     number = arch.rpartition("_")[2]
     try:
         if target == "ptx":
@@ -296,7 +299,7 @@ class DynamicModule(CudaModule):
         self._preamble: list[str] = []
         self._sources: list[str] = []
         self._template = template
-        self._linked: list[Any] = []
+        self._inputs: list[Input] = []
 
     def add_to_preamble(self, pa: str) -> None:
         """Text that comes first."""
@@ -337,7 +340,11 @@ class DynamicModule(CudaModule):
             keep=keep or own.keep,
             no_extern_c=no_extern_c or own.no_extern_c,
         )
-        self.module = loaded(chosen, self.source)
+        if self._inputs:
+            text = chosen.text(self.source)
+            self.module = linked_modules.linked(text, chosen.words, self._inputs)
+        else:
+            self.module = loaded(chosen, self.source)
         return self
 
     def link(self) -> DynamicModule:
@@ -345,10 +352,30 @@ class DynamicModule(CudaModule):
         self.compile()
         return self
 
+    def add_data(self, data: Any, input_type: Any, name: str = "unknown") -> DynamicModule:
+        """Code for a GPU that is linked with the texts: ``jit_input_type.PTX`` and its kin."""
+        raw = data.encode() if isinstance(data, str) else bytes(data)
+        self._inputs.append(Input(_KINDS[jit_input_type(input_type)], raw, name))
+        return self
+
+    def add_file(self, filename: str, input_type: Any) -> DynamicModule:
+        """Likewise, of a file."""
+        with open(filename, "rb") as file:
+            return self.add_data(file.read(), input_type, filename)
+
     def add_stdlib(self, libname: str) -> DynamicModule:
         """Nothing: NVRTC's code needs no library but that of kernels that launch kernels, which
         is not there."""
         return self
+
+
+_KINDS: dict[jit_input_type, InputKind] = {
+    jit_input_type.CUBIN: "cubin",
+    jit_input_type.PTX: "ptx",
+    jit_input_type.FATBINARY: "fatbin",
+    jit_input_type.OBJECT: "object",
+    jit_input_type.LIBRARY: "library",
+}
 
 
 def _with(settings: Settings, **changed: Any) -> Settings:

@@ -229,8 +229,6 @@ class TextureReference:
 
     def _addresses(self, form: Texels) -> tuple[str, ...]:
         """Modes by axis, x first: those that coordinates which count elements have."""
-        if isinstance(self._source, Plain) and not self._source.pitch:
-            return ("border",)  # outside of it there are zeros
         names = [mode.name.lower() for mode in self._modes[: len(form.shape)]]
         if not self._flags & TRSF_NORMALIZED_COORDINATES:
             names = ["clamp" if name in ("wrap", "mirror") else name for name in names]
@@ -238,12 +236,16 @@ class TextureReference:
 
     def _how(self, form: Texels) -> Modes:
         assert self._place is not None
+        as_fraction = self._place.as_fraction and form.number in MOST
+        border = (0.0,) * form.channels
+        if isinstance(self._source, Plain) and not self._source.pitch:  # only fetched by index
+            return Modes(("clamp",), "point", False, as_fraction, border)
         return Modes(
             self._addresses(form),
             "linear" if self._filter == filter_mode.LINEAR else "point",
             bool(self._flags & TRSF_NORMALIZED_COORDINATES),
-            self._place.as_fraction and form.number in MOST,
-            (0.0,) * form.channels,
+            as_fraction,
+            border,
         )
 
     def _on_gpu(self) -> tuple[int, object]:

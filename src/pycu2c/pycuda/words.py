@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-_DROPPED = ("-g", "--debug", "-m64", "-m32", "-rdc=true", "--keep", "-k", "-c", "-w", "--shared")
+_DROPPED = ("-g", "--debug", "-m64", "-m32", "--keep", "-k", "-c", "-w", "--shared")
 _DROPPED_STARTS = ("-O", "-l", "-L", "-ccbin=", "--compiler-bindir=", "-Xcompiler=", "--threads")
 _DROPPED_PAIRS = (
     "-Xcompiler", "--compiler-options", "-ccbin", "--compiler-bindir", "-Xlinker", "-odir", "-L",
@@ -57,10 +57,18 @@ def for_nvrtc(options: Sequence[str]) -> tuple[list[str], str | None, str | None
     return kept, arch, code
 
 
+_RELOCATABLE = ("-rdc=true", "--relocatable-device-code=true", "-dc", "--device-c")
+
+
+def is_relocatable(options: Sequence[str]) -> bool:
+    """Whether code is to be linked with other code."""
+    return any(word in _RELOCATABLE for word in options)
+
+
 def _is_dropped(word: str) -> bool:
-    return word in _DROPPED or (
-        word.startswith(_DROPPED_STARTS) and not word.startswith("-lineinfo")
-    )
+    if word.startswith("-lineinfo"):
+        return False
+    return word in (*_DROPPED, *_RELOCATABLE) or word.startswith(_DROPPED_STARTS)
 
 
 def _renamed(word: str) -> str:
