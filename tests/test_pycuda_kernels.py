@@ -10,7 +10,15 @@ import pytest
 
 import pycu2c.pycuda.driver as drv
 from pycu2c import device
-from pycu2c.pycuda import characterize, gpuarray, tools
+from pycu2c.pycuda import (
+    characterize,
+    compiler,
+    element_loops,
+    elementwise,
+    gpuarray,
+    reduction,
+    tools,
+)
 from pycu2c.pycuda.elementwise import ElementwiseKernel
 from pycu2c.pycuda.reduction import ReductionKernel
 from pycu2c.pycuda.scan import ExclusiveScanKernel, InclusiveScanKernel
@@ -192,6 +200,25 @@ def test_reductions_to_records() -> None:
     assert found["cur_max"] == x.max()
 
 
+def test_python_functions_reduce_and_scan() -> None:
+    x, y = (RNG.random(10_000).astype(np.float32) for _ in range(2))
+    kernel = ReductionKernel(
+        np.float64,
+        "0",
+        lambda a, b: a + b,
+        lambda x, y, scale: scale * x * y,
+        "float *x, float *y, double scale",
+    )
+    found = kernel(gpuarray.to_gpu(x), gpuarray.to_gpu(y), 2)
+    assert np.allclose(found.get(), 2 * np.dot(x.astype(float), y))
+    least = InclusiveScanKernel(np.float32, lambda a, b: min(a, b))
+    assert (least(gpuarray.to_gpu(x)).get() == np.minimum.accumulate(x)).all()
+    with pytest.raises(TypeError, match=r"values a, b here, and this one takes \(a\)"):
+        ReductionKernel(np.float32, "0", lambda a: a, arguments="float *x")(gpuarray.to_gpu(x))
+    with pytest.raises(TypeError, match="integers and floats"):
+        ReductionKernel(np.complex64, "0", lambda a, b: a + b)(gpuarray.zeros(3, np.complex64))
+
+
 def test_what_reductions_refuse() -> None:
     with pytest.raises(RuntimeError, match="vector argument"):
         ReductionKernel(np.int32, "0", "a+b", "n", "int n")
@@ -247,6 +274,28 @@ def test_what_scans_refuse() -> None:
         kernel(x[::2])
     empty = gpuarray.zeros(0, np.int32)
     assert kernel(empty) is empty
+
+
+# ---- what a GPU gets ---------------------------------------------------------------------------
+
+
+def test_texts_for_a_gpu_compile(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(element_loops, "on_gpu", lambda: True)
+    monkeypatch.setattr(elementwise, "on_gpu", lambda: True)
+    kinds = np.dtype(np.float32), np.dtype(np.complex128)
+    texts = [
+        LINEAR.text(),
+        LINEAR.text(ranged=True),
+        reduction.get_dot_kernel(None, *kinds).text(1),
+        reduction.get_dot_kernel(None, *kinds).text(2),
+        reduction.get_minmax_kernel("min", np.dtype(np.int64)).text(),
+        reduction.get_all_kernel(np.dtype(bool), kinds[1]).text(),
+        ReductionKernel(np.float64, "0", lambda a, b: a + b, arguments="float *x").text(),
+        ExclusiveScanKernel(np.int32, "a+b", "0").text(),
+        InclusiveScanKernel(np.float64, lambda a, b: max(a, b)).text(),
+    ]
+    for text in texts:
+        assert compiler.compile(text, no_extern_c=True, arch="sm_80")
 
 
 # ---- tools -------------------------------------------------------------------------------------

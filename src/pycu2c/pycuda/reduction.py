@@ -1,4 +1,4 @@
-"""``pycuda.reduction``: what becomes of elements, and of two such values, in C."""
+"""``pycuda.reduction``: what becomes of elements, and of two such values, in C or in Python."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from pycu2c.cupy import preludes
 from pycu2c.pycuda.allocations import on_gpu
 from pycu2c.pycuda.c_types import Argument, VectorArg, dtype_to_ctype, parse_c_args
 from pycu2c.pycuda.compiler import SourceModule
 from pycu2c.pycuda.element_loops import complex_header, passed, shape_for, threads_of_block
 from pycu2c.pycuda.errors import translating
 from pycu2c.pycuda.gpuarray_class import GPUArray
+from pycu2c.pycuda.python_texts import Expression, InC, in_c
 from pycu2c.pycuda.tools import context_dependent_memoize
 
 _TEXT = """{header}{preamble}
@@ -31,15 +33,7 @@ extern "C" __global__ void {name}(out_type *out_, {parameters}, long n_)
     for (long i = first_ + threadIdx.x; i < end_; i += THREADS_)
         sum_ = reduce_(sum_, {mapped});
 #if THREADS_ > 1
-    __shared__ __align__(16) unsigned char room_[THREADS_ * sizeof(out_type)];
-    out_type *const parts_ = (out_type *)room_;
-    parts_[threadIdx.x] = sum_;
-    for (int half_ = THREADS_ / 2; half_ > 0; half_ /= 2) {{
-        __syncthreads();
-        if (threadIdx.x < half_)
-            parts_[threadIdx.x] = reduce_(parts_[threadIdx.x], parts_[threadIdx.x + half_]);
-    }}
-    sum_ = parts_[0];
+    sum_ = _over_block<THREADS_>(sum_, [](out_type a, out_type b) {{ return reduce_(a, b); }});
 #endif
     if (threadIdx.x == 0) out_[blockIdx.x] = sum_;
 }}
@@ -55,8 +49,8 @@ class ReductionKernel:
         self,
         dtype_out: Any,
         neutral: Any,
-        reduce_expr: str,
-        map_expr: str | None = None,
+        reduce_expr: Expression,
+        map_expr: Expression | None = None,
         arguments: Any = None,
         name: str = "reduce_kernel",
         keep: bool = False,
@@ -118,18 +112,34 @@ class ReductionKernel:
 
     def text(self, stage: int = 1) -> str:
         """The CUDA C that is compiled."""
-        parameters = self._parameters(stage)
+        parameters, threads = self._parameters(stage), threads_of_block()
+        reduced = self._reduced()
+        mapped = self._mapped() if stage == 1 else InC("pycuda_reduction_inp[i]")
+        shared = preludes.parts_of("reductions.h", frozenset(("_over_block",)))
+        functions = (reduced.functions, mapped.functions, *(shared if threads > 1 else ()))
         return _TEXT.format(
             header=complex_header(parameters, self.dtype_out),
-            preamble=self.preamble,
-            threads=threads_of_block(),
+            preamble="\n".join((self.preamble, *functions)),
+            threads=threads,
             out_type=dtype_to_ctype(self.dtype_out),
-            reduce=self.reduce_expr,
+            reduce=reduced.expression,
             name=f"{self.name}_stage{stage}",
             parameters=", ".join(f"const {each.declarator()}" for each in parameters),
             neutral=self.neutral,
-            mapped=self.map_expr if stage == 1 else "pycuda_reduction_inp[i]",
+            mapped=mapped.expression,
         )
+
+    def _reduced(self) -> InC:
+        values = [("a", self.dtype_out), ("b", self.dtype_out)]
+        return in_c(self.reduce_expr, values, self.dtype_out, f"{self.name}_reduced")
+
+    def _mapped(self) -> InC:
+        """A Python function is given the elements at ``i``, and the numbers."""
+        values = [
+            (f"{each.name}[i]" if isinstance(each, VectorArg) else each.name, each.dtype)
+            for each in self.arguments
+        ]
+        return in_c(self.map_expr, values, self.dtype_out, f"{self.name}_mapped")
 
 
 # ---- those that arrays use ---------------------------------------------------------------------

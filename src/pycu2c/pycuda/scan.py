@@ -1,4 +1,4 @@
-"""``pycuda.scan``: prefix sums of any operation that is associative, in C."""
+"""``pycuda.scan``: prefix sums of any operation that is associative, in C or in Python."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from pycu2c.pycuda.compiler import SourceModule
 from pycu2c.pycuda.element_loops import complex_header, shape_for, threads_of_block
 from pycu2c.pycuda.errors import translating
 from pycu2c.pycuda.gpuarray_class import GPUArray
+from pycu2c.pycuda.python_texts import Expression, in_c
 
 # Every thread has a run of neighbours. Of all runs the totals are taken first; then each thread
 # goes over its run once more, from what the runs before it have come to.
@@ -86,7 +87,7 @@ class _ScanKernel:
     def __init__(
         self,
         dtype: Any,
-        scan_expr: str,
+        scan_expr: Expression,
         neutral: Any = None,
         name_prefix: str = "scan",
         options: Sequence[str] = (),
@@ -99,12 +100,14 @@ class _ScanKernel:
 
     def text(self) -> str:
         """The CUDA C that is compiled."""
+        values = [("a", self.dtype), ("b", self.dtype)]
+        scanned = in_c(self.scan_expr, values, self.dtype, f"{self.name}_scanned")
         return _TEXT.format(
             header=complex_header([VectorArg(self.dtype, "input")]),
-            preamble=self.preamble,
+            preamble=f"{self.preamble}\n{scanned.functions}",
             threads=threads_of_block(),
             scan_type=dtype_to_ctype(self.dtype),
-            scan_expr=self.scan_expr,
+            scan_expr=scanned.expression,
             name=self.name,
             update=self._update.format(neutral=self.neutral),
         )
@@ -164,7 +167,7 @@ class ExclusiveScanKernel(_ScanKernel):
     _update = _EXCLUSIVE
 
     def __init__(
-        self, dtype: Any, scan_expr: str, neutral: Any = None, *others: Any, **named: Any
+        self, dtype: Any, scan_expr: Expression, neutral: Any = None, *others: Any, **named: Any
     ) -> None:
         if neutral is None:
             raise ValueError("neutral element is required for exclusive scan")
