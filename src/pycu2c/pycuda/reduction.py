@@ -19,6 +19,7 @@ from pycu2c.pycuda.tools import context_dependent_memoize
 
 _TEXT = """{header}{preamble}
 #define THREADS_ {threads}
+#define LANES_ 16
 typedef {out_type} out_type;
 static __device__ __forceinline__ out_type reduce_(out_type a, out_type b)
 {{
@@ -30,9 +31,20 @@ extern "C" __global__ void {name}(out_type *out_, {parameters}, long n_)
     const long piece_ = (n_ + gridDim.x - 1) / gridDim.x, first_ = piece_ * blockIdx.x;
     const long end_ = first_ + piece_ < n_ ? first_ + piece_ : n_;
     out_type sum_ = {neutral};
+#if THREADS_ == 1 // sums side by side do not wait for each other
+    out_type lanes_[LANES_];
+    for (int k_ = 0; k_ < LANES_; k_++) lanes_[k_] = sum_;
+    long rest_ = first_;
+    for (; rest_ + LANES_ <= end_; rest_ += LANES_)
+        for (int k_ = 0; k_ < LANES_; k_++) {{
+            const long i = rest_ + k_;
+            lanes_[k_] = reduce_(lanes_[k_], {mapped});
+        }}
+    for (long i = rest_; i < end_; i++) sum_ = reduce_(sum_, {mapped});
+    for (int k_ = 0; k_ < LANES_; k_++) sum_ = reduce_(sum_, lanes_[k_]);
+#else
     for (long i = first_ + threadIdx.x; i < end_; i += THREADS_)
         sum_ = reduce_(sum_, {mapped});
-#if THREADS_ > 1
     sum_ = _over_block<THREADS_>(sum_, [](out_type a, out_type b) {{ return reduce_(a, b); }});
 #endif
     if (threadIdx.x == 0) out_[blockIdx.x] = sum_;
