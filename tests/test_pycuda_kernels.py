@@ -13,6 +13,7 @@ from pycu2c import device
 from pycu2c.pycuda import (
     characterize,
     compiler,
+    curandom,
     element_loops,
     elementwise,
     gpuarray,
@@ -296,6 +297,43 @@ def test_texts_for_a_gpu_compile(monkeypatch: pytest.MonkeyPatch) -> None:
     ]
     for text in texts:
         assert compiler.compile(text, no_extern_c=True, arch="sm_80")
+
+
+# ---- random numbers ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_random_numbers(dtype: Any) -> None:
+    generator = curandom.XORWOWRandomNumberGenerator(curandom.seed_getter_uniform)
+    even = generator.gen_uniform((100, 100), dtype).get()
+    assert even.dtype == dtype
+    assert 0 <= even.min() < 0.01
+    assert 0.99 < even.max() <= 1
+    assert abs(even.mean() - 0.5) < 0.02
+    normal = generator.gen_normal(10_000, dtype).get()
+    assert abs(normal.mean()) < 0.05
+    assert abs(normal.std() - 1) < 0.05
+    log_normal = generator.gen_log_normal(10_000, dtype, 1, 0.25).get()
+    assert abs(np.log(log_normal).mean() - 1) < 0.02
+    assert len({*generator.gen_uniform(1000, np.uint32).get().tolist()}) == 1000
+    assert generator.gen_uniform(1000, np.int32).get().min() < 0
+    assert (generator.gen_uniform(50, dtype).get() != generator.gen_uniform(50, dtype).get()).all()
+    assert curandom.rand((3, 4), dtype).shape == (3, 4)
+
+
+def test_random_numbers_are_those_of_the_seed() -> None:
+    def seeds(n: int) -> gpuarray.GPUArray:
+        return gpuarray.to_gpu(np.full(n, 42, np.int32))
+
+    one, other = (curandom.MRG32k3aRandomNumberGenerator(seeds) for _ in range(2))
+    assert (one.gen_normal(99, np.float32).get() == other.gen_normal(99, np.float32).get()).all()
+    later = curandom.PhiloxRandomNumberGenerator(seeds, offset=1)
+    assert (one.gen_normal(99, np.float32).get() == later.gen_normal(99, np.float32).get()).all()
+    assert len({*curandom.seed_getter_unique(20).get().tolist()}) == 20
+    with pytest.raises(NotImplementedError, match="float32, float64 here, not int32"):
+        one.gen_normal(5, np.int32)
+    with pytest.raises(RuntimeError, match="contiguous"):
+        one.fill_uniform(gpuarray.zeros((4, 4), np.float32)[:, 1:3])
 
 
 # ---- tools -------------------------------------------------------------------------------------
