@@ -1,5 +1,5 @@
-"""The examples of CuPy's page on custom kernels for elementwise and reduction kernels: with only the
-import changed, and numpy, or this package's device arrays, in the place of CuPy's."""
+"""The examples of CuPy's page on custom kernels for elementwise and reduction kernels: with only
+the import changed, and numpy, or this package's device arrays, in the place of CuPy's."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from places import PLACES, here, there
 
+from places import PLACES, here, there
 from pycu2c import cupy as cp
 
 

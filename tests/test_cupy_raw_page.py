@@ -1,5 +1,5 @@
-"""The programs with RawKernel and RawModule on CuPy's page about custom kernels: the CUDA C as it is
-there, arrays of numpy's and on the device."""
+"""The programs with RawKernel and RawModule on CuPy's page about custom kernels: the CUDA C as it
+is there, arrays of numpy's and on the device."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cuda_c import MACHINES
 
+from cuda_c import MACHINES
 from pycu2c import cuda
 from pycu2c import cupy as cp
 

@@ -1,5 +1,5 @@
-"""The texts of elementwise and reduction kernels, recorded in recorded/cupy: what a GPU compiles, and
-what the CPU does, without the vocabulary in front of it."""
+"""The texts of elementwise and reduction kernels, recorded in recorded/cupy: what a GPU compiles,
+and what the CPU does, without the vocabulary in front of it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,9 @@ def raw() -> Any:
 
 
 def in_place() -> Any:
-    kernel = ElementwiseKernel("float32 x", "float32 x", "if (x < 0) return;\nx = sqrtf(x)", "roots")
+    kernel = ElementwiseKernel(
+        "float32 x", "float32 x", "if (x < 0) return;\nx = sqrtf(x)", "roots"
+    )
     kernel(F32, F32.copy())
     return kernel
 
