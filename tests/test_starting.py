@@ -36,6 +36,7 @@ def began(library: object, monkeypatch: pytest.MonkeyPatch) -> bool:
     answer: bool = starting.begin.__wrapped__()
     for thread in threading.enumerate():
         if thread.name == "pycu2c-start":
+            assert not thread.daemon
             thread.join()
     return answer
 

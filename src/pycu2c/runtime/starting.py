@@ -20,7 +20,8 @@ def begin() -> bool:
     library = driver.library()
     if isinstance(library, str):
         return False
-    threading.Thread(target=_start, args=(library,), name="pycu2c-start", daemon=True).start()
+    # no daemon: a process does not end while its driver starts
+    threading.Thread(target=_start, args=(library,), name="pycu2c-start").start()
     return True
 
 
