@@ -126,3 +126,109 @@ def test_a_start_stays_where_it_was_though_what_it_was_computed_from_changes(tar
     given = np.arange(90), np.zeros(66, np.int64), 5
     _, got, _ = run(begun_before, (2, 33), given, target)
     assert got.tolist() == [sum(range(t + 5, 90, 66)) + 12 for t in range(66)]
+
+
+# ---- under a condition that threads tell -----------------------------------------------------
+
+
+@kernel
+def rows(a, out):
+    row = cuda.blockIdx.x * cuda.blockDim.y + cuda.threadIdx.y
+    total = 1.0
+    if row < a.shape[0]:
+        for k in range(cuda.threadIdx.x, a.shape[1], cuda.blockDim.x):
+            total += a[row, k]
+    out[row, cuda.threadIdx.x] = total
+
+
+@kernel
+def between_others(a, out):
+    row = cuda.blockIdx.x * cuda.blockDim.y + cuda.threadIdx.y
+    lane = cuda.threadIdx.x
+    total = 0.0
+    if row < a.shape[0] and lane % 2 == 0:
+        out[row, lane] = 1
+        for k in range(lane + 1, a.shape[1], cuda.blockDim.x):
+            total += a[row, k]
+        total *= 2
+        for k in range(lane, a.shape[1] // 2, cuda.blockDim.x):
+            total += a[row, k]
+        out[row, lane] += total
+
+
+@kernel
+def returning(a, out):
+    row = cuda.blockIdx.x * cuda.blockDim.y + cuda.threadIdx.y
+    total = 0.0
+    for turn in range(2):
+        if row < a.shape[0]:
+            if turn == 1 and row % 3 == 0:
+                return
+            for k in range(cuda.threadIdx.x, a.shape[1], cuda.blockDim.x):
+                total += a[row, k]
+            out[row, cuda.threadIdx.x] = total + turn
+
+
+@kernel
+def changing(a, out):
+    row = cuda.blockIdx.x * cuda.blockDim.y + cuda.threadIdx.y
+    total = 0.0
+    if row < a.shape[0]:
+        for k in range(cuda.threadIdx.x, a.shape[1], cuda.blockDim.x):
+            total += a[row, k]
+            row = (row + 1) % a.shape[0]
+        out[row, cuda.threadIdx.x] = total
+
+
+@kernel
+def told_by_memory(a, out):
+    row = cuda.blockIdx.x * cuda.blockDim.y + cuda.threadIdx.y
+    if row < a.shape[0]:
+        if a[row, 0] < 0.5:
+            for k in range(cuda.threadIdx.x, a.shape[1], cuda.blockDim.x):
+                a[row, k] += 1
+                out[row, cuda.threadIdx.x] += a[row, k]
+
+
+@kernel
+def told_by_what_was_read(a, out):
+    row = cuda.blockIdx.x * cuda.blockDim.y + cuda.threadIdx.y
+    first = a[row % a.shape[0], 0]
+    if first < 0.5:
+        for k in range(cuda.threadIdx.x, a.shape[1], cuda.blockDim.x):
+            out[row, cuda.threadIdx.x] += a[row % a.shape[0], k]
+
+
+@kernel
+def bounded_by_memory(a, out):
+    row = cuda.blockIdx.x * cuda.blockDim.y + cuda.threadIdx.y
+    total = 0.0
+    if row < a.shape[0] - 9:
+        for k in range(cuda.threadIdx.x, int(a[9, 0] * 20), cuda.blockDim.x):
+            total += a[row, k]
+        out[row, cuda.threadIdx.x] = total
+
+
+TURNED = [rows, between_others, returning]
+LEFT = [changing, told_by_memory, told_by_what_was_read, bounded_by_memory]
+
+
+@pytest.mark.parametrize("shape", [(3, (8, 4)), (2, (32, 8)), (4, (5, 3)), (2, (1, 6))], ids=str)
+@pytest.mark.parametrize("k", [*TURNED, *LEFT], ids=lambda k: k.name)
+def test_under_conditions_they_do_the_same(k, shape, target):
+    a = np.random.default_rng(5).random((10, 77)).astype(np.float32)
+    given = a, np.zeros((16, 32), np.float32)
+    for got, wanted in zip(run(k, shape, given, target), run(k, shape, given, "python")):
+        np.testing.assert_allclose(got, wanted, rtol=1e-5)
+
+
+@pytest.mark.parametrize("k", [*TURNED, *LEFT], ids=lambda k: k.name)
+def test_a_condition_goes_inside_if_it_can_be_told_again(k):
+    text = k.inspect("c", "float32[:, ::1], float32[:, ::1]", block=(32, 8))
+    assert ("k_first" in text) == (k in TURNED)
+
+
+def test_a_loop_under_a_condition_that_no_thread_meets_is_not_looked_at(target):
+    """There is no ninth row to say how long it is."""
+    given = np.ones((5, 7), np.float32), np.zeros((16, 32), np.float32)
+    assert not run(bounded_by_memory, (1, (8, 4)), given, target)[1].any()

@@ -4,19 +4,25 @@ the grid, is put outside of the threads: memory is then walked along, not in str
 ``for i in range(first + threadIdx.x, n, step): a`` ->
 ``for i.first in range(first, n, step): i = i.first + threadIdx.x; if i < n: a``
 
+A condition that single threads tell, such as ``if row < n``, goes inside of such a loop:
+
+``if c: a; for …: b`` -> ``if c: a`` ``for i.first in …: i = …; if c and i < n: b``
+
 Each thread keeps its own order. What other threads do between its steps is up to them in every
 program without races; a program that looks at the order is left alone.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Set
 from dataclasses import field, replace
 
 from pycu2c.intrinsics.block import block_thread
 from pycu2c.intrinsics.threads import GRID, GRIDSIZE, PLACES
-from pycu2c.ir.construct import binary, integer
+from pycu2c.ir.construct import binary, both, integer
 from pycu2c.ir.nodes import (
+    Allocate,
     Apply,
     Assign,
     Binary,
@@ -30,6 +36,8 @@ from pycu2c.ir.nodes import (
     Expr,
     For,
     If,
+    Junction,
+    Load,
     Print,
     Return,
     Stmt,
@@ -37,9 +45,10 @@ from pycu2c.ir.nodes import (
     Wait,
     While,
 )
-from pycu2c.ir.walk import all_expressions, bodies, statements, with_bodies
+from pycu2c.ir.walk import all_expressions, bodies, children, statements, with_bodies
 from pycu2c.operators import ADD, LT, MUL
 from pycu2c.passes.facts import Facts
+from pycu2c.passes.guarded_parts import Parts
 from pycu2c.passes.placement import names_in
 from pycu2c.passes.uniformity import Uniformity
 from pycu2c.records import dataclass
@@ -56,7 +65,8 @@ def interchanged(
     device functions that do more than give a value."""
     if any(isinstance(s, Print) for s in statements(body)):
         return body, frozenset()  # what threads print comes in their order
-    turning = _Interchange(facts, agreement, _lasting(body), effectful, fresh)
+    declared = Counter(s.var.name for s in statements(body) if isinstance(s, Declare | Allocate))
+    turning = _Interchange(facts, agreement, _lasting(body), declared, effectful, fresh)
     return turning.block(body), frozenset(turning.made)
 
 
@@ -86,25 +96,68 @@ class _Interchange:
     facts: Facts
     agreement: Uniformity
     values: Mapping[str, Expr]  # of variables that stand for them
+    declared: Mapping[str, int]  # how often
     effectful: Set[str]
     fresh: Fresh
     made: set[Stmt] = field(default_factory=set)
 
     def block(self, body: Body) -> Body:
         """A block to which all running threads come together."""
-        return tuple(self._statement(s) for s in body)
+        return tuple(done for s in body for done in self._statement(s))
 
-    def _statement(self, s: Stmt) -> Stmt:
-        if isinstance(s, For) and self._has_no_order(s.body) and (start := self._start(s)):
-            return self._turned(s, start)
+    def _statement(self, s: Stmt) -> Body:
+        if isinstance(s, For) and (start := self._turnable(s)):
+            return (self._turned(s, start),)
         if isinstance(s, If | While | For) and s not in self.agreement.divergent:
-            return with_bodies(s, tuple(self.block(b) for b in bodies(s)))
-        return s
+            return (with_bodies(s, tuple(self.block(b) for b in bodies(s))),)
+        if isinstance(s, If) and not s.orelse:
+            return self._under(s)
+        return (s,)
 
-    def _turned(self, s: For, start: _Start) -> Stmt:
+    def _turnable(self, s: For) -> _Start | None:
+        return self._start(s) if self._has_no_order(s.body) else None
+
+    # ---- loops under a condition ----------------------------------------------------------------
+
+    def _under(self, s: If) -> Body:
+        """The parts of a block, each under its condition; its loops outside of the threads."""
+        parts = Parts.of(s)
+        own = [x.var.name for x in s.then if isinstance(x, Declare | Allocate)]
+        if not parts.is_steady(s.condition) or not self._follows_from_places(s.condition):
+            return (s,)  # in the second case few threads may meet it
+        if any(self.declared[name] > 1 for name in own):
+            return (s,)
+        turned = False
+        for inner in s.then:
+            start = self._turnable(inner) if isinstance(inner, For) else None
+            if isinstance(inner, For) and start and parts.is_steady(*_course(inner, start)):
+                parts.close()
+                parts.done.append(self._turned(inner, start, s.condition))
+                turned = True
+            else:
+                parts.add(inner)
+        parts.close()
+        return (*parts.declared, *parts.done) if turned else (s,)
+
+    def _follows_from_places(self, e: Expr) -> bool:
+        """Whether where a thread stands says what it computes, whatever lies in memory."""
+        match e:
+            case Var(name) if name in self.values and not self.agreement.agrees(e):
+                return self._follows_from_places(self.values[name])
+            case Var() | Load():
+                return self.agreement.agrees(e)
+            case _:
+                return all(map(self._follows_from_places, children(e)))
+
+    # ---- one loop -------------------------------------------------------------------------------
+
+    def _turned(self, s: For, start: _Start, condition: Expr | None = None) -> Stmt:
         first = Var(self.fresh(f"{s.var.name}.first"), s.var.type, s.var.span)
         mine = Declare(s.var, binary(ADD, first, start.place, s.span), s.span)
-        inside = If(binary(LT, s.var, s.stop, s.span), s.body, (), s.span)
+        goes_on = binary(LT, s.var, s.stop, s.span)
+        if condition is not None:
+            goes_on = both(Junction.AND, condition, goes_on, s.span)
+        inside = If(goes_on, s.body, (), s.span)
         common = start.common or integer(0, s.span)
         turned = For(first, common, s.stop, s.step, (mine, inside), s.span)
         self.made.add(turned)
@@ -192,6 +245,11 @@ class _Interchange:
             bounds = self.facts.bounds(e.intrinsic)
             return bounds is not None and bounds.low > 0
         return isinstance(e, Const) and e.value > 0
+
+
+def _course(s: For, start: _Start) -> list[Expr]:
+    """What says how a loop goes."""
+    return [e for e in (start.common, s.stop, s.step) if e is not None]
 
 
 def _leaves(body: Body) -> bool:
