@@ -31,6 +31,7 @@ from pycu2c.intrinsics.registry import Intrinsic
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 stubs = __import__("generate_stub")
+migrating = __import__("generate_migrating")
 
 
 ERRORS = """# Compile errors
@@ -247,6 +248,7 @@ PAGES = {
     "errors.md": errors,
     "intrinsics.md": intrinsics,
     "language.md": language,
+    "migrating.md": migrating.page,
     "numba.md": numba,
     "../src/pycu2c/cuda/__init__.pyi": stubs.stub,
     "../src/pycu2c/vector_types.pyi": stubs.vector_stub,

@@ -21,13 +21,14 @@ _OF_CUDA = (  # modules whose names are in cuda itself
     "api args cache_hints compiler cudadrv.linkable_code decorators intrinsics kernels.reduction "
     "misc.special np.ufunc reduction stubs vector_types"
 )
-_ROOMS = {
+MOVED: dict[str, str] = {
     "numba.cuda.types": "pycu2c.types",
     "numba.cuda.core": "pycu2c.core",
     "numba.cuda.np": "pycu2c.np",
     "numba.misc.special": "pycu2c",
     **{f"numba.cuda.{room}": "pycu2c.cuda" for room in _OF_CUDA.split()},
 }
+"""Modules of numba whose names are elsewhere here."""
 
 HOST_FUNCTIONS: dict[str, str] = {
     "numba.njit": "numba compiles it for the host; kernels call it as a device function",
@@ -88,9 +89,9 @@ def ours_in_module(path: str) -> str | None:
 
 def _candidates(path: str) -> Iterator[str]:
     yield OURS + path.removeprefix(NUMBA)
-    for theirs in sorted(_ROOMS, key=len, reverse=True):
+    for theirs in sorted(MOVED, key=len, reverse=True):
         if path == theirs or path.startswith(f"{theirs}."):
-            yield _ROOMS[theirs] + path.removeprefix(theirs)
+            yield MOVED[theirs] + path.removeprefix(theirs)
 
 
 @cache

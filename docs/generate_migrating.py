@@ -1,0 +1,148 @@
+"""Writes what follows from rows, and from a run, into docs/migrating.md: the tables that follow a
+comment with their name, and what ``pycu2c migrate`` says of the program that stands there."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from pycu2c.intrinsics.host_names import HOST_NAMES, MODULES
+from pycu2c.intrinsics.numba_names import CURES
+from pycu2c.migrate_command import migrate
+from pycu2c.migrating.names import HOST_FUNCTIONS, MOVED
+from pycu2c.migrating.remarks import KINDS
+from pycu2c.migrating.theirs import arithmetic, joined
+from pycu2c.migrating.words import METHODS, VARIABLES
+from pycu2c.operators import ADD, DIV, FLOORDIV, MUL, POW, Operator
+from pycu2c.types import (
+    WEAK_FLOAT,
+    WEAK_INT,
+    Scalar,
+    complex64,
+    float32,
+    int16,
+    int32,
+    int64,
+    join,
+    strengthened,
+    uint8,
+    uint64,
+)
+
+PAGE = Path(__file__).parent / "migrating.md"
+PROGRAM = "brightness.py"
+
+Row = tuple[str, Operator | None, Scalar, Scalar]
+TYPES: tuple[Row, ...] = (
+    ("x * 2.0", MUL, float32, WEAK_FLOAT),
+    ("x * 2", MUL, float32, WEAK_INT),
+    ("x * i", MUL, float32, WEAK_INT),
+    ("x * k", MUL, float32, WEAK_FLOAT),
+    ("x ** 2", POW, float32, WEAK_INT),
+    ("x * n", MUL, float32, int32),
+    ("x * h", MUL, float32, int16),
+    ("z * 2.0", MUL, complex64, WEAK_FLOAT),
+    ("min(x, 0.0)", None, float32, WEAK_FLOAT),
+    ("s = 0.0; s += x", None, WEAK_FLOAT, float32),
+    ("n / 2", DIV, int32, WEAK_INT),
+    ("b + b", ADD, uint8, uint8),
+    ("b + 1", ADD, uint8, WEAK_INT),
+    ("b // 2", FLOORDIV, uint8, WEAK_INT),
+    ("h * h", MUL, int16, int16),
+    ("n + 1", ADD, int32, WEAK_INT),
+    ("n * i", MUL, int32, WEAK_INT),
+    ("i + 1", ADD, WEAK_INT, WEAK_INT),
+    ("u + 1", ADD, uint64, WEAK_INT),
+    ("u + m", ADD, uint64, int64),
+)
+
+
+def types() -> str:
+    """What an operation gives in numba, and here."""
+    lines = []
+    for text, op, a, b in TYPES:
+        theirs = joined(strengthened(a), strengthened(b))
+        here: Scalar | None = join(a, b)
+        if op is not None:
+            theirs, here = arithmetic(op, strengthened(a), strengthened(b)), op.operands(a, b)
+        assert here is not None
+        ours = strengthened(here)
+        lines.append(f"| `{text}` | {theirs} | {ours if ours == theirs else f'**{ours}**'} |")
+    return "| | numba | here |\n|---|---|---|\n" + "\n".join(lines)
+
+
+def kinds() -> str:
+    rows = [f"| `{kind.weight.value}[{kind.name}]` | {kind.title} |" for kind in KINDS]
+    return "| remark | |\n|---|---|\n" + "\n".join(rows)
+
+
+def variables() -> str:
+    rows = [f"| `{name}` | {_with_code(cure)} |" for name, cure in VARIABLES.items()]
+    return "| numba's | here |\n|---|---|\n" + "\n".join(rows)
+
+
+def _with_code(text: str) -> str:
+    return re.sub(r"(?<!`)\b((?:PYCU2C_\w+(?:=\w+)?)|(?:[\w.]+\([^)]*\)+))", r"`\1`", text)
+
+
+def modules() -> str:
+    rows = [f"| `{theirs}` | `{ours}` |" for theirs, ours in MOVED.items()]
+    return "| numba's | here |\n|---|---|\n" + "\n".join(rows)
+
+
+def host() -> str:
+    rows = [f"| `{name}` | {why} |" for name, why in HOST_FUNCTIONS.items()]
+    return "| | |\n|---|---|\n" + "\n".join(rows)
+
+
+def absent() -> str:
+    """What the error says, too; one row for names with one cure."""
+    names: dict[str, list[str]] = {}
+    for name, cure in CURES.items():
+        if name not in (*HOST_NAMES, *MODULES):
+            names.setdefault(cure, []).append(f"`cuda.{name}`")
+    for name, cure in METHODS.items():
+        names.setdefault(cure, []).append(f"`kernel.{name}()`")
+    rows = [f"| {', '.join(found)} | {_with_code(cure)} |" for cure, found in names.items()]
+    return "| name | instead |\n|---|---|\n" + "\n".join(rows)
+
+
+TABLES: dict[str, Callable[[], str]] = {
+    "types": types,
+    "kinds": kinds,
+    "variables": variables,
+    "modules": modules,
+    "host": host,
+    "absent": absent,
+}
+
+
+def page() -> str:
+    """The page with its tables, and what was said, made anew."""
+    text = PAGE.read_text()
+    for name, table in TABLES.items():
+        before, mark, after = text.partition(f"<!-- {name} -->\n")
+        rest = re.sub(r"\A(?:\|.*\n)*", "", after)
+        text = f"{before}{mark}{table()}\n{rest}"
+    program = re.findall(r"```py\n(.*?)```", text, re.S)[0]
+    diff, said = _run(program)
+    text = _in_block(text, "diff", diff)
+    return _in_block(text, "text", said)
+
+
+def _run(program: str) -> tuple[str, str]:
+    """What the command writes of a program in the folder where it is called."""
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        Path(PROGRAM).write_text(program)
+        done = CliRunner().invoke(migrate, [PROGRAM])
+    return done.stdout, done.stderr
+
+
+def _in_block(text: str, language: str, content: str) -> str:
+    head, mark, rest = text.partition(f"```{language}\n")
+    return f"{head}{mark}{content.rstrip()}\n```{rest.partition('```')[2]}"
