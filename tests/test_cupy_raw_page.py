@@ -3,6 +3,8 @@ is there, arrays of numpy's and on the device."""
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -137,3 +139,37 @@ def test_shared_memory(machine: str, array: Any) -> None:
     for _ in range(5):
         kernel((grid_size,), (block_size,), (data, output, data.size), shared_mem=block_size * 4)
     assert np.allclose(numbers(output).sum(), source.sum())
+
+
+# ---- the table of the page's names ------------------------------------------------------------
+
+ROOT = Path(__file__).parent.parent
+ROW = re.compile(r"^\| `([\w.]+)` \| (there[^|]*) \| (test_\w+\.py) \|$", re.M)
+
+
+def rows() -> list[tuple[str, str, str]]:
+    text = (ROOT / "docs" / "cudac.md").read_text()
+    return ROW.findall(text[text.index("## The names of CuPy's page") :])
+
+
+def test_the_table_has_every_name() -> None:
+    text = (ROOT / "docs" / "cudac.md").read_text()
+    table = text[text.index("## The names of CuPy's page") :]
+    assert len(rows()) == table.count("\n| `")
+    names = {name for name, _, _ in rows()}
+    assert names >= {
+        *("ElementwiseKernel", "ReductionKernel", "RawKernel", "RawKernel.__call__", "RawModule"),
+        *("RawModule.get_function", "RawModule.get_global_var", "memoize", "clear_memo"),
+        *("compile_with_cache", "jit.rawkernel"),
+    }
+
+
+@pytest.mark.parametrize("row", rows(), ids=lambda row: row[0])
+def test_a_name_is_there_and_tested(row: tuple[str, str, str]) -> None:
+    name, _, test = row
+    found: Any = cp
+    for part in name.split("."):
+        found = getattr(found, part)
+    assert found is not None
+    last = name.removesuffix(".__call__").rpartition(".")[2]
+    assert last in (ROOT / "tests" / test).read_text()
