@@ -378,3 +378,24 @@ def test_memoize(for_each_device: bool) -> None:
     cupy.clear_memo()
     assert added(1) == 1
     assert len(calls) == 4
+
+
+# ---- graphs -----------------------------------------------------------------------------------
+
+
+def test_launches_are_captured(machine: str) -> None:
+    kernel = cupy.RawKernel(SUM, "test_sum", backend=machine)
+    a, b, out = map(cuda.to_device, operands())
+    kernel((10,), (10,), (a, b, out, 100))
+    with cuda.graph() as graph:
+        kernel((10,), (10,), (a, b, out, 100))
+        kernel((10,), (10,), (out, b, out, 100))
+    assert [node.name for node in graph.nodes] == ["test_sum"] * 2
+    for _ in range(2):
+        graph.launch()
+    assert np.array_equal(out.copy_to_host(), a.copy_to_host() + 6)
+    graph.nodes[1].set(out, b, a, 100)
+    graph.launch()
+    assert np.array_equal(a.copy_to_host(), np.arange(100).reshape(10, 10) + 6)
+    with pytest.raises(LaunchError, match="takes 4 arguments"):
+        graph.nodes[1].set(out)

@@ -339,7 +339,7 @@ def check_writeable(
 
 
 def names_of(
-    kernel: str, wanted: Sequence[Parameter] | None, arguments: Sequence[Taken]
+    kernel: str, wanted: Sequence[Parameter] | None, arguments: Sequence[object]
 ) -> tuple[str, ...]:
     """What errors call each argument."""
     known = wanted or [_UNKNOWN] * len(arguments)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from pycu2c.cudac import arguments, parameters
 from pycu2c.cudac.compiled import Code, Form
 from pycu2c.lazy import lazy_module, newly_imported
+from pycu2c.records import dataclass
 from pycu2c.runtime import capturing, driver, memory
 from pycu2c.runtime.calling import Parameters
 from pycu2c.runtime.configuration import Launch, Wanted, extent, shared_size
@@ -21,16 +22,29 @@ from pycu2c.runtime.runner import Runner
 from pycu2c.types import Signature
 
 if TYPE_CHECKING:
-    from pycu2c.cudac import looking
+    from pycu2c.cudac import looking, noted
     from pycu2c.cudac.functions import Function as Written
     from pycu2c.runtime.plans import guards, library, plan
 else:
+    noted = lazy_module("pycu2c.cudac.noted")
     looking = lazy_module("pycu2c.cudac.looking")
     guards = lazy_module("pycu2c.runtime.plans.guards")
     library = lazy_module("pycu2c.runtime.plans.library")
     plan = lazy_module("pycu2c.runtime.plans.plan")
 
 _MOST_CALLS = 256  # shapes of launches that are kept in C's words
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A launch whose arguments are checked. ``written``: arrays that it may write, by their
+    places; ``is_first``: with arguments of these types."""
+
+    launch: Launch
+    taken: list[arguments.Taken]
+    written: frozenset[int]
+    runner: Runner
+    is_first: bool
 
 
 class Function:
@@ -72,20 +86,25 @@ class Function:
             self._keep((grid, block, shared, stream), wanted)
 
     def _launch(self, wanted: Wanted, values: tuple[object, ...], cooperative: bool) -> None:
-        if capturing.current() is not None:
-            capturing.refuse(f"{self.name}, in CUDA C, cannot be noted: launch it outside")
-        code = self.module.code()
-        known = self.parameters
+        capture = capturing.current()
+        if capture is not None:
+            capture.launch(noted.Noted(self, cooperative), wanted, values)
+            return
+        found = self.prepared(wanted, values, cooperative)
+        found.runner.run(found.launch, arguments.leaves_of(found.taken))
+        if not found.is_first and not cooperative and not any(map(arguments.is_raw, found.taken)):
+            self._learn(found, values)
+
+    def prepared(self, wanted: Wanted, values: tuple[object, ...], cooperative: bool) -> Prepared:
+        """A launch up to its start. Raises LaunchError."""
+        code, known = self.module.code(), self.parameters
         taken = arguments.taken(values, known, self.name)
         arguments.check_writeable(known, taken, self.name)
         runner, is_first = self._runner(code, taken, cooperative)
         assert wanted.grid is not None
         assert wanted.block is not None
         launch = Launch(wanted.grid, wanted.block, wanted.stream, wanted.shared_bytes)
-        leaves = arguments.leaves_of(taken)
-        runner.run(launch, leaves)
-        if not is_first and not cooperative and not any(map(arguments.is_raw, taken)):
-            self._learn(runner, wanted, values, taken)
+        return Prepared(launch, taken, arguments.written(known, taken), runner, is_first)
 
     @property
     def parameters(self) -> tuple[parameters.Parameter, ...] | None:
@@ -120,17 +139,11 @@ class Function:
         runner = self._runners[key] = code.runner(self._entry(code), form)
         return runner, True
 
-    def _learn(
-        self,
-        runner: Runner,
-        wanted: Wanted,
-        values: tuple[object, ...],
-        taken: Sequence[arguments.Taken],
-    ) -> None:
+    def _learn(self, found: Prepared, values: tuple[object, ...]) -> None:
         """Let launches like this one take the short way."""
         if self._plans and not self._plans.is_time():
             return
-        direct = runner.direct
+        direct = found.runner.direct
         if direct is None:
             return
         if newly_imported(library) or library.load() or newly_imported(guards):
@@ -139,10 +152,10 @@ class Function:
         plans = self._plans or library.plans(Parameters(self.name, names, len(names), None, {}))
         if plans is None:
             return
-        types, leaves = tuple(t.type for t in taken), arguments.leaves_of(taken)
-        written = arguments.written(self.parameters, taken)
-        seen = guards.Seen(values, types, leaves, written, {})
-        plans.learn(seen, plan.Place(None, wanted.shared_bytes), direct, Signature(types))
+        types = tuple(argument.type for argument in found.taken)
+        seen = guards.Seen(values, types, arguments.leaves_of(found.taken), found.written, {})
+        place = plan.Place(None, found.launch.shared_bytes)
+        plans.learn(seen, place, direct, Signature(types))
         self._plans = plans
 
     def _keep(self, key: tuple[object, ...], wanted: Wanted) -> None:
