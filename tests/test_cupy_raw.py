@@ -182,6 +182,32 @@ extern "C" __global__ void k({kind} *x, {kind} y) {{
     assert np.allclose(x, expected)
 
 
+@pytest.mark.parametrize("name", ["complex", "thrust::complex"])
+def test_complex_numbers_of_cupys(machine: str, name: str) -> None:
+    text = f"""#include <cupy/complex.cuh>
+template <class T> __global__ void k({name}<T> *x, {name}<T> y, T *size) {{
+    int t = threadIdx.x;
+    x[t] = exp(x[t] * y) + conj(y) / x[t];
+    size[t] = abs(x[t]) + x[t].real();
+}}"""
+    module = cupy.RawModule(code=text, backend=machine, name_expressions=["k<double>"])
+    x, y = np.array([1 + 2j, 3 - 1j, 0.5 + 0j]), 0.25 - 0.5j
+    expected, size = np.exp(x * y) + np.conj(y) / x, np.zeros(3)
+    module.get_function("k<double>")((1,), (3,), (x, y, size))
+    assert np.allclose(x, expected)
+    assert np.allclose(size, abs(expected) + expected.real)
+    assert module.inspect() == text
+
+
+def test_a_mistake_beside_complex_numbers_is_shown_where_it_is(machine: str) -> None:
+    text = "#include <cupy/complex.cuh>\n__global__ void k(complex<float> *x) {\n    x = 2;\n}"
+    module = cupy.RawModule(code=text, backend=machine)
+    with pytest.raises(CompileError) as found:
+        module.compile()
+    assert found.value.line == 3
+    assert "    x = 2;" in str(found.value)
+
+
 # ---- modules ----------------------------------------------------------------------------------
 
 

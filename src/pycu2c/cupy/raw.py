@@ -6,12 +6,15 @@ on the CPU where there is no GPU.
 
 from __future__ import annotations
 
+import re
 import weakref
 from collections.abc import Callable, Iterable
 from typing import Any, TextIO
 
 from pycu2c.cudac import Function, Module
 from pycu2c.cudac.variables import Variable
+from pycu2c.cupy import preludes
+from pycu2c.digests import digest_of
 
 _OF_CUPY = ("nvrtc", "nvcc")  # compilers; here it is always NVRTC
 _ATTRIBUTES = {  # CuPy's name, the driver's
@@ -26,6 +29,16 @@ _ATTRIBUTES = {  # CuPy's name, the driver's
     "max_dynamic_shared_size_bytes": "MAX_DYNAMIC_SHARED_SIZE_BYTES",
     "preferred_shared_memory_carveout": "PREFERRED_SHARED_MEMORY_CARVEOUT",
 }
+
+
+_COMPLEX = re.compile(r"(?m)^[ \t]*#[ \t]*include[ \t]*<cupy/complex\.cuh>")
+_AS_IN_THRUST = "namespace thrust { template <class T> using complex = ::complex<T>; }"
+
+
+def _with_complex(code: str, name: str) -> str:
+    """A text behind this package's complex numbers, in the place of CuPy's file."""
+    rest = _COMPLEX.sub("", code)
+    return f'{preludes.header("complex.h")}\n{_AS_IN_THRUST}\n#line 1 "{name}"\n{rest}'
 
 
 class RawModule:
@@ -63,8 +76,13 @@ class RawModule:
         self._make()
 
     def _make(self) -> None:
+        code, shown = self.code, None
+        if code is not None and _COMPLEX.search(code):
+            name = f"raw-{digest_of(code.encode())[:8]}.cu"
+            code, shown = _with_complex(code, name), {name: code}
         self.module = Module(
-            self.code,
+            code,
+            shown=shown,
             path=self.file_path,
             options=self.options,
             backend="auto" if self.backend in _OF_CUPY else self.backend,
@@ -96,6 +114,8 @@ class RawModule:
 
     def inspect(self, language: str = "cuda") -> str:
         """The text; or what is made of it: "ptx" and "sass" for GPUs, "c" for the CPU."""
+        if language == "cuda" and self.code is not None:
+            return self.code
         return self.module.inspect(language)
 
 
