@@ -52,7 +52,7 @@ def generated(text: Text, options: Sequence[str], expressions: Sequence[str]) ->
     kernels = [f for f in text.functions if f.is_kernel and not f.is_template]
     entries = [Entry(f.path, i, f.path in waiting) for i, f in enumerate(kernels)]
     edits = [_entry_after(text, f, e) for f, e in zip(kernels, entries)]
-    edits += [*_shared(text), *_includes(text)]
+    edits += [*_shared(text), *_includes(text), *_lambdas(text)]
     instances: list[Entry] = []
     footer: list[str] = []
     for expression in expressions:
@@ -139,6 +139,16 @@ def _reference(words: Sequence[str], inside: bool) -> str:
     place = "" if inside else "static thread_local "
     found = f"*reinterpret_cast<{kind} (*){extents}>(::pycu2c::dynamic())"
     return f"{place}{kind} (&{name}){extents} = {found}"
+
+
+def _lambdas(text: Text) -> Iterator[Edit]:
+    """``[=] __device__ (int n) {…}`` -> ``[=] (int n) {…}``."""
+    before = ""
+    for token in text.tokens:
+        if token.text in ("__device__", "__host__") and before == "]":
+            yield Edit(token.start, token.end, "")
+        else:
+            before = token.text
 
 
 # ---- included files ------------------------------------------------------------------------

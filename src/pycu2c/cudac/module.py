@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -11,11 +12,12 @@ from pycu2c.cudac.function import Function
 from pycu2c.cudac.functions import Function as Written
 from pycu2c.cudac.options import Options, options_of
 from pycu2c.cudac.texts import Text
-from pycu2c.diagnostics import LaunchError
+from pycu2c.diagnostics import CompileError, LaunchError
 from pycu2c.lazy import lazy_module
 from pycu2c.nearest import nearest
 from pycu2c.runtime import driver
 from pycu2c.runtime.backends import ON_CPU, usual_backend
+from pycu2c.toolchain.binary import ToolchainError
 
 if TYPE_CHECKING:
     from pycu2c.cudac import looking, on_cpu, on_gpu
@@ -28,6 +30,8 @@ Backend: TypeAlias = Literal["auto", "cuda", "cpu"]
 Language: TypeAlias = Literal["cuda", "ptx", "sass", "c"]
 
 COMPILED = (".cubin", ".ptx", ".fatbin")  # files
+
+_NAME = re.compile(r"[A-Za-z_][\w:]*")
 
 USUAL_ARCH = "sm_90"  # what is shown where there is no GPU
 
@@ -83,9 +87,24 @@ class Module:
             if name not in self._functions:
                 code = self.code()
                 if code.entry(name) is None:
+                    code = self._naming(name) or code
+                if code.entry(name) is None:
                     raise LookupError(self._missing(name, code.kernels, "kernel"))
                 self._functions[name] = Function(self, name)
             return self._functions[name]
+
+    def _naming(self, name: str) -> Code | None:
+        """The text compiled for the CPU with one more name, which a macro may have made: unless
+        some kernel is in use, whose variables would be others."""
+        if self._functions or self.chosen_backend() == "cuda" or not _NAME.fullmatch(name):
+            return None
+        names = (*self.name_expressions, name)
+        try:
+            code: Code = on_cpu.compiled(self.text, self.options, names)
+        except (CompileError, ToolchainError):
+            return None
+        self._codes["cpu", 0] = code
+        return code
 
     def variable(self, name: str) -> tuple[int, int]:
         """The address of a ``__device__`` or ``__constant__`` variable, where the calling thread

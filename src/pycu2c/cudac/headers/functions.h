@@ -131,5 +131,3 @@ static inline long long ticks() { return clock64(); }
 
 static inline unsigned __isGlobal(const void *) { return 1; }
 static inline size_t __cvta_generic_to_global(const void *p) { return (size_t)p; }
-static inline void __assume(bool) {}
-#define __builtin_assume_for_gpu(x)

@@ -32,10 +32,15 @@
 #define __cluster_dims__(...)
 #define __maxnreg__(...)
 #define __forceinline__ inline __attribute__((always_inline))
+#define __noinline__ __attribute__((noinline))
 #define __inline_hint__
 #define __align__(n) __attribute__((aligned(n)))
 #define __builtin_align__(n) __attribute__((aligned(n)))
 #define __CUDA_ALIGN__(n) __attribute__((aligned(n)))
+
+#if !defined(__clang__)
+#define __builtin_assume(condition) ((void)0)
+#endif
 
 constexpr int warpSize = 32;
 

@@ -1,0 +1,159 @@
+"""CUDA C in the forms that people write it in, on every machine."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from cuda_c import MACHINES, given
+from pycu2c.cudac import Module
+from pycu2c.cudac.functions import functions_in
+from pycu2c.cudac.tokens import tokens_of
+
+# each gives 10 * t in thread t of 8
+HEADS = {
+    "static": "static __global__ void k(int *x)",
+    "qualifiers in another order": "void __global__ k(int *x)",
+    "bounds before the name": "__global__ void __launch_bounds__(128, 2) k(int *x)",
+    "bounds before the type": "__launch_bounds__(64) __global__ void k(int *x)",
+    "an attribute": "__global__ __attribute__((used)) void k(int *x)",
+    "restrict": 'extern "C" __global__ void k(int *__restrict__ x)',
+    "an array": 'extern "C" __global__ void k(int x[])',
+    "comments": 'extern "C" /* ( */ __global__ // {\n void k(/* } */ int *x)',
+}
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("head", HEADS)
+def test_heads_of_kernels(machine: str, head: str) -> None:
+    text = f"{HEADS[head]} {{ x[threadIdx.x] = 10 * threadIdx.x; }}"
+    assert given(text, machine, 8, np.int32, block=8).tolist() == [10 * t for t in range(8)]
+
+
+BODIES = {
+    "a class": """struct Ten {
+    int by;
+    __host__ __device__ explicit Ten(int n) : by(n) {}
+    __device__ __forceinline__ int times(int n) const { return by * n; }
+};
+extern "C" __global__ void k(int *x) { x[threadIdx.x] = Ten(10).times(threadIdx.x); }""",
+    "a lambda": """template <class F> __device__ int applied(F f, int n) { return f(n); }
+extern "C" __global__ void k(int *x) {
+    int ten = 10;
+    x[threadIdx.x] = applied([=] __device__ (int n) { return ten * n; }, threadIdx.x);
+}""",
+    "overloads and defaults": """__device__ int times(int a, int b = 10) { return a * b; }
+__device__ float times(float a) { return a; }
+extern "C" __global__ void k(int *x) { x[threadIdx.x] = times((int)threadIdx.x); }""",
+    "a union in shared memory": """extern "C" __global__ void k(int *x) {
+    __shared__ union { float f[8]; int i[8]; } u;
+    u.i[threadIdx.x] = 10 * threadIdx.x;
+    __syncthreads();
+    x[threadIdx.x] = u.i[threadIdx.x];
+}""",
+    "several in one declaration": """extern "C" __global__ void k(int *x) {
+    __shared__ volatile int a[8], b[8][2], c;
+    int t = threadIdx.x;
+    if (t == 0) c = 3;
+    a[t] = 7 * t, b[t][1] = 3;
+    __syncthreads();
+    x[t] = a[t] + b[7 - t][1] * t + c - 3;
+}""",
+    "a loop that is unrolled": """extern "C" __global__ void k(int *x) {
+    int sum = 0;
+#pragma unroll
+    for (int i = 0; i < 10; ++i) sum += threadIdx.x;
+    x[threadIdx.x] = sum;
+}""",
+    "switch and goto": """extern "C" __global__ void k(int *x) {
+    switch (threadIdx.x) {
+    case 0: x[0] = 0; return;
+    default: goto end;
+    }
+end:
+    x[threadIdx.x] = 10 * threadIdx.x;
+}""",
+    "recursion": """__device__ int sum(int n, int t) { return n ? t + sum(n - 1, t) : 0; }
+extern "C" __global__ void k(int *x) { x[threadIdx.x] = sum(10, threadIdx.x); }""",
+    "a barrier in a function": """__device__ int shared_ten(int t) {
+    __shared__ int ten;
+    if (t == 3) ten = 10;
+    __syncthreads();
+    return ten;
+}
+extern "C" __global__ void k(int *x) { x[threadIdx.x] = shared_ten(threadIdx.x) * threadIdx.x; }""",
+    "a barrier in a macro": """#define MEET() __syncthreads()
+extern "C" __global__ void k(int *x) {
+    x[threadIdx.x] = 0;
+    MEET();
+    x[(threadIdx.x + 1) % 8] = 10 * ((threadIdx.x + 1) % 8);
+}""",
+    "a barrier in a class": """struct Block { __device__ void meet() const { __syncthreads(); } };
+template <class B> __device__ void all(B block) { block.meet(); }
+extern "C" __global__ void k(int *x) {
+    x[threadIdx.x] = 0;
+    all(Block());
+    x[7 - threadIdx.x] = 10 * (7 - threadIdx.x);
+}""",
+    "constants": """enum Kind { TEN = 10 };
+constexpr int N = 8;
+__device__ const int ONE = 1;
+typedef unsigned int uint;
+using number = int;
+extern "C" __global__ void k(number *x) {
+    for (uint i = threadIdx.x; i < N; i += blockDim.x) x[i] = TEN * i * ONE;
+}""",
+    "pointers": """extern "C" __global__ void k(void *x) {
+    int *p = reinterpret_cast<int *>(x) + threadIdx.x, n = 10 * threadIdx.x;
+    *p = n;
+}""",
+    "vectors": """extern "C" __global__ void k(int2 *x) {
+    if (threadIdx.x < 4) x[threadIdx.x] = make_int2(20 * threadIdx.x, 20 * threadIdx.x + 10);
+}""",
+}
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("body", BODIES)
+def test_bodies_of_kernels(machine: str, body: str) -> None:
+    options = ("--extended-lambda",) if body == "a lambda" else ()
+    out = given(BODIES[body], machine, 8, np.int32, block=8, options=options)
+    assert out.tolist() == [10 * t for t in range(8)]
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_kernels_that_macros_make(machine: str) -> None:
+    text = """#define KERNEL(name, factor) \\
+    extern "C" __global__ void name(int *x) { x[threadIdx.x] = factor * threadIdx.x; }
+KERNEL(tens, 10)
+#define NAME hundreds
+extern "C" __global__ void NAME(int *x) { x[threadIdx.x] = 100 * threadIdx.x; }
+"""
+    for name, factor in (("tens", 10), ("hundreds", 100)):
+        x = np.zeros(4, np.int32)
+        Module(text, backend=machine).function(name).launch(1, 4, (x,))
+        assert x.tolist() == [factor * t for t in range(4)]
+    with pytest.raises(LookupError, match="no kernel thousands"):
+        Module(text, backend=machine).function("thousands")
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_kernels_in_a_namespace_without_a_name(machine: str) -> None:
+    text = """namespace { __global__ void k(int *x) { x[threadIdx.x] = 10 * threadIdx.x; } }"""
+    x = np.zeros(4, np.int32)
+    Module(text, backend=machine, name_expressions=("k",)).function("k").launch(1, 4, (x,))
+    assert x.tolist() == [0, 10, 20, 30]
+
+
+def test_functions_are_found() -> None:
+    text = """#include <x.h> // (
+namespace a::b { inline namespace c { struct S { int f(int x) { return x; } }; } }
+template <> __global__ void one<float, 3>(const float *p, S<int, 2> s = {1, 2}) noexcept {}
+__device__ int table[] = {1, 2};
+__global__ void declared(int);
+if_this(is, a, macro) { }
+"""
+    found = {f.path: f for f in functions_in(tokens_of(text)) if f.is_kernel}
+    assert list(found) == ["one<float,3>"]
+    p, s = found["one<float,3>"].parameters
+    assert (p.name, p.reads, s.name) == ("p", True, "s")
