@@ -384,6 +384,13 @@ CALLS = rows_of(
     # `pow`
     out[i] = pow(i, 2) + pow(2, -1) + pow(x, exp=i)
 
+    # `max` and `min` of tuples: by the first items that differ
+    best = (a[0], 0)
+    for j in range(1, n):
+        best = max(best, (a[j] - j, -j))
+    value, place = min((x, i), best, (a[i], n))
+    out[i] = best[0] + best[1] + value * 10 + place
+
     # `math` of ints
     out[i] = math.gcd(n + 7, 18, 8) + math.comb(6, 2) + math.isqrt(99) + math.floor(2**53 + i)
 

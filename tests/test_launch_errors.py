@@ -216,3 +216,13 @@ def test_a_grid_follows_from_lengths_that_have_a_name():
     assert (a == 4).all()
     with pytest.raises(LaunchError, match="has no grid"):
         kernel(block=32)(by_a_name_set_twice)(a)
+
+
+def test_a_lambda_is_told_as_one() -> None:
+    @kernel(backend="cpu")
+    def applied(f, out):
+        out[0] = f(1) + missing  # noqa: F821
+
+    with pytest.raises(CompileError) as told:
+        applied[1, 1](lambda x: x, np.zeros(1))
+    assert told.value.__notes__ == ["launched with f: lambda, out: float64[::1]"]

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from launching import run
-from pycu2c import cuda, kernel
+from pycu2c import CompileError, cuda, kernel
 from pycu2c.cuda.random import (
     elementary,
     philox4x32,
@@ -246,3 +246,13 @@ def test_logarithm_and_sine(target: str) -> None:
     for numbers, known, kind in zip(found, [log, log, sine, sine], [np.float32, float] * 2):
         unit = np.spacing(np.abs(known.astype(kind)))
         assert np.max(np.abs(numbers - known) / unit) < 3
+
+
+@pytest.mark.parametrize("given", [(1.5, 0, 0), (0, 1.5, 0), (0, 0, np.float32(1))])
+def test_seeds_and_places_are_whole_numbers(given: Any) -> None:
+    @kernel
+    def drawn(seed, subsequence, offset, out):
+        out[0] = philox_uniform_float32(seed, subsequence, offset)
+
+    with pytest.raises(CompileError, match="it must be a whole number"):
+        run(drawn, (1, 1), [*given, np.zeros(1)], "cpu")

@@ -99,6 +99,13 @@ def is_undisturbed(name: str) -> bool:
     return all(np.all(new.copy_to_host() == 5) for new in fresh)
 
 
+def test_what_is_no_stream_and_no_event() -> None:
+    with pytest.raises(LaunchError, match="takes an event or a stream, not the number 5"):
+        cuda.stream().wait(5)
+    with pytest.raises(LaunchError, match="takes the stream that is to wait, not the number 5"):
+        cuda.event().wait(5)
+
+
 def test_one_stream_waits_for_another() -> None:
     first, second = cuda.stream(blocking=False), cuda.stream(blocking=False)
     array, out = cuda.to_device(np.zeros(100)), cuda.pinned_array(100)

@@ -63,8 +63,8 @@ void activations(const void *arguments, int64_t first_block, int64_t last_block)
         #pragma omp simd
         for (int64_t i = first_x; i < min_i64(last_x, x_len); ++i) {
             float value = x[i];
-            out[0 * out_shape1 + i] = maximum_f32(value, 0.0f);
-            out[1 * out_shape1 + i] = value > 0.0f ? value : value * 2.0f;
+            out[i] = maximum_f32(value, 0.0f);
+            out[out_shape1 + i] = value > 0.0f ? value : value * 2.0f;
             out[2 * out_shape1 + i] = minimum_f32(maximum_f32(value, -1.0f), 1.0f);
             out[3 * out_shape1 + i] = sign_f32(value);
             float value_1 = value + 1.0f;

@@ -26,8 +26,8 @@ extern "C" __global__ void activations(const float *x, int x_len, float *out, in
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < x_len) {
         float value = x[i];
-        out[0 * out_shape1 + i] = maximum_f32(value, 0.0f);
-        out[1 * out_shape1 + i] = value > 0.0f ? value : value * 2.0f;
+        out[i] = maximum_f32(value, 0.0f);
+        out[out_shape1 + i] = value > 0.0f ? value : value * 2.0f;
         out[2 * out_shape1 + i] = minimum_f32(maximum_f32(value, -1.0f), 1.0f);
         out[3 * out_shape1 + i] = sign_f32(value);
         float value_1 = value + 1.0f;

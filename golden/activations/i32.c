@@ -65,8 +65,8 @@ void activations(const void *arguments, int64_t first_block, int64_t last_block)
         #pragma omp simd
         for (int64_t i = first_x; i < min_i64(last_x, x_len); ++i) {
             int32_t value = x[i];
-            out[0 * out_shape1 + i] = maximum_i32(value, 0);
-            out[1 * out_shape1 + i] = value > 0 ? value : (int32_t)((uint32_t)value * 2);
+            out[i] = maximum_i32(value, 0);
+            out[out_shape1 + i] = value > 0 ? value : (int32_t)((uint32_t)value * 2);
             out[2 * out_shape1 + i] = minimum_i32(maximum_i32(value, -1), 1);
             out[3 * out_shape1 + i] = sign_i32(value);
             int32_t value_1 = (uint32_t)value + 1;

@@ -19,8 +19,8 @@ extern "C" __global__ void activations(const int *x, int x_len, int *out, int ou
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < x_len) {
         int value = x[i];
-        out[0 * out_shape1 + i] = max(value, 0);
-        out[1 * out_shape1 + i] = value > 0 ? value : (int)((unsigned int)value * 2);
+        out[i] = max(value, 0);
+        out[out_shape1 + i] = value > 0 ? value : (int)((unsigned int)value * 2);
         out[2 * out_shape1 + i] = min(max(value, -1), 1);
         out[3 * out_shape1 + i] = sign_i32(value);
         int value_1 = (unsigned int)value + 1;

@@ -57,7 +57,7 @@ void own_c(const void *arguments, int64_t first_block, int64_t last_block) {
         const int64_t last_x = first_x + (next_block - block) * blockDim.x;
         for (int64_t i = first_x; i < min_i64(last_x, out_len); ++i) {
             uint32_t first = hash_of(&rows[i * rows_shape1], rows_shape1, rows_stride1 * 1, 1);
-            out[i] = xor3(first, hash_of(&rows[0 * rows_shape1 + i % 4], rows_shape0, rows_stride0 * 1, 2), (uint32_t)i);
+            out[i] = xor3(first, hash_of(&rows[i % 4], rows_shape0, rows_stride0 * 1, 2), (uint32_t)i);
         }
     }
 }

@@ -20,6 +20,6 @@ extern "C" __global__ void own_c(const unsigned int *rows, int rows_shape0, int 
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < out_len) {
         unsigned int first = hash_of(&rows[i * rows_shape1], (long long)rows_shape1, rows_stride1 * 1, 1);
-        out[i] = xor3(first, hash_of(&rows[0 * rows_shape1 + i % 4], (long long)rows_shape0, rows_stride0 * 1, 2), (unsigned int)i);
+        out[i] = xor3(first, hash_of(&rows[i % 4], (long long)rows_shape0, rows_stride0 * 1, 2), (unsigned int)i);
     }
 }

@@ -233,7 +233,8 @@ class Constant:
         return hash(self.value) if isinstance(self.value, (str, int)) else id(self.value)
 
     def __str__(self) -> str:
-        return getattr(self.value, "__name__", None) or repr(self.value)
+        name = getattr(self.value, "__name__", None) or repr(self.value)
+        return "lambda" if name == "<lambda>" else name
 
     __repr__ = __str__
 

@@ -11,9 +11,17 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from pycu2c.diagnostics import LaunchError
 from pycu2c.runtime import capturing, configuration, driver, peers
 
 _LEGACY, _PER_THREAD = 1, 2  # handles that the driver has for its default streams
+
+
+def _handle_of(stream: object, wanted: str) -> int:
+    """The handle of a stream that somebody waits for or in."""
+    if isinstance(stream, int) and not driver.may_be_handle(stream):
+        raise LaunchError(f"wait() takes {wanted}, not the number {stream}")
+    return driver.working_stream(stream)
 
 
 class Stream:
@@ -67,7 +75,7 @@ class Stream:
         if isinstance(other, Event):
             other.wait(self)
             return
-        earlier = driver.working_stream(other)
+        earlier = _handle_of(other, "an event or a stream")
         if driver.available():
             mine = capturing.stream_for(self.handle)
             capturing.join(mine)
@@ -193,7 +201,7 @@ class Event:
 
     def wait(self, stream: object = None) -> None:
         """Let what comes next in a stream wait for the work before this place."""
-        waiting = driver.working_stream(stream)
+        waiting = _handle_of(stream, "the stream that is to wait")
         if self.handle:
             driver.make_current()
             capturing.join(waiting)

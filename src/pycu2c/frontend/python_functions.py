@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import operator
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -10,9 +11,9 @@ import numpy as np
 
 from pycu2c.diagnostics import Label, fail
 from pycu2c.frontend import scope, ufuncs, views
-from pycu2c.frontend.branches import each
+from pycu2c.frontend.branches import branched, each
 from pycu2c.frontend.choices import truth_of
-from pycu2c.frontend.comparisons import conditional_truth
+from pycu2c.frontend.comparisons import compared, conditional_truth
 from pycu2c.frontend.comprehensions import generated, static_items
 from pycu2c.frontend.frame import (
     Chosen,
@@ -26,7 +27,7 @@ from pycu2c.frontend.frame import (
     shown,
 )
 from pycu2c.frontend.given_arguments import arguments, constant_integer, values
-from pycu2c.frontend.operations import binary, coerce, unary
+from pycu2c.frontend.operations import binary, coerce, unary, whole_number
 from pycu2c.frontend.printing import print_call
 from pycu2c.frontend.sequence import acts, in_order, kept, settled
 from pycu2c.frontend.ufuncs import applied, common_type, computed_in
@@ -46,6 +47,11 @@ def _single(frame: Frame, node: ast.Call, what: str) -> Expr:
 
 def _int(frame: Frame, node: ast.Call) -> Expr:
     return cast(real_number(_single(frame, node, "int")), WEAK_INT)
+
+
+def _index(frame: Frame, node: ast.Call) -> Expr:
+    """``operator.index(n)``: of whole numbers alone."""
+    return cast(whole_number(_single(frame, node, "operator.index")), WEAK_INT)
 
 
 def _float(frame: Frame, node: ast.Call) -> Expr:
@@ -154,8 +160,8 @@ def _len(frame: Frame, node: ast.Call) -> Expr:
     )
 
 
-def _extreme(name: str) -> Callable[[Frame, ast.Call], Expr]:
-    def build(frame: Frame, node: ast.Call) -> Expr:
+def _extreme(name: str) -> Callable[[Frame, ast.Call], Value]:
+    def build(frame: Frame, node: ast.Call) -> Value:
         if node.keywords:
             fail(
                 "argument-count",
@@ -172,6 +178,8 @@ def _extreme(name: str) -> Callable[[Frame, ast.Call], Expr]:
                 Label(frame.span(node), f"{name}() of {what}"),
                 help=f"write {name}(a, b), or {name}() of a tuple that has items",
             )
+        if all(isinstance(v, Items) for v in values):
+            return _extreme_tuple(frame, ast.Lt if name == "min" else ast.Gt, values, node)
         numbers = [number(v) for v in values]
         common = common_type(numbers)
         result = coerce(numbers[0], common)
@@ -180,6 +188,21 @@ def _extreme(name: str) -> Callable[[Frame, ast.Call], Expr]:
         return result
 
     return build
+
+
+def _extreme_tuple(
+    frame: Frame, better: type[ast.Lt | ast.Gt], values: list[Value], node: ast.Call
+) -> Value:
+    """``max((x, i), (y, j))``: by the first items that differ; the first of those that are alike."""
+    span = frame.span(node)
+    result, *others = (kept(frame, value, "item") for value in values)
+    for other in others:
+        test = compared(frame, better, other, result, span)
+        if isinstance(test, Const):
+            result = other if test.value else result
+        else:
+            result = branched(frame, test, span, (other, []), (result, []))
+    return result
 
 
 def _flattened(value: Value, count: int) -> tuple[Value, ...]:
@@ -295,6 +318,7 @@ def _divmod(frame: Frame, node: ast.Call) -> Value:
 
 BUILTINS: dict[object, Callable[[Frame, ast.Call], Value]] = {
     int: _int,
+    operator.index: _index,
     float: _float,
     complex: _complex,
     bool: _bool,

@@ -155,22 +155,25 @@ class _Flattener:
         return (self._strided(array, [cast(i, number) for i in given], number),)
 
     def _row_major(self, array: Var, indices: list[Expr], number: Scalar) -> Expr:
-        """Horner's rule: (i * rows + j) * columns + k."""
+        """Horner's rule: (i * rows + j) * columns + k; of a row that is number 0, k."""
         total = indices[0]
         for axis, index in enumerate(indices[1:], start=1):
-            length = self.part(array, Part.SHAPE, axis, number, index)
-            scaled = binary(MUL, total, cast(length, number), index.span)
+            if _is(0, total):
+                total = index
+                continue
+            length = cast(self.part(array, Part.SHAPE, axis, number, index), number)
+            scaled = length if _is(1, total) else binary(MUL, total, length, index.span)
             total = _sum(scaled, index)
         return total
 
     def _strided(self, array: Var, indices: list[Expr], number: Scalar) -> Expr:
-        terms = [
-            binary(MUL, i, cast(self.part(array, Part.STRIDE, axis, number, i), number), i.span)
-            for axis, i in enumerate(indices)
-        ]
-        total = terms[0]
-        for term in terms[1:]:
-            total = _sum(total, term)
+        total: Expr = const(0, array.span, number)
+        for axis, index in enumerate(indices):
+            if _is(0, index):
+                continue
+            stride = cast(self.part(array, Part.STRIDE, axis, number, index), number)
+            term = stride if _is(1, index) else binary(MUL, index, stride, index.span)
+            total = term if _is(0, total) else _sum(total, term)
         return total
 
     def arguments(self, call: Call) -> tuple[Expr, ...]:
@@ -228,6 +231,10 @@ class _Flattener:
                 name = f"{p.name}.{part.value}.{axis}"
                 out.append(Parameter(name, kind, p.argument, part, axis))
         return tuple(out)
+
+
+def _is(value: int, e: Expr) -> bool:
+    return isinstance(e, Const) and e.value == value
 
 
 def _sum(left: Expr, right: Expr) -> Expr:

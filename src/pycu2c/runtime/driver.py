@@ -465,9 +465,14 @@ _SPECIAL = range(3)  # the default stream, by two names, and the one of each thr
 _LEAST_HANDLE = 4096  # others are addresses
 
 
+def may_be_handle(number: int) -> bool:
+    """Whether a number may be that of a stream."""
+    return number in _SPECIAL or _LEAST_HANDLE <= number < 2**64
+
+
 def _number(handle: int) -> int:
     """Where bytes of shared memory stand in the place of the stream, the driver would crash."""
-    if handle in _SPECIAL or _LEAST_HANDLE <= handle < 2**64:
+    if may_be_handle(handle):
         return handle
     raise LaunchError(
         f"no stream has the handle {handle}: the third of k[grid, block, stream, shared_bytes] is "

@@ -348,6 +348,8 @@ def _bool(x: Any) -> bool:
 def _extreme(choose: Callable[[Any], Any]) -> Callable[..., Any]:
     def extreme(*given: Any) -> Any:
         values = list(given[0]) if len(given) == 1 else list(given)
+        if all(isinstance(v, tuple) for v in values):
+            return choose(values)
         common = common_type(values)
         return choose(convert(v, common) for v in values)
 
@@ -408,6 +410,7 @@ BUILTINS: dict[object, Callable[..., Any]] = {
     np.divmod: _divmod,
     print: _print,
     int: lambda x: convert(x, WEAK_INT),
+    operator.index: lambda x: convert(operator.index(x), WEAK_INT),
     float: lambda x: convert(x, WEAK_FLOAT),
     bool: _bool,
     abs: _absolute,

@@ -8,6 +8,7 @@ lower half of the counter the number of the block, the upper one the subsequence
 from __future__ import annotations
 
 import math
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,7 @@ def philox4x32(key: Any, counter: Any) -> Any:
 @device
 def philox_uint32x4(seed: Any, subsequence: Any, offset: Any) -> Any:
     """Four uint32: those at ``4 * offset`` and after."""
-    s, q, n = np.uint64(seed), np.uint64(subsequence), np.uint64(offset)
+    s, q, n = np.uint64(index(seed)), np.uint64(index(subsequence)), np.uint64(index(offset))
     key = np.uint32(s), np.uint32(s >> 32)
     counter = np.uint32(n), np.uint32(n >> 32), np.uint32(q), np.uint32(q >> 32)
     return philox4x32(key, counter)
@@ -55,7 +56,7 @@ def philox_uint32x4(seed: Any, subsequence: Any, offset: Any) -> Any:
 @device
 def philox_uint32(seed: Any, subsequence: Any, offset: Any) -> Any:
     """The uint32 at ``offset`` in a subsequence of a seed."""
-    n = np.uint64(offset)
+    n = np.uint64(index(offset))
     a, b, c, d = philox_uint32x4(seed, subsequence, n >> 2)
     if n & 2:
         return d if n & 1 else c
@@ -90,7 +91,7 @@ def philox_uniform_float32x4(seed: Any, subsequence: Any, offset: Any) -> Any:
 @device
 def philox_uniform_float64(seed: Any, subsequence: Any, offset: Any) -> Any:
     """The float64 from 0 to less than 1 at ``offset`` in a subsequence of a seed."""
-    n = np.uint64(offset)
+    n = np.uint64(index(offset))
     a, b, c, d = philox_uint32x4(seed, subsequence, n >> 1)
     return _unit_float64(c, d) if n & 1 else _unit_float64(a, b)
 
@@ -133,7 +134,7 @@ def _normals_float64(a: Any, b: Any, c: Any, d: Any) -> Any:
 @device
 def philox_normal_float32(seed: Any, subsequence: Any, offset: Any) -> Any:
     """The normally distributed float32 at ``offset`` in a subsequence of a seed."""
-    n = np.uint64(offset)
+    n = np.uint64(index(offset))
     a, b, c, d = philox_uint32x4(seed, subsequence, n >> 2)
     x = c if n & 2 else a
     y = d if n & 2 else b
@@ -151,7 +152,7 @@ def philox_normal_float32x4(seed: Any, subsequence: Any, offset: Any) -> Any:
 @device
 def philox_normal_float64(seed: Any, subsequence: Any, offset: Any) -> Any:
     """The normally distributed float64 at ``offset`` in a subsequence of a seed."""
-    n = np.uint64(offset)
+    n = np.uint64(index(offset))
     sine, cosine = philox_normal_float64x2(seed, subsequence, n >> 1)
     return cosine if n & 1 else sine
 
