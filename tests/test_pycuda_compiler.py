@@ -90,6 +90,35 @@ def test_the_cache_is_where_it_is_said_to_be(
     assert scaled_by(SourceModule(text, cache_dir=False)) == 2
 
 
+HEADERS = ["stdio.h", "stdlib.h", "string.h", "math.h", "stdint.h", "limits.h", "float.h"]
+HEADERS += ["assert.h", "cstdio", "cmath", "cstdint", "cuda.h", "cuda_runtime.h", "cuda_fp16.h"]
+HEADERS += ["cooperative_groups.h"]
+
+
+def test_headers_of_c_and_of_cuda() -> None:
+    """NVRTC has none of C's, and a text is C, where most of CUDA's are C++."""
+    text = (
+        "\n".join(f"#include <{name}>" for name in HEADERS)
+        + """
+    __global__ void fill(double *out, uint8_t n)
+    {
+      if (threadIdx.x == 0 && out == NULL) printf("%d\\n", INT_MAX);
+      out[0] = M_PI + n;
+      out[1] = FLT_MAX;
+      out[2] = __half2float(__float2half(0.5f));
+      out[3] = INFINITY;
+    }
+    """
+    )
+    out = np.zeros(4)
+    SourceModule(text).get_function("fill")(drv.Out(out), np.uint8(2), block=(1, 1, 1))
+    assert out.tolist() == [np.pi + 2, np.finfo(np.float32).max, 0.5, np.inf]
+    assert compiler.compile(text, arch="sm_80")
+    with pytest.raises(drv.CompileError) as caught:
+        compiler.compile(text + "foo;", arch="sm_80")
+    assert caught.value.line == text.count("\n") + 1
+
+
 # ---- errors ------------------------------------------------------------------------------------
 
 

@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 
+from pycu2c.cudac.tokens import tokens_of
 from pycu2c.digests import digest_of
 from pycu2c.pycuda import texture_text
 from pycu2c.records import dataclass
@@ -37,13 +38,28 @@ def source_text(sources: Sequence[str], *, extern_c: bool) -> SourceText:
         textures += found.textures
         surfaces += found.surfaces
         body = f'#line 1 "{name}"\n{found.text}\n'
-        parts.append(f'extern "C" {{\n{body}}}\n' if extern_c else body)
+        parts.append(_in_extern_c(body, name) if extern_c else body)
     front = _declarations(bool(textures), bool(surfaces), list(headers))
     return SourceText("".join((*front, *parts)), shown, tuple(textures), tuple(surfaces))
 
 
 # they stand in front, so that their words are seen
 _OURS = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"](pycuda-(?:complex|helpers)\.hpp)[>\"]", re.M)
+
+
+_SYSTEMS = re.compile(r"#\s*include\s*<")
+
+
+def _in_extern_c(body: str, name: str) -> str:
+    """A text as C, but for what it includes of the system's: much of that is C++."""
+    parts, place = ['extern "C" {\n'], 0
+    for token in tokens_of(body):
+        if token.kind == "directive" and _SYSTEMS.match(token.text):
+            following = body.count("\n", 0, token.end) + 1  # the text is one line further
+            again = f'\n{token.text}\nextern "C" {{\n#line {following} "{name}"'
+            parts += [body[place : token.start], "}", again]
+            place = token.end
+    return "".join((*parts, body[place:], "}\n"))
 
 
 def _declarations(textures: bool, surfaces: bool, headers: Sequence[str]) -> Iterator[str]:

@@ -6,17 +6,19 @@ import os
 import re
 from pathlib import Path
 
+from pycu2c.toolchain import c_headers
 from pycu2c.toolchain.binary import ToolchainError
 from pycu2c.toolchain.places import private_folder
 
 _BUNDLED_SINCE = (13, 3)  # NVRTC carries the headers itself
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<(.+?)>", re.MULTILINE)
+_ANY_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include\b", re.MULTILINE)
 _OF_TOOLKIT = re.compile(r"(cuda|cooperative)_\w+\.h")
 
 
 def header_flags(text: str, version: tuple[int, int]) -> tuple[str, ...]:
     """The options that a text's includes need; none for a text without. Raises ToolchainError."""
-    wanted = _INCLUDE.findall(text)
+    wanted = [name for name in _INCLUDE.findall(text) if name not in c_headers.HEADERS]
     if not wanted:
         return ()
     if version >= _BUNDLED_SINCE:
@@ -39,7 +41,12 @@ def header_flags(text: str, version: tuple[int, int]) -> tuple[str, ...]:
 
 def header_settings(text: str) -> str:
     """What the environment says of the headers that a text includes."""
-    return repr(_homes()) if _INCLUDE.search(text) else ""
+    return repr((_homes(), c_headers.DIGEST)) if _ANY_INCLUDE.search(text) else ""
+
+
+def headers_of_c(text: str) -> dict[str, bytes]:
+    """Headers of C, by their names, for a text that includes some, or files that may."""
+    return c_headers.HEADERS if _ANY_INCLUDE.search(text) else {}
 
 
 def _homes() -> list[str]:

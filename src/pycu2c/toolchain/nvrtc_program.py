@@ -11,7 +11,7 @@ from pycu2c.options import Options
 from pycu2c.records import NamedTuple
 from pycu2c.toolchain import ptxas_lines
 from pycu2c.toolchain.binary import ToolchainError, Unlinked, missing_in
-from pycu2c.toolchain.cuda_headers import header_flags
+from pycu2c.toolchain.cuda_headers import header_flags, headers_of_c
 from pycu2c.toolchain.refusing import refused
 
 Kind: TypeAlias = Literal["cubin", "ptx", "ltoir"]
@@ -138,7 +138,11 @@ def _program(
 ) -> Iterator[tuple[Any, str, str]]:
     """A text compiled, in a ``with``; the log; and the name of the error, if there is one."""
     nvrtc = bindings()
-    program = _checked(nvrtc.nvrtcCreateProgram(text.encode(), name.encode(), 0, [], []))
+    own = headers_of_c(text)
+    names = [name.encode() for name in own]
+    program = _checked(
+        nvrtc.nvrtcCreateProgram(text.encode(), name.encode(), len(own), [*own.values()], names)
+    )
     try:
         for expression in expressions:
             _checked(nvrtc.nvrtcAddNameExpression(program, expression.encode()))
