@@ -69,6 +69,7 @@ def test_copies_on_the_device() -> None:
     a = np.arange(16, dtype=np.int32)
     one, other = drv.to_device(a), drv.mem_alloc_like(a)
     drv.memcpy_dtod(other, one, a.nbytes)
+    drv.memcpy_peer(other, one, a.nbytes)
     drv.memcpy_dtod_async(other, one + 4, 4, drv.Stream())
     drv.Context.synchronize()
     assert drv.from_device_like(other, a).tolist() == [1, *range(1, 16)]
@@ -229,6 +230,8 @@ def test_devices() -> None:
     assert device.get_attribute(drv.device_attribute.WARP_SIZE) == device.warp_size == 32
     told = device.get_attributes()
     assert told[drv.device_attribute.MAX_THREADS_PER_BLOCK] == 1024
+    which = drv.device_attribute
+    assert which.SHARED_MEMORY_PER_BLOCK is which.MAX_SHARED_MEMORY_PER_BLOCK
     assert device.compute_mode == drv.compute_mode.DEFAULT
     assert {device: 1}[drv.Device(0)] == 1
     with pytest.raises(drv.LogicError, match="none is 99"):

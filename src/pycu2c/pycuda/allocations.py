@@ -234,6 +234,25 @@ def memcpy_dtod_async(dest: Any, src: Any, size: int, stream: object = None) -> 
     driver.copy_within(target, source, size, _stream(stream))
 
 
+def memcpy_peer(
+    dest: Any, src: Any, size: int, dest_context: object = None, src_context: object = None
+) -> None:
+    """Copy memory of one device to another: addresses say which."""
+    memcpy_dtod(dest, src, size)
+
+
+def memcpy_peer_async(
+    dest: Any,
+    src: Any,
+    size: int,
+    dest_context: object = None,
+    src_context: object = None,
+    stream: object = None,
+) -> None:
+    """Likewise in a stream."""
+    memcpy_dtod_async(dest, src, size, stream)
+
+
 # ---- fills -------------------------------------------------------------------------------------
 
 

@@ -15,6 +15,8 @@ from pycu2c.pycuda.allocations import (
     memcpy_dtoh_async,
     memcpy_htod,
     memcpy_htod_async,
+    memcpy_peer,
+    memcpy_peer_async,
     memset_d2d8,
     memset_d2d16,
     memset_d2d32,
@@ -102,7 +104,7 @@ from pycu2c.pycuda.host_memory import (
 )
 from pycu2c.pycuda.modules import Module, module_from_buffer, module_from_file
 from pycu2c.pycuda.pools import PooledDeviceAllocation, PooledHostAllocation
-from pycu2c.pycuda.streams import Event, Stream
+from pycu2c.pycuda.streams import Event, Stream, start_profiler, stop_profiler
 from pycu2c.pycuda.texture_references import (
     SurfaceReference,
     TextureReference,
@@ -203,6 +205,8 @@ __all__ = [
     "memcpy_htoa",
     "memcpy_htod",
     "memcpy_htod_async",
+    "memcpy_peer",
+    "memcpy_peer_async",
     "memory_type",
     "memset_d2d8",
     "memset_d2d16",
@@ -222,5 +226,7 @@ __all__ = [
     "pagelocked_zeros_like",
     "register_host_memory",
     "shared_config",
+    "start_profiler",
+    "stop_profiler",
     "to_device",
 ]

@@ -49,8 +49,13 @@ GPU_DIRECT_RDMA_FLUSH_WRITES_OPTIONS GPU_DIRECT_RDMA_WRITES_ORDERING
 MEMPOOL_SUPPORTED_HANDLE_TYPES CLUSTER_LAUNCH
 """
 
+_ALSO = {"SHARED_MEMORY_PER_BLOCK": 8, "REGISTERS_PER_BLOCK": 12}  # names of before
 _numbered: Any = IntEnum  # type checkers look for the names
-device_attribute: Any = _numbered("device_attribute", _DEVICE_ATTRIBUTES.split(), module=__name__)
+device_attribute: Any = _numbered(
+    "device_attribute",
+    {**{name: i for i, name in enumerate(_DEVICE_ATTRIBUTES.split(), 1)}, **_ALSO},
+    module=__name__,
+)
 
 
 class function_attribute(IntEnum):

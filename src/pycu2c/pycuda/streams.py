@@ -45,6 +45,16 @@ class Stream:
         self._stream.wait(evt._event)
 
 
+def start_profiler() -> None:
+    """Let a profiler that waits for it begin."""
+    streams.profile_start()
+
+
+def stop_profiler() -> None:
+    """Let the profiler pause."""
+    streams.profile_stop()
+
+
 class Event:
     """A place in the work of a stream."""
 
