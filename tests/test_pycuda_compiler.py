@@ -47,6 +47,7 @@ def test_options() -> None:
     assert scaled_by(SourceModule(SCALE, options=["-DFACTOR=3", "-O3", "--use_fast_math"])) == 3
     assert scaled_by(SourceModule(SCALE, options=("-D", "FACTOR=4", "-Xcompiler", "-fPIC"))) == 4
     assert scaled_by(SourceModule(SCALE, arch="sm_50", code="compute_50")) == 2
+    assert scaled_by(SourceModule(SCALE, options=["-std=c++11"])) == 2
     assert scaled_by(SourceModule(SCALE, nvcc="/usr/bin/there-is-no-nvcc")) == 2
 
 
@@ -237,6 +238,8 @@ def test_an_nvcc_that_is_named_is_used(tmp_path: Path) -> None:
         (["-O3", "-g", "-lineinfo", "-lcudadevrt", "-rdc=true"], ["-lineinfo"]),
         (["-Xptxas", "-v", "-Xptxas=-O1"], ["--ptxas-options=-v", "--ptxas-options=-O1"]),
         (["-maxrregcount", "32", "--maxrregcount=16"], ["--maxrregcount=32", "--maxrregcount=16"]),
+        (["-gencode", "arch=compute_70,code=sm_70", "-v", "--default-stream=legacy"], []),
+        (["--expt-relaxed-constexpr", "-Wno-deprecated-gpu-targets"], []),
         (["-ccbin", "gcc", "--compiler-options", "-P", "-m64"], []),
         (
             ["-I", "a", "-Ib", "-std=c++14", "-std", "c++17"],

@@ -333,3 +333,5 @@ def test_attributes() -> None:
 def test_the_text_can_be_looked_at() -> None:
     assert "out[threadIdx.x] = const_array" in scaled.inspect()
     assert ".visible .entry scaled" in scaled.inspect("ptx")
+    assert MODULE.inspect() == scaled.inspect()
+    assert "pycu2c" in MODULE.inspect("c")

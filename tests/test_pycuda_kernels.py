@@ -108,6 +108,21 @@ def test_expressions_of_complex_numbers_and_records() -> None:
     assert points.get()["y"].tolist() == [0, 1, 2, 3, 4]
 
 
+def test_kernels_can_be_looked_at() -> None:
+    assert "a * x[i] + b * y[i]" in LINEAR.inspect()
+    assert ".entry linear" in LINEAR.inspect("ptx")
+    assert "return a+b;" in ReductionKernel(np.int32, "0", "a+b").inspect()
+    assert "scan_update" in InclusiveScanKernel(np.int32, "a+b").inspect()
+    x = gpuarray.zeros(5, np.float32)
+    kernel = ElementwiseKernel("float *x", device(set_to_i))
+    kernel(x)
+    assert "__global__" in kernel.inspect("cuda")
+
+
+def set_to_i(i, x):  # type: ignore[no-untyped-def]
+    x[i] = i
+
+
 def test_arguments_as_objects() -> None:
     arguments = [tools.VectorArg(np.float64, "x"), tools.ScalarArg(np.int32, "n")]
     there = gpuarray.zeros(5, np.float64)

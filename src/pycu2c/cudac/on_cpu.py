@@ -19,7 +19,8 @@ from pycu2c.runtime.runner import Runner
 from pycu2c.toolchain import cxx, shared_objects
 
 _KINDS = (Kind.WHOLE, Kind.FLOAT, Kind.BYTES)  # as in headers/vectors.h
-_STANDARD = "c++17"
+_STANDARD = "c++17"  # which the headers here need
+_OLDER = (None, "c++03", "c++11", "c++14")
 _FACTS = {  # of every kernel, where there is no GPU
     "MAX_THREADS_PER_BLOCK": MOST_THREADS,
     "MAX_DYNAMIC_SHARED_SIZE_BYTES": MOST_SHARED,
@@ -38,7 +39,7 @@ def compiled(text: Text, options: Options, expressions: Sequence[str]) -> CpuCod
     made = generate(text, options, expressions)
     folder = os.path.dirname(text.name) or "."
     flags = (
-        f"-std={options.standard or _STANDARD}",
+        f"-std={_STANDARD if options.standard in _OLDER else options.standard}",
         *cxx.arithmetic_flags(contracts=options.contracts, fast=options.is_fast),
         *options.for_preprocessor,
         f"-I{folder}",

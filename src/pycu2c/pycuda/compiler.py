@@ -216,6 +216,10 @@ class CudaModule:
         """A ``surface<…> name;`` of the text."""
         return self.module.get_surfref(name)
 
+    def inspect(self, language: str = "cuda") -> str:
+        """The whole text that is compiled; or what is made of it: "ptx", "sass", "c"."""
+        return self.module.inspect(language)
+
 
 class SourceModule(CudaModule):
     """CUDA C, compiled: ``SourceModule(text).get_function(name)``.

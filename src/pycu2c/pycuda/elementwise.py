@@ -137,6 +137,13 @@ class ElementwiseKernel:
             self._compiled[key] = function
         return self._compiled[key]
 
+    def inspect(self, language: str = "cuda") -> str:
+        """The whole text that is compiled; or what is made of it: "ptx", "sass", "c". Of a Python
+        function, that of the last launch."""
+        run = self._function(ranged=False) if self._python is None else self._python
+        found: str = run.inspect(language)
+        return found
+
     def text(self, *, ranged: bool = False) -> str:
         """The CUDA C that is compiled. Raises TypeError where the operation is Python."""
         if not isinstance(self.operation, str):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pycu2c import diagnostics
-from pycu2c.cudac import function, on_gpu
+from pycu2c.cudac import function, looking, on_gpu
 from pycu2c.cudac.module import Module as CudaText
 from pycu2c.cudac.parameters import Parameter
 from pycu2c.pycuda import ranges
@@ -76,6 +76,10 @@ class Module:
         """A ``surface<…> name;`` of the text. Raises LogicError."""
         found: SurfaceReference = self._reference(name, self._surfaces, SurfaceReference)
         return found
+
+    def inspect(self, language: str = "cuda") -> str:
+        """The whole text that is compiled; or what is made of it: "ptx", "sass", "c"."""
+        return looking.shown(self._code, language)
 
     def _reference(self, name: str, known: Sequence[str], kind: Any) -> Any:
         if name not in self._references:

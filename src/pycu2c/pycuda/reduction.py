@@ -122,6 +122,11 @@ class ReductionKernel:
             return self.arguments
         return [VectorArg(self.dtype_out, "pycuda_reduction_inp"), *self.arguments]
 
+    def inspect(self, language: str = "cuda") -> str:
+        """The whole text that is compiled; or what is made of it: "ptx", "sass", "c"."""
+        found: str = self._function(1).inspect(language)
+        return found
+
     def text(self, stage: int = 1) -> str:
         """The CUDA C that is compiled."""
         parameters, threads = self._parameters(stage), threads_of_block()

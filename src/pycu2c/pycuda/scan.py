@@ -98,6 +98,11 @@ class _ScanKernel:
         self.name, self.preamble, self._options = name_prefix, preamble, tuple(options)
         self._compiled: dict[bool, dict[str, Any]] = {}
 
+    def inspect(self, language: str = "cuda") -> str:
+        """The whole text that is compiled; or what is made of it: "ptx", "sass", "c"."""
+        found: str = self._functions()["update"].inspect(language)
+        return found
+
     def text(self) -> str:
         """The CUDA C that is compiled."""
         values = [("a", self.dtype), ("b", self.dtype)]

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-_DROPPED = ("-g", "--debug", "-m64", "-m32", "--keep", "-k", "-c", "-w", "--shared")
-_DROPPED_STARTS = ("-O", "-l", "-L", "-ccbin=", "--compiler-bindir=", "-Xcompiler=", "--threads")
+_DROPPED = (  # of the host's compiler, of the linker, of what NVRTC does anyway
+    *("-g", "--debug", "-m64", "-m32", "--keep", "-k", "-c", "-w", "-v", "--verbose", "--shared"),
+    *("--resource-usage", "-res-usage", "-Wno-deprecated-gpu-targets"),
+    *("--expt-relaxed-constexpr", "-expt-relaxed-constexpr"),
+    *("--expt-extended-lambda", "--extended-lambda", "-extended-lambda"),
+)
+_DROPPED_STARTS = (
+    *("-O", "-l", "-L", "-ccbin=", "--compiler-bindir=", "-Xcompiler=", "--threads"),
+    *("-gencode=", "--generate-code=", "--default-stream="),
+)
 _DROPPED_PAIRS = (
-    "-Xcompiler", "--compiler-options", "-ccbin", "--compiler-bindir", "-Xlinker", "-odir", "-L",
-)  # fmt: skip
+    *("-Xcompiler", "--compiler-options", "-ccbin", "--compiler-bindir", "-Xlinker", "-odir"),
+    *("-L", "-gencode", "--generate-code", "--default-stream", "-default-stream"),
+)
 _JOINED = {  # with the next word, as NVRTC has them
     "-Xptxas": "--ptxas-options=",
     "--ptxas-options": "--ptxas-options=",
