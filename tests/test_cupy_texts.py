@@ -1,5 +1,5 @@
-"""The texts of elementwise and reduction kernels, recorded in recorded/cupy: what a GPU compiles,
-and what the CPU does, without the vocabulary in front of it."""
+"""The texts of elementwise and reduction kernels, in recorded/cupy: what a GPU compiles, and what
+the CPU does, without the vocabulary in front of it."""
 
 from __future__ import annotations
 
