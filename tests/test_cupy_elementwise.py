@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
 
 from places import PLACES, here, there
-from pycu2c import CompileError, LaunchError
+from pycu2c import CompileError, LaunchError, cuda
 from pycu2c.cupy import ElementwiseKernel
 
 DTYPES = [
@@ -295,6 +295,28 @@ def test_preambles(place: str) -> None:
     assert call(place, kernel, np.arange(3.0)).tolist() == [11, 13, 15]
 
 
+def test_options(place: str) -> None:
+    kernel = ElementwiseKernel("T x", "T z", "z = x * N", "defined", options=("-DN=3",))
+    assert call(place, kernel, np.arange(3.0)).tolist() == [0, 3, 6]
+    assert "entry defined(" in kernel.inspect("ptx")
+
+
+def test_headers_that_are_in_front_anyway(place: str) -> None:
+    preamble = "#include <cupy/complex.cuh>\n  # include <cuda_fp16.h>"
+    text = "complex<float> c(x, 4); z = abs(c) + (float)__half(0.5f)"
+    kernel = ElementwiseKernel("float32 x", "float32 z", text, "with_headers", preamble=preamble)
+    assert call(place, kernel, np.float32([3])).tolist() == [5.5]
+    assert "entry with_headers(" in kernel.inspect("ptx")
+
+
+def test_calls_are_not_noted_for_graphs(place: str) -> None:
+    x = there(place, np.arange(3.0))
+    for _ in range(9):
+        ADD(x, x)  # quick ones neither
+    with cuda.graph(), pytest.raises(LaunchError, match="add cannot be noted for a graph"):
+        ADD(x, x)
+
+
 def test_an_operation_that_returns(place: str) -> None:
     kernel = ElementwiseKernel("T x", "T z", "z = 1; if (x > 1) return; z = 0", "early")
     assert call(place, kernel, np.arange(4.0)).tolist() == [0, 0, 1, 1]
@@ -327,6 +349,8 @@ def test_what_is_shown() -> None:
     assert "__global__ void product(" in kernel.inspect("cuda")
     assert "z = x * y;" in kernel.inspect("c")
     assert ".visible .entry product(" in kernel.inspect("ptx")
+    assert kernel.cached_codes == {(np.dtype(float),) * 3: kernel.cached_code}
+    assert kernel.cached_code in (kernel.inspect("c"), kernel.inspect("cuda"))
     with pytest.raises(ValueError, match="one of cuda, c"):
         kernel.inspect("ir")  # type: ignore[arg-type]
 
@@ -349,6 +373,13 @@ def test_a_lambda(place: str) -> None:
         result = call(place, kernel, a, a)
         assert result.dtype == dtype
         np.testing.assert_array_equal(result, a * 3)
+
+
+def test_a_lambda_of_halves(place: str) -> None:
+    a = np.arange(6, dtype=np.float16)
+    kernel = ElementwiseKernel("T x, T y", "T z", lambda x, y: np.sqrt(x) * 2 + y, "of_halves")
+    np.testing.assert_array_equal(call(place, kernel, a, a), np.sqrt(a) * 2 + a)
+    assert "entry of_halves(" in kernel.inspect("ptx")
 
 
 def test_a_function_means_what_it_means_in_python(place: str) -> None:

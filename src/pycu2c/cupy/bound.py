@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
+import numpy as np
+
 from pycu2c import dtypes
 from pycu2c.cupy.declared import ParameterInfo, c_name
 from pycu2c.dtypes import DType
@@ -133,3 +135,8 @@ def _of_axes(bound: Bound, word: str) -> str:
 
 def typedefs(placeholders: Sequence[tuple[str, DType]]) -> list[str]:
     return [f"typedef {c_name(row)} {name};" for name, row in placeholders]
+
+
+def dtypes_of(bounds: Sequence[Bound]) -> tuple[np.dtype[np.generic], ...]:
+    """Those of the arrays."""
+    return tuple(bound.row.numpy for bound in bounds if bound.kind != "number")

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from pycu2c.cudac.options import included, options_of
 from pycu2c.cupy.bound import Field
 from pycu2c.diagnostics import CompileError, Diagnostic
 from pycu2c.options import DEFAULT
@@ -20,7 +21,7 @@ from pycu2c.runtime.runner import Runner
 from pycu2c.toolchain import cxx, nvrtc
 from pycu2c.toolchain.binary import Binary, RejectedCode
 
-_FOR_CPU = ("-std=gnu++17", "-fopenmp-simd")
+_STANDARD = "gnu++17"
 USUAL_ARCH = "sm_90"  # where there is no GPU
 
 
@@ -49,7 +50,7 @@ def loaded(text: Text, place: str, names: tuple[str, ...], options: Sequence[str
     has_parts = any(field.parameter.name == "_partials" for field in text.fields)
     with blaming_the_text(text.entry):
         if place == "cpu":
-            kernel = CpuKernel(cpu_binary(text))
+            kernel = CpuKernel(cpu_binary(text, options))
             size = int(kernel.words(part)[0]) if has_parts else 0
             return Loaded(CpuRunner(names, layout, kernel), size)
         on_gpu = cuda.CudaKernel(cuda_binary(text, driver.arch(), options))
@@ -62,10 +63,14 @@ def loaded(text: Text, place: str, names: tuple[str, ...], options: Sequence[str
     return Loaded(CudaRunner(text.entry, written, layout, on_gpu), size)
 
 
-def cpu_binary(text: Text) -> Binary:
-    flags = (*_FOR_CPU, *cxx.arithmetic_flags(contracts=True, fast=False))
+def cpu_binary(text: Text, options: Sequence[str]) -> Binary:
+    told = options_of(options)
+    arithmetic = cxx.arithmetic_flags(contracts=told.contracts, fast=told.is_fast)
+    standard = told.standard.replace("c++", "gnu++") if told.standard else _STANDARD
+    flags = (f"-std={standard}", "-fopenmp-simd", *arithmetic, *told.for_preprocessor)
+    files = included(text.text, told.folders)
     try:
-        return cxx.compile(text.text, text.entry, flags, first="g++")
+        return cxx.compile(text.text, text.entry, flags, files, first="g++")
     except cxx.Refused as error:
         raise RejectedCode(error.compiler, text.text, error.log) from None
 

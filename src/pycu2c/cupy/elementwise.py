@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Any
 
 from pycu2c.cupy import inspecting, operands, walks
-from pycu2c.cupy.bound import Bound, pointer_names
-from pycu2c.cupy.calls import Declaration, Taken
+from pycu2c.cupy.bound import Bound, dtypes_of, pointer_names
+from pycu2c.cupy.calls import Declaration, Taken, refuse_capture
 from pycu2c.cupy.compiled import Text, loaded
 from pycu2c.cupy.declared import ParameterInfo, WrongValue
 from pycu2c.cupy.operands import Operand
@@ -90,6 +90,7 @@ class ElementwiseKernel:
         self._python = None if isinstance(operation, str) else self._read(operation)
         self._runners: dict[tuple[Form, str, int], Runner] = {}
         self._latest: Call | None = None
+        self._codes: dict[tuple[Any, ...], str] = {}
         self._quick = Quick(name)
         self._raw = frozenset(k for k, p in enumerate(self.params) if p.raw)
 
@@ -134,6 +135,16 @@ class ElementwiseKernel:
         form, _ = self._form(self._latest.at(place))
         return inspecting.shown(self._text(form, place), what, arch, self.options)
 
+    @property
+    def cached_codes(self) -> dict[tuple[Any, ...], str]:
+        """The texts that were compiled, by the dtypes of the arrays."""
+        return dict(self._codes)
+
+    @property
+    def cached_code(self) -> str:
+        """The text that was compiled, if it is one."""
+        return next(iter(self._codes.values()))
+
     # ---- what is called ----
 
     def _checked(self, args: tuple[Any, ...], size: int | None) -> Call:
@@ -175,6 +186,7 @@ class ElementwiseKernel:
     # ---- how it runs ----
 
     def _run(self, call: Call, stream: Any, threads: int) -> Ran:
+        refuse_capture(self.name)
         form, walked = self._form(call)
         place, size = call.taken.place, math.prod(call.shape)
         gpu = driver.current_ordinal() if place == "cuda" else -1
@@ -223,6 +235,7 @@ class ElementwiseKernel:
 
     def _compiled(self, form: Form, place: str) -> Runner:
         text = self._text(form, place)
+        self._codes.setdefault(dtypes_of(form.bounds), text.text)
         return loaded(text, place, self._declared.shown, self.options).runner
 
     def _text(self, form: Form, place: str) -> Text:

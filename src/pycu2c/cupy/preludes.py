@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 from collections.abc import Iterable
 
 from pycu2c.cudac import vocabulary
@@ -68,6 +69,18 @@ def _defined(part: str) -> frozenset[str]:
     return frozenset(
         name for name in names_in(head.replace("sizeof(", "")) if name[0] == "_" != name[1]
     )
+
+
+_INCLUDE = re.compile(r'(?m)^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"].*\n?')
+_OF_CUPY = re.compile("cupy/")
+_OF_BOTH = re.compile(r"cupy/|(cuda_\w+|math_constants|math_functions|vector_types)\.h")
+
+
+def without_headers(text: str, *, on_cpu: bool) -> str:
+    """A preamble without those headers that are in front of it anyway: CuPy's, and on the CPU
+    CUDA's."""
+    own = _OF_BOTH if on_cpu else _OF_CUPY
+    return _INCLUDE.sub(lambda m: "" if own.match(m[1]) else m[0], text).strip()
 
 
 # ---- functions of vectors on the CPU ---------------------------------------------------------

@@ -70,7 +70,9 @@ class PythonFunction:
             raise WrongType(f"{self.name} prints, which an operation in Python cannot")
         passed = ", ".join(values[p.argument].spelled(p) for p in made.parameters)
         kinds = tuple(_dtypes_in(result, self.name))
-        return Called(made.text, f"{self.name}({passed})", kinds, isinstance(result, Tuple))
+        is_tuple = isinstance(result, Tuple)
+        to_float = "(float)" if not is_tuple and any(kind.is_half for kind in kinds) else ""
+        return Called(made.text, f"{to_float}{self.name}({passed})", kinds, is_tuple)
 
     def _type(self, position: int, given: Scalar | Array) -> Scalar | Array:
         is_weak = position in self._weak and isinstance(given, Scalar)
@@ -78,8 +80,9 @@ class PythonFunction:
 
 
 def value_of(name: str, row: DType) -> Value:
-    """A number in a variable of C."""
-    return Value(Scalar(row), lambda _: name)
+    """A number in a variable of C. Halves are of other classes in functions."""
+    spelled = f"({row.cuda})(float){name}" if row.is_half else name
+    return Value(Scalar(row), lambda _: spelled)
 
 
 def _dtypes_in(result: ParameterType, name: str) -> Iterator[DType]:

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from pycu2c.cupy import inspecting, operands, walks
-from pycu2c.cupy.bound import Bound, pointer_names
-from pycu2c.cupy.calls import Declaration, Taken
+from pycu2c.cupy.bound import Bound, dtypes_of, pointer_names
+from pycu2c.cupy.calls import Declaration, Taken, refuse_capture
 from pycu2c.cupy.compiled import Loaded, loaded
 from pycu2c.cupy.declared import WrongValue
 from pycu2c.cupy.operands import Operand
@@ -108,6 +108,7 @@ class ReductionKernel:
         self.options = tuple(options)
         self._kernels: dict[tuple[ReductionForm, str, int], Loaded] = {}
         self._latest: Call | None = None
+        self._codes: dict[tuple[Any, ...], str] = {}
         self._quick = Quick(self.name)
         self._raw = frozenset(k for k, p in enumerate(self._declared.all) if p.raw)
 
@@ -150,6 +151,16 @@ class ReductionKernel:
         _, form, _ = self._planned(self._latest.at(place))
         return inspecting.shown(self._text(form, place), what, arch, self.options)
 
+    @property
+    def cached_codes(self) -> dict[tuple[Any, ...], str]:
+        """The texts that were compiled, by the dtypes of the arrays."""
+        return dict(self._codes)
+
+    @property
+    def cached_code(self) -> str:
+        """The text that was compiled, if it is one."""
+        return next(iter(self._codes.values()))
+
     # ---- what is called ----
 
     def _checked(self, args: Sequence[Any], axis: Any, *, keepdims: bool) -> Call:
@@ -184,6 +195,7 @@ class ReductionKernel:
     # ---- how it runs ----
 
     def _run(self, call: Call, stream: Any) -> Ran:
+        refuse_capture(self.name)
         place = call.taken.place
         axes, form, cut = self._planned(call)
         gpu = driver.current_ordinal() if place == "cuda" else -1
@@ -279,6 +291,7 @@ class ReductionKernel:
 
     def _loaded(self, form: ReductionForm, taken: Taken) -> Loaded:
         text = self._text(form, taken.place)
+        self._codes.setdefault(dtypes_of(form.bounds), text.text)
         return loaded(text, taken.place, self._declared.shown, self.options)
 
     def _text(self, form: ReductionForm, place: str) -> Any:

@@ -19,7 +19,7 @@ from pycu2c.cupy.bound import (
 )
 from pycu2c.cupy.declared import names_in
 from pycu2c.cupy.frames import block, statement
-from pycu2c.cupy.preludes import prelude
+from pycu2c.cupy.preludes import prelude, without_headers
 from pycu2c.dtypes import DType
 from pycu2c.parameters import Parameter, Part
 from pycu2c.records import dataclass
@@ -97,7 +97,8 @@ def top(form: ReductionForm, written: Expressions, body: str, *, on_cpu: bool) -
     texts = (written.preamble, written.mapped, written.reduced, written.finished)
     names = names_in(*texts, written.identity, written.reduce_type, body)
     found = [*prelude(rows, names, on_cpu=on_cpu), "\n".join(typedefs(form.placeholders))]
-    found += [written.preamble, f"typedef {written.reduce_type} _type_reduce;"]
+    preamble = without_headers(written.preamble, on_cpu=on_cpu)
+    found += [preamble, f"typedef {written.reduce_type} _type_reduce;"]
     return found
 
 

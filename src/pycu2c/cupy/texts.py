@@ -17,7 +17,7 @@ from pycu2c.cupy.bound import (
 from pycu2c.cupy.compiled import Text
 from pycu2c.cupy.declared import names_in
 from pycu2c.cupy.frames import block, cpu_kernel, cuda_kernel, statement, text_of, used
-from pycu2c.cupy.preludes import prelude
+from pycu2c.cupy.preludes import prelude, without_headers
 from pycu2c.dtypes import DType
 from pycu2c.records import dataclass
 
@@ -64,7 +64,8 @@ def _top(form: Form, operation: Operation, extra: str, *, on_cpu: bool) -> list[
     types = [b.row for b in form.bounds] + [row for _, row in form.placeholders]
     text = "\n".join((operation.preamble, operation.loop_prep, operation.text))
     needed = prelude(types, names_in(text, extra), on_cpu=on_cpu)
-    return [*needed, "\n".join(typedefs(form.placeholders)), operation.preamble.strip()]
+    preamble = without_headers(operation.preamble, on_cpu=on_cpu)
+    return [*needed, "\n".join(typedefs(form.placeholders)), preamble]
 
 
 def _known(form: Form, operation: Operation) -> list[str]:

@@ -64,6 +64,9 @@ static inline __half __int2half_rn(int x) { return __half(x); }
 static inline __half __hadd(__half a, __half b) { return a + b; }
 static inline __half __hsub(__half a, __half b) { return a - b; }
 static inline __half __hmul(__half a, __half b) { return a * b; }
+static inline __half __hadd_rn(__half a, __half b) { return a + b; }
+static inline __half __hsub_rn(__half a, __half b) { return a - b; }
+static inline __half __hmul_rn(__half a, __half b) { return a * b; }
 static inline __half __hdiv(__half a, __half b) { return a / b; }
 static inline __half __hneg(__half a) { return -a; }
 static inline __half __hfma(__half a, __half b, __half c) { return __half(fma((double)(float)a, (double)(float)b, (double)(float)c)); }
