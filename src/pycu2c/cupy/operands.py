@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from pycu2c.cupy import recycling
 from pycu2c.cupy.declared import WrongType, WrongValue
 from pycu2c.cupy.declared import row_of as row_of
 from pycu2c.devices import copying
@@ -124,7 +125,7 @@ def _of_torch(shape: Shape, dtype: np.dtype[Any], like: Any) -> Any:
 
 
 FAMILIES = {
-    "numpy": Family(lambda shape, dtype, _: np.empty(shape, dtype), np.array, _no_stream),
+    "numpy": Family(recycling.empty, np.array, _no_stream),
     "cupy": Family(
         lambda shape, dtype, _: sys.modules["cupy"].empty(shape, dtype),
         lambda array: array.copy(),
