@@ -232,3 +232,71 @@ def test_a_loop_under_a_condition_that_no_thread_meets_is_not_looked_at(target):
     """There is no ninth row to say how long it is."""
     given = np.ones((5, 7), np.float32), np.zeros((16, 32), np.float32)
     assert not run(bounded_by_memory, (1, (8, 4)), given, target)[1].any()
+
+
+# ---- a row for each warp ---------------------------------------------------------------------
+
+
+@kernel
+def a_row_for_each_warp(a, out):
+    lane = cuda.threadIdx.x % 32
+    row = cuda.grid(1) // 32
+    total = 0.0
+    if row < a.shape[0]:
+        for k in range(lane, a.shape[1], 32):
+            total += a[row, k]
+    for delta in (16, 8, 4, 2, 1):
+        total += cuda.shfl_down_sync(0xFFFFFFFF, total, delta)
+    if lane == 0 and row < a.shape[0]:
+        out[row, 0] = total
+
+
+@kernel
+def by_bits(a, out):
+    lane = cuda.grid(1) & 31
+    row = cuda.blockIdx.x * (cuda.blockDim.x >> 5) + (cuda.threadIdx.x >> 5)
+    if row < a.shape[0]:
+        total = 1.0
+        for k in range(lane + 1, a.shape[1] - 2, 64):
+            total += a[row, k] * lane
+        out[row, lane] = total
+
+
+@kernel
+def by_the_lanes_name(a, out):
+    row = cuda.threadIdx.x // cuda.warpsize
+    if row >= a.shape[0]:
+        return
+    for k in range(cuda.laneid, a.shape[1], cuda.warpsize):
+        a[row, k] *= 2
+        out[row, cuda.laneid] += a[row, k]
+
+
+@kernel
+def warps_together(a, out):
+    """All warps walk over the same row: nothing is gained by loops of their own."""
+    lane = cuda.threadIdx.x % 32
+    for k in range(lane, a.shape[1], 32):
+        out[cuda.threadIdx.x // 32, lane] += a[0, k]
+
+
+WARPS = [a_row_for_each_warp, by_bits, by_the_lanes_name, warps_together]
+
+
+@pytest.mark.parametrize("threads", [32, 48, 64, 256, (64, 2)], ids=str)
+@pytest.mark.parametrize("k", WARPS, ids=lambda k: k.name)
+def test_warps_with_rows_do_the_same(k, threads, target):
+    if threads in (48, (64, 2)) and k is not by_bits:
+        threads = 128
+    a = np.random.default_rng(5).random((7, 77)).astype(np.float32)
+    given = a, np.zeros((16, 32), np.float32)
+    shape = 1 if k in WARPS[2:] else 3, threads
+    for got, wanted in zip(run(k, shape, given, target), run(k, shape, given, "python")):
+        np.testing.assert_allclose(got, wanted, rtol=1e-5)
+
+
+@pytest.mark.parametrize("k", WARPS[:3], ids=lambda k: k.name)
+def test_warps_with_rows_are_loops_over_rows(k):
+    text = k.inspect("c", "float32[:, ::1], float32[:, ::1]", block=256)
+    walk = text[text.index("k_first") :]
+    assert walk.index("warp = 0") < walk.index("int64_t lane") < walk.index("k = ")

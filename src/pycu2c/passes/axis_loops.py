@@ -48,7 +48,7 @@ from pycu2c.ir.walk import (
     statements,
     with_bodies,
 )
-from pycu2c.operators import ADD, AND, GE, LT, MUL, SUB
+from pycu2c.operators import ADD, GE, LT, MUL, SUB
 from pycu2c.passes.axis_nest import LEAST_LANES, Axis, Nest
 from pycu2c.passes.axis_order import Walk, walking_order
 from pycu2c.passes.crossing import set_once
@@ -56,6 +56,7 @@ from pycu2c.passes.facts import Facts, is_fixed
 from pycu2c.passes.intervals import Interval
 from pycu2c.passes.slot_order import asks_only_for, own_slots, renumbered
 from pycu2c.passes.thread_bounds import Known, conjuncts
+from pycu2c.passes.warp_places import has_whole_warps, is_lane, standing, warps_have_rows
 from pycu2c.records import dataclass
 from pycu2c.source import Span
 from pycu2c.types import WEAK_INT, Type
@@ -284,7 +285,9 @@ class _Shaper:
         return [Axis(var, start, stop)], _standing(body, {block_thread: var})
 
     def _goes_by_lanes(self, body: Body) -> bool:
-        """Whether the same few lanes of each warp have something to do."""
+        """Whether the same few lanes of each warp have something to do, or warps walk apart."""
+        if has_whole_warps(self.facts) and self.strip is None and warps_have_rows(body):
+            return True
         match body:
             case (*before, If(condition=condition, orelse=())):
                 if not all(isinstance(s, Declare) for s in before):
@@ -311,7 +314,7 @@ class _Shaper:
         number = binary(ADD, binary(MUL, warp, integer(WARP, s.span), s.span), lane, s.span)
         places: dict[Intrinsic, Expr] = {block_thread: thread, _THREAD_X: thread}
         places[GRID[0]] = self._in_grid(0, places, s.span)
-        body = map_expr(body, lambda e: lane if is_lane(e) else e)
+        body = map_expr(body, lambda e: standing(e, warp, lane, self.facts))
         return axes, (Declare(thread, number, s.span), *_standing(body, places))
 
     def _threads(self, span: Span) -> Expr:
@@ -383,15 +386,6 @@ class _Shaper:
 def _ordered(axes: Mapping[int, Axis], order: Sequence[int]) -> list[Axis]:
     """Outermost first."""
     return [axes[number] for number in reversed(order) if number in axes]
-
-
-def is_lane(e: Expr) -> bool:
-    """``block.thread() & 31``."""
-    match e:
-        case Binary(op=op, left=Apply(intrinsic=row), right=Const(value=last)):
-            return op is AND and row is block_thread and last == WARP - 1
-        case _:
-            return False
 
 
 def _variables(body: Body) -> list[Var]:

@@ -17,8 +17,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Set
 from dataclasses import field, replace
+from typing import Literal
 
 from pycu2c.intrinsics.block import block_thread
+from pycu2c.intrinsics.machine import WARP
 from pycu2c.intrinsics.threads import GRID, GRIDSIZE, PLACES
 from pycu2c.ir.construct import binary, both, integer
 from pycu2c.ir.nodes import (
@@ -51,6 +53,7 @@ from pycu2c.passes.facts import Facts
 from pycu2c.passes.guarded_parts import Parts
 from pycu2c.passes.placement import names_in
 from pycu2c.passes.uniformity import Uniformity
+from pycu2c.passes.warp_places import has_whole_warps, is_lane
 from pycu2c.records import dataclass
 from pycu2c.source import Span
 from pycu2c.types import WEAK_INT
@@ -83,12 +86,12 @@ def _lasting(body: Body) -> dict[str, Expr]:
 
 @dataclass(frozen=True, slots=True)
 class _Start:
-    """Where a thread begins: a number of the block, and the thread's own place in it; ``flat`` if
-    that is its number in the block, else it is that along x."""
+    """Where a thread begins: a number of the block, and the thread's own place: along x, in the
+    whole block, or in its warp."""
 
     common: Expr | None
-    place: Apply
-    flat: bool
+    place: Expr
+    among: Literal["row", "block", "warp"]
 
 
 @dataclass(slots=True)
@@ -184,13 +187,15 @@ class _Interchange:
         if s.var.type != WEAK_INT or not self.agreement.agrees(s.stop, s.step):
             return None
         start = self._parted(s.start)
-        return start if start and self._leads_over(s.step, start.flat) else None
+        return start if start and self._leads_over(s.step, start.among) else None
 
     def _parted(self, e: Expr) -> _Start | None:
         e = self._value(e)
         match e:
             case Apply() if e.type == WEAK_INT:
                 return self._place(e)
+            case Binary() if is_lane(e):
+                return _Start(None, e, "warp") if has_whole_warps(self.facts) else None
             case Binary(op, left, right) if op is ADD and e.type == WEAK_INT:
                 for one, other in ((left, right), (right, left)):
                     found = self._parted(one) if self.agreement.agrees(other) else None
@@ -203,14 +208,14 @@ class _Interchange:
     def _place(self, e: Apply) -> _Start | None:
         """Neighbours follow each other along x alone."""
         if e.intrinsic is block_thread:
-            return _Start(None, e, True)
+            return _Start(None, e, "block")
         if e.intrinsic is PLACES["threadIdx", "x"]:
-            return _Start(None, e, False)
+            return _Start(None, e, "row")
         if e.intrinsic is not GRID[0]:
             return None
         block = Apply(PLACES["blockIdx", "x"], (), WEAK_INT, e.span)
         place = Apply(PLACES["threadIdx", "x"], (), WEAK_INT, e.span)
-        return _Start(binary(MUL, block, self._width(e.span), e.span), place, False)
+        return _Start(binary(MUL, block, self._width(e.span), e.span), place, "row")
 
     def _value(self, e: Expr) -> Expr:
         """What a variable stands for."""
@@ -223,19 +228,20 @@ class _Interchange:
             return integer(self.facts.block[0], span)
         return Apply(PLACES["blockDim", "x"], (), WEAK_INT, span)
 
-    def _leads_over(self, step: Expr, flat: bool) -> bool:
+    def _leads_over(self, step: Expr, among: str) -> bool:
         """Whether a step is as long as all places together."""
         step, block = self._value(step), self.facts.block
         match step:
             case Const():
                 if block is None:
                     return False
-                return step.value >= (self.facts.threads if flat else block[0]) > 1
+                counts = {"row": block[0], "block": self.facts.threads, "warp": WARP}
+                return step.value >= counts[among] > 1
             case Apply(intrinsic=row):
-                return not flat and row in (PLACES["blockDim", "x"], GRIDSIZE[0])
+                return among == "row" and row in (PLACES["blockDim", "x"], GRIDSIZE[0])
             case Binary(op, left, right) if op is MUL:
                 pairs = ((left, right), (right, left))
-                return any(self._leads_over(a, flat) and self._is_positive(b) for a, b in pairs)
+                return any(self._leads_over(a, among) and self._is_positive(b) for a, b in pairs)
             case _:
                 return False
 
