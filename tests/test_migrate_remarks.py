@@ -179,7 +179,6 @@ NOTES = {
             a[0] = s
         """,
         """
-        differs[float32]: launched with float32, this is float64 in numba and float32 in pycu2c
           --> program.py:4:9
           4 |     s = 0.0
             |         ^^^ so is line 6

@@ -163,6 +163,10 @@ def k(a, out, n, x):
     if x < 0.5 and x < 0.1:  # float32: x < 0.1
         x += 1.5  # float32: 1.5
         out[i] += 1.5
+    total = 0  # float32: 0
+    for j in range(n):
+        total += a[j]
+        count += j
     out[i] = i * 0.25 * a.shape[0]
     out[i] = a[i] ** 2 + math.sqrt(2.0) * 3.0
 """

@@ -45,7 +45,7 @@ CHECKS = Kind("checks", Weight.DIFFERS, "with debug=True numba reports what kern
 UNTYPED = Kind(
     "float32",
     Weight.DIFFERS,
-    "launched with float32, this is float64 in numba and float32 in pycu2c",
+    "beside float32, this is float64 in numba and float32 in pycu2c; small integers wrap",
 )
 STAYS = Kind("numba", Weight.NOTE, "this stays numba's")
 

@@ -35,9 +35,18 @@ class _Account:
         self._own = {a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg)}
         self._own |= {n.id for n in _stored(node)}
         self._whole = {name for s in ast.walk(node) if (name := _counter(s))}
+        self._sums = {name for s in ast.walk(node) if (name := self._sum(s))}
         for s in ast.walk(node):
             if isinstance(s, ast.Assign) and self._is_whole(s.value):
-                self._whole |= {n.id for target in s.targets for n in _stored(target)}
+                self._whole |= {n.id for target in s.targets for n in _stored(target)} - self._sums
+
+    def _sum(self, s: ast.AST) -> str:
+        """The variable that elements are added to."""
+        match s:
+            case ast.AugAssign(target=ast.Name(id=name), value=value):
+                return name if self._has_element(value) else ""
+            case _:
+                return ""
 
     def places(self) -> Iterator[ast.expr]:
         """Outermost first."""
@@ -50,8 +59,11 @@ class _Account:
                 yield from self._within(target)
                 yield from self._stored(value)
                 return
-            case ast.Assign(targets=[ast.Name()], value=value) if self._float(value) is not None:
-                yield value
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                if self._float(value) is not None or (
+                    name in self._sums and isinstance(value, ast.Constant)
+                ):
+                    yield value
             case ast.AugAssign(target=target, op=op, value=value):
                 if self._float(value) is not None and not self._is_cut(target, op, value):
                     yield value
