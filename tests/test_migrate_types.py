@@ -111,6 +111,8 @@ def floats(a, out, n, b, h, wide):
     out[i] = i * h + h  # float64: i * h
     out[i] = h ** 2 * math.sin(h)
     wide[i] = wide[i] * 0.1 + n * 0.1 + n / 3
+    if wide[i] > 0 and wide[i] // 2 > n:
+        wide[i] = 2 if n else 3
     wide[i] = a[i] * 2.0  # float64: a[i] * 2.0
     if a[i] < 0.5 and a[i] < 0.1:  # float64: a[i] < 0.1
         out[i] = max(a[i], 0.0)

@@ -145,7 +145,7 @@ class _Account:
         """int64 and uint64 together are float64 here, and an int beside a uint64 is one."""
         for value in (e, *(before(x) for x in children(e) if e.op in _SIGNED)):
             theirs = self._types.of(value)
-            if theirs is None or not isinstance(value.type, Scalar):
+            if isinstance(value, Const) or not isinstance(value.type, Scalar):
                 continue
             ours = strengthened(value.type)
             if theirs == int64 and ours in ((uint64, float64) if e.op in _SIGNED else (float64,)):
