@@ -208,8 +208,10 @@ def test_check_says_what_would_change(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_read(tmp_path: Path) -> None:
-    (tmp_path / "wrong.py").write_text("from numba import")
-    done = run(tmp_path / "wrong.py")
-    assert done.exit_code == 1
-    assert "wrong.py cannot be read: invalid syntax" in done.stderr
+    texts = ("import numba, from", "import numba\0", "import numba\nx = 1" + "+ x" * 3000)
+    for text in texts:
+        (tmp_path / "wrong.py").write_text(text)
+        done = run(tmp_path / "wrong.py")
+        assert done.exit_code == 1
+        assert "wrong.py cannot be read: " in done.stderr
     assert run(tmp_path / "none.py").exit_code == 2

@@ -79,7 +79,7 @@ def _files(given: Iterable[str]) -> Iterator[Path]:
 def _read(path: Path, types: Types) -> Migrated | None:
     try:
         return migrated(path, types)
-    except (OSError, SyntaxError, UnicodeDecodeError) as error:
+    except (OSError, SyntaxError, ValueError, RecursionError) as error:
         click.echo(f"{path} cannot be read: {error}", err=True)
         return None
 

@@ -17,6 +17,7 @@ from pycu2c.migrating.bindings import names_in
 from pycu2c.migrating.differences import differences
 from pycu2c.migrating.edits import Text
 from pycu2c.migrating.imports import moves_of
+from pycu2c.migrating.names import NUMBA, OURS
 from pycu2c.migrating.remarks import Remark, Weight, each_once
 from pycu2c.migrating.scene import Made, Scene
 from pycu2c.migrating.untyped import may_differ
@@ -56,8 +57,10 @@ class Migrated:
 
 def migrated(path: Path, types: Types = NO_TYPES) -> Migrated:
     """Look at a file. ``types``: those that kernels without a signature are looked at with. Raises
-    OSError, SyntaxError, UnicodeDecodeError."""
+    OSError, SyntaxError, ValueError, RecursionError."""
     text = Text.of(path)
+    if NUMBA not in text.text and OURS not in text.text:
+        return Migrated(path, text, text.text, ())
     with warnings.catch_warnings():  # of strings with wrong escapes
         warnings.simplefilter("ignore")
         tree = ast.parse(text.text, filename=text.file)
