@@ -101,6 +101,23 @@ def two_results(x, y, quotients, rests):
     np.divmod(quotients, 2, out=(quotients, x))
 
 
+@kernel
+def other_pairs(x, fraction, whole, mantissa, exponent):
+    np.modf(x, fraction, whole)
+    np.frexp(x, out=(mantissa, exponent))
+    np.negative(fraction[::-1], fraction[::-1])  # the same elements in the same order
+
+
+def test_fractions_and_exponents(target: str) -> None:
+    x = np.array([0.75, -2.5, 3, 1e10], np.float64)
+    given = [x, np.zeros(4), np.zeros(4), np.zeros(4), np.zeros(4, np.int32)]
+    (_, fraction, whole, mantissa, exponent) = run(other_pairs, (1, 1), given, target)
+    assert (-fraction).tolist() == np.modf(x)[0].tolist()
+    assert whole.tolist() == np.modf(x)[1].tolist()
+    assert mantissa.tolist() == np.frexp(x)[0].tolist()
+    assert exponent.tolist() == np.frexp(x)[1].tolist()
+
+
 def test_two_results(target: str) -> None:
     x, y = np.arange(-4, 4, dtype=np.int64), np.array([3] * 8, np.int64)
     given = [x, y, np.zeros(8, np.int64), np.zeros(8, np.int64)]

@@ -53,13 +53,10 @@ def array_ufunc(
         last = list(last[0].items)
     if len(last) != function.nout:
         _refuse(span, f"{len(last)} arrays for results", f"{name} gives {function.nout}")
-    outs = [_output(frame, value, name) for value in last]
+    places = [_output(value, name) for value in last]
+    _check_operands(places, [*places, *given[: function.nin]], span)
+    outs = [kept_view(frame, place, "out") for place in places]
     operands = [steady(frame, value) for value in given[: function.nin]]
-    for out in outs:
-        for operand in (*operands, *outs):
-            if isinstance(operand, View) and operand is not out:
-                check_shapes(out, operand, span)
-                check_apart(out, operand, span)
 
     def one(at: tuple[Var, ...]) -> None:
         items = [element_of(v, at, span) if isinstance(v, View) else v for v in operands]
@@ -82,10 +79,19 @@ def _check_arguments(frame: Frame, function: Any, node: ast.Call, name: str) -> 
         _refuse(frame.span(node), f"{len(node.args)} arguments", f"{name} takes {takes}, and out")
 
 
-def _output(frame: Frame, value: Value, name: str) -> View:
+def _check_operands(outs: list[View], operands: list[Value], span: Span) -> None:
+    for operand in operands:
+        if is_array(operand) and views.array_type(operand).ndim:
+            own = views.whole(operand, operand.span)
+            for out in outs:
+                if own is not out:
+                    check_shapes(out, own, span)
+                    check_apart(out, own, span)
+
+
+def _output(value: Value, name: str) -> View:
     if is_array(value) and views.array_type(value).ndim:
-        whole = views.whole(value, value.span)
-        return kept_view(frame, writable(whole, value.span), "out")
+        return writable(views.whole(value, value.span), value.span)
     what = "None" if isinstance(value, Static) and value.value is None else shown(value)
     _refuse(value.span, f"this is {what}, no array", f"of one number, assign: x = {name}(…)")
 

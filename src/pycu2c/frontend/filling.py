@@ -110,6 +110,8 @@ def check_apart(place: View, source: View, span: Span) -> None:
     """numpy reads all of the source first; a loop may read what it has written."""
     if place.array.name != source.array.name or _are_same_or_apart(place, source):
         return
+    if any(a != b for a, b in zip(fields(place), fields(source))):  # of records
+        return
     fail(
         "part-assign",
         Label(span, "these elements"),

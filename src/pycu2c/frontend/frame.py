@@ -13,6 +13,7 @@ from pycu2c.frontend import record_cures
 from pycu2c.frontend.cures import described, instead_of_object
 from pycu2c.frontend.liveranges import LiveRanges, live_ranges
 from pycu2c.frontend.unrolling import Copies
+from pycu2c.intrinsics.coalesced import Coalesced
 from pycu2c.ir.nodes import Const, ConstantArray, Expr, Return, Stmt, Var, View
 from pycu2c.records import dataclass
 from pycu2c.source import LAMBDA, Source, Span
@@ -289,6 +290,8 @@ def shown(value: Value) -> str:
     match value:
         case Static():
             return described(value.value)
+        case Items() if value.names == Coalesced._fields:
+            return "a group of threads"
         case Items():
             return f"a tuple of {len(value.items)}"
         case Closure():
@@ -338,7 +341,7 @@ def single(value: Value, what: str = "this") -> Expr:
     if isinstance(value, Items):
         fail(
             "type-needed",
-            Label(value.span, f"{what} is a tuple of {len(value.items)}"),
+            Label(value.span, f"{what} is {shown(value)}"),
             help="take one of its items: t[0]",
         )
     if isinstance(value.type, Array) and not value.type.ndim:

@@ -108,7 +108,11 @@ class ReferenceKernel:
         known = calls.operation(value, access(source, node))
         if known is not None:
             return on_arrays(value, self._inferred.arithmetic(known)), False
-        return self._device(value) or (calls.not_known(value, where), False)
+        device = self._device(value)
+        if device is None:
+            return calls.not_known(value, where), False
+        function, waits = device
+        return (function, True) if waits else (on_arrays(value, function), False)
 
     def _device(self, value: object) -> tuple[Callable[..., Any], bool] | None:
         """A device function, and whether it may wait for other threads."""
