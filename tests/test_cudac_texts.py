@@ -40,7 +40,7 @@ extern "C" __global__ void k(int *x) { x[threadIdx.x] = Ten(10).times(threadIdx.
     "a lambda": """template <class F> __device__ int applied(F f, int n) { return f(n); }
 extern "C" __global__ void k(int *x) {
     int ten = 10;
-    x[threadIdx.x] = applied([=] __device__ (int n) { return ten * n; }, threadIdx.x);
+    x[threadIdx.x] = applied([=](int n) { return ten * n; }, threadIdx.x);
 }""",
     "overloads and defaults": """__device__ int times(int a, int b = 10) { return a * b; }
 __device__ float times(float a) { return a; }
@@ -116,9 +116,13 @@ extern "C" __global__ void k(number *x) {
 @pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize("body", BODIES)
 def test_bodies_of_kernels(machine: str, body: str) -> None:
-    options = ("--extended-lambda",) if body == "a lambda" else ()
-    out = given(BODIES[body], machine, 8, np.int32, block=8, options=options)
+    out = given(BODIES[body], machine, 8, np.int32, block=8)
     assert out.tolist() == [10 * t for t in range(8)]
+
+
+def test_lambdas_may_say_that_they_are_of_the_device() -> None:
+    text = BODIES["a lambda"].replace("[=](", "[=] __host__ __device__ (")  # as nvcc wants it
+    assert given(text, "cpu", 8, np.int32, block=8).tolist() == [10 * t for t in range(8)]
 
 
 @pytest.mark.parametrize("machine", MACHINES)
