@@ -8,7 +8,9 @@ import pytest
 from cuda_c import MACHINES, given
 from pycu2c.cudac import Module
 from pycu2c.cudac.functions import functions_in
+from pycu2c.cudac.texts import Text
 from pycu2c.cudac.tokens import tokens_of
+from pycu2c.cudac.waiting import Waiting
 
 # each gives 10 * t in thread t of 8
 HEADS = {
@@ -147,6 +149,28 @@ def test_kernels_in_a_namespace_without_a_name(machine: str) -> None:
     x = np.zeros(4, np.int32)
     Module(text, backend=machine, name_expressions=("k",)).function("k").launch(1, 4, (x,))
     assert x.tolist() == [0, 10, 20, 30]
+
+
+WAITS = {
+    "__device__ void f() {} __global__ void k(int *x) { f(); }": False,
+    "__device__ void f() { __syncthreads(); } __global__ void k(int *x) { f(); }": True,
+    "__device__ void f() { __syncthreads(); } __global__ void k(int *x) {}": False,
+    "__global__ void k(int *x) { atomicAdd(x, 1); }": False,
+    "__global__ void k(int *x) { while (atomicCAS(x, 0, 1)) {} }": True,
+    "#define F __syncwarp()\n__global__ void k(int *x) { F; }": True,
+    "struct S { __device__ S() { __syncthreads(); } };\n__global__ void k(int *x) { S s; }": True,
+    "struct S { __device__ S() { __syncthreads(); } };\nusing T = S;\n"
+    "__global__ void k(int *x) { T t; }": True,
+    "struct S { __device__ S operator+(S) { __syncthreads(); return *this; } };\n"
+    "template <class T> __global__ void k(int *x, T t) { t = t + t; }": True,
+    '#include "other.cuh"\n__global__ void k(int *x) {}': True,
+    "template <class F> __global__ void k(int *x, F f) { f(); }": False,
+}
+
+
+@pytest.mark.parametrize("text", WAITS)
+def test_which_kernels_may_wait(text: str) -> None:
+    assert Waiting(Text(text), ()).holds("k") is WAITS[text]
 
 
 def test_functions_are_found() -> None:

@@ -14,7 +14,7 @@ from pycu2c.cudac.functions import Function
 from pycu2c.cudac.texts import Text
 from pycu2c.cudac.tokens import Token, closing
 from pycu2c.cudac.vocabulary import prelude
-from pycu2c.cudac.waiting import has_own_files, meets_grid, waiting_kernels, words_in
+from pycu2c.cudac.waiting import Waiting, has_own_files, meets_grid, words_in
 from pycu2c.diagnostics import CompileError, Diagnostic, Label
 from pycu2c.records import dataclass
 
@@ -48,9 +48,9 @@ class Generated:
 def generated(text: Text, options: Sequence[str], expressions: Sequence[str]) -> Generated:
     """The C++ of a text. Raises CompileError for what the CPU does not have."""
     _check(text)
-    waiting = waiting_kernels(text, options)
+    waiting = Waiting(text, options)
     kernels = [f for f in text.functions if f.is_kernel and not f.is_template]
-    entries = [Entry(f.path, i, f.path in waiting) for i, f in enumerate(kernels)]
+    entries = [Entry(f.path, i, waiting.holds(f.name)) for i, f in enumerate(kernels)]
     edits = [_entry_after(text, f, e) for f, e in zip(kernels, entries)]
     edits += [*_shared(text), *_includes(text), *_lambdas(text)]
     instances: list[Entry] = []
@@ -58,8 +58,8 @@ def generated(text: Text, options: Sequence[str], expressions: Sequence[str]) ->
     for expression in expressions:
         if expression.lstrip().startswith("&"):  # of a variable
             continue
-        base = expression.partition("<")[0].strip()
-        made = Entry(expression, len(entries) + len(instances), _may_wait(base, text, waiting))
+        waits = waiting.holds(expression) or not _is_known(expression, text)
+        made = Entry(expression, len(entries) + len(instances), waits)
         instances.append(made)
         footer.append(_macro(made, expression))
     words = words_in(text)
@@ -69,9 +69,10 @@ def generated(text: Text, options: Sequence[str], expressions: Sequence[str]) ->
     return Generated("\n".join(parts) + "\n", (*entries, *instances), meets_grid(text))
 
 
-def _may_wait(base: str, text: Text, waiting: frozenset[str]) -> bool:
-    known = [f.path for f in text.functions if base.lstrip(":") in (f.path, f.name)]
-    return not known or any(path in waiting for path in known)
+def _is_known(expression: str, text: Text) -> bool:
+    """Whether the text has a kernel of that name for all to see, and no macro has made it."""
+    base = expression.partition("<")[0].strip().lstrip(":")
+    return any(base in (f.path, f.name) for f in text.functions)
 
 
 def _macro(entry: Entry, name: str) -> str:

@@ -21,15 +21,37 @@ _MACRO = re.compile(r"#\s*define\s+(\w+)(.*)", re.DOTALL)
 _OWN_FILE = re.compile(r'#\s*include\s*"')
 
 
-def waiting_kernels(text: Text, options: Iterable[str]) -> frozenset[str]:
-    """The paths of kernels that may wait."""
-    if has_own_files(text) or any(map(_MAY_WAIT.search, options)):
-        return frozenset(f.path for f in text.functions)
+class Waiting:
+    """What of a text may wait: some functions, by their names, or all of them."""
+
+    def __init__(self, text: Text, options: Iterable[str]) -> None:
+        self._names = _waiting_names(text)
+        self._all = has_own_files(text) or any(map(_MAY_WAIT.search, options))
+        self._all = self._all or not self._names.isdisjoint(_words_outside(text))
+
+    def holds(self, expression: str) -> bool:
+        """Whether a kernel may wait: by its name, or as an instance of a template."""
+        return self._all or not self._names.isdisjoint(_words(expression))
+
+
+def _waiting_names(text: Text) -> set[str]:
     words = _words_by_name(text)
     waits = {name for name, used in words.items() if any(map(_MAY_WAIT.fullmatch, used))}
     while more := {n for n, used in words.items() if n not in waits and used & waits}:
         waits |= more
-    return frozenset(f.path for f in text.functions if f.name.partition("<")[0] in waits)
+    outside = {word for word in _words_outside(text) if _MAY_WAIT.fullmatch(word)}
+    return waits | outside
+
+
+def _words_outside(text: Text) -> set[str]:
+    """The words that are of no function that was found: of aliases, of classes, of what is not
+    understood. Who uses them is not known."""
+    inside = bytearray(len(text.tokens))
+    for function in text.functions:
+        last = function.body[1] + 1
+        inside[function.start : last] = b"\1" * (last - function.start)
+    pairs = zip(text.tokens, inside)
+    return {t.text for t, is_inside in pairs if t.kind == "word" and not is_inside}
 
 
 def has_own_files(text: Text) -> bool:
