@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from pycu2c.cudac import parameters
 from pycu2c.cudac.compiled import Form
 from pycu2c.cudac.options import Options, included
-from pycu2c.cudac.parameters import Kind, Parameter
+from pycu2c.cudac.parameters import Parameter
 from pycu2c.cudac.refusals import refuse
 from pycu2c.cudac.texts import Text
 from pycu2c.records import dataclass
-from pycu2c.runtime import driver
+from pycu2c.runtime import driver, libraries
 from pycu2c.runtime.cuda import CudaKernel
 from pycu2c.runtime.cuda_errors import CudaError
 from pycu2c.runtime.cuda_runner import CudaRunner
@@ -81,14 +81,13 @@ class GpuCode:
 
     def entry(self, name: str) -> str | None:
         if not self._entries:  # of a cubin, which the driver knows
-            return name if driver.has_kernel(self._library, name) else None
+            return name if libraries.has_kernel(self._library, name) else None
         return entry_named(name, self._cubin, self._entries)
 
     def parameters(self, entry: str) -> tuple[Parameter, ...] | None:
         if entry not in self._entries:
-            sizes = driver.parameter_sizes(self._kernel(entry).loaded)
-            known = tuple(Parameter(Kind.ANY, size, min(8, size & -size)) for size in sizes)
-            return self._entries.setdefault(entry, known)
+            places = libraries.parameter_places(self._kernel(entry).loaded)
+            return self._entries.setdefault(entry, parameters.at_places(places))
         return self._entries[entry]
 
     def _kernel(self, entry: str, together: bool = False) -> CudaKernel:
@@ -104,10 +103,10 @@ class GpuCode:
         return CudaRunner(kernel.name, form.written, form.layout, kernel)
 
     def attribute(self, entry: str, name: str) -> int:
-        return driver.attribute_of(self._kernel(entry).loaded, name)
+        return libraries.attribute_of(self._kernel(entry).loaded, name)
 
     def set_attribute(self, entry: str, name: str, value: int) -> None:
-        driver.set_attribute(self._kernel(entry).loaded, name, value)
+        libraries.set_attribute(self._kernel(entry).loaded, name, value)
 
     def variable(self, name: str) -> tuple[int, int] | None:
         try:

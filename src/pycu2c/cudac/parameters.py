@@ -7,6 +7,7 @@ PTX tells it of what was compiled for a GPU, C++ itself of what was compiled for
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from enum import Enum
 
 from pycu2c.records import dataclass
@@ -37,6 +38,16 @@ class Parameter:
         shown = f"`{self.text}`, " if self.text else ""
         kind = "an integer" if self.kind is Kind.WHOLE and self.size < 8 else self.kind.value
         return f"{shown}{kind} of {self.size} bytes"
+
+
+def at_places(places: Sequence[tuple[int, int]]) -> tuple[Parameter, ...]:
+    """Parameters of which no more is known than where they begin and how many bytes they take."""
+    found, end = [], 0
+    for offset, size in places:
+        aligned = next(a for a in (1, 2, 4, 8, 16, 32, 64, 128) if -(-end // a) * a == offset)
+        found.append(Parameter(Kind.ANY, size, aligned))
+        end = offset + size
+    return tuple(found)
 
 
 _ENTRY = re.compile(r"\.entry\s+([\w$]+)\s*(?:\(([^)]*)\))?")

@@ -303,22 +303,6 @@ def kernel_of(library: Any, entry: str) -> LoadedKernel:
     return LoadedKernel(handle, library, *facts)
 
 
-def has_kernel(library: Any, name: str) -> bool:
-    """Whether loaded code has a kernel of a name."""
-    make_current()
-    return int(api().cuLibraryGetKernel(library, name.encode())[0]) == 0
-
-
-def parameter_sizes(kernel: LoadedKernel) -> list[int]:
-    """How many bytes each parameter of a kernel takes."""
-    found: list[int] = []
-    while True:
-        code, _, *size = api().cuKernelGetParamInfo(kernel.handle, len(found))
-        if int(code):  # there are no more
-            return found
-        found.append(int(size[0]))
-
-
 def variable(kernel: LoadedKernel, name: str) -> int:
     """The address of a ``__device__`` variable beside the kernel."""
     return variable_of(kernel.library, name)[0]
@@ -330,20 +314,6 @@ def variable_of(library: Any, name: str) -> tuple[int, int]:
     code, address, size = api().cuLibraryGetGlobal(library, name.encode())
     check((code,), f"look the variable {name} up")
     return int(address), int(size)
-
-
-def attribute_of(kernel: LoadedKernel, name: str) -> int:
-    """What the driver says of a kernel: ``CU_FUNC_ATTRIBUTE_`` and the name."""
-    which = getattr(api().CUfunction_attribute, f"CU_FUNC_ATTRIBUTE_{name}")
-    answer = api().cuKernelGetAttribute(which, kernel.handle, device().handle)
-    return int(check(answer, f"read the attribute {name} of a kernel"))
-
-
-def set_attribute(kernel: LoadedKernel, name: str, value: int) -> None:
-    """Change one of those that can be changed."""
-    which = getattr(api().CUfunction_attribute, f"CU_FUNC_ATTRIBUTE_{name}")
-    answer = api().cuKernelSetAttribute(which, value, kernel.handle, device().handle)
-    check(answer, f"set the attribute {name} of a kernel to {value}")
 
 
 def start_together(handle: Any, *call: Any) -> tuple[Any, ...]:
