@@ -39,15 +39,15 @@ def test_many_blocks_use_the_stacks_again() -> None:
 
 def test_large_arrays_of_a_thread() -> None:
     text = """extern "C" __global__ void k(double *out) {
-    double own[8000];
-    for (int i = 0; i < 8000; i++) own[i] = i + threadIdx.x;
+    double own[64000];
+    for (int i = 0; i < 64000; i++) own[i] = i + threadIdx.x;
     __syncthreads();
     double sum = 0;
-    for (int i = 0; i < 8000; i++) sum += own[i];
+    for (int i = 0; i < 64000; i++) sum += own[i];
     out[threadIdx.x] = sum;
 }"""
     out = given(text, "cpu", 100, np.float64, block=100)
-    assert np.array_equal(out, 8000 * np.arange(100) + 7999 * 4000)
+    assert np.array_equal(out, 64000 * np.arange(100) + 63999 * 32000)
 
 
 def test_the_text_has_no_warnings() -> None:

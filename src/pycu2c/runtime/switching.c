@@ -16,7 +16,7 @@
 #endif
 
 enum {
-    STACK_BYTES = 256 << 10,
+    STACK_BYTES = 640 << 10, /* local arrays of a thread have 512 KB on a GPU; of pages that are used */
     STACKS_AT_ONCE = 32,
     /* Where stacks begin differs by so much, within so much: else all lie in the same few lines of the
      * cache. */
