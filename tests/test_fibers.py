@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from compilers_here import CROSS, EMULATORS, compiler, names, needed
 from cuda_c import given
 from pycu2c.runtime import fibers
 from pycu2c.toolchain import cc
@@ -54,6 +56,22 @@ def test_the_text_has_no_warnings() -> None:
     assert cc.check_warnings(fibers.fibers_text()) == ""
 
 
+@pytest.mark.parametrize("name", [*names()])
+@pytest.mark.parametrize("switch", ["", "#define PYCU2C_NO_SWITCH 1\n"])
+def test_every_compiler_and_processor(name: str, switch: str, tmp_path: Path) -> None:
+    made, emulator = compiler(name), ()
+    if name in CROSS:
+        needed(shutil.which(EMULATORS[CROSS[name]]), EMULATORS[CROSS[name]])
+        emulator = (EMULATORS[CROSS[name]],)
+    check = (Path(__file__).parent / "fibers_check.c").read_text()
+    (tmp_path / "check.c").write_text(switch + fibers.fibers_text() + check)
+    static = ("-static",) if name in CROSS else ()
+    words = (*made.command, "-std=gnu11", "-O2", *static, "check.c", "-o", "check", "-pthread")
+    subprocess.run(words, cwd=tmp_path, check=True)
+    ran = subprocess.run((*emulator, "./check"), cwd=tmp_path, capture_output=True, text=True)
+    assert ran.stdout == "0 192 528 1552\n"
+
+
 ELSEWHERE = """
 import sys
 sys.path.insert(0, sys.argv[1])
@@ -61,6 +79,7 @@ import numpy as np
 from pycu2c.runtime import fibers
 text = fibers.fibers_text()
 fibers.fibers_text = lambda: "#define PYCU2C_NO_SWITCH 1\\n" + text
+from compilers_here import CROSS, EMULATORS, compiler, names, needed
 from cuda_c import given
 from test_fibers import LONG_ROW
 out = given(LONG_ROW, "cpu", 200, np.int32, grid=2, block=100)
