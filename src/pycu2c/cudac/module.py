@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import threading
 from collections.abc import Iterable, Sequence
@@ -67,6 +68,8 @@ class Module:
             text, name = "", path
             if not path.endswith(COMPILED):
                 text, self.binary = self.binary.decode(), b""
+            beside = os.path.dirname(os.path.abspath(path))  # where it may include files from
+            options = (*options_of(options).words, f"-I{beside}")
         assert text is not None
         self.text = Text(text, name, shown)
         self.options: Options = options_of(options)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 
 from pycu2c.cudac.compiled import Form
@@ -37,14 +36,12 @@ def compiled(text: Text, options: Options, expressions: Sequence[str]) -> CpuCod
     """A text as a library, from the disk or by the C++ compiler. Raises CompileError,
     ToolchainError."""
     made = generate(text, options, expressions)
-    folder = os.path.dirname(text.name) or "."
     flags = (
         f"-std={_STANDARD if options.standard in _OLDER else options.standard}",
         *cxx.arithmetic_flags(contracts=options.contracts, fast=options.is_fast),
         *options.for_preprocessor,
-        f"-I{folder}",
     )
-    files = included(text.code, (*options.folders, folder))
+    files = included(text.code, options.folders)
     try:
         binary = cxx.compile(made.text, "cuda_c", flags, files)
     except cxx.Refused as error:
