@@ -114,7 +114,7 @@ def test_a_file_that_fails(tmp_path: Path) -> None:
 def test_doctor() -> None:
     result = called("doctor")
     assert result.exit_code == 0
-    for word in ("numpy", "compiler", "NVRTC", "linker", "GPU", "cache", "ready"):
+    for word in ("numpy", "compiler", "C++", "NVRTC", "linker", "GPU", "cache", "ready"):
         assert f"\n{word}" in f"\n{result.output}"
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from pycu2c.runtime import driver
 from pycu2c.runtime.backends import usual_backend
 from pycu2c.runtime.cores import thread_count
-from pycu2c.toolchain import compilers, linking, nvrtc, room
+from pycu2c.toolchain import compilers, cxx, linking, nvrtc, room
 from pycu2c.toolchain.binary import ToolchainError
 
 
@@ -16,7 +16,15 @@ def report() -> tuple[list[str], bool]:
     compiler, has_compiler = _compiler()
     nvrtc_found, has_nvrtc = _nvrtc()
     cuda, has_cuda = _cuda()
-    lines = [f"numpy     {np.__version__}", *compiler, nvrtc_found, _linker(), cuda, _cache()]
+    lines = [
+        f"numpy     {np.__version__}",
+        *compiler,
+        _cxx(),
+        nvrtc_found,
+        _linker(),
+        cuda,
+        _cache(),
+    ]
     try:
         wanted = usual_backend()
     except ValueError as error:
@@ -46,6 +54,13 @@ def _compiler() -> tuple[list[str], bool]:
     except ToolchainError as error:
         return [f"compiler  missing: {error}"], False
     return [f"compiler  {found}", f"threads   {thread_count()}"], True
+
+
+def _cxx() -> str:
+    try:
+        return f"C++       {cxx.find()}"
+    except ToolchainError:
+        return "C++       none: CUDA C as text needs clang++, g++ or zig to run on the CPU"
 
 
 def _nvrtc() -> tuple[str, bool]:

@@ -1,0 +1,52 @@
+"""Which C++ compiler there is, what it is told, and what is said where there is none."""
+
+from __future__ import annotations
+
+import pytest
+
+from pycu2c.toolchain import cxx, shared_objects
+from pycu2c.toolchain.binary import ToolchainError
+
+TEXT = """extern "C" __attribute__((visibility("default"))) int numbers[5];
+int numbers[5] = {1};
+extern "C" __attribute__((visibility("default"))) int twice(int x) { return 2 * x; }
+"""
+
+
+def test_variables_of_a_library_are_found() -> None:
+    found = shared_objects.sizes(cxx.compile(TEXT, "numbers", ("-std=c++17",)).data)
+    assert found["numbers"] == 20
+    assert "twice" not in found
+    assert shared_objects.sizes(b"no ELF") == {}
+
+
+def test_a_text_is_compiled_once() -> None:
+    first, second = (cxx.compile(TEXT, "numbers", ("-std=c++17",)) for _ in range(2))
+    assert first.path == second.path
+    assert cxx.compile(TEXT, "numbers", ("-std=c++17",), ("an included file",)).path != first.path
+
+
+def test_a_refusal_tells_what_the_compiler_says() -> None:
+    with pytest.raises(cxx.Refused) as found:
+        cxx.compile("int f() { return missing; }", "f", ())
+    assert "missing" in found.value.log
+
+
+@pytest.mark.parametrize(
+    ("chosen", "path", "said"),
+    [
+        ("no-such-compiler", "/usr/bin", "PYCU2C_CXX is 'no-such-compiler'"),
+        ("", "/nowhere", "sudo apt install clang"),
+    ],
+)
+def test_what_is_missing_is_said(
+    chosen: str, path: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cxx, "find_spec", lambda name: None)
+    monkeypatch.setenv("PYCU2C_CXX", chosen)
+    monkeypatch.delenv("CXX", raising=False)
+    monkeypatch.setenv("PATH", path)
+    cxx._found.cache_clear()
+    with pytest.raises(ToolchainError, match=said):
+        cxx.find()
+    cxx._found.cache_clear()
