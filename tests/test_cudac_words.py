@@ -352,6 +352,19 @@ extern "C" __global__ void k(int *out, int *parts) {
     assert out.tolist() == [100 * i + (i + 2) % 8 + 1 for i in range(8)]
 
 
+def test_blocks_that_meet_have_to_be_launched_together() -> None:
+    text = """#include <cooperative_groups.h>
+extern "C" __global__ void k(int *out) {
+    cooperative_groups::this_grid().sync();
+    if (blockIdx.x == 0) cooperative_groups::this_grid().sync();
+}"""
+    with pytest.raises(
+        LaunchError, match=r"k has a barrier of the whole grid, .*:3: launch it coop"
+    ):
+        given(text, "cpu", 1, np.int32, grid=2)
+    given(text, "cpu", 1, np.int32, grid=2, cooperative=True)  # others have returned
+
+
 # ---- functions --------------------------------------------------------------------------------
 
 FUNCTIONS = {

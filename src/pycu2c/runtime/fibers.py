@@ -29,12 +29,13 @@ class _Code(IntEnum):
 
 
 _MOST_TOLD, _MOST_THREADS = 8, 1024
+_GRID = Meeting("grid.sync()", Effect.GRID)
 _MEETINGS: tuple[Meeting | None, ...] = (
     None,
     Meeting("__syncthreads", Effect.BARRIER),
     Meeting("a function of the warp", Effect.WARP),
     Meeting("__activemask", Effect.WARP),
-    Meeting("grid.sync()", Effect.GRID),
+    _GRID,
 )
 
 
@@ -70,13 +71,13 @@ class FiberKernel(CpuKernel):
     """A kernel of a library whose threads may wait. ``together``: its blocks, too, which then run
     in one OS thread."""
 
-    __slots__ = ("_name", "_text")
+    __slots__ = ("_name", "_text", "_together")
 
     def __init__(self, library: Library, entry: str, name: str, together: bool) -> None:
         self.binary, self._library = library.binary, library.loaded
         self._body = symbol(library.loaded, entry, "const void *")
         self._parallel = _runtime().together if together else _runtime().run
-        self._name, self._text = name, library.name
+        self._name, self._text, self._together = name, library.name, together
 
     def finished(self, code: int, head: bytes) -> None:
         """Raises DeadlockError if some threads can never end, LaunchError if memory is short, and
@@ -91,9 +92,18 @@ class FiberKernel(CpuKernel):
                 said = "the kernel has ended itself by __trap"
                 raise error_for("CUDA_ERROR_ILLEGAL_INSTRUCTION", said, f"run {self._name}")
             case _Code.STUCK:
-                grid = HEAD.unpack(head)[:3]
-                raise deadlock(self._name, self._waiting(grid))
+                raise self._stuck(HEAD.unpack(head)[:3])
         super().finished(code, head)
+
+    def _stuck(self, grid: Extent) -> LaunchError:
+        found = list(self._waiting(grid))
+        if not self._together and found and all(w.row is _GRID for w in found):
+            return LaunchError(
+                f"{self._name} has a barrier of the whole grid, {found[0].where}: launch it "
+                "cooperatively, so that its blocks run at the same time (a RawKernel's "
+                "enable_cooperative_groups=True)"
+            )
+        return deadlock(self._name, found)
 
     def _waiting(self, grid: Extent) -> Iterator[Waiting]:
         size = 1 + _MOST_THREADS
