@@ -48,7 +48,7 @@ def loaded(text: Text, place: str, names: tuple[str, ...], options: Sequence[str
     layout = layout_of([field.parameter for field in text.fields])
     part = f"{text.entry}_partial"
     has_parts = any(field.parameter.name == "_partials" for field in text.fields)
-    with blaming_the_text(text.entry):
+    with blaming_the_text(text.entry.removeprefix("pycu2c_")):
         if place == "cpu":
             kernel = CpuKernel(cpu_binary(text, options))
             size = int(kernel.words(part)[0]) if has_parts else 0

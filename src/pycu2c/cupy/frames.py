@@ -62,6 +62,11 @@ def used(passed: Sequence[Field], body: Sequence[str]) -> list[Field]:
     return [field for field in passed if field.parameter.name in names]
 
 
+def cpu_name(name: str) -> str:
+    """What the C library has no function of: kernels may be called ``index``."""
+    return f"pycu2c_{name}"
+
+
 def cpu_kernel(name: str, passed: Sequence[Field], body: Sequence[str]) -> list[str]:
     """The struct of its arguments, and the function that does blocks of the work."""
     struct = f"_arguments_of_{name}"
@@ -69,7 +74,7 @@ def cpu_kernel(name: str, passed: Sequence[Field], body: Sequence[str]) -> list[
     members += [f"{_plain(field)};" for field in passed]
     taken = [UNPACKED.format(struct=struct)]
     taken += [f"{field.declaration} = _given.{field.parameter.name};" for field in passed]
-    head = f"{SEEN} void {name}(const void *_packed, int64_t _first, int64_t _last)"
+    head = f"{SEEN} void {cpu_name(name)}(const void *_packed, int64_t _first, int64_t _last)"
     return [block(f"struct {struct}", members) + ";", block(head, [*taken, *body])]
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pycu2c import dtypes
 from pycu2c.cupy.bound import extent_name
 from pycu2c.cupy.compiled import Text
-from pycu2c.cupy.frames import SEEN, block, cpu_kernel, text_of, used
+from pycu2c.cupy.frames import SEEN, block, cpu_kernel, cpu_name, text_of, used
 from pycu2c.cupy.reduction_forms import (
     Expressions,
     ReductionForm,
@@ -34,10 +34,11 @@ def cpu_reduction(form: ReductionForm, written: Expressions) -> Text:
     body = [*functions(form, written, "ptrdiff_t"), blocks, _others()]
     arguments = used(passed(form, dtypes.INT64, dtypes.INT64), body)
     kernel = cpu_kernel(written.name, arguments, body)
-    size = f"{SEEN} const int64_t {written.name}_partial = sizeof(_type_reduce);"
+    entry = cpu_name(written.name)
+    size = f"{SEEN} const int64_t {entry}_partial = sizeof(_type_reduce);"
     partial = "typedef _type_reduce _Partial;"
     parts = [*top(form, written, "\n".join(kernel), on_cpu=True), partial, size, *kernel]
-    return Text(text_of(parts), written.name, tuple(arguments))
+    return Text(text_of(parts), entry, tuple(arguments))
 
 
 def _keep(row: str, value: str) -> str:

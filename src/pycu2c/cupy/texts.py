@@ -16,7 +16,7 @@ from pycu2c.cupy.bound import (
 )
 from pycu2c.cupy.compiled import Text
 from pycu2c.cupy.declared import names_in
-from pycu2c.cupy.frames import block, cpu_kernel, cuda_kernel, statement, text_of, used
+from pycu2c.cupy.frames import block, cpu_kernel, cpu_name, cuda_kernel, statement, text_of, used
 from pycu2c.cupy.preludes import prelude, without_headers
 from pycu2c.dtypes import DType
 from pycu2c.records import dataclass
@@ -165,7 +165,7 @@ def cpu_text(form: Form, operation: Operation) -> Text:
     passed = used(_fields(form, dtypes.INT64, dtypes.INT64), lines)
     kernel = cpu_kernel(operation.name, passed, lines)
     top = _top(form, operation, "\n".join(kernel), on_cpu=True)
-    return Text(text_of([*top, *kernel]), operation.name, tuple(passed))
+    return Text(text_of([*top, *kernel]), cpu_name(operation.name), tuple(passed))
 
 
 def _body(operation: Operation) -> str:

@@ -10,7 +10,7 @@ struct _arguments_of_axpy {
     ptrdiff_t _size;
 };
 
-extern "C" __attribute__((visibility("default"))) void axpy(const void *_packed, int64_t _first, int64_t _last) {
+extern "C" __attribute__((visibility("default"))) void pycu2c_axpy(const void *_packed, int64_t _first, int64_t _last) {
     const _arguments_of_axpy &_given = *(const _arguments_of_axpy *)_packed;
     const T *_raw_x = _given._raw_x;
     const T *_raw_y = _given._raw_y;

@@ -14,7 +14,7 @@ struct _arguments_of_scaled_rows {
     ptrdiff_t _size;
 };
 
-extern "C" __attribute__((visibility("default"))) void scaled_rows(const void *_packed, int64_t _first, int64_t _last) {
+extern "C" __attribute__((visibility("default"))) void pycu2c_scaled_rows(const void *_packed, int64_t _first, int64_t _last) {
     const _arguments_of_scaled_rows &_given = *(const _arguments_of_scaled_rows *)_packed;
     const T *_raw_x = _given._raw_x;
     const long long _x_s0 = _given._x_s0;

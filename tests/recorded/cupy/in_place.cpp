@@ -6,7 +6,7 @@ struct _arguments_of_roots {
     ptrdiff_t _size;
 };
 
-extern "C" __attribute__((visibility("default"))) void roots(const void *_packed, int64_t _first, int64_t _last) {
+extern "C" __attribute__((visibility("default"))) void pycu2c_roots(const void *_packed, int64_t _first, int64_t _last) {
     const _arguments_of_roots &_given = *(const _arguments_of_roots *)_packed;
     const float *_in_x = _given._in_x;
     float *_raw_x = _given._raw_x;

@@ -4,7 +4,7 @@ typedef T _type_reduce;
 
 typedef _type_reduce _Partial;
 
-extern "C" __attribute__((visibility("default"))) const int64_t l2norm_partial = sizeof(_type_reduce);
+extern "C" __attribute__((visibility("default"))) const int64_t pycu2c_l2norm_partial = sizeof(_type_reduce);
 
 struct _arguments_of_l2norm {
     int32_t grid[3], block[3];
@@ -20,7 +20,7 @@ struct _arguments_of_l2norm {
     unsigned int *_done;
 };
 
-extern "C" __attribute__((visibility("default"))) void l2norm(const void *_packed, int64_t _first, int64_t _last) {
+extern "C" __attribute__((visibility("default"))) void pycu2c_l2norm(const void *_packed, int64_t _first, int64_t _last) {
     const _arguments_of_l2norm &_given = *(const _arguments_of_l2norm *)_packed;
     const T *_raw_x = _given._raw_x;
     T *_raw_y = _given._raw_y;

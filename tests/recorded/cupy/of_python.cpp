@@ -31,7 +31,7 @@ struct _arguments_of_divmod_ {
     ptrdiff_t _size;
 };
 
-extern "C" __attribute__((visibility("default"))) void divmod_(const void *_packed, int64_t _first, int64_t _last) {
+extern "C" __attribute__((visibility("default"))) void pycu2c_divmod_(const void *_packed, int64_t _first, int64_t _last) {
     const _arguments_of_divmod_ &_given = *(const _arguments_of_divmod_ *)_packed;
     const int *_raw_x = _given._raw_x;
     const int y = _given.y;

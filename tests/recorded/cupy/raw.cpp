@@ -46,7 +46,7 @@ struct _arguments_of_gathered {
     ptrdiff_t _size;
 };
 
-extern "C" __attribute__((visibility("default"))) void gathered(const void *_packed, int64_t _first, int64_t _last) {
+extern "C" __attribute__((visibility("default"))) void pycu2c_gathered(const void *_packed, int64_t _first, int64_t _last) {
     const _arguments_of_gathered &_given = *(const _arguments_of_gathered *)_packed;
     const T *_raw_x = _given._raw_x;
     const ptrdiff_t _x_n0 = _given._x_n0;
