@@ -486,9 +486,19 @@ def test_an_output_that_may_not_be_written() -> None:
 
 
 def test_text_that_does_not_compile(place: str) -> None:
-    kernel = ElementwiseKernel("T x", "T z", "z = x + q", "wrong")
-    with pytest.raises(CompileError, match=r"wrong[\s\S]*q[\s\S]*z = x \+ q;"):
+    kernel = ElementwiseKernel("T x", "T z", "T y = 2 * x;\n  z = y + q", "wrong")
+    with pytest.raises(CompileError) as found:
         kernel(there(place, np.arange(3.0)))
+    shown = str(found.value)
+    assert "--> <operation of wrong>:2:3\n" in shown
+    assert "2 |   z = y + q\n" in shown
+    assert "^^^^^^^^^" in shown
+
+
+def test_a_preamble_that_does_not_compile() -> None:
+    kernel = ElementwiseKernel("T x", "T z", "z = x", "wrong", preamble="int f() { return p; }")
+    with pytest.raises(CompileError, match="<preamble of wrong>:1:1"):
+        kernel(np.arange(3.0))
 
 
 def test_what_a_kernel_says_of_itself() -> None:

@@ -3,12 +3,11 @@ is said of the user's text. Knows no arrays."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 
 from pycu2c.cudac.options import included, options_of
+from pycu2c.cupy.blaming import blaming
 from pycu2c.cupy.bound import Field
-from pycu2c.diagnostics import CompileError, Diagnostic
 from pycu2c.options import DEFAULT
 from pycu2c.parameters import Part
 from pycu2c.records import dataclass
@@ -27,11 +26,14 @@ USUAL_ARCH = "sm_90"  # where there is no GPU
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """Generated text with what it is passed; ``written`` are positions of arrays."""
+    """Generated text with what it is passed; ``name`` is what the user calls the kernel,
+    ``written`` what the text has of theirs, by what it is of the kernel."""
 
     text: str
     entry: str
     fields: tuple[Field, ...]
+    name: str
+    written: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,7 @@ def loaded(text: Text, place: str, names: tuple[str, ...], options: Sequence[str
     layout = layout_of([field.parameter for field in text.fields])
     part = f"{text.entry}_partial"
     has_parts = any(field.parameter.name == "_partials" for field in text.fields)
-    with blaming_the_text(text.entry.removeprefix("pycu2c_")):
+    with blaming(text.written, text.name):
         if place == "cpu":
             kernel = CpuKernel(cpu_binary(text, options))
             size = int(kernel.words(part)[0]) if has_parts else 0
@@ -81,25 +83,3 @@ def cuda_binary(
     return nvrtc.compile(
         text.text, text.entry, arch, kind=kind, options=DEFAULT, more=tuple(options)
     )
-
-
-@contextmanager
-def blaming_the_text(name: str) -> Iterator[None]:
-    """What a compiler refuses is in what the user has written."""
-    try:
-        yield
-    except RejectedCode as error:
-        raise CompileError([Diagnostic("own-c", (), _said(error, name))]) from None
-
-
-def _said(error: RejectedCode, name: str) -> str:
-    """The compiler's errors, each with its line of the generated text."""
-    lines = error.text.splitlines()
-    found = dict.fromkeys(
-        f"{c.text.partition(' [-W')[0]}: {lines[c.line - 1].strip()}"
-        for c in error.complaints
-        if c.line <= len(lines)
-    )
-    said = "\n".join(f"      {line}" for line in found) or f"      {error.error}"
-    compiler = error.compiler.split("/")[-1].split()[0]
-    return f"mend the text of {name}; {compiler} says of it\n{said}"

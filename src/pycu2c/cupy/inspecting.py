@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
-from pycu2c.cupy.compiled import USUAL_ARCH, Text, blaming_the_text, cuda_binary
+from pycu2c.cupy.blaming import blaming
+from pycu2c.cupy.compiled import USUAL_ARCH, Text, cuda_binary
 from pycu2c.runtime import driver
 from pycu2c.toolchain import sass
 
@@ -25,7 +26,7 @@ def shown(text: Text, what: str, arch: str | None, options: Sequence[str]) -> st
     if what in ("cuda", "c"):
         return text.text
     chosen = arch or (driver.arch() if driver.available() else USUAL_ARCH)
-    with blaming_the_text(text.entry):
+    with blaming(text.written, text.name):
         if what == "ptx":
             return cuda_binary(text, chosen, options, "ptx").data.decode()
         return sass.disassemble(cuda_binary(text, chosen, options).data)

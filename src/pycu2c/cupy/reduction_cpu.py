@@ -38,7 +38,7 @@ def cpu_reduction(form: ReductionForm, written: Expressions) -> Text:
     size = f"{SEEN} const int64_t {entry}_partial = sizeof(_type_reduce);"
     partial = "typedef _type_reduce _Partial;"
     parts = [*top(form, written, "\n".join(kernel), on_cpu=True), partial, size, *kernel]
-    return Text(text_of(parts), entry, tuple(arguments))
+    return Text(text_of(parts), entry, tuple(arguments), written.name, written.written)
 
 
 def _keep(row: str, value: str) -> str:

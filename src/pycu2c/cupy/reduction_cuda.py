@@ -47,7 +47,8 @@ def cuda_reduction(form: ReductionForm, written: Expressions) -> Text:
         partial += "\ntypedef _Maybe _Partial;"
     parts = [*top(form, written, kernel, on_cpu=False), partial, size]
     parts += parts_of("reductions.h", names_in(kernel))
-    return Text(text_of([*parts, kernel]), written.name, tuple(arguments))
+    own, name = written.written, written.name
+    return Text(text_of([*parts, kernel]), name, tuple(arguments), name, own)
 
 
 def _joining(written: Expressions) -> list[str]:

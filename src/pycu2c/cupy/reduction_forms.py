@@ -41,6 +41,13 @@ class Expressions:
     preamble: str = ""
 
     @property
+    def written(self) -> dict[str, str]:
+        """The texts, by what errors call them."""
+        names = ("map_expr", "reduce_expr", "post_map_expr", "identity", "reduce_type", "preamble")
+        parts = (self.mapped, self.reduced, self.finished, self.identity, self.reduce_type)
+        return dict(zip(names, (*parts, self.preamble)))
+
+    @property
     def names(self) -> frozenset[str]:
         return names_in(self.mapped, self.reduced, self.finished)
 

@@ -35,6 +35,12 @@ class Operation:
     after_loop: str = ""
 
     @property
+    def written(self) -> dict[str, str]:
+        """The texts, by what errors call them."""
+        parts = (self.text, self.preamble, self.loop_prep, self.after_loop)
+        return dict(zip(("operation", "preamble", "loop_prep", "after_loop"), parts))
+
+    @property
     def names(self) -> frozenset[str]:
         return names_in(self.text, self.loop_prep, self.after_loop)
 
@@ -133,7 +139,8 @@ def cuda_text(form: Form, operation: Operation) -> Text:
     passed = used(_fields(form, index, dtypes.UINT64 if form.wide else dtypes.UINT32), lines)
     kernel = cuda_kernel(operation.name, passed, lines)
     top = _top(form, operation, kernel, on_cpu=False)
-    return Text(text_of([*top, kernel]), operation.name, tuple(passed))
+    own, name = operation.written, operation.name
+    return Text(text_of([*top, kernel]), name, tuple(passed), name, own)
 
 
 def _places(form: Form) -> list[str]:
@@ -165,7 +172,8 @@ def cpu_text(form: Form, operation: Operation) -> Text:
     passed = used(_fields(form, dtypes.INT64, dtypes.INT64), lines)
     kernel = cpu_kernel(operation.name, passed, lines)
     top = _top(form, operation, "\n".join(kernel), on_cpu=True)
-    return Text(text_of([*top, *kernel]), cpu_name(operation.name), tuple(passed))
+    own, name = operation.written, operation.name
+    return Text(text_of([*top, *kernel]), cpu_name(name), tuple(passed), name, own)
 
 
 def _body(operation: Operation) -> str:
