@@ -1,5 +1,5 @@
-"""Arrays of CuPy and PyTorch in elementwise and reduction kernels: what comes back is theirs. Only on
-a machine with a GPU."""
+"""Arrays of CuPy and PyTorch in elementwise and reduction kernels: what comes back is theirs. Only
+on a machine with a GPU."""
 
 from __future__ import annotations
 
