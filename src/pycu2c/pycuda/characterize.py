@@ -7,7 +7,7 @@ import sys
 import numpy as np
 
 from pycu2c.pycuda.allocations import from_device, mem_alloc
-from pycu2c.pycuda.compiler import SourceModule
+from pycu2c.pycuda.source_modules import SourceModule
 from pycu2c.pycuda.tools import context_dependent_memoize
 
 

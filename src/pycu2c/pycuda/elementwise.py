@@ -11,9 +11,9 @@ from pycu2c.kernel import device, kernel
 from pycu2c.pycuda.allocations import on_gpu
 from pycu2c.pycuda.array_kernels import launch
 from pycu2c.pycuda.c_types import Argument, VectorArg, parse_c_args
-from pycu2c.pycuda.compiler import SourceModule
 from pycu2c.pycuda.element_loops import complex_header, passed, shape_for
 from pycu2c.pycuda.errors import translating
+from pycu2c.pycuda.source_modules import SourceModule
 
 _TEXT = """{header}{preamble}
 extern "C" __global__ void {name}({parameters}, {numbers})

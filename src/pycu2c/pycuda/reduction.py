@@ -10,11 +10,11 @@ import numpy as np
 from pycu2c.cupy import preludes
 from pycu2c.pycuda.allocations import on_gpu
 from pycu2c.pycuda.c_types import Argument, VectorArg, dtype_to_ctype, parse_c_args
-from pycu2c.pycuda.compiler import SourceModule
 from pycu2c.pycuda.element_loops import complex_header, passed, shape_for, threads_of_block
 from pycu2c.pycuda.errors import translating
 from pycu2c.pycuda.gpuarray_class import GPUArray
 from pycu2c.pycuda.python_texts import Expression, InC, in_c
+from pycu2c.pycuda.source_modules import SourceModule
 from pycu2c.pycuda.tools import context_dependent_memoize
 
 _TEXT = """{header}{preamble}

@@ -9,11 +9,11 @@ import numpy as np
 
 from pycu2c.pycuda.allocations import on_gpu
 from pycu2c.pycuda.c_types import VectorArg, dtype_to_ctype
-from pycu2c.pycuda.compiler import SourceModule
 from pycu2c.pycuda.element_loops import complex_header, shape_for, threads_of_block
 from pycu2c.pycuda.errors import translating
 from pycu2c.pycuda.gpuarray_class import GPUArray
 from pycu2c.pycuda.python_texts import Expression, in_c
+from pycu2c.pycuda.source_modules import SourceModule
 
 # Every thread has a run of neighbours. Of all runs the totals are taken first; then each thread
 # goes over its run once more, from what the runs before it have come to.

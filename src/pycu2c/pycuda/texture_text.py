@@ -77,23 +77,19 @@ def _kind(words: Sequence[str], types: dict[str, str]) -> str | None:
 
 def _statements(tokens: Sequence[Token]) -> Iterator[tuple[int, int]]:
     """Where declarations outside of functions stand: from, and up to their semicolon."""
-    start = depth = 0
-    opened: list[bool] = []  # brackets, and whether declarations stand in them
+    start = 0
+    inside: list[
+        bool
+    ] = []  # brackets that are open, and whether they are a function's or a class's
     for index, token in enumerate(tokens):
-        if token.kind == "directive":
-            start = index + 1
-        elif token.text == "{":
+        if token.text == ";" and index > start and not any(inside):
+            yield start, index
+        if token.text == "{":
             words = [t.text for t in tokens[start:index]]
-            is_scope = "namespace" in words or words[:1] == ["extern"]
-            opened.append(is_scope)
-            depth += not is_scope
-            start = index + 1
-        elif token.text == "}":
-            depth -= bool(opened) and not opened.pop()
-            start = index + 1
-        elif token.text == ";":
-            if depth == 0 and index > start:
-                yield start, index
+            inside.append("namespace" not in words and words[:1] != ["extern"])
+        elif token.text == "}" and inside:
+            inside.pop()
+        if token.kind == "directive" or token.text in ("{", "}", ";"):
             start = index + 1
 
 
