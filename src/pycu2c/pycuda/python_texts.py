@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from pycu2c.cupy.python_functions import PythonFunction, check_conversion, value_of
 from pycu2c.dtypes import from_numpy
+from pycu2c.lazy import lazy_module
+
+if TYPE_CHECKING:
+    from pycu2c.cupy import python_functions
+else:  # the compiler, which few need
+    python_functions = lazy_module("pycu2c.cupy.python_functions")
 
 Expression: TypeAlias = "str | Callable[..., Any]"
 
@@ -25,7 +30,7 @@ def in_c(given: Expression, values: Sequence[tuple[str, Any]], wanted: Any, name
     Raises CompileError, TypeError."""
     if isinstance(given, str):
         return InC(given)
-    function = PythonFunction(given, name)
+    function = python_functions.PythonFunction(given, name)
     if len(function.parameters) != len(values):
         spelled = ", ".join(text for text, _ in values)
         raise TypeError(
@@ -36,8 +41,10 @@ def in_c(given: Expression, values: Sequence[tuple[str, Any]], wanted: Any, name
     target = from_numpy(np.dtype(wanted))
     if target is None or target.is_complex or any(r is None or r.is_complex for _, r in rows):
         raise TypeError("Python functions take and give integers and floats here: write C")
-    called = function.called([value_of(text, row) for text, row in rows if row is not None])
+    called = function.called(
+        [python_functions.value_of(text, row) for text, row in rows if row is not None]
+    )
     if len(called.results) != 1:
         raise TypeError(f"a Python function gives one value here, not {len(called.results)}")
-    check_conversion(called.results[0], target, name)
+    python_functions.check_conversion(called.results[0], target, name)
     return InC(called.call, called.text)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pycu2c.cupy import preludes
+from pycu2c.lazy import lazy_module
 from pycu2c.pycuda.allocations import on_gpu
 from pycu2c.pycuda.c_types import Argument, VectorArg, dtype_to_ctype, parse_c_args
 from pycu2c.pycuda.element_loops import complex_header, passed, shape_for, threads_of_block
@@ -16,6 +16,11 @@ from pycu2c.pycuda.gpuarray_class import GPUArray
 from pycu2c.pycuda.python_texts import Expression, InC, in_c
 from pycu2c.pycuda.source_modules import SourceModule
 from pycu2c.pycuda.tools import context_dependent_memoize
+
+if TYPE_CHECKING:
+    from pycu2c.cupy import preludes
+else:  # what texts for a GPU need
+    preludes = lazy_module("pycu2c.cupy.preludes")
 
 _TEXT = """{header}{preamble}
 #define THREADS_ {threads}
@@ -132,8 +137,9 @@ class ReductionKernel:
         parameters, threads = self._parameters(stage), threads_of_block()
         reduced = self._reduced()
         mapped = self._mapped() if stage == 1 else InC("pycuda_reduction_inp[i]")
-        shared = preludes.parts_of("reductions.h", frozenset(("_over_block",)))
-        functions = (reduced.functions, mapped.functions, *(shared if threads > 1 else ()))
+        wanted = frozenset(("_over_block",))
+        shared = preludes.parts_of("reductions.h", wanted) if threads > 1 else []
+        functions = (reduced.functions, mapped.functions, *shared)
         return _TEXT.format(
             header=complex_header(parameters, self.dtype_out),
             preamble="\n".join((self.preamble, *functions)),

@@ -78,9 +78,7 @@ def _kind(words: Sequence[str], types: dict[str, str]) -> str | None:
 def _statements(tokens: Sequence[Token]) -> Iterator[tuple[int, int]]:
     """Where declarations outside of functions stand: from, and up to their semicolon."""
     start = 0
-    inside: list[
-        bool
-    ] = []  # brackets that are open, and whether they are a function's or a class's
+    inside: list[bool] = []  # of each open bracket, whether it is a function's or a class's
     for index, token in enumerate(tokens):
         if token.text == ";" and index > start and not any(inside):
             yield start, index
