@@ -11,8 +11,9 @@ import pytest
 import pycu2c
 import pycu2c.pycuda.autoinit
 import pycu2c.pycuda.driver as drv
-from pycu2c.pycuda import errors
+from pycu2c.pycuda import allocations, errors, gpuarray
 from pycu2c.runtime import driver as our_driver
+from pycu2c.runtime import memory
 from pycu2c.runtime.cuda_errors import error_for
 
 RNG = np.random.default_rng(3)
@@ -214,6 +215,24 @@ def test_events_tell_the_time() -> None:
 def test_streams_have_handles() -> None:
     stream = drv.Stream()
     assert stream.__cuda_stream__() == (0, stream.handle)
+
+
+def test_memory_is_kept_for_streams_that_nobody_waits_for() -> None:
+    told = []
+
+    class Noting(memory.Memory):
+        def used_on(self, stream: object) -> None:
+            told.append(stream)
+
+    held = memory.HostMemory(8)
+    found = drv.DeviceAllocation(Noting(held.address, 8, 0))
+    array = gpuarray.GPUArray((2,), np.int32, gpudata=found)
+    waited, alone = drv.Stream(), drv.Stream(1)
+    alone._stream.blocking = False  # where there is no GPU all streams are one
+    waited._stream.blocking = True
+    for stream in (None, waited, alone):
+        allocations.used_on(stream, found, array, int(found), 5)
+    assert told == [alone, alone]
 
 
 # ---- devices and contexts ----------------------------------------------------------------------

@@ -284,6 +284,21 @@ def test_conversions_and_fills() -> None:
     assert there.get().sum() == 2.5 * 8 + 4
 
 
+def test_arrays_whose_memory_was_freed_are_refused() -> None:
+    there = gpuarray.zeros(5, np.float32)
+    view = there[1:3]
+    there.gpudata.free()
+    for array in (there, view):
+        with pytest.raises(drv.LogicError, match="was freed"):
+            array.get()
+
+
+def test_arrays_over_memory_of_others() -> None:
+    memory = drv.to_device(np.arange(6, dtype=np.float32))
+    there = gpuarray.GPUArray((3,), np.float32, base=memory, gpudata=int(memory) + 4)
+    assert (there + 1).get().tolist() == [2, 3, 4]
+
+
 def test_pickles_and_texts() -> None:
     a = some(np.float32, (2, 2))
     there = gpuarray.to_gpu(a)

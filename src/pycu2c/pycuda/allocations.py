@@ -160,6 +160,17 @@ def pointer(given: Any) -> int:
     return operator.index(held)
 
 
+def used_on(stream: object, *given: Any) -> None:
+    """Memory that a stream uses is not given back before that is done. The driver waits when
+    memory is freed; here freeing waits in the order of the default stream."""
+    if stream is None or getattr(stream, "blocking", False):
+        return
+    for each in given:
+        held = each if isinstance(each, DeviceAllocation) else getattr(each, "gpudata", None)
+        if isinstance(held, DeviceAllocation):
+            held.memory.used_on(stream)
+
+
 # ---- copies ------------------------------------------------------------------------------------
 
 
@@ -187,6 +198,7 @@ def _copy_in(dest: Any, src: Any, stream: object, *, wait: bool) -> None:
         ctypes.memmove(target, source.ctypes.data, source.nbytes)
         return
     handle = _stream(stream)
+    used_on(stream, dest)
     staging.copy_in(target, source.ctypes.data, source.nbytes, handle)
     if wait:
         driver.synchronize(handle, "memcpy_htod")
@@ -211,6 +223,7 @@ def _copy_out(dest: Any, src: Any, stream: object, *, wait: bool) -> None:
         ctypes.memmove(target.ctypes.data, source, target.nbytes)
         return
     handle = _stream(stream)
+    used_on(stream, src)
     staging.copy_out(target.ctypes.data, source, target.nbytes, handle)
     if wait:
         driver.synchronize(handle, "memcpy_dtoh")
@@ -231,7 +244,9 @@ def memcpy_dtod_async(dest: Any, src: Any, size: int, stream: object = None) -> 
         ranges.check(target, size, "memcpy_dtod")
         ctypes.memmove(target, source, size)
         return
-    driver.copy_within(target, source, size, _stream(stream))
+    handle = _stream(stream)
+    used_on(stream, dest, src)
+    driver.copy_within(target, source, size, handle)
 
 
 def memcpy_peer(
@@ -263,7 +278,9 @@ def _fill(dest: Any, pattern: NDArray[Any], count: int, stream: object) -> None:
         ranges.check(target, count * pattern.itemsize, "memset")
         array_over(target, ((count,), (pattern.itemsize,), pattern.dtype))[:] = pattern
         return
-    driver.fill(target, pattern.tobytes(), count, _stream(stream))
+    handle = _stream(stream)
+    used_on(stream, dest)
+    driver.fill(target, pattern.tobytes(), count, handle)
 
 
 def memset_d8(dest: Any, data: int, size: int) -> None:

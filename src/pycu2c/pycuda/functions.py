@@ -8,6 +8,7 @@ from typing import Any
 
 from pycu2c.devices import streams
 from pycu2c.pycuda import packing
+from pycu2c.pycuda.allocations import used_on
 from pycu2c.pycuda.enumerations import func_cache, function_attribute, shared_config
 from pycu2c.pycuda.errors import LogicError, translating
 from pycu2c.pycuda.handlers import ArgumentHandler
@@ -63,6 +64,7 @@ class Function:
             handler.pre_call(stream)
         if timed:
             streams.synchronize()
+        used_on(stream, *args, *(handler.dev_alloc for handler in handlers))
         start = time.perf_counter()
         self._launch(grid, block, given, (shared or 0, stream, texrefs))
         return self._finish(handlers, stream, start if timed else None)
@@ -158,6 +160,7 @@ class Function:
                 f"{self._kernel.name} is not prepared: prepare('PPi') says what it takes"
             )
         given = packing.converted(self._wanted, args, self._kernel.name)
+        used_on(stream, *args)
         self._launch(grid, block, given, (shared, stream, self.texrefs))
 
     # ---- what is known of it ----

@@ -16,7 +16,7 @@ from pycu2c.devices.array import DeviceArray
 from pycu2c.devices.views import View
 from pycu2c.lazy import lazy_module
 from pycu2c.pycuda import array_kernels
-from pycu2c.pycuda.allocations import mem_alloc, on_gpu
+from pycu2c.pycuda.allocations import DeviceAllocation, mem_alloc, on_gpu
 from pycu2c.pycuda.array_operators import Operators
 from pycu2c.pycuda.array_shapes import (
     Flags,
@@ -27,7 +27,7 @@ from pycu2c.pycuda.errors import translating
 from pycu2c.pycuda.host_memory import pagelocked_empty
 from pycu2c.pycuda.texture_binding import TextureBinding
 from pycu2c.runtime import driver
-from pycu2c.runtime.memory import HOST, ForeignMemory
+from pycu2c.runtime.memory import HOST, ForeignMemory, Memory
 from pycu2c.runtime.strides import packed_strides
 
 if TYPE_CHECKING:
@@ -93,9 +93,17 @@ class GPUArray(Operators, TextureBinding):
 
     def device_array(self) -> DeviceArray:
         """The same elements, as kernels of this package take them."""
+        return DeviceArray(self._memory(), self.ptr, self.shape, self.strides, self.dtype)
+
+    def _memory(self) -> Memory:
+        """Where it is: that of the array that it is a view of, if that has some of its own."""
+        root = self
+        while isinstance(root.base, GPUArray):
+            root = root.base
+        if isinstance(root.gpudata, DeviceAllocation):
+            return root.gpudata.memory
         ordinal = driver.current_ordinal() if on_gpu() else HOST
-        memory = ForeignMemory(self, self.ptr, self.nbytes, ordinal)
-        return DeviceArray(memory, self.ptr, self.shape, self.strides, self.dtype)
+        return ForeignMemory(self, self.ptr, self.nbytes, ordinal)
 
     def flat(self, order: str = "") -> DeviceArray:
         """The elements along one axis, in the order of memory; copied if they have gaps, or do
