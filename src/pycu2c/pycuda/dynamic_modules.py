@@ -51,8 +51,13 @@ class DynamicModule(CudaModule):
         self._preamble.append(pa)
 
     def add_function(self, func: Any) -> None:
-        """A function of the module: its text."""
-        self._sources.append(str(func))
+        """A function of the module: its text; or a function in Python, with annotations, which
+        the texts call."""
+        if callable(func):
+            own = self._settings
+            self._settings = _with(own, functions=(*own.functions, func))
+        else:
+            self._sources.append(str(func))
 
     def add_source(
         self, source: str, nvcc_options: Sequence[str] | None = None, name: str = "kernel.ptx"

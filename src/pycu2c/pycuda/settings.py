@@ -5,13 +5,20 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
+from pycu2c.lazy import lazy_module
 from pycu2c.pycuda import nvcc as nvccs
 from pycu2c.pycuda import words
 from pycu2c.pycuda.source_text import HEADERS, SourceText, source_text
 from pycu2c.records import dataclass
 from pycu2c.toolchain import places
+
+if TYPE_CHECKING:
+    from pycu2c.pycuda import python_functions
+else:  # the compiler, which few need
+    python_functions = lazy_module("pycu2c.pycuda.python_functions")
 
 DEFAULT_NVCC_FLAGS = os.environ.get("PYCUDA_DEFAULT_NVCC_FLAGS", "").split()
 
@@ -28,10 +35,12 @@ class Settings:
     code: str | None = None
     cache_dir: Any = None
     include_dirs: tuple[str, ...] = ()
+    functions: tuple[Callable[..., Any], ...] = ()
 
     def text(self, *sources: str) -> SourceText:
         """What is compiled of a user's texts."""
-        return source_text(sources, extern_c=not self.no_extern_c)
+        before = f"{python_functions.texts_of(self.functions)}\n" if self.functions else ""
+        return source_text(sources, extern_c=not self.no_extern_c, before=before)
 
     @property
     def words(self) -> list[str]:
@@ -69,9 +78,12 @@ def settings_of(given: dict[str, Any]) -> Settings:
     options = given.pop("options", None)
     chosen = DEFAULT_NVCC_FLAGS if options is None else options
     folders = given.pop("include_dirs", None) or ()
+    functions = tuple(given.pop("functions", ()))
     for name in ("source", "template", "target", "self", "__class__"):
         given.pop(name, None)
-    return Settings(options=tuple(chosen), include_dirs=tuple(folders), **given)
+    return Settings(
+        options=tuple(chosen), include_dirs=tuple(folders), functions=functions, **given
+    )
 
 
 def leave_files(text: str, data: bytes, target: str) -> None:

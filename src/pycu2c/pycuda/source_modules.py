@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from pycu2c.pycuda import modules
@@ -48,7 +48,8 @@ class SourceModule(CudaModule):
 
     ``options`` are nvcc's; those that NVRTC has are used. ``arch`` and ``code`` may name what the
     text is for: a module is compiled for the device that runs it. ``nvcc`` is used if it names one
-    that there is, other than the usual "nvcc". Raises CompileError.
+    that there is, other than the usual "nvcc". ``functions`` are functions in Python, with
+    annotations, that the text calls. Raises CompileError.
     """
 
     def __init__(
@@ -62,6 +63,8 @@ class SourceModule(CudaModule):
         code: str | None = None,
         cache_dir: Any = None,
         include_dirs: Sequence[str] | None = None,
+        *,
+        functions: Sequence[Callable[..., Any]] = (),
     ) -> None:
         self.module = loaded(settings_of(dict(locals())), source)
 

@@ -25,8 +25,8 @@ class SourceText:
     surfaces: tuple[str, ...]
 
 
-def source_text(sources: Sequence[str], *, extern_c: bool) -> SourceText:
-    """Texts of a module, one behind the other."""
+def source_text(sources: Sequence[str], *, extern_c: bool, before: str = "") -> SourceText:
+    """Texts of a module, one behind the other; ``before`` is C++ in front of them."""
     parts, shown, headers = [], {}, dict[str, None]()
     textures: list[str] = []
     surfaces: list[str] = []
@@ -40,7 +40,7 @@ def source_text(sources: Sequence[str], *, extern_c: bool) -> SourceText:
         body = f'#line 1 "{name}"\n{found.text}\n'
         parts.append(_in_extern_c(body, name) if extern_c else body)
     front = _declarations(bool(textures), bool(surfaces), list(headers))
-    return SourceText("".join((*front, *parts)), shown, tuple(textures), tuple(surfaces))
+    return SourceText("".join((*front, before, *parts)), shown, tuple(textures), tuple(surfaces))
 
 
 # they stand in front, so that their words are seen
