@@ -198,6 +198,36 @@ def test_compilers_take_the_text(kind: Scalar, arch: str) -> None:
     assert nvrtc.compile(text, "made", arch, cache=False).log.strip("\0\n ") == ""
 
 
+TABLE = pairs(half2, [1, 2, 3], [0.5, 1, 1.5])
+BRAIN_TABLE = pairs(bfloat162, [4, 5, 6], [0.5, 1, 1.5])
+IN_RECORDS = [("b", "i1"), ("p", half2.dtype.numpy), ("q", bfloat162.dtype.numpy, 2)]
+
+
+@kernel
+def elsewhere(a, v, w, records, out):
+    """In tables, as arguments, in records."""
+    i = cuda.grid(1)
+    a[i] = cuda.fp16.hadd2(TABLE[i], a[i])
+    v.x += BRAIN_TABLE[2 - i].x
+    records[i].p = v
+    records[i].p.y += w.x
+    records[i].q[1] = cuda.bf16.hadd2(w, records[i].q[0])
+    out[i] = float(records.p.x[i]) + 100 * float(records[i].q[1].y)
+
+
+@pytest.mark.parametrize("align", [False, True])
+def test_where_pairs_lie(align: bool, target: str) -> None:
+    a, records = pairs(half2, [1] * 3, [2] * 3), np.zeros(3, np.dtype(IN_RECORDS, align=align))
+    records["q"]["y"] = 3
+    arguments = [a, half2(1, 2), bfloat162(3, 4), records, np.zeros(3)]
+    (sums, _, _, found, out) = run(elsewhere, (1, 3), arguments, target)
+    assert sums["x"].tolist() == [2, 3, 4]
+    assert found["p"]["x"].tolist() == [7, 6, 5]
+    assert found["p"]["y"].tolist() == [5] * 3
+    assert found["q"]["x"].tolist() == [[0, 3]] * 3
+    assert out.tolist() == [707, 706, 705]
+
+
 def test_one_type_is_not_the_other() -> None:
     @kernel
     def mixed(a, b):

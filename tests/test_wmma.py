@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from launching import run
-from pycu2c import cuda, float16, float32, kernel
+from pycu2c import CompileError, cuda, float16, float32, kernel
 from pycu2c.cuda import wmma
 from pycu2c.toolchain import cc, nvrtc
 
@@ -128,3 +129,12 @@ def test_one_instruction_for_half_of_the_columns() -> None:
         made = nvrtc.compile(text, "by_fragments", arch, kind="ptx", cache=False)
         assert f"mma.sync.aligned.{name}" in made.data.decode()
     assert cc.check_warnings(by_fragments.inspect("c", types)) == ""
+
+
+def test_what_a_fragment_is_not() -> None:
+    @kernel
+    def other(a):
+        wmma.load_matrix_sync(cuda.local.array(8, float16), a, "matrix_c")
+
+    with pytest.raises(CompileError, match="matrix_c"):
+        other.inspect("c", (float16[:, ::1],))

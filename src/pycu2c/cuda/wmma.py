@@ -157,12 +157,12 @@ def load_matrix_sync(fragment: Any, matrix: Any, use: Any) -> None:
     cuda.syncwarp()
     for n in range(8):
         low, middle, high = n % 2, n // 2 % 2 * 8, n // 4 * 8
-        if use == "matrix_a":
-            fragment[n] = matrix[group + middle, pair + low + high]
-        elif use == "matrix_b":
+        if use == "matrix_b":
             fragment[n] = matrix[pair + low + middle, group + high]
-        else:
+        elif use in ("matrix_a", "accumulator"):
             fragment[n] = matrix[group + middle, pair + low + high]
+        else:
+            fragment[n] = matrix[use]  # which is an error that names it
 
 
 @device

@@ -10,7 +10,7 @@ from pycu2c.emit import half_types, texture_helpers
 from pycu2c.emit.dialect import Dialect
 from pycu2c.emit.names import identifier
 from pycu2c.emit.packed_fields import conversions, copy_of, needs_copy
-from pycu2c.ir.nodes import Allocate, Assign, Declare, Function, Module, Var
+from pycu2c.ir.nodes import Allocate, Assign, Declare, Function, Module
 from pycu2c.ir.walk import all_expressions, statements
 from pycu2c.types import Array, Scalar, Type
 
@@ -47,8 +47,9 @@ class Records:
         self.halves: dict[DType, None] = {}
         self.handles: dict[str, None] = {}  # textures, surfaces
         self.copies: dict[DType, None] = {}  # types of which packed structs hold copies
-        self.half_tables = [k.var.type.dtype for k in module.constants if _holds_halves(k.var)]
-        for dtype in self.half_tables:
+        tables = [k.var.type.dtype for k in module.constants if isinstance(k.var.type, Array)]
+        self.half_tables = [row for row in map(_number_in, tables) if row.is_half]
+        for dtype in tables:
             self._take(dtype)
         for function in (*module.devices, module.kernel):
             for kind in _types(function):
@@ -187,8 +188,9 @@ def _is_packed(record: DType) -> bool:
     return record.alignment == 1 and any(f.dtype.alignment > 1 for f in record.fields)
 
 
-def _holds_halves(array: Var) -> bool:
-    return isinstance(array.type, Array) and array.type.dtype.is_half
+def _number_in(dtype: DType) -> DType:
+    """The type of a vector's components; of any other type, itself."""
+    return dtype.fields[0].dtype if dtype.is_vector else dtype
 
 
 def _types(function: Function) -> Iterator[Type]:

@@ -193,7 +193,7 @@ def _extreme(name: str) -> Callable[[Frame, ast.Call], Value]:
 def _extreme_tuple(
     frame: Frame, better: type[ast.Lt | ast.Gt], values: list[Value], node: ast.Call
 ) -> Value:
-    """``max((x, i), (y, j))``: by the first items that differ; the first of those alike."""
+    """``max((x, i), (y, j))``: by the first items that differ; of those alike the first."""
     span = frame.span(node)
     result, *others = (kept(frame, value, "item") for value in values)
     for other in others:

@@ -331,7 +331,9 @@ def _parts(parameter: Parameter, value: Any) -> tuple[Any, ...]:
     if parameter.part is not Part.VALUE or not isinstance(kind, Scalar):
         return (value,)
     if kind.dtype.is_vector:
-        return tuple(part.item() for part in as_vector(value, kind.dtype))
+        parts = tuple(part.item() for part in as_vector(value, kind.dtype))
+        of_bits = kind.dtype.fields[0].dtype is dtypes.BFLOAT16
+        return tuple(map(_bits_of_bfloat16, parts)) if of_bits else parts
     if kind.dtype.is_complex:
         number = complex(value)
         return number.real, number.imag
