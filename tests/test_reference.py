@@ -13,7 +13,7 @@ import pytest
 
 from pycu2c import cuda
 from pycu2c.runtime.reference import ReferenceKernel
-from pycu2c.runtime.reference_calls import Outside
+from pycu2c.runtime.reference_elements import Outside
 from pycu2c.runtime.reference_floats import Inferred
 from pycu2c.source import Source, source_of
 from pycu2c.types import Scalar, boolean, float32, float64, int8, int32, int64

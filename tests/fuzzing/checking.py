@@ -22,7 +22,7 @@ from pycu2c.frontend.build import Built
 from pycu2c.intrinsics import memory, warp
 from pycu2c.intrinsics.machine import MACHINE
 from pycu2c.intrinsics.registry import Effect
-from pycu2c.runtime import reference_calls, reference_scheduler
+from pycu2c.runtime import reference_elements, reference_scheduler
 from pycu2c.runtime.reference import ReferenceKernel
 from pycu2c.runtime.reference_variants import inferred_from
 from pycu2c.source import Source
@@ -156,7 +156,7 @@ def run_reference(
 ) -> None:
     """Run a launch; arrays are changed in place. Raises Undefined."""
     watch = _Watch()
-    load, store = reference_calls.load, reference_calls.store
+    load, store = reference_elements.load, reference_elements.store
     go_on = reference_scheduler.Running.go_on
 
     def watched_load(owner: Any, index: Any, where: str) -> Any:
@@ -175,8 +175,8 @@ def run_reference(
             watch.waits(running.thread, running.steps)
 
     patches = (
-        mock.patch.object(reference_calls, "load", watched_load),
-        mock.patch.object(reference_calls, "store", watched_store),
+        mock.patch.object(reference_elements, "load", watched_load),
+        mock.patch.object(reference_elements, "store", watched_store),
         mock.patch.object(values, "_truncated", _truncated),
         mock.patch.object(values, "wrap", _watched_wrap),
         mock.patch.object(warp, "_taken", _taken),

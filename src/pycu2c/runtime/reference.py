@@ -21,6 +21,7 @@ from pycu2c.intrinsics import memory
 from pycu2c.intrinsics.dtype_names import scalar_named
 from pycu2c.intrinsics.machine import MACHINE, Dim3, Thread
 from pycu2c.runtime import reference_calls as calls
+from pycu2c.runtime import reference_elements as elements
 from pycu2c.runtime.reference_expressions import access
 from pycu2c.runtime.reference_floats import Inferred
 from pycu2c.runtime.reference_meetings import acts_on_memory, may_meet, meeting, meets
@@ -196,7 +197,7 @@ def _local_array(shape: Any, dtype: Any) -> Any:
 def _dtype(named: object) -> np.dtype[np.generic]:
     scalar = scalar_named(named)
     if scalar is None:
-        raise calls.Outside(f"{named!r} names no dtype")
+        raise elements.Outside(f"{named!r} names no dtype")
     return scalar.dtype.numpy
 
 

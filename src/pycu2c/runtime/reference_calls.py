@@ -13,22 +13,30 @@ import sys
 from collections.abc import Callable
 from functools import reduce
 from types import BuiltinMethodType, FunctionType
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any
 
 import numpy as np
 
-from pycu2c.dtypes import BOOL, Kind, from_numpy
+from pycu2c.dtypes import BOOL, Kind
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.complex import complex_form
 from pycu2c.intrinsics.dtype_names import scalar_named
 from pycu2c.intrinsics.integers import FOLDING
 from pycu2c.intrinsics.kinds import FIXED, HANDLE_KINDS
-from pycu2c.intrinsics.machine import MACHINE
 from pycu2c.intrinsics.math import KEEPING_WHOLE, floating_type, longer_form
 from pycu2c.intrinsics.numba_names import is_from_buffer, numba_name
 from pycu2c.intrinsics.operator_names import operator_named
 from pycu2c.intrinsics.registry import Intrinsic, bound_to
 from pycu2c.operators import ADD, BY_NODE, EQ, FLOORDIV, MOD, NE, POW, Operator
+from pycu2c.runtime.reference_elements import (
+    Outside,
+    Place,
+    beyond,
+    plain,
+    row_of,
+    subscript,
+    type_of,
+)
 from pycu2c.runtime.reference_scheduler import Steps
 from pycu2c.types import (
     WEAK_BOOL,
@@ -43,23 +51,6 @@ from pycu2c.types import (
 )
 from pycu2c.values import Number, convert, is_named_tuple, scalar_of
 from pycu2c.vectors import Vector, vector
-
-
-class Access(NamedTuple):
-    """``file:line``, for errors, and the array that is looked at there as the kernel names it."""
-
-    where: str
-    array: str = ""
-
-    def __str__(self) -> str:
-        return self.where
-
-
-Place: TypeAlias = str | Access
-
-
-class Outside(TypeError):
-    """A kernel does what the reference interpreter has no meaning for."""
 
 
 def static(found: object) -> object:
@@ -83,7 +74,7 @@ def _like(old: tuple[Any, ...], items: list[Any]) -> tuple[Any, ...]:
 
 def attribute(owner: Any, name: str) -> Any:
     """An attribute; the field of a record, or of all records of an array."""
-    return _plain(field(owner, name))
+    return plain(field(owner, name))
 
 
 def field(owner: Any, name: str) -> Any:
@@ -91,15 +82,6 @@ def field(owner: Any, name: str) -> Any:
     if isinstance(owner, (np.void, np.ndarray)) and name in (owner.dtype.names or ()):
         return owner[name]
     return read(static(getattr(owner, name)))
-
-
-def _plain(found: Any) -> Any:
-    """A number as a scalar, not as an array without axes; a vector as a value of its own."""
-    scalar = found[()] if isinstance(found, np.ndarray) and not found.ndim else found
-    if not isinstance(scalar, np.void):
-        return scalar
-    kind = type_of(scalar)
-    return convert(scalar, kind) if kind.dtype.is_vector else scalar
 
 
 def is_data(found: object) -> bool:
@@ -145,13 +127,6 @@ def c_alone(name: str) -> Callable[..., Any]:
     return refuse
 
 
-def type_of(value: object) -> Scalar:
-    found = scalar_of(value)
-    if found is None:
-        raise Outside(f"{value!r} is not a number that kernels have")
-    return found
-
-
 def common_type(values: list[Any]) -> Scalar:
     return reduce(join, map(type_of, values))
 
@@ -168,93 +143,6 @@ def settled(value: Any) -> Any:
     if isinstance(value, tuple):
         return _like(value, [settled(item) for item in value])
     return convert(value, WEAK_INT) if type(value) is int else value
-
-
-# ---- elements ----------------------------------------------------------------------------------
-
-
-def subscript(index: Any) -> Any:
-    """An index as numpy takes it; a number of any type counts as an integer."""
-    if isinstance(index, tuple):
-        return tuple(subscript(part) for part in index)
-    if isinstance(index, (slice, str)) or index is ...:
-        return index
-    return operator.index(index)
-
-
-def sliced(*bounds: Any) -> slice:
-    return slice(*(None if b is None else operator.index(b) for b in bounds))
-
-
-def _beyond(error: IndexError, where: Place) -> IndexError:
-    """An index outside of its array: where, and whose."""
-    at = MACHINE.thread
-    assert at is not None, "a kernel runs"
-    whose = f" of {where.array}" if isinstance(where, Access) and where.array else ""
-    return IndexError(f"{where}: {error}{whose}, in thread {at.threadIdx} of block {at.blockIdx}")
-
-
-def load(owner: Any, index: Any, where: Place) -> Any:
-    return _plain(part(owner, index, where))
-
-
-def part(owner: Any, index: Any, where: Place) -> Any:
-    """An element or field where it lies: a vector is not read from its array."""
-    try:
-        if isinstance(owner, tuple) and isinstance(index, tuple):  # rows of rows
-            return reduce(lambda rows, n: rows[subscript(n)], index, owner)
-        return owner[subscript(index)]
-    except IndexError as error:
-        raise _beyond(error, where) from None
-
-
-def with_component(value: Any, name: str, new: Any, where: Place) -> Any:
-    """What a variable holds after ``v.x = new``: another vector; a record changes itself."""
-    if not isinstance(value, Vector):
-        store(value, name, new, where)
-        return value
-    fields = value.row.fields
-    parts = [convert(new if f.name == name else value[f.name], Scalar(f.dtype)) for f in fields]
-    return vector(value.row, parts)
-
-
-def iterated(value: Any) -> Any:
-    """What a loop runs over: a list is no more than a tuple, a number of an array a scalar."""
-    return value
-
-
-def store(array: Any, index: Any, value: Any, where: Place) -> None:
-    """Convert as ``ndarray.astype`` does, and assign."""
-    try:
-        if isinstance(value, tuple):
-            _store_items(part(array, index, where), value, where)
-        elif isinstance(value, (np.void, Vector)) or scalar_of(value) is None:
-            array[subscript(index)] = value
-        else:
-            array[subscript(index)] = convert(value, _element(array, index))
-    except IndexError as error:
-        raise _beyond(error, where) from None
-
-
-def _store_items(place: Any, items: tuple[Any, ...], where: Place) -> None:
-    """A tuple goes to the fields of a record, or to the elements of an array, in order."""
-    names = place.dtype.names if not getattr(place, "ndim", 0) else range(len(place))
-    if len(items) != len(names):
-        raise Outside(f"{where}: {len(items)} values for {len(names)} places")
-    for name, item in zip(names, items):
-        store(place, name, item, where)
-
-
-def _element(array: Any, index: Any) -> Scalar:
-    """The type that a place holds."""
-    is_field = isinstance(index, str) or isinstance(array, np.void)
-    return _scalar_of(array.dtype[index].base if is_field else array.dtype)
-
-
-def _scalar_of(dtype: np.dtype[Any]) -> Scalar:
-    row = from_numpy(dtype)
-    assert row is not None
-    return Scalar(row)
 
 
 # ---- operators -----------------------------------------------------------------------------
@@ -286,7 +174,7 @@ def _elementwise(row: Operator, left: np.ndarray[Any, Any], right: Any) -> np.nd
     for at in np.ndindex(left.shape):
         old: Any = left[at]
         other: Any = others[at] if isinstance(right, np.ndarray) else right
-        out[at] = convert(row.reference(old, other), _scalar_of(left.dtype))
+        out[at] = convert(row.reference(old, other), row_of(left.dtype))
     return out
 
 
@@ -453,15 +341,15 @@ def conversion(scalar: Scalar) -> Callable[..., Any]:
 
 def apply(row: Intrinsic, where: Place) -> Callable[..., Any]:
     """A row's meaning, on arguments brought to the types that its parameters ask for."""
-    plain = row
+    asked = row
 
     def call(*given: Any, **named: Any) -> Any:
-        if plain.name in FOLDING and len(given) == 1:
+        if asked.name in FOLDING and len(given) == 1:
             size = _absolute(given[0])
-            return convert(size, floating_type(size)) if plain.result == "F" else size
-        if plain.name in FOLDING and len(given) > 2:
+            return convert(size, floating_type(size)) if asked.result == "F" else size
+        if asked.name in FOLDING and len(given) > 2:
             return reduce(call, given)
-        row = longer_form(plain, len(given) + len(named))
+        row = longer_form(asked, len(given) + len(named))
         values = dict(zip((name for name, _ in row.parameters), given)) | named
         row = complex_form(row, any(map(_is_complex, values.values())))
         if row is REGISTRY["complex.conjugate"] and not any(map(_is_complex, values.values())):
@@ -472,7 +360,7 @@ def apply(row: Intrinsic, where: Place) -> Callable[..., Any]:
         try:
             return row.reference(*arguments_of(row, values))
         except IndexError as error:
-            raise _beyond(error, where) from None
+            raise beyond(error, where) from None
 
     return call
 
@@ -494,7 +382,7 @@ def _common(row: Intrinsic, values: dict[str, Any]) -> Scalar | None:
         return Scalar(of_texture.element)
     arrays = [values[n] for n, kind in row.parameters if kind == "array"]
     if arrays:
-        return _scalar_of(arrays[0].dtype)
+        return row_of(arrays[0].dtype)
     numbers = [values[n] for n, kind in row.parameters if kind in ("T", "F")]
     if not numbers:
         return None

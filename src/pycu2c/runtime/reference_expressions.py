@@ -18,6 +18,7 @@ from pycu2c.intrinsics.registry import bound_to
 from pycu2c.operators import BY_NODE, UNARY_BY_NODE, folded, folded_unary
 from pycu2c.records import dataclass
 from pycu2c.runtime import reference_calls as calls
+from pycu2c.runtime import reference_elements as elements
 from pycu2c.runtime.reference_floats import Inferred
 from pycu2c.runtime.reference_meetings import SKIPPED, collected
 from pycu2c.runtime.reference_scheduler import Steps
@@ -51,13 +52,13 @@ def place(source: Source, node: ast.AST) -> str:
     return f"{source.file}:{getattr(node, 'lineno', source.tree.lineno)}"
 
 
-def access(source: Source, node: ast.AST) -> calls.Access:
+def access(source: Source, node: ast.AST) -> elements.Access:
     """Where an array is looked at, and which."""
     match node:
         case ast.Subscript(value=array) | ast.Call(args=[array, *_]):
-            return calls.Access(place(source, node), ast.unparse(array))
+            return elements.Access(place(source, node), ast.unparse(array))
         case _:
-            return calls.Access(place(source, node))
+            return elements.Access(place(source, node))
 
 
 class ExpressionRewriter:
@@ -146,7 +147,7 @@ class ExpressionRewriter:
                 return self.coerced(chosen, self.join_types.get(id(node)))
             case ast.Subscript(value=owner, slice=index):
                 element = self.expression(owner), self.index(index)
-                return self.do(calls.load, *element, self.where(node))
+                return self.do(elements.load, *element, self.where(node))
             case ast.Call():
                 return self.call(node)
             case _:
@@ -170,7 +171,7 @@ class ExpressionRewriter:
             case ast.JoinedStr(values=parts):
                 return ast.JoinedStr([self.text(part) for part in parts])
             case _:
-                raise calls.Outside(f"{type(node).__name__} is not in the kernel language")
+                raise elements.Outside(f"{type(node).__name__} is not in the kernel language")
 
     def assigned(self, target: ast.expr, value: ast.expr) -> ast.expr:
         """A value on its way into a name; who knows the types of names overrides this."""
@@ -219,7 +220,7 @@ class ExpressionRewriter:
         first, *rest = generators
         names = _names(first.target)
         assert names is not None
-        items = self.do(calls.iterated, self.expression(first.iter))
+        items = self.do(elements.iterated, self.expression(first.iter))
         with self.inside(set(names), waits=True):
             made = self.collected(rest, elt, decides) if rest else self.expression(elt)
             for test in reversed(first.ifs):
@@ -236,13 +237,13 @@ class ExpressionRewriter:
     ) -> ast.expr:
         if self.meets_in(node):
             return self.collected(node.generators, node.elt, None)
-        first = self.do(calls.iterated, self.expression(node.generators[0].iter))
+        first = self.do(elements.iterated, self.expression(node.generators[0].iter))
         with self.inside(targets_of(node)):
             generators = []
             for position, old in enumerate(node.generators):
                 source = first
                 if position:
-                    source = self.do(calls.iterated, self.expression(old.iter))
+                    source = self.do(elements.iterated, self.expression(old.iter))
                 tests = [self.expression(test) for test in old.ifs]
                 generators.append(ast.comprehension(old.target, source, tests, 0))
             found = made(self.expression(node.elt), generators)
@@ -256,7 +257,7 @@ class ExpressionRewriter:
                     ast.Constant(None) if b is None else self.expression(b)
                     for b in (lower, upper, step)
                 ]
-                return self.do(calls.sliced, *bounds)
+                return self.do(elements.sliced, *bounds)
             case ast.Tuple(elts=items):
                 return ast.Tuple([self.index(item) for item in items], ast.Load())
             case _:

@@ -21,6 +21,7 @@ from pycu2c.frontend.unrolling import Rounds
 from pycu2c.intrinsics.dtype_names import scalar_named
 from pycu2c.operators import BY_NODE
 from pycu2c.runtime import reference_calls as calls
+from pycu2c.runtime import reference_elements as elements
 from pycu2c.runtime.reference_expressions import UNKNOWN, ExpressionRewriter, Functions, place
 from pycu2c.runtime.reference_floats import Inferred
 from pycu2c.runtime.reference_meetings import spins
@@ -162,7 +163,7 @@ class _Rewriter(ExpressionRewriter):
             case ast.Return() | ast.Break() | ast.Continue() | ast.Pass():
                 return [copy.copy(node)]
             case _:
-                raise calls.Outside(f"{type(node).__name__} is not in the kernel language")
+                raise elements.Outside(f"{type(node).__name__} is not in the kernel language")
 
     def assign(self, targets: list[ast.expr], value: ast.expr) -> list[ast.stmt]:
         """The value first, then the targets from left to right."""
@@ -191,7 +192,7 @@ class _Rewriter(ExpressionRewriter):
             case ast.Tuple(elts=items) | ast.List(elts=items):
                 return self.unpacked(items, value)
             case _:
-                raise calls.Outside("a kernel assigns to names, elements and tuples of these")
+                raise elements.Outside("a kernel assigns to names, elements and tuples of these")
 
     def part_of(self, target: ast.Subscript | ast.Attribute) -> ast.expr:
         """Which part of its owner a target is: an index, or the name of a field."""
@@ -204,9 +205,9 @@ class _Rewriter(ExpressionRewriter):
     ) -> ast.stmt:
         """``a[i] = value``, ``a[i].x = value``; ``v.x = value`` gives ``v`` another vector."""
         if not self.is_own(owner):
-            return ast.Expr(self.do(calls.store, owner, part, value, self.where(at)))
+            return ast.Expr(self.do(elements.store, owner, part, value, self.where(at)))
         assert isinstance(owner, ast.Name)
-        new = self.do(calls.with_component, owner, part, value, self.where(at))
+        new = self.do(elements.with_component, owner, part, value, self.where(at))
         return ast.Assign([ast.Name(owner.id, ast.Store())], new)
 
     def is_own(self, owner: ast.expr) -> bool:
@@ -217,7 +218,9 @@ class _Rewriter(ExpressionRewriter):
         """What a target is a part of, where it lies."""
         match node:
             case ast.Subscript(value=owner):
-                return self.do(calls.part, self.place(owner), self.part_of(node), self.where(node))
+                return self.do(
+                    elements.part, self.place(owner), self.part_of(node), self.where(node)
+                )
             case ast.Attribute(value=owner) if self.known(node) is UNKNOWN:
                 return self.do(calls.field, self.place(owner), self.part_of(node))
             case _:
@@ -252,7 +255,7 @@ class _Rewriter(ExpressionRewriter):
         if not self.is_own(owner):
             owner = self.kept(owner, first)
         part = self.kept(at, first)
-        old = self.do(calls.load, owner, part, self.where(target))
+        old = self.do(elements.load, owner, part, self.where(target))
         return [*first, self.assign_part(owner, part, self.do(combine, old, right), target)]
 
     def kept(self, value: ast.expr, written: list[ast.stmt]) -> ast.expr:
@@ -266,7 +269,7 @@ class _Rewriter(ExpressionRewriter):
         name = self.temporary()
         first = self.assign_target(node.target, ast.Name(name, ast.Load()))
         body = [*self.pause(node), *first, *self.block(node.body)]
-        iterable = self.do(calls.iterated, self.expression(node.iter))
+        iterable = self.do(elements.iterated, self.expression(node.iter))
         orelse = self.optional(node.orelse)
         return [ast.For(ast.Name(name, ast.Store()), iterable, body, orelse)]
 
@@ -289,7 +292,7 @@ class _Rewriter(ExpressionRewriter):
             test = ast.Compare(ast.Name(number, ast.Load()), [ast.Eq()], [ast.Constant(position)])
             body = [self.placed(ast.If(test, inside, body), node)]
         target = ast.Tuple([ast.Name(n, ast.Store()) for n in (number, name)], ast.Store())
-        counted = self.do(enumerate, self.do(calls.iterated, self.expression(node.iter)))
+        counted = self.do(enumerate, self.do(elements.iterated, self.expression(node.iter)))
         return [ast.For(target, counted, body, self.optional(node.orelse))]
 
     # ---- match ----

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pycu2c.runtime import reference_calls as calls
+from pycu2c.runtime import reference_elements as elements
 
 
 def on_arrays(function: object, compute: Callable[..., Any]) -> Callable[..., Any]:
@@ -27,7 +27,7 @@ def on_arrays(function: object, compute: Callable[..., Any]) -> Callable[..., An
             result = compute(*(v(at) for v in operands))
             results = result if isinstance(result, tuple) else (result,)
             for array, value in zip(outs, results, strict=True):
-                calls.store(array, at, value, "")
+                elements.store(array, at, value, "")
         return outs[0] if ufunc.nout == 1 else tuple(outs)
 
     return call
