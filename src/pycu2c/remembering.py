@@ -168,7 +168,7 @@ _SEEN: dict[str, str] = {}  # how files are that have been looked at: once is en
 
 def _imported() -> list[str]:
     """The files of the modules that there are, from the home of all."""
-    found = [m for name, m in sys.modules.items() if f"{name}.".startswith("pycu2c.")]
+    found = [m for name, m in [*sys.modules.items()] if f"{name}.".startswith("pycu2c.")]
     files = [getattr(m, "__file__", None) or "" for m in found]
     return sorted(file.removeprefix(f"{_HOME}{os.sep}") for file in files if file)
 
