@@ -65,10 +65,11 @@ def key_of(args: Sequence[Any], *others: object) -> Key | None:
             kind = type(value)
             if kind in _NUMBERS:
                 parts.append(kind)
-            elif hasattr(value, "strides"):
-                parts += (kind, value.dtype, value.shape, value.strides)
-            else:  # PyTorch's
-                parts += (kind, value.dtype, value.shape, value.stride())
+                continue
+            strides = getattr(value, "strides", None)
+            if strides is None:  # PyTorch's
+                strides = value.stride()
+            parts += (kind, value.dtype, value.shape, strides)
     except AttributeError:
         return None
     return tuple(parts)

@@ -3,22 +3,19 @@ becomes a form, a form a compiled kernel, and both a launch."""
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
-
-import numpy as np
 
 from pycu2c.cupy import inspecting, operands, walks
 from pycu2c.cupy.bound import Bound, dtypes_of, pointer_names
 from pycu2c.cupy.calls import Declaration, Taken, refuse_capture
 from pycu2c.cupy.compiled import Loaded, loaded
 from pycu2c.cupy.declared import WrongValue
-from pycu2c.cupy.operands import Operand
 from pycu2c.cupy.python_functions import Text as Written
 from pycu2c.cupy.quick import Quick, Ran, Rooms, key_of, new_outputs
+from pycu2c.cupy.reduction_calls import Call, moved, normalized
 from pycu2c.cupy.reduction_cpu import cpu_reduction
 from pycu2c.cupy.reduction_cuda import THREADS, cuda_reduction
 from pycu2c.cupy.reduction_forms import Expressions, ReductionForm
@@ -34,36 +31,13 @@ from pycu2c.cupy.reduction_walks import (
 from pycu2c.cupy.reduction_words import Words
 from pycu2c.cupy.rooms import room_for
 from pycu2c.limits import INDEX32_LIMIT
-from pycu2c.records import dataclass
 from pycu2c.runtime import driver
 from pycu2c.runtime.arguments import ArrayArgument, describe
 from pycu2c.runtime.configuration import Launch
 from pycu2c.runtime.runner import Runner
-from pycu2c.runtime.strides import Shape
 
 _USUAL_PROCESSORS = 132  # where there is no GPU
 _PLACES = frozenset(("_J", "_i", "_j"))
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A call whose arguments are checked. ``targets``: the strides of outputs along kept axes."""
-
-    shape: Shape
-    reduced: tuple[int, ...]
-    leaves: tuple[Operand, ...]
-    targets: tuple[Shape, ...]
-    results: tuple[Any, ...]
-    taken: Taken
-
-    def without_memory(self) -> Call:
-        """The same, keeping no array alive."""
-        leaves = tuple(map(operands.without_memory, self.leaves))
-        return replace(self, leaves=leaves, results=(), taken=self.taken.without_memory())
-
-    def at(self, place: str) -> Call:
-        """The same on a GPU or on the CPU."""
-        return replace(self, taken=replace(self.taken, place=place))
 
 
 class ReductionKernel:
@@ -173,7 +147,7 @@ class ReductionKernel:
         if not filling:
             raise WrongValue(f"{self.name}: Loop size is undecided: all arrays are raw")
         shape = operands.common_shape(filling)
-        reduced = _normalized(axis, len(shape), self.name)
+        reduced = normalized(axis, len(shape), self.name)
         result = tuple(
             1 if k in reduced else n for k, n in enumerate(shape) if keepdims or k not in reduced
         )
@@ -209,7 +183,7 @@ class ReductionKernel:
         numbers = (axes.rows, axes.length, cut.splits, cut.piece, cut.group)
         extents = (*axes.kept.shape, *axes.reduced.shape)
         room = [a for a in map(describe, rooms()) if a is not None]
-        passed = (*_moved(call, form, axes), *numbers, *extents, *room)
+        passed = (*moved(call, form, axes), *numbers, *extents, *room)
         kernel.runner.run(launch, passed)
         return self._ran(call, passed, kernel.runner, launch, rooms)
 
@@ -301,34 +275,3 @@ class ReductionKernel:
 
 def _processors() -> int:
     return driver.processors() if driver.available() else _USUAL_PROCESSORS
-
-
-def _normalized(axis: Any, count: int, name: str) -> tuple[int, ...]:
-    """The axes that are reduced, in order. Raises WrongValue."""
-    if axis is None:
-        return tuple(range(count))
-    given = axis if isinstance(axis, (tuple, list)) else (axis,)
-    found = []
-    for each in given:
-        index = operator.index(each)
-        if not -count <= index < count:
-            raise np.exceptions.AxisError(index, count, name)
-        found.append(index % count)
-    if len(set(found)) != len(found):
-        raise WrongValue(f"{name}: duplicate value in 'axis': {axis}")
-    return tuple(sorted(found))
-
-
-def _moved(call: Call, form: ReductionForm, axes: Axes) -> list[Operand]:
-    """The arguments with the axes of the walk."""
-    kept, reduced = iter(axes.kept.strides), iter(axes.reduced.strides)
-    moved: list[Operand] = []
-    for k, (bound, leaf) in enumerate(zip(form.bounds, call.leaves)):
-        if not isinstance(leaf, ArrayArgument) or bound.kind != "array":
-            moved.append(leaf)
-            continue
-        own = k < form.inputs
-        shape = (*axes.kept.shape, *(axes.reduced.shape if own else ()))
-        strides = (*next(kept), *(next(reduced) if own else ()))
-        moved.append(leaf._replace(shape=shape, strides=strides, contiguous=False))
-    return moved
