@@ -179,6 +179,7 @@ NOTES = {
             a[0] = s
         """,
         """
+        beside float32, this is float64 in numba and float32 in pycu2c; small integers wrap
           --> program.py:4:9
           4 |     s = 0.0
             |         ^^^ so is line 6
