@@ -201,6 +201,20 @@ def test_what_differs(text: str, tmp_path: Path) -> None:
     assert found == expected_in(text)
 
 
+@pytest.mark.parametrize("made", ["cuda.jit(types)(f)", "cuda.jit(f)", "cuda.jit(f, debug=True)"])
+def test_kernels_without_a_decorator(made: str, tmp_path: Path) -> None:
+    text = f"""
+    from numba import cuda
+    types = "void(f4[:], i4)"
+    def f(a, n):
+        a[n * n] = a[0] * 0.1
+    k = {made}
+    """
+    both = ["5 float64: a[0] * 0.1", "5 int32: n * n"]
+    expected = both if "types" in made else ["5 float32: a[0] * 0.1"]
+    assert told_in(looked_at(text, tmp_path)) == expected
+
+
 def test_types_that_are_given(tmp_path: Path) -> None:
     """Of float64, nothing differs; of float32 it is known what does."""
     types = "f8[:], f8[:], i8, f8"

@@ -81,7 +81,7 @@ class Remark:
 
 def of_error(error: CompileError) -> list[Remark]:
     """What the compiler says of a kernel."""
-    return [_of_diagnostic(d) for d in error.diagnostics]
+    return [_of_diagnostic(d) for d in error.diagnostics if d.labels]
 
 
 def _of_diagnostic(found: Diagnostic) -> Remark:

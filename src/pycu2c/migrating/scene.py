@@ -5,6 +5,7 @@ from __future__ import annotations
 import __future__
 
 import ast
+import copy
 import importlib
 import warnings
 from collections.abc import Iterator, Sequence
@@ -32,7 +33,9 @@ _OF_OURS = frozenset(
     ["jit", "njit", "from_dtype", "typeof", "Tuple", "UniTuple", "Array", "CPointer", "vectorize"]
 )
 # what an error of a kernel means if a name that it uses was not looked at
-_OF_NAMES = frozenset(("name", "global-value", "call", "constant-needed", "type-needed", "shape"))
+_OF_NAMES = frozenset(
+    ("name", "global-value", "call", "constant-needed", "type-needed", "shape", "no-source")
+)
 
 _PLAIN = (
     ast.Constant, ast.Name, ast.Attribute, ast.Tuple, ast.List, ast.Dict, ast.BinOp, ast.UnaryOp,
@@ -55,6 +58,7 @@ class Scene:
     def __init__(self, text: Text, tree: ast.Module, names: Names) -> None:
         self._text, self._names = text, names
         self.globals: dict[str, Any] = {"__name__": "program", "__file__": text.file}
+        self._given = dict(_given(tree, names))
         self.made: list[Made] = []
         self.remarks: list[Remark] = []
         with warnings.catch_warnings():
@@ -133,7 +137,7 @@ class Scene:
             path = self._names.path(d.func if isinstance(d, ast.Call) else d)
             if path in paths:
                 return d
-        return None
+        return None if node.decorator_list else self._given.get(node.name)
 
     def _make(self, node: ast.FunctionDef) -> None:
         jit = self.decorator(node)
@@ -162,6 +166,8 @@ class Scene:
         if not all(map(self._is_plain, decorators)):
             assert jit is not None
             decorators = [_without_types(jit)]
+        if not node.decorator_list:  # code begins where its first decorator stands
+            decorators = [ast.copy_location(copy.copy(d), node) for d in decorators]
         fields = {name: getattr(node, name) for name in node._fields}
         alone = ast.FunctionDef(**{**fields, "decorator_list": decorators})
         self._execute(ast.fix_missing_locations(ast.copy_location(alone, node)))
@@ -226,6 +232,21 @@ def _outer(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
             yield from _outer(s.body)
         if isinstance(s, ast.If):
             yield from _outer(s.orelse)
+
+
+def _given(tree: ast.Module, names: Names) -> Iterator[tuple[str, ast.expr]]:
+    """The functions that become kernels without a decorator, and what would be theirs:
+    ``k = cuda.jit(f, fastmath=True)``, ``k = cuda.jit("void(f4[:])")(f)``."""
+    for call in ast.walk(tree):
+        match call:
+            case ast.Call(func=ast.Call(func=jit) as decorator, args=[ast.Name(id=name)]):
+                if names.path(jit) in JIT:
+                    yield name, decorator
+            case ast.Call(func=jit, args=[ast.Name(id=name)], keywords=keywords):
+                if names.path(jit) in JIT:
+                    yield name, ast.copy_location(ast.Call(jit, [], keywords), call)
+            case _:
+                pass
 
 
 def _defaults(node: ast.FunctionDef) -> list[ast.expr]:
