@@ -213,6 +213,8 @@ def test_kernels_without_a_decorator(made: str, tmp_path: Path) -> None:
     both = ["5 float64: a[0] * 0.1", "5 int32: n * n"]
     expected = both if "types" in made else ["5 float32: a[0] * 0.1"]
     assert told_in(looked_at(text, tmp_path)) == expected
+    other = "def g():\n        def f(a): yield\n"
+    assert told_in(looked_at(text + other, tmp_path)) == []  # which one is meant is not known
 
 
 def test_types_that_are_given(tmp_path: Path) -> None:

@@ -58,7 +58,9 @@ class Scene:
     def __init__(self, text: Text, tree: ast.Module, names: Names) -> None:
         self._text, self._names = text, names
         self.globals: dict[str, Any] = {"__name__": "program", "__file__": text.file}
-        self._given = dict(_given(tree, names))
+        functions = [n.name for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)]
+        given = dict(_given(tree, names))
+        self._given = {name: d for name, d in given.items() if functions.count(name) == 1}
         self.made: list[Made] = []
         self.remarks: list[Remark] = []
         with warnings.catch_warnings():
