@@ -9,11 +9,11 @@ import pytest
 
 from launching import run
 from pycu2c import cuda, int64, kernel, uint64
-from pycu2c.extents import ordinary_limit
 from pycu2c.launching import _is_ordinary
 from pycu2c.runtime.arguments import describe
 from pycu2c.runtime.configuration import Launch
 from pycu2c.types import WEAK_INT
+from pycu2c.values import ordinary_limit
 
 SMALL = Launch((10, 1, 1), (32, 1, 1), None, 0)
 
