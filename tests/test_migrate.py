@@ -188,7 +188,7 @@ def test_a_diff_is_a_patch(tmp_path: Path) -> None:
     done = run(tmp_path / "program.py")
     assert done.exit_code == 0
     head, *lines = done.stdout.split("@@\n")
-    assert head.startswith(f"--- a/{tmp_path}/program.py\n+++ b/{tmp_path}/program.py\n@@ -1 +1 ")
+    assert head.startswith(f"--- a{tmp_path}/program.py\n+++ b{tmp_path}/program.py\n@@ -1 +1 ")
     assert "".join(lines) == (
         "-from numba import cuda\n\\ No newline at end of file\n"
         "+from pycu2c import cuda\n\\ No newline at end of file\n"

@@ -50,7 +50,8 @@ class Migrated:
         """What changes, as ``patch`` reads it."""
         old = self.old.text.splitlines(keepends=True)
         new = self.new.splitlines(keepends=True)
-        lines = difflib.unified_diff(old, new, f"a/{self.path}", f"b/{self.path}")
+        name = str(self.path).lstrip("/\\")
+        lines = difflib.unified_diff(old, new, f"a/{name}", f"b/{name}")
         ended = (s if s.endswith("\n") else f"{s}\n\\ No newline at end of file\n" for s in lines)
         return "".join(ended)
 
