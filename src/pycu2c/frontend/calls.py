@@ -39,7 +39,7 @@ from pycu2c.intrinsics.integers import FOLDING
 from pycu2c.intrinsics.math import longer_form
 from pycu2c.intrinsics.numba_names import is_from_buffer
 from pycu2c.intrinsics.operator_names import operator_named
-from pycu2c.intrinsics.registry import bound_to
+from pycu2c.intrinsics.registry import Intrinsic, bound_to
 from pycu2c.ir.construct import cast, scalar_type, standing_at, truth
 from pycu2c.ir.nodes import Apply, Const, Expr, Var
 from pycu2c.operators import Operator
@@ -70,23 +70,8 @@ def call(frame: Frame, node: ast.Call) -> Value:
     if is_from_buffer(value):
         return from_buffer(frame, node)
     row = bound_to(value)
-    if row is not None and row.name in ufuncs.MADE_OF_OPERATORS:
-        names = tuple(name for name, _ in row.parameters)
-        made = written_out(frame, node, names, row.name)
-        return ufuncs.MADE_OF_OPERATORS[row.name](frame, made, frame.span(node))
-    if row is not None and row.name in FORMS:
-        return FORMS[row.name](frame, row, node)
-    if row is not None and row.stands_for:
-        return typed_call(frame, row, node)
     if row is not None:
-        if row.name in FOLDING and len(node.args) == 1:
-            return abs_of(frame, node, is_float=row.result == "F")
-        if row.name in FOLDING and len(node.args) > 2:
-            return call(frame, _nested(node))
-        row = longer_form(row, len(node.args) + len(node.keywords))
-        names = tuple(name for name, _ in row.parameters)
-        given = values(frame, node, names, row.name, row.defaults)
-        return intrinsic_call(frame, row, given, node)
+        return _intrinsic(frame, row, node)
     operator = operator_named(value)
     if operator is not None:
         names = ("a", "b") if isinstance(operator, Operator) else ("x",)
@@ -98,6 +83,26 @@ def call(frame: Frame, node: ast.Call) -> Value:
     if scalar is not None:
         return _conversion(frame, scalar, node)
     return call_function(frame, callee, node)
+
+
+def _intrinsic(frame: Frame, row: Intrinsic, node: ast.Call) -> Value:
+    """A call of a row of the registry."""
+    if row.name in ufuncs.MADE_OF_OPERATORS:
+        names = tuple(name for name, _ in row.parameters)
+        made = written_out(frame, node, names, row.name)
+        return ufuncs.MADE_OF_OPERATORS[row.name](frame, made, frame.span(node))
+    if row.name in FORMS:
+        return FORMS[row.name](frame, row, node)
+    if row.stands_for:
+        return typed_call(frame, row, node)
+    if row.name in FOLDING and len(node.args) == 1:
+        return abs_of(frame, node, is_float=row.result == "F")
+    if row.name in FOLDING and len(node.args) > 2:
+        return call(frame, _nested(node))
+    row = longer_form(row, len(node.args) + len(node.keywords))
+    names = tuple(name for name, _ in row.parameters)
+    given = values(frame, node, names, row.name, row.defaults)
+    return intrinsic_call(frame, row, given, node)
 
 
 def _method(frame: Frame, node: ast.Call) -> Value | None:

@@ -4,7 +4,7 @@ together: the mask of the lanes says who is in it. Written in the kernel languag
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from pycu2c.intrinsics.bits import FFS, POPC
 from pycu2c.intrinsics.warp import (
@@ -19,6 +19,7 @@ from pycu2c.intrinsics.warp import (
     shfl_sync,
     syncwarp,
 )
+from pycu2c.records import NamedTuple
 
 popc: Any = POPC
 ffs: Any = FFS
