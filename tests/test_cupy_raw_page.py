@@ -87,6 +87,8 @@ if (tid == 0) output[blockIdx.x] = sdata[0];
 
 @pytest.fixture(params=MACHINES)
 def machine(request: pytest.FixtureRequest) -> str:
+    if request.param == "cpu":
+        request.getfixturevalue("without_gpus")
     return str(request.param)
 
 

@@ -185,7 +185,7 @@ def told_by_memory(a, out):
     row = cuda.blockIdx.x * cuda.blockDim.y + cuda.threadIdx.y
     if row < a.shape[0]:
         if a[row, 0] < 0.5:
-            for k in range(cuda.threadIdx.x, a.shape[1], cuda.blockDim.x):
+            for k in range(cuda.threadIdx.x + 1, a.shape[1], cuda.blockDim.x):
                 a[row, k] += 1
                 out[row, cuda.threadIdx.x] += a[row, k]
 

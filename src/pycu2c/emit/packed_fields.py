@@ -31,11 +31,12 @@ __device__ __forceinline__ $T aligned(const struct $P &x) {
 }
 
 __device__ __forceinline__ struct $P packed($T x) {
-    struct $P value;
-    memcpy(&value, &x, sizeof value);
+    $packed
     return value;
 }
 """
+
+_COPIED = "struct $P value;\n    memcpy(&value, &x, sizeof value);"
 
 # The bits go through a register of 32: ptxas 13.0 takes a conversion whose 16 bits are stored
 # byte by byte for one to a whole number of 8 bits.
@@ -66,5 +67,15 @@ _BITS = {
 def conversions(dtype: DType, name: str) -> str:
     """``aligned`` and ``packed`` for the type that C calls ``name``; of a half its copy, too."""
     plain = copy_of(name.removeprefix("struct "))
-    text = _HALF if dtype.is_half else _WHOLE
-    return Template(text.strip("\n")).substitute(T=name, P=plain, **_BITS.get(dtype, {}))
+    if dtype.is_half:
+        return Template(_HALF.strip("\n")).substitute(T=name, P=plain, **_BITS[dtype])
+    text = Template(_WHOLE.strip("\n")).safe_substitute(packed=_packed(dtype))
+    return Template(text).substitute(T=name, P=plain)
+
+
+def _packed(dtype: DType) -> str:
+    """How a value is copied: halves one by one, as their bits have a way of their own."""
+    if not any(field.dtype.is_half for field in dtype.fields):
+        return _COPIED
+    parts = ", ".join(f"packed(x.{field.name})" for field in dtype.fields)
+    return f"const struct $P value = {{{parts}}};"
