@@ -5,23 +5,28 @@ usage: python tests/sanitize.py [--tools NAME,…] [--workers N] [--part K/N] [T
 Left out are tests whose kernels fail on purpose (marked ``faulty``), those that look at time or
 memory, which a tool that watches changes (``undisturbed``), and the kernels below; for racecheck
 and synccheck also files that speak of nothing that threads of a block do together. What the driver
-refuses in a test is refused on purpose: errors of its functions are not counted. Logs and the
-output of the tests are kept in build/sanitize.
+refuses in a test is refused on purpose: errors of its functions are not counted. A test that takes
+a minute ends its process, and pytest says which it was. Logs and the output of the tests are kept
+in build/sanitize.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import faulthandler
 import os
 import re
 import signal
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NoReturn, TextIO
+
+import pytest
 
 # kernels that are right, and in which a tool sees a mistake
 LEFT_OUT: dict[str, tuple[str, ...]] = {
@@ -43,6 +48,16 @@ TOGETHER = re.compile("shared|sync|battery|golden")
 HERE, FOLDER = Path(__file__).parent, Path("build", "sanitize")
 FOUND = 9  # the status of compute-sanitizer that has found something
 PRINTED = 1000
+SECONDS = 60.0  # for a test
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Iterator[None]:
+    faulthandler.dump_traceback_later(SECONDS, exit=True)
+    try:
+        yield
+    finally:
+        faulthandler.cancel_dump_traceback_later()
 
 
 def tests_for(tool: str) -> list[str]:
@@ -59,7 +74,7 @@ def command(tool: str, workers: int, tests: list[str]) -> list[str]:
     for kernel in LEFT_OUT[tool]:
         words += ["--kernel-name-exclude", f"kernel_name={kernel}"]
     words += ["--log-file", str(FOLDER / f"{tool}.log"), sys.executable, "-m", "pytest", "-v"]
-    words += ["-p", "no:benchmark", "-p", "no:cacheprovider", "--durations=9"]
+    words += ["-p", "no:benchmark", "-p", "no:cacheprovider", "-p", "sanitize", "--durations=20"]
     words += ["-m", "gpu and not faulty and not undisturbed"]
     if find_spec("xdist"):
         words += ["-n", str(workers)]
@@ -85,17 +100,26 @@ def run(tool: str, workers: int, tests: list[str]) -> bool:
     """Whether a tool has found nothing, and no test has failed."""
     log, output = FOLDER / f"{tool}.log", FOLDER / f"{tool}.txt"
     os.environ["PYCU2C_KEEP_MEMORY"] = "0"  # each array is memory of its own
+    os.environ["PYTHONPATH"] = os.pathsep.join((str(HERE), os.environ.get("PYTHONPATH", "")))
     log.unlink(missing_ok=True)
-    with output.open("w") as file:
-        status = _ended(command(tool, workers, tests), file)
+    status = None
+    try:
+        with output.open("w") as file:
+            status = _ended(command(tool, workers, tests), file)
+    finally:  # also where it was stopped
+        _report(tool, status, output, log)
+    return status == 0
+
+
+def _report(tool: str, status: int | None, output: Path, log: Path) -> None:
     lines = output.read_text().splitlines()
-    print(f"{tool}: status {status}: {lines[-1].strip('= ') if lines else 'no output'}")
+    ended = "stopped" if status is None else f"status {status}"
+    print(f"{tool}: {ended}: {lines[-1].strip('= ') if lines else 'no output'}")
     print("".join(f"  {line}\n" for line in lines if line.startswith(("FAILED", "ERROR"))), end="")
     text = log.read_text() if log.exists() else "it has written no log"
     for what, count in findings(text).most_common():
         print(f"  {count} × {what}")
     print("".join(f"  {x}\n" for x in text.splitlines() if "SUMMARY" in x or "no log" in x), end="")
-    return status == 0
 
 
 def _ended(words: list[str], output: TextIO) -> int:
