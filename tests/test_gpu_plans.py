@@ -146,6 +146,7 @@ def test_arrays_that_are_used_on_another_stream_know_it() -> None:
     assert fresh.copy_to_host().tolist() == [2] * 9
 
 
+@pytest.mark.undisturbed
 def test_work_of_cupy_in_another_stream_is_waited_for() -> None:
     cupy = pytest.importorskip("cupy")
     k = Kernel(scale, backend="cuda")

@@ -21,6 +21,7 @@ __device__ void mma_of_tiles(float *c, int c_step, nvcuda::wmma::layout_t order,
                              int depth) {
     using namespace nvcuda::wmma;
     fragment<accumulator, 16, 16, 16, float> sum;
+    __syncwarp();  // what lanes have written is read by others
     load_matrix_sync(sum, c, c_step, order);
     for (int k = 0; k < depth; k += 16) {
         fragment<matrix_a, 16, 16, 16, __half, LayoutA> left;
@@ -30,6 +31,7 @@ __device__ void mma_of_tiles(float *c, int c_step, nvcuda::wmma::layout_t order,
         mma_sync(sum, left, right, sum);
     }
     store_matrix_sync(c, sum, c_step, order);
+    __syncwarp();
 }
 #endif
 """
