@@ -12,6 +12,7 @@ import pytest
 from pycu2c.cudac.module import Module
 from pycu2c.cupy import ElementwiseKernel, ReductionKernel, elementwise, reduction
 from pycu2c.cupy.compiled import Text
+from pycu2c.cupy.elementwise_cuda import elements_of_thread
 from pycu2c.parameters import Part
 
 SUM = ReductionKernel("T x", "T y", "x", "a + b", "y = a", "0", "total")
@@ -94,14 +95,46 @@ def test_a_struct_of_the_users() -> None:
         np.testing.assert_array_equal(result, x.argmax(axis=axis))
 
 
-@pytest.mark.parametrize("cut", [lambda a: a, lambda a: a[:, :1], lambda a: a[:1], lambda a: a[5]])
-def test_elements(cut: Any) -> None:
-    kernel = ElementwiseKernel("T x, T y", "T z", "z = x * y + _ind.size()", "product")
-    x = np.arange(600.0).reshape(20, 30)
-    y = cut(x)
-    call = kernel._checked((x, y), None).at("cuda")
+def of_elements(kernel: ElementwiseKernel, *given: Any) -> tuple[Any, int]:
+    """What the text for a GPU gives, and how many elements a thread has there."""
+    call = kernel._checked(given, None).at("cuda")
     form, walked = kernel._form(call)
-    passed = [*elementwise._moved(call, form, walked), x.size, *walked.shape[1:]]
-    out = call.results[0]
-    launch(kernel._text(form, "cuda"), 2, [x, y, out], passed)  # threads do more than one
-    np.testing.assert_array_equal(out, x * y + 600)
+    size = math.prod(call.shape)
+    passed = [*elementwise._moved(call, form, walked), size, *walked.shape[1:]]
+    share = elements_of_thread(form, kernel._operation)
+    arrays = [*given[: kernel.nin], *call.results]
+    launch(kernel._text(form, "cuda"), -(-size // (256 * share)), arrays, passed)
+    return call.results[0], share
+
+
+@pytest.mark.parametrize("cut", [lambda a: a, lambda a: a[:, :1], lambda a: a[:1], lambda a: a[5]])
+@pytest.mark.parametrize("rows", [1, 20, 35, 103])
+def test_elements(cut: Any, rows: int) -> None:
+    kernel = ElementwiseKernel("T x, T y", "T z", "z = x * y + _ind.size()", "product")
+    x = np.arange(30.0 * rows).reshape(rows, 30)
+    y = cut(x) if rows > 5 else x
+    out, share = of_elements(kernel, x, y)
+    np.testing.assert_array_equal(out, x * y + 30 * rows)
+    assert share == (4 if y.shape == x.shape else 1)  # of one axis alone
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["if (x < 0) return; z = 2 * x", "for (int k = 0; k < 2; k++) z += x * (x >= 0)"],
+    ids=["returning", "looping"],
+)
+def test_what_leaves_a_thread_has_one_for_itself(text: str) -> None:
+    x = np.random.default_rng(3).random(3001) - 0.5
+    out, share = of_elements(ElementwiseKernel("T x", "T z", text), x, np.zeros_like(x))
+    assert share == 1
+    np.testing.assert_array_equal(out, np.where(x < 0, 0, 2 * x))
+
+
+def test_elements_in_place() -> None:
+    kernel = ElementwiseKernel("T x", "T y", "if (i % 3) continue; y = y * x + n", "updated")
+    x, y = np.random.default_rng(4).random((2, 5000))
+    expected = np.where(np.arange(5000) % 3, y, y * x + 5000)
+    out, share = of_elements(kernel, x, y)
+    assert share == 4
+    assert out is y
+    np.testing.assert_allclose(y, expected, rtol=1e-15)

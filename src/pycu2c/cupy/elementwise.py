@@ -13,11 +13,13 @@ from pycu2c.cupy.bound import Bound, dtypes_of, pointer_names
 from pycu2c.cupy.calls import Declaration, Taken, refuse_capture
 from pycu2c.cupy.compiled import Text, loaded
 from pycu2c.cupy.declared import ParameterInfo, WrongValue
+from pycu2c.cupy.elementwise_cpu import PIECE, cpu_text
+from pycu2c.cupy.elementwise_cuda import cuda_text, elements_of_thread
+from pycu2c.cupy.elementwise_forms import Form, Operation
 from pycu2c.cupy.operands import Operand
 from pycu2c.cupy.python_functions import Text as Written
 from pycu2c.cupy.python_operations import PythonOperation
 from pycu2c.cupy.quick import Quick, Ran, key_of, new_outputs
-from pycu2c.cupy.texts import PIECE, Form, Operation, cpu_text, cuda_text
 from pycu2c.dtypes import DType
 from pycu2c.records import dataclass
 from pycu2c.runtime import driver
@@ -47,6 +49,15 @@ class Call:
     def at(self, place: str) -> Call:
         """The same on a GPU or on the CPU."""
         return replace(self, taken=replace(self.taken, place=place))
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A kernel in this process; ``share``: how many elements a thread has, and on the CPU one that
+    the pool hands out."""
+
+    runner: Runner
+    share: int
 
 
 class ElementwiseKernel:
@@ -88,7 +99,7 @@ class ElementwiseKernel:
         text = operation if isinstance(operation, str) else ""
         self._operation = Operation(name, text, top, loop_prep, after_loop)
         self._python = None if isinstance(operation, str) else self._read(operation)
-        self._runners: dict[tuple[Form, str, int], Runner] = {}
+        self._ready: dict[tuple[Form, str, int], Compiled] = {}
         self._latest: Call | None = None
         self._codes: dict[tuple[Any, ...], str] = {}
         self._quick = Quick(name)
@@ -190,14 +201,14 @@ class ElementwiseKernel:
         form, walked = self._form(call)
         place, size = call.taken.place, math.prod(call.shape)
         gpu = driver.current_ordinal() if place == "cuda" else -1
-        runner = self._runners.get((form, place, gpu))
-        if runner is None:
-            runner = self._runners[form, place, gpu] = self._compiled(form, place)
-        of_one, block = (PIECE, 1) if place == "cpu" else (threads, threads)
-        launch = Launch((-(-size // of_one), 1, 1), (block, 1, 1), stream, 0)
+        ready = self._ready.get((form, place, gpu))
+        if ready is None:
+            ready = self._ready[form, place, gpu] = self._compiled(form, place)
+        block = 1 if place == "cpu" else threads
+        launch = Launch((-(-size // (block * ready.share)), 1, 1), (block, 1, 1), stream, 0)
         passed = (*_moved(call, form, walked), size, *walked.shape[1:])
-        runner.run(launch, passed)
-        return self._ran(call, passed, runner, launch)
+        ready.runner.run(launch, passed)
+        return self._ran(call, passed, ready.runner, launch)
 
     def _ran(self, call: Call, passed: tuple[Any, ...], runner: Runner, launch: Launch) -> Ran:
         """What calls like this one have in common."""
@@ -233,16 +244,18 @@ class ElementwiseKernel:
         )
         return Form(bounds, call.taken.types.placeholders, len(walked.shape), wide), walked
 
-    def _compiled(self, form: Form, place: str) -> Runner:
+    def _compiled(self, form: Form, place: str) -> Compiled:
         text = self._text(form, place)
         self._codes.setdefault(dtypes_of(form.bounds), text.text)
-        return loaded(text, place, self._declared.shown, self.options).runner
+        share = PIECE if place == "cpu" else elements_of_thread(form, self._operation_of(form))
+        return Compiled(loaded(text, place, self._declared.shown, self.options).runner, share)
 
     def _text(self, form: Form, place: str) -> Text:
         make = cuda_text if place == "cuda" else cpu_text
-        if self._python is None:
-            return make(form, self._operation)
-        return make(form, self._python.operation(form, self._operation))
+        return make(form, self._operation_of(form))
+
+    def _operation_of(self, form: Form) -> Operation:
+        return self._python.operation(form, self._operation) if self._python else self._operation
 
 
 def _bound(

@@ -10,6 +10,7 @@ from typing import Any
 from pycu2c import dtypes
 from pycu2c.cupy.bound import Bound
 from pycu2c.cupy.declared import ParameterInfo, WrongType
+from pycu2c.cupy.elementwise_forms import Form, Operation
 from pycu2c.cupy.python_functions import (
     Called,
     PythonFunction,
@@ -18,7 +19,6 @@ from pycu2c.cupy.python_functions import (
     joined_texts,
     value_of,
 )
-from pycu2c.cupy.texts import Form, Operation
 from pycu2c.parameters import Parameter, Part
 from pycu2c.types import Array, Scalar
 

@@ -22,13 +22,25 @@ static __device__ __forceinline__ struct i32_i32 divmod__operation(int x, int y)
 }
 
 extern "C" __global__ void divmod_(const int *_raw_x, const int y, int *_raw_q, int *_raw_r, const ptrdiff_t _size) {
-    const ptrdiff_t _step = (ptrdiff_t)gridDim.x * blockDim.x;
-    for (ptrdiff_t i = (ptrdiff_t)blockIdx.x * blockDim.x + threadIdx.x; i < _size; i += _step) {
-        const int x = _raw_x[i];
-        int &q = _raw_q[i];
-        int &r = _raw_r[i];
-        const auto _results = divmod__operation(x, y);
-        q = _results.item0;
-        r = _results.item1;
+    const ptrdiff_t _begin = (ptrdiff_t)blockIdx.x * (4 * blockDim.x) + threadIdx.x;
+    int _read_x[4];
+#pragma unroll
+    for (int _k = 0; _k < 4; _k++) {
+        const ptrdiff_t i = _begin + _k * blockDim.x;
+        if (i < _size) {
+            _read_x[_k] = _raw_x[i];
+        }
+    }
+#pragma unroll
+    for (int _k = 0; _k < 4; _k++) {
+        const ptrdiff_t i = _begin + _k * blockDim.x;
+        if (i < _size) {
+            const int x = _read_x[_k];
+            int &q = _raw_q[i];
+            int &r = _raw_r[i];
+            const auto _results = divmod__operation(x, y);
+            q = _results.item0;
+            r = _results.item1;
+        }
     }
 }
