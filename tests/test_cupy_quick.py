@@ -52,6 +52,19 @@ def test_elementwise_calls_with_and_without_outputs(place: str) -> None:
     np.testing.assert_array_equal(here(out), x + y)
 
 
+@pytest.mark.parametrize("named", [{"size": 7}, {"size": 7, "block_size": 64}], ids=str)
+def test_sizes_that_are_named(named: dict[str, int], place: str) -> None:
+    kernel = ElementwiseKernel("raw T x", "raw T z", "z[i] = x[i] + i", "numbered")
+    x, out = there(place, np.ones(9)), there(place, np.zeros(9))
+    learnt(kernel, x, out, **named)
+    out[:] = 0
+    kernel(x, out, **named)
+    assert here(out).tolist() == [1, 2, 3, 4, 5, 6, 7, 0, 0]
+    out[:] = 0
+    kernel(x, out, **{**named, "size": 2})
+    assert here(out).tolist() == [1, 2] + [0] * 7
+
+
 def test_views(place: str) -> None:
     whole = there(place, np.arange(24.0).reshape(4, 6))
     kernel = learnt(ElementwiseKernel(*AXPY), whole[::2, ::3], whole[0, :2], 1, 0)

@@ -123,7 +123,7 @@ class ElementwiseKernel:
         of a block on a GPU."""
         if block_size is not None and block_size <= 0:
             raise ValueError("block_size must be greater than zero")
-        key = key_of(args) if size is None and stream is None and block_size is None else None
+        key = key_of(args, size, block_size) if stream is None else None
         outputs = self._quick.outputs(key, args, self.nin) if key else None
         if outputs is None:
             call = self._checked(args, size)

@@ -19,30 +19,31 @@ from pycu2c.cupy.elementwise_forms import (
 )
 from pycu2c.cupy.frames import block, cuda_kernel, statement, text_of, used
 
-# Where a thread has four elements, it asks for all of them before it computes with the first: then
-# enough of them are on their way to keep the memory busy.
-SEVERAL = 4
-_THREAD = "(ptrdiff_t)blockIdx.x * blockDim.x + threadIdx.x"
+# A thread with several elements asks for all of them before it computes with the first: so many
+# bytes of an array are enough on their way to keep the memory busy.
+_BYTES = 16
+_MOST = 4
 # what leaves a thread, or takes so long that nobody waits for memory
 _ALONE = frozenset(("return", "break", "goto", "for", "while"))
 
 
 def elements_of_thread(form: Form, operation: Operation) -> int:
     """How many elements a thread has."""
-    reads = bool(_read_ahead(form))
+    sizes = [form.bounds[position].row.size for position in _read_ahead(form)]
     around = operation.loop_prep or operation.after_loop
-    is_plain = form.axes == 1 and reads and not around and not operation.names & _ALONE
-    return SEVERAL if is_plain else 1
+    if form.axes > 1 or not sizes or around or operation.names & _ALONE:
+        return 1
+    return min(max(_BYTES // min(sizes), 1), _MOST)
 
 
 def cuda_text(form: Form, operation: Operation) -> Text:
     index = dtypes.INT64 if form.wide else dtypes.INT32
-    several = elements_of_thread(form, operation) > 1
-    loop = _several(form, operation) if several else _one(form, operation)
+    count = elements_of_thread(form, operation)
+    work = _several(form, operation, count) if count > 1 else _one(form, operation)
     lines = [
         *known(form, operation),
         statement(operation.loop_prep),
-        *loop,
+        *work,
         statement(operation.after_loop),
     ]
     passed = used(fields_of(form, index, dtypes.UINT64 if form.wide else dtypes.UINT32), lines)
@@ -53,29 +54,31 @@ def cuda_text(form: Form, operation: Operation) -> Text:
 
 
 def _one(form: Form, operation: Operation) -> list[str]:
-    """A thread for each element."""
+    """An element for each thread."""
     names = [f"_i{axis}" for axis in range(form.axes)] if form.axes > 1 else ["i"]
     places = _places(form) if form.axes > 1 else []
     body = [*places, *_body(form, operation, in_memory(form, names))]
+    if operation.names & {"continue", "break"}:  # which leave the element
+        body = [f"{block('do', body)} while (0);"]
     return [
-        "const ptrdiff_t _step = (ptrdiff_t)gridDim.x * blockDim.x;",
-        block(f"for (ptrdiff_t i = {_THREAD}; i < _size; i += _step)", body),
+        "const ptrdiff_t i = (ptrdiff_t)blockIdx.x * blockDim.x + threadIdx.x;",
+        block("if (i < _size)", body),
     ]
 
 
-def _several(form: Form, operation: Operation) -> list[str]:
-    """Some elements for each thread, as far from each other as the block has threads."""
+def _several(form: Form, operation: Operation, count: int) -> list[str]:
+    """Elements that are as far from each other as the block has threads."""
     found_at, copies, reads = in_memory(form, ["i"]), [], []
     for position in _read_ahead(form):
         bound = form.bounds[position]
-        copies.append(f"{bound.ctype} _read_{bound.name}[{SEVERAL}];")
+        copies.append(f"{bound.ctype} _read_{bound.name}[{count}];")
         reads.append(f"_read_{bound.name}[_k] = {found_at[position]};")
         found_at[position] = f"_read_{bound.name}[_k]"
-    each = f"for (int _k = 0; _k < {SEVERAL}; _k++)"
+    each = f"for (int _k = 0; _k < {count}; _k++)"
     place = "const ptrdiff_t i = _begin + _k * blockDim.x;"
     own = block("if (i < _size)", _body(form, operation, found_at))
     return [
-        f"const ptrdiff_t _begin = (ptrdiff_t)blockIdx.x * ({SEVERAL} * blockDim.x) + threadIdx.x;",
+        f"const ptrdiff_t _begin = (ptrdiff_t)blockIdx.x * ({count} * blockDim.x) + threadIdx.x;",
         *copies,
         "#pragma unroll",
         block(each, [place, block("if (i < _size)", reads)]),

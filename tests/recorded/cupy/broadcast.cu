@@ -5,8 +5,8 @@ extern "C" __global__ void scaled_rows(
     const T *_raw_x, const int _x_s0, const U *_raw_y, const int _y_s0, T *_raw_z,
     const int _z_s0, const unsigned int _n1, const ptrdiff_t _size
 ) {
-    const ptrdiff_t _step = (ptrdiff_t)gridDim.x * blockDim.x;
-    for (ptrdiff_t i = (ptrdiff_t)blockIdx.x * blockDim.x + threadIdx.x; i < _size; i += _step) {
+    const ptrdiff_t i = (ptrdiff_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < _size) {
         unsigned int _left = (unsigned int)i;
         const int _i1 = _left % _n1;
         _left /= _n1;

@@ -39,8 +39,8 @@ extern "C" __global__ void gathered(
     const CArray<const T, 2> x = {_raw_x, {_x_n0, _x_n1}, {_x_s0, _x_s1}};
     const CArray<const T, 1, true> y = {_raw_y, {_y_n0}, {_y_s0}};
     const ptrdiff_t n = _size;
-    const ptrdiff_t _step = (ptrdiff_t)gridDim.x * blockDim.x;
-    for (ptrdiff_t i = (ptrdiff_t)blockIdx.x * blockDim.x + threadIdx.x; i < _size; i += _step) {
+    const ptrdiff_t i = (ptrdiff_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < _size) {
         T &z = _raw_z[i];
         ptrdiff_t at[] = {i % 3, i / 3};
         z = x[at] + y[n - 1 - i];
