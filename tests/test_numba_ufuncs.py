@@ -22,6 +22,8 @@ from pycu2c import (
     types,
     vectorize,
 )
+from pycu2c.kernel import Device, Kernel
+from pycu2c.ported.elementwise import at_four_elements
 from pycu2c.signatures import BadSignature
 
 
@@ -117,6 +119,19 @@ def test_any_strides_and_byte_orders(target):
     np.testing.assert_array_equal(add(a.astype(">f8"), a), 2 * a)
     a.flags.writeable = False
     np.testing.assert_array_equal(add(a, a.T.reshape(4, 6)), a + a.T.reshape(4, 6))
+
+
+@pytest.mark.parametrize("size", [1, 31, 200, 256, 300, 511, 600, 2048])
+def test_four_elements_of_a_thread(size, target):
+    """What a GPU runs, also where the last block is not full."""
+    x, y = np.random.default_rng(size).integers(-9, 9, (2, size)).astype(np.float32)
+    out = placed(target, np.zeros((size, 2), np.float32))
+    back = placed(target, y[::-1].copy())[::-1]
+    run = Kernel(at_four_elements, backend=target)
+    run[-(-size // 256), 64](Device(added), out[:, 1], placed(target, x), back)
+    found = out.copy_to_host()
+    assert not found[:, 0].any()
+    np.testing.assert_array_equal(found[:, 1], x + y)
 
 
 def test_out(target):

@@ -12,6 +12,7 @@ from pycu2c.devices import views
 from pycu2c.devices.array import DeviceArray
 from pycu2c.kernel import Device, Kernel
 from pycu2c.ported.placing import Backend
+from pycu2c.runtime.memory import HOST
 from pycu2c.runtime.strides import Shape
 
 THREADS = 256
@@ -22,6 +23,23 @@ def at_each_element(function, out, *inputs):  # type: ignore[no-untyped-def]
     i = cuda.grid(1)
     if i < out.shape[0]:
         out[i] = function(*[a[i] for a in inputs])
+
+
+def at_four_elements(function, out, *inputs):  # type: ignore[no-untyped-def]
+    """Asks for all that it reads before it computes: so the memory of a GPU is busy."""
+    begin, step = cuda.blockIdx.x * (4 * cuda.blockDim.x) + cuda.threadIdx.x, cuda.blockDim.x
+    if begin + 3 * step < out.shape[0]:
+        first = [a[begin] for a in inputs]
+        second = [a[begin + step] for a in inputs]
+        third = [a[begin + 2 * step] for a in inputs]
+        last = [a[begin + 3 * step] for a in inputs]
+        out[begin] = function(*first)
+        out[begin + step] = function(*second)
+        out[begin + 2 * step] = function(*third)
+        out[begin + 3 * step] = function(*last)
+    else:
+        for i in range(begin, out.shape[0], step):
+            out[i] = function(*[a[i] for a in inputs])
 
 
 def at_each_place(function, out, *inputs):  # type: ignore[no-untyped-def]
@@ -60,8 +78,8 @@ def map_elements(
         launch = _kernel(at_each_place, backend)[_grid(shape), _block(shape), stream]
     else:
         shape = tuple(extent for extent, _ in inner) or (1,)
-        blocks = -(-shape[0] // THREADS)
-        launch = _kernel(at_each_element, backend)[blocks, THREADS, stream]
+        python, share = (at_each_element, 1) if out.device == HOST else (at_four_elements, 4)
+        launch = _kernel(python, backend)[-(-shape[0] // (THREADS * share)), THREADS, stream]
     for place in itertools.product(*(range(extent) for extent, _ in outer)):
         starts = zip(*([i * step for step in steps] for i, (_, steps) in zip(place, outer)))
         offsets = list(map(sum, starts)) or [0] * (1 + len(inputs))
