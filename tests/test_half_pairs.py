@@ -12,7 +12,7 @@ from pycu2c import CompileError, bfloat162, cuda, float2, half2, kernel
 from pycu2c.kernel import Kernel
 from pycu2c.runtime.given import taken_apart
 from pycu2c.toolchain import cc, nvrtc
-from pycu2c.types import Scalar
+from pycu2c.types import Scalar, bool_, uint32
 
 KINDS = [half2, bfloat162]
 ROOMS = {"half2": cuda.fp16, "bfloat162": cuda.bf16}
@@ -47,7 +47,7 @@ def arithmetic(room: Any) -> Kernel:
         out[8, i] = room.hmax2(v, w)
         out[9, i] = room.lowhigh2highlow(v)
         out[10, i] = room.heq2(v, w)
-        out[11, i] = room.hne2(v, w)
+        out[11, i] = room.hneu2(v, w)
         out[12, i] = room.hlt2(v, w)
         out[13, i] = room.hge2(v, w)
         out[14, i] = room.h2rint(v)
@@ -91,6 +91,59 @@ def test_arithmetic(kind: Scalar, target: str) -> None:
             rows[9] = given[0][other]
             wanted = np.stack([np.asarray(r).astype(found[name].dtype) for r in rows])
             np.testing.assert_array_equal(found[name].astype(float), wanted.astype(float))
+
+
+COMPARISONS = ["eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu", "geu"]
+
+
+def compared(room: Any, name: str) -> Kernel:
+    one, pair, both, mask = (
+        getattr(room, form.format(name)) for form in ("h{}", "h{}2", "hb{}2", "h{}2_mask")
+    )
+
+    @kernel
+    def made(a, b, ones, pairs, masks):
+        i = cuda.grid(1)
+        ones[0, i], ones[1, i] = one(a[i].x, b[i].x), one(a[i].y, b[i].y)
+        ones[2, i] = both(a[i], b[i])
+        pairs[i] = pair(a[i], b[i])
+        masks[i] = mask(a[i], b[i])
+
+    return made
+
+
+@pytest.mark.parametrize("arch", ["sm_75", "sm_90"])
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_compilers_take_comparisons(kind: Scalar, arch: str) -> None:
+    types = (kind[:], kind[:], bool_[:, :], kind[:], uint32[:])
+    for name in COMPARISONS:
+        made = compared(ROOMS[str(kind)], name)
+        assert cc.check_warnings(made.inspect("c", types)) == ""
+        text = made.inspect("cuda", types)
+        assert f"__h{name}2(" in text
+        assert nvrtc.compile(text, "made", arch, cache=False).log.strip("\0\n ") == ""
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+@pytest.mark.parametrize("name", COMPARISONS)
+def test_comparisons_say_what_a_nan_answers(name: str, kind: Scalar, target: str) -> None:
+    a = pairs(kind, [1, 2, np.nan, 3, np.nan], [2, 2, 2, np.nan, np.nan])
+    b = pairs(kind, [2, 1, 1, 3, np.nan], [2, 1, 1, 1, 1])
+    outs = [np.zeros((3, 5), np.bool_), np.zeros(5, kind.dtype.numpy), np.zeros(5, np.uint32)]
+    made = compared(ROOMS[str(kind)], name)
+    _, _, ones, both, masks = run(made, (1, 5), [a, b, *outs], target)
+    wide = [(a[n].astype(float), b[n].astype(float)) for n in "xy"]
+    told = [getattr(np, NUMPYS[name[:2]])(*w) for w in wide]
+    either = [np.isnan(x) | np.isnan(y) for x, y in wide]
+    x, y = (t | e if name.endswith("u") else t & ~e for t, e in zip(told, either))
+    np.testing.assert_array_equal(ones, [x, y, x & y])
+    np.testing.assert_array_equal(both["x"].astype(bool), x)
+    np.testing.assert_array_equal(both["y"].astype(bool), y)
+    np.testing.assert_array_equal(masks, x * 0xFFFF + y * 0xFFFF0000)
+
+
+NUMPYS = {"eq": "equal", "ne": "not_equal", "lt": "less", "le": "less_equal"}
+NUMPYS |= {"gt": "greater", "ge": "greater_equal"}
 
 
 @kernel

@@ -294,22 +294,40 @@ class _bf16:
         """``(a, b)``"""
     @staticmethod
     def hbeq2(a: Any, b: Any) -> Any:
-        """Whether both components are equal."""
+        """Whether in both components ``a == b``."""
+    @staticmethod
+    def hbequ2(a: Any, b: Any) -> Any:
+        """Whether in both components ``a == b``, or one is a NaN."""
     @staticmethod
     def hbge2(a: Any, b: Any) -> Any:
-        """Whether both components are greater or equal."""
+        """Whether in both components ``a >= b``."""
+    @staticmethod
+    def hbgeu2(a: Any, b: Any) -> Any:
+        """Whether in both components ``a >= b``, or one is a NaN."""
     @staticmethod
     def hbgt2(a: Any, b: Any) -> Any:
-        """Whether both components are greater."""
+        """Whether in both components ``a > b``."""
+    @staticmethod
+    def hbgtu2(a: Any, b: Any) -> Any:
+        """Whether in both components ``a > b``, or one is a NaN."""
     @staticmethod
     def hble2(a: Any, b: Any) -> Any:
-        """Whether both components are less or equal."""
+        """Whether in both components ``a <= b``."""
+    @staticmethod
+    def hbleu2(a: Any, b: Any) -> Any:
+        """Whether in both components ``a <= b``, or one is a NaN."""
     @staticmethod
     def hblt2(a: Any, b: Any) -> Any:
-        """Whether both components are less."""
+        """Whether in both components ``a < b``."""
+    @staticmethod
+    def hbltu2(a: Any, b: Any) -> Any:
+        """Whether in both components ``a < b``, or one is a NaN."""
     @staticmethod
     def hbne2(a: Any, b: Any) -> Any:
-        """Whether both components differ."""
+        """Whether in both components ``a < b or a > b``."""
+    @staticmethod
+    def hbneu2(a: Any, b: Any) -> Any:
+        """Whether in both components ``a != b``."""
     @staticmethod
     def hceil(x: Any) -> Any:
         """The least whole number that is not below ``x``, as a float."""
@@ -325,6 +343,18 @@ class _bf16:
     @staticmethod
     def heq2(a: Any, b: Any) -> Any:
         """1.0 where ``a == b``, else 0.0."""
+    @staticmethod
+    def heq2_mask(a: Any, b: Any) -> Any:
+        """The 16 bits of a component are 1 where ``a == b``, else 0."""
+    @staticmethod
+    def hequ(x: Any, y: Any) -> bool:
+        """``x == y``, or one is a NaN."""
+    @staticmethod
+    def hequ2(a: Any, b: Any) -> Any:
+        """1.0 where ``a == b``, or one is a NaN, else 0.0."""
+    @staticmethod
+    def hequ2_mask(a: Any, b: Any) -> Any:
+        """The 16 bits of a component are 1 where ``a == b``, or one is a NaN, else 0."""
     @staticmethod
     def hexp(x: Any) -> Any:
         """e to the power ``x``."""
@@ -350,11 +380,35 @@ class _bf16:
     def hge2(a: Any, b: Any) -> Any:
         """1.0 where ``a >= b``, else 0.0."""
     @staticmethod
+    def hge2_mask(a: Any, b: Any) -> Any:
+        """The 16 bits of a component are 1 where ``a >= b``, else 0."""
+    @staticmethod
+    def hgeu(x: Any, y: Any) -> bool:
+        """``x >= y``, or one is a NaN."""
+    @staticmethod
+    def hgeu2(a: Any, b: Any) -> Any:
+        """1.0 where ``a >= b``, or one is a NaN, else 0.0."""
+    @staticmethod
+    def hgeu2_mask(a: Any, b: Any) -> Any:
+        """The 16 bits of a component are 1 where ``a >= b``, or one is a NaN, else 0."""
+    @staticmethod
     def hgt(x: Any, y: Any) -> bool:
         """``x > y``."""
     @staticmethod
     def hgt2(a: Any, b: Any) -> Any:
         """1.0 where ``a > b``, else 0.0."""
+    @staticmethod
+    def hgt2_mask(a: Any, b: Any) -> Any:
+        """The 16 bits of a component are 1 where ``a > b``, else 0."""
+    @staticmethod
+    def hgtu(x: Any, y: Any) -> bool:
+        """``x > y``, or one is a NaN."""
+    @staticmethod
+    def hgtu2(a: Any, b: Any) -> Any:
+        """1.0 where ``a > b``, or one is a NaN, else 0.0."""
+    @staticmethod
+    def hgtu2_mask(a: Any, b: Any) -> Any:
+        """The 16 bits of a component are 1 where ``a > b``, or one is a NaN, else 0."""
     @staticmethod
     def high2bfloat16(a: Any) -> Any:
         """``y``"""
@@ -374,6 +428,18 @@ class _bf16:
     def hle2(a: Any, b: Any) -> Any:
         """1.0 where ``a <= b``, else 0.0."""
     @staticmethod
+    def hle2_mask(a: Any, b: Any) -> Any:
+        """The 16 bits of a component are 1 where ``a <= b``, else 0."""
+    @staticmethod
+    def hleu(x: Any, y: Any) -> bool:
+        """``x <= y``, or one is a NaN."""
+    @staticmethod
+    def hleu2(a: Any, b: Any) -> Any:
+        """1.0 where ``a <= b``, or one is a NaN, else 0.0."""
+    @staticmethod
+    def hleu2_mask(a: Any, b: Any) -> Any:
+        """The 16 bits of a component are 1 where ``a <= b``, or one is a NaN, else 0."""
+    @staticmethod
     def hlog(x: Any) -> Any:
         """The natural logarithm; -inf of 0, NaN of a negative number."""
     @staticmethod
@@ -388,6 +454,18 @@ class _bf16:
     @staticmethod
     def hlt2(a: Any, b: Any) -> Any:
         """1.0 where ``a < b``, else 0.0."""
+    @staticmethod
+    def hlt2_mask(a: Any, b: Any) -> Any:
+        """The 16 bits of a component are 1 where ``a < b``, else 0."""
+    @staticmethod
+    def hltu(x: Any, y: Any) -> bool:
+        """``x < y``, or one is a NaN."""
+    @staticmethod
+    def hltu2(a: Any, b: Any) -> Any:
+        """1.0 where ``a < b``, or one is a NaN, else 0.0."""
+    @staticmethod
+    def hltu2_mask(a: Any, b: Any) -> Any:
+        """The 16 bits of a component are 1 where ``a < b``, or one is a NaN, else 0."""
     @staticmethod
     def hmax(x: Any, y: Any) -> Any:
         """The greater; a NaN gives way."""
@@ -408,16 +486,28 @@ class _bf16:
         """The products, each rounded once."""
     @staticmethod
     def hne(x: Any, y: Any) -> bool:
-        """``x != y``."""
+        """``x < y or x > y``: false of a NaN."""
     @staticmethod
     def hne2(a: Any, b: Any) -> Any:
-        """1.0 where ``a != b``, else 0.0; a NaN is other than all numbers, as in Python."""
+        """1.0 where ``a < b or a > b``, else 0.0."""
+    @staticmethod
+    def hne2_mask(a: Any, b: Any) -> Any:
+        """The 16 bits of a component are 1 where ``a < b or a > b``, else 0."""
     @staticmethod
     def hneg(x: Any) -> Any:
         """``-x``."""
     @staticmethod
     def hneg2(a: Any) -> Any:
         """Both with the other sign."""
+    @staticmethod
+    def hneu(x: Any, y: Any) -> bool:
+        """``x != y``: true of a NaN, as Python's operator."""
+    @staticmethod
+    def hneu2(a: Any, b: Any) -> Any:
+        """1.0 where ``a != b``, else 0.0."""
+    @staticmethod
+    def hneu2_mask(a: Any, b: Any) -> Any:
+        """The 16 bits of a component are 1 where ``a != b``, else 0."""
     @staticmethod
     def hrcp(x: Any) -> Any:
         """``1 / x``."""
@@ -997,22 +1087,40 @@ class _fp16:
         """``(a, b)``"""
     @staticmethod
     def hbeq2(a: Any, b: Any) -> Any:
-        """Whether both components are equal."""
+        """Whether in both components ``a == b``."""
+    @staticmethod
+    def hbequ2(a: Any, b: Any) -> Any:
+        """Whether in both components ``a == b``, or one is a NaN."""
     @staticmethod
     def hbge2(a: Any, b: Any) -> Any:
-        """Whether both components are greater or equal."""
+        """Whether in both components ``a >= b``."""
+    @staticmethod
+    def hbgeu2(a: Any, b: Any) -> Any:
+        """Whether in both components ``a >= b``, or one is a NaN."""
     @staticmethod
     def hbgt2(a: Any, b: Any) -> Any:
-        """Whether both components are greater."""
+        """Whether in both components ``a > b``."""
+    @staticmethod
+    def hbgtu2(a: Any, b: Any) -> Any:
+        """Whether in both components ``a > b``, or one is a NaN."""
     @staticmethod
     def hble2(a: Any, b: Any) -> Any:
-        """Whether both components are less or equal."""
+        """Whether in both components ``a <= b``."""
+    @staticmethod
+    def hbleu2(a: Any, b: Any) -> Any:
+        """Whether in both components ``a <= b``, or one is a NaN."""
     @staticmethod
     def hblt2(a: Any, b: Any) -> Any:
-        """Whether both components are less."""
+        """Whether in both components ``a < b``."""
+    @staticmethod
+    def hbltu2(a: Any, b: Any) -> Any:
+        """Whether in both components ``a < b``, or one is a NaN."""
     @staticmethod
     def hbne2(a: Any, b: Any) -> Any:
-        """Whether both components differ."""
+        """Whether in both components ``a < b or a > b``."""
+    @staticmethod
+    def hbneu2(a: Any, b: Any) -> Any:
+        """Whether in both components ``a != b``."""
     @staticmethod
     def hceil(x: np.float16) -> np.float16:
         """The least whole number that is not below ``x``, as a float."""
@@ -1028,6 +1136,18 @@ class _fp16:
     @staticmethod
     def heq2(a: Any, b: Any) -> Any:
         """1.0 where ``a == b``, else 0.0."""
+    @staticmethod
+    def heq2_mask(a: Any, b: Any) -> Any:
+        """The 16 bits of a component are 1 where ``a == b``, else 0."""
+    @staticmethod
+    def hequ(x: np.float16, y: np.float16) -> bool:
+        """``x == y``, or one is a NaN."""
+    @staticmethod
+    def hequ2(a: Any, b: Any) -> Any:
+        """1.0 where ``a == b``, or one is a NaN, else 0.0."""
+    @staticmethod
+    def hequ2_mask(a: Any, b: Any) -> Any:
+        """The 16 bits of a component are 1 where ``a == b``, or one is a NaN, else 0."""
     @staticmethod
     def hexp(x: np.float16) -> np.float16:
         """e to the power ``x``."""
@@ -1053,11 +1173,35 @@ class _fp16:
     def hge2(a: Any, b: Any) -> Any:
         """1.0 where ``a >= b``, else 0.0."""
     @staticmethod
+    def hge2_mask(a: Any, b: Any) -> Any:
+        """The 16 bits of a component are 1 where ``a >= b``, else 0."""
+    @staticmethod
+    def hgeu(x: np.float16, y: np.float16) -> bool:
+        """``x >= y``, or one is a NaN."""
+    @staticmethod
+    def hgeu2(a: Any, b: Any) -> Any:
+        """1.0 where ``a >= b``, or one is a NaN, else 0.0."""
+    @staticmethod
+    def hgeu2_mask(a: Any, b: Any) -> Any:
+        """The 16 bits of a component are 1 where ``a >= b``, or one is a NaN, else 0."""
+    @staticmethod
     def hgt(x: np.float16, y: np.float16) -> bool:
         """``x > y``."""
     @staticmethod
     def hgt2(a: Any, b: Any) -> Any:
         """1.0 where ``a > b``, else 0.0."""
+    @staticmethod
+    def hgt2_mask(a: Any, b: Any) -> Any:
+        """The 16 bits of a component are 1 where ``a > b``, else 0."""
+    @staticmethod
+    def hgtu(x: np.float16, y: np.float16) -> bool:
+        """``x > y``, or one is a NaN."""
+    @staticmethod
+    def hgtu2(a: Any, b: Any) -> Any:
+        """1.0 where ``a > b``, or one is a NaN, else 0.0."""
+    @staticmethod
+    def hgtu2_mask(a: Any, b: Any) -> Any:
+        """The 16 bits of a component are 1 where ``a > b``, or one is a NaN, else 0."""
     @staticmethod
     def high2float(a: Any) -> Any:
         """``y`` as float32."""
@@ -1077,6 +1221,18 @@ class _fp16:
     def hle2(a: Any, b: Any) -> Any:
         """1.0 where ``a <= b``, else 0.0."""
     @staticmethod
+    def hle2_mask(a: Any, b: Any) -> Any:
+        """The 16 bits of a component are 1 where ``a <= b``, else 0."""
+    @staticmethod
+    def hleu(x: np.float16, y: np.float16) -> bool:
+        """``x <= y``, or one is a NaN."""
+    @staticmethod
+    def hleu2(a: Any, b: Any) -> Any:
+        """1.0 where ``a <= b``, or one is a NaN, else 0.0."""
+    @staticmethod
+    def hleu2_mask(a: Any, b: Any) -> Any:
+        """The 16 bits of a component are 1 where ``a <= b``, or one is a NaN, else 0."""
+    @staticmethod
     def hlog(x: np.float16) -> np.float16:
         """The natural logarithm; -inf of 0, NaN of a negative number."""
     @staticmethod
@@ -1091,6 +1247,18 @@ class _fp16:
     @staticmethod
     def hlt2(a: Any, b: Any) -> Any:
         """1.0 where ``a < b``, else 0.0."""
+    @staticmethod
+    def hlt2_mask(a: Any, b: Any) -> Any:
+        """The 16 bits of a component are 1 where ``a < b``, else 0."""
+    @staticmethod
+    def hltu(x: np.float16, y: np.float16) -> bool:
+        """``x < y``, or one is a NaN."""
+    @staticmethod
+    def hltu2(a: Any, b: Any) -> Any:
+        """1.0 where ``a < b``, or one is a NaN, else 0.0."""
+    @staticmethod
+    def hltu2_mask(a: Any, b: Any) -> Any:
+        """The 16 bits of a component are 1 where ``a < b``, or one is a NaN, else 0."""
     @staticmethod
     def hmax(x: np.float16, y: np.float16) -> np.float16:
         """The greater; a NaN gives way."""
@@ -1111,16 +1279,28 @@ class _fp16:
         """The products, each rounded once."""
     @staticmethod
     def hne(x: np.float16, y: np.float16) -> bool:
-        """``x != y``."""
+        """``x < y or x > y``: false of a NaN."""
     @staticmethod
     def hne2(a: Any, b: Any) -> Any:
-        """1.0 where ``a != b``, else 0.0; a NaN is other than all numbers, as in Python."""
+        """1.0 where ``a < b or a > b``, else 0.0."""
+    @staticmethod
+    def hne2_mask(a: Any, b: Any) -> Any:
+        """The 16 bits of a component are 1 where ``a < b or a > b``, else 0."""
     @staticmethod
     def hneg(x: np.float16) -> np.float16:
         """``-x``."""
     @staticmethod
     def hneg2(a: Any) -> Any:
         """Both with the other sign."""
+    @staticmethod
+    def hneu(x: np.float16, y: np.float16) -> bool:
+        """``x != y``: true of a NaN, as Python's operator."""
+    @staticmethod
+    def hneu2(a: Any, b: Any) -> Any:
+        """1.0 where ``a != b``, else 0.0."""
+    @staticmethod
+    def hneu2_mask(a: Any, b: Any) -> Any:
+        """The 16 bits of a component are 1 where ``a != b``, else 0."""
     @staticmethod
     def hrcp(x: np.float16) -> np.float16:
         """``1 / x``."""

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from pycu2c.cuda.half_pair_comparisons import comparisons
 from pycu2c.intrinsics import half_names  # noqa: F401  # the functions of one number
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.halves import FUSED
@@ -240,87 +241,6 @@ def h2trunc(a: Any) -> Any:
     return a
 
 
-# ---- comparisons ---------------------------------------------------------------------------------
-
-
-@_native("__heq2(a, b)")
-def heq2(a: Any, b: Any) -> Any:
-    """1.0 where ``a == b``, else 0.0."""
-    a.x, a.y = float(a.x == b.x), float(a.y == b.y)
-    return a
-
-
-@_native("__hneu2(a, b)")
-def hne2(a: Any, b: Any) -> Any:
-    """1.0 where ``a != b``, else 0.0; a NaN is other than all numbers, as in Python."""
-    a.x, a.y = float(a.x != b.x), float(a.y != b.y)
-    return a
-
-
-@_native("__hlt2(a, b)")
-def hlt2(a: Any, b: Any) -> Any:
-    """1.0 where ``a < b``, else 0.0."""
-    a.x, a.y = float(a.x < b.x), float(a.y < b.y)
-    return a
-
-
-@_native("__hle2(a, b)")
-def hle2(a: Any, b: Any) -> Any:
-    """1.0 where ``a <= b``, else 0.0."""
-    a.x, a.y = float(a.x <= b.x), float(a.y <= b.y)
-    return a
-
-
-@_native("__hgt2(a, b)")
-def hgt2(a: Any, b: Any) -> Any:
-    """1.0 where ``a > b``, else 0.0."""
-    a.x, a.y = float(a.x > b.x), float(a.y > b.y)
-    return a
-
-
-@_native("__hge2(a, b)")
-def hge2(a: Any, b: Any) -> Any:
-    """1.0 where ``a >= b``, else 0.0."""
-    a.x, a.y = float(a.x >= b.x), float(a.y >= b.y)
-    return a
-
-
-@device
-def hbeq2(a: Any, b: Any) -> Any:
-    """Whether both components are equal."""
-    return a.x == b.x and a.y == b.y
-
-
-@device
-def hbne2(a: Any, b: Any) -> Any:
-    """Whether both components differ."""
-    return a.x != b.x and a.y != b.y
-
-
-@device
-def hblt2(a: Any, b: Any) -> Any:
-    """Whether both components are less."""
-    return a.x < b.x and a.y < b.y
-
-
-@device
-def hble2(a: Any, b: Any) -> Any:
-    """Whether both components are less or equal."""
-    return a.x <= b.x and a.y <= b.y
-
-
-@device
-def hbgt2(a: Any, b: Any) -> Any:
-    """Whether both components are greater."""
-    return a.x > b.x and a.y > b.y
-
-
-@device
-def hbge2(a: Any, b: Any) -> Any:
-    """Whether both components are greater or equal."""
-    return a.x >= b.x and a.y >= b.y
-
-
 # ---- halves and pairs ----------------------------------------------------------------------------
 
 
@@ -430,8 +350,7 @@ def high2bfloat16(a: Any) -> Any:
 _BOTH: tuple[Any, ...] = (
     *(hadd2, hsub2, hmul2, h2div, hfma2, hneg2, habs2, hmin2, hmax2),
     *(h2sqrt, h2rsqrt, h2rcp, h2exp, h2exp2, h2exp10, h2log, h2log2, h2log10, h2sin, h2cos),
-    *(h2tanh, h2floor, h2ceil, h2rint, h2trunc, heq2, hne2, hlt2, hle2, hgt2, hge2),
-    *(hbeq2, hbne2, hblt2, hble2, hbgt2, hbge2, lowhigh2highlow, low2float, high2float),
+    *(h2tanh, h2floor, h2ceil, h2rint, h2trunc, lowhigh2highlow, low2float, high2float),
 )
 _FP16: tuple[Any, ...] = (
     *(half22float2, float22half2_rn, floats2half2_rn, float2half2_rn, halves2half2),
@@ -442,5 +361,6 @@ _BF16: tuple[Any, ...] = (
     *(halves2bfloat162, low2bfloat16, high2bfloat16),
 )
 
-WRITTEN["cuda.fp16"] = {f.__name__: _of_pairs(f, half2) for f in (*_BOTH, *_FP16)}
-WRITTEN["cuda.bf16"] = {f.__name__: _of_pairs(f, bfloat162) for f in (*_BOTH, *_BF16)}
+for _room, _kind, _own in (("fp16", half2, _FP16), ("bf16", bfloat162, _BF16)):
+    _functions = {f.__name__: _of_pairs(f, _kind) for f in (*_BOTH, *_own)}
+    WRITTEN[f"cuda.{_room}"] = _functions | comparisons(_room, _kind)

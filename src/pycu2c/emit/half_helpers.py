@@ -17,6 +17,24 @@ _OPERATORS = {
     "neg": ("-a", "__hneg"),
 }
 
+# of two floats; what denies something is true of a NaN
+_COMPARISONS = {
+    "half_ne": "x < y || x > y",
+    "half_equ": "!(x < y || x > y)",
+    "half_ltu": "!(x >= y)",
+    "half_leu": "!(x > y)",
+    "half_gtu": "!(x <= y)",
+    "half_geu": "!(x < y)",
+}
+
+_COMPARED = """
+// $formula
+$q bool ${name}_$t($T a, $T b) {
+    const float x = $wide(a), y = $wide(b);
+    return $formula;
+}
+"""
+
 _PLAIN = """
 // $formula$rounded
 $q $T ${name}_$t($parameters) {
@@ -72,10 +90,16 @@ def _fused(dtype: DType, dialect: str) -> str:
     return Template(_FUSED_BY_DEVICE).safe_substitute(fused=text) if by_device else text
 
 
+NAMES = ("half_fma", *_COMPARISONS)
+
+
 def half_text(name: str, dtype: DType, dialect: str) -> str:
     """The template of helper ``name``: its qualifiers and type are left open."""
     if name == "half_fma":
         return _fused(dtype, dialect)
+    if name in _COMPARISONS:
+        wide = conversion(dtype, FLOAT32, dialect)
+        return Template(_COMPARED).safe_substitute(name=name, formula=_COMPARISONS[name], wide=wide)
     formula, native = _OPERATORS[name]
     names = [operand for operand in "ab" if operand in formula]
     wide = conversion(dtype, FLOAT32, dialect)

@@ -18,6 +18,7 @@ from pycu2c.emit.cluster_helpers import CLUSTER_HELPERS
 from pycu2c.emit.complex_helpers import COMPLEX_HELPERS
 from pycu2c.emit.conversion_helpers import CONVERSION_HELPERS
 from pycu2c.emit.eighth_helpers import EIGHTH_HELPERS
+from pycu2c.emit.half_helpers import NAMES as HALF_HELPERS
 from pycu2c.emit.half_helpers import half_text
 from pycu2c.emit.math_helpers import MATH_HELPERS
 from pycu2c.emit.packed_word_helpers import PACKED_WORD_HELPERS
@@ -317,7 +318,7 @@ HELPERS: dict[str, Helper] = {
     **WORD_HELPERS,
     **EIGHTH_HELPERS,
     **PACKED_WORD_HELPERS,
-    "half_fma": Helper(),
+    **{name: Helper() for name in HALF_HELPERS},
     **{name: Helper() for name in (*ATOMIC_HELPERS, *TEXTURE_HELPERS)},
     **{name: Helper() for name in COMPLEX_HELPERS if name != "pow"},
 }

@@ -1,12 +1,13 @@
 """``cuda.fp16`` and ``cuda.bf16``: arithmetic and functions of 16-bit floats by CUDA's names. Each
-rounds once; the operators and ``math.f(x)`` do the same."""
+rounds once; the operators and ``math.f(x)`` do the same. ``hne`` is not `!=`: of a NaN it is false."""
 
 from __future__ import annotations
 
 from pycu2c.dtypes import BFLOAT16, FLOAT16, DType
 from pycu2c.intrinsics import special  # noqa: F401  # its rows
 from pycu2c.intrinsics.all import REGISTRY
-from pycu2c.intrinsics.registry import Typed
+from pycu2c.intrinsics.halves import COMPARED
+from pycu2c.intrinsics.registry import Intrinsic, Typed
 from pycu2c.intrinsics.typed_names import declare
 from pycu2c.operators import EQ, GE, GT, LE, LT, NE, Operator
 
@@ -18,13 +19,14 @@ _OF_ONE = """
 """
 _OF_TWO = "hadd=half.add hsub=half.sub hmul=half.mul hdiv=half.div hmax=numpy.fmax hmin=numpy.fmin"
 _QUESTIONS = "hisnan=math.isnan hisinf=math.isinf"
-_COMPARISONS: tuple[tuple[str, Operator, str], ...] = (
+_COMPARISONS: tuple[tuple[str, Operator | Intrinsic, str], ...] = (
     ("heq", EQ, "``x == y``."),
-    ("hne", NE, "``x != y``."),
     ("hlt", LT, "``x < y``."),
     ("hle", LE, "``x <= y``."),
     ("hgt", GT, "``x > y``."),
     ("hge", GE, "``x >= y``."),
+    ("hneu", NE, "``x != y``: true of a NaN, as Python's operator."),
+    *((f"h{name}", row, row.doc) for name, row in COMPARED.items()),
 )
 
 
@@ -34,9 +36,9 @@ def _add_all(room: str, row: DType) -> None:
             name, _, path = entry.partition("=")
             _add(room, name, (row,) * count, gives, path)
     _add(room, "hfma", (row,) * 3, row, "half.fma")
-    for name, operator, doc in _COMPARISONS:
+    for name, compared, doc in _COMPARISONS:
         parameters = (("x", row.name), ("y", row.name))
-        typed = Typed(operator, (row, row), None)
+        typed = Typed(compared, (row, row), None)
         declare(f"cuda.{room}.{name}", parameters, "bool", (typed,), doc)
 
 

@@ -1,4 +1,5 @@
-"""Arithmetic of float16 and bfloat16: what ``passes/legalize`` puts in place of operators.
+"""Arithmetic of float16 and bfloat16: what ``passes/legalize`` puts in place of operators, and
+comparisons that Python has no operators for.
 
 Each computes in float32 and rounds once, which gives what rounding the exact result gives; CUDA's
 ``__hadd_rn`` and its like are that in one instruction, and are not fused with one another.
@@ -7,7 +8,8 @@ Each computes in float32 and rounds once, which gives what rounding the exact re
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+import operator
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -35,12 +37,12 @@ def _spelled(stem: str, native: str) -> Spell:
     return spell
 
 
-def _declare_operator(operator: Operator, native: str, doc: str) -> Intrinsic:
+def _declare_operator(own: Operator, native: str, doc: str) -> Intrinsic:
     def body(a: T, b: T) -> T:
-        return operator.reference(a, b)
+        return own.reference(a, b)
 
     body.__doc__ = doc
-    stem = operator.name
+    stem = own.name
     return intrinsic(
         f"half.{stem}",
         dtypes=HALVES,
@@ -95,3 +97,42 @@ def FUSED(a: T, b: T, c: T) -> T:
 def NEGATED(x: T) -> T:
     """``-x``."""
     return NEG.reference(x)
+
+
+# ---- comparisons by CUDA's names -----------------------------------------------------------------
+
+
+def _less_or_greater(a: Any, b: Any) -> bool:
+    return bool(a < b or a > b)
+
+
+# CUDA's name, what is asked, and whether a NaN answers yes: then it is what its opposite denies
+_COMPARISONS: tuple[tuple[str, Callable[[Any, Any], bool], bool, str], ...] = (
+    ("ne", _less_or_greater, False, "``x < y or x > y``: false of a NaN."),
+    ("equ", _less_or_greater, True, "``x == y``, or one is a NaN."),
+    ("ltu", operator.ge, True, "``x < y``, or one is a NaN."),
+    ("leu", operator.gt, True, "``x <= y``, or one is a NaN."),
+    ("gtu", operator.le, True, "``x > y``, or one is a NaN."),
+    ("geu", operator.lt, True, "``x >= y``, or one is a NaN."),
+)
+
+
+def _declare_comparison(
+    name: str, asked: Callable[[Any, Any], bool], denied: bool, doc: str
+) -> Intrinsic:
+    def body(x: T, y: T) -> bool:
+        return bool(asked(x, y)) != denied
+
+    body.__doc__ = doc
+    stem = f"half_{name}"
+    return intrinsic(
+        f"half.{name}",
+        dtypes=HALVES,
+        cuda=_spelled(stem, f"__h{name}"),
+        c=helper(stem),
+        cuda_helpers=(stem,),
+        c_helpers=(stem,),
+    )(body)
+
+
+COMPARED = {row[0]: _declare_comparison(*row) for row in _COMPARISONS}
