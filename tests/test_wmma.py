@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from launching import run
-from pycu2c import CompileError, cuda, float16, float32, kernel
+from pycu2c import CompileError, bfloat16, cuda, float16, float32, int8, int32, kernel, uint8
 from pycu2c.cuda import wmma
+from pycu2c.kernel import Kernel
 from pycu2c.toolchain import cc, nvrtc
+from pycu2c.types import Scalar
 
 
 @kernel
@@ -138,3 +142,53 @@ def test_what_a_fragment_is_not() -> None:
 
     with pytest.raises(CompileError, match="matrix_c"):
         other.inspect("c", (float16[:, ::1],))
+
+
+# ---- factors of other types --------------------------------------------------------------------
+
+FACTORS = [(bfloat16, float32), (int8, int32), (uint8, int32)]
+
+
+def factors(kind: Scalar, shape: tuple[int, ...], seed: int) -> np.ndarray[Any, Any]:
+    """Numbers whose products and sums are exact in the type of sums."""
+    least = 0 if kind is uint8 else -100
+    found = np.random.default_rng(seed).integers(least, 100, shape)
+    return found.astype(kind.dtype.numpy)
+
+
+def of_factors(factor: Scalar, total: Scalar) -> Kernel:
+    @kernel
+    def made(c, in_memory, a, b):
+        left, right = cuda.local.array(8, factor), cuda.local.array(8, factor)
+        sums = cuda.local.array(8, total)
+        wmma.fill_fragment(sums, 3)
+        for k in range(0, a.shape[1], 16):
+            wmma.load_matrix_sync(left, a[:, k : k + 16], "matrix_a")
+            wmma.load_matrix_sync(right, b[k : k + 16, :], "matrix_b")
+            wmma.mma_sync(sums, left, right, sums)
+        wmma.store_matrix_sync(c.T, sums)
+        wmma.mma_sync(in_memory, a, b)
+
+    return made
+
+
+@pytest.mark.parametrize(("factor", "total"), FACTORS, ids=str)
+def test_factors_of_other_types(factor: Scalar, total: Scalar, target: str) -> None:
+    a, b = factors(factor, (16, 32), 5), factors(factor, (16, 32), 6).T
+    sums = [np.ones((16, 16), total.numpy), np.ones((16, 16), total.numpy)]
+    found = run(of_factors(factor, total), (1, 32), [*sums, a, b], target)
+    wide = a.astype(np.int64) @ b.astype(np.int64)
+    np.testing.assert_array_equal(found[0], wide.T + 3)
+    np.testing.assert_array_equal(found[1], wide + 1)
+
+
+@pytest.mark.parametrize(("factor", "total"), FACTORS, ids=str)
+def test_instructions_of_other_types(factor: Scalar, total: Scalar) -> None:
+    made = of_factors(factor, total)
+    types = (total[:, ::1], total[:, ::1], factor[:, ::1], factor[:, :])
+    text = made.inspect("cuda", types)
+    for arch, words in (("sm_75", "shfl.sync.idx"), ("sm_80", "mma.sync.aligned.m16n8k16")):
+        found = nvrtc.compile(text, "made", arch, kind="ptx", cache=False)
+        assert words in found.data.decode()
+        assert found.log.strip("\0\n ") == ""
+    assert cc.check_warnings(made.inspect("c", types)) == ""

@@ -1,7 +1,7 @@
 """``from pycu2c.cuda import wmma``: products of small matrices by the tensor cores of a warp.
 
 Of whole matrices in memory, and of fragments: local arrays with what each thread has of a matrix of
-16 rows and columns. Which elements those are is what the instruction ``mma.m16n8k16`` documents.
+16 rows and columns.
 """
 
 from __future__ import annotations
@@ -9,9 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 from pycu2c import cuda
+from pycu2c.cuda import fragments
 from pycu2c.kernel import device
 from pycu2c.own_c.functions import c_function
-from pycu2c.types import float16, float32
+from pycu2c.types import bfloat16, float16, float32, int8, uint8
 
 _FOR_LAYOUTS = """
 #ifdef __CUDACC__
@@ -51,40 +52,6 @@ if (a_stride1 == 1 && b_stride1 == 1) {
 """
 
 
-# What one instruction does, for half of the columns: 16 x 16 by 16 x 8.
-_FOR_FRAGMENTS = """
-#ifdef __CUDACC__
-__device__ __forceinline__ unsigned two_halves(__half low, __half high) {
-    return __half_as_ushort(low) | (unsigned)__half_as_ushort(high) << 16;
-}
-__device__ __forceinline__ void mma_of_columns(float *d, const __half *a, const __half *b,
-                                               const float *c) {
-    const unsigned a0 = two_halves(a[0], a[1]), a1 = two_halves(a[2], a[3]);
-    const unsigned a2 = two_halves(a[4], a[5]), a3 = two_halves(a[6], a[7]);
-    const unsigned b0 = two_halves(b[0], b[1]), b1 = two_halves(b[2], b[3]);
-    float d0, d1, d2, d3;
-#if __CUDA_ARCH__ >= 800
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
-                 "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %11, %12, %13};"
-                 : "=f"(d0), "=f"(d1), "=f"(d2), "=f"(d3)
-                 : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1), "f"(c[0]), "f"(c[1]),
-                   "f"(c[2]), "f"(c[3]));
-#else
-    asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 "
-                 "{%0, %1, %2, %3}, {%4, %5}, {%6}, {%7, %8, %9, %10};"
-                 : "=f"(d0), "=f"(d1), "=f"(d2), "=f"(d3)
-                 : "r"(a0), "r"(a1), "r"(b0), "f"(c[0]), "f"(c[1]), "f"(c[2]), "f"(c[3]));
-    asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 "
-                 "{%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
-                 : "+f"(d0), "+f"(d1), "+f"(d2), "+f"(d3)
-                 : "r"(a2), "r"(a3), "r"(b1));
-#endif
-    d[0] = d0, d[1] = d1, d[2] = d2, d[3] = d3;
-}
-#endif
-"""
-
-
 @c_function(
     cuda=_MMA,
     preamble=_FOR_LAYOUTS,
@@ -104,29 +71,30 @@ def mma_of_matrices(c: Any, a: Any, b: Any) -> None:
     cuda.syncwarp()
 
 
-@c_function(
-    cuda="mma_of_columns(d, a, b, c);\nmma_of_columns(d + 4, a, b + 4, c + 4);",
-    preamble=_FOR_FRAGMENTS,
-    headers=("cuda_fp16.h",),
-    signature=(float32[::1], float16[::1], float16[::1], float32[::1]),
-)
+@device
+def mma_of_parts(c: Any, a: Any, b: Any) -> None:
+    """``c += a @ b`` in memory, by fragments."""
+    left, right = cuda.local.array(8, a.dtype), cuda.local.array(8, b.dtype)
+    total = cuda.local.array(8, c.dtype)
+    load_matrix_sync(total, c, "accumulator")
+    for k in range(0, a.shape[1], 16):
+        load_matrix_sync(left, a[:, k : k + 16], "matrix_a")
+        load_matrix_sync(right, b[k : k + 16, :], "matrix_b")
+        mma_of_fragments(total, left, right, total)
+    store_matrix_sync(c, total)
+
+
+@device
 def mma_of_fragments(d: Any, a: Any, b: Any, c: Any) -> None:
     """``d = a @ b + c`` of what the threads have."""
-    group, pair = cuda.laneid // 4, cuda.laneid % 4
-    for n in range(8):
-        d[n] = c[n]
-    for k in range(16):
-        at, below = k % 8 // 2, k // 8
-        for half in range(2):
-            left = float32(cuda.shfl_sync(FULL, a[k % 2 + 2 * half + 4 * below], 4 * group + at))
-            for n in range(4):
-                own, block = n % 2, n // 2
-                given = b[k % 2 + 2 * below + 4 * block]
-                right = cuda.shfl_sync(FULL, given, 4 * (2 * pair + own) + at)
-                d[own + 2 * half + 4 * block] += left * float32(right)
-
-
-FULL = 0xFFFFFFFF
+    if a.dtype == bfloat16:
+        fragments.OF_BRAINS(d, a, b, c)
+    elif a.dtype == int8:
+        fragments.OF_BYTES(d, a, b, c)
+    elif a.dtype == uint8:
+        fragments.OF_UNSIGNED(d, a, b, c)
+    else:
+        fragments.OF_HALVES(d, a, b, c)
 
 
 @device
@@ -134,18 +102,22 @@ def mma_sync(d: Any, a: Any, b: Any, c: Any = None) -> None:
     """``d += a @ b`` of matrices in memory, or ``d = a @ b + c`` of fragments, by the 32 threads
     of a warp together.
 
-    Matrices: ``d`` has 16 rows and columns of float32, ``a`` 16 rows and ``b`` 16 columns of
-    float16; how many columns ``a`` and rows ``b`` has is a multiple of 16. They lie in global or
-    shared memory, row by row or column by column. On a GPU each begins at a multiple of 32 bytes,
-    and its rows or columns follow each other at a multiple of 16 bytes.
+    Matrices: ``d`` has 16 rows and columns, ``a`` 16 rows and ``b`` 16 columns; how many columns
+    ``a`` and rows ``b`` has is a multiple of 16. They lie in global or shared memory. Those of
+    float16 lie row by row or column by column; on a GPU each begins at a multiple of 32 bytes, and
+    its rows or columns follow each other at a multiple of 16 bytes. Others may lie in any way.
 
-    Fragments: local arrays of 8 elements, ``a`` and ``b`` of float16, ``c`` and ``d`` of float32;
-    these may be one.
+    Fragments: local arrays of 8 elements; ``c`` and ``d`` may be one.
+
+    ``a`` and ``b`` are of float16 or bfloat16, ``c`` and ``d`` then of float32; or of int8 or
+    uint8, and the others of int32.
     """
-    if c is None:
+    if c is not None:
+        mma_of_fragments(d, a, b, c)
+    elif a.dtype == float16:
         mma_of_matrices(d, a, b)
     else:
-        mma_of_fragments(d, a, b, c)
+        mma_of_parts(d, a, b)
 
 
 @device
@@ -155,16 +127,25 @@ def load_matrix_sync(fragment: Any, matrix: Any, use: Any) -> None:
     fragment: a local array of 8 elements.
     use: "matrix_a", "matrix_b" or "accumulator": what it is in a product.
     """
-    group, pair = cuda.laneid // 4, cuda.laneid % 4 * 2
+    if use not in ("matrix_a", "matrix_b", "accumulator"):
+        fragment[0] = matrix[use]  # which is an error that names it
     cuda.syncwarp()
     for n in range(8):
-        low, middle, high = n % 2, n // 2 % 2 * 8, n // 4 * 8
-        if use == "matrix_b":
-            fragment[n] = matrix[pair + low + middle, group + high]
-        elif use in ("matrix_a", "accumulator"):
-            fragment[n] = matrix[group + middle, pair + low + high]
-        else:
-            fragment[n] = matrix[use]  # which is an error that names it
+        along, across = places(fragment, use, n)
+        fragment[n] = matrix[across, along] if use == "matrix_b" else matrix[along, across]
+
+
+@device
+def places(fragment: Any, use: Any, n: Any) -> Any:
+    """Where element ``n`` of a fragment is: on the axis that the product keeps, or is of, and on
+    the other one."""
+    group, pair = cuda.laneid // 4, cuda.laneid % 4
+    low, middle, high = n % 2, n // 2 % 2 * 8, n // 4 * 8
+    if fragment.dtype == int8 or fragment.dtype == uint8:
+        return group + high, 4 * pair + n % 4
+    if use == "matrix_b":
+        return group + high, 2 * pair + low + middle
+    return group + middle, 2 * pair + low + high
 
 
 @device

@@ -1,5 +1,6 @@
 """``cuda.fp16`` and ``cuda.bf16``: arithmetic and functions of 16-bit floats by CUDA's names. Each
-rounds once; the operators and ``math.f(x)`` do the same. ``hne`` is not `!=`: of a NaN it is false."""
+rounds once; the operators and ``math.f(x)`` do the same. ``hne`` is not ``!=``: a NaN
+makes it false."""
 
 from __future__ import annotations
 
