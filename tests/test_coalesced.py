@@ -153,6 +153,64 @@ def test_labels(target: str) -> None:
     np.testing.assert_array_equal(found, wanted)
 
 
+@kernel
+def by_predicate(a, out):
+    """Two groups of a tile, and one of a group of lanes; each cut into tiles of 4."""
+    i = cuda.grid(1)
+    group = cg.binary_partition(cg.tiled_partition(cg.this_thread_block(), 16), a[i] > 4)
+    out[0, i] = group.lane_mask()
+    out[1, i] = group.meta_group_rank() + 10 * group.meta_group_size()
+    tile = cg.tiled_partition(group, 4)
+    out[2, i] = tile.size() + 10 * tile.thread_rank()
+    out[3, i] = tile.meta_group_rank() + 10 * tile.meta_group_size()
+    out[4, i] = cg.reduce(tile, a[i], cg.plus)
+    cuda.syncwarp()
+    if a[i] % 2:
+        odd = cg.coalesced_threads()
+        inner = cg.binary_partition(odd, a[i] == 5)
+        out[5, i] = inner.size() + 100 * inner.tiled_partition(2).ballot(a[i] > 1)
+        out[6, i] = cg.tiled_partition(odd, 8).shfl(a[i], 0)
+
+
+def expected_halves(a, first, size, rows):
+    """Rows 0 to 4 of the threads from ``first`` on."""
+    whole = range(first, first + size)
+    for own in (True, False):
+        members = [i for i in whole if (a[i] > 4) == own]
+        is_cut = 0 < len(members) < size
+        for rank, i in enumerate(members):
+            number = rank // 4
+            tile = members[number * 4 : number * 4 + 4]
+            rows[0, i] = sum(1 << k % 32 for k in members)
+            rows[1, i] = 10 + 10 * is_cut + (own and is_cut)
+            rows[2, i] = len(tile) + 10 * (rank % 4)
+            rows[3, i] = number + 10 * -(-len(members) // 4)
+            rows[4, i] = sum(int(a[k]) for k in tile)
+
+
+def expected_odd(a, first, rows):
+    """Rows 5 and 6 of a warp."""
+    odd = [i for i in range(first, first + 32) if a[i] % 2]
+    for rank, i in enumerate(odd):
+        members = [k for k in odd if (a[k] == 5) == (a[i] == 5)]
+        place = members.index(i) // 2 * 2
+        bits = bits_of(a[k] > 1 for k in members[place : place + 2])
+        rows[5, i] = len(members) + 100 * bits
+        rows[6, i] = a[odd[rank // 8 * 8]]
+
+
+def test_two_groups_and_their_tiles(target: str) -> None:
+    a = np.random.default_rng(11).integers(0, 9, 64).astype(np.int64)
+    a[16:32] = 1
+    (_, found) = run(by_predicate, (1, 64), [a, np.zeros((7, 64), np.int64)], target)
+    wanted = np.zeros((7, 64), np.int64)
+    for first in range(0, 64, 16):
+        expected_halves(a, first, 16, wanted)
+    for first in (0, 32):
+        expected_odd(a, first, wanted)
+    np.testing.assert_array_equal(found, wanted)
+
+
 @device
 def count_here():
     return cuda.cg.coalesced_threads().size()
@@ -197,7 +255,7 @@ def test_aggregated_atomics(target: str) -> None:
 def test_compilers_take_the_text() -> None:
     types = (int32[::1], int64[:, ::1])
     assert cc.check_warnings(together.inspect("c", types)) == ""
-    for made in (together, by_label):
+    for made in (together, by_label, by_predicate):
         text = made.inspect("cuda", types)
         assert nvrtc.compile(text, made.__name__, "sm_90", cache=False).log.strip("\0\n ") == ""
 

@@ -590,6 +590,11 @@ def cbrt(x: _Real) -> float:
 
 class _cg:
     @staticmethod
+    def binary_partition(group: Any, predicate: Any) -> Any:
+        """The threads of a tile or group for which ``predicate`` is as for the own one.
+
+        Of two groups the number 1 is that for which it is true."""
+    @staticmethod
     def bit_and(a: Any, b: Any) -> Any:
         """``a & b``, for ``reduce``."""
     @staticmethod

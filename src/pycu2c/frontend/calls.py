@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from inspect import isfunction
 
 from pycu2c import dtypes
 from pycu2c.diagnostics import Label, fail
-from pycu2c.frontend import ufuncs, views
+from pycu2c.frontend import groups, ufuncs, views
 from pycu2c.frontend.array_ufuncs import array_ufunc, ufunc_with_out
 from pycu2c.frontend.branches import each
 from pycu2c.frontend.forms import FORMS
@@ -16,7 +15,6 @@ from pycu2c.frontend.frame import (
     Chosen,
     Closure,
     Frame,
-    Items,
     Static,
     Value,
     is_array,
@@ -25,15 +23,14 @@ from pycu2c.frontend.frame import (
 )
 from pycu2c.frontend.functions import call_function
 from pycu2c.frontend.given_arguments import arguments, values, written_out
+from pycu2c.frontend.groups import call_method, is_found_group
 from pycu2c.frontend.intrinsic_calls import intrinsic_call
 from pycu2c.frontend.operations import coerce
 from pycu2c.frontend.python_functions import BUILTINS, abs_of, named_tuple
 from pycu2c.frontend.reshaping import from_buffer, raveled, reshaped
-from pycu2c.frontend.sequence import kept
 from pycu2c.frontend.typed_calls import typed_call
 from pycu2c.frontend.vectors import made
 from pycu2c.intrinsics.all import REGISTRY
-from pycu2c.intrinsics.coalesced import Coalesced
 from pycu2c.intrinsics.dtype_names import scalar_named
 from pycu2c.intrinsics.integers import FOLDING
 from pycu2c.intrinsics.math import longer_form
@@ -41,7 +38,7 @@ from pycu2c.intrinsics.numba_names import is_from_buffer
 from pycu2c.intrinsics.operator_names import operator_named
 from pycu2c.intrinsics.registry import Intrinsic, bound_to
 from pycu2c.ir.construct import cast, scalar_type, standing_at, truth
-from pycu2c.ir.nodes import Apply, Const, Expr, Var
+from pycu2c.ir.nodes import Apply, Expr
 from pycu2c.operators import Operator
 from pycu2c.types import Scalar
 from pycu2c.values import is_named_tuple
@@ -110,12 +107,8 @@ def _method(frame: Frame, node: ast.Call) -> Value | None:
     if not isinstance(node.func, ast.Attribute) or node.func.attr not in _METHODS:
         return None
     owner = frame.value(node.func.value)
-    if isinstance(owner, Items) and owner.names == Coalesced._fields:
-        function = Static(getattr(Coalesced, node.func.attr), frame.span(node.func))
-        steady = all(isinstance(item, (Var, Const)) for item in owner.items)
-        group = owner if steady else kept(frame, owner, "group")
-        assert isinstance(group, Items)
-        return call_function(frame, function, node, group)
+    if is_found_group(owner):
+        return call_method(frame, owner, node.func.attr, node)
     method = _OF_ARRAYS.get(node.func.attr)
     if method is not None and is_array(owner):
         return method(frame, owner, node)
@@ -132,8 +125,7 @@ _OF_ARRAYS: dict[str, Callable[[Frame, views.ArrayValue, ast.Call], Value]] = {
     "reshape": reshaped,
     "ravel": raveled,
 }
-_OF_GROUPS = [n for n, m in vars(Coalesced).items() if isfunction(m) and n[0] != "_"]
-_METHODS = ("conjugate", "conj", *_OF_ARRAYS, *_OF_GROUPS)
+_METHODS = ("conjugate", "conj", *_OF_ARRAYS, *groups.METHODS)
 
 
 def _is_builtin(value: object) -> bool:

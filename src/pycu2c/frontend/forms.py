@@ -12,6 +12,7 @@ from pycu2c.frontend.clusters import CLUSTER_FORMS
 from pycu2c.frontend.cures import amount, instead_of_dtype
 from pycu2c.frontend.frame import Frame, Items, Static, Value, is_array, number, shown
 from pycu2c.frontend.given_arguments import arguments, constant_integer, known_integer, values
+from pycu2c.frontend.groups import call_method, is_found_group
 from pycu2c.frontend.intrinsic_calls import intrinsic_call
 from pycu2c.frontend.room import ROOM, bytes_of, too_large
 from pycu2c.frontend.sequence import kept
@@ -148,12 +149,15 @@ def _tiles(frame: Frame, row: Intrinsic, node: ast.Call) -> Value:
             help=f"a tile has {', '.join(map(str, SIZES[:-1]))} or {SIZES[-1]} threads",
         )
     whole = frame.value(group)
+    if is_found_group(whole):
+        sized = ast.copy_location(ast.Call(node.func, [lanes], []), node)
+        return call_method(frame, whole, "tiled_partition", sized)
     found = cut(whole.value, size) if isinstance(whole, Static) else None
     if found is None:
         fail(
             "argument-type",
             Label(frame.span(group), f"this is {shown(whole)}"),
-            help="cut cuda.cg.this_thread_block(), or a tile that is no smaller",
+            help="cut cuda.cg.this_thread_block(), a tile that is no smaller, or a group of lanes",
         )
     return Static(found, frame.span(node))
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from pycu2c.intrinsics.bits import FFS, POPC
+from pycu2c.intrinsics.groups import tiled_partition
 from pycu2c.intrinsics.warp import (
     LANE,
     LANEMASKS,
@@ -133,6 +134,16 @@ class Coalesced(NamedTuple):
         bits, alike = match_all_sync(lanes, value)
         return packed_bits(bits, lanes), alike
 
+    def tiled_partition(self, size: Any) -> Any:
+        """The thread's tile: ``size`` members with neighbouring numbers, or what is left of them.
+        ``cuda.cg.tiled_partition(group, size)`` is the same."""
+        lanes, total = self.coalesced_lanes, popc(self.coalesced_lanes)
+        number = popc(lanes & lanemask_lt()) // size
+        end = (number + 1) * size
+        from_first = -1 << lane_with_rank(lanes, number * size)
+        to_last = (1 << lane_with_rank(lanes, end)) - 1 if end < total else -1
+        return Coalesced(lanes & from_first & to_last, number, (total + size - 1) // size)
+
 
 def coalesced_threads() -> Any:
     """The group of the lanes of the warp that run this together with the thread."""
@@ -146,6 +157,18 @@ def labeled_partition(group: Any, label: Any) -> Any:
     leader = ffs(own) - 1
     leaders = ballot_sync(lanes, laneid == leader)
     return Coalesced(own, popc(leaders & ((1 << leader) - 1)), popc(leaders))
+
+
+def binary_partition(group: Any, predicate: Any) -> Any:
+    """The threads of a tile or group for which ``predicate`` is as for the own one.
+
+    Of two groups the number 1 is that for which it is true.
+    """
+    lanes = group.lane_mask()
+    ready = ballot_sync(lanes, predicate)
+    is_cut = ready != 0 and ready != lanes
+    own = ready if predicate else lanes ^ ready
+    return Coalesced(own, 1 if is_cut and predicate else 0, 2 if is_cut else 1)
 
 
 def reduce(group: Any, value: Any, op: Any) -> Any:
@@ -205,9 +228,18 @@ def bit_xor(a: Any, b: Any) -> Any:
     return a ^ b
 
 
+def method_of(target: object, given: tuple[Any, ...]) -> object:
+    """What a call does whose first argument is a group that is found while a kernel runs: the
+    group's own method, where it has one for it."""
+    if target is tiled_partition and given and isinstance(given[0], Coalesced):
+        return Coalesced.tiled_partition
+    return target
+
+
 COALESCED: tuple[Any, ...] = (
     coalesced_threads,
     labeled_partition,
+    binary_partition,
     reduce,
     inclusive_scan,
     plus,

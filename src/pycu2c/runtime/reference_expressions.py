@@ -14,6 +14,8 @@ from types import MethodType
 from typing import Any, TypeAlias
 
 from pycu2c.frontend.bindings import bindings, targets_of
+from pycu2c.intrinsics.coalesced import method_of
+from pycu2c.intrinsics.groups import tiled_partition
 from pycu2c.intrinsics.registry import bound_to
 from pycu2c.operators import BY_NODE, UNARY_BY_NODE, folded, folded_unary
 from pycu2c.records import dataclass
@@ -339,7 +341,7 @@ class ExpressionRewriter:
             self.lazily(a, target is any) if lazy else self.expression(a) for a in node.args
         ]
         named = [ast.keyword(k.arg, self.expression(k.value)) for k in node.keywords]
-        if target is not UNKNOWN:
+        if target is not UNKNOWN and target is not tiled_partition:  # which may be a method
             function, waits = self.callee(target, node, self.source)
             return self.awaited(ast.Call(self.held(function), arguments, named), waits)
         chosen = [self.expression(node.func), *arguments]  # a function in a variable
@@ -356,6 +358,7 @@ class ExpressionRewriter:
             if calls.is_local_function(target):
                 result = target(*given, **named)
                 return (yield from result) if isgenerator(result) else result
+            target = method_of(target, given)
             if isinstance(target, MethodType):  # of a group of threads
                 given, target = (target.__self__, *given), target.__func__
             function, waits = self.callee(calls.static(target), node, self.source)
