@@ -165,8 +165,9 @@ _INDICES = "ijklmnopqrstuvwx"
 def check(items: list[Subscript], kind: Array) -> None:
     """Integers, and literals inside the axis where its length is known."""
     for axis, item in enumerate(items):
-        for index in (item.start, item.stop) if isinstance(item, Part) else (item,):
-            if isinstance(index, Rest) or index is None:
+        bounds = (item.start, item.stop, item.step) if isinstance(item, Part) else (item,)
+        for index in bounds:
+            if isinstance(index, (Rest, int)) or index is None:
                 continue
             _check_type(index)
             if isinstance(index, Const) and kind.shape is not None and not isinstance(item, Part):

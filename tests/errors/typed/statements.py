@@ -123,3 +123,11 @@ def extreme_of_one(a, b, n, x):
     a[0] = max(n)  # E[argument-count]: max(n)
     a[0] = min(a[1])  # E[argument-count]: min(a[1])
     a[0] = max((n,))
+
+
+@typed
+def slices_in_steps(a, b, n, x):
+    c = a[::x]  # E[index-type]: x
+    d = b[0, n :: b[0, 0]]  # E[index-type]: b[0, 0]
+    e = a[:: n if n else 0.5]  # E[index-type]: n if n else 0.5
+    f = a[:: n > 2]  # E[index-type]: n > 2
