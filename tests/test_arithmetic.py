@@ -5,6 +5,7 @@ The expected value is what Python computes with numpy scalars, one element at a 
 
 from __future__ import annotations
 
+import math
 import operator
 import warnings
 from pathlib import Path
@@ -207,6 +208,26 @@ def test_comparison_with_numbers_that_no_integer_reaches(
 @pytest.mark.parametrize(("expression", "dtype"), MIXED)
 def test_with_python_numbers(expression: str, dtype: str, target: str, tmp_path: Path) -> None:
     check(expression, *pairs(dtype, dtype), target, tmp_path, exact="**" not in expression)
+
+
+@pytest.mark.parametrize("name", ["float16", "float32", "float64"])
+def test_to_the_power_of_a_half_is_no_root(name: str, target: str, tmp_path: Path) -> None:
+    """Of -inf, which the scalar's power knows, and of -0.0, which has a sign."""
+    text = """
+    import math
+    from pycu2c import cuda, kernel
+
+    @kernel
+    def k(a, x, out):
+        out[0] = a[0] ** 0.5
+        out[1] = x ** 0.5
+        out[2] = math.copysign(1, a[1] ** 0.5)
+        out[3] = (-math.inf) ** 0.5
+    """
+    a = np.array([-math.inf, -0.0], name)
+    given = [a, -math.inf, np.zeros(4)]
+    found = run(module_from(text, tmp_path).k, (1, 1), given, target)[2]
+    assert found.tolist() == [math.inf, math.inf, 1, math.inf]
 
 
 def test_python_ints_wrap_at_64_bits(target: str, tmp_path: Path) -> None:

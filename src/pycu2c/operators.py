@@ -158,8 +158,12 @@ def modulo(a: Any, b: Any) -> Any:
 
 def power(a: Any, b: Any) -> Any:
     """Integers to a negative power give what the float result truncates to: 0, 1 or -1."""
-    if not isinstance(a, (int, np.integer)):
+    if isinstance(a, (complex, np.complexfloating)):
         return np.power(a, b)
+    if isinstance(a, float):
+        a = np.float64(a)
+    if not isinstance(a, (int, np.integer)):
+        return a**b  # of scalars: np.power takes the root for ``x ** 0.5``, of -inf, too
     base, exponent = int(a), int(b)
     if exponent >= 0:
         return pow(base, exponent, 1 << 64)  # convert() brings it back to the type's range
