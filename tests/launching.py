@@ -23,8 +23,6 @@ from pycu2c.runtime import device_pool, driver
 from pycu2c.targets import TARGETS
 
 _CPU = TARGETS["cpu"]
-# what CUDA's code computes in 32 bits, computed so where no GPU is needed
-NARROWED = replace(_CPU, passes=(("narrow", narrow), *_CPU.passes), narrows=True)
 
 
 def every_divergent_loop(body: Body, facts: Uniformity) -> set[Stmt]:
@@ -46,14 +44,30 @@ def in_parts_everywhere(module: Module, _: Facts) -> Module:
     return map_functions(module, lambda f: in_parts(f, f.body))
 
 
+def no_loop(body: Body, facts: Uniformity) -> set[Stmt]:
+    return set()
+
+
+def _exchanged(other: dict[str, Callable[..., Module]]) -> tuple[tuple[str, Any], ...]:
+    return tuple((name, other.get(name, run)) for name, run in _CPU.passes)
+
+
+# what CUDA's code computes in 32 bits, computed so where no GPU is needed; no lane of a strip
+# counts on after it has left, which overflows and is read by nobody
+NARROWED = replace(
+    _CPU,
+    passes=(
+        ("narrow", narrow),
+        *_exchanged({"threads": partial(threads_as_code, strips=no_loop)}),
+    ),
+    narrows=True,
+)
 _ANYWHERE = {
     "threads": partial(threads_as_code, strips=every_divergent_loop),
     "parts": in_parts_everywhere,
 }
 # any loop that threads may leave at different times in strips of them, whether that pays or not
-IN_STRIPS = replace(
-    _CPU, passes=tuple((name, _ANYWHERE.get(name, run)) for name, run in _CPU.passes)
-)
+IN_STRIPS = replace(_CPU, passes=_exchanged(_ANYWHERE))
 
 
 def copied(argument: Any) -> Any:

@@ -20,6 +20,7 @@ import numpy as np
 from pycu2c import values
 from pycu2c.frontend.build import Built
 from pycu2c.intrinsics import memory, warp
+from pycu2c.intrinsics.library import device_source
 from pycu2c.intrinsics.machine import MACHINE
 from pycu2c.intrinsics.registry import Effect
 from pycu2c.runtime import reference_elements, reference_scheduler
@@ -184,18 +185,13 @@ def run_reference(
     running = mock.patch.object(reference_scheduler.Running, "go_on", watched_go_on)
     with patches[0], patches[1], running:
         inferred = inferred_from(built.noted, source, signature, False)
-        kernel = WatchedKernel(source, inferred, signature.parameters, _device_source)
+        kernel = WatchedKernel(source, inferred, signature.parameters, device_source)
         kernel.watch = watch
         with patches[2], patches[3], patches[4], limited(SECONDS):
             try:
                 kernel.launch(*extents, 0, arguments)
             except IndexError as error:
                 raise Undefined(str(error)) from error
-
-
-def _device_source(value: object) -> Source | None:
-    found = getattr(value, "__pycu2c_device__", None)
-    return found if isinstance(found, Source) else None
 
 
 @contextmanager
