@@ -200,6 +200,65 @@ def test_launches_with_fresh_arrays_leak_nothing() -> None:
     assert in_pool() == before
 
 
+# ---- arrays of the host ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("stream", [None, "blocking", "apart"])
+def test_numpy_arrays(stream: str | None) -> None:
+    k, a = Kernel(scale, backend="cuda"), np.arange(9.0)
+    at = (1, 32, cuda.stream(blocking=stream == "blocking")) if stream else (1, 32)
+    learnt(k, at, np.zeros(9), a, 1.0, 9)
+    for n in (1, 9, 100, 20_000):
+        out, a = np.zeros(n), np.arange(float(n))
+        assert goes_by_plan(k, (-(-n // 32), *at[1:]), out, a, 2.0, n)
+        np.testing.assert_array_equal(out, 2 * a + 1)
+    assert goes_by_plan(k, at, a, a, 3.0, 5)
+    assert a[:6].tolist() == [1, 4, 7, 10, 13, 5]
+
+
+def test_numpy_arrays_beside_those_of_the_device() -> None:
+    k, a = Kernel(scale, backend="cuda"), np.arange(9.0)
+    out = cuda.to_device(np.zeros(9))
+    learnt(k, (1, 32), out, a, 1.0, 9)
+    for x in range(20):
+        a[:] = x
+        assert goes_by_plan(k, (1, 32), out, a, 1.0, 9)
+        assert out.copy_to_host().tolist() == [x + 1] * 9
+
+
+def test_numpy_arrays_that_go_the_ordinary_way() -> None:
+    k, n = Kernel(scale, backend="cuda"), 1 << 19
+    learnt(k, (1, 32), np.zeros(9), np.ones(9), 1.0, 9)
+    mapped = cuda.mapped_array(9, dtype=np.float64)
+    for out in (mapped, np.zeros(18)[::2], np.zeros(18)[:9], np.zeros(n)):
+        out[:] = 0
+        assert not goes_by_plan(k, (1, 32), out, np.ones(out.size), 1.0, out.size)
+        k[n // 32, 32](out, np.ones(out.size), 1.0, out.size)
+        cuda.synchronize()
+        assert (out == 2).all()
+
+
+def test_numpy_arrays_from_many_threads() -> None:
+    k = Kernel(scale, backend="cuda")
+    learnt(k, (1, 32), np.zeros(9), np.ones(9), 1.0, 9)
+    wrong: list[object] = []
+
+    def launch(x: float) -> None:
+        a, out = np.arange(9.0), np.zeros(9)
+        for _ in range(100):
+            out[:] = 0
+            k[1, 32](out, a, x, 9)
+            if out.tolist() != (a * x + 1).tolist():
+                wrong.append(x)
+
+    threads = [threading.Thread(target=launch, args=(float(x),)) for x in range(8)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert wrong == []
+
+
 STICKY = """
 import numpy as np
 from pycu2c import cuda, kernel
@@ -229,6 +288,34 @@ def test_after_a_kernel_has_failed_launches_say_so(tmp_path: Path) -> None:
     program.write_text(STICKY)
     ran = subprocess.run((sys.executable, program), capture_output=True, text=True, check=True)
     assert ran.stdout.split() == ["CUDA_ERROR_ILLEGAL_ADDRESS", "True"] * 2
+
+
+OF_NUMPY = """
+import numpy as np
+from pycu2c import kernel
+from pycu2c.runtime import driver, preparing
+@kernel(backend="cuda", wraparound=False)
+def write(out, i):
+    out[i] = 1
+out = np.zeros(4)
+for _ in range(2):
+    write[1, 1](out, 1)
+    [t.join() for t in preparing._STARTED]
+write[1, 1](out, 1)
+assert write.launcher.plans.latest() is not None
+try:
+    write[1, 1](out, 1 << 29)
+except driver.CudaError as error:
+    print(error.name, "run write" in str(error))
+"""
+
+
+@pytest.mark.faulty
+def test_a_kernel_that_fails_on_numpy_arrays_is_named(tmp_path: Path) -> None:
+    program = tmp_path / "faulty.py"
+    program.write_text(OF_NUMPY)
+    ran = subprocess.run((sys.executable, program), capture_output=True, text=True, check=True)
+    assert ran.stdout.split() == ["CUDA_ERROR_ILLEGAL_ADDRESS", "True"]
 
 
 def test_many_threads_at_once() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from pycu2c.extents import Overwritten, is_whole
 from pycu2c.records import dataclass
-from pycu2c.runtime import driver, transfers
+from pycu2c.runtime import driver, small_copies, transfers
 from pycu2c.runtime.arguments import Argument, ArrayArgument, HandleArgument, Layout, pack
 from pycu2c.runtime.configuration import Launch
 from pycu2c.runtime.cuda import CudaKernel, NodeParameters
@@ -32,7 +32,8 @@ class CudaRunner:
             return None
         start = driver.address_of("cuLaunchKernel", of_stream=True)
         context = driver.address_of("cuCtxGetCurrent"), driver.current_context()
-        return Direct(self.layout, start, self.kernel.address, _refused, context)
+        address, room = self.kernel.address, small_copies.here
+        return Direct(self.layout, start, address, self._failed, context, room)
 
     def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
         stream = driver.working_stream(launch.stream)
@@ -42,6 +43,10 @@ class CudaRunner:
         with transfers.staged(arguments, self.written, stream, self.name, fresh) as addresses:
             packed = pack(self.layout, arguments, addresses)
             self.kernel.launch(launch.grid, launch.block, launch.shared_bytes, stream, packed)
+
+    def _failed(self, code: int, head: bytes) -> None:
+        """Raise what a launch has ended with that C has waited for."""
+        driver.check((driver.api().CUresult(code),), f"run {self.name}")
 
     def as_node(self, launch: Launch, arguments: Sequence[Argument]) -> NodeParameters:
         """A launch on arrays that the device uses where they lie, for a node of a graph."""
@@ -65,7 +70,3 @@ def _as_int(number: Number) -> int:
         return operator.index(number)  # type: ignore[arg-type]
     except TypeError:
         return 0
-
-
-def _refused(code: int, head: bytes) -> None:
-    """A launch that the driver refuses is tried again by ``CudaRunner.run``, which knows why."""

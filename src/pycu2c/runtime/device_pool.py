@@ -102,6 +102,10 @@ class Kept(dict[tuple[int, int], list[int]]):
 _kept = Kept()
 
 
+def keeps_blocks() -> bool:
+    return _kept.keeps
+
+
 def in_pairs(size: int) -> int:
     """An even number of bytes: an atomic on a byte exchanges it together with its neighbour."""
     return size + size % 2

@@ -33,7 +33,7 @@ _NUMPY, _OWN, _INTERFACE, _ATTRIBUTES = range(4)
 _WHOLE, _FLOAT_OF_WHOLE, _DOUBLE_OF_WHOLE, _FLOAT_OF_DOUBLE, _DOUBLE_OF_FLOAT = range(4, 9)
 _RAW, _SAME, _TUPLE = range(9, 12)
 _CONTIGUOUS = 1
-_WRITEABLE_OF_NUMPY, _WRITEABLE = 0x400, 2
+_OWNING, _WRITEABLE_OF_NUMPY, _WRITEABLE = 4, 0x400, 2
 _ARRAY_ROW, _NUMBER_ROW = struct.Struct("@2i2P4i4iP"), struct.Struct("@2i2P4i2qq")
 _EXACT = 1 << 53  # whole numbers up to it are float64s
 
@@ -125,16 +125,23 @@ def _parts(value: Any, kind: ParameterType) -> Iterator[tuple[Any, ParameterType
 # ---- arrays --------------------------------------------------------------------------------
 
 
+def copied_of(seen: Seen) -> list[int]:
+    """The leaves that are copied for a launch on a device: arrays of the host."""
+    leaves = enumerate(seen.leaves)
+    return [k for k, a in leaves if isinstance(a, ArrayArgument) and a.where != "device"]
+
+
 def _of_array(value: object, seen: Seen, leaf: int, on_device: bool) -> Guard:
-    """An array that lies where the kernel runs."""
     argument = seen.leaves[leaf]
     assert isinstance(argument, ArrayArgument)
-    if (argument.where == "device") != on_device:
+    is_there, is_numpy = argument.where == "device", isinstance(value, np.ndarray)
+    is_copied = on_device and not is_there
+    if (is_there and not on_device) or (is_copied and not (is_numpy and argument.contiguous)):
         raise NoPlan
-    if on_device and driver.several() and peers.ordinal_of(argument) != driver.current_ordinal():
+    if is_there and driver.several() and peers.ordinal_of(argument) != driver.current_ordinal():
         raise NoPlan  # it is waited for, both ways
     written = leaf in seen.written and not seen.trusted
-    writeable = _WRITEABLE_OF_NUMPY if isinstance(value, np.ndarray) else _WRITEABLE
+    writeable = _WRITEABLE_OF_NUMPY if is_numpy else _WRITEABLE
     common = {
         "count": len(argument.shape),
         "mask": _CONTIGUOUS | (writeable if written else 0),
@@ -144,7 +151,7 @@ def _of_array(value: object, seen: Seen, leaf: int, on_device: bool) -> Guard:
         "trusted": seen.trusted,
     }
     if isinstance(value, np.ndarray):
-        return _of_numpy(value, common)
+        return _of_numpy(value, common, is_copied)
     if hasattr(type(value), "_words"):
         return _of_own(value, common)
     return _of_foreign(value, argument, common)
@@ -153,8 +160,15 @@ def _of_array(value: object, seen: Seen, leaf: int, on_device: bool) -> Guard:
 _SAME_TO_SUBCLASSES = ("__array_interface__", "dtype", "shape", "strides", "flags")
 
 
-def _of_numpy(value: np.ndarray[Any, Any], common: dict[str, Any]) -> Guard:
+def _of_numpy(value: np.ndarray[Any, Any], common: dict[str, Any], is_copied: bool) -> Guard:
+    """One that is copied owns its memory: it shares none with another, nor does a device use it
+    where it is."""
     kind = type(value)
+    if is_copied and not value.flags.owndata:
+        raise NoPlan
+    if is_copied:
+        flags = {name: common[name] | _OWNING for name in ("mask", "flags")}
+        common = {**common, **flags}
     if any(getattr(kind, name) is not getattr(np.ndarray, name) for name in _SAME_TO_SUBCLASSES):
         raise NoPlan
     return Guard(_NUMPY, kind, value.dtype, **common)

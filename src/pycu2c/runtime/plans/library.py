@@ -31,7 +31,7 @@ else:
     guards = lazy_module("pycu2c.runtime.plans.guards")
     trial = lazy_module("pycu2c.runtime.plans.trial")
 
-_FILES = ("python.c", "plan.c", "numbers.c", "arrays.c", "start.c", "doors.c")
+_FILES = ("python.c", "plan.c", "numbers.c", "arrays.c", "copies.c", "start.c", "doors.c")
 
 
 def plans(parameters: Parameters) -> Plans | None:

@@ -62,6 +62,16 @@ typedef int (*Submit)(void *kernel, unsigned, unsigned, unsigned, unsigned, unsi
                       unsigned shared, void *stream, void **parameters, void **extra);
 typedef int (*Current)(void **context);
 
+/* Memory of a device and as much of the host, for one launch at a time (runtime/small_copies.py);
+ * with cuMemcpyHtoDAsync, cuMemcpyDtoHAsync and cuStreamSynchronize. */
+typedef struct {
+    char *device, *host;
+    int64_t size, busy;
+    int (*copy_in)(uintptr_t to, const void *from, size_t bytes, void *stream);
+    int (*copy_out)(void *to, uintptr_t from, size_t bytes, void *stream);
+    int (*wait)(void *stream);
+} Room;
+
 typedef struct {
     int64_t arguments, guards, leaves, fields, bytes;
     int64_t gaps; /* whether some of the bytes are of no field */
@@ -70,6 +80,7 @@ typedef struct {
     int64_t lengths[3][2];    /* a leaf, and its axis, or -1: a number */
     int64_t cluster[3];       /* which divides the grid */
     int64_t read, written;    /* leaves, a bit for each: what is written must not disturb what is read */
+    int64_t hosts, returned;  /* leaves that are copied to a device, and back */
     union {
         Start start;
         Submit submit;
@@ -78,6 +89,7 @@ typedef struct {
     Current current; /* null on the CPU */
     void *context;   /* the only one that the plan is for */
     Object *token, *finished;
+    Room *room; /* where copies lie */
 } Head;
 
 typedef struct {

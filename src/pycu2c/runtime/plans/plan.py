@@ -17,7 +17,7 @@ from pycu2c.parameters import Part
 from pycu2c.records import dataclass
 from pycu2c.runtime.arguments import Argument, ArrayArgument
 from pycu2c.runtime.configuration import HEAD, Extent
-from pycu2c.runtime.runner import NUMBER, Axis, Direct
+from pycu2c.runtime.runner import NUMBER, Axis, Direct, Room
 from pycu2c.types import Signature
 
 if TYPE_CHECKING:
@@ -85,22 +85,29 @@ class Plans:
         self._known.add(known)
         current, context = direct.context or (0, 0)
         pointers = (direct.start, direct.body, current, context, id(signature), id(direct.finished))
-        plan = form.words + struct.pack("@6P", *pointers) + form.rows
-        added = self._add(plan, (signature, direct, direct.finished, form.held))
+        room = form.room.address if form.room else 0
+        plan = form.words + struct.pack("@7P", *pointers, room) + form.rows
+        added = self._add(plan, (signature, direct, direct.finished, form.held, form.room))
         self._full, self._tries = not added, 0
         return added
 
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """The parts of a plan: before and after the addresses of what it starts."""
+    """The parts of a plan: before and after the addresses of what it starts. ``room``: where arrays
+    of the host have copies for a device."""
 
     words: bytes
     rows: bytes
     held: list[tuple[object, ...]]
+    room: Room | None
 
 
 def _form(seen: guards.Seen, place: Place, direct: Direct) -> _Form:
+    hosts = guards.copied_of(seen) if direct.context else []
+    room = direct.room() if hosts and direct.room else None
+    if hosts and not room:
+        raise guards.NoPlan
     guarded = list(guards.guards_of(seen, direct.layout, direct.context is not None))
     start = 0 if direct.context else HEAD.size
     fields = list(_fields(direct, seen.leaves, start))
@@ -119,11 +126,13 @@ def _form(seen: guards.Seen, place: Place, direct: Direct) -> _Form:
         *(place.cluster or (1, 1, 1)),
         sum(1 << leaf for leaf in place.read),
         sum(1 << leaf for leaf in place.written),
+        sum(1 << leaf for leaf in hosts),
+        sum(1 << leaf for leaf in hosts if leaf in seen.written),
     ]
     rows = [guard.packed() for guard in guarded]
     rows += [struct.pack("@6i", *field) for field in fields]
     held = [guard.held for guard in guarded]
-    return _Form(struct.pack(f"@{len(words)}q", *words), b"".join(rows), held)
+    return _Form(struct.pack(f"@{len(words)}q", *words), b"".join(rows), held, room)
 
 
 def _fields(direct: Direct, leaves: Sequence[Argument], start: int) -> Iterator[tuple[int, ...]]:

@@ -144,18 +144,35 @@ static int start_here(const Head *head, const Launch *launch, unsigned char *pac
 }
 
 /* The driver waits where a queue is full, for as long as a kernel may run: without the GIL. */
-static int start_on_device(const Head *head, const Launch *launch, unsigned char *packed) {
+static int submit(const Head *head, const Launch *launch, unsigned char *packed) {
     const int32_t *grid = launch->head.grid, *block = launch->head.block;
     size_t size = (size_t)head->bytes;
     /* CU_LAUNCH_PARAM_BUFFER_POINTER, …_BUFFER_SIZE, …_END */
     void *extra[] = {(void *)1, packed, (void *)2, &size, (void *)0};
+    return head->submit(head->body, (unsigned)grid[0], (unsigned)grid[1], (unsigned)grid[2],
+                        (unsigned)block[0], (unsigned)block[1], (unsigned)block[2],
+                        (unsigned)launch->head.shared, (void *)(uintptr_t)launch->stream, 0, extra);
+}
+
+static bool start_on_device(const Head *head, const Launch *launch, unsigned char *packed) {
     void *thread = PyEval_SaveThread();
-    int code = head->submit(head->body, (unsigned)grid[0], (unsigned)grid[1], (unsigned)grid[2],
-                            (unsigned)block[0], (unsigned)block[1], (unsigned)block[2],
-                            (unsigned)launch->head.shared, (void *)(uintptr_t)launch->stream, 0,
-                            extra);
+    int code = submit(head, launch, packed);
     PyEval_RestoreThread(thread);
-    return code;
+    return code == 0;
+}
+
+/* Whether it has been started; then it is done, with a code. */
+static bool start_with_copies(
+    const Head *head, const Copies *copies, const Launch *launch, unsigned char *packed, int *code
+) {
+    void *stream = (void *)(uintptr_t)launch->stream;
+    head->room->busy = 1;
+    void *thread = PyEval_SaveThread();
+    bool started = !bring(head->room, copies, stream) && !submit(head, launch, packed);
+    if (started) *code = bring_back(head->room, copies, stream);
+    PyEval_RestoreThread(thread);
+    head->room->busy = 0;
+    return started;
 }
 
 static bool is_current(const Head *head) {
@@ -172,8 +189,11 @@ static bool ran_in(const Plan *plan, Launch *launch, Object *arguments, int *cod
     if (head->written && !is_undisturbed(plan, leaves)) return false;
     if (launch->head.grid[0] == 0 && !size_grid(head, leaves, launch)) return false;
     if (!is_for(head, launch) || (head->current && !is_current(head))) return false;
+    Copies copies;
+    if (head->room && (head->room->busy || !place_copies(plan, leaves, &copies))) return false;
     pack(plan, leaves, packed);
-    if (head->current) return start_on_device(head, launch, packed) == 0;
+    if (head->room) return start_with_copies(head, &copies, launch, packed, code);
+    if (head->current) return start_on_device(head, launch, packed);
     *code = start_here(head, launch, packed);
     return true;
 }
