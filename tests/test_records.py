@@ -7,7 +7,7 @@ import dataclasses
 import pickle
 import threading
 import typing
-from dataclasses import FrozenInstanceError, field
+from dataclasses import FrozenInstanceError
 from typing import Any, ClassVar
 
 import pytest
@@ -15,8 +15,9 @@ import pytest
 from pycu2c import records
 
 
-def classes(make: Any) -> dict[str, Any]:
-    """The same classes, by one decorator or another."""
+def classes(home: Any) -> dict[str, Any]:
+    """The same classes, by one module or another."""
+    make, field = home.dataclass, home.field
 
     @make(frozen=True, slots=True)
     class Point:
@@ -60,8 +61,8 @@ def classes(make: Any) -> dict[str, Any]:
     return {kind.__name__: kind for kind in kinds}
 
 
-OURS, THEIRS = classes(records.dataclass), classes(dataclasses.dataclass)
-OFTEN = classes(records.dataclass)  # these have an __init__ that was compiled
+OURS, THEIRS = classes(records), classes(dataclasses)
+OFTEN = classes(records)  # these have an __init__ that was compiled
 MADE = [
     ("Point", (1,), {}),
     ("Point", (1, 3), {}),
@@ -80,7 +81,7 @@ for name, given, named in MADE * 8:
 @pytest.mark.parametrize("made", ["seldom", "often"])
 @pytest.mark.parametrize(("name", "given", "named"), MADE)
 def test_as_the_standard_one(name: str, given: Any, named: Any, made: str) -> None:
-    mine = classes(records.dataclass) if made == "seldom" else OFTEN
+    mine = classes(records) if made == "seldom" else OFTEN
     pair = [kinds[name](*given, **named) for kinds in (mine, THEIRS)]
     ours, theirs = pair
     twins = [kinds[name](*given, **named) for kinds in (mine, THEIRS)]
@@ -103,8 +104,11 @@ def test_bag_and_replace() -> None:
     bag = OURS["Bag"]([1], hidden=3)
     assert (bag, bag.late) == (OURS["Bag"]([1]), 1)
     assert OURS["Bag"]().items is not OURS["Bag"]().items
-    point = dataclasses.replace(OURS["Point"](1), y=9)
-    assert (point.x, point.y, point.sum) == (1, 9, 10)
+    for replace in (dataclasses.replace, records.replace):
+        point = replace(OURS["Point"](1), y=9)
+        assert (point.x, point.y, point.sum) == (1, 9, 10)
+        with pytest.raises(TypeError, match="unexpected keyword argument 'z'"):
+            replace(point, z=2)
     kind = OURS["Point"]
     match point:
         case kind(x, y):
@@ -188,7 +192,7 @@ def test_tuples_with_names() -> None:
 
 def test_first_instances_of_many_threads() -> None:
     for _ in range(50):
-        kind = classes(records.dataclass)["Deep"]
+        kind = classes(records)["Deep"]
         found: list[object] = []
 
         def make(kind: Any = kind, found: list[object] = found) -> None:

@@ -8,7 +8,6 @@ something to compile.
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pycu2c.compiler import Generated, build_module
@@ -24,7 +23,7 @@ from pycu2c.options import Options
 from pycu2c.origins import naming_origins
 from pycu2c.passes.accumulators import accumulating
 from pycu2c.passes.grid_index import data_extent
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, replace
 from pycu2c.runtime.backends import ON_CPU
 from pycu2c.runtime.configuration import Extent, Language
 from pycu2c.runtime.runner import NUMBER, Known, Runner, Variant

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from pycu2c.diagnostics import CompileError, following
 from pycu2c.emit.emit import emit
 from pycu2c.emit.statements import Comments
@@ -18,7 +16,7 @@ from pycu2c.options import DEFAULT, Options
 from pycu2c.passes.grid_index import recognise_grid
 from pycu2c.passes.ranges import Facts
 from pycu2c.passes.weak_floats import narrow_weak_floats
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, replace
 from pycu2c.source import Source
 from pycu2c.targets import Target
 from pycu2c.types import Signature

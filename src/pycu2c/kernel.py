@@ -9,7 +9,6 @@ import functools
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from types import FunctionType
 from typing import (
     TYPE_CHECKING,
@@ -28,6 +27,7 @@ from pycu2c.diagnostics import CompileError, Diagnostic, LaunchError
 from pycu2c.forall import ForAll
 from pycu2c.lazy import lazy_module
 from pycu2c.options import DEFAULT, BadOption, Options, check_names, options_from
+from pycu2c.records import replace
 from pycu2c.runtime.backends import BACKENDS, usual_backend
 from pycu2c.runtime.configuration import (
     Language,

@@ -10,7 +10,6 @@ import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -24,7 +23,7 @@ from pycu2c.limits import (
     USUAL_BLOCK,
 )
 from pycu2c.options import DEFAULT, Options
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, field
 from pycu2c.runtime import capturing
 from pycu2c.runtime.arguments import Argument, ArrayArgument, HandleArgument
 from pycu2c.runtime.backends import ON_CPU

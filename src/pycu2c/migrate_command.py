@@ -5,13 +5,13 @@ from __future__ import annotations
 import linecache
 import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from pycu2c.migrating.program import Migrated, Types, migrated
 from pycu2c.migrating.remarks import Weight, gathered
+from pycu2c.records import replace
 from pycu2c.signatures import BadSignature, parse_signature
 from pycu2c.types import Signature
 

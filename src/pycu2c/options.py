@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import fields, replace
 from typing import Any
 
 from pycu2c.dtypes import FLOAT32, FLOAT64, DType
@@ -13,7 +12,7 @@ from pycu2c.intrinsics.dtype_names import scalar_named
 from pycu2c.limits import MOST_CLUSTER, MOST_REGISTERS, MOST_THREADS
 from pycu2c.linked import BadLink, Link, links_of
 from pycu2c.nearest import nearest
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, names_of, replace
 
 
 class BadOption(TypeError):
@@ -54,7 +53,7 @@ class Options:
 
 
 DEFAULT = Options()
-NAMES = tuple(field.name for field in fields(Options))
+NAMES = names_of(Options)
 
 
 def options_from(given: Mapping[str, object]) -> Options:

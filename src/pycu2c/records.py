@@ -1,28 +1,61 @@
 """``dataclass`` as the standard library's, made thirty times as fast: this package has two hundred.
 
 The standard one writes and compiles six functions for each class when it is defined. Here they are
-closures, ``__init__`` is compiled where instances turn out to be many, and ``Field`` objects are
-made when somebody asks for them. ``fields``, ``replace`` and ``match`` work as ever; what this
-package does not use (``order``, ``kw_only``) is not here. ``NamedTuple`` is as that of ``typing``,
-which compiles each annotation.
+closures; ``__init__`` is a compiled one of as many parameters, which gets their names when there is
+an instance, and ``Field`` objects are made when somebody asks for them. ``fields`` and ``match``
+work as ever; what this package does not use (``order``, ``kw_only``) is not here. ``NamedTuple`` is
+as that of ``typing``, which compiles each annotation.
 """
 
 from __future__ import annotations
 
-import dataclasses
 from collections import namedtuple
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, Field, FrozenInstanceError
 from operator import attrgetter
 from reprlib import recursive_repr
-from typing import TYPE_CHECKING, Any
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, TypeVar
 
-_FIELD = vars(dataclasses)["_FIELD"]  # what ``fields`` looks for
+from pycu2c.lazy import lazy_module
+
+MISSING: Any = object()  # the default of a field without one
+_FIELD = "_FIELD"  # what ``fields`` looks for
+
+
+class Field:
+    """What a class body says of a field beside its type."""
+
+    __slots__ = ("compare", "default", "factory", "init", "repr")
+
+    def __init__(
+        self,
+        *,
+        default: Any = MISSING,
+        default_factory: Any = None,
+        init: bool = True,
+        repr: bool = True,
+        compare: bool = True,
+    ) -> None:
+        self.default, self.factory, self.init = default, default_factory, init
+        self.repr, self.compare = repr, compare
+
+    def as_ever(self) -> Any:
+        """The same for ``dataclasses``."""
+        given = {name: getattr(self, name) for name in ("init", "repr", "compare")}
+        if self.factory is not None:
+            given["default_factory"] = self.factory
+        elif self.default is not MISSING:
+            given["default"] = self.default
+        return dataclasses.field(**given)
+
 
 if TYPE_CHECKING:
+    import dataclasses
     from dataclasses import dataclass as dataclass
+    from dataclasses import field as field
     from typing import NamedTuple as NamedTuple
 else:
+    dataclasses = lazy_module("dataclasses")  # its import takes as long as ten of this package's
 
     def dataclass(
         cls: type | None = None, /, *, frozen: bool = False, slots: bool = False, eq: bool = True
@@ -31,6 +64,8 @@ else:
         if cls is None:
             return lambda c: _made(c, frozen, slots, eq)
         return _made(cls, frozen, slots, eq)
+
+    field = Field
 
     class _TupleClass(type):
         """Of ``NamedTuple`` alone: the classes that are made of it are plain."""
@@ -47,26 +82,45 @@ else:
         """The base of classes of tuples whose items have names."""
 
 
+R = TypeVar("R")
+
+
+def names_of(cls: Any) -> tuple[str, ...]:
+    """The fields of a class of records."""
+    return tuple(_fields_of(cls).defaults)
+
+
+def replace(record: R, /, **changes: Any) -> R:
+    """A record with other values in some of its fields. As ``dataclasses.replace``, for classes
+    of this module whose fields are all given to ``__init__``."""
+    cls: Any = type(record)
+    names = cls.__match_args__
+    values = [changes.pop(name) if name in changes else getattr(record, name) for name in names]
+    made: R = cls(*values, **changes)
+    return made
+
+
 def _made(cls: Any, frozen: bool, slots: bool, eq: bool) -> Any:
-    fields = _Fields(cls)
     members = dict(vars(cls))
+    fields = _Fields(cls, members)
+    defaults = fields.defaults
     members["__dataclass_fields__"] = fields
-    members.setdefault("__match_args__", fields.named(lambda f: f.init))
+    members.setdefault("__match_args__", fields.named("init"))
     members.setdefault("__repr__", _repr)
     if eq and "__eq__" not in members:
-        compared = _values_of(fields.named(lambda f: f.compare))
+        compared = _values_of(fields.named("compare"))
         members["__eq__"] = _eq(compared)
         members.setdefault("__hash__", _hash(compared) if frozen else None)
     if frozen:
-        members["__setattr__"], members["__delattr__"] = _refuse, _refuse
+        members["__setattr__"] = members["__delattr__"] = _refuse
     if slots:
-        _slot(cls, members, fields.defaults)
-    for own in ("__dict__", "__weakref__"):
-        members.pop(own, None)
+        _slot(cls, members, defaults)
+    members.pop("__dict__", None)
+    members.pop("__weakref__", None)
     made = type(cls)(cls.__name__, cls.__bases__, members)
     made.__qualname__ = cls.__qualname__
     if "__init__" not in members:
-        made.__init__ = _first_init(made, fields.defaults)
+        made.__init__ = _first_init(made, fields)
     return made
 
 
@@ -74,46 +128,53 @@ class _Fields:
     """The fields of the classes above, and those that the body of one says; as an attribute of a
     class it is what ``dataclasses`` has there."""
 
-    __slots__ = ("_made", "_notes", "defaults")
+    __slots__ = ("_made", "_notes", "defaults", "special")
 
-    def __init__(self, cls: Any) -> None:
+    def __init__(self, cls: Any, members: Mapping[str, Any]) -> None:
         self._notes: dict[str, object] = {}
-        self.defaults: dict[str, Any] = {}  # MISSING, or what the body has: a value, a Field
-        self._made: dict[str, Field[Any]] | None = None
-        for base in reversed(cls.__mro__[1:-1]):
+        self.defaults: dict[str, Any] = {}  # MISSING, or what the body has: a value, a ``field``
+        self.special = False  # whether there is a ``field``
+        self._made: dict[str, Any] | None = None
+        for base in cls.__mro__[-2:0:-1]:
             above = vars(base).get("__dataclass_fields__")
             if isinstance(above, _Fields):
                 self._notes |= above._notes
                 self.defaults |= above.defaults
-        for name, note in cls.__annotations__.items():
-            if not str(note).startswith("ClassVar"):
-                self._notes[name] = note
-                self.defaults[name] = vars(cls).get(name, MISSING)
+                self.special |= above.special
+        for name, note in members.get("__annotations__", {}).items():
+            if str(note)[:8] != "ClassVar":
+                default = members.get(name, MISSING)
+                self._notes[name], self.defaults[name] = note, default
+                self.special |= isinstance(default, Field)
 
-    def named(self, wanted: Callable[[Field[Any]], bool]) -> tuple[str, ...]:
+    def named(self, wanted: str) -> tuple[str, ...]:
         """The names of the fields that are wanted; those with no more than a default are."""
-        return tuple(
-            name for name, d in self.defaults.items() if not isinstance(d, Field) or wanted(d)
-        )
+        if not self.special:
+            return tuple(self.defaults)
+        own = self.defaults.items()
+        return tuple(n for n, d in own if not isinstance(d, Field) or getattr(d, wanted))
 
-    def __get__(self, instance: object, owner: type) -> dict[str, Field[Any]]:
+    def __get__(self, instance: object, owner: type) -> dict[str, Any]:
         if self._made is None:
-            made = {}
+            made, kind = {}, getattr(dataclasses, _FIELD)
             for name, note in self._notes.items():
-                default = self.defaults[name]
-                field = default if isinstance(default, Field) else None
-                made[name] = found = field or dataclasses.field(default=default)
-                for what, given in (("name", name), ("type", note), ("_field_type", _FIELD)):
-                    setattr(found, what, given)
+                default: Any = self.defaults[name]
+                given = default if isinstance(default, Field) else Field(default=default)
+                made[name] = found = given.as_ever()
+                for what, value in (("name", name), ("type", note), ("_field_type", kind)):
+                    setattr(found, what, value)
             self._made = made
         return self._made
 
 
 def _slot(cls: Any, members: dict[str, Any], defaults: Mapping[str, Any]) -> None:
-    inherited = {name for base in cls.__mro__[1:-1] for name in getattr(base, "__slots__", ())}
     for name in defaults:
         members.pop(name, None)  # defaults are those of __init__
-    members["__slots__"] = tuple(name for name in defaults if name not in inherited)
+    names = tuple(defaults)
+    if len(cls.__mro__) > 2:
+        inherited = {name for base in cls.__mro__[1:-1] for name in getattr(base, "__slots__", ())}
+        names = tuple(name for name in defaults if name not in inherited)
+    members["__slots__"] = names
     members["__getstate__"], members["__setstate__"] = _state, _set_state
 
 
@@ -143,37 +204,104 @@ def _hash(compared: Callable[[Any], tuple[Any, ...]]) -> Any:
 
 @recursive_repr()
 def _repr(self: Any) -> str:
-    shown = [f.name for f in dataclasses.fields(self) if f.repr]
+    shown = _fields_of(type(self)).named("repr")
     parts = ", ".join(f"{name}={getattr(self, name)!r}" for name in shown)
     return f"{self.__class__.__qualname__}({parts})"
 
 
+def _fields_of(cls: Any) -> _Fields:
+    found = (vars(c).get("__dataclass_fields__") for c in cls.__mro__)
+    return next(f for f in found if isinstance(f, _Fields))
+
+
 def _state(self: Any) -> tuple[Any, ...]:
-    return tuple(getattr(self, name) for name in self.__dataclass_fields__)
+    return tuple(getattr(self, name) for name in _fields_of(type(self)).defaults)
 
 
 def _set_state(self: Any, state: tuple[Any, ...]) -> None:
-    for name, value in zip(self.__dataclass_fields__, state):
+    for name, value in zip(_fields_of(type(self)).defaults, state):
         object.__setattr__(self, name, value)
 
 
 def _refuse(self: Any, name: str, *value: Any) -> None:
-    raise FrozenInstanceError(f"cannot change field {name!r}")
+    raise dataclasses.FrozenInstanceError(f"cannot change field {name!r}")
 
 
-# What an instance costs more than one that a compiled __init__ makes, by a loop in the order of the
-# fields and otherwise; and what it costs to compile one.
+# ---- __init__ ------------------------------------------------------------------------------
+
+# By the number of fields: given what sets each of them, an __init__ that sets all. (Nothing but
+# these is written in one line: compiled with this file, they are there when they are needed.)
+_INITS: tuple[Callable[..., Any], ...] = (
+    lambda: lambda self: None,
+    lambda a: lambda self, A: a(self, A),
+    lambda a, b: lambda self, A, B: a(self, A) or b(self, B),
+    lambda a, b, c: lambda self, A, B, C: a(self, A) or b(self, B) or c(self, C),
+    lambda a, b, c, d: (
+        lambda self, A, B, C, D: a(self, A) or b(self, B) or c(self, C) or d(self, D)
+    ),
+    lambda a, b, c, d, e: (
+        lambda self, A, B, C, D, E: (
+            a(self, A) or b(self, B) or c(self, C) or d(self, D) or e(self, E)
+        )
+    ),
+    lambda a, b, c, d, e, f: (
+        lambda self, A, B, C, D, E, F: (
+            a(self, A) or b(self, B) or c(self, C) or d(self, D) or e(self, E) or f(self, F)
+        )
+    ),
+    lambda a, b, c, d, e, f, g: (
+        lambda self, A, B, C, D, E, F, G: (
+            a(self, A)
+            or b(self, B)
+            or c(self, C)
+            or d(self, D)
+            or e(self, E)
+            or f(self, F)
+            or g(self, G)
+        )
+    ),
+)
+
+
+def _first_init(cls: Any, fields: _Fields) -> Any:
+    """Of the first instance of a class; then it has another for all later ones."""
+    names, has_more = cls.__match_args__, hasattr(cls, "__post_init__") or fields.special
+    if has_more or len(names) >= len(_INITS) or not hasattr(cls, "__slots__"):
+        return _slow_init(cls, fields.defaults)
+
+    def __init__(self: Any, *given: Any, **named: Any) -> None:
+        cls.__init__ = _quick_init(cls, names, fields.defaults)
+        cls.__init__(self, *given, **named)
+
+    return __init__
+
+
+def _quick_init(cls: Any, names: tuple[str, ...], defaults: Mapping[str, Any]) -> Any:
+    """One of those above, with the names and defaults of a class."""
+    made: FunctionType = _INITS[len(names)](*(getattr(cls, name).__set__ for name in names))
+    full = f"{cls.__qualname__}.__init__"
+    code = made.__code__.replace(co_varnames=("self", *names), co_name="__init__")
+    made.__code__, made.__name__, made.__qualname__ = code, "__init__", full
+    made.__defaults__ = tuple(d for d in defaults.values() if d is not MISSING)
+    return made
+
+
+# Of classes with many fields, or factories: what an instance costs more than one that a compiled
+# __init__ makes, by a loop in the order of the fields and otherwise; what it costs to compile one.
 _BY_LOOP, _BY_NAME, _COMPILING = 1, 15, 300
 
 
-def _first_init(cls: Any, defaults: Mapping[str, Any]) -> Any:
-    """Of the first instances; then it makes the ``__init__`` of its class for all later ones."""
+def _slow_init(cls: Any, defaults: Mapping[str, Any]) -> Any:
+    """Of the first instances; then it compiles the ``__init__`` of its class for all later ones."""
     names, put, paid = cls.__match_args__, object.__setattr__, 0
+    ends = () if any(isinstance(d, Field) for d in defaults.values()) else (*defaults.values(),)
 
     def __init__(self: Any, *given: Any, **named: Any) -> None:
         nonlocal paid
+        if not named and len(given) < len(ends) and ends[len(given)] is not MISSING:
+            given = (*given, *ends[len(given) :])
         if paid > _COMPILING:
-            cls.__init__ = _init(cls)
+            cls.__init__ = _init(cls, defaults)
             cls.__init__(self, *given, **named)
         elif named or len(given) != len(names):
             paid += _BY_NAME
@@ -201,7 +329,7 @@ def _filled(
         if name not in values:
             values[name] = _default(defaults[name])
     if not fits or len(values) > len(names) or any(v is MISSING for v in values.values()):
-        _init(cls)(object.__new__(cls), *given, **named)  # which says what is wrong
+        _init(cls, defaults)(object.__new__(cls), *given, **named)  # which says what is wrong
     return [values[name] for name in names]
 
 
@@ -209,31 +337,29 @@ def _default(given: Any) -> Any:
     """The value of a field that no argument gives; MISSING if it has none."""
     if not isinstance(given, Field):
         return given
-    return given.default if given.default_factory is MISSING else given.default_factory()
+    return given.default if given.factory is None else given.factory()
 
 
-def _init(cls: Any) -> Any:
-    known: dict[str, Any] = {"_MISSING": MISSING}
+def _init(cls: Any, defaults: Mapping[str, Any]) -> Any:
+    known: dict[str, Any] = {"_MISSING": MISSING, "_set": object.__setattr__}
     head, body = ["self"], []
-    for name, field in cls.__dataclass_fields__.items():
-        value = name
-        if not field.init:  # __post_init__ sets it
+    for name, given in defaults.items():
+        if isinstance(given, Field) and not given.init:  # __post_init__ sets it
             continue
-        if field.default is not MISSING:
-            known[f"_d_{name}"] = field.default
-            head.append(f"{name}=_d_{name}")
-        elif field.default_factory is not MISSING:
-            known[f"_d_{name}"] = field.default_factory
+        value = name
+        if isinstance(given, Field) and given.factory is not None:
+            known[f"_d_{name}"] = given.factory
             head.append(f"{name}=_MISSING")
             value = f"_d_{name}() if {name} is _MISSING else {name}"
+        elif _default(given) is not MISSING:
+            known[f"_d_{name}"] = _default(given)
+            head.append(f"{name}=_d_{name}")
         else:
             head.append(name)
-        slot: Any = getattr(cls, name, None)
         if name in getattr(cls, "__slots__", ()):
-            known[f"_s_{name}"] = slot.__set__
+            known[f"_s_{name}"] = getattr(cls, name).__set__
             body.append(f"_s_{name}(self, {value})")
         else:
-            known["_set"] = object.__setattr__
             body.append(f"_set(self, {name!r}, {value})")
     if hasattr(cls, "__post_init__"):
         body.append("self.__post_init__()")

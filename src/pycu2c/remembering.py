@@ -16,7 +16,6 @@ import functools
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +25,7 @@ from pycu2c.dtypes import Told, dtype_told, told_dtype
 from pycu2c.lazy import STARTED, lazy_module
 from pycu2c.options import Options
 from pycu2c.parameters import Parameter, Part
+from pycu2c.records import names_of, replace
 from pycu2c.runtime.arguments import layout_of
 from pycu2c.runtime.runner import Known, Runner, Variant
 from pycu2c.source import Source
@@ -75,7 +75,7 @@ class Memory:
         return Known(**{**found, "written": frozenset(found["written"])})
 
     def keep_known(self, known: Known) -> None:
-        facts = {field.name: getattr(known, field.name) for field in fields(known)}
+        facts = {name: getattr(known, name) for name in names_of(Known)}
         self._store("known", {**facts, "written": sorted(known.written)})
 
     def runner(self, variant: Variant, names: tuple[str, ...]) -> Runner | None:

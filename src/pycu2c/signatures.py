@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import ast
-import dataclasses
 import inspect
 import sys
 import typing
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from types import FunctionType, UnionType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pycu2c import dtypes, types
 from pycu2c.dtypes import BY_NAME
 from pycu2c.intrinsics.numba_names import numba_type
+from pycu2c.lazy import lazy_module
 from pycu2c.nearest import did_you_mean
+from pycu2c.records import replace
 from pycu2c.types import (
     HANDLES,
     NONE,
@@ -31,6 +32,11 @@ from pycu2c.types import (
     Signature,
     Tuple,
 )
+
+if TYPE_CHECKING:
+    import dataclasses
+else:
+    dataclasses = lazy_module("dataclasses")
 
 _PYTHON: dict[type, Scalar] = {
     int: WEAK_INT,
@@ -79,7 +85,7 @@ def _of_python(given: object) -> Tuple | None:
     if issubclass(given, tuple):
         names = getattr(given, "_fields", ())
     elif dataclasses.is_dataclass(given):
-        names = tuple(field.name for field in dataclasses.fields(given))
+        names = tuple(f.name for f in dataclasses.fields(given))
     notes = inspect.get_annotations(given)
     if not names or any(name not in notes for name in names):
         return None

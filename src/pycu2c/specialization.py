@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pycu2c.compiler import Generated, generate
@@ -17,7 +16,7 @@ from pycu2c.options import DEFAULT, Options
 from pycu2c.origins import naming_origins
 from pycu2c.passes.overwriting import overwritten
 from pycu2c.passes.ranges import Facts
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, replace
 from pycu2c.runtime.arguments import (
     Argument,
     ArrayArgument,

@@ -7,7 +7,6 @@ itself, and beside a strong operand it gives way).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import field
 from enum import Enum
 from typing import Any, Literal, TypeAlias, get_args, get_origin
 
@@ -16,7 +15,7 @@ import numpy as np
 from pycu2c import dtypes
 from pycu2c.dtypes import DType, Kind
 from pycu2c.limits import MOST_CLUSTER
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, field
 from pycu2c.vectors import vector
 
 Layout: TypeAlias = Literal["C", "A"]  # C-contiguous, or any strides

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import field
 from typing import Literal, TypeAlias
 
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, field
 
 # ---- types ---------------------------------------------------------------------------------
 

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pycu2c.cudac import arguments, parameters
 from pycu2c.cudac.compiled import Code, Form
 from pycu2c.lazy import lazy_module, newly_imported
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, replace
 from pycu2c.runtime import capturing, driver, memory
 from pycu2c.runtime.calling import Parameters
 from pycu2c.runtime.configuration import Launch, Wanted, extent, shared_size

@@ -4,7 +4,6 @@ numbers, and their types. Knows neither shapes nor how a kernel runs."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from pycu2c.cupy import operands, walks
@@ -19,7 +18,7 @@ from pycu2c.cupy.declared import (
 )
 from pycu2c.cupy.operands import Operand
 from pycu2c.diagnostics import LaunchError
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, replace
 from pycu2c.runtime import capturing
 from pycu2c.runtime.arguments import ArrayArgument
 from pycu2c.runtime.strides import Shape

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from pycu2c.cupy import inspecting, operands, walks
@@ -21,7 +20,7 @@ from pycu2c.cupy.python_functions import Text as Written
 from pycu2c.cupy.python_operations import PythonOperation
 from pycu2c.cupy.quick import Quick, Ran, key_of, new_outputs
 from pycu2c.dtypes import DType
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, replace
 from pycu2c.runtime import driver
 from pycu2c.runtime.arguments import Argument, ArrayArgument
 from pycu2c.runtime.configuration import Launch

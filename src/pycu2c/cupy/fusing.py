@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -23,7 +22,7 @@ from pycu2c.cupy.reduction import ReductionKernel
 from pycu2c.dtypes import DType
 from pycu2c.kernel import Device
 from pycu2c.ported.jitted import python_of
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, replace
 from pycu2c.runtime.arguments import ArrayArgument
 from pycu2c.source import LAMBDA, Source
 from pycu2c.types import Scalar

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import ast
 import copy
-from dataclasses import replace
 
 from pycu2c.intrinsics import memory
+from pycu2c.records import replace
 from pycu2c.source import Source, bound_name
 
 

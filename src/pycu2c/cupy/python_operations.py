@@ -4,7 +4,6 @@ in order, and by their names raw outputs, ``i``, the index, and ``n``, how many 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from pycu2c import dtypes
@@ -20,6 +19,7 @@ from pycu2c.cupy.python_functions import (
     value_of,
 )
 from pycu2c.parameters import Parameter, Part
+from pycu2c.records import replace
 from pycu2c.types import Array, Scalar
 
 _INDICES = {"i": "i", "n": "_size"}

@@ -8,13 +8,12 @@ Knows neither operations nor reductions.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any, TypeAlias
 
 from pycu2c import dtypes
 from pycu2c.cupy.operands import Family, Operand
 from pycu2c.parameters import Parameter, Part
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, replace
 from pycu2c.runtime import capturing, preparing
 from pycu2c.runtime.arguments import ArrayArgument, describe, layout_of
 from pycu2c.runtime.calling import Parameters

@@ -4,7 +4,6 @@ becomes a form, a form a compiled kernel, and both a launch."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -31,6 +30,7 @@ from pycu2c.cupy.reduction_walks import (
 from pycu2c.cupy.reduction_words import Words
 from pycu2c.cupy.rooms import room_for
 from pycu2c.limits import INDEX32_LIMIT
+from pycu2c.records import replace
 from pycu2c.runtime import driver
 from pycu2c.runtime.arguments import ArrayArgument, describe
 from pycu2c.runtime.configuration import Launch

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from pycu2c.cupy.declared import WrongValue
 from pycu2c.cupy.operands import Operand
 from pycu2c.cupy.reduction_forms import ReductionForm
 from pycu2c.cupy.reduction_walks import Axes
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, replace
 from pycu2c.runtime.arguments import ArrayArgument
 from pycu2c.runtime.strides import Shape
 

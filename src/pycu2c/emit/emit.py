@@ -3,7 +3,6 @@ that a CPU kernel needs around its block, which is in ``emit/cpu_frame.py``."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 
 from pycu2c.csyntax import nodes as c
@@ -33,7 +32,7 @@ from pycu2c.ir.printed import Text
 from pycu2c.ir.thread_regions import lines_of_regions
 from pycu2c.ir.waiting import steps_of
 from pycu2c.linked import Link
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, replace
 from pycu2c.types import Array, Scalar
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import field, replace
 from typing import assert_never
 
 import numpy as np
@@ -52,7 +51,7 @@ from pycu2c.ir.nodes import (
 )
 from pycu2c.ir.printed import numbers
 from pycu2c.operators import ADD, C_SHL, C_SHR, MUL, SUB, truth
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, field, replace
 from pycu2c.types import Array, Scalar
 from pycu2c.values import wrap
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Container, Iterable
-from dataclasses import field
 from itertools import pairwise
 
 from pycu2c.emit.reserved import is_reserved
@@ -13,7 +12,7 @@ from pycu2c.foreign import length_name, stride_name
 from pycu2c.ir.nodes import Allocate, AxisLoop, Body, Declare, For, Function, Module
 from pycu2c.ir.waiting import kept, steps_of
 from pycu2c.ir.walk import bodies, statements
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, field
 from pycu2c.types import Array
 
 

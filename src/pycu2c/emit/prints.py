@@ -7,14 +7,13 @@ A record of the log is the number of its print, and then the values, each in 64-
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field
 from string import Template
 
 from pycu2c.csyntax import nodes as c
 from pycu2c.dtypes import UINT64, DType
 from pycu2c.emit.dialect import Dialect
 from pycu2c.ir.printed import Text, numbers, shown, words
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, field
 
 _LOG = {
     "c": """

@@ -7,7 +7,6 @@ Knows what the scheduler (``runtime/scheduler.c``) is given, and nothing of how 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
 from string import Template
 
 from pycu2c.csyntax import nodes as c
@@ -31,7 +30,7 @@ from pycu2c.ir.nodes import (
     Wait,
 )
 from pycu2c.ir.waiting import kept
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, field
 from pycu2c.types import Array, Scalar
 
 PLACE_BITS = 20

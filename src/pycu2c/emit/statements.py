@@ -5,7 +5,6 @@ from __future__ import annotations
 import linecache
 import math
 from collections.abc import Mapping
-from dataclasses import field, replace
 from typing import Literal, TypeAlias, assert_never
 
 from pycu2c.csyntax import nodes as c
@@ -49,7 +48,7 @@ from pycu2c.ir.nodes import (
 )
 from pycu2c.ir.walk import all_expressions, statements
 from pycu2c.operators import ADD, AND, C_SHL, C_SHR, DIV, MUL, OR, QUOTIENT, REMAINDER, SUB, XOR
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, field, replace
 from pycu2c.source import Span
 from pycu2c.types import Array, Scalar, Space
 

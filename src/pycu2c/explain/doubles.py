@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import field
 
 from pycu2c.diagnostics import Label
 from pycu2c.dtypes import FLOAT64
@@ -26,7 +25,7 @@ from pycu2c.ir.nodes import (
 )
 from pycu2c.ir.walk import children, expressions, operands, statements
 from pycu2c.operators import DIV
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, field
 from pycu2c.source import Span
 from pycu2c.types import Array, Scalar, Space
 

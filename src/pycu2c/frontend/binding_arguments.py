@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 from typing import NoReturn, TypeAlias
 
 from pycu2c.diagnostics import Label, fail
@@ -14,7 +13,7 @@ from pycu2c.frontend.frame import Frame, Items, Value, shown
 from pycu2c.frontend.sequence import acts, in_order, kept
 from pycu2c.frontend.views import record_items
 from pycu2c.nearest import did_you_mean
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, field
 from pycu2c.source import Span
 
 Given: TypeAlias = tuple[str | None, Value, Span]  # a keyword or none, the value, where

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, replace
 from typing import TypeAlias
 
 from pycu2c.diagnostics import CompileError, Diagnostic, Label, fail
@@ -35,7 +34,7 @@ from pycu2c.ir.nodes import (
     Var,
 )
 from pycu2c.ir.walk import all_expressions
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, field, replace
 from pycu2c.source import Source, Span
 from pycu2c.types import Array, ParameterType, Scalar, Signature, join
 

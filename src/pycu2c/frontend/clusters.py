@@ -6,7 +6,6 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from functools import reduce
 from typing import NoReturn, TypeAlias
 
@@ -24,6 +23,7 @@ from pycu2c.ir.construct import binary, cast, integer
 from pycu2c.ir.nodes import Apply, Const, Expr, Var, View
 from pycu2c.ir.views import scaled, shifted
 from pycu2c.operators import MOD
+from pycu2c.records import replace
 from pycu2c.source import Span
 from pycu2c.types import WEAK_INT, Array, Space
 

@@ -7,7 +7,6 @@ parameters after its own; so is a lambda.
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 from typing import NoReturn
 
 from pycu2c.diagnostics import Label, fail
@@ -34,6 +33,7 @@ from pycu2c.frontend.structured import leaves, result_type, type_of, unpacked
 from pycu2c.frontend.variables import bind
 from pycu2c.intrinsics.library import device_source
 from pycu2c.ir.nodes import Call, Evaluate, Expr, Var, View
+from pycu2c.records import replace
 from pycu2c.source import LAMBDA, Source, Span
 from pycu2c.types import NONE, Array, Scalar
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import replace
 from typing import NoReturn, TypeAlias
 
 from pycu2c.diagnostics import Label, fail
@@ -33,7 +32,7 @@ from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.ir.construct import cast, integer, scalar_type
 from pycu2c.ir.nodes import Apply, Const, Expr, Stmt, Var, View
 from pycu2c.operators import ADD, FLOORDIV, MUL, SUB
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, replace
 from pycu2c.source import Span
 from pycu2c.types import WEAK_INT, Array
 

@@ -8,11 +8,10 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import field
 
 from pycu2c.frontend.reach import Definition
 from pycu2c.frontend.reaching import Flow, reaching
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)

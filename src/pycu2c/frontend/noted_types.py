@@ -5,11 +5,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Mapping
-from dataclasses import field
 
 from pycu2c.frontend.bindings import parameters
 from pycu2c.frontend.frame import Frame
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, field
 from pycu2c.types import ParameterType, Scalar
 
 

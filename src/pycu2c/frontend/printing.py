@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from pycu2c.frontend.sequence import in_order, settled
 from pycu2c.frontend.structured import leaves, type_of
 from pycu2c.ir.nodes import Expr, Print
 from pycu2c.ir.printed import Piece, Slot, Text
+from pycu2c.records import replace
 from pycu2c.types import Array, Constant, ParameterType, Scalar, Tuple, Void
 from pycu2c.values import as_vector
 

@@ -4,7 +4,6 @@ walked like expressions. Knows no types, and no names of variables."""
 from __future__ import annotations
 
 import ast
-from dataclasses import field
 
 from pycu2c.frontend.bindings import (
     Comprehension,
@@ -13,7 +12,7 @@ from pycu2c.frontend.bindings import (
     targets_of,
 )
 from pycu2c.frontend.reach import NOTHING, Definition, Reach, join
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, field
 
 
 @dataclass(slots=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 
 from pycu2c.frontend.frame import Chosen, Closure, Frame, Items, Static, Value, is_array, number
 from pycu2c.ir.construct import scalar_type
@@ -25,6 +24,7 @@ from pycu2c.ir.nodes import (
     View,
 )
 from pycu2c.ir.walk import all_expressions, children, expressions, statements, with_children
+from pycu2c.records import replace
 from pycu2c.types import Scalar
 
 

@@ -7,7 +7,6 @@ numbers that say where a view of it lies.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from pycu2c.diagnostics import Label, fail
 from pycu2c.frontend.frame import Chosen, Frame, Items, Place, Value, is_array
@@ -16,6 +15,7 @@ from pycu2c.frontend.views import ArrayValue, array_type, is_numbered, whole
 from pycu2c.ir.construct import binary, integer
 from pycu2c.ir.nodes import Const, Expr, If, Select, Stmt, View
 from pycu2c.operators import EQ
+from pycu2c.records import replace
 from pycu2c.source import Span
 from pycu2c.types import WEAK_INT
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from dataclasses import replace
 
 from pycu2c.diagnostics import Diagnostic
 from pycu2c.frontend import refusals
 from pycu2c.frontend.refusals import EXPRESSIONS, STATEMENTS
 from pycu2c.frontend.subset_expressions import ExpressionCheck
+from pycu2c.records import replace
 from pycu2c.source import Source
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from dataclasses import field, replace
 
 from pycu2c import dtypes
 from pycu2c.diagnostics import Diagnostic, Label
 from pycu2c.frontend import refusals
 from pycu2c.frontend.refusals import EXPRESSIONS, Refusal
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, field, replace
 from pycu2c.source import Source, Span
 
 _LEAST, _GREATEST = dtypes.INT64.minimum, dtypes.UINT64.maximum

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import ast
 import copy
-from dataclasses import field
 from typing import TypeVar
 
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, field
 
 _Node = TypeVar("_Node", bound=ast.AST)
 

@@ -7,7 +7,6 @@ one for each number that says where it lies; names of arrays and functions stand
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import NoReturn
 
 from pycu2c.diagnostics import Label, fail
@@ -41,6 +40,7 @@ from pycu2c.frontend.views import row_steps, whole
 from pycu2c.ir.construct import integer, scalar_type
 from pycu2c.ir.nodes import Assign, Const, Expr, Stmt, Var, View
 from pycu2c.ir.walk import expressions, inside, path_with
+from pycu2c.records import replace
 from pycu2c.source import Span
 from pycu2c.types import have_join
 

@@ -7,7 +7,6 @@ view of a view is a view of the same array.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NoReturn, TypeAlias
 
 from pycu2c.diagnostics import Label, fail
@@ -41,7 +40,7 @@ from pycu2c.ir.views import (
 from pycu2c.ir.walk import inside
 from pycu2c.limits import MOST_ELEMENTS
 from pycu2c.operators import ADD, FLOORDIV, LT, SUB
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, replace
 from pycu2c.source import Span
 from pycu2c.types import WEAK_INT, Array, Layout
 

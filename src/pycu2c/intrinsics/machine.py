@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 from typing import Any, TypeAlias
 
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, field
 
 Dim3: TypeAlias = tuple[int, int, int]
 

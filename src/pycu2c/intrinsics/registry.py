@@ -31,14 +31,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import field
 from enum import Enum
 from typing import Any, TypeAlias
 
 from pycu2c.dtypes import DType
 from pycu2c.intrinsics.c_tree import c
 from pycu2c.operators import Operator
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, field
 
 Spell: TypeAlias = "Callable[[Mapping[str, c.Expr], DType], c.Expr]"
 

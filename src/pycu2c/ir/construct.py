@@ -3,7 +3,6 @@ the operator's row. The frontend and the passes build with these."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from pycu2c.ir.nodes import (
     Var,
 )
 from pycu2c.operators import EQ, NE, NOT, Operator, UnaryOperator, folded, folded_unary
+from pycu2c.records import replace
 from pycu2c.source import Span
 from pycu2c.types import WEAK_BOOL, WEAK_INT, Scalar
 from pycu2c.values import Number, convert, scalar_of

@@ -4,7 +4,6 @@ node; ``docs/ir.md`` describes the form. Spans are left out, so that goldens are
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import field
 from typing import assert_never
 
 from pycu2c import dtypes
@@ -62,7 +61,7 @@ from pycu2c.ir.nodes import (
 )
 from pycu2c.ir.printed import shown
 from pycu2c.ir.walk import inside
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, field
 from pycu2c.types import SMALL, VOID, WEAK_INT, Scalar, Type, boolean
 
 _NAMES: dict[Type, str] = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import field
 
 from pycu2c.intrinsics.registry import Effect
 from pycu2c.ir.nodes import (
@@ -23,7 +22,7 @@ from pycu2c.ir.nodes import (
     While,
 )
 from pycu2c.ir.walk import all_expressions, bodies, expressions, operands
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, field
 
 
 def spins(loop: For | While) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field
 from typing import TypeAlias, assert_never
 
 from pycu2c.ir.calls import recursive
@@ -47,7 +46,7 @@ from pycu2c.ir.nodes import (
 from pycu2c.ir.printed import fills, numbers
 from pycu2c.ir.printer import print_module
 from pycu2c.ir.walk import all_expressions, bodies, children, operands, statements
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, field
 from pycu2c.types import VOID, Array, Scalar, Space, Type
 
 Node: TypeAlias = Expr | Stmt | Function | Parameter

@@ -7,7 +7,6 @@ to know all nodes uses ``match`` and ``assert_never``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from typing import assert_never
 
 from pycu2c.ir.expressions import Path
@@ -56,6 +55,7 @@ from pycu2c.ir.nodes import (
     Wait,
     While,
 )
+from pycu2c.records import replace
 
 
 def children(e: Expr) -> tuple[Expr, ...]:

@@ -5,11 +5,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import field
 from typing import TypeAlias
 
 from pycu2c.migrating.names import is_numba, is_ours, theirs
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, field
 
 Statement: TypeAlias = ast.Import | ast.ImportFrom
 

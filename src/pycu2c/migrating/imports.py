@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from dataclasses import field
 
 from pycu2c.diagnostics import Label
 from pycu2c.migrating import names, remarks
@@ -12,7 +11,7 @@ from pycu2c.migrating.bindings import Binding, Names, Statement, Use
 from pycu2c.migrating.edits import Edit, Text
 from pycu2c.migrating.names import OURS, is_of_cuda, ours, ours_in_module
 from pycu2c.migrating.remarks import Remark
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, field
 
 _UFUNCS = ("numba.vectorize", "numba.guvectorize")
 

@@ -9,7 +9,6 @@ import ast
 import linecache
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import field
 
 from pycu2c.dtypes import Kind
 from pycu2c.ir.nodes import (
@@ -31,7 +30,7 @@ from pycu2c.ir.nodes import (
 )
 from pycu2c.ir.walk import all_expressions, statements
 from pycu2c.operators import DIV, NOT, POW, SHL, SHR, Operator, truth
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, field
 from pycu2c.source import Span
 from pycu2c.types import (
     Scalar,

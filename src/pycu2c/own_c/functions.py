@@ -6,7 +6,6 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, get_args, overload
 
 from pycu2c.csyntax.words import KEYWORDS
@@ -16,7 +15,7 @@ from pycu2c.kernel import Device, LinkLike
 from pycu2c.lazy import lazy_module
 from pycu2c.linked import Link, for_target, links_of
 from pycu2c.own_c.texts import lines_of
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, replace
 from pycu2c.signatures import parse_signature
 from pycu2c.source import Source, is_stub
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from functools import reduce
 
 from pycu2c.intrinsics.atomic import ADD, AND, MAX, MIN, OR, OWN, SUB, XOR
@@ -41,7 +40,7 @@ from pycu2c.ir.walk import all_expressions, map_stmt, statements
 from pycu2c.limits import MOST_ACCUMULATED
 from pycu2c.operators import MUL, NE
 from pycu2c.passes.facts import Facts
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, replace
 from pycu2c.source import Span
 from pycu2c.types import WEAK_INT, Array, Scalar, Space
 

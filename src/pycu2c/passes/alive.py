@@ -5,13 +5,12 @@ a condition or behind an outer loop. Reads; changes nothing. Takes the code of o
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
-from dataclasses import field, replace
 from typing import TypeAlias
 
 from pycu2c.ir.nodes import Assign, Body, Break, Continue, Declare, For, If, Return, Stmt, While
 from pycu2c.ir.walk import bodies, operands
 from pycu2c.passes.placement import names_in
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, field, replace
 
 Names: TypeAlias = frozenset[str]
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import field, replace
 
 from pycu2c.intrinsics.block import FIRST, LANES, LAST, block_thread
 from pycu2c.intrinsics.machine import WARP
@@ -57,7 +56,7 @@ from pycu2c.passes.intervals import Interval
 from pycu2c.passes.slot_order import asks_only_for, own_slots, renumbered
 from pycu2c.passes.thread_bounds import Known, conjuncts
 from pycu2c.passes.warp_places import has_whole_warps, is_lane, standing, warps_have_rows
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, field, replace
 from pycu2c.source import Span
 from pycu2c.types import WEAK_INT, Type
 

@@ -6,7 +6,6 @@ no grid: where the axes come from is ``axis_loops``'s task.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence, Set
-from dataclasses import field, replace
 
 from pycu2c.intrinsics.block import at_least_1
 from pycu2c.ir.construct import binary, both, integer, negation
@@ -39,7 +38,7 @@ from pycu2c.passes.lockstep import in_lockstep
 from pycu2c.passes.merge import renamed
 from pycu2c.passes.thread_bounds import Bound, Known, Steady, conjuncts
 from pycu2c.passes.whole_blocks import with_whole
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, field, replace
 from pycu2c.source import Span
 from pycu2c.types import VOID
 

@@ -12,7 +12,6 @@ loads: a line is read before it is written.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
 
 from pycu2c.intrinsics.block import block_thread
 from pycu2c.intrinsics.builtins import EXTREMES, OPERATOR_ROWS
@@ -39,7 +38,7 @@ from pycu2c.ir.nodes import (
 )
 from pycu2c.ir.walk import all_expressions, bodies, children, expressions, operands, statements
 from pycu2c.operators import ADD, MOD, MUL, QUOTIENT, REMAINDER, SUB
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, field
 from pycu2c.types import Array, Space
 
 LENGTH = 1000.0

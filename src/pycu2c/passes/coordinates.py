@@ -7,7 +7,6 @@ whoever calls ``f`` passes ``cuda.threadIdx.x()`` on.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TypeAlias
 
 from pycu2c.intrinsics.registry import Intrinsic
@@ -16,7 +15,7 @@ from pycu2c.ir.construct import cast, scalar_type
 from pycu2c.ir.nodes import Apply, Call, Expr, Function, Module, Parameter, Var
 from pycu2c.ir.walk import all_expressions, map_expr
 from pycu2c.passes.facts import is_fixed
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, replace
 from pycu2c.types import WEAK_INT
 
 Rows: TypeAlias = tuple[Intrinsic, ...]

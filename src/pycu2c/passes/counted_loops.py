@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
 
 from pycu2c.ir.nodes import (
     Apply,
@@ -47,7 +46,7 @@ from pycu2c.passes.facts import Facts, is_fixed
 from pycu2c.passes.merge import renamed
 from pycu2c.passes.placement import names_in
 from pycu2c.passes.thread_bounds import Known
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, replace
 from pycu2c.types import WEAK_INT
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import field
 from typing import TypeAlias
 
 from pycu2c.ir.nodes import (
@@ -25,7 +24,7 @@ from pycu2c.ir.nodes import (
 )
 from pycu2c.ir.walk import operands, statements
 from pycu2c.passes.placement import names_in
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, field
 
 Known: TypeAlias = "frozenset[str] | None"  # the variables surely set; None where nothing comes
 

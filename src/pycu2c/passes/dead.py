@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from pycu2c.ir.effects import any_effect, effectful
 from pycu2c.ir.nodes import (
     Allocate,
@@ -32,6 +30,7 @@ from pycu2c.ir.walk import (
     with_bodies,
 )
 from pycu2c.passes.crossing import mentioned
+from pycu2c.records import replace
 
 
 def drop_dead(module: Module) -> Module:

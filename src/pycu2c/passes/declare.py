@@ -6,8 +6,6 @@ value where it has one there.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from pycu2c.ir.construct import zero
 from pycu2c.ir.nodes import (
     Assign,
@@ -37,7 +35,7 @@ from pycu2c.ir.walk import (
     statements,
     with_bodies,
 )
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, replace
 from pycu2c.types import Scalar
 
 

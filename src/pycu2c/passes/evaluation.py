@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field, replace
 from typing import TypeAlias, assert_never
 
 from pycu2c.dtypes import Kind
@@ -86,7 +85,7 @@ from pycu2c.passes.value_arithmetic import (
     read,
     turns,
 )
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, field, replace
 from pycu2c.types import WEAK_INT, Array, Scalar
 
 _UNKNOWN = Value(ANYTHING)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.ir.nodes import Apply, Expr, Module
 from pycu2c.ir.walk import map_expr, map_functions
 from pycu2c.passes.ranges import Facts
+from pycu2c.records import replace
 from pycu2c.types import Scalar
 
 _ANY_NAN = {

@@ -8,7 +8,6 @@ With blocks of 16 x 16 threads, ``blockDim.x`` -> ``16``, ``threadIdx.z`` -> ``0
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from pycu2c.intrinsics.block import block_thread
 from pycu2c.intrinsics.threads import AXES, GRID, PLACES
@@ -17,7 +16,7 @@ from pycu2c.ir.nodes import Apply, Assign, Binary, Const, Expr, For, Function, M
 from pycu2c.ir.walk import map_expr, map_functions, statements
 from pycu2c.operators import ADD, MUL
 from pycu2c.passes.facts import Facts
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, replace
 from pycu2c.types import Scalar
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import field, replace
 
 from pycu2c import dtypes
 from pycu2c.intrinsics.block import shared_bytes
@@ -46,7 +45,7 @@ from pycu2c.ir.walk import (
 )
 from pycu2c.operators import ADD, MUL, QUOTIENT, SUB
 from pycu2c.passes.ranges import Facts
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, field, replace
 from pycu2c.types import SMALL, WEAK_INT, Array, Scalar
 
 Key = tuple[str, Part, int]  # an array parameter's name, and which part of it

@@ -4,7 +4,6 @@ round until what holds at their head has settled. Tells it to nobody but the eva
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field
 from typing import TypeAlias, assert_never
 
 from pycu2c.ir.expression_rules import is_truth
@@ -42,7 +41,7 @@ from pycu2c.passes.intervals import FAR, Interval, everything
 from pycu2c.passes.knowledge import Form, Knowledge, Reach, Value, join
 from pycu2c.passes.pace import Paces, changed_by, reach_of, rounds_of_range
 from pycu2c.passes.value_arithmetic import merged
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, field
 
 _ROUNDS_OF_TIGHTENING = 2
 

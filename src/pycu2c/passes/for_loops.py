@@ -4,7 +4,6 @@ loop's own. Knows nothing of what is in the body but which variables it assigns.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from pycu2c.dtypes import UINT64
 from pycu2c.intrinsics.builtins import rounds
@@ -24,6 +23,7 @@ from pycu2c.ir.nodes import (
 from pycu2c.ir.walk import all_expressions, children, expressions, statements
 from pycu2c.operators import ADD, MUL, Operator
 from pycu2c.passes.intervals import Interval, everything
+from pycu2c.records import replace
 from pycu2c.types import WEAK_INT, Scalar
 
 Fresh = Callable[[str], str]

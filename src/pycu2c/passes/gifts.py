@@ -3,12 +3,11 @@ so that threads that do not come add nothing. Such loops vectorise."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from pycu2c.intrinsics.machine import WARP
 from pycu2c.ir.construct import binary, const
 from pycu2c.ir.nodes import Body, Expr, For, Load, Store, Var
 from pycu2c.operators import ADD, MUL
+from pycu2c.records import replace
 from pycu2c.source import Span
 from pycu2c.types import WEAK_INT, Array
 

@@ -6,13 +6,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 
 from pycu2c.extents import Length
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.ir.nodes import Apply, Assign, Binary, Dim, Expr, Function, Module, Var
 from pycu2c.ir.walk import all_expressions, map_expr, map_functions, statements
 from pycu2c.operators import ADD, GE, GT, LE, LT, MUL
+from pycu2c.records import replace
 from pycu2c.types import WEAK_INT
 
 

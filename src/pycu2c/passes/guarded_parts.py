@@ -6,8 +6,6 @@ no loops.
 
 from __future__ import annotations
 
-from dataclasses import field, replace
-
 from pycu2c.ir.nodes import (
     Allocate,
     Apply,
@@ -26,7 +24,7 @@ from pycu2c.ir.nodes import (
 from pycu2c.ir.walk import expressions, statements
 from pycu2c.operators import QUOTIENT, REMAINDER
 from pycu2c.passes.placement import names_in
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, field, replace
 
 
 @dataclass(slots=True)

@@ -4,7 +4,6 @@ no function for is computed in float32 and rounded back."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TypeAlias
 
 from pycu2c.dtypes import FLOAT32, FLOAT64
@@ -12,6 +11,7 @@ from pycu2c.intrinsics.halves import NEGATED, OF_OPERATOR
 from pycu2c.ir.construct import cast, scalar_type
 from pycu2c.ir.nodes import Apply, Binary, Cast, Const, Expr, Let, Unary, Var
 from pycu2c.operators import MUL, NEG, POW
+from pycu2c.records import replace
 from pycu2c.types import Scalar
 
 # a form of an expression that may be written twice, and the variable to bind if it needs one

@@ -11,7 +11,6 @@ thread the slots that are read later.
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
-from dataclasses import replace
 from typing import TypeAlias
 
 from pycu2c.intrinsics.block import block_thread
@@ -37,7 +36,7 @@ from pycu2c.passes.crossing import set_once
 from pycu2c.passes.facts import Facts
 from pycu2c.passes.lane_values import LaneValues
 from pycu2c.passes.slot_use import SlotUse, Threads
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, replace
 from pycu2c.source import Span
 from pycu2c.types import WEAK_INT, Array, Space, Type
 

@@ -21,7 +21,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import field
 
 from pycu2c.ir.construct import scalar_type
 from pycu2c.ir.expression_rules import is_flat
@@ -50,7 +49,7 @@ from pycu2c.operators import ADD, MUL, SUB
 from pycu2c.passes.facts import Facts
 from pycu2c.passes.intervals import ANYTHING, Interval, everything, exact_result, negated
 from pycu2c.passes.ranges import Ranges
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, field
 from pycu2c.types import WEAK_INT, Array
 
 _Accesses = Iterator[tuple[Var, tuple[Expr, ...]]]

@@ -7,8 +7,6 @@ its result in a variable.
 
 from __future__ import annotations
 
-from dataclasses import field, replace
-
 from pycu2c.diagnostics import Label, fail
 from pycu2c.ir.calls import recursive
 from pycu2c.ir.construct import cast, const, scalar_type, zero
@@ -58,7 +56,7 @@ from pycu2c.ir.walk import (
 from pycu2c.passes.crossing import unset_reads
 from pycu2c.passes.divergent import run_apart
 from pycu2c.passes.returns import without_returns
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, field, replace
 from pycu2c.types import WEAK_BOOL, Array, Scalar
 
 

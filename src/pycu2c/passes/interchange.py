@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Set
-from dataclasses import field, replace
 from typing import Literal
 
 from pycu2c.intrinsics.block import block_thread
@@ -54,7 +53,7 @@ from pycu2c.passes.guarded_parts import Parts
 from pycu2c.passes.placement import names_in
 from pycu2c.passes.uniformity import Uniformity
 from pycu2c.passes.warp_places import has_whole_warps, is_lane
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, field, replace
 from pycu2c.source import Span
 from pycu2c.types import WEAK_INT
 

@@ -10,7 +10,6 @@ what a tile of a matrix product spends its time on.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
-from dataclasses import replace
 
 from pycu2c.ir.construct import binary, integer
 from pycu2c.ir.nodes import (
@@ -41,7 +40,7 @@ from pycu2c.ir.walk import (
 from pycu2c.operators import ADD, MUL
 from pycu2c.passes.merge import renamed
 from pycu2c.passes.placement import names_in
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, replace
 from pycu2c.types import Array, Space
 
 ROWS = 4

@@ -8,13 +8,12 @@ array, the place of the thread. ``apart[a, b] == k`` says ``a - b >= k``.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 
 from pycu2c.dtypes import INT32
 from pycu2c.ir.nodes import Expr, Var
 from pycu2c.ir.walk import expressions
 from pycu2c.passes.intervals import FAR, Interval
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, field
 
 _MOST_PAIRS = 600  # beyond, new facts are still kept but no longer combined
 _USELESS = 1 << 66  # a distance that says no more than the types do

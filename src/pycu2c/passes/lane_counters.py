@@ -4,7 +4,6 @@ for itself: it has one way to leave then, and several rounds can be done at a ti
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Set
-from dataclasses import replace
 
 from pycu2c.ir.construct import binary, both, const, scalar_type
 from pycu2c.ir.nodes import (
@@ -21,6 +20,7 @@ from pycu2c.ir.nodes import (
 from pycu2c.ir.walk import bodies, statements, with_bodies
 from pycu2c.operators import ADD, GT, LT
 from pycu2c.passes.rounds import keeps_wide_floats
+from pycu2c.records import replace
 
 
 def counted_by_lanes(

@@ -9,7 +9,6 @@ import functools
 import math
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import field
 from itertools import product
 from typing import Any
 
@@ -42,7 +41,7 @@ from pycu2c.operators import (
     folded_unary,
 )
 from pycu2c.passes.intervals import is_whole
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, field
 from pycu2c.types import WEAK_INT, Scalar
 from pycu2c.values import Number, convert
 

@@ -8,14 +8,13 @@ Loads and stores that all lanes do are what compilers make vectors of on every p
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from pycu2c.ir.construct import cast, scalar_type, truth
 from pycu2c.ir.nodes import Assign, Body, Declare, Expr, Load, Stmt, Store, Var
 from pycu2c.ir.walk import map_expr, map_stmt, statements
 from pycu2c.passes.crossing import mentioned
 from pycu2c.passes.masks import Masks, this_thread
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, replace
 from pycu2c.source import Span
 from pycu2c.types import WEAK_BOOL, Array, Scalar
 

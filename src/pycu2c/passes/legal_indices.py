@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import field
 from typing import TypeAlias
 
 from pycu2c import dtypes
@@ -35,7 +34,7 @@ from pycu2c.ir.nodes import (
 from pycu2c.ir.walk import all_expressions, statements
 from pycu2c.operators import ADD, LT, SUB
 from pycu2c.passes.ranges import Facts, Interval, Ranges
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, field
 from pycu2c.types import SMALL, WEAK_INT, Array
 
 _Use: TypeAlias = tuple[str, str, int]  # a variable as an index of an array's axis

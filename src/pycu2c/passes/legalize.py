@@ -5,8 +5,6 @@ Where ``ranges`` proves that C's cheap form means the same, that is what stays.
 
 from __future__ import annotations
 
-from dataclasses import field, replace
-
 from pycu2c import dtypes
 from pycu2c.dtypes import Kind
 from pycu2c.intrinsics.all import REGISTRY
@@ -74,7 +72,7 @@ from pycu2c.passes.half_numbers import half_binary, half_cast, half_result, half
 from pycu2c.passes.intervals import exact_result, held
 from pycu2c.passes.legal_indices import Indices
 from pycu2c.passes.ranges import Facts, Interval, Ranges, analyse_module
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, field, replace
 from pycu2c.types import SMALL, Scalar
 from pycu2c.values import fits
 

@@ -7,7 +7,6 @@ is put into statements wherever the order could be seen.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import field, replace
 
 from pycu2c.ir.construct import cast, const, is_atom, negation, scalar_type
 from pycu2c.ir.effects import any_effect, effectful, has_effect, reads_memory
@@ -44,7 +43,7 @@ from pycu2c.ir.walk import (
     with_operands,
 )
 from pycu2c.passes.divergent import run_apart
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, field, replace
 from pycu2c.types import WEAK_BOOL, Scalar
 
 Given = dict[str, Expr]  # what the names of Lets stand for

@@ -8,8 +8,6 @@ loop that sets a bool is none that compilers make vectors of.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from pycu2c.dtypes import INT32
 from pycu2c.intrinsics.block import block_thread
 from pycu2c.ir.nodes import (
@@ -30,7 +28,7 @@ from pycu2c.ir.nodes import (
     Var,
 )
 from pycu2c.operators import EQ, NE, OR, Operator
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, replace
 from pycu2c.source import Span
 from pycu2c.types import WEAK_BOOL, WEAK_INT, Array, Scalar, Space
 

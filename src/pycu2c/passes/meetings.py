@@ -9,8 +9,6 @@ Takes kernels in which each meeting is a statement of its own. Knows nothing of 
 
 from __future__ import annotations
 
-from dataclasses import field, replace
-
 from pycu2c.intrinsics.registry import Effect
 from pycu2c.ir.construct import cast, scalar_type
 from pycu2c.ir.nodes import (
@@ -34,7 +32,7 @@ from pycu2c.ir.nodes import (
 from pycu2c.ir.walk import map_expr, map_functions, map_stmt
 from pycu2c.passes.facts import Facts
 from pycu2c.passes.warps import LANES, RESULTS, Met, places
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, field, replace
 from pycu2c.source import Span
 from pycu2c.types import WEAK_INT, Array, Scalar, Space
 

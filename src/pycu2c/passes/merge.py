@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from pycu2c.ir.nodes import (
     Allocate,
     Assign,
@@ -31,6 +29,7 @@ from pycu2c.ir.walk import (
     with_bodies,
     with_operands,
 )
+from pycu2c.records import replace
 from pycu2c.types import Scalar
 
 

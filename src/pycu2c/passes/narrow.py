@@ -7,7 +7,6 @@ A narrow int stays weak: it is the same Python int, known to be small.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, replace
 
 from pycu2c import dtypes
 from pycu2c.intrinsics.registry import Intrinsic
@@ -53,7 +52,7 @@ from pycu2c.operators import POW, SHL, SHR, truth
 from pycu2c.passes.index_use import IndexUse, is_sum, leaves
 from pycu2c.passes.intervals import Interval, everything
 from pycu2c.passes.ranges import Facts, Ranges, analyse_module
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, field, replace
 from pycu2c.types import SMALL, WEAK_INT, Array, Scalar, Type
 
 _MODULAR = Scalar(dtypes.INT32)  # numpy's: it wraps

@@ -9,7 +9,6 @@ read. All else stays as it is: loops over threads with 64-bit indices make bette
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Set
-from dataclasses import field, replace
 
 from pycu2c.ir.construct import cast, scalar_type
 from pycu2c.ir.nodes import (
@@ -55,7 +54,7 @@ from pycu2c.passes.narrow import (
     in_type,
 )
 from pycu2c.passes.ranges import Ranges, analyse_module
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, field, replace
 from pycu2c.types import SMALL, WEAK_INT
 
 

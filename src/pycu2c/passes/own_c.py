@@ -4,13 +4,13 @@ Python bodies."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from pycu2c.diagnostics import Label, fail
 from pycu2c.foreign import Code, length_name, stride_name
 from pycu2c.ir.calls import reached
 from pycu2c.ir.nodes import CText, Dim, Expr, Function, Module, Parameter, Stride, Var
 from pycu2c.ir.walk import map_functions
+from pycu2c.records import replace
 from pycu2c.types import Array, int64
 
 _TARGETS = {"cuda": ("CUDA", 'cuda="…"'), "c": ("the CPU", 'cpu="…"')}

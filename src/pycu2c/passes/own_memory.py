@@ -3,11 +3,10 @@ and all blocks of a cluster."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from pycu2c.intrinsics.atomic import OWN
 from pycu2c.ir.nodes import Apply, ElementOf, Expr, Module
 from pycu2c.ir.walk import map_expr, map_functions
+from pycu2c.records import replace
 from pycu2c.types import Array, Space
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import field
 
 from pycu2c.dtypes import INT64, Kind
 from pycu2c.ir.nodes import (
@@ -34,7 +33,7 @@ from pycu2c.ir.walk import all_expressions, statements
 from pycu2c.operators import ADD, AND, FLOORDIV, SHR, SUB
 from pycu2c.passes.intervals import FAR, Interval, everything, is_whole
 from pycu2c.passes.knowledge import Knowledge, Reach, Term
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, field
 
 _NOWHERE = Interval(0, 0)
 _ENDLESS = FAR

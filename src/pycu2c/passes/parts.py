@@ -9,7 +9,6 @@ compiler does the same.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import field, replace
 
 from pycu2c.ir.construct import cast, is_atom, scalar_type
 from pycu2c.ir.nodes import (
@@ -43,7 +42,7 @@ from pycu2c.ir.walk import (
 )
 from pycu2c.passes.complex_parts import PARTS_OF, VALUE_OF, Bind
 from pycu2c.passes.divergent import left_early, loops_for_strips
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, field, replace
 from pycu2c.types import Scalar, Type
 
 Parts = tuple[Expr, ...]

@@ -7,7 +7,6 @@ uniform and either leaves such a statement or computes a value that is needed ou
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Set
-from dataclasses import field
 
 from pycu2c.ir.nodes import (
     Assign,
@@ -26,7 +25,7 @@ from pycu2c.ir.nodes import (
 )
 from pycu2c.ir.walk import bodies, expressions, operands, statements
 from pycu2c.passes.uniformity import Construct, Uniformity
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, field
 
 
 def has_wait(body: Body) -> bool:

@@ -3,8 +3,6 @@ evaluated in an order of its own is in statements by now."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from pycu2c.intrinsics.caches import LOADS, STORES
 from pycu2c.ir.nodes import (
     Apply,
@@ -20,6 +18,7 @@ from pycu2c.ir.nodes import (
 )
 from pycu2c.ir.views import read_path
 from pycu2c.ir.walk import map_expr, map_functions, map_stmt
+from pycu2c.records import replace
 from pycu2c.types import Array
 
 

@@ -8,8 +8,6 @@ Processors foresee neighbours, not the next of pieces that lie apart.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from pycu2c.intrinsics.block import PREFETCHED, prefetch
 from pycu2c.ir.construct import binary, integer
 from pycu2c.ir.nodes import (
@@ -30,6 +28,7 @@ from pycu2c.ir.nodes import (
 from pycu2c.ir.walk import all_expressions, map_stmt
 from pycu2c.operators import ADD, LT
 from pycu2c.passes.facts import Facts
+from pycu2c.records import replace
 from pycu2c.types import VOID, Array, Space
 
 _MOST_ARRAYS = 4

@@ -8,7 +8,6 @@ that is cheap, else an array with one slot for each thread.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import replace
 
 from pycu2c.ir.construct import cast
 from pycu2c.ir.nodes import (
@@ -57,7 +56,7 @@ from pycu2c.passes.masks import Masks, slots, this_thread
 from pycu2c.passes.placement import names_in
 from pycu2c.passes.rounding import may_be_rounded_anew
 from pycu2c.passes.rounds import goes_in_rounds, in_rounds
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, replace
 from pycu2c.types import WEAK_INT, Array, Scalar, Space
 
 CHEAP = 16  # nodes of an expression that is rather computed again than kept

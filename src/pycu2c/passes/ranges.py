@@ -9,7 +9,6 @@ all that its calls give it, and each call for what the function makes of that.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, replace
 
 from pycu2c.dtypes import INT32
 from pycu2c.ir.nodes import (
@@ -42,7 +41,7 @@ from pycu2c.passes.flow import Walk
 from pycu2c.passes.intervals import ANYTHING, Interval, everything, is_whole
 from pycu2c.passes.knowledge import Knowledge, Term, Value
 from pycu2c.passes.pace import Paces, moved_only
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, field, replace
 from pycu2c.types import Array, Scalar
 
 __all__ = ["Facts", "Interval", "Ranges", "analyse", "analyse_module", "given_anything"]

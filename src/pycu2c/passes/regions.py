@@ -5,8 +5,6 @@ Knows control flow only: what lives from one thread loop to the next is ``privat
 
 from __future__ import annotations
 
-from dataclasses import field, replace
-
 from pycu2c.ir.construct import binary, integer, negation
 from pycu2c.ir.nodes import (
     Allocate,
@@ -40,7 +38,7 @@ from pycu2c.passes.lane_counters import going
 from pycu2c.passes.masks import RETURNED, Masks, this_thread
 from pycu2c.passes.placement import Placement, has_wait, names_in
 from pycu2c.passes.uniformity import Construct, Uniformity
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, field, replace
 from pycu2c.source import Span
 from pycu2c.types import WEAK_BOOL
 

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
 
 from pycu2c.intrinsics.builtins import EXTREMES
 from pycu2c.ir.construct import binary, both, cast, integer
@@ -60,7 +59,7 @@ from pycu2c.passes.facts import is_fixed
 from pycu2c.passes.lockstep import Paces
 from pycu2c.passes.placement import names_in
 from pycu2c.passes.rounding import may_be_rounded_anew
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, replace
 from pycu2c.types import WEAK_INT, Array, Scalar, Space
 
 ROWS = 4

@@ -11,7 +11,6 @@ at different ones. Each takes what it gets before it waits again.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from pycu2c.ir.nodes import (
     Allocate,
@@ -33,6 +32,7 @@ from pycu2c.ir.waiting import waits_in
 from pycu2c.ir.walk import bodies, map_stmt, with_bodies
 from pycu2c.passes.merge import renamed
 from pycu2c.passes.thread_loops import is_of_block, with_own_parameters
+from pycu2c.records import replace
 
 
 def resumable(module: Module) -> Module:

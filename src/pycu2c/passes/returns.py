@@ -7,12 +7,10 @@ skips is not run.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from pycu2c.ir.construct import negation
 from pycu2c.ir.nodes import Assign, Body, Break, Const, Continue, For, If, Return, Stmt, Var, While
 from pycu2c.ir.walk import statements
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, replace
 from pycu2c.source import Span
 from pycu2c.types import WEAK_BOOL
 

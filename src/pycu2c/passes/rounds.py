@@ -13,7 +13,6 @@ condition. Values stay in registers for the rounds, and one test of "does any la
 from __future__ import annotations
 
 from collections.abc import Set
-from dataclasses import field, replace
 
 from pycu2c.dtypes import INT32
 from pycu2c.intrinsics.block import pick
@@ -60,7 +59,7 @@ from pycu2c.operators import (
 )
 from pycu2c.passes.masks import RUNNING
 from pycu2c.passes.placement import names_in
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, field, replace
 from pycu2c.source import Span
 from pycu2c.types import WEAK_BOOL, WEAK_INT, Scalar
 

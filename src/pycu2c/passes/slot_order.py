@@ -7,11 +7,11 @@ where nobody else comes to it: each access is a thread's own. Knows no loops.
 from __future__ import annotations
 
 from collections.abc import Iterator, Set
-from dataclasses import replace
 
 from pycu2c.intrinsics.block import block_thread
 from pycu2c.ir.nodes import Apply, Body, ElementOf, Expr, Load, Stmt, Store, Var
 from pycu2c.ir.walk import all_expressions, map_expr, map_stmt, statements
+from pycu2c.records import replace
 from pycu2c.types import Array, Space
 
 

@@ -4,7 +4,6 @@ do what is read later, which slots they read, which they write. Changes nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Set
-from dataclasses import field
 from typing import TypeAlias
 
 from pycu2c.ir.effects import any_effect
@@ -25,7 +24,7 @@ from pycu2c.ir.nodes import (
 from pycu2c.ir.walk import all_expressions, bodies, children, operands, statements
 from pycu2c.passes.crossing import declared
 from pycu2c.passes.lane_values import LaneValues
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, field
 
 Threads: TypeAlias = frozenset[int]
 

@@ -9,7 +9,6 @@ Elsewhere calls stay: the program reads better, and a C compiler does the same.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from pycu2c.ir.calls import called, recursive
 from pycu2c.ir.construct import is_atom, scalar_type
@@ -40,7 +39,7 @@ from pycu2c.ir.walk import (
 )
 from pycu2c.passes.divergent import left_early, vectorises
 from pycu2c.passes.narrow_strips import computes
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, replace
 from pycu2c.types import Scalar
 
 _MOST_NODES = 200  # of a function: beyond, a call is not what takes its time

@@ -9,7 +9,6 @@ Knows the forms that ``regions`` makes, and nothing of what the threads compute.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from pycu2c.ir.construct import negation
 from pycu2c.ir.nodes import (
@@ -30,7 +29,7 @@ from pycu2c.operators import NOT
 from pycu2c.passes.crossing import mentioned
 from pycu2c.passes.masks import Masks
 from pycu2c.passes.placement import names_in
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, replace
 from pycu2c.source import Span
 
 

@@ -11,7 +11,6 @@ barriers before others goes on when all have left it; so nobody may spin on what
 from __future__ import annotations
 
 from collections.abc import Callable, Set
-from dataclasses import replace
 from typing import TypeAlias
 
 from pycu2c.dtypes import INT32
@@ -48,7 +47,7 @@ from pycu2c.passes.privatize import crossing, privatize
 from pycu2c.passes.regions import regions
 from pycu2c.passes.strips import join_lanes, without_idle_notes
 from pycu2c.passes.uniformity import Uniformity, uniformity
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, replace
 from pycu2c.types import Array, Scalar, Space
 
 _LEAST_LANES = 8  # fewer threads are done sooner one by one

@@ -9,7 +9,6 @@ between two barriers; whoever evaluates it once for a block has to do so in its 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Set
-from dataclasses import field
 from typing import TypeAlias
 
 from pycu2c.ir.nodes import (
@@ -33,7 +32,7 @@ from pycu2c.ir.nodes import (
 )
 from pycu2c.ir.walk import bodies, children, operands
 from pycu2c.passes.lane_values import LaneValues
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, field
 from pycu2c.types import Array, Space
 
 Shape: TypeAlias = tuple[int, int, int]  # of a block

@@ -9,7 +9,6 @@ The loops over threads then have numbers as bounds: those of a tree of sums take
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from pycu2c.ir.construct import binary, cast, unary
 from pycu2c.ir.effects import mentioned
@@ -31,7 +30,7 @@ from pycu2c.ir.nodes import (
     While,
 )
 from pycu2c.ir.walk import bodies, expressions, map_expr, rewrite, statements, with_bodies
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, replace
 
 MOST_ROUNDS = 12
 MOST_STATEMENTS = 60  # of all rounds together

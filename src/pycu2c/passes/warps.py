@@ -8,7 +8,6 @@ that the mask does not name, CUDA leaves open: here it is whatever that lane gav
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
 
 from pycu2c.dtypes import UINT32
 from pycu2c.intrinsics.block import block_thread, same_bits
@@ -54,7 +53,7 @@ from pycu2c.operators import (
     XOR,
     Operator,
 )
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, field
 from pycu2c.source import Span
 from pycu2c.types import SMALL, WEAK_BOOL, WEAK_INT, Scalar
 

@@ -6,8 +6,6 @@ has become a float64 before.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from pycu2c import dtypes
 from pycu2c.dtypes import DType
 from pycu2c.ir.construct import cast, scalar_type
@@ -35,7 +33,7 @@ from pycu2c.ir.nodes import (
 )
 from pycu2c.ir.printed import numbers
 from pycu2c.ir.walk import map_expr, map_functions, map_stmt
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, replace
 from pycu2c.types import WEAK_COMPLEX, WEAK_FLOAT, Array, Scalar, Type
 
 _COMPLEX = {dtypes.FLOAT32: dtypes.COMPLEX64}

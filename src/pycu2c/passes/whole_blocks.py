@@ -9,8 +9,6 @@ blocks of a size that is known: one over a row of blocks mostly begins and ends 
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from pycu2c.ir.construct import binary, both
 from pycu2c.ir.effects import reads_memory
 from pycu2c.ir.nodes import AxisLoop, Const, Expr, If, Junction, Select, Stmt
@@ -18,6 +16,7 @@ from pycu2c.ir.printer import print_expr
 from pycu2c.ir.walk import all_expressions, map_expr
 from pycu2c.operators import LE
 from pycu2c.passes.thread_bounds import Known, Steady, conjuncts
+from pycu2c.records import replace
 
 _LONGEST = 80  # nodes of a body that is written twice
 

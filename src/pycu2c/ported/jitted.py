@@ -6,7 +6,6 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from types import FunctionType
 from typing import Any, NoReturn, ParamSpec, TextIO, TypeVar
 
@@ -15,6 +14,7 @@ from pycu2c.devices import gpus
 from pycu2c.forall import ForAll
 from pycu2c.kernel import Device, Dims, Kernel
 from pycu2c.ported.reading import as_numba_reads
+from pycu2c.records import replace
 from pycu2c.runtime.configuration import extent
 from pycu2c.signatures import parse_signature
 from pycu2c.source import Source

@@ -7,10 +7,10 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Iterable
-from dataclasses import replace
 
 from pycu2c.diagnostics import CompileWarning, Diagnostic, Label, render, warn
 from pycu2c.frontend.refusals import UNUSED
+from pycu2c.records import replace
 from pycu2c.source import Source
 
 _WITHOUT_EFFECT = (

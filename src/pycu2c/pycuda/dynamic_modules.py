@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +13,7 @@ from pycu2c.pycuda.modules import Module
 from pycu2c.pycuda.settings import Settings, settings_of
 from pycu2c.pycuda.source_modules import CudaModule, loaded
 from pycu2c.pycuda.texture_references import TextureReference
+from pycu2c.records import replace
 from pycu2c.toolchain.linking_inputs import Input, InputKind
 
 
@@ -129,7 +129,7 @@ _KINDS: dict[jit_input_type, InputKind] = {
 
 
 def _with(settings: Settings, **changed: Any) -> Settings:
-    return dataclasses.replace(settings, **changed)
+    return replace(settings, **changed)
 
 
 def _is_text(template: str) -> bool:

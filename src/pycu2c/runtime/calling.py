@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
 from inspect import Parameter
 from operator import itemgetter
 from types import FunctionType
@@ -15,7 +14,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from pycu2c.diagnostics import LaunchError
 from pycu2c.nearest import nearest
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, field
 
 T = TypeVar("T")
 _Pick: TypeAlias = Callable[[tuple[object, ...]], tuple[object, ...]]

@@ -6,25 +6,32 @@ function, a dtype) is part of the type, and nothing of it is passed.
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 from operator import itemgetter
 from types import BuiltinFunctionType, FunctionType
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from pycu2c import vector_types
 from pycu2c.diagnostics import LaunchError
 from pycu2c.dtypes import Kind
 from pycu2c.intrinsics.dtype_names import scalar_named
 from pycu2c.intrinsics.numba_names import numba_function
+from pycu2c.lazy import lazy_module
 from pycu2c.records import dataclass
 from pycu2c.runtime.arguments import Argument, describe, described_handle
 from pycu2c.types import NONE, Constant, ParameterType, Scalar, Signature, Tuple, leaf_paths
 from pycu2c.values import scalar_of
+
+if TYPE_CHECKING:
+    import dataclasses
+
+    from pycu2c import vector_types
+else:  # few launches are given a class of the user's, or a vector
+    dataclasses = lazy_module("dataclasses")
+    vector_types = lazy_module("pycu2c.vector_types")
 
 
 @dataclass(frozen=True, slots=True)

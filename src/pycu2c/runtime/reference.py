@@ -11,7 +11,6 @@ import ast
 import functools
 import itertools
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from pycu2c.frontend.bindings import bindings
 from pycu2c.intrinsics import memory
 from pycu2c.intrinsics.dtype_names import scalar_named
 from pycu2c.intrinsics.machine import MACHINE, Dim3, Thread
+from pycu2c.records import replace
 from pycu2c.runtime import reference_calls as calls
 from pycu2c.runtime import reference_elements as elements
 from pycu2c.runtime.reference_expressions import access

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import field
 from typing import Any, TypeAlias
 
 from pycu2c import dtypes
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, field
 from pycu2c.source import Source
 from pycu2c.types import WEAK_COMPLEX, WEAK_FLOAT, ParameterType, Scalar, Tuple
 from pycu2c.values import convert

@@ -12,7 +12,6 @@ import builtins
 import copy
 from collections import ChainMap
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from types import FunctionType
 from typing import Any, TypeGuard
 
@@ -20,6 +19,7 @@ from pycu2c.frontend.bindings import bindings, bound_name, parameters
 from pycu2c.frontend.unrolling import Rounds
 from pycu2c.intrinsics.dtype_names import scalar_named
 from pycu2c.operators import BY_NODE
+from pycu2c.records import replace
 from pycu2c.runtime import reference_calls as calls
 from pycu2c.runtime import reference_elements as elements
 from pycu2c.runtime.reference_expressions import UNKNOWN, ExpressionRewriter, Functions, place

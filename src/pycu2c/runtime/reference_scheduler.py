@@ -8,7 +8,6 @@ on that wait in loops for memory to change, after other blocks had their turn.
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
 from inspect import isgenerator
 from typing import Any, TypeAlias
 
@@ -16,7 +15,7 @@ import numpy as np
 
 from pycu2c.intrinsics.machine import MACHINE, WARP, Dim3, Thread
 from pycu2c.intrinsics.registry import Effect, Intrinsic
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, field
 from pycu2c.runtime.deadlocks import Waiting, deadlock
 
 _TURN = 1 << 16  # rounds of a block before others get theirs

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import field
 from typing import Literal
 
 from pycu2c.linked import Link
-from pycu2c.records import dataclass
+from pycu2c.records import dataclass, field
 
 
 @dataclass(frozen=True)
