@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from pycu2c import cuda, types, vector_types
+from pycu2c import cuda, types
 from pycu2c.annotations import (
     Array,
     bfloat16,
@@ -35,6 +35,7 @@ from pycu2c.diagnostics import (
     LaunchError,
     LaunchWarning,
 )
+from pycu2c.dtypes import VECTORS
 from pycu2c.kernel import device, kernel
 from pycu2c.lazy import lazy_names
 from pycu2c.runtime.cuda_errors import CudaError, KernelFault, OutOfMemoryError
@@ -75,7 +76,6 @@ from pycu2c.types import (
     ushort,
     void,
 )
-from pycu2c.vector_types import *  # noqa: F403
 
 if TYPE_CHECKING:
     from pycu2c.core.errors import (
@@ -91,6 +91,7 @@ if TYPE_CHECKING:
     from pycu2c.ported.host_functions import jit, literal_unroll, njit, prange
     from pycu2c.ported.type_of import from_dtype, typeof
     from pycu2c.ported.ufuncs import vectorize
+    from pycu2c.vector_types import *  # noqa: F403
 else:
     __getattr__ = lazy_names(
         __name__,
@@ -105,6 +106,7 @@ else:
             ),
             "pycu2c.core.errors",
         )
+        | dict.fromkeys(VECTORS, "pycu2c.vector_types")
         | {
             "from_dtype": "pycu2c.ported.type_of",
             "config": "pycu2c.ported.config",
@@ -117,6 +119,11 @@ else:
             "vectorize": "pycu2c.ported.ufuncs",
         },
     )
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
 
 __version__ = "0.1.0"
 
@@ -206,5 +213,5 @@ __all__ = [
     "ushort",
     "vectorize",
     "void",
-    *vector_types.__all__,
+    *VECTORS,
 ]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import functools
 import importlib
 import itertools
-from collections.abc import Sequence
+from collections import ChainMap
+from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar, cast
 
 import numpy as np
 
@@ -297,6 +298,7 @@ _VECTOR_NAMES = {
 }  # CUDA's name first; to CUDA long and long long differ in name alone
 
 
+@functools.cache
 def _vector(part: DType, count: int) -> DType:
     name = f"{_VECTOR_NAMES[part][0]}{count}"
     parts = tuple(Field(c, part, i * part.size) for i, c in enumerate(COMPONENTS[:count]))
@@ -306,24 +308,45 @@ def _vector(part: DType, count: int) -> DType:
     return DType(name, Kind.VECTOR, bits, name, cuda, name, "", count * part.pack, parts)
 
 
-VECTOR_OF: dict[tuple[DType, int], DType] = {
-    (part, count): _vector(part, count)
-    for part in _VECTOR_NAMES
-    for count in ((2,) if part.is_half else (1, 2, 3, 4))
-}
-VECTORS: dict[str, DType] = {
-    f"{name}{row.bits // part.bits}": row
-    for (part, _), row in VECTOR_OF.items()
-    for name in _VECTOR_NAMES[part]
-}  # by every name that there is: float4 and float32x4
-BY_NAME: dict[str, DType] = {d.name: d for d in DTYPES} | VECTORS
+K = TypeVar("K")
+
+
+class _Vectors(Mapping[K, DType]):
+    """The vectors by some key. There are a hundred, and few programs use one: each is made when
+    it is asked for."""
+
+    __slots__ = ("_places",)
+
+    def __init__(self, places: dict[K, tuple[DType, int]]) -> None:
+        self._places = places
+
+    def __getitem__(self, key: K) -> DType:
+        return _vector(*self._places[key])
+
+    def __iter__(self) -> Iterator[K]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+
+_PLACES = [
+    (part, count) for part in _VECTOR_NAMES for count in ((2,) if part.is_half else (1, 2, 3, 4))
+]
+VECTOR_OF: Mapping[tuple[DType, int], DType] = _Vectors({place: place for place in _PLACES})
+# by every name that there is: float4 and float32x4
+VECTORS: Mapping[str, DType] = _Vectors(
+    {f"{name}{count}": (part, count) for part, count in _PLACES for name in _VECTOR_NAMES[part]}
+)
+_NUMBERS = {d.name: d for d in DTYPES}
+BY_NAME: Mapping[str, DType] = ChainMap(_NUMBERS, cast("dict[str, DType]", VECTORS))
 
 
 def from_numpy(dtype: np.dtype[np.generic]) -> DType | None:
     """The row of a numpy dtype in native byte order, or None where there is none."""
     if dtype.names:
         return _record_of(dtype)
-    return BY_NAME.get(dtype.name) if dtype.isnative else None
+    return _NUMBERS.get(dtype.name) if dtype.isnative else None
 
 
 def _row_of(element: np.dtype[Any], shape: tuple[int, ...]) -> DType | None:

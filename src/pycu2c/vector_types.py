@@ -10,4 +10,10 @@ from pycu2c.types import Scalar
 
 __all__ = sorted(VECTORS)  # pyright: ignore[reportUnsupportedDunderAll]
 
-globals().update({name: Scalar(row) for name, row in VECTORS.items()})
+
+def __getattr__(name: str) -> Scalar:
+    """Called for types that nobody has asked for yet."""
+    if name not in VECTORS:
+        raise AttributeError(f"module {__name__} has no attribute {name}", name=name)
+    found = globals()[name] = Scalar(VECTORS[name])
+    return found
