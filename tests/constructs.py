@@ -292,6 +292,10 @@ EXPRESSIONS = rows_of(
     # complex numbers
     z = complex(i, 1.0) * (2 - 1j) / (1 + 2j)
     out[i] = z.real + 2 * z.imag + abs(z) + z.conjugate().imag
+
+    # methods of numbers
+    ones = i.bit_count() + (n << i).bit_length() + b[i % 5].bit_count()
+    out[i] = ones + (x * i).is_integer() + a[i % 5].view(np.int32) % 97 + a[i % 5].item()
     """,
 )
 

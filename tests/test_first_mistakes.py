@@ -131,9 +131,9 @@ b[0] = a.sum()  # E[subset]: a.sum | write a loop
 
 a.fill(0)  # E[subset]: a.fill | each thread
 
-b[0] = a[0].astype(np.int32)  # E[subset]: a[0].astype | int32(x)
+b[0] = a.astype(np.int32)  # E[subset]: a.astype | int32(x)
 
-b[0] = a[0].item()  # E[subset]: a[0].item | leave it out
+b[0] = a.item()  # E[subset]: a.item | leave it out
 
 if cuda.grid(1) < a.length:  # E[subset]: a.length | len(a)
     b[0] = 1

@@ -25,20 +25,21 @@ from pycu2c.frontend.functions import call_function
 from pycu2c.frontend.given_arguments import arguments, values, written_out
 from pycu2c.frontend.groups import call_method, is_found_group
 from pycu2c.frontend.intrinsic_calls import intrinsic_call
+from pycu2c.frontend.number_methods import called
 from pycu2c.frontend.operations import coerce
 from pycu2c.frontend.python_functions import BUILTINS, abs_of, named_tuple
 from pycu2c.frontend.reshaping import from_buffer, raveled, reshaped
 from pycu2c.frontend.typed_calls import typed_call
 from pycu2c.frontend.vectors import made
-from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.dtype_names import scalar_named
 from pycu2c.intrinsics.integers import FOLDING
 from pycu2c.intrinsics.math import longer_form
 from pycu2c.intrinsics.numba_names import is_from_buffer
+from pycu2c.intrinsics.number_methods import NUMBER_METHODS, has_method
 from pycu2c.intrinsics.operator_names import operator_named
 from pycu2c.intrinsics.registry import Intrinsic, bound_to
 from pycu2c.ir.construct import cast, scalar_type, standing_at, truth
-from pycu2c.ir.nodes import Apply, Expr
+from pycu2c.ir.nodes import Expr
 from pycu2c.operators import Operator
 from pycu2c.types import Scalar
 from pycu2c.values import is_named_tuple
@@ -114,18 +115,16 @@ def _method(frame: Frame, node: ast.Call) -> Value | None:
         return method(frame, owner, node)
     if method is not None and isinstance(owner, Chosen):
         return each(frame, owner, lambda array: method(frame, array, node))
-    if method is not None or not is_number(owner):
-        return None
-    if not scalar_type(owner).dtype.is_complex:
-        return owner
-    return Apply(REGISTRY["complex.conjugate"], (owner,), owner.type, frame.span(node))
+    if is_number(owner) and has_method(scalar_type(owner), node.func.attr):
+        return called(frame, owner, node)
+    return None
 
 
 _OF_ARRAYS: dict[str, Callable[[Frame, views.ArrayValue, ast.Call], Value]] = {
     "reshape": reshaped,
     "ravel": raveled,
 }
-_METHODS = ("conjugate", "conj", *_OF_ARRAYS, *groups.METHODS)
+_METHODS = (*NUMBER_METHODS, *_OF_ARRAYS, *groups.METHODS)
 
 
 def _is_builtin(value: object) -> bool:

@@ -229,6 +229,7 @@ _ATTRIBUTES = {
     "astype": "convert one number with its type: int32(x)",
     "item": "leave it out: an element is a number",
     "length": "write len(a)",
+    **dict.fromkeys(("bit_length", "is_integer"), "Python's own numbers have it: int(n), float(x)"),
 }
 
 

@@ -9,16 +9,21 @@ from collections.abc import Callable
 from pycu2c.diagnostics import Label, fail
 from pycu2c.frontend import ufuncs
 from pycu2c.frontend.clusters import CLUSTER_FORMS
-from pycu2c.frontend.cures import amount, instead_of_dtype
+from pycu2c.frontend.cures import amount
 from pycu2c.frontend.frame import Frame, Items, Static, Value, is_array, number, shown
-from pycu2c.frontend.given_arguments import arguments, constant_integer, known_integer, values
+from pycu2c.frontend.given_arguments import (
+    arguments,
+    constant_integer,
+    known_integer,
+    named_scalar,
+    values,
+)
 from pycu2c.frontend.groups import call_method, is_found_group
 from pycu2c.frontend.intrinsic_calls import intrinsic_call
 from pycu2c.frontend.room import ROOM, bytes_of, too_large
 from pycu2c.frontend.sequence import kept
 from pycu2c.frontend.views import array_type
 from pycu2c.intrinsics.all import REGISTRY
-from pycu2c.intrinsics.dtype_names import scalar_named
 from pycu2c.intrinsics.groups import SIZES, Block, Grid, cut
 from pycu2c.intrinsics.registry import Intrinsic
 from pycu2c.intrinsics.warp import match_all_lanes
@@ -47,14 +52,7 @@ def _allocation(space: Space) -> Callable[[Frame, Intrinsic, ast.Call], Value]:
     def build(frame: Frame, row: Intrinsic, node: ast.Call) -> Value:
         shape_node, dtype_node = arguments(frame, node, ("shape", "dtype"), row.name)
         shape = _shape(frame, shape_node, 0 if space is Space.SHARED else 1)
-        named = frame.value(dtype_node)
-        scalar = scalar_named(named.value) if isinstance(named, Static) else None
-        if scalar is None or scalar.weak:
-            fail(
-                "dtype",
-                Label(frame.span(dtype_node), f"{shown(named)} names no dtype"),
-                help=instead_of_dtype(getattr(named, "value", None)),
-            )
+        scalar = named_scalar(frame, dtype_node)
         if shape == DYNAMIC and space is Space.SHARED:
             kind = Array(scalar.dtype, 1, "C", space)
         else:

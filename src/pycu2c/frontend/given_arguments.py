@@ -7,13 +7,14 @@ import ast
 from collections.abc import Mapping
 
 from pycu2c.diagnostics import Label, fail
-from pycu2c.frontend.cures import amount
-from pycu2c.frontend.frame import Frame, Value, number
+from pycu2c.frontend.cures import amount, instead_of_dtype
+from pycu2c.frontend.frame import Frame, Static, Value, number, shown
 from pycu2c.frontend.sequence import acts, has_effect, in_order, kept
+from pycu2c.intrinsics.dtype_names import scalar_named
 from pycu2c.ir.nodes import Binary, Const, Expr, Unary, Var
 from pycu2c.ir.walk import expressions
 from pycu2c.nearest import did_you_mean
-from pycu2c.types import WEAK_INT
+from pycu2c.types import WEAK_INT, Scalar
 
 NO_DEFAULTS: Mapping[str, int] = {}
 
@@ -119,3 +120,16 @@ def known_integer(frame: Frame, value: Value) -> int | None:
             return int(value.op.reference(*numbers)) if len(numbers) == 2 else None
         case _:
             return None
+
+
+def named_scalar(frame: Frame, node: ast.expr) -> Scalar:
+    """The type that an argument names."""
+    named = frame.value(node)
+    scalar = scalar_named(named.value) if isinstance(named, Static) else None
+    if scalar is None or scalar.weak:
+        fail(
+            "dtype",
+            Label(frame.span(node), f"{shown(named)} names no dtype"),
+            help=instead_of_dtype(getattr(named, "value", None)),
+        )
+    return scalar

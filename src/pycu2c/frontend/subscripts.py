@@ -371,6 +371,8 @@ def _attribute_of(frame: Frame, owner: Value, node: ast.Attribute) -> Value:
     is_tuple = isinstance(owner, (Items, Closure))
     if node.attr in ("real", "imag") and isinstance(getattr(owner, "type", None), Scalar):
         return part_of(number(owner), node.attr, frame.span(node))
+    if node.attr == "dtype" and is_number(owner) and not scalar_type(owner).weak:
+        return Static(Scalar(scalar_type(owner).dtype), frame.span(node))
     kind = shown(owner) if is_tuple else f"a {shown(owner)}"
     if isinstance(owner, Items) and hasattr([], node.attr) and not hasattr((), node.attr):
         kind = "a list"

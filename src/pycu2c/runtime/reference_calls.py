@@ -25,6 +25,7 @@ from pycu2c.intrinsics.integers import FOLDING
 from pycu2c.intrinsics.kinds import FIXED, HANDLE_KINDS
 from pycu2c.intrinsics.math import KEEPING_WHOLE, floating_type, longer_form
 from pycu2c.intrinsics.numba_names import is_from_buffer, numba_name
+from pycu2c.intrinsics.number_methods import NUMBER_METHODS
 from pycu2c.intrinsics.operator_names import operator_named
 from pycu2c.intrinsics.registry import Intrinsic, bound_to
 from pycu2c.operators import ADD, BY_NODE, EQ, FLOORDIV, MOD, NE, POW, Operator
@@ -103,9 +104,21 @@ def is_local_function(target: object) -> bool:
     if isinstance(target, BuiltinMethodType):
         if isinstance(target.__self__, np.ndarray):
             return target.__name__ in ("reshape", "ravel")
-        is_number = isinstance(target.__self__, complex | np.generic)
-        return is_number and target.__name__ in ("conjugate", "conj")
+        return is_number_method(target)
     return isinstance(target, FunctionType) and any(name[:1] == "<" for name in target.__globals__)
+
+
+def is_number_method(target: object) -> bool:
+    """Whether a value is a method of a number that kernels know."""
+    owner = getattr(target, "__self__", None)
+    is_number = isinstance(owner, int | float | complex | np.generic)
+    return is_number and getattr(target, "__name__", "") in NUMBER_METHODS
+
+
+def numpys(given: object) -> object:
+    """A type as numpy's own methods take it."""
+    scalar = scalar_named(given)
+    return given if scalar is None else scalar.dtype.numpy
 
 
 def undefined(name: str, where: Place) -> Any:

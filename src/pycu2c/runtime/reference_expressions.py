@@ -355,6 +355,8 @@ class ExpressionRewriter:
 
     def dynamic(self, node: ast.Call) -> Callable[..., Steps]:
         def call(target: Any, *given: Any, **named: Any) -> Steps:
+            if calls.is_number_method(target):
+                return target(*map(calls.numpys, given), **named)
             if calls.is_local_function(target):
                 result = target(*given, **named)
                 return (yield from result) if isgenerator(result) else result
