@@ -75,7 +75,11 @@ class PythonOperation:
             check_conversion(result, bound.row, bound.name)
         if not called.is_tuple:
             return f"{outputs[0].name} = {called.call};" if outputs else f"{called.call};"
-        parts = [f"{b.name} = _results.item{k};" for k, b in enumerate(outputs)]
+        of_halves = ["(float)" if row.is_half else "" for row in called.results]
+        parts = [
+            f"{b.name} = {convert}_results.item{k};"
+            for k, (b, convert) in enumerate(zip(outputs, of_halves))
+        ]
         return "\n".join([f"const auto _results = {called.call};", *parts])
 
 

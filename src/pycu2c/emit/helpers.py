@@ -89,12 +89,15 @@ def _negates_in_asm(dtype: DType, dialect_name: str) -> bool:
 
 
 # ptxas before 13.3 does not extend the sign after neg.s16 and abs.s16: of -32768, 32768 is left
-# where the result is widened. Whatever C says, the compiler makes these two of it.
+# where the result is widened. Whatever C says, the compiler makes these two of it. Where CUDA C is
+# compiled for the CPU, C is enough.
 NEG_IN_32_BITS = """
 // -x; the least integer wraps to itself.
 $q short neg_i16(short x) {
-    int wide;
+    int wide = -x;
+#ifndef __PYCU2C_CPU__
     asm("neg.s32 %0, %1;" : "=r"(wide) : "r"((int)x));
+#endif
     return (short)wide;
 }
 """

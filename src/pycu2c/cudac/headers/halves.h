@@ -31,13 +31,24 @@ static inline uint16_t half_of_float(float f) {
     size += 0xfff + (size >> 13 & 1);
     return (uint16_t)(sign | (size - 0x38000000) >> 13);
 }
+/* Rounded once: what a float has not is left in its last bit. */
+static inline uint16_t half_of_double(double x) {
+    float f = (float)x;
+    if (isfinite(f) && (double)f != x) {
+        uint32_t bits;
+        memcpy(&bits, &f, 4);
+        bits = (fabs((double)f) > fabs(x) ? bits - 1 : bits) | 1;
+        memcpy(&f, &bits, 4);
+    }
+    return half_of_float(f);
+}
 } // namespace pycu2c
 
 struct __half {
     uint16_t bits;
     __half() = default;
     __half(float x) : bits(pycu2c::half_of_float(x)) {}
-    __half(double x) : bits(pycu2c::half_of_float((float)x)) {}
+    __half(double x) : bits(pycu2c::half_of_double(x)) {}
     __half(int x) : bits(pycu2c::half_of_float((float)x)) {}
     __half(unsigned x) : bits(pycu2c::half_of_float((float)x)) {}
     __half(long long x) : bits(pycu2c::half_of_float((float)x)) {}
@@ -59,6 +70,7 @@ PYCU2C_OF_HALVES(/)
 static inline __half operator-(__half a) { return __half(-(float)a); }
 static inline __half __float2half(float x) { return __half(x); }
 static inline __half __float2half_rn(float x) { return __half(x); }
+static inline __half __double2half(double x) { return __half(x); }
 static inline float __half2float(__half x) { return (float)x; }
 static inline __half __int2half_rn(int x) { return __half(x); }
 static inline __half __hadd(__half a, __half b) { return a + b; }
