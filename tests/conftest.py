@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from pycu2c import remembering
+from pycu2c import entries
 from pycu2c.runtime import driver
 
 ON_GPU = [pytest.param("cuda", marks=pytest.mark.gpu)] if driver.available() else []
@@ -18,7 +18,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    remembering.REMEMBERS = False  # what is tested is compiled
+    entries.REMEMBERS = False  # what is tested is compiled
     if config.getoption("--update-golden") and os.environ.get("CI"):
         raise pytest.UsageError("--update-golden is refused where CI is set: read the change first")
 

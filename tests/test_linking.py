@@ -196,7 +196,7 @@ def test_what_has_changed_is_linked_anew(files: dict[str, Path], tmp_path: Path)
 def test_what_is_remembered_depends_on_the_files(
     files: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pycu2c.remembering.REMEMBERS", True)
+    monkeypatch.setattr("pycu2c.entries.REMEMBERS", True)
     loaded = module(files.values(), tmp_path)
     signature = parse_signature((F32, "int32[::1]", F32))
 

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from kernels_from_text import module_from
-from pycu2c import lazy, remembering
+from pycu2c import allowed, entries, lazy
 from pycu2c.dtypes import from_numpy
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.kernel import Kernel
@@ -27,7 +27,7 @@ from pycu2c.runtime.cuda_runner import CudaRunner
 from pycu2c.runtime.runner import Variant
 from pycu2c.signatures import parse_signature
 from pycu2c.surroundings import NotTold, Teller, surroundings
-from pycu2c.toolchain import room
+from pycu2c.toolchain import places, room
 from pycu2c.types import Array, Signature
 
 HEAD = "import math\nimport numpy as np\nfrom pycu2c import cuda, device, float32, kernel\n"
@@ -251,15 +251,15 @@ def test_what_is_made_while_pycu2c_is_edited_is_not_kept(
     monkeypatch.setenv("PYCU2C_CACHE_DIR", str(tmp_path))
     known = module.k.launcher.builder.known(OUT)
     for started, found in ((0.0, None), (lazy.STARTED, known), (0.0, None)):
-        monkeypatch.setattr(remembering, "STARTED", started)
-        monkeypatch.setattr(remembering, "_SEEN", {})
+        monkeypatch.setattr(entries, "_STARTED", int(started * 1e9))
+        monkeypatch.setattr(entries, "_SEEN", {})
         Memory(module.k.source, OUT, DEFAULT).keep_known(known)
         assert Memory(module.k.source, OUT, DEFAULT).known == found
 
 
 @pytest.fixture(autouse=True)
 def _remembers(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
-    monkeypatch.setattr(remembering, "REMEMBERS", True)
+    monkeypatch.setattr(entries, "REMEMBERS", True)
 
 
 # ---- through processes ---------------------------------------------------------------------
@@ -382,7 +382,7 @@ def test_a_second_process_compiles_nothing(tmp_path: Path) -> None:
 def test_an_edited_pycu2c_compiles_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whichever part of the compiler it is; and not if it is no part of that."""
     package = tmp_path / "package" / "pycu2c"
-    shutil.copytree(Path(remembering.__file__).parent, package)
+    shutil.copytree(Path(entries.__file__).parent, package)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join((str(package.parent), *sys.path)))
     assert run(tmp_path).endswith("True\n")
     assert run(tmp_path).endswith("False\n")
@@ -487,3 +487,29 @@ def test_a_known_kernel_imports_nothing_that_takes_long(
         words = (sys.executable, str(file))
         ran = subprocess.run(words, env=environment, capture_output=True, text=True, check=True)
         assert (ran.stdout.splitlines()[-1] != "[]") == imported, ran.stdout
+
+
+def test_what_is_allowed_is_looked_through_once(tmp_path: Path) -> None:
+    """And what is refused each time; another text anew."""
+    text = PROGRAM.replace("pycu2c.frontend.build", "pycu2c.frontend.early")
+    assert run(tmp_path, text=text).endswith("True\n")
+    assert run(tmp_path, text=text).endswith("False\n")
+    for _ in range(2):
+        assert "error[" in run(tmp_path, text=text, body="yield i")
+    assert run(tmp_path, text=text, body="out[i] = n").endswith("True\n")
+    assert run(tmp_path, text=text).endswith("False\n")
+
+
+def test_who_reads_a_text_is_told(module: Any, tmp_path: Path) -> None:
+    """numba's kernels may do what ours may not."""
+
+    class Other(Kernel[Any]):
+        pass
+
+    with places.within(str(tmp_path)):
+        source = module.k.source
+        assert not allowed.is_allowed(source, Kernel)
+        allowed.keep_allowed(source, Kernel)
+        assert allowed.is_allowed(source, Kernel)
+        assert not allowed.is_allowed(source, Other)
+        assert not allowed.is_allowed(module.filled.source, Kernel)

@@ -48,7 +48,7 @@ from pycu2c.source import NoSource, Source, source_of
 from pycu2c.types import Array, Scalar, Signature, Tuple
 
 if TYPE_CHECKING:
-    from pycu2c import launching
+    from pycu2c import allowed, launching
     from pycu2c.explain import notes
     from pycu2c.frontend import early
     from pycu2c.runtime import driver, memory
@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from pycu2c.toolchain.occupancy import Occupancy
     from pycu2c.toolchain.usage import KernelAttributes
 else:
+    allowed = lazy_module("pycu2c.allowed")
     driver = lazy_module("pycu2c.runtime.driver")
     launching = lazy_module("pycu2c.launching")
     library = lazy_module("pycu2c.runtime.plans.library")
@@ -111,9 +112,7 @@ class Kernel(Generic[P]):
         self.grid = None if grid is None else extent(grid, "grid", self.name)
         self.block = None if block is None else extent(block, "block", self.name)
         self.shared_memory = shared_size(shared_memory, self.name)
-        problems = early.early_problems(self.source)
-        if problems:
-            raise CompileError(problems)
+        _check(self.source, type(self))
         if self.block is not None:
             check_bounds(self.block, options.launch_bounds, self.name)
         if self.grid is not None:
@@ -307,9 +306,7 @@ class Device(Generic[P, R]):
         self.__pycu2c_device__ = replace(  # what kernels look for
             source, signature=declared[0] if len(declared) == 1 else None
         )
-        problems = early.early_problems(source)
-        if problems:
-            raise CompileError(problems)
+        _check(source, type(self))
 
     @staticmethod
     def _read(function: object) -> Source:
@@ -348,6 +345,16 @@ def _parsed(source: Source, given: object) -> tuple[Signature, ...]:
     except BadSignature as error:
         label = source.span(source.tree)
         raise BadSignature(f"{label}: {source.name}: {error}") from None
+
+
+def _check(source: Source, reader: type) -> None:
+    """Refuse what can be said of a text before any types are known. Raises CompileError."""
+    if allowed.is_allowed(source, reader):
+        return
+    problems = early.early_problems(source)
+    if problems:
+        raise CompileError(problems)
+    allowed.keep_allowed(source, reader)
 
 
 def _source(function: object) -> Source:

@@ -3,26 +3,21 @@
 The key is made of everything that the compiler may look at: the text of the kernel's file and of
 those of the functions that it names, the value of each global and closure that it names, the types
 of the arguments, the options. It takes in more than the compiler reads, never less; a kernel that
-names something whose value cannot be told here is not remembered. Entries are literals of Python in
-the disk cache, which notices damage. Each says which files of pycu2c had been imported when it was
-made, and how they were: it counts as long as they are so.
+names something whose value cannot be told here is not remembered.
 """
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import functools
-import os
 import sys
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pycu2c.digests import digest_of
+from pycu2c import entries
 from pycu2c.dtypes import Told, dtype_told, told_dtype
-from pycu2c.lazy import STARTED, lazy_module
+from pycu2c.lazy import lazy_module
 from pycu2c.options import Options
 from pycu2c.parameters import Parameter, Part
 from pycu2c.records import names_of, replace
@@ -48,8 +43,6 @@ else:
     nvrtc = lazy_module("pycu2c.toolchain.nvrtc")
     own_files = lazy_module("pycu2c.toolchain.own_files")
 
-REMEMBERS = True  # tests compile whatever they run
-_SUFFIX = ".txt"
 _BACKENDS = ("cpu", "cuda")
 
 
@@ -58,12 +51,12 @@ class Memory:
 
     def __init__(self, source: Source, signature: Signature, options: Options) -> None:
         self._options, self.key = options, ""
-        if not REMEMBERS:
+        if not entries.REMEMBERS:
             return
         with contextlib.suppress(NotTold):
             told = surroundings(source, signature)
             files = (own_files.identity(path) for _, path in options.link)
-            rest = (_HOME, sys.version, np.__version__, repr(options), *files)
+            rest = (entries.HOME, sys.version, np.__version__, repr(options), *files)
             self.key = cache.key_of(told, *rest)
 
     @functools.cached_property
@@ -113,18 +106,11 @@ class Memory:
         self._store(_told(variant), facts)
 
     def _load(self, what: str) -> Any:
-        entry = cache.load(cache.key_of(self.key, what), _SUFFIX) if self.key else None
-        if entry is None:
-            return None
-        files, then, content = ast.literal_eval(entry.data.decode())
-        return content if then == _state_of(files.split("\n"), _SEEN) else None
+        return entries.load(cache.key_of(self.key, what)) if self.key else None
 
     def _store(self, what: str, content: object) -> None:
-        files = _imported()
-        now = _state_of(files, {}) if self.key else ""
-        if now:
-            whole = "\n".join(files), now, content
-            cache.store(cache.key_of(self.key, what), _SUFFIX, repr(whole).encode())
+        if self.key:
+            entries.store(cache.key_of(self.key, what), content)
 
 
 def _told(variant: Variant) -> str:
@@ -158,32 +144,3 @@ def _parameter(
     row = dtype_told(dtype)
     kind = Array(row, 1) if part == Part.DATA.value else Scalar(row, weak)
     return Parameter(name, kind, argument, Part(part), axis)
-
-
-# ---- the files of pycu2c: another one, or an edited one, may generate something else --------
-
-_HOME = os.path.dirname(os.path.abspath(__file__))
-_SEEN: dict[str, str] = {}  # how files are that have been looked at: once is enough to load
-
-
-def _imported() -> list[str]:
-    """The files of the modules that there are, from the home of all."""
-    found = [m for name, m in [*sys.modules.items()] if f"{name}.".startswith("pycu2c.")]
-    files = [getattr(m, "__file__", None) or "" for m in found]
-    return sorted(file.removeprefix(f"{_HOME}{os.sep}") for file in files if file)
-
-
-def _state_of(files: Sequence[str], seen: dict[str, str]) -> str:
-    """What tells how files are from how they were; empty if one is not as it was imported."""
-    states = [seen.get(file) or seen.setdefault(file, _state(file)) for file in files]
-    return digest_of("\n".join(states).encode()) if all(states) else ""
-
-
-def _state(file: str) -> str:
-    try:
-        status = os.stat(f"{_HOME}{os.sep}{file}")
-    except OSError:
-        return ""
-    if max(status.st_mtime, status.st_ctime) > STARTED:
-        return ""
-    return f"{status.st_mtime_ns} {status.st_size}"

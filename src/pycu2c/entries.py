@@ -1,0 +1,71 @@
+"""What processes tell later ones, as literals of Python in the disk cache, which notices damage.
+
+Each entry says which files of pycu2c had been imported when it was made, and how they were: it
+counts as long as they are so. Knows no kernel.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import sys
+from typing import Any
+
+from pycu2c.digests import digest_of
+from pycu2c.lazy import STARTED
+from pycu2c.toolchain import cache
+
+REMEMBERS = True  # tests compile whatever they run
+HOME = os.path.dirname(os.path.abspath(__file__))
+_SUFFIX = ".txt"
+
+
+def load(key: str) -> Any:
+    """What is kept under a key; None where nothing is, or it is of other files."""
+    entry = cache.load(key, _SUFFIX) if REMEMBERS else None
+    if entry is None:
+        return None
+    files, then, content = ast.literal_eval(entry.data.decode())
+    return content if then == _state_of(files.split("\n")) else None
+
+
+def store(key: str, content: object) -> None:
+    """Keep something other than None."""
+    files = _imported()
+    now = _state_of(files) if REMEMBERS else ""
+    if now:
+        whole = "\n".join(files), now, content
+        cache.store(key, _SUFFIX, repr(whole).encode())
+
+
+# ---- the files of pycu2c: another one, or an edited one, may find something else -------------
+
+_SEEN: dict[str, str] = {}  # how files are that have been looked at: once is enough
+_STARTED = int(STARTED * 1e9)
+
+
+def _imported() -> list[str]:
+    """The files of the modules that there are, from the home of all."""
+    found = [m for name, m in [*sys.modules.items()] if f"{name}.".startswith("pycu2c.")]
+    files = [getattr(m, "__file__", None) or "" for m in found]
+    return sorted(file.removeprefix(f"{HOME}{os.sep}") for file in files if file)
+
+
+def _state_of(files: list[str]) -> str:
+    """What tells how files are from how they were; empty if one is not as it was imported."""
+    seen = _SEEN
+    states = [seen[file] if file in seen else _looked_at(file) for file in files]
+    return digest_of("\n".join(states).encode()) if all(states) else ""
+
+
+def _looked_at(file: str) -> str:
+    state = ""
+    try:
+        status = os.stat(f"{HOME}{os.sep}{file}")
+    except OSError:
+        pass
+    else:
+        if status.st_mtime_ns <= _STARTED and status.st_ctime_ns <= _STARTED:
+            state = f"{status.st_mtime_ns} {status.st_size}"
+    _SEEN[file] = state
+    return state
