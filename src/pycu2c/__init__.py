@@ -2,80 +2,82 @@
 
 from typing import TYPE_CHECKING
 
-from pycu2c import cuda, types
-from pycu2c.annotations import (
-    Array,
-    bfloat16,
-    bool_,
-    boolean,
-    complex64,
-    complex128,
-    float16,
-    float32,
-    float64,
-    int8,
-    int16,
-    int32,
-    int64,
-    surface1d,
-    surface2d,
-    surface3d,
-    texture1d,
-    texture2d,
-    texture3d,
-    uint8,
-    uint16,
-    uint32,
-    uint64,
-)
-from pycu2c.diagnostics import (
-    CompileError,
-    CompileWarning,
-    DeadlockError,
-    LaunchError,
-    LaunchWarning,
-)
-from pycu2c.dtypes import VECTORS
-from pycu2c.kernel import device, kernel
+from pycu2c.collecting import without_collection
 from pycu2c.lazy import lazy_names
-from pycu2c.runtime.cuda_errors import CudaError, KernelFault, OutOfMemoryError
-from pycu2c.types import (
-    b1,
-    byte,
-    c8,
-    c16,
-    char,
-    double,
-    f2,
-    f4,
-    f8,
-    float_,
-    i1,
-    i2,
-    i4,
-    i8,
-    int_,
-    intc,
-    intp,
-    long_,
-    longlong,
-    none,
-    short,
-    size_t,
-    ssize_t,
-    u1,
-    u2,
-    u4,
-    u8,
-    uchar,
-    uint,
-    uintc,
-    uintp,
-    ulong,
-    ulonglong,
-    ushort,
-    void,
-)
+
+with without_collection():  # of what importing makes, all stays
+    from pycu2c import cuda, types
+    from pycu2c.annotations import (
+        Array,
+        bfloat16,
+        bool_,
+        boolean,
+        complex64,
+        complex128,
+        float16,
+        float32,
+        float64,
+        int8,
+        int16,
+        int32,
+        int64,
+        surface1d,
+        surface2d,
+        surface3d,
+        texture1d,
+        texture2d,
+        texture3d,
+        uint8,
+        uint16,
+        uint32,
+        uint64,
+    )
+    from pycu2c.diagnostics import (
+        CompileError,
+        CompileWarning,
+        DeadlockError,
+        LaunchError,
+        LaunchWarning,
+    )
+    from pycu2c.dtypes import VECTORS
+    from pycu2c.kernel import device, kernel
+    from pycu2c.types import (
+        b1,
+        byte,
+        c8,
+        c16,
+        char,
+        double,
+        f2,
+        f4,
+        f8,
+        float_,
+        i1,
+        i2,
+        i4,
+        i8,
+        int_,
+        intc,
+        intp,
+        long_,
+        longlong,
+        none,
+        short,
+        size_t,
+        ssize_t,
+        u1,
+        u2,
+        u4,
+        u8,
+        uchar,
+        uint,
+        uintc,
+        uintp,
+        ulong,
+        ulonglong,
+        ushort,
+        void,
+    )
 
 if TYPE_CHECKING:
     from pycu2c.core.errors import (
@@ -91,6 +93,7 @@ if TYPE_CHECKING:
     from pycu2c.ported.host_functions import jit, literal_unroll, njit, prange
     from pycu2c.ported.type_of import from_dtype, typeof
     from pycu2c.ported.ufuncs import vectorize
+    from pycu2c.runtime.cuda_errors import CudaError, KernelFault, OutOfMemoryError
     from pycu2c.vector_types import *  # noqa: F403
 else:
     __getattr__ = lazy_names(
@@ -105,6 +108,9 @@ else:
                 "TypingError",
             ),
             "pycu2c.core.errors",
+        )
+        | dict.fromkeys(
+            ("CudaError", "KernelFault", "OutOfMemoryError"), "pycu2c.runtime.cuda_errors"
         )
         | dict.fromkeys(VECTORS, "pycu2c.vector_types")
         | {

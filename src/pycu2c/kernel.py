@@ -14,9 +14,7 @@ from typing import (
     TYPE_CHECKING,
     Any,
     Generic,
-    Literal,
     NoReturn,
-    Protocol,
     TypeAlias,
     TypeVar,
     overload,
@@ -24,7 +22,6 @@ from typing import (
 
 from pycu2c.configured import CALLED_BY_C, Configured, Launches, P, key_of, leave_to_c
 from pycu2c.diagnostics import CompileError, Diagnostic, LaunchError
-from pycu2c.forall import ForAll
 from pycu2c.lazy import lazy_module
 from pycu2c.options import DEFAULT, BadOption, Options, check_names, options_from
 from pycu2c.records import replace
@@ -48,7 +45,9 @@ from pycu2c.source import NoSource, Source, source_of
 from pycu2c.types import Array, Scalar, Signature, Tuple
 
 if TYPE_CHECKING:
-    from pycu2c import allowed, launching
+    from typing import Literal, Protocol
+
+    from pycu2c import allowed, forall, launching
     from pycu2c.explain import notes
     from pycu2c.frontend import early
     from pycu2c.runtime import driver, memory
@@ -58,6 +57,7 @@ if TYPE_CHECKING:
     from pycu2c.toolchain.usage import KernelAttributes
 else:
     allowed = lazy_module("pycu2c.allowed")
+    forall = lazy_module("pycu2c.forall")
     driver = lazy_module("pycu2c.runtime.driver")
     launching = lazy_module("pycu2c.launching")
     library = lazy_module("pycu2c.runtime.plans.library")
@@ -66,7 +66,7 @@ else:
     occupancies = lazy_module("pycu2c.toolchain.occupancy")
     early = lazy_module("pycu2c.frontend.early")
 
-Backend: TypeAlias = Literal["auto", "cuda", "cpu", "cpu-resumable", "python"]
+Backend: TypeAlias = 'Literal["auto", "cuda", "cpu", "cpu-resumable", "python"]'
 Dims: TypeAlias = "int | Sequence[int]"
 SignatureLike: TypeAlias = "str | Sequence[Any] | Signature | Scalar | Array | Tuple"
 
@@ -277,13 +277,13 @@ class Kernel(Generic[P]):
 
     def forall(
         self, n: int, threads: int = 0, stream: object = None, shared: int | None = None
-    ) -> ForAll[P]:
+    ) -> forall.ForAll[P]:
         """``k.forall(n)(…)`` launches a thread for each of n elements, and nothing for none.
 
         threads: of a block, which has one axis; 0 chooses: as many as a block that the kernel
         declares has, or on a GPU such that a multiprocessor holds as many threads as it can.
         """
-        return ForAll(self, n, threads, stream, shared)
+        return forall.ForAll(self, n, threads, stream, shared)
 
     def __call__(self, *arguments: P.args, **named: P.kwargs) -> None:
         """Launch with the grid and block of the decorator; a grid that it leaves out follows
@@ -329,10 +329,12 @@ class Device(Generic[P, R]):
         return self.python.__qualname__
 
 
-class Decorator(Protocol):
-    """What ``kernel(grid=…)`` gives: it makes a kernel of any function."""
+if TYPE_CHECKING:
 
-    def __call__(self, function: Callable[P, None], /) -> Kernel[P]: ...
+    class Decorator(Protocol):
+        """What ``kernel(grid=…)`` gives: it makes a kernel of any function."""
+
+        def __call__(self, function: Callable[P, None], /) -> Kernel[P]: ...
 
 
 def _parsed(source: Source, given: object) -> tuple[Signature, ...]:

@@ -5,14 +5,19 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pycu2c.dtypes import FLOAT32, FLOAT64, DType
 from pycu2c.intrinsics.dtype_names import scalar_named
+from pycu2c.lazy import lazy_module
 from pycu2c.limits import MOST_CLUSTER, MOST_REGISTERS, MOST_THREADS
-from pycu2c.linked import BadLink, Link, links_of
-from pycu2c.nearest import nearest
 from pycu2c.records import dataclass, names_of, replace
+
+if TYPE_CHECKING:
+    from pycu2c import linked, nearest
+else:  # few kernels have files of the user's own, or mistakes
+    linked = lazy_module("pycu2c.linked")
+    nearest = lazy_module("pycu2c.nearest")
 
 
 class BadOption(TypeError):
@@ -45,9 +50,9 @@ class Options:
     max_registers: int | None = None
     launch_bounds: tuple[int, ...] = ()
     cluster: tuple[int, ...] = ()
-    link: tuple[Link, ...] = ()
+    link: tuple[linked.Link, ...] = ()
 
-    def linking(self, more: tuple[Link, ...]) -> Options:
+    def linking(self, more: tuple[linked.Link, ...]) -> Options:
         """The same, with more files."""
         return replace(self, link=tuple(dict.fromkeys((*self.link, *more)))) if more else self
 
@@ -109,10 +114,10 @@ def _cluster(name: str, given: object) -> tuple[int, ...]:
     return tuple((*whole, 1, 1)[:3])
 
 
-def _links(name: str, given: object) -> tuple[Link, ...]:
+def _links(name: str, given: object) -> tuple[linked.Link, ...]:
     try:
-        return links_of(given)
-    except BadLink as error:
+        return linked.links_of(given)
+    except linked.BadLink as error:
         raise BadOption(str(error)) from None
 
 
@@ -130,6 +135,6 @@ def check_names(given: Iterable[str], known: Iterable[str]) -> None:
     names = [*known, *NAMES]
     for name in given:
         if name not in names:
-            near = nearest(name, names, cutoff=0.5)
+            near = nearest.nearest(name, names, cutoff=0.5)
             cure = f"did you mean {near}?" if near else f"it has {', '.join(names)}"
             raise BadOption(f"@kernel has no option {name!r}: {cure}")

@@ -16,7 +16,6 @@ from pycu2c import dtypes, types
 from pycu2c.dtypes import BY_NAME
 from pycu2c.intrinsics.numba_names import numba_type
 from pycu2c.lazy import lazy_module
-from pycu2c.nearest import did_you_mean
 from pycu2c.records import replace
 from pycu2c.types import (
     HANDLES,
@@ -35,8 +34,11 @@ from pycu2c.types import (
 
 if TYPE_CHECKING:
     import dataclasses
+
+    from pycu2c import nearest
 else:
     dataclasses = lazy_module("dataclasses")
+    nearest = lazy_module("pycu2c.nearest")
 
 _PYTHON: dict[type, Scalar] = {
     int: WEAK_INT,
@@ -138,7 +140,8 @@ def _named(name: str, text: str) -> Scalar:
     if row is None:
         numbers = [row.name for row in dtypes.DTYPES]
         otherwise = f"there are {', '.join(numbers)}, and vectors such as float4"
-        cure = did_you_mean(name, numbers, did_you_mean(name, BY_NAME, otherwise))
+        cure = nearest.did_you_mean(name, BY_NAME, otherwise)
+        cure = nearest.did_you_mean(name, numbers, cure)
         raise BadSignature(f"{name!r} in {text!r} is no dtype: {cure}")
     return Scalar(row)
 

@@ -8,15 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import Enum
-from typing import Any, Literal, TypeAlias, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args, get_origin
 
 import numpy as np
 
 from pycu2c import dtypes
 from pycu2c.dtypes import DType, Kind
+from pycu2c.lazy import lazy_module
 from pycu2c.limits import MOST_CLUSTER
 from pycu2c.records import dataclass, field
-from pycu2c.vectors import vector
+
+if TYPE_CHECKING:
+    from pycu2c import vectors
+else:
+    vectors = lazy_module("pycu2c.vectors")
 
 Layout: TypeAlias = Literal["C", "A"]  # C-contiguous, or any strides
 
@@ -74,7 +79,7 @@ class Scalar:
         if values and isinstance(values[0], _TYPES):
             return Signature(values, self)
         if self.dtype.is_vector:
-            return vector(self.dtype, values)
+            return vectors.vector(self.dtype, values)
         return self.dtype.numpy.type(*(values or (0,)))
 
 

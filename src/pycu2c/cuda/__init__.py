@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 
 from pycu2c.intrinsics.host_names import HOST_NAMES, MODULES
 from pycu2c.lazy import lazy_module
-from pycu2c.nearest import did_you_mean
 
 if TYPE_CHECKING:
+    from pycu2c import nearest
     from pycu2c.intrinsics import namespace, numba_names
 else:
+    nearest = lazy_module("pycu2c.nearest")
     namespace = lazy_module("pycu2c.intrinsics.namespace")
     numba_names = lazy_module("pycu2c.intrinsics.numba_names")
 
@@ -41,5 +42,5 @@ def __getattr__(name: str) -> object:
         globals().update(namespace.known(namespace.CUDA))
         return row
     otherwise = "dir(cuda) lists what it has"
-    cure = numba_names.CURES.get(name) or did_you_mean(name, __dir__(), otherwise)
+    cure = numba_names.CURES.get(name) or nearest.did_you_mean(name, __dir__(), otherwise)
     raise AttributeError(f"pycu2c.cuda has no {name}: {cure}", name=name, obj=namespace.CUDA)

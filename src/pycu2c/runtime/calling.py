@@ -10,11 +10,16 @@ from collections.abc import Callable, Mapping, Sequence
 from inspect import Parameter
 from operator import itemgetter
 from types import FunctionType
-from typing import Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from pycu2c.diagnostics import LaunchError
-from pycu2c.nearest import nearest
+from pycu2c.lazy import lazy_module
 from pycu2c.records import dataclass, field
+
+if TYPE_CHECKING:
+    from pycu2c import nearest
+else:
+    nearest = lazy_module("pycu2c.nearest")
 
 T = TypeVar("T")
 _Pick: TypeAlias = Callable[[tuple[object, ...]], tuple[object, ...]]
@@ -81,7 +86,7 @@ class Parameters:
         """That a keyword names a parameter which has no value yet."""
         known = [n for n in self.names if n != self.rest]
         if name not in known:
-            near = nearest(name, known)
+            near = nearest.nearest(name, known)
             cure = f"did you mean {near}?" if near else f"it has {', '.join(known)}"
             raise LaunchError(f"{self.kernel} has no parameter {name!r}: {cure}")
         if name in by_name:

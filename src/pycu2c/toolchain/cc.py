@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from pycu2c.lazy import lazy_module
 from pycu2c.linked import for_target
 from pycu2c.options import DEFAULT, Options
-from pycu2c.records import NamedTuple
+from pycu2c.records import dataclass, replace
 from pycu2c.toolchain import cache as disk
 from pycu2c.toolchain import places
 from pycu2c.toolchain.binary import (
@@ -90,7 +90,8 @@ def compile(text: str, entry: str, *, options: Options = DEFAULT, cache: bool = 
         return Binary("so", entry, text, data, path, log, options.link)
 
 
-class _Job(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Job:
     """What the compiler is asked for. ``files`` are the user's own."""
 
     compiler: Compiler
@@ -248,7 +249,7 @@ def _compiled(job: _Job) -> tuple[bytes, str]:
     if ran.code < 0 or "Killed" in ran.said:
         raise ToolchainError(f"the C compiler `{compiler}` was killed: is there enough memory?")
     if probe.code != 0 and _across(job):  # not every installation of a compiler can do that
-        return _compiled(job._replace(flags=job.flags[: -len(_across(job))]))
+        return _compiled(replace(job, flags=job.flags[: -len(_across(job))]))
     if probe.code != 0:
         raise ToolchainError(
             f"the C compiler `{compiler}` does not work: it cannot build a shared library "
