@@ -50,8 +50,7 @@ class PythonFunction:
         source: Source | None = None,
         weak: frozenset[int] = frozenset(),
     ) -> None:
-        device: Device[..., Any] = Device(python_of(function))
-        self.source, self.name = source or device.__pycu2c_device__, name
+        self.source, self.name = source or source_of_device(function), name
         self._weak = weak
 
     @property
@@ -77,6 +76,12 @@ class PythonFunction:
     def _type(self, position: int, given: Scalar | Array) -> Scalar | Array:
         is_weak = position in self._weak and isinstance(given, Scalar)
         return Scalar(given.dtype, weak=True) if is_weak else given
+
+
+def source_of_device(function: Any) -> Source:
+    """That of a function or lambda as kernels call it. Raises CompileError."""
+    device: Device[..., Any] = Device(python_of(function))
+    return device.__pycu2c_device__
 
 
 def value_of(name: str, row: DType) -> Value:
