@@ -177,7 +177,7 @@ def planned_class(own: type, configured: type, kernel: type, launches: type) -> 
     above = next((base for base in own.__mro__ if base in called), None)
     if above is None or issubclass(own, called[above]):
         return own
-    return _over(called[above], own)
+    return _over(called[above], above, own)
 
 
 @functools.cache
@@ -194,7 +194,11 @@ def _called_by_c(configured: type, kernel: type, launches: type) -> tuple[type, 
     return made
 
 
-def _over(called: type, own: type) -> type:
-    """A class with the calls of one and all else of the other; objects may change into it."""
+def _over(called: type, above: type, own: type) -> type:
+    """A class with the calls of one, unless its own are others than those of the class above, and
+    all else of its own; objects may change into it."""
     names = {"__slots__": (), "__module__": own.__module__, "__qualname__": own.__qualname__}
+    call = next(vars(c)["__call__"] for c in own.__mro__ if "__call__" in vars(c))
+    if call is not vars(above)["__call__"]:
+        names["__call__"] = call
     return type(own.__name__, (called, own), {**names, "__doc__": own.__doc__})
