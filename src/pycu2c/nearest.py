@@ -13,6 +13,14 @@ else:  # for errors only
     difflib = lazy_module("difflib")
 
 
+class NoSuchName(AttributeError):
+    """A module has no such name; ``cure`` is what to do instead."""
+
+    def __init__(self, module: str, name: str, cure: str) -> None:
+        super().__init__(f"{module} has no {name}: {cure}", name=name)
+        self.cure = cure
+
+
 def nearest(name: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
     """The one of ``known`` that ``name`` looks like, capitals aside; None if none does."""
     plain = {k.lower(): k for k in known if name.startswith("_") or not k.startswith("_")}

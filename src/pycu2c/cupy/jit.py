@@ -15,6 +15,7 @@ from pycu2c import cuda
 from pycu2c.cuda import cg as cg
 from pycu2c.cupy.jit_reading import as_cupy_reads
 from pycu2c.kernel import Device, Dims, Kernel, device, made_kernel
+from pycu2c.nearest import NoSuchName
 from pycu2c.source import Source
 
 P = ParamSpec("P")
@@ -126,6 +127,9 @@ shared_memory = cuda.shared.array
 syncthreads, syncwarp = cuda.syncthreads, cuda.syncwarp
 shfl_sync, shfl_xor_sync = cuda.shfl_sync, cuda.shfl_xor_sync
 shfl_up_sync, shfl_down_sync = cuda.shfl_up_sync, cuda.shfl_down_sync
+match_any_sync, match_all_sync = cuda.match_any_sync, cuda.match_all_sync
+activemask = cuda.activemask
+popc, ffs = cuda.popc, cuda.ffs
 
 # each takes an array, an index and a value, and gives what was there
 atomic_add, atomic_sub = cuda.atomic.add, cuda.atomic.sub
@@ -137,7 +141,7 @@ atomic_exch, atomic_cas = cuda.atomic.exch, cuda.atomic.cas
 
 def __getattr__(name: str) -> NoReturn:
     cure = _ELSEWHERE.get(name, "dir(pycu2c.cupy.jit) lists what it has")
-    raise AttributeError(f"pycu2c.cupy.jit has no {name}: {cure}", name=name)
+    raise NoSuchName("pycu2c.cupy.jit", name, cure)
 
 
 _ELSEWHERE = {

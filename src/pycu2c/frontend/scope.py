@@ -22,7 +22,7 @@ from pycu2c.intrinsics.registry import bound_to
 from pycu2c.ir import construct
 from pycu2c.ir.nodes import Apply, ConstantArray, Var
 from pycu2c.limits import MOST_AXES
-from pycu2c.nearest import did_you_mean
+from pycu2c.nearest import NoSuchName, did_you_mean
 from pycu2c.source import Span, Unbound, bound_name
 from pycu2c.types import WEAK_INT, Array, Space
 from pycu2c.values import scalar_of
@@ -172,7 +172,8 @@ def attribute(frame: Frame, owner: Static, name: str, node: ast.Attribute) -> Va
         found = getattr(owner.value, name)
     except AttributeError as error:
         shown, known = ast.unparse(node.value), _attributes(owner.value)
-        cure = CURES.get(name) if CUDA in (owner.value, error.obj) else None
+        of_cuda = CURES.get(name) if CUDA in (owner.value, error.obj) else None
+        cure = error.cure if isinstance(error, NoSuchName) else of_cuda
         fail(
             "name",
             Label(frame.span(node), f"`{shown}` has no `{name}`"),

@@ -115,10 +115,16 @@ def grid_dim_blocks() -> Any:
     return Extents(gridDim.x, gridDim.y, gridDim.z)
 
 
+def grid_is_valid() -> Any:
+    """Whether the blocks can wait for each other, which they always can."""
+    return True
+
+
 class Grid:
     """What ``cuda.cg.this_grid()`` gives."""
 
     sync = grid_sync
+    is_valid = staticmethod(grid_is_valid)
     thread_rank = staticmethod(grid_thread_rank)
     num_threads = staticmethod(grid_num_threads)
     size = staticmethod(grid_num_threads)
