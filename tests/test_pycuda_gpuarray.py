@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 import pycu2c.pycuda.driver as drv
-from pycu2c.pycuda import cumath, gpuarray
+from pycu2c.pycuda import cumath, curandom, gpuarray
 from pycu2c.pycuda.gpuarray import GPUArray
+from pycu2c.pycuda.reduction import ReductionKernel
 from pycu2c.pycuda.tools import DeviceMemoryPool
 from pycu2c.runtime import driver as our_driver
 
@@ -518,3 +519,97 @@ def test_functions_of_two_and_with_two_results() -> None:
     same(cumath.ldexp(significand, exponent), a)
     fraction, whole = cumath.modf(a_gpu)
     assert [fraction.get().tolist(), whole.get().tolist()] == [p.tolist() for p in np.modf(a)]
+
+
+# ---- what programs of PyCUDA do beside that ----------------------------------------------------
+
+
+def test_places_for_results_and_streams_by_position() -> None:
+    a = RNG.random(20)
+    there, stream = gpuarray.to_gpu(a), drv.Stream()
+    out = gpuarray.empty_like(there)
+    assert cumath.exp(there, out) is out
+    same(out, np.exp(a))
+    same(cumath.exp(there, stream), np.exp(a))
+    assert cumath.sin(there, stream=stream, out=out) is out
+    same(out, np.sin(a))
+    same(cumath.log10(gpuarray.to_gpu(a + 1j)), np.log10(a + 1j))
+    exponents = gpuarray.arange(20, dtype=np.float64) / 4
+    same(cumath.ldexp(there, exponents), np.ldexp(a, np.arange(20) // 4))
+
+
+def test_numbers_divided_by_arrays() -> None:
+    a = some(np.float64)
+    there = gpuarray.to_gpu(a)
+    same(17 // there, 17 // a)
+    same(17 % there, 17 % a)
+    there //= 2
+    there %= 3
+    same(there, a // 2 % 3)
+
+
+def test_shapes_of_numpys_numbers() -> None:
+    for shape, wanted in (
+        (np.int32(17), (17,)),
+        ((np.int32(2), np.uint8(3)), (2, 3)),
+        (np.array(3), (3,)),
+        (np.array([2, 3]), (2, 3)),
+    ):
+        assert gpuarray.empty(shape, np.float32).shape == wanted
+    assert gpuarray.zeros(3).dtype == gpuarray.ones(3).dtype == np.float64
+
+
+def test_truth() -> None:
+    for axes in range(4):
+        assert bool(gpuarray.ones((1,) * axes, np.float32))
+        assert not bool(gpuarray.zeros((1,) * axes, np.float32))
+    with pytest.raises(ValueError, match="ambiguous"):
+        bool(gpuarray.ones(2, np.float32))
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.bool_, np.float32, np.float64])
+def test_any_and_all(dtype: Any) -> None:
+    for values in ([0, 0, 0], [0, 1, 0], [1, 1, 1], [1]):
+        a = np.array(values, dtype)
+        there = gpuarray.to_gpu(a)
+        same(there.any(), a.any())
+        same(there.all(), a.all())
+
+
+@pytest.mark.parametrize("left", [np.int32, np.int64, np.float32, np.complex128])
+@pytest.mark.parametrize("right", [np.int32, np.float32, np.float64, np.complex64])
+def test_arithmetic_of_two_types(left: Any, right: Any) -> None:
+    a, b = some(left, (10, 4)) + left(1), some(right, (10, 4)) + right(1)
+    x, y = gpuarray.to_gpu(a), gpuarray.to_gpu(b)
+    for found, wanted in ((x + y, a + b), (x - y, a - b), (x * y, a * b), (x / y, a / b)):
+        same(found, wanted, 1e-4)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dtype", [np.float32, np.complex64])
+def test_orders_stay(order: Any, dtype: Any) -> None:
+    a = gpuarray.to_gpu(np.asarray(some(dtype, (3, 4)), order=order))
+    conjugated = gpuarray.empty_like(a, np.complex128)
+    assert a.conj(out=conjugated) is conjugated
+    for made in (a.real, a.imag, a.conj(), abs(a), -a, a + a, 2 * a, cumath.exp(a), conjugated):
+        assert getattr(made.flags, f"{order.lower()}_contiguous")
+
+
+def test_reductions_of_rows_into_elements() -> None:
+    a = some(np.float32, (10, 200))
+    there, out = gpuarray.to_gpu(a), gpuarray.empty(10, np.float32)
+    most = ReductionKernel(np.float32, neutral=0, reduce_expr="max(a,b)", arguments="float *in")
+    for k in range(10):
+        most(there[k], out=out[k])
+    same(out, a.max(axis=1))
+
+
+def test_vectors() -> None:
+    there = gpuarray.GPUArray(5, dtype=gpuarray.vec.float3)
+    there.fill(gpuarray.vec.make_float3(1, 2, 3))
+    assert there.get().dtype == gpuarray.vec.float3
+    assert there.get()[4].item() == (1, 2, 3)
+
+
+def test_programs_ask_which_generators_there_are() -> None:
+    assert curandom.get_curand_version() >= (4, 1, 0)

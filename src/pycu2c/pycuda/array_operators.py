@@ -114,6 +114,12 @@ class Operators:
     def __mod__(self, other: Any) -> Any:
         return self._arithmetic(array_kernels.REMAINDER, other)
 
+    def __rfloordiv__(self, other: Any) -> Any:
+        return self._arithmetic(array_kernels.FLOOR_DIVIDE, other, swapped=True)
+
+    def __rmod__(self, other: Any) -> Any:
+        return self._arithmetic(array_kernels.REMAINDER, other, swapped=True)
+
     def __pow__(self, other: Any) -> Any:
         return self._arithmetic(array_kernels.POWER, other)
 

@@ -18,10 +18,10 @@ def _of_each(name: str, function: Callable[[Any], Any]) -> Callable[..., GPUArra
 
     def apply(
         array: GPUArray,
+        stream_or_out: Any = None,
         *,
         out: GPUArray | None = None,
         stream: object = None,
-        stream_or_out: Any = None,
     ) -> GPUArray:
         if isinstance(stream_or_out, GPUArray):
             out = stream_or_out

@@ -53,6 +53,11 @@ _NORMAL = {
 }
 
 
+def get_curand_version() -> tuple[int, int, int]:
+    """The version of cuRAND whose names are here."""
+    return 10, 3, 0
+
+
 class PhiloxRandomNumberGenerator:
     """``generator.gen_uniform(shape, dtype)``."""
 

@@ -245,8 +245,10 @@ class GPUArray(Operators, TextureBinding):
         return self.dtype.kind == "c"
 
     def conj(self, out: GPUArray | None = None) -> GPUArray:
-        """The conjugates; the array itself if it is not complex."""
-        found: GPUArray = self.each(array_kernels.CONJUGATE, out=out) if self._is_complex else self
+        """The conjugates; the array itself if it is not complex, and ``out`` is not given."""
+        if out is None and not self._is_complex:
+            return self
+        found: GPUArray = self.each(array_kernels.CONJUGATE, out=out)
         return found
 
     conjugate = conj
