@@ -151,23 +151,6 @@ NOTES = {
             = help: numba compiles it for the host; kernels call it as a device function
         """,
     ),
-    "debug": (
-        """
-        from numba import cuda
-        @cuda.jit(debug=True)
-        def k(a):
-            assert a[0] == 1
-            if a[1]:
-                raise ValueError
-        """,
-        """
-        differs[checks]: with debug=True numba reports what kernels raise
-          --> program.py:4:5
-          4 |     assert a[0] == 1
-            |     ^^^^^^^^^^^^^^^^ reports nothing here; so is line 6
-            = help: write what went wrong to an array
-        """,
-    ),
     "lines": (
         """
         from numba import cuda

@@ -40,7 +40,7 @@ class Generated:
 def build_module(source: Source, signature: Signature, options: Options = DEFAULT) -> Built:
     """Python to typed IR. Raises CompileError."""
     with following(source.span(source.tree)):
-        built = build(source, signature, options.cluster)
+        built = build(source, signature, options.cluster, options.checked)
         if options.strict:
             _refuse_undefined(built)
         module = verified(recognise_grid(verified(built.module, "build")), "recognise_grid")

@@ -387,6 +387,7 @@ def kernel(
     fmad: bool = True,
     fastmath: bool = False,
     strict: bool = False,
+    checked: bool = False,
     lineinfo: bool = False,
     max_registers: int | None = None,
     launch_bounds: int | tuple[int, ...] | None = None,
@@ -410,6 +411,7 @@ def kernel(function: Any = None, /, **given: Any) -> Any:
     fmad: False rounds after each operation, as Python does.
     fastmath: True puts speed before the last bits of floating-point results.
     strict: True makes a read of a variable that some path has not assigned an error.
+    checked: True lets the launch raise what a thread raises, and evaluates ``assert``.
     lineinfo: True tells profilers and debuggers (ncu, compute-sanitizer, perf) the lines of
     Python; with the environment variable PYCU2C_LINEINFO=1 it is the default.
     max_registers: the most registers of a thread on a GPU, from 16 to 255.

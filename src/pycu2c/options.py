@@ -33,6 +33,7 @@ class Options:
     fmad: whether ``a * b + c`` may be one operation that rounds once.
     fastmath: whether speed goes before the last bits of floating-point results.
     strict: whether a read that some path has not assigned is an error.
+    checked: whether the launch raises what the kernel raises and asserts.
     lineinfo: whether profilers and debuggers are told the lines of Python.
     max_registers: the most registers of a thread on a GPU; None leaves it to the compiler.
     link: files that the compiled code is linked with, and for which target.
@@ -46,6 +47,7 @@ class Options:
     fmad: bool = True
     fastmath: bool = False
     strict: bool = False
+    checked: bool = False
     lineinfo: bool = False
     max_registers: int | None = None
     launch_bounds: tuple[int, ...] = ()

@@ -170,8 +170,7 @@ def runner_for(wanted: Specialized, backend: str, facts: Facts, cache: bool) -> 
         single = options.weak_float is not None
         inferred = reference_variants.inferred_from(built.noted, source, wanted.signature, single)
         with following(source.span(source.tree)):
-            lookup, cluster = device_source, options.cluster
-            kernel = reference.ReferenceKernel(source, inferred, types, lookup, cluster)
+            kernel = reference.ReferenceKernel(source, inferred, types, device_source, options)
         return ReferenceRunner(kernel, types)
     target, comments = _target(backend, options), _comments(options)
     made = generate(built.module, target, facts, comments)

@@ -6,12 +6,12 @@ document, and depends on how wide the elements are. Knows nothing of matrices in
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from pycu2c import cuda
 from pycu2c.kernel import device
 from pycu2c.own_c.functions import c_function
+from pycu2c.records import dataclass
 from pycu2c.types import Array, Scalar, bfloat16, float16, float32, int8, int32, uint8
 
 FULL = 0xFFFFFFFF

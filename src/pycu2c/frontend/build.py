@@ -54,9 +54,11 @@ class Built:
     warnings: tuple[Diagnostic, ...]
 
 
-def build(source: Source, signature: Signature, cluster: tuple[int, ...] = ()) -> Built:
+def build(
+    source: Source, signature: Signature, cluster: tuple[int, ...] = (), checked: bool = False
+) -> Built:
     """Type a kernel and lower it to IR. Raises CompileError with every mistake in it."""
-    builder, module = _built(source, signature.parameters, cluster, is_kernel=True)
+    builder, module = _built(source, signature.parameters, cluster, checked, is_kernel=True)
     used = {None, *(device.name for device in module.devices)}  # the kernel has no name there
     types = {key: n for key, n in builder.noted.items() if builder.names.get(key) in used}
     return Built(module, types, tuple(builder.warnings))
@@ -65,18 +67,18 @@ def build(source: Source, signature: Signature, cluster: tuple[int, ...] = ()) -
 def build_device(source: Source, types: Types) -> tuple[Module, ParameterType]:
     """Type a device function and lower it, in the kernel's place of a module; and what it gives
     for arguments of these types. Raises CompileError."""
-    builder, module = _built(source, types, (), is_kernel=False)
+    builder, module = _built(source, types, (), False, is_kernel=False)
     result = builder.results[source, types]
     assert result is not None, "it is built"
     return module, result
 
 
 def _built(
-    source: Source, types: Types, cluster: tuple[int, ...], *, is_kernel: bool
+    source: Source, types: Types, cluster: tuple[int, ...], checked: bool, *, is_kernel: bool
 ) -> tuple[_ModuleBuilder, Module]:
     known: frozenset[Source] = frozenset()
     while True:
-        builder = _ModuleBuilder(source.name, known, cluster)
+        builder = _ModuleBuilder(source.name, known, cluster, checked)
         try:
             function = builder.function(source, types, is_kernel=is_kernel)
         except CallsItself as found:
@@ -94,6 +96,7 @@ class _ModuleBuilder:
     kernel: str
     recursive: frozenset[Source]  # device functions that are known to call themselves
     cluster: tuple[int, ...]
+    checked: bool
     devices: dict[Key, Function] = field(default_factory=dict)
     results: dict[Key, ParameterType | None] = field(default_factory=dict)
     names: dict[Key, str] = field(default_factory=dict)

@@ -99,9 +99,11 @@ Place: TypeAlias = tuple[object, ...]
 
 class Devices(Protocol):
     """The device functions of a module, built as they are called. ``cluster``: how many blocks the
-    kernel's clusters have along x, y and z; empty if it has none."""
+    kernel's clusters have along x, y and z; empty if it has none. ``checked``: whether the launch
+    raises what the kernel does."""
 
     cluster: tuple[int, ...]
+    checked: bool
 
     def signature(self, source: Source) -> Signature | None:
         """The types to which a call's arguments are brought; None if it takes any."""

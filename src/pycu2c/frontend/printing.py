@@ -26,17 +26,23 @@ _CONVERSIONS = {-1: "", 115: "s", 114: "r", 97: "a"}  # as ``ast`` numbers them
 def print_call(frame: Frame, node: ast.Call) -> Value:
     """Emit what is printed; the call itself gives None."""
     sep, end = _options(frame, node)
-    found = iter(in_order(frame, list(values_in(node.args))))
-    numbers: list[Expr] = []
-    words: list[Text] = []
-    for argument in node.args:
-        words += _words(frame, argument, found, numbers)
+    words, numbers = texts_of(frame, node.args)
     text: list[Piece] = []
     for position, word in enumerate(words):
         text += [*([sep] if position else []), *word]
     span = frame.span(node)
     frame.emit(Print(_joined([*text, end]), tuple(numbers), span))
     return Static(None, span)
+
+
+def texts_of(frame: Frame, nodes: list[ast.expr]) -> tuple[list[Text], list[Expr]]:
+    """What each argument is as text, and the numbers for the slots of all."""
+    found = iter(in_order(frame, list(values_in(nodes))))
+    numbers: list[Expr] = []
+    words: list[Text] = []
+    for argument in nodes:
+        words += _words(frame, argument, found, numbers)
+    return words, numbers
 
 
 def _options(frame: Frame, node: ast.Call) -> tuple[str, str]:

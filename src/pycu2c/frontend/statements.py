@@ -4,18 +4,16 @@ mistakes."""
 from __future__ import annotations
 
 import ast
-from typing import NoReturn
 
 from pycu2c.diagnostics import Label, fail
 from pycu2c.frontend.assignments import annotated, assign, augmented
 from pycu2c.frontend.declared import result_as_declared
-from pycu2c.frontend.ending import end_thread
 from pycu2c.frontend.expressions import condition
-from pycu2c.frontend.frame import Frame, Items, Static, Value
+from pycu2c.frontend.frame import Frame, Items, Value
 from pycu2c.frontend.functions import define_function
 from pycu2c.frontend.loops import for_loop, rounds, while_loop
 from pycu2c.frontend.matching import match_statement
-from pycu2c.frontend.printing import values_in
+from pycu2c.frontend.raising import asserted, raised
 from pycu2c.frontend.refusals import UNKNOWN
 from pycu2c.frontend.sequence import has_effect
 from pycu2c.frontend.structured import leaves, no_array_inside, packed, result_type, type_of
@@ -88,9 +86,9 @@ def statement(frame: Frame, node: ast.stmt) -> None:
         case ast.Return():
             _return(frame, node)
         case ast.Raise():
-            _raise(frame, node)
+            raised(frame, node)
         case ast.Assert():
-            _assert(frame, node)
+            asserted(frame, node)
         case ast.Delete():
             _delete(frame, node)
         case ast.FunctionDef():
@@ -174,51 +172,6 @@ def _return(frame: Frame, node: ast.Return) -> None:
 
 def _is_none(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is None
-
-
-def _raise(frame: Frame, node: ast.Raise) -> None:
-    """Ends the thread."""
-    assert node.exc is not None
-    _check_exception(frame, node.exc)
-    end_thread(frame, frame.span(node))
-
-
-def _check_exception(frame: Frame, node: ast.expr) -> None:
-    """That there is such an exception; what is told with it is looked at, and not evaluated."""
-    named, given = (node.func, node.args) if isinstance(node, ast.Call) else (node, [])
-    exception = frame.value(named)
-    kind = exception.value if isinstance(exception, Static) else None
-    if not isinstance(kind, BaseException) and not _is_exception_class(kind):
-        _no_exception(frame, named)
-    with frame.block():
-        for argument in given:
-            _look_at(frame, argument)
-
-
-def _is_exception_class(kind: object) -> bool:
-    return isinstance(kind, type) and issubclass(kind, BaseException)
-
-
-def _no_exception(frame: Frame, node: ast.expr) -> NoReturn:
-    fail(
-        "exceptions",
-        Label(frame.span(node), "this is no exception"),
-        help="raise one of Python's, such as ValueError",
-    )
-
-
-def _assert(frame: Frame, node: ast.Assert) -> None:
-    """It is looked at for mistakes, and not evaluated."""
-    with frame.block():
-        condition(frame, node.test)
-        if node.msg is not None:
-            _look_at(frame, node.msg)
-
-
-def _look_at(frame: Frame, node: ast.expr) -> None:
-    """The values in what would be shown."""
-    for value in values_in([node]):
-        frame.value(value)
 
 
 def _delete(frame: Frame, node: ast.Delete) -> None:

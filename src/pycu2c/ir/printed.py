@@ -1,4 +1,5 @@
-"""What a ``print`` of a kernel writes: text, with slots for values that are known when it runs.
+"""What a ``print`` of a kernel writes: text, with slots for values that are known when it runs; and
+what a ``raise`` tells, which is an exception and its arguments.
 
 The device notes the values only; the host makes the text of them, as Python does
 (``runtime/printing.py``).
@@ -24,9 +25,27 @@ class Slot:
     spec: Text = ()
 
 
-Piece: TypeAlias = str | Slot
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """An exception: its class, or one that there is already; ``where`` it is raised, as file and
+    line; and its arguments. Before their values the thread tells who it is: the block's index and
+    its own."""
+
+    kind: type[BaseException] | BaseException
+    where: str
+    arguments: tuple[Text, ...]
+
+    def __str__(self) -> str:
+        if isinstance(self.kind, BaseException):
+            return f"raise {self.kind!r}"
+        told = ", ".join(map(shown, self.arguments))
+        return f"raise {self.kind.__name__}({told})"
+
+
+Piece: TypeAlias = str | Slot | Raised
 Text: TypeAlias = tuple[Piece, ...]
 
+WHO = (Slot(WEAK_INT),) * 6  # blockIdx and threadIdx, along x, y and z
 LOG = "print_log"  # the log's name in the generated text
 
 
@@ -36,6 +55,10 @@ def slots(text: Text) -> Iterator[Slot]:
         if isinstance(piece, Slot):
             yield piece
             yield from slots(piece.spec)
+        elif isinstance(piece, Raised):
+            yield from WHO
+            for argument in piece.arguments:
+                yield from slots(argument)
 
 
 def numbers(text: Text) -> list[Scalar]:
@@ -65,6 +88,8 @@ def shown(text: Text) -> str:
 def _shown(piece: Piece) -> str:
     if isinstance(piece, str):
         return ascii(piece)[1:-1]
+    if isinstance(piece, Raised):
+        return str(piece)
     conversion = f"!{piece.conversion}" if piece.conversion not in ("", "s") else ""
     spec = f":{shown(piece.spec)}" if piece.spec else ""
     return f"{{{piece.kind}{conversion}{spec}}}"

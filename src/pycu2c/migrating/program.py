@@ -10,9 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
 
-from pycu2c.diagnostics import CompileError, Label
+from pycu2c.diagnostics import CompileError
 from pycu2c.ir.nodes import Module
-from pycu2c.migrating import remarks
 from pycu2c.migrating.bindings import names_in
 from pycu2c.migrating.differences import differences
 from pycu2c.migrating.edits import Text
@@ -78,7 +77,6 @@ def _of_kernels(text: Text, scene: Scene, types: Types) -> list[Remark]:
     found = list(scene.remarks)
     untyped = {made.node.name: made.node for made in scene.made}
     for made in scene.made:
-        found += _checks(text, scene, made.node)
         for module in _typed(made, types):
             found += differences(module, text.file, scene.number)
             for function in (module.kernel, *module.devices):
@@ -97,17 +95,3 @@ def _typed(made: Made, types: Types) -> Iterator[Module]:
             warnings.simplefilter("ignore")
             with suppress(CompileError):  # for want of something that was not looked at
                 yield made.kernel.launcher.built(signature).module
-
-
-def _checks(text: Text, scene: Scene, node: ast.FunctionDef) -> list[Remark]:
-    """``raise`` and ``assert`` under ``debug=True``."""
-    jit = scene.decorator(node)
-    keywords = jit.keywords if isinstance(jit, ast.Call) else []
-    on = [k for k in keywords if k.arg == "debug" and getattr(k.value, "value", True)]
-    raising = [s for s in ast.walk(node) if isinstance(s, (ast.Raise, ast.Assert))]
-    cure = "write what went wrong to an array"
-    return [
-        Remark(remarks.CHECKS, (Label(text.span(s), "reports nothing here"),), cure, node.name)
-        for s in raising
-        if on
-    ]

@@ -41,7 +41,6 @@ SMALL = Kind(
 FLOAT64 = Kind("float64", Weight.DIFFERS, "numba computes this in float64, pycu2c in float32")
 INT32 = Kind("int32", Weight.DIFFERS, "numba computes this in int64, pycu2c in 32 bits")
 SIGN = Kind("sign", Weight.DIFFERS, "int64 and uint64 together are int64 in numba")
-CHECKS = Kind("checks", Weight.DIFFERS, "with debug=True numba reports what kernels raise")
 UNTYPED = Kind(
     "float32",
     Weight.DIFFERS,
@@ -50,7 +49,7 @@ UNTYPED = Kind(
 STAYS = Kind("numba", Weight.NOTE, "this stays numba's")
 
 KINDS = (
-    ABSENT, STAR, TEXT, VARIABLE, METHOD, REFUSED, SMALL, FLOAT64, INT32, SIGN, CHECKS, UNTYPED,
+    ABSENT, STAR, TEXT, VARIABLE, METHOD, REFUSED, SMALL, FLOAT64, INT32, SIGN, UNTYPED,
     STAYS,
 )  # fmt: skip
 

@@ -70,14 +70,16 @@ def jit(
     with nothing else.
 
     device: whether the function is for kernels to call.
-    debug, lineinfo: tell debuggers and profilers the lines of Python.
+    debug, lineinfo: tell debuggers and profilers the lines of Python. With ``debug`` a launch
+    raises what the kernel raises, and ``assert`` is evaluated.
     fastmath, max_registers, launch_bounds, and whatever else ``@kernel`` takes: see there.
     link: files with functions that ``cuda.declare_device`` declares.
     cache: False keeps nothing on disk.
     inline, forceinline, opt, lto, nopython: read, and without effect: the C compilers inline and
     optimise.
     """
-    told = {"lineinfo": lineinfo or debug or None, "cache": cache, "link": link, **options}
+    shown = {"lineinfo": lineinfo or debug or None, "checked": debug or None}
+    told = {**shown, "cache": cache, "link": link, **options}
     given = {name: value for name, value in told.items() if value is not None}
     _check(given)
     if func_or_sig is None:

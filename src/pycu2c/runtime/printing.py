@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from pycu2c import dtypes
 from pycu2c.diagnostics import LaunchError, LaunchWarning, warn
-from pycu2c.ir.printed import LOG, Slot, Text, numbers, words
+from pycu2c.ir.printed import LOG, WHO, Raised, Slot, Text, numbers, words
 from pycu2c.records import NamedTuple
 from pycu2c.runtime import cpu, driver
 from pycu2c.runtime.arguments import Argument
@@ -26,6 +26,7 @@ from pycu2c.runtime.configuration import Launch
 from pycu2c.runtime.cpu import CpuKernel
 from pycu2c.runtime.cuda import CudaKernel
 from pycu2c.runtime.given import put_together
+from pycu2c.runtime.raising import raised_by
 from pycu2c.runtime.runner import Direct, Runner
 from pycu2c.types import Scalar
 from pycu2c.values import as_vector
@@ -132,20 +133,36 @@ class PrintingRunner:
             self._log.clear(stream)
             self._inner.run(launch, arguments)
             written = self._log.read(stream)
-        sys.stdout.write("".join(_lines(written.records, self._texts)))
+        raised = _written(written.records, self._texts)
         if written.lost:
             warn(
                 f"{self._name} prints more than {8 * CAPACITY >> 20} MiB: "
                 f"{written.lost} print(s) of this launch are lost; let fewer threads print",
                 LaunchWarning,
             )
+        if raised is not None:
+            raise raised
+
+
+def _written(records: Words, texts: tuple[Text, ...]) -> BaseException | None:
+    """Write what is printed; and the first exception, if there is one."""
+    lines: list[str] = []
+    error = None
+    for text, raw in _records(records, texts):
+        first = text[0] if text else None
+        if not isinstance(first, Raised):
+            lines.append(text_of(text, raw))
+        elif error is None:
+            error = _raised(first, _values(text, raw))
+    sys.stdout.write("".join(lines))
+    return error
 
 
 # ---- numbers to text ---------------------------------------------------------------------------
 
 
-def _lines(records: Words, texts: tuple[Text, ...]) -> Iterator[str]:
-    """What each record says, in the order in which threads came."""
+def _records(records: Words, texts: tuple[Text, ...]) -> Iterator[tuple[Text, bytes]]:
+    """The text of each record and its values, in the order in which threads came."""
     sizes = [sum(words(kind.dtype) for kind in numbers(text)) for text in texts]
     raw = records.tobytes()
     at = 0
@@ -154,7 +171,7 @@ def _lines(records: Words, texts: tuple[Text, ...]) -> Iterator[str]:
         end = at + 1 + sizes[number]
         if end > len(records):  # the first that there was no room for
             return
-        yield text_of(texts[number], raw[8 * (at + 1) : 8 * end])
+        yield texts[number], raw[8 * (at + 1) : 8 * end]
         at = end
 
 
@@ -192,10 +209,27 @@ def _filled(text: Text, values: Iterator[Any]) -> str:
     return "".join(piece if isinstance(piece, str) else _shown(piece, values) for piece in text)
 
 
+def _raised(told: Raised, values: Iterator[Any]) -> BaseException:
+    numbers = [next(values) for _ in WHO]
+    who = f"thread {tuple(numbers[3:])} of block {tuple(numbers[:3])}"
+    given = [_argument(text, values) for text in told.arguments]
+    return raised_by(told.kind, given, told.where, who)
+
+
+def _argument(text: Text, values: Iterator[Any]) -> Any:
+    """A value by itself, or text."""
+    match text:
+        case (Slot(kind, "s", ()),):
+            return put_together(kind, values)
+        case _:
+            return _filled(text, values)
+
+
 _CONVERSIONS: dict[str, Callable[[object], str]] = {"s": str, "r": repr, "a": ascii}
 
 
-def _shown(slot: Slot, values: Iterator[Any]) -> str:
+def _shown(slot: Slot | Raised, values: Iterator[Any]) -> str:
+    assert isinstance(slot, Slot), "exceptions are not printed"
     value = put_together(slot.kind, values)
     if slot.conversion:
         value = _CONVERSIONS[slot.conversion](value)

@@ -19,6 +19,7 @@ from pycu2c.frontend.bindings import bindings
 from pycu2c.intrinsics import memory
 from pycu2c.intrinsics.dtype_names import scalar_named
 from pycu2c.intrinsics.machine import MACHINE, Dim3, Thread
+from pycu2c.options import DEFAULT, Options
 from pycu2c.records import replace
 from pycu2c.runtime import reference_calls as calls
 from pycu2c.runtime import reference_elements as elements
@@ -45,8 +46,7 @@ class ReferenceKernel:
     ``inferred`` has the type of the variable that an ``ast.Name`` (or a parameter's
     ``ast.arg``) assigns, and of an ``ast.IfExp``, ``ast.BoolOp`` or ``ast.Return``, by the
     node's id. What it leaves out keeps the type it has.
-    ``device_lookup`` gives the source of a device function, None for other objects. ``cluster``:
-    how many blocks are one.
+    ``device_lookup`` gives the source of a device function, None for other objects.
     """
 
     def __init__(
@@ -55,17 +55,17 @@ class ReferenceKernel:
         inferred: Inferred,
         parameter_types: Sequence[ParameterType],
         device_lookup: Callable[[object], Source | None],
-        cluster: tuple[int, ...] = (),
+        options: Options = DEFAULT,
     ) -> None:
         self._inferred = inferred
-        self._cluster = _dim3(cluster or 1)
+        self._cluster = _dim3(options.cluster or 1)
         self._parameter_types = inferred.parameters(parameter_types)
         self._device_lookup = device_lookup
         self._devices: dict[int, tuple[Callable[..., Any], bool]] = {}
         self._waiting: dict[Source, bool] = {}
         self._acting: dict[Source, bool] = {}
         self._name = source.name
-        self._functions = Functions(self._callee, self._acts, self._may_wait)
+        self._functions = Functions(self._callee, self._acts, self._may_wait, options.checked)
         self._own = source.tree.args
         self._run: Callable[..., Steps] = self._rewritten(source, True)
 

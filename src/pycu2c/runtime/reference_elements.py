@@ -13,6 +13,7 @@ import numpy as np
 
 from pycu2c.dtypes import from_numpy
 from pycu2c.intrinsics.machine import MACHINE
+from pycu2c.runtime.raising import raised_by
 from pycu2c.types import Scalar
 from pycu2c.values import convert, scalar_of
 from pycu2c.vectors import Vector, vector
@@ -70,6 +71,13 @@ def beyond(error: IndexError, where: Place) -> IndexError:
     assert at is not None, "a kernel runs"
     whose = f" of {where.array}" if isinstance(where, Access) and where.array else ""
     return IndexError(f"{where}: {error}{whose}, in thread {at.threadIdx} of block {at.blockIdx}")
+
+
+def raised(where: Place, kind: Any, *given: Any) -> BaseException:
+    """What a thread raises."""
+    at = MACHINE.thread
+    assert at is not None, "a kernel runs"
+    return raised_by(kind, given, str(where), f"thread {at.threadIdx} of block {at.blockIdx}")
 
 
 def load(owner: Any, index: Any, where: Place) -> Any:

@@ -35,11 +35,13 @@ Callee: TypeAlias = Callable[[object, ast.Call, Source], tuple[Callable[..., Any
 @dataclass(frozen=True, slots=True)
 class Functions:
     """What is known of the functions that a kernel names. ``acts``: whether threads tell one
-    another things by it; ``waits``: whether they may wait for one another in it."""
+    another things by it; ``waits``: whether they may wait for one another in it. ``checked``:
+    whether what a thread raises is raised."""
 
     callee: Callee
     acts: Callable[[object], bool]
     waits: Callable[[object], bool]
+    checked: bool = False
 
 
 class _Unknown:

@@ -154,8 +154,16 @@ class _Rewriter(ExpressionRewriter):
             case ast.Return(value=value) if value is not None:
                 result = self.coerced(self.expression(value), self.join_types.get(id(node)))
                 return [ast.Return(result)]
-            case ast.Raise():
+            case ast.Raise() if not self.functions.checked:
                 return [ast.Raise(self.held(ThreadEnds), None)]
+            case ast.Raise(exc=ast.Call(func=kind, args=given)):
+                return [self.error(node, self.held(self.known(kind)), given)]
+            case ast.Raise(exc=kind) if kind is not None:
+                return [self.error(node, self.held(self.known(kind)), [])]
+            case ast.Assert(test=test, msg=message) if self.functions.checked:
+                told = [] if message is None else [message]
+                failing: list[ast.stmt] = [self.error(node, self.held(AssertionError), told)]
+                return [ast.If(self.expression(test), [ast.Pass()], failing)]
             case ast.Expr(value=ast.Constant()) | ast.AnnAssign() | ast.Assert() | ast.Delete():
                 return []
             case ast.Expr(value=value):
@@ -164,6 +172,12 @@ class _Rewriter(ExpressionRewriter):
                 return [copy.copy(node)]
             case _:
                 raise elements.Outside(f"{type(node).__name__} is not in the kernel language")
+
+    def error(self, node: ast.stmt, kind: ast.expr, given: list[ast.expr]) -> ast.Raise:
+        """What a checked kernel raises."""
+        told = [self.expression(argument) for argument in given]
+        where = self.held(place(self.source, node))
+        return ast.Raise(self.do(elements.raised, where, kind, *told), None)
 
     def assign(self, targets: list[ast.expr], value: ast.expr) -> list[ast.stmt]:
         """The value first, then the targets from left to right."""
