@@ -47,8 +47,8 @@ _STARTED = int(STARTED * 1e9)
 def _imported() -> list[str]:
     """The files of the modules that there are, from the home of all."""
     found = [m for name, m in [*sys.modules.items()] if f"{name}.".startswith("pycu2c.")]
-    files = [getattr(m, "__file__", None) or "" for m in found]
-    return sorted(file.removeprefix(f"{HOME}{os.sep}") for file in files if file)
+    files = [getattr(m, "__file__", None) for m in found]  # of one that stands in for another, any
+    return sorted(f.removeprefix(f"{HOME}{os.sep}") for f in files if f and isinstance(f, str))
 
 
 def _state_of(files: list[str]) -> str:

@@ -9,6 +9,7 @@ from pycu2c.emit.dialect import CUDA, C, Dialect
 from pycu2c.ir.nodes import Module
 from pycu2c.passes.accumulators import own_accumulators
 from pycu2c.passes.axis_loops import loop_over_axes
+from pycu2c.passes.constant_types import type_constants
 from pycu2c.passes.coordinates import pass_coordinates
 from pycu2c.passes.counted_loops import count_loops
 from pycu2c.passes.dead import drop_dead, drop_idle_declarations
@@ -51,7 +52,10 @@ def _own_c(dialect: str) -> Pass:
 
 
 # name -> pass, in the order in which they run
-_MEANING: tuple[tuple[str, Pass], ...] = (("legalize", legalize),)
+_MEANING: tuple[tuple[str, Pass], ...] = (
+    ("legalize", legalize),
+    ("constant_types", _plain(type_constants)),
+)
 _FORM: tuple[tuple[str, Pass], ...] = (
     ("flatten", flatten),
     ("declare", _plain(declare)),

@@ -36,7 +36,8 @@ from pycu2c.frontend.sequence import (
     variable_of,
 )
 from pycu2c.frontend.several import one_of
-from pycu2c.frontend.variables import read, set_value, set_variable
+from pycu2c.frontend.tables import is_table
+from pycu2c.frontend.variables import bind, read, set_value, set_variable
 from pycu2c.frontend.vectors import (
     assign_component,
     augmented_component,
@@ -144,7 +145,10 @@ def _assign_name(frame: Frame, target: ast.Name, value: Value) -> None:
     name = frame.ranges.names.get(id(target))
     if name is None:
         raise Unknown
-    set_value(frame, name, reopened(frame, value), frame.span(target))
+    if frame.is_straight and name in frame.ranges.once and is_table(value):
+        bind(frame, name, value, frame.span(target))
+    else:
+        set_value(frame, name, reopened(frame, value), frame.span(target))
     frame.note_store(target, name)
 
 

@@ -101,7 +101,7 @@ class _ModuleBuilder:
     results: dict[Key, ParameterType | None] = field(default_factory=dict)
     names: dict[Key, str] = field(default_factory=dict)
     noted: dict[Key, NotedTypes] = field(default_factory=dict)
-    constants: dict[int, ConstantArray] = field(default_factory=dict)
+    constants: dict[object, ConstantArray] = field(default_factory=dict)
     warnings: list[Diagnostic] = field(default_factory=list)
     _active: list[Key] = field(default_factory=list)
 
@@ -259,7 +259,7 @@ def called_by(kernel: Function, devices: tuple[Function, ...]) -> tuple[Function
 
 
 def _read_constants(
-    functions: tuple[Function, ...], found: Mapping[int, ConstantArray]
+    functions: tuple[Function, ...], found: Mapping[object, ConstantArray]
 ) -> tuple[ConstantArray, ...]:
     """Those of the constant arrays that a function mentions."""
     read = {e.name for f in functions for e in all_expressions(f.body) if isinstance(e, Var)}

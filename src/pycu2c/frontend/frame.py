@@ -144,7 +144,8 @@ class Frame:
     returns: list[int] = field(default_factory=list)  # id(ast.Return) of those with a value
     # local functions by their nodes, the same in every walk
     local_functions: dict[int, LocalFunction] = field(default_factory=dict)
-    constants: dict[int, ConstantArray] = field(default_factory=dict)  # by id of numpy's array
+    # by the id of numpy's array, or by what a tuple holds
+    constants: dict[object, ConstantArray] = field(default_factory=dict)
     fixed: dict[str, Const] = field(default_factory=dict)  # variables that only have one number
     declared: dict[str, Scalar] = field(default_factory=dict)  # by an annotation, in any walk
     copies: Copies = field(default_factory=Copies)  # of the bodies of loops written out
@@ -253,6 +254,11 @@ class Frame:
         for known in [n for n in self.arrays if n == name or n.startswith(f"{name}.")]:
             del self.arrays[known]  # of another temporary of the walk before
         return name
+
+    def constant_name(self, name: str) -> str:
+        """A name for another constant array that the program calls ``name``."""
+        number = sum(c.var.name.split(".")[0] == name for c in self.constants.values())
+        return f"{name}.const{number}" if number else f"{name}.const"
 
     def name_for(self, node: ast.expr, otherwise: str) -> str:
         """The variable that ``node`` is assigned to, if it is one."""

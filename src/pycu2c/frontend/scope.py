@@ -99,9 +99,7 @@ def placed(frame: Frame, found: object, name: str, span: Span) -> Value:
     if not isinstance(found, np.ndarray):
         return static(found, span)
     if id(found) not in frame.constants:
-        number = sum(c.var.name.split(".")[0] == name for c in frame.constants.values())
-        unique = f"{name}.const{number}" if number else f"{name}.const"
-        frame.constants[id(found)] = constant_array(found, unique, span)
+        frame.constants[id(found)] = constant_array(found, frame.constant_name(name), span)
     return at(frame.constants[id(found)].var, span)
 
 

@@ -32,6 +32,7 @@ from pycu2c.frontend.frame import (
 from pycu2c.frontend.operations import whole_number
 from pycu2c.frontend.sequence import settled, variable_of
 from pycu2c.frontend.structured import type_of
+from pycu2c.frontend.tables import item_of_row, table_item
 from pycu2c.frontend.vectors import component, is_vector, key_of
 from pycu2c.frontend.views import ArrayValue, Part, Rest, Subscript
 from pycu2c.intrinsics.subscripts import index_from_end
@@ -299,6 +300,9 @@ def _any_item(frame: Frame, owner: Items, index: Expr, node: ast.Subscript) -> V
             Label(frame.span(node.slice), f"an index into ({listed})"),
             help="a computed index is of items that have one type; convert them: float32(x)",
         )
+    found = item_of_row(owner.items, index, span) or table_item(frame, owner, index, node, span)
+    if found is not None:
+        return found
     count = integer(len(owner.items), span)
     place = Apply(index_from_end, (whole_number(index), count), WEAK_INT, index.span)
     which = variable_of(frame, place, "at")

@@ -94,7 +94,7 @@ def cast(e: Expr, to: Scalar) -> Expr:
         return Pack((cast(e, part), const(0, e.span, part)), to, e.span)
     if isinstance(e, Const):
         return Const(plain(convert(number_of(e), to)), to, e.span)
-    if isinstance(e, Cast) and to.dtype.is_integer and _is_detour(e, to):
+    if isinstance(e, Cast) and (_changes_nothing(e) or (to.dtype.is_integer and _is_detour(e, to))):
         return cast(e.operand, to)
     return Cast(e, to, e.span)
 
@@ -102,6 +102,11 @@ def cast(e: Expr, to: Scalar) -> Expr:
 def standing_at(e: Expr, span: Span) -> Expr:
     """A conversion that the user wrote stands where the call does, not where its operand does."""
     return replace(e, span=span) if isinstance(e, Cast) else e
+
+
+def _changes_nothing(e: Cast) -> bool:
+    """Whether a number became weak, or strong, and stayed what it is."""
+    return scalar_type(e.operand).dtype == scalar_type(e).dtype
 
 
 def _is_detour(e: Cast, to: Scalar) -> bool:

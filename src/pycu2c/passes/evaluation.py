@@ -105,6 +105,7 @@ def variable_term(var: Var) -> Term | None:
 Argument: TypeAlias = Interval | tuple[Interval, ...]
 Results: TypeAlias = Callable[[Call, Sequence[Argument]], Interval]
 Lengths: TypeAlias = Mapping[tuple[str, int], Interval]  # of an array's name and axis
+Elements: TypeAlias = Mapping[str, Interval]  # of all elements of an array, by its name
 
 
 def any_result(call: Call, _: Sequence[Argument]) -> Interval:
@@ -117,12 +118,13 @@ class Evaluator:
     """``of_node`` and ``inside`` fill up while ``recording``: once loops have settled.
 
     ``lengths``: of arrays that the function is given. ``results``: of the calls of others, from
-    where their arguments lie.
+    where their arguments lie. ``elements``: where those of the module's constant arrays lie.
     """
 
     facts: Facts
     lengths: Lengths
     results: Results = any_result
+    elements: Elements = field(default_factory=dict)
     recording: bool = True
     of_node: dict[int, Interval] = field(default_factory=dict)
     inside: dict[tuple[int, int], bool] = field(default_factory=dict)
@@ -171,7 +173,8 @@ class Evaluator:
                 return self._cast(e, known)
             case Load() | ElementOf():
                 self.access(e, known)
-                return Value(everything(e.type))
+                found = self.elements.get(e.array.name) if isinstance(e, Load) else None
+                return Value(found or everything(e.type))
             case Member() | Item() | Pack() | View():
                 for child in children(e):
                     self.value(child, known)

@@ -9,12 +9,14 @@ all that its calls give it, and each call for what the function makes of that.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from pycu2c.dtypes import INT32
 from pycu2c.ir.nodes import (
     Apply,
     Assign,
     Call,
+    Const,
     ElementOf,
     Expr,
     For,
@@ -30,6 +32,7 @@ from pycu2c.ir.nodes import (
 from pycu2c.ir.walk import all_expressions, statements
 from pycu2c.passes.evaluation import (
     Argument,
+    Elements,
     Evaluator,
     Lengths,
     Results,
@@ -111,18 +114,23 @@ class Given:
 
 
 def analyse(
-    function: Function, facts: Facts, given: Given | None = None, results: Results = any_result
+    function: Function,
+    facts: Facts,
+    given: Given | None = None,
+    results: Results = any_result,
+    elements: Elements = MappingProxyType({}),
 ) -> Ranges:
     """``if i > 0: x[i - 1]``: the node ``i - 1`` gives 0 or more. ``given``: if it is not what
-    a launch gives to the kernel."""
+    a launch gives to the kernel. ``elements``: of the constant arrays of the module."""
     given = given or _given_to_kernel(function, facts)
-    found = _walked(function, Evaluator(facts, given.lengths, results), given)
+    found = _walked(function, Evaluator(facts, given.lengths, results, elements), given)
     for _ in range(_MORE_WALKS):
         wide = [name for name in _moved(function) if not _COUNTS.holds(found.variable(name))]
         if not wide:
             break
         before = found
-        found = _walked(function, Evaluator(facts, given.lengths, results), given, before)
+        again = Evaluator(facts, given.lengths, results, elements)
+        found = _walked(function, again, given, before)
         if all(found.variable(name) == before.variable(name) for name in wide):
             break
     return found
@@ -249,16 +257,26 @@ def _calls(caller: Function, name: str) -> Iterator[Call]:
 
 def analyse_module(module: Module, facts: Facts) -> Mapping[str, Ranges]:
     """Every function of a module, by its name; callers first, since they say what is given."""
-    summaries = _Summaries({f.name: f for f in module.devices}, facts)
-    done = [analyse(module.kernel, facts, results=summaries.result)]
+    elements = dict(_elements(module))
+    summaries = _Summaries({f.name: f for f in module.devices}, facts, elements)
+    done = [analyse(module.kernel, facts, results=summaries.result, elements=elements)]
     waiting = list(module.devices)
     while waiting:
         function = waiting[-1]
         recursive = any(True for f in waiting for _ in _calls(f, function.name))
         given = given_anything(function) if recursive else _given_by(done, function)
-        done.append(analyse(function, facts, given, summaries.result))
+        done.append(analyse(function, facts, given, summaries.result, elements))
         waiting.pop()
     return {ranges.function.name: ranges for ranges in done}
+
+
+def _elements(module: Module) -> Iterator[tuple[str, Interval]]:
+    for constant in module.constants:
+        values = [
+            int(e.value) for e in constant.values if isinstance(e, Const) and is_whole(e.type)
+        ]
+        if values:
+            yield constant.var.name, Interval(min(values), max(values))
 
 
 @dataclass(slots=True)
@@ -267,6 +285,7 @@ class _Summaries:
 
     functions: Mapping[str, Function]
     facts: Facts
+    elements: Elements
     _found: dict[tuple[str, tuple[Argument, ...]], Interval] = field(default_factory=dict)
     _active: list[str] = field(default_factory=list)
 
@@ -293,4 +312,5 @@ class _Summaries:
                 lengths |= {(p.name, axis): length for axis, length in enumerate(fact)}
             elif is_whole(p.type):
                 numbers[p.name] = fact
-        return analyse(function, self.facts, Given(numbers, lengths), self.result).result
+        given_here = Given(numbers, lengths)
+        return analyse(function, self.facts, given_here, self.result, self.elements).result
