@@ -284,9 +284,18 @@ def annotated_signature(function: FunctionType) -> Signature | None:
     if not names or takes_more or any(name not in notes for name in names):
         return None
     given = [_evaluated(notes[name], function.__globals__) for name in names]
-    if any(typing.get_origin(note) in (typing.Union, UnionType) for note in given):
-        return None  # ``int | None``: typed for each launch
+    if any(map(_is_open, given)):
+        return None
     return Signature(tuple(_annotated(name, g) for name, g in zip(names, given)))
+
+
+def _is_open(note: object) -> bool:
+    """Whether an annotation leaves the type to each launch: ``int | None``, ``Any``, and classes of
+    arrays, which say neither axes nor, mostly, dtype: ``np.ndarray``, ``NDArray[np.float32]``."""
+    origin = typing.get_origin(note) or note
+    if origin in (typing.Union, UnionType, typing.Any, object):
+        return True
+    return isinstance(origin, type) and hasattr(origin, "__dlpack__")
 
 
 def _annotated(name: str, note: object) -> ParameterType:
