@@ -160,6 +160,23 @@ extern "C" __global__ void k(void *out, complex_data data) {
     assert out.tolist() == [1.5, -2.5, 7]
 
 
+def test_arrays_without_axes_are_values_where_no_pointer_is(machine: str) -> None:
+    """A structure of 8 bytes is no pointer."""
+    kernel = cupy.RawKernel(
+        """struct Pair { int a; float b; };
+extern "C" __global__ void k(Pair pair, float x, float *out) { *out = pair.a * pair.b + x; }""",
+        "k",
+        backend=machine,
+    )
+    pair = np.array((3, 2.5), [("a", "i4"), ("b", "f4")])
+    out = np.zeros(1, np.float32)
+    kernel((1,), (1,), (pair, np.array(1, np.float32), out))
+    assert out[0] == 8.5
+    for wrong in (np.zeros(2, np.float32), pair.reshape(1), 4096):
+        with pytest.raises(LaunchError, match="argument 1 .*pass a numpy record"):
+            kernel((1,), (1,), (wrong, 0.0, out))
+
+
 @pytest.mark.parametrize(("dtype", "kind"), [("c8", "cuFloatComplex"), ("c16", "cuDoubleComplex")])
 def test_complex_numbers(machine: str, dtype: str, kind: str) -> None:
     f = "f" if dtype == "c8" else ""

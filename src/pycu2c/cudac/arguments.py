@@ -74,9 +74,12 @@ def name_of(kernel: str, number: int, parameter: Parameter) -> str:
 
 _UNKNOWN = Parameter(Kind.ANY, 0, 0)
 _POINTER = 8  # bytes
+_BY_VALUE = (Kind.BYTES, Kind.FLOAT)  # what is no pointer
 
 
 def _taken(value: Any, parameter: Parameter, name: str) -> Taken:
+    if parameter.kind in _BY_VALUE and isinstance(value, np.ndarray) and not value.ndim:
+        value = value[()]  # as CuPy passes structures
     match value:
         case np.void() | ctypes.Structure() | ctypes.Union() | ctypes.Array() | Vector():
             return _bytes(_raw(value), parameter, name, value)
@@ -245,7 +248,7 @@ def _address(number: int, parameter: Parameter, name: str, value: object) -> Tak
 
 
 def _check_address(parameter: Parameter, name: str, value: object) -> None:
-    if parameter.size in (_POINTER, 0) and parameter.kind is not Kind.FLOAT:
+    if parameter.size in (_POINTER, 0) and parameter.kind not in _BY_VALUE:
         return
     _misfit(parameter, name, value, _cure(parameter))
 
