@@ -173,7 +173,7 @@ extern "C" __global__ void k(Pair pair, float x, float *out) { *out = pair.a * p
     kernel((1,), (1,), (pair, np.array(1, np.float32), out))
     assert out[0] == 8.5
     for wrong in (np.zeros(2, np.float32), pair.reshape(1), 4096):
-        with pytest.raises(LaunchError, match="argument 1 .*pass a numpy record"):
+        with pytest.raises(LaunchError, match=r"argument 1 .*pass a numpy record"):
             kernel((1,), (1,), (wrong, 0.0, out))
 
 

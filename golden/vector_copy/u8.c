@@ -40,7 +40,7 @@ void vector_copy(const void *arguments, int64_t first_block, int64_t last_block)
         #pragma omp simd
         for (int64_t i = first_x; i < min_i64(last_x, source_len); ++i) {
             uchar4 v = source[i];
-            v.w = (uint32_t)v.w * (uint32_t)gain;
+            v.w *= gain;
             target[i] = v;
         }
     }

@@ -3,7 +3,7 @@ extern "C" __global__ void vector_copy(const uchar4 *source, int source_len, uch
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < source_len) {
         uchar4 v = source[i];
-        v.w = (unsigned int)v.w * (unsigned int)gain;
+        v.w *= gain;
         target[i] = v;
     }
 }

@@ -105,6 +105,8 @@ class Speller:
         """Sums and products that end in an int: with unsigned coordinates among them C computes
         modulo 2**32, and the int has the same bits."""
         if isinstance(e, Binary) and e.op in _MODULAR and e.op.c is not None:
+            e = _plainer(e)
+            assert e.op.c is not None
             return c.Binary(e.op.c, self._modular(e.left), self._modular(e.right))
         return self._unsigned_place(e, self.spell(e, exact=False))
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Literal, TypeAlias, assert_never
 
 from pycu2c.csyntax import nodes as c
-from pycu2c.dtypes import INT64
+from pycu2c.dtypes import INT32, INT64
 from pycu2c.emit import own_c
 from pycu2c.emit.expressions import Speller
 from pycu2c.ir.construct import scalar_type
@@ -190,6 +190,11 @@ class StatementSpeller:
 
     def _compound(self, place: c.Expr, value: Expr, kind: Scalar) -> c.Stmt | None:
         """``x += v``, also where the sum is computed without a sign: ``x += 1ULL``."""
+        small = _in_int(value, kind)
+        if small is not None and self.speller.spell(small.left) == place:
+            return c.Assign(
+                place, self.speller.into(small.right, small.type.dtype), f"{small.op.c}="
+            )
         wraps = _wrapped_sum(value)
         value = wraps or value
         if not isinstance(value, Binary) or value.op not in _COMPOUND or kind.dtype.bits < 32:
@@ -314,6 +319,23 @@ def _wrapped_sum(value: Expr) -> Binary | None:
     left = value.operand.left
     fits = same and isinstance(left, Cast) and scalar_type(left.operand).dtype is own
     return value.operand if fits else None
+
+
+def _in_int(value: Expr, kind: Scalar) -> Binary | None:
+    """``x + v`` of 8 or 16 bits, which C computes in int and cuts back, as ``x += v`` is."""
+    if not kind.dtype.is_integer or kind.dtype.bits >= 32:
+        return None
+    if isinstance(value, Binary) and value.op in _COMPOUND:
+        return value if isinstance(value.left, (Var, Load, Member)) else None
+    wide = value.operand if isinstance(value, Cast) else None
+    if not isinstance(wide, Binary) or wide.op not in _COMPOUND or not wide.type.dtype.is_integer:
+        return None
+    if wide.type.dtype is not INT32 and kind.dtype.bits > 8:  # a product that may overflow an int
+        return None
+    left = wide.left
+    if not isinstance(left, Cast) or not isinstance(left.operand, (Var, Load, Member)):
+        return None
+    return replace(wide, left=left.operand)
 
 
 def _for_its_effect(e: c.Expr) -> c.Expr:

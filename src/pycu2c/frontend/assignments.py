@@ -28,6 +28,7 @@ from pycu2c.frontend.functions import named_lambda, reopened
 from pycu2c.frontend.operations import binary, coerce
 from pycu2c.frontend.scope import as_of_now
 from pycu2c.frontend.sequence import (
+    acts,
     before,
     has_effect,
     in_order,
@@ -313,8 +314,9 @@ def _unpack(frame: Frame, target: ast.Tuple | ast.List, value: Value) -> None:
     targets, items = _matched(frame, target, _items_of(frame, target, value))
     touched = [_is_touched(frame, v, targets[:i]) for i, v in enumerate(items)]
     last = max((i for i, is_touched in enumerate(touched) if is_touched), default=-1)
-    values = [  # what stands before a value that is kept is evaluated before it
-        kept(frame, item, "old") if touched[i] or (i < last and _is_unsteady(item)) else item
+    acting = [any(map(acts, items[i : last + 1])) for i in range(len(items))]
+    values = [  # what stands before a value that is kept is evaluated before it, if one tells
+        kept(frame, item, "old") if touched[i] or (acting[i] and _is_unsteady(item)) else item
         for i, item in enumerate(items)
     ]
     for inner, item in zip(targets, values):

@@ -173,6 +173,8 @@ class _Legalizer:
             return complex_binary(new, self.once)
         left, right = self.ranges.of(old.left), self.ranges.of(old.right)
         match new.op:
+            case _ if new.op in (ADD, SUB) and _is_zero(new.right):
+                return new.left  # what is written out for each item of a tuple has it
             case _ if new.op in (ADD, SUB, MUL):
                 negated = _negated(new, left, right)
                 if scalar_type(new).dtype is dtypes.INT16 and negated is not None:
@@ -325,6 +327,11 @@ def _power_of_two(e: Expr) -> int | None:
         return None
     value = int(e.value)
     return value.bit_length() - 1 if value > 0 and value & (value - 1) == 0 else None
+
+
+def _is_zero(e: Expr) -> bool:
+    """Whether this is the integer 0; of floats, -0.0 + 0.0 is another number."""
+    return isinstance(e, Const) and e.value == 0 and e.type.dtype.is_integer
 
 
 def _negated(e: Binary, left: Interval, right: Interval) -> Expr | None:
