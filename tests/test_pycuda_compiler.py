@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import pycu2c.pycuda.driver as drv
-from pycu2c import device, float32, float64, int32
+from pycu2c import CompileError, cupy, device, float32, float64, int32
 from pycu2c.pycuda import compiler, words
 from pycu2c.pycuda.compiler import (
     CudaModule,
@@ -382,3 +382,15 @@ def test_modules_of_a_template() -> None:
     empty = DynamicSourceModule()
     empty.add_function(SCALE)
     assert scaled_by(empty) == 2
+
+
+def test_a_mistake_is_told_once() -> None:
+    """No other traceback stands above it."""
+    with pytest.raises(drv.CompileError) as found:
+        SourceModule("__global__ void k(float *x) { x[0] = 1 }")
+    assert found.value.__suppress_context__
+    assert found.value.__cause__ is None
+    kernel = cupy.RawKernel('extern "C" __global__ void k(int *x) { x[0] = 1 }', "k")
+    with pytest.raises(CompileError) as ours:
+        kernel.compile()
+    assert ours.value.__suppress_context__

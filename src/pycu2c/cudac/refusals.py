@@ -26,7 +26,7 @@ def refuse(log: str, text: Text, compiler: str) -> NoReturn:
     """Raise the CompileError that a log tells; a ToolchainError where it names no line."""
     found = list(_diagnostics(log, compiler))
     if found:
-        raise CompileError(found[:_MOST])
+        raise CompileError(found[:_MOST]) from None  # the log is in it
     raise ToolchainError(f"{compiler} does not compile {text.name}:\n{log.strip()}")
 
 

@@ -28,7 +28,7 @@ def linked(source: SourceText, options: Sequence[str], inputs: Sequence[Input]) 
     try:
         return _linked(source, options, inputs)
     except (diagnostics.CompileError, ToolchainError) as error:
-        raise refusal(error, options) from error
+        raise refusal(error, options) from None
 
 
 def _linked(source: SourceText, options: Sequence[str], inputs: Sequence[Input]) -> Module:

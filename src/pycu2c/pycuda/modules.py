@@ -99,7 +99,7 @@ def compiled(source: SourceText, options: Sequence[str]) -> Module:
     try:
         code.compile()
     except (diagnostics.CompileError, ToolchainError) as error:
-        raise refusal(error, options) from error
+        raise refusal(error, options) from None
     return Module(code, source.textures, source.surfaces)
 
 
