@@ -25,22 +25,22 @@ def load(key: str) -> Any:
     entry = cache.load(key, _SUFFIX) if REMEMBERS else None
     if entry is None:
         return None
-    files, then, content = ast.literal_eval(entry.data.decode())
-    return content if then == _state_of(files.split("\n")) else None
+    then, files, content = entry.data.decode().split("\n\n", 2)
+    return ast.literal_eval(content) if then == _state_of(files) else None
 
 
 def store(key: str, content: object) -> None:
     """Keep something other than None."""
-    files = _imported()
+    files = "\n".join(_imported())
     now = _state_of(files) if REMEMBERS else ""
     if now:
-        whole = "\n".join(files), now, content
-        cache.store(key, _SUFFIX, repr(whole).encode())
+        cache.store(key, _SUFFIX, f"{now}\n\n{files}\n\n{content!r}".encode())
 
 
 # ---- the files of pycu2c: another one, or an edited one, may find something else -------------
 
-_SEEN: dict[str, str] = {}  # how files are that have been looked at: once is enough
+# how files are that have been looked at, and lists of files: once is enough
+_SEEN: dict[str, str] = {}
 _STARTED = int(STARTED * 1e9)
 
 
@@ -51,21 +51,23 @@ def _imported() -> list[str]:
     return sorted(f.removeprefix(f"{HOME}{os.sep}") for f in files if f and isinstance(f, str))
 
 
-def _state_of(files: list[str]) -> str:
+def _state_of(files: str) -> str:
     """What tells how files are from how they were; empty if one is not as it was imported."""
     seen = _SEEN
-    states = [seen[file] if file in seen else _looked_at(file) for file in files]
-    return digest_of("\n".join(states).encode()) if all(states) else ""
+    if files not in seen:
+        names = files.split("\n")
+        states = [seen[name] if name in seen else _looked_at(name) for name in names]
+        seen[files] = digest_of("\n".join(states).encode()) if all(states) else ""
+    return seen[files]
 
 
 def _looked_at(file: str) -> str:
     state = ""
     try:
         status = os.stat(f"{HOME}{os.sep}{file}")
-    except OSError:
-        pass
-    else:
         if status.st_mtime_ns <= _STARTED and status.st_ctime_ns <= _STARTED:
             state = f"{status.st_mtime_ns} {status.st_size}"
+    except OSError:
+        pass
     _SEEN[file] = state
     return state
