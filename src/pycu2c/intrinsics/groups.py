@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import functools
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, TypeAlias
 
 from pycu2c.intrinsics.clusters import Extents
 from pycu2c.intrinsics.kinds import const, form, number
@@ -155,20 +155,29 @@ class Tile:
     lanes: int
 
 
+Functions: TypeAlias = dict[str, Any]  # of a group, by their names
+
+
 @functools.cache
 def tile_of(lanes: int, outer: int = 0) -> type[Tile]:
     """Tiles of so many lanes in tiles of ``outer`` lanes; 0 is the block."""
-    ones = (1 << lanes) - 1
-    whole = lanes == 32
+    mask = _mask(lanes)
+    own = _own(lanes, mask) | _places(lanes, outer) | _shuffles(lanes, mask) | _votes(lanes, mask)
+    members: dict[str, Any] = {n: staticmethod(f) for n, f in own.items()}
+    return type(f"Tile{lanes}", (Tile,), members | {"lanes": lanes})
+
+
+def _mask(lanes: int) -> Any:
+    ones, whole = (1 << lanes) - 1, lanes == 32
 
     def mask() -> Any:
         """The bits of the lanes that are in the tile."""
         return 0xFFFFFFFF if whole else ones << (laneid & -lanes)
 
-    def sync() -> Any:
-        """Wait until the threads of the tile have come here."""
-        syncwarp(mask())
+    return mask
 
+
+def _own(lanes: int, mask: Any) -> Functions:
     def thread_rank() -> Any:
         """The number of the thread in its tile."""
         return laneid & (lanes - 1)
@@ -177,6 +186,15 @@ def tile_of(lanes: int, outer: int = 0) -> type[Tile]:
         """Threads in the tile."""
         return lanes
 
+    def sync() -> Any:
+        """Wait until the threads of the tile have come here."""
+        syncwarp(mask())
+
+    counted = {"num_threads": num_threads, "size": num_threads}
+    return {"thread_rank": thread_rank, **counted, "lane_mask": mask, "sync": sync}
+
+
+def _places(lanes: int, outer: int) -> Functions:
     def meta_group_rank() -> Any:
         """The number of the tile in the group that was cut."""
         if outer:
@@ -190,6 +208,10 @@ def tile_of(lanes: int, outer: int = 0) -> type[Tile]:
             return outer // lanes
         return (blockDim.x * blockDim.y * blockDim.z + lanes - 1) // lanes
 
+    return {"meta_group_rank": meta_group_rank, "meta_group_size": meta_group_size}
+
+
+def _shuffles(lanes: int, mask: Any) -> Functions:
     def shfl(value: Any, src_rank: Any) -> Any:
         """The value that the thread with a number gives."""
         return shfl_sync(mask(), value, src_rank, lanes)
@@ -206,6 +228,10 @@ def tile_of(lanes: int, outer: int = 0) -> type[Tile]:
         """The value of the thread whose number is the own one ``^ lane_mask``."""
         return shfl_xor_sync(mask(), value, lane_mask, lanes)
 
+    return {f.__name__: f for f in (shfl, shfl_up, shfl_down, shfl_xor)}
+
+
+def _votes(lanes: int, mask: Any) -> Functions:
     def any_(predicate: Any) -> Any:
         """Whether ``predicate`` is true for some thread of the tile."""
         return any_sync(mask(), predicate)
@@ -227,26 +253,8 @@ def tile_of(lanes: int, outer: int = 0) -> type[Tile]:
         bits, alike = match_all_sync(mask(), value)
         return bits >> (laneid & -lanes), alike
 
-    functions: dict[str, Any] = {
-        "thread_rank": thread_rank,
-        "num_threads": num_threads,
-        "size": num_threads,
-        "lane_mask": mask,
-        "meta_group_rank": meta_group_rank,
-        "meta_group_size": meta_group_size,
-        "sync": sync,
-        "shfl": shfl,
-        "shfl_up": shfl_up,
-        "shfl_down": shfl_down,
-        "shfl_xor": shfl_xor,
-        "any": any_,
-        "all": all_,
-        "ballot": ballot,
-        "match_any": match_any,
-        "match_all": match_all,
-    }
-    members: dict[str, Any] = {n: staticmethod(f) for n, f in functions.items()}
-    return type(f"Tile{lanes}", (Tile,), members | {"lanes": lanes})
+    found = {f.__name__: f for f in (ballot, match_any, match_all)}
+    return {"any": any_, "all": all_, **found}
 
 
 def cut(group: object, lanes: int) -> type[Tile] | None:

@@ -132,30 +132,29 @@ def c_function(text: Any = None, /, **given: Any) -> Any:
     signature: types, where there are no annotations: "float32(float32, int32)".
     """
     if callable(text):
-        return _made(text)
-    return lambda function: _made(function, text, **given)
+        return _function(text, _given(None), None)
+    signature = given.pop("signature", None)
+    own = _given(text, **given)
+    return lambda function: _function(function, own, signature)
 
 
-def _made(
-    function: Callable[P, R],
-    text: str | None = None,
-    *,
-    headers: str | Sequence[str] = (),
-    preamble: str = "",
-    link: object = None,
-    pure: bool = False,
-    signature: object = None,
-    **texts: str | None,
-) -> CFunction[P, R]:
-    includes = (headers,) if isinstance(headers, str) else headers
-    lines = "".join(f"#include <{name.strip('<>')}>\n" for name in includes)
-    cuda, cpu = texts.pop("cuda", None), texts.pop("cpu", None)
-    for name, given_text in (("C", text), ("cuda", cuda), ("cpu", cpu)):
-        if not isinstance(given_text, str | None):
-            raise TypeError(f"{name} is a text, not {given_text!r}")
-    if texts:
-        raise TypeError(f"c_function has no parameter {next(iter(texts))!r}")
-    given = _Given(text, cuda, cpu, lines, preamble, links_of(link), pure)
+def _given(text: object, /, **rest: Any) -> _Given:
+    """What the decorator was told, looked at. Raises TypeError."""
+    texts = {"C": text, **{name: rest.pop(name, None) for name in ("cuda", "cpu")}}
+    for name, found in texts.items():
+        if not isinstance(found, str | None):
+            raise TypeError(f"{name} is a text, not {found!r}")
+    headers, preamble = rest.pop("headers", ()), rest.pop("preamble", "")
+    links, pure = links_of(rest.pop("link", None)), rest.pop("pure", False)
+    if rest:
+        raise TypeError(f"c_function has no parameter {next(iter(rest))!r}")
+    names = (headers,) if isinstance(headers, str) else headers
+    includes = "".join(f"#include <{name.strip('<>')}>\n" for name in names)
+    code, cuda, cpu = texts.values()
+    return _Given(code, cuda, cpu, includes, preamble, links, pure)
+
+
+def _function(function: Callable[P, R], given: _Given, signature: object) -> CFunction[P, R]:
     return CFunction(Device(function, signature=signature).__pycu2c_device__, given.foreign)
 
 
