@@ -114,5 +114,7 @@ def test_loads_of_a_norm_are_of_several_elements() -> None:
 def test_what_is_fused() -> None:
     fused = fuse(lambda x, y: np.sqrt(x * y + 1))
     fused(F32, 2.0)
-    (kernel,) = fused._kernels.values()
-    assert "sqrtf(x * (float)y + 1.0f)" in kernel.inspect("cuda")
+    (kernel,) = fused._built.values()
+    text = kernel.inspect("cuda")
+    assert "float t0 = x * (float)y;" in text
+    assert "sqrtf(t1)" in text
