@@ -302,8 +302,7 @@ def test_texts_for_a_gpu_compile(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = [
         LINEAR.text(),
         LINEAR.text(ranged=True),
-        reduction.get_dot_kernel(None, *kinds).text(1),
-        reduction.get_dot_kernel(None, *kinds).text(2),
+        reduction.get_dot_kernel(None, *kinds).text(),
         reduction.get_minmax_kernel("min", np.dtype(np.int64)).text(),
         reduction.get_all_kernel(np.dtype(bool), kinds[1]).text(),
         ReductionKernel(np.float64, "0", lambda a, b: a + b, arguments="float *x").text(),

@@ -9,7 +9,7 @@ import numpy as np
 
 from pycu2c.lazy import lazy_module
 from pycu2c.pycuda.allocations import on_gpu
-from pycu2c.pycuda.c_types import Argument, VectorArg, dtype_to_ctype, parse_c_args
+from pycu2c.pycuda.c_types import VectorArg, dtype_to_ctype, parse_c_args
 from pycu2c.pycuda.element_loops import complex_header, passed, shape_for, threads_of_block
 from pycu2c.pycuda.errors import translating
 from pycu2c.pycuda.gpuarray_class import GPUArray
@@ -17,10 +17,13 @@ from pycu2c.pycuda.python_texts import Expression, InC, in_c
 from pycu2c.pycuda.source_modules import SourceModule
 from pycu2c.pycuda.tools import context_dependent_memoize
 
+from pycu2c.runtime import driver as our_driver
+
 if TYPE_CHECKING:
-    from pycu2c.cupy import preludes
+    from pycu2c.cupy import preludes, rooms
 else:  # what texts for a GPU need
     preludes = lazy_module("pycu2c.cupy.preludes")
+    rooms = lazy_module("pycu2c.cupy.rooms")
 
 _TEXT = """{header}{preamble}
 #define THREADS_ {threads}
@@ -31,7 +34,8 @@ static __device__ __forceinline__ out_type reduce_(out_type a, out_type b)
     return {reduce};
 }}
 
-extern "C" __global__ void {name}(out_type *out_, {parameters}, long n_)
+extern "C" __global__ void {name}(
+    out_type *out_, {parameters}, long n_, out_type *parts_, unsigned int *done_)
 {{
     const long piece_ = (n_ + gridDim.x - 1) / gridDim.x, first_ = piece_ * blockIdx.x;
     const long end_ = first_ + piece_ < n_ ? first_ + piece_ : n_;
@@ -47,12 +51,30 @@ extern "C" __global__ void {name}(out_type *out_, {parameters}, long n_)
         }}
     for (long i = rest_; i < end_; i++) sum_ = reduce_(sum_, {mapped});
     for (int k_ = 0; k_ < LANES_; k_++) sum_ = reduce_(sum_, lanes_[k_]);
+    if (gridDim.x > 1) {{
+        parts_[blockIdx.x] = sum_;
+        __threadfence();
+        if (atomicInc(done_, gridDim.x - 1) < gridDim.x - 1) return;
+        __threadfence();
+        sum_ = {neutral};
+        for (unsigned int k_ = 0; k_ < gridDim.x; k_++) sum_ = reduce_(sum_, parts_[k_]);
+    }}
 #else
+    const auto join_ = [](out_type a, out_type b) {{ return reduce_(a, b); }};
+#pragma unroll 8
     for (long i = first_ + threadIdx.x; i < end_; i += THREADS_)
         sum_ = reduce_(sum_, {mapped});
-    sum_ = _over_block<THREADS_>(sum_, [](out_type a, out_type b) {{ return reduce_(a, b); }});
+    sum_ = _over_block<THREADS_>(sum_, join_);
+    if (gridDim.x > 1) {{
+        if (threadIdx.x == 0) parts_[blockIdx.x] = sum_;
+        if (!_is_last(done_, gridDim.x)) return;
+        sum_ = {neutral};
+        for (unsigned int k_ = threadIdx.x; k_ < gridDim.x; k_ += THREADS_)
+            sum_ = reduce_(sum_, _read(&parts_[k_]));
+        sum_ = _over_block<THREADS_>(sum_, join_);
+    }}
 #endif
-    if (threadIdx.x == 0) out_[blockIdx.x] = sum_;
+    if (threadIdx.x == 0) *out_ = sum_;
 }}
 """
 _ELEMENTS_OF_A_THREAD = 8
@@ -86,7 +108,7 @@ class ReductionKernel:
         self.map_expr = map_expr or f"{arrays[0].name}[i]"
         self.name, self.preamble = name, preamble
         self._keep, self._options, self._allocator = keep, options, allocator
-        self._compiled: dict[tuple[int, bool], Any] = {}
+        self._compiled: dict[bool, Any] = {}
 
     @translating
     def __call__(self, *args: Any, **kwargs: Any) -> GPUArray:
@@ -99,55 +121,48 @@ class ReductionKernel:
         given = allocator or self._allocator or first.allocator
         made = GPUArray((), self.dtype_out, given) if out is None else out
         blocks = shape_for(first.size, _ELEMENTS_OF_A_THREAD).blocks
-        room = made if blocks == 1 else GPUArray((blocks,), self.dtype_out, given)
-        self._stage(1, blocks, [room.gpudata, *found, first.size], stream)
-        if blocks > 1:
-            self._stage(2, 1, [made.gpudata, room.gpudata, *found, blocks], stream)
+        room = self._room(blocks, stream)
+        given = [made.gpudata, *found, first.size, *map(_address, room)]
+        block = threads_of_block(), 1, 1
+        self._function().prepared_async_call((blocks, 1), block, stream, *given)
         return made
 
-    def _stage(self, stage: int, blocks: int, given: list[Any], stream: object) -> None:
-        run = self._function(stage)
-        run.prepared_async_call((blocks, 1), (threads_of_block(), 1, 1), stream, *given)
+    def _room(self, blocks: int, stream: object) -> tuple[Any, Any]:
+        """For what the blocks leave for the last of them."""
+        gpu = our_driver.current_ordinal() if on_gpu() else -1
+        return rooms.room_for(blocks * self.dtype_out.itemsize if blocks > 1 else 0, gpu, stream)
 
-    def _function(self, stage: int) -> Any:
-        """The first stage maps elements; the second brings together what that has left."""
-        key = (stage, on_gpu())
-        if key not in self._compiled:
+    def _function(self) -> Any:
+        function = self._compiled.get(on_gpu())
+        if function is None:
             module = SourceModule(
-                self.text(stage), options=self._options, keep=self._keep, no_extern_c=True
+                self.text(), options=self._options, keep=self._keep, no_extern_c=True
             )
-            function = module.get_function(f"{self.name}_stage{stage}")
-            letters = [each.struct_char for each in self._parameters(stage)]
-            function.prepare(["P", *letters, "l"])
-            self._compiled[key] = function
-        return self._compiled[key]
-
-    def _parameters(self, stage: int) -> list[Argument]:
-        if stage == 1:
-            return self.arguments
-        return [VectorArg(self.dtype_out, "pycuda_reduction_inp"), *self.arguments]
+            letters = [each.struct_char for each in self.arguments]
+            function = module.get_function(self.name).prepare(["P", *letters, "lPP"])
+            self._compiled[on_gpu()] = function
+        return function
 
     def inspect(self, language: str = "cuda") -> str:
         """The whole text that is compiled; or what is made of it: "ptx", "sass", "c"."""
-        found: str = self._function(1).inspect(language)
+        found: str = self._function().inspect(language)
         return found
 
-    def text(self, stage: int = 1) -> str:
+    def text(self) -> str:
         """The CUDA C that is compiled."""
-        parameters, threads = self._parameters(stage), threads_of_block()
-        reduced = self._reduced()
-        mapped = self._mapped() if stage == 1 else InC("pycuda_reduction_inp[i]")
-        wanted = frozenset(("_over_block",))
+        threads = threads_of_block()
+        reduced, mapped = self._reduced(), self._mapped()
+        wanted = frozenset(("_over_block", "_is_last", "_read"))
         shared = preludes.parts_of("reductions.h", wanted) if threads > 1 else []
         functions = (reduced.functions, mapped.functions, *shared)
         return _TEXT.format(
-            header=complex_header(parameters, self.dtype_out),
+            header=complex_header(self.arguments, self.dtype_out),
             preamble="\n".join((self.preamble, *functions)),
             threads=threads,
             out_type=dtype_to_ctype(self.dtype_out),
             reduce=reduced.expression,
-            name=f"{self.name}_stage{stage}",
-            parameters=", ".join(f"const {each.declarator()}" for each in parameters),
+            name=self.name,
+            parameters=", ".join(f"const {each.declarator()}" for each in self.arguments),
             neutral=self.neutral,
             mapped=mapped.expression,
         )
@@ -163,6 +178,10 @@ class ReductionKernel:
             for each in self.arguments
         ]
         return in_c(self.map_expr, values, self.dtype_out, f"{self.name}_mapped")
+
+
+def _address(room: Any) -> int:
+    return int(room.ctypes.data if isinstance(room, np.ndarray) else room.address)
 
 
 # ---- those that arrays use ---------------------------------------------------------------------
