@@ -16,7 +16,6 @@ from pycu2c.pycuda.gpuarray_class import GPUArray
 from pycu2c.pycuda.python_texts import Expression, InC, in_c
 from pycu2c.pycuda.source_modules import SourceModule
 from pycu2c.pycuda.tools import context_dependent_memoize
-
 from pycu2c.runtime import driver as our_driver
 
 if TYPE_CHECKING:

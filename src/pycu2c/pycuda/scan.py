@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from pycu2c.lazy import lazy_module
 from pycu2c.pycuda.allocations import on_gpu
 from pycu2c.pycuda.c_types import VectorArg, dtype_to_ctype
 from pycu2c.pycuda.element_loops import complex_header, shape_for, threads_of_block
@@ -15,74 +16,141 @@ from pycu2c.pycuda.gpuarray_class import GPUArray
 from pycu2c.pycuda.python_texts import Expression, in_c
 from pycu2c.pycuda.source_modules import SourceModule
 
-# Every thread has a run of neighbours. Of all runs the totals are taken first; then each thread
-# goes over its run once more, from what the runs before it have come to.
-_TEXT = """{header}{preamble}
+if TYPE_CHECKING:
+    from pycu2c.cupy import preludes
+else:  # what texts for a GPU need
+    preludes = lazy_module("pycu2c.cupy.preludes")
+
+_HEAD = """{header}{preamble}
 #define THREADS_ {threads}
+#define RUN_ {run}
+#define EXCLUSIVE_ {exclusive}
 typedef {scan_type} scan_type;
 static __device__ __forceinline__ scan_type scan_(scan_type a, scan_type b)
 {{
     return {scan_expr};
 }}
+"""
+# On a GPU a block has a piece, and goes over it in tiles, of which each thread has a run. Of all
+# pieces the totals are taken first; then each block brings together those before its own, and goes
+# over its piece once more. The order of elements is kept, whatever the operation is.
+_OF_BLOCKS = """
+#define TILE_ (THREADS_ * RUN_)
+#define ROOM_ \\
+    __shared__ __align__(16) unsigned char room_[(TILE_ + THREADS_ / 32) * sizeof(scan_type)]; \\
+    scan_type *const tile = (scan_type *)room_
 
-extern "C" __global__ void {name}_totals(
-    const scan_type *input, long n, long run, scan_type *totals)
+// What elements come to, after what they follow, if there is something. Puts what each comes to, or
+// what those before it do, into the output.
+template <bool writes>
+static __device__ scan_type walk_(
+    const scan_type *input, scan_type *output, long first, long end, scan_type carry, bool follows,
+    scan_type *tile)
 {{
-    const long me = (long)blockIdx.x * THREADS_ + threadIdx.x, first = me * run;
-    if (first >= n) return;
-    const long end = first + run < n ? first + run : n;
-    scan_type total = input[first];
-    for (long i = first + 1; i < end; i++) total = scan_(total, input[i]);
-    totals[me] = total;
+    scan_type *const warps = tile + TILE_;
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, mine = threadIdx.x * RUN_;
+    for (; first < end; first += TILE_) {{
+        const int count = end - first < TILE_ ? (int)(end - first) : TILE_;
+        const int used = (count + RUN_ - 1) / RUN_;
+#pragma unroll
+        for (int k = threadIdx.x; k < TILE_; k += THREADS_)
+            if (k < count) tile[k] = input[first + k];
+        __syncthreads();
+        scan_type upto = tile[mine < count ? mine : 0];
+#pragma unroll
+        for (int k = 1; k < RUN_; k++)
+            if (mine + k < count) upto = scan_(upto, tile[mine + k]);
+#pragma unroll
+        for (int back = 1; back < 32; back *= 2) {{
+            const scan_type before = _of_lane_before(upto, back);
+            if (lane >= back) upto = scan_(before, upto);
+        }}
+        const scan_type before = _of_lane_before(upto, 1);
+        if (threadIdx.x == (warp * 32 + 31 < used ? warp * 32 + 31 : used - 1)) warps[warp] = upto;
+        __syncthreads();
+        scan_type prefix = carry;
+        bool has = follows;
+        for (int w = 0; w * 32 < used; w++) {{
+            if (w == warp) prefix = carry, has = follows;
+            carry = follows ? scan_(carry, warps[w]) : warps[w];
+            follows = true;
+        }}
+        if (writes) {{
+            if (lane) prefix = has ? scan_(prefix, before) : before, has = true;
+#pragma unroll
+            for (int k = 0; k < RUN_; k++) {{
+                if (mine + k >= count) break;
+                const scan_type value = tile[mine + k], next = has ? scan_(prefix, value) : value;
+                tile[mine + k] = EXCLUSIVE_ ? prefix : next;
+                prefix = next;
+                has = true;
+            }}
+            __syncthreads();
+#pragma unroll
+            for (int k = threadIdx.x; k < TILE_; k += THREADS_)
+                if (k < count) output[first + k] = tile[k];
+        }}
+    }}
+    __syncthreads();
+    return carry;
 }}
 
-extern "C" __global__ void {name}_runs(scan_type *totals, long count)
+extern "C" __global__ void {name}_totals(
+    const scan_type *input, long n, long piece, scan_type *totals)
 {{
-    const long run = (count + THREADS_ - 1) / THREADS_, first = threadIdx.x * run;
-    const long end = first + run < count ? first + run : count;
-    if (first < count)
-        for (long i = first + 1; i < end; i++) totals[i] = scan_(totals[i - 1], totals[i]);
-#if THREADS_ > 1
-    __shared__ __align__(16) unsigned char room_[THREADS_ * sizeof(scan_type)];
-    scan_type *const ends = (scan_type *)room_;
-    if (first < count) ends[threadIdx.x] = totals[end - 1];
-    __syncthreads();
-    if (threadIdx.x == 0)
-        for (long t = 1; t * run < count; t++) ends[t] = scan_(ends[t - 1], ends[t]);
-    __syncthreads();
-    if (threadIdx.x > 0 && first < count)
-        for (long i = first; i < end; i++) totals[i] = scan_(ends[threadIdx.x - 1], totals[i]);
-#endif
+    ROOM_;
+    const long first = blockIdx.x * piece, end = first + piece < n ? first + piece : n;
+    const scan_type total = walk_<false>(input, 0, first, end, input[first], false, tile);
+    if (threadIdx.x == 0) totals[blockIdx.x] = total;
 }}
 
 extern "C" __global__ void {name}_update(
-    const scan_type *input, long n, long run, const scan_type *totals, scan_type *output)
+    const scan_type *input, long n, long piece, const scan_type *totals, scan_type *output)
 {{
-    const long me = (long)blockIdx.x * THREADS_ + threadIdx.x, first = me * run;
-    if (first >= n) return;
-    const long end = first + run < n ? first + run : n;
-{update}
+    ROOM_;
+    const long first = blockIdx.x * piece, end = first + piece < n ? first + piece : n;
+    scan_type carry = {neutral};
+    if (blockIdx.x) {{
+        const scan_type before = walk_<false>(totals, 0, 0, blockIdx.x, totals[0], false, tile);
+        carry = EXCLUSIVE_ ? scan_(carry, before) : before;
+    }}
+    walk_<true>(input, output, first, end, carry, EXCLUSIVE_ || blockIdx.x, tile);
 }}
 """
-_INCLUSIVE = """\
-    scan_type sum = me ? scan_(totals[me - 1], input[first]) : input[first];
-    output[first] = sum;
-    for (long i = first + 1; i < end; i++) output[i] = sum = scan_(sum, input[i]);"""
-_EXCLUSIVE = """\
+# On the CPU each thread has a run of neighbours.
+_OF_RUNS = """
+extern "C" __global__ void {name}_totals(
+    const scan_type *input, long n, long piece, scan_type *totals)
+{{
+    const long first = blockIdx.x * piece, end = first + piece < n ? first + piece : n;
+    scan_type total = input[first];
+    for (long i = first + 1; i < end; i++) total = scan_(total, input[i]);
+    totals[blockIdx.x] = total;
+}}
+
+extern "C" __global__ void {name}_update(
+    const scan_type *input, long n, long piece, const scan_type *totals, scan_type *output)
+{{
+    const long first = blockIdx.x * piece, end = first + piece < n ? first + piece : n;
     scan_type sum = {neutral};
-    if (me) sum = scan_(sum, totals[me - 1]);
-    for (long i = first; i < end; i++) {{
-        const scan_type value = input[i];
-        output[i] = sum;
-        sum = scan_(sum, value);
-    }}"""
-_RUN = 16  # elements of a thread of a GPU, at least
+    bool has = EXCLUSIVE_;
+    for (unsigned int k = 0; k < blockIdx.x; k++, has = true)
+        sum = has ? scan_(sum, totals[k]) : totals[k];
+    for (long i = first; i < end; i++, has = true) {{
+        const scan_type value = input[i], next = has ? scan_(sum, value) : value;
+        output[i] = EXCLUSIVE_ ? sum : next;
+        sum = next;
+    }}
+}}
+"""
+_MOST_OF_A_TILE = 40 << 10  # bytes
+_TILES_OF_A_BLOCK = 2  # at least
 
 
 class _ScanKernel:
     """What both kinds share."""
 
-    _update: ClassVar[str]
+    _exclusive: ClassVar[bool]
 
     def __init__(
         self,
@@ -107,21 +175,41 @@ class _ScanKernel:
         """The CUDA C that is compiled."""
         values = [("a", self.dtype), ("b", self.dtype)]
         scanned = in_c(self.scan_expr, values, self.dtype, f"{self.name}_scanned")
-        return _TEXT.format(
+        threads = threads_of_block()
+        words = frozenset(("_of_lane_before",))
+        shared = preludes.parts_of("reductions.h", words) if threads > 1 else []
+        return (_HEAD + (_OF_BLOCKS if threads > 1 else _OF_RUNS)).format(
             header=complex_header([VectorArg(self.dtype, "input")]),
-            preamble=f"{self.preamble}\n{scanned.functions}",
-            threads=threads_of_block(),
+            preamble="\n".join((self.preamble, scanned.functions, *shared)),
+            threads=threads,
+            run=self._run,
+            exclusive=int(self._exclusive),
             scan_type=dtype_to_ctype(self.dtype),
             scan_expr=scanned.expression,
             name=self.name,
-            update=self._update.format(neutral=self.neutral),
+            neutral=self.neutral if self._exclusive else "input[first]",
         )
+
+    @property
+    def _run(self) -> int:
+        """Neighbours that a thread has of a tile: an odd number, so that lanes read from different
+        banks of shared memory."""
+        threads = threads_of_block()
+        fits = _MOST_OF_A_TILE // (threads * self.dtype.itemsize)
+        return max(1, min(9, fits - 1 | 1)) if threads > 1 else 1
+
+    def _cut(self, count: int) -> tuple[int, int]:
+        """The elements of a block, and how many blocks there are."""
+        tile = threads_of_block() * self._run
+        blocks = shape_for(count, self._run * _TILES_OF_A_BLOCK).blocks
+        piece = -(-count // (blocks * tile)) * tile
+        return piece, -(-count // piece)
 
     def _functions(self) -> dict[str, Any]:
         found = self._compiled.get(on_gpu())
         if found is None:
             module = SourceModule(self.text(), options=self._options, no_extern_c=True)
-            letters = {"totals": "PllP", "runs": "Pl", "update": "PllPP"}
+            letters = {"totals": "PllP", "update": "PllPP"}
             found = self._compiled[on_gpu()] = {
                 part: module.get_function(f"{self.name}_{part}").prepare(types)
                 for part, types in letters.items()
@@ -147,29 +235,27 @@ class _ScanKernel:
         n = input_ary.size
         if not n:
             return out
-        shape = shape_for(n, _RUN)
-        workers = shape.blocks * shape.threads
-        run = -(-n // workers)
-        totals = (allocator or input_ary.allocator)(workers * self.dtype.itemsize)
-        parts, whole = self._functions(), (shape.threads, 1, 1)
-        given = input_ary.gpudata, n, run, totals
-        parts["totals"].prepared_async_call((shape.blocks, 1), whole, stream, *given)
-        parts["runs"].prepared_async_call((1, 1), whole, stream, totals, -(-n // run))
-        parts["update"].prepared_async_call((shape.blocks, 1), whole, stream, *given, out.gpudata)
+        piece, blocks = self._cut(n)
+        totals = (allocator or input_ary.allocator)(blocks * self.dtype.itemsize)
+        parts, block = self._functions(), (threads_of_block(), 1, 1)
+        given = input_ary.gpudata, n, piece, totals
+        if blocks > 1:
+            parts["totals"].prepared_async_call((blocks, 1), block, stream, *given)
+        parts["update"].prepared_async_call((blocks, 1), block, stream, *given, out.gpudata)
         return out
 
 
 class InclusiveScanKernel(_ScanKernel):
     """``InclusiveScanKernel(np.int32, "a+b")``: each result has its own element in it."""
 
-    _update = _INCLUSIVE
+    _exclusive = False
 
 
 class ExclusiveScanKernel(_ScanKernel):
     """``ExclusiveScanKernel(np.int32, "a+b", neutral="0")``: each result is of the elements
     before."""
 
-    _update = _EXCLUSIVE
+    _exclusive = True
 
     def __init__(
         self, dtype: Any, scan_expr: Expression, neutral: Any = None, *others: Any, **named: Any

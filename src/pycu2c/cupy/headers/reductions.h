@@ -15,6 +15,17 @@ __device__ inline P _of_lane(const P &value, int ahead, int lanes) {
     return found;
 }
 
+// The value of a lane of the warp that is further back.
+template <typename P>
+__device__ inline P _of_lane_before(const P &value, int back) {
+    unsigned int words[(sizeof(P) + 3) / 4] = {};
+    memcpy(words, &value, sizeof(P));
+    for (unsigned int &word : words) word = __shfl_up_sync(0xffffffff, word, back);
+    P found;
+    memcpy(&found, words, sizeof(P));
+    return found;
+}
+
 // Of lanes of a warp that follow each other; the first of them has the result.
 template <int lanes, typename P, typename Join>
 __device__ inline P _over_lanes(P value, const Join &join) {
