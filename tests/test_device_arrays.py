@@ -20,6 +20,7 @@ from hypothesis.extra import numpy as nst
 from launching import in_pool
 from pycu2c import CudaError, LaunchError, cuda, kernel
 from pycu2c.cuda import DeviceArray, to_device
+from pycu2c.cuda.cudadrv.devicearray import auto_device
 from pycu2c.dtypes import DTYPES
 from pycu2c.runtime import driver, staging
 
@@ -576,3 +577,19 @@ def test_flags() -> None:
     array = cuda.to_device(np.zeros((2, 3)))
     assert array.flags == {"C_CONTIGUOUS": True, "F_CONTIGUOUS": False}
     assert array.T.flags == {"C_CONTIGUOUS": False, "F_CONTIGUOUS": True}
+
+
+def test_numbas_names_of_memory() -> None:
+    device = cuda.to_device(np.arange(4, dtype=np.float32))
+    assert device.alloc_size == 16
+    assert device.device_ctypes_pointer.value == device.address
+    for name, cure in (("get_ipc_handle", "copy_to_host"), ("gpu_data", "device_ctypes_pointer")):
+        with pytest.raises(AttributeError, match=cure):
+            getattr(device, name)
+    same, is_new = auto_device(device)
+    assert same is device
+    assert not is_new
+    copied, is_new = auto_device([1, 2, 3])
+    assert is_new
+    assert copied.copy_to_host().tolist() == [1, 2, 3]
+    assert auto_device(np.zeros((2, 3)), copy=False)[0].shape == (2, 3)

@@ -245,6 +245,28 @@ def test_kinds_of_files_for_a_gpu(kind: str, files: dict[str, Path], tmp_path: P
     assert cubin(module([file], tmp_path).k)[:4] == b"\x7fELF"
 
 
+@WITH_NVJITLINK
+def test_ltoir_of_a_python_function() -> None:
+    """It is what a kernel links that declares the function."""
+    made, result = cuda.compile(
+        lambda x, y: x * y + 40, "float32(float32, float32)", cc=(9, 0), output="ltoir",
+        abi_info={"abi_name": "forty"},
+    )  # fmt: skip
+    assert str(result) == "float32"
+    forty = cuda.declare_device("forty", "float32(float32, float32)", cuda.LTOIR(made), abi="c")
+
+    @kernel(signature="void(float32[::1])")
+    def k(a):
+        a[0] = forty(a[0], a[1])
+
+    generated = k.launcher.builder.generated("cuda", k.signature)
+    options = k.options.linking(generated.links)
+    found = nvrtc.compile(generated.text, generated.entry, "sm_90", options=options)
+    assert found.data[:4] == b"\x7fELF"
+    with pytest.raises(Unlinked):
+        nvrtc.compile(generated.text, generated.entry, "sm_90")
+
+
 @pytest.mark.skipif(not driver.available(), reason="needs a GPU")
 @pytest.mark.parametrize("kind", ["cu", "ptx", "cubin"])
 def test_the_linker_of_the_driver(

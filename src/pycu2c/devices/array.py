@@ -25,9 +25,12 @@ from pycu2c.runtime.memory import HOST, Memory
 from pycu2c.runtime.strides import Shape, array_over, is_contiguous
 
 if TYPE_CHECKING:
+    import ctypes
+
     from pycu2c.devices import copying, exchange, gpus
     from pycu2c.devices.gpus import Where
 else:
+    ctypes = lazy_module("ctypes")
     copying = lazy_module("pycu2c.devices.copying")
     exchange = lazy_module("pycu2c.devices.exchange")
     gpus = lazy_module("pycu2c.devices.gpus")
@@ -39,6 +42,12 @@ _WORDS = tuple(struct.Struct(f"@{4 + 2 * axes}q") for axes in range(33))
 
 _TO_HOST = ("get", "cpu", "numpy", "to_host", "asnumpy")  # as others call it
 _COPIED = ": copy_to_host() gives a numpy array"
+_NUMBAS = {
+    "get_ipc_handle": ": memory is not shared between processes; copy_to_host() gives what can be "
+    "sent",
+    "gpu_data": ": device_ctypes_pointer is where it lies",
+    "device_pointer": ": device_ctypes_pointer is where it lies",
+}
 
 
 class DeviceArray(NoHostArithmetic):
@@ -105,6 +114,16 @@ class DeviceArray(NoHostArithmetic):
         """The ordinal of the GPU whose memory it is in; -1 for memory of the host."""
         return self._memory.ordinal
 
+    @property
+    def alloc_size(self) -> int:
+        """Bytes of its elements."""
+        return self.nbytes
+
+    @property
+    def device_ctypes_pointer(self) -> ctypes.c_void_p:
+        """Where it lies, for libraries that ctypes calls."""
+        return ctypes.c_void_p(self.address)
+
     def is_c_contiguous(self) -> bool:
         """Whether elements lie in C's order, without gaps."""
         return bool(self._words[16] & CONTIGUOUS)  # the flags' first byte
@@ -151,7 +170,7 @@ class DeviceArray(NoHostArithmetic):
             if isinstance(own := vars(type(self)).get(name), property):
                 own.__get__(self)  # raises what has brought Python here
             numpys = not name.startswith("_") and hasattr(np.ndarray, name)
-            cure = COMPUTED if numpys else _COPIED if name in _TO_HOST else ""
+            cure = COMPUTED if numpys else _COPIED if name in _TO_HOST else _NUMBAS.get(name, "")
             raise AttributeError(f"a device array has no {name}{cure}", name=name, obj=self)
 
     # ---- views ----

@@ -229,6 +229,8 @@ _ATTRIBUTES = {
     "astype": "convert one number with its type: int32(x)",
     "item": "leave it out: an element is a number",
     "length": "write len(a)",
+    "view": "numbers have it, a[i].view(float32), and arrays of the host; dynamic shared memory "
+    "is the same bytes in each cuda.shared.array(0, dtype)",
     **dict.fromkeys(("bit_length", "is_integer"), "Python's own numbers have it: int(n), float(x)"),
 }
 

@@ -16,6 +16,7 @@ from pycu2c.types import NONE, VOID, Scalar, Signature, Void, by_itself
 if TYPE_CHECKING:
     from pycu2c import specialization
     from pycu2c.toolchain import nvrtc, relocatable
+    from pycu2c.toolchain.nvrtc_program import Kind
 else:  # the compiler
     nvrtc = lazy_module("pycu2c.toolchain.nvrtc")
     relocatable = lazy_module("pycu2c.toolchain.relocatable")
@@ -37,38 +38,44 @@ def compile(
     abi: str = "c",
     abi_info: Mapping[str, str] | None = None,
     output: str = "ptx",
-) -> tuple[str, Scalar | Void]:
+) -> tuple[Any, Scalar | Void]:
     """The PTX of a function for a signature, and the type of what it returns.
 
     device: False for a kernel. A device function can be linked, and called by C: a number is a
     parameter, an array its pointer and the lengths and strides that the function uses.
     cc: the GPU's compute capability, (9, 0); without one that of the GPU here, or 9.0.
     abi_info: ``{"abi_name": name}`` is what a device function is called; else as in Python.
+    output: "ltoir" gives, of a device function, the bytes that linkers optimise and link.
     """
-    if output != "ptx":
-        raise NotImplementedError(f"functions are compiled to PTX, not to {output!r}")
+    if output not in (("ptx", "ltoir") if device else ("ptx",)):
+        what = "functions are compiled to PTX and LTO-IR" if device else "kernels to PTX"
+        raise NotImplementedError(f"{what}, not to {output!r}")
     signature, options = parse_signature(sig), _options(fastmath, lineinfo or debug)
     arch = "sm_{}{}".format(*(cc or (_here() if driver.available() else _USUAL)))
     if device:
-        return _device_ptx(pyfunc, signature, options, arch, dict(abi_info or {}))
+        name = (abi_info or {}).get("abi_name", "")
+        made, name, returned = _of_device(pyfunc, signature, options, name)
+        kind: Kind = "ltoir" if output == "ltoir" else "ptx"
+        more = relocatable.OF_KIND[kind]
+        binary = nvrtc.compile(made, name, arch, kind=kind, options=options, more=more)
+        return binary.data if kind == "ltoir" else binary.data.decode(), returned
     kernel: Kernel[Any] = Kernel(python_of(pyfunc), signature=[signature], options=options)
     return kernel.inspect("ptx", signature, arch=arch), VOID
 
 
-def _device_ptx(
-    pyfunc: Any, signature: Signature, options: Options, arch: str, info: dict[str, str]
-) -> tuple[str, Scalar | Void]:
+def _of_device(
+    pyfunc: Any, signature: Signature, options: Options, name: str
+) -> tuple[str, str, Scalar | Void]:
+    """A function as CUDA C, its name there, and what it returns."""
     function: Device[..., Any] = Device(python_of(pyfunc), signature=[signature])
     source = function.__pycu2c_device__
-    name = info.get("abi_name", source.name)
+    name = name or source.name
     made, result = specialization.generate_device(source, signature, options, name)
     returned = VOID if result == NONE else by_itself(result)
     if made.prints or not isinstance(returned, (Scalar, Void)):
         what = "prints" if made.prints else f"returns {returned}"
         raise NotImplementedError(f"{name} {what}: a function for C returns one number or nothing")
-    flags = relocatable.FLAGS
-    binary = nvrtc.compile(made.text, name, arch, kind="ptx", options=options, more=flags)
-    return binary.data.decode(), returned
+    return made.text, name, returned
 
 
 def _options(fastmath: bool, lineinfo: bool) -> Options:

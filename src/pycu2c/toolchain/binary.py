@@ -16,7 +16,7 @@ class Binary:
     ``path`` is where ``data`` lies on disk, if it does; ``log`` what the compiler said.
     """
 
-    kind: Literal["so", "cubin", "ptx"]
+    kind: Literal["so", "cubin", "ptx", "ltoir"]
     entry: str
     text: str = field(repr=False)
     data: bytes = field(repr=False)

@@ -5,7 +5,7 @@ Knows nothing of kernels in Python: a text that does not compile is an error of 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
 from pycu2c.lazy import lazy_module
 from pycu2c.linked import for_target
@@ -15,7 +15,7 @@ from pycu2c.toolchain import nvrtc_program, own_files
 from pycu2c.toolchain.binary import Binary
 from pycu2c.toolchain.cuda_headers import header_settings
 from pycu2c.toolchain.nvrtc_identity import installed, loaded
-from pycu2c.toolchain.nvrtc_program import Job
+from pycu2c.toolchain.nvrtc_program import Job, Kind
 from pycu2c.toolchain.nvrtc_program import supported_archs as supported_archs
 from pycu2c.toolchain.nvrtc_program import version as version
 
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from pycu2c.toolchain import relocatable
 else:  # what few kernels need
     relocatable = lazy_module("pycu2c.toolchain.relocatable")
-
-Kind: TypeAlias = Literal["cubin", "ptx"]
 
 
 def compile(

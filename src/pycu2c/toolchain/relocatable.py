@@ -16,7 +16,7 @@ from pycu2c.toolchain.linking_inputs import Input
 from pycu2c.toolchain.nvrtc_program import Job, Kind, compiled, tried
 
 FLAGS = ("--relocatable-device-code=true",)
-_FLAGS: dict[Kind, tuple[str, ...]] = {"cubin": FLAGS, "ptx": FLAGS, "ltoir": ("-dlto",)}
+OF_KIND: dict[Kind, tuple[str, ...]] = {"cubin": FLAGS, "ptx": FLAGS, "ltoir": ("-dlto",)}
 
 # .extern .func  (.param .b32 func_retval0) f\n(\n\t.param .b32 f_param_0\n)
 _FUNCTION = re.compile(
@@ -42,7 +42,7 @@ def linked(job: Job, files: Sequence[str]) -> tuple[bytes, str]:
 
 
 def _of_kind(job: Job, kind: Kind) -> Job:
-    return job._replace(kind=kind, more=_FLAGS[kind])
+    return job._replace(kind=kind, more=OF_KIND[kind])
 
 
 def _input(path: str, job: Job, kind: Kind) -> Input:
@@ -55,7 +55,7 @@ def _input(path: str, job: Job, kind: Kind) -> Input:
 def _of_file(path: str, job: Job, kind: Kind) -> bytes:
     """CUDA C of the user's. It finds what it includes beside it."""
     text = own_files.content(path).decode("utf-8", "replace")
-    beside = (*_FLAGS[kind], f"--include-path={os.path.dirname(path)}")
+    beside = (*OF_KIND[kind], f"--include-path={os.path.dirname(path)}")
     made, log = tried(job._replace(text=text, name=path, kind=kind, more=beside))
     if made is None:
         raise LinkError(f"{path} does not compile:\n{log}")
