@@ -15,7 +15,8 @@ from pycu2c.toolchain import nvrtc_program, own_files
 from pycu2c.toolchain.binary import Binary
 from pycu2c.toolchain.cuda_headers import header_settings
 from pycu2c.toolchain.nvrtc_identity import installed, loaded
-from pycu2c.toolchain.nvrtc_program import Job, Kind
+from pycu2c.toolchain.nvrtc_program import Job
+from pycu2c.toolchain.nvrtc_program import Kind as Kind
 from pycu2c.toolchain.nvrtc_program import supported_archs as supported_archs
 from pycu2c.toolchain.nvrtc_program import version as version
 
