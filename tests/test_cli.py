@@ -305,3 +305,77 @@ def test_kernels_in_classes(tmp_path: Path) -> None:
 def test_a_code_that_is_none() -> None:
     assert "did you mean `index-type`?" in called("errors", "index-typ").output
     assert "`pycu2c errors` lists all" in called("errors", "zzz").output
+
+
+SEVERAL = """
+import numpy as np
+from pycu2c import cuda, device, float32, float64, int32, kernel
+
+TAPS = np.float32([1, 2, 1]) / 4
+SHARES = (0.25, 0.5, 0.25)
+
+@device
+def clamp(x, lo, hi):
+    return min(max(x, lo), hi)
+
+@device
+def first(n):
+    return clamp(n - 1, 0, n)
+
+@kernel
+def blur(src: float32[::1], dst: float32[::1], n: int32):
+    i = cuda.grid(1)
+    if i < n:
+        for k in range(3):
+            dst[i] += TAPS[k] * SHARES[k] * src[clamp(i + k - 1, 0, n - 1)]
+
+@kernel
+def again(src: float32[::1], dst: float32[::1], n: int32):
+    i = cuda.grid(1)
+    if i < n:
+        dst[i] = TAPS[i % 3] * src[clamp(i + 1, 0, n - 1)]
+
+@kernel(launch_bounds=128)
+def wide(src: float64[::1], n: int32):
+    i = cuda.grid(1)
+    if i < n:
+        src[i] = clamp(src[i], 0.0, SHARES[i % 3]) + first(n)
+"""
+
+
+def several(tmp_path: Path, text: str = SEVERAL) -> str:
+    path = tmp_path / "several.py"
+    path.write_text(text)
+    return str(path)
+
+
+def test_emit_writes_all_kernels_of_a_file(tmp_path: Path) -> None:
+    """What they share stands there once; what differs has a name of its own."""
+    result = called("emit", several(tmp_path))
+    assert result.exit_code == 0, result.output
+    text = result.output
+    assert re.findall(r"__global__ (?:__launch_bounds__\(128\) )?void (\w+)", text) == [
+        "blur",
+        "again",
+        "wide",
+    ]
+    assert text.count("float TAPS[3]") == 1
+    assert text.count("__device__ int clamp(int x, int lo, int hi)") == 1
+    assert "__constant__ const float SHARES[3]" in text
+    assert "__constant__ const double SHARES_1[3]" in text
+    assert "clamp_1(src[i], 0.0, SHARES_1[i % 3])" in text
+    assert nvrtc.compile(text, "wide", "sm_80").data
+
+
+def test_one_kernel_of_a_file_prints(tmp_path: Path) -> None:
+    loud = SEVERAL.replace("def clamp(x, lo, hi):", "def clamp(x, lo, hi):\n    print(x)")
+    result = called("emit", several(tmp_path, loud))
+    assert result.exit_code == 1
+    assert "again, blur, wide print" in result.output
+
+
+def test_other_forms_are_of_one_kernel(tmp_path: Path) -> None:
+    for words in (("--target", "c"), ("--signature", "float32[::1]")):
+        result = called("emit", several(tmp_path), *words)
+        assert result.exit_code == 1
+        assert "has several kernels; write" in result.output

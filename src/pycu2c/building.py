@@ -10,7 +10,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
-from pycu2c.compiler import Generated, build_module
+from pycu2c.compiler import Generated, Piece, build_module
 from pycu2c.diagnostics import CompileWarning, render, warn
 from pycu2c.emit.statements import Comments
 from pycu2c.frontend.build import Built
@@ -28,7 +28,7 @@ from pycu2c.runtime.backends import ON_CPU
 from pycu2c.runtime.configuration import Extent, Language
 from pycu2c.runtime.runner import NUMBER, Known, Runner, Variant
 from pycu2c.source import Source
-from pycu2c.specialization import Specialized, facts_for, generate_text, runner_for
+from pycu2c.specialization import Specialized, facts_for, generate_text, piece_of, runner_for
 from pycu2c.types import Signature
 
 if TYPE_CHECKING:
@@ -120,6 +120,10 @@ class Builder:
         """The text for a target, and what a launch needs to know of it."""
         fixed = block if target in ON_CPU else None
         return generate_text(self.built(signature), target, self._options, comments, fixed)
+
+    def piece(self, signature: Signature) -> Piece:
+        """The kernel as a part of a file with several."""
+        return piece_of(self.built(signature), self._options)
 
     def notes(self, signature: Signature) -> list[Note]:
         """What the lines cost on a GPU, for a signature."""

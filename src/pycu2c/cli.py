@@ -18,10 +18,11 @@ import click
 
 from pycu2c.cache_command import cache
 from pycu2c.catalogue import as_text
-from pycu2c.compiler import Generated
+from pycu2c.compiler import Generated, generate_together
 from pycu2c.diagnostics import RULES, CompileError, LaunchError
 from pycu2c.doctor import report
 from pycu2c.emit.statements import Comments
+from pycu2c.emit.together import SeveralPrint
 from pycu2c.explain.notes import as_objects, shown
 from pycu2c.kernel import Kernel
 from pycu2c.migrate_command import migrate
@@ -74,9 +75,16 @@ def emit(
     output: str | None,
     comments: Comments,
 ) -> None:
-    """Print what the kernel in FILE becomes. Needs neither a GPU nor a driver."""
+    """Print what the kernel in FILE becomes, or, of CUDA C, all kernels. Needs neither a GPU nor a
+    driver."""
     try:
-        kernel = _find(*_parted(place))
+        path, name = _parted(place)
+        kernels = _all_in(path)
+        if name is None and len(kernels) > 1 and target == "cuda" and signature is None:
+            pieces = [k.launcher.piece(_types(k, None)) for k in kernels.values()]
+            _write(generate_together(pieces, comments), target, output)
+            return
+        kernel = _one_of(kernels, path, name)
         if target == "ast":
             _write(_syntax(kernel), target, output)
             return
@@ -84,7 +92,7 @@ def emit(
         _write(_generated(kernel, target, _types(kernel, signature), form), target, output)
     except CompileError as error:
         _refuse(error)
-    except (BadSignature, LaunchError, ToolchainError) as error:
+    except (BadSignature, LaunchError, SeveralPrint, ToolchainError) as error:
         raise click.ClickException(str(error)) from None
 
 
@@ -95,7 +103,8 @@ def emit(
 def explain(place: str, signature: str | None, form: str) -> None:
     """Say what the lines of the kernel in FILE cost on a GPU, and what removes each cost."""
     try:
-        kernel = _find(*_parted(place))
+        path, name = _parted(place)
+        kernel = _one_of(_all_in(path), path, name)
         notes = kernel.launcher.notes(_types(kernel, signature))
     except CompileError as error:
         _refuse(error)
@@ -151,11 +160,15 @@ def _parted(place: str) -> tuple[Path, str | None]:
     raise click.ClickException(f"there is no file {file if file and is_name else place}")
 
 
-def _find(path: Path, name: str | None) -> Kernel[Any]:
+def _all_in(path: Path) -> dict[str, Kernel[Any]]:
     kernels = dict(_kernels_in(vars(_imported(path))))
-    names = ", ".join(kernels)
     if not kernels:
         raise click.ClickException(f"{path} has no kernel: decorate a function with @kernel")
+    return kernels
+
+
+def _one_of(kernels: Mapping[str, Kernel[Any]], path: Path, name: str | None) -> Kernel[Any]:
+    names = ", ".join(kernels)
     if name is None and len(kernels) > 1:
         raise click.ClickException(f"{path} has several kernels; write {path}:NAME ({names})")
     if name is not None and name not in kernels:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pycu2c.diagnostics import CompileError, following
 from pycu2c.emit.emit import emit
 from pycu2c.emit.statements import Comments
+from pycu2c.emit.together import emit_together
 from pycu2c.frontend.build import Built, build
 from pycu2c.ir.effects import meets_grid, written_arguments
 from pycu2c.ir.nodes import Module, Parameter, Wait
@@ -62,6 +65,21 @@ def lower(module: Module, target: Target, facts: Facts) -> Module:
     for name, run in target.passes:
         module = verified(run(module, known), name)
     return module
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A kernel of a file with several, as typed IR."""
+
+    module: Module
+    target: Target
+    facts: Facts
+
+
+def generate_together(pieces: Sequence[Piece], comments: Comments = "none") -> str:
+    """Typed IR of several kernels to the text of one file."""
+    lowered = [(lower(p.module, p.target, p.facts), p.target.dialect) for p in pieces]
+    return emit_together(lowered, comments)
 
 
 def generate(

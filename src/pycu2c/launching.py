@@ -37,7 +37,7 @@ from pycu2c.values import ordinary_limit
 
 if TYPE_CHECKING:
     from pycu2c import building, remembering
-    from pycu2c.compiler import Generated
+    from pycu2c.compiler import Generated, Piece
     from pycu2c.emit.statements import Comments
     from pycu2c.explain.notes import Note
     from pycu2c.frontend.build import Built
@@ -171,6 +171,10 @@ class Launcher:
     ) -> Generated:
         """The text for a target, and what a launch needs to know of it."""
         return self.builder.generated(target, signature, comments, block)
+
+    def piece(self, signature: Signature) -> Piece:
+        """The kernel as a part of a file with several."""
+        return self.builder.piece(signature)
 
     def notes(self, signature: Signature) -> list[Note]:
         """What the lines cost on a GPU, for a signature."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from pycu2c.compiler import Generated, generate
+from pycu2c.compiler import Generated, Piece, generate
 from pycu2c.diagnostics import following
 from pycu2c.emit.statements import Comments
 from pycu2c.frontend.build import Built, build_device
@@ -92,6 +92,12 @@ def generate_text(
     """The text for an ordinary launch: of fewer than 2**30 threads and elements, but some."""
     facts = facts_for(options, ordinary=True, block=block)
     return generate(built.module, _target(target, options), facts, comments)
+
+
+def piece_of(built: Built, options: Options) -> Piece:
+    """A kernel of a file of CUDA C, for ordinary launches."""
+    facts = facts_for(options, ordinary=True)
+    return Piece(built.module, _target("cuda", options), facts)
 
 
 FOR_OTHERS = ('extern "C"', "__device__")

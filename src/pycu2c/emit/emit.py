@@ -51,10 +51,21 @@ class Emitted:
 
 def emit(module: Module, dialect: Dialect, comments: Comments = "none") -> Emitted:
     """The C file of a flat module: helpers that it calls, device functions, the kernel."""
-    taken = own_c.names_taken(module)
+    items, emitter = items_of(module, dialect, comments)
+    text = print_items(items, dialect)
+    entry, prints = emitter.functions[module.kernel.name], tuple(emitter.prints.numbered)
+    return Emitted(text, entry, prints, tuple(emitter.waits), own_c.links_of(module))
+
+
+def items_of(
+    module: Module, dialect: Dialect, comments: Comments, others: frozenset[str] = frozenset()
+) -> tuple[list[c.Item], ModuleEmitter]:
+    """What the file of a module consists of, and what has made it. ``others``: names that stand
+    for something else in the file."""
+    taken = {*own_c.names_taken(module), *others}
     functions = function_names(module, taken)
     functions |= constant_names(module, {*taken, *functions.values()})
-    emitter = _ModuleEmitter(module, dialect, comments, functions)
+    emitter = ModuleEmitter(module, dialect, comments, functions)
     devices = [emitter.device(f) for f in module.devices]
     steps = steps_of(module.kernel.body)
     kernel = emitter.kernel() if steps is None else emitter.resumable(steps)
@@ -81,14 +92,13 @@ def emit(module: Module, dialect: Dialect, comments: Comments = "none") -> Emitt
     for function, made in zip(devices, module.devices, strict=True):
         items += [c.Blank(), *emitter.line_of(made), function]
     items += [c.Blank(), *emitter.line_of(module.kernel), *kernel]
-    while items and isinstance(items[0], c.Blank):
-        del items[0]
-    text = _with_headers(print_file(c.File(tuple(items))), dialect)
-    entry, prints = functions[module.kernel.name], tuple(emitter.prints.numbered)
-    return Emitted(text, entry, prints, tuple(emitter.waits), own_c.links_of(module))
+    return items, emitter
 
 
-def _with_headers(text: str, dialect: Dialect) -> str:
+def print_items(items: list[c.Item], dialect: Dialect) -> str:
+    """The text of a file, with the headers of the words in it."""
+    first = next((i for i, item in enumerate(items) if not isinstance(item, c.Blank)), 0)
+    text = print_file(c.File(tuple(items[first:])))
     headers = [c.Include(header) for header in dialect.headers(text)]
     return print_file(c.File((*headers, c.Blank()))) + text if headers else text
 
@@ -103,7 +113,7 @@ def _called_ahead(module: Module) -> set[str]:
     return found
 
 
-class _ModuleEmitter:
+class ModuleEmitter:
     def __init__(
         self, module: Module, dialect: Dialect, comments: Comments, functions: dict[str, str]
     ) -> None:
