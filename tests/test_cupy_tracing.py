@@ -94,7 +94,7 @@ def nothing(x):
         lambda x, y: (x == y, x < y, (x > 2) + (y > 2)),
         lambda x, y: np.where(x > y, x, 0.5),
         lambda x, y: (x.clip(2, 4), (x / y).round(1), x.real),
-        lambda x, y: (np.fix(x / y), np.around(x / y), np.angle(x + 1j * y)),
+        lambda x, y: (np.trunc(x / y), np.around(x / y), np.angle(x + 1j * y)),
     ],
 )
 def test_results(function, place: str) -> None:
