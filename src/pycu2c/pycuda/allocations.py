@@ -65,15 +65,13 @@ class PointerHolderBase:
         return memoryview((ctypes.c_char * size).from_address(address)).cast("B")
 
 
-class DeviceAllocation(PointerHolderBase):
-    """Memory of the device, which goes back when nobody has this object, or by ``free()``."""
+class Held:
+    """Memory until it is freed."""
 
-    __slots__ = ("__weakref__", "_memory")
+    __slots__ = ("_memory",)
 
     def __init__(self, memory: Memory) -> None:
         self._memory: Memory | None = memory
-        if memory.ordinal == HOST:
-            ranges.add(memory.address, memory.size)
 
     @property
     def memory(self) -> Memory:
@@ -86,6 +84,17 @@ class DeviceAllocation(PointerHolderBase):
     def size(self) -> int:
         """Its bytes."""
         return self.memory.size
+
+
+class DeviceAllocation(Held, PointerHolderBase):
+    """Memory of the device, which goes back when nobody has this object, or by ``free()``."""
+
+    __slots__ = ("__weakref__",)
+
+    def __init__(self, memory: Memory) -> None:
+        super().__init__(memory)
+        if memory.ordinal == HOST:
+            ranges.add(memory.address, memory.size)
 
     def get_pointer(self) -> int:
         return self.memory.address

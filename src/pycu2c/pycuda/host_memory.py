@@ -12,33 +12,21 @@ from numpy.typing import NDArray
 
 from pycu2c.devices.allocation import Form
 from pycu2c.pycuda import ranges
-from pycu2c.pycuda.allocations import PointerHolderBase, on_gpu
+from pycu2c.pycuda.allocations import Held, PointerHolderBase, on_gpu
 from pycu2c.pycuda.enumerations import host_alloc_flags, mem_attach_flags
-from pycu2c.pycuda.errors import LogicError, translating
+from pycu2c.pycuda.errors import translating
 from pycu2c.runtime import driver
 from pycu2c.runtime.memory import HostMemory, ManagedMemory, Memory, PinnedMemory
 
 _PAGE = 4096
 
 
-class HostPointer:
+class HostPointer(Held):
     """Memory of the host under an array."""
 
     def __init__(self, memory: Memory, form: Form) -> None:
-        self._memory: Memory | None = memory
+        super().__init__(memory)
         self.__array_interface__ = array_interface(memory.address, form)
-
-    @property
-    def memory(self) -> Memory:
-        """Where it is. Raises LogicError once it was freed."""
-        if self._memory is None:
-            raise LogicError("this memory was freed")
-        return self._memory
-
-    @property
-    def size(self) -> int:
-        """Its bytes."""
-        return self.memory.size
 
     def get_device_pointer(self) -> int:
         """The address by which kernels use it."""
