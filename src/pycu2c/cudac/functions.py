@@ -67,8 +67,7 @@ def _functions(tokens: Sequence[Token]) -> Iterator[Function]:
     index = start = 0
     while index < len(tokens):
         token = tokens[index]
-        while scopes and index >= scopes[-1][1]:
-            scopes.pop()
+        scopes = [scope for scope in scopes if index < scope[1]]
         if token.kind == "directive" or token.text in (";", "}"):
             start = index + 1
         elif token.text == "(":
@@ -79,14 +78,19 @@ def _functions(tokens: Sequence[Token]) -> Iterator[Function]:
                 start = found.body[1] + 1
             index = found.body[1] if found else end
         elif token.text == "{":
-            name = _scope(tokens[start:index])
-            end = closing(tokens, index)
-            if name is None:  # of a list of values
-                index = end
-            else:
-                scopes.append((name, end))
+            entered = _entered(tokens, start, index)
+            if entered:
+                scopes.append(entered)
                 start = index + 1
+            else:  # a list of values
+                index = closing(tokens, index)
         index += 1
+
+
+def _entered(tokens: Sequence[Token], start: int, opening: int) -> tuple[str, int] | None:
+    """The scope that a bracket opens, and where it closes."""
+    name = _scope(tokens[start:opening])
+    return None if name is None else (name, closing(tokens, opening))
 
 
 def _scope(head: Sequence[Token]) -> str | None:
