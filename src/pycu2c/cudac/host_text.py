@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from pycu2c.cudac.functions import Function
 from pycu2c.cudac.texts import Text
@@ -16,7 +15,7 @@ from pycu2c.cudac.tokens import Token, closing
 from pycu2c.cudac.vocabulary import prelude
 from pycu2c.cudac.waiting import Waiting, has_own_files, meets_grid, words_in
 from pycu2c.diagnostics import CompileError, Diagnostic, Label
-from pycu2c.records import dataclass
+from pycu2c.records import NamedTuple, dataclass
 
 
 class Edit(NamedTuple):

@@ -6,7 +6,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+
+from pycu2c.records import NamedTuple
 
 _TOKEN = re.compile(
     r"""(?P<space>(?:\s|\\\n)+)

@@ -4,7 +4,7 @@ them. Knows no arrays, and neither dialect of the text."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from pycu2c import dtypes
 from pycu2c.cupy.declared import ParameterInfo, c_name
 from pycu2c.dtypes import DType
 from pycu2c.parameters import Parameter, Part
-from pycu2c.records import dataclass
+from pycu2c.records import NamedTuple, dataclass
 from pycu2c.types import Array, Scalar
 
 Step: TypeAlias = Literal["unit", "none", "any"]  # from an element to the next along an axis

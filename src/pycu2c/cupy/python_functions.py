@@ -4,7 +4,7 @@ the text of the operation on the CPU, too. Knows no kernel's frame."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from pycu2c import specialization
 from pycu2c.cupy.declared import WrongType
@@ -13,7 +13,7 @@ from pycu2c.kernel import Device
 from pycu2c.options import DEFAULT
 from pycu2c.parameters import Parameter
 from pycu2c.ported.jitted import python_of
-from pycu2c.records import dataclass
+from pycu2c.records import NamedTuple, dataclass
 from pycu2c.source import Source
 from pycu2c.types import NONE, Array, ParameterType, Scalar, Signature, Tuple
 

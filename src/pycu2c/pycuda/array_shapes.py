@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from pycu2c.records import NamedTuple
 from pycu2c.runtime.strides import is_contiguous
 
 

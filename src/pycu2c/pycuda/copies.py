@@ -4,7 +4,7 @@ of the device or a CUDA array."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from pycu2c.pycuda import ranges
 from pycu2c.pycuda.allocations import on_gpu, pointer
 from pycu2c.pycuda.buffers import flat_bytes
 from pycu2c.pycuda.errors import LogicError, translating
+from pycu2c.records import NamedTuple
 from pycu2c.runtime import driver
 from pycu2c.runtime.strides import array_over
 

@@ -4,7 +4,7 @@ elements are neighbours; on the CPU one thread for a piece of the whole."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from pycu2c.pycuda.allocations import on_gpu
 from pycu2c.pycuda.c_types import Argument, VectorArg
 from pycu2c.pycuda.contexts import Context
 from pycu2c.pycuda.enumerations import device_attribute
+from pycu2c.records import NamedTuple
 
 _GPU_THREADS = 256
 _BLOCKS_OF_A_PROCESSOR = 8

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import struct
-from typing import NamedTuple
+
+from pycu2c.records import NamedTuple
 
 _HEAD = struct.Struct("<IHHQ")  # mark, version, bytes of the head, bytes of the rest
 _MARK, _VERSION = 0xBA55ED50, 1

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from pycu2c.dtypes import from_numpy
 from pycu2c.lazy import lazy_module
+from pycu2c.records import NamedTuple
 
 if TYPE_CHECKING:
     from pycu2c.cupy import python_functions

@@ -7,7 +7,7 @@ there, before a launch, if something has changed.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ from pycu2c.pycuda.enumerations import (
     filter_mode,
 )
 from pycu2c.pycuda.errors import LogicError, translating
-from pycu2c.records import dataclass
+from pycu2c.records import NamedTuple, dataclass
 from pycu2c.runtime import driver, sampling, texels
 from pycu2c.runtime.strides import array_over
 from pycu2c.runtime.texels import Linear, Texels
