@@ -478,7 +478,7 @@ def test_a_grid_of_a_quotient(tmp_path: Path) -> None:
 DEFINITIONS = {
     "@kernel(fast_math=True)\ndef k(a): pass": "did you mean fastmath",
     "@kernel('float33[:]')\ndef k(a): pass": "did you mean `float32`",
-    "@kernel\ndef k(a: np.ndarray): pass": "parameter a: .*numpy.ndarray.* float32",
+    "@kernel\ndef k(a: list): pass": "parameter a: .*list.* float32",
     "@kernel\n@staticmethod\ndef k(a): pass": "write @staticmethod above",
     "@cuda.jit(fast_math=True)\ndef k(a): pass": "did you mean `fastmath`",
     "@kernel\ndef k(a): cuda.const.array_like(a)\nk.inspect('cuda', 'int32[:]')": (

@@ -226,3 +226,24 @@ def test_a_lambda_is_told_as_one() -> None:
     with pytest.raises(CompileError) as told:
         applied[1, 1](lambda x: x, np.zeros(1))
     assert told.value.__notes__ == ["launched with f: lambda, out: float64[::1]"]
+
+
+@kernel(block=(4, 2))
+def placed_in_a_plane(out):
+    x, y = cuda.grid(2)
+    if y < out.shape[0] and x < out.shape[1]:
+        out[y, x] = y * 10 + x
+
+
+def test_a_pair_is_no_grid_of_two_axes():
+    """Python gives k[(2, 3)] and k[2, 3] alike to the kernel."""
+    out = np.zeros((6, 8))
+    for configuration in ((2, 3), (np.int64(2), 3)):
+        with pytest.raises(LaunchError, match=r"placed_in_a_plane\[\(2, 3\),\]") as caught:
+            placed_in_a_plane[configuration]
+        assert caught.value.__context__ is None
+    placed_in_a_plane[(2, 3),](out)
+    assert (out == np.arange(6)[:, None] * 10 + np.arange(8)).all()
+    again = np.zeros((6, 8))
+    placed_in_a_plane[2, (4, 6)](again)  # another block than is declared
+    assert (again == out).all()

@@ -208,7 +208,7 @@ class Kernel(Generic[P]):
 
     def __getitem__(self, configuration: object) -> Configured[P]:
         """``k[grid, block]``, ``k[grid, block, stream]``, ``k[grid, block, stream, shared]``; and
-        ``k[grid]``, a number, if the block is declared."""
+        ``k[grid]``, a number, or ``k[(4, 4),]``, if the block is declared."""
         if self._launches.plans is not None:
             leave_to_c(self)
         return self._configured_as(configuration)
@@ -217,11 +217,25 @@ class Kernel(Generic[P]):
         try:
             return self._configured[key_of(configuration)]
         except (KeyError, TypeError, ValueError):
-            return self._configure(configuration)
+            pass  # errors from here on are told by themselves
+        return self._configure(configuration)
+
+    def _parts(self, configuration: object) -> tuple[object, ...]:
+        """Grid and block, and what is said beyond."""
+        parts = configuration if isinstance(configuration, tuple) else (configuration,)
+        if self.block is None:
+            return parts
+        if len(parts) == 2 and self.block[1:] != (1, 1) and not any(map(_has_axes, parts)):
+            x, y = parts
+            raise LaunchError(
+                f"{self.name}[{x}, {y}] is a grid of {x} and a block of {y}, and the block of "
+                f"{self.name} is declared as {self.block}: for a grid of {x} by {y} write "
+                f"{self.name}[({x}, {y}),], for another block {self.name}[{x}, ({y},)]"
+            )
+        return (*parts, self.block) if len(parts) == 1 else parts
 
     def _configure(self, configuration: object) -> Configured[P]:
-        alone = (configuration,) if self.block is None else (configuration, self.block)
-        parts = configuration if isinstance(configuration, tuple) else alone
+        parts = self._parts(configuration)
         if not 2 <= len(parts) <= 4:
             raise LaunchError(
                 f"{self.name}: write {self.name}[grid, block] or "
@@ -335,6 +349,10 @@ if TYPE_CHECKING:
         """What ``kernel(grid=…)`` gives: it makes a kernel of any function."""
 
         def __call__(self, function: Callable[P, None], /) -> Kernel[P]: ...
+
+
+def _has_axes(extents: object) -> bool:
+    return isinstance(extents, (tuple, list))
 
 
 def _parsed(source: Source, given: object) -> tuple[Signature, ...]:
