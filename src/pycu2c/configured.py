@@ -15,15 +15,18 @@ from pycu2c.types import Signature
 
 if TYPE_CHECKING:
     from pycu2c import launching
-    from pycu2c.runtime import driver, memory
+    from pycu2c.runtime import driver, memory, starting
     from pycu2c.runtime.plans import library
 else:
     driver = lazy_module("pycu2c.runtime.driver")
     launching = lazy_module("pycu2c.launching")
     library = lazy_module("pycu2c.runtime.plans.library")
     memory = lazy_module("pycu2c.runtime.memory")
+    starting = lazy_module("pycu2c.runtime.starting")
 
 P = ParamSpec("P")
+
+_BACKEND = 2  # where it stands in what a launcher is made of
 
 
 class Launches:
@@ -44,6 +47,13 @@ class Launches:
             with without_collection():
                 self._launcher = launching.Launcher(*self._form)
         return self._launcher
+
+    @property
+    def launching(self) -> launching.Launcher:
+        """The same, for a launch: where that is for a GPU, the driver starts meanwhile."""
+        if self._launcher is None and self._form[_BACKEND] in ("auto", "cuda"):
+            starting.begin()
+        return self.launcher
 
     def forget(self) -> None:
         self._launcher = self.plans = None
@@ -96,7 +106,7 @@ class Configured(Generic[P]):
 
     def _ordinarily(self, *arguments: P.args, **named: P.kwargs) -> None:
         launches = self._launches
-        launcher = launches.launcher
+        launcher = launches.launching
         try:
             launcher.launch(self._call, self._wanted, launcher.values(arguments, named))
         except (CompileError, LaunchError) as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pycu2c.emit.templates import Helper
-from pycu2c.intrinsics.packed_words import OPERATIONS, Operation
+from pycu2c.intrinsics.packed_operations import OPERATIONS, Operation
 
 
 def _parts(bits: int, signed: bool, takes: int = 2) -> str:

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
 
 from pycu2c.diagnostics import LaunchError
+from pycu2c.records import NamedTuple, dataclass
 from pycu2c.runtime import capturing, driver, memory, peers, staging
 from pycu2c.runtime.arguments import Argument, ArrayArgument, HandleArgument
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Extent:
+class Extent(NamedTuple):
     """The bytes from ``start`` up to, not including, ``stop``."""
 
     start: int
