@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from pycu2c import float32, kernel
+from pycu2c.kernel import Backend
 from pycu2c.runtime import driver, starting
 
 
@@ -56,3 +58,22 @@ def test_no_context_is_opened(library: Library, monkeypatch: pytest.MonkeyPatch)
     """Without a GPU, of several, after an error, which the launch will tell."""
     assert began(library, monkeypatch)
     assert library.called == ["cuInit(0)"]
+
+
+@pytest.mark.parametrize(
+    ("backend", "starts"), [("cuda", 1), ("auto", 1), ("cpu", 0), ("python", 0)]
+)
+def test_a_launch_starts_it_and_nothing_else_does(
+    backend: Backend, starts: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[bool] = []
+    monkeypatch.setattr(starting, "begin", lambda: begun.append(True))
+
+    @kernel(backend=backend)
+    def k(x: float32[:]):
+        x[0] = 1
+
+    k.inspect("c")
+    assert not begun
+    assert kernel(backend=backend)(k.python)._launches.for_launch.name == "k"
+    assert len(begun) == starts

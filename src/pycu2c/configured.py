@@ -49,9 +49,9 @@ class Launches:
         return self._launcher
 
     @property
-    def launching(self) -> launching.Launcher:
+    def for_launch(self) -> launching.Launcher:
         """The same, for a launch: where that is for a GPU, the driver starts meanwhile."""
-        if self._launcher is None and self._form[_BACKEND] in ("auto", "cuda"):
+        if self._form[_BACKEND] in ("auto", "cuda"):
             starting.begin()
         return self.launcher
 
@@ -60,7 +60,7 @@ class Launches:
 
     def prepared(self, signature: Signature) -> Launches:
         """For launches with arguments of these types alone."""
-        made = Launches()
+        made = Launches(*self._form)
         made._launcher = self.launcher.prepared(signature)
         return made
 
@@ -106,7 +106,7 @@ class Configured(Generic[P]):
 
     def _ordinarily(self, *arguments: P.args, **named: P.kwargs) -> None:
         launches = self._launches
-        launcher = launches.launching
+        launcher = launches.for_launch
         try:
             launcher.launch(self._call, self._wanted, launcher.values(arguments, named))
         except (CompileError, LaunchError) as error:

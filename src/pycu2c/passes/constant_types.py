@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
 
 from pycu2c.ir.construct import cast
 from pycu2c.ir.nodes import Cast, Const, ConstantArray, Expr, Function, Load, Module, Var
 from pycu2c.ir.walk import all_expressions, map_expr, map_functions
+from pycu2c.records import replace
 from pycu2c.types import Array, Scalar
 
 
