@@ -35,6 +35,34 @@ def test_functions(dtype: Any, tolerance: float, target: str) -> None:
     np.testing.assert_allclose(out, wanted, rtol=tolerance)
 
 
+ARCS = (np.arcsin, np.arccos, np.arctan, np.arcsinh, np.arccosh, np.arctanh)
+# on the branch cuts, on either side of them; 0 and large ones
+ON_CUTS = [complex(x, y) for x in (-3, 3, 0.5, 0.0, -0.0) for y in (0.0, -0.0)]
+ON_CUTS += [complex(x, y) for x in (0.0, -0.0) for y in (-3, 3, 0.25)]
+AFAR = [1e-9 + 1e-9j, 1e9 - 1e8j, -1e-9 + 40j, -0.999 + 1e-4j]
+
+
+def arcs(z, out):
+    i = cuda.grid(1)
+    out[0, i] = cmath.asin(z[i])
+    out[1, i] = np.arccos(z[i])
+    out[2, i] = cmath.atan(z[i])
+    out[3, i] = cmath.asinh(z[i])
+    out[4, i] = np.arccosh(z[i])
+    out[5, i] = cmath.atanh(z[i])
+    out[6, i] = cmath.log(z[i] * 2 + 9j, 10j)
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [(np.complex64, 2e-6), (np.complex128, 1e-14)])
+def test_inverse_functions(dtype: Any, tolerance: float, target: str) -> None:
+    z = np.array([*NUMBERS, *ON_CUTS, *AFAR], dtype)
+    out = np.zeros((7, len(z)), dtype)
+    Kernel(arcs, backend=target)[1, len(z)](z, out)  # type: ignore[arg-type]
+    exact = z.astype(np.complex128)
+    wanted = [*(f(exact) for f in ARCS), np.log(exact * 2 + 9j) / np.log(10j)]
+    np.testing.assert_allclose(out, wanted, rtol=tolerance)
+
+
 def kinds(z, x, out):
     i = cuda.grid(1)
     out[i, 0] = cmath.isnan(z[i]) + 2 * cmath.isinf(z[i]) + 4 * cmath.isfinite(z[i])

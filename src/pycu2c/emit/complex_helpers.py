@@ -3,6 +3,8 @@ the suffix of math functions, ``$s`` of literals. A complex number has members x
 
 from __future__ import annotations
 
+from pycu2c.emit.complex_arcs import COMPLEX_ARCS
+
 ADD = """
 // a + b
 $q $T add_$t($T a, $T b) {
@@ -118,7 +120,13 @@ $q $T complex_exp_$t($T x) {
 LOG = """
 // The natural logarithm.
 $q $T complex_log_$t($T x) {
-    const $T logarithm = {log$f(hypot$f(x.x, x.y)), atan2$f(x.y, x.x)};
+    $T logarithm = {0, atan2$f(x.y, x.x)};
+    const $R a = fmax$f(fabs$f(x.x), fabs$f(x.y)), b = fmin$f(fabs$f(x.x), fabs$f(x.y));
+    if (a > ($R)0.5 && a < ($R)1.5) {  // the size may be near 1, and its logarithm near 0
+        logarithm.x = log1p$f((a - 1) * (a + 1) + b * b) / 2;
+    } else {
+        logarithm.x = log$f(hypot$f(x.x, x.y));
+    }
     return logarithm;
 }
 """
@@ -207,6 +215,13 @@ $q $T complex_log10_$t($T x) {
 }
 """
 
+LOG_BASE = """
+// The logarithm to a base.
+$q $T complex_log_base_$t($T x, $T base) {
+    return div_$t(complex_log_$t(x), complex_log_$t(base));
+}
+"""
+
 ISNAN = """
 // Whether a part is no number.
 $q bool complex_isnan_$t($T x) {
@@ -261,9 +276,11 @@ COMPLEX_HELPERS: dict[str, str] = {
     "complex_tanh": TANH,
     "complex_tan": TAN,
     "complex_log10": LOG10,
+    "complex_log_base": LOG_BASE,
     "complex_isnan": ISNAN,
     "complex_isinf": ISINF,
     "complex_isfinite": ISFINITE,
     "complex_abs": ABS,
     "complex_angle": ANGLE,
+    **COMPLEX_ARCS,
 }

@@ -15,6 +15,7 @@ from pycu2c.emit.atomic_helpers import atomic_text
 from pycu2c.emit.bit_helpers import BIT_HELPERS
 from pycu2c.emit.clock_helpers import CLOCK_HELPERS
 from pycu2c.emit.cluster_helpers import CLUSTER_HELPERS
+from pycu2c.emit.complex_arcs import CALLED
 from pycu2c.emit.complex_helpers import COMPLEX_HELPERS
 from pycu2c.emit.conversion_helpers import CONVERSION_HELPERS
 from pycu2c.emit.eighth_helpers import EIGHTH_HELPERS
@@ -260,7 +261,12 @@ $q $T shared_bytes_$t() {
 """
 )
 
-CALLS = {"abs": ("neg",), "floordiv": ("neg",)}  # helpers that call others
+CALLS = {  # helpers that call others
+    "abs": ("neg",),
+    "floordiv": ("neg",),
+    "complex_log_base": ("div", "complex_log"),
+    **CALLED,
+}
 
 SAME_BITS = Helper(
     floating="""

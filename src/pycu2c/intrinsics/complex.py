@@ -78,6 +78,12 @@ _FUNCTIONS: tuple[tuple[str, Any, Any, str], ...] = (
     ("cosh", np.cosh, cmath.cosh, "The hyperbolic cosine."),
     ("tanh", np.tanh, cmath.tanh, "The hyperbolic tangent."),
     ("log10", np.log10, cmath.log10, "The logarithm to the base 10."),
+    ("asin", np.arcsin, cmath.asin, "The arc sine."),
+    ("acos", np.arccos, cmath.acos, "The arc cosine."),
+    ("atan", np.arctan, cmath.atan, "The arc tangent."),
+    ("asinh", np.arcsinh, cmath.asinh, "The inverse hyperbolic sine."),
+    ("acosh", np.arccosh, cmath.acosh, "The inverse hyperbolic cosine."),
+    ("atanh", np.arctanh, cmath.atanh, "The inverse hyperbolic tangent."),
 )
 
 
@@ -97,6 +103,14 @@ def _declare_function(name: str, compute: Any, theirs: Any, doc: str) -> Intrins
     return _declare(f"complex.{name}", f"complex_{name}", doc, body, *bindings)
 
 
+def _log_base(x: T, base: T) -> T:
+    kind = scalar_of(x)
+    assert kind is not None
+    with np.errstate(all="ignore"):
+        return convert(_quiet(np.log, x)[0] / _quiet(np.log, base)[0], kind)
+
+
+LOG_BASE = _declare("complex.log_base", "complex_log_base", "The logarithm to a base.", _log_base)
 FUNCTIONS = tuple(_declare_function(*row) for row in _FUNCTIONS)
 
 _TESTS: tuple[tuple[str, Any, Any, str], ...] = (

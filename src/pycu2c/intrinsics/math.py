@@ -324,7 +324,10 @@ def ldexp(x: F, exponent: int) -> F:
 
 def longer_form(row: Intrinsic, count: int) -> Intrinsic:
     """The row of a call with more arguments than the row has parameters."""
-    return log_base if row is REGISTRY["math.log"] and count == 2 else row
+    return REGISTRY[f"{row.name}_base"] if row.name in _LOGARITHMS and count == 2 else row
+
+
+_LOGARITHMS = ("math.log", "complex.log")
 
 
 # ---- a product and a sum, rounded once ---------------------------------------------------------
