@@ -97,7 +97,7 @@ def test_a_struct_of_the_users() -> None:
 
 def of_elements(kernel: ElementwiseKernel, *given: Any) -> tuple[Any, int]:
     """What the text for a GPU gives, and how many elements a thread has there."""
-    call = kernel._checked(given, None).at("cuda")
+    call = kernel.checked(given, None).at("cuda")
     form, walked = kernel._form(call)
     size = math.prod(call.shape)
     passed = [*elementwise._moved(call, form, walked), size, *walked.shape[1:]]

@@ -14,7 +14,7 @@ from hypothesis.extra import numpy as arrays_of
 
 from places import PLACES, here, there
 from pycu2c import CompileError, LaunchError, cuda
-from pycu2c.cupy import ElementwiseKernel
+from pycu2c.cupy import ElementwiseKernel, ReductionKernel
 
 DTYPES = [
     *(np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64),
@@ -309,12 +309,39 @@ def test_headers_that_are_in_front_anyway(place: str) -> None:
     assert "entry with_headers(" in kernel.inspect("ptx")
 
 
-def test_calls_are_not_noted_for_graphs(place: str) -> None:
-    x = there(place, np.arange(3.0))
+def test_graphs(place: str) -> None:
+    x, y, z = (there(place, np.arange(3.0) + k) for k in range(3))
     for _ in range(9):
-        ADD(x, x)  # quick ones neither
-    with cuda.graph(), pytest.raises(LaunchError, match="add cannot be noted for a graph"):
-        ADD(x, x)
+        ADD(x, y, z)  # quick ones are noted, too
+    device = "cpu" if place == "cpu" else None
+    before = here(z).tolist()
+    with cuda.graph(device=device) as graph:
+        total = ADD(x, y)
+        ADD(total, 1.0, z)
+    assert here(z).tolist() == before
+    assert [node.name for node in graph.nodes] == ["add", "add"]
+    x[...] = np.arange(3.0) + 10
+    graph.launch()
+    cuda.synchronize()
+    assert here(total).tolist() == [11, 13, 15]
+    assert here(z).tolist() == [12, 14, 16]
+    graph.nodes[1].set(total, 5.0, z)
+    graph.launch()
+    cuda.synchronize()
+    assert here(z).tolist() == [16, 18, 20]
+    with pytest.raises(LaunchError, match="given all 3 arguments in their order"):
+        graph.nodes[1].set(total, 5.0)
+
+
+def test_what_graphs_do_not_take(place: str) -> None:
+    x = there(place, np.arange(9.0))
+    device = "cpu" if place == "cpu" else None
+    total = ReductionKernel("T x", "T y", "x", "a + b", "y = a", "0", "total")
+    with cuda.graph(device=device):
+        with pytest.raises(LaunchError, match="add would copy an argument"):
+            ADD(x[:-1], x[1:], x[1:])
+        with pytest.raises(LaunchError, match="total cannot be noted for a graph"):
+            total(x)
 
 
 def test_an_operation_that_returns(place: str) -> None:

@@ -9,21 +9,22 @@ from typing import Any
 
 from pycu2c.cupy import inspecting, operands, walks
 from pycu2c.cupy.bound import Bound, dtypes_of, pointer_names
-from pycu2c.cupy.calls import Declaration, Taken, refuse_capture
+from pycu2c.cupy.calls import Declaration, Taken
 from pycu2c.cupy.compiled import Text, loaded
 from pycu2c.cupy.declared import ParameterInfo, WrongValue
 from pycu2c.cupy.elementwise_cpu import PIECE, cpu_text
 from pycu2c.cupy.elementwise_cuda import cuda_text, elements_of_thread
 from pycu2c.cupy.elementwise_forms import Form, Operation
+from pycu2c.cupy.noted import Noted
 from pycu2c.cupy.operands import Operand
 from pycu2c.cupy.python_functions import Text as Written
 from pycu2c.cupy.python_operations import PythonOperation
 from pycu2c.cupy.quick import Quick, Ran, key_of, new_outputs
 from pycu2c.dtypes import DType
 from pycu2c.records import dataclass, replace
-from pycu2c.runtime import driver
+from pycu2c.runtime import capturing, driver
 from pycu2c.runtime.arguments import Argument, ArrayArgument
-from pycu2c.runtime.configuration import Launch
+from pycu2c.runtime.configuration import Launch, Wanted
 from pycu2c.runtime.runner import Runner
 from pycu2c.runtime.strides import Shape
 
@@ -57,6 +58,15 @@ class Compiled:
 
     runner: Runner
     share: int
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A launch, what the kernel is passed, and what runs it."""
+
+    launch: Launch
+    passed: tuple[Any, ...]
+    runner: Runner
 
 
 class ElementwiseKernel:
@@ -125,10 +135,16 @@ class ElementwiseKernel:
         key = key_of(args, size, block_size) if stream is None else None
         outputs = self._quick.outputs(key, args, self.nin) if key else None
         if outputs is None:
-            call = self._checked(args, size)
+            call = self.checked(args, size)
             self._latest = call.without_memory()
-            if math.prod(call.shape):
-                ran = self._run(call, call.taken.stream(stream), block_size or _USUAL_BLOCK)
+            capture, threads = capturing.current(), block_size or _USUAL_BLOCK
+            count = math.prod(call.shape)
+            if count and capture is not None:
+                values = (*args[: self.nin], *call.results)
+                wanted = Wanted(None, None, call.taken.stream(stream), 0)
+                capture.launch(Noted(self, size, threads), wanted, values)
+            elif count:
+                ran = self._run(call, call.taken.stream(stream), threads)
                 if key:
                     self._quick.learn(key, replace(ran, values=(*args[: self.nin], *call.results)))
             outputs = call.results
@@ -157,7 +173,13 @@ class ElementwiseKernel:
 
     # ---- what is called ----
 
-    def _checked(self, args: tuple[Any, ...], size: int | None) -> Call:
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """What errors call the arguments."""
+        return self._declared.shown
+
+    def checked(self, args: tuple[Any, ...], size: int | None) -> Call:
+        """A call with these arguments. Raises LaunchError."""
         taken = self._declared.taken(args)
         shape = self._shape((*taken.given, *taken.out), size)
         raw = [p.name for p in self.out_params if p.raw]
@@ -196,7 +218,12 @@ class ElementwiseKernel:
     # ---- how it runs ----
 
     def _run(self, call: Call, stream: Any, threads: int) -> Ran:
-        refuse_capture(self.name)
+        found = self.prepared(call, stream, threads)
+        found.runner.run(found.launch, found.passed)
+        return self._ran(call, found.passed, found.runner, found.launch)
+
+    def prepared(self, call: Call, stream: Any, threads: int) -> Prepared:
+        """A call up to its start."""
         form, walked = self._form(call)
         place, size = call.taken.place, math.prod(call.shape)
         gpu = driver.current_ordinal() if place == "cuda" else -1
@@ -206,8 +233,7 @@ class ElementwiseKernel:
         block = 1 if place == "cpu" else threads
         launch = Launch((-(-size // (block * ready.share)), 1, 1), (block, 1, 1), stream, 0)
         passed = (*_moved(call, form, walked), size, *walked.shape[1:])
-        ready.runner.run(launch, passed)
-        return self._ran(call, passed, ready.runner, launch)
+        return Prepared(launch, passed, ready.runner)
 
     def _ran(self, call: Call, passed: tuple[Any, ...], runner: Runner, launch: Launch) -> Ran:
         """What calls like this one have in common."""
