@@ -192,6 +192,25 @@ def test_raw_arrays_and_indices(place: str) -> None:
     np.testing.assert_array_equal(result, x[::-1] + 2 * (np.arange(5) + 5))
 
 
+@pytest.mark.parametrize(
+    ("asked", "wanted"), [("size()", [6]), ("shape()[i]", [2, 3]), ("strides()[i]", [12, 4])]
+)
+def test_what_raw_arrays_tell(place: str, asked: str, wanted: list[int]) -> None:
+    x = np.arange(6, dtype=np.int32).reshape(2, 3)
+    kernel = ElementwiseKernel("raw int32 x", "int32 y", f"y = x.{asked}", "asked")
+    assert here(kernel(there(place, x), size=len(wanted))).tolist() == wanted
+
+
+def test_places_as_arrays(place: str) -> None:
+    x = np.arange(24, dtype=np.int32).reshape(2, 3, 4)
+    text = "ptrdiff_t place[] = {i / 12, i / 4 % 3, i % 4}; y = x[place]"
+    kernel = ElementwiseKernel("raw T x", "int32 y", text, "placed")
+    for order in ("C", "F"):
+        given = there(place, np.asarray(x, order=order))  # type: ignore[call-overload]
+        found = kernel(given, there(place, np.zeros_like(x)))
+        np.testing.assert_array_equal(here(found), x)
+
+
 def test_a_raw_array_with_several_axes(place: str) -> None:
     text = "ptrdiff_t at[] = {i % 3, i / 3}; z = x[at] + x[i] + x.shape()[0] + x.size()"
     kernel = ElementwiseKernel("raw T x", "T z", text, "both")

@@ -240,6 +240,29 @@ def test_a_module_has_several_kernels(machine: str, options: Any, dtype: str) ->
         module.get_function("ad")
 
 
+MACROS = """extern "C" __global__ void f(T* x, int first) {
+    __shared__ T row[N];
+    row[threadIdx.x] = F(x[threadIdx.x], P);
+    __syncthreads();
+    if (threadIdx.x >= first) x[threadIdx.x] = row[N - 1 - threadIdx.x];
+#ifdef A
+    x[0] = A;
+#endif
+}"""
+
+
+def test_macros_of_any_name(machine: str) -> None:
+    """Also such as headers have for parameters of templates, or that name CUDA's functions."""
+    options = ("-DN=4", "-DP=2", "--define-macro=T=float", "-DF(x,y)=__fmul_rn(x, y)", "-DA", "-UA")
+    x = np.arange(4, dtype=np.float32)
+    kernel = cupy.RawKernel(MACROS, "f", options=options, backend=machine)
+    kernel((1,), (4,), (x, 0))
+    assert x.tolist() == [6, 4, 2, 0]
+    text = "#if N != 1\n#error no such precision\n#endif\n" + MACROS
+    with pytest.raises(CompileError, match="no such precision"):
+        cupy.RawKernel(text, "f", options=options, backend=machine).compile()
+
+
 def test_instances_of_templates(machine: str) -> None:
     names = ["squared<int>", "squared<float>", "squared<double>", "plain"]
     module = cupy.RawModule(

@@ -44,10 +44,10 @@ class Generated:
     together: bool
 
 
-def generated(text: Text, options: Sequence[str], expressions: Sequence[str]) -> Generated:
+def generated(text: Text, macros: Sequence[str], expressions: Sequence[str]) -> Generated:
     """The C++ of a text. Raises CompileError for what the CPU does not have."""
     _check(text)
-    waiting = Waiting(text, options)
+    waiting = Waiting(text, macros)
     kernels = [f for f in text.functions if f.is_kernel and not f.is_template]
     entries = [Entry(f.path, i, waiting.holds(f.name)) for i, f in enumerate(kernels)]
     edits = [_entry_after(text, f, e) for f, e in zip(kernels, entries)]
@@ -61,10 +61,10 @@ def generated(text: Text, options: Sequence[str], expressions: Sequence[str]) ->
         made = Entry(expression, len(entries) + len(instances), waits)
         instances.append(made)
         footer.append(_macro(made, expression))
-    words = words_in(text)
+    words = words_in(text) | frozenset(re.findall(r"\w+", " ".join(macros)))
     head = prelude(words, all_words=has_own_files(text))
     code = _edited(text.code, edits)
-    parts = (head, f'#line 1 "{text.name}"', code, "", *footer)
+    parts = (head, *macros, f'#line 1 "{text.name}"', code, "", *footer)
     return Generated("\n".join(parts) + "\n", (*entries, *instances), meets_grid(text))
 
 

@@ -29,7 +29,7 @@ _FACTS = {  # of every kernel, where there is no GPU
 
 def generate(text: Text, options: Options, expressions: Sequence[str]) -> Generated:
     """The C++ of a text. Raises CompileError."""
-    return generated(text, options.for_preprocessor, expressions)
+    return generated(text, options.macros, expressions)
 
 
 def compiled(text: Text, options: Options, expressions: Sequence[str]) -> CpuCode:
@@ -39,7 +39,7 @@ def compiled(text: Text, options: Options, expressions: Sequence[str]) -> CpuCod
     flags = (
         f"-std={_STANDARD if options.standard in _OLDER else options.standard}",
         *cxx.arithmetic_flags(contracts=options.contracts, fast=options.is_fast),
-        *options.for_preprocessor,
+        *(f"-I{folder}" for folder in options.folders),
     )
     files = included(text.code, options.folders)
     try:

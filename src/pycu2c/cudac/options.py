@@ -42,6 +42,18 @@ class Options:
         return tuple(f"{short.get(name, name)}{value}" for name, value in self._values)
 
     @property
+    def macros(self) -> tuple[str, ...]:
+        """Those that define macros, as lines of a text."""
+        found = []
+        for word in self.for_preprocessor:
+            name, _, value = word[2:].partition("=")
+            if word.startswith("-D"):
+                found.append(f"#define {name} {value if '=' in word else 1}")
+            elif word.startswith("-U"):
+                found.append(f"#undef {name}")
+        return tuple(found)
+
+    @property
     def standard(self) -> str | None:
         """That of C++ which they ask for: ``c++17``."""
         names = ("-std=", "--std=")
