@@ -6,6 +6,7 @@ in the same line, what launches it. Every other word of CUDA's is C++ by the hea
 
 from __future__ import annotations
 
+import ctypes
 import re
 from collections.abc import Iterator, Sequence
 
@@ -64,8 +65,14 @@ def generated(text: Text, macros: Sequence[str], expressions: Sequence[str]) -> 
     words = words_in(text) | frozenset(re.findall(r"\w+", " ".join(macros)))
     head = prelude(words, all_words=has_own_files(text))
     code = _edited(text.code, edits)
-    parts = (head, *macros, f'#line 1 "{text.name}"', code, "", *footer)
+    renamed = [f"#define {f.name} pycu2c_own_{f.name}" for f in kernels if _is_of_c(f)]
+    parts = (head, *macros, *renamed, f'#line 1 "{text.name}"', code, "", *footer)
     return Generated("\n".join(parts) + "\n", (*entries, *instances), meets_grid(text))
+
+
+def _is_of_c(kernel: Function) -> bool:
+    """Whether C's library has a function of its name, ``select``, which headers declare."""
+    return not kernel.scopes and hasattr(ctypes.CDLL(None), kernel.name)
 
 
 def _is_known(expression: str, text: Text) -> bool:

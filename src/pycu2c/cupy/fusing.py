@@ -33,6 +33,7 @@ from pycu2c.values import scalar_of
 
 Made: TypeAlias = Callable[..., Any]
 Result: TypeAlias = Callable[[list[Any]], Any]
+_MOST = 256  # kinds of calls that are kept
 _NOT_IN_C = frozenset("i n in out a b int float double short long char bool auto".split())  # noqa: SIM905
 
 
@@ -67,6 +68,8 @@ class Fusion:
         key = _key(args)
         made = self._made.get(key)
         if made is None:
+            if len(self._made) >= _MOST:
+                self._made.clear()
             made = self._made[key] = self._for(args)
         return made(*args)
 

@@ -6,6 +6,14 @@ import enum
 from enum import IntEnum
 from typing import Any
 
+
+class _Named(IntEnum):
+    """Numbers that are shown by their names."""
+
+    def __str__(self) -> str:
+        return self.name
+
+
 _DEVICE_ATTRIBUTES = """
 MAX_THREADS_PER_BLOCK MAX_BLOCK_DIM_X MAX_BLOCK_DIM_Y MAX_BLOCK_DIM_Z MAX_GRID_DIM_X
 MAX_GRID_DIM_Y MAX_GRID_DIM_Z MAX_SHARED_MEMORY_PER_BLOCK TOTAL_CONSTANT_MEMORY WARP_SIZE
@@ -50,7 +58,7 @@ MEMPOOL_SUPPORTED_HANDLE_TYPES CLUSTER_LAUNCH
 """
 
 _ALSO = {"SHARED_MEMORY_PER_BLOCK": 8, "REGISTERS_PER_BLOCK": 12}  # names of before
-_numbered: Any = IntEnum  # type checkers look for the names
+_numbered: Any = _Named  # type checkers look for the names
 device_attribute: Any = _numbered(
     "device_attribute",
     {**{name: i for i, name in enumerate(_DEVICE_ATTRIBUTES.split(), 1)}, **_ALSO},
@@ -58,7 +66,7 @@ device_attribute: Any = _numbered(
 )
 
 
-class function_attribute(IntEnum):
+class function_attribute(_Named):
     """What ``Function.get_attribute`` is asked for."""
 
     MAX_THREADS_PER_BLOCK = 0
@@ -73,7 +81,7 @@ class function_attribute(IntEnum):
     PREFERRED_SHARED_MEMORY_CARVEOUT = 9
 
 
-class address_mode(IntEnum):
+class address_mode(_Named):
     """What a texture has outside of its elements."""
 
     WRAP = 0
@@ -82,14 +90,14 @@ class address_mode(IntEnum):
     BORDER = 3
 
 
-class filter_mode(IntEnum):
+class filter_mode(_Named):
     """Whether a texture gives an element or a mean of neighbours."""
 
     POINT = 0
     LINEAR = 1
 
 
-class array_format(IntEnum):
+class array_format(_Named):
     """The numbers of which an array's elements are made."""
 
     UNSIGNED_INT8 = 1
@@ -170,7 +178,7 @@ class mem_attach_flags(enum.IntFlag):
     SINGLE = 4
 
 
-class compute_mode(IntEnum):
+class compute_mode(_Named):
     """Who may use a device."""
 
     DEFAULT = 0
@@ -179,7 +187,7 @@ class compute_mode(IntEnum):
     EXCLUSIVE_PROCESS = 3
 
 
-class func_cache(IntEnum):
+class func_cache(_Named):
     """Which of two memories is to be the larger."""
 
     PREFER_NONE = 0
@@ -188,7 +196,7 @@ class func_cache(IntEnum):
     PREFER_EQUAL = 3
 
 
-class shared_config(IntEnum):
+class shared_config(_Named):
     """How wide a bank of shared memory is."""
 
     DEFAULT_BANK_SIZE = 0
@@ -196,7 +204,7 @@ class shared_config(IntEnum):
     EIGHT_BYTE_BANK_SIZE = 2
 
 
-class limit(IntEnum):
+class limit(_Named):
     """What a context limits."""
 
     STACK_SIZE = 0
@@ -206,7 +214,7 @@ class limit(IntEnum):
     DEV_RUNTIME_PENDING_LAUNCH_COUNT = 4
 
 
-class jit_input_type(IntEnum):
+class jit_input_type(_Named):
     """What a module is linked of."""
 
     CUBIN = 0
@@ -216,7 +224,7 @@ class jit_input_type(IntEnum):
     LIBRARY = 4
 
 
-class memory_type(IntEnum):
+class memory_type(_Named):
     """Where memory is."""
 
     HOST = 1
