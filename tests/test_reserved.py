@@ -24,7 +24,9 @@ def test_helpers(helper: str) -> None:
     assert all(is_reserved(f"{helper}_{dtype.short}") for dtype in DTYPES)
 
 
-@pytest.mark.parametrize("name", ["double", "main", "float4", "make_float4", "sqrt", "malloc"])
+@pytest.mark.parametrize(
+    "name", ["double", "main", "char16_t", "intptr_t", "float4", "make_float4", "sqrt", "malloc"]
+)
 def test_words(name: str) -> None:
     assert is_reserved(name)
 

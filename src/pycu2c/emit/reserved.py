@@ -44,7 +44,7 @@ _MACROS = (
     r"U?INT\w*_(MAX|MIN|C)|(PTRDIFF|SIG_ATOMIC|SIZE|WCHAR|WINT|MB_CUR|RAND)_(MAX|MIN)|M_\w+|FP_\w+"
     r"|HUGE_VAL[FL]?|MATH_ERR\w+|math_errhandling|EXIT_(FAILURE|SUCCESS)|FD_\w+|NFDBITS|W[A-Z]+"
     r"|WAIT_[A-Z]+|ENDED|(threadIdx|blockIdx|blockDim|gridDim|first|last|next)_[xyz]|print_\d+|\w+_packed|(texture|surface)_(number|place|index|element|weights|rounded|scaled|half|nearest|blended|fetch)|(BYTE|BIG|LITTLE|PDP)_(ORDER|ENDIAN)|[bl]e(16|32|64)toh|hto[bl]e(16|32|64)|atomic[A-Z]\w*"
-    r"|(FE|CLOCK|TIMER|TIME)_\w+|(clock|timer)_\w+|CLOCKS_PER_SEC"
+    r"|u?int(_(least|fast)(8|16|32|64)|max|ptr)_t|(FE|CLOCK|TIMER|TIME)_\w+|(clock|timer)_\w+|CLOCKS_PER_SEC"
 )
 _VECTORS = frozenset(
     name
