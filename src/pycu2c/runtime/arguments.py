@@ -169,7 +169,7 @@ def _of_interface(
         raise LaunchError(f"{name} has a mask, and kernels have none")
     data = interface.get("data")
     if not isinstance(data, tuple):
-        raise LaunchError(f"{name} does not say where its data lies: pass numpy.asarray({name})")
+        raise LaunchError(f"{name} does not say where its data lies: pass numpy.asarray(…)")
     row = row_of(numpy_dtype(interface), name)
     shape = tuple(map(operator.index, interface["shape"]))
     given = interface.get("strides") or packed_strides(shape, row.size)
