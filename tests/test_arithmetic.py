@@ -210,6 +210,24 @@ def test_with_python_numbers(expression: str, dtype: str, target: str, tmp_path:
     check(expression, *pairs(dtype, dtype), target, tmp_path, exact="**" not in expression)
 
 
+def test_constants_are_exact_beyond_64_bits(target: str, tmp_path: Path) -> None:
+    text = """
+    from pycu2c import cuda, kernel
+
+    @kernel
+    def k(n, out):
+        out[0] = (True + 2**63) % 1000
+        out[1] = pow(10, 31) % 7
+        out[2] = round(2**62)
+        out[3] = len([v for v in range(2**70, 2**71, 2**69)]) + n
+        out[4] = len(range(3, 2**64, 2)) % 1000
+        out[5] = (True << 70) // 2**60 - pow(True, 2**40) * 2
+    """
+    found = run(module_from(text, tmp_path).k, (1, 1), [5, np.zeros(6, np.int64)], target)[1]
+    exact = [(True + 2**63) % 1000, 10**31 % 7, 2**62, 7]
+    assert found.tolist() == [*exact, (2**64 - 2) // 2 % 1000, 1022]
+
+
 @pytest.mark.parametrize("name", ["float16", "float32", "float64"])
 def test_to_the_power_of_a_half_is_no_root(name: str, target: str, tmp_path: Path) -> None:
     """Of -inf, which the scalar's power knows, and of -0.0, which has a sign."""

@@ -280,8 +280,14 @@ def folded(op: Operator, a: Number, b: Number) -> Number:
 
     ``2**64 - 1`` is a number that a uint64 holds.
     """
-    exact = _exact(op, a, b) if type(a) is type(b) is int else None
+    exact = _exact(op, int(a), int(b)) if _has_an_int(a, b) else None
     return op.reference(a, b) if exact is None else exact
+
+
+def _has_an_int(a: Number, b: Number) -> bool:
+    """Whether one of Python's ints is there, and the other is one, too, or a bool that counts as
+    one."""
+    return int in (type(a), type(b)) and isinstance(a, int) and isinstance(b, int)
 
 
 def _exact(op: Operator, a: Any, b: Any) -> int | None:
@@ -306,7 +312,7 @@ def _may_be_endless(op: Operator, a: int, b: int) -> bool:
 
 def is_too_wide(op: Operator, a: Any, b: Any) -> bool:
     """Whether Python's ``a op b`` of constants is an int with more bits than they may have."""
-    ints = type(a) is type(b) is int and op in (ADD, SUB, MUL, POW, SHL)
+    ints = _has_an_int(a, b) and op in (ADD, SUB, MUL, POW, SHL)
     return ints and not (op in (POW, SHL) and b < 0) and _exact(op, a, b) is None
 
 

@@ -238,7 +238,7 @@ def _round(number: Any, ndigits: Any = None) -> Any:
         return apply(REGISTRY["numpy.round"], "")(number, ndigits)
     x = number
     if not type_of(x).dtype.is_float:
-        return convert(x, WEAK_INT)
+        return _as_python(x)
     return REGISTRY["round"].reference(x)
 
 
@@ -258,7 +258,12 @@ def _extreme(choose: Callable[[Any], Any]) -> Callable[..., Any]:
 
 
 def _range(*bounds: Any) -> range:
-    return range(*(int(convert(b, WEAK_INT)) for b in bounds))
+    return range(*map(_as_python, bounds))
+
+
+def _as_python(x: Any) -> int:
+    """A whole number as Python's: beyond 64 bits is but a constant, which is what it is."""
+    return int(x) if isinstance(x, int) else int(convert(x, WEAK_INT))
 
 
 def _sum(items: Any, start: Any = 0) -> Any:

@@ -299,6 +299,8 @@ class ExpressionRewriter:
                 return self.is_constant(operand)
             case ast.BinOp(left=left, right=right):
                 return self.is_constant(left) and self.is_constant(right)
+            case ast.Call() if power := self.power(node):
+                return self.is_constant(power)
             case _:
                 return scalar_of(self.known(node)) is not None
 
@@ -314,8 +316,16 @@ class ExpressionRewriter:
                 if isinstance(op, ast.Pow) and not isinstance(b, complex) and b < 0:
                     return calls.power_of_constant(a, b)
                 return folded(BY_NODE[type(op)], a, b)
+            case ast.Call() if power := self.power(node):
+                return self.folded(power)
             case _:
                 return self.known(node)
+
+    def power(self, node: ast.Call) -> ast.BinOp | None:
+        """``pow(x, n)`` as the operator that it is."""
+        if self.known(node.func) is not pow or len(node.args) != 2:
+            return None
+        return ast.BinOp(node.args[0], ast.Pow(), node.args[1])
 
     def compare(self, node: ast.Compare) -> ast.expr:
         """``a < b < c`` is ``lt(a, (t := b)) and lt(t, c)``."""
@@ -336,8 +346,8 @@ class ExpressionRewriter:
 
     def call(self, node: ast.Call) -> ast.expr:
         target = self.known(node.func)
-        if target is pow and len(node.args) == 2:
-            return self.binary(ast.BinOp(node.args[0], ast.Pow(), node.args[1]))
+        if power := self.power(node):
+            return self.binary(power)
         lazy = target is any or target is all
         arguments = [
             self.lazily(a, target is any) if lazy else self.expression(a) for a in node.args
