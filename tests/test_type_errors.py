@@ -59,6 +59,15 @@ y = x << 2  # E[operand-type]: x
 y = uint8(300)  # E[constant-range]: 300
 y = int32(2**31)  # E[constant-range]: 2**31
 y = b[0, 0] + 2**40  # E[constant-range]: 2**40
+y = a[2**63]  # E[constant-range]: 2**63
+y = len(a[: -2**70])  # E[constant-range]: -2**70
+for j in range(2**63): pass  # E[constant-range]: 2**63
+for j in range(0, n, -2**65): pass  # E[constant-range]: -2**65
+for j, y in enumerate(a, 2**64 - 1): pass  # E[constant-range]: 2**64 - 1
+y = range(2**64)[n]  # E[constant-needed]: range(2**64)
+y = sum(range(2**64))  # E[constant-needed]: range(2**64)
+y = (1, 2) * 2**40  # E[constant-needed]: (1, 2) * 2**40
+y = len((1,) * 2**62)  # E[constant-needed]: (1,) * 2**62
 y = missing + 1  # E[name]: missing
 y = grid + 1  # E[name]: grid
 y = math.sqroot(x)  # E[name]: math.sqroot

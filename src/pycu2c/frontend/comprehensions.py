@@ -15,7 +15,7 @@ from pycu2c.ir.nodes import Const, Load
 from pycu2c.ir.walk import expressions
 from pycu2c.source import Span
 
-_MOST = 4096  # values that one comprehension or range may give
+_MOST = 4096  # values that one comprehension, range or repeated tuple may give
 
 
 def comprehension(frame: Frame, node: ast.ListComp | ast.GeneratorExp) -> Items:
@@ -79,7 +79,7 @@ def static_items(iterable: Value) -> tuple[Value, ...]:
         return iterable.items
     if isinstance(iterable, Static) and isinstance(iterable.value, range):
         span = iterable.span
-        _check_count(len(iterable.value), span)
+        check_count(length_of(iterable.value), span)
         return tuple(integer(i, span) for i in iterable.value)
     fail(
         "constant-needed",
@@ -89,12 +89,17 @@ def static_items(iterable: Value) -> tuple[Value, ...]:
     )
 
 
-def _check_count(count: int, span: Span) -> None:
+def length_of(numbers: range) -> int:
+    """``len`` of any range: Python's has 63 bits."""
+    return (numbers[-1] - numbers[0]) // numbers.step + 1 if numbers else 0
+
+
+def check_count(count: int, span: Span) -> None:
     if count > _MOST:
         fail(
             "constant-needed",
             Label(span, f"{count} items"),
-            help="a comprehension is written out item by item: use a loop for so many",
+            help="a tuple or comprehension is written out item by item: use a loop for so many",
         )
 
 

@@ -10,7 +10,7 @@ from pycu2c.frontend.assignments import walrus
 from pycu2c.frontend.calls import call
 from pycu2c.frontend.choices import condition, conditional, connective, truth_of
 from pycu2c.frontend.comparisons import compare
-from pycu2c.frontend.comprehensions import comprehension, static_items
+from pycu2c.frontend.comprehensions import check_count, comprehension, static_items
 from pycu2c.frontend.frame import Frame, Items, Static, Value, number, shown
 from pycu2c.frontend.functions import lambda_value
 from pycu2c.frontend.refusals import UNKNOWN
@@ -112,6 +112,7 @@ def _binary(frame: Frame, node: ast.BinOp) -> Value:
             if isinstance(items, Items) and isinstance(count, Const) and _is_whole(count):
                 again = settled(frame, items)
                 assert isinstance(again, Items)
+                check_count(len(again.items) * int(count.value), span)
                 return Items(again.items * int(count.value), span)
     return operations.binary(frame, operator, number(left), number(right), span)
 

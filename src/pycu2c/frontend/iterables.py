@@ -25,11 +25,11 @@ from pycu2c.frontend.frame import (
     number,
     shown,
 )
-from pycu2c.frontend.operations import binary, to_whole
+from pycu2c.frontend.operations import binary, counting, to_whole
 from pycu2c.frontend.sequence import acts, in_order, is_steady, kept, variable_of
 from pycu2c.frontend.subscripts import item_of
 from pycu2c.intrinsics.all import REGISTRY
-from pycu2c.ir.construct import cast, integer, scalar_type
+from pycu2c.ir.construct import integer, scalar_type
 from pycu2c.ir.nodes import Apply, Const, Expr, Stmt, Var, View
 from pycu2c.operators import ADD, FLOORDIV, MUL, SUB
 from pycu2c.records import dataclass, replace
@@ -157,7 +157,7 @@ def _whole(e: Expr, rule: str) -> Expr:
             Label(e.span, f"{rule}, this is `{e.type}`"),
             help=to_whole(e),
         )
-    return cast(e, WEAK_INT)
+    return counting(e)
 
 
 def _counted(e: Expr) -> Expr:

@@ -75,6 +75,17 @@ def to_whole(e: Expr) -> str:
     )
 
 
+def counting(e: Expr) -> Expr:
+    """A whole number that counts: in 64 bits, which a constant must fit."""
+    if isinstance(e, Const) and e.type == WEAK_INT and not fits(int(e.value), WEAK_INT):
+        fail(
+            "constant-range",
+            Label(e.span, "int64 does not hold this number"),
+            help="what counts, in ranges and indices, is from -2**63 to 2**63 - 1",
+        )
+    return cast(e, WEAK_INT)
+
+
 def whole_number(e: Expr) -> Expr:
     """An argument that is an int."""
     if not scalar_type(e).dtype.is_whole:
@@ -83,7 +94,7 @@ def whole_number(e: Expr) -> Expr:
             Label(e.span, f"this is `{e.type}`; it must be a whole number"),
             help=to_whole(e),
         )
-    return cast(e, WEAK_INT)
+    return counting(e)
 
 
 def once(frame: Frame, e: Expr, use: Callable[[Expr], Expr]) -> Expr:

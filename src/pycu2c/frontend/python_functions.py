@@ -14,7 +14,7 @@ from pycu2c.frontend import scope, ufuncs, views
 from pycu2c.frontend.branches import branched, each
 from pycu2c.frontend.choices import truth_of
 from pycu2c.frontend.comparisons import compared, conditional_truth
-from pycu2c.frontend.comprehensions import generated, static_items
+from pycu2c.frontend.comprehensions import generated, length_of, static_items
 from pycu2c.frontend.frame import (
     Chosen,
     Frame,
@@ -147,7 +147,9 @@ def _len(frame: Frame, node: ast.Call) -> Expr:
         settled(frame, value)
         return Const(len(value.items), WEAK_INT, frame.span(node))
     if isinstance(value, Static) and isinstance(value.value, (str, range)):
-        return Const(len(value.value), WEAK_INT, frame.span(node))
+        known = value.value
+        count = length_of(known) if isinstance(known, range) else len(known)
+        return Const(count, WEAK_INT, frame.span(node))
     span = frame.span(node)
     if isinstance(value, Chosen) and value.type.ndim:
         return number(each(frame, value, lambda array: views.length(array, 0, span)))

@@ -14,7 +14,7 @@ from pycu2c.dtypes import Kind
 from pycu2c.frontend import record_cures
 from pycu2c.frontend.cures import amount, indices_of
 from pycu2c.frontend.frame import Items, Value, is_array
-from pycu2c.frontend.operations import to_whole
+from pycu2c.frontend.operations import counting, to_whole
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.builtins import rounds
 from pycu2c.intrinsics.subscripts import (
@@ -185,6 +185,7 @@ def _check_type(index: Expr) -> None:
     own = scalar_type(index)
     if not own.dtype.is_integer:
         fail("index-type", Label(index.span, f"this is `{own}`"), help=to_whole(index))
+    counting(index)
 
 
 # ---- views -------------------------------------------------------------------------------------
