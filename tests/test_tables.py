@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 
 from launching import run
-from pycu2c import cuda, kernel
+from pycu2c import CompileError, cuda, kernel
 
 STEPS = (0, 1, 0, -1)
 SHARES = (4 / 9, 1 / 9, 1 / 9, 1 / 36)
@@ -164,3 +165,17 @@ def test_tuples_that_change_are_variables(target: str) -> None:
         assert out.tolist() == [
             y * 10 + x + numbers[i % 3] * 100 for i, (y, x) in enumerate(AROUND)
         ]
+
+
+MANY = tuple(range(20_000))
+
+
+def test_a_table_has_room_in_constant_memory():
+    @kernel
+    def found(out):
+        out[cuda.grid(1)] = MANY[cuda.grid(1)]
+
+    with pytest.raises(
+        CompileError, match=r"80000 bytes; constant memory has 65536(.|\n)*argument"
+    ):
+        found.inspect("cuda", "int32[::1]")

@@ -106,6 +106,16 @@ def placed(frame: Frame, found: object, name: str, span: Span) -> Value:
 _MOST_CONSTANT_BYTES = 64 * 1024
 
 
+def check_constant_bytes(size: int, span: Span) -> None:
+    """Refuse an array for which constant memory has no room."""
+    if size > _MOST_CONSTANT_BYTES:
+        fail(
+            "global-value",
+            Label(span, f"{size} bytes; constant memory has {_MOST_CONSTANT_BYTES}"),
+            help="pass it as an array, an argument of the kernel",
+        )
+
+
 def constant_array(found: np.ndarray[Any, Any], name: str, span: Span) -> ConstantArray:
     """A global array as constant memory, its numbers read now."""
     row = dtypes.from_numpy(found.dtype)
@@ -121,12 +131,7 @@ def constant_array(found: np.ndarray[Any, Any], name: str, span: Span) -> Consta
             help="constant arrays hold numbers or vectors, on one axis or more; pass others as "
             f"arguments{record_cures.seen_as_vector(row)}",
         )
-    if found.nbytes > _MOST_CONSTANT_BYTES:
-        fail(
-            "global-value",
-            Label(span, f"{found.nbytes} bytes; constant memory has {_MOST_CONSTANT_BYTES}"),
-            help="pass the array as an argument of the kernel",
-        )
+    check_constant_bytes(found.nbytes, span)
     kind = Array(row, found.ndim, "C", Space.CONSTANT, found.shape)
     values = tuple(construct.literal(number, span) for number in found.ravel())
     return ConstantArray(Var(name, kind, span), values)

@@ -12,6 +12,7 @@ from pycu2c import dtypes
 from pycu2c.frontend import views
 from pycu2c.frontend.frame import Frame, Items, Value
 from pycu2c.frontend.operations import whole_number
+from pycu2c.frontend.scope import check_constant_bytes
 from pycu2c.frontend.sequence import variable_of
 from pycu2c.intrinsics.subscripts import index_from_end
 from pycu2c.ir.construct import cast, const, integer, is_atom, scalar_type
@@ -112,6 +113,7 @@ def _table(
     key = (name, shape, kind, *(repr(leaf.value) for leaf in leaves))
     if key not in frame.constants:
         held = Scalar(_held(kind, leaves))
+        check_constant_bytes(len(leaves) * held.dtype.size, span)
         var = Var(
             frame.constant_name(name),
             Array(held.dtype, len(shape), "C", Space.CONSTANT, shape),
