@@ -217,7 +217,7 @@ EXPRESSIONS = rows_of(
     # order of tuples: the first items that differ
     out[i] = ((i, 2) < (3, 4)) + ((i, x) >= (i, 2.5)) * 2 + ((1, i) > (1, 3, 0)) * 4
 
-    # computed index of a tuple whose items have one type
+    # computed index of a tuple of numbers, or of tuples whose items have the same types
     t = (3, 1, n, 1)
     pairs = ((i, 1), (n, 2))
     out[i] = t[i % 4] + t[-1 - i % 4] * 10 + pairs[i % 2][0] * 100

@@ -114,8 +114,8 @@ items = []
 for x in a:
     items = items + [x]  # E[join]: items | a tuple keeps its length
 
-items = [1, 2.5, 3]
-b[0] = items[cuda.grid(1)]  # E[constant-needed]: cuda.grid(1) | items that have one type
+items = [1, (2, 3)]
+b[0] = items[cuda.grid(1)]  # E[constant-needed]: cuda.grid(1) | equally long
 
 items = [x * 2 for x in a]  # E[constant-needed]: a | write a loop
 

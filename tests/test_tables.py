@@ -179,3 +179,32 @@ def test_a_table_has_room_in_constant_memory():
         CompileError, match=r"80000 bytes; constant memory has 65536(.|\n)*argument"
     ):
         found.inspect("cuda", "int32[::1]")
+
+
+MIXED = (1, 2.5, True, 4)
+
+
+@kernel
+def of_several_types(small, n, out):
+    i = cuda.grid(1)
+    own = (n, 0.5, i)
+    out[i] = MIXED[i] / 2 + small[i] * MIXED[i] + own[i % 3] // 2
+
+
+def test_numbers_of_several_types_have_one_together(target: str) -> None:
+    small = np.int8([100, 100, 100, 100])
+    *_, out = run(of_several_types, (1, 4), [small, 7, np.zeros(4)], target)
+    own = np.array([7.0, 0.5, 2.0, 7.0])
+    assert out.tolist() == [m / 2 + 100.0 * m + o // 2 for m, o in zip(MIXED, own)]
+
+
+@kernel
+def of_int8(out):
+    i = cuda.grid(1)
+    t = (np.int8(100), np.int16(300), np.int8(2))
+    out[i] = t[i] * np.int8(100)
+
+
+def test_strong_numbers_of_several_types(target: str) -> None:
+    (out,) = run(of_int8, (1, 3), [np.zeros(3)], target)
+    assert out.tolist() == [10000, 30000, 200]

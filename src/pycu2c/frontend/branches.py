@@ -14,7 +14,7 @@ from pycu2c.frontend.variables import at, read, set_value
 from pycu2c.ir.construct import scalar_type
 from pycu2c.ir.nodes import Const, Evaluate, Expr, If, Select, Stmt, Var, View
 from pycu2c.source import Span
-from pycu2c.types import Void, join
+from pycu2c.types import Void, have_join, join
 
 Arm: TypeAlias = tuple[Value, Sequence[Stmt]]  # a value, after statements
 
@@ -100,10 +100,24 @@ def together(which: Expr, values: Sequence[Value], span: Span) -> Value | None:
     return Items(known, span, tuples[0].names) if len(known) == len(items) else None
 
 
-def _number(which: Expr, numbers: Sequence[Expr], span: Span) -> Expr:
+def alike(items: Items) -> Items:
+    """Numbers in the type that they have together; other items as they are."""
+    numbers = [value for value in items.items if is_number(value)]
+    kinds = list(map(scalar_type, numbers))
+    if not numbers or len(numbers) < len(items.items) or not all(map(have_join, kinds, kinds[1:])):
+        return items
+    return Items(tuple(_in_one_type(numbers)), items.span, items.names)
+
+
+def _in_one_type(numbers: Sequence[Expr]) -> list[Expr]:
     kinds = list(map(scalar_type, numbers))
     common = kinds[0] if len(set(kinds)) == 1 else reduce(join, kinds)
-    *others, last = (e if e.type == common else coerce(e, common) for e in numbers)
+    return [e if e.type == common else coerce(e, common) for e in numbers]
+
+
+def _number(which: Expr, numbers: Sequence[Expr], span: Span) -> Expr:
+    *others, last = _in_one_type(numbers)
+    common = scalar_type(last)
     if isinstance(last, Const):
         if all(isinstance(e, Const) and e.value == last.value for e in others):
             return last

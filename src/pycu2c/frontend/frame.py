@@ -212,8 +212,8 @@ class Frame:
             self.untyped.append(id(node))
 
     def note_join(self, node: ast.AST, kind: Scalar) -> None:
-        """Note the type of an ``ast.IfExp`` or ``ast.BoolOp``; a comprehension may come to it
-        for several items."""
+        """Note the type of an ``ast.IfExp`` or ``ast.BoolOp``, or of an item of a tuple; a
+        comprehension may come to it for several items."""
         if self.join_types.setdefault(id(node), kind) != kind:
             self.mixed_joins.append(id(node))
 

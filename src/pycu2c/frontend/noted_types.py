@@ -15,9 +15,9 @@ from pycu2c.types import ParameterType, Scalar
 @dataclass(frozen=True, slots=True)
 class NotedTypes:
     """``names``: of the variable that an ``ast.Name`` or ``ast.arg`` assigns. ``joins``: of an
-    ``ast.IfExp``, ``ast.BoolOp`` or ``ast.Return``. ``mixed`` are the nodes with several types, for
-    the items of a comprehension. ``tree``: with loops over tuples written out, each round with
-    nodes of its own."""
+    ``ast.IfExp``, ``ast.BoolOp``, ``ast.Return`` or ``ast.Subscript``. ``mixed`` are the nodes with
+    several types, for the items of a comprehension. ``tree``: with loops over tuples written out,
+    each round with nodes of its own."""
 
     tree: ast.FunctionDef
     names: Mapping[int, Scalar] = field(default_factory=dict)

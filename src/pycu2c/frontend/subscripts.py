@@ -8,7 +8,7 @@ from typing import NoReturn, TypeVar
 from pycu2c.diagnostics import Label, fail
 from pycu2c.frontend import operations, scope, views
 from pycu2c.frontend.brackets import after_owner, indices_in, kept_index
-from pycu2c.frontend.branches import each, together
+from pycu2c.frontend.branches import alike, each, together
 from pycu2c.frontend.comprehensions import static_items
 from pycu2c.frontend.cures import (
     amount,
@@ -290,7 +290,15 @@ def _nested_item(frame: Frame, owner: Items, index: Items, node: ast.Subscript) 
 
 
 def _any_item(frame: Frame, owner: Items, index: Expr, node: ast.Subscript) -> Value:
-    """``t[i]`` of a tuple whose items have one type."""
+    """``t[i]`` of a tuple whose items have one type, or are numbers: then that of all together."""
+    own = alike(owner)
+    found = _one_of(frame, own, index, node)
+    if {type_of(item) for item in owner.items} != {type_of(item) for item in own.items}:
+        frame.note_join(node, scalar_type(single(found)))
+    return found
+
+
+def _one_of(frame: Frame, owner: Items, index: Expr, node: ast.Subscript) -> Value:
     kinds = {type_of(item) for item in owner.items}
     span = frame.span(node)
     if len(kinds) > 1 or not owner.items:
@@ -298,7 +306,7 @@ def _any_item(frame: Frame, owner: Items, index: Expr, node: ast.Subscript) -> V
         fail(
             "constant-needed",
             Label(frame.span(node.slice), f"an index into ({listed})"),
-            help="a computed index is of items that have one type; convert them: float32(x)",
+            help="a computed index is of numbers, or of tuples of the same types, equally long",
         )
     found = item_of_row(owner.items, index, span) or table_item(frame, owner, index, node, span)
     if found is not None:

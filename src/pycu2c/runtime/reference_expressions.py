@@ -151,7 +151,8 @@ class ExpressionRewriter:
                 return self.coerced(chosen, self.join_types.get(id(node)))
             case ast.Subscript(value=owner, slice=index):
                 element = self.expression(owner), self.index(index)
-                return self.do(elements.load, *element, self.where(node))
+                found = self.do(elements.load, *element, self.where(node))
+                return self.coerced(found, self.join_types.get(id(node)))
             case ast.Call():
                 return self.call(node)
             case _:
