@@ -300,10 +300,14 @@ class Launcher:
         if self.backend == "python" or (memory and memory.known):
             yield
             return
-        preparing.begin()
+        none_here = self.backend == "auto" and isinstance(driver.library(), str)
+        preparing.begin(patiently=none_here or self.backend in ON_CPU)
         on_cpu = not driver.available() if self.backend == "auto" else self.backend in ON_CPU
-        with cc.expected(self.options) if on_cpu and memory and memory.key else nullcontext():
-            yield
+        try:
+            with cc.expected(self.options) if on_cpu and memory and memory.key else nullcontext():
+                yield
+        finally:
+            preparing.go_on()
 
     def _runner(self, typed: Typed, signature: Signature, variant: Variant) -> Runner:
         """A kernel for a kind of launch, compiled or found."""

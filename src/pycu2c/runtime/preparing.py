@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pycu2c.lazy import lazy_module, newly_imported
 from pycu2c.runtime.cpu import pool_text
-from pycu2c.toolchain import cc
+from pycu2c.toolchain import cc, processes
 from pycu2c.toolchain.binary import ToolchainError
 
 if TYPE_CHECKING:
@@ -18,13 +18,26 @@ else:
     library = lazy_module("pycu2c.runtime.plans.library")
 
 _STARTED: list[threading.Thread] = []
+_GO = threading.Event()  # Python has time for more than the kernel
 
 
-def begin() -> None:
-    """Once in a process. Who needs a library before it is done waits in ``cc.compile``."""
+def begin(patiently: bool = False) -> None:
+    """Once in a process. Who needs a library before it is done waits in ``cc.compile``.
+
+    patiently: what is Python's work, and would hold up the thread that has a kernel to compile, is
+    done while that waits for the C compiler; ``go_on`` says that it will not."""
     if not _STARTED:
+        if patiently:
+            processes.when_told(_GO.set)
+        else:
+            _GO.set()
         _STARTED.append(threading.Thread(target=_compile, name="pycu2c-compile"))
         _STARTED[0].start()
+
+
+def go_on() -> None:
+    """There is nothing more to wait for."""
+    _GO.set()
 
 
 def goes_on() -> bool:
@@ -35,5 +48,6 @@ def goes_on() -> bool:
 def _compile() -> None:
     with contextlib.suppress(ToolchainError):  # who needs it is told
         cc.compile(pool_text(), "pycu2c_parallel")
+    _GO.wait()
     library.load()
     newly_imported(guards)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import select
+from collections.abc import Callable
 
 from pycu2c.records import dataclass
 
@@ -85,6 +86,14 @@ def _forget() -> None:
 os.register_at_fork(after_in_child=_forget)
 
 
+_LISTENERS: list[Callable[[], None]] = []
+
+
+def when_told(listener: Callable[[], None]) -> None:
+    """Have something called once, when a program has got all of its text and is at work."""
+    _LISTENERS.append(listener)
+
+
 def _exchanged(tell: int, hear: int, text: bytes) -> bytes:
     """Tell a program all and hear all, as it comes: a program may speak before it has read."""
     rest, parts = memoryview(text), []
@@ -104,6 +113,8 @@ def _exchanged(tell: int, hear: int, text: bytes) -> bytes:
                     poll.unregister(file)
                     open_files.discard(file)
                     _close(file)
+                    while file == tell and text and _LISTENERS:
+                        _LISTENERS.pop()()
         return b"".join(parts)
     finally:
         for file in open_files:

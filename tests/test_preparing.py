@@ -1,0 +1,61 @@
+"""What all kernels share is got ready while the first of them is compiled, and not at its cost."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from pycu2c import kernel
+from pycu2c.diagnostics import CompileError
+from pycu2c.runtime import preparing
+from pycu2c.runtime.plans import library
+from pycu2c.toolchain import cc, processes
+
+
+@pytest.fixture
+def loaded(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """What has been done, in a process that has compiled nothing yet."""
+    done: list[str] = []
+    monkeypatch.setattr(preparing, "_STARTED", [])
+    monkeypatch.setattr(preparing, "_GO", threading.Event())
+    monkeypatch.setattr(processes, "_LISTENERS", [])
+    monkeypatch.setattr(cc, "compile", lambda *_: done.append("compiled"))
+    monkeypatch.setattr(library, "load", lambda: done.append("loaded"))
+    yield done
+    preparing.go_on()
+    finish()
+
+
+def finish() -> None:
+    for thread in preparing._STARTED:
+        thread.join(10)
+        assert not thread.is_alive()
+
+
+def test_it_waits_for_the_text_of_a_kernel(loaded: list[str]) -> None:
+    preparing.begin(patiently=True)
+    processes.run(("/bin/cat",))  # a program without a text
+    preparing._STARTED[0].join(0.05)
+    assert "loaded" not in loaded
+    assert processes.run(("/bin/cat",), "a text").said == "a text"
+    finish()
+    assert loaded == ["compiled", "loaded"]
+
+
+def test_it_waits_for_nothing_else(loaded: list[str]) -> None:
+    preparing.begin()
+    finish()
+    assert loaded == ["compiled", "loaded"]
+
+
+def test_where_there_will_be_no_text_it_goes_on(loaded: list[str]) -> None:
+    @kernel(backend="cpu", block=1)
+    def k(x):
+        x[0] = "text"
+
+    with pytest.raises(CompileError):
+        k[1, 1](1.0)
+    finish()
+    assert loaded == ["compiled", "loaded"]
