@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from enum import EnumMeta
 from typing import NoReturn, TypeVar
 
 from pycu2c.diagnostics import Label, fail
@@ -16,6 +17,7 @@ from pycu2c.frontend.cures import (
     instead_of_attribute,
     instead_of_global,
 )
+from pycu2c.frontend.enumerations import member_named
 from pycu2c.frontend.frame import (
     Chosen,
     Closure,
@@ -53,6 +55,9 @@ def _subscript_of(frame: Frame, owner: Value, node: ast.Subscript) -> Value:
     """An element is a place here: a view without axes."""
     if isinstance(owner, Static) and isinstance(owner.value, range):
         owner = Items(static_items(owner), owner.span)
+    if isinstance(owner, Static) and isinstance(owner.value, EnumMeta):
+        named = ast.Attribute(node.value, key_of(frame, node), ast.Load())
+        return scope.attribute(frame, owner, named.attr, ast.copy_location(named, node))
     if isinstance(owner, Items):
         items = settled(frame, owner)
         assert isinstance(items, Items)
@@ -366,6 +371,9 @@ def _no_field(array: ArrayValue, name: str, span: Span) -> NoReturn:
 
 def attribute(frame: Frame, node: ast.Attribute) -> Value:
     """``owner.name``."""
+    member = member_named(frame, node.value) if node.attr in ("name", "value") else None
+    if member is not None:
+        return scope.attribute(frame, Static(member, frame.span(node)), node.attr, node)
     return _read(frame, _attribute_of(frame, frame.value(node.value), node))
 
 

@@ -9,6 +9,7 @@ import ast
 import copy
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from enum import EnumMeta
 from inspect import isgenerator
 from types import MethodType
 from typing import Any, TypeAlias
@@ -280,6 +281,10 @@ class ExpressionRewriter:
                 if calls.is_data(found):
                     return UNKNOWN
                 return calls.static(getattr(found, attr, UNKNOWN))
+            case ast.Subscript(value=owner, slice=ast.Constant(value=str(name))):
+                found = self.known(owner)
+                is_one = isinstance(found, EnumMeta) and name in found.__members__
+                return found[name] if is_one else UNKNOWN
             case _:
                 return UNKNOWN
 

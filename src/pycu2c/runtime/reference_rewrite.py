@@ -12,6 +12,7 @@ import builtins
 import copy
 from collections import ChainMap
 from collections.abc import Callable, Mapping
+from enum import Enum
 from types import FunctionType
 from typing import Any, TypeGuard
 
@@ -357,7 +358,8 @@ def _is_dotted(node: ast.AST) -> TypeGuard[ast.expr]:
 
 
 def _literal(value: Any) -> ast.pattern:
-    plain = value.item() if hasattr(value, "item") else value
+    known = value.value if isinstance(value, Enum) else value
+    plain = known.item() if hasattr(known, "item") else known
     if isinstance(plain, (int, float)) and not isinstance(plain, bool) and plain < 0:
         return ast.MatchValue(ast.UnaryOp(ast.USub(), ast.Constant(-plain)))
     if plain is None or isinstance(plain, bool):
