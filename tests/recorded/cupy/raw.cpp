@@ -1,5 +1,12 @@
+// Steps along axes in bytes, which are asked for one by one.
+template <int axes>
+struct _Bytes {
+    ptrdiff_t of[axes ? axes : 1];
+    __device__ ptrdiff_t operator[](ptrdiff_t axis) const { return of[axis]; }
+};
+
 // An array that an operation indexes by itself: x[i] by the place in C's order, x[{i, j}] and
-// x[_ind.get()] by the place along each axis. Strides are in elements.
+// x[_ind.get()] by the place along each axis. _strides are in elements.
 template <typename T, int axes, bool packed = false>
 struct CArray {
     enum { ndim = axes };
@@ -12,7 +19,11 @@ struct CArray {
         return count;
     }
     __device__ const ptrdiff_t *shape() const { return _shape; }
-    __device__ const ptrdiff_t *strides() const { return _strides; }
+    __device__ _Bytes<axes> strides() const {
+        _Bytes<axes> found;
+        for (int axis = 0; axis < axes; axis++) found.of[axis] = _strides[axis] * sizeof(T);
+        return found;
+    }
     __device__ T &operator[](const ptrdiff_t *place) const {
         ptrdiff_t at = 0;
         for (int axis = 0; axis < axes; axis++) at += place[axis] * _strides[axis];
