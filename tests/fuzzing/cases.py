@@ -27,6 +27,7 @@ from fuzzing import (
     vectors,
 )
 from fuzzing.expressions import type_name
+from fuzzing.mixed import mixed_text
 from fuzzing.numbers import array_text, dtype_text, element_text, scalar_text
 from fuzzing.shaped import shaped_text
 from fuzzing.statements import statements
@@ -97,7 +98,10 @@ def load(text: str) -> Case:
 
 
 def text_of(seed: int) -> str:
-    """The case that a seed draws: one in three of a shape that passes look for."""
+    """The case that a seed draws: one in three of a shape that passes look for, one in six of
+    the rows that show the language."""
+    if seed % 6 == 1:
+        return mixed_text(seed)
     return shaped_text(seed) if seed % 3 == 0 else _Drawing(seed).text()
 
 

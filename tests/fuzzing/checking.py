@@ -96,7 +96,9 @@ class _Watch:
         if not isinstance(owner, np.ndarray):
             return
         indices = index if isinstance(index, tuple) else (index,)
-        if len(indices) != owner.ndim or any(isinstance(i, slice) for i in indices):
+        if len(indices) != owner.ndim or any(isinstance(i, slice) or i is ... for i in indices):
+            for address in _addresses(owner, index) if writes else ():  # to read it is no access
+                self._record(address, writes)
             return
         address = owner.__array_interface__["data"][0]
         for i, length, stride in zip(indices, owner.shape, owner.strides, strict=True):
@@ -129,6 +131,15 @@ class _Watch:
         for block, thread, phase in others:
             if (block, thread) != me[:2] and (block != me[0] or phase == me[2]):
                 raise Undefined("two threads race")
+
+
+def _addresses(owner: np.ndarray[Any, Any], index: Any) -> Iterator[int]:
+    """Of the elements of a part of an array."""
+    part = owner[reference_elements.subscript(index)]
+    if isinstance(part, np.ndarray):
+        start = part.__array_interface__["data"][0]
+        for place in np.ndindex(part.shape):
+            yield start + sum(n * stride for n, stride in zip(place, part.strides))
 
 
 class WatchedKernel(ReferenceKernel):

@@ -32,6 +32,7 @@ from pycu2c.runtime.cpu_runner import CpuRunner
 from pycu2c.runtime.cuda import CudaKernel
 from pycu2c.runtime.cuda_runner import CudaRunner
 from pycu2c.runtime.given import put_together
+from pycu2c.runtime.reference_elements import Outside
 from pycu2c.runtime.runner import Runner
 from pycu2c.runtime.stepping import SteppingKernel
 from pycu2c.specialization import SteppingRunner, facts_for
@@ -146,6 +147,7 @@ def run_texts(texts: Sequence[str], target: str, seeds: Sequence[int] = ()) -> I
 
 
 def _prepare(text: str, seed: int, target: str) -> _Prepared | Outcome:
+    may_be_refused = "MAY_BE_REFUSED = True" in text
     try:
         case = load(text)
         source, built, signature = typed(case)
@@ -159,14 +161,25 @@ def _prepare(text: str, seed: int, target: str) -> _Prepared | Outcome:
         return _Prepared(case, seed, expected, generated, len(built.warnings))
     except Undefined as error:
         return Outcome(text, "undefined", str(error), seed)
+    except (Outside, ValueError, OverflowError) as error:
+        if may_be_refused:  # a step of 0, three numbers for two places
+            return Outcome(text, "undefined", str(error), seed)
+        return _crash(text, error, seed)
     except CompileError as error:
+        if may_be_refused:
+            return Outcome(text, "undefined", str(error), seed)
         # numpy raises for these, too
         known = error.code == "constant-range" or any(t in str(error) for t in _RAISED_BY_NUMPY)
         status = "out-of-range" if known else "refused"
         return Outcome(text, status, f"{error.code}\n{error}", seed)
     except Exception as error:
-        detail = f"{type(error).__name__}: {error}\n{traceback.format_exc()}"
-        return Outcome(text, "crash", detail, seed)
+        return _crash(text, error, seed)
+
+
+def _crash(text: str, error: Exception, seed: int) -> Outcome:
+    """Called where the error is caught."""
+    detail = f"{type(error).__name__}: {error}\n{traceback.format_exc()}"
+    return Outcome(text, "crash", detail, seed)
 
 
 def _as_parameters(case: Case, signature: Signature, arguments: list[Any]) -> list[Any]:
