@@ -97,7 +97,7 @@ def test_two_computed_indices_find_one_element(target: str) -> None:
     *_, out = run(scored, (1, 5), [a, b, out], target)
     table = np.array(SCORES)
     assert (out == table[a, b] + table[-1][b] + table[a, -2]).all()
-    assert "SCORES[row][at < 0 ? at + 3 : at]" in scored.inspect(
+    assert "SCORES[row < 0 ? row + 3 : row][at < 0 ? at + 3 : at]" in scored.inspect(
         "cuda", "int16[::1], int32[::1], int32[::1]"
     )
 

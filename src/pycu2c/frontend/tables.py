@@ -14,9 +14,8 @@ from pycu2c.frontend.frame import Frame, Items, Value
 from pycu2c.frontend.operations import whole_number
 from pycu2c.frontend.scope import check_constant_bytes
 from pycu2c.frontend.sequence import variable_of
-from pycu2c.intrinsics.subscripts import index_from_end
 from pycu2c.ir.construct import cast, const, integer, is_atom, scalar_type
-from pycu2c.ir.nodes import Apply, Cast, Const, ConstantArray, Expr, Load, Var
+from pycu2c.ir.nodes import Cast, Const, ConstantArray, Expr, Load, Var
 from pycu2c.source import Span
 from pycu2c.types import WEAK_INT, Array, Scalar, Space
 
@@ -35,9 +34,7 @@ def table_item(
     table = _table(frame, leaves, shape, _name(node), span)
     if len(shape) == 1:
         return _element(table, (index,), scalar_type(leaves[0]), span)
-    count = integer(len(items.items), span)
-    place = Apply(index_from_end, (whole_number(index), count), WEAK_INT, index.span)
-    row = index if is_atom(index) else variable_of(frame, place, "row")
+    row = index if is_atom(index) else variable_of(frame, whole_number(index), "row")
     return _row(table, (row,), items, scalar_type(leaves[0]), span)
 
 
