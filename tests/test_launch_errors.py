@@ -247,3 +247,8 @@ def test_a_pair_is_no_grid_of_two_axes():
     again = np.zeros((6, 8))
     placed_in_a_plane[2, (4, 6)](again)  # another block than is declared
     assert (again == out).all()
+
+
+def test_an_array_with_too_few_axes():
+    with pytest.raises(CompileError, match="`out` has 1 axis"):
+        placed_in_a_plane[(2, 3),](np.zeros(6))

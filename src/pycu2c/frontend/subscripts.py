@@ -274,10 +274,17 @@ def _chosen_item(frame: Frame, owner: Items, found: Value, node: ast.Subscript) 
     if index is None or not -count <= index < count:
         fail(
             "index-range",
-            Label(frame.span(node.slice), f"the tuple has {amount(count, 'item', 'items')}"),
+            Label(frame.span(node.slice), _too_far(node.value, count)),
             help=indices_of(count),
         )
     return owner.items[index]
+
+
+def _too_far(owner: ast.expr, count: int) -> str:
+    """What an index is not in."""
+    if isinstance(owner, ast.Attribute) and owner.attr in ("shape", "strides"):
+        return f"`{ast.unparse(owner.value)}` has {amount(count, 'axis', 'axes')}"
+    return f"the tuple has {amount(count, 'item', 'items')}"
 
 
 def _nested_item(frame: Frame, owner: Items, index: Items, node: ast.Subscript) -> Value:
