@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import pycu2c
-from pycu2c.runtime import cuda_errors
+from pycu2c.runtime import cuda_errors, lately
 from pycu2c.runtime.cuda_errors import (
     CudaError,
     DeviceAssertError,
@@ -22,8 +22,8 @@ from pycu2c.runtime.cuda_errors import (
 
 @pytest.fixture(autouse=True)
 def nothing_launched(monkeypatch):
-    monkeypatch.setattr(cuda_errors, "_launched", type(cuda_errors._launched)(maxlen=4))
-    monkeypatch.setattr(cuda_errors, "_others", [])
+    monkeypatch.setattr(lately, "_launched", type(lately._launched)(maxlen=4))
+    monkeypatch.setattr(lately, "_others", [])
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_every_row_is_of_codes_that_there_are():
 
 def test_a_fault_names_the_kernels_that_were_launched_last():
     for kernel in ("first", "a", "b", "a", "c"):
-        cuda_errors.launched(kernel)
+        lately.launched(kernel)
     said = str(error_for("CUDA_ERROR_ILLEGAL_ADDRESS", "illegal", "wait for the stream"))
     assert "Launched last: c, a, b." in said
     assert "PYCU2C_LINEINFO=1" in said
@@ -72,7 +72,7 @@ def test_a_fault_names_the_kernels_that_were_launched_last():
 
 
 def test_others_know_of_launches(monkeypatch):
-    cuda_errors.ask_too(lambda: ["quick"])
+    lately.ask_too(lambda: ["quick"])
     assert "Launched last: quick." in str(error_for("CUDA_ERROR_LAUNCH_FAILED", "failed", "wait"))
 
 

@@ -18,7 +18,7 @@ from pycu2c.devices.graph_nodes import Captured, Node
 from pycu2c.devices.streams import Stream
 from pycu2c.diagnostics import LaunchError
 from pycu2c.launching import Launcher, Ready
-from pycu2c.runtime import capturing, cuda_errors, driver, marking, peers, transfers
+from pycu2c.runtime import capturing, driver, lately, marking, peers, transfers
 from pycu2c.runtime.arguments import ArrayArgument
 from pycu2c.runtime.configuration import Wanted
 from pycu2c.runtime.cuda_runner import CudaRunner
@@ -210,7 +210,7 @@ class DeviceGraph:
         (code,) = driver.api().cuGraphLaunch(self._ready, handle)
         if code:
             driver.check((code,), f"launch {self._name}")
-        cuda_errors.launched(self._name)
+        lately.launched(self._name)
 
     def __del__(self, finalizing: Any = sys.is_finalizing) -> None:
         if finalizing():

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from pycu2c.diagnostics import LaunchError
 from pycu2c.records import NamedTuple
 from pycu2c.runtime import driver
-from pycu2c.runtime.cuda_errors import launched
+from pycu2c.runtime.lately import launched
 from pycu2c.toolchain.binary import Binary
 
 Dim3: TypeAlias = tuple[int, int, int]

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-
 from pycu2c.records import dataclass
+from pycu2c.runtime import lately
 
 _PREFIX = "CUDA_ERROR_"
 
@@ -135,29 +133,9 @@ def error_for(name: str, text: str, doing: str) -> CudaError:
 
 # ---- kernels that may have failed --------------------------------------------------------------
 
-_MOST_NAMED = 4
-_launched: deque[str] = deque(maxlen=_MOST_NAMED)
-_others: list[Callable[[], Iterable[str]]] = []
-
-
-def launched(kernel: str) -> None:
-    """Remember a launch: a fault is told by a later call, which does not know whose it is."""
-    _launched.append(kernel)
-
-
-def ask_too(launches: Callable[[], Iterable[str]]) -> None:
-    """Somebody else who knows of launches: the latest last."""
-    _others.append(launches)
-
-
-def _lately() -> Iterator[str]:
-    yield from _launched
-    for launches in _others:
-        yield from launches()
-
 
 def _of_fault(advice: str) -> str:
-    names = list(dict.fromkeys(reversed([*_lately()])))[:_MOST_NAMED]
+    names = lately.names()
     said = f"Launched last: {', '.join(names)}." if names else ""
     found = (
         "To find the line, run the program under compute-sanitizer with PYCU2C_LINEINFO=1, or the "

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING
 
 from pycu2c.lazy import lazy_module, newly_imported
 from pycu2c.runtime.cpu import pool_text
-from pycu2c.toolchain import cc, processes
+from pycu2c.toolchain import cc
 from pycu2c.toolchain.binary import ToolchainError
 
 if TYPE_CHECKING:
     from pycu2c.runtime.plans import guards, library
+    from pycu2c.toolchain import processes
 else:
     guards = lazy_module("pycu2c.runtime.plans.guards")
     library = lazy_module("pycu2c.runtime.plans.library")
+    processes = lazy_module("pycu2c.toolchain.processes")
 
 _STARTED: list[threading.Thread] = []
 _GO = threading.Event()  # Python has time for more than the kernel

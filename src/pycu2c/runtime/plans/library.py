@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pycu2c.lazy import lazy_module
-from pycu2c.runtime import capturing, cuda_errors
+from pycu2c.runtime import capturing, lately
 from pycu2c.runtime.c_files import c_text
 from pycu2c.runtime.calling import Parameters
 from pycu2c.runtime.plans.plan import Plans, Table
@@ -102,7 +102,7 @@ def _opened() -> ctypes.PyDLL | None:
         return None
     if not _begins(library) or not _is_right(library, binary):
         return None
-    cuda_errors.ask_too(lambda: _recent(library))
+    lately.ask_too(lambda: _recent(library))
     library.pycu2c_capturing(ctypes.c_void_p(capturing.address()))
     return library
 
