@@ -83,7 +83,7 @@ y = TABLE[0]
 TABLE[0] = 1  # E[assignment-target]: TABLE[0]
 t = [1, 2]; t[0] = 5  # E[assignment-target]: t
 t = [1, 2]; t[i] += 5  # E[assignment-target]: t
-t = (1, 2.5); y = t[i]  # E[constant-needed]: i
+t = (1, (2, 3)); y = t[i]  # E[constant-needed]: i
 y = (1, 2) < 3  # E[type-needed]: (1, 2)
 y = NAMES  # ok: only a name, never used
 y = len(n)  # E[argument-type]: n
