@@ -13,6 +13,8 @@ import pytest
 
 from cuda_c import MACHINES
 from pycu2c import cuda, cupy
+from pycu2c.cudac.options import options_of
+from pycu2c.cudac.texts import Text
 from pycu2c.diagnostics import CompileError, LaunchError
 
 SUM = r"""
@@ -261,6 +263,14 @@ def test_macros_of_any_name(machine: str) -> None:
     text = "#if N != 1\n#error no such precision\n#endif\n" + MACROS
     with pytest.raises(CompileError, match="no such precision"):
         cupy.RawKernel(text, "f", options=options, backend=machine).compile()
+
+
+def test_macros_are_no_options_of_nvrtc() -> None:
+    """NVRTC 13.0 takes names in its own header for them."""
+    options = options_of(("-DN=4", "-lineinfo", "--undefine-macro=A", "-I", "folder"))
+    assert options.for_nvrtc("sm_90") == ("--gpu-architecture=sm_90", "-lineinfo", "-Ifolder")
+    text = options.with_macros(Text("int n = N;", "mine.cu"))
+    assert text == '#define N 4\n#undef A\n#line 1 "mine.cu"\nint n = N;'
 
 
 def test_instances_of_templates(machine: str) -> None:

@@ -52,6 +52,18 @@ def test_a_block_is_there_for_the_next_array_of_its_size(calls: Driver) -> None:
     assert calls.freed == []
 
 
+def test_a_thread_that_takes_a_block_has_a_context(
+    calls: Driver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entered: list[bool] = []
+    monkeypatch.setattr(driver, "make_current", lambda: entered.append(True))
+    made_and_freed(100)
+    assert entered == []
+    calls.thread.has_context = False  # as in another thread
+    assert made_and_freed(100, 100) == [4096, 4096]
+    assert entered == [True]
+
+
 def test_arrays_at_the_same_time_have_memory_of_their_own(calls: Driver) -> None:
     both = [DeviceMemory(100), DeviceMemory(100)]
     assert [memory.address for memory in both] == [4096, 8192]

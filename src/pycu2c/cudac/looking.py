@@ -40,7 +40,8 @@ def arch() -> str:
 
 def ptx_of(module: Any, arch: str) -> str:
     text, flags = module.text, module.options.for_nvrtc(arch)
-    made = nvrtc_program.whole(text.code, text.name, flags, module.name_expressions)
+    code = module.options.with_macros(text)
+    made = nvrtc_program.whole(code, text.name, flags, module.name_expressions)
     if isinstance(made, str):
         refuse(made, text, "NVRTC")
     return made.ptx.decode()

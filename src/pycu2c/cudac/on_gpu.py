@@ -37,18 +37,18 @@ class Cubin:
 
 def compiled(text: Text, options: Options, expressions: Sequence[str], arch: str) -> Cubin:
     """From the disk, or by NVRTC. Raises CompileError, ToolchainError."""
-    flags = options.for_nvrtc(arch)
+    flags, code = options.for_nvrtc(arch), options.with_macros(text)
     wanted = tuple(expressions)
 
     def make() -> tuple[bytes, str]:
-        made = nvrtc_program.whole(text.code, text.name, flags, wanted)
+        made = nvrtc_program.whole(code, text.name, flags, wanted)
         if isinstance(made, str):
             refuse(made, text, "NVRTC")
         heads = parameters.heads_in(made.ptx.decode())
         told = json.dumps({"heads": heads, "names": made.names, "log": made.log})
         return made.cubin or made.ptx + b"\0", told
 
-    parts = (text.code, text.name, "module", *flags, "", *wanted, header_settings(text.code))
+    parts = (code, text.name, "module", *flags, "", *wanted, header_settings(text.code))
     parts = (*parts, *included(text.code, options.folders))
     believed = installed()
     found = cache.load(cache.key_of(*parts, believed), ".cubin") if believed else None

@@ -7,11 +7,13 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 
+from pycu2c.cudac.texts import Text
 from pycu2c.records import dataclass
 from pycu2c.toolchain import own_files
 
 _ARCH = ("-arch=", "--gpu-architecture=", "-gencode")
 _INCLUDE = re.compile(r'(?m)^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]')
+_MACROS = ("-D", "-U", "--define-macro", "--undefine-macro")
 _WITH_VALUE = ("-I", "-D", "-U", "--include-path", "--define-macro", "--undefine-macro")
 
 
@@ -27,8 +29,13 @@ class Options:
         return next((w.partition("=")[2] for w in self.words if w.startswith(_ARCH[:2])), None)
 
     def for_nvrtc(self, arch: str) -> tuple[str, ...]:
-        words = self.words if self.arch else (f"--gpu-architecture={arch}", *self.words)
-        return tuple(words)
+        """All but macros, which stand in the text: NVRTC's own header may have such names."""
+        words = [word for word in self.words if not word.startswith(_MACROS)]
+        return tuple(words if self.arch else (f"--gpu-architecture={arch}", *words))
+
+    def with_macros(self, text: Text) -> str:
+        """A text behind the macros that it is given."""
+        return "\n".join([*self.macros, f'#line 1 "{text.name}"', text.code])
 
     @property
     def folders(self) -> tuple[str, ...]:

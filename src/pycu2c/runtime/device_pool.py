@@ -112,16 +112,18 @@ def in_pairs(size: int) -> int:
 
 
 def allocate(size: int) -> int:
-    """The address of new memory on the device that the thread is on."""
+    """The address of new memory on the device that the thread is on, whose context it has then:
+    what is done with the memory needs one, too."""
+    thread = _calls().thread
+    if not thread.has_context:
+        driver.make_current()
+        thread.has_context = True
     kept = _kept.take(driver.current_ordinal(), in_pairs(size))
     return kept or _allocated(size)
 
 
 def _allocated(size: int) -> int:
     calls = _calls()
-    if not calls.thread.has_context:
-        driver.make_current()
-        calls.thread.has_context = True
     code, pointer = calls.allocate(in_pairs(size), 0)
     if code:
         pointer = _allocated_after_all(code, in_pairs(size))
