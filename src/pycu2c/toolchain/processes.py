@@ -94,6 +94,11 @@ def when_told(listener: Callable[[], None]) -> None:
     _LISTENERS.append(listener)
 
 
+def _tell_listeners() -> None:
+    while _LISTENERS:
+        _LISTENERS.pop()()
+
+
 def _exchanged(tell: int, hear: int, text: bytes) -> bytes:
     """Tell a program all and hear all, as it comes: a program may speak before it has read."""
     rest, parts = memoryview(text), []
@@ -109,12 +114,13 @@ def _exchanged(tell: int, hear: int, text: bytes) -> bytes:
                     parts.append(os.read(hear, _PIPE))
                 else:
                     rest = _told(tell, rest)
-                if not (parts[-1] if file == hear else rest):
-                    poll.unregister(file)
-                    open_files.discard(file)
-                    _close(file)
-                    while file == tell and text and _LISTENERS:
-                        _LISTENERS.pop()()
+                if parts[-1] if file == hear else rest:
+                    continue
+                poll.unregister(file)
+                open_files.discard(file)
+                _close(file)
+                if file == tell and text:
+                    _tell_listeners()
         return b"".join(parts)
     finally:
         for file in open_files:
