@@ -4,6 +4,7 @@ GPU, too; kernels run on the GPU, or the CPU where there is none."""
 from __future__ import annotations
 
 import os
+import shutil
 import struct
 import subprocess
 import sys
@@ -251,6 +252,11 @@ def test_an_nvcc_that_is_named_is_used(tmp_path: Path) -> None:
 def test_options_of_nvcc(given: list[str], kept: list[str]) -> None:
     assert words.for_nvrtc(given)[0] == kept
     assert words.for_nvrtc(["-arch", "sm_80", "-code=sm_86"])[1:] == ("sm_80", "sm_86")
+
+
+@pytest.mark.skipif("CI" not in os.environ, reason="elsewhere there may be one")
+def test_there_is_no_nvcc_where_the_suite_has_to_pass() -> None:
+    assert shutil.which("nvcc") is None
 
 
 def test_no_nvcc_is_looked_for(tmp_path: Path) -> None:
