@@ -49,6 +49,15 @@ def goes_by_plan(k: Kernel[...], configuration: tuple[Any, ...], *arguments: obj
     return plans.run(configured._call, configured._stream, arguments)
 
 
+def in_threads(launch: Callable[[float], None], count: int) -> None:
+    """``launch(0.0)``, ``launch(1.0)``, … at once."""
+    threads = [threading.Thread(target=launch, args=(float(x),)) for x in range(count)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+
+
 def of_cupy(values: Any) -> Any:
     return pytest.importorskip("cupy").asarray(values)
 
@@ -251,11 +260,7 @@ def test_numpy_arrays_from_many_threads() -> None:
             if out.tolist() != (a * x + 1).tolist():
                 wrong.append(x)
 
-    threads = [threading.Thread(target=launch, args=(float(x),)) for x in range(8)]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
+    in_threads(launch, 8)
     assert wrong == []
 
 
@@ -331,9 +336,5 @@ def test_many_threads_at_once() -> None:
             if out.copy_to_host().tolist() != (np.arange(9.0) * x + 1).tolist():
                 wrong.append(x)
 
-    threads = [threading.Thread(target=launch, args=(float(x),)) for x in range(16)]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
+    in_threads(launch, 16)
     assert wrong == []

@@ -67,6 +67,9 @@ def test_tensor_cores_do_it() -> None:
     types = (float32[:, ::1], float16[:, ::1], float16[:, ::1])
     made = nvrtc.compile(multiply.inspect("cuda", types), "multiply", "sm_80", kind="ptx")
     assert "wmma.mma.sync" in made.data.decode()
+    text = multiply.inspect("cuda", types)
+    product = text[text.index("mma_of_tiles") :].partition("#endif")[0]
+    assert product.count("__syncwarp();") == 2  # racecheck: lanes read what others have written
     assert cc.check_warnings(multiply.inspect("c", types)) == ""
 
 

@@ -84,26 +84,28 @@ __device__ void mma_by_shuffles(S *d, const T *a, const T *b, const S *c) {
 }
 #endif
 """
-_HALVES = """
+_OF_HALVES = """
 const unsigned a0 = word_of_elements(a), a1 = word_of_elements(a + 2);
 const unsigned a2 = word_of_elements(a + 4), a3 = word_of_elements(a + 6);
 for (int block = 0; block < 2; ++block, b += 4, c += 4, d += 4) {
     const unsigned b0 = word_of_elements(b), b1 = word_of_elements(b + 2);
     float d0, d1, d2, d3;
+%s    d[0] = d0, d[1] = d1, d[2] = d2, d[3] = d3;
+}
+"""
+_HALVES = (
+    _OF_HALVES
+    % """\
     asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.$type.$type.f32 "
                  "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %11, %12, %13};"
                  : "=f"(d0), "=f"(d1), "=f"(d2), "=f"(d3)
                  : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1), "f"(c[0]), "f"(c[1]),
                    "f"(c[2]), "f"(c[3]));
-    d[0] = d0, d[1] = d1, d[2] = d2, d[3] = d3;
-}
 """
-_HALVES_EARLY = """
-const unsigned a0 = word_of_elements(a), a1 = word_of_elements(a + 2);
-const unsigned a2 = word_of_elements(a + 4), a3 = word_of_elements(a + 6);
-for (int block = 0; block < 2; ++block, b += 4, c += 4, d += 4) {
-    const unsigned b0 = word_of_elements(b), b1 = word_of_elements(b + 2);
-    float d0, d1, d2, d3;
+)
+_HALVES_EARLY = (
+    _OF_HALVES
+    % """\
     asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 "
                  "{%0, %1, %2, %3}, {%4, %5}, {%6}, {%7, %8, %9, %10};"
                  : "=f"(d0), "=f"(d1), "=f"(d2), "=f"(d3)
@@ -112,9 +114,8 @@ for (int block = 0; block < 2; ++block, b += 4, c += 4, d += 4) {
                  "{%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
                  : "+f"(d0), "+f"(d1), "+f"(d2), "+f"(d3)
                  : "r"(a2), "r"(a3), "r"(b1));
-    d[0] = d0, d[1] = d1, d[2] = d2, d[3] = d3;
-}
 """
+)
 _BYTES = """
 const unsigned a0 = word_of_elements(a), a1 = word_of_elements(a + 4);
 for (int block = 0; block < 2; ++block, b += 4, c += 4, d += 4) {
