@@ -1,32 +1,33 @@
 """Run the tests that use the GPU under compute-sanitizer: what `make sanitize` does.
 
-usage: python tests/sanitize.py [--tools NAME,…] [--workers N] [--part K/N] [TEST …]
+usage: python tests/sanitize.py [--tools NAME,…] [--workers N] [TEST …]
 
 Left out are tests whose kernels fail on purpose (marked ``faulty``), those that look at time or
 memory, which a tool that watches changes (``undisturbed``), and the kernels below; for racecheck
 and synccheck also files that speak of nothing that threads of a block do together. What the driver
-refuses in a test is refused on purpose: errors of its functions are not counted. A test that takes
-a minute ends its process, and pytest says which it was. Logs and the output of the tests are kept
-in build/sanitize.
+refuses in a test is refused on purpose: errors of its functions are not counted.
+
+Each worker is a compute-sanitizer of its own with every N-th test (``watched.py`` chooses them),
+so that what a tool writes is known to be about the test that runs. A test that takes a minute ends
+its process; another goes on with the rest. Logs and the output of the tests are kept in
+build/sanitize.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
-import faulthandler
 import os
 import re
 import signal
 import subprocess
 import sys
+import threading
 from collections import Counter
-from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
-from typing import NoReturn, TextIO
+from typing import NoReturn
 
-import pytest
+import watched
 
 # kernels that are right, and in which a tool sees a mistake
 LEFT_OUT: dict[str, tuple[str, ...]] = {
@@ -48,16 +49,6 @@ TOGETHER = re.compile("shared|sync|battery|golden")
 HERE, FOLDER = Path(__file__).parent, Path("build", "sanitize")
 FOUND = 9  # the status of compute-sanitizer that has found something
 PRINTED = 1000
-SECONDS = 60.0  # for a test
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_call() -> Iterator[None]:
-    faulthandler.dump_traceback_later(SECONDS, exit=True)
-    try:
-        yield
-    finally:
-        faulthandler.cancel_dump_traceback_later()
 
 
 def tests_for(tool: str) -> list[str]:
@@ -67,17 +58,15 @@ def tests_for(tool: str) -> list[str]:
     return [str(file) for file in files if TOGETHER.search(file.read_text(encoding="utf-8"))]
 
 
-def command(tool: str, workers: int, tests: list[str]) -> list[str]:
+def command(tool: str, log: Path, tests: list[str]) -> list[str]:
     words = ["compute-sanitizer", "--tool", tool, "--target-processes", "all"]
     words += ["--error-exitcode", str(FOUND), "--report-api-errors", "no"]
     words += ["--destroy-on-device-error", "kernel", "--print-limit", str(PRINTED)]
     for kernel in LEFT_OUT[tool]:
         words += ["--kernel-name-exclude", f"kernel_name={kernel}"]
-    words += ["--log-file", str(FOLDER / f"{tool}.log"), sys.executable, "-m", "pytest", "-v"]
-    words += ["-p", "no:benchmark", "-p", "no:cacheprovider", "-p", "sanitize", "--durations=20"]
+    words += ["--log-file", str(log), sys.executable, "-m", "pytest", "-v"]
+    words += ["-p", "no:benchmark", "-p", "no:cacheprovider", "-p", "watched", "--durations=5"]
     words += ["-m", "gpu and not faulty and not undisturbed"]
-    if find_spec("xdist"):
-        words += ["-n", str(workers)]
     return [*words, *tests]
 
 
@@ -96,40 +85,105 @@ def findings(log: str) -> Counter[str]:
     return found
 
 
+class Worker(threading.Thread):
+    """A part of the tests under a tool: as many processes, one after another, as it takes."""
+
+    def __init__(self, tool: str, part: str, tests: list[str]) -> None:
+        super().__init__(daemon=True)
+        self.tool, self.tests = tool, tests
+        self.name = f"{tool}-{part.partition('/')[0]}"
+        self.notes = FOLDER / f"{self.name}.tests"
+        self.environment = {
+            **os.environ,
+            "PYCU2C_KEEP_MEMORY": "0",  # each array is memory of its own
+            "PYTHONPATH": os.pathsep.join((str(HERE), os.environ.get("PYTHONPATH", ""))),
+            watched.PART: part,
+            watched.NOTES: str(self.notes),
+        }
+        self.logs: list[Path] = []
+        self.statuses: list[int] = []
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def run(self) -> None:
+        self.notes.unlink(missing_ok=True)
+        started = -1
+        while not self.has_ended() and len(self.noted(watched.STARTED)) > started:
+            started = len(self.noted(watched.STARTED))
+            self._run_the_rest()
+
+    def _run_the_rest(self) -> None:
+        log = FOLDER / f"{self.name}.{len(self.logs)}.log"
+        log.unlink(missing_ok=True)
+        self.logs.append(log)
+        environment = {**self.environment, watched.LOG: str(log)}
+        words = command(self.tool, log, self.tests)
+        with log.with_suffix(".txt").open("wb") as output:
+            self.process = subprocess.Popen(
+                words, env=environment, stdout=output, stderr=output, start_new_session=True
+            )
+            self.statuses.append(self.process.wait())
+
+    def stop(self) -> None:
+        """End its processes."""
+        if self.process is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+
+    # ---- what it has to tell ----
+
+    def has_ended(self) -> bool:
+        """Whether all tests have run."""
+        return bool(self.noted(watched.ENDED))
+
+    def noted(self, what: str) -> list[str]:
+        """Tests, as ``watched.py`` has noted them."""
+        return watched.noted(self.notes, what)
+
+    def hanging(self) -> list[str]:
+        """Tests that have ended their process, or would have."""
+        done = {test for outcome in watched.OUTCOMES for test in self.noted(outcome)}
+        return [test for test in self.noted(watched.STARTED) if test not in done]
+
+    def log(self) -> str:
+        return "".join(log.read_text(errors="replace") for log in self.logs if log.exists())
+
+    def is_clean(self) -> bool:
+        return self.has_ended() and not any(self.statuses)
+
+
 def run(tool: str, workers: int, tests: list[str]) -> bool:
     """Whether a tool has found nothing, and no test has failed."""
-    log, output = FOLDER / f"{tool}.log", FOLDER / f"{tool}.txt"
-    os.environ["PYCU2C_KEEP_MEMORY"] = "0"  # each array is memory of its own
-    os.environ["PYTHONPATH"] = os.pathsep.join((str(HERE), os.environ.get("PYTHONPATH", "")))
-    log.unlink(missing_ok=True)
-    status = None
+    parts = [Worker(tool, f"{k}/{workers}", tests) for k in range(workers)]
+    for part in parts:
+        part.start()
     try:
-        with output.open("w") as file:
-            status = _ended(command(tool, workers, tests), file)
+        for part in parts:
+            part.join()
     finally:  # also where it was stopped
-        _report(tool, status, output, log)
-    return status == 0
+        for part in parts:
+            part.stop()
+        print(report(tool, parts))
+    return all(part.is_clean() for part in parts)
 
 
-def _report(tool: str, status: int | None, output: Path, log: Path) -> None:
-    lines = output.read_text().splitlines()
-    ended = "stopped" if status is None else f"status {status}"
-    print(f"{tool}: {ended}: {lines[-1].strip('= ') if lines else 'no output'}")
-    print("".join(f"  {line}\n" for line in lines if line.startswith(("FAILED", "ERROR"))), end="")
-    text = log.read_text() if log.exists() else "it has written no log"
-    for what, count in findings(text).most_common():
-        print(f"  {count} × {what}")
-    print("".join(f"  {x}\n" for x in text.splitlines() if "SUMMARY" in x or "no log" in x), end="")
+def report(tool: str, parts: list[Worker]) -> str:
+    """What the tool has found in which tests, and what came of the tests."""
+    counts = {what: sum(len(part.noted(what)) for part in parts) for what in watched.OUTCOMES}
+    lines = [f"{tool}: " + ", ".join(f"{count} {what}" for what, count in counts.items() if count)]
+    for part in parts:
+        if not part.has_ended():
+            lines.append(f"{part.name} did not come to its end: see {part.logs[-1]} and beside it")
+        lines += [f"a test ended its process: {test}" for test in part.hanging()]
+        lines += [f"failed: {test}" for test in part.noted("failed")]
+        lines += [f"the tool wrote in {test}" for test in part.noted(watched.WRITTEN)]
+    found = sum((findings(part.log()) for part in parts), Counter[str]())
+    lines += [f"{count} × {what}" for what, count in found.most_common()]
+    said = (line for part in parts for line in part.log().splitlines() if _tells(line))
+    return "\n  ".join([*lines, *(f"{count} × {line}" for line, count in Counter(said).items())])
 
 
-def _ended(words: list[str], output: TextIO) -> int:
-    """The status of a command, whose processes end with this one at the latest."""
-    process = subprocess.Popen(words, stdout=output, stderr=output, start_new_session=True)
-    try:
-        return process.wait()
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
+def _tells(line: str) -> bool:
+    return "SUMMARY" in line or "Sanitizer Error" in line
 
 
 def _stop(*_: object) -> NoReturn:
@@ -141,16 +195,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--tools", default=",".join(LEFT_OUT), help=", ".join(LEFT_OUT))
     parser.add_argument("--workers", type=int, default=8)
-    parser.add_argument("--part", default="1/1", help="2/3: the second third of the files")
     parser.add_argument("tests", nargs="*")
     options = parser.parse_args()
-    part, parts = map(int, options.part.split("/"))
     FOLDER.mkdir(parents=True, exist_ok=True)
     tools = options.tools.split(",")
-    clean = [
-        run(tool, options.workers, options.tests or tests_for(tool)[part - 1 :: parts])
-        for tool in tools
-    ]
+    clean = [run(tool, options.workers, options.tests or tests_for(tool)) for tool in tools]
     return 0 if all(clean) else 1
 
 

@@ -15,7 +15,7 @@ import pytest
 from launching import grown_by, in_pool
 from pycu2c import cuda, float32
 from pycu2c.kernel import Kernel
-from pycu2c.runtime import driver, preparing
+from pycu2c.runtime import device_pool, driver, preparing
 
 pytestmark = pytest.mark.gpu
 
@@ -212,8 +212,14 @@ def test_launches_with_fresh_arrays_leak_nothing() -> None:
 # ---- arrays of the host ------------------------------------------------------------------------
 
 
+@pytest.fixture
+def kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their copies stand in memory that is kept, also where other memory is not."""
+    monkeypatch.setattr(device_pool._kept, "keeps", True)
+
+
 @pytest.mark.parametrize("stream", [None, "blocking", "apart"])
-def test_numpy_arrays(stream: str | None) -> None:
+def test_numpy_arrays(stream: str | None, kept: None) -> None:
     k, a = Kernel(scale, backend="cuda"), np.arange(9.0)
     at = (1, 32, cuda.stream(blocking=stream == "blocking")) if stream else (1, 32)
     learnt(k, at, np.zeros(9), a, 1.0, 9)
@@ -225,7 +231,7 @@ def test_numpy_arrays(stream: str | None) -> None:
     assert a[:6].tolist() == [1, 4, 7, 10, 13, 5]
 
 
-def test_numpy_arrays_beside_those_of_the_device() -> None:
+def test_numpy_arrays_beside_those_of_the_device(kept: None) -> None:
     k, a = Kernel(scale, backend="cuda"), np.arange(9.0)
     out = cuda.to_device(np.zeros(9))
     learnt(k, (1, 32), out, a, 1.0, 9)
@@ -235,7 +241,7 @@ def test_numpy_arrays_beside_those_of_the_device() -> None:
         assert out.copy_to_host().tolist() == [x + 1] * 9
 
 
-def test_numpy_arrays_that_go_the_ordinary_way() -> None:
+def test_numpy_arrays_that_go_the_ordinary_way(kept: None) -> None:
     k, n = Kernel(scale, backend="cuda"), 1 << 19
     learnt(k, (1, 32), np.zeros(9), np.ones(9), 1.0, 9)
     mapped = cuda.mapped_array(9, dtype=np.float64)
@@ -247,7 +253,7 @@ def test_numpy_arrays_that_go_the_ordinary_way() -> None:
         assert (out == 2).all()
 
 
-def test_numpy_arrays_from_many_threads() -> None:
+def test_numpy_arrays_from_many_threads(kept: None) -> None:
     k = Kernel(scale, backend="cuda")
     learnt(k, (1, 32), np.zeros(9), np.ones(9), 1.0, 9)
     wrong: list[object] = []
@@ -267,7 +273,7 @@ def test_numpy_arrays_from_many_threads() -> None:
 STICKY = """
 import numpy as np
 from pycu2c import cuda, kernel
-from pycu2c.runtime import driver, preparing
+from pycu2c.runtime import device_pool, driver, preparing
 @kernel(backend="cuda", wraparound=False)
 def write(out, i):
     out[i] = 1
@@ -298,7 +304,7 @@ def test_after_a_kernel_has_failed_launches_say_so(tmp_path: Path) -> None:
 OF_NUMPY = """
 import numpy as np
 from pycu2c import kernel
-from pycu2c.runtime import driver, preparing
+from pycu2c.runtime import device_pool, driver, preparing
 @kernel(backend="cuda", wraparound=False)
 def write(out, i):
     out[i] = 1
