@@ -174,7 +174,7 @@ def report(tool: str, parts: list[Worker]) -> str:
         if not part.has_ended():
             lines.append(f"{part.name} did not come to its end: see {part.logs[-1]} and beside it")
         lines += [f"a test ended its process: {test}" for test in part.hanging()]
-        lines += [f"failed: {test}" for test in part.noted("failed")]
+        lines += [f"failed: {test_and_why}" for test_and_why in part.noted(watched.WHY)]
         lines += [f"the tool wrote in {test}" for test in part.noted(watched.WRITTEN)]
     found = sum((findings(part.log()) for part in parts), Counter[str]())
     lines += [f"{count} × {what}" for what, count in found.most_common()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from types import SimpleNamespace
 from typing import Any
 
@@ -123,3 +124,71 @@ def test_what_stays_is_given_back_on_demand(calls: Driver, monkeypatch: pytest.M
     device_pool.give_back()
     assert calls.freed == [4096, 8192]
     assert made_and_freed(100) == [3 * 4096]
+
+
+class Bindings(SimpleNamespace):
+    """Of a device with pools, or without: notes which function has given or taken a block."""
+
+    def __init__(self, has_pools: bool) -> None:
+        self.asked: list[str] = []
+        attribute = SimpleNamespace(CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED=1)
+        super().__init__(
+            CUdevice_attribute=attribute,
+            cuDeviceGetAttribute=lambda *_: (0, int(has_pools)),
+            CUmemPool_attribute=SimpleNamespace(CU_MEMPOOL_ATTR_RELEASE_THRESHOLD=1),
+            cuDeviceGetDefaultMemPool=lambda _: (0, "pool"),
+            cuMemPoolGetAttribute=lambda *_: (0, 1),
+        )
+        for name in ("cuMemAlloc", "cuMemAllocAsync", "cuMemFree", "cuMemFreeAsync"):
+            setattr(self, name, functools.partial(self._note, name))
+
+    def _note(self, name: str, *_: object) -> tuple[int, int]:
+        self.asked.append(name)
+        return 0, 4096
+
+
+@pytest.fixture
+def bindings(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Bindings:
+    found = Bindings(request.param)
+    monkeypatch.setattr(driver, "api", lambda: found)
+    monkeypatch.setattr(driver, "devices", lambda: [SimpleNamespace(handle=0)])
+    monkeypatch.setattr(driver, "several", lambda: False)
+    for name in ("_has_pools", "pool_of"):
+        unknown = functools.cache(getattr(device_pool, name).__wrapped__)
+        monkeypatch.setattr(device_pool, name, unknown)
+    return found
+
+
+@pytest.mark.parametrize("bindings", [True], indirect=True)
+def test_the_first_small_blocks_do_without_the_pool(bindings: Bindings) -> None:
+    calls = device_pool._Calls(0)
+    for _ in range(18):
+        calls.allocate(100, 0)
+    assert bindings.asked == ["cuMemAlloc"] * 16 + ["cuMemAllocAsync"] * 2
+    calls.free(4096, 0)
+    assert bindings.asked[-1] == "cuMemFreeAsync"
+
+
+@pytest.mark.parametrize("bindings", [True], indirect=True)
+def test_a_large_block_opens_the_pool(bindings: Bindings) -> None:
+    calls = device_pool._Calls(0)
+    for size in (100, 5 << 20, 100):
+        calls.allocate(size, 0)
+    assert bindings.asked == ["cuMemAlloc", "cuMemAllocAsync", "cuMemAllocAsync"]
+
+
+@pytest.mark.parametrize("bindings", [True], indirect=True)
+def test_several_devices_share_pools_from_the_start(
+    bindings: Bindings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(driver, "several", lambda: True)
+    device_pool._Calls(0).allocate(100, 0)
+    assert bindings.asked == ["cuMemAllocAsync"]
+
+
+@pytest.mark.parametrize("bindings", [False], indirect=True)
+def test_a_driver_without_pools(bindings: Bindings) -> None:
+    calls = device_pool._Calls(0)
+    calls.allocate(100, 0)
+    calls.free(4096, 0)
+    assert bindings.asked == ["cuMemAlloc", "cuMemFree"]

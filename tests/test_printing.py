@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -151,6 +152,17 @@ def test_launches_from_many_threads(
         thread.join()
     lines = capsys.readouterr().out.splitlines()
     assert sorted(lines) == sorted(f"<{n} {i}>" for n in range(8) for i in range(32))
+
+
+def test_a_thread_that_has_done_nothing_else(
+    target: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    text = "from pycu2c import *\n@kernel\ndef k(n):\n    print(n)\n"
+    launched = Kernel(module_from(text, tmp_path).k.python, backend=target)[1, 1]
+    launched(1)
+    with ThreadPoolExecutor(1) as threads:
+        threads.submit(launched, 2).result()
+    assert capsys.readouterr().out == "1\n2\n"
 
 
 def test_the_same_kernel_twice_has_one_log(

@@ -74,7 +74,7 @@ def test_in_which_the_tool_writes():
         log.write("========= Invalid read of size 4 bytes\\n=========     at k+0x10\\n")
 def test_that_hangs(): time.sleep(60)
 def test_behind_it(): pass
-def test_that_fails(): assert False
+def test_that_fails(): assert 1 == 2
 def test_at_the_end(capsys): pass
 @pytest.mark.faulty
 def test_left_out(): assert False
@@ -103,7 +103,7 @@ def test_each_test_runs_once_and_what_is_written_is_named(
     )
     assert "the tool wrote in test_watched.py::test_in_which_the_tool_writes" in said
     assert "a test ended its process: test_watched.py::test_that_hangs" in said
-    assert "failed: test_watched.py::test_that_fails" in said
+    assert "failed: test_watched.py::test_that_fails: assert 1 == 2" in said
     assert said.startswith("memcheck: 4 passed, 1 failed\n")
     assert "1 × Invalid read of size 4 bytes: k" in said
     assert "behind_it" not in said

@@ -12,7 +12,7 @@ import pytest
 
 # the environment: "3/8" is the fourth of eight parts; a file for notes; where the tool writes
 PART, NOTES, LOG = "SANITIZE_PART", "SANITIZE_NOTES", "SANITIZE_LOG"
-STARTED, WRITTEN, ENDED = "started", "written", "ended"  # what is noted
+STARTED, WRITTEN, ENDED, WHY = "started", "written", "ended", "why"  # what is noted
 OUTCOMES = "passed", "failed", "skipped"
 SECONDS = float(os.environ.get("SANITIZE_SECONDS", "60"))  # for a test
 
@@ -60,6 +60,10 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     if report.when == "call" or not report.passed:
         note(report.outcome, report.nodeid)
+    if report.failed:
+        first = getattr(report.longrepr, "reprcrash", report.longrepr)
+        text = str(getattr(first, "message", first)).partition("\n")[0]
+        note(WHY, f"{report.nodeid}: {text}")
 
 
 def pytest_sessionfinish() -> None:

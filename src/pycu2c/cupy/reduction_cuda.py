@@ -155,7 +155,7 @@ def _others(form: ReductionForm, written: Expressions) -> list[str]:
         ["_s = _join(_s, _read(&_partials[_k * _rows + _i]));"],
     )
     lines = [
-        f"if ({_leads(form)} && _i < _rows) _partials[_part * _rows + _i] = _s;",
+        f"if ({_leads(form)} && _i < _rows) _write(&_partials[_part * _rows + _i], _s);",
         "if (!_is_last(&_done[_group_at], _splits)) return;",
         f"_s = {_nothing(written)};",
         read,

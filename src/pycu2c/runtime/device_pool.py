@@ -19,16 +19,23 @@ from pycu2c.runtime.cuda_errors import error_for
 
 _MOST_KEPT = 4 << 20  # bytes in blocks of one size
 _MOST_SIZES = 64
+_BEFORE_THE_POOL = 16  # small blocks
+
+
+@functools.cache
+def _has_pools(ordinal: int) -> bool:
+    bindings, device = driver.api(), driver.devices()[ordinal]
+    which = bindings.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED
+    answer = bindings.cuDeviceGetAttribute(which, device.handle)
+    return bool(driver.check(answer, "ask for memory pools"))
 
 
 @functools.cache
 def pool_of(ordinal: int) -> Any:
     """The device's pool, set to keep what is freed; None where the driver has no pools."""
-    bindings, device = driver.api(), driver.devices()[ordinal]
-    which = bindings.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED
-    answer = bindings.cuDeviceGetAttribute(which, device.handle)
-    if not driver.check(answer, "ask for memory pools"):
+    if not _has_pools(ordinal):
         return None
+    bindings, device = driver.api(), driver.devices()[ordinal]
     pool = driver.check(bindings.cuDeviceGetDefaultMemPool(device.handle), "open the memory pool")
     keep = bindings.CUmemPool_attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
     if not int(driver.check(bindings.cuMemPoolGetAttribute(pool, keep), "read the memory pool")):
@@ -44,19 +51,34 @@ class _Thread(threading.local):
 
 
 class _Calls:
-    """The driver's functions, looked up once."""
+    """The driver's functions, looked up once.
 
-    __slots__ = ("allocate", "clear", "free", "thread")
+    For a process's first block of a pool the driver takes 10 ms, and what a first kernel needs is
+    little: that comes from elsewhere. The driver frees it in the order of a stream all the same.
+    """
+
+    __slots__ = ("_alone", "_left", "_ordinal", "_pooled", "allocate", "clear", "free", "thread")
 
     def __init__(self, ordinal: int) -> None:
         bindings = driver.api()
-        self.thread = _Thread()
-        if pool_of(ordinal) is None:
-            self.allocate: Any = lambda size, stream: bindings.cuMemAlloc(size)
-            self.free: Any = lambda address, stream: bindings.cuMemFree(address)  # waits
-        else:
-            self.allocate, self.free = bindings.cuMemAllocAsync, bindings.cuMemFreeAsync
+        self._ordinal, self.thread = ordinal, _Thread()
+        self._alone: Any = lambda size, stream: bindings.cuMemAlloc(size)
+        self._pooled, self._left = bindings.cuMemAllocAsync, _BEFORE_THE_POOL
         self.clear: Any = lambda address: bindings.cuMemsetD8Async(address, 0, 1, 0)
+        if _has_pools(ordinal):
+            self.allocate: Any = self._first
+            self.free: Any = bindings.cuMemFreeAsync
+        else:
+            self.allocate = self._alone
+            self.free = lambda address, stream: bindings.cuMemFree(address)  # waits
+
+    def _first(self, size: int, stream: int) -> Any:
+        self._left -= 1
+        if self._left >= 0 and size <= _MOST_KEPT and not driver.several():  # peers share pools
+            return self._alone(size, stream)
+        pool_of(self._ordinal)
+        self.allocate = self._pooled
+        return self.allocate(size, stream)
 
 
 _calls_on = functools.cache(_Calls)

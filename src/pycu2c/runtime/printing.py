@@ -73,10 +73,12 @@ class DeviceLog:
 
     def __init__(self, kernel: CudaKernel) -> None:
         self._words = driver.allocate(8 * CAPACITY)
+        driver.fill(self._words, bytes(4), 2 * CAPACITY)  # a short value leaves the rest of a word
         self.address = driver.variable(kernel.loaded, LOG)
         self._head = (ctypes.c_uint64 * 4)()
 
     def clear(self, stream: int) -> None:
+        driver.make_current()
         self._head[:] = [0, CAPACITY, 0, self._words]
         driver.copy_in(self.address, ctypes.addressof(self._head), 32, stream)
 

@@ -169,7 +169,10 @@ def _room_for(extent: Extent, stream: int) -> Staged:
     room = memory.DeviceMemory(extent.size + extent.start % memory.ALIGNMENT)
     if stream:
         room.used_on(stream)
-    return Staged(extent, room)
+    copy = Staged(extent, room)
+    if extent.start % 2:  # an atomic on a byte exchanges it together with its neighbour
+        driver.fill(copy.address_of(extent.start) - 1, bytes(1), 1, stream)
+    return copy
 
 
 def _bring_back(extents: list[Extent], copies: list[Staged], stream: int) -> None:

@@ -60,6 +60,18 @@ __device__ inline bool _is_last(unsigned int *done, unsigned int blocks) {
     return last;
 }
 
+// For other blocks: bytes between members too, since those read words.
+template <typename P>
+__device__ inline void _write(P *to, const P &value) {
+    if (sizeof(P) % 4 == 0 && alignof(P) % 4 == 0) {
+        unsigned int words[(sizeof(P) + 3) / 4] = {};
+        memcpy(words, &value, sizeof(P));
+        for (int k = 0; k < sizeof(P) / 4; k++) ((unsigned int *)to)[k] = words[k];
+    } else {
+        *to = value;
+    }
+}
+
 // What another block has written.
 template <typename P>
 __device__ inline P _read(const P *from) {
@@ -115,7 +127,7 @@ extern "C" __global__ void __launch_bounds__(256) l2norm(
     }
     _s = _over_block<_lanes>(_s, _join);
     if (_splits > 1) {
-        if (threadIdx.x == 0 && _i < _rows) _partials[_part * _rows + _i] = _s;
+        if (threadIdx.x == 0 && _i < _rows) _write(&_partials[_part * _rows + _i], _s);
         if (!_is_last(&_done[_group_at], _splits)) return;
         _s = _type_reduce(0);
         for (ptrdiff_t _k = threadIdx.x; _i < _rows && _k < _splits; _k += _lanes) {

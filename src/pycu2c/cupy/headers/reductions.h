@@ -82,6 +82,18 @@ __device__ inline bool _is_last(unsigned int *done, unsigned int blocks) {
     return last;
 }
 
+// For other blocks: bytes between members too, since those read words.
+template <typename P>
+__device__ inline void _write(P *to, const P &value) {
+    if (sizeof(P) % 4 == 0 && alignof(P) % 4 == 0) {
+        unsigned int words[(sizeof(P) + 3) / 4] = {};
+        memcpy(words, &value, sizeof(P));
+        for (int k = 0; k < sizeof(P) / 4; k++) ((unsigned int *)to)[k] = words[k];
+    } else {
+        *to = value;
+    }
+}
+
 // What another block has written.
 template <typename P>
 __device__ inline P _read(const P *from) {
