@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         cuda_runner,
         driver,
         fitting,
+        libcuda,
         marking,
         preparing,
         sharing,
@@ -60,6 +61,7 @@ else:
     cuda_runner = lazy_module("pycu2c.runtime.cuda_runner")
     driver = lazy_module("pycu2c.runtime.driver")
     fitting = lazy_module("pycu2c.runtime.fitting")
+    libcuda = lazy_module("pycu2c.runtime.libcuda")
     marking = lazy_module("pycu2c.runtime.marking")
     preparing = lazy_module("pycu2c.runtime.preparing")
     sharing = lazy_module("pycu2c.runtime.sharing")
@@ -300,7 +302,7 @@ class Launcher:
         if self.backend == "python" or (memory and memory.known):
             yield
             return
-        none_here = self.backend == "auto" and isinstance(driver.library(), str)
+        none_here = self.backend == "auto" and isinstance(libcuda.library(), str)
         preparing.begin(patiently=none_here or self.backend in ON_CPU)
         on_cpu = not driver.available() if self.backend == "auto" else self.backend in ON_CPU
         try:

@@ -18,7 +18,7 @@ from pycu2c.devices.graph_nodes import Captured, Node
 from pycu2c.devices.streams import Stream
 from pycu2c.diagnostics import LaunchError
 from pycu2c.launching import Launcher, Ready
-from pycu2c.runtime import capturing, driver, lately, marking, peers, transfers
+from pycu2c.runtime import capturing, driver, lately, libcuda, marking, peers, transfers
 from pycu2c.runtime.arguments import ArrayArgument
 from pycu2c.runtime.configuration import Wanted
 from pycu2c.runtime.cuda_runner import CudaRunner
@@ -288,4 +288,4 @@ def _state(handle: int) -> tuple[Any, list[Any]]:
 def _taking(pointers: int, name: str) -> Callable[..., int]:
     """A function of the driver."""
     kind = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * pointers)
-    return kind(driver.address_of(name))
+    return kind(libcuda.address_of(name))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from pycu2c.extents import Overwritten, is_whole
 from pycu2c.records import dataclass
-from pycu2c.runtime import driver, small_copies, transfers
+from pycu2c.runtime import driver, libcuda, small_copies, transfers
 from pycu2c.runtime.arguments import Argument, ArrayArgument, HandleArgument, Layout, pack
 from pycu2c.runtime.configuration import Launch
 from pycu2c.runtime.cuda import CudaKernel, NodeParameters
@@ -30,8 +30,8 @@ class CudaRunner:
         """In the context that is current now."""
         if self.kernel.together:
             return None
-        start = driver.address_of("cuLaunchKernel", of_stream=True)
-        context = driver.address_of("cuCtxGetCurrent"), driver.current_context()
+        start = libcuda.address_of("cuLaunchKernel", of_stream=True)
+        context = libcuda.address_of("cuCtxGetCurrent"), driver.current_context()
         address, room = self.kernel.address, small_copies.here
         return Direct(self.layout, start, address, self._failed, context, room)
 

@@ -9,18 +9,15 @@ unless another is selected, or another package has made its own.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import functools
 import math
 import operator
-import os
 import sys
 from typing import Any
 
 from pycu2c.diagnostics import LaunchError
 from pycu2c.records import dataclass
-from pycu2c.runtime import capturing
-from pycu2c.runtime.backends import hidden_by
+from pycu2c.runtime import capturing, libcuda
 from pycu2c.runtime.cuda_errors import CudaError, NoDeviceError, error_for
 
 
@@ -35,25 +32,10 @@ class Device:
     ordinal: int = 0
 
 
-_LIBRARY = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
-
-
-@functools.cache
-def library() -> ctypes.CDLL | str:
-    """The driver, or why there is none to use. (To find that by the bindings takes 30 ms.)"""
-    hidden = hidden_by()
-    if hidden:
-        return f"there is no CUDA device to use ({hidden})"
-    try:
-        return ctypes.CDLL(_LIBRARY)
-    except OSError as error:
-        return f"there is no CUDA driver ({error})"
-
-
 @functools.cache
 def _probe() -> tuple[Device, ...] | str:
     """The devices, or why there are none. Makes no context."""
-    found = library()
+    found = libcuda.library()
     if isinstance(found, str):
         return found
     try:
@@ -205,15 +187,6 @@ def on(ordinal: int) -> contextlib.AbstractContextManager[None]:
 def current_context() -> int:
     """The handle of the calling thread's context; 0 if it has none."""
     return int(check(api().cuCtxGetCurrent(), "read the current context"))
-
-
-@functools.cache
-def address_of(name: str, *, of_stream: bool = False) -> int:
-    """Where a function of the driver lies, for C. Those that take a stream have another name
-    where 0 is to be the default stream of each thread, as the bindings are told."""
-    own = os.environ.get("CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM", "0") not in ("", "0")
-    function = getattr(ctypes.CDLL(_LIBRARY), f"{name}_ptsz" if of_stream and own else name)
-    return ctypes.cast(function, ctypes.c_void_p).value or 0
 
 
 # ---- memory --------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import ctypes
 import functools
 import struct
 
-from pycu2c.runtime import device_pool, driver
+from pycu2c.runtime import device_pool, driver, libcuda
 from pycu2c.runtime.cuda_errors import CudaError
 from pycu2c.runtime.memory import DeviceMemory, PinnedMemory
 
@@ -27,7 +27,7 @@ class Copies:
     def __init__(self) -> None:
         self._device, self._host = DeviceMemory(SIZE), PinnedMemory(SIZE)
         names = "cuMemcpyHtoDAsync_v2", "cuMemcpyDtoHAsync_v2", "cuStreamSynchronize"
-        calls = [driver.address_of(name, of_stream=True) for name in names]
+        calls = [libcuda.address_of(name, of_stream=True) for name in names]
         row = _ROW.pack(self._device.address, self._host.address, SIZE, 0, *calls)
         driver.synchronize()  # the memory is there for every stream
         self._row = ctypes.create_string_buffer(row, len(row))

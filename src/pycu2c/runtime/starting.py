@@ -11,13 +11,13 @@ import ctypes
 import functools
 import threading
 
-from pycu2c.runtime import driver
+from pycu2c.runtime import libcuda
 
 
 @functools.cache
 def begin() -> bool:
     """Start them where there is a driver. Errors are for those who need them."""
-    library = driver.library()
+    library = libcuda.library()
     if isinstance(library, str):
         return False
     # no daemon: a process does not end while its driver starts
