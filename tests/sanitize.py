@@ -3,9 +3,9 @@
 usage: python tests/sanitize.py [--tools NAME,…] [--workers N] [TEST …]
 
 Left out are tests whose kernels fail on purpose (marked ``faulty``), those that look at time or
-memory, which a tool that watches changes (``undisturbed``), and the kernels below; for racecheck
-and synccheck also files that speak of nothing that threads of a block do together. What the driver
-refuses in a test is refused on purpose: errors of its functions are not counted.
+memory, which a tool that watches changes (``undisturbed``), and the kernels and tests below; for
+racecheck and synccheck also files that speak of nothing that threads of a block do together. What
+the driver refuses in a test is refused on purpose: errors of its functions are not counted.
 
 Each worker is a compute-sanitizer of its own with every N-th test (``watched.py`` chooses them),
 so that what a tool writes is known to be about the test that runs. A test that takes a minute ends
@@ -45,6 +45,15 @@ LEFT_OUT: dict[str, tuple[str, ...]] = {
     ),
     "initcheck": (),
 }
+# of several threads that launch at once it loses launches ("a failure to track a kernel launch"),
+# and then waits for them
+LEFT_OUT_TESTS = {
+    "racecheck": (
+        "test_cupy_raw.py::test_threads_launch_one_kernel[cuda]",
+        "test_device_arrays.py::test_threads_without_a_context",
+        "test_gpu_plans.py::test_numpy_arrays_from_many_threads",
+    )
+}
 TOGETHER = re.compile("shared|sync|battery|golden")
 HERE, FOLDER = Path(__file__).parent, Path("build", "sanitize")
 FOUND = 9  # the status of compute-sanitizer that has found something
@@ -67,6 +76,8 @@ def command(tool: str, log: Path, tests: list[str]) -> list[str]:
     words += ["--log-file", str(log), sys.executable, "-m", "pytest", "-v"]
     words += ["-p", "no:benchmark", "-p", "no:cacheprovider", "-p", "watched", "--durations=5"]
     words += ["-m", "gpu and not faulty and not undisturbed"]
+    for test in LEFT_OUT_TESTS.get(tool, ()):
+        words += ["--deselect", f"tests/{test}"]
     return [*words, *tests]
 
 

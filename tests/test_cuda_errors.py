@@ -30,6 +30,7 @@ def nothing_launched(monkeypatch):
     ("name", "kind"),
     [
         ("CUDA_ERROR_ILLEGAL_ADDRESS", IllegalAddressError),
+        ("CUDA_ERROR_INVALID_ADDRESS_SPACE", IllegalAddressError),
         ("CUDA_ERROR_ASSERT", DeviceAssertError),
         ("CUDA_ERROR_LAUNCH_TIMEOUT", LaunchTimeoutError),
         ("CUDA_ERROR_ILLEGAL_INSTRUCTION", KernelFault),

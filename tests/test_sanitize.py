@@ -54,6 +54,13 @@ def test_they_are_kernels_of_the_tests() -> None:
             assert f"def {name}(" in text
 
 
+def test_they_are_tests() -> None:
+    for names in sanitize.LEFT_OUT_TESTS.values():
+        for file, _, test in (name.partition("::") for name in names):
+            text = (sanitize.HERE / file).read_text()
+            assert f"def {test.partition('[')[0]}(" in text
+
+
 TOOL = """\
 #!/bin/sh
 while [ "$1" != -m ]; do

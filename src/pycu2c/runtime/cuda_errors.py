@@ -72,7 +72,7 @@ class _Row:
 
 
 _ROWS = (
-    _Row(IllegalAddressError, ("ILLEGAL_ADDRESS",)),
+    _Row(IllegalAddressError, ("ILLEGAL_ADDRESS", "INVALID_ADDRESS_SPACE")),
     _Row(MisalignedAddressError, ("MISALIGNED_ADDRESS",)),
     _Row(DeviceAssertError, ("ASSERT",)),
     _Row(
@@ -87,7 +87,6 @@ _ROWS = (
             "LAUNCH_FAILED",
             "HARDWARE_STACK_ERROR",
             "ILLEGAL_INSTRUCTION",
-            "INVALID_ADDRESS_SPACE",
             "INVALID_PC",
             "CONTAINED",
             "ECC_UNCORRECTABLE",
