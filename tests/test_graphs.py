@@ -237,22 +237,22 @@ def test_what_the_default_stream_waits_for_does_not_take_part() -> None:
 
 
 def test_streams(place: Place) -> None:
-    k, a, b = place.kernel(add), place.array(np.zeros(64)), place.array(np.zeros(64))
+    k, (a, b, c) = place.kernel(add), (place.array(np.zeros(64)) for _ in range(3))
     side = cuda.stream(blocking=False)
     with place.graph(cuda.stream(blocking=False)) as g:
         k[1, 64, g.stream](a, a, 1.0)
         side.wait(g.stream)
         k[1, 64, side](b, a, 1.0)
-        k[1, 64](a, a, 1.0)
+        k[1, 64](c, a, 2.0)  # at the same time
         g.stream.wait(side)
-        k[1, 64](b, b, 10.0)
+        k[1, 64](b, c, 10.0)
     other = cuda.stream(blocking=False)
     for stream in (None, other, cuda.stream()):
         g.launch(stream)
     other.synchronize()
     assert g.stream is None
-    assert np.all(a.copy_to_host() == 6)
-    assert np.all(b.copy_to_host() == 16)
+    assert np.all(a.copy_to_host() == 3)
+    assert np.all(b.copy_to_host() == 15)
 
 
 def test_other_threads_go_on(place: Place) -> None:
