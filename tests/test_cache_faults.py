@@ -20,7 +20,7 @@ import pytest
 
 from pycu2c.runtime import cpu
 from pycu2c.toolchain import cache, cc, places, room
-from pycu2c.toolchain.binary import ToolchainError
+from pycu2c.toolchain.failures import ToolchainError
 
 KEY = cache.key_of("text", "flags")
 ENTRY = Path(KEY[0], f"{KEY}.so")

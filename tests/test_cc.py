@@ -15,8 +15,9 @@ from pathlib import Path
 import pytest
 
 from pycu2c.options import DEFAULT, Options
-from pycu2c.toolchain import cc, compilers, places, processes, room
-from pycu2c.toolchain.binary import Binary, RejectedCode, ToolchainError
+from pycu2c.toolchain import c_builds, cc, compilers, places, processes, room
+from pycu2c.toolchain.binary import Binary
+from pycu2c.toolchain.failures import RejectedCode, ToolchainError
 
 TWICE = "/* doubles: ≥ 0 or not */ int twice(int x) { return 2 * x; }\n"
 
@@ -193,10 +194,10 @@ def test_an_expected_text_that_is_another(text: str, runs: list[tuple[str, ...]]
     cc.compile(TWICE, "twice")
     open_files = sorted(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else None
     with cc.expected(DEFAULT):
-        (build,) = cc._EXPECTING
+        (build,) = c_builds._EXPECTING
         process = build.program._process
         cc.compile(text, "twice")
-    assert cc._EXPECTING == []
+    assert c_builds._EXPECTING == []
     with pytest.raises(ChildProcessError):
         os.waitpid(process, os.WNOHANG)
     assert not os.path.exists(build.path)
@@ -211,7 +212,7 @@ def test_a_text_that_does_not_come(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     with contextlib.suppress(ValueError), cc.expected(DEFAULT):
         time.sleep(0.1)
         raise ValueError
-    assert cc._EXPECTING == []
+    assert c_builds._EXPECTING == []
     assert [path.name for path in own.iterdir() if not path.name.startswith("pycu2c-")] == []
 
 

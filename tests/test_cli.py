@@ -15,7 +15,7 @@ from pycu2c import kernel
 from pycu2c.cli import main
 from pycu2c.runtime import driver
 from pycu2c.toolchain import cache, nvrtc, places
-from pycu2c.toolchain.binary import ToolchainError
+from pycu2c.toolchain.failures import ToolchainError
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 SAXPY = str(GOLDEN / "saxpy" / "kernel.py")

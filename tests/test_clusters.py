@@ -23,7 +23,8 @@ from pycu2c.signatures import parse_signature
 from pycu2c.specialization import facts_for
 from pycu2c.targets import TARGETS
 from pycu2c.toolchain import cc, nvrtc
-from pycu2c.toolchain.binary import Binary, ToolchainError
+from pycu2c.toolchain.binary import Binary
+from pycu2c.toolchain.failures import ToolchainError
 
 HEAD = "from pycu2c import cuda, device, int32, kernel\n\n\n"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pycu2c.toolchain import cxx, shared_objects
-from pycu2c.toolchain.binary import ToolchainError
+from pycu2c.toolchain.failures import ToolchainError
 
 TEXT = """extern "C" __attribute__((visibility("default"))) int numbers[5];
 int numbers[5] = {1};

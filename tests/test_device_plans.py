@@ -18,10 +18,10 @@ from pycu2c.runtime import cuda_errors
 from pycu2c.runtime.arguments import describe, layout_of
 from pycu2c.runtime.calling import Parameters
 from pycu2c.runtime.configuration import CALL
+from pycu2c.runtime.direct import Direct
 from pycu2c.runtime.plans import library
 from pycu2c.runtime.plans.guards import Seen
 from pycu2c.runtime.plans.plan import Place, Plans
-from pycu2c.runtime.runner import Direct
 from pycu2c.types import WEAK_INT, Array, Signature
 
 KERNEL, CONTEXT, ADDRESS = 0xFEED, 0xC0DE, 0x1000

@@ -15,7 +15,7 @@ from pycu2c.kernel import Kernel
 from pycu2c.options import BadOption
 from pycu2c.signatures import parse_signature
 from pycu2c.toolchain import cc, nvrtc, sass
-from pycu2c.toolchain.binary import ToolchainError
+from pycu2c.toolchain.failures import ToolchainError
 
 TABLE = np.arange(64, dtype=np.float32)
 HERE = Path(__file__).name

@@ -22,8 +22,8 @@ from pycu2c.remembering import Memory
 from pycu2c.runtime import driver
 from pycu2c.signatures import parse_signature
 from pycu2c.toolchain import driver_linker, linking, nvrtc, nvrtc_program
-from pycu2c.toolchain.binary import LinkError, ToolchainError, Unlinked
 from pycu2c.toolchain.compilers import find_compiler
+from pycu2c.toolchain.failures import LinkError, ToolchainError, Unlinked
 
 F32 = "float32[::1]"
 

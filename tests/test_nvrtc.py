@@ -10,7 +10,7 @@ import pytest
 from fuzzing.cases import load
 from pycu2c.options import Options
 from pycu2c.toolchain import nvrtc, nvrtc_identity, nvrtc_program
-from pycu2c.toolchain.binary import RejectedCode, ToolchainError
+from pycu2c.toolchain.failures import RejectedCode, ToolchainError
 
 try:
     nvrtc.version()

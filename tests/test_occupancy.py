@@ -13,7 +13,7 @@ from pycu2c.kernel import Kernel
 from pycu2c.runtime import driver
 from pycu2c.signatures import parse_signature
 from pycu2c.toolchain import nvrtc
-from pycu2c.toolchain.binary import ToolchainError
+from pycu2c.toolchain.failures import ToolchainError
 from pycu2c.toolchain.occupancy import Occupancy, best_block, occupancy
 from pycu2c.toolchain.usage import KernelAttributes
 

@@ -28,10 +28,10 @@ from pycu2c.runtime import preparing
 from pycu2c.runtime.arguments import layout_of
 from pycu2c.runtime.calling import Parameters
 from pycu2c.runtime.configuration import HEAD
+from pycu2c.runtime.direct import Direct
 from pycu2c.runtime.plans import library, trial
 from pycu2c.runtime.plans.guards import Seen
 from pycu2c.runtime.plans.plan import Place
-from pycu2c.runtime.runner import Direct
 from pycu2c.signatures import BadSignature
 from pycu2c.toolchain import cc
 from pycu2c.types import Scalar, Signature

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pycu2c import cuda, kernel
-from pycu2c.toolchain.binary import RejectedCode
+from pycu2c.toolchain.failures import RejectedCode
 
 
 def branches(a, n):

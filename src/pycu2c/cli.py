@@ -32,7 +32,7 @@ from pycu2c.records import dataclass
 from pycu2c.runtime.configuration import Extent, extent
 from pycu2c.signatures import BadSignature, parse_signature
 from pycu2c.toolchain import nvrtc
-from pycu2c.toolchain.binary import ToolchainError
+from pycu2c.toolchain.failures import ToolchainError
 from pycu2c.types import Signature
 
 _TARGETS = ("cuda", "c", "c-resumable", "ir", "ast", "ptx", "sass", "cubin")

@@ -8,7 +8,7 @@ from pycu2c.runtime import driver
 from pycu2c.runtime.backends import usual_backend
 from pycu2c.runtime.cores import thread_count
 from pycu2c.toolchain import compilers, cxx, linking, nvrtc, room
-from pycu2c.toolchain.binary import ToolchainError
+from pycu2c.toolchain.failures import ToolchainError
 
 
 def report() -> tuple[list[str], bool]:

@@ -7,12 +7,11 @@ import importlib
 import itertools
 from collections import ChainMap
 from collections.abc import Iterator, Mapping, Sequence
-from enum import Enum
 from typing import Any, Literal, TypeAlias, TypeVar, cast
 
 import numpy as np
 
-from pycu2c.records import dataclass
+from pycu2c.records import Enum, dataclass
 
 
 class Kind(Enum):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from pycu2c.collecting import without_collection
 from pycu2c.diagnostics import CompileError, LaunchError
-from pycu2c.lazy import lazy_module, newly_imported
+from pycu2c.lazy import is_imported, lazy_module, newly_imported
 from pycu2c.limits import (
     BLOCKS32_LIMIT,
     INDEX32_LIMIT,
@@ -24,7 +24,6 @@ from pycu2c.limits import (
 )
 from pycu2c.options import DEFAULT, Options
 from pycu2c.records import dataclass, field
-from pycu2c.runtime import capturing
 from pycu2c.runtime.arguments import Argument, ArrayArgument, HandleArgument
 from pycu2c.runtime.backends import ON_CPU
 from pycu2c.runtime.calling import parameters_of
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
     from pycu2c.explain.notes import Note
     from pycu2c.frontend.build import Built
     from pycu2c.runtime import (
+        capturing,
         cuda_runner,
         driver,
         fitting,
@@ -58,6 +58,7 @@ if TYPE_CHECKING:
 else:
     building = lazy_module("pycu2c.building")
     remembering = lazy_module("pycu2c.remembering")
+    capturing = lazy_module("pycu2c.runtime.capturing")
     cuda_runner = lazy_module("pycu2c.runtime.cuda_runner")
     driver = lazy_module("pycu2c.runtime.driver")
     fitting = lazy_module("pycu2c.runtime.fitting")
@@ -222,7 +223,7 @@ class Launcher:
         in the words of C."""
         if self.plans and self.plans.run(call, wanted.stream, values):
             return
-        capture = capturing.current()
+        capture = capturing.current() if is_imported(capturing) else None
         if capture is not None:
             capture.launch(self, wanted, values)
             return

@@ -44,9 +44,14 @@ def lazy_names(module: str, rooms: Mapping[str, str]) -> Callable[[str], Any]:
     return get
 
 
+def is_imported(module: ModuleType) -> bool:
+    """Whether a lazy module has been imported, by whomever."""
+    return module.__name__ in sys.modules
+
+
 def newly_imported(module: ModuleType) -> bool:
     """Import a lazy module; whether that was still to be done."""
-    if module.__name__ in sys.modules:
+    if is_imported(module):
         return False
     importlib.import_module(module.__name__)
     return True

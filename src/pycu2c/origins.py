@@ -15,7 +15,7 @@ from pycu2c.diagnostics import CompileError, Diagnostic, Label
 from pycu2c.emit.own_c import OWN_C
 from pycu2c.emit.statements import PLACE, Comments
 from pycu2c.spans import Span
-from pycu2c.toolchain.binary import Complaint, RejectedCode, Unlinked
+from pycu2c.toolchain.failures import Complaint, RejectedCode, Unlinked
 
 _HOW_TO_LINK = (
     'add the file that does: @kernel(link=["functions.cu"]), or link=… where it is declared; '

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from enum import Enum
-
-from pycu2c.records import dataclass
+from pycu2c.records import Enum, dataclass
 from pycu2c.types import Array, Scalar
 
 

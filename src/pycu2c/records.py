@@ -4,7 +4,8 @@ The standard one writes and compiles six functions for each class when it is def
 closures; ``__init__`` is a compiled one of as many parameters, which gets their names when there is
 an instance, and ``Field`` objects are made when somebody asks for them. ``fields`` and ``match``
 work as ever; what this package does not use (``order``, ``kw_only``) is not here. ``NamedTuple`` is
-as that of ``typing``, which compiles each annotation.
+as that of ``typing``, which compiles each annotation; ``Enum`` has members, with a name and a
+value, and no methods of its own; ``Protocol`` is there for type checkers alone.
 """
 
 from __future__ import annotations
@@ -53,7 +54,9 @@ if TYPE_CHECKING:
     import dataclasses
     from dataclasses import dataclass as dataclass
     from dataclasses import field as field
+    from enum import Enum as Enum
     from typing import NamedTuple as NamedTuple
+    from typing import Protocol as Protocol
 else:
     dataclasses = lazy_module("dataclasses")  # its import takes as long as ten of this package's
 
@@ -80,6 +83,43 @@ else:
 
     class NamedTuple(metaclass=_TupleClass):
         """The base of classes of tuples whose items have names."""
+
+    class _EnumClass(type):
+        """Of classes of members: ``Class(value)`` is the one of a value."""
+
+        def __new__(cls, name: str, bases: tuple[type, ...], members: dict[str, Any]) -> Any:
+            made = super().__new__(cls, name, bases, members)
+            made._members = {}
+            for member, value in members.items():
+                if member[0] != "_":
+                    one = made._members[value] = object.__new__(made)
+                    one.name, one.value = member, value
+                    setattr(made, member, one)
+            return made
+
+        def __call__(cls, value: Any) -> Any:
+            try:
+                return cls._members[value]
+            except KeyError:
+                raise ValueError(f"{value!r} is not a valid {cls.__qualname__}") from None
+
+        def __iter__(cls) -> Any:
+            return iter(cls._members.values())
+
+    class Enum(metaclass=_EnumClass):
+        """The base of classes of a few members, each of which is there once."""
+
+        def __repr__(self) -> str:
+            return f"<{self}: {self.value!r}>"
+
+        def __str__(self) -> str:
+            return f"{type(self).__name__}.{self.name}"
+
+        def __reduce__(self) -> Any:
+            return type(self), (self.value,)
+
+    class Protocol:
+        """The base of classes that say what others have, and have nothing themselves."""
 
 
 R = TypeVar("R")

@@ -28,8 +28,9 @@ from pycu2c.runtime.backends import ON_CPU
 from pycu2c.runtime.configuration import Extent, Launch
 from pycu2c.runtime.cpu import CpuKernel
 from pycu2c.runtime.cpu_runner import CpuRunner
+from pycu2c.runtime.direct import Direct
 from pycu2c.runtime.given import put_together
-from pycu2c.runtime.runner import Direct, Runner
+from pycu2c.runtime.runner import Runner
 from pycu2c.source import Source
 from pycu2c.targets import TARGETS, Target
 from pycu2c.toolchain import cc

@@ -7,7 +7,6 @@ itself, and beside a strong operand it gives way).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from enum import Enum
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args, get_origin
 
 import numpy as np
@@ -16,7 +15,7 @@ from pycu2c import dtypes
 from pycu2c.dtypes import DType, Kind
 from pycu2c.lazy import lazy_module
 from pycu2c.limits import MOST_CLUSTER
-from pycu2c.records import dataclass, field
+from pycu2c.records import Enum, dataclass, field
 
 if TYPE_CHECKING:
     from pycu2c import vectors

@@ -5,15 +5,20 @@ The reference interpreter computes with these, and the compiler folds constants 
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from pycu2c import dtypes
 from pycu2c.dtypes import INT64, DType, Kind
+from pycu2c.lazy import lazy_module
 from pycu2c.limits import INDEX32_LIMIT, INT64_LIMIT
 from pycu2c.types import WEAK_BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, Scalar
-from pycu2c.vectors import Vector, vector
+
+if TYPE_CHECKING:
+    from pycu2c import vectors
+else:  # few programs have some
+    vectors = lazy_module("pycu2c.vectors")
 
 Number: TypeAlias = "bool | int | float | np.generic"  # or complex or a Vector: few see those
 
@@ -38,7 +43,7 @@ def scalar_of(value: object) -> Scalar | None:
     if isinstance(value, np.generic):  # before float: np.float64 is one
         dtype = dtypes.from_numpy(value.dtype)
         return Scalar(dtype) if dtype else None
-    if isinstance(value, Vector):
+    if isinstance(value, tuple) and isinstance(value, vectors.Vector):
         return Scalar(value.row)
     if isinstance(value, bool):
         return WEAK_BOOL
@@ -80,11 +85,11 @@ def convert(value: Number, to: Scalar) -> Number:
 def as_vector(value: Any, row: DType) -> Any:
     """A vector, which may come as an element of a numpy array; 0 is the one of zeros."""
     if isinstance(value, np.void):
-        return vector(row, value.item())
-    if isinstance(value, Vector):
+        return vectors.vector(row, value.item())
+    if isinstance(value, vectors.Vector):
         assert value.row is row, f"{value!r} is no {row}"
         return value
-    return vector(row, [value] * len(row.fields))
+    return vectors.vector(row, [value] * len(row.fields))
 
 
 def _as_complex(value: Any, to: Scalar) -> Any:

@@ -38,7 +38,8 @@ from pycu2c.runtime.stepping import SteppingKernel
 from pycu2c.specialization import SteppingRunner, facts_for
 from pycu2c.targets import TARGETS
 from pycu2c.toolchain import cc, nvrtc
-from pycu2c.toolchain.binary import Binary, RejectedCode
+from pycu2c.toolchain.binary import Binary
+from pycu2c.toolchain.failures import RejectedCode
 from pycu2c.types import Signature
 
 EXACT = Options(fmad=False)

@@ -18,7 +18,7 @@ from pycu2c.lazy import lazy_module
 from pycu2c.nearest import nearest
 from pycu2c.runtime import driver
 from pycu2c.runtime.backends import ON_CPU, usual_backend
-from pycu2c.toolchain.binary import ToolchainError
+from pycu2c.toolchain.failures import ToolchainError
 
 if TYPE_CHECKING:
     from pycu2c.cudac import looking, on_cpu, on_gpu

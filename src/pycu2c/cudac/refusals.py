@@ -10,7 +10,7 @@ from typing import NoReturn
 from pycu2c.cudac.texts import Text
 from pycu2c.diagnostics import CompileError, Diagnostic, Label
 from pycu2c.spans import Span
-from pycu2c.toolchain.binary import ToolchainError
+from pycu2c.toolchain.failures import ToolchainError
 
 _MOST = 8
 # NVRTC: "k.cu(3): error: …"; gcc and clang: "k.cu:3:5: error: …"

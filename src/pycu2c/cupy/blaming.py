@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pycu2c.cudac.texts import Text as Shown
 from pycu2c.diagnostics import CompileError, Diagnostic, Label
 from pycu2c.spans import Span
-from pycu2c.toolchain.binary import Complaint, RejectedCode
+from pycu2c.toolchain.failures import Complaint, RejectedCode
 
 _MOST = 8
 

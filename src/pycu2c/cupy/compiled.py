@@ -18,7 +18,8 @@ from pycu2c.runtime.cpu_runner import CpuRunner
 from pycu2c.runtime.cuda_runner import CudaRunner
 from pycu2c.runtime.runner import Runner
 from pycu2c.toolchain import cxx, nvrtc
-from pycu2c.toolchain.binary import Binary, RejectedCode
+from pycu2c.toolchain.binary import Binary
+from pycu2c.toolchain.failures import RejectedCode
 
 _STANDARD = "gnu++17"
 USUAL_ARCH = "sm_90"  # where there is no GPU

@@ -15,7 +15,7 @@ import numpy as np
 
 from pycu2c.devices.array import DeviceArray
 from pycu2c.diagnostics import LaunchError
-from pycu2c.runtime import arguments, dlpack, driver, peers
+from pycu2c.runtime import dlpack, driver, interface_arguments, peers
 from pycu2c.runtime.dlpack import CPU, CUDA, CUDA_HOST, CUDA_MANAGED, Exchanged
 from pycu2c.runtime.memory import HOST, ForeignMemory
 from pycu2c.runtime.strides import packed_strides
@@ -124,7 +124,7 @@ def from_cuda_array_interface(
     """An array from the description that ``__cuda_array_interface__`` gives."""
     if desc.get("mask") is not None:
         raise TypeError("an array with a mask is not taken over: pass its data")
-    dtype = arguments.numpy_dtype(desc)
+    dtype = interface_arguments.numpy_dtype(desc)
     shape = tuple(map(int, desc["shape"]))
     strides = desc.get("strides")
     address, readonly = desc["data"]

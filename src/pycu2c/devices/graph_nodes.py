@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import weakref
-from typing import Protocol
 
 from pycu2c.diagnostics import LaunchError
 from pycu2c.launching import Launcher, Ready
+from pycu2c.records import Protocol
 from pycu2c.runtime import capturing
 from pycu2c.runtime.configuration import Extent, Wanted
 

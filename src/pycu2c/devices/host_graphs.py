@@ -12,7 +12,8 @@ from pycu2c.diagnostics import LaunchError
 from pycu2c.launching import Launcher, Ready
 from pycu2c.runtime import capturing, marking
 from pycu2c.runtime.configuration import Wanted
-from pycu2c.runtime.cpu_runner import CpuRunner, Noted
+from pycu2c.runtime.cpu_runner import CpuRunner
+from pycu2c.runtime.noted_on_cpu import Noted
 from pycu2c.runtime.plans import library
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import NoReturn, Protocol, TypeAlias, TypeGuard
+from typing import NoReturn, TypeAlias, TypeGuard
 
 from pycu2c.diagnostics import CompileError, Diagnostic, Label, fail
 from pycu2c.frontend import record_cures
@@ -14,7 +14,7 @@ from pycu2c.frontend.liveranges import LiveRanges, live_ranges
 from pycu2c.frontend.unrolling import Copies
 from pycu2c.intrinsics.coalesced import Coalesced
 from pycu2c.ir.nodes import Const, ConstantArray, Expr, Return, Stmt, Var, View
-from pycu2c.records import dataclass, field, replace
+from pycu2c.records import Protocol, dataclass, field, replace
 from pycu2c.source import LAMBDA, Source, Span
 from pycu2c.types import Array, ParameterType, Scalar, Signature, join
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 from pycu2c import types
 from pycu2c.dtypes import VECTORS
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.coalesced import COALESCED
 from pycu2c.intrinsics.registry import Intrinsic
+from pycu2c.records import Protocol
 from pycu2c.types import Scalar
 
 

@@ -20,7 +20,7 @@ from pycu2c.pycuda.settings import Settings, leave_files, settings_of
 from pycu2c.pycuda.source_text import HEADERS, SourceText
 from pycu2c.runtime import driver
 from pycu2c.toolchain import compilers, nvrtc
-from pycu2c.toolchain.binary import ToolchainError
+from pycu2c.toolchain.failures import ToolchainError
 
 _TARGETS = ("cubin", "ptx", "fatbin")
 

@@ -14,7 +14,7 @@ from pycu2c.pycuda.modules import LoadedModule, Module, refusal
 from pycu2c.pycuda.source_text import SourceText
 from pycu2c.runtime import driver
 from pycu2c.toolchain import linking, nvrtc_program
-from pycu2c.toolchain.binary import ToolchainError
+from pycu2c.toolchain.failures import ToolchainError
 from pycu2c.toolchain.linking_inputs import Input
 
 

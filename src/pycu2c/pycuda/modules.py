@@ -18,7 +18,7 @@ from pycu2c.pycuda.source_text import SourceText
 from pycu2c.pycuda.texture_references import SurfaceReference, TextureReference, place_at
 from pycu2c.runtime import driver
 from pycu2c.runtime.cuda_errors import CudaError
-from pycu2c.toolchain.binary import ToolchainError
+from pycu2c.toolchain.failures import ToolchainError
 
 
 class GlobalPointer(PointerHolderBase):

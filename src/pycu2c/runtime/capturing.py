@@ -9,9 +9,10 @@ import contextlib
 import ctypes
 from _thread import _local, allocate_lock  # ``threading``, which has them too, imports much
 from collections.abc import Callable, Iterator
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn
 
 from pycu2c.diagnostics import LaunchError
+from pycu2c.records import Protocol
 
 DEFAULT_STREAMS = (0, 1)  # the handles of the one that copies and launches use if none is named
 

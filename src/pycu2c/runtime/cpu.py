@@ -11,15 +11,21 @@ import functools
 import importlib
 import sys
 from _thread import get_ident
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pycu2c.diagnostics import LaunchError
+from pycu2c.lazy import lazy_module
 from pycu2c.records import dataclass
 from pycu2c.runtime.c_files import c_text
 from pycu2c.runtime.configuration import HEAD, Extent
 from pycu2c.runtime.cores import thread_count
 from pycu2c.toolchain import cache, cc
-from pycu2c.toolchain.binary import Binary, ToolchainError, Unlinked, missing_in
+from pycu2c.toolchain.binary import Binary
+
+if TYPE_CHECKING:
+    from pycu2c.toolchain import failures
+else:
+    failures = lazy_module("pycu2c.toolchain.failures")
 
 BODY = "void(*)(const void *, int64_t, int64_t)"
 
@@ -165,10 +171,10 @@ def load(binary: Binary, *flag_names: str) -> Any:
         path = cache.keep_until_exit(f"{binary.entry}.so", binary.data)
         return backend.load_library(path, flags)
     except OSError as error:
-        missing = missing_in(str(error))
+        missing = failures.missing_in(str(error))
         if missing:
-            raise Unlinked(missing) from error
-        raise ToolchainError(
+            raise failures.Unlinked(missing) from error
+        raise failures.ToolchainError(
             f"compiled code cannot be loaded: {error}. It needs a folder that is not full, on a "
             "disk that runs code (not mounted noexec): name one by the environment variable TMPDIR"
         ) from error

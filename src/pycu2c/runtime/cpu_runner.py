@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import ctypes
-import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from pycu2c.diagnostics import LaunchError
+from pycu2c.lazy import lazy_module
 from pycu2c.records import dataclass
 from pycu2c.runtime.arguments import (
     Argument,
@@ -15,33 +15,14 @@ from pycu2c.runtime.arguments import (
     Layout,
     pack,
 )
-from pycu2c.runtime.configuration import HEAD, Launch
+from pycu2c.runtime.configuration import Launch
 from pycu2c.runtime.cpu import CpuKernel
-from pycu2c.runtime.runner import Direct
 
-
-class Noted:
-    """A launch that has been checked and packed. ``words`` are what C reads of it."""
-
-    __slots__ = ("_form", "_kernel", "_packed", "words")
-
-    def __init__(self, kernel: CpuKernel, launch: Launch, packed: bytes) -> None:
-        self._kernel = kernel
-        self._form = launch.grid, launch.block, launch.shared_bytes, packed
-        self._packed = self._head() + packed
-        place = ctypes.cast(ctypes.c_char_p(self._packed), ctypes.c_void_p).value or 0
-        self.words = (*kernel.addresses, place, math.prod(launch.grid))
-
-    def _head(self) -> bytes:
-        grid, block, shared_bytes, _ = self._form
-        return HEAD.pack(*grid, *block, shared_bytes)
-
-    def __call__(self) -> None:
-        self._kernel.launch(*self._form)
-
-    def finished(self, code: int) -> None:
-        """Raise what the code of a run means."""
-        self._kernel.finished(code, self._head())
+if TYPE_CHECKING:
+    from pycu2c.runtime import direct, noted_on_cpu
+else:  # of a launch that is the only one, neither is wanted
+    direct = lazy_module("pycu2c.runtime.direct")
+    noted_on_cpu = lazy_module("pycu2c.runtime.noted_on_cpu")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +32,16 @@ class CpuRunner:
     kernel: CpuKernel
 
     @property
-    def direct(self) -> Direct:
-        return Direct(self.layout, *self.kernel.addresses, self.kernel.finished)
+    def direct(self) -> direct.Direct:
+        return direct.Direct(self.layout, *self.kernel.addresses, self.kernel.finished)
 
     def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
         packed = self._packed(arguments)
         self.kernel.launch(launch.grid, launch.block, launch.shared_bytes, packed)
 
-    def noted(self, launch: Launch, arguments: Sequence[Argument]) -> Noted:
+    def noted(self, launch: Launch, arguments: Sequence[Argument]) -> noted_on_cpu.Noted:
         """The launch, to be done later, and more than once; who does it keeps the arrays."""
-        return Noted(self.kernel, launch, self._packed(arguments))
+        return noted_on_cpu.Noted(self.kernel, launch, self._packed(arguments))
 
     def _packed(self, arguments: Sequence[Argument]) -> bytes:
         addresses = []

@@ -11,7 +11,7 @@ from pycu2c.runtime import driver, libcuda, small_copies, transfers
 from pycu2c.runtime.arguments import Argument, ArrayArgument, HandleArgument, Layout, pack
 from pycu2c.runtime.configuration import Launch
 from pycu2c.runtime.cuda import CudaKernel, NodeParameters
-from pycu2c.runtime.runner import Direct
+from pycu2c.runtime.direct import Direct
 from pycu2c.values import Number
 
 _OBJECTS = (ArrayArgument, HandleArgument)

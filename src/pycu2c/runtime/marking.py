@@ -13,7 +13,8 @@ from pycu2c.diagnostics import LaunchError
 from pycu2c.records import dataclass
 from pycu2c.runtime.arguments import Argument
 from pycu2c.runtime.configuration import Launch
-from pycu2c.runtime.runner import Direct, Runner
+from pycu2c.runtime.direct import Direct
+from pycu2c.runtime.runner import Runner
 
 _DOMAIN = "pycu2c"
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pycu2c.lazy import lazy_module, newly_imported
 from pycu2c.runtime.cpu import pool_text
 from pycu2c.toolchain import cc
-from pycu2c.toolchain.binary import ToolchainError
+from pycu2c.toolchain.failures import ToolchainError
 
 if TYPE_CHECKING:
     from pycu2c.runtime.plans import guards, library

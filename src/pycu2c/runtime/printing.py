@@ -25,9 +25,10 @@ from pycu2c.runtime.arguments import Argument
 from pycu2c.runtime.configuration import Launch
 from pycu2c.runtime.cpu import CpuKernel
 from pycu2c.runtime.cuda import CudaKernel
+from pycu2c.runtime.direct import Direct
 from pycu2c.runtime.given import put_together
 from pycu2c.runtime.raising import raised_by
-from pycu2c.runtime.runner import Direct, Runner
+from pycu2c.runtime.runner import Runner
 from pycu2c.types import Scalar
 from pycu2c.values import as_vector
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Protocol, TypeAlias
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
-from pycu2c.records import dataclass
-from pycu2c.runtime.arguments import Argument, Layout
+from pycu2c.records import Protocol, dataclass
+from pycu2c.runtime.arguments import Argument
 from pycu2c.runtime.configuration import Extent, Launch
+
+if TYPE_CHECKING:
+    from pycu2c.runtime.direct import Direct
 
 Axis: TypeAlias = tuple[int, int]  # a leaf of the arguments, and which of its axes, or NUMBER
 NUMBER = -1
@@ -38,33 +41,6 @@ class Variant:
     block: Extent | None
     accumulators: tuple[int, ...] = ()
     gpu: int = 0
-
-
-class Room(Protocol):
-    """Memory for copies of a launch's arrays; ``address``: where C finds what it is (plan.c)."""
-
-    @property
-    def address(self) -> int: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Direct:
-    """How C may start a kernel by itself: ``start(body, packed, blocks)``, both addresses, where
-    ``packed`` is the head of the launch and the parameters after it. A code other than 0 is for
-    ``finished``, with that head, which raises what it means.
-
-    With a ``context``, ``start`` is cuLaunchKernel and ``body`` the kernel's handle: it is the
-    address of cuCtxGetCurrent, and the context in which alone the kernel may be started so. What
-    is refused goes the ordinary way, and ``finished`` is not asked. ``room`` gives the memory for
-    copies of arrays of the host, if there is some: such a launch is waited for, and may give a
-    code."""
-
-    layout: Layout
-    start: int
-    body: int
-    finished: Callable[[int, bytes], None]
-    context: tuple[int, int] | None = None
-    room: Callable[[], Room | None] | None = None
 
 
 class Runner(Protocol):

@@ -11,7 +11,7 @@ import numpy as np
 
 from pycu2c.dtypes import from_numpy, vector_like
 from pycu2c.records import dataclass
-from pycu2c.runtime.arguments import numpy_dtype
+from pycu2c.runtime.interface_arguments import numpy_dtype
 from pycu2c.types import Array, ParameterType
 
 

@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING
 from pycu2c.lazy import lazy_module
 from pycu2c.records import dataclass
 from pycu2c.toolchain import cache
-from pycu2c.toolchain.binary import ToolchainError
 
 if TYPE_CHECKING:
     import importlib.util as finding
     import shlex
     import shutil
 
-    from pycu2c.toolchain import processes
+    from pycu2c.toolchain import failures, processes
 else:  # where all is in the cache, nothing is run
     finding = lazy_module("importlib.util")
     shlex = lazy_module("shlex")
     shutil = lazy_module("shutil")
+    failures = lazy_module("pycu2c.toolchain.failures")
     processes = lazy_module("pycu2c.toolchain.processes")
 
 _HOW_TO_INSTALL = """\
@@ -85,6 +85,12 @@ _NATIVE = {
 }
 
 
+LINK = ("-pipe", "-shared", "-pthread")  # what makes a library of a text
+_ALL_DEFINED = ("-Wl,-z,defs",) if sys.platform == "linux" else ()
+# headers of functions that are in every process
+_EVERYWHERE = frozenset(("stdbool.h", "stddef.h", "stdint.h", "string.h"))
+
+
 @dataclass(frozen=True, slots=True)
 class Compiler:
     """A C compiler: the words that start it, and what tells one version of it from another."""
@@ -113,6 +119,26 @@ class Compiler:
         return (*self.family.to_the_bit, *(self.family.to_the_bit_on_x86 if on_x86 else ()))
 
 
+def libraries_for(text: str, compiler: Compiler, files: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """What stands after the file that needs it. To look through all of C's libraries would take
+    a fifth of the time; generated text needs the mathematical one at most."""
+    if files:
+        folders = dict.fromkeys(os.path.dirname(f) for f in files if f.endswith(".so"))
+        return ("-lm", *_ALL_DEFINED, *(f"-Wl,-rpath,{folder}" for folder in folders))
+    included = frozenset(_included(text)) - _EVERYWHERE
+    alone = compiler.family.alone if included <= {"math.h"} else ()
+    return ("-lm", *alone) if included or not alone else alone
+
+
+def _included(text: str) -> Iterator[str]:
+    """The headers. (To compile a regular expression would take longer.)"""
+    _, *parts = f"\n{text}".split("\n#include <")
+    yield from (part.partition(">")[0] for part in parts)
+
+
+# ---- which there is ------------------------------------------------------------------------
+
+
 def find_compiler() -> Compiler:
     """The one in PYCU2C_CC, else CC, gcc, clang, cc, or zig's; a ToolchainError if none is."""
     environment = os.environ
@@ -127,13 +153,15 @@ def _found(chosen: str, usual: str, path: str) -> Compiler:
     if chosen:
         compiler = working(tuple(shlex.split(chosen)), path)
         if compiler is None:
-            raise ToolchainError(f"PYCU2C_CC is {chosen!r}, which cannot be run as a C compiler")
+            raise failures.ToolchainError(
+                f"PYCU2C_CC is {chosen!r}, which cannot be run as a C compiler"
+            )
         return compiler
     for command in _candidates(usual):
         compiler = working(command, path)
         if compiler:
             return compiler
-    raise ToolchainError(_HOW_TO_INSTALL)
+    raise failures.ToolchainError(_HOW_TO_INSTALL)
 
 
 def _candidates(usual: str) -> Iterator[tuple[str, ...]]:
@@ -220,8 +248,12 @@ _PROCESSOR_FACTS = ("vendor_id", "cpu family", "model", "flags", "Features", "CP
 
 def _processor() -> list[str]:
     try:
-        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
-            first = file.read(1 << 14).partition("\n\n")[0]
+        handle = os.open("/proc/cpuinfo", os.O_RDONLY)
     except OSError:  # macOS
         return [platform.processor()]
+    try:  # one system call, as text files do not: the system writes no more than is asked for
+        text = os.read(handle, 1 << 14).decode("utf-8", "replace")
+    finally:
+        os.close(handle)
+    first = text.partition("\n\n")[0]
     return [line for line in first.splitlines() if line.startswith(_PROCESSOR_FACTS)]

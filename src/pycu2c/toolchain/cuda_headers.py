@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from pycu2c.toolchain import c_headers
-from pycu2c.toolchain.binary import ToolchainError
+from pycu2c.toolchain.failures import ToolchainError
 from pycu2c.toolchain.places import private_folder
 
 _BUNDLED_SINCE = (13, 3)  # NVRTC carries the headers itself

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 
 from pycu2c.toolchain import cache, places, processes
-from pycu2c.toolchain.binary import Binary, ToolchainError
+from pycu2c.toolchain.binary import Binary
 from pycu2c.toolchain.compilers import Compiler, machine, settings, split, working
+from pycu2c.toolchain.failures import ToolchainError
 
 _HOW_TO_INSTALL = """\
 no C++ compiler was found, and CUDA C needs one on the CPU. Any of these installs one:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pycu2c.lazy import lazy_module
 from pycu2c.options import Options
-from pycu2c.toolchain.binary import ToolchainError
+from pycu2c.toolchain.failures import ToolchainError
 from pycu2c.toolchain.linking_inputs import Input, InputKind, Linker, refused
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Literal, NoReturn, Protocol, TypeAlias
 
 from pycu2c.options import Options
 from pycu2c.records import NamedTuple
-from pycu2c.toolchain.binary import LinkError, Unlinked, missing_in
+from pycu2c.toolchain.failures import LinkError, Unlinked, missing_in
 
 _MACHINE = 190  # of ELF: CUDA
 _MOVED = 8  # the version of the interface since which the architecture is in the second byte

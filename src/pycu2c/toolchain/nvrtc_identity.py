@@ -12,7 +12,7 @@ import os
 import sys
 from pathlib import Path
 
-from pycu2c.toolchain.binary import ToolchainError
+from pycu2c.toolchain.failures import ToolchainError
 
 # where the wheels for CUDA 13 and 12 have it, as in cuda.pathfinder
 _IN_WHEELS = ("nvidia/cu13/lib/libnvrtc.so.13", "nvidia/cuda_nvrtc/lib/libnvrtc.so.12")

@@ -10,8 +10,8 @@ from typing import Any, Literal, TypeAlias
 from pycu2c.options import Options
 from pycu2c.records import NamedTuple
 from pycu2c.toolchain import ptxas_lines
-from pycu2c.toolchain.binary import ToolchainError, Unlinked, missing_in
 from pycu2c.toolchain.cuda_headers import header_flags, headers_of_c
+from pycu2c.toolchain.failures import ToolchainError, Unlinked, missing_in
 from pycu2c.toolchain.refusing import refused
 
 Kind: TypeAlias = Literal["cubin", "ptx", "ltoir"]

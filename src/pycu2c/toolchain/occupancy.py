@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from pycu2c.limits import USUAL_BLOCK
 from pycu2c.records import NamedTuple, dataclass
-from pycu2c.toolchain.binary import ToolchainError
+from pycu2c.toolchain.failures import ToolchainError
 from pycu2c.toolchain.usage import WARP, KernelAttributes, warps_with
 
 _WARPS_TOGETHER = 4  # warps get registers in such groups, one for each scheduler

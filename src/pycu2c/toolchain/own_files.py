@@ -6,7 +6,7 @@ import os
 import re
 
 from pycu2c.digests import digest_of
-from pycu2c.toolchain.binary import LinkError
+from pycu2c.toolchain.failures import LinkError
 
 _INCLUDE = rb'(?m)^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"'
 _TEXTS = (".cu", ".c", ".cuh", ".h", ".hpp", ".inl")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from pycu2c.toolchain import cache, places
-from pycu2c.toolchain.binary import RejectedCode
+from pycu2c.toolchain.failures import RejectedCode
 
 
 def refused(compiler: str, name: str, text: str, log: str) -> RejectedCode:

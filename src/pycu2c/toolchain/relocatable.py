@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from pycu2c.toolchain import linking, own_files
-from pycu2c.toolchain.binary import LinkError, Unlinked
+from pycu2c.toolchain.failures import LinkError, Unlinked
 from pycu2c.toolchain.linking_inputs import Input
 from pycu2c.toolchain.nvrtc_program import Job, Kind, compiled, tried
 

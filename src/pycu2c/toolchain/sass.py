@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from pycu2c.toolchain.binary import ToolchainError
+from pycu2c.toolchain.failures import ToolchainError
 
 _HOW_TO_INSTALL = """\
 nvdisasm, which shows the instructions of a cubin, is not here. Install it with

@@ -8,7 +8,7 @@ from pycu2c.limits import MOST_THREADS
 from pycu2c.options import DEFAULT, Options
 from pycu2c.records import dataclass
 from pycu2c.toolchain import nvrtc
-from pycu2c.toolchain.binary import ToolchainError
+from pycu2c.toolchain.failures import ToolchainError
 
 WARP = 32
 _REGISTERS = 65536  # of a multiprocessor, and the most of a block, since sm_53

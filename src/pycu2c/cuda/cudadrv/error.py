@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pycu2c.runtime.cuda_errors import CudaError, NoDeviceError
-from pycu2c.toolchain.binary import ToolchainError
+from pycu2c.toolchain.failures import ToolchainError
 
 CudaDriverError = CudaError
 CudaRuntimeError = CudaError

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pycu2c.runtime import driver
-from pycu2c.toolchain.binary import ToolchainError
+from pycu2c.toolchain.failures import ToolchainError
 
 NvvmError = ToolchainError
 

@@ -22,10 +22,11 @@ from pycu2c.runtime.c_files import c_text
 from pycu2c.runtime.calling import Parameters
 from pycu2c.runtime.plans.plan import Plans, Table
 from pycu2c.toolchain import cache, cc
-from pycu2c.toolchain.binary import Binary, ToolchainError
+from pycu2c.toolchain.binary import Binary
+from pycu2c.toolchain.failures import ToolchainError
 
 if TYPE_CHECKING:
-    from pycu2c.runtime.cpu_runner import Noted
+    from pycu2c.runtime.noted_on_cpu import Noted
     from pycu2c.runtime.plans import guards, trial
 else:
     guards = lazy_module("pycu2c.runtime.plans.guards")
@@ -128,7 +129,9 @@ def _is_right(library: ctypes.PyDLL, binary: Binary) -> bool:
 
 _HERE = os.path.dirname(__file__)
 _COMPARED = [os.path.join(_HERE, name) for name in ("guards.py", "plan.py", "trial.py")]
-_COMPARED.append(os.path.join(os.path.dirname(_HERE), "arguments.py"))
+_COMPARED += [
+    os.path.join(os.path.dirname(_HERE), name) for name in ("arguments.py", "packed_numbers.py")
+]
 
 
 def _stamp(path: str) -> str:

@@ -17,7 +17,8 @@ from pycu2c.parameters import Part
 from pycu2c.records import dataclass
 from pycu2c.runtime.arguments import Argument, ArrayArgument
 from pycu2c.runtime.configuration import HEAD, Extent
-from pycu2c.runtime.runner import NUMBER, Axis, Direct, Room
+from pycu2c.runtime.direct import Direct, Room
+from pycu2c.runtime.runner import NUMBER, Axis
 from pycu2c.types import Signature
 
 if TYPE_CHECKING:

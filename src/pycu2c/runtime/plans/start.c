@@ -147,7 +147,7 @@ static int start_here(const Head *head, const Launch *launch, unsigned char *pac
 static int submit(const Head *head, const Launch *launch, unsigned char *packed) {
     const int32_t *grid = launch->head.grid, *block = launch->head.block;
     size_t size = (size_t)head->bytes;
-    /* CU_LAUNCH_PARAM_BUFFER_POINTER, …_BUFFER_SIZE, …_END */
+    /* CU_LAUNCH_PARAM_BUFFER_POINTER, ..._BUFFER_SIZE, ..._END */
     void *extra[] = {(void *)1, packed, (void *)2, &size, (void *)0};
     return head->submit(head->body, (unsigned)grid[0], (unsigned)grid[1], (unsigned)grid[2],
                         (unsigned)block[0], (unsigned)block[1], (unsigned)block[2],

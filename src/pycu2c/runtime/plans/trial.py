@@ -14,9 +14,9 @@ from pycu2c.parameters import Parameter, Part
 from pycu2c.runtime.arguments import describe, layout_of, pack
 from pycu2c.runtime.calling import Parameters
 from pycu2c.runtime.configuration import CALL, HEAD
+from pycu2c.runtime.direct import Direct
 from pycu2c.runtime.plans.guards import Seen
 from pycu2c.runtime.plans.plan import Place, Plans
-from pycu2c.runtime.runner import Direct
 from pycu2c.types import Scalar, Signature
 from pycu2c.values import scalar_of
 
