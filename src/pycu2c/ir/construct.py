@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pycu2c.dtypes import Kind
+from pycu2c.dtypes import UINT32, UINT64, Kind
 from pycu2c.ir.nodes import (
     Apply,
     Binary,
@@ -133,6 +133,16 @@ def binary(op: Operator, left: Expr, right: Expr, span: Span) -> Expr:
         value = folded(op, number_of(left), number_of(right))
         return const(value, span, op.result(left.type))
     return Binary(op, left, right, op.result(scalar_type(left)), span)
+
+
+def in_unsigned(op: Operator, left: Expr, right: Expr, span: Span) -> Expr:
+    """``+``, ``-`` or ``*`` of whole numbers of 32 or 64 bits that may wrap, as ``int(unsigned(a) +
+    unsigned(b))``: C leaves open what signed numbers do beyond their ends."""
+    own = scalar_type(left)
+    if not own.dtype.is_signed:
+        return binary(op, left, right, span)
+    unsigned = Scalar(UINT32 if own.dtype.bits == 32 else UINT64)
+    return cast(binary(op, cast(left, unsigned), cast(right, unsigned), span), own)
 
 
 def unary(op: UnaryOperator, operand: Expr, span: Span) -> Expr:

@@ -10,7 +10,7 @@ from pycu2c.dtypes import Kind
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.complex import ABS, NEGATED
 from pycu2c.intrinsics.subscripts import SUBSCRIPTS, from_start
-from pycu2c.ir.construct import binary, cast, const, is_atom, scalar_type, unary
+from pycu2c.ir.construct import binary, cast, const, in_unsigned, is_atom, scalar_type, unary
 from pycu2c.ir.nodes import (
     Apply,
     Assign,
@@ -267,7 +267,7 @@ class _Legalizer:
         proved = own == SMALL or result != self.ranges.everything(own)
         if own.dtype.kind is not Kind.SIGNED or proved:
             return e
-        return _in_unsigned(e, own)
+        return in_unsigned(e.op, e.left, e.right, e.span)
 
     def _unary(self, old: Unary, new: Unary) -> Expr:
         own = scalar_type(new.operand)
@@ -288,7 +288,7 @@ class _Legalizer:
         if new.op is NEG and own.dtype.is_signed and own != SMALL:
             if least:
                 zero = const(0, new.span, own)
-                return _in_unsigned(Binary(SUB, zero, new.operand, own, new.span), own)
+                return in_unsigned(SUB, zero, new.operand, new.span)
         return new
 
     def _complex_cast(self, e: Cast) -> Expr:
@@ -351,9 +351,3 @@ def _in_int(e: Binary, own: Scalar) -> Expr:
     wide = Scalar(dtypes.UINT32 if e.op is MUL and not own.dtype.is_signed else dtypes.INT32)
     left, right = cast(e.left, wide), cast(e.right, wide)
     return cast(Binary(e.op, left, right, wide, e.span), own)
-
-
-def _in_unsigned(e: Binary, own: Scalar) -> Expr:
-    unsigned = Scalar(dtypes.UINT32 if own.dtype.bits == 32 else dtypes.UINT64)
-    left, right = cast(e.left, unsigned), cast(e.right, unsigned)
-    return cast(Binary(e.op, left, right, unsigned, e.span), own)

@@ -18,6 +18,7 @@ from pycu2c.ir.construct import (
     both,
     cast,
     const,
+    in_unsigned,
     integer,
     negation,
     scalar_type,
@@ -309,6 +310,8 @@ def _reduction(start: int | None, op: Operator | None, better: Operator | None =
         met.set(total, own if start is None else const(start, met.span, kind))
 
         def join(value: Expr) -> Stmt:
+            if op is ADD:
+                return Assign(total, in_unsigned(op, total, value, met.span), met.span)
             if op is not None:
                 return Assign(total, met.make(op, total, value), met.span)
             assert better is not None
