@@ -111,7 +111,8 @@ def _abs(frame: Frame, node: ast.Call) -> Expr:
             return operand
     operand = unary(POS, operand, frame.span(node)) if operand.type == WEAK_BOOL else operand
     if isinstance(operand, Const):
-        value = REGISTRY["abs"].reference(number_of(operand))  # that of the least integer wraps
+        known = number_of(operand)  # a Python int is exact; abs of the least int8 wraps
+        value = abs(known) if type(known) is int else REGISTRY["abs"].reference(known)
         return const(value, operand.span, operand.type)
     return applied(REGISTRY["abs"], [operand], scalar_type(operand), frame.span(node))
 
@@ -184,6 +185,9 @@ def _extreme(name: str) -> Callable[[Frame, ast.Call], Value]:
             return _extreme_tuple(frame, ast.Lt if name == "min" else ast.Gt, values, node)
         numbers = [number(v) for v in values]
         common = common_type(numbers)
+        known = [int(e.value) for e in numbers if isinstance(e, Const) and e.type == WEAK_INT]
+        if len(known) == len(numbers):
+            return integer(min(known) if name == "min" else max(known), frame.span(node))
         result = coerce(numbers[0], common)
         for e in numbers[1:]:
             result = applied(REGISTRY[name], [result, e], common, frame.span(node))

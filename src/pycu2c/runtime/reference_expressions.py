@@ -18,16 +18,16 @@ from pycu2c.frontend.bindings import bindings, targets_of
 from pycu2c.intrinsics.coalesced import method_of
 from pycu2c.intrinsics.groups import tiled_partition
 from pycu2c.intrinsics.registry import bound_to
-from pycu2c.operators import BY_NODE, UNARY_BY_NODE, folded, folded_unary
+from pycu2c.operators import BY_NODE, UNARY_BY_NODE
 from pycu2c.records import dataclass
 from pycu2c.runtime import reference_calls as calls
 from pycu2c.runtime import reference_elements as elements
+from pycu2c.runtime.reference_constants import Constants
 from pycu2c.runtime.reference_floats import Inferred
 from pycu2c.runtime.reference_meetings import SKIPPED, collected
 from pycu2c.runtime.reference_scheduler import Steps
 from pycu2c.source import Source
 from pycu2c.types import ParameterType
-from pycu2c.values import scalar_of
 
 # callee, the call's node, what it stands in -> what to call; whether that is a generator function
 Callee: TypeAlias = Callable[[object, ast.Call, Source], tuple[Callable[..., Any], bool]]
@@ -83,6 +83,7 @@ class ExpressionRewriter:
         code = source.python.__code__
         self.locals: set[str] = set(code.co_varnames + code.co_cellvars)
         self.own = frozenset(self.locals)  # those that code where it stands can assign
+        self.constants = Constants(self.known)
         self.temporaries = 0
         self.waits = True  # whether the code may wait for other threads where it stands
 
@@ -125,6 +126,9 @@ class ExpressionRewriter:
         known = self.known(node)
         if known is not UNKNOWN:
             return self.do(calls.read, self.held(known)) if _is_read(known) else self.held(known)
+        constant = self.constants.of(node)
+        if constant is not None:
+            return self.held(constant)
         match node:
             case ast.Name(id=name) if name in self.locals:
                 return ast.Name(name, ast.Load())
@@ -136,8 +140,6 @@ class ExpressionRewriter:
                 return self.binary(node)
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 return ast.UnaryOp(ast.Not(), self.expression(operand))
-            case ast.UnaryOp(op=op, operand=operand) if self.is_constant(operand):
-                return self.held(self.folded(node))
             case ast.UnaryOp(op=op, operand=operand):
                 compute = self.arithmetic(UNARY_BY_NODE[type(op)].reference)
                 return self.do(compute, self.expression(operand))
@@ -289,49 +291,11 @@ class ExpressionRewriter:
                 return UNKNOWN
 
     def binary(self, node: ast.BinOp) -> ast.expr:
-        if self.is_constant(node):
-            return self.held(self.folded(node))
         combine = calls.combined(BY_NODE[type(node.op)])
-        if isinstance(node.op, ast.Pow) and self.is_constant(node.right):
+        if isinstance(node.op, ast.Pow) and self.constants.of(node.right) is not None:
             combine = calls.power_of_constant
-        if not self.is_constant(node):
-            combine = self.arithmetic(combine)
+        combine = self.arithmetic(combine)
         return self.do(combine, self.expression(node.left), self.expression(node.right))
-
-    def is_constant(self, node: ast.expr) -> bool:
-        """Whether the compiler folds an expression to a number."""
-        match node:
-            case ast.UnaryOp(operand=operand):
-                return self.is_constant(operand)
-            case ast.BinOp(left=left, right=right):
-                return self.is_constant(left) and self.is_constant(right)
-            case ast.Call() if power := self.power(node):
-                return self.is_constant(power)
-            case _:
-                return scalar_of(self.known(node)) is not None
-
-    def folded(self, node: ast.expr) -> Any:
-        """The number that an expression of constants is."""
-        match node:
-            case ast.UnaryOp(op=ast.Not(), operand=operand):
-                return not self.folded(operand)
-            case ast.UnaryOp(op=op, operand=operand):
-                return folded_unary(UNARY_BY_NODE[type(op)], self.folded(operand))
-            case ast.BinOp(left=left, op=op, right=right):
-                a, b = self.folded(left), self.folded(right)
-                if isinstance(op, ast.Pow) and not isinstance(b, complex) and b < 0:
-                    return calls.power_of_constant(a, b)
-                return folded(BY_NODE[type(op)], a, b)
-            case ast.Call() if power := self.power(node):
-                return self.folded(power)
-            case _:
-                return self.known(node)
-
-    def power(self, node: ast.Call) -> ast.BinOp | None:
-        """``pow(x, n)`` as the operator that it is."""
-        if self.known(node.func) is not pow or len(node.args) != 2:
-            return None
-        return ast.BinOp(node.args[0], ast.Pow(), node.args[1])
 
     def compare(self, node: ast.Compare) -> ast.expr:
         """``a < b < c`` is ``lt(a, (t := b)) and lt(t, c)``."""
@@ -352,14 +316,15 @@ class ExpressionRewriter:
 
     def call(self, node: ast.Call) -> ast.expr:
         target = self.known(node.func)
-        if power := self.power(node):
+        if power := self.constants.power(node):
             return self.binary(power)
         lazy = target is any or target is all
         arguments = [
             self.lazily(a, target is any) if lazy else self.expression(a) for a in node.args
         ]
         named = [ast.keyword(k.arg, self.expression(k.value)) for k in node.keywords]
-        if target is not UNKNOWN and target is not tiled_partition:  # which may be a method
+        is_method = target is tiled_partition or calls.is_number_method(target)
+        if target is not UNKNOWN and not is_method:
             function, waits = self.callee(target, node, self.source)
             return self.awaited(ast.Call(self.held(function), arguments, named), waits)
         chosen = [self.expression(node.func), *arguments]  # a function in a variable
