@@ -205,6 +205,36 @@ def test_comparison_with_numbers_that_no_integer_reaches(
     assert found.tolist() == [5, 5]
 
 
+COMPARED = ("n < x", "n <= x", "n > x", "n >= x", "n == x", "n != x", "x < n", "x <= n", "x > n",
+            "x >= n", "x == n", "x != n", "not n < x", "float(n) < x", "x < 2**53 + 1",
+            "2**53 + 1 == x", "n < 2.0**53", "n <= 2.0**53 + 2", "n > 0.5", "(n, 1) < (x, 2)",
+            "x in (1.5, n)")  # fmt: skip
+
+
+def test_ints_of_python_and_floats_of_python_compare_exactly(target: str, tmp_path: Path) -> None:
+    text = f"""
+    from pycu2c import cuda, kernel
+
+    @kernel
+    def k(whole, real, out):
+        i, j = cuda.blockIdx.x, cuda.threadIdx.x
+        n, x = int(whole[i]), float(real[j])
+        for k, answer in enumerate(({", ".join(COMPARED)})):
+            out[i, j, k] = answer
+    """
+    near = (0, 3, 2**53, 2**53 + 1, 2**53 + 2, 2**62 + 1, 2**63 - 1024, 2**63 - 1)
+    whole = [*near, *(-n - 1 for n in near)]
+    real = [*map(float, near), *(-float(n) for n in near), 0.5, math.inf, -math.inf, math.nan]
+    out = np.zeros((len(whole), len(real), len(COMPARED)), np.bool_)
+    place = (len(whole), len(real))
+    found = run(
+        module_from(text, tmp_path).k, place, [np.array(whole), np.array(real), out], target
+    )
+    for k, expression in enumerate(COMPARED):
+        expected = [[eval(expression, {"n": n, "x": x}) for x in real] for n in whole]
+        assert found[2][:, :, k].tolist() == expected, expression
+
+
 @pytest.mark.parametrize(("expression", "dtype"), MIXED)
 def test_with_python_numbers(expression: str, dtype: str, target: str, tmp_path: Path) -> None:
     check(expression, *pairs(dtype, dtype), target, tmp_path, exact="**" not in expression)

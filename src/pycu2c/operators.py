@@ -132,10 +132,12 @@ class Operator:
 
 
 def _comparison_pair(a: Number, b: Number, left: Scalar, right: Scalar) -> tuple[Any, Any]:
-    if not (left.dtype.is_whole and right.dtype.is_whole):
-        common = join(left, right)
-        return convert(a, common), convert(b, common)
-    return int(a), int(b)  # Python's integers compare exactly
+    if left.dtype.is_whole and right.dtype.is_whole:
+        return int(a), int(b)  # Python's integers compare exactly
+    common = join(left, right)
+    if common == WEAK_FLOAT:
+        return a, b  # and so does an int of Python's with a float of Python's
+    return convert(a, common), convert(b, common)
 
 
 def true_divide(a: Any, b: Any) -> Any:
@@ -200,6 +202,9 @@ GT = Operator(">", "gt", ast.Gt, ordered, truth, operator.gt, ">")
 GE = Operator(">=", "ge", ast.GtE, ordered, truth, operator.ge, ">=")
 EQ = Operator("==", "eq", ast.Eq, comparable, truth, operator.eq, "==")
 NE = Operator("!=", "ne", ast.NotEq, comparable, truth, operator.ne, "!=")
+
+# the comparison that says the same of two numbers in the other order
+MIRRORED = {LT: GT, LE: GE, GT: LT, GE: LE, EQ: EQ, NE: NE}
 
 OPERATORS: tuple[Operator, ...] = (
     ADD, SUB, MUL, DIV, FLOORDIV, MOD, POW, SHL, SHR, AND, OR, XOR, LT, LE, GT, GE, EQ, NE,

@@ -54,6 +54,9 @@ def scalar_of(value: object) -> Scalar | None:
     return WEAK_FLOAT if isinstance(value, float) else None
 
 
+EXACT_FLOATS = 2**53  # as far as this, each int is a float64
+
+
 def wrap(value: int, scalar: Scalar) -> int:
     """Cut an integer to the width of an integer type, as two's complement does."""
     dtype = scalar.dtype

@@ -11,19 +11,27 @@ from pycu2c.diagnostics import Label, fail
 from pycu2c.dtypes import Kind
 from pycu2c.frontend.frame import Frame
 from pycu2c.frontend.refusals import TOO_WIDE
+from pycu2c.intrinsics.builtins import compared_as_float
 from pycu2c.ir.construct import binary as binary_node
-from pycu2c.ir.construct import both, cast, const, integer, is_atom, negation, scalar_type
+from pycu2c.ir.construct import (
+    both,
+    cast,
+    const,
+    integer,
+    is_atom,
+    negation,
+    number_of,
+    scalar_type,
+)
 from pycu2c.ir.construct import truth as truth_node
 from pycu2c.ir.construct import unary as unary_node
-from pycu2c.ir.nodes import Binary, Const, Expr, Junction, Let, Select, Var
+from pycu2c.ir.nodes import Apply, Binary, Const, Expr, Junction, Let, Select, Var
 from pycu2c.operators import (
     DIV,
-    EQ,
-    GE,
-    GT,
     INVERT,
     LE,
     LT,
+    MIRRORED,
     MUL,
     NE,
     NOT,
@@ -33,8 +41,8 @@ from pycu2c.operators import (
     truth,
 )
 from pycu2c.source import Span
-from pycu2c.types import WEAK_FLOAT, WEAK_INT, Scalar, have_join, int64, join, uint64
-from pycu2c.values import fits
+from pycu2c.types import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, Scalar, have_join, int64, join, uint64
+from pycu2c.values import EXACT_FLOATS, fits
 
 
 def coerce(e: Expr, to: Scalar) -> Expr:
@@ -199,7 +207,7 @@ def unary(op: UnaryOperator, operand: Expr, span: Span) -> Expr:
 
 
 def compare(frame: Frame, op: Operator, left: Expr, right: Expr, span: Span) -> Expr:
-    """A comparison of numbers, exact for integers of any two types."""
+    """A comparison of numbers, exact for integers of any two types, and for Python's numbers."""
     left, right = _beyond(left, right), _beyond(right, left)
     _check_width(left, right)
     left, right = _matching_literal(left, right), _matching_literal(right, left)
@@ -215,7 +223,22 @@ def compare(frame: Frame, op: Operator, left: Expr, right: Expr, span: Span) -> 
         return _compare_across_signs(frame, op, left, right, span)
     if common == uint64 and int64.dtype in (a.dtype, b.dtype):
         return _compare_across_signs(frame, op, left, right, span)
+    if isinstance(left, Const) and isinstance(right, Const):
+        return const(op.reference(number_of(left), number_of(right)), span, WEAK_BOOL)
+    if common == WEAK_FLOAT:
+        left, right = _as_it_is(left, right), _as_it_is(right, left)
     return binary_node(op, cast(left, common), cast(right, common), span)
+
+
+def _as_it_is(e: Expr, partner: Expr) -> Expr:
+    """An int of Python's beside a float of Python's: they are compared exactly."""
+    if e.type != WEAK_INT or (isinstance(partner, Const) and abs(partner.value) < EXACT_FLOATS):
+        return e
+    if isinstance(e, Const):
+        value = int(e.value)
+        if int(float(value)) == value or not fits(value, WEAK_INT):
+            return e
+    return Apply(compared_as_float, (e,), WEAK_FLOAT, e.span)
 
 
 def _beyond(e: Expr, partner: Expr) -> Expr:
@@ -238,13 +261,10 @@ def _matching_literal(e: Expr, partner: Expr) -> Expr:
     return e
 
 
-_MIRRORED = {LT: GT, LE: GE, GT: LT, GE: LE, EQ: EQ, NE: NE}
-
-
 def _compare_across_signs(frame: Frame, op: Operator, left: Expr, right: Expr, span: Span) -> Expr:
     """int64 against uint64: no common type holds both, so the sign is looked at first."""
     if scalar_type(left).dtype is dtypes.UINT64:
-        op, left, right = _MIRRORED[op], right, left
+        op, left, right = MIRRORED[op], right, left
     below = op in (LT, LE, NE)  # what the answer is where the signed side is negative
 
     def spelled(signed: Expr) -> Expr:

@@ -13,7 +13,7 @@ import numpy as np
 
 from pycu2c.dtypes import DTYPES, INT16, INT32, INT64, DType
 from pycu2c.intrinsics.c_tree import c
-from pycu2c.intrinsics.kinds import T
+from pycu2c.intrinsics.kinds import T, float64
 from pycu2c.intrinsics.registry import Intrinsic, Spell, intrinsic
 from pycu2c.intrinsics.spelling import by_kind, helper, library, plain
 from pycu2c.operators import FLOORDIV, MOD, NEG, POW, SHL, SHR, Operator
@@ -109,6 +109,13 @@ OPERATOR_ROWS = {
         SHR, "``a >> b``; all sign by the width or more.", helper("shr"), INTEGERS
     ),
 }
+
+
+@intrinsic("python.compared")
+def compared_as_float(number: int) -> float64:
+    """An int of Python's that is compared with a float of Python's: as it is, which no conversion
+    may keep. ``passes/legalize`` puts C in its place."""
+    return float(number)
 
 
 def range_length(start: int, stop: int, step: int) -> int:

@@ -67,6 +67,7 @@ from pycu2c.operators import (
     truth,
 )
 from pycu2c.passes.complex_numbers import complex_abs, complex_binary
+from pycu2c.passes.exact_comparisons import compared_exactly, int_beside_float
 from pycu2c.passes.for_loops import legal_for
 from pycu2c.passes.half_numbers import half_binary, half_cast, half_result, half_unary, in_float
 from pycu2c.passes.intervals import exact_result, held
@@ -188,6 +189,8 @@ class _Legalizer:
                 return self._power(new, left)
             case _ if new.op in (SHL, SHR):
                 return self._shift(new, right)
+            case _ if new.op.result is truth and (own := int_beside_float(old)):
+                return compared_exactly(new, self.ranges.of(own), self.once)
             case _ if new.op.result is truth:
                 return _narrow_comparison(new)
             case _:
