@@ -209,6 +209,28 @@ def much_local_memory_over_a_barrier(c, out, n):
         out[i] += int(kept[j, n])
 
 
+@kernel
+def divided_by_the_place_of_a_thread(c, out, n):
+    """What threads compute that do not come there is 100 / 0."""
+    t = cuda.threadIdx.x
+    if t > 0:
+        c[cuda.grid(1)] = cuda.match_any_sync(0xFE, 100 // t) + cuda.shfl_sync(0xFE, 100 % t, 7)
+    out[cuda.grid(1)] = t + n
+
+
+@kernel
+def remainders_of_numbers_that_no_float_is(c, out, n):
+    """The rounds of the loop are known, and written out."""
+    i = cuda.grid(1)
+    x = 2**62 + 2**60 + 1
+    while x > 1000:
+        cuda.syncthreads()
+        out[i] += x % 7 + n
+        x = x % (2**59 + 12345) // 1000
+        cuda.syncthreads()
+    c[i] = x
+
+
 # ---- names -----------------------------------------------------------------------------------
 
 
@@ -237,6 +259,7 @@ def names_of_the_headers(errno, EOF, INT_MAX):
 KERNELS = [item for item in list(globals().values()) if isinstance(item, Kernel)]
 _BLOCKS = {"conditional_barriers", "barrier_in_a_loop_condition", "memory_before_a_barrier",
            "nested_block_functions", "much_local_memory_over_a_barrier", "names_of_helpers",
+           "divided_by_the_place_of_a_thread", "remainders_of_numbers_that_no_float_is",
            "names_of_the_headers"}  # fmt: skip
 
 

@@ -8,7 +8,6 @@ emitter prints ``c``. Operators with no ``c`` are replaced by ``passes/legalize.
 from __future__ import annotations
 
 import ast
-import math
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -213,12 +212,17 @@ BY_NODE: dict[type[ast.AST], Operator] = {o.node: o for o in OPERATORS if o.node
 
 
 def _c_quotient(a: Any, b: Any) -> int:
-    return abs(int(a)) // abs(int(b)) * (1 if (a < 0) == (b < 0) else -1)
+    """Cut towards 0; 0 by 0, which only threads have that do not come there."""
+    return abs(int(a)) // abs(int(b)) * (1 if (a < 0) == (b < 0) else -1) if b else 0
+
+
+def _c_remainder(a: Any, b: Any) -> int:
+    return int(a) - int(b) * _c_quotient(a, b)
 
 
 # C's own: what legalize puts where it has proved, or made sure, that they mean the same.
 QUOTIENT = Operator("/", "quotient", None, integral, same, _c_quotient, "/")
-REMAINDER = Operator("%", "remainder", None, integral, same, math.fmod, "%")
+REMAINDER = Operator("%", "remainder", None, integral, same, _c_remainder, "%")
 C_SHL = Operator("<<", "c_shl", None, integral, same, shift_left, "<<")
 C_SHR = Operator(">>", "c_shr", None, integral, same, shift_right, ">>")
 
