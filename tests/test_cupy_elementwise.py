@@ -211,6 +211,15 @@ def test_places_as_arrays(place: str) -> None:
         np.testing.assert_array_equal(here(found), x)
 
 
+def test_places_that_are_numbers_and_lists(place: str) -> None:
+    x = np.arange(12, dtype=np.int32).reshape(3, 4)
+    text = "int at[] = {2, 1}; y = x[0] + 100 * x[{1, i}] + 10000 * x[at] + w[0]"
+    kernel = ElementwiseKernel("raw T x, raw T w", "T y", text, "listed")
+    found = here(kernel(there(place, x), there(place, x[:, 0]), size=4))
+    assert found.tolist() == [90400, 90500, 90600, 90700]
+    assert "entry listed(" in kernel.inspect("ptx")
+
+
 def test_a_raw_array_with_several_axes(place: str) -> None:
     text = "ptrdiff_t at[] = {i % 3, i / 3}; z = x[at] + x[i] + x.shape()[0] + x.size()"
     kernel = ElementwiseKernel("raw T x", "T z", text, "both")
@@ -318,6 +327,15 @@ def test_options(place: str) -> None:
     kernel = ElementwiseKernel("T x", "T z", "z = x * N", "defined", options=("-DN=3",))
     assert call(place, kernel, np.arange(3.0)).tolist() == [0, 3, 6]
     assert "entry defined(" in kernel.inspect("ptx")
+
+
+def test_macros_with_names_that_headers_have(place: str) -> None:
+    macros = ("-DT=3", "-Daxes=2", "-Dplace", "-D", "old=5", "--define-macro=Index=4")
+    text = "z = x * T + axes + place + old + Index + y[1]"
+    kernel = ElementwiseKernel("float64 x, raw U y", "float64 z", text, "named", options=macros)
+    y = np.complex64([0, 2]).real.astype(np.float16)
+    assert call(place, kernel, np.arange(3.0), y).tolist() == [14, 17, 20]
+    assert "entry named(" in kernel.inspect("ptx")
 
 
 def test_headers_that_are_in_front_anyway(place: str) -> None:

@@ -241,6 +241,21 @@ def test_the_identity_in_the_place_of_the_last_expression(place: str) -> None:
     assert call(place, kernel, np.arange(6, dtype=np.float32)) == 55
 
 
+def test_macros_with_names_that_headers_have(place: str) -> None:
+    kernel = ReductionKernel(
+        "float32 x, raw float32 w",
+        "float32 y",
+        "x * T + w[0]",
+        "a + b + op",
+        "y = a",
+        "0",
+        "named",
+        options=("-DT=3", "-Dop=0", "-Dop_by=1"),
+    )
+    assert call(place, kernel, np.float32([1, 2]), np.float32([5])) == 19
+    assert "entry named(" in kernel.inspect("ptx")
+
+
 def test_what_a_kernel_says_of_itself() -> None:
     assert (SUM.nin, SUM.nout, SUM.nargs, SUM.name) == (1, 1, 2, "sum")
     assert (SUM.map_expr, SUM.reduce_expr, SUM.post_map_expr) == ("x", "a + b", "y = a")

@@ -28,10 +28,15 @@ class Options:
         """The architecture that they name, if any."""
         return next((w.partition("=")[2] for w in self.words if w.startswith(_ARCH[:2])), None)
 
+    @property
+    def without_macros(self) -> tuple[str, ...]:
+        """Macros stand in the text: headers in front of it may have such names."""
+        return tuple(word for word in self.words if not word.startswith(_MACROS))
+
     def for_nvrtc(self, arch: str) -> tuple[str, ...]:
-        """All but macros, which stand in the text: NVRTC's own header may have such names."""
-        words = [word for word in self.words if not word.startswith(_MACROS)]
-        return tuple(words if self.arch else (f"--gpu-architecture={arch}", *words))
+        """All but macros."""
+        words = self.without_macros
+        return words if self.arch else (f"--gpu-architecture={arch}", *words)
 
     def with_macros(self, text: Text) -> str:
         """A text behind the macros that it is given."""
@@ -43,20 +48,14 @@ class Options:
         return tuple(value for name, value in self._values if name in ("-I", "--include-path"))
 
     @property
-    def for_preprocessor(self) -> tuple[str, ...]:
-        """Those that C++ knows as well."""
-        short = {"--include-path": "-I", "--define-macro": "-D", "--undefine-macro": "-U"}
-        return tuple(f"{short.get(name, name)}{value}" for name, value in self._values)
-
-    @property
     def macros(self) -> tuple[str, ...]:
         """Those that define macros, as lines of a text."""
         found = []
-        for word in self.for_preprocessor:
-            name, _, value = word[2:].partition("=")
-            if word.startswith("-D"):
-                found.append(f"#define {name} {value if '=' in word else 1}")
-            elif word.startswith("-U"):
+        for option, word in self._values:
+            name, equals, value = word.partition("=")
+            if option in ("-D", "--define-macro"):
+                found.append(f"#define {name} {value if equals else 1}")
+            elif option in ("-U", "--undefine-macro"):
                 found.append(f"#undef {name}")
         return tuple(found)
 

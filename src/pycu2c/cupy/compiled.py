@@ -70,7 +70,8 @@ def cpu_binary(text: Text, options: Sequence[str]) -> Binary:
     told = options_of(options)
     arithmetic = cxx.arithmetic_flags(contracts=told.contracts, fast=told.is_fast)
     standard = told.standard.replace("c++", "gnu++") if told.standard else _STANDARD
-    flags = (f"-std={standard}", "-fopenmp-simd", *arithmetic, *told.for_preprocessor)
+    folders = (f"-I{folder}" for folder in told.folders)
+    flags = (f"-std={standard}", "-fopenmp-simd", *arithmetic, *folders)
     files = included(text.text, told.folders)
     try:
         return cxx.compile(text.text, text.entry, flags, files, first="g++")
@@ -81,6 +82,5 @@ def cpu_binary(text: Text, options: Sequence[str]) -> Binary:
 def cuda_binary(
     text: Text, arch: str, options: Sequence[str], kind: nvrtc.Kind = "cubin"
 ) -> Binary:
-    return nvrtc.compile(
-        text.text, text.entry, arch, kind=kind, options=DEFAULT, more=tuple(options)
-    )
+    more = options_of(options).without_macros
+    return nvrtc.compile(text.text, text.entry, arch, kind=kind, options=DEFAULT, more=more)

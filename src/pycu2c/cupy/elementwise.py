@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from pycu2c.cudac.options import options_of
 from pycu2c.cupy import inspecting, operands, walks
 from pycu2c.cupy.bound import Bound, dtypes_of, pointer_names
 from pycu2c.cupy.calls import Declaration, Taken
@@ -103,10 +104,11 @@ class ElementwiseKernel:
         self.operation, self.name, self.__name__ = operation, name, name
         self.reduce_dims, self.preamble = reduce_dims, preamble
         self.no_return, self.return_tuple = no_return, return_tuple
-        self.options = tuple(options)
+        told = options_of(options)
+        self.options = told.words
         top = "\n".join(part for part in (type_preamble, preamble) if part)
         text = operation if isinstance(operation, str) else ""
-        self._operation = Operation(name, text, top, loop_prep, after_loop)
+        self._operation = Operation(name, text, top, loop_prep, after_loop, told.macros)
         self._python = None if isinstance(operation, str) else self._read(operation)
         self._ready: dict[tuple[Form, str, int], Compiled] = {}
         self._latest: Call | None = None

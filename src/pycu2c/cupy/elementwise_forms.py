@@ -24,13 +24,14 @@ from pycu2c.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """What a user has written."""
+    """What a user has written. ``macros``: what options define, as lines."""
 
     name: str
     text: str
     preamble: str = ""
     loop_prep: str = ""
     after_loop: str = ""
+    macros: tuple[str, ...] = ()
 
     @property
     def written(self) -> dict[str, str]:
@@ -67,9 +68,10 @@ def top(form: Form, operation: Operation, extra: str, *, on_cpu: bool) -> list[s
     """What stands before the kernel."""
     types = [b.row for b in form.bounds] + [row for _, row in form.placeholders]
     text = "\n".join((operation.preamble, operation.loop_prep, operation.text))
-    needed = prelude(types, names_in(text, extra), on_cpu=on_cpu)
+    needed = prelude(types, names_in(text, extra, *operation.macros), on_cpu=on_cpu)
     preamble = without_headers(operation.preamble, on_cpu=on_cpu)
-    return [*needed, "\n".join(typedefs(form.placeholders)), preamble]
+    macros = "\n".join(operation.macros)
+    return [*needed, macros, "\n".join(typedefs(form.placeholders)), preamble]
 
 
 def known(form: Form, operation: Operation) -> list[str]:

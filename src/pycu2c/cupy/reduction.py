@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+from pycu2c.cudac.options import options_of
 from pycu2c.cupy import inspecting, operands, walks
 from pycu2c.cupy.bound import Bound, dtypes_of, pointer_names
 from pycu2c.cupy.calls import Declaration, Taken, refuse_capture
@@ -70,7 +71,8 @@ class ReductionKernel:
             raise ValueError(f"{name}: a reduction has an output: 'float32 out'")
         given = (map_expr, reduce_expr, post_map_expr)
         top = "\n".join(part for part in (type_preamble, preamble) if part)
-        self._words = Words(self._declared, given, identity, reduce_type, top)
+        told = options_of(options)
+        self._words = Words(self._declared, given, identity, reduce_type, top, told.macros)
         self.name = self.__name__ = self._words.name
         self.in_params, self.out_params = self._declared.inputs, self._declared.outputs
         self.nin, self.nout = len(self.in_params), len(self.out_params)
@@ -79,7 +81,7 @@ class ReductionKernel:
         self.post_map_expr, self.identity = self._words.finished, self._words.identity
         self.reduce_type = self._words.reduce_type
         self.reduce_dims, self.preamble = reduce_dims, preamble
-        self.options = tuple(options)
+        self.options = told.words
         self._kernels: dict[tuple[ReductionForm, str, int], Loaded] = {}
         self._latest: Call | None = None
         self._codes: dict[tuple[Any, ...], str] = {}

@@ -30,7 +30,8 @@ COUNTS = ("_rows", "_length", "_splits", "_piece", "_group")
 
 @dataclass(frozen=True, slots=True)
 class Expressions:
-    """What a user has written. ``identity``: empty if there is none."""
+    """What a user has written. ``identity``: empty if there is none; ``macros``: what options
+    define, as lines."""
 
     name: str
     mapped: str
@@ -39,6 +40,7 @@ class Expressions:
     identity: str
     reduce_type: str
     preamble: str = ""
+    macros: tuple[str, ...] = ()
 
     @property
     def written(self) -> dict[str, str]:
@@ -102,11 +104,15 @@ def top(form: ReductionForm, written: Expressions, body: str, *, on_cpu: bool) -
     """What stands before the kernel."""
     rows = [b.row for b in form.bounds] + [row for _, row in form.placeholders]
     texts = (written.preamble, written.mapped, written.reduced, written.finished)
-    names = names_in(*texts, written.identity, written.reduce_type, body)
-    found = [*prelude(rows, names, on_cpu=on_cpu), "\n".join(typedefs(form.placeholders))]
+    names = names_in(*texts, written.identity, written.reduce_type, body, *written.macros)
     preamble = without_headers(written.preamble, on_cpu=on_cpu)
-    found += [preamble, f"typedef {written.reduce_type} _type_reduce;"]
-    return found
+    return [
+        *prelude(rows, names, on_cpu=on_cpu),
+        "\n".join(written.macros),
+        "\n".join(typedefs(form.placeholders)),
+        preamble,
+        f"typedef {written.reduce_type} _type_reduce;",
+    ]
 
 
 def functions(form: ReductionForm, written: Expressions, index: str) -> list[str]:

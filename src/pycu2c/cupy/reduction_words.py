@@ -34,8 +34,9 @@ class Words:
         identity: object,
         reduce_type: str | None,
         preamble: str,
+        macros: tuple[str, ...],
     ) -> None:
-        self._declared, self._preamble = declared, preamble
+        self._declared, self._preamble, self._macros = declared, preamble, macros
         self.mapped, self.reduced, self.finished = given
         self.name = declared.name
         if self._is_left_out(identity):
@@ -82,6 +83,7 @@ class Words:
             self.identity,
             self.reduce_type,
             preamble,
+            self._macros,
         )
 
     def _called(self, role: str, function: PythonFunction, form: ReductionForm) -> tuple[str, str]:

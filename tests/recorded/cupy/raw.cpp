@@ -5,8 +5,15 @@ struct _Bytes {
     __device__ ptrdiff_t operator[](ptrdiff_t axis) const { return of[axis]; }
 };
 
+// A place as it is written in braces.
+template <int axes>
+struct _Place {
+    ptrdiff_t of[axes ? axes : 1];
+};
+
 // An array that an operation indexes by itself: x[i] by the place in C's order, x[{i, j}] and
-// x[_ind.get()] by the place along each axis. _strides are in elements.
+// x[_ind.get()] by the place along each axis. _strides are in elements. (Pointers are those of a
+// template, which 0 is not.)
 template <typename T, int axes, bool packed = false>
 struct CArray {
     enum { ndim = axes };
@@ -24,11 +31,13 @@ struct CArray {
         for (int axis = 0; axis < axes; axis++) found.of[axis] = _strides[axis] * sizeof(T);
         return found;
     }
-    __device__ T &operator[](const ptrdiff_t *place) const {
+    template <typename Index>
+    __device__ T &operator[](const Index *place) const {
         ptrdiff_t at = 0;
         for (int axis = 0; axis < axes; axis++) at += place[axis] * _strides[axis];
         return _data[at];
     }
+    __device__ T &operator[](const _Place<axes> &place) const { return (*this)[place.of]; }
     __device__ T &operator[](ptrdiff_t i) const {
         if (packed) return _data[i];
         ptrdiff_t at = 0;
