@@ -12,9 +12,13 @@ import numpy as np
 import pytest
 
 import pycu2c.pycuda.driver as drv
+from pycu2c import cuda, cupy, kernel
+from pycu2c.devices.array import DeviceArray
 from pycu2c.pycuda import cumath, curandom, gpuarray
+from pycu2c.pycuda.elementwise import ElementwiseKernel
 from pycu2c.pycuda.gpuarray import GPUArray
 from pycu2c.pycuda.reduction import ReductionKernel
+from pycu2c.pycuda.scan import InclusiveScanKernel
 from pycu2c.pycuda.tools import DeviceMemoryPool
 from pycu2c.runtime import driver as our_driver
 
@@ -613,3 +617,95 @@ def test_vectors() -> None:
 
 def test_programs_ask_which_generators_there_are() -> None:
     assert curandom.get_curand_version() >= (4, 1, 0)
+
+
+# ---- arrays of others ------------------------------------------------------------------------
+
+
+def ours(values: np.ndarray) -> DeviceArray:
+    return cuda.to_device(values)
+
+
+@pytest.mark.parametrize("sign", OPERATORS)
+def test_arithmetic_with_device_arrays(sign: str) -> None:
+    a, b = some(np.float32), some(np.float32)
+    operation = OPERATORS[sign]
+    same(operation(gpuarray.to_gpu(a), ours(b)), operation(a, b))
+    same(operation(ours(a), gpuarray.to_gpu(b)), operation(a, b))
+    changed = gpuarray.to_gpu(a)
+    changed += ours(b)
+    same(changed, a + b)
+    assert ((gpuarray.to_gpu(a) < ours(b)).get() == (a < b)).all()
+
+
+def test_functions_of_device_arrays() -> None:
+    a, b = some(np.float32), some(np.float32)
+    x, y = ours(a), ours(b)
+    assert gpuarray.sum(x).get() == pytest.approx(a.sum(), rel=1e-6)
+    assert gpuarray.dot(x, y).get() == pytest.approx(a @ b, rel=1e-6)
+    same(cumath.exp(x), np.exp(a))
+    same(cumath.fmod(x, y), np.fmod(a, b))
+    same(gpuarray.maximum(x, y), np.maximum(a, b))
+    same(gpuarray.if_positive(x, y, x), np.where(a > 0, b, a))
+    same(gpuarray.take(x, ours(np.int32([3, 1]))), a[[3, 1]])
+    same(gpuarray.concatenate([x, gpuarray.to_gpu(b)]), np.concatenate([a, b]))
+    there = gpuarray.to_gpu(x)
+    there[2:4] = y[2:4]
+    same(there, np.concatenate([a[:2], b[2:4], a[4:]]))
+
+
+def added(i, x):  # type: ignore[no-untyped-def]
+    x[i] += 1
+
+
+def test_kernels_of_pycuda_take_device_arrays() -> None:
+    a = some(np.float32)
+    x = ours(a)
+    ElementwiseKernel("float *x", "x[i] *= 2")(x)
+    ElementwiseKernel("float *x", added)(x)
+    InclusiveScanKernel(np.float32, "a + b")(x)
+    assert np.allclose(x.copy_to_host(), np.cumsum(2 * a + 1))
+    drv.memset_d32(x, 0, 10)
+    drv.memcpy_htod(x, a[:5])
+    assert drv.from_device(x, 10, np.float32).tolist() == [*a[:5], *[0] * 5]
+    view = gpuarray.as_gpuarray(x)
+    view += 1
+    assert (x.copy_to_host()[:5] == a[:5] + 1).all()
+    assert gpuarray.as_gpuarray(view) is view
+    with pytest.raises(drv.LogicError, match="bytes at"):
+        drv.memcpy_htod(x, np.zeros(51, np.float32))
+
+
+def test_kernels_of_this_package_take_gpuarrays() -> None:
+    @kernel
+    def twice(x, y):  # type: ignore[no-untyped-def]
+        i, j = cuda.grid(2)
+        if i < x.shape[0] and j < x.shape[1]:
+            y[i, j] = 2 * x[i, j]
+
+    a = some(np.float32, (6, 8))
+    double = cupy.ElementwiseKernel("T x", "T y", "y = 2 * x", "double")
+    total = cupy.ReductionKernel("T x", "T y", "x", "a + b", "y = a", "0", "total")
+    for _ in range(4):  # later ones go another way
+        x, y = gpuarray.to_gpu(a), gpuarray.zeros((3, 8), np.float32)
+        twice[(1, 1), (8, 8)](x[::2], y)
+        same(y, 2 * a[::2])
+        same(double(x.T), 2 * a.T)
+        same(total(x, axis=0), a.sum(0))
+        assert isinstance(double(x), GPUArray)
+    if not our_driver.available():
+        assert (np.from_dlpack(double(x)) == 2 * a).all()
+
+
+def test_what_is_no_array_of_the_device() -> None:
+    there, a = gpuarray.zeros(3, np.float32), np.ones(3, np.float32)
+    for wrong in (
+        lambda: there + a,
+        lambda: a + there,
+        lambda: np.exp(there),
+        lambda: cumath.exp(a),
+        lambda: gpuarray.maximum(there, a),
+        lambda: gpuarray.sum(a),
+    ):
+        with pytest.raises(TypeError, match=r"GPUArray|to_gpu copies"):
+            wrong()

@@ -138,6 +138,11 @@ FAMILIES = {
     ),
 }
 _OURS = Family(_of_ours, lambda array: array.copy(), _no_stream)
+_TOLD = Family(  # arrays that say themselves what is new beside them
+    lambda shape, dtype, like: like.__pycu2c_new__(shape, dtype),
+    lambda array: array.copy(),
+    _no_stream,
+)
 
 
 def family_of(array: ArrayArgument) -> Family:
@@ -145,6 +150,8 @@ def family_of(array: ArrayArgument) -> Family:
     kind = type(array.owner)
     if kind is DeviceArray:
         return _OURS
+    if hasattr(kind, "__pycu2c_new__"):
+        return _TOLD
     found = FAMILIES.get(kind.__module__.partition(".")[0])
     if found is not None and (found is not FAMILIES["torch"] or array.where == "device"):
         return found

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pycu2c.devices import copying, gpus
+from pycu2c.devices.array import DeviceArray
 from pycu2c.pycuda import ranges
 from pycu2c.pycuda.buffers import flat_bytes
 from pycu2c.pycuda.errors import LogicError, translating
@@ -105,6 +106,10 @@ class DeviceAllocation(Held, PointerHolderBase):
         ranges.check(self.get_pointer() + offset, size, "as_buffer")
         return super().as_buffer(size, offset)
 
+    def used_on(self, stream: object) -> None:
+        """Work in a stream uses the memory, which is not given back before that is done."""
+        self.memory.used_on(stream)
+
     def free(self) -> None:
         """Give the memory back now."""
         self._forget()
@@ -162,11 +167,23 @@ def pointer(given: Any) -> int:
     if hasattr(given, "__index__"):
         return operator.index(given)
     held = getattr(given, "gpudata", None)
-    if held is None:
-        raise TypeError(
-            f"memory of the device is an allocation, a GPUArray or an address, not {given!r}"
-        )
-    return operator.index(held)
+    if held is not None:
+        return operator.index(held)
+    if isinstance(given, DeviceArray) and (given.device == HOST) != on_gpu():
+        return given.address
+    interface = getattr(given, "__cuda_array_interface__", None)
+    if interface is not None:
+        return int(interface["data"][0])
+    raise TypeError(
+        f"memory of the device is an allocation, a GPUArray or an address, not {given!r}"
+    )
+
+
+def _check(given: Any, address: int, size: int, doing: str) -> None:
+    """That bytes are of the device: of a device array, or of what was allocated. Raises
+    LogicError."""
+    if not isinstance(given, DeviceArray) or size > given.nbytes:
+        ranges.check(address, size, doing)
 
 
 def used_on(stream: object, *given: Any) -> None:
@@ -175,9 +192,9 @@ def used_on(stream: object, *given: Any) -> None:
     if stream is None or getattr(stream, "blocking", False):
         return
     for each in given:
-        held = each if isinstance(each, DeviceAllocation) else getattr(each, "gpudata", None)
-        if isinstance(held, DeviceAllocation):
-            held.memory.used_on(stream)
+        told = getattr(each, "used_on", None)
+        if told is not None:
+            told(stream)
 
 
 # ---- copies ------------------------------------------------------------------------------------
@@ -203,7 +220,7 @@ def memcpy_htod_async(dest: Any, src: Any, stream: object = None) -> None:
 def _copy_in(dest: Any, src: Any, stream: object, *, wait: bool) -> None:
     source, target = flat_bytes(src), pointer(dest)
     if not on_gpu():
-        ranges.check(target, source.nbytes, "memcpy_htod")
+        _check(dest, target, source.nbytes, "memcpy_htod")
         ctypes.memmove(target, source.ctypes.data, source.nbytes)
         return
     handle = _stream(stream)
@@ -228,7 +245,7 @@ def memcpy_dtoh_async(dest: Any, src: Any, stream: object = None) -> None:
 def _copy_out(dest: Any, src: Any, stream: object, *, wait: bool) -> None:
     target, source = flat_bytes(dest, written=True), pointer(src)
     if not on_gpu():
-        ranges.check(source, target.nbytes, "memcpy_dtoh")
+        _check(src, source, target.nbytes, "memcpy_dtoh")
         ctypes.memmove(target.ctypes.data, source, target.nbytes)
         return
     handle = _stream(stream)
@@ -249,8 +266,8 @@ def memcpy_dtod_async(dest: Any, src: Any, size: int, stream: object = None) -> 
     """Likewise in a stream."""
     target, source = pointer(dest), pointer(src)
     if not on_gpu():
-        ranges.check(source, size, "memcpy_dtod")
-        ranges.check(target, size, "memcpy_dtod")
+        _check(src, source, size, "memcpy_dtod")
+        _check(dest, target, size, "memcpy_dtod")
         ctypes.memmove(target, source, size)
         return
     handle = _stream(stream)
@@ -284,7 +301,7 @@ def memcpy_peer_async(
 def _fill(dest: Any, pattern: NDArray[Any], count: int, stream: object) -> None:
     target = pointer(dest)
     if not on_gpu():
-        ranges.check(target, count * pattern.itemsize, "memset")
+        _check(dest, target, count * pattern.itemsize, "memset")
         array_over(target, ((count,), (pattern.itemsize,), pattern.dtype))[:] = pattern
         return
     handle = _stream(stream)

@@ -12,7 +12,7 @@ from pycu2c.devices.array import DeviceArray
 from pycu2c.devices.views import View
 from pycu2c.pycuda import array_kernels
 from pycu2c.pycuda.array_kernels import Pairs, launch
-from pycu2c.pycuda.array_shapes import Flags, common_dtype, is_number, quotient_dtype
+from pycu2c.pycuda.array_shapes import Flags, common_dtype, quotient_dtype
 from pycu2c.pycuda.errors import translating
 
 
@@ -51,6 +51,10 @@ class Operators:
         """A new array of the same shape."""
         raise NotImplementedError
 
+    def _operand(self, given: Any) -> Any:
+        """A number or an array, as it is computed with; NotImplemented for anything else."""
+        raise NotImplementedError
+
     # ---- arithmetic ----
 
     @translating
@@ -73,14 +77,16 @@ class Operators:
     def _arithmetic(
         self, pairs: Pairs, other: Any, *, swapped: bool = False, quotient: bool = False
     ) -> Any:
-        if not (isinstance(other, Operators) or is_number(other)):
+        other = self._operand(other)
+        if other is NotImplemented:
             return NotImplemented
         x, y = (other, self) if swapped else (self, other)
         dtype = (quotient_dtype if quotient else common_dtype)(x, y)
         return self._paired(pairs, x, y, dtype)
 
     def _in_place(self, pairs: Pairs, other: Any) -> Any:
-        if not (isinstance(other, Operators) or is_number(other)):
+        other = self._operand(other)
+        if other is NotImplemented:
             return NotImplemented
         return self._paired(pairs, self, other, self.dtype, out=self)
 
@@ -176,6 +182,7 @@ class Operators:
         out: Operators | None = None,
     ) -> Any:
         """``selffac * self + otherfac * other``."""
+        other = self._operand(other)
         like = _broadcast(self, other)
         made = like._new_like_me(common_dtype(self, other)) if out is None else out
         order = made.memory_order if made.ndim > 1 else ""
@@ -187,7 +194,8 @@ class Operators:
     # ---- comparison: 1 and 0, of the arrays' own type ----
 
     def _compared(self, pairs: Pairs, other: Any) -> Any:
-        if not (isinstance(other, Operators) or is_number(other)):
+        other = self._operand(other)
+        if other is NotImplemented:
             return NotImplemented
         dtype = common_dtype(self, other) if isinstance(other, Operators) else self.dtype
         return self._paired(pairs, self, other, dtype)

@@ -9,8 +9,9 @@ import numpy as np
 
 from pycu2c.pycuda import array_kernels
 from pycu2c.pycuda.array_kernels import Pairs, launch, of_each
+from pycu2c.pycuda.array_shapes import is_number
 from pycu2c.pycuda.errors import translating
-from pycu2c.pycuda.gpuarray_class import GPUArray
+from pycu2c.pycuda.gpuarray_class import GPUArray, as_gpuarray
 
 
 def _of_each(name: str, function: Callable[[Any], Any]) -> Callable[..., GPUArray]:
@@ -27,7 +28,7 @@ def _of_each(name: str, function: Callable[[Any], Any]) -> Callable[..., GPUArra
             out = stream_or_out
         elif stream_or_out is not None:
             stream = stream_or_out
-        found: GPUArray = array.each(run, out=out, stream=stream)
+        found: GPUArray = as_gpuarray(array).each(run, out=out, stream=stream)
         return found
 
     apply.__name__ = apply.__qualname__ = name
@@ -55,9 +56,10 @@ tanh = _of_each("tanh", lambda x: np.tanh(x))
 
 @translating
 def _of_pairs(pairs: Pairs, a: GPUArray, b: Any, out: GPUArray | None, stream: object) -> GPUArray:
+    a = as_gpuarray(a)
     made = a._new_like_me() if out is None else out
     order = made.memory_order if made.ndim > 1 else ""
-    other = b.flat(order) if isinstance(b, GPUArray) else b
+    other = b if is_number(b) else as_gpuarray(b).flat(order)
     pairs.run(a.flat(order), other, made.flat(), stream)
     return made
 
@@ -80,6 +82,7 @@ def atan2(y: GPUArray, x: GPUArray, stream: object = None) -> GPUArray:
 @translating
 def frexp(arg: GPUArray, stream: object = None) -> tuple[GPUArray, GPUArray]:
     """Significands and exponents: ``arg == significand * 2**exponent``."""
+    arg = as_gpuarray(arg)
     first, second = arg._new_like_me(), arg._new_like_me()
     given = arg.flat(), first.flat(), second.flat()
     launch(array_kernels.split_exponent, arg.size, given, stream)
@@ -89,6 +92,7 @@ def frexp(arg: GPUArray, stream: object = None) -> tuple[GPUArray, GPUArray]:
 @translating
 def modf(arg: GPUArray, stream: object = None) -> tuple[GPUArray, GPUArray]:
     """Fractions and whole parts."""
+    arg = as_gpuarray(arg)
     first, second = arg._new_like_me(), arg._new_like_me()
     given = arg.flat(), first.flat(), second.flat()
     launch(array_kernels.split_fraction, arg.size, given, stream)

@@ -12,6 +12,7 @@ from pycu2c.pycuda.allocations import on_gpu
 from pycu2c.pycuda.c_types import Argument, VectorArg
 from pycu2c.pycuda.contexts import Context
 from pycu2c.pycuda.enumerations import device_attribute
+from pycu2c.pycuda.gpuarray_class import GPUArray, as_gpuarray
 from pycu2c.records import NamedTuple
 
 _GPU_THREADS = 256
@@ -51,8 +52,8 @@ def complex_header(arguments: Sequence[Argument], *others: Any) -> str:
 
 
 def passed(arguments: Sequence[Argument], given: Sequence[Any], name: str) -> tuple[list[Any], Any]:
-    """Arguments as a prepared call takes them, and the first array. Raises TypeError,
-    RuntimeError."""
+    """Arguments as a prepared call takes them, arrays as GPUArrays, and the first of those. Raises
+    TypeError, RuntimeError."""
     if len(given) != len(arguments):
         raise TypeError(f"{name} takes {len(arguments)} arguments, and is given {len(given)}")
     found: list[Any] = []
@@ -61,17 +62,23 @@ def passed(arguments: Sequence[Argument], given: Sequence[Any], name: str) -> tu
         if not isinstance(argument, VectorArg):
             found.append(value)
             continue
-        if not hasattr(value, "flags"):
-            raise TypeError(f"{name}: {argument.name} is an array, and is given {value!r}")
-        if not value.flags.forc:
+        array = _array_of(value, f"{name}: {argument.name}")
+        if not array.flags.forc:
             raise RuntimeError(
                 f"{name} cannot deal with non-contiguous arrays: pass {argument.name}.copy()"
             )
-        if value.dtype != argument.dtype:
+        if array.dtype != argument.dtype:
             raise TypeError(
                 f"{name}: {argument.name} is an array of {argument.dtype}, and is given one of "
-                f"{value.dtype}"
+                f"{array.dtype}"
             )
-        found.append(value.gpudata if value.gpudata is not None else 0)
-        first = value if first is None else first
+        found.append(array)
+        first = array if first is None else first
     return found, first
+
+
+def _array_of(value: Any, name: str) -> GPUArray:
+    try:
+        return as_gpuarray(value)
+    except TypeError as error:
+        raise TypeError(f"{name} is an array, and is given {value!r}: {error}") from None

@@ -106,7 +106,7 @@ class ElementwiseKernel:
         if not count:
             return
         if self._python is not None:
-            self._run_python(args, (start, step, count), stream)
+            self._run_python(found, (start, step, count), stream)
             return
         shape = shape_for(count)
         numbers = (first.size,) if chosen is None else (start, stop, step)

@@ -19,6 +19,7 @@ from pycu2c.pycuda.contexts import Context
 from pycu2c.pycuda.enumerations import device_attribute
 from pycu2c.pycuda.errors import translating
 from pycu2c.pycuda.gpuarray_class import GPUArray as GPUArray
+from pycu2c.pycuda.gpuarray_class import as_gpuarray as as_gpuarray
 from pycu2c.pycuda.vector_types import vec as vec
 
 empty = GPUArray
@@ -144,6 +145,7 @@ def take(
     a: GPUArray, indices: GPUArray, out: GPUArray | None = None, stream: object = None
 ) -> GPUArray:
     """``a[indices]``."""
+    a, indices = as_gpuarray(a), as_gpuarray(indices)
     made = GPUArray(indices.shape, a.dtype, a.allocator) if out is None else out
     launch(array_kernels.taken, indices.size, (a.flat(), indices.flat(), made.flat()), stream)
     return made
@@ -215,6 +217,7 @@ def multi_take_put(
 
 def concatenate(arrays: Sequence[GPUArray], axis: int = 0, allocator: Any = None) -> GPUArray:
     """Arrays one behind the other along an axis."""
+    arrays = [as_gpuarray(each) for each in arrays]
     first = arrays[0]
     axis = axis % builtins.max(first.ndim, 1)
     for number, each in enumerate(arrays):
@@ -243,6 +246,7 @@ def stack(arrays: Sequence[GPUArray], axis: int = 0, allocator: Any = None) -> G
     """Arrays side by side along a new axis."""
     if not arrays:
         raise ValueError("need at least one array to stack")
+    arrays = [as_gpuarray(each) for each in arrays]
     first = arrays[0]
     if any_differs(arrays):
         raise ValueError("arrays must have the same shape")
@@ -311,6 +315,7 @@ def where(
 def _chosen(
     run: Any, given: tuple[GPUArray, ...], out: GPUArray | None, stream: object
 ) -> GPUArray:
+    given = tuple(map(as_gpuarray, given))
     made = empty_like(given[1]) if out is None else out
     order = made.memory_order if made.ndim > 1 else ""
     launch(run, made.size, (*(each.flat(order) for each in given), made.flat()), stream)
@@ -319,10 +324,10 @@ def _chosen(
 
 @translating
 def _pairwise(pairs: Pairs, a: Any, b: Any, out: GPUArray | None, stream: object) -> GPUArray:
-    like = a if isinstance(a, GPUArray) else b
-    made = empty_like(like) if out is None else out
+    a, b = (each if is_number(each) else as_gpuarray(each) for each in (a, b))
+    made = empty_like(b if is_number(a) else a) if out is None else out
     order = made.memory_order if made.ndim > 1 else ""
-    x, y = (each.flat(order) if isinstance(each, GPUArray) else each for each in (a, b))
+    x, y = (each if is_number(each) else each.flat(order) for each in (a, b))
     pairs.run(x, y, made.flat(), stream)
     return made
 

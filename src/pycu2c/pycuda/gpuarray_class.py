@@ -11,23 +11,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pycu2c.devices import copying, views
+from pycu2c.devices import copying, exchange, views
 from pycu2c.devices.array import DeviceArray
 from pycu2c.devices.views import View
 from pycu2c.lazy import lazy_module
 from pycu2c.pycuda import array_kernels
-from pycu2c.pycuda.allocations import DeviceAllocation, mem_alloc, on_gpu
+from pycu2c.pycuda.allocations import mem_alloc, on_gpu
 from pycu2c.pycuda.array_operators import Operators
 from pycu2c.pycuda.array_shapes import (
     Flags,
     compact_strides,
     is_number,
 )
+from pycu2c.pycuda.arrays_for_others import SeenByOthers
 from pycu2c.pycuda.errors import translating
 from pycu2c.pycuda.host_memory import pagelocked_empty
 from pycu2c.pycuda.texture_binding import TextureBinding
-from pycu2c.runtime import driver
-from pycu2c.runtime.memory import HOST, ForeignMemory, Memory
+from pycu2c.runtime.memory import HOST
 from pycu2c.runtime.strides import packed_strides
 
 if TYPE_CHECKING:
@@ -36,10 +36,11 @@ else:
     reduction = lazy_module("pycu2c.pycuda.reduction")
 
 
-class GPUArray(Operators, TextureBinding):
+class GPUArray(SeenByOthers, Operators, TextureBinding):
     """An array on the device. Operators work element by element."""
 
     __array_priority__ = 100
+    __array_ufunc__ = None  # numpy leaves what is computed to this class
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(
@@ -78,33 +79,6 @@ class GPUArray(Operators, TextureBinding):
         """The address of the first element."""
         return operator.index(self.gpudata) if self.gpudata is not None else 0
 
-    @property
-    def __cuda_array_interface__(self) -> dict[str, Any]:
-        if not on_gpu():
-            raise AttributeError("an array in memory of the host has no __cuda_array_interface__")
-        return {
-            "shape": self.shape,
-            "strides": self.strides,
-            "data": (self.ptr, False),
-            "typestr": self.dtype.str,
-            "stream": None,
-            "version": 3,
-        }
-
-    def device_array(self) -> DeviceArray:
-        """The same elements, as kernels of this package take them."""
-        return DeviceArray(self._memory(), self.ptr, self.shape, self.strides, self.dtype)
-
-    def _memory(self) -> Memory:
-        """Where it is: that of the array that it is a view of, if that has some of its own."""
-        root = self
-        while isinstance(root.base, GPUArray):
-            root = root.base
-        if isinstance(root.gpudata, DeviceAllocation):
-            return root.gpudata.memory
-        ordinal = driver.current_ordinal() if on_gpu() else HOST
-        return ForeignMemory(self, self.ptr, self.nbytes, ordinal)
-
     def flat(self, order: str = "") -> DeviceArray:
         """The elements along one axis, in the order of memory; copied if they have gaps, or do
         not lie in the order that is asked for."""
@@ -126,13 +100,20 @@ class GPUArray(Operators, TextureBinding):
                 "The truth value of an array with more than one element is ambiguous. Use a.any() "
                 "or a.all()"
             )
-        return bool(self.get())
+        return bool(self.get().item())
 
     def __str__(self) -> str:
         return str(self.get())
 
     def __repr__(self) -> str:
         return repr(self.get())
+
+    def _operand(self, given: Any) -> Any:
+        if isinstance(given, GPUArray) or is_number(given):
+            return given
+        if isinstance(given, np.ndarray):
+            raise TypeError("an array of numpy's is in memory of the host: to_gpu copies it")
+        return as_gpuarray(given) if exchange.is_on_device(given) else NotImplemented
 
     # ---- copies ----
 
@@ -275,6 +256,8 @@ class GPUArray(Operators, TextureBinding):
         if is_number(value):
             part.fill(value)
             return
+        if exchange.is_on_device(value):
+            value = as_gpuarray(value)
         if not isinstance(value, (GPUArray, np.ndarray)):
             raise TypeError("src must be GPUArray or ndarray")
         if value.shape != part.shape:
@@ -360,6 +343,21 @@ def _is_async(async_: bool, kwargs: dict[str, Any]) -> bool:
     if kwargs:
         raise TypeError(f"extra keyword arguments specified: {', '.join(kwargs)}")
     return bool(async_ if old is None else old)
+
+
+def as_gpuarray(ary: Any) -> GPUArray:
+    """An array of the device, whoever has made it, as a GPUArray over the same memory. Raises
+    TypeError."""
+    if isinstance(ary, GPUArray):
+        return ary
+    if not (isinstance(ary, DeviceArray) or exchange.is_on_device(ary)):
+        raise TypeError(f"a {type(ary).__name__} is no array of the device: to_gpu copies there")
+    found = exchange.as_device_array(ary)
+    if (found.device == HOST) == on_gpu():
+        raise TypeError("the array is in memory of the host, and the device is a GPU: copy it")
+    return GPUArray(
+        found.shape, found.dtype, base=found, gpudata=found.address, strides=found.strides
+    )
 
 
 copyreg.pickle(GPUArray, lambda array: (_from_numpy, (array.get(),)))

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from pycu2c.cudac.parameters import Kind, Parameter
+from pycu2c.devices.array import DeviceArray
+from pycu2c.devices.exchange import is_cuda_array
 from pycu2c.pycuda.allocations import PointerHolderBase, pointer
 from pycu2c.pycuda.errors import LogicError
 from pycu2c.pycuda.handlers import ArgumentHandler
@@ -41,13 +43,10 @@ def _plain(argument: Any, place: int, known: Sequence[Parameter] | None) -> Any:
 
 def _address(argument: Any, place: int) -> int:
     """Of an array of the device, whoever has made it."""
-    interface = getattr(argument, "__cuda_array_interface__", None)
-    if interface is not None:
-        return int(interface["data"][0])
     if hasattr(argument, "gpudata"):
         return 0 if argument.gpudata is None else pointer(argument)
-    if hasattr(argument, "__pycu2c_array__"):
-        return int(argument.address)
+    if isinstance(argument, DeviceArray) or is_cuda_array(argument):
+        return pointer(argument)
     raise TypeError(
         f"invalid type on parameter #{place} (0-based): {type(argument).__name__}. Pass a number "
         "of numpy's, a DeviceAllocation or a GPUArray, or In, Out or InOut of an array of the host"

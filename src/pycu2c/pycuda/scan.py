@@ -12,7 +12,7 @@ from pycu2c.pycuda.allocations import on_gpu
 from pycu2c.pycuda.c_types import VectorArg, dtype_to_ctype
 from pycu2c.pycuda.element_loops import complex_header, shape_for, threads_of_block
 from pycu2c.pycuda.errors import translating
-from pycu2c.pycuda.gpuarray_class import GPUArray
+from pycu2c.pycuda.gpuarray_class import GPUArray, as_gpuarray
 from pycu2c.pycuda.python_texts import Expression, in_c
 from pycu2c.pycuda.source_modules import SourceModule
 
@@ -225,8 +225,11 @@ class _ScanKernel:
         stream: object = None,
     ) -> GPUArray:
         """Scan an array: in place, into another array, or into a new one if that is "new"."""
+        input_ary = as_gpuarray(input_ary)
         out: GPUArray = input_ary if output_ary is None else output_ary
-        if isinstance(output_ary, str):
+        if not isinstance(output_ary, str):
+            out = as_gpuarray(out)
+        else:
             out = GPUArray(input_ary.shape, self.dtype, allocator or input_ary.allocator)
         if input_ary.shape != out.shape:
             raise ValueError("input and output must have the same shape")
