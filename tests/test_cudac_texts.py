@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -11,6 +13,49 @@ from pycu2c.cudac.functions import functions_in
 from pycu2c.cudac.texts import Text
 from pycu2c.cudac.tokens import tokens_of
 from pycu2c.cudac.waiting import Waiting
+from pycu2c.diagnostics import CompileError
+
+PARTS = {
+    "dynamic shared memory": """extern __shared__ int reversed_[];
+__device__ int turned(int value) {
+    reversed_[7 - threadIdx.x] = value;
+    __syncthreads();
+    return reversed_[7 - threadIdx.x];
+}
+__global__ void k(int *x) { x[threadIdx.x] = turned(10 * threadIdx.x); }
+""",
+    "headers of CUDA's": """#pragma once
+#include <cuda_runtime.h>
+#include "ten.cuh"
+__global__ void k(int *x) {
+    auto times = [] __device__ (int n) { return TEN * n; };
+    x[threadIdx.x] = times(threadIdx.x);
+}
+""",
+}
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("part", PARTS)
+def test_kernels_in_files_that_are_included(machine: str, part: str, tmp_path: Path) -> None:
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "kernels.cuh").write_text(PARTS[part])
+    (tmp_path / "parts" / "ten.cuh").write_text("#define TEN 10\n")
+    text = '#include "parts/kernels.cuh"\n#include <parts/kernels.cuh>\n'
+    text = text if "once" in PARTS[part] else text.splitlines()[1]
+    module = Module(text, options=(f"-I{tmp_path}",), backend=machine)
+    x = np.zeros(8, np.int32)
+    module.function("k").launch((1, 1, 1), (8, 1, 1), (x,), 32)
+    assert x.tolist() == [10 * t for t in range(8)]
+
+
+def test_what_the_cpu_does_not_have_is_shown_where_line_says_it_is() -> None:
+    text = '#line 7 "user.cu"\n__global__ void k(int *x) {\n  asm("nop;");\n}\n'
+    with pytest.raises(CompileError) as caught:
+        Module(text, backend="cpu", shown={"user.cu": "\n" * 7 + '  asm("nop;");\n'}).compile()
+    assert (caught.value.file, caught.value.line) == ("user.cu", 8)
+    assert '8 |   asm("nop;");' in str(caught.value)
+
 
 # each gives 10 * t in thread t of 8
 HEADS = {

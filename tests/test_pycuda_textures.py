@@ -4,6 +4,7 @@ read is compared with the reference of this package's own textures."""
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,36 @@ def test_places_in_errors_are_the_users() -> None:
         compile(text)
     assert caught.value.line == 3
     assert "x[0] = tex2D(a, 1, 2) + foo;" in str(caught.value)
+
+
+def test_declarations_in_files_that_are_included(tmp_path: Path) -> None:
+    (tmp_path / "inner.h").write_text(
+        "#pragma once\n#include <math.h>\ntexture<float, 2> picture;\n"
+    )
+    (tmp_path / "plain.h").write_text("#define TWICE(x) (2 * (x))\n")
+    inside = '#include "inner.h"\n#include "plain.h"\n'
+    function = "__device__ float at(float x) {\n  return TWICE(tex2D(picture, x, 1.5f));\n}\n"
+    (tmp_path / "pictures.h").write_text(inside + function)
+    text = """#include <pictures.h>
+#include "inner.h"
+__global__ void read(float *out) { out[threadIdx.x] = at(threadIdx.x + 0.5f); }
+"""
+    folders = {"include_dirs": [str(tmp_path)]}
+    module = SourceModule(text, **folders)
+    texture = module.get_texref("picture")
+    drv.matrix_to_texref(np.float32([[1, 2], [3, 4]]), texture, order="C")
+    out = np.zeros(2, np.float32)
+    module.get_function("read")(drv.Out(out), block=(2, 1, 1), texrefs=[texture])
+    assert out.tolist() == [6, 8]
+    assert b"read" in compile(text, target="ptx", options=["-I", str(tmp_path)])
+    (tmp_path / "pictures.h").write_text(inside + function.replace("1.5f", "foo"))
+    with pytest.raises(drv.CompileError) as caught:
+        compile(text, **folders)
+    assert (caught.value.file, caught.value.line) == (str(tmp_path / "pictures.h"), 4)
+    (tmp_path / "pictures.h").write_text(inside + function)
+    with pytest.raises(drv.CompileError) as caught:
+        compile(text.replace("0.5f", "foo"), **folders)
+    assert caught.value.line == 3
 
 
 # ---- PyCUDA's own cases ------------------------------------------------------------------------

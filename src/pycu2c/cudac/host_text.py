@@ -46,8 +46,7 @@ class Generated:
 
 
 def generated(text: Text, macros: Sequence[str], expressions: Sequence[str]) -> Generated:
-    """The C++ of a text. Raises CompileError for what the CPU does not have."""
-    _check(text)
+    """The C++ of a text."""
     waiting = Waiting(text, macros)
     kernels = [f for f in text.functions if f.is_kernel and not f.is_template]
     entries = [Entry(f.path, i, waiting.holds(f.name)) for i, f in enumerate(kernels)]
@@ -183,7 +182,7 @@ def _includes(text: Text) -> Iterator[Edit]:
 
 
 def _next(text: Text, token: Token) -> int:
-    return text.lines.place(token.end)[0] + 1
+    return text.origins.of(token.end)[1] + 1
 
 
 # ---- what there is not ---------------------------------------------------------------------
@@ -200,7 +199,8 @@ _NOT_HERE = {
 _NO_FILES = re.compile(r"(cub|thrust|mma|curand\w*|cuda/(barrier|pipeline|atomic))\b.*")
 
 
-def _check(text: Text) -> None:
+def check(text: Text) -> None:
+    """Raises CompileError for what the CPU does not have."""
     own = {f.name for f in text.functions}
     found = [
         Diagnostic("own-c", (Label(text.span(t), f"{what}: the CPU does not have this"),), _CURE)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from pycu2c.cudac.compiled import Form
-from pycu2c.cudac.host_text import Entry, Generated, generated
+from pycu2c.cudac.host_text import Entry, Generated, check, generated
+from pycu2c.cudac.inclusion import Inclusion
 from pycu2c.cudac.options import Options, included
 from pycu2c.cudac.parameters import Kind, Parameter
 from pycu2c.cudac.refusals import refuse
@@ -20,6 +22,7 @@ from pycu2c.toolchain import cxx, shared_objects
 _KINDS = (Kind.WHOLE, Kind.FLOAT, Kind.BYTES)  # as in headers/vectors.h
 _STANDARD = "c++17"  # which the headers here need
 _OLDER = (None, "c++03", "c++11", "c++14")
+_WORDS = re.compile(r"__(global|device|shared|constant|managed)__|\bcuda_runtime")
 _FACTS = {  # of every kernel, where there is no GPU
     "MAX_THREADS_PER_BLOCK": MOST_THREADS,
     "MAX_DYNAMIC_SHARED_SIZE_BYTES": MOST_SHARED,
@@ -29,7 +32,14 @@ _FACTS = {  # of every kernel, where there is no GPU
 
 def generate(text: Text, options: Options, expressions: Sequence[str]) -> Generated:
     """The C++ of a text. Raises CompileError."""
-    return generated(text, options.macros, expressions)
+    check(text)
+    whole = Inclusion(options.folders, _is_cuda).whole(text.code, text.name)
+    return generated(Text(whole, text.name), options.macros, expressions)
+
+
+def _is_cuda(text: str, quoted: bool) -> bool:
+    """Whether a file has CUDA C, as far as that can be told."""
+    return quoted or _WORDS.search(text) is not None
 
 
 def compiled(text: Text, options: Options, expressions: Sequence[str]) -> CpuCode:
@@ -41,7 +51,7 @@ def compiled(text: Text, options: Options, expressions: Sequence[str]) -> CpuCod
         *cxx.arithmetic_flags(contracts=options.contracts, fast=options.is_fast),
         *(f"-I{folder}" for folder in options.folders),
     )
-    files = included(text.code, options.folders)
+    files = included(made.text, options.folders)
     try:
         binary = cxx.compile(made.text, "cuda_c", flags, files)
     except cxx.Refused as error:

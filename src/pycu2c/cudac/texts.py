@@ -6,7 +6,7 @@ import linecache
 from functools import cached_property
 
 from pycu2c.cudac.functions import Function, functions_in
-from pycu2c.cudac.tokens import Lines, Token, tokens_of
+from pycu2c.cudac.tokens import Origins, Token, tokens_of
 from pycu2c.digests import digest_of
 from pycu2c.spans import Span
 
@@ -34,11 +34,11 @@ class Text:
         return functions_in(self.tokens)
 
     @cached_property
-    def lines(self) -> Lines:
-        return Lines(self.code)
+    def origins(self) -> Origins:
+        return Origins(self.code, self.name, self.tokens)
 
     def span(self, token: Token) -> Span:
         """Where a token stands."""
-        line, column = self.lines.place(token.start)
-        end_line, end_column = self.lines.place(token.end)
-        return Span(self.name, line, column, end_line, end_column)
+        name, line, column = self.origins.of(token.start)
+        _, end_line, end_column = self.origins.of(token.end)
+        return Span(name, line, column, end_line, end_column)

@@ -94,13 +94,24 @@ def parts(tokens: Sequence[Token]) -> list[list[Token]]:
     return [part for part in found if part]
 
 
-class Lines:
-    """Where the lines of a text begin."""
+_LINE = re.compile(r'#\s*line\s+(\d+)(?:\s+"([^"]+)")?')
 
-    def __init__(self, text: str) -> None:
+
+class Origins:
+    """Which line of which file each line of a text is: its own, or what ``#line`` says."""
+
+    def __init__(self, text: str, name: str, tokens: Sequence[Token]) -> None:
         self._starts = [0, *(found.end() for found in re.finditer("\n", text))]
+        self._told = [(1, name, 1)]  # from which line of the text, which file, which line of that
+        for token in tokens:
+            found = _LINE.match(token.text) if token.kind == "directive" else None
+            if found:
+                name = found[2] or name
+                self._told.append((bisect_right(self._starts, token.end) + 1, name, int(found[1])))
 
-    def place(self, offset: int) -> tuple[int, int]:
-        """The line, from 1, and the column, from 0."""
+    def of(self, offset: int) -> tuple[str, int, int]:
+        """The file, the line, from 1, and the column, from 0."""
         line = bisect_right(self._starts, offset)
-        return line, offset - self._starts[line - 1]
+        told = bisect_right(self._told, line, key=lambda told: told[0]) - 1
+        first, name, number = self._told[told]
+        return name, number + line - first, offset - self._starts[line - 1]

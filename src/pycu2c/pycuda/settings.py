@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from pycu2c.cudac.options import options_of
 from pycu2c.lazy import lazy_module
 from pycu2c.pycuda import nvcc as nvccs
 from pycu2c.pycuda import words
@@ -40,7 +41,14 @@ class Settings:
     def text(self, *sources: str) -> SourceText:
         """What is compiled of a user's texts."""
         before = f"{python_functions.texts_of(self.functions)}\n" if self.functions else ""
-        return source_text(sources, extern_c=not self.no_extern_c, before=before)
+        return source_text(
+            sources, extern_c=not self.no_extern_c, before=before, folders=self.folders
+        )
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """Where included files are looked for."""
+        return (*self.include_dirs, *options_of(self.options).folders)
 
     @property
     def words(self) -> list[str]:

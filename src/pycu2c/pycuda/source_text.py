@@ -7,7 +7,8 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 
-from pycu2c.cudac.tokens import tokens_of
+from pycu2c.cudac.inclusion import Inclusion
+from pycu2c.cudac.tokens import Origins, tokens_of
 from pycu2c.digests import digest_of
 from pycu2c.pycuda import texture_text
 from pycu2c.records import dataclass
@@ -25,22 +26,32 @@ class SourceText:
     surfaces: tuple[str, ...]
 
 
-def source_text(sources: Sequence[str], *, extern_c: bool, before: str = "") -> SourceText:
-    """Texts of a module, one behind the other; ``before`` is C++ in front of them."""
+def source_text(
+    sources: Sequence[str], *, extern_c: bool, before: str = "", folders: Sequence[str] = ()
+) -> SourceText:
+    """Texts of a module, one behind the other; ``before`` is C++ in front of them; ``folders`` are
+    where they include files from."""
     parts, shown, headers = [], {}, dict[str, None]()
     textures: list[str] = []
     surfaces: list[str] = []
     for source in sources:
         name = f"module-{digest_of(source.encode('utf-8', 'surrogatepass'))[:8]}.cu"
         shown[name] = source
+        source = Inclusion(tuple(folders), _declares).whole(source, name)
         headers |= dict.fromkeys(_OURS.findall(source))
         found = texture_text.rewritten(_OURS.sub("", source))
-        textures += found.textures
-        surfaces += found.surfaces
+        textures += (each for each in found.textures if each not in textures)
+        surfaces += (each for each in found.surfaces if each not in surfaces)
         body = f'#line 1 "{name}"\n{found.text}\n'
         parts.append(_in_extern_c(body, name) if extern_c else body)
     front = _declarations(bool(textures), bool(surfaces), list(headers))
     return SourceText("".join((*front, before, *parts)), shown, tuple(textures), tuple(surfaces))
+
+
+def _declares(text: str, _: bool) -> bool:
+    """Whether an included text has references, which are to be found and written in other words."""
+    found = texture_text.rewritten(text)
+    return bool(found.textures or found.surfaces)
 
 
 # they stand in front, so that their words are seen
@@ -53,10 +64,12 @@ _SYSTEMS = re.compile(r"#\s*include\s*<")
 def _in_extern_c(body: str, name: str) -> str:
     """A text as C, but for what it includes of the system's: much of that is C++."""
     parts, place = ['extern "C" {\n'], 0
-    for token in tokens_of(body):
+    tokens = tokens_of(body)
+    origins = Origins(body, name, tokens)
+    for token in tokens:
         if token.kind == "directive" and _SYSTEMS.match(token.text):
-            following = body.count("\n", 0, token.end) + 1  # the text is one line further
-            again = f'\n{token.text}\nextern "C" {{\n#line {following} "{name}"'
+            file, line, _ = origins.of(token.end)
+            again = f'\n{token.text}\nextern "C" {{\n#line {line + 1} "{file}"'
             parts += [body[place : token.start], "}", again]
             place = token.end
     return "".join((*parts, body[place:], "}\n"))
