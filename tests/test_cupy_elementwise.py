@@ -14,7 +14,7 @@ from hypothesis.extra import numpy as arrays_of
 
 from places import PLACES, here, there
 from pycu2c import CompileError, LaunchError, cuda
-from pycu2c.cupy import ElementwiseKernel, ReductionKernel
+from pycu2c.cupy import ElementwiseKernel
 
 DTYPES = [
     *(np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64),
@@ -373,12 +373,9 @@ def test_graphs(place: str) -> None:
 def test_what_graphs_do_not_take(place: str) -> None:
     x = there(place, np.arange(9.0))
     device = "cpu" if place == "cpu" else None
-    total = ReductionKernel("T x", "T y", "x", "a + b", "y = a", "0", "total")
-    with cuda.graph(device=device):
-        with pytest.raises(LaunchError, match="add would copy an argument"):
-            ADD(x[:-1], x[1:], x[1:])
-        with pytest.raises(LaunchError, match="total cannot be noted for a graph"):
-            total(x)
+    refused = pytest.raises(LaunchError, match="add would copy an argument")
+    with cuda.graph(device=device), refused:
+        ADD(x[:-1], x[1:], x[1:])
 
 
 def test_an_operation_that_returns(place: str) -> None:

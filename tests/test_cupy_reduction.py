@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
 
 from places import PLACES, here, there
-from pycu2c import CompileError, LaunchError
+from pycu2c import CompileError, LaunchError, cuda
 from pycu2c.cupy import ReductionKernel
 from test_cupy_elementwise import strided
 
@@ -210,6 +210,30 @@ def test_outputs_that_are_given(place: str) -> None:
 
 
 # ---- Python functions, and the order of CuPy's page --------------------------------------------
+
+
+@pytest.mark.parametrize(("shape", "axis"), [((1 << 20,), None), ((300, 40), 0), ((3, 7), (0, 1))])
+def test_graphs(place: str, shape: tuple[int, ...], axis: Any) -> None:
+    x, y = there(place, numbers(*shape)), there(place, numbers(*shape) + 1)
+    for _ in range(9):
+        SUM(x, axis=axis)  # quick ones are noted, too
+    with cuda.graph(device="cpu" if place == "cpu" else None) as graph:
+        total = SUM(x, axis=axis)
+        twice = SUM(x, axis=axis, keepdims=True)
+    assert [node.name for node in graph.nodes] == ["sum", "sum"]
+    for k in range(3):  # each of which ends as it begins
+        x[...] = numbers(*shape) + k
+        graph.launch()
+        cuda.synchronize()
+        assert (here(total) == (numbers(*shape) + k).sum(axis)).all()
+        assert (here(twice) == (numbers(*shape) + k).sum(axis, keepdims=True)).all()
+    with pytest.raises(LaunchError, match="given all 2 arguments in their order"):
+        graph.nodes[0].set(x)
+    graph.nodes[0].set(y, total)
+    for _ in range(2):
+        graph.launch()
+        cuda.synchronize()
+        assert (here(total) == here(y).sum(axis)).all()
 
 
 def test_functions_of_python(place: str) -> None:

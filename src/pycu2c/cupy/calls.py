@@ -19,7 +19,6 @@ from pycu2c.cupy.declared import (
 from pycu2c.cupy.operands import Operand
 from pycu2c.diagnostics import LaunchError
 from pycu2c.records import dataclass, replace
-from pycu2c.runtime import capturing
 from pycu2c.runtime.arguments import ArrayArgument
 from pycu2c.runtime.strides import Shape
 
@@ -98,12 +97,6 @@ class Declaration:
         """The inputs, with copies of those that what is written would change before they are
         read."""
         return tuple(_apart(p, a, targets) for p, a in zip(self.inputs, taken.given))
-
-
-def refuse_capture(name: str) -> None:
-    """Raise where launches are noted for a graph, which cannot be done with these."""
-    if capturing.current() is not None:
-        capturing.refuse(f"{name} cannot be noted for a graph: call it outside")
 
 
 def _target(value: Operand, name: str) -> ArrayArgument:

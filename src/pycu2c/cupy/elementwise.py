@@ -16,7 +16,7 @@ from pycu2c.cupy.declared import ParameterInfo, WrongValue
 from pycu2c.cupy.elementwise_cpu import PIECE, cpu_text
 from pycu2c.cupy.elementwise_cuda import cuda_text, elements_of_thread
 from pycu2c.cupy.elementwise_forms import Form, Operation
-from pycu2c.cupy.noted import Noted
+from pycu2c.cupy.noted import Noted, Prepared
 from pycu2c.cupy.operands import Operand
 from pycu2c.cupy.python_functions import Text as Written
 from pycu2c.cupy.python_operations import PythonOperation
@@ -59,15 +59,6 @@ class Compiled:
 
     runner: Runner
     share: int
-
-
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """A launch, what the kernel is passed, and what runs it."""
-
-    launch: Launch
-    passed: tuple[Any, ...]
-    runner: Runner
 
 
 class ElementwiseKernel:
@@ -144,7 +135,7 @@ class ElementwiseKernel:
             if count and capture is not None:
                 values = (*args[: self.nin], *call.results)
                 wanted = Wanted(None, None, call.taken.stream(stream), 0)
-                capture.launch(Noted(self, size, threads), wanted, values)
+                capture.launch(self._noted(size, threads), wanted, values)
             elif count:
                 ran = self._run(call, call.taken.stream(stream), threads)
                 if key:
@@ -153,6 +144,14 @@ class ElementwiseKernel:
         if self.no_return:
             return None
         return outputs if self.return_tuple or self.nout != 1 else outputs[0]
+
+    def _noted(self, size: int | None, threads: int) -> Noted:
+        return Noted(
+            self._declared,
+            self.name,
+            lambda values: self.checked(values, size),
+            lambda call, stream: self.prepared(call, stream, threads),
+        )
 
     def inspect(self, what: inspecting.Language = "cuda", arch: str | None = None) -> str:
         """The kernel of the last call in a language: "cuda", as a GPU gets it, "c", as the CPU,
@@ -174,11 +173,6 @@ class ElementwiseKernel:
         return next(iter(self._codes.values()))
 
     # ---- what is called ----
-
-    @property
-    def shown(self) -> tuple[str, ...]:
-        """What errors call the arguments."""
-        return self._declared.shown
 
     def checked(self, args: tuple[Any, ...], size: int | None) -> Call:
         """A call with these arguments. Raises LaunchError."""

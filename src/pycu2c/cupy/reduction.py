@@ -3,18 +3,19 @@ becomes a form, a form a compiled kernel, and both a launch."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 from pycu2c.cudac.options import options_of
 from pycu2c.cupy import inspecting, operands, walks
 from pycu2c.cupy.bound import Bound, dtypes_of, pointer_names
-from pycu2c.cupy.calls import Declaration, Taken, refuse_capture
+from pycu2c.cupy.calls import Declaration, Taken
 from pycu2c.cupy.compiled import Loaded, loaded
 from pycu2c.cupy.declared import WrongValue
+from pycu2c.cupy.noted import Noted, Prepared
 from pycu2c.cupy.python_functions import Text as Written
-from pycu2c.cupy.quick import Quick, Ran, Rooms, key_of, new_outputs
+from pycu2c.cupy.quick import Key, Quick, Ran, key_of, new_outputs
 from pycu2c.cupy.reduction_calls import Call, moved, normalized
 from pycu2c.cupy.reduction_cpu import cpu_reduction
 from pycu2c.cupy.reduction_cuda import THREADS, cuda_reduction
@@ -29,13 +30,11 @@ from pycu2c.cupy.reduction_walks import (
     pack_of,
 )
 from pycu2c.cupy.reduction_words import Words
-from pycu2c.cupy.rooms import room_for
+from pycu2c.cupy.rooms import OwnRoom, Room, room_for
 from pycu2c.limits import INDEX32_LIMIT
-from pycu2c.records import replace
-from pycu2c.runtime import driver
+from pycu2c.runtime import capturing, driver
 from pycu2c.runtime.arguments import ArrayArgument, describe
-from pycu2c.runtime.configuration import Launch
-from pycu2c.runtime.runner import Runner
+from pycu2c.runtime.configuration import Launch, Wanted
 
 _USUAL_PROCESSORS = 132  # where there is no GPU
 _PLACES = frozenset(("_J", "_i", "_j"))
@@ -111,10 +110,9 @@ class ReductionKernel:
         if outputs is None:
             call = self._checked(args, axis, keepdims=keepdims)
             self._latest = call.without_memory()
+            values = (*args[: self.nin], *call.results)
             if any(a.size for a in call.leaves[self.nin :] if isinstance(a, ArrayArgument)):
-                ran = self._run(call, call.taken.stream(stream))
-                if key:
-                    self._quick.learn(key, replace(ran, values=(*args[: self.nin], *call.results)))
+                self._launch(call, values, call.taken.stream(stream), key, (axis, keepdims))
             outputs = call.results
         return outputs[0] if self.nout == 1 else outputs
 
@@ -170,35 +168,54 @@ class ReductionKernel:
 
     # ---- how it runs ----
 
-    def _run(self, call: Call, stream: Any) -> Ran:
-        refuse_capture(self.name)
-        place = call.taken.place
+    def _launch(
+        self, call: Call, values: tuple[Any, ...], stream: Any, key: Key | None, how: Any
+    ) -> None:
+        """Run a call, or let a graph note it; ``how``: the axis, and whether axes are kept."""
+        capture = capturing.current()
+        if capture is not None:
+            capture.launch(self._noted(call, *how), Wanted(None, None, stream, 0), values)
+            return
+        gpu = _gpu_of(call)
+        found = self._prepared(call, stream, lambda size: room_for(size, gpu, stream))
+        found.runner.run(found.launch, found.passed)
+        if key:
+            self._quick.learn(key, self._ran(call, found, values))
+
+    def _noted(self, call: Call, axis: Any, keepdims: bool) -> Noted:
+        room = OwnRoom(_gpu_of(call))
+        return Noted(
+            self._declared,
+            self.name,
+            lambda values: self._checked(values, axis, keepdims=keepdims),
+            lambda call, stream: self._prepared(call, stream, room.of),
+        )
+
+    def _prepared(self, call: Call, stream: Any, room_of: Callable[[int], Room]) -> Prepared:
+        """A call up to its start; ``room_of``: so many bytes, and counters."""
+        place, gpu = call.taken.place, _gpu_of(call)
         axes, form, cut = self._planned(call)
-        gpu = driver.current_ordinal() if place == "cuda" else -1
         kernel = self._kernels.get((form, place, gpu))
         if kernel is None:
             kernel = self._kernels[form, place, gpu] = self._loaded(form, call.taken)
         on_cpu = place == "cpu"
         launch = Launch((cut.blocks, 1, 1), (1 if on_cpu else THREADS, 1, 1), stream, 0)
         count = axes.rows * cut.splits if cut.splits > 1 else 0
-        rooms = partial(room_for, kernel.size_of_part * count, gpu, stream)
         numbers = (axes.rows, axes.length, cut.splits, cut.piece, cut.group)
         extents = (*axes.kept.shape, *axes.reduced.shape)
-        room = [a for a in map(describe, rooms()) if a is not None]
-        passed = (*moved(call, form, axes), *numbers, *extents, *room)
-        kernel.runner.run(launch, passed)
-        return self._ran(call, passed, kernel.runner, launch, rooms)
+        rooms = partial(room_of, kernel.size_of_part * count)
+        passed = (*moved(call, form, axes), *numbers, *extents, *map(describe, rooms()))
+        return Prepared(launch, passed, kernel.runner, rooms)
 
-    def _ran(
-        self, call: Call, passed: tuple[Any, ...], runner: Runner, launch: Launch, rooms: Rooms
-    ) -> Ran:
+    def _ran(self, call: Call, found: Prepared, values: tuple[Any, ...]) -> Ran:
         """What calls like this one have in common."""
         taken = call.taken
         like = next(k for k, a in enumerate(taken.given) if isinstance(a, ArrayArgument))
         first = call.leaves[self.nin]
         assert isinstance(first, ArrayArgument)
         outputs = new_outputs(taken.family, first.shape, taken.types.outputs, like)
-        return Ran((), call.leaves, passed, self.nin, self._raw, runner, launch, outputs, rooms)
+        how = found.passed, self.nin, self._raw, found.runner, found.launch, outputs, found.rooms
+        return Ran(values, call.leaves, *how)
 
     def _planned(self, call: Call) -> tuple[Axes, ReductionForm, Cut]:
         """How the call walks, the form that its text depends on, and its blocks."""
@@ -273,6 +290,11 @@ class ReductionKernel:
     def _text(self, form: ReductionForm, place: str) -> Any:
         written: Expressions = self._words.expressions(form)
         return cuda_reduction(form, written) if place == "cuda" else cpu_reduction(form, written)
+
+
+def _gpu_of(call: Call) -> int:
+    """Where it runs; -1 for the CPU."""
+    return driver.current_ordinal() if call.taken.place == "cuda" else -1
 
 
 def _processors() -> int:

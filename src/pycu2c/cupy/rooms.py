@@ -10,6 +10,7 @@ import numpy as np
 from pycu2c.devices import copying
 from pycu2c.devices.array import DeviceArray
 from pycu2c.runtime import driver
+from pycu2c.runtime.memory import HOST
 
 _COUNTERS = 1 << 14  # groups of rows that may be in parts
 _KEPT: dict[tuple[int, int], tuple[DeviceArray, DeviceArray]] = {}
@@ -31,6 +32,24 @@ def room_for(size: int, gpu: int, stream: Any) -> Room:
             counters[...] = 0
         kept = _KEPT[key] = parts, counters
     return kept
+
+
+class OwnRoom:
+    """The room of one launch in a graph, which sets the counters to 0 before each: as a fill that
+    is captured. On the CPU nobody else does it."""
+
+    def __init__(self, gpu: int) -> None:
+        self._ordinal = HOST if gpu < 0 else gpu
+        count = 1 if gpu < 0 else _COUNTERS
+        self._counters = copying.new((count,), np.dtype(np.uint32), self._ordinal)
+        self._counters[...] = 0
+        self._parts = copying.new((1,), np.dtype(np.uint8), self._ordinal)
+
+    def of(self, size: int) -> Room:
+        """So many bytes, and the counters."""
+        if self._parts.size < size:
+            self._parts = copying.new((size,), np.dtype(np.uint8), self._ordinal)
+        return self._parts, self._counters
 
 
 _NONE: Room = np.empty(1, np.uint8), np.zeros(1, np.uint32)  # for work in one part
