@@ -20,7 +20,7 @@ from pycu2c.devices.array import DeviceArray
 from pycu2c.pycuda import ranges
 from pycu2c.pycuda.buffers import flat_bytes
 from pycu2c.pycuda.errors import LogicError, translating
-from pycu2c.runtime import driver, staging
+from pycu2c.runtime import capturing, driver, staging
 from pycu2c.runtime.memory import HOST, Memory
 from pycu2c.runtime.strides import array_over
 
@@ -106,10 +106,6 @@ class DeviceAllocation(Held, PointerHolderBase):
         ranges.check(self.get_pointer() + offset, size, "as_buffer")
         return super().as_buffer(size, offset)
 
-    def used_on(self, stream: object) -> None:
-        """Work in a stream uses the memory, which is not given back before that is done."""
-        self.memory.used_on(stream)
-
     def free(self) -> None:
         """Give the memory back now."""
         self._forget()
@@ -188,13 +184,26 @@ def _check(given: Any, address: int, size: int, doing: str) -> None:
 
 def used_on(stream: object, *given: Any) -> None:
     """Memory that a stream uses is not given back before that is done. The driver waits when
-    memory is freed; here freeing waits in the order of the default stream."""
-    if stream is None or getattr(stream, "blocking", False):
+    memory is freed; here freeing waits in the order of the default stream. A graph that is captured
+    keeps it."""
+    capture = capturing.current()
+    if capture is None and (stream is None or getattr(stream, "blocking", False)):
         return
-    for each in given:
-        told = getattr(each, "used_on", None)
-        if told is not None:
-            told(stream)
+    for memory in map(_memory_of, given):
+        if capture is not None and memory is not None:
+            capture.use(memory)
+        elif isinstance(memory, Memory):
+            memory.used_on(stream)
+
+
+def _memory_of(given: Any) -> object:
+    """What keeps the memory of an argument; None of a number."""
+    if isinstance(given, DeviceAllocation):
+        return given.memory
+    if isinstance(given, PointerHolderBase):
+        return given
+    array = given.device_array() if hasattr(given, "device_array") else given
+    return array._memory if isinstance(array, DeviceArray) else None
 
 
 # ---- copies ------------------------------------------------------------------------------------
@@ -203,6 +212,16 @@ def used_on(stream: object, *given: Any) -> None:
 def _stream(stream: object) -> int:
     driver.make_current()
     return driver.working_stream(stream)
+
+
+def _move(target: Any, source: Any, size: int, waiting: str = "") -> None:
+    """Copy memory of the host, now or whenever a graph is launched; of arrays what lies in them.
+    ``waiting``: what waits for it."""
+    if waiting:
+        capturing.check_waits(waiting)
+    to, from_ = (each if isinstance(each, int) else each.ctypes.data for each in (target, source))
+    kept = target, source
+    capturing.do(lambda: ctypes.memmove(to, from_, size) and kept)
 
 
 @translating
@@ -219,12 +238,12 @@ def memcpy_htod_async(dest: Any, src: Any, stream: object = None) -> None:
 
 def _copy_in(dest: Any, src: Any, stream: object, *, wait: bool) -> None:
     source, target = flat_bytes(src), pointer(dest)
+    used_on(stream, dest)
     if not on_gpu():
         _check(dest, target, source.nbytes, "memcpy_htod")
-        ctypes.memmove(target, source.ctypes.data, source.nbytes)
+        _move(target, source, source.nbytes, "memcpy_htod" if wait else "")
         return
     handle = _stream(stream)
-    used_on(stream, dest)
     staging.copy_in(target, source.ctypes.data, source.nbytes, handle)
     if wait:
         driver.synchronize(handle, "memcpy_htod")
@@ -244,12 +263,12 @@ def memcpy_dtoh_async(dest: Any, src: Any, stream: object = None) -> None:
 
 def _copy_out(dest: Any, src: Any, stream: object, *, wait: bool) -> None:
     target, source = flat_bytes(dest, written=True), pointer(src)
+    used_on(stream, src)
     if not on_gpu():
         _check(src, source, target.nbytes, "memcpy_dtoh")
-        ctypes.memmove(target.ctypes.data, source, target.nbytes)
+        _move(target, source, target.nbytes, "memcpy_dtoh" if wait else "")
         return
     handle = _stream(stream)
-    used_on(stream, src)
     staging.copy_out(target.ctypes.data, source, target.nbytes, handle)
     if wait:
         driver.synchronize(handle, "memcpy_dtoh")
@@ -265,13 +284,13 @@ def memcpy_dtod(dest: Any, src: Any, size: int) -> None:
 def memcpy_dtod_async(dest: Any, src: Any, size: int, stream: object = None) -> None:
     """Likewise in a stream."""
     target, source = pointer(dest), pointer(src)
+    used_on(stream, dest, src)
     if not on_gpu():
         _check(src, source, size, "memcpy_dtod")
         _check(dest, target, size, "memcpy_dtod")
-        ctypes.memmove(target, source, size)
+        _move(target, source, size)
         return
     handle = _stream(stream)
-    used_on(stream, dest, src)
     driver.copy_within(target, source, size, handle)
 
 
@@ -300,12 +319,13 @@ def memcpy_peer_async(
 @translating
 def _fill(dest: Any, pattern: NDArray[Any], count: int, stream: object) -> None:
     target = pointer(dest)
+    used_on(stream, dest)
     if not on_gpu():
         _check(dest, target, count * pattern.itemsize, "memset")
-        array_over(target, ((count,), (pattern.itemsize,), pattern.dtype))[:] = pattern
+        filled = array_over(target, ((count,), (pattern.itemsize,), pattern.dtype))
+        capturing.do(lambda: filled.fill(pattern))
         return
     handle = _stream(stream)
-    used_on(stream, dest)
     driver.fill(target, pattern.tobytes(), count, handle)
 
 

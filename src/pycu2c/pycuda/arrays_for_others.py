@@ -61,10 +61,6 @@ class SeenByOthers:
     def __dlpack_device__(self) -> tuple[int, int]:
         return self.device_array().__dlpack_device__()
 
-    def used_on(self, stream: object) -> None:
-        """Work in a stream uses the memory, which is not given back before that is done."""
-        self._memory().used_on(stream)
-
     def _memory(self) -> Memory:
         """Where it is: that of the array that it is a view of, if that has some of its own."""
         root: Any = self

@@ -16,6 +16,7 @@ from pycu2c.pycuda.gpuarray_class import GPUArray
 from pycu2c.pycuda.python_texts import Expression, InC, in_c
 from pycu2c.pycuda.source_modules import SourceModule
 from pycu2c.pycuda.tools import context_dependent_memoize
+from pycu2c.runtime import capturing
 from pycu2c.runtime import driver as our_driver
 
 if TYPE_CHECKING:
@@ -121,15 +122,18 @@ class ReductionKernel:
         made = GPUArray((), self.dtype_out, given) if out is None else out
         blocks = shape_for(first.size, _ELEMENTS_OF_A_THREAD).blocks
         room = self._room(blocks, stream)
-        given = [made.gpudata, *found, first.size, *map(_address, room)]
+        given = [made, *found, first.size, *map(_address, room)]
         block = threads_of_block(), 1, 1
         self._function().prepared_async_call((blocks, 1), block, stream, *given)
         return made
 
     def _room(self, blocks: int, stream: object) -> tuple[Any, Any]:
-        """For what the blocks leave for the last of them."""
+        """For what the blocks leave for the last of them; of a graph its own."""
         gpu = our_driver.current_ordinal() if on_gpu() else -1
-        return rooms.room_for(blocks * self.dtype_out.itemsize if blocks > 1 else 0, gpu, stream)
+        size = blocks * self.dtype_out.itemsize if blocks > 1 else 0
+        if capturing.current() is not None:
+            return rooms.OwnRoom(gpu).of(size)
+        return rooms.room_for(size, gpu, stream)
 
     def _function(self) -> Any:
         function = self._compiled.get(on_gpu())
@@ -179,8 +183,8 @@ class ReductionKernel:
         return in_c(self.map_expr, values, self.dtype_out, f"{self.name}_mapped")
 
 
-def _address(room: Any) -> int:
-    return int(room.ctypes.data if isinstance(room, np.ndarray) else room.address)
+def _address(room: Any) -> Any:
+    return int(room.ctypes.data) if isinstance(room, np.ndarray) else room
 
 
 # ---- those that arrays use ---------------------------------------------------------------------

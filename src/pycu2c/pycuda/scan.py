@@ -241,10 +241,10 @@ class _ScanKernel:
         piece, blocks = self._cut(n)
         totals = (allocator or input_ary.allocator)(blocks * self.dtype.itemsize)
         parts, block = self._functions(), (threads_of_block(), 1, 1)
-        given = input_ary.gpudata, n, piece, totals
+        given = input_ary, n, piece, totals
         if blocks > 1:
             parts["totals"].prepared_async_call((blocks, 1), block, stream, *given)
-        parts["update"].prepared_async_call((blocks, 1), block, stream, *given, out.gpudata)
+        parts["update"].prepared_async_call((blocks, 1), block, stream, *given, out)
         return out
 
 
