@@ -14,7 +14,7 @@ from hypothesis.extra import numpy as arrays_of
 
 from places import PLACES, here, there
 from pycu2c import CompileError, LaunchError, cuda
-from pycu2c.cupy import ElementwiseKernel
+from pycu2c.cupy import ElementwiseKernel, ReductionKernel, fuse
 
 DTYPES = [
     *(np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64),
@@ -218,6 +218,29 @@ def test_places_that_are_numbers_and_lists(place: str) -> None:
     found = here(kernel(there(place, x), there(place, x[:, 0]), size=4))
     assert found.tolist() == [90400, 90500, 90600, 90700]
     assert "entry listed(" in kernel.inspect("ptx")
+
+
+def test_textures(place: str) -> None:
+    image = np.arange(12, dtype=np.float32).reshape(3, 4)
+    texture = cuda.texture(image if place == "cpu" else cuda.to_device(image))
+    text = "z = tex2D<float>(picture, x, y)"
+    kernel = ElementwiseKernel("T x, T y, U picture", "float32 z", text, "fetched")
+    x = there(place, np.arange(4) + 0.5)
+    for _ in range(3):
+        assert here(kernel(x, 1.5, texture)).tolist() == [4, 5, 6, 7]
+    assert "entry fetched(" in kernel.inspect("ptx")
+    total = ReductionKernel("T x, U t", "T y", "tex2D<float>(t, x, 0.5f)", "a + b", "y = a", "0")
+    assert here(total(x, texture)) == 6
+
+
+def test_vectors_are_read_of_raw_arrays(place: str) -> None:
+    with pytest.raises(ValueError, match="is a vector") as caught:
+        ElementwiseKernel("float4 x", "float32 y", "y = x.w")
+    cure = "raw float32 x", "*(const float4 *)&x[4 * i]"
+    assert all(each in str(caught.value) for each in cure)
+    kernel = ElementwiseKernel(cure[0], "float32 y", f"const float4 v = {cure[1]}; y = v.w", "w")
+    x, y = np.arange(12, dtype=np.float32), np.zeros(3, np.float32)
+    assert here(kernel(there(place, x), there(place, y))).tolist() == [3, 7, 11]
 
 
 def test_a_raw_array_with_several_axes(place: str) -> None:
@@ -518,6 +541,22 @@ def test_calls_that_are_wrong() -> None:
         with pytest.raises(error, match=said) as found:
             ADD(*args)
         assert isinstance(found.value, LaunchError)
+
+
+def test_textures_that_are_wrong() -> None:
+    x, texture = np.ones(3, np.float32), cuda.texture(np.ones(3, np.float32))
+    for inputs, arguments, said in (
+        ("float32 x, uint64 t", (x, texture), "'U t'"),
+        ("T x, T t", (x, texture), "give each its own letter"),
+        ("T x", (texture,), "no argument is an array"),
+        ("T x, raw U t", (x, texture), "'U t'"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=said):
+            ElementwiseKernel(inputs, "float32 y", "y = 1")(*arguments)
+    with pytest.raises(TypeError, match="ElementwiseKernel takes textures"):
+        fuse(lambda x, t: x + t)(x, texture)
+    with pytest.raises(TypeError, match="pass a field, as"):
+        ElementwiseKernel("T x", "float32 y", "y = 1")(np.zeros(3, [("a", "f4"), ("b", "i8")]))
 
 
 def test_sizes_that_are_wrong() -> None:

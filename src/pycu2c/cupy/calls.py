@@ -19,7 +19,7 @@ from pycu2c.cupy.declared import (
 from pycu2c.cupy.operands import Operand
 from pycu2c.diagnostics import LaunchError
 from pycu2c.records import dataclass, replace
-from pycu2c.runtime.arguments import ArrayArgument
+from pycu2c.runtime.arguments import ArrayArgument, HandleArgument
 from pycu2c.runtime.strides import Shape
 
 
@@ -77,10 +77,10 @@ class Declaration:
         arrays = [(n, a) for n, a in zip(self.shown, found) if isinstance(a, ArrayArgument)]
         if not arrays:
             raise WrongValue(f"{self.name}: Loop size is undecided: no argument is an array")
-        kinds = [a.dtype.numpy if isinstance(a, ArrayArgument) else a for a in given]
+        kinds = [_kind(a) for a in given]
         types = types_of(self.inputs, self.outputs, kinds, [a.dtype.numpy for a in out])
         fitting = (
-            a if isinstance(a, ArrayArgument) else operands.number_as(a, row, name)
+            a if isinstance(a, _OBJECTS) else operands.number_as(a, row, name)
             for a, row, name in zip(given, types.inputs, self.shown)
         )
         first = arrays[0][1]
@@ -97,6 +97,16 @@ class Declaration:
         """The inputs, with copies of those that what is written would change before they are
         read."""
         return tuple(_apart(p, a, targets) for p, a in zip(self.inputs, taken.given))
+
+
+_OBJECTS = (ArrayArgument, HandleArgument)
+
+
+def _kind(given: Operand) -> Any:
+    """What tells the type of a parameter: a dtype, the type of a texture, a number."""
+    if isinstance(given, HandleArgument):
+        return given.dtype
+    return given.dtype.numpy if isinstance(given, ArrayArgument) else given
 
 
 def _target(value: Operand, name: str) -> ArrayArgument:

@@ -70,7 +70,8 @@ def row_of(dtype: Dtype) -> DType:
     row = dtypes.from_numpy(dtype)
     if row is None or (row.fields and not row.is_complex):
         known = ", ".join(d.name for d in dtypes.DTYPES)
-        raise WrongType(f"kernels have no dtype {dtype}: they have {known}")
+        cure = f"pass a field, as x[{dtype.names[0]!r}]; " if dtype.names else ""
+        raise WrongType(f"kernels have no dtype {dtype}: {cure}they have {known}")
     return row
 
 
@@ -105,13 +106,20 @@ def _dtype(kind: str, text: str) -> Dtype:
     try:
         return dtypes.BFLOAT16.numpy if kind == "bfloat16" else np.dtype(kind)
     except TypeError:
+        vector = dtypes.VECTORS.get(kind)
+        if vector is not None:
+            part, count, name = vector.fields[0].dtype, len(vector.fields), text.split()[-1]
+            raise ValueError(
+                f"{text.strip()!r} is a vector, and elements are numbers: declare 'raw {part} "
+                f"{name}', and take *(const {vector.cuda} *)&{name}[{count} * i]"
+            ) from None
         raise ValueError(
             f"{text.strip()!r} has the type {kind!r}, which numpy does not know: write a dtype's "
             "name, or one letter that stands for any, as T"
         ) from None
 
 
-Given: TypeAlias = "Dtype | object"  # an array's dtype, or a number
+Given: TypeAlias = "Dtype | DType | object"  # an array's dtype, a texture's type, or a number
 
 
 def types_of(
@@ -120,12 +128,18 @@ def types_of(
     given: Sequence[Given],
     out: Sequence[Dtype],
 ) -> Types:
-    """The types of a call: ``given`` and ``out`` are the dtypes of its arrays, and numbers. Arrays
-    decide what a placeholder is, those of results first. Raises WrongType."""
+    """The types of a call: ``given`` and ``out`` are the dtypes of its arrays, types of textures,
+    and numbers. Arrays decide what a placeholder is, those of results first. Raises WrongType."""
     found: dict[str, Dtype] = {}
+    handles = {p.ctype: _handle(p, g) for p, g in zip(inputs, given) if isinstance(g, DType)}
     of_arrays = [(p, d) for p, d in zip(inputs, given) if isinstance(d, np.dtype)]
     for parameter, dtype in (*zip(outputs, out), *of_arrays):
         wanted = parameter.dtype or found.setdefault(parameter.ctype, dtype)
+        if parameter.ctype in handles:
+            raise WrongType(
+                f"{parameter.name} is an array, and {parameter.ctype} is the type of a texture, "
+                "too: give each its own letter"
+            )
         if wanted != dtype:
             shown = wanted if parameter.dtype is not None else f"{parameter.ctype}, here {wanted}"
             raise WrongType(
@@ -133,12 +147,24 @@ def types_of(
                 f"pass .astype({str(wanted)!r})"
             )
     for name in dict.fromkeys(p.ctype for p in (*inputs, *outputs) if p.dtype is None):
-        if name not in found:
+        if name not in found and name not in handles:
             found[name] = _of_numbers(name, inputs, given)
+    rows = {name: row_of(dtype) for name, dtype in found.items()} | handles
     in_types, out_types = (
-        tuple(row_of(p.dtype or found[p.ctype]) for p in group) for group in (inputs, outputs)
+        tuple(row_of(p.dtype) if p.dtype is not None else rows[p.ctype] for p in group)
+        for group in (inputs, outputs)
     )
-    return Types(in_types, out_types, tuple((n, row_of(d)) for n, d in sorted(found.items())))
+    return Types(in_types, out_types, tuple(sorted(rows.items(), key=lambda item: item[0])))
+
+
+def _handle(parameter: ParameterInfo, row: DType) -> DType:
+    """The type of a parameter that a texture is given for."""
+    if parameter.dtype is not None or parameter.raw:
+        raise WrongType(
+            f"{parameter.name} is given a texture: declare it with a letter of its own, "
+            f"'U {parameter.name}'"
+        )
+    return row
 
 
 def _of_numbers(name: str, inputs: Sequence[ParameterInfo], given: Sequence[Given]) -> Dtype:

@@ -26,7 +26,7 @@ from pycu2c.cupy.traces import Given, Reduced, Viewed
 from pycu2c.cupy.tracing import Traced, Untraceable
 from pycu2c.dtypes import DType
 from pycu2c.ported.jitted import python_of
-from pycu2c.runtime.arguments import ArrayArgument
+from pycu2c.runtime.arguments import ArrayArgument, HandleArgument
 from pycu2c.source import Source
 from pycu2c.types import Scalar
 from pycu2c.values import scalar_of
@@ -187,6 +187,8 @@ def _traced(position: int, found: Operand | None) -> Traced | None:
     if isinstance(found, ArrayArgument):
         like = traces.one_of(found.shape, found.dtype.numpy)
         return Traced(Given(position, found.shape, like))
+    if isinstance(found, HandleArgument):
+        raise WrongType("fused functions take arrays and numbers: ElementwiseKernel takes textures")
     return Traced(Given(position, (), type(found)(1)))
 
 

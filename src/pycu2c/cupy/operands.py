@@ -17,19 +17,23 @@ from pycu2c.devices.array import DeviceArray
 from pycu2c.dtypes import DType
 from pycu2c.records import dataclass
 from pycu2c.runtime import driver
-from pycu2c.runtime.arguments import ArrayArgument, describe
+from pycu2c.runtime.arguments import ArrayArgument, HandleArgument, describe, described_handle
 from pycu2c.runtime.strides import Shape
 from pycu2c.types import Scalar
 from pycu2c.values import Number, convert, scalar_of, wrap
 
-Operand: TypeAlias = "ArrayArgument | Number"  # an argument of a call
+Operand: TypeAlias = "ArrayArgument | HandleArgument | Number"  # an argument of a call
 
 
 def operand(value: Any, name: str) -> Operand:
-    """An argument as an array, or as the number that it is. Raises WrongType, LaunchError."""
+    """An argument as an array, a texture, or as the number that it is. Raises WrongType,
+    LaunchError."""
     if scalar_of(value) is not None:
         number: Number = value
         return number
+    handle = described_handle(value)
+    if handle is not None:
+        return handle
     has_no_axes = getattr(value, "ndim", None) == 0
     found = (
         None if isinstance(value, type) else describe(_flat(value) if has_no_axes else value, name)
@@ -47,7 +51,9 @@ def operand(value: Any, name: str) -> Operand:
 
 
 def without_memory(given: Operand) -> Operand:
-    """An array that is only looked at."""
+    """An array or texture that is only looked at."""
+    if isinstance(given, HandleArgument):
+        return HandleArgument(given.dtype, None)
     return given._replace(owner=None) if isinstance(given, ArrayArgument) else given
 
 

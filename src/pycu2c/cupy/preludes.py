@@ -8,7 +8,7 @@ import os
 import re
 from collections.abc import Iterable
 
-from pycu2c.cudac import vocabulary
+from pycu2c.cudac import textures, vocabulary
 from pycu2c.cupy.declared import names_in
 from pycu2c.dtypes import FLOAT32, DType
 from pycu2c.emit import vector_math
@@ -39,12 +39,14 @@ def header(name: str) -> str:
 
 def prelude(types: Iterable[DType], names: frozenset[str], *, on_cpu: bool) -> list[str]:
     """Parts of the top of a text that mentions some names and has numbers of some types."""
+    rows = set(types)
+    if any(row.handle for row in rows):
+        names |= textures.WORDS
     if on_cpu:
         plain = [vocabulary.prelude(names, all_words=False)]
     else:
         found = [text for name, text in _OF_CUDA.items() if name in names]
         plain = ["\n".join(found)] if found else []
-    rows = set(types)
     if any(row.is_complex for row in rows) or "complex" in names:
         plain.append(header("complex.h"))
     if any(row.is_half for row in rows) or names & {"float16", "bfloat16"}:
