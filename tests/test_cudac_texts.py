@@ -49,6 +49,31 @@ def test_kernels_in_files_that_are_included(machine: str, part: str, tmp_path: P
     assert x.tolist() == [10 * t for t in range(8)]
 
 
+@pytest.mark.parametrize("machine", MACHINES)
+def test_kernels_by_the_names_that_linkers_have(machine: str) -> None:
+    text = """template <class T, int N> __global__ void add(T *x, const int n) { x[0] += N * n; }
+template __global__ void add<float, 3>(float *, const int);
+template __global__ void add<double, 4>(double *, const int);
+namespace other { __global__ void set(float *x, float2 v) { x[0] = v.y; } }
+__global__ void scale(float *x, const float *y) { x[0] *= y[0]; }
+"""
+    module = Module(text, backend=machine)
+    x, y = np.zeros(1, np.float32), np.zeros(1)
+    for name, values in (
+        ("_Z3addIfLi3EEvPT_i", (x, 2)),
+        ("_Z3addIdLi4EEvPT_i", (y, 2)),
+        ("_Z5scalePfPKf", (x, np.float32([5]))),
+    ):
+        module.function(name).launch((1, 1, 1), (1, 1, 1), values, 0)
+    assert (x[0], y[0]) == (30, 8)
+    vector = np.array((1, 7), [("x", "f4"), ("y", "f4")])
+    module.function("_ZN5other3setEPf6float2").launch((1, 1, 1), (1, 1, 1), (x, vector), 0)
+    assert x[0] == 7
+    for name in ("_Z5scalePd", "_Zzz", "_Z3addIiLi4EEvPT_i") if machine == "cuda" else ("_Zzz",):
+        with pytest.raises(LookupError):
+            module.function(name)
+
+
 def test_what_the_cpu_does_not_have_is_shown_where_line_says_it_is() -> None:
     text = '#line 7 "user.cu"\n__global__ void k(int *x) {\n  asm("nop;");\n}\n'
     with pytest.raises(CompileError) as caught:

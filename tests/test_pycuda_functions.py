@@ -211,6 +211,16 @@ def test_launches_that_cannot_be() -> None:
         scaled(*given, block=(64, 1, 1), grid=(0, 1))
 
 
+def test_numbers_of_blocks_are_whole() -> None:
+    x = gpuarray.zeros(4, np.float32)
+    for extents in ({"block": (4, 1, 1), "grid": (4 / 3, 1)}, {"block": (4.0, 1, 1)}):
+        with pytest.raises(drv.LaunchError, match="is of whole numbers"):
+            scaled(x, np.float32(2), np.int32(4), **extents)
+    with pytest.raises(TypeError, match="a block is a tuple"):
+        scaled(x, np.float32(2), np.int32(4), block=4)
+    scaled(x, np.float32(2), np.int32(4), block=(np.int32(4), 1, 1), grid=[np.uint8(1)])
+
+
 def test_names_that_are_not_there() -> None:
     with pytest.raises(drv.LogicError, match="did you mean scaled"):
         MODULE.get_function("scale")

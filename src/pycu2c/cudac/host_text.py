@@ -54,7 +54,7 @@ def generated(text: Text, macros: Sequence[str], expressions: Sequence[str]) -> 
     edits += [*_shared(text), *_includes(text), *_lambdas(text)]
     instances: list[Entry] = []
     footer: list[str] = []
-    for expression in expressions:
+    for expression in dict.fromkeys((*expressions, *_instantiated(text))):
         if expression.lstrip().startswith("&"):  # of a variable
             continue
         waits = waiting.holds(expression) or not _is_known(expression, text)
@@ -67,6 +67,18 @@ def generated(text: Text, macros: Sequence[str], expressions: Sequence[str]) -> 
     renamed = [f"#define {f.name} pycu2c_own_{f.name}" for f in kernels if _is_of_c(f)]
     parts = (head, *macros, *renamed, f'#line 1 "{text.name}"', code, "", *footer)
     return Generated("\n".join(parts) + "\n", (*entries, *instances), meets_grid(text))
+
+
+def _instantiated(text: Text) -> Iterator[str]:
+    """``template __global__ void add<float>(float *);`` -> ``add<float>``."""
+    tokens = text.tokens
+    for index, token in enumerate(tokens):
+        if token.text != "template" or index + 1 == len(tokens) or tokens[index + 1].text == "<":
+            continue
+        last = next((i for i in range(index, len(tokens)) if tokens[i].text in "(;{"), len(tokens))
+        words = [t.text for t in tokens[index + 1 : last]]
+        if "__global__" in words and "void" in words and "<" in words:
+            yield " ".join(words[words.index("void") + 1 :])
 
 
 def _is_of_c(kernel: Function) -> bool:

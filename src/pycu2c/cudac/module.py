@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from pycu2c.cudac import mangling
 from pycu2c.cudac.compiled import Code
 from pycu2c.cudac.function import Function
 from pycu2c.cudac.functions import Function as Written
@@ -85,21 +86,27 @@ class Module:
     # ---- what is in it ----
 
     def function(self, name: str) -> Function:
-        """A kernel, by its name or by one of the name expressions. Raises LookupError."""
+        """A kernel, by its name, as linkers have it, too, or by one of the name expressions. Raises
+        LookupError."""
         with self._lock:
             if name not in self._functions:
-                code = self.code()
-                if code.entry(name) is None:
-                    code = self._naming(name) or code
-                if code.entry(name) is None:
-                    raise LookupError(self._missing(name, code.kernels, "kernel"))
-                self._functions[name] = Function(self, name)
+                self._functions[name] = Function(self, self._known(name))
             return self._functions[name]
+
+    def _known(self, name: str) -> str:
+        """The name by which the code knows a kernel. Raises LookupError."""
+        code = self.code()
+        written = None if self.chosen_backend() == "cuda" else mangling.plain(name)
+        if code.entry(written or name) is None and (written or _NAME.fullmatch(name)):
+            code = self._naming(written or name) or code
+        if code.entry(written or name) is None:
+            raise LookupError(self._missing(name, code.kernels, "kernel"))
+        return written or name
 
     def _naming(self, name: str) -> Code | None:
         """The text compiled for the CPU with one more name, which a macro may have made: unless
         some kernel is in use, whose variables would be others."""
-        if self._functions or self.chosen_backend() == "cuda" or not _NAME.fullmatch(name):
+        if self._functions or self.chosen_backend() == "cuda":
             return None
         names = (*self.name_expressions, name)
         try:

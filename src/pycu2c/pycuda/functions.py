@@ -57,6 +57,8 @@ class Function:
             raise ValueError("must specify block size: block=(256, 1, 1)")
         if timed and stream is not None:
             raise AssertionError("Can't time the kernel on an asynchronous invocation")
+        if not isinstance(block, (tuple, list)):
+            raise TypeError(f"a block is a tuple of numbers of threads, not {block!r}")
         self._block = tuple(block)
         given = packing.plain(args, self._kernel.parameters)
         handlers = [each for each in args if isinstance(each, ArgumentHandler)]
@@ -92,7 +94,7 @@ class Function:
             texref.place()
         for reference in self._references():
             reference.place()
-        self._kernel.launch(_whole(grid), _whole(block), given, shared, stream)
+        self._kernel.launch(grid, block, given, shared, stream)
 
     # ---- prepared calls ----
 
@@ -225,8 +227,3 @@ class Function:
 
 
 PreparedFunction = Function
-
-
-def _whole(extent: Any) -> Any:
-    """Numbers of numpy's as Python's own."""
-    return tuple(int(n) for n in extent) if isinstance(extent, (tuple, list)) else extent
