@@ -1,19 +1,24 @@
-"""What processes tell later ones, as literals of Python in the disk cache, which notices damage.
+"""What processes tell later ones, as values of Python in the disk cache, which notices damage.
 
 Each entry says which files of pycu2c had been imported when it was made, and how they were: it
-counts as long as they are so. Knows no kernel.
+counts as long as they are so. Keys have Python's version: ``marshal`` writes what that reads. Knows
+no kernel.
 """
 
 from __future__ import annotations
 
-import ast
+import marshal
 import os
 import sys
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 from pycu2c.digests import digest_of
 from pycu2c.lazy import STARTED
 from pycu2c.toolchain import cache
+
+# folder, names of files, the latest time: when each was changed and its size, or nothing
+_Look: TypeAlias = Callable[[str, Sequence[str], int], list[str]]
 
 REMEMBERS = True  # tests compile whatever they run
 HOME = os.path.dirname(os.path.abspath(__file__))
@@ -25,16 +30,16 @@ def load(key: str) -> Any:
     entry = cache.load(key, _SUFFIX) if REMEMBERS else None
     if entry is None:
         return None
-    then, files, content = entry.data.decode().split("\n\n", 2)
-    return ast.literal_eval(content) if then == _state_of(files) else None
+    then, files, content = entry.data.split(b"\n\n", 2)
+    return marshal.loads(content) if then.decode() == _state_of(files.decode()) else None
 
 
-def store(key: str, content: object) -> None:
-    """Keep something other than None."""
+def store(key: str, content: Any) -> None:
+    """Keep something other than None: texts, numbers, tuples, lists and dicts of these."""
     files = "\n".join(_imported())
     now = _state_of(files) if REMEMBERS else ""
     if now:
-        cache.store(key, _SUFFIX, f"{now}\n\n{files}\n\n{content!r}".encode())
+        cache.store(key, _SUFFIX, f"{now}\n\n{files}\n\n".encode() + marshal.dumps(content))
 
 
 # ---- the files of pycu2c: another one, or an edited one, may find something else -------------
@@ -56,18 +61,31 @@ def _state_of(files: str) -> str:
     seen = _SEEN
     if files not in seen:
         names = files.split("\n")
-        states = [seen[name] if name in seen else _looked_at(name) for name in names]
+        new = [name for name in names if name not in seen]
+        seen.update(zip(new, (_QUICKLY or [_looked_at])[0](HOME, new, _STARTED)))
+        states = [seen[name] for name in names]
         seen[files] = digest_of("\n".join(states).encode()) if all(states) else ""
     return seen[files]
 
 
-def _looked_at(file: str) -> str:
-    state = ""
+def _looked_at(folder: str, names: Sequence[str], latest: int) -> list[str]:
+    return [_state_of_one(f"{folder}{os.sep}{name}", latest) for name in names]
+
+
+def _state_of_one(path: str, latest: int) -> str:
     try:
-        status = os.stat(f"{HOME}{os.sep}{file}")
-        if status.st_mtime_ns <= _STARTED and status.st_ctime_ns <= _STARTED:
-            state = f"{status.st_mtime_ns} {status.st_size}"
+        status = os.stat(path)
     except OSError:
-        pass
-    _SEEN[file] = state
-    return state
+        return ""
+    if max(status.st_mtime_ns, status.st_ctime_ns) > latest:
+        return ""
+    return f"{status.st_mtime_ns} {status.st_size}"
+
+
+# what does the same in C, where some is loaded: of a known kernel's first launch, a tenth
+_QUICKLY: list[_Look] = []
+
+
+def look_by(look: _Look) -> None:
+    """Have a function look at files from now on."""
+    _QUICKLY[:] = [look]

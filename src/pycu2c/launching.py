@@ -273,9 +273,18 @@ class Launcher:
         """What earlier processes have left of the kernel."""
         memory = self._memories.get(signature)
         if memory is None and self.cache:
+            if self._is_on_cpu:
+                remembering.look_by_pool()
             memory = remembering.Memory(self.source, signature, self.options)
             self._memories[signature] = memory
         return memory
+
+    @property
+    def _is_on_cpu(self) -> bool:
+        """Whether launches are on the CPU whatever a driver says."""
+        if self.backend == "auto":
+            return isinstance(libcuda.library(), str)
+        return self.backend in ON_CPU
 
     def _known(self, signature: Signature, memory: remembering.Memory | None) -> Known:
         known = memory.known if memory else None
@@ -303,8 +312,7 @@ class Launcher:
         if self.backend == "python" or (memory and memory.known):
             yield
             return
-        none_here = self.backend == "auto" and isinstance(libcuda.library(), str)
-        preparing.begin(patiently=none_here or self.backend in ON_CPU)
+        preparing.begin(patiently=self._is_on_cpu)
         on_cpu = not driver.available() if self.backend == "auto" else self.backend in ON_CPU
         try:
             with cc.expected(self.options) if on_cpu and memory and memory.key else nullcontext():
@@ -382,7 +390,7 @@ class Launcher:
             return
         if typed.known.accumulating and variant.backend in ON_CPU:
             return  # whether they are small and alone is seen at each launch
-        if preparing.goes_on():  # a later launch will do
+        if is_imported(preparing) and preparing.goes_on():  # a later launch will do
             return
         direct = runner.direct
         if direct is None:

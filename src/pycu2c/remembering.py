@@ -46,6 +46,12 @@ else:
 _BACKENDS = ("cpu", "cuda")
 
 
+def look_by_pool() -> None:
+    """Where kernels run on the CPU, their pool will be loaded: it may be of use before."""
+    if entries.REMEMBERS and cpu.known_pool():
+        entries.look_by(cpu.look)
+
+
 class Memory:
     """What is remembered of a kernel for one signature. ``key`` is empty if nothing can be."""
 

@@ -61,7 +61,15 @@ def _share(quota: str = "", period: str = "") -> int:
 
 def _text(folder: str, name: str) -> str:
     try:
-        with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as file:
-            return file.read()
+        handle = os.open(os.path.join(folder, name), os.O_RDONLY)
     except OSError:
         return ""
+    try:  # all at once: what the system writes there is short; a text file's reading takes longer
+        return os.read(handle, _MOST_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return ""
+    finally:
+        os.close(handle)
+
+
+_MOST_BYTES = 1 << 16

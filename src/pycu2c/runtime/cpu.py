@@ -11,6 +11,7 @@ import functools
 import importlib
 import sys
 from _thread import get_ident
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from pycu2c.diagnostics import LaunchError
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 else:
     failures = lazy_module("pycu2c.toolchain.failures")
 
+POOL = "pycu2c_parallel"
 BODY = "void(*)(const void *, int64_t, int64_t)"
 
 
@@ -72,18 +74,36 @@ def address_of(words: Any) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """C functions: what shares out the blocks of a grid, what shares out anything, and what is told
-    beforehand which other function the one that it is given will call."""
+    """C functions: what shares out the blocks of a grid, what shares out anything, what is told
+    beforehand which other function the one that it is given will call; and what looks at files."""
 
     grid: Any
     parallel: Any
     calls: Any
+    look: Any
+
+
+_KNOWN: list[Binary] = []  # what ``known_pool`` has found
+
+
+def known_pool() -> Pool | None:
+    """The pool; None where it is still to be compiled, or cannot be."""
+    if not pool.cache_info().currsize:
+        try:
+            found = cc.known(pool_text(), POOL)
+        except failures.ToolchainError:  # it is said when there is something to compile
+            return None
+        if found is None:
+            return None
+        _KNOWN.append(found)
+    return pool()
 
 
 @functools.cache
 def pool() -> Pool:
     """The library stays: threads sleep in its code."""
-    library = load(cc.compile(pool_text(), "pycu2c_parallel"), "RTLD_NODELETE")
+    binary = _KNOWN.pop() if _KNOWN else cc.compile(pool_text(), POOL)
+    library = load(binary, "RTLD_NODELETE")
     size = min(thread_count(), (1 << 31) - 1)
     symbol(library, "pycu2c_pool_size", "int(*)(int)")(size)
     name_owner = symbol(library, "pycu2c_pool_owner", "void(*)(uintptr_t, int(*)(void))")
@@ -94,11 +114,25 @@ def pool() -> Pool:
         symbol(library, "pycu2c_grid", run),
         symbol(library, "pycu2c_parallel", run),
         symbol(library, "pycu2c_pool_calls", "void(*)(const void *)"),
+        symbol(library, "pycu2c_look", "int64_t(*)(const char *, const char *, int64_t, char *)"),
     )
 
 
+def look(folder: str, names: Sequence[str], latest: int) -> list[str]:
+    """How files of a folder are: when each was changed and its size; empty for one that is not
+    there, or was changed after a time, in nanoseconds."""
+    backend, ffi = cffi_backend()
+    states = backend.newp(ffi.typeof("char[]"), _LONGEST_STATE * len(names))
+    told = "".join(f"{name}\n" for name in names).encode()
+    size = pool().look(folder.encode(), told, latest, states)
+    return str(backend.buffer(states, size)[:].decode()).split("\n")[:-1]
+
+
+_LONGEST_STATE = 48  # as in files.c
+
+
 def pool_text() -> str:
-    return c_text("leaving.c", "pool.c")
+    return c_text("leaving.c", "pool.c", "files.c")
 
 
 # ---- a launch of the main thread that does not reach its end -----------------------------------

@@ -7,7 +7,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from pycu2c.lazy import lazy_module, newly_imported
-from pycu2c.runtime.cpu import pool_text
+from pycu2c.runtime.cpu import POOL, pool_text
 from pycu2c.toolchain import cc
 from pycu2c.toolchain.failures import ToolchainError
 
@@ -49,7 +49,7 @@ def goes_on() -> bool:
 
 def _compile() -> None:
     with contextlib.suppress(ToolchainError):  # who needs it is told
-        cc.compile(pool_text(), "pycu2c_parallel")
+        cc.compile(pool_text(), POOL)
     _GO.wait()
     library.load()
     newly_imported(guards)

@@ -51,19 +51,35 @@ _WARNINGS = ("-Wall", "-Wextra", "-Werror")
 
 def compile(text: str, entry: str, *, options: Options = DEFAULT, cache: bool = True) -> Binary:
     """Compile C to a shared object. ``cache=False`` neither reads nor writes the disk cache."""
-    compiler = find_compiler()
-    files = linked.for_target(options.link, "c") if options.link else ()
-    across = compiler.family.across_files if any(f.endswith(".c") for f in files) else ()
-    flags = (*flags_for(text, options, compiler), *across)
-    libraries = libraries_for(text, compiler, files)
-    words = (*compiler.command, compiler.version, *flags, *LINK, *libraries)
-    identities = [own_files.identity(file) for file in files]
-    key = disk.key_of(text, *words, settings(), machine(), *identities)
-    found = disk.load(key, ".so") if cache else None
+    wanted = _Wanted(text, options)
+    found = disk.load(wanted.key, ".so") if cache else None
     if found is None:
-        job = c_builds.Job(compiler, text, entry, flags, files)
-        found = c_builds.stored(key, job) if cache else c_builds.not_stored(job)
+        job = c_builds.Job(wanted.compiler, text, entry, wanted.flags, wanted.files)
+        found = c_builds.stored(wanted.key, job) if cache else c_builds.not_stored(job)
     return Binary("so", entry, text, found.data, found.path, found.log, options.link)
+
+
+def known(text: str, entry: str) -> Binary | None:
+    """The same, if it has been compiled before."""
+    found = disk.load(_Wanted(text, DEFAULT).key, ".so")
+    return Binary("so", entry, text, found.data, found.path, found.log) if found else None
+
+
+class _Wanted:
+    """Who is to compile a text and what it is told, with the user's own files; the name of what it
+    makes of it."""
+
+    __slots__ = ("compiler", "files", "flags", "key")
+
+    def __init__(self, text: str, options: Options) -> None:
+        self.compiler = compiler = find_compiler()
+        self.files = files = linked.for_target(options.link, "c") if options.link else ()
+        across = compiler.family.across_files if any(f.endswith(".c") for f in files) else ()
+        self.flags = (*flags_for(text, options, compiler), *across)
+        libraries = libraries_for(text, compiler, files)
+        words = (*compiler.command, compiler.version, *self.flags, *LINK, *libraries)
+        identities = [own_files.identity(file) for file in files]
+        self.key = disk.key_of(text, *words, settings(), machine(), *identities)
 
 
 def expected(options: Options) -> AbstractContextManager[None]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 else:  # where all is in the cache, nothing is written
     locks = lazy_module("pycu2c.toolchain.locks")
 
-SCHEMA = 3  # raise it when the form of entries or of keys changes
+SCHEMA = 4  # raise it when the form of entries or of keys changes
 
 _PREFIX, _ALIVE = "pycu2c-run-", "alive"  # of directories of one process; what it holds a lock on
 _OFF = ("0", "off", "no", "false")

@@ -17,35 +17,38 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pycu2c.lazy import lazy_module
-from pycu2c.runtime import capturing, lately
 from pycu2c.runtime.c_files import c_text
 from pycu2c.runtime.calling import Parameters
-from pycu2c.runtime.plans.plan import Plans, Table
 from pycu2c.toolchain import cache, cc
 from pycu2c.toolchain.binary import Binary
-from pycu2c.toolchain.failures import ToolchainError
 
 if TYPE_CHECKING:
+    from pycu2c.runtime import capturing, lately
     from pycu2c.runtime.noted_on_cpu import Noted
-    from pycu2c.runtime.plans import guards, trial
-else:
+    from pycu2c.runtime.plans import guards, plan, trial
+    from pycu2c.toolchain import failures
+else:  # one at a time, as launches need them
+    capturing = lazy_module("pycu2c.runtime.capturing")
+    lately = lazy_module("pycu2c.runtime.lately")
+    plan = lazy_module("pycu2c.runtime.plans.plan")
+    failures = lazy_module("pycu2c.toolchain.failures")
     guards = lazy_module("pycu2c.runtime.plans.guards")
     trial = lazy_module("pycu2c.runtime.plans.trial")
 
 _FILES = ("python.c", "plan.c", "numbers.c", "arrays.c", "copies.c", "start.c", "doors.c")
 
 
-def plans(parameters: Parameters) -> Plans | None:
+def plans(parameters: Parameters) -> plan.Plans | None:
     """No plans yet for a kernel with these parameters; None where the C cannot be used."""
     library = _library()
     return None if library is None else _none_yet(library, parameters)
 
 
-def _none_yet(library: ctypes.PyDLL, parameters: Parameters) -> Plans:
+def _none_yet(library: ctypes.PyDLL, parameters: Parameters) -> plan.Plans:
     make = library.pycu2c_plans
     make.restype, make.argtypes = ctypes.py_object, (*[ctypes.py_object] * 3, _INT64)
     names, defaults = parameters.names, dict(parameters.defaults)
-    return Plans(Table(*make(parameters.kernel, names, defaults, parameters.positional)))
+    return plan.Plans(plan.Table(*make(parameters.kernel, names, defaults, parameters.positional)))
 
 
 _INT64 = ctypes.c_int64
@@ -99,7 +102,7 @@ def _opened() -> ctypes.PyDLL | None:
         binary = cc.compile(plans_text(), "pycu2c_plans")
         path = binary.path or cache.keep_until_exit("pycu2c_plans.so", binary.data)
         library = ctypes.PyDLL(path)
-    except (ToolchainError, OSError):  # no compiler, or a disk that runs no code
+    except (failures.ToolchainError, OSError):  # no compiler, or a disk that runs no code
         return None
     if not _begins(library) or not _is_right(library, binary):
         return None
@@ -118,7 +121,7 @@ _RIGHT = b"it agrees with Python"
 def _is_right(library: ctypes.PyDLL, binary: Binary) -> bool:
     """Whether it does what Python does: tried once for a Python, a numpy and what is compared."""
     versions = sys.version, np.__version__, *map(_stamp, (np.__file__, *_COMPARED))
-    key = cache.key_of(binary.path or "", binary.text, *versions)
+    key = cache.key_of(binary.path or binary.text, *versions)  # a path has the key of the text
     if cache.load(key, ".txt"):
         return True
     right = trial.agrees(lambda parameters: _none_yet(library, parameters), library)

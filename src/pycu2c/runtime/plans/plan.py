@@ -17,11 +17,11 @@ from pycu2c.parameters import Part
 from pycu2c.records import dataclass
 from pycu2c.runtime.arguments import Argument, ArrayArgument
 from pycu2c.runtime.configuration import HEAD, Extent
-from pycu2c.runtime.direct import Direct, Room
 from pycu2c.runtime.runner import NUMBER, Axis
 from pycu2c.types import Signature
 
 if TYPE_CHECKING:
+    from pycu2c.runtime.direct import Direct, Room
     from pycu2c.runtime.plans import guards
 else:
     guards = lazy_module("pycu2c.runtime.plans.guards")
