@@ -347,7 +347,7 @@ CALLS = rows_of(
     out[i] = np.float32(0.1) * i + np.int8(i + 3) + np.uint16(7)
 
     # the type of an array as a conversion
-    out[i] = a.dtype.type(0.1) * i + b.dtype.type(x)
+    out[i] = a.dtype.type(0.1) * i + b.dtype.type(x) + a.dtype.itemsize
 
     # `abs`, `min`, `max`, `round`, `divmod`
     out[i] = abs(i - 4) + min(i, 3, x) + max((i, 2)) + round(a[i] * 1.5) + divmod(i + 9, 4)[1]

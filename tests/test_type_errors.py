@@ -47,6 +47,12 @@ def k(a, b, n, x):
 CASES = """
 a[x] = 1  # E[index-type]: x
 a[1.0] = 1  # E[index-type]: 1.0
+a[True] = 1  # E[index-type]: True
+y = a.dtype.missing  # E[name]: a.dtype.missing
+y = a.dtype + 1  # E[type-needed]: a.dtype
+y = np.str_("x")  # E[call]: np.str_
+y = cuda.shfl_sync(-1, n, 0, 5)  # E[argument-type]: 5
+y = cuda.shfl_down_sync(-1, n, 1, width=0)  # E[argument-type]: 0
 a[i, 0] = 1  # E[index-count]: a[i, 0]
 y = b[i]
 y = b + 1  # E[type-needed]: b

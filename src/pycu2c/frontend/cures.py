@@ -8,12 +8,15 @@ from __future__ import annotations
 import sys
 from types import FunctionType, ModuleType
 
+import numpy as np
+
 from pycu2c.dtypes import BY_NAME
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.host_names import FOR_THE_HOST, HOST_NAMES
 from pycu2c.intrinsics.namespace import Namespace, members
 from pycu2c.intrinsics.registry import Intrinsic
 from pycu2c.nearest import did_you_mean
+from pycu2c.types import Scalar
 
 LOOP = "write a loop over the elements, `for x in a: …`"
 _ALLOCATE = "use cuda.local.array(shape, dtype), one for each thread, or pass the array"
@@ -92,6 +95,8 @@ def refused_function(value: object) -> tuple[str, str]:
         kind = type(owner).__name__
         return f"`{name}` is a method of a {kind}, outside of the kernel", _instead(owner)
     cure = _FUNCTIONS.get(f"{home}.{name}") or _MODULES.get(home)
+    if cure is None and isinstance(value, type) and issubclass(value, np.generic):
+        return f"kernels have no `{full}`", "use float64, or another number that kernels have"
     if cure is None and isinstance(value, type) and home != "builtins":
         return f"`{name}` is a class", "keep its fields in variables or in a tuple"
     return f"kernels have no `{full}`", cure or _CALLED
@@ -131,6 +136,8 @@ def instead_of_object(value: object) -> str:
         return f"write one of its names, such as {value}.{first}"
     if isinstance(value, Intrinsic):
         return f"call it: {value.name}(…)"
+    if isinstance(value, Scalar):
+        return f"it converts a number: {value}(x)"
     if isinstance(value, type) or not callable(value):
         return _instead(value)
     return f"call it: {getattr(value, '__name__', 'f')}(…)"

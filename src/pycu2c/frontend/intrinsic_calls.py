@@ -18,9 +18,10 @@ from pycu2c.intrinsics.atomic import BY_PARTS
 from pycu2c.intrinsics.caches import LOADS, STORES
 from pycu2c.intrinsics.complex import complex_form
 from pycu2c.intrinsics.kinds import FIXED, HANDLE_KINDS
+from pycu2c.intrinsics.machine import WIDTHS
 from pycu2c.intrinsics.registry import Effect, Intrinsic
 from pycu2c.ir.construct import cast, integer, scalar_type, truth
-from pycu2c.ir.nodes import Apply, ElementOf, Expr, Member, Pack, View
+from pycu2c.ir.nodes import Apply, Const, ElementOf, Expr, Member, Pack, View
 from pycu2c.source import Span
 from pycu2c.types import (
     VOID,
@@ -115,8 +116,22 @@ def _built(
         for name, kind in row.parameters
         if kind != "index"
     )
+    _check_width(row, arguments)
     made = Apply(row, arguments, _result(row, common), frame.span(node))
     return cast(made, half) if half is not None and made.type == common else made
+
+
+def _check_width(row: Intrinsic, arguments: tuple[Expr, ...]) -> None:
+    """A shuffle is in parts of a warp that are alike."""
+    if row.parameters[-1:] != (("width", "int"),):
+        return
+    width = arguments[-1]
+    if isinstance(width, Const) and width.value not in WIDTHS:
+        fail(
+            "argument-type",
+            Label(width.span, f"{row.name} takes a width that divides a warp"),
+            help=f"write one of {', '.join(map(str, WIDTHS))}",
+        )
 
 
 def _argument(kind: str, value: Value, common: Scalar | None) -> Expr:

@@ -78,9 +78,8 @@ def to_whole(e: Expr) -> str:
     """What to write where an integer must stand, and ``e`` is a float."""
     if isinstance(e, Binary) and e.op is DIV:
         return "divide with `//`, or convert it with int(...)"
-    return (
-        "write the literal without a point" if isinstance(e, Const) else "convert it with int(...)"
-    )
+    is_literal = isinstance(e, Const) and e.type.dtype.is_float
+    return "write the literal without a point" if is_literal else "convert it with int(...)"
 
 
 def counting(e: Expr) -> Expr:

@@ -24,7 +24,7 @@ from pycu2c.ir.nodes import Apply, ConstantArray, Var
 from pycu2c.limits import MOST_AXES
 from pycu2c.nearest import NoSuchName, did_you_mean
 from pycu2c.source import Span, Unbound, bound_name
-from pycu2c.types import WEAK_INT, Array, Space
+from pycu2c.types import WEAK_INT, Array, Scalar, Space
 from pycu2c.values import scalar_of
 from pycu2c.vectors import Vector
 
@@ -171,10 +171,13 @@ def _constant(found: Any, span: Span) -> Value:
 
 def attribute(frame: Frame, owner: Static, name: str, node: ast.Attribute) -> Value:
     """``module.name``, ``cuda.threadIdx.x``: the attribute of an object known at compile time."""
+    value = owner.value
+    if isinstance(value, Scalar) and not hasattr(value, name):  # what numpy's dtypes have
+        value = value.dtype.numpy
     try:
-        found = getattr(owner.value, name)
+        found = getattr(value, name)
     except AttributeError as error:
-        shown, known = ast.unparse(node.value), _attributes(owner.value)
+        shown, known = ast.unparse(node.value), _attributes(value)
         of_cuda = CURES.get(name) if CUDA in (owner.value, error.obj) else None
         cure = error.cure if isinstance(error, NoSuchName) else of_cuda
         fail(

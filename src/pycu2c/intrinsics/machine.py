@@ -11,6 +11,7 @@ from pycu2c.records import dataclass, field
 Dim3: TypeAlias = tuple[int, int, int]
 
 WARP = 32  # lanes
+WIDTHS = (1, 2, 4, 8, 16, WARP)  # of the parts of a warp that a shuffle is in
 
 
 @dataclass(slots=True)

@@ -9,13 +9,12 @@ from typing import Any
 
 from pycu2c.intrinsics.clusters import this_cluster
 from pycu2c.intrinsics.groups import GROUPS
-from pycu2c.intrinsics.machine import MACHINE
+from pycu2c.intrinsics.machine import MACHINE, WIDTHS
 from pycu2c.intrinsics.registry import Effect, Intrinsic, bound_to
 from pycu2c.intrinsics.warp import ALL_LANES
 from pycu2c.runtime.reference_calls import arguments_of
 from pycu2c.runtime.reference_scheduler import Steps, Wait
 
-_WIDTHS = (1, 2, 4, 8, 16, 32)  # of the parts of a warp that a shuffle is in
 _ROUNDS = 64  # of loops that may wait for memory, between two pauses
 
 
@@ -45,8 +44,8 @@ def _check_lanes(row: Intrinsic, arguments: list[Any], where: str) -> None:
     if arguments and not arguments[0] >> lane & 1:
         mask = f"{arguments[0] & ALL_LANES:#010x}"
         raise ValueError(f"{where}: lane {lane} gives {row.name} the mask {mask}, without itself")
-    if row.parameters[-1:] == (("width", "int"),) and arguments[-1] not in _WIDTHS:
-        raise ValueError(f"{where}: {row.name} takes a width of {_WIDTHS}, not {arguments[-1]}")
+    if row.parameters[-1:] == (("width", "int"),) and arguments[-1] not in WIDTHS:
+        raise ValueError(f"{where}: {row.name} takes a width of {WIDTHS}, not {arguments[-1]}")
 
 
 class _Skipped:
