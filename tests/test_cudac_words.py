@@ -573,3 +573,76 @@ extern "C" __global__ void k(float *x, Pair p, const float *in) { x[0] = p.a + p
     packed = np.frombuffer(struct.pack("if", 4, 0.25), [("a", "i4"), ("b", "f4")])[0]
     launched(text, "cpu", x, packed, data)
     assert x[0] == 6.25
+
+
+# ---- halves -----------------------------------------------------------------------------------
+
+PAIRS = {  # of pairs a and b, as numpy's arrays of two
+    "__hadd2(a, b)": lambda a, b: a + b,
+    "__hsub2(a, b)": lambda a, b: a - b,
+    "__hmul2(a, b)": lambda a, b: a * b,
+    "__h2div(a, b)": lambda a, b: a / b,
+    "a * b + __float2half2_rn(0.5f)": lambda a, b: a * b + np.float16(0.5),
+    "__hfma2(a, b, b)": lambda a, b: (a.astype(float) * b + b).astype(np.float16),
+    "__hmax2(a, __hneg2(b))": lambda a, b: np.maximum(a, -b),
+    "__hmin2(__habs2(a), b)": lambda a, b: np.minimum(abs(a), b),
+    "__hlt2(a, b)": lambda a, b: (a < b).astype(np.float16),
+    "__hne2(a, a)": lambda a, b: a * 0,
+    "__halves2half2(__high2half(a), __low2half(b))": lambda a, b: np.array([a[1], b[0]]),
+    "__lowhigh2highlow(a)": lambda a, b: a[::-1],
+    "__lows2half2(a, b)": lambda a, b: np.array([a[0], b[0]]),
+    "__highs2half2(a, b)": lambda a, b: np.array([a[1], b[1]]),
+    "__half2half2(__high2half2(a).x)": lambda a, b: a[[1, 1]],
+    "__floats2half2_rn(__low2float(a), __high2float(b))": lambda a, b: np.array([a[0], b[1]]),
+    "__float22half2_rn(__half22float2(a))": lambda a, b: a,
+    "h2sqrt(__habs2(a))": lambda a, b: np.sqrt(abs(a)),
+    "h2floor(a)": lambda a, b: np.floor(a),
+    "h2rint(a)": lambda a, b: np.rint(a),
+    "make_half2(hceil(a.x), htrunc(a.y))": lambda a, b: np.array([np.ceil(a[0]), np.trunc(a[1])]),
+    "make_half2(__hbgt2(b, a), __hbeq2(a, a))": lambda a, b: np.float16([(b > a).all(), 1]),
+    "make_half2(__half2int_rn(b.x), __half2uint_rz(b.y))": lambda a, b: np.float16(
+        [np.rint(b[0]), np.trunc(b[1])]
+    ),
+}
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_pairs_of_halves(machine: str) -> None:
+    rows = [f"out[{k}] = {expression};" for k, expression in enumerate(PAIRS)]
+    text = f"""#include <cuda_fp16.h>
+extern "C" __global__ void k(__half2 *out, const __half2 *in) {{
+    const __half2 a = in[0], b = in[1];
+    {" ".join(rows)}
+}}"""
+    a, b = np.float16([-1.7, 2.6]), np.float16([3.3, 1.2])
+    out = np.zeros((len(PAIRS), 2), np.float16)
+    module = Module(text, backend=machine)
+    assert "entry k(" in module.inspect("ptx")
+    module.function("k").launch((1, 1, 1), (1, 1, 1), (out, np.stack([a, b])), 0)
+    for (expression, wanted), found in zip(PAIRS.items(), out):
+        assert found.tolist() == wanted(a, b).tolist(), expression
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_bfloats(machine: str) -> None:
+    text = """#include <cuda_bf16.h>
+template <class T> __device__ T scaled(T x, float by) { return x * T(by); }
+extern "C" __global__ void k(__nv_bfloat16 *out, const __nv_bfloat16 *x, float *wide) {
+    const int i = threadIdx.x;
+    const __nv_bfloat162 pair = __halves2bfloat162(x[i], __float2bfloat16(1.00390625f));
+    __nv_bfloat16 sum = scaled(x[i], 3.0f);
+    sum += __hmul2(pair, pair).y;
+    out[i] = __hgt(x[i], __float2bfloat16(0.0f)) ? sum : __hneg(sum);
+    wide[i] = __bfloat162float(__hfma(x[i], x[i], x[i])) + __low2float(pair);
+}"""
+    module = Module(text, backend=machine)
+    assert "entry k(" in module.inspect("ptx")
+    floats = np.float32([1, -2, 0.3, 1e30, 1e-3])
+    bits = (floats.view(np.uint32) >> 16).astype(np.uint16)
+    x = (bits.astype(np.uint32) << 16).view(np.float32)
+    out, wide = np.zeros(5, np.uint16), np.zeros(5, np.float32)
+    module.function("k").launch((1, 1, 1), (5, 1, 1), (out, bits, wide), 0)
+    found = (out.astype(np.uint32) << 16).view(np.float32)
+    assert found == pytest.approx(np.where(x > 0, 3 * x + 1, -3 * x - 1), rel=2**-7)
+    few = x[:3]
+    assert wide[:3] == pytest.approx(few * few + few + few, rel=2**-7)

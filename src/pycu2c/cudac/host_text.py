@@ -174,7 +174,7 @@ def _lambdas(text: Text) -> Iterator[Edit]:
 _INCLUDE = re.compile(r'#\s*include\s*[<"]([^>"]+)[>"]')
 _OURS = re.compile(  # what the headers in front have
     r"(cuda|cuda_runtime|cuda_runtime_api|device_launch_parameters|device_functions|vector_types"
-    r"|cuComplex|vector_functions|math_constants|math_functions|sm_\w+|cuda_fp16|cooperative_groups"
+    r"|cuComplex|vector_functions|math_constants|math_functions|sm_\w+|cuda_fp16|cuda_bf16|cooperative_groups"
     r"|cooperative_groups/\w+|assert|cooperative_groups/details/\w+)\.(h|hpp)|cassert"
 )
 _STD = re.compile(r"cuda/std/(\w+)")

@@ -26,6 +26,9 @@ _BY_WORD = {  # what a text with such a word has, too
     "__half": "halves.h",
     "half2": "halves.h",
     "__half2": "halves.h",
+    "cuda_bf16": "bfloats.h",
+    "__nv_bfloat16": "bfloats.h",
+    "__nv_bfloat162": "bfloats.h",
 }
 _INCLUDES = ("#include <fenv.h>", "#include <stdbool.h>", "#include <errno.h>")
 _FIXED = (CONVERSION_HELPERS, ROUNDING_HELPERS, WORD_HELPERS, PACKED_WORD_HELPERS)
