@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+import pycu2c.cupy
 import pycu2c.pycuda.compiler
 import pycu2c.pycuda.driver
 import pycu2c.pycuda.gpuarray
@@ -98,6 +99,26 @@ def test_what_a_row_says(row: tuple[str, ...]) -> None:
 def test_names_that_the_driver_offers_are_there() -> None:
     for name in pycu2c.pycuda.driver.__all__:
         assert hasattr(pycu2c.pycuda.driver, name)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("pycuda.driver.SourceModule", "it is in pycu2c.pycuda.compiler"),
+        ("pycuda.driver.Graph", "pycu2c.cuda.graph() captures"),
+        ("pycuda.driver.mem_allok", "module pycu2c.pycuda.driver has no attribute mem_allok"),
+        ("pycuda.driver.Stream().begin_capture", "pycu2c.cuda.graph() captures"),
+        ("cupy.zeros", "for arrays import cupy or numpy"),
+    ],
+)
+def test_names_that_are_missing_say_what_to_take(name: str, said: str) -> None:
+    assert said in str(error_of(name))
+
+
+def error_of(name: str) -> AttributeError:
+    with pytest.raises(AttributeError) as caught:
+        eval(f"pycu2c.{name}", {"pycu2c": pycu2c})
+    return caught.value
 
 
 def test_import_of_the_package_brings_none_of_it() -> None:

@@ -29,13 +29,14 @@ def lazy_module(name: str) -> ModuleType:
     return _Lazy(name)
 
 
-def lazy_names(module: str, rooms: Mapping[str, str]) -> Callable[[str], Any]:
+def lazy_names(module: str, rooms: Mapping[str, str], cure: str = "") -> Callable[[str], Any]:
     """A ``__getattr__`` for a module: names that are imported from their rooms when they are first
-    asked for; a room of that name is meant itself."""
+    asked for; a room of that name is meant itself. ``cure``: what to do where a name is missing."""
 
     def get(name: str) -> Any:
         if name not in rooms:
-            raise AttributeError(f"module {module} has no attribute {name}", name=name)
+            instead = f": {cure}" if cure and not name.startswith("_") else ""
+            raise AttributeError(f"module {module} has no attribute {name}{instead}", name=name)
         room = importlib.import_module(rooms[name])
         found = room if room.__name__.endswith(f".{name}") else getattr(room, name)
         setattr(sys.modules[module], name, found)

@@ -31,7 +31,12 @@ _ROOMS = {
 __all__ = sorted(_ROOMS)
 
 if not TYPE_CHECKING:
-    __getattr__ = lazy_names(__name__, _ROOMS)
+    __getattr__ = lazy_names(
+        __name__,
+        _ROOMS,
+        "CuPy's custom kernels are here; for arrays import cupy or numpy beside it, or take "
+        "pycu2c.cuda.to_device",
+    )
 
 
 def __dir__() -> list[str]:

@@ -1,5 +1,7 @@
 """``pycuda.driver``: devices, memory, copies, streams, textures, launches."""
 
+from typing import TYPE_CHECKING, NoReturn
+
 from pycu2c.pycuda.allocations import (
     DeviceAllocation,
     PointerHolderBase,
@@ -230,3 +232,20 @@ __all__ = [
     "stop_profiler",
     "to_device",
 ]
+
+_GRAPHS = "pycu2c.cuda.graph() captures what is launched, copied and filled"
+_INSTEAD = {
+    "SourceModule": "it is in pycu2c.pycuda.compiler",
+    "Graph": _GRAPHS,
+    "GraphExec": _GRAPHS,
+    "IPCMemoryHandle": "memory is not shared with other processes",
+    "IPCEventHandle": "events are not shared with other processes",
+    "Linker": "DynamicModule of pycu2c.pycuda.compiler links",
+}
+
+
+if not TYPE_CHECKING:  # checkers know the names that there are
+
+    def __getattr__(name: str) -> NoReturn:
+        cure = f": {_INSTEAD[name]}" if name in _INSTEAD else ""
+        raise AttributeError(f"module {__name__} has no attribute {name}{cure}", name=name)

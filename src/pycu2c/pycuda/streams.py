@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, NoReturn
+
 from pycu2c.devices import streams
 from pycu2c.pycuda.enumerations import event_flags
 from pycu2c.pycuda.errors import translating
@@ -25,6 +27,12 @@ class Stream:
     def blocking(self) -> bool:
         """Whether it and the default stream wait for each other."""
         return self._stream.blocking
+
+    if not TYPE_CHECKING:  # checkers know the names that there are
+
+        def __getattr__(self, name: str) -> NoReturn:
+            graphs = ": pycu2c.cuda.graph() captures launches" if "capture" in name else ""
+            raise AttributeError(f"a Stream has no {name}{graphs}", name=name, obj=self)
 
     def __cuda_stream__(self) -> tuple[int, int]:
         return self._stream.__cuda_stream__()
