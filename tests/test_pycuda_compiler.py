@@ -9,6 +9,7 @@ import struct
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -59,6 +60,24 @@ def test_files_that_are_included(tmp_path: Path) -> None:
     assert scaled_by(SourceModule(text, include_dirs=[str(tmp_path)])) == 5
     (tmp_path / "factor.h").write_text("#define FACTOR 6\n")
     assert scaled_by(SourceModule(text, include_dirs=[str(tmp_path)])) == 6
+
+
+def test_texts_of_other_kinds() -> None:
+    class Generator:
+        def generate(self) -> list[str]:
+            return SCALE.splitlines()
+
+        def __str__(self) -> str:
+            return "\n".join(self.generate())
+
+    given: Any
+    for given in (SCALE.encode(), Generator()):
+        assert scaled_by(SourceModule(given)) == 2
+    for given in (None, [SCALE]):
+        with pytest.raises(TypeError, match="CUDA C is a text"):
+            SourceModule(given)
+    with pytest.raises(drv.CompileError, match="which nvfortran does not compile"):
+        SourceModule(SCALE, nvcc="nvfortran")
 
 
 def test_cpp_without_extern_c() -> None:

@@ -697,6 +697,14 @@ def test_kernels_of_this_package_take_gpuarrays() -> None:
         assert (np.from_dlpack(double(x)) == 2 * a).all()
 
 
+def test_what_is_no_array_at_all() -> None:
+    with pytest.raises(TypeError, match="makes one of a list"):
+        gpuarray.to_gpu([1, 2])  # type: ignore[arg-type]
+    for wrong in (lambda: GPUArray(3, object), lambda: gpuarray.to_gpu(np.array([{}]))):
+        with pytest.raises(TypeError, match="are Python objects"):
+            wrong()
+
+
 def test_what_is_no_array_of_the_device() -> None:
     there, a = gpuarray.zeros(3, np.float32), np.ones(3, np.float32)
     for wrong in (

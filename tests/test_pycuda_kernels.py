@@ -108,6 +108,15 @@ def test_expressions_of_complex_numbers_and_records() -> None:
     assert points.get()["y"].tolist() == [0, 1, 2, 3, 4]
 
 
+def test_complex_numbers_as_cuda_calls_them() -> None:
+    numbers = np.complex64([3 + 4j, 1j])
+    found = gpuarray.zeros(2, np.float32)
+    text = "const cuFloatComplex w = cuCmulf(z[i], by); size[i] = cuCabsf(w)"
+    kernel = ElementwiseKernel("cuFloatComplex *z, cuComplex by, float *size", text, "sizes")
+    kernel(gpuarray.to_gpu(numbers), np.complex64(2j), found)
+    assert found.get().tolist() == [10, 2]
+
+
 def test_kernels_can_be_looked_at() -> None:
     assert "a * x[i] + b * y[i]" in LINEAR.inspect()
     assert ".entry linear" in LINEAR.inspect("ptx")

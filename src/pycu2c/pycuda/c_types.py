@@ -47,15 +47,18 @@ _OTHERS = {  # that stand for the same
     "unsigned long long": "uint64",
     "unsigned long long int": "uint64",
     "__half": "float16",
-    "cuComplex": "complex64",
-    "cuFloatComplex": "complex64",
-    "cuDoubleComplex": "complex128",
     **{f"{name}_t": name for name in _NAMES if "int" in name},
+}
+_OF_CUDA: dict[str, np.dtype[Any]] = {  # with functions of their own: they keep their names
+    "cuComplex": np.dtype("complex64"),
+    "cuFloatComplex": np.dtype("complex64"),
+    "cuDoubleComplex": np.dtype("complex128"),
 }
 _DTYPES: dict[str, np.dtype[Any]] = {
     **{c_name: np.dtype(name) for name, c_name in _NAMES.items()},
     **{c_name: np.dtype(name) for c_name, name in _OTHERS.items()},
     **VECTORS,
+    **_OF_CUDA,
 }
 _C_NAMES: dict[np.dtype[Any], str] = {
     **{dtype: name for name, dtype in reversed(VECTORS.items())},
@@ -111,12 +114,18 @@ _IN_TEXTURES = {
 
 
 class Argument:
-    """An argument of a kernel."""
+    """An argument of a kernel. ``c_name``: its type, if that is not the usual one of its dtype."""
 
     struct_char = ""
+    c_name = ""
 
     def __init__(self, dtype: Any, name: str) -> None:
         self.dtype, self.name = np.dtype(dtype), name
+
+    @property
+    def ctype(self) -> str:
+        """What C calls the type of the number, or of the elements."""
+        return self.c_name or dtype_to_ctype(self.dtype)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r}, {self.dtype})"
@@ -132,14 +141,14 @@ class VectorArg(Argument):
     struct_char = "P"
 
     def declarator(self) -> str:
-        return f"{dtype_to_ctype(self.dtype)} *{self.name}"
+        return f"{self.ctype} *{self.name}"
 
 
 class ScalarArg(Argument):
     """A number or a record."""
 
     def declarator(self) -> str:
-        return f"{dtype_to_ctype(self.dtype)} {self.name}"
+        return f"{self.ctype} {self.name}"
 
     @property
     def struct_char(self) -> str:  # type: ignore[override]
@@ -159,7 +168,9 @@ def parse_c_arg(c_arg: str) -> Argument:
         raise ValueError(f"'{c_arg.strip()}' is no argument of a function in C")
     kind = " ".join(text[: found.start()].replace("*", " ").split())
     is_array = "*" in text or found[2] is not None
-    return (VectorArg if is_array else ScalarArg)(_dtype_of(kind, c_arg), found[1])
+    made = (VectorArg if is_array else ScalarArg)(_dtype_of(kind, c_arg), found[1])
+    made.c_name = kind if kind in _OF_CUDA else ""
+    return made
 
 
 def parse_c_args(arguments: Any) -> list[Argument]:

@@ -47,8 +47,9 @@ def shape_for(count: int, least: int = 1) -> Shape:
 
 def complex_header(arguments: Sequence[Argument], *others: Any) -> str:
     """What a text needs where there are complex numbers."""
-    dtypes = [argument.dtype for argument in arguments] + [np.dtype(o) for o in others]
-    return "#include <pycuda-complex.hpp>\n" if any(d.kind == "c" for d in dtypes) else ""
+    dtypes = [a.dtype for a in arguments if not a.c_name] + [np.dtype(o) for o in others]
+    ours = "#include <pycuda-complex.hpp>\n" if any(d.kind == "c" for d in dtypes) else ""
+    return "#include <cuComplex.h>\n" * any(a.c_name for a in arguments) + ours
 
 
 def passed(arguments: Sequence[Argument], given: Sequence[Any], name: str) -> tuple[list[Any], Any]:

@@ -29,6 +29,8 @@ empty = GPUArray
 
 def to_gpu(ary: NDArray[Any], allocator: Any = mem_alloc) -> GPUArray:
     """A copy of an array of numpy's."""
+    if not hasattr(ary, "shape"):
+        raise TypeError(f"to_gpu takes arrays: np.array(…) makes one of a {type(ary).__name__}")
     made = GPUArray(ary.shape, ary.dtype, allocator, strides=compact_strides(ary))
     made.set(ary)
     return made

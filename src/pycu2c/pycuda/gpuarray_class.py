@@ -53,7 +53,7 @@ class GPUArray(SeenByOthers, Operators, TextureBinding):
         strides: Any = None,
         order: str = "C",
     ) -> None:
-        self.dtype = np.dtype(dtype)
+        self.dtype = copying.checked(dtype)
         self.shape = _shape(shape)
         self.itemsize = self.dtype.itemsize
         self.size = self.mem_size = math.prod(self.shape)

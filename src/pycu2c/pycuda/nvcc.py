@@ -20,6 +20,12 @@ def named(nvcc: str) -> str | None:
     return None if nvcc == USUAL else shutil.which(nvcc)
 
 
+def check(nvcc: str) -> None:
+    """That the compiler is one of CUDA C. Raises CompileError."""
+    if "fortran" in os.path.basename(nvcc):
+        raise CompileError(f"modules are of CUDA C, which {nvcc} does not compile", [nvcc])
+
+
 def version(program: str) -> tuple[int, int]:
     """Its own."""
     ran = subprocess.run([program, "--version"], capture_output=True, text=True)

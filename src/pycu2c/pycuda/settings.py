@@ -39,7 +39,8 @@ class Settings:
     functions: tuple[Callable[..., Any], ...] = ()
 
     def text(self, *sources: str) -> SourceText:
-        """What is compiled of a user's texts."""
+        """What is compiled of a user's texts. Raises CompileError."""
+        nvccs.check(self.nvcc)
         before = f"{python_functions.texts_of(self.functions)}\n" if self.functions else ""
         return source_text(
             sources, extern_c=not self.no_extern_c, before=before, folders=self.folders

@@ -34,7 +34,7 @@ def source_text(
     parts, shown, headers = [], {}, dict[str, None]()
     textures: list[str] = []
     surfaces: list[str] = []
-    for source in sources:
+    for source in map(_text_of, sources):
         name = f"module-{digest_of(source.encode('utf-8', 'surrogatepass'))[:8]}.cu"
         shown[name] = source
         source = Inclusion(tuple(folders), _declares).whole(source, name)
@@ -46,6 +46,15 @@ def source_text(
         parts.append(_in_extern_c(body, name) if extern_c else body)
     front = _declarations(bool(textures), bool(surfaces), list(headers))
     return SourceText("".join((*front, before, *parts)), shown, tuple(textures), tuple(surfaces))
+
+
+def _text_of(given: object) -> str:
+    """A text, or what a generator of C makes of itself. Raises TypeError."""
+    if isinstance(given, bytes):
+        return given.decode()
+    if isinstance(given, str) or hasattr(given, "generate"):
+        return str(given)
+    raise TypeError(f"CUDA C is a text, and a {type(given).__name__} is none")
 
 
 def _declares(text: str, _: bool) -> bool:
