@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
@@ -126,6 +126,13 @@ class Traced(NDArrayOperatorsMixin):
     __int__ = __float__ = __complex__ = __index__ = __bool__
 
     # ---- methods ----
+
+    if not TYPE_CHECKING:  # checkers know the names that there are
+
+        def __getattr__(self, name: str) -> NoReturn:
+            has = "operators, indices, astype, copy, clip, round, conj, real, imag and reductions"
+            cure = "" if name.startswith("_") else f": it has {has}; do others before the call"
+            raise AttributeError(f"an array of a fused function has no {name}{cure}", name=name)
 
     def copy(self) -> Traced:
         return Traced(self.node)
