@@ -9,7 +9,7 @@ import pytest
 
 from pycu2c import float32, kernel
 from pycu2c.kernel import Backend
-from pycu2c.runtime import driver, starting
+from pycu2c.runtime import libcuda, starting
 
 
 class Library:
@@ -34,7 +34,7 @@ class Library:
 
 def began(library: object, monkeypatch: pytest.MonkeyPatch) -> bool:
     """Whether a thread was started; it has ended."""
-    monkeypatch.setattr(driver, "library", lambda: library)
+    monkeypatch.setattr(libcuda, "library", lambda: library)
     answer: bool = starting.begin.__wrapped__()
     for thread in threading.enumerate():
         if thread.name == "pycu2c-start":
