@@ -125,7 +125,8 @@ def look(folder: str, names: Sequence[str], latest: int) -> list[str]:
     states = backend.newp(ffi.typeof("char[]"), _LONGEST_STATE * len(names))
     told = "".join(f"{name}\n" for name in names).encode()
     size = pool().look(folder.encode(), told, latest, states)
-    return str(backend.buffer(states, size)[:].decode()).split("\n")[:-1]
+    found = str(backend.buffer(states, size)[:], "ascii").split("\n")
+    return found[:-1] or [""] * len(names)  # of a folder whose name is too long
 
 
 _LONGEST_STATE = 48  # as in files.c

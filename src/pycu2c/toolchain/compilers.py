@@ -199,7 +199,7 @@ def _program(name: str, path: str) -> str | None:
         return shutil.which(name, path=path)
     for folder in [""] if os.path.dirname(name) else path.split(os.pathsep):
         full = os.path.join(folder, name)
-        if os.path.isfile(full) and os.access(full, os.X_OK):
+        if os.access(full, os.X_OK) and os.path.isfile(full):
             return full
     return None
 
@@ -217,8 +217,11 @@ def _key_of_version(full: tuple[str, ...]) -> str | None:
     module of Python's."""
     try:
         status = os.stat(full[0])
-        with open(full[0], "rb") as file:
-            is_binary = file.read(4) == b"\x7fELF"
+        handle = os.open(full[0], os.O_RDONLY)
+        try:
+            is_binary = os.read(handle, 4) == b"\x7fELF"
+        finally:
+            os.close(handle)
     except OSError:
         return None
     real = os.path.realpath(full[0])
