@@ -204,3 +204,21 @@ def test_first_instances_of_many_threads() -> None:
         for t in threads:
             t.join()
         assert found == [(3,)] * 8
+
+
+class Color(records.Enum):
+    RED = "red"
+    BLUE = "blue"
+
+
+def test_an_enumeration() -> None:
+    """As one of the standard library."""
+    assert [*Color] == [Color.RED, Color.BLUE]
+    assert Color("red") is Color.RED
+    assert (Color.BLUE.name, Color.BLUE.value, str(Color.BLUE)) == ("BLUE", "blue", "Color.BLUE")
+    assert repr(Color.RED) == "<Color.RED: 'red'>"
+    assert copy.deepcopy(Color.RED) is pickle.loads(pickle.dumps(Color.RED)) is Color.RED
+    assert isinstance(Color.RED, Color)
+    assert len({Color.RED, Color.BLUE}) == 2
+    with pytest.raises(ValueError, match="'green' is not a valid Color"):
+        Color("green")

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -22,7 +23,7 @@ from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.kernel import Kernel
 from pycu2c.options import DEFAULT, Options
 from pycu2c.remembering import Memory
-from pycu2c.runtime import driver
+from pycu2c.runtime import cpu, driver
 from pycu2c.runtime.cuda_runner import CudaRunner
 from pycu2c.runtime.runner import Variant
 from pycu2c.signatures import parse_signature
@@ -459,14 +460,19 @@ def test_the_c_of_launches_is_tried_once(tmp_path: Path) -> None:
 
 SLOW = ["hashlib", "pathlib", "shutil", "subprocess", "tempfile"]
 SLOW += [f"pycu2c.{room}" for room in ("emit", "frontend.build", "intrinsics.registry", "passes")]
-SLOW_AT_FIRST = [
-    "signal",
-    "threading",
-    *(f"pycu2c.{room}" for room in ("extents", "runtime.plans")),
+SLOW += ["threading", *(f"pycu2c.{room}" for room in ("linked", "vectors", "runtime.preparing"))]
+SLOW += [f"pycu2c.toolchain.{room}" for room in ("c_builds", "failures", "own_files")]
+SLOW += [
+    f"pycu2c.runtime.{room}"
+    for room in ("interface_arguments", "packed_numbers", "strides", "unfit_arrays")
 ]
+AT_PLANS = [f"pycu2c.runtime.{room}" for room in ("plans.plan", "plans.guards", "capturing")]
+AT_FIRST = ["signal", "pycu2c.extents", "pycu2c.runtime.direct", "pycu2c.runtime.plans"]
 
 
-@pytest.mark.parametrize(("launches", "slow"), [(1, [*SLOW, *SLOW_AT_FIRST]), (3, SLOW)])
+@pytest.mark.parametrize(
+    ("launches", "slow"), [(1, [*SLOW, *AT_PLANS, *AT_FIRST]), (2, [*SLOW, *AT_PLANS]), (4, SLOW)]
+)
 @pytest.mark.parametrize("compiler", ["usual", "script"])
 def test_a_known_kernel_imports_nothing_that_takes_long(
     tmp_path: Path, compiler: str, launches: int, slow: list[str]
@@ -487,6 +493,41 @@ def test_a_known_kernel_imports_nothing_that_takes_long(
         words = (sys.executable, str(file))
         ran = subprocess.run(words, env=environment, capture_output=True, text=True, check=True)
         assert (ran.stdout.splitlines()[-1] != "[]") == imported, ran.stdout
+
+
+def test_a_known_kernel_is_launched_with_few_modules(tmp_path: Path) -> None:
+    """Each of them takes a part of the ten milliseconds that the first launch may take."""
+    counted = "len([m for m in sys.modules if m.startswith('pycu2c')])"
+    text = PROGRAM.replace("for _ in range(3):", f"before = {counted}\nfor _ in range(1):")
+    text = text.replace('"pycu2c.frontend.build" in sys.modules', f"{counted} - before")
+    run(tmp_path, text=text)
+    *_, added = run(tmp_path, text=text).split()
+    assert int(added) <= 17
+
+
+def test_files_are_looked_at_in_c_where_there_is_some(tmp_path: Path) -> None:
+    """By a process that launches a known kernel on the CPU."""
+    text = f"{PROGRAM}\nfrom pycu2c import entries\nprint(len(entries._QUICKLY))"
+    assert [run(tmp_path, text=text).splitlines()[-1] for _ in range(2)] == ["0", "1"]
+
+
+def test_c_looks_at_files_as_python_does(tmp_path: Path) -> None:
+    names = [f"{name}.py" for name in ("one", "ä name", "two", "n" * 250)]
+    for position, name in enumerate(names):
+        (tmp_path / name).write_bytes(b"x" * position)
+        os.utime(tmp_path / name, ns=(0, 10**18 + position))
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "long ago.py").touch()
+    os.utime(tmp_path / "folder" / "long ago.py", ns=(0, 0))
+    future = time.time_ns() + 10**18
+    os.utime(tmp_path / "two.py", ns=(future, future))
+    all_of_them = [*names, "folder/long ago.py", "is not there.py", "n" * 5000]
+    for latest in (0, future - 1, future):
+        expected = entries._looked_at(str(tmp_path), all_of_them, latest)
+        assert cpu.look(str(tmp_path), all_of_them, latest) == expected
+    assert expected[:3] == ["1000000000000000000 0", "1000000000000000001 1", f"{future} 2"]
+    assert expected[-3:] == ["0 0", "", ""]
+    assert cpu.look("/" + "f" * 5000, names, future) == [""] * 4
 
 
 def test_what_is_allowed_is_looked_through_once(tmp_path: Path) -> None:
