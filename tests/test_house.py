@@ -26,7 +26,7 @@ FLOORS: dict[str, int] = {
     "targets": 6, "compiler": 6, "explaining": 6, "origins": 6, "specialization": 6,
     "launching": 6, "building": 6, "surroundings": 6, "remembering": 6, "kernel": 6,
     "allowed": 6, "entries": 6,
-    "configured": 6, "ported": 6, "core": 6, "np": 6, "forall": 6,
+    "configured": 6, "open_grids": 6, "ported": 6, "core": 6, "np": 6, "forall": 6,
     "own_c": 6, "pycuda": 6, "cupy": 6,
     "cudac": 6, "catalogue": 6, "cache_command": 6, "devices": 6, "doctor": 6, "cli": 6, "cuda": 6,
     "migrating": 6, "migrate_command": 6,

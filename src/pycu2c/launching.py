@@ -24,10 +24,10 @@ from pycu2c.limits import (
 )
 from pycu2c.options import DEFAULT, Options
 from pycu2c.records import dataclass, field
-from pycu2c.runtime.arguments import Argument, ArrayArgument, HandleArgument
+from pycu2c.runtime.arguments import Argument, ArrayArgument, whole
 from pycu2c.runtime.backends import ON_CPU
 from pycu2c.runtime.calling import parameters_of
-from pycu2c.runtime.configuration import Extent, Language, Launch, Wanted, extent, whole_clusters
+from pycu2c.runtime.configuration import Extent, Language, Launch, Wanted
 from pycu2c.runtime.given import Given, leaf_names, taken_apart
 from pycu2c.runtime.runner import Axis, Known, Runner, Variant
 from pycu2c.source import Source
@@ -35,7 +35,7 @@ from pycu2c.types import Signature, leaf_types
 from pycu2c.values import ordinary_limit
 
 if TYPE_CHECKING:
-    from pycu2c import building, remembering
+    from pycu2c import building, open_grids, remembering
     from pycu2c.compiler import Generated, Piece
     from pycu2c.emit.statements import Comments
     from pycu2c.explain.notes import Note
@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from pycu2c.toolchain.usage import KernelAttributes
 else:
     building = lazy_module("pycu2c.building")
+    open_grids = lazy_module("pycu2c.open_grids")
     remembering = lazy_module("pycu2c.remembering")
     capturing = lazy_module("pycu2c.runtime.capturing")
     cuda_runner = lazy_module("pycu2c.runtime.cuda_runner")
@@ -248,8 +249,12 @@ class Launcher:
         self, wanted: Wanted, values: tuple[object, ...], given: Given, signature: Signature
     ) -> Ready:
         typed = self.typed(signature)
-        block = wanted.block or self._without_block(typed.known)
-        grid = wanted.grid or self._grid_for(typed.known, given.leaves, wanted.block)
+        block, grid = wanted.block, wanted.grid
+        if block is None:
+            block = open_grids.without_block(self.name, typed.known, self.backend)
+        if grid is None:
+            extents = given.leaves, wanted.block, self.options.cluster
+            grid = open_grids.grid_for(self.name, typed.known, *extents)
         lengths = () if wanted.grid or not wanted.block else typed.known.lengths
         launch = Launch(grid, block, wanted.stream, wanted.shared_bytes)
         return self._ready(launch, Taken(values, given.leaves, signature, lengths), typed)
@@ -443,31 +448,6 @@ class Launcher:
             self._best[signature, shared_bytes] = chosen
         return chosen
 
-    def _without_block(self, known: Known) -> Extent:
-        if not known.uses_threads and self.backend in (*ON_CPU, "python"):
-            return (1, 1, 1)  # plain loops: it runs once
-        raise LaunchError(
-            f"{self.name} has no block: call {self.name}[grid, block](…), "
-            "or decorate it with @kernel(block=…)"
-        )
-
-    def _grid_for(self, known: Known, leaves: tuple[Argument, ...], block: Extent | None) -> Extent:
-        if block is None:
-            return (1, 1, 1)
-        if not known.lengths:
-            raise LaunchError(
-                f"{self.name} has no grid, and does not compare cuda.grid(…) with one length "
-                f"per axis, from which it would follow: call {self.name}[grid, block](…)"
-            )
-        counts = []
-        for (leaf, axis), threads in zip(known.lengths, block):
-            argument = leaves[leaf]
-            array = argument if isinstance(argument, ArrayArgument) else None
-            wanted = _whole(argument) if array is None else array.shape[axis]
-            counts.append(max(1, -(-wanted // threads)))
-        grid = extent(tuple(counts), "grid", self.name)
-        return extent(whole_clusters(grid, self.options.cluster), "grid", self.name)
-
 
 def _reach(array: ArrayArgument) -> int:
     """The greatest number that indexing an array counts to: of its elements, or of those that
@@ -489,7 +469,7 @@ def _is_ordinary(launch: Launch, leaves: tuple[Argument, ...], limits: Mapping[i
     arrays = [a for a in leaves if isinstance(a, ArrayArgument)]
     threads = max(g * b for g, b in zip(launch.grid, launch.block))
     largest = max(map(_reach, arrays), default=0)
-    near = all(abs(_whole(leaves[i])) <= limit for i, limit in limits.items())
+    near = all(abs(whole(leaves[i])) <= limit for i, limit in limits.items())
     few_blocks = max(launch.grid) <= BLOCKS32_LIMIT
     filled = all(0 not in a.shape for a in arrays)
     return filled and near and few_blocks and max(threads, largest) < INDEX32_LIMIT
@@ -504,8 +484,3 @@ def _small(
     most = min(MOST_ACCUMULATED, threads)
     sizes = ((i, a.size) for i in accumulators if isinstance(a := leaves[i], ArrayArgument))
     return tuple(i for i, size in sizes if size <= most and sharing.alone(i, leaves))
-
-
-def _whole(number: Argument) -> int:
-    assert not isinstance(number, (ArrayArgument, HandleArgument))
-    return int(number)  # of numpy's numbers, too: the absolute value of the least is none of them

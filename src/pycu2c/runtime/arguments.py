@@ -105,6 +105,12 @@ class HandleArgument:
 Argument: TypeAlias = "ArrayArgument | HandleArgument | Number"
 
 
+def whole(number: Argument) -> int:
+    """An argument that is a whole number, as Python's."""
+    assert not isinstance(number, (ArrayArgument, HandleArgument))
+    return int(number)  # of numpy's numbers, too: the absolute value of the least is none of them
+
+
 def described_handle(obj: object) -> HandleArgument | None:
     """A texture or surface as launches see it; None if ``obj`` is not one."""
     if hasattr(type(obj), "__pycu2c_handle__"):
