@@ -155,7 +155,7 @@ def test_a_fault_names_the_kernels_that_c_has_started(tool: Tool) -> None:
     for _ in range(9):
         assert tool.runs(Own(5))
     assert "one" in str(cuda_errors.error_for("CUDA_ERROR_ILLEGAL_ADDRESS", "no", "wait"))
-    recent = library._recent(library._library())  # type: ignore[arg-type]
+    recent = library._recent(library.loaded())  # type: ignore[arg-type]
     assert recent[-1] == "one"
     assert recent[-2:] != ("one", "one")  # a kernel that is launched often hides no other
 

@@ -16,11 +16,11 @@ from pycu2c.types import Signature
 if TYPE_CHECKING:
     from pycu2c import launching
     from pycu2c.runtime import driver, memory, starting
-    from pycu2c.runtime.plans import library
+    from pycu2c.runtime.plans import classes
 else:
     driver = lazy_module("pycu2c.runtime.driver")
     launching = lazy_module("pycu2c.launching")
-    library = lazy_module("pycu2c.runtime.plans.library")
+    classes = lazy_module("pycu2c.runtime.plans.classes")
     memory = lazy_module("pycu2c.runtime.memory")
     starting = lazy_module("pycu2c.runtime.starting")
 
@@ -120,7 +120,7 @@ CALLED_BY_C: dict[str, type] = {"configured": Configured, "launches": Launches} 
 def leave_to_c(called: Any) -> None:
     """From now on C is called, which looks for a plan before it calls Python."""
     own: type = type(called)
-    called.__class__ = library.planned_class(own, **CALLED_BY_C)
+    called.__class__ = classes.planned_class(own, **CALLED_BY_C)
 
 
 def key_of(configuration: Any) -> object:

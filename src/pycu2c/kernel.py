@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     from pycu2c.explain import notes
     from pycu2c.frontend import early
     from pycu2c.runtime import driver, memory
-    from pycu2c.runtime.plans import library
     from pycu2c.toolchain import occupancy as occupancies
     from pycu2c.toolchain.occupancy import Occupancy
     from pycu2c.toolchain.usage import KernelAttributes
@@ -60,7 +59,6 @@ else:
     forall = lazy_module("pycu2c.forall")
     driver = lazy_module("pycu2c.runtime.driver")
     launching = lazy_module("pycu2c.launching")
-    library = lazy_module("pycu2c.runtime.plans.library")
     memory = lazy_module("pycu2c.runtime.memory")
     notes = lazy_module("pycu2c.explain.notes")
     occupancies = lazy_module("pycu2c.toolchain.occupancy")

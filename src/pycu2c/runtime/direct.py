@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from pycu2c.records import Protocol, dataclass
+from pycu2c.records import dataclass
 from pycu2c.runtime.arguments import Layout
 
+if TYPE_CHECKING:
+    from typing import Protocol
 
-class Room(Protocol):
-    """Memory for copies of a launch's arrays; ``address``: where C finds what it is (plan.c)."""
+    class Room(Protocol):
+        """Memory for copies of a launch's arrays; ``address``: where C finds what it is."""
 
-    @property
-    def address(self) -> int: ...
+        @property
+        def address(self) -> int: ...
 
 
 @dataclass(frozen=True, slots=True)
