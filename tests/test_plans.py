@@ -132,7 +132,7 @@ def test_another_numpy_is_not_asked(monkeypatch: pytest.MonkeyPatch, numpy_versi
 
 
 def test_without_the_c_everything_is_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(library, "_library", lambda: None)
+    monkeypatch.setattr(library, "loaded", lambda: None)
     k, out = fresh(scale), np.zeros(4)
     for x in (1, 2, 3):
         k[1, 4](out, np.ones(4), x)
