@@ -513,6 +513,8 @@ def test_files_are_looked_at_in_c_where_there_is_some(tmp_path: Path) -> None:
 
 def test_c_looks_at_files_as_python_does(tmp_path: Path) -> None:
     names = [f"{name}.py" for name in ("one", "ä name", "two", "n" * 250)]
+    tmp_path = tmp_path / "no text \udce4"
+    tmp_path.mkdir()
     for position, name in enumerate(names):
         (tmp_path / name).write_bytes(b"x" * position)
         os.utime(tmp_path / name, ns=(0, 10**18 + position))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import os
 import sys
 from _thread import get_ident
 from collections.abc import Sequence
@@ -102,7 +103,10 @@ def known_pool() -> Pool | None:
 @functools.cache
 def pool() -> Pool:
     """The library stays: threads sleep in its code."""
-    binary = _KNOWN.pop() if _KNOWN else cc.compile(pool_text(), POOL)
+    try:
+        binary = _KNOWN.pop()
+    except IndexError:  # or another thread has taken it
+        binary = cc.compile(pool_text(), POOL)
     library = load(binary, "RTLD_NODELETE")
     size = min(thread_count(), (1 << 31) - 1)
     symbol(library, "pycu2c_pool_size", "int(*)(int)")(size)
@@ -123,8 +127,8 @@ def look(folder: str, names: Sequence[str], latest: int) -> list[str]:
     there, or was changed after a time, in nanoseconds."""
     backend, ffi = cffi_backend()
     states = backend.newp(ffi.typeof("char[]"), _LONGEST_STATE * len(names))
-    told = "".join(f"{name}\n" for name in names).encode()
-    size = pool().look(folder.encode(), told, latest, states)
+    told = os.fsencode("".join(f"{name}\n" for name in names))
+    size = pool().look(os.fsencode(folder), told, latest, states)
     found = str(backend.buffer(states, size)[:], "ascii").split("\n")
     return found[:-1] or [""] * len(names)  # of a folder whose name is too long
 
