@@ -45,6 +45,36 @@ def is_odd(n: int) -> bool:
 
 
 @device
+def down_by_one(n: int) -> int:
+    """What the next one gives is found out, as are those of the two after it."""
+    if n > 0:
+        return up_and_down(n - 1) * 3
+    return 1
+
+
+@device
+def up_and_down(n: int):
+    if n > 0:
+        return down_by_one(n - 1)
+    return 0
+
+
+@device
+def whole_or_half(n: int):
+    found = 1
+    if n > 0:
+        found = half_or_whole(n - 1)
+    return found
+
+
+@device
+def half_or_whole(n: int):
+    if n > 0:
+        return whole_or_half(n - 1)
+    return 0.5
+
+
+@device
 def euclid(a: int, b: int) -> tuple[int, int, int]:
     if b == 0:
         return a, 1, 0
@@ -134,6 +164,13 @@ def together(out):
 
 
 @kernel
+def found_out(out):
+    i = cuda.grid(1)
+    out[i] = up_and_down(i) + down_by_one(i) * 10 + half_or_whole(i) * 2000
+    out[i] += whole_or_half(i) * 7000
+
+
+@kernel
 def heaps(rows, out):
     i = cuda.grid(1)
     for k in range(rows.shape[1] // 2 - 1, -1, -1):
@@ -180,6 +217,7 @@ def floats(*shape: int) -> np.ndarray[Any, np.dtype[np.float32]]:
 CASES: list[tuple[Kernel[Any], list[Any]]] = [
     (numbers, []),
     (together, []),
+    (found_out, []),
     (heaps, [floats(N, 11)]),
     (sorts, [floats(9, N)]),
     (raising, []),

@@ -104,6 +104,8 @@ class _ModuleBuilder:
     constants: dict[object, ConstantArray] = field(default_factory=dict)
     warnings: list[Diagnostic] = field(default_factory=list)
     _active: list[Key] = field(default_factory=list)
+    # while a walk asks for types alone, and nothing that it makes is kept: what it has asked for
+    _asked: set[Key] | None = None
 
     def function(self, source: Source, types: Types, *, is_kernel: bool) -> Function:
         """Build one function: walk until the types of its variables are those found before."""
@@ -185,6 +187,10 @@ class _ModuleBuilder:
         if key not in self.devices:
             if source in [active for active, _ in self._active]:
                 self._called_again(key, span)
+            elif self._asked is not None and source in self.recursive:
+                self.names.setdefault(key, self._free_name(source))
+                if key not in self._asked:
+                    self._ask(key)
             else:
                 self.devices[key] = self._built(key, span)
         result = self.results[key]
@@ -206,7 +212,7 @@ class _ModuleBuilder:
         self._active.append(key)
         try:
             if source in self.recursive:
-                self.names[key] = self._free_name(source)
+                self.names.setdefault(key, self._free_name(source))
                 built = self._recursive(key)
             else:
                 built = self.function(source, types, is_kernel=False)
@@ -223,21 +229,41 @@ class _ModuleBuilder:
 
     def _recursive(self, key: Key) -> Function:
         """A function that calls itself: built with what it is taken to return, until that is
-        what it returns."""
+        what it returns. So are those that it calls, and that call it."""
+        source, types = key
+        self._ask(key)
+        if self.results[key] is None:
+            no_result(source)
+        while True:
+            taken, before = self.results[key], set(self.devices)
+            built = self.function(source, types, is_kernel=False)
+            if self.results[key] == taken:
+                return built
+            for other in self.devices.keys() - before:
+                if other[0] in self.recursive:
+                    del self.devices[other]
+
+    def _ask(self, key: Key) -> None:
+        """What a function that calls itself returns, as its signature says, or its returns that
+        are known so far; None if there is none."""
         source, types = key
         signature = self.signature(source)
         assert signature is not None
         self.results[key] = signature.result
-        if signature.result is None:
+        if signature.result is not None:
+            return
+        outer = self._asked
+        self._asked = {key} if outer is None else outer | {key}
+        self._active.append(key)
+        try:
             first, _ = _settled(self._frame(source, types, is_kernel=False), types)
-            if first.problems:
-                raise CompileError(_unique(first.problems))
-            self.results[key] = joined_result(first) or no_result(source)
-        while True:
-            taken = self.results[key]
-            built = self.function(source, types, is_kernel=False)
-            if self.results[key] == taken:
-                return built
+        finally:
+            self._active.pop()
+            if outer is None:
+                self._asked = None
+        if first.problems:
+            raise CompileError(_unique(first.problems))
+        self.results[key] = joined_result(first)
 
 
 def _called(source: Source, types: Types) -> str:
