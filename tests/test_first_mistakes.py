@@ -38,7 +38,7 @@ class Config:
         raise ValueError("no file")
 
 
-config = Config()
+config, blank, swapped = Config(), object(), table.astype(">f8")
 
 
 def helper(x):
@@ -103,6 +103,18 @@ b[0] = a["x"]  # E[name]: "x" | index it with whole numbers
 b[cuda.grid(1) / 2] = 1  # E[index-type]: cuda.grid(1) / 2 | divide with `//`
 
 b[0] = a[1.0]  # E[index-type]: 1.0 | without a point
+
+b[0] = a[True]  # E[index-type]: True | convert it with int(...)
+
+b[0] = swapped[0]  # E[global-value]: swapped | newbyteorder
+
+b[0] = blank.scale  # E[name]: blank.scale | before the kernel is compiled
+
+b[0] = a.dtype  # E[type-needed]: a.dtype | float32(x)
+
+b[0] = np.float128(a[0])  # E[call]: np.float128 | use float64
+
+b[0] = cuda.shfl_sync(-1, a[0], 1, 5)  # E[argument-type]: 5 | 1, 2, 4, 8, 16, 32
 
 found = []
 found.append(1)  # E[subset]: found.append | count what is in it
@@ -582,3 +594,16 @@ def test_a_block_without_threads():
 
     with pytest.raises(LaunchError, match=r"at least 1 along x, not 0: it is the number of thr"):
         kernel(backend="cpu")(cleared)[1, 0]
+
+
+def test_what_the_function_around_has_not_assigned_yet() -> None:
+    @kernel(backend="python")
+    def k(a: Any) -> None:
+        a[0] = later
+
+    with pytest.raises(CompileError, match="`later` of the function around has no value yet"):
+        k[1, 1](np.zeros(1))
+    later = 3
+    a = np.zeros(1)
+    k[1, 1](a)
+    assert a[0] == 3

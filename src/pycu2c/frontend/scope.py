@@ -11,7 +11,7 @@ import numpy as np
 from pycu2c import dtypes
 from pycu2c.diagnostics import CompileError, Label, fail
 from pycu2c.frontend import record_cures
-from pycu2c.frontend.cures import defined_elsewhere
+from pycu2c.frontend.cures import amount, defined_elsewhere
 from pycu2c.frontend.early import unassigned
 from pycu2c.frontend.frame import Closure, Frame, Items, Static, Unknown, Value
 from pycu2c.frontend.refusals import TOO_WIDE
@@ -37,6 +37,12 @@ def resolve(frame: Frame, node: ast.Name) -> Value:
     if node.id in frame.ranges.locals:
         return _local(frame, node)
     found = bound_name(frame.source.python, node.id)
+    if isinstance(found, Unbound) and node.id in frame.source.python.__code__.co_freevars:
+        fail(
+            "name",
+            Label(frame.span(node), f"`{node.id}` of the function around has no value yet"),
+            help="assign it before the kernel is compiled",
+        )
     if isinstance(found, Unbound):
         builtin = did_you_mean(node.id, dir(builtins), "define or import it before the kernel")
         cure = did_you_mean(node.id, _visible(frame), builtin)
@@ -86,12 +92,7 @@ def with_variables(frame: Frame, closure: Closure, span: Span) -> Closure:
 
 def _visible(frame: Frame) -> list[str]:
     """The user's own names: they go before Python's."""
-    function = frame.source.python
-    return [
-        *frame.ranges.locals,
-        *function.__code__.co_freevars,
-        *function.__globals__,
-    ]
+    return [*frame.ranges.locals, *frame.source.python.__globals__]
 
 
 def placed(frame: Frame, found: object, name: str, span: Span) -> Value:
@@ -125,11 +126,15 @@ def constant_array(found: np.ndarray[Any, Any], name: str, span: Span) -> Consta
         or not 1 <= found.ndim <= MOST_AXES
         or not found.size
     ):
+        axes = amount(found.ndim, "axis", "axes")
+        what = f"an array of {found.dtype} with {axes}" if found.size else "an array of no elements"
+        cure = f"pass others as arguments{record_cures.seen_as_vector(row)}"
+        if not found.dtype.isnative:
+            cure = 'turn its bytes round: a.astype(a.dtype.newbyteorder("="))'
         fail(
             "global-value",
-            Label(span, f"an array of {found.dtype} with {found.ndim} axes"),
-            help="constant arrays hold numbers or vectors, on one axis or more; pass others as "
-            f"arguments{record_cures.seen_as_vector(row)}",
+            Label(span, what),
+            help=f"constant arrays hold numbers or vectors, on one axis or more; {cure}",
         )
     check_constant_bytes(found.nbytes, span)
     kind = Array(row, found.ndim, "C", Space.CONSTANT, found.shape)
@@ -199,4 +204,6 @@ def _attributes(owner: object) -> list[str]:
 
 
 def _listed(owner: str, known: list[str]) -> str:
+    if not known:
+        return f"set it before the kernel is compiled; {owner} has nothing yet"
     return f"it has {', '.join(known)}" if len(known) < 16 else f"dir({owner}) lists what it has"
