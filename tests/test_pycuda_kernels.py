@@ -484,3 +484,13 @@ def test_sizes_of_types() -> None:
     assert characterize.platform_bits() == 64
     assert characterize.has_double_support()
     assert characterize.has_stack()
+
+
+def test_a_second_call_asks_the_device_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = gpuarray.zeros(10, np.float32)
+    kernel = ElementwiseKernel("float *x", "x[i] += 1", "asks_once")
+    kernel(x)
+    gpuarray.sum(x)
+    monkeypatch.setattr(drv.Device, "get_attribute", None)
+    kernel(x)
+    assert gpuarray.sum(x).get() == 20

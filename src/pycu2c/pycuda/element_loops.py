@@ -3,6 +3,7 @@ elements are neighbours; on the CPU one thread for a piece of the whole."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,10 +11,11 @@ import numpy as np
 
 from pycu2c.pycuda.allocations import on_gpu
 from pycu2c.pycuda.c_types import Argument, VectorArg
-from pycu2c.pycuda.contexts import Context
+from pycu2c.pycuda.contexts import Device
 from pycu2c.pycuda.enumerations import device_attribute
 from pycu2c.pycuda.gpuarray_class import GPUArray, as_gpuarray
 from pycu2c.records import NamedTuple
+from pycu2c.runtime import driver
 
 _GPU_THREADS = 256
 _BLOCKS_OF_A_PROCESSOR = 8
@@ -35,14 +37,19 @@ def threads_of_block() -> int:
 
 def shape_for(count: int, least: int = 1) -> Shape:
     """What runs ``count`` elements, of which a thread of a GPU takes at least some."""
-    device = Context.get_device()
-    processors = device.get_attribute(device_attribute.MULTIPROCESSOR_COUNT)
+    processors = _processors(driver.current_ordinal() if on_gpu() else 0)
     threads = threads_of_block()
     if on_gpu():
         most, piece = _BLOCKS_OF_A_PROCESSOR * processors, threads * least
     else:
         most, piece = _PIECES_OF_A_CORE * processors, _LEAST_PIECE
     return Shape(max(1, min(most, -(-count // piece))), threads)
+
+
+@functools.cache
+def _processors(number: int) -> int:
+    """How many a device has, which takes the CPU longer to tell than to add small arrays."""
+    return Device(number).get_attribute(device_attribute.MULTIPROCESSOR_COUNT)
 
 
 def complex_header(arguments: Sequence[Argument], *others: Any) -> str:

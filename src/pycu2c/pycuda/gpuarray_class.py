@@ -84,10 +84,11 @@ class GPUArray(SeenByOthers, Operators, TextureBinding):
         not lie in the order that is asked for."""
         flags = self.flags
         fits = flags.forc if not order else getattr(flags, f"{order.lower()}_contiguous")
-        whole = self.device_array()
-        if not fits:
-            whole = whole.copy(order=order or "C")  # type: ignore[arg-type]
-        return whole._seen(View(0, (self.size,), (self.itemsize,)))
+        form = (self.size,), (self.itemsize,)
+        if fits:
+            return DeviceArray(self._memory(), self.ptr, *form, self.dtype)
+        whole = self.device_array().copy(order=order or "C")  # type: ignore[arg-type]
+        return whole._seen(View(0, *form))
 
     def __len__(self) -> int:
         if not self.shape:
