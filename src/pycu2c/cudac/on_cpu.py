@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pycu2c.cudac.compiled import Form
-from pycu2c.cudac.host_text import Entry, Generated, generated
+from pycu2c.cudac.host_text import Entry, Generated, Way, generated
 from pycu2c.cudac.options import Options, included
 from pycu2c.cudac.parameters import Kind, Parameter
 from pycu2c.cudac.refusals import refuse
@@ -35,15 +35,23 @@ def generate(text: Text, options: Options, expressions: Sequence[str]) -> Genera
 def compiled(text: Text, options: Options, expressions: Sequence[str]) -> CpuCode:
     """A text as a library, from the disk or by the C++ compiler. Raises CompileError,
     ToolchainError."""
-    made = generate(text, options, expressions)
     flags = (
         f"-std={_STANDARD if options.standard in _OLDER else options.standard}",
         *cxx.arithmetic_flags(contracts=options.contracts, fast=options.is_fast),
         *(f"-I{folder}" for folder in options.folders),
     )
     files = included(text.code, options.folders)
+    made = generate(text, options, expressions)
     try:
-        binary = cxx.compile(made.text, "cuda_c", flags, files)
+        try:
+            binary = cxx.compile(made.text, "cuda_c", flags, files)
+        except cxx.Refused:
+            if not made.is_split:
+                raise
+            made = generated(
+                text, options.macros, expressions, splits=False
+            )  # as the user wrote it
+            binary = cxx.compile(made.text, "cuda_c", flags, files)
     except cxx.Refused as error:
         refuse(error.log, text, error.compiler)
     return CpuCode(fibers.opened(binary, text.name), made)
@@ -90,7 +98,7 @@ class CpuCode:
         return CpuRunner(form.names, form.layout, self._kernel(found, form.together))
 
     def _kernel(self, entry: Entry, together: bool) -> CpuKernel:
-        if not entry.waits:
+        if entry.way is not Way.FIBERS:
             return fibers.LoopKernel(self._library, f"pycu2c_run_{entry.number}")
         name = f"pycu2c_kernel_{entry.number}"
         return fibers.FiberKernel(self._library, name, entry.name, together and self._together)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+import re
 from functools import cached_property
 
 from pycu2c.cudac.functions import Function, functions_in
@@ -42,3 +43,18 @@ class Text:
         line, column = self.lines.place(token.start)
         end_line, end_column = self.lines.place(token.end)
         return Span(self.name, line, column, end_line, end_column)
+
+
+_LINE = re.compile(r'#\s*line\s+(\d+)(?:\s+"([^"]*)")?')
+
+
+def line_directive(text: Text, place: int) -> str:
+    """What says that the next line is the one that a place is in, as the text counts them."""
+    line, name = text.lines.place(place)[0], text.name
+    for token in text.tokens:
+        if token.start >= place:
+            break
+        if token.kind == "directive" and (found := _LINE.match(token.text)):
+            since = text.lines.place(place)[0] - text.lines.place(token.end)[0]
+            line, name = int(found[1]) + since - 1, found[2] or name
+    return f'#line {line} "{name}"'

@@ -1,0 +1,84 @@
+"""What the words of a text may stand for: macros, and constants that are outside of functions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from pycu2c.cudac.texts import Text
+from pycu2c.cudac.tokens import Token, joined, tokens_of
+
+_DEFINED = re.compile(r"#\s*define\s+(\w+)(\(([^)]*)\))?(.*)", re.DOTALL)
+_STATEMENTS = frozenset(
+    ("if", "else", "for", "while", "do", "switch", "case", "return", "break", "continue", "goto")
+)
+_MARKS = frozenset((";", "{", "}", "#"))
+
+
+class Macros:
+    """The macros of a text and of options."""
+
+    def __init__(self, text: Text, options: Iterable[str]) -> None:
+        self._found: dict[str, list[Token]] = {}
+        directives = [t.text for t in text.tokens if t.kind == "directive"]
+        for line in (*options, *directives):
+            if found := _DEFINED.match(line):
+                inside = joined(tokens_of(found[4].replace("\\\n", " ")))
+                names = re.findall(r"\w+", found[3] or "")
+                kept = [t for t in inside if t.text not in names]
+                self._found.setdefault(found[1], []).extend(kept)
+        self.constants = frozenset(_constants(text))
+
+    def words(self, token: Token, around: frozenset[str] = frozenset()) -> list[Token]:
+        """What a token stands for, where it stands: without what a macro is given, which stands
+        beside it."""
+        if token.text not in self._found or token.text in around:
+            return [token]
+        inside = [self.words(t, around | {token.text}) for t in self._found[token.text]]
+        return [
+            Token(each.kind, each.text, token.start, token.end) for row in inside for each in row
+        ]
+
+    def all_words(self, tokens: Iterable[Token]) -> Iterator[Token]:
+        """The words that tokens stand for, names of macros included, those of members not."""
+        before = ""
+        for token in tokens:
+            if token.kind == "word" and before not in (".", "->"):
+                yield token
+                yield from (t for t in self.words(token) if t.kind == "word")
+            before = token.text
+
+    def are_expressions(self, tokens: Iterable[Token]) -> bool:
+        """Whether no macro in there stands for statements or declares something."""
+        used = [self.words(t) for t in tokens if t.text in self._found]
+        return not any(_is_statement(row) for row in used)
+
+
+def _is_statement(tokens: Sequence[Token]) -> bool:
+    return any(t.text in _STATEMENTS or t.text in _MARKS for t in tokens)
+
+
+def _constants(text: Text) -> Iterator[str]:
+    """Names of constants outside of functions, and of what templates take."""
+    inside = [(f.start, f.body[0], f.body[1]) for f in text.functions]
+    places = {i for _, first, last in inside for i in range(first, last)}
+    outside = [(i, t) for i, t in enumerate(text.tokens) if i not in places]
+    for (_, before), (index, token), (_, after) in zip(outside, outside[1:], outside[2:]):
+        if token.kind != "word" or before.kind != "word":
+            continue
+        head = _head(text.tokens, index)
+        if after.text in ("=", ";") and head & {"const", "constexpr", "__constant__"}:
+            yield token.text
+        elif after.text in (",", ">", "=") and "template" in head:
+            yield token.text
+
+
+def _head(tokens: Sequence[Token], index: int) -> set[str]:
+    """The words of the declaration in front of a name."""
+    found = set()
+    while index > 0:
+        index -= 1
+        if tokens[index].text in (";", "}", "{") or tokens[index].kind == "directive":
+            break
+        found.add(tokens[index].text)
+    return found

@@ -1,0 +1,193 @@
+"""What each thread of a kernel has of its own, and what all threads of a block have alike: the
+variables that stand where threads meet, as the words of the text tell. Where that is not sure, a
+variable is each thread's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from enum import Enum
+from itertools import pairwise
+
+from pycu2c.cudac.declarations import BUILT_IN, Declared
+from pycu2c.cudac.tokens import Token, closing
+from pycu2c.records import dataclass
+
+
+class Kind(Enum):
+    """How threads have a variable."""
+
+    ALIKE = "all the same value, at any place where they meet"
+    AGAIN = "each its own, which is computed anew from what does not change"
+    OWN = "each its own"
+
+
+@dataclass(eq=False, slots=True)
+class Variable:
+    """A variable of the body, or a parameter, which has no ``declared``. ``start`` and ``end``
+    are where in the text its name means it."""
+
+    name: str
+    number: int
+    declared: Declared | None
+    start: int
+    end: int
+    kind: Kind = Kind.ALIKE
+
+    @property
+    def is_parameter(self) -> bool:
+        return self.declared is None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """An assignment to a variable at a place. ``value`` is what is assigned where all threads do
+    it together; None if they do not, or may not."""
+
+    place: int
+    value: tuple[Token, ...] | None
+
+
+_ASSIGNS = frozenset(("=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="))
+_STEPS = frozenset(("++", "--"))
+_ALIKE = BUILT_IN | {
+    "blockIdx", "blockDim", "gridDim", "warpSize", "true", "false", "sizeof", "min", "max",
+    "static_cast", "const", "size_t", "int32_t", "int64_t", "uint32_t", "uint64_t", "ptrdiff_t",
+}  # fmt: skip
+
+
+def changes_at(tokens: Sequence[Token], index: int, *, is_pointer: bool) -> bool:
+    """Whether what a word names may be changed there: assigned to, or its address taken."""
+    before = tokens[index - 1].text if index else ""
+    after = index + 1
+    of_element = is_pointer and tokens[after : after + 1] and tokens[after].text == "["
+    if not of_element and before in ("&", *_STEPS):
+        return True
+    while not is_pointer and after < len(tokens):
+        if tokens[after].text == "[":
+            after = closing(tokens, after) + 1
+        elif tokens[after].text == ".":
+            after += 2
+        else:
+            break
+    return after < len(tokens) and tokens[after].text in _ASSIGNS | _STEPS
+
+
+def assignment(tokens: Sequence[Token]) -> tuple[Token, tuple[Token, ...]] | None:
+    """The name and the value of ``name = value``, ``name += value``, ``name++``; else None."""
+    row = [t for t in tokens if t.text != ";"]
+    texts = [t.text for t in row]
+    if len(row) == 2 and _STEPS & {*texts}:
+        name = row[1] if texts[0] in _STEPS else row[0]
+        return (name, ()) if name.kind == "word" else None
+    if len(row) > 2 and row[0].kind == "word" and texts[1] in _ASSIGNS:
+        return row[0], tuple(row[2:])
+    return None
+
+
+class Judge:
+    """Tells what variables are. ``known`` gives the variable that a word means, ``words`` what a
+    macro stands for, ``constants`` names that are the same in all threads of a launch."""
+
+    def __init__(
+        self,
+        known: Callable[[Token], Variable | None],
+        words: Callable[[Token], Sequence[Token]],
+        constants: frozenset[str],
+        changes: Mapping[Variable, Sequence[Change]],
+    ) -> None:
+        self._known, self._words, self._constants = known, words, constants
+        self._changes = changes
+
+    def judge(self, variables: Sequence[Variable]) -> None:
+        """All are taken to be alike, until nothing speaks against it any more."""
+        for kind, fits in ((Kind.ALIKE, self._is_alike), (Kind.AGAIN, self._is_again)):
+            after = Kind.AGAIN if kind is Kind.ALIKE else Kind.OWN
+            while wrong := [v for v in variables if v.kind is kind and not fits(v)]:
+                for variable in wrong:
+                    variable.kind = after
+
+    def _is_alike(self, variable: Variable) -> bool:
+        declared = variable.declared
+        if declared is not None:
+            if declared.after or declared.is_reference or not self.is_alike(_value(declared)):
+                return False
+        return all(
+            c.value is not None and (not c.value or self.is_alike(c.value))
+            for c in self._changes[variable]
+        )
+
+    def is_alike(self, tokens: Sequence[Token]) -> bool:
+        """Whether an expression is the same in all threads that come to it, and does nothing."""
+        return self._is_of(tokens, lambda v, _: v.kind is Kind.ALIKE, frozenset())
+
+    def _is_again(self, variable: Variable) -> bool:
+        declared = variable.declared
+        if declared is None or self._changes[variable] or declared.is_reference or declared.after:
+            return False
+
+        def lasts(other: Variable, _: Token) -> bool:
+            there = range(variable.start, variable.end)
+            return other.kind is not Kind.OWN and not any(
+                change.place in there for change in self._changes[other]
+            )
+
+        return self._is_of(_value(declared), lasts, frozenset(("threadIdx",)))
+
+    def _is_of(
+        self,
+        tokens: Sequence[Token],
+        fits: Callable[[Variable, Token], bool],
+        more: frozenset[str],
+    ) -> bool:
+        row = [expanded for token in tokens for expanded in self._words(token)]
+        if not row or not _only_computes(row) or self._follows_cast(row):
+            return False
+        return all(self._fits(token, fits, more) for token in _names(row))
+
+    def _fits(
+        self, token: Token, fits: Callable[[Variable, Token], bool], more: frozenset[str]
+    ) -> bool:
+        variable = self._known(token)
+        if variable is not None:
+            return fits(variable, token)
+        return token.text in _ALIKE or token.text in more or token.text in self._constants
+
+    def _follows_cast(self, tokens: Sequence[Token]) -> bool:
+        """Whether there is a ``(T) * p``, which may read memory."""
+        for index, token in enumerate(tokens):
+            if token.text != ")" or tokens[index + 1 : index + 2] == []:
+                continue
+            if tokens[index + 1].text not in ("*", "&"):
+                continue
+            start = index - 1
+            while start >= 0 and tokens[start].kind == "word" or tokens[start].text == "*":
+                start -= 1
+            inside = [t for t in tokens[start + 1 : index] if t.kind == "word"]
+            if tokens[start].text == "(" and not any(map(self._known, inside)):
+                return True
+        return False
+
+
+def _value(declared: Declared) -> tuple[Token, ...]:
+    return declared.value[1:] if declared.value[:1] and declared.value[0].text == "=" else ()
+
+
+def _only_computes(tokens: Sequence[Token]) -> bool:
+    """Whether an expression reads no memory and changes nothing."""
+    for before, token in pairwise((None, *tokens)):
+        assert token is not None
+        if token.kind in ("directive", "text"):
+            return False
+        if token.text in ("[", "{", "->", ";") or token.text in _ASSIGNS | _STEPS:
+            return False
+        is_unary = before is None or before.kind == "mark" and before.text not in (")", "]")
+        if token.text in ("*", "&") and is_unary:
+            return False
+    return True
+
+
+def _names(tokens: Sequence[Token]) -> Iterator[Token]:
+    for before, token in pairwise((None, *tokens)):
+        assert token is not None
+        if token.kind == "word" and (before is None or before.text not in (".", "::")):
+            yield token

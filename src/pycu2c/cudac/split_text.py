@@ -1,0 +1,271 @@
+"""The C++ of a kernel that is split: a function that runs a block. Knows how parts are written, not
+why they are parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from pycu2c.cudac.declarations import declared
+from pycu2c.cudac.functions import Function
+from pycu2c.cudac.macros import Macros
+from pycu2c.cudac.private import Kind, Variable
+from pycu2c.cudac.splitting import Branch, Once, Part, Region, Round, Splitter
+from pycu2c.cudac.statements import Loop, Plain, Statement, Unclear
+from pycu2c.cudac.texts import Text
+from pycu2c.cudac.tokens import Token
+from pycu2c.limits import MOST_THREADS
+from pycu2c.records import NamedTuple
+
+MOST_KEPT = 24  # variables; headers/splitting.h says how large each may be
+
+
+class Edit(NamedTuple):
+    """Other characters for those of a text from ``start`` to ``end``."""
+
+    start: int
+    end: int
+    text: str
+
+
+Copied = Callable[[int, int, Sequence[Edit]], str]  # a piece of the text, with edits
+
+
+def split_name(name: str) -> str:
+    return f"pycu2c_split_{name}"
+
+
+def split_text(
+    text: Text, function: Function, macros: Macros, copied: Copied, *, tells: bool
+) -> str:
+    """The function. ``tells``: others that it calls want to know which thread it is. Raises
+    Unclear."""
+    writer = _Writer(Splitter(text, function, macros), function, copied, tells)
+    return "\n".join((f"{_head(text, function)} {{", "PYCU2C_BLOCK", *writer.body(), "}"))
+
+
+_NOT_OF_SPLIT = ("extern", '"C"', "static", "inline", "__global__")
+
+
+def _head(text: Text, function: Function) -> str:
+    """What stands before the body: the same but for the name, and seen by this text alone."""
+    words = [t.text for t in text.tokens[function.start : function.body[0]]]
+    kept = [word for word in words if word not in _NOT_OF_SPLIT]
+    kept[kept.index(function.name)] = split_name(function.name)
+    template = _template_ends(kept)
+    return " ".join((*kept[:template], "static", *kept[template:]))
+
+
+def _template_ends(words: Sequence[str]) -> int:
+    if words[0] != "template":
+        return 0
+    depth = 0
+    for index, word in enumerate(words):
+        depth += (word == "<") - (word == ">")
+        if index and depth == 0:
+            return index + 1
+    raise Unclear
+
+
+class _Writer:
+    """Writes the parts of a kernel, each as lines."""
+
+    def __init__(self, splitter: Splitter, function: Function, copied: Copied, tells: bool) -> None:
+        self._splitter, self._function = splitter, function
+        self._copied, self._tells = copied, tells
+        self._regions = list(_regions(splitter.parts))
+        self._uses = {region: self._used(region) for region in self._regions}
+        self._defines = {region: list(self._defined(region)) for region in self._regions}
+        self._kept = {v for v in splitter.variables if v.kind is Kind.OWN and self._is_kept(v)}
+        if len(self._kept) > MOST_KEPT:
+            raise Unclear
+        self._last = splitter.parts[-1] if splitter.parts else None
+        self._ends = any(r is not self._last and any(_returns(r)) for r in self._regions)
+
+    def body(self) -> Iterator[str]:
+        if self._ends:
+            yield "PYCU2C_LIVE"
+        for variable in self._kept:
+            if variable.is_parameter:
+                yield from (self._place(variable), "PYCU2C_THREADS", self._keeping(variable), "}")
+        yield from self._parts(self._splitter.parts)
+
+    # ---- variables ----
+
+    def _used(self, region: Region) -> dict[Variable, None]:
+        """What it names, and what is needed to compute that anew."""
+        found: dict[Variable, None] = {}
+        more = self._splitter.used([t for s in region.body for t in s.tokens])
+        while more:
+            found |= more
+            again = [v for v in more if v.kind is Kind.AGAIN and v.declared]
+            values = [t for v in again if v.declared for t in v.declared.value]
+            more = {v: None for v in self._splitter.used(values) if v not in found}
+        if len({v.name for v in found}) < len(found):
+            raise Unclear  # two of a name
+        return found
+
+    def _defined(self, region: Region) -> Iterator[Variable]:
+        for statement in region.body:
+            if isinstance(statement, Plain) and statement.tokens[0].kind != "directive":
+                for row in declared(statement.tokens):
+                    if variable := self._splitter.known(row.name):
+                        yield variable
+
+    def _is_kept(self, variable: Variable) -> bool:
+        """Whether threads have to keep it from one region to another."""
+        using = [r for r in self._regions if variable in self._uses[r]]
+        if variable.is_parameter:
+            return len(using) > 1 or any(r.is_again for r in using)
+        return any(variable not in self._defines[r] for r in using)
+
+    def _place(self, variable: Variable) -> str:
+        """The declaration of what all threads keep of a variable."""
+        kept = f"{_kept_name(variable)}[{MOST_THREADS}]"
+        row = variable.declared
+        if row is None:
+            named = next(n for n in self._function.parameters if n.name == variable.name)
+            words = named.text.split(" ")
+            words[len(words) - 1 - words[::-1].index(variable.name)] = kept
+            return f"PYCU2C_KEPT({_kept_name(variable)}, {' '.join(words)});"
+        words = [t.text for t in row.kind if row.is_pointer or t.text != "const"]
+        if "auto" in words:
+            raise Unclear
+        before = [t.text for t in row.before if t.text == "*"]
+        if len(before) > 1 and any(t.text == "const" for t in row.before):
+            raise Unclear
+        spelled = " ".join((*words, *before, kept, *(t.text for t in row.after)))
+        return f"PYCU2C_KEPT({_kept_name(variable)}, {spelled});"
+
+    def _keeping(self, variable: Variable) -> str:
+        return f"::pycu2c::keep({_kept_name(variable)}[pycu2c_me], {variable.name});"
+
+    # ---- parts ----
+
+    def _parts(self, parts: Sequence[Part]) -> Iterator[str]:
+        for part in parts:
+            match part:
+                case Region():
+                    yield from self._region(part)
+                case Once(statement):
+                    yield self._statement(statement)
+                case Branch(condition, then, otherwise):
+                    yield f"if ({self._piece(condition)}) {{" if condition else "{"
+                    yield from self._parts(then)
+                    if otherwise:
+                        yield "} else {"
+                        yield from self._parts(otherwise)
+                    yield "}"
+                case Round(loop, body):
+                    yield from self._round(loop, body)
+
+    def _round(self, loop: Loop, body: Sequence[Part]) -> Iterator[str]:
+        condition = self._piece(loop.condition)
+        if loop.is_do:
+            yield "do {"
+        else:
+            yield f"for ({self._piece(loop.first)}; {condition}; {self._piece(loop.step)}) {{"
+        yield from self._parts(body)
+        yield f"}} while ({condition});" if loop.is_do else "}"
+
+    def _region(self, region: Region) -> Iterator[str]:
+        defines, uses = self._defines[region], self._uses[region]
+        kept = [v for v in defines if v in self._kept]
+        alike = [v for v in uses if v.kind is Kind.ALIKE or self._is_copied(v)]
+        yield from map(self._place, kept)
+        yield "{"
+        yield from (f"const auto pycu2c_of_{v.name} = {v.name};" for v in alike)
+        yield "PYCU2C_THREADS"
+        if self._tells:
+            yield "::threadIdx = threadIdx;"
+        if self._ends and region is not self._regions[0]:
+            yield "if (!pycu2c_live[pycu2c_me]) continue;"
+        for variable in sorted(uses, key=lambda v: v.number):
+            if variable not in defines or variable.kind is Kind.AGAIN:
+                yield self._binding(variable)
+        yield "{"
+        for statement in region.body:
+            row = next(iter(self._of(statement)), None)
+            if row is None or row.kind is not Kind.AGAIN:
+                yield self._statement(statement, region)
+        yield from map(self._keeping, kept)
+        ends = any(_returns(region))
+        yield "}" + f" pycu2c_next_{self._regions.index(region)}:;" * ends
+        yield "}}"
+        if ends and region is not self._last:
+            yield "if (!::pycu2c::any_lives(pycu2c_live)) return;"
+
+    def _of(self, statement: Statement) -> Iterator[Variable]:
+        return self._defined(Region((statement,), False))
+
+    def _is_copied(self, variable: Variable) -> bool:
+        """Whether threads change a parameter that they need not keep."""
+        return variable.is_parameter and variable not in self._kept
+
+    def _binding(self, variable: Variable) -> str:
+        row, name = variable.declared, variable.name
+        if variable.kind is Kind.ALIKE:
+            return f"const auto {name} = pycu2c_of_{name};"
+        if self._is_copied(variable):
+            return f"auto {name} = pycu2c_of_{name};"
+        if variable.kind is Kind.OWN:
+            return f"auto &{name} = {_kept_name(variable)}[pycu2c_me];"
+        assert row is not None
+        before = [t.text for t in row.before]
+        is_constant = "const" in (before if row.is_pointer else [t.text for t in row.kind])
+        kind = [t.text for t in row.kind]
+        value = [t.text for t in row.value]
+        return " ".join((*kind, *before, *(() if is_constant else ("const",)), name, *value)) + ";"
+
+    def _statement(self, statement: Statement, region: Region | None = None) -> str:
+        tokens = statement.tokens
+        if isinstance(statement, Plain) and statement.is_made:
+            return " ".join(t.text for t in tokens)
+        edits = []
+        for token, after in _returns_of(tokens):
+            assert region is not None
+            end = f"goto pycu2c_next_{self._regions.index(region)};"
+            if region is not self._last:
+                end = f"pycu2c_live[pycu2c_me] = 0; {end}"
+            edits.append(Edit(token.start, after.end, f"{{ {end} }}"))
+        return self._copied(tokens[0].start, tokens[-1].end, edits)
+
+    def _piece(self, tokens: Sequence[Token]) -> str:
+        return self._copied(tokens[0].start, tokens[-1].end, ()) if tokens else ""
+
+
+def _kept_name(variable: Variable) -> str:
+    return f"pycu2c_kept_{variable.number}_{variable.name}"
+
+
+def _regions(parts: Sequence[Part]) -> Iterator[Region]:
+    for part in parts:
+        match part:
+            case Region():
+                yield part
+            case Branch(_, then, otherwise):
+                yield from _regions((*then, *otherwise))
+            case Round(_, body):
+                yield from _regions(body)
+            case Once():
+                pass
+
+
+def _returns(region: Region) -> Iterator[Token]:
+    for statement in region.body:
+        yield from (token for token, _ in _returns_of(statement.tokens))
+
+
+def _returns_of(tokens: Sequence[Token]) -> Iterator[tuple[Token, Token]]:
+    """Each ``return`` of a thread, and the ``;`` after it. Raises Unclear if one may be of a
+    function within."""
+    found = [i for i, t in enumerate(tokens) if t.text == "return"]
+    has_lambda = any(
+        t.text == "[" and (i == 0 or tokens[i - 1].text in ("=", "(", ",", "return"))
+        for i, t in enumerate(tokens)
+    )
+    if found and has_lambda:
+        raise Unclear
+    for index in found:
+        if tokens[index + 1].text != ";":
+            raise Unclear
+        yield tokens[index], tokens[index + 1]

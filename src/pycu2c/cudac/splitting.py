@@ -1,0 +1,251 @@
+"""A kernel's body -> the same, run by one loop over the threads of a block between the places where
+they meet::
+
+    float sum = 0;                          for all threads: sum = 0
+    for (int t = 0; t < n; t++) {           for (int t = 0; t < n; t++) {
+        row[threadIdx.x] = a[t];                for all threads: row[threadIdx.x] = a[t]
+        __syncthreads();
+        sum += row[0];                          for all threads: sum += row[0]
+        __syncthreads();                    }
+    }
+
+This is done where the text shows that all threads come to each barrier together: it stands outside
+of all conditions but those that all threads of a block find alike. A kernel without barriers is one
+such loop. Of other kernels it is not said how to split them (Unclear).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias
+
+from pycu2c.cudac.declarations import BUILT_IN, FOR_ALL, Declared, declared, is_for_all
+from pycu2c.cudac.functions import Function
+from pycu2c.cudac.macros import Macros
+from pycu2c.cudac.private import Change, Judge, Kind, Variable, assignment, changes_at
+from pycu2c.cudac.statements import Block, If, Loop, Plain, Statement, Unclear, statements
+from pycu2c.cudac.texts import Text
+from pycu2c.cudac.tokens import Token, joined
+from pycu2c.records import dataclass
+
+
+@dataclass(eq=False, slots=True)
+class Region:
+    """Statements that each thread runs by itself. ``is_again``: in a loop of all threads."""
+
+    body: tuple[Statement, ...]
+    is_again: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Once:
+    """A statement that is done once for all threads."""
+
+    statement: Plain
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    condition: tuple[Token, ...]
+    then: tuple[Part, ...]
+    otherwise: tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    loop: Loop
+    body: tuple[Part, ...]
+
+
+Part: TypeAlias = Region | Once | Branch | Round
+
+_BARRIERS = (("__syncthreads", "(", ")", ";"), ("__syncwarp", "(", ")", ";"))
+BARRIERS = frozenset(row[0] for row in _BARRIERS)
+
+
+def _is_barrier(tokens: Sequence[Token]) -> bool:
+    return tuple(t.text for t in tokens) in _BARRIERS
+
+
+def meets(statement: Statement, in_loop: bool) -> bool:
+    """Whether all threads go through a statement together: there is a barrier in it, or in a loop
+    that has one it ends a round."""
+    match statement:
+        case Plain(tokens):
+            return _is_barrier(tokens) or in_loop and tokens[0].text in ("break", "continue")
+        case Block(_, body):
+            return any(meets(each, in_loop) for each in body)
+        case If(_, _, then, otherwise):
+            return meets(then, in_loop) or otherwise is not None and meets(otherwise, in_loop)
+        case Loop(_, _, _, _, body):
+            return meets(body, in_loop=False)
+
+
+def _one_by_one(body: Sequence[Statement]) -> Iterator[Statement]:
+    """The same statements, each of which declares one name at most."""
+    for statement in body:
+        match statement:
+            case Plain(tokens) if tokens[0].kind != "directive" and not is_for_all(tokens):
+                rows = declared(tokens)
+                if len(rows) < 2:
+                    yield statement
+                for row in rows if len(rows) > 1 else ():
+                    whole = (*row.kind, *row.before, row.name, *row.after, *row.value, tokens[-1])
+                    yield Plain(whole, is_made=True)
+            case _:
+                yield statement
+
+
+def _set_by(tokens: Sequence[Token]) -> frozenset[str]:
+    """The names that a statement gives a meaning or a value."""
+    if is_for_all(tokens):
+        return frozenset(t.text for t in tokens if t.kind == "word") - BUILT_IN - FOR_ALL
+    found = assignment(tokens)
+    return frozenset([found[0].text] if found else [row.name.text for row in declared(tokens)])
+
+
+class Splitter:
+    """The parts of a kernel's body, and its variables. Raises Unclear."""
+
+    def __init__(self, text: Text, function: Function, macros: Macros) -> None:
+        opening, closing = (text.tokens[place] for place in function.body)
+        self._tokens = joined(text.tokens[function.body[0] + 1 : function.body[1]])
+        self._macros = macros
+        self._constants = macros.constants
+        self._together: dict[int, tuple[Token, ...]] = {}  # what is assigned, by the place
+        self.variables: list[Variable] = []
+        for named in function.parameters:
+            if not named.name or "[" in named.text:
+                raise Unclear
+            self._add(named.name, None, opening.start, closing.start)
+        self._is_pointer = {named.name: "*" in named.text for named in function.parameters}
+        body = statements(self._tokens)
+        self._find(body, closing.start, in_loop=False)
+        self._judge = Judge(self.known, macros.words, self._constants, self._changes())
+        self._judge.judge(self.variables)
+        self.parts = tuple(self._parts(body, in_loop=False))
+
+    def known(self, token: Token) -> Variable | None:
+        """The variable that a word means where it stands. One that a region declares within its
+        blocks is taken for one outside that has its name: more is kept then than need be."""
+        place = token.start
+        fits = [v for v in self.variables if v.name == token.text and v.start <= place < v.end]
+        return max(fits, key=lambda v: v.start, default=None)
+
+    def used(self, tokens: Sequence[Token]) -> dict[Variable, None]:
+        """The variables that tokens name, by themselves or in macros."""
+        found = (self.known(word) for word in self._macros.all_words(tokens))
+        return dict.fromkeys(variable for variable in found if variable)
+
+    # ---- what is declared ----
+
+    def _add(self, name: str, row: Declared | None, start: int, end: int) -> None:
+        self.variables.append(Variable(name, len(self.variables), row, start, end))
+
+    def _find(self, body: Sequence[Statement], end: int, in_loop: bool) -> None:
+        """Note what the statements declare and assign that stand where threads meet."""
+        for statement in _one_by_one(body):
+            match statement:
+                case Plain(tokens):
+                    self._find_plain(tokens, end)
+                case _ if not meets(statement, in_loop):
+                    pass
+                case Block(tokens, inner):
+                    self._find(inner, tokens[-1].end, in_loop)
+                case If(_, _, then, otherwise):
+                    for inside in (then, otherwise):
+                        self._find([inside] if inside else [], statement.tokens[-1].end, in_loop)
+                case Loop(tokens, first, _, step, inside):
+                    self._find_plain(first, tokens[-1].end)
+                    self._find_plain(step, tokens[-1].end)
+                    self._find([inside], tokens[-1].end, in_loop=True)
+
+    def _find_plain(self, tokens: Sequence[Token], end: int) -> None:
+        if not tokens or tokens[0].kind == "directive":
+            return
+        if is_for_all(tokens):
+            if any(t.text == "constexpr" for t in tokens[:3]):
+                self._constants |= {row.name.text for row in declared(tokens)}
+            return
+        for row in declared(tokens):
+            self._add(row.name.text, row, row.name.start, end)
+        if found := assignment(tokens):
+            self._together[found[0].start] = found[1]
+
+    def _changes(self) -> dict[Variable, list[Change]]:
+        found: dict[Variable, list[Change]] = {v: [] for v in self.variables}
+        own = {v.declared.name.start for v in self.variables if v.declared}
+        for index, token in enumerate(self._tokens):
+            is_member = index and self._tokens[index - 1].text in (".", "->")
+            variable = self.known(token) if token.kind == "word" and not is_member else None
+            if variable is None or token.start in own:
+                continue
+            row = variable.declared
+            is_pointer = row.is_pointer if row else self._is_pointer[variable.name]
+            if changes_at(self._tokens, index, is_pointer=is_pointer):
+                found[variable].append(Change(token.start, self._together.get(token.start)))
+        return found
+
+    # ---- parts ----
+
+    def _parts(self, body: Sequence[Statement], in_loop: bool) -> Iterator[Part]:
+        pending: list[Statement] = []
+
+        def flushed() -> Iterator[Part]:
+            if pending:
+                yield Region(tuple(pending), in_loop)
+                pending.clear()
+
+        for statement in _one_by_one(body):
+            if meets(statement, in_loop):
+                if pending and pending[-1].tokens[0].kind == "directive":
+                    pending.pop()  # of the loop that now has others in it
+                yield from flushed()
+                yield from self._together_through(statement, in_loop)
+            elif isinstance(statement, Plain) and self._is_once(statement.tokens):
+                names = _set_by(statement.tokens)
+                if any(t.text in names for s in pending for t in self._words_of(s)):
+                    yield from flushed()
+                yield Once(statement)
+            elif not self._macros.are_expressions(statement.tokens):
+                raise Unclear
+            else:
+                pending.append(statement)
+        yield from flushed()
+
+    def _words_of(self, statement: Statement) -> Iterator[Token]:
+        return self._macros.all_words(statement.tokens)
+
+    def _is_once(self, tokens: Sequence[Token]) -> bool:
+        if is_for_all(tokens):
+            return True
+        if rows := declared(tokens) if tokens[0].kind != "directive" else ():
+            variables = [self.known(row.name) for row in rows]
+            return all(v is not None and v.kind is Kind.ALIKE for v in variables)
+        found = assignment(tokens)
+        variable = self.known(found[0]) if found else None
+        return variable is not None and variable.kind is Kind.ALIKE
+
+    def _together_through(self, statement: Statement, in_loop: bool) -> Iterator[Part]:
+        match statement:
+            case Plain(tokens):
+                if not _is_barrier(tokens):
+                    yield Once(statement)
+            case Block(_, body):
+                yield Branch((), tuple(self._parts(body, in_loop)), ())
+            case If(_, condition, then, otherwise):
+                self._check(condition)
+                parts = tuple(self._parts([then], in_loop))
+                others = tuple(self._parts([otherwise], in_loop)) if otherwise else ()
+                yield Branch(condition, parts, others)
+            case Loop(_, first, condition, step, body):
+                if condition:
+                    self._check(condition)
+                for header in (first, step):
+                    if header and not self._is_once(header):
+                        raise Unclear
+                yield Round(statement, tuple(self._parts([body], in_loop=True)))
+
+    def _check(self, condition: Sequence[Token]) -> None:
+        if not self._judge.is_alike(condition):
+            raise Unclear
