@@ -14,6 +14,7 @@ from enum import Enum
 
 from pycu2c.cudac.functions import Function
 from pycu2c.cudac.macros import Macros
+from pycu2c.cudac.shared_atomics import shared_atomics
 from pycu2c.cudac.split_text import Edit, split_name, split_text
 from pycu2c.cudac.splitting import BARRIERS
 from pycu2c.cudac.statements import Unclear
@@ -50,19 +51,18 @@ class Generated:
     entries: tuple[Entry, ...]
     together: bool
 
-    @property
-    def is_split(self) -> bool:
-        return any(entry.way is Way.SPLIT for entry in self.entries)
-
 
 def generated(
-    text: Text, macros: Sequence[str], expressions: Sequence[str], *, splits: bool = True
+    text: Text, macros: Sequence[str], expressions: Sequence[str], *, rewrites: bool = True
 ) -> Generated:
-    """The C++ of a text. Raises CompileError for what the CPU does not have."""
+    """The C++ of a text, rewritten to be fast or as it is. Raises CompileError for what the CPU
+    does not have."""
     _check(text)
     waiting = Waiting(text, macros)
     edits = [*_shared(text), *_includes(text), *_lambdas(text)]
-    split = _split(text, macros, waiting, edits) if splits else {}
+    if rewrites:
+        edits += [Edit(t.start, t.end, other) for t, other in shared_atomics(text)]
+    split = _split(text, macros, waiting, edits) if rewrites else {}
     all_kernels = [f for f in text.functions if f.is_kernel]
     kernels = [f for f in all_kernels if not f.is_template]
     ways = [_way(waiting.holds(f.name), [f], split) for f in kernels]

@@ -67,9 +67,8 @@ def _constants(text: Text) -> Iterator[str]:
         if token.kind != "word" or before.kind != "word":
             continue
         head = _head(text.tokens, index)
-        if after.text in ("=", ";") and head & {"const", "constexpr", "__constant__"}:
-            yield token.text
-        elif after.text in (",", ">", "=") and "template" in head:
+        of_text = after.text in ("=", ";") and head & {"const", "constexpr", "__constant__"}
+        if of_text or (after.text in (",", ">", "=") and "template" in head):
             yield token.text
 
 

@@ -41,20 +41,19 @@ def compiled(text: Text, options: Options, expressions: Sequence[str]) -> CpuCod
         *(f"-I{folder}" for folder in options.folders),
     )
     files = included(text.code, options.folders)
-    made = generate(text, options, expressions)
+
+    def made_by(rewrites: bool) -> CpuCode:
+        made = generated(text, options.macros, expressions, rewrites=rewrites)
+        binary = cxx.compile(made.text, "cuda_c", flags, files)
+        return CpuCode(fibers.opened(binary, text.name), made)
+
     try:
+        return made_by(rewrites=True)
+    except cxx.Refused:  # a mistake of the user's, or more than the words of the text tell
         try:
-            binary = cxx.compile(made.text, "cuda_c", flags, files)
-        except cxx.Refused:
-            if not made.is_split:
-                raise
-            made = generated(
-                text, options.macros, expressions, splits=False
-            )  # as the user wrote it
-            binary = cxx.compile(made.text, "cuda_c", flags, files)
-    except cxx.Refused as error:
-        refuse(error.log, text, error.compiler)
-    return CpuCode(fibers.opened(binary, text.name), made)
+            return made_by(rewrites=False)
+        except cxx.Refused as error:
+            refuse(error.log, text, error.compiler)
 
 
 class CpuCode:

@@ -160,7 +160,7 @@ class Judge:
             if tokens[index + 1].text not in ("*", "&"):
                 continue
             start = index - 1
-            while start >= 0 and tokens[start].kind == "word" or tokens[start].text == "*":
+            while (start >= 0 and tokens[start].kind == "word") or tokens[start].text == "*":
                 start -= 1
             inside = [t for t in tokens[start + 1 : index] if t.kind == "word"]
             if tokens[start].text == "(" and not any(map(self._known, inside)):
@@ -180,7 +180,7 @@ def _only_computes(tokens: Sequence[Token]) -> bool:
             return False
         if token.text in ("[", "{", "->", ";") or token.text in _ASSIGNS | _STEPS:
             return False
-        is_unary = before is None or before.kind == "mark" and before.text not in (")", "]")
+        is_unary = before is None or (before.kind == "mark" and before.text not in (")", "]"))
         if token.text in ("*", "&") and is_unary:
             return False
     return True

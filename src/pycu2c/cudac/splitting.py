@@ -72,11 +72,11 @@ def meets(statement: Statement, in_loop: bool) -> bool:
     that has one it ends a round."""
     match statement:
         case Plain(tokens):
-            return _is_barrier(tokens) or in_loop and tokens[0].text in ("break", "continue")
+            return _is_barrier(tokens) or (in_loop and tokens[0].text in ("break", "continue"))
         case Block(_, body):
             return any(meets(each, in_loop) for each in body)
         case If(_, _, then, otherwise):
-            return meets(then, in_loop) or otherwise is not None and meets(otherwise, in_loop)
+            return meets(then, in_loop) or (otherwise is not None and meets(otherwise, in_loop))
         case Loop(_, _, _, _, body):
             return meets(body, in_loop=False)
 

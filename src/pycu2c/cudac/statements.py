@@ -105,7 +105,7 @@ def _plain(tokens: Sequence[Token], index: int) -> tuple[Statement, int]:
         if tokens[end].kind == "directive" or tokens[end].text == "}":
             raise Unclear
         end = _closing(tokens, end) + 1 if tokens[end].text in ("(", "[", "{") else end + 1
-    if end >= len(tokens) or tokens[index + 1 : index + 2] and tokens[index + 1].text == ":":
+    if end >= len(tokens) or (tokens[index + 1 : index + 2] and tokens[index + 1].text == ":"):
         raise Unclear  # a label
     return Plain(tuple(tokens[index : end + 1])), end + 1
 
