@@ -106,7 +106,7 @@ def _angle(tokens: Sequence[Token], opening: int) -> int | None:
 
 
 def _declarators(kind: tuple[Token, ...], tokens: Sequence[Token]) -> Iterator[Declared]:
-    for part in _at_commas(tokens[:-1] if tokens[-1].text == ";" else tokens):
+    for part in at_commas(tokens[:-1] if tokens[-1].text == ";" else tokens):
         name = 0
         while name < len(part) and part[name].text in _OF_POINTERS:
             name += 1
@@ -119,7 +119,7 @@ def _declarators(kind: tuple[Token, ...], tokens: Sequence[Token]) -> Iterator[D
         yield Declared(part[name], kind, before, after, given)
 
 
-def _at_commas(tokens: Sequence[Token]) -> list[list[Token]]:
+def at_commas(tokens: Sequence[Token]) -> list[list[Token]]:
     found: list[list[Token]] = [[]]
     index = 0
     while index < len(tokens):

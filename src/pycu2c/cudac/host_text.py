@@ -14,9 +14,9 @@ from enum import Enum
 
 from pycu2c.cudac.functions import Function
 from pycu2c.cudac.macros import Macros
+from pycu2c.cudac.meetings import MEETINGS
 from pycu2c.cudac.shared_atomics import shared_atomics
 from pycu2c.cudac.split_text import Edit, split_name, split_text
-from pycu2c.cudac.splitting import BARRIERS
 from pycu2c.cudac.statements import Unclear
 from pycu2c.cudac.texts import Text, line_directive
 from pycu2c.cudac.tokens import Token, closing
@@ -141,7 +141,7 @@ def _split(
         return _edited(text.code[start:end], moved)
 
     for function in text.functions:
-        if function.is_kernel and not waiting.holds_beside(function, BARRIERS):
+        if function.is_kernel and not waiting.holds_beside(function, MEETINGS):
             tells = "threadIdx" in _outside_of_kernels(text)
             with suppress(Unclear):
                 found[function] = split_text(text, function, macros, copied, tells=tells)

@@ -168,20 +168,13 @@ class _Writer:
         yield f"}} while ({condition});" if loop.is_do else "}"
 
     def _region(self, region: Region) -> Iterator[str]:
-        defines, uses = self._defines[region], self._uses[region]
-        kept = [v for v in defines if v in self._kept]
-        alike = [v for v in uses if v.kind is Kind.ALIKE or self._is_copied(v)]
+        kept = [v for v in self._defines[region] if v in self._kept]
+        alike = [v for v in self._uses[region] if v.kind is Kind.ALIKE or self._is_copied(v)]
         yield from map(self._place, kept)
         yield "{"
         yield from (f"const auto pycu2c_of_{v.name} = {v.name};" for v in alike)
-        yield "PYCU2C_THREADS"
-        if self._tells:
-            yield "::threadIdx = threadIdx;"
-        if self._ends and region is not self._regions[0]:
-            yield "if (!pycu2c_live[pycu2c_me]) continue;"
-        for variable in sorted(uses, key=lambda v: v.number):
-            if variable not in defines or variable.kind is Kind.AGAIN:
-                yield self._binding(variable)
+        yield from self._meetings(region) if region.calls else ()
+        yield from self._opening(region)
         yield "{"
         for statement in region.body:
             row = next(iter(self._of(statement)), None)
@@ -193,6 +186,34 @@ class _Writer:
         yield "}}"
         if ends and region is not self._last:
             yield "if (!::pycu2c::any_lives(pycu2c_live)) return;"
+
+    def _opening(self, region: Region) -> Iterator[str]:
+        """The loop over the threads, with what their variables are."""
+        yield "PYCU2C_THREADS"
+        if self._tells:
+            yield "::threadIdx = threadIdx;"
+        if self._ends and region is not self._regions[0]:
+            yield "if (!pycu2c_live[pycu2c_me]) continue;"
+        yield from self._bindings(region)
+
+    def _bindings(self, region: Region) -> Iterator[str]:
+        defines = self._defines[region]
+        for variable in sorted(self._uses[region], key=lambda v: v.number):
+            if variable not in defines or variable.kind is Kind.AGAIN:
+                yield self._binding(variable)
+
+    def _meetings(self, region: Region) -> Iterator[str]:
+        """Threads give what they have to calls; then there is what each gets."""
+        yield "PYCU2C_FIRST_THREAD"
+        yield from self._bindings(region)
+        for number, call in enumerate(region.calls):
+            yield f"PYCU2C_MET(pycu2c_met_{number}, {self._piece(call.tokens)});"
+        for number, call in enumerate(region.calls):
+            yield from self._opening(region)
+            given = ", ".join(self._piece(row) for row in call.given)
+            yield f"pycu2c_met_{number}.{call.giving}(pycu2c_me, {given});"
+            live = "pycu2c_live" if self._ends else "nullptr"
+            yield f"}} pycu2c_met_{number}.{call.meeting.format(live)};"
 
     def _of(self, statement: Statement) -> Iterator[Variable]:
         return self._defined(Region((statement,), False))
@@ -219,8 +240,13 @@ class _Writer:
     def _statement(self, statement: Statement, region: Region | None = None) -> str:
         tokens = statement.tokens
         if isinstance(statement, Plain) and statement.is_made:
+            if region and region.calls:
+                raise Unclear
             return " ".join(t.text for t in tokens)
-        edits = []
+        edits = [
+            Edit(c.tokens[0].start, c.tokens[-1].end, f"pycu2c_met_{i}.got[pycu2c_me]")
+            for i, c in enumerate(region.calls if region else ())
+        ]
         for token, after in _returns_of(tokens):
             assert region is not None
             end = f"goto pycu2c_next_{self._regions.index(region)};"

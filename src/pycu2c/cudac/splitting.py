@@ -22,6 +22,7 @@ from typing import TypeAlias
 from pycu2c.cudac.declarations import BUILT_IN, FOR_ALL, Declared, declared, is_for_all
 from pycu2c.cudac.functions import Function
 from pycu2c.cudac.macros import Macros
+from pycu2c.cudac.meetings import Call, calls, check_barrier, has_meeting, is_barrier
 from pycu2c.cudac.private import Change, Judge, Kind, Variable, assignment, changes_at
 from pycu2c.cudac.statements import Block, If, Loop, Plain, Statement, Unclear, statements
 from pycu2c.cudac.texts import Text
@@ -31,10 +32,12 @@ from pycu2c.records import dataclass
 
 @dataclass(eq=False, slots=True)
 class Region:
-    """Statements that each thread runs by itself. ``is_again``: in a loop of all threads."""
+    """Statements that each thread runs by itself. ``is_again``: in a loop of all threads.
+    ``calls``: of its only statement, those that threads meet in before."""
 
     body: tuple[Statement, ...]
     is_again: bool
+    calls: tuple[Call, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,20 +62,13 @@ class Round:
 
 Part: TypeAlias = Region | Once | Branch | Round
 
-_BARRIERS = (("__syncthreads", "(", ")", ";"), ("__syncwarp", "(", ")", ";"))
-BARRIERS = frozenset(row[0] for row in _BARRIERS)
-
-
-def _is_barrier(tokens: Sequence[Token]) -> bool:
-    return tuple(t.text for t in tokens) in _BARRIERS
-
 
 def meets(statement: Statement, in_loop: bool) -> bool:
     """Whether all threads go through a statement together: there is a barrier in it, or in a loop
     that has one it ends a round."""
     match statement:
         case Plain(tokens):
-            return _is_barrier(tokens) or (in_loop and tokens[0].text in ("break", "continue"))
+            return has_meeting(tokens) or (in_loop and tokens[0].text in ("break", "continue"))
         case Block(_, body):
             return any(meets(each, in_loop) for each in body)
         case If(_, _, then, otherwise):
@@ -228,9 +224,14 @@ class Splitter:
 
     def _together_through(self, statement: Statement, in_loop: bool) -> Iterator[Part]:
         match statement:
-            case Plain(tokens):
-                if not _is_barrier(tokens):
-                    yield Once(statement)
+            case Plain(tokens) if is_barrier(tokens):
+                check_barrier(tokens, self._macros)
+            case Plain(tokens) if has_meeting(tokens):
+                if not self._macros.are_expressions(tokens):
+                    raise Unclear
+                yield Region((statement,), in_loop, calls(tokens, self._macros))
+            case Plain():
+                yield Once(statement)
             case Block(_, body):
                 yield Branch((), tuple(self._parts(body, in_loop)), ())
             case If(_, condition, then, otherwise):
