@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 
+from pycu2c.cudac.declarations import BUILT_IN
 from pycu2c.cudac.texts import Text
 from pycu2c.cudac.tokens import Token, joined, tokens_of
 
@@ -12,6 +14,7 @@ _DEFINED = re.compile(r"#\s*define\s+(\w+)(\(([^)]*)\))?(.*)", re.DOTALL)
 _STATEMENTS = frozenset(
     ("if", "else", "for", "while", "do", "switch", "case", "return", "break", "continue", "goto")
 )
+_OF_TYPES = BUILT_IN | {"const", "volatile"}
 _MARKS = frozenset((";", "{", "}", "#"))
 
 
@@ -27,7 +30,8 @@ class Macros:
                 names = re.findall(r"\w+", found[3] or "")
                 kept = [t for t in inside if t.text not in names]
                 self._found.setdefault(found[1], []).extend(kept)
-        self.constants = frozenset(_constants(text))
+        own = {function.name for function in text.functions}
+        self.constants = frozenset({*_constants(text), "min", "max"} - own)
 
     def words(self, token: Token, around: frozenset[str] = frozenset()) -> list[Token]:
         """What a token stands for, where it stands: without what a macro is given, which stands
@@ -55,7 +59,10 @@ class Macros:
 
 
 def _is_statement(tokens: Sequence[Token]) -> bool:
-    return any(t.text in _STATEMENTS or t.text in _MARKS for t in tokens)
+    declares = any(
+        a.kind == b.kind == "word" and b.text not in _OF_TYPES for a, b in pairwise(tokens)
+    )
+    return declares or any(t.text in _STATEMENTS or t.text in _MARKS for t in tokens)
 
 
 def _constants(text: Text) -> Iterator[str]:

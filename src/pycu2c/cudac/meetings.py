@@ -33,7 +33,7 @@ _OF_WARP = {
     "__reduce_xor_sync": ("give", "reduce({}, ::pycu2c::Xor())"),
 }
 MEETINGS = frozenset((*_BARRIERS, *_OF_BLOCK, *_OF_WARP))
-_ONE_BY_ONE = frozenset(("?", "&&", "||", "++", "--"))  # what may leave parts out, or change more
+_ONE_BY_ONE = frozenset(("?", "&&", "||", "++", "--", "{"))  # may leave parts out, or change more
 
 
 class Call(NamedTuple):
@@ -64,7 +64,9 @@ def check_barrier(tokens: Sequence[Token], macros: Macros) -> None:
 def calls(tokens: Sequence[Token], macros: Macros) -> tuple[Call, ...]:
     """The calls of a statement that threads meet in, each of which every thread comes to once.
     Raises Unclear where it is not sure that they may be done before the rest of it."""
-    found, beside, index = [], [], 0
+    found: list[Call] = []
+    beside: list[str] = []
+    index = 0
     while index < len(tokens):
         token = tokens[index]
         if token.text not in MEETINGS:
@@ -78,6 +80,8 @@ def calls(tokens: Sequence[Token], macros: Macros) -> tuple[Call, ...]:
         found.append(_call(token.text, tuple(tokens[index : end + 1]), inside, macros))
         index = end + 1
     if not _ONE_BY_ONE.isdisjoint(beside) or beside[0] in ("return", "switch", "for"):
+        raise Unclear
+    if len(at_commas(tokens)) > 1:
         raise Unclear
     if sum(text in ("=", "+=", "-=", "*=", "|=", "&=", "^=") for text in beside) > 1:
         raise Unclear

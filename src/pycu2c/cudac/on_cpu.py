@@ -72,6 +72,11 @@ class CpuCode:
         self.log = library.binary.log
 
     @property
+    def entries(self) -> Sequence[Entry]:
+        """The kernels, and how their threads run."""
+        return list(self._entries.values())
+
+    @property
     def kernels(self) -> Sequence[str]:
         return [entry.name for entry in self._entries.values()]
 

@@ -32,6 +32,7 @@ class Variable:
     start: int
     end: int
     kind: Kind = Kind.ALIKE
+    is_pointed_at: bool = False  # or may be
 
     @property
     def is_parameter(self) -> bool:
@@ -50,7 +51,7 @@ class Change:
 _ASSIGNS = frozenset(("=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="))
 _STEPS = frozenset(("++", "--"))
 _ALIKE = BUILT_IN | {
-    "blockIdx", "blockDim", "gridDim", "warpSize", "true", "false", "sizeof", "min", "max",
+    "blockIdx", "blockDim", "gridDim", "warpSize", "true", "false", "sizeof",
     "static_cast", "const", "size_t", "int32_t", "int64_t", "uint32_t", "uint64_t", "ptrdiff_t",
 }  # fmt: skip
 
@@ -82,6 +83,19 @@ def assignment(tokens: Sequence[Token]) -> tuple[Token, tuple[Token, ...]] | Non
     if len(row) > 2 and row[0].kind == "word" and texts[1] in _ASSIGNS:
         return row[0], tuple(row[2:])
     return None
+
+
+def may_be_pointed_at(tokens: Sequence[Token], index: int, axes: int) -> bool:
+    """Whether the address of what a word names may be kept in some pointer: of an array, wherever
+    not one of its elements is meant."""
+    if index and tokens[index - 1].text == "&":
+        return index < 2 or (
+            tokens[index - 2].kind == "mark" and tokens[index - 2].text not in (")", "]")
+        )
+    after = index + 1
+    while axes and after < len(tokens) and tokens[after].text == "[":
+        after, axes = closing(tokens, after) + 1, axes - 1
+    return axes > 0
 
 
 class Judge:

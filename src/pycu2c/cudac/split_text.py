@@ -112,7 +112,9 @@ class _Writer:
                         yield variable
 
     def _is_kept(self, variable: Variable) -> bool:
-        """Whether threads have to keep it from one region to another."""
+        """Whether threads have to keep it from one region to another, or what points at it."""
+        if variable.is_pointed_at and len(self._regions) > 1:
+            return True
         using = [r for r in self._regions if variable in self._uses[r]]
         if variable.is_parameter:
             return len(using) > 1 or any(r.is_again for r in using)
@@ -177,15 +179,27 @@ class _Writer:
         yield from self._opening(region)
         yield "{"
         for statement in region.body:
-            row = next(iter(self._of(statement)), None)
-            if row is None or row.kind is not Kind.AGAIN:
+            made = next(iter(self._of(statement)), None)
+            if made and made in self._kept and made.is_pointed_at:
+                yield self._value(made, region)
+            elif made is None or made.kind is not Kind.AGAIN:
                 yield self._statement(statement, region)
-        yield from map(self._keeping, kept)
+        yield from (self._keeping(v) for v in kept if not v.is_pointed_at)
         ends = any(_returns(region))
         yield "}" + f" pycu2c_next_{self._regions.index(region)}:;" * ends
         yield "}}"
         if ends and region is not self._last:
             yield "if (!::pycu2c::any_lives(pycu2c_live)) return;"
+
+    def _value(self, variable: Variable, region: Region) -> str:
+        """What a variable is declared with, stored to the place where all threads keep theirs."""
+        assert variable.declared is not None
+        value = variable.declared.value
+        if not value:
+            return ""
+        if value[0].text != "=" or value[1].text == "{" or variable.declared.after or region.calls:
+            raise Unclear
+        return f"{variable.name} = {self._piece(value[1:])};"
 
     def _opening(self, region: Region) -> Iterator[str]:
         """The loop over the threads, with what their variables are."""
@@ -199,7 +213,8 @@ class _Writer:
     def _bindings(self, region: Region) -> Iterator[str]:
         defines = self._defines[region]
         for variable in sorted(self._uses[region], key=lambda v: v.number):
-            if variable not in defines or variable.kind is Kind.AGAIN:
+            is_placed = variable in self._kept and variable.is_pointed_at
+            if variable not in defines or variable.kind is Kind.AGAIN or is_placed:
                 yield self._binding(variable)
 
     def _meetings(self, region: Region) -> Iterator[str]:
@@ -239,14 +254,13 @@ class _Writer:
 
     def _statement(self, statement: Statement, region: Region | None = None) -> str:
         tokens = statement.tokens
-        if isinstance(statement, Plain) and statement.is_made:
-            if region and region.calls:
-                raise Unclear
-            return " ".join(t.text for t in tokens)
+        calls = region.calls if region else ()
         edits = [
             Edit(c.tokens[0].start, c.tokens[-1].end, f"pycu2c_met_{i}.got[pycu2c_me]")
-            for i, c in enumerate(region.calls if region else ())
+            for i, c in enumerate(calls)
         ]
+        if isinstance(statement, Plain) and statement.is_made:
+            return " ".join(_edited_tokens(tokens, edits))
         for token, after in _returns_of(tokens):
             assert region is not None
             end = f"goto pycu2c_next_{self._regions.index(region)};"
@@ -257,6 +271,15 @@ class _Writer:
 
     def _piece(self, tokens: Sequence[Token]) -> str:
         return self._copied(tokens[0].start, tokens[-1].end, ()) if tokens else ""
+
+
+def _edited_tokens(tokens: Sequence[Token], edits: Sequence[Edit]) -> Iterator[str]:
+    for token in tokens:
+        edit = next((e for e in edits if e.start <= token.start < e.end), None)
+        if edit is None:
+            yield token.text
+        elif edit.start == token.start:
+            yield edit.text
 
 
 def _kept_name(variable: Variable) -> str:

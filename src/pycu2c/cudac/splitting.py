@@ -23,7 +23,15 @@ from pycu2c.cudac.declarations import BUILT_IN, FOR_ALL, Declared, declared, is_
 from pycu2c.cudac.functions import Function
 from pycu2c.cudac.macros import Macros
 from pycu2c.cudac.meetings import Call, calls, check_barrier, has_meeting, is_barrier
-from pycu2c.cudac.private import Change, Judge, Kind, Variable, assignment, changes_at
+from pycu2c.cudac.private import (
+    Change,
+    Judge,
+    Kind,
+    Variable,
+    assignment,
+    changes_at,
+    may_be_pointed_at,
+)
 from pycu2c.cudac.statements import Block, If, Loop, Plain, Statement, Unclear, statements
 from pycu2c.cudac.texts import Text
 from pycu2c.cudac.tokens import Token, joined
@@ -108,6 +116,9 @@ class Splitter:
         self._tokens = joined(text.tokens[function.body[0] + 1 : function.body[1]])
         self._macros = macros
         self._constants = macros.constants
+        self._by_reference = {
+            f.name for f in text.functions if any("&" in named.text for named in f.parameters)
+        }
         self._together: dict[int, tuple[Token, ...]] = {}  # what is assigned, by the place
         self.variables: list[Variable] = []
         for named in function.parameters:
@@ -171,12 +182,15 @@ class Splitter:
     def _changes(self) -> dict[Variable, list[Change]]:
         found: dict[Variable, list[Change]] = {v: [] for v in self.variables}
         own = {v.declared.name.start for v in self.variables if v.declared}
+        by_reference = not self._by_reference.isdisjoint(t.text for t in self._tokens)
         for index, token in enumerate(self._tokens):
             is_member = index and self._tokens[index - 1].text in (".", "->")
             variable = self.known(token) if token.kind == "word" and not is_member else None
             if variable is None or token.start in own:
                 continue
             row = variable.declared
+            axes = sum(t.text == "[" for t in row.after) if row else 0
+            variable.is_pointed_at |= by_reference or may_be_pointed_at(self._tokens, index, axes)
             is_pointer = row.is_pointer if row else self._is_pointer[variable.name]
             if changes_at(self._tokens, index, is_pointer=is_pointer):
                 found[variable].append(Change(token.start, self._together.get(token.start)))
