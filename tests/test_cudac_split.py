@@ -172,6 +172,49 @@ SPLIT = {
     int v = __shfl_down_sync(0xffffffff, t, 1);
     y[64 * blockIdx.x + t] = v + 100 * __popc(__ballot_sync(0xffffffff, 1));""",
 }  # fmt: skip
+# loops that might be run by each thread for itself
+TURNED = {
+    "a matrix product": """int row = T / 8, column = T % 8;
+    if (row < n && column < n / 8) {
+        float sum = 0.0f;
+        for (int i = 0; i < n; i++) sum += x[row * 8 + i] * x[i * 2 + column];
+        y[64 * blockIdx.x + T] = sum;
+    } else {
+        float sum = 1.0f;
+        for (int i = 3; i < n; i++) { sum += x[i]; sum *= x[i + 1]; }
+        y[64 * blockIdx.x + T] = sum;
+    }""",
+    "after a return": """if (T > 60) return;
+    float most = -1, at = 0;
+    for (int i = 0; i < n; i += 2) most = max(most, x[(i * T) % 192]), at += most;
+    y[64 * blockIdx.x + T] = at;
+    if (T > 50) return;
+    y[64 * blockIdx.x + T] += T;""",
+    "loops in loops": """float sum = 0;
+    for (int i = 0; i < n / 8; i++) {
+        float part = 0;
+        for (int j = i; j < n; j++) part += x[j + T];
+        sum += part * i;
+    }
+    y[64 * blockIdx.x + T] = sum;""",
+    "conditions in conditions": """float sum = 0;
+    if (T % 2) {
+        if (T % 3) { for (int i = 0; i < n; i++) { sum += x[i] * T; } } else { sum = 7; return; }
+        sum += 1;
+    }
+    y[64 * blockIdx.x + T] = sum;""",
+    "bounds of each thread": """float sum = 0;
+    int m = T;
+    for (int i = 0; i < m; i++) sum += x[i];
+    y[64 * blockIdx.x + T] = sum;""",
+    "a bound that changes": """float sum = 0;
+    for (int i = 0; i < n; i++) { sum += x[i]; n -= T % 2; }
+    y[64 * blockIdx.x + T] = sum;""",
+    "one variable for loops of some": """float sum = 0;
+    int i = 0;
+    if (T % 2) for (i = 1; i < n; i++) sum += x[i];
+    y[64 * blockIdx.x + T] = sum + i;""",
+}
 # and those that need stacks: who meets whom is not told by the text
 OTHERS = {
     "a condition of threads": """__shared__ float row[64];
@@ -207,6 +250,12 @@ OTHERS = {
     set(m, t);
     __syncthreads();
     y[64 * blockIdx.x + t] = m;""",
+    "a condition that warps meet in": """int t = T;
+    if (__any_sync(0xffffffff, t == 5)) y[64 * blockIdx.x + t] = 1;
+    while (__all_sync(0xffffffff, y[64 * blockIdx.x + t] < 3)) y[64 * blockIdx.x + t] += 1;""",
+    "meetings in a function within": """int t = T;
+    auto f = [=](int v) { return __shfl_sync(0xffffffff, v, 0); };
+    y[64 * blockIdx.x + t] = f(t) + 1;""",
     "a macro that declares": """DECLARED;
     y[64 * blockIdx.x + mine] = 1;
     __syncthreads();
@@ -219,7 +268,7 @@ BEFORE = """#define FULL 0xffffffff
 __device__ int mine;
 __device__ void set(int &m, int value) { m = value; }
 """
-ALL = {**SPLIT, **OTHERS}
+ALL = {**SPLIT, **TURNED, **OTHERS}
 
 
 def text_of(body: str) -> str:
@@ -257,9 +306,9 @@ def ways(text: str) -> list[Way]:
     return [entry.way for entry in code.entries]
 
 
-@pytest.mark.parametrize("name", SPLIT)
+@pytest.mark.parametrize("name", [*SPLIT, *TURNED])
 def test_where_the_text_tells_they_are_split(name: str) -> None:
-    assert ways(text_of(SPLIT[name])) == [Way.SPLIT]
+    assert ways(text_of(ALL[name])) == [Way.SPLIT]
 
 
 @pytest.mark.parametrize("name", OTHERS)

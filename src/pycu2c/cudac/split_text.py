@@ -4,12 +4,13 @@ why they are parts."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 
 from pycu2c.cudac.declarations import declared
 from pycu2c.cudac.functions import Function
 from pycu2c.cudac.macros import Macros
 from pycu2c.cudac.private import Kind, Variable
-from pycu2c.cudac.splitting import Branch, Once, Part, Region, Round, Splitter
+from pycu2c.cudac.splitting import Branch, Once, Part, Region, Round, Some, Splitter
 from pycu2c.cudac.statements import Loop, Plain, Statement, Unclear
 from pycu2c.cudac.texts import Text
 from pycu2c.cudac.tokens import Token
@@ -39,7 +40,11 @@ def split_text(
 ) -> str:
     """The function. ``tells``: others that it calls want to know which thread it is. Raises
     Unclear."""
-    writer = _Writer(Splitter(text, function, macros), function, copied, tells)
+    splitter = Splitter(text, function, macros, turns=False)
+    if len(splitter.parts) == 1 and isinstance(splitter.parts[0], Region):
+        with suppress(Unclear):
+            splitter = Splitter(text, function, macros, turns=True)
+    writer = _Writer(splitter, function, copied, tells)
     return "\n".join((f"{_head(text, function)} {{", "PYCU2C_BLOCK", *writer.body(), "}"))
 
 
@@ -79,6 +84,8 @@ class _Writer:
         if len(self._kept) > MOST_KEPT:
             raise Unclear
         self._last = splitter.parts[-1] if splitter.parts else None
+        self._label = 0  # of where a thread ends that returns
+        self._guards: list[str] = []  # which threads go through what is written
         self._ends = any(r is not self._last and any(_returns(r)) for r in self._regions)
 
     def body(self) -> Iterator[str]:
@@ -105,7 +112,7 @@ class _Writer:
         return found
 
     def _defined(self, region: Region) -> Iterator[Variable]:
-        for statement in region.body:
+        for statement in () if region.is_test else region.body:
             if isinstance(statement, Plain) and statement.tokens[0].kind != "directive":
                 for row in declared(statement.tokens):
                     if variable := self._splitter.known(row.name):
@@ -159,6 +166,31 @@ class _Writer:
                     yield "}"
                 case Round(loop, body):
                     yield from self._round(loop, body)
+                case Some():
+                    yield from self._some(part)
+
+    def _some(self, part: Some) -> Iterator[str]:
+        """Who goes through it is noted for each thread."""
+        number = self._regions.index(part.test)
+        names = [f"pycu2c_{which}_{number}" for which in ("if", "else")[: 1 + bool(part.otherwise)]]
+        yield "{"
+        yield from (f"PYCU2C_SOME({name})" for name in names)
+        yield from self._prologue(part.test)
+        yield from self._opening(part.test)
+        yield f"const bool pycu2c_is = {self._piece(part.test.body[0].tokens)};"
+        yield from (f"{n}[pycu2c_me] = {v}pycu2c_is;" for n, v in zip(names, ("", "!")))
+        yield "}}"
+        yield f"if (::pycu2c::all_live({names[0]})) {{"  # mostly: then there is nothing to look up
+        yield from self._parts(part.then)
+        yield "} else {"
+        for name, parts in zip(names, (part.then, part.otherwise)):
+            self._guards.append(name)
+            yield f"if (::pycu2c::any_lives({name})) {{"
+            yield from self._parts(parts)
+            yield "}"
+            self._guards.pop()
+        yield "}"
+        yield "}"
 
     def _round(self, loop: Loop, body: Sequence[Part]) -> Iterator[str]:
         condition = self._piece(loop.condition)
@@ -170,11 +202,10 @@ class _Writer:
         yield f"}} while ({condition});" if loop.is_do else "}"
 
     def _region(self, region: Region) -> Iterator[str]:
+        self._label += 1
         kept = [v for v in self._defines[region] if v in self._kept]
-        alike = [v for v in self._uses[region] if v.kind is Kind.ALIKE or self._is_copied(v)]
         yield from map(self._place, kept)
-        yield "{"
-        yield from (f"const auto pycu2c_of_{v.name} = {v.name};" for v in alike)
+        yield from self._prologue(region)
         yield from self._meetings(region) if region.calls else ()
         yield from self._opening(region)
         yield "{"
@@ -186,7 +217,7 @@ class _Writer:
                 yield self._statement(statement, region)
         yield from (self._keeping(v) for v in kept if not v.is_pointed_at)
         ends = any(_returns(region))
-        yield "}" + f" pycu2c_next_{self._regions.index(region)}:;" * ends
+        yield "}" + f" pycu2c_next_{self._label}:;" * ends
         yield "}}"
         if ends and region is not self._last:
             yield "if (!::pycu2c::any_lives(pycu2c_live)) return;"
@@ -201,6 +232,11 @@ class _Writer:
             raise Unclear
         return f"{variable.name} = {self._piece(value[1:])};"
 
+    def _prologue(self, region: Region) -> Iterator[str]:
+        alike = [v for v in self._uses[region] if v.kind is Kind.ALIKE or self._is_copied(v)]
+        yield "{"
+        yield from (f"const auto pycu2c_of_{v.name} = {v.name};" for v in alike)
+
     def _opening(self, region: Region) -> Iterator[str]:
         """The loop over the threads, with what their variables are."""
         yield "PYCU2C_THREADS"
@@ -208,6 +244,8 @@ class _Writer:
             yield "::threadIdx = threadIdx;"
         if self._ends and region is not self._regions[0]:
             yield "if (!pycu2c_live[pycu2c_me]) continue;"
+        if self._guards:
+            yield f"if (!{self._guards[-1]}[pycu2c_me]) continue;"
         yield from self._bindings(region)
 
     def _bindings(self, region: Region) -> Iterator[str]:
@@ -263,7 +301,7 @@ class _Writer:
             return " ".join(_edited_tokens(tokens, edits))
         for token, after in _returns_of(tokens):
             assert region is not None
-            end = f"goto pycu2c_next_{self._regions.index(region)};"
+            end = f"goto pycu2c_next_{self._label};"
             if region is not self._last:
                 end = f"pycu2c_live[pycu2c_me] = 0; {end}"
             edits.append(Edit(token.start, after.end, f"{{ {end} }}"))
@@ -292,6 +330,9 @@ def _regions(parts: Sequence[Part]) -> Iterator[Region]:
             case Region():
                 yield part
             case Branch(_, then, otherwise):
+                yield from _regions((*then, *otherwise))
+            case Some(test, then, otherwise):
+                yield test
                 yield from _regions((*then, *otherwise))
             case Round(_, body):
                 yield from _regions(body)

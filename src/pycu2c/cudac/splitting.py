@@ -46,6 +46,7 @@ class Region:
     body: tuple[Statement, ...]
     is_again: bool
     calls: tuple[Call, ...] = ()
+    is_test: bool = False  # its only statement is a condition
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,21 +69,32 @@ class Round:
     body: tuple[Part, ...]
 
 
-Part: TypeAlias = Region | Once | Branch | Round
+@dataclass(eq=False, slots=True)
+class Some:
+    """What only those threads go through for which a condition holds."""
+
+    test: Region
+    then: tuple[Part, ...]
+    otherwise: tuple[Part, ...]
 
 
-def meets(statement: Statement, in_loop: bool) -> bool:
-    """Whether all threads go through a statement together: there is a barrier in it, or in a loop
-    that has one it ends a round."""
+Part: TypeAlias = Region | Once | Branch | Round | Some
+
+
+def meets(statement: Statement, in_loop: bool, turned: frozenset[int] = frozenset()) -> bool:
+    """Whether all threads go through a statement together: they meet in it, or in a loop in which
+    they do it ends a round. ``turned``: where loops begin that all are to go through together."""
+    if has_meeting(statement.tokens):
+        return True
     match statement:
         case Plain(tokens):
-            return has_meeting(tokens) or (in_loop and tokens[0].text in ("break", "continue"))
+            return in_loop and tokens[0].text in ("break", "continue")
         case Block(_, body):
-            return any(meets(each, in_loop) for each in body)
+            return any(meets(each, in_loop, turned) for each in body)
         case If(_, _, then, otherwise):
-            return meets(then, in_loop) or (otherwise is not None and meets(otherwise, in_loop))
-        case Loop(_, _, _, _, body):
-            return meets(body, in_loop=False)
+            return any(s is not None and meets(s, in_loop, turned) for s in (then, otherwise))
+        case Loop(tokens, _, _, _, body):
+            return tokens[0].start in turned or meets(body, False, turned)
 
 
 def _one_by_one(body: Sequence[Statement]) -> Iterator[Statement]:
@@ -100,6 +112,45 @@ def _one_by_one(body: Sequence[Statement]) -> Iterator[Statement]:
                 yield statement
 
 
+def _assigned(parts: Sequence[Part]) -> Iterator[Token]:
+    """The names that are assigned to once for all threads."""
+    for part in parts:
+        rows: list[Sequence[Token]] = []
+        match part:
+            case Once(statement):
+                rows = [statement.tokens]
+            case Branch(_, then, otherwise) | Some(_, then, otherwise):
+                yield from _assigned((*then, *otherwise))
+            case Round(loop, body):
+                rows = [loop.first, loop.step]
+                yield from _assigned(body)
+        yield from (found[0] for row in rows if (found := assignment(row)))
+
+
+_NOT_TURNED = frozenset(
+    ("break", "continue", "return", "if", "for", "while", "do", "switch", "?", "{", "[]", "goto")
+)
+
+
+def _to_turn(body: Sequence[Statement], own: frozenset[str]) -> Iterator[int]:
+    """Where the loops begin that walk through memory for as many rounds as a variable says. One
+    thread after the other would walk down a column; all together walk along the rows."""
+    for statement in body:
+        match statement:
+            case Block(_, inner):
+                yield from _to_turn(inner, own)
+            case If(_, _, then, otherwise):
+                yield from _to_turn([s for s in (then, otherwise) if s], own)
+            case Loop(tokens, first, condition, step, inside):
+                rows = inside.body if isinstance(inside, Block) else (inside,)
+                words = {t.text for row in rows for t in row.tokens}
+                if not all(isinstance(row, Plain) for row in rows) or not (first and step):
+                    yield from _to_turn([inside], own)
+                elif words.isdisjoint(_NOT_TURNED | own) and "[" in words:
+                    if any(t.kind == "word" and t.text.islower() for t in condition[-1:]):
+                        yield tokens[0].start
+
+
 def _set_by(tokens: Sequence[Token]) -> frozenset[str]:
     """The names that a statement gives a meaning or a value."""
     if is_for_all(tokens):
@@ -109,9 +160,10 @@ def _set_by(tokens: Sequence[Token]) -> frozenset[str]:
 
 
 class Splitter:
-    """The parts of a kernel's body, and its variables. Raises Unclear."""
+    """The parts of a kernel's body, and its variables. ``turns``: all threads go through loops
+    together that might as well be run by each. Raises Unclear."""
 
-    def __init__(self, text: Text, function: Function, macros: Macros) -> None:
+    def __init__(self, text: Text, function: Function, macros: Macros, *, turns: bool) -> None:
         opening, closing = (text.tokens[place] for place in function.body)
         self._tokens = joined(text.tokens[function.body[0] + 1 : function.body[1]])
         self._macros = macros
@@ -127,6 +179,8 @@ class Splitter:
             self._add(named.name, None, opening.start, closing.start)
         self._is_pointer = {named.name: "*" in named.text for named in function.parameters}
         body = statements(self._tokens)
+        own = frozenset(f.name for f in text.functions)
+        self._turned = frozenset(_to_turn(body, own)) if turns else frozenset()
         self._find(body, closing.start, in_loop=False)
         self._judge = Judge(self.known, macros.words, self._constants, self._changes())
         self._judge.judge(self.variables)
@@ -155,7 +209,7 @@ class Splitter:
             match statement:
                 case Plain(tokens):
                     self._find_plain(tokens, end)
-                case _ if not meets(statement, in_loop):
+                case _ if not meets(statement, in_loop, self._turned):
                     pass
                 case Block(tokens, inner):
                     self._find(inner, tokens[-1].end, in_loop)
@@ -207,7 +261,7 @@ class Splitter:
                 pending.clear()
 
         for statement in _one_by_one(body):
-            if meets(statement, in_loop):
+            if meets(statement, in_loop, self._turned):
                 if pending and pending[-1].tokens[0].kind == "directive":
                     pending.pop()  # of the loop that now has others in it
                 yield from flushed()
@@ -248,11 +302,15 @@ class Splitter:
                 yield Once(statement)
             case Block(_, body):
                 yield Branch((), tuple(self._parts(body, in_loop)), ())
-            case If(_, condition, then, otherwise):
-                self._check(condition)
+            case If(tokens, condition, then, otherwise):
                 parts = tuple(self._parts([then], in_loop))
                 others = tuple(self._parts([otherwise], in_loop)) if otherwise else ()
-                yield Branch(condition, parts, others)
+                if self._judge.is_alike(condition):
+                    yield Branch(condition, parts, others)
+                else:
+                    self._check_some(tokens, (*parts, *others))
+                    test = Region((Plain(condition),), in_loop, is_test=True)
+                    yield Some(test, parts, others)
             case Loop(_, first, condition, step, body):
                 if condition:
                     self._check(condition)
@@ -260,6 +318,15 @@ class Splitter:
                     if header and not self._is_once(header):
                         raise Unclear
                 yield Round(statement, tuple(self._parts([body], in_loop=True)))
+
+    def _check_some(self, tokens: Sequence[Token], parts: Sequence[Part]) -> None:
+        """What some threads go through and others do not is nothing that all do together."""
+        if has_meeting(tokens) or any(t.text in ("break", "continue") for t in tokens):
+            raise Unclear
+        for assigned in _assigned(parts):
+            variable = self.known(assigned)
+            if variable is None or variable.start < tokens[0].start:
+                raise Unclear
 
     def _check(self, condition: Sequence[Token]) -> None:
         if not self._judge.is_alike(condition):

@@ -17,6 +17,12 @@ static inline bool any_lives(const unsigned char *live) {
     return count != 0;
 }
 
+static inline bool all_live(const unsigned char *live) {
+    unsigned threads = blockDim.x * blockDim.y * blockDim.z, count = 0;
+    for (unsigned i = 0; i < threads; i++) count += live[i];
+    return count == threads;
+}
+
 /* A call that threads meet in: what each gives, and then, of those that have not returned, what each
  * gets, which is a T. */
 template <class T> struct Met {
@@ -98,6 +104,11 @@ template <class T> struct Met {
 #define PYCU2C_LIVE                                                                                 \
     unsigned char pycu2c_live[::pycu2c::MOST_THREADS];                                              \
     memset(pycu2c_live, 1, sizeof pycu2c_live);
+
+/* The threads that go through what not all do. */
+#define PYCU2C_SOME(name)                                                                           \
+    unsigned char name[::pycu2c::MOST_THREADS];                                                     \
+    memset(name, 0, sizeof name);
 
 /* What threads have of a variable. */
 #define PYCU2C_KEPT(name, ...)                                                                      \
