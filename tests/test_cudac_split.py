@@ -13,6 +13,7 @@ from cuda_c import launched
 from pycu2c.cudac import Module, on_cpu
 from pycu2c.cudac.host_text import Way, generated
 from pycu2c.cudac.texts import Text
+from pycu2c.diagnostics import CompileError, DeadlockError
 
 # Bodies of kernels k(float *x, int n, float *y): blocks of 8 × 8 or 64 or 40 threads, 3 of them.
 SPLIT = {
@@ -103,9 +104,10 @@ SPLIT = {
         if (r == blockIdx.x) { r++; continue; }
         __syncthreads();
         row[t] = v;
-        if (++r > n / 16) break;
+        r++;
+        if (r > n / 16) break;
     }
-    y[64 * blockIdx.x + t] = row[t] + r;""".replace("if (++r > n / 16) break;", "r++; if (r > n / 16) break;"),
+    y[64 * blockIdx.x + t] = row[t] + r;""",
     "do": """__shared__ float row[64];
     int t = T, r = 3;
     row[t] = x[t];
@@ -138,14 +140,18 @@ SPLIT = {
         row[t] += n2;
     }
     __syncthreads();
-    for (int t = 0; t < n / 32; t++) { __syncthreads(); row[threadIdx.x] += threadIdx.y == 0 ? t : 0; }
+    for (int t = 0; t < n / 32; t++) {
+        __syncthreads();
+        row[threadIdx.x] += threadIdx.y + threadIdx.z == 0 ? t : 0;
+    }
     y[64 * blockIdx.x + t] = row[t] + n2;""",
     "a scalar in shared memory": """__shared__ unsigned int count;
     __shared__ float list[64];
     int t = T;
     if (t == 0) count = 0;
     __syncthreads();
-    if (x[64 * blockIdx.x + t] > 0.5f) list[atomicAdd(&count, 1)] = floorf(99 * x[64 * blockIdx.x + t]);
+    float v = x[64 * blockIdx.x + t];
+    if (v > 0.5f) list[atomicAdd(&count, 1)] = floorf(99 * v);
     __syncthreads();
     if (t == 0) for (int i = 0; i < count; i++) y[64 * blockIdx.x] += list[i];
     if (t == 1) y[64 * blockIdx.x + 1] = count;""",
@@ -156,6 +162,9 @@ SPLIT = {
     float w = __shfl_sync(0xFFFFFFFFu, v, 0) + __shfl_up_sync(~0u, v, 3, 8);
     w = max(w, __shfl_xor_sync(FULL, w, 5, 16));
     y[64 * blockIdx.x + t] = w;""",
+    "a function that stores": """int d = T;
+    float other = x[d];
+    exchange(&y[64 * blockIdx.x], other, d % 3);""",
     "votes": """int t = T;
     bool large = x[64 * blockIdx.x + t] > 0.5f;
     unsigned lanes = __ballot_sync(0xffffffff, large);
@@ -163,7 +172,8 @@ SPLIT = {
     int count = __syncthreads_count(large), each = __syncthreads_and(t < 60);
     int one = __syncthreads_or(t == 33);
     __syncwarp();
-    y[64 * blockIdx.x + t] = __popc(lanes) + 100 * !!some + 200 * !!all + 400 * count + !!each + 2 * !!one;""",
+    y[64 * blockIdx.x + t] = __popc(lanes) + 100 * !!some + 200 * !!all + 400 * count
+                             + !!each + 2 * !!one;""",
     "sums of warps": """int t = T;
     int sum = __reduce_add_sync(0xffffffff, t), least = __reduce_min_sync(FULL, t - 9);
     y[64 * blockIdx.x + t] = sum + 10000 * least;""",
@@ -172,6 +182,36 @@ SPLIT = {
     int v = __shfl_down_sync(0xffffffff, t, 1);
     y[64 * blockIdx.x + t] = v + 100 * __popc(__ballot_sync(0xffffffff, 1));""",
 }  # fmt: skip
+# where some warps meet, or functions that the kernel calls
+WARPS = {
+    "a warp": """int t = T, v = t;
+    if (t < 32) v = __shfl_down_sync(0xffffffff, v, 1);
+    y[64 * blockIdx.x + t] = v;""",
+    "warps": """int t = T, v = t;
+    if (t / 32 == 1) {
+        v += __shfl_xor_sync(0xffffffff, v, 1);
+        if (blockIdx.x == 2) v += __shfl_xor_sync(0xffffffff, v, 2);
+        if (t % 7 == 1) { y[64 * blockIdx.x + t] = 5; return; }
+        v += 100 * __popc(__ballot_sync(0xffffffff, v % 3 == 0));
+    } else {
+        v = __shfl_sync(0xffffffff, v, 9);
+        __syncwarp();
+    }
+    y[64 * blockIdx.x + t] = v;""",
+    "the last steps of a reduction": """__shared__ float s[64];
+    int t = T;
+    s[t] = x[64 * blockIdx.x + t];
+    __syncthreads();
+    if (t < 32) {
+        float v = s[t] + s[t + 32];
+        for (int d = 16; d > 0; d /= 2) v += __shfl_down_sync(0xffffffff, v, d);
+        if (t == 0) y[blockIdx.x] = v;
+    }""",
+    "a sum of the block": """float v = x[64 * blockIdx.x + T];
+    v = sum_of_block(v);
+    float w = sum_of_warp(v + T);
+    y[64 * blockIdx.x + T] = v + w;""",
+}
 # loops that might be run by each thread for itself
 TURNED = {
     "a matrix product": """int row = T / 8, column = T % 8;
@@ -237,9 +277,6 @@ OTHERS = {
     "a count of each thread": """int t = T, m = 0;
     if (t >= 0) m = 4;
     for (int i = 0; i < m; i++) { __syncthreads(); y[64 * blockIdx.x + t] += i; }""",
-    "some lanes": """int t = T, v = t;
-    if (t < 32) v = __shfl_down_sync(0xffffffff, v, 1);
-    y[64 * blockIdx.x + t] = v;""",
     "a mask": """int t = T;
     int v = __shfl_xor_sync(0xffu << (t % 32 / 8 * 8), t, 1);
     y[64 * blockIdx.x + t] = v;""",
@@ -261,19 +298,49 @@ OTHERS = {
     __syncthreads();
     y[64 * blockIdx.x + mine] += mine;""",
 }
-PARTS_OF_WARPS = ("votes", "sums of warps", "lanes that have returned", "all threads return")
+PARTS_OF_WARPS = (
+    "a warp",
+    "warps",
+    "votes",
+    "sums of warps",
+    "lanes that have returned",
+    "all threads return",
+)
+FUNCTIONS = """__device__ float sum_of_warp(float v) {
+    #pragma unroll
+    for (int d = 16; d > 0; d /= 2)
+        v += __shfl_down_sync(FULL, v, d);  // and so on
+    return v;
+}
+static __device__ __forceinline__ float sum_of_block(float value) {
+    __shared__ float parts[32];
+    int lane = T % 32, warp = T / 32;
+    value = sum_of_warp(value);
+    if (lane == 0) parts[warp] = value;
+    __syncthreads();
+    value = T < 2 ? parts[lane] : 0.0f;
+    if (warp == 0) value = sum_of_warp(value);
+    return value;
+}
+__device__ void exchange(float *to, float d, int other) {
+    __shared__ float s[64];
+    s[T] = d;
+    __syncthreads();
+    to[T] = s[63 - T] + other;
+}
+"""
 BEFORE = """#define FULL 0xffffffff
 #define T (int)(threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z))
 #define DECLARED int mine = T
 __device__ int mine;
 __device__ void set(int &m, int value) { m = value; }
 """
-ALL = {**SPLIT, **TURNED, **OTHERS}
+ALL = {**SPLIT, **WARPS, **TURNED, **OTHERS}
 
 
 def text_of(body: str) -> str:
     head = 'extern "C" __global__ void k(float *x, int n, float *y)'
-    return f"{BEFORE}{head} {{\n    {body}\n}}"
+    return f"{BEFORE}{FUNCTIONS}{head} {{\n    {body}\n}}"
 
 
 def found(text: str, block: Any) -> np.ndarray:
@@ -294,7 +361,7 @@ def test_split_or_not_it_is_the_same(
     assert split.any()
 
 
-@pytest.mark.parametrize("block", [1, 31, 40, 33])
+@pytest.mark.parametrize("block", [31, 40, 33])
 @pytest.mark.parametrize("name", PARTS_OF_WARPS)
 def test_warps_that_are_not_full(name: str, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     test_split_or_not_it_is_the_same(name, block, monkeypatch)
@@ -306,9 +373,9 @@ def ways(text: str) -> list[Way]:
     return [entry.way for entry in code.entries]
 
 
-@pytest.mark.parametrize("name", [*SPLIT, *TURNED])
+@pytest.mark.parametrize("name", [*SPLIT, *WARPS, *TURNED])
 def test_where_the_text_tells_they_are_split(name: str) -> None:
-    assert ways(text_of(ALL[name])) == [Way.SPLIT]
+    assert ways(text_of(ALL[name])) == [Way.SPLIT if name in {*SPLIT, *TURNED} else Way.WARPS]
 
 
 @pytest.mark.parametrize("name", OTHERS)
@@ -317,7 +384,111 @@ def test_where_it_does_not_threads_have_stacks(name: str) -> None:
     assert way is Way.FIBERS or "reference" in name
 
 
-def test_the_text_that_is_compiled_is_the_users_where_it_is_wrong() -> None:
-    made = generated(Text(text_of(SPLIT["a tile"])), (), ())
-    assert "pycu2c_split_k" in made.text
-    assert made.entries[0].way is Way.SPLIT
+def test_lanes_that_never_come_are_told() -> None:
+    text = """extern "C" __global__ void k(int *out) {
+    int v = threadIdx.x;
+    if (v < 5 || v > 31)
+        v = __shfl_sync(0xffffffff, v, 0);
+    out[threadIdx.x] = v;
+}"""
+    assert ways(text) == [Way.WARPS]
+    with pytest.raises(DeadlockError) as told:
+        launched(text, "cpu", np.zeros(64, np.int32), grid=2, block=64)
+    lines = str(told.value).splitlines()
+    assert lines[0] == "k would never end: no thread can go on"
+    assert "threads 0-4 wait in a function of the warp with mask 0xffffffff" in lines[1]
+    assert lines[1].endswith(":4")
+    out = np.zeros(40, np.int32)
+    launched(text.replace("v < 5 ||", ""), "cpu", out, block=40)
+    assert out.tolist() == [*range(32), *[32] * 8]
+
+
+def test_a_function_means_the_same_variables_where_it_is_written_out() -> None:
+    text = """__device__ int total = 1000;
+__device__ int sum(int d) {
+    int i = __reduce_add_sync(0xffffffff, d);
+    return i + total;
+}
+extern "C" __global__ void k(int *out) {
+    int total = 7, i = 3, d = 1;
+    i = sum(d + total);
+    out[threadIdx.x] = i + total;
+}"""
+    out = np.zeros(32, np.int32)
+    launched(text, "cpu", out)
+    assert set(out.tolist()) == {8 * 32 + 1000 + 7}
+
+
+def test_shared_memory_of_a_function_that_is_called_twice() -> None:
+    text = """__device__ int last(int v, bool sets) {
+    __shared__ int kept;
+    if (sets && threadIdx.x == 0) kept = v;
+    __syncthreads();
+    return kept;
+}
+extern "C" __global__ void k(int *out) {
+    int a = last(5, true), b;
+    b = last(6, false);
+    out[threadIdx.x] = 10 * a + b;
+}"""
+    out = np.zeros(32, np.int32)
+    launched(text, "cpu", out)
+    assert set(out.tolist()) == {55}
+
+
+def test_messages_are_of_the_users_text() -> None:
+    text = """extern "C" __global__ void k(float *x) {
+    __syncthreads();
+    x[threadIdx.x] = missing;
+}"""
+    with pytest.raises(CompileError, match=r":3:22") as told:
+        Module(text, backend="cpu", name="mine.cu").code()
+    assert "pycu2c" not in str(told.value)
+
+
+def test_templates_are_split() -> None:
+    text = """template <class T, int N> __global__ void k(T *x) {
+    __shared__ T row[N];
+    for (int i = 0; i < N; i++) { row[threadIdx.x] = x[threadIdx.x]; __syncthreads(); }
+    x[threadIdx.x] = row[N - 1 - threadIdx.x];
+}"""
+    names = ["k<float, 8>", "k<int, 4>"]
+    module = Module(text, backend="cpu", name_expressions=names)
+    code = module.code()
+    assert isinstance(code, on_cpu.CpuCode)
+    assert [entry.way for entry in code.entries] == [Way.SPLIT] * 2
+    x = np.arange(8, dtype=np.float32)
+    module.function(names[0]).launch(1, 8, (x,))
+    assert x.tolist() == [*range(7, -1, -1)]
+
+
+@pytest.mark.parametrize("line", ["", '#line 10 "other.cu"\n'])
+def test_lines_after_a_kernel_are_the_users(line: str) -> None:
+    text = f"""{line}__global__ void other(int *x) {{ __syncthreads();
+}}
+extern "C" __global__ void k(int *x) {{ __syncthreads(); x[0] = __LINE__; }}"""
+    out = np.zeros(1, np.int32)
+    launched(text, "cpu", out)
+    assert out[0] == (12 if line else 3)
+
+
+@pytest.mark.parametrize("name", ["int", "unsigned", "float", "double", "long long"])
+def test_atomics_on_shared_memory(name: str) -> None:
+    text = f"""extern "C" __global__ void k({name} *out) {{
+    __shared__ {name} s[4], one[2][3];
+    __shared__ {name} bins[2][3];
+    int t = threadIdx.x;
+    if (t < 6) bins[t / 3][t % 3] = 1;
+    __syncthreads();
+    {name} old = atomicAdd(&bins[t % 2][t % 3], t);
+    __syncthreads();
+    if (t < 6) out[t] = bins[t / 3][t % 3];
+    if (t == 0) out[6] = old;
+}}"""
+    dtypes = {"int": "i4", "unsigned": "u4", "float": "f4", "double": "f8", "long long": "i8"}
+    out = np.zeros(7, dtypes[name])
+    launched(text, "cpu", out, block=64)
+    t = np.arange(64)
+    bins = [1 + t[(t % 2 == i) & (t % 3 == j)].sum() for i in range(2) for j in range(3)]
+    assert out.tolist() == [*bins, 1]
+    assert "alone::atomicAdd(&bins" in generated(Text(text), (), ()).text

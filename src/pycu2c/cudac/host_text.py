@@ -13,6 +13,7 @@ from contextlib import suppress
 from enum import Enum
 
 from pycu2c.cudac.functions import Function
+from pycu2c.cudac.inlining import inlined
 from pycu2c.cudac.macros import Macros
 from pycu2c.cudac.meetings import MEETINGS
 from pycu2c.cudac.shared_atomics import shared_atomics
@@ -31,6 +32,7 @@ class Way(Enum):
 
     LOOP = "PYCU2C_LOOP"  # one after the other
     SPLIT = "PYCU2C_SPLIT"  # in loops between the places where they meet
+    WARPS = "PYCU2C_WARPS"  # the same, where some warps meet and others do not
     FIBERS = "PYCU2C_FIBERS"  # each with a stack of its own
 
 
@@ -61,8 +63,8 @@ def generated(
     waiting = Waiting(text, macros)
     edits = [*_shared(text), *_includes(text), *_lambdas(text)]
     if rewrites:
-        edits += [Edit(t.start, t.end, other) for t, other in shared_atomics(text)]
-    split = _split(text, macros, waiting, edits) if rewrites else {}
+        edits += _alone(text)
+    split = _split(text, macros) if rewrites else {}
     all_kernels = [f for f in text.functions if f.is_kernel]
     kernels = [f for f in all_kernels if not f.is_template]
     ways = [_way(waiting.holds(f.name), [f], split) for f in kernels]
@@ -100,12 +102,13 @@ def _named(expression: str, kernels: Sequence[Function]) -> list[Function]:
 
 def _way(waits: bool, kernels: Sequence[Function], split: Mapping[Function, str]) -> Way:
     if kernels and all(f in split for f in kernels):
-        return Way.SPLIT
+        parts = any("PYCU2C_WHOLE_WARPS" in split[f] for f in kernels)
+        return Way.WARPS if parts else Way.SPLIT
     return Way.FIBERS if waits else Way.LOOP
 
 
 def _macro(entry: Entry, name: str) -> str:
-    if entry.way is Way.SPLIT:
+    if entry.way in (Way.SPLIT, Way.WARPS):
         name = _LAST_NAME.sub(r"\1" + split_name(r"\2"), name, count=1)
     return f"{entry.way.value}({entry.number}, {name})"
 
@@ -128,11 +131,14 @@ def _end(text: Text, function: Function) -> int:
     return text.tokens[last].end if last < len(text.tokens) else len(text.code)
 
 
-def _split(
-    text: Text, options: Sequence[str], waiting: Waiting, edits: Sequence[Edit]
-) -> dict[Function, str]:
+def _split(text: Text, options: Sequence[str]) -> dict[Function, str]:
     """The kernels that may be split, and the functions that run their blocks."""
     macros = Macros(text, options)
+    with_calls = text
+    text = inlined(text, macros)
+    waiting = Waiting(text, options)
+    edits = [*_shared(text), *_lambdas(text), *_alone(text)]
+    tells = "threadIdx" in _outside_of_kernels(text)
     found: dict[Function, str] = {}
 
     def copied(start: int, end: int, more: Sequence[Edit]) -> str:
@@ -140,12 +146,15 @@ def _split(
         moved = [Edit(e.start - start, e.end - start, e.text) for e in (*within, *more)]
         return _edited(text.code[start:end], moved)
 
-    for function in text.functions:
+    for function, as_written in zip(text.functions, with_calls.functions):
         if function.is_kernel and not waiting.holds_beside(function, MEETINGS):
-            tells = "threadIdx" in _outside_of_kernels(text)
             with suppress(Unclear):
-                found[function] = split_text(text, function, macros, copied, tells=tells)
+                found[as_written] = split_text(text, function, macros, copied, tells=tells)
     return found
+
+
+def _alone(text: Text) -> Iterator[Edit]:
+    yield from (Edit(t.start, t.end, other) for t, other in shared_atomics(text))
 
 
 def _outside_of_kernels(text: Text) -> set[str]:

@@ -11,7 +11,7 @@ from pycu2c.cudac.texts import Text
 from pycu2c.cudac.tokens import Token, joined, tokens_of
 
 _DEFINED = re.compile(r"#\s*define\s+(\w+)(\(([^)]*)\))?(.*)", re.DOTALL)
-_STATEMENTS = frozenset(
+KEYWORDS = frozenset(
     ("if", "else", "for", "while", "do", "switch", "case", "return", "break", "continue", "goto")
 )
 _OF_TYPES = BUILT_IN | {"const", "volatile"}
@@ -33,6 +33,10 @@ class Macros:
         own = {function.name for function in text.functions}
         self.constants = frozenset({*_constants(text), "min", "max"} - own)
 
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset(self._found)
+
     def words(self, token: Token, around: frozenset[str] = frozenset()) -> list[Token]:
         """What a token stands for, where it stands: without what a macro is given, which stands
         beside it."""
@@ -49,7 +53,9 @@ class Macros:
         for token in tokens:
             if token.kind == "word" and before not in (".", "->"):
                 yield token
-                yield from (t for t in self.words(token) if t.kind == "word")
+                inside = self.words(token)
+                if inside != [token]:
+                    yield from _free(inside)
             before = token.text
 
     def are_expressions(self, tokens: Iterable[Token]) -> bool:
@@ -58,11 +64,18 @@ class Macros:
         return not any(_is_statement(row) for row in used)
 
 
+def _free(tokens: Sequence[Token]) -> Iterator[Token]:
+    for before, token in pairwise((None, *tokens)):
+        assert token is not None
+        if token.kind == "word" and (before is None or before.text not in (".", "->")):
+            yield token
+
+
 def _is_statement(tokens: Sequence[Token]) -> bool:
     declares = any(
         a.kind == b.kind == "word" and b.text not in _OF_TYPES for a, b in pairwise(tokens)
     )
-    return declares or any(t.text in _STATEMENTS or t.text in _MARKS for t in tokens)
+    return declares or any(t.text in KEYWORDS or t.text in _MARKS for t in tokens)
 
 
 def _constants(text: Text) -> Iterator[str]:

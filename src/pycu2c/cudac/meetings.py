@@ -33,6 +33,7 @@ _OF_WARP = {
     "__reduce_xor_sync": ("give", "reduce({}, ::pycu2c::Xor())"),
 }
 MEETINGS = frozenset((*_BARRIERS, *_OF_BLOCK, *_OF_WARP))
+OF_BLOCK = frozenset(("__syncthreads", *_OF_BLOCK))
 _ONE_BY_ONE = frozenset(("?", "&&", "||", "++", "--", "{"))  # may leave parts out, or change more
 
 

@@ -102,9 +102,11 @@ class CpuCode:
         return CpuRunner(form.names, form.layout, self._kernel(found, form.together))
 
     def _kernel(self, entry: Entry, together: bool) -> CpuKernel:
-        if entry.way is not Way.FIBERS:
+        if entry.way in (Way.LOOP, Way.SPLIT):
             return fibers.LoopKernel(self._library, f"pycu2c_run_{entry.number}")
         name = f"pycu2c_kernel_{entry.number}"
+        if entry.way is Way.WARPS:
+            return fibers.SplitKernel(self._library, name, entry.name)
         return fibers.FiberKernel(self._library, name, entry.name, together and self._together)
 
     def attribute(self, entry: str, name: str) -> int:

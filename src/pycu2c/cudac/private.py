@@ -48,9 +48,9 @@ class Change:
     value: tuple[Token, ...] | None
 
 
-_ASSIGNS = frozenset(("=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="))
+ASSIGNS = frozenset(("=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="))
 _STEPS = frozenset(("++", "--"))
-_ALIKE = BUILT_IN | {
+ALIKE = BUILT_IN | {
     "blockIdx", "blockDim", "gridDim", "warpSize", "true", "false", "sizeof",
     "static_cast", "const", "size_t", "int32_t", "int64_t", "uint32_t", "uint64_t", "ptrdiff_t",
 }  # fmt: skip
@@ -70,7 +70,7 @@ def changes_at(tokens: Sequence[Token], index: int, *, is_pointer: bool) -> bool
             after += 2
         else:
             break
-    return after < len(tokens) and tokens[after].text in _ASSIGNS | _STEPS
+    return after < len(tokens) and tokens[after].text in ASSIGNS | _STEPS
 
 
 def assignment(tokens: Sequence[Token]) -> tuple[Token, tuple[Token, ...]] | None:
@@ -80,7 +80,7 @@ def assignment(tokens: Sequence[Token]) -> tuple[Token, tuple[Token, ...]] | Non
     if len(row) == 2 and _STEPS & {*texts}:
         name = row[1] if texts[0] in _STEPS else row[0]
         return (name, ()) if name.kind == "word" else None
-    if len(row) > 2 and row[0].kind == "word" and texts[1] in _ASSIGNS:
+    if len(row) > 2 and row[0].kind == "word" and texts[1] in ASSIGNS:
         return row[0], tuple(row[2:])
     return None
 
@@ -164,7 +164,7 @@ class Judge:
         variable = self._known(token)
         if variable is not None:
             return fits(variable, token)
-        return token.text in _ALIKE or token.text in more or token.text in self._constants
+        return token.text in ALIKE or token.text in more or token.text in self._constants
 
     def _follows_cast(self, tokens: Sequence[Token]) -> bool:
         """Whether there is a ``(T) * p``, which may read memory."""
@@ -192,7 +192,7 @@ def _only_computes(tokens: Sequence[Token]) -> bool:
         assert token is not None
         if token.kind in ("directive", "text"):
             return False
-        if token.text in ("[", "{", "->", ";") or token.text in _ASSIGNS | _STEPS:
+        if token.text in ("[", "{", "->", ";") or token.text in ASSIGNS | _STEPS:
             return False
         is_unary = before is None or (before.kind == "mark" and before.text not in (")", "]"))
         if token.text in ("*", "&") and is_unary:

@@ -17,6 +17,7 @@ from pycu2c.cudac.tokens import Token
 from pycu2c.limits import MOST_THREADS
 from pycu2c.records import NamedTuple
 
+MOST_NESTED = 3  # conditions, each of which has what it holds twice
 MOST_KEPT = 24  # variables; headers/splitting.h says how large each may be
 
 
@@ -44,7 +45,7 @@ def split_text(
     if len(splitter.parts) == 1 and isinstance(splitter.parts[0], Region):
         with suppress(Unclear):
             splitter = Splitter(text, function, macros, turns=True)
-    writer = _Writer(splitter, function, copied, tells)
+    writer = _Writer(text, function, splitter, copied, tells)
     return "\n".join((f"{_head(text, function)} {{", "PYCU2C_BLOCK", *writer.body(), "}"))
 
 
@@ -74,7 +75,10 @@ def _template_ends(words: Sequence[str]) -> int:
 class _Writer:
     """Writes the parts of a kernel, each as lines."""
 
-    def __init__(self, splitter: Splitter, function: Function, copied: Copied, tells: bool) -> None:
+    def __init__(
+        self, text: Text, function: Function, splitter: Splitter, copied: Copied, tells: bool
+    ) -> None:
+        self._text = text
         self._splitter, self._function = splitter, function
         self._copied, self._tells = copied, tells
         self._regions = list(_regions(splitter.parts))
@@ -84,6 +88,7 @@ class _Writer:
         if len(self._kept) > MOST_KEPT:
             raise Unclear
         self._last = splitter.parts[-1] if splitter.parts else None
+        self._depth = 0  # of what only some go through
         self._label = 0  # of where a thread ends that returns
         self._guards: list[str] = []  # which threads go through what is written
         self._ends = any(r is not self._last and any(_returns(r)) for r in self._regions)
@@ -91,6 +96,8 @@ class _Writer:
     def body(self) -> Iterator[str]:
         if self._ends:
             yield "PYCU2C_LIVE"
+        else:
+            yield "const unsigned char *const pycu2c_live = nullptr;"
         for variable in self._kept:
             if variable.is_parameter:
                 yield from (self._place(variable), "PYCU2C_THREADS", self._keeping(variable), "}")
@@ -171,6 +178,9 @@ class _Writer:
 
     def _some(self, part: Some) -> Iterator[str]:
         """Who goes through it is noted for each thread."""
+        if self._depth == MOST_NESTED:
+            raise Unclear
+        self._depth += 1
         number = self._regions.index(part.test)
         names = [f"pycu2c_{which}_{number}" for which in ("if", "else")[: 1 + bool(part.otherwise)]]
         yield "{"
@@ -191,6 +201,7 @@ class _Writer:
             self._guards.pop()
         yield "}"
         yield "}"
+        self._depth -= 1
 
     def _round(self, loop: Loop, body: Sequence[Part]) -> Iterator[str]:
         condition = self._piece(loop.condition)
@@ -202,6 +213,10 @@ class _Writer:
         yield f"}} while ({condition});" if loop.is_do else "}"
 
     def _region(self, region: Region) -> Iterator[str]:
+        if region.meeting and self._guards:
+            yield f"PYCU2C_WHOLE_WARPS({self._guards[-1]}, {self._line(region.meeting)})"
+        if not region.body:
+            return
         self._label += 1
         kept = [v for v in self._defines[region] if v in self._kept]
         yield from map(self._place, kept)
@@ -265,7 +280,7 @@ class _Writer:
             yield from self._opening(region)
             given = ", ".join(self._piece(row) for row in call.given)
             yield f"pycu2c_met_{number}.{call.giving}(pycu2c_me, {given});"
-            live = "pycu2c_live" if self._ends else "nullptr"
+            live = self._guards[-1] if self._guards else "pycu2c_live" if self._ends else "nullptr"
             yield f"}} pycu2c_met_{number}.{call.meeting.format(live)};"
 
     def _of(self, statement: Statement) -> Iterator[Variable]:
@@ -303,9 +318,13 @@ class _Writer:
             assert region is not None
             end = f"goto pycu2c_next_{self._label};"
             if region is not self._last:
-                end = f"pycu2c_live[pycu2c_me] = 0; {end}"
+                gone = ("pycu2c_live", *self._guards)
+                end = "".join(f"{who}[pycu2c_me] = 0; " for who in gone) + end
             edits.append(Edit(token.start, after.end, f"{{ {end} }}"))
         return self._copied(tokens[0].start, tokens[-1].end, edits)
+
+    def _line(self, token: Token) -> int:
+        return self._text.lines.place(token.start)[0]
 
     def _piece(self, tokens: Sequence[Token]) -> str:
         return self._copied(tokens[0].start, tokens[-1].end, ()) if tokens else ""

@@ -22,7 +22,7 @@ from typing import TypeAlias
 from pycu2c.cudac.declarations import BUILT_IN, FOR_ALL, Declared, declared, is_for_all
 from pycu2c.cudac.functions import Function
 from pycu2c.cudac.macros import Macros
-from pycu2c.cudac.meetings import Call, calls, check_barrier, has_meeting, is_barrier
+from pycu2c.cudac.meetings import OF_BLOCK, Call, calls, check_barrier, has_meeting, is_barrier
 from pycu2c.cudac.private import (
     Change,
     Judge,
@@ -47,6 +47,7 @@ class Region:
     is_again: bool
     calls: tuple[Call, ...] = ()
     is_test: bool = False  # its only statement is a condition
+    meeting: Token | None = None  # that threads of warps come to before
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +128,9 @@ def _assigned(parts: Sequence[Part]) -> Iterator[Token]:
         yield from (found[0] for row in rows if (found := assignment(row)))
 
 
+_OF_PLACE = frozenset(  # what says where it stands
+    ("__LINE__", "__COUNTER__", "__func__", "__FUNCTION__", "__PRETTY_FUNCTION__")
+)
 _NOT_TURNED = frozenset(
     ("break", "continue", "return", "if", "for", "while", "do", "switch", "?", "{", "[]", "goto")
 )
@@ -178,6 +182,8 @@ class Splitter:
                 raise Unclear
             self._add(named.name, None, opening.start, closing.start)
         self._is_pointer = {named.name: "*" in named.text for named in function.parameters}
+        if any(t.text in _OF_PLACE for t in macros.all_words(self._tokens)):
+            raise Unclear
         body = statements(self._tokens)
         own = frozenset(f.name for f in text.functions)
         self._turned = frozenset(_to_turn(body, own)) if turns else frozenset()
@@ -294,10 +300,12 @@ class Splitter:
         match statement:
             case Plain(tokens) if is_barrier(tokens):
                 check_barrier(tokens, self._macros)
+                yield Region((), in_loop, meeting=tokens[0])
             case Plain(tokens) if has_meeting(tokens):
                 if not self._macros.are_expressions(tokens):
                     raise Unclear
-                yield Region((statement,), in_loop, calls(tokens, self._macros))
+                found = calls(tokens, self._macros)
+                yield Region((statement,), in_loop, found, meeting=tokens[0])
             case Plain():
                 yield Once(statement)
             case Block(_, body):
@@ -321,7 +329,7 @@ class Splitter:
 
     def _check_some(self, tokens: Sequence[Token], parts: Sequence[Part]) -> None:
         """What some threads go through and others do not is nothing that all do together."""
-        if has_meeting(tokens) or any(t.text in ("break", "continue") for t in tokens):
+        if any(t.text in ("break", "continue", *OF_BLOCK) for t in tokens):
             raise Unclear
         for assigned in _assigned(parts):
             variable = self.known(assigned)

@@ -23,6 +23,22 @@ static inline bool all_live(const unsigned char *live) {
     return count == threads;
 }
 
+/* Whether of each warp all go through what only some of a block do, and there meet: else they wait for
+ * ever, and the launch ends. */
+static inline bool whole_warps(const unsigned char *some, const unsigned char *live, int line) {
+    unsigned threads = blockDim.x * blockDim.y * blockDim.z;
+    for (unsigned first = 0; first < threads; first += 32) {
+        unsigned end = first + 32 < threads ? first + 32 : threads, come = 0, there = 0;
+        for (unsigned i = first; i < end; i++) come += some[i], there += live ? live[i] : 1;
+        if (come && come != there) {
+            int64_t block = blockIdx.x + (int64_t)gridDim.x * (blockIdx.y + (int64_t)gridDim.y * blockIdx.z);
+            services().stuck(block, some, (int32_t)first, (int32_t)end, line);
+            return false;
+        }
+    }
+    return true;
+}
+
 /* A call that threads meet in: what each gives, and then, of those that have not returned, what each
  * gets, which is a T. */
 template <class T> struct Met {
@@ -109,6 +125,9 @@ template <class T> struct Met {
 #define PYCU2C_SOME(name)                                                                           \
     unsigned char name[::pycu2c::MOST_THREADS];                                                     \
     memset(name, 0, sizeof name);
+
+#define PYCU2C_WHOLE_WARPS(name, line)                                                              \
+    if (!::pycu2c::whole_warps(name, pycu2c_live, line)) return;
 
 /* What threads have of a variable. */
 #define PYCU2C_KEPT(name, ...)                                                                      \
