@@ -226,7 +226,7 @@ TURNED = {
     }""",
     "after a return": """if (T > 60) return;
     float most = -1, at = 0;
-    for (int i = 0; i < n; i += 2) most = max(most, x[(i * T) % 192]), at += most;
+    for (int i = 0; i < n; i += 2) { most = max(most, x[(i * T) % 192]); at += most; }
     y[64 * blockIdx.x + T] = at;
     if (T > 50) return;
     y[64 * blockIdx.x + T] += T;""",
@@ -376,6 +376,18 @@ def ways(text: str) -> list[Way]:
 @pytest.mark.parametrize("name", [*SPLIT, *WARPS, *TURNED])
 def test_where_the_text_tells_they_are_split(name: str) -> None:
     assert ways(text_of(ALL[name])) == [Way.SPLIT if name in {*SPLIT, *TURNED} else Way.WARPS]
+
+
+def test_loops_that_walk_down_columns_are_turned_round() -> None:
+    """What all threads have at once lies side by side; or they read the same."""
+    for subscript in ("i * n + T", "T + n * i", "i"):
+        text = text_of(f"float s = 0; for (int i = 0; i < n; i++) s += x[{subscript}]; y[T] = s;")
+        assert "kept" in generated(Text(text), (), ()).text.partition("pycu2c_split_k")[2]
+    for subscript, bound in (("T * n + i", "n"), ("i * n + T", "8"), ("i * n + T", "FULL")):
+        text = text_of(
+            f"float s = 0; for (int i = 0; i < {bound}; i++) s += x[{subscript}]; y[T] = s;"
+        )
+        assert "kept" not in generated(Text(text), (), ()).text.partition("pycu2c_split_k")[2]
 
 
 @pytest.mark.parametrize("name", OTHERS)

@@ -44,7 +44,9 @@ def split_text(
     splitter = Splitter(text, function, macros, turns=False)
     if len(splitter.parts) == 1 and isinstance(splitter.parts[0], Region):
         with suppress(Unclear):
-            splitter = Splitter(text, function, macros, turns=True)
+            turned = Splitter(text, function, macros, turns=True)
+            if not any(v.declared and v.declared.after for v in turned.variables):
+                splitter = turned  # whose threads keep numbers, and no arrays
     writer = _Writer(text, function, splitter, copied, tells)
     return "\n".join((f"{_head(text, function)} {{", "PYCU2C_BLOCK", *writer.body(), "}"))
 

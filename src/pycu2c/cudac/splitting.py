@@ -34,7 +34,7 @@ from pycu2c.cudac.private import (
 )
 from pycu2c.cudac.statements import Block, If, Loop, Plain, Statement, Unclear, statements
 from pycu2c.cudac.texts import Text
-from pycu2c.cudac.tokens import Token, joined
+from pycu2c.cudac.tokens import Token, closing, joined
 from pycu2c.records import dataclass
 
 
@@ -136,23 +136,42 @@ _NOT_TURNED = frozenset(
 )
 
 
-def _to_turn(body: Sequence[Statement], own: frozenset[str]) -> Iterator[int]:
-    """Where the loops begin that walk through memory for as many rounds as a variable says. One
-    thread after the other would walk down a column; all together walk along the rows."""
+def _to_turn(
+    body: Sequence[Statement], own: frozenset[str], constants: frozenset[str]
+) -> Iterator[int]:
+    """Where the loops begin that sum up what they find in memory, for as many rounds as a variable
+    says. One thread after the other would walk down a column, and wait for each sum; all together
+    walk along the rows. ``own``: functions, which may do anything."""
     for statement in body:
         match statement:
             case Block(_, inner):
-                yield from _to_turn(inner, own)
+                yield from _to_turn(inner, own, constants)
             case If(_, _, then, otherwise):
-                yield from _to_turn([s for s in (then, otherwise) if s], own)
+                yield from _to_turn([s for s in (then, otherwise) if s], own, constants)
             case Loop(tokens, first, condition, step, inside):
                 rows = inside.body if isinstance(inside, Block) else (inside,)
                 words = {t.text for row in rows for t in row.tokens}
                 if not all(isinstance(row, Plain) for row in rows) or not (first and step):
-                    yield from _to_turn([inside], own)
+                    yield from _to_turn([inside], own, constants)
                 elif words.isdisjoint(_NOT_TURNED | own) and "[" in words:
-                    if any(t.kind == "word" and t.text.islower() for t in condition[-1:]):
+                    sums = any(assignment(row.tokens) for row in rows)
+                    bounds = {t.text for t in condition if t.kind == "word"} - constants
+                    names = {t.text for t in first if t.kind == "word"}
+                    if sums and bounds - names and _walks_columns(tokens, names):
                         yield tokens[0].start
+
+
+def _walks_columns(tokens: Sequence[Token], names: set[str]) -> bool:
+    """Whether a round of a loop is far in memory from the last, or where it is for all threads: by
+    how subscripts have the names that the loop begins with."""
+    finds = []
+    for index, token in enumerate(tokens):
+        if token.text == "[":
+            inside = [t.text for t in tokens[index + 1 : closing(tokens, index)]]
+            for place in (i for i, text in enumerate(inside) if text in names):
+                beside = {*inside[max(place - 1, 0) : place], *inside[place + 1 : place + 2]}
+                finds.append("*" in beside or (None if len(inside) == 1 else False))
+    return True in finds or (bool(finds) and False not in finds)
 
 
 def _set_by(tokens: Sequence[Token]) -> frozenset[str]:
@@ -186,7 +205,8 @@ class Splitter:
             raise Unclear
         body = statements(self._tokens)
         own = frozenset(f.name for f in text.functions)
-        self._turned = frozenset(_to_turn(body, own)) if turns else frozenset()
+        constants = macros.names | macros.constants
+        self._turned = frozenset(_to_turn(body, own, constants)) if turns else frozenset()
         self._find(body, closing.start, in_loop=False)
         self._judge = Judge(self.known, macros.words, self._constants, self._changes())
         self._judge.judge(self.variables)
