@@ -448,6 +448,24 @@ extern "C" __global__ void k(int *out) {
     assert set(out.tolist()) == {55}
 
 
+@pytest.mark.parametrize("words", ["static __shared__", "__shared__ static"])
+def test_shared_memory_that_is_called_static(words: str) -> None:
+    """Which g++ does not take twice."""
+    text = f"""__device__ int first(int v) {{
+    {words} int kept;
+    if (threadIdx.x == 0) kept = v;
+    __syncthreads();
+    return kept;
+}}
+extern "C" __global__ void k(int *out) {{ out[threadIdx.x] = first(threadIdx.x + 5); }}"""
+    out = np.zeros(8, np.int32)
+    launched(text, "cpu", out, block=8)
+    assert set(out.tolist()) == {5}
+    made = generated(Text(text), (), ()).text.partition("#line 1")[2]
+    assert "static __shared__" not in made
+    assert "__shared__ static" not in made
+
+
 def test_messages_are_of_the_users_text() -> None:
     text = """extern "C" __global__ void k(float *x) {
     __syncthreads();

@@ -70,6 +70,7 @@ def generated(
     ways = [_way(waiting.holds(f.name), [f], split) for f in kernels]
     entries = [Entry(f.path, i, way) for i, (f, way) in enumerate(zip(kernels, ways))]
     edits += [_split_after(text, f, written) for f, written in split.items()]
+    edits += [edit for f in split for edit in _only_checked(text, f)]
     edits += [_entry_after(text, f, e) for f, e in zip(kernels, entries)]
     instances: list[Entry] = []
     footer: list[str] = []
@@ -124,6 +125,14 @@ def _entry_after(text: Text, function: Function, entry: Entry) -> Edit:
 def _split_after(text: Text, function: Function, written: str) -> Edit:
     end = _end(text, function)
     return Edit(end, end, f"\n{written}\n{line_directive(text, end)}\n")
+
+
+def _only_checked(text: Text, function: Function) -> Iterator[Edit]:
+    """A kernel that is split need not be compiled as it is written, but for its mistakes."""
+    head = text.tokens[function.start : function.body[0]]
+    if {"static", "inline", "__forceinline__", "__inline__"}.isdisjoint(t.text for t in head):
+        place = next(t.start for t in head if t.text == "__global__")
+        yield Edit(place, place, "inline ")
 
 
 def _end(text: Text, function: Function) -> int:
@@ -183,6 +192,9 @@ def _shared(text: Text) -> Iterator[Edit]:
     for index, token in enumerate(tokens):
         if token.text != "__shared__":
             continue
+        for beside in tokens[max(index - 1, 0) : index + 2 : 2]:
+            if beside.text == "static":  # which it is here anyway
+                yield Edit(beside.start, beside.end, "")
         first = index
         while first and tokens[first - 1].text in ("extern", "volatile", "const", "__align__"):
             first -= 1
