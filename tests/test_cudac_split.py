@@ -378,6 +378,18 @@ def test_where_the_text_tells_they_are_split(name: str) -> None:
     assert ways(text_of(ALL[name])) == [Way.SPLIT if name in {*SPLIT, *TURNED} else Way.WARPS]
 
 
+def test_the_same_text_is_made_each_time() -> None:
+    """It is looked for on the disk."""
+    names = [f"p{i}" for i in range(12)]
+    changes = "".join(f"{name} += threadIdx.x; " for name in names)
+    parameters = ", ".join(f"int {name}" for name in names)
+    text = Text(
+        f"__global__ void k(int *out, {parameters}) {{ {changes} __syncthreads(); "
+        f"out[threadIdx.x] = {' + '.join(names)}; }}"
+    )
+    assert len({generated(text, (), ()).text for _ in range(5)}) == 1
+
+
 def test_loops_that_walk_down_columns_are_turned_round() -> None:
     """What all threads have at once lies side by side; or they read the same."""
     for subscript in ("i * n + T", "T + n * i", "i"):

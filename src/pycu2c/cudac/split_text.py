@@ -100,8 +100,8 @@ class _Writer:
             yield "PYCU2C_LIVE"
         else:
             yield "const unsigned char *const pycu2c_live = nullptr;"
-        for variable in self._kept:
-            if variable.is_parameter:
+        for variable in self._splitter.variables:
+            if variable.is_parameter and variable in self._kept:
                 yield from (self._place(variable), "PYCU2C_THREADS", self._keeping(variable), "}")
         yield from self._parts(self._splitter.parts)
 
