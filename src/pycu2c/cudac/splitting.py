@@ -82,6 +82,13 @@ class Some:
 Part: TypeAlias = Region | Once | Branch | Round | Some
 
 
+def _ends_round(tokens: Sequence[Token]) -> bool:
+    first = tokens[0].text
+    return first in ("break", "continue") or (
+        first == "switch" and any(t.text == "continue" for t in tokens)
+    )
+
+
 def meets(statement: Statement, in_loop: bool, turned: frozenset[int] = frozenset()) -> bool:
     """Whether all threads go through a statement together: they meet in it, or in a loop in which
     they do it ends a round. ``turned``: where loops begin that all are to go through together."""
@@ -89,7 +96,7 @@ def meets(statement: Statement, in_loop: bool, turned: frozenset[int] = frozense
         return True
     match statement:
         case Plain(tokens):
-            return in_loop and tokens[0].text in ("break", "continue")
+            return in_loop and _ends_round(tokens)
         case Block(_, body):
             return any(meets(each, in_loop, turned) for each in body)
         case If(_, _, then, otherwise):
@@ -326,7 +333,9 @@ class Splitter:
                     raise Unclear
                 found = calls(tokens, self._macros)
                 yield Region((statement,), in_loop, found, meeting=tokens[0])
-            case Plain():
+            case Plain(tokens):
+                if tokens[0].text == "switch":
+                    raise Unclear
                 yield Once(statement)
             case Block(_, body):
                 yield Branch((), tuple(self._parts(body, in_loop)), ())
