@@ -8,32 +8,41 @@ from __future__ import annotations
 
 import ctypes
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from enum import Enum
 
 from pycu2c.cudac.functions import Function
-from pycu2c.cudac.texts import Text
+from pycu2c.cudac.inlining import inlined
+from pycu2c.cudac.macros import Macros
+from pycu2c.cudac.meetings import MEETINGS
+from pycu2c.cudac.shared_atomics import shared_atomics
+from pycu2c.cudac.split_text import Edit, split_name, split_text
+from pycu2c.cudac.statements import Unclear
+from pycu2c.cudac.texts import Text, line_directive
 from pycu2c.cudac.tokens import Token, closing
 from pycu2c.cudac.vocabulary import prelude
 from pycu2c.cudac.waiting import Waiting, has_own_files, meets_grid, words_in
 from pycu2c.diagnostics import CompileError, Diagnostic, Label
-from pycu2c.records import NamedTuple, dataclass
+from pycu2c.records import dataclass
 
 
-class Edit(NamedTuple):
-    """Other characters for those of a text from ``start`` to ``end``."""
+class Way(Enum):
+    """How the threads of a kernel run: the macro that says so."""
 
-    start: int
-    end: int
-    text: str
+    LOOP = "PYCU2C_LOOP"  # one after the other
+    SPLIT = "PYCU2C_SPLIT"  # in loops between the places where they meet
+    WARPS = "PYCU2C_WARPS"  # the same, where some warps meet and others do not
+    FIBERS = "PYCU2C_FIBERS"  # each with a stack of its own
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A kernel of the C++: the number that its symbols end in, and whether it may wait."""
+    """A kernel of the C++: the number that its symbols end in, and how its threads run."""
 
     name: str
     number: int
-    waits: bool
+    way: Way
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,20 +54,30 @@ class Generated:
     together: bool
 
 
-def generated(text: Text, macros: Sequence[str], expressions: Sequence[str]) -> Generated:
-    """The C++ of a text."""
+def generated(
+    text: Text, macros: Sequence[str], expressions: Sequence[str], *, rewrites: bool = True
+) -> Generated:
+    """The C++ of a text, rewritten to be fast or as it is."""
     waiting = Waiting(text, macros)
-    kernels = [f for f in text.functions if f.is_kernel and not f.is_template]
-    entries = [Entry(f.path, i, waiting.holds(f.name)) for i, f in enumerate(kernels)]
-    edits = [_entry_after(text, f, e) for f, e in zip(kernels, entries)]
-    edits += [*_shared(text), *_includes(text), *_lambdas(text)]
+    edits = [*_shared(text), *_includes(text), *_lambdas(text)]
+    if rewrites:
+        edits += _alone(text)
+    split = _split(text, macros) if rewrites else {}
+    all_kernels = [f for f in text.functions if f.is_kernel]
+    kernels = [f for f in all_kernels if not f.is_template]
+    ways = [_way(waiting.holds(f.name), [f], split) for f in kernels]
+    entries = [Entry(f.path, i, way) for i, (f, way) in enumerate(zip(kernels, ways))]
+    edits += [_split_after(text, f, written) for f, written in split.items()]
+    edits += [edit for f in split for edit in _only_checked(text, f)]
+    edits += [_entry_after(text, f, e) for f, e in zip(kernels, entries)]
     instances: list[Entry] = []
     footer: list[str] = []
     for expression in dict.fromkeys((*expressions, *_instantiated(text))):
         if expression.lstrip().startswith("&"):  # of a variable
             continue
-        waits = waiting.holds(expression) or not _is_known(expression, text)
-        made = Entry(expression, len(entries) + len(instances), waits)
+        named = _named(expression, all_kernels)
+        way = _way(waiting.holds(expression) or not named, named, split)
+        made = Entry(expression, len(entries) + len(instances), way)
         instances.append(made)
         footer.append(_macro(made, expression))
     words = words_in(text) | frozenset(re.findall(r"\w+", " ".join(macros)))
@@ -86,19 +105,84 @@ def _is_of_c(kernel: Function) -> bool:
     return not kernel.scopes and hasattr(ctypes.CDLL(None), kernel.name)
 
 
-def _is_known(expression: str, text: Text) -> bool:
-    """Whether the text has a kernel of that name for all to see, and no macro has made it."""
+def _named(expression: str, kernels: Sequence[Function]) -> list[Function]:
+    """The kernels that a name means for all to see: none, if a macro may have made it."""
     base = expression.partition("<")[0].strip().lstrip(":")
-    return any(base in (f.path, f.name) for f in text.functions)
+    return [f for f in kernels if base in (f.path.partition("<")[0], f.name.partition("<")[0])]
+
+
+def _way(waits: bool, kernels: Sequence[Function], split: Mapping[Function, str]) -> Way:
+    if kernels and all(f in split for f in kernels):
+        parts = any("PYCU2C_WHOLE_WARPS" in split[f] for f in kernels)
+        return Way.WARPS if parts else Way.SPLIT
+    return Way.FIBERS if waits else Way.LOOP
 
 
 def _macro(entry: Entry, name: str) -> str:
-    return f"{'PYCU2C_FIBERS' if entry.waits else 'PYCU2C_LOOP'}({entry.number}, {name})"
+    if entry.way in (Way.SPLIT, Way.WARPS):
+        name = _LAST_NAME.sub(r"\1" + split_name(r"\2"), name, count=1)
+    return f"{entry.way.value}({entry.number}, {name})"
+
+
+_LAST_NAME = re.compile(r"^(\s*(?:\w+\s*::\s*|::\s*)*)(\w+)")  # with the scopes before it
 
 
 def _entry_after(text: Text, function: Function, entry: Entry) -> Edit:
-    end = text.tokens[function.body[1]].end if function.body[1] < len(text.tokens) else 0
-    return Edit(end or len(text.code), end or len(text.code), f" {_macro(entry, function.name)}")
+    end = _end(text, function)
+    return Edit(end, end, f" {_macro(entry, function.name)}")
+
+
+def _split_after(text: Text, function: Function, written: str) -> Edit:
+    end = _end(text, function)
+    return Edit(end, end, f"\n{written}\n{line_directive(text, end)}\n")
+
+
+def _only_checked(text: Text, function: Function) -> Iterator[Edit]:
+    """A kernel that is split need not be compiled as it is written, but for its mistakes."""
+    head = text.tokens[function.start : function.body[0]]
+    if {"static", "inline", "__forceinline__", "__inline__"}.isdisjoint(t.text for t in head):
+        place = next(t.start for t in head if t.text == "__global__")
+        yield Edit(place, place, "inline ")
+
+
+def _end(text: Text, function: Function) -> int:
+    last = function.body[1]
+    return text.tokens[last].end if last < len(text.tokens) else len(text.code)
+
+
+def _split(text: Text, options: Sequence[str]) -> dict[Function, str]:
+    """The kernels that may be split, and the functions that run their blocks."""
+    macros = Macros(text, options)
+    with_calls = text
+    text = inlined(text, macros)
+    waiting = Waiting(text, options)
+    edits = [*_shared(text), *_lambdas(text), *_alone(text)]
+    tells = "threadIdx" in _outside_of_kernels(text, options)
+    found: dict[Function, str] = {}
+
+    def copied(start: int, end: int, more: Sequence[Edit]) -> str:
+        within = [e for e in edits if start <= e.start and e.end <= end]
+        moved = [Edit(e.start - start, e.end - start, e.text) for e in (*within, *more)]
+        return _edited(text.code[start:end], moved)
+
+    for function, as_written in zip(text.functions, with_calls.functions):
+        is_named = "<" not in function.name  # those of one instance are not
+        if function.is_kernel and is_named and not waiting.holds_beside(function, MEETINGS):
+            with suppress(Unclear):
+                found[as_written] = split_text(text, function, macros, copied, tells=tells)
+    return found
+
+
+def _alone(text: Text) -> Iterator[Edit]:
+    yield from (Edit(t.start, t.end, other) for t, other in shared_atomics(text))
+
+
+def _outside_of_kernels(text: Text, options: Sequence[str]) -> set[str]:
+    """The words there, those of macros included."""
+    bodies = [f.body for f in text.functions if f.is_kernel]
+    inside = {i for first, last in bodies for i in range(first, last)}
+    rows = (t.text for i, t in enumerate(text.tokens) if i not in inside)
+    return {word for row in (*rows, *options) for word in re.findall(r"\w+", row)}
 
 
 def _edited(code: str, edits: Sequence[Edit]) -> str:
@@ -121,6 +205,9 @@ def _shared(text: Text) -> Iterator[Edit]:
     for index, token in enumerate(tokens):
         if token.text != "__shared__":
             continue
+        for beside in tokens[max(index - 1, 0) : index + 2 : 2]:
+            if beside.text == "static":  # which it is here anyway
+                yield Edit(beside.start, beside.end, "")
         first = index
         while first and tokens[first - 1].text in ("extern", "volatile", "const", "__align__"):
             first -= 1

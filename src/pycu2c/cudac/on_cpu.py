@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from pycu2c.cudac.compiled import Form
-from pycu2c.cudac.host_text import Entry, Generated, check, generated
+from pycu2c.cudac.host_text import Entry, Generated, Way, check, generated
 from pycu2c.cudac.inclusion import Inclusion
 from pycu2c.cudac.options import Options, included
 from pycu2c.cudac.parameters import Kind, Parameter
@@ -30,11 +30,14 @@ _FACTS = {  # of every kernel, where there is no GPU
 }
 
 
-def generate(text: Text, options: Options, expressions: Sequence[str]) -> Generated:
-    """The C++ of a text. Raises CompileError."""
+def generate(
+    text: Text, options: Options, expressions: Sequence[str], *, rewrites: bool = True
+) -> Generated:
+    """The C++ of a text, rewritten to be fast or as it is. Raises CompileError for what the CPU
+    does not have."""
     check(text)
     whole = Inclusion(options.folders, _is_cuda).whole(text.code, text.name)
-    return generated(Text(whole, text.name), options.macros, expressions)
+    return generated(Text(whole, text.name), options.macros, expressions, rewrites=rewrites)
 
 
 def _is_cuda(text: str, quoted: bool) -> bool:
@@ -45,18 +48,25 @@ def _is_cuda(text: str, quoted: bool) -> bool:
 def compiled(text: Text, options: Options, expressions: Sequence[str]) -> CpuCode:
     """A text as a library, from the disk or by the C++ compiler. Raises CompileError,
     ToolchainError."""
-    made = generate(text, options, expressions)
     flags = (
         f"-std={_STANDARD if options.standard in _OLDER else options.standard}",
         *cxx.arithmetic_flags(contracts=options.contracts, fast=options.is_fast),
         *(f"-I{folder}" for folder in options.folders),
     )
-    files = included(made.text, options.folders)
-    try:
+
+    def made_by(rewrites: bool) -> CpuCode:
+        made = generate(text, options, expressions, rewrites=rewrites)
+        files = included(made.text, options.folders)
         binary = cxx.compile(made.text, "cuda_c", flags, files)
-    except cxx.Refused as error:
-        refuse(error.log, text, error.compiler)
-    return CpuCode(fibers.opened(binary, text.name), made)
+        return CpuCode(fibers.opened(binary, text.name), made)
+
+    try:
+        return made_by(rewrites=True)
+    except cxx.Refused:  # a mistake of the user's, or more than the words of the text tell
+        try:
+            return made_by(rewrites=False)
+        except cxx.Refused as error:
+            refuse(error.log, text, error.compiler)
 
 
 class CpuCode:
@@ -73,6 +83,11 @@ class CpuCode:
         self._known: dict[str, tuple[Parameter, ...]] = {}
         self._settings: dict[tuple[str, str], int] = {}
         self.log = library.binary.log
+
+    @property
+    def entries(self) -> Sequence[Entry]:
+        """The kernels, and how their threads run."""
+        return list(self._entries.values())
 
     @property
     def kernels(self) -> Sequence[str]:
@@ -100,9 +115,11 @@ class CpuCode:
         return CpuRunner(form.names, form.layout, self._kernel(found, form.together))
 
     def _kernel(self, entry: Entry, together: bool) -> CpuKernel:
-        if not entry.waits:
+        if entry.way in (Way.LOOP, Way.SPLIT):
             return fibers.LoopKernel(self._library, f"pycu2c_run_{entry.number}")
         name = f"pycu2c_kernel_{entry.number}"
+        if entry.way is Way.WARPS:
+            return fibers.SplitKernel(self._library, name, entry.name)
         return fibers.FiberKernel(self._library, name, entry.name, together and self._together)
 
     def attribute(self, entry: str, name: str) -> int:

@@ -42,3 +42,9 @@ class Text:
         name, line, column = self.origins.of(token.start)
         _, end_line, end_column = self.origins.of(token.end)
         return Span(name, line, column, end_line, end_column)
+
+
+def line_directive(text: Text, place: int) -> str:
+    """What says that the next line is the one that a place is in."""
+    name, line, _ = text.origins.of(place)
+    return f'#line {line} "{name}"'

@@ -78,6 +78,25 @@ def closing(tokens: Sequence[Token], opening: int) -> int:
     return len(tokens)
 
 
+_OPERATORS = {
+    "<<=", ">>=", "++", "--", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "==", "!=", "<=",
+    ">=", "&&", "||", "<<", ">>",
+}  # fmt: skip
+
+
+def joined(tokens: Sequence[Token]) -> list[Token]:
+    """The same with operators of several marks as one token each."""
+    found: list[Token] = []
+    for token in tokens:
+        last = found[-1] if found else token
+        if last.kind == token.kind == "mark" and last.end == token.start:
+            if last.text + token.text in _OPERATORS:
+                found[-1] = Token("mark", last.text + token.text, last.start, token.end)
+                continue
+        found.append(token)
+    return found
+
+
 def parts(tokens: Sequence[Token]) -> list[list[Token]]:
     """What commas separate that stand in no brackets."""
     found: list[list[Token]] = [[]]

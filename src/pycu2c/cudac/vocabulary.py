@@ -17,7 +17,7 @@ from pycu2c.emit.special_helpers import SPECIAL_HELPERS
 from pycu2c.emit.word_helpers import WORD_HELPERS
 from pycu2c.limits import MOST_SHARED
 
-_ALWAYS = ("launching.h", "vectors.h", "functions.h", "meeting.h", "atomics.h")
+_ALWAYS = ("launching.h", "vectors.h", "functions.h", "meeting.h", "atomics.h", "splitting.h")
 _BY_WORD = {  # what a text with such a word has, too
     "cooperative_groups": "groups.h",
     "cuComplex": "complex.h",

@@ -25,6 +25,7 @@ class Waiting:
     """What of a text may wait: some functions, by their names, or all of them."""
 
     def __init__(self, text: Text, options: Iterable[str]) -> None:
+        self._text = text
         self._names = _waiting_names(text)
         self._all = has_own_files(text) or any(map(_MAY_WAIT.search, options))
         self._all = self._all or not self._names.isdisjoint(_words_outside(text))
@@ -32,6 +33,13 @@ class Waiting:
     def holds(self, expression: str) -> bool:
         """Whether a kernel may wait: by its name, or as an instance of a template."""
         return self._all or not self._names.isdisjoint(_words(expression))
+
+    def holds_beside(self, function: Function, meetings: frozenset[str]) -> bool:
+        """Whether a function may wait in other places than these."""
+        first, last = function.body
+        words = {t.text for t in self._text.tokens[first:last] if t.kind == "word"} - meetings
+        waits = self._names - meetings
+        return self._all or not words.isdisjoint(waits) or any(map(_MAY_WAIT.fullmatch, words))
 
 
 def _waiting_names(text: Text) -> set[str]:

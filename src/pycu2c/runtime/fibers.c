@@ -24,6 +24,8 @@ enum {
 typedef struct {
     void (*begin)(const void *arguments, int64_t block); /* a block, in the calling OS thread */
     void (*thread)(int32_t index);                       /* runs a thread of it */
+    const int32_t *parameters;
+    void (*run)(const void *arguments, int64_t first, int64_t last); /* blocks, of a split kernel */
 } Kernel;
 
 typedef void (*Combine)(void **given, uint32_t lanes);
@@ -327,10 +329,27 @@ typedef struct {
     void (*meet_grid)(int32_t line);
     void (*yield)(void);
     void (*fail)(int32_t code);
+    void (*stuck)(int64_t block, const unsigned char *waits, int32_t first, int32_t end, int32_t line);
 } Services;
 
+/* Ends the launch of a kernel that is split: some of these threads wait for others of their warp, which
+ * do not come. */
+static void stuck(int64_t block, const unsigned char *waits, int32_t first, int32_t end, int32_t line) {
+    int none = 0;
+    if (!atomic_compare_exchange_strong(&launch->code, &none, STUCK_CODE)) return;
+    pthread_mutex_lock(&report_mutex);
+    if (report.count < MOST_TOLD) {
+        Told *told = &report.blocks[report.count++];
+        told->number = block;
+        memset(told->waits, 0, sizeof told->waits);
+        uint64_t wait = UINT64_C(0xffffffff) << 32 | (uint64_t)(uint32_t)line << 3 | AT_WARP;
+        for (int32_t i = first; i < end; i++) told->waits[i] = waits[i] ? wait : 0;
+    }
+    pthread_mutex_unlock(&report_mutex);
+}
+
 const Services pycu2c_services = {
-    meet_block, meet_warp, active_lanes, meet_grid, yield_to_others, fail,
+    meet_block, meet_warp, active_lanes, meet_grid, yield_to_others, fail, stuck,
 };
 
 /* ---- blocks ---- */

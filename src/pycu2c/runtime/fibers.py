@@ -118,11 +118,22 @@ class FiberKernel(CpuKernel):
                     yield Waiting(position, thread, where, meeting, word >> 32)
 
 
+class SplitKernel(FiberKernel):
+    """A kernel of a library that runs its blocks by itself, and says if threads wait for ever."""
+
+    __slots__ = ()
+
+    def __init__(self, library: Library, entry: str, name: str) -> None:
+        super().__init__(library, entry, name, together=False)
+        self._parallel = _runtime().split
+
+
 class _Runtime(NamedTuple):
     """C functions, and where the table lies of those that kernels call."""
 
     run: Any
     together: Any
+    split: Any
     report: Any
     services: Any
 
@@ -141,6 +152,7 @@ def _runtime() -> _Runtime:
     return _Runtime(
         symbol(library, "pycu2c_run_fibers", form),
         symbol(library, "pycu2c_run_fibers_together", form),
+        symbol(library, "pycu2c_run_split", form),
         symbol(library, "pycu2c_fibers_report", "int64_t(*)(uint64_t *)"),
         symbol(library, "pycu2c_services", "const void *"),
     )

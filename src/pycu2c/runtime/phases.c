@@ -93,6 +93,14 @@ static void run_together(const void *given, int64_t first, int64_t last) {
     free(kept);
 }
 
+/* ---- blocks of kernels that are split, which go from thread to thread by themselves ---- */
+
+static void run_split(const void *given, int64_t first, int64_t last) {
+    Launch *l = (Launch *)given;
+    launch = l;
+    if (!atomic_load(&l->code)) l->kernel->run(l->arguments, first, last);
+}
+
 /* ---- what others call ---- */
 
 typedef int (*Parallel)(void (*)(const void *, int64_t, int64_t), const void *, int64_t);
@@ -109,7 +117,7 @@ static int run_by(void (*body)(const void *, int64_t, int64_t), const Kernel *ke
     const int32_t *block = (const int32_t *)arguments + 3; /* after the grid, as in HEAD */
     Launch l = {.kernel = kernel, .arguments = arguments};
     l.threads = block[0] * block[1] * block[2];
-    calls((const void *)(uintptr_t)kernel->thread);
+    calls(kernel->run ? (const void *)(uintptr_t)kernel->run : (const void *)(uintptr_t)kernel->thread);
     int ended = parallel(body, &l, count);
     fflush(stdout);
     return ended ? ended : atomic_load(&l.code);
@@ -118,6 +126,11 @@ static int run_by(void (*body)(const void *, int64_t, int64_t), const Kernel *ke
 /* Runs all blocks of a launch: 0; what the pool says of a run that it has ended; or a code from here. */
 int pycu2c_run_fibers(const Kernel *kernel, const void *arguments, int64_t blocks) {
     return run_by(run_blocks, kernel, arguments, blocks);
+}
+
+/* The same of a kernel that is split. */
+int pycu2c_run_split(const Kernel *kernel, const void *arguments, int64_t blocks) {
+    return run_by(run_split, kernel, arguments, blocks);
 }
 
 /* The same of a launch whose blocks wait for each other. */

@@ -115,6 +115,42 @@ PYCU2C_SCOPES(unsigned, atomicDec, (unsigned *a, unsigned v), (a, v))
 #undef PYCU2C_COMPARES
 #undef PYCU2C_FLOATING
 
+namespace pycu2c {
+
+/* Those on shared memory, which one OS thread has for itself (shared_atomics.py). */
+namespace alone {
+template <class T, bool whole = std::is_integral<T>::value> struct Sums {
+    static T sum(T a, T b) { return a + b; }
+    static T difference(T a, T b) { return a - b; }
+};
+template <class T> struct Sums<T, true> { /* they wrap */
+    typedef typename std::make_unsigned<T>::type U;
+    static T sum(T a, T b) { return (T)((U)a + (U)b); }
+    static T difference(T a, T b) { return (T)((U)a - (U)b); }
+};
+template <class T> struct Same { typedef T type; };
+
+#define PYCU2C_ALONE(name, made)                                                                    \
+    template <class T>                                                                              \
+    static inline auto name(T *a, typename Same<T>::type v) -> decltype(::name(a, v)) {             \
+        T old = *a;                                                                                 \
+        *a = made;                                                                                  \
+        return old;                                                                                 \
+    }
+PYCU2C_ALONE(atomicAdd, Sums<T>::sum(old, v))
+PYCU2C_ALONE(atomicSub, Sums<T>::difference(old, v))
+PYCU2C_ALONE(atomicMin, v < old ? v : old)
+PYCU2C_ALONE(atomicMax, old < v ? v : old)
+PYCU2C_ALONE(atomicAnd, old & v)
+PYCU2C_ALONE(atomicOr, old | v)
+PYCU2C_ALONE(atomicXor, old ^ v)
+PYCU2C_ALONE(atomicInc, old >= v ? 0 : old + 1)
+PYCU2C_ALONE(atomicDec, old == 0 || old > v ? v : old - 1)
+#undef PYCU2C_ALONE
+} // namespace alone
+
+} // namespace pycu2c
+
 static inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 static inline void __threadfence_block() { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
 static inline void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }

@@ -50,6 +50,7 @@ struct Kernel { /* as in fibers.c */
     void (*begin)(const void *arguments, int64_t block);
     void (*thread)(int32_t index);
     const int32_t *parameters; /* their number, and size, alignment and kind of each */
+    void (*run)(const void *arguments, int64_t first, int64_t last); /* blocks, of one that is split */
 };
 
 struct Services {
@@ -59,6 +60,7 @@ struct Services {
     void (*meet_grid)(int32_t line);
     void (*yield)(void);
     void (*fail)(int32_t code);
+    void (*stuck)(int64_t block, const unsigned char *waits, int32_t first, int32_t end, int32_t line);
 };
 
 extern "C" {

@@ -130,6 +130,14 @@ template <class... P, void (*f)(P...)> struct Called<void (*)(P...), f> {
         }
     }
 
+    /* Blocks, by a function that runs one. */
+    static inline void run_split(const void *given, int64_t first, int64_t last) {
+        for (int64_t block = first; block < last; block++) {
+            begin_block(given, block);
+            call(std::index_sequence_for<P...>());
+        }
+    }
+
     template <size_t... I> static inline void run_block(std::index_sequence<I...>) {
         constexpr auto places = Layout<P...>::places();
         (void)places;
@@ -172,18 +180,21 @@ template <class... P> constexpr typename Told<void (*)(P...)>::Row Told<void (*)
 
 } // namespace pycu2c
 
-/* What stands after a kernel, in the same line: of one that never waits, and of one that may. */
-#define PYCU2C_LOOP(number, ...)                                                                    \
+/* What stands after a kernel: of one that never waits, of one that is split, and of one that may wait. */
+#define PYCU2C_LOOP(number, ...) PYCU2C_RUN(number, run, __VA_ARGS__)
+#define PYCU2C_SPLIT(number, ...) PYCU2C_RUN(number, run_split, __VA_ARGS__)
+#define PYCU2C_WARPS PYCU2C_SPLIT
+#define PYCU2C_RUN(number, by, ...)                                                                 \
     extern "C" __attribute__((visibility("default"))) void pycu2c_run_##number(                     \
         const void *given, int64_t first, int64_t last) {                                           \
-        ::pycu2c::Called<decltype(&__VA_ARGS__), &__VA_ARGS__>::run(given, first, last);            \
+        ::pycu2c::Called<decltype(&__VA_ARGS__), &__VA_ARGS__>::by(given, first, last);             \
     }                                                                                               \
-    PYCU2C_KERNEL(number, nullptr, __VA_ARGS__)
+    PYCU2C_KERNEL(number, nullptr, pycu2c_run_##number, __VA_ARGS__)
 #define PYCU2C_FIBERS(number, ...)                                                                  \
-    PYCU2C_KERNEL(number, (::pycu2c::Called<decltype(&__VA_ARGS__), &__VA_ARGS__>::thread),         \
+    PYCU2C_KERNEL(number, (::pycu2c::Called<decltype(&__VA_ARGS__), &__VA_ARGS__>::thread), nullptr, \
                   __VA_ARGS__)
-#define PYCU2C_KERNEL(number, run, ...)                                                             \
+#define PYCU2C_KERNEL(number, thread, run, ...)                                                             \
     extern "C" __attribute__((visibility("default"))) const ::pycu2c::Kernel pycu2c_kernel_##number; \
     extern "C" const ::pycu2c::Kernel pycu2c_kernel_##number = {                                    \
-        ::pycu2c::begin_block, run,                                                                 \
-        ::pycu2c::Told<decltype(&__VA_ARGS__)>::row.of};
+        ::pycu2c::begin_block, thread,                                                              \
+        ::pycu2c::Told<decltype(&__VA_ARGS__)>::row.of, run};
