@@ -16,6 +16,7 @@ FOR_ALL = frozenset(("__shared__", "typedef", "using", "constexpr", "static_asse
 _NO_TYPE = frozenset(
     ("return", "break", "continue", "delete", "new", "throw", "sizeof", "this", "switch", "for")
 )
+_NO_NAME = frozenset(("for", "while", "if", "do", "switch"))  # after a macro
 _OF_POINTERS = ("*", "&", "&&", "const", "__restrict__", "__restrict")
 _AFTER_NAME = ("=", ";", ",", "[", "(", "{")
 
@@ -63,7 +64,7 @@ def _kind_ends(tokens: Sequence[Token]) -> int | None:
             has_kind = True
         elif token.kind == "word" and not has_kind and token.text not in (*_BESIDE, *_NO_TYPE):
             has_kind = True
-            index = _after_name(tokens, index) - 1
+            index = after_name(tokens, index) - 1
         elif token.text not in _BESIDE:
             break
         index += 1
@@ -74,12 +75,12 @@ def _kind_ends(tokens: Sequence[Token]) -> int | None:
         name += 1
     if name + 1 >= len(tokens) or tokens[name].kind != "word":
         return None
-    if tokens[name + 1].text not in _AFTER_NAME:
+    if tokens[name + 1].text not in _AFTER_NAME or tokens[name].text in _NO_NAME:
         raise Unclear
     return index
 
 
-def _after_name(tokens: Sequence[Token], index: int) -> int:
+def after_name(tokens: Sequence[Token], index: int) -> int:
     """Behind ``a::b<c>``."""
     index += 1
     while index < len(tokens):
@@ -97,7 +98,7 @@ def _angle(tokens: Sequence[Token], opening: int) -> int | None:
     depth = 0
     for index in range(opening, len(tokens)):
         text = tokens[index].text
-        depth += (text == "<") - (text == ">") - 2 * (text == ">>")
+        depth += (text == "<") - (text == ">") - 2 * (text == ">>") - 3 * (text == ">>>")
         if depth <= 0:
             return index
         if text in (";", "=", "{", "&&", "||"):

@@ -98,7 +98,7 @@ def _is_of_c(kernel: Function) -> bool:
 def _named(expression: str, kernels: Sequence[Function]) -> list[Function]:
     """The kernels that a name means for all to see: none, if a macro may have made it."""
     base = expression.partition("<")[0].strip().lstrip(":")
-    return [f for f in kernels if base in (f.path, f.name)]
+    return [f for f in kernels if base in (f.path.partition("<")[0], f.name.partition("<")[0])]
 
 
 def _way(waits: bool, kernels: Sequence[Function], split: Mapping[Function, str]) -> Way:
@@ -147,7 +147,7 @@ def _split(text: Text, options: Sequence[str]) -> dict[Function, str]:
     text = inlined(text, macros)
     waiting = Waiting(text, options)
     edits = [*_shared(text), *_lambdas(text), *_alone(text)]
-    tells = "threadIdx" in _outside_of_kernels(text)
+    tells = "threadIdx" in _outside_of_kernels(text, options)
     found: dict[Function, str] = {}
 
     def copied(start: int, end: int, more: Sequence[Edit]) -> str:
@@ -156,7 +156,8 @@ def _split(text: Text, options: Sequence[str]) -> dict[Function, str]:
         return _edited(text.code[start:end], moved)
 
     for function, as_written in zip(text.functions, with_calls.functions):
-        if function.is_kernel and not waiting.holds_beside(function, MEETINGS):
+        is_named = "<" not in function.name  # those of one instance are not
+        if function.is_kernel and is_named and not waiting.holds_beside(function, MEETINGS):
             with suppress(Unclear):
                 found[as_written] = split_text(text, function, macros, copied, tells=tells)
     return found
@@ -166,10 +167,12 @@ def _alone(text: Text) -> Iterator[Edit]:
     yield from (Edit(t.start, t.end, other) for t, other in shared_atomics(text))
 
 
-def _outside_of_kernels(text: Text) -> set[str]:
+def _outside_of_kernels(text: Text, options: Sequence[str]) -> set[str]:
+    """The words there, those of macros included."""
     bodies = [f.body for f in text.functions if f.is_kernel]
     inside = {i for first, last in bodies for i in range(first, last)}
-    return {t.text for i, t in enumerate(text.tokens) if i not in inside}
+    rows = (t.text for i, t in enumerate(text.tokens) if i not in inside)
+    return {word for row in (*rows, *options) for word in re.findall(r"\w+", row)}
 
 
 def _edited(code: str, edits: Sequence[Edit]) -> str:

@@ -15,6 +15,7 @@ KEYWORDS = frozenset(
     ("if", "else", "for", "while", "do", "switch", "case", "return", "break", "continue", "goto")
 )
 _OF_TYPES = BUILT_IN | {"const", "volatile"}
+_OTHERWISE = Token("mark", ",", 0, 0)  # between what a macro is in one case and in another
 _MARKS = frozenset((";", "{", "}", "#"))
 
 
@@ -24,14 +25,17 @@ class Macros:
     def __init__(self, text: Text, options: Iterable[str]) -> None:
         self._found: dict[str, list[Token]] = {}
         directives = [t.text for t in text.tokens if t.kind == "directive"]
+        self._whole: dict[str, list[Token]] = {}  # the names of what they take included
         for line in (*options, *directives):
             if found := _DEFINED.match(line):
                 inside = joined(tokens_of(found[4].replace("\\\n", " ")))
                 names = re.findall(r"\w+", found[3] or "")
                 kept = [t for t in inside if t.text not in names]
-                self._found.setdefault(found[1], []).extend(kept)
+                others = [_OTHERWISE] if found[1] in self._found else []
+                self._found.setdefault(found[1], []).extend((*others, *kept))
+                self._whole.setdefault(found[1], []).extend((*others, *inside))
         own = {function.name for function in text.functions}
-        self.constants = frozenset({*_constants(text), "min", "max"} - own)
+        self.constants = frozenset({*_constants(text), "min", "max"} - own - _changing(text))
 
     @property
     def names(self) -> frozenset[str]:
@@ -60,8 +64,12 @@ class Macros:
 
     def are_expressions(self, tokens: Iterable[Token]) -> bool:
         """Whether no macro in there stands for statements or declares something."""
-        used = [self.words(t) for t in tokens if t.text in self._found]
-        return not any(_is_statement(row) for row in used)
+        used = {each.text for t in tokens if t.text in self._found for each in self.all_words([t])}
+        return not any(_is_statement(self._whole[name]) for name in used if name in self._whole)
+
+    def hidden(self, token: Token) -> list[Token]:
+        """What a macro stands for; nothing, if it is none."""
+        return self.words(token) if token.text in self._found else []
 
 
 def _free(tokens: Sequence[Token]) -> Iterator[Token]:
@@ -90,6 +98,20 @@ def _constants(text: Text) -> Iterator[str]:
         of_text = after.text in ("=", ";") and head & {"const", "constexpr", "__constant__"}
         if of_text or (after.text in (",", ">", "=") and "template" in head):
             yield token.text
+
+
+def _changing(text: Text) -> set[str]:
+    """Names of variables in memory that kernels may write."""
+    found = set()
+    for index, token in enumerate(text.tokens):
+        if token.text not in ("__shared__", "__device__", "__managed__"):
+            continue
+        end = index
+        while end < len(text.tokens) and text.tokens[end].text not in (";", "(", "{", "="):
+            end += 1
+        words = {t.text for t in text.tokens[index:end] if t.kind == "word"}
+        found |= set() if words & {"const", "constexpr", "__constant__"} else words
+    return found
 
 
 def _head(tokens: Sequence[Token], index: int) -> set[str]:

@@ -33,6 +33,7 @@ class Variable:
     end: int
     kind: Kind = Kind.ALIKE
     is_pointed_at: bool = False  # or may be
+    is_object: bool = False  # of a class of the text, which may have functions
 
     @property
     def is_parameter(self) -> bool:
@@ -49,7 +50,7 @@ class Change:
 
 
 ASSIGNS = frozenset(("=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="))
-_STEPS = frozenset(("++", "--"))
+STEPS = frozenset(("++", "--"))
 ALIKE = BUILT_IN | {
     "blockIdx", "blockDim", "gridDim", "warpSize", "true", "false", "sizeof",
     "static_cast", "const", "size_t", "int32_t", "int64_t", "uint32_t", "uint64_t", "ptrdiff_t",
@@ -61,7 +62,7 @@ def changes_at(tokens: Sequence[Token], index: int, *, is_pointer: bool) -> bool
     before = tokens[index - 1].text if index else ""
     after = index + 1
     of_element = is_pointer and tokens[after : after + 1] and tokens[after].text == "["
-    if not of_element and before in ("&", *_STEPS):
+    if not of_element and (before in ("&", *STEPS) or _is_pointed_at(tokens, index)):
         return True
     while not is_pointer and after < len(tokens):
         if tokens[after].text == "[":
@@ -70,15 +71,35 @@ def changes_at(tokens: Sequence[Token], index: int, *, is_pointer: bool) -> bool
             after += 2
         else:
             break
-    return after < len(tokens) and tokens[after].text in ASSIGNS | _STEPS
+    if _is_cast(tokens, index) or (after > index + 1 and tokens[after].text == "("):
+        return True  # to a reference; by a function of an object
+    return after < len(tokens) and tokens[after].text in ASSIGNS | STEPS
+
+
+def _is_cast(tokens: Sequence[Token], index: int) -> bool:
+    """Whether ``(T &)`` or ``…cast<T &>(`` stands before a word."""
+    before = [t.text for t in tokens[max(index - 3, 0) : index]]
+    return before[-2:] in (["&", ")"], ["&&", ")"]) or before in (["&", ">", "("], ["&&", ">", "("])
+
+
+def _is_pointed_at(tokens: Sequence[Token], index: int) -> bool:
+    """Whether ``&`` stands before a word, which is not that of ``a & b``."""
+    first = index - 1
+    while first >= 0 and tokens[first].text == "(":
+        first -= 1
+    if first < 0 or tokens[first].text != "&":
+        return False
+    before = [t.text for t in tokens[max(first - 2, 0) : first]]
+    is_cast = before[-1:] == [")"] and (first == index - 1 or before == ["*", ")"])
+    return is_cast or not before or (tokens[first - 1].kind == "mark" and before[-1] not in ")]")
 
 
 def assignment(tokens: Sequence[Token]) -> tuple[Token, tuple[Token, ...]] | None:
     """The name and the value of ``name = value``, ``name += value``, ``name++``; else None."""
     row = [t for t in tokens if t.text != ";"]
     texts = [t.text for t in row]
-    if len(row) == 2 and _STEPS & {*texts}:
-        name = row[1] if texts[0] in _STEPS else row[0]
+    if len(row) == 2 and STEPS & {*texts}:
+        name = row[1] if texts[0] in STEPS else row[0]
         return (name, ()) if name.kind == "word" else None
     if len(row) > 2 and row[0].kind == "word" and texts[1] in ASSIGNS:
         return row[0], tuple(row[2:])
@@ -88,10 +109,8 @@ def assignment(tokens: Sequence[Token]) -> tuple[Token, tuple[Token, ...]] | Non
 def may_be_pointed_at(tokens: Sequence[Token], index: int, axes: int) -> bool:
     """Whether the address of what a word names may be kept in some pointer: of an array, wherever
     not one of its elements is meant."""
-    if index and tokens[index - 1].text == "&":
-        return index < 2 or (
-            tokens[index - 2].kind == "mark" and tokens[index - 2].text not in (")", "]")
-        )
+    if _is_pointed_at(tokens, index):
+        return True
     after = index + 1
     while axes and after < len(tokens) and tokens[after].text == "[":
         after, axes = closing(tokens, after) + 1, axes - 1
@@ -123,7 +142,12 @@ class Judge:
     def _is_alike(self, variable: Variable) -> bool:
         declared = variable.declared
         if declared is not None:
-            if declared.after or declared.is_reference or not self.is_alike(_value(declared)):
+            if (
+                variable.is_object
+                or declared.after
+                or declared.is_reference
+                or not self.is_alike(_value(declared))
+            ):
                 return False
         return all(
             c.value is not None and (not c.value or self.is_alike(c.value))
@@ -137,6 +161,8 @@ class Judge:
     def _is_again(self, variable: Variable) -> bool:
         declared = variable.declared
         if declared is None or self._changes[variable] or declared.is_reference or declared.after:
+            return False
+        if variable.is_object:
             return False
 
         def lasts(other: Variable, _: Token) -> bool:
@@ -156,6 +182,8 @@ class Judge:
         row = [expanded for token in tokens for expanded in self._words(token)]
         if not row or not _only_computes(row) or self._follows_cast(row):
             return False
+        if any(map(self._is_of_class, (None, *row), row, (*row[1:], None))):
+            return False
         return all(self._fits(token, fits, more) for token in _names(row))
 
     def _fits(
@@ -166,18 +194,28 @@ class Judge:
             return fits(variable, token)
         return token.text in ALIKE or token.text in more or token.text in self._constants
 
+    def _is_of_class(self, before: Token | None, token: Token, after: Token | None) -> bool:
+        """Whether it is a call of an object's, or may be one by an operator."""
+        is_member = before is not None and before.text == "."
+        variable = None if is_member else self._known(token)
+        if token.kind == "word" and after and after.text == "(":
+            is_called = token.text in ALIKE or token.text in ("min", "max")
+            return is_member or variable is not None or not is_called
+        return variable is not None and variable.is_object and (not after or after.text != ".")
+
     def _follows_cast(self, tokens: Sequence[Token]) -> bool:
-        """Whether there is a ``(T) * p``, which may read memory."""
+        """Whether there is a ``(T) * p``, which may read memory, or a call ``(f)(x)``."""
         for index, token in enumerate(tokens):
             if token.text != ")" or tokens[index + 1 : index + 2] == []:
                 continue
-            if tokens[index + 1].text not in ("*", "&"):
+            if tokens[index + 1].text not in ("*", "&", "("):
                 continue
             start = index - 1
             while (start >= 0 and tokens[start].kind == "word") or tokens[start].text == "*":
                 start -= 1
             inside = [t for t in tokens[start + 1 : index] if t.kind == "word"]
-            if tokens[start].text == "(" and not any(map(self._known, inside)):
+            is_kind = not any(map(self._known, inside))
+            if tokens[start].text == "(" and is_kind == (tokens[index + 1].text != "("):
                 return True
         return False
 
@@ -192,7 +230,7 @@ def _only_computes(tokens: Sequence[Token]) -> bool:
         assert token is not None
         if token.kind in ("directive", "text"):
             return False
-        if token.text in ("[", "{", "->", ";") or token.text in ASSIGNS | _STEPS:
+        if token.text in ("[", "{", "->", "::", ";", "#") or token.text in ASSIGNS | STEPS:
             return False
         is_unary = before is None or (before.kind == "mark" and before.text not in (")", "]"))
         if token.text in ("*", "&") and is_unary:

@@ -146,7 +146,7 @@ class _Writer:
             words[len(words) - 1 - words[::-1].index(variable.name)] = kept
             return f"PYCU2C_KEPT({_kept_name(variable)}, {' '.join(words)});"
         words = [t.text for t in row.kind if row.is_pointer or t.text != "const"]
-        if "auto" in words:
+        if "auto" in words or row.is_reference:
             raise Unclear
         before = [t.text for t in row.before if t.text == "*"]
         if len(before) > 1 and any(t.text == "const" for t in row.before):
@@ -230,7 +230,9 @@ class _Writer:
             made = next(iter(self._of(statement)), None)
             if made and made in self._kept and made.is_pointed_at:
                 yield self._value(made, region)
-            elif made is None or made.kind is not Kind.AGAIN:
+            elif made and made.kind is Kind.AGAIN:
+                yield self._binding(made)
+            else:
                 yield self._statement(statement, region)
         yield from (self._keeping(v) for v in kept if not v.is_pointed_at)
         ends = any(_returns(region))
@@ -252,14 +254,14 @@ class _Writer:
     def _prologue(self, region: Region) -> Iterator[str]:
         alike = [v for v in self._uses[region] if v.kind is Kind.ALIKE or self._is_copied(v)]
         yield "{"
-        yield from (f"const auto pycu2c_of_{v.name} = {v.name};" for v in alike)
+        yield from (f"PYCU2C_ALIKE(pycu2c_of_{v.name}, {v.name});" for v in alike)
 
     def _opening(self, region: Region) -> Iterator[str]:
         """The loop over the threads, with what their variables are."""
         yield "PYCU2C_THREADS"
         if self._tells:
             yield "::threadIdx = threadIdx;"
-        if self._ends and region is not self._regions[0]:
+        if self._ends and (region.is_again or region is not self._regions[0]):
             yield "if (!pycu2c_live[pycu2c_me]) continue;"
         if self._guards:
             yield f"if (!{self._guards[-1]}[pycu2c_me]) continue;"
@@ -269,7 +271,7 @@ class _Writer:
         defines = self._defines[region]
         for variable in sorted(self._uses[region], key=lambda v: v.number):
             is_placed = variable in self._kept and variable.is_pointed_at
-            if variable not in defines or variable.kind is Kind.AGAIN or is_placed:
+            if variable not in defines or is_placed:
                 yield self._binding(variable)
 
     def _meetings(self, region: Region) -> Iterator[str]:
@@ -295,7 +297,7 @@ class _Writer:
     def _binding(self, variable: Variable) -> str:
         row, name = variable.declared, variable.name
         if variable.kind is Kind.ALIKE:
-            return f"const auto {name} = pycu2c_of_{name};"
+            return f"PYCU2C_ALIKE({name}, pycu2c_of_{name});"
         if self._is_copied(variable):
             return f"auto {name} = pycu2c_of_{name};"
         if variable.kind is Kind.OWN:

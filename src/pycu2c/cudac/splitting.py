@@ -16,10 +16,11 @@ such loop. Of other kernels it is not said how to split them (Unclear).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 from pycu2c.cudac.declarations import BUILT_IN, FOR_ALL, Declared, declared, is_for_all
+from pycu2c.cudac.doubts import check_body, check_objects, check_plain, class_names, has_references
 from pycu2c.cudac.functions import Function
 from pycu2c.cudac.macros import Macros
 from pycu2c.cudac.meetings import OF_BLOCK, Call, calls, check_barrier, has_meeting, is_barrier
@@ -196,17 +197,17 @@ class Splitter:
     def __init__(self, text: Text, function: Function, macros: Macros, *, turns: bool) -> None:
         opening, closing = (text.tokens[place] for place in function.body)
         self._tokens = joined(text.tokens[function.body[0] + 1 : function.body[1]])
-        self._macros = macros
+        self._text, self._macros = text, macros
         self._constants = macros.constants
-        self._by_reference = {
-            f.name for f in text.functions if any("&" in named.text for named in f.parameters)
-        }
+        check_body(self._tokens, macros)
+        self._classes = class_names(text)
+        self._has_references = has_references(text, self._tokens, macros)
         self._together: dict[int, tuple[Token, ...]] = {}  # what is assigned, by the place
         self.variables: list[Variable] = []
         for named in function.parameters:
             if not named.name or "[" in named.text:
                 raise Unclear
-            self._add(named.name, None, opening.start, closing.start)
+            self._add(named.name, None, opening.start, closing.start, named.text.split())
         self._is_pointer = {named.name: "*" in named.text for named in function.parameters}
         if any(t.text in _OF_PLACE for t in macros.all_words(self._tokens)):
             raise Unclear
@@ -233,8 +234,14 @@ class Splitter:
 
     # ---- what is declared ----
 
-    def _add(self, name: str, row: Declared | None, start: int, end: int) -> None:
-        self.variables.append(Variable(name, len(self.variables), row, start, end))
+    def _add(
+        self, name: str, row: Declared | None, start: int, end: int, words: Iterable[str]
+    ) -> None:
+        variable = Variable(name, len(self.variables), row, start, end)
+        variable.is_object = not self._classes.isdisjoint(words)
+        if variable.is_object:
+            check_objects(self._text, self._classes)
+        self.variables.append(variable)
 
     def _find(self, body: Sequence[Statement], end: int, in_loop: bool) -> None:
         """Note what the statements declare and assign that stand where threads meet."""
@@ -261,15 +268,17 @@ class Splitter:
             if any(t.text == "constexpr" for t in tokens[:3]):
                 self._constants |= {row.name.text for row in declared(tokens)}
             return
-        for row in declared(tokens):
-            self._add(row.name.text, row, row.name.start, end)
+        rows = declared(tokens)
+        check_plain(tokens, rows, self._macros)
+        for row in rows:
+            words = (t.text for word in row.kind for t in (word, *self._macros.words(word)))
+            self._add(row.name.text, row, row.name.start, end, words)
         if found := assignment(tokens):
             self._together[found[0].start] = found[1]
 
     def _changes(self) -> dict[Variable, list[Change]]:
         found: dict[Variable, list[Change]] = {v: [] for v in self.variables}
         own = {v.declared.name.start for v in self.variables if v.declared}
-        by_reference = not self._by_reference.isdisjoint(t.text for t in self._tokens)
         for index, token in enumerate(self._tokens):
             is_member = index and self._tokens[index - 1].text in (".", "->")
             variable = self.known(token) if token.kind == "word" and not is_member else None
@@ -277,7 +286,8 @@ class Splitter:
                 continue
             row = variable.declared
             axes = sum(t.text == "[" for t in row.after) if row else 0
-            variable.is_pointed_at |= by_reference or may_be_pointed_at(self._tokens, index, axes)
+            variable.is_pointed_at |= self._has_references or variable.is_object
+            variable.is_pointed_at |= may_be_pointed_at(self._tokens, index, axes)
             is_pointer = row.is_pointer if row else self._is_pointer[variable.name]
             if changes_at(self._tokens, index, is_pointer=is_pointer):
                 found[variable].append(Change(token.start, self._together.get(token.start)))
@@ -301,7 +311,7 @@ class Splitter:
                 yield from self._together_through(statement, in_loop)
             elif isinstance(statement, Plain) and self._is_once(statement.tokens):
                 names = _set_by(statement.tokens)
-                if any(t.text in names for s in pending for t in self._words_of(s)):
+                if any(t.text in (*names, "return") for s in pending for t in self._words_of(s)):
                     yield from flushed()
                 yield Once(statement)
             elif not self._macros.are_expressions(statement.tokens):

@@ -131,7 +131,8 @@ template <class T> struct Sums<T, true> { /* they wrap */
 template <class T> struct Same { typedef T type; };
 
 #define PYCU2C_ALONE(name, made)                                                                    \
-    template <class T> static inline T name(T *a, typename Same<T>::type v) {                       \
+    template <class T>                                                                              \
+    static inline auto name(T *a, typename Same<T>::type v) -> decltype(::name(a, v)) {             \
         T old = *a;                                                                                 \
         *a = made;                                                                                  \
         return old;                                                                                 \

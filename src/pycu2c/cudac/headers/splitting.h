@@ -11,6 +11,11 @@ template <class T> static inline void keep(T &place, const T &value) {
     memcpy(static_cast<void *>(&place), &value, sizeof(T));
 }
 
+/* Of what all threads have alike: a constant, or the only object of a class, which may be pointed at. */
+template <class T>
+using Alike = typename std::conditional<std::is_scalar<typename std::decay<T>::type>::value,
+                                        typename std::decay<T>::type, T &>::type;
+
 static inline bool any_lives(const unsigned char *live) {
     unsigned threads = blockDim.x * blockDim.y * blockDim.z, count = 0;
     for (unsigned i = 0; i < threads; i++) count |= live[i];
@@ -128,11 +133,14 @@ template <class T> struct Met {
 
 #define PYCU2C_WHOLE_WARPS(name, line)                                                              \
     if (!::pycu2c::whole_warps(name, pycu2c_live, line)) return;
+#define PYCU2C_ALIKE(name, value) const ::pycu2c::Alike<const decltype(value)> name = value
 
 /* What threads have of a variable. */
 #define PYCU2C_KEPT(name, ...)                                                                      \
     __VA_ARGS__;                                                                                    \
-    static_assert(sizeof name <= ::pycu2c::MOST_KEPT, "threads keep too much")
+    static_assert(sizeof name <= ::pycu2c::MOST_KEPT, "threads keep too much");                      \
+    static_assert(std::is_trivially_copyable<typename std::remove_all_extents<decltype(name)>::type>::value, \
+                  "threads keep what has functions")
 
 #define PYCU2C_THREADS                                                                              \
     for (unsigned pycu2c_z = 0; pycu2c_z < blockDim.z; pycu2c_z++)                                  \
