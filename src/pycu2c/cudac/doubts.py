@@ -1,5 +1,5 @@
-"""What in the body of a kernel makes it unclear what its words mean: such a kernel is not split, each
-of its threads has a stack."""
+"""What in the body of a kernel makes it unclear what its words mean: such a kernel is not split,
+each of its threads has a stack."""
 
 from __future__ import annotations
 
@@ -116,16 +116,30 @@ def _check_call(tokens: Sequence[Token], opening: int) -> None:
 
 
 def class_names(text: Text) -> frozenset[str]:
-    """The classes of a text, and other names for them."""
+    """The classes of a text, and other names for them and for what is no single value."""
     tokens = text.tokens
     found = {
-        b.text
-        for a, b in pairwise(tokens)
-        if a.text in ("struct", "class", "union") and b.kind == "word"
+        name
+        for index, token in enumerate(tokens)
+        if token.text in ("struct", "class", "union") and (name := _defined(tokens, index + 1))
     }
     while more := _aliases(tokens, found) - found:
         found |= more
     return frozenset(found)
+
+
+def _defined(tokens: Sequence[Token], index: int) -> str | None:
+    """The name of the class whose definition goes on here."""
+    name = None
+    while index < len(tokens):
+        if tokens[index].kind == "word":
+            name = tokens[index].text
+        elif tokens[index].text == "(":  # of an alignment
+            index = closing(tokens, index)
+        else:
+            return name if tokens[index].text in ("{", ":", "<") else None
+        index += 1
+    return None
 
 
 def _aliases(tokens: Sequence[Token], known: Iterable[str]) -> set[str]:
@@ -136,10 +150,13 @@ def _aliases(tokens: Sequence[Token], known: Iterable[str]) -> set[str]:
         end = index
         while end < len(tokens) and tokens[end].text != ";":
             end = closing(tokens, end) + 1 if tokens[end].text == "{" else end + 1
-        words = [t.text for t in tokens[index + 1 : end] if t.kind == "word"]
-        is_of_class = not {*known, "struct", "class", "union"}.isdisjoint(words)
-        if is_of_class and words:
-            found.add(words[-1] if token.text == "typedef" else words[0])
+        row = tokens[index + 1 : end]
+        words = [t.text for t in row if t.kind == "word"]
+        is_more = any(t.text in ("[", "(", "&") for t in row)  # than a name: an array, a reference
+        if words and (is_more or not {*known, "struct", "class", "union"}.isdisjoint(words)):
+            cut = next((i for i, t in enumerate(row) if t.text in ("[", ")")), len(row))
+            before = [t.text for t in row[:cut] if t.kind == "word"]
+            found.add(before[-1] if token.text == "typedef" and before else words[0])
     return found
 
 

@@ -148,6 +148,7 @@ def _written(
     cut, result = _returned(body)
     lines.append(_renamed(body[:cut], names, prefix))
     value = _renamed(body[cut + 1 : -1], names, prefix) if result else ""
+    value = f"static_cast<{_result(text, function)}>({value})" if value and call.prefix else value
     before = ""
     if len(call.prefix) > 2:
         before = " ".join(t.text for t in call.prefix[:-1]) + "; "
@@ -155,6 +156,21 @@ def _written(
     elif value:
         lines.append(f"{' '.join(t.text for t in call.prefix)} {value};")
     return f"{before}{{ {' '.join(lines)} }}"
+
+
+_BESIDE_RESULT = frozenset(
+    ("__device__", "__host__", "static", "inline", "__forceinline__", "__noinline__", "__inline__")
+)
+
+
+def _result(text: Text, function: Function) -> str:
+    """The type of what a function returns, which may be less exact than what it computes. Raises
+    Unclear."""
+    words = [t.text for t in text.tokens[function.start : function.body[0]]]
+    kind = [w for w in words[: words.index(function.name)] if w not in _BESIDE_RESULT | {"const"}]
+    if "(" in kind or "auto" in kind or "&" in kind:
+        raise Unclear
+    return " ".join(kind)
 
 
 def _known(text: Text, macros: Macros) -> frozenset[str]:

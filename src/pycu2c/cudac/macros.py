@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from pycu2c.cudac.declarations import BUILT_IN
 from pycu2c.cudac.texts import Text
-from pycu2c.cudac.tokens import Token, joined, tokens_of
+from pycu2c.cudac.tokens import Token, closing, joined, tokens_of
 
 _DEFINED = re.compile(r"#\s*define\s+(\w+)(\(([^)]*)\))?(.*)", re.DOTALL)
 KEYWORDS = frozenset(
@@ -106,11 +106,14 @@ def _changing(text: Text) -> set[str]:
     for index, token in enumerate(text.tokens):
         if token.text not in ("__shared__", "__device__", "__managed__"):
             continue
-        end = index
+        end, words, names = index, set(), set()
         while end < len(text.tokens) and text.tokens[end].text not in (";", "(", "{", "="):
+            words.add(text.tokens[end].text)
+            end = closing(text.tokens, end) if text.tokens[end].text == "[" else end
+            after = text.tokens[end + 1].text if end + 1 < len(text.tokens) else ""
+            names |= {text.tokens[end].text} if after in ("[", ",", ";", "=", "{") else set()
             end += 1
-        words = {t.text for t in text.tokens[index:end] if t.kind == "word"}
-        found |= set() if words & {"const", "constexpr", "__constant__"} else words
+        found |= set() if words & {"const", "constexpr", "__constant__"} else names
     return found
 
 

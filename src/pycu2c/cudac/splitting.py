@@ -204,11 +204,11 @@ class Splitter:
         self._has_references = has_references(text, self._tokens, macros)
         self._together: dict[int, tuple[Token, ...]] = {}  # what is assigned, by the place
         self.variables: list[Variable] = []
+        self._is_pointer = {named.name: "*" in named.text for named in function.parameters}
         for named in function.parameters:
             if not named.name or "[" in named.text:
                 raise Unclear
             self._add(named.name, None, opening.start, closing.start, named.text.split())
-        self._is_pointer = {named.name: "*" in named.text for named in function.parameters}
         if any(t.text in _OF_PLACE for t in macros.all_words(self._tokens)):
             raise Unclear
         body = statements(self._tokens)
@@ -238,7 +238,8 @@ class Splitter:
         self, name: str, row: Declared | None, start: int, end: int, words: Iterable[str]
     ) -> None:
         variable = Variable(name, len(self.variables), row, start, end)
-        variable.is_object = not self._classes.isdisjoint(words)
+        is_pointer = row.is_pointer if row else self._is_pointer[name]
+        variable.is_object = not is_pointer and not self._classes.isdisjoint(words)
         if variable.is_object:
             check_objects(self._text, self._classes)
         self.variables.append(variable)
@@ -276,20 +277,30 @@ class Splitter:
         if found := assignment(tokens):
             self._together[found[0].start] = found[1]
 
+    def _expanded(self) -> Iterator[tuple[Sequence[Token], int]]:
+        """Each token where it stands, and those that a macro stands for where it does."""
+        for index, token in enumerate(self._tokens):
+            if inside := self._macros.hidden(token):
+                row = [*self._tokens[:index], *inside, *self._tokens[index + 1 :]]
+                yield from ((row, index + i) for i in range(len(inside)))
+            else:
+                yield self._tokens, index
+
     def _changes(self) -> dict[Variable, list[Change]]:
         found: dict[Variable, list[Change]] = {v: [] for v in self.variables}
         own = {v.declared.name.start for v in self.variables if v.declared}
-        for index, token in enumerate(self._tokens):
-            is_member = index and self._tokens[index - 1].text in (".", "->")
+        for tokens, index in self._expanded():
+            token = tokens[index]
+            is_member = index and tokens[index - 1].text in (".", "->")
             variable = self.known(token) if token.kind == "word" and not is_member else None
             if variable is None or token.start in own:
                 continue
             row = variable.declared
             axes = sum(t.text == "[" for t in row.after) if row else 0
             variable.is_pointed_at |= self._has_references or variable.is_object
-            variable.is_pointed_at |= may_be_pointed_at(self._tokens, index, axes)
+            variable.is_pointed_at |= may_be_pointed_at(tokens, index, axes)
             is_pointer = row.is_pointer if row else self._is_pointer[variable.name]
-            if changes_at(self._tokens, index, is_pointer=is_pointer):
+            if changes_at(tokens, index, is_pointer=is_pointer):
                 found[variable].append(Change(token.start, self._together.get(token.start)))
         return found
 
