@@ -1,5 +1,5 @@
-"""Random kernels in CUDA C text, whose threads meet and never race: what runs them in another way must
-find the same. ``python tests/cuda_c_kernels.py 0 1000`` compares those of seeds 0 to 999."""
+"""Random kernels in CUDA C text, whose threads meet and never race: what runs them in another way
+must find the same. ``python tests/cuda_c_kernels.py 0 1000`` compares those of seeds 0 to 999."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Writer:
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)
-        self._state = {row: "own" for row in ROWS}
+        self._state = dict.fromkeys(ROWS, "own")
         self._count = 0
         self._budget = 26
 
@@ -64,7 +64,8 @@ class Writer:
         yield "__shared__ unsigned s[64], r[64];"
         yield "const unsigned t = threadIdx.x + blockDim.x * threadIdx.y;"
         yield "const unsigned at = blockIdx.x * 64 + t;"
-        yield "for (unsigned i = t; i < 64; i += blockDim.x * blockDim.y) { s[i] = x[i]; r[i] = at + i; }"
+        yield "for (unsigned i = t; i < 64; i += blockDim.x * blockDim.y) {"
+        yield "s[i] = x[i]; r[i] = at + i; }"
         yield "__syncthreads();"
         scope = Scope()
         yield from self._statements(scope, depth=0, together=True, count=12)
@@ -234,7 +235,7 @@ class Writer:
             self._state[row] = self._pick(("own", "all", "add"))
         yield from self._statements(scope, depth + 1, together=True, count=5)
         yield "__syncthreads();"
-        self._state = {row: "own" for row in ROWS}
+        self._state = dict.fromkeys(ROWS, "own")
 
     def _loop(self, scope: Scope, depth: int) -> Iterator[str]:
         name, inner = self._name("i", scope), scope.inner()
@@ -261,7 +262,7 @@ class Writer:
             yield from self._together(scope.inner(), depth)
         yield "}"
         yield "__syncthreads();"
-        self._state = {row: "own" for row in ROWS}
+        self._state = dict.fromkeys(ROWS, "own")
 
     def _block(self, scope: Scope, depth: int) -> Iterator[str]:
         """Names in it may hide others."""

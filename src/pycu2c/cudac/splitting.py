@@ -195,6 +195,8 @@ class Splitter:
     together that might as well be run by each. Raises Unclear."""
 
     def __init__(self, text: Text, function: Function, macros: Macros, *, turns: bool) -> None:
+        if function.body[1] >= len(text.tokens):
+            raise Unclear  # nothing closes it
         opening, closing = (text.tokens[place] for place in function.body)
         self._tokens = joined(text.tokens[function.body[0] + 1 : function.body[1]])
         self._text, self._macros = text, macros
