@@ -3,7 +3,7 @@
 
 namespace pycu2c {
 
-enum { MOST_THREADS = 1024, MOST_KEPT = 256 << 10 /* bytes, on a stack of which other things need some */ };
+enum { MOST_THREADS = 1024, MOST_KEPT = 64 << 10 /* bytes, on a stack that may be of 2 MiB */ };
 
 enum Count { BALLOT, NUMBER, ONE, EACH }; /* what is made of votes */
 
