@@ -23,7 +23,7 @@ import numpy as np
 
 from figures import keep, table_of
 from pycu2c import cuda, kernel
-from pycu2c.runtime import driver
+from pycu2c.runtime import driver, libcuda
 from pycu2c.toolchain import cc
 
 KERNELS, IN_A_ROW, ROUNDS, N = 100, 50, 30, 1024
@@ -101,7 +101,7 @@ def by_the_driver(g: cuda.Graph, library: Path) -> Callable[[int], float]:
     ready = int(driver.check(api.cuGraphInstantiate(graph, 0), "make it ready"))
     loop = ctypes.CDLL(str(library)).launch_often
     loop.restype, loop.argtypes = ctypes.c_double, (*[ctypes.c_void_p] * 3, ctypes.c_int64)
-    launch, wait = map(driver.address_of, ("cuGraphLaunch", "cuStreamSynchronize"))
+    launch, wait = map(libcuda.address_of, ("cuGraphLaunch", "cuStreamSynchronize"))
     return lambda count: float(loop(launch, wait, ready, count))
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from launchers import COUNTS, NUMBERS, PYTHON, THREADS, C, Way, arrays, named
 from launchers.on_cpu import typed_configured_prepared
 from pycu2c import cuda, kernel
-from pycu2c.runtime import driver
+from pycu2c.runtime import driver, libcuda
 from pycu2c.toolchain import cc, nvrtc
 
 _LOOP = """\
@@ -72,7 +72,7 @@ def _way(name: str, count: int, how: str, names: dict[str, Any], given: list[Any
 
 def by_c() -> list[Way]:
     library = ctypes.CDLL(os.fspath(cc.compile(_LOOP, "launch_loop").path or ""))
-    loop, address = library.launch_loop, driver.address_of("cuLaunchKernel", of_stream=True)
+    loop, address = library.launch_loop, libcuda.address_of("cuLaunchKernel", of_stream=True)
     loop.restype = ctypes.c_double
     loop.argtypes = (ctypes.c_void_p,) * 3 + (ctypes.c_int,)
     found = []

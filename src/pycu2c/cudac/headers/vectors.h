@@ -55,7 +55,9 @@ alignas(1024) static thread_local unsigned char dynamic_memory[PYCU2C_DYNAMIC_SH
 static inline void *dynamic() { return dynamic_memory; }
 #endif
 
-static inline void begin_block(const void *given, int64_t block) {
+/* Not inline: where an OS thread first comes to its variables, the C library makes room for them, and
+ * clang does not know that this may change AVX-512's upper registers, where a loop has constants. */
+__attribute__((noinline)) static void begin_block(const void *given, int64_t block) {
     const Head *head = static_cast<const Head *>(given);
     arguments = static_cast<const char *>(given) + sizeof(Head);
     gridDim = dim3((unsigned)head->grid[0], (unsigned)head->grid[1], (unsigned)head->grid[2]);
