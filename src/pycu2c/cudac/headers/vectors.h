@@ -55,9 +55,12 @@ alignas(1024) static thread_local unsigned char dynamic_memory[PYCU2C_DYNAMIC_SH
 static inline void *dynamic() { return dynamic_memory; }
 #endif
 
-/* Not inline: where an OS thread first comes to its variables, the C library makes room for them, and
- * clang does not know that this may change AVX-512's upper registers, where a loop has constants. */
-__attribute__((noinline)) static void begin_block(const void *given, int64_t block) {
+/* Where an OS thread first comes to its variables, the C library makes room for them, and clang does
+ * not know that this may change AVX-512's upper registers, where loops have constants. So each run of
+ * blocks comes to them before its loops begin, which are a function of their own. */
+__attribute__((noinline)) static void make_variables() { __asm__ volatile("" : : "r"(&threadIdx) : "memory"); }
+
+static inline void begin_block(const void *given, int64_t block) {
     const Head *head = static_cast<const Head *>(given);
     arguments = static_cast<const char *>(given) + sizeof(Head);
     gridDim = dim3((unsigned)head->grid[0], (unsigned)head->grid[1], (unsigned)head->grid[2]);
@@ -125,7 +128,7 @@ template <class... P, void (*f)(P...)> struct Called<void (*)(P...), f> {
     }
 
     /* Blocks whose threads do not wait. */
-    static inline void run(const void *given, int64_t first, int64_t last) {
+    __attribute__((noinline)) static void run(const void *given, int64_t first, int64_t last) {
         for (int64_t block = first; block < last; block++) {
             begin_block(given, block);
             run_block(std::index_sequence_for<P...>());
@@ -133,7 +136,7 @@ template <class... P, void (*f)(P...)> struct Called<void (*)(P...), f> {
     }
 
     /* Blocks, by a function that runs one. */
-    static inline void run_split(const void *given, int64_t first, int64_t last) {
+    __attribute__((noinline)) static void run_split(const void *given, int64_t first, int64_t last) {
         for (int64_t block = first; block < last; block++) {
             begin_block(given, block);
             call(std::index_sequence_for<P...>());
@@ -189,6 +192,7 @@ template <class... P> constexpr typename Told<void (*)(P...)>::Row Told<void (*)
 #define PYCU2C_RUN(number, by, ...)                                                                 \
     extern "C" __attribute__((visibility("default"))) void pycu2c_run_##number(                     \
         const void *given, int64_t first, int64_t last) {                                           \
+        ::pycu2c::make_variables();                                                                 \
         ::pycu2c::Called<decltype(&__VA_ARGS__), &__VA_ARGS__>::by(given, first, last);             \
     }                                                                                               \
     PYCU2C_KERNEL(number, nullptr, pycu2c_run_##number, __VA_ARGS__)
