@@ -212,3 +212,24 @@ def test_the_launch_waits_for_the_stream_that_an_array_names(fake, monkeypatch):
     with staged(device_array(0x7000, stream=9), device_array(0x8000)):
         pass
     assert ordered == [(9, 0)]
+
+
+class Used(memory.Memory):
+    """Memory that notes the streams which use it."""
+
+    def __init__(self) -> None:
+        super().__init__(4096, 64, 0)
+        self.streams: list[object] = []
+
+    def used_on(self, stream: object) -> None:
+        self.streams.append(stream)
+
+
+def test_memory_is_told_of_streams_whichever_object_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kernels by CuPy's names are given the array itself as what keeps its memory."""
+    monkeypatch.setattr(driver, "current_ordinal", lambda: 0)
+    used, argument = Used(), describe(np.zeros(4), "x")
+    assert argument is not None
+    for owner in (used, SimpleNamespace(_memory=used), object()):
+        transfers.note_use([argument._replace(owner=owner)], "a stream")
+    assert used.streams == ["a stream"] * 2

@@ -22,7 +22,7 @@ from pycu2c.runtime import capturing, driver, lately, libcuda, marking, peers, t
 from pycu2c.runtime.arguments import ArrayArgument
 from pycu2c.runtime.configuration import Wanted
 from pycu2c.runtime.cuda_runner import CudaRunner
-from pycu2c.runtime.memory import DeviceMemory
+from pycu2c.runtime.memory import DeviceMemory, behind
 
 _MOST_NAMED = 3
 _INSTEAD = 1  # of the nodes that a stream's next one came after so far
@@ -180,7 +180,8 @@ class DeviceGraph:
         owners = [leaf.owner for leaf in leaves if isinstance(leaf, ArrayArgument)]
         used = {id(owner): owner for owner in (*owners, *self._kept.values())}
         self._owners = list(used.values())
-        self._memories = [owner for owner in self._owners if isinstance(owner, DeviceMemory)]
+        found = dict.fromkeys(map(behind, self._owners))
+        self._memories = [each for each in found if isinstance(each, DeviceMemory)]
         names = list(dict.fromkeys(node.name for node in self.nodes))
         more = ", …" if len(names) > _MOST_NAMED else ""
         self._name = f"a graph ({', '.join(names[:_MOST_NAMED])}{more})"

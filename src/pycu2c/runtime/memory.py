@@ -52,6 +52,12 @@ class Memory:
         """Another package is told where it is, and may use it on streams of its own."""
 
 
+def behind(owner: object) -> Memory | None:
+    """The memory that something keeps: an array of this package, or the memory itself."""
+    found = getattr(owner, "_memory", owner)
+    return found if isinstance(found, Memory) else None
+
+
 class HostMemory(Memory):
     """Memory of the host for an array of a program that would have it on a GPU."""
 

@@ -141,9 +141,9 @@ def note_use(arguments: Sequence[Argument], stream: object) -> None:
     in order with those of other devices."""
     here = driver.current_ordinal()
     for argument in arguments:
-        owner = argument.owner if isinstance(argument, ArrayArgument) else None
-        if isinstance(owner, memory.Memory) and owner.ordinal in (here, memory.HOST):
-            owner.used_on(stream)
+        used = memory.behind(argument.owner) if isinstance(argument, ArrayArgument) else None
+        if used is not None and used.ordinal in (here, memory.HOST):
+            used.used_on(stream)
 
 
 def _check_writable(arguments: Sequence[Argument], written: Set[int], kernel: str) -> None:
