@@ -22,6 +22,7 @@ class FakeMemory:
         self.alive = set()
         self.copied_in = []
         self.copied_out = []
+        self.filled = []
         self.synchronized = []
         self.fails = ""
 
@@ -39,6 +40,10 @@ class FakeMemory:
         self.copied_out.append(size)
         ctypes.memmove(host_address, device_address, size)
 
+    def fill(self, address, pattern, count, stream):
+        self.filled.append(address)
+        ctypes.memmove(address, pattern * count, len(pattern) * count)
+
     def synchronize(self, stream, doing):
         self.synchronized.append(stream)
         if self.fails:
@@ -50,7 +55,7 @@ def fake(monkeypatch):
     fake = FakeMemory()
     monkeypatch.setattr(driver, "several", lambda: False)
     monkeypatch.setattr(memory, "DeviceMemory", fake.allocate)
-    for name in ("copy_in", "copy_out", "synchronize"):
+    for name in ("copy_in", "copy_out", "fill", "synchronize"):
         monkeypatch.setattr(driver, name, getattr(fake, name))
     return fake
 
@@ -212,6 +217,18 @@ def test_the_launch_waits_for_the_stream_that_an_array_names(fake, monkeypatch):
     with staged(device_array(0x7000, stream=9), device_array(0x8000)):
         pass
     assert ordered == [(9, 0)]
+
+
+@pytest.mark.parametrize("start", [0, 1])
+def test_what_an_atomic_on_a_first_byte_reads_beside_it_is_there(fake, start):
+    array = memory_at_an_even_address()[start:]
+    with staged(array) as (address,):
+        assert fake.filled == [address - 1] * start
+
+
+def memory_at_an_even_address():
+    array = np.ones(64, np.uint8)
+    return array[array.ctypes.data % 2 :]
 
 
 class Used(memory.Memory):
