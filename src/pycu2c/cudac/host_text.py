@@ -81,7 +81,7 @@ def generated(
         instances.append(made)
         footer.append(_macro(made, expression))
     words = words_in(text) | frozenset(re.findall(r"\w+", " ".join(macros)))
-    head = prelude(words, all_words=has_own_files(text))
+    head = prelude(words, all_words=has_own_files(text), splits=bool(split))
     code = _edited(text.code, edits)
     renamed = [f"#define {f.name} pycu2c_own_{f.name}" for f in kernels if _is_of_c(f)]
     parts = (head, *macros, *renamed, f'#line 1 "{text.name}"', code, "", *footer)

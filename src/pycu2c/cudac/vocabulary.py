@@ -17,7 +17,8 @@ from pycu2c.emit.special_helpers import SPECIAL_HELPERS
 from pycu2c.emit.word_helpers import WORD_HELPERS
 from pycu2c.limits import MOST_SHARED
 
-_ALWAYS = ("launching.h", "vectors.h", "functions.h", "meeting.h", "atomics.h", "splitting.h")
+_ALWAYS = ("launching.h", "vectors.h", "functions.h", "meeting.h", "atomics.h")
+_OF_SPLIT = "splitting.h"
 _BY_WORD = {  # what a text with such a word has, too
     "cooperative_groups": "groups.h",
     "cuComplex": "complex.h",
@@ -35,9 +36,10 @@ _FIXED = (CONVERSION_HELPERS, ROUNDING_HELPERS, WORD_HELPERS, PACKED_WORD_HELPER
 _NOT_SPECIAL = ("j0", "j1", "y0", "y1", "jn", "yn", "rsqrt", "rcbrt", "exp10", "saturate")
 
 
-def prelude(words: Set[str], *, all_words: bool) -> str:
-    """The C++ in front of a text with these words; with all that there is, if it may use others."""
-    headers = dict.fromkeys(_ALWAYS)
+def prelude(words: Set[str], *, all_words: bool, splits: bool = False) -> str:
+    """The C++ in front of a text with these words; with all that there is, if it may use others.
+    ``splits``: kernels of it are split where their threads meet."""
+    headers = dict.fromkeys((*_ALWAYS, *([_OF_SPLIT] if splits else ())))
     headers |= {file: None for word, file in _BY_WORD.items() if all_words or word in words}
     wanted = _helpers(frozenset(words) if not all_words else None)
     return "\n".join(
