@@ -72,10 +72,20 @@ CLANG = Family(
     not_warnings=("-Wno-unused-function",),  # of inline ones
 )
 
+
 # "the processor of this machine", by its architecture; elsewhere compilers have no such word.
 # Where vectors may have 512 bits, gcc takes half of that on Intel's processors: loops over the
 # threads of a block then take up to twice as long
-_ON_X86 = ("-march=native", "-mprefer-vector-width=512")
+def _without_half_vectors() -> tuple[str, ...]:
+    """gcc 12 writes moves of halves that its assembler refuses, on processors that have them."""
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            return ("-mno-avx512fp16",) if "avx512_fp16" in file.read() else ()
+    except OSError:
+        return ()
+
+
+_ON_X86 = ("-march=native", "-mprefer-vector-width=512", *_without_half_vectors())
 _NATIVE = {
     "x86_64": _ON_X86,
     "AMD64": _ON_X86,
