@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 import importlib.util
 import os
+import platform
 import subprocess
 import sys
 import threading
@@ -325,6 +326,24 @@ def test_the_order_of_choice(
     monkeypatch.setenv("PATH", str(tmp_path))
     compiler = compilers.find_compiler()
     assert compiler == compilers.Compiler((str(tmp_path / expected),), f"{expected} 1.0")
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="a word for x86-64's compilers")
+@pytest.mark.parametrize(
+    ("version", "expected"),
+    [
+        ("gcc (Debian 12.2.0-14+deb12u1) 12.2.0\nCopyright (C) 2022", True),
+        ("gcc (GCC) 14.2.1 20240912 (Red Hat 14.2.1-3)", True),
+        ("gcc (Ubuntu 11.4.0-1ubuntu1~22.04) 11.4.0", False),
+        ("gcc of my own", False),
+        ("Debian clang version 14.0.6", False),
+    ],
+)
+def test_only_compilers_that_know_vectors_of_halves_are_told_of_them(
+    version: str, expected: bool
+) -> None:
+    assert ("-mno-avx512fp16" in compilers.Compiler(("gcc",), version).flags) is expected
+    assert "-mno-avx512fp16" not in compilers.Compiler(("gcc",), version, "aarch64").flags
 
 
 def test_zig_is_the_last_choice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

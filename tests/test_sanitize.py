@@ -99,6 +99,7 @@ def test_each_test_runs_once_and_what_is_written_is_named(
     tool.write_text(TOOL)
     tool.chmod(0o755)
     tests.write_text(WATCHED)
+    (tmp_path / "pytest.ini").touch()  # tests are named from here
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     monkeypatch.setenv("SANITIZE_SECONDS", "1")
     monkeypatch.setattr(sanitize, "FOLDER", tmp_path)

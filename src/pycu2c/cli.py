@@ -10,8 +10,9 @@ import json
 import sys
 import warnings
 from collections.abc import Iterator, Mapping
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any, NoReturn
 
 import click
@@ -187,16 +188,24 @@ def _kernels_in(names: Mapping[str, object], owner: str = "") -> Iterator[tuple[
             yield from _kernels_in(inside, f"{owner}{name}.")
 
 
+class _AsItIsNow(SourceFileLoader):
+    """Python's own takes bytecode for a file's if size and second of its last change are."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        return self.source_to_code(self.get_data(self.path), self.path)
+
+
 def _imported(path: Path) -> ModuleType:
     """Run the file as a module; what it imports from beside it is found."""
     spec = importlib.util.spec_from_file_location(path.stem, path.resolve())
-    if spec is None or spec.loader is None:
+    if spec is None or not isinstance(spec.loader, SourceFileLoader):
         raise click.ClickException(f"{path} is not a Python file")
+    loader = spec.loader = _AsItIsNow(spec.loader.name, spec.loader.path)
     module = importlib.util.module_from_spec(spec)
     sys.modules.setdefault(path.stem, module)
     sys.path.insert(0, str(path.resolve().parent))
     try:
-        spec.loader.exec_module(module)
+        loader.exec_module(module)
     except CompileError:
         raise
     except Exception as error:

@@ -194,7 +194,8 @@ class ModuleEmitter:
             if statements.block_label:
                 parts = replace(parts, each=(*parts.each, c.LabelHere(statements.block_label)))
             places = self.coordinates[function.name]
-            return [cpu_kernel(name, self.module, speller.names.known, self.ctype, parts, places)]
+            made = cpu_kernel(name, self.module, speller.names.known, self.ctype, parts, places)
+            return [*statements.big_arrays.functions, made]
         body = statements.block(function.body)
         parameters = tuple(
             c.Parameter(self.ctype(p), speller.names[p.name]) for p in function.parameters

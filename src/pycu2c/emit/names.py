@@ -59,6 +59,12 @@ class Names:
         self.known[name] = chosen
         visible.add(chosen)
 
+    def of_helper(self, wish: str) -> str:
+        """A name for a function beside this one: no variable here hides it."""
+        while wish in self.taken or wish in self.known.values():
+            wish += "_"
+        return wish
+
 
 def name_variables(function: Function, taken: Iterable[str], constants: dict[str, str]) -> Names:
     """Names for parameters first, then for what each block declares."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import linecache
-import math
 from collections.abc import Mapping
 from typing import Literal, TypeAlias, assert_never
 
 from pycu2c.csyntax import nodes as c
 from pycu2c.dtypes import INT32, INT64
 from pycu2c.emit import own_c
+from pycu2c.emit.big_arrays import BigArrays
 from pycu2c.emit.expressions import Speller
 from pycu2c.ir.construct import scalar_type
 from pycu2c.ir.effects import mentioned
@@ -60,8 +60,6 @@ PLACE = "@ "
 
 DYNAMIC = "dynamic_shared"  # the bytes that a launch gives each block
 
-# of a CPU kernel's arrays, shared, local and over barriers: the stacks of threads are small
-_MOST_ON_STACK = 256 * 1024
 _INT = c.Named("int64_t")
 _COMPOUND = (ADD, SUB, MUL, DIV, QUOTIENT, REMAINDER, AND, OR, XOR, C_SHL, C_SHR)
 
@@ -79,7 +77,7 @@ class StatementSpeller:
     _loops: int = 0  # inside the innermost ThreadLoop
     _labels: int = 0
     _label: str = ""
-    _on_stack: int = 0  # bytes of a CPU kernel's arrays
+    big_arrays: BigArrays = field(default_factory=BigArrays)  # of a CPU kernel
     block_label: str = ""  # set if a jump to the end of a block was needed
 
     def block(self, body: Body) -> tuple[c.Stmt, ...]:
@@ -159,19 +157,12 @@ class StatementSpeller:
         assert isinstance(kind, Array)
         if kind.shape is None:
             return dynamic_array(s.var, self.speller, c.Name(DYNAMIC))
-        qualifiers = self.speller.dialect.shared if kind.space is Space.SHARED else ()
-        if self.leaves_block and not self._fits_on_stack(kind):
-            qualifiers = ("static", "_Thread_local")
         of = c.ArrayOf(self.speller.type(kind.element), kind.shape)
-        return c.Declare(of, self.speller.names[s.var.name], None, qualifiers)
-
-    def _fits_on_stack(self, kind: Array) -> bool:
-        """Whether there is room for one more of a CPU kernel's arrays."""
-        assert kind.shape is not None
-        size = math.prod(kind.shape) * kind.dtype.size
-        fits = self._on_stack + size <= _MOST_ON_STACK
-        self._on_stack += size * fits
-        return fits
+        name = self.speller.names[s.var.name]
+        if self.leaves_block:
+            return self.big_arrays.declare(kind, of, name, self.speller.names)
+        qualifiers = self.speller.dialect.shared if kind.space is Space.SHARED else ()
+        return c.Declare(of, name, None, qualifiers)
 
     def _declare(self, s: Declare) -> c.Stmt:
         kind = s.var.type

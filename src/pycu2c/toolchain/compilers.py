@@ -76,16 +76,9 @@ CLANG = Family(
 # "the processor of this machine", by its architecture; elsewhere compilers have no such word.
 # Where vectors may have 512 bits, gcc takes half of that on Intel's processors: loops over the
 # threads of a block then take up to twice as long
-def _without_half_vectors() -> tuple[str, ...]:
-    """gcc 12 writes moves of halves that its assembler refuses, on processors that have them."""
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8") as file:
-            return ("-mno-avx512fp16",) if "avx512_fp16" in file.read() else ()
-    except OSError:
-        return ()
-
-
-_ON_X86 = ("-march=native", "-mprefer-vector-width=512", *_without_half_vectors())
+_ON_X86 = ("-march=native", "-mprefer-vector-width=512")
+# gcc, since it knows of vectors of halves, writes moves of them that its assembler refuses
+_NO_HALVES = ("-mno-avx512fp16",)
 _NATIVE = {
     "x86_64": _ON_X86,
     "AMD64": _ON_X86,
@@ -120,7 +113,14 @@ class Compiler:
     def flags(self) -> tuple[str, ...]:
         """What it is told beside what all are."""
         native = () if self.target else _NATIVE.get(platform.machine(), ())
-        return (*native, *self.family.flags)
+        makes_halves = native == _ON_X86 and self.family is GCC and self._release >= 12
+        return (*native, *(_NO_HALVES if makes_halves else ()), *self.family.flags)
+
+    @property
+    def _release(self) -> int:
+        """12 of ``gcc (Debian 12.2.0-14) 12.2.0``; 0 if there is no such number."""
+        number = self.version.partition(") ")[2].partition(".")[0]
+        return int(number) if number.isdecimal() else 0
 
     @property
     def to_the_bit(self) -> tuple[str, ...]:

@@ -19,10 +19,10 @@ template <class T, class F> static inline T exchange_by(T *address, F made) {
     }
 }
 
-static thread_local unsigned in_vain;
-
-static inline void looked_in_vain() {
-    if (++in_vain % 64 == 0) yield();
+/* Never part of a loop: see make_variables. */
+__attribute__((noinline, unused)) static void looked_in_vain() {
+    static thread_local unsigned times;
+    if (++times % 64 == 0) yield();
 }
 
 } // namespace pycu2c
