@@ -4,11 +4,13 @@ find what their threads find that have a stack each."""
 from __future__ import annotations
 
 import functools
+import shutil
 
 import numpy as np
 import pytest
 
 import cuda_c_kernels
+from compilers_here import needed
 from cuda_c import launched
 from pycu2c.cudac import Module, on_cpu
 from pycu2c.cudac.host_text import generated
@@ -151,7 +153,7 @@ def test_atomics_on_shared_memory_take_what_those_on_other_memory_do(statement: 
     __shared__ float s[4]; __shared__ int n[4]; __shared__ short w[4];
     {statement};
 }}"""
-    with pytest.raises(CompileError, match=":3:5"):
+    with pytest.raises(CompileError, match=":3:"):
         Module(text, backend="cpu", name="mine.cu").code()
 
 
@@ -166,3 +168,17 @@ def test_what_nothing_closes_is_the_compilers_to_refuse() -> None:
     text = 'extern "C" __global__ void k(float *x) { __syncthreads(); x[0] = 1;'
     with pytest.raises(CompileError, match=":1:"):
         Module(text, backend="cpu", name="mine.cu").code()
+
+
+@pytest.mark.parametrize("name", ["g++", "clang++"])
+@pytest.mark.parametrize(("end", "place"), [("", ":1:40"), (" float y[(2];", ":1:77")])
+def test_the_bracket_that_nothing_closes_is_shown(
+    name: str, end: str, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    needed(shutil.which(name), name)
+    monkeypatch.setenv("PYCU2C_CXX", name)
+    text = 'extern "C" __global__ void k(float *x) { __syncthreads(); x[0] = 1;' + end
+    with pytest.raises(CompileError) as caught:
+        Module(text, backend="cpu", name="mine.cu").code()
+    assert str(caught.value).splitlines()[1].endswith(f"mine.cu{place}")
+    assert "stdin" not in str(caught.value)

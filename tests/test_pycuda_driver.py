@@ -127,15 +127,27 @@ def test_how_much_memory_there_is() -> None:
     assert 0 < free <= total
 
 
-@pytest.mark.skipif(ON_GPU, reason="of a GPU the driver finds it, and some of it not at all")
 def test_copies_outside_of_the_memory_are_refused() -> None:
-    a = np.zeros(100)
-    memory = drv.mem_alloc(80)
+    a, size = np.zeros(1000), 4096
+    memory, more = drv.mem_alloc(size), drv.mem_alloc(2 * size)
+    view = gpuarray.zeros(size, np.uint8)[8:]
     for copy in (
         lambda: drv.memcpy_htod(memory, a),
-        lambda: drv.memcpy_dtoh(a, memory + 8),
+        lambda: drv.memcpy_dtoh(a, view),
+        lambda: drv.memcpy_dtod(memory, more, size + 1),
+        lambda: drv.memcpy_dtod(more, memory, size + 1),
+        lambda: drv.memset_d8(memory, 0, size + 1),
+    ):
+        with pytest.raises(drv.LogicError, match="bytes are there"):
+            copy()
+
+
+@pytest.mark.skipif(ON_GPU, reason="of addresses the driver finds it, and some of it not at all")
+def test_copies_to_addresses_without_memory_are_refused() -> None:
+    memory = drv.mem_alloc(80)
+    for copy in (
+        lambda: drv.memcpy_dtoh(np.zeros(10), memory + 8),
         lambda: drv.memcpy_dtod(memory, memory + 1, 80),
-        lambda: drv.memset_d8(memory, 0, 81),
     ):
         with pytest.raises(drv.LogicError, match="bytes are there"):
             copy()

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import NoReturn
 
 from pycu2c.cudac.texts import Text
+from pycu2c.cudac.tokens import CLOSING, OPENING, Token
 from pycu2c.diagnostics import CompileError, Diagnostic, Label
 from pycu2c.spans import Span
 from pycu2c.toolchain.failures import ToolchainError
@@ -18,6 +19,7 @@ _ERROR = re.compile(
     r"^(?P<file>[^:(\n]+)[:(](?P<line>\d+)\)?(?::(?P<column>\d+))?:?\s*"
     r"(?:fatal |catastrophic )?error:?\s*(?P<text>.*)$"
 )
+_BEHIND = "<stdin>"  # where the text ends, and what runs its kernels follows
 _CARET = re.compile(r"^\s*\^")
 _WORD = re.compile(r"\w+|.")
 
@@ -25,9 +27,30 @@ _WORD = re.compile(r"\w+|.")
 def refuse(log: str, text: Text, compiler: str) -> NoReturn:
     """Raise the CompileError that a log tells; a ToolchainError where it names no line."""
     found = list(_diagnostics(log, compiler))
+    of_theirs = [each for each in found if each.labels[0].span.file != _BEHIND]
+    found = [*_unclosed(text), *of_theirs] or found
     if found:
         raise CompileError(found[:_MOST]) from None  # the log is in it
     raise ToolchainError(f"{compiler} does not compile {text.name}:\n{log.strip()}")
+
+
+def _unclosed(text: Text) -> Iterator[Diagnostic]:
+    """The bracket that nothing closes, which compilers find far behind it."""
+    if any(token.kind == "directive" and "if" in token.text for token in text.tokens):
+        return  # what begins in one branch may end in each
+    open_ones: list[Token] = []
+    for token in text.tokens:
+        if token.kind != "mark":
+            continue
+        if token.text in OPENING:
+            open_ones.append(token)
+        elif token.text in CLOSING and open_ones:
+            if OPENING.index(open_ones[-1].text) != CLOSING.index(token.text):
+                break
+            open_ones.pop()
+    if open_ones:
+        label = Label(text.span(open_ones[-1]), "nothing closes it")
+        yield Diagnostic("own-c", (label,), "write the bracket that ends what this one begins")
 
 
 def _diagnostics(log: str, compiler: str) -> Iterator[Diagnostic]:

@@ -21,7 +21,7 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _DIRECTIVE = re.compile(r"#(?:\\\n|/\*[\s\S]*?\*/|[^\n])*")
-_OPENS, _CLOSES = "([{", ")]}"
+OPENING, CLOSING = "([{", ")]}"
 
 
 class Token(NamedTuple):
@@ -69,9 +69,9 @@ def closing(tokens: Sequence[Token], opening: int) -> int:
         token = tokens[index]
         if token.kind != "mark":
             continue
-        if token.text in _OPENS:
+        if token.text in OPENING:
             depth += 1
-        elif token.text in _CLOSES:
+        elif token.text in CLOSING:
             depth -= 1
             if depth == 0:
                 return index
@@ -103,8 +103,8 @@ def parts(tokens: Sequence[Token]) -> list[list[Token]]:
     depth = 0
     for token in tokens:
         if token.kind == "mark":
-            depth += token.text in (*_OPENS, "<")
-            depth -= token.text in (*_CLOSES, ">")
+            depth += token.text in (*OPENING, "<")
+            depth -= token.text in (*CLOSING, ">")
             depth -= 3 * (token.text == ">>>")
             if token.text == "," and depth == 0:
                 found.append([])

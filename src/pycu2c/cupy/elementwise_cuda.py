@@ -17,7 +17,7 @@ from pycu2c.cupy.elementwise_forms import (
     known,
     top,
 )
-from pycu2c.cupy.frames import block, cuda_kernel, statement, text_of, used
+from pycu2c.cupy.frames import block, cuda_kernel, cuda_name, statement, text_of, used
 
 # A thread with several elements asks for all of them before it computes with the first: so many
 # bytes of an array are enough on their way to keep the memory busy.
@@ -50,7 +50,7 @@ def cuda_text(form: Form, operation: Operation) -> Text:
     kernel = cuda_kernel(operation.name, passed, lines)
     above = top(form, operation, kernel, on_cpu=False)
     own, name = operation.written, operation.name
-    return Text(text_of([*above, kernel]), name, tuple(passed), name, own)
+    return Text(text_of([*above, kernel]), cuda_name(name), tuple(passed), name, own)
 
 
 def _one(form: Form, operation: Operation) -> list[str]:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from pycu2c.cupy.bound import Field
 from pycu2c.cupy.declared import names_in
+from pycu2c.emit.reserved import is_reserved
 
 SEEN = 'extern "C" __attribute__((visibility("default")))'
 _WIDTH = 84  # of a line of parameters
@@ -41,7 +42,7 @@ def cuda_kernel(name: str, passed: Sequence[Field], body: Sequence[str], bounds:
     """``bounds``: the most threads of a block, if that is known."""
     limits = f" __launch_bounds__({bounds})" if bounds else ""
     parameters = _wrapped([field.declaration for field in passed])
-    return block(f'extern "C" __global__ void{limits} {name}({parameters})', body)
+    return block(f'extern "C" __global__ void{limits} {cuda_name(name)}({parameters})', body)
 
 
 def _wrapped(parameters: Sequence[str]) -> str:
@@ -60,6 +61,11 @@ def used(passed: Sequence[Field], body: Sequence[str]) -> list[Field]:
     """The parameters that a body mentions."""
     names = names_in(*body)
     return [field for field in passed if field.parameter.name in names]
+
+
+def cuda_name(name: str) -> str:
+    """The user's name, or one that neither C nor CUDA has a use for."""
+    return f"{name}_kernel" if is_reserved(name) else name
 
 
 def cpu_name(name: str) -> str:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pycu2c import dtypes
 from pycu2c.cupy.compiled import Text
 from pycu2c.cupy.declared import names_in
-from pycu2c.cupy.frames import block, cuda_kernel, text_of, used
+from pycu2c.cupy.frames import block, cuda_kernel, cuda_name, text_of, used
 from pycu2c.cupy.preludes import parts_of
 from pycu2c.cupy.reduction_forms import (
     Expressions,
@@ -41,14 +41,14 @@ def cuda_reduction(form: ReductionForm, written: Expressions) -> Text:
     body += [*_own_part(form, written, kind), *_others(form, written), *_result(form, written)]
     arguments = used(passed(form, index, index), body)
     kernel = cuda_kernel(written.name, arguments, body, THREADS)
-    size = f'extern "C" __device__ unsigned char {written.name}_partial[sizeof(_Partial)];'
+    entry = cuda_name(written.name)
+    size = f'extern "C" __device__ unsigned char {entry}_partial[sizeof(_Partial)];'
     partial = "typedef _type_reduce _Partial;" if written.identity else _MAYBE
     if not written.identity:
         partial += "\ntypedef _Maybe _Partial;"
     parts = [*top(form, written, kernel, on_cpu=False), partial, size]
     parts += parts_of("reductions.h", names_in(kernel))
-    own, name = written.written, written.name
-    return Text(text_of([*parts, kernel]), name, tuple(arguments), name, own)
+    return Text(text_of([*parts, kernel]), entry, tuple(arguments), written.name, written.written)
 
 
 def _joining(written: Expressions) -> list[str]:

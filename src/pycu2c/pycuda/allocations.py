@@ -176,9 +176,13 @@ def pointer(given: Any) -> int:
 
 
 def _check(given: Any, address: int, size: int, doing: str) -> None:
-    """That bytes are of the device: of a device array, or of what was allocated. Raises
-    LogicError."""
-    if not isinstance(given, DeviceArray) or size > given.nbytes:
+    """That bytes are of the device: of a device array, or of what was allocated; of a GPU's memory
+    as far as it is known here, the driver looks at the rest. Raises LogicError."""
+    if on_gpu():
+        memory = _memory_of(given)
+        if isinstance(memory, Memory) and address + size > memory.address + memory.size:
+            ranges.refuse(address, size, memory.address + memory.size, doing)
+    elif not isinstance(given, DeviceArray) or size > given.nbytes:
         ranges.check(address, size, doing)
 
 
@@ -214,11 +218,8 @@ def _stream(stream: object) -> int:
     return driver.working_stream(stream)
 
 
-def _move(target: Any, source: Any, size: int, waiting: str = "") -> None:
-    """Copy memory of the host, now or whenever a graph is launched; of arrays what lies in them.
-    ``waiting``: what waits for it."""
-    if waiting:
-        capturing.check_waits(waiting)
+def _move(target: Any, source: Any, size: int) -> None:
+    """Copy memory of the host, now or whenever a graph is launched; of arrays what lies in them."""
     to, from_ = (each if isinstance(each, int) else each.ctypes.data for each in (target, source))
     kept = target, source
     capturing.do(lambda: ctypes.memmove(to, from_, size) and kept)
@@ -239,9 +240,11 @@ def memcpy_htod_async(dest: Any, src: Any, stream: object = None) -> None:
 def _copy_in(dest: Any, src: Any, stream: object, *, wait: bool) -> None:
     source, target = flat_bytes(src), pointer(dest)
     used_on(stream, dest)
+    _check(dest, target, source.nbytes, "memcpy_htod")
+    if wait:
+        capturing.check_waits("memcpy_htod")
     if not on_gpu():
-        _check(dest, target, source.nbytes, "memcpy_htod")
-        _move(target, source, source.nbytes, "memcpy_htod" if wait else "")
+        _move(target, source, source.nbytes)
         return
     handle = _stream(stream)
     staging.copy_in(target, source.ctypes.data, source.nbytes, handle)
@@ -264,9 +267,11 @@ def memcpy_dtoh_async(dest: Any, src: Any, stream: object = None) -> None:
 def _copy_out(dest: Any, src: Any, stream: object, *, wait: bool) -> None:
     target, source = flat_bytes(dest, written=True), pointer(src)
     used_on(stream, src)
+    _check(src, source, target.nbytes, "memcpy_dtoh")
+    if wait:
+        capturing.check_waits("memcpy_dtoh")
     if not on_gpu():
-        _check(src, source, target.nbytes, "memcpy_dtoh")
-        _move(target, source, target.nbytes, "memcpy_dtoh" if wait else "")
+        _move(target, source, target.nbytes)
         return
     handle = _stream(stream)
     staging.copy_out(target.ctypes.data, source, target.nbytes, handle)
@@ -285,9 +290,9 @@ def memcpy_dtod_async(dest: Any, src: Any, size: int, stream: object = None) -> 
     """Likewise in a stream."""
     target, source = pointer(dest), pointer(src)
     used_on(stream, dest, src)
+    _check(src, source, size, "memcpy_dtod")
+    _check(dest, target, size, "memcpy_dtod")
     if not on_gpu():
-        _check(src, source, size, "memcpy_dtod")
-        _check(dest, target, size, "memcpy_dtod")
         _move(target, source, size)
         return
     handle = _stream(stream)
@@ -320,8 +325,8 @@ def memcpy_peer_async(
 def _fill(dest: Any, pattern: NDArray[Any], count: int, stream: object) -> None:
     target = pointer(dest)
     used_on(stream, dest)
+    _check(dest, target, count * pattern.itemsize, "memset")
     if not on_gpu():
-        _check(dest, target, count * pattern.itemsize, "memset")
         filled = array_over(target, ((count,), (pattern.itemsize,), pattern.dtype))
         capturing.do(lambda: filled.fill(pattern))
         return

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import bisect
 import threading
+from typing import NoReturn
 
 from pycu2c.pycuda.errors import LogicError
 
@@ -34,8 +35,12 @@ def check(start: int, size: int, doing: str) -> None:
         before = bisect.bisect_right(_STARTS, start) - 1
         first = _STARTS[before] if before >= 0 else 0
         stop = _STOPS.get(first, 0)
-    if start + size <= stop:
-        return
+    if start + size > stop:
+        refuse(start, size, stop, doing)
+
+
+def refuse(start: int, size: int, stop: int, doing: str) -> NoReturn:
+    """Say that memory ends at ``stop``. Raises LogicError."""
     if start < stop:
         found = f"{stop - start} bytes are there"
     else:
