@@ -4,8 +4,9 @@ usage: python benchmarks/start_gpu.py [--rounds N]
 
 Medians over fresh processes, in milliseconds. *Context*: Python, numpy, and by cuda.bindings a
 context of the driver and a copy there and back: what no package can do without. *First of all*:
-nothing is cached on disk. *Known kernel*: it has run before on this machine. Python's bytecode is
-cached, as pip leaves it.
+nothing is cached on disk. *Known kernel*: it has run before on this machine. *One connection*:
+with CUDA_DEVICE_MAX_CONNECTIONS=1, where the driver makes one queue for a context instead of eight.
+Python's bytecode is cached, as pip leaves it.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ import tempfile
 import time
 
 from figures import Figures, keep
+
+ONE_CONNECTION = {"CUDA_DEVICE_MAX_CONNECTIONS": "1"}
 
 NUMPY = "import numpy as np\nx = np.ones(1000, np.float32)\n"
 
@@ -56,10 +59,11 @@ print(time.time(), *[m for m in compilers if m in sys.modules])
 """
 
 
-def run(file: str, cache: str, bytecode: str) -> tuple[float, str]:
-    """The milliseconds that a process takes to its result, and what it has loaded to compile."""
+def run(file: str, cache: str, bytecode: str, **more: str) -> tuple[float, str]:
+    """The milliseconds that a process takes to its result, and what it has loaded to compile.
+    ``more``: of the environment."""
     own = {"PYTHONPYCACHEPREFIX": bytecode, "PYTHONDONTWRITEBYTECODE": ""}
-    environment = {**os.environ, **own, "PYCU2C_CACHE_DIR": cache}
+    environment = {**os.environ, **own, "PYCU2C_CACHE_DIR": cache, **more}
     start = time.time()
     ran = subprocess.run((sys.executable, file), env=environment, capture_output=True, text=True)
     if ran.returncode:
@@ -72,11 +76,14 @@ def one_round(folder: str) -> dict[str, tuple[float, str]]:
     """Each kind of process once."""
     bytecode = os.path.join(folder, "bytecode")
     with tempfile.TemporaryDirectory(dir=folder) as cache:
+        context, kernel = (os.path.join(folder, name) for name in ("context.py", "kernel.py"))
         return {
             "Python and numpy": run(os.path.join(folder, "only_numpy.py"), cache, bytecode),
-            "context": run(os.path.join(folder, "context.py"), cache, bytecode),
-            "first of all": run(os.path.join(folder, "kernel.py"), cache, bytecode),
-            "known kernel": run(os.path.join(folder, "kernel.py"), cache, bytecode),
+            "context": run(context, cache, bytecode),
+            "first of all": run(kernel, cache, bytecode),
+            "known kernel": run(kernel, cache, bytecode),
+            "context, one connection": run(context, cache, bytecode, **ONE_CONNECTION),
+            "known kernel, one connection": run(kernel, cache, bytecode, **ONE_CONNECTION),
         }
 
 
