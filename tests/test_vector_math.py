@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+import platform
+import subprocess
 from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
+from compilers_here import compiler
 from launching import run
 from pycu2c import cuda, float32, float64, kernel
 from pycu2c.emit.vector_math import declarations
@@ -51,6 +54,20 @@ def exact(name: str, x: np.ndarray) -> np.ndarray:
     named = {"acos": "arccos", "acosh": "arccosh", "asinh": "arcsinh", "atanh": "arctanh"}
     with np.errstate(all="ignore"):
         return getattr(np, named.get(name, name))(wide)
+
+
+@pytest.mark.parametrize("name", ["exp", "log"])
+def test_clang_has_them_in_vectors(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    command = compiler("clang").command
+    monkeypatch.setenv("PYCU2C_CC", " ".join(command))
+    test_as_near_as_cuda(name)
+    if platform.machine() == "x86_64":
+        text = of_floats(name).inspect("c", (float32[::1], float32[::1]))
+        flags = ("-std=gnu11", "-O3", "-march=x86-64-v3", "-fno-math-errno", "-fopenmp-simd")
+        words = (*command, *flags, "-S", "-x", "c", "-", "-o", "-")
+        made = subprocess.run(words, input=text, capture_output=True, text=True, check=True)
+        assert f"{name}f" not in made.stdout
+        assert "vfmadd231ps\t%ymm" in made.stdout or "vfmadd213ps\t%ymm" in made.stdout
 
 
 @pytest.mark.parametrize("name", CUDA_ALLOWS)

@@ -29,26 +29,25 @@ static inline int64_t min_i64(int64_t a, int64_t b) {
 
 // e to the power x, by arithmetic alone, so that it runs in vectors.
 static inline __attribute__((always_inline)) float exp_f32(float x) {
-#ifdef __FP_FAST_FMAF
-    const float near = x > -150.0f ? (x < 130.0f ? x : 130.0f) : -150.0f;
-    const float n = rintf(near * 1.442695f);
-    const float r = fmaf(n, -1.42860677e-6f, fmaf(n, -0.693145752f, x)); // x - n * log(2)
+#if defined(__FP_FAST_FMAF) || defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+    const float near = fabsf(x) > 150.0f ? copysignf(150.0f, x) : x; // what is no number stays so
+    const float up = fmaf(near, 1.442695f, 0x1.8p23f), n = up - 0x1.8p23f; // the nearest integer
+    const float r = fmaf(n, -1.42860677e-6f, fmaf(n, -0.693145752f, near)); // x - n * log(2)
     float p = fmaf(0x1.694p-10f, r, 0x1.125edcp-7f);
     p = fmaf(p, r, 0x1.555b5ap-5f);
     p = fmaf(p, r, 0x1.55545p-3f);
     p = fmaf(p, r, 0x1.fffff6p-2f);
     p = fmaf(p, r, 1.0f);
     p = fmaf(p, r, 1.0f);
-    // times 2**n in two steps: either factor is a normal number
-    const int32_t half = (int32_t)n >> 1;
-    const int32_t bits = (half + 127) << 23, rest = ((int32_t)n - half + 127) << 23;
+    // times 2**n, whose n the last bits of "up" are, in two steps: either factor is a normal number
+    uint32_t bits;
+    __builtin_memcpy(&bits, &up, 4);
+    const uint32_t half = bits << 22 & 0xff800000, rest = (bits << 23) - half;
+    const uint32_t first = half + 0x3f800000, second = rest + 0x3f800000;
     float s, t;
-    __builtin_memcpy(&s, &bits, 4);
-    __builtin_memcpy(&t, &rest, 4);
-    p = p * s * t;
-    p = x > 89.0f ? INFINITY : p;
-    p = x < -104.0f ? 0.0f : p;
-    return x != x ? x : p;
+    __builtin_memcpy(&s, &first, 4);
+    __builtin_memcpy(&t, &second, 4);
+    return p * s * t;
 #else
     return expf(x);
 #endif

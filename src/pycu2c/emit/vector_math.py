@@ -52,26 +52,25 @@ EXP = Helper(
     floating="""
 // e to the power x, by arithmetic alone, so that it runs in vectors.
 $q __attribute__((always_inline)) $T exp_$t($T x) {
-#ifdef __FP_FAST_FMAF
-    const float near = x > -150.0f ? (x < 130.0f ? x : 130.0f) : -150.0f;
-    const float n = rintf(near * 1.442695f);
-    const float r = fmaf(n, -1.42860677e-6f, fmaf(n, -0.693145752f, x)); // x - n * log(2)
+#if defined(__FP_FAST_FMAF) || defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+    const float near = fabsf(x) > 150.0f ? copysignf(150.0f, x) : x; // what is no number stays so
+    const float up = fmaf(near, 1.442695f, 0x1.8p23f), n = up - 0x1.8p23f; // the nearest integer
+    const float r = fmaf(n, -1.42860677e-6f, fmaf(n, -0.693145752f, near)); // x - n * log(2)
     float p = fmaf(0x1.694p-10f, r, 0x1.125edcp-7f);
     p = fmaf(p, r, 0x1.555b5ap-5f);
     p = fmaf(p, r, 0x1.55545p-3f);
     p = fmaf(p, r, 0x1.fffff6p-2f);
     p = fmaf(p, r, 1.0f);
     p = fmaf(p, r, 1.0f);
-    // times 2**n in two steps: either factor is a normal number
-    const int32_t half = (int32_t)n >> 1;
-    const int32_t bits = (half + 127) << 23, rest = ((int32_t)n - half + 127) << 23;
+    // times 2**n, whose n the last bits of "up" are, in two steps: either factor is a normal number
+    uint32_t bits;
+    __builtin_memcpy(&bits, &up, 4);
+    const uint32_t half = bits << 22 & 0xff800000, rest = (bits << 23) - half;
+    const uint32_t first = half + 0x3f800000, second = rest + 0x3f800000;
     float s, t;
-    __builtin_memcpy(&s, &bits, 4);
-    __builtin_memcpy(&t, &rest, 4);
-    p = p * s * t;
-    p = x > 89.0f ? INFINITY : p;
-    p = x < -104.0f ? 0.0f : p;
-    return x != x ? x : p;
+    __builtin_memcpy(&s, &first, 4);
+    __builtin_memcpy(&t, &second, 4);
+    return p * s * t;
 #else
     return expf(x);
 #endif
@@ -83,17 +82,19 @@ LOG = Helper(
     floating="""
 // The natural logarithm, by arithmetic alone, so that it runs in vectors.
 $q __attribute__((always_inline)) $T log_$t($T x) {
-#ifdef __FP_FAST_FMAF
-    const int32_t tiny = x < 0x1p-126f;
-    const float y = tiny ? x * 0x1p23f : x;
-    int32_t bits;
-    __builtin_memcpy(&bits, &y, 4);
-    const int32_t e = (bits - 0x3f2aaaab) & (int32_t)0xff800000; // of 2/3 <= y / 2**e < 4/3
-    bits -= e;
+#if defined(__FP_FAST_FMAF) || defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+    // a subnormal number is multiplied by 2**23
+    const uint32_t tiny = -(uint32_t)(x < 0x1p-126f) & 0x0b800000, scale = 0x3f800000 + tiny;
     float m;
+    __builtin_memcpy(&m, &scale, 4);
+    m *= x;
+    uint32_t bits;
+    __builtin_memcpy(&bits, &m, 4);
+    const uint32_t e = (bits - 0x3f2aaaab) & 0xff800000; // of 2/3 <= m / 2**e < 4/3
+    bits -= e;
     __builtin_memcpy(&m, &bits, 4);
     m -= 1.0f;
-    const float i = fmaf((float)e, 0x1p-23f, tiny ? -23.0f : 0.0f), s = m * m;
+    const float i = (float)(int32_t)(e - tiny) * 0x1p-23f, s = m * m;
     float r = fmaf(-0x1.0aep-3f, s, -0x1.f198b2p-4f), t = fmaf(0x1.208p-3f, s, 0x1.1e574p-3f);
     r = fmaf(r, s, -0x1.55b36cp-3f);
     t = fmaf(t, s, 0x1.99d8b2p-3f);
@@ -103,8 +104,9 @@ $q __attribute__((always_inline)) $T log_$t($T x) {
     r = fmaf(r, m, -0.5f);
     r = fmaf(r, s, m);
     r = fmaf(i, 0x1.62e43p-1f, r);
-    r = x > 0.0f ? r : x == 0.0f ? -INFINITY : NAN;
-    return x < INFINITY || x != x ? r : x;
+    r = x < INFINITY ? r : x;
+    r = x >= 0.0f ? r : NAN;
+    return x == 0.0f ? -INFINITY : r;
 #else
     return logf(x);
 #endif

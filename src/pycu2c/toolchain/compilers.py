@@ -69,6 +69,7 @@ GCC = Family(
 )
 CLANG = Family(
     flags=("-Wno-pass-failed",),  # a loop that it cannot vectorise is no news to a user
+    to_the_bit_on_x86=("-mno-fma", "-mno-avx512f"),  # functions are the C library's then
     not_warnings=("-Wno-unused-function",),  # of inline ones
 )
 
