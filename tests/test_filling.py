@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from launching import run
 from pycu2c import CompileError, cuda, device, kernel
 from pycu2c.kernel import Kernel
 
@@ -121,9 +122,30 @@ def three_of_two(a) -> None:
     local[:] = (a[0], 1, 2)
 
 
+def more_than_a_slice_has(a) -> None:
+    a[:2] = (1, 2, 3)
+
+
+def more_than_its_steps(a) -> None:
+    a[1:6:2] = (1, 2, 3, 4)
+
+
+def more_from_the_end(a) -> None:
+    a[-3:-1] += (1, 2, 3)
+
+
+def an_array_with_more(a) -> None:
+    local = cuda.local.array(4, np.float32)
+    a[3:5] = local
+
+
 @pytest.mark.parametrize(
     ("wrong", "text"),
     [
+        (more_than_a_slice_has, "at most 2 elements[^E]*a tuple of 3"),
+        (more_than_its_steps, "at most 3 elements[^E]*a tuple of 4"),
+        (more_from_the_end, "at most 2 elements[^E]*a tuple of 3"),
+        (an_array_with_more, "at most 2 elements[^E]*these have 4"),
         (shifted, "may be the same ones, in another order"),
         (turned, "may be the same ones, in another order"),
         (too_many, r"the shape \(2, 3\)[^E]*and these \(2,\)"),
@@ -135,3 +157,23 @@ def test_what_has_no_order_or_no_place(wrong: Callable[..., None], text: str) ->
     with pytest.raises(CompileError, match=text) as caught:
         kernel("float32[:]")(wrong)
     assert caught.value.code == "part-assign"
+
+
+@kernel
+def one_item_and_parts_that_fit(a, local_first):
+    local = cuda.local.array(4, np.float32)
+    local[:] = (7,)
+    a[:4] = local
+    a[4:6] = (1,)
+    a[6:12:2] = (2, 3, 4)
+    a[-4:-2] = (8, 9)
+    a[-2:] += (5,)
+
+
+def test_one_item_goes_to_each_and_others_fit(target: str) -> None:
+    (a, _) = run(one_item_and_parts_that_fit, (1, 1), (np.zeros(16, np.float32), 0), target)
+    expected = np.zeros(16, np.float32)
+    expected[:4], expected[4:6], expected[6:12:2] = (7,), (1,), (2, 3, 4)
+    expected[-4:-2] = (8, 9)
+    expected[-2:] += (5,)
+    np.testing.assert_array_equal(a, expected)

@@ -26,6 +26,7 @@ from pycu2c.frontend.frame import (
 )
 from pycu2c.frontend.functions import named_lambda, reopened
 from pycu2c.frontend.operations import binary, coerce
+from pycu2c.frontend.part_lengths import check_room
 from pycu2c.frontend.scope import as_of_now
 from pycu2c.frontend.sequence import (
     acts,
@@ -258,13 +259,15 @@ def augmented(frame: Frame, node: ast.AugAssign) -> None:
 def _augmented_part(frame: Frame, node: ast.AugAssign, place: View, operator: Operator) -> None:
     """``a[1:n] += value``."""
     span = frame.span(node)
-    place = kept_view(frame, place, "part")
+    room, place = place, kept_view(frame, place, "part")
 
     def store(one: View, item: Value) -> None:
         old = views.loaded(one, frame.span(node.target))
         _store(frame, one, binary(frame, operator, old, number(item), span), span)
 
-    spread(frame, place, frame.value(node.value), span, store)
+    value = frame.value(node.value)
+    check_room(room, value, span)
+    spread(frame, place, value, span, store)
 
 
 def _read_first(frame: Frame, place: View | Chosen, span: Span) -> tuple[View | Chosen, Expr]:

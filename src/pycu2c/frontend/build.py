@@ -20,6 +20,7 @@ from pycu2c.frontend.room import check_room
 from pycu2c.frontend.statements import block
 from pycu2c.frontend.structured import named, result_type, told
 from pycu2c.frontend.subset import check
+from pycu2c.frontend.wide_numbers import check_numbers
 from pycu2c.ir.calls import reached
 from pycu2c.ir.construct import cast
 from pycu2c.ir.nodes import (
@@ -88,6 +89,7 @@ def _built(
         constants = _read_constants((function, *devices), builder.constants)
         module = Module(function, devices, constants, cluster)
         check_room(module)
+        check_numbers(module)
         return builder, module
 
 

@@ -134,11 +134,12 @@ def _check_width(*sides: Expr) -> None:
     if all(isinstance(e, Const) or not scalar_type(e).dtype.is_whole for e in sides):
         return
     for e in sides:
-        if isinstance(e, Const) and e.type == WEAK_INT and not _is_number(int(e.value)):
+        if isinstance(e, Const) and e.type == WEAK_INT and not is_number(int(e.value)):
             fail(TOO_WIDE.code, Label(e.span, TOO_WIDE.text), help=TOO_WIDE.help)
 
 
-def _is_number(value: int) -> bool:
+def is_number(value: int) -> bool:
+    """Whether an integer type of 64 bits holds it."""
     return fits(value, WEAK_INT) or fits(value, uint64)
 
 

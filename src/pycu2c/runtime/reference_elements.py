@@ -123,7 +123,10 @@ def store(array: Any, index: Any, value: Any, where: Place) -> None:
 
 
 def _store_items(place: Any, items: tuple[Any, ...], where: Place) -> None:
-    """A tuple goes to the fields of a record, or to the elements of an array, in order."""
+    """A tuple goes to the fields of a record, or to the elements of an array, in order; one item
+    to each."""
+    if getattr(place, "ndim", 0) and len(items) == 1:
+        items = items * len(place)
     names = place.dtype.names if not getattr(place, "ndim", 0) else range(len(place))
     if len(items) != len(names):
         raise Outside(f"{where}: {len(items)} values for {len(names)} places")
