@@ -69,7 +69,7 @@ y = 2**70  # E[constant-range]: 2**70
 y = -2**63 - 1  # E[constant-range]: -2**63 - 1
 y = (2**64 or n) >> 60  # E[constant-range]: 2**64
 y = n + (2**64 if n > 1 else 1)  # E[constant-range]: 2**64
-y = (2**64 - 1) + (2**70 >> 60)
+y = (2**63 - 1) + (2**70 >> 60)
 y = a[2**63]  # E[constant-range]: 2**63
 y = len(a[: -2**70])  # E[constant-range]: -2**70
 for j in range(2**63): pass  # E[constant-range]: 2**63
