@@ -195,20 +195,27 @@ def written_late(stream: Any) -> Any:
 
 @pytest.mark.parametrize("how", ["asarray", "from_dlpack"])
 def test_cupy_waits_for_our_stream(cupy: Any, ordered: bool, how: str) -> None:
-    array = written_late(cuda.stream(blocking=False))
-    with cupy.cuda.Stream(non_blocking=True) as stream:
-        read = getattr(cupy, how)(array) + 0
-        stream.synchronize()
-    assert np.all(read.get() == 1) == ordered
+    def read(array: Any) -> Any:
+        with cupy.cuda.Stream(non_blocking=True) as stream:
+            found = getattr(cupy, how)(array) + 0
+            stream.synchronize()
+        return found.get()
+
+    read(cuda.to_device(np.zeros(100)))  # the first one loads its kernel
+    found = read(written_late(cuda.stream(blocking=False)))
+    assert np.all(found == 1) == ordered
 
 
 def test_torch_waits_for_our_stream(torch: Any, ordered: bool) -> None:
-    _ = torch.from_dlpack(cuda.to_device(np.zeros(100))) + 0  # the first one loads its kernel
-    array = written_late(cuda.stream(blocking=False))
-    with torch.cuda.stream(torch.cuda.Stream()) as _:
-        read = torch.from_dlpack(array) + 0
-        torch.cuda.current_stream().synchronize()
-    assert bool((read.cpu() == 1).all()) == ordered
+    def read(array: Any) -> Any:
+        with torch.cuda.stream(torch.cuda.Stream()) as _:
+            found = torch.from_dlpack(array) + 0
+            torch.cuda.current_stream().synchronize()
+        return found.cpu()
+
+    read(cuda.to_device(np.zeros(100)))  # the first one loads its kernel, and makes streams
+    found = read(written_late(cuda.stream(blocking=False)))
+    assert bool((found == 1).all()) == ordered
 
 
 def test_we_wait_for_the_stream_of_cupy(cupy: Any, ordered: bool) -> None:

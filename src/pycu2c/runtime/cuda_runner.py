@@ -36,6 +36,7 @@ class CudaRunner:
         return Direct(self.layout, start, address, self._failed, context, room)
 
     def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
+        driver.make_current()  # a thread of the program's may be on no device so far
         stream = driver.working_stream(launch.stream)
         if launch.stream is not None:
             transfers.note_use(arguments, launch.stream)
