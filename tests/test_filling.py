@@ -177,3 +177,23 @@ def test_one_item_goes_to_each_and_others_fit(target: str) -> None:
     expected[-4:-2] = (8, 9)
     expected[-2:] += (5,)
     np.testing.assert_array_equal(a, expected)
+
+
+PAIR = np.dtype([("x", np.float32), ("n", np.int32)])
+
+
+@kernel
+def one_record_and_one_row(records, rows):
+    records[:4] = ((1.5, 2),)
+    records[4:6] = ((3.5, 4), (5.5, 6))
+    rows[:] = ((1, 2, 3),)
+    rows[1:, 1:] = (7,)
+
+
+def test_one_record_goes_to_each_and_one_row(target: str) -> None:
+    given = [np.zeros(8, PAIR), np.zeros((3, 3), np.float32)]
+    records, rows = run(one_record_and_one_row, (1, 1), given, target)
+    expected = np.zeros(8, PAIR)
+    expected[:4], expected[4:6] = (1.5, 2), [(3.5, 4), (5.5, 6)]
+    assert records.tolist() == expected.tolist()
+    assert rows.tolist() == [[1, 2, 3], [1, 7, 7], [1, 7, 7]]

@@ -26,7 +26,7 @@ from pycu2c.frontend.frame import (
 )
 from pycu2c.frontend.functions import named_lambda, reopened
 from pycu2c.frontend.operations import binary, coerce
-from pycu2c.frontend.part_lengths import check_room
+from pycu2c.frontend.part_lengths import check_count
 from pycu2c.frontend.scope import as_of_now
 from pycu2c.frontend.sequence import (
     acts,
@@ -266,7 +266,7 @@ def _augmented_part(frame: Frame, node: ast.AugAssign, place: View, operator: Op
         _store(frame, one, binary(frame, operator, old, number(item), span), span)
 
     value = frame.value(node.value)
-    check_room(room, value, span)
+    check_count(room, value, span)
     spread(frame, place, value, span, store)
 
 

@@ -10,7 +10,7 @@ from pycu2c.diagnostics import Label, fail
 from pycu2c.frontend import views
 from pycu2c.frontend.cures import amount
 from pycu2c.frontend.frame import Frame, Items, Value, is_array, shown, single
-from pycu2c.frontend.part_lengths import check_room
+from pycu2c.frontend.part_lengths import check_count
 from pycu2c.frontend.sequence import kept, kept_view
 from pycu2c.frontend.several import fields
 from pycu2c.ir.construct import integer, is_atom
@@ -24,7 +24,7 @@ StoreOne: TypeAlias = Callable[[View, Value], None]
 
 def filled(frame: Frame, place: View, value: Value, span: Span, store: StoreOne) -> None:
     """``place = value``, element by element; the value is evaluated before the place."""
-    check_room(place, value, span)
+    check_count(place, value, span)
     given = steady(frame, value)
     spread(frame, kept_view(frame, place, "part"), given, span, store)
 
@@ -33,9 +33,9 @@ def spread(frame: Frame, place: View, value: Value, span: Span, store: StoreOne)
     """The same for a place that stays where it is: a number goes to each element, an array's
     elements and a tuple's items to those at their place."""
     value = steady(frame, value)
-    if isinstance(value, Items) and _is_one_number(place, value):
-        value = value.items[0]
-    if isinstance(value, Items):
+    if isinstance(value, Items) and len(value.items) == 1:
+        _to_each(frame, place, value.items[0], span, store)
+    elif isinstance(value, Items):
         _items(frame, place, value, span, store)
     elif isinstance(value, View) and value.axes:
         check_shapes(place, value, span)
@@ -51,9 +51,16 @@ def spread(frame: Frame, place: View, value: Value, span: Span, store: StoreOne)
         over(frame, place, span, lambda at: store(element_at(place, at, span), value))
 
 
-def _is_one_number(place: View, value: Items) -> bool:
-    """A tuple of one item goes to each element, as numpy's arrays of one element do."""
-    return len(value.items) == 1 and not place.type.element.dtype.has_fields
+def _to_each(frame: Frame, place: View, item: Value, span: Span, store: StoreOne) -> None:
+    """The only item of a tuple goes to each element or row, as numpy's arrays of one do."""
+    if len(place.axes) == 1 or not isinstance(item, Items):
+        over(frame, place, span, lambda at: store(element_at(place, at, span), item))
+        return
+    counter = Var(frame.fresh("i"), WEAK_INT, span)
+    with frame.block() as written:
+        spread(frame, views.part(place, [counter], span), item, span, store)
+    rows = For(counter, integer(0, span), place.lengths[0], integer(1, span), tuple(written), span)
+    frame.emit(rows)
 
 
 def steady(frame: Frame, value: Value) -> Value:

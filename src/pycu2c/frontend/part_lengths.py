@@ -13,7 +13,7 @@ from pycu2c.operators import ADD, FLOORDIV, SUB
 from pycu2c.source import Span
 
 
-def check_room(place: View, value: Value, span: Span) -> None:
+def check_count(place: View, value: Value, span: Span) -> None:
     """That no more elements are assigned along an axis than ``a[1:3]`` can have. (Where that is
     known for certain, the shapes are compared.)"""
     if isinstance(value, Items) and len(place.axes) == 1:

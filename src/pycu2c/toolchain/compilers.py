@@ -43,7 +43,6 @@ class Family:
 
     flags: tuple[str, ...] = ()
     to_the_bit: tuple[str, ...] = ()  # with fmad=False, where results are equal to the bit
-    to_the_bit_on_x86: tuple[str, ...] = ()
     not_warnings: tuple[str, ...] = ()  # what -Wall means to it that is nothing to us
     # for code in several files: a call of a function in another is as one in the same, and that it
     # is of the types that the other has is looked at
@@ -60,16 +59,12 @@ GCC = Family(
         # it by vectors, which are not the pieces that memcpy writes
         "-fno-tree-loop-distribute-patterns",
     ),
-    # it is to keep the sign of a zero; and its vectoriser makes vfmaddsub of a product of complex
-    # numbers whatever -ffp-contract says, so that the processor must have none
-    to_the_bit=("-ftrapping-math", "-frounding-math"),
-    to_the_bit_on_x86=("-mno-fma", "-mno-avx512f"),
+    to_the_bit=("-ftrapping-math", "-frounding-math"),  # it is to keep the sign of a zero
     across_files=("-flto", "-Werror=lto-type-mismatch"),
     alone=("-nostdlib", "-lgcc") if sys.platform == "linux" else (),
 )
 CLANG = Family(
     flags=("-Wno-pass-failed",),  # a loop that it cannot vectorise is no news to a user
-    to_the_bit_on_x86=("-mno-fma", "-mno-avx512f"),  # functions are the C library's then
     not_warnings=("-Wno-unused-function",),  # of inline ones
 )
 
@@ -78,6 +73,9 @@ CLANG = Family(
 # Where vectors may have 512 bits, gcc takes half of that on Intel's processors: loops over the
 # threads of a block then take up to twice as long
 _ON_X86 = ("-march=native", "-mprefer-vector-width=512")
+# to the bit: gcc's vectoriser makes vfmaddsub of a product of complex numbers whatever
+# -ffp-contract says, so that the processor must have none; and functions are the C library's
+_NO_FMA = ("-mno-fma", "-mno-avx512f")
 # gcc, since it knows of vectors of halves, writes moves of them that its assembler refuses
 _NO_HALVES = ("-mno-avx512fp16",)
 _NATIVE = {
@@ -127,7 +125,7 @@ class Compiler:
     def to_the_bit(self) -> tuple[str, ...]:
         """What it is told where results must be equal to the bit."""
         on_x86 = (self.target or platform.machine()) in ("x86_64", "AMD64")
-        return (*self.family.to_the_bit, *(self.family.to_the_bit_on_x86 if on_x86 else ()))
+        return (*self.family.to_the_bit, *(_NO_FMA if on_x86 else ()))
 
 
 def libraries_for(text: str, compiler: Compiler, files: tuple[str, ...] = ()) -> tuple[str, ...]:
