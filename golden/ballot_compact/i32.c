@@ -18,6 +18,13 @@ struct ballot_compact_args {
     int32_t *p2_data0;
 };
 
+// Memory that will be read soon.
+static inline void prefetch_i32(const int32_t *from, int64_t count) {
+    for (int64_t i = 0; i < count; i += 64 / (int64_t)sizeof *from) {
+        __builtin_prefetch(from + i);
+    }
+}
+
 void ballot_compact(const void *arguments, int64_t first_block, int64_t last_block) {
     const struct ballot_compact_args *const args = arguments;
     const int32_t *a = args->p0_data0;
@@ -30,6 +37,9 @@ void ballot_compact(const void *arguments, int64_t first_block, int64_t last_blo
         const struct dim3 blockIdx = {block % gridDim.x, (block / gridDim.x) % gridDim.y, (block / gridDim.x) / gridDim.y};
         uint32_t holds[2];
         uint32_t holds_each[64];
+        if (last_block - block > 16) {
+            prefetch_i32(&a[(blockIdx.x + 16) * 64], 64LL);
+        }
         for (int64_t each = 0; each < 64; ++each) {
             holds_each[each] = 0;
         }

@@ -14,6 +14,13 @@ struct bitonic_sort_args {
     float *p0_data0;
 };
 
+// Memory that will be written soon.
+static inline void prefetch_to_write_f32(const float *from, int64_t count) {
+    for (int64_t i = 0; i < count; i += 64 / (int64_t)sizeof *from) {
+        __builtin_prefetch(from + i, 1);
+    }
+}
+
 void bitonic_sort(const void *arguments, int64_t first_block, int64_t last_block) {
     const struct bitonic_sort_args *const args = arguments;
     float *data = args->p0_data0;
@@ -21,6 +28,9 @@ void bitonic_sort(const void *arguments, int64_t first_block, int64_t last_block
     for (int64_t block = first_block; block < last_block; ++block) {
         const struct dim3 blockIdx = {block % gridDim.x, (block / gridDim.x) % gridDim.y, (block / gridDim.x) / gridDim.y};
         float mine[32];
+        if (last_block - block > 32) {
+            prefetch_to_write_f32(&data[(blockIdx.x + 32) * 32], 32LL);
+        }
         #pragma omp simd
         for (int64_t tid = 0; tid < 32; ++tid) {
             int64_t i = blockIdx.x * 32 + tid;

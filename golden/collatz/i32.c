@@ -17,6 +17,20 @@ struct collatz_args {
     int64_t p2_value0;
 };
 
+// Memory that will be read soon.
+static inline void prefetch_i32(const int32_t *from, int64_t count) {
+    for (int64_t i = 0; i < count; i += 64 / (int64_t)sizeof *from) {
+        __builtin_prefetch(from + i);
+    }
+}
+
+// Memory that will be written soon.
+static inline void prefetch_to_write_i32(const int32_t *from, int64_t count) {
+    for (int64_t i = 0; i < count; i += 64 / (int64_t)sizeof *from) {
+        __builtin_prefetch(from + i, 1);
+    }
+}
+
 void collatz(const void *arguments, int64_t first_block, int64_t last_block) {
     const struct collatz_args *const args = arguments;
     const int32_t *numbers = args->p0_data0;
@@ -29,6 +43,10 @@ void collatz(const void *arguments, int64_t first_block, int64_t last_block) {
         int32_t n_of[32];
         int32_t taken_of[32];
         int32_t state_of[32];
+        if (last_block - block > 32) {
+            prefetch_i32(&numbers[(blockIdx.x + 32) * 32], 32LL);
+            prefetch_to_write_i32(&steps[(blockIdx.x + 32) * 32], 32LL);
+        }
         int32_t live = 1;
         #pragma omp simd
         for (int64_t tx = 0; tx < 32; ++tx) {

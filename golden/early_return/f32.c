@@ -15,6 +15,20 @@ struct early_return_args {
     float *p1_data0;
 };
 
+// Memory that will be read soon.
+static inline void prefetch_f32(const float *from, int64_t count) {
+    for (int64_t i = 0; i < count; i += 64 / (int64_t)sizeof *from) {
+        __builtin_prefetch(from + i);
+    }
+}
+
+// Memory that will be written soon.
+static inline void prefetch_to_write_f32(const float *from, int64_t count) {
+    for (int64_t i = 0; i < count; i += 64 / (int64_t)sizeof *from) {
+        __builtin_prefetch(from + i, 1);
+    }
+}
+
 void early_return(const void *arguments, int64_t first_block, int64_t last_block) {
     const struct early_return_args *const args = arguments;
     const float *data = args->p0_data0;
@@ -27,6 +41,10 @@ void early_return(const void *arguments, int64_t first_block, int64_t last_block
         float left[32];
         float right[32];
         int32_t state_[32];
+        if (last_block - block > 32) {
+            prefetch_f32(&data[(blockIdx.x + 32) * 32], 32LL);
+            prefetch_to_write_f32(&out[(blockIdx.x + 32) * 32], 32LL);
+        }
         int32_t live = 1;
         live = 0;
         #pragma omp simd reduction(|:live)

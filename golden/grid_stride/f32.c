@@ -23,6 +23,13 @@ static inline void prefetch_f32(const float *from, int64_t count) {
     }
 }
 
+// Memory that will be written soon.
+static inline void prefetch_to_write_f32(const float *from, int64_t count) {
+    for (int64_t i = 0; i < count; i += 64 / (int64_t)sizeof *from) {
+        __builtin_prefetch(from + i, 1);
+    }
+}
+
 // The lesser, as Python chooses: the first where neither is.
 static inline int64_t min_i64(int64_t a, int64_t b) {
     return b < a ? b : a;
@@ -40,6 +47,7 @@ void grid_stride(const void *arguments, int64_t first_block, int64_t last_block)
         for (int64_t i_first = blockIdx.x * 32; i_first < data_len; i_first += gridDim.x * 32) {
             if (i_first + gridDim.x * 32 < data_len) {
                 prefetch_f32(&data[i_first + gridDim.x * 32], 32LL);
+                prefetch_to_write_f32(&out[i_first + gridDim.x * 32], 32LL);
             }
             #pragma omp simd
             for (int64_t tx = 0; tx < min_i64(32LL, data_len - i_first); ++tx) {

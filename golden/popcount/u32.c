@@ -17,6 +17,13 @@ struct popcount_args {
     int64_t p1_shape1;
 };
 
+// Memory that will be read soon.
+static inline void prefetch_u32(const uint32_t *from, int64_t count) {
+    for (int64_t i = 0; i < count; i += 64 / (int64_t)sizeof *from) {
+        __builtin_prefetch(from + i);
+    }
+}
+
 // a >> b; 0 where b is the width or more.
 static inline uint32_t shr_u32(uint32_t a, uint32_t b) {
     return (uint32_t)(b < 32 ? a >> b : 0);
@@ -36,6 +43,9 @@ void popcount(const void *arguments, int64_t first_block, int64_t last_block) {
         uint32_t rest_of[32];
         int64_t shifted[32];
         int32_t state_of[32];
+        if (last_block - block > 32) {
+            prefetch_u32(&words[(blockIdx.x + 32) * 32], 32LL);
+        }
         int32_t live = 1;
         #pragma omp simd
         for (int64_t tx = 0; tx < 32; ++tx) {

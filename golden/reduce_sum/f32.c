@@ -15,6 +15,13 @@ struct reduce_sum_args {
     float *p1_data0;
 };
 
+// Memory that will be read soon.
+static inline void prefetch_f32(const float *from, int64_t count) {
+    for (int64_t i = 0; i < count; i += 64 / (int64_t)sizeof *from) {
+        __builtin_prefetch(from + i);
+    }
+}
+
 void reduce_sum(const void *arguments, int64_t first_block, int64_t last_block) {
     const struct reduce_sum_args *const args = arguments;
     const float *data = args->p0_data0;
@@ -24,6 +31,9 @@ void reduce_sum(const void *arguments, int64_t first_block, int64_t last_block) 
     for (int64_t block = first_block; block < last_block; ++block) {
         const struct dim3 blockIdx = {block % gridDim.x, (block / gridDim.x) % gridDim.y, (block / gridDim.x) / gridDim.y};
         float shared[256];
+        if (last_block - block > 4) {
+            prefetch_f32(&data[(blockIdx.x + 4) * 256], 256LL);
+        }
         #pragma omp simd
         for (int64_t tid = 0; tid < 256; ++tid) {
             int64_t i = blockIdx.x * 256 + tid;

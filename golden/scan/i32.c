@@ -16,6 +16,20 @@ struct scan_args {
     int64_t p1_shape0;
 };
 
+// Memory that will be read soon.
+static inline void prefetch_i32(const int32_t *from, int64_t count) {
+    for (int64_t i = 0; i < count; i += 64 / (int64_t)sizeof *from) {
+        __builtin_prefetch(from + i);
+    }
+}
+
+// Memory that will be written soon.
+static inline void prefetch_to_write_i32(const int32_t *from, int64_t count) {
+    for (int64_t i = 0; i < count; i += 64 / (int64_t)sizeof *from) {
+        __builtin_prefetch(from + i, 1);
+    }
+}
+
 // The lesser, as Python chooses: the first where neither is.
 static inline int64_t min_i64(int64_t a, int64_t b) {
     return b < a ? b : a;
@@ -32,6 +46,10 @@ void scan(const void *arguments, int64_t first_block, int64_t last_block) {
         const struct dim3 blockIdx = {block % gridDim.x, (block / gridDim.x) % gridDim.y, (block / gridDim.x) / gridDim.y};
         int32_t sums[64];
         int32_t addend[64];
+        if (last_block - block > 16) {
+            prefetch_i32(&data[(blockIdx.x + 16) * 64], 64LL);
+            prefetch_to_write_i32(&out[(blockIdx.x + 16) * 64], 64LL);
+        }
         if (64 <= data_len - blockIdx.x * 64) {
             #pragma omp simd
             for (int64_t tid = 0; tid < 64; ++tid) {

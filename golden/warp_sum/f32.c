@@ -15,6 +15,13 @@ struct warp_sum_args {
     float *p1_data0;
 };
 
+// Memory that will be read soon.
+static inline void prefetch_f32(const float *from, int64_t count) {
+    for (int64_t i = 0; i < count; i += 64 / (int64_t)sizeof *from) {
+        __builtin_prefetch(from + i);
+    }
+}
+
 // *place += value, in one step; gives the old value.
 static inline float atomic_add_f32(float *place, float value) {
     float old, next;
@@ -46,6 +53,9 @@ void warp_sum(const void *arguments, int64_t first_block, int64_t last_block) {
         float sums[32];
         float x[128];
         float x_1[128];
+        if (last_block - block > 8) {
+            prefetch_f32(&a[(blockIdx.x + 8) * 128], 128LL);
+        }
         if (128 <= a_len - blockIdx.x * 128) {
             #pragma omp simd
             for (int64_t tx = 0; tx < 128; ++tx) {

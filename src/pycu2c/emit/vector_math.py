@@ -177,6 +177,16 @@ $q void prefetch_$t(const $T *from, int64_t count) {
 """
 PREFETCH = Helper(_PREFETCH, _PREFETCH, _PREFETCH)
 
+_PREFETCH_TO_WRITE = """
+// Memory that will be written soon.
+$q void prefetch_to_write_$t(const $T *from, int64_t count) {
+    for (int64_t i = 0; i < count; i += 64 / (int64_t)sizeof *from) {
+        __builtin_prefetch(from + i, 1);
+    }
+}
+"""
+PREFETCH_TO_WRITE = Helper(_PREFETCH_TO_WRITE, _PREFETCH_TO_WRITE, _PREFETCH_TO_WRITE)
+
 VECTOR_HELPERS = {
     "exp": EXP,
     "log": LOG,
@@ -184,4 +194,5 @@ VECTOR_HELPERS = {
     "hypot": HYPOT,
     "at_least_1": AT_LEAST_1,
     "prefetch": PREFETCH,
+    "prefetch_to_write": PREFETCH_TO_WRITE,
 }

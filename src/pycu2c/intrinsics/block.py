@@ -69,6 +69,15 @@ def block_thread() -> int:
     return MACHINE.current().number
 
 
+@intrinsic(
+    "block.blocks_left",
+    c=lambda _a, _t: c.Binary("-", c.Name("last_block"), c.Name("block")),
+)
+def blocks_left() -> int:
+    """How many blocks the OS thread still runs, the running one with them."""
+    raise AssertionError("who interprets runs all blocks at a time")
+
+
 def _size(_: Mapping[str, c.Expr], wanted: DType) -> c.Expr:
     return c.Call(f"shared_bytes_{wanted.short}", ())
 
@@ -92,6 +101,15 @@ def shared_bytes() -> int:
 )
 def prefetch(first: T, count: int) -> None:
     """So many elements of an array, from this one on, will be read soon."""
+
+
+@intrinsic(
+    "block.prefetch_to_write",
+    c=lambda a, t: c.Call(f"prefetch_to_write_{t.short}", (c.Unary("&", a["first"]), a["count"])),
+    c_helpers=("prefetch_to_write",),
+)
+def prefetch_to_write(first: T, count: int) -> None:
+    """So many elements of an array, from this one on, will be written soon."""
 
 
 @intrinsic(
