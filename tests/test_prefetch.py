@@ -88,9 +88,9 @@ def asked(made: Any, element: Any) -> list[str]:
 @pytest.mark.parametrize("element", [uint8, int32, float32, float64])
 def test_what_comes_next_is_asked_for(element: Any) -> None:
     read, written = asked(scaled, element)
-    assert "(&x[i_first + gridDim.x * 32], 32" in read
+    assert "(&x[i_first], gridDim.x * 32, 32" in read
     assert written.startswith("prefetch_to_write_")
-    assert "(&out[i_first + gridDim.x * 32], 32" in written
+    assert "(&out[i_first], gridDim.x * 32, 32" in written
 
 
 def test_an_array_is_asked_for_once() -> None:
@@ -104,9 +104,9 @@ def test_blocks_that_meet_ask_for_a_later_one(element: Any, blocks: int) -> None
     text = reversed_blocks.inspect("c", (element[::1], element[::1]))
     assert f"if (last_block - block > {blocks}) {{" in text
     read, written = asked(reversed_blocks, element)
-    assert f"(&x[(blockIdx.x + {blocks}) * 32], 32" in read
+    assert f"(&x[blockIdx.x * 32], {32 * blocks}LL, 32" in read
     assert written.startswith("prefetch_to_write_")
-    assert f"(&out[(blockIdx.x + {blocks}) * 32], 32" in written
+    assert f"(&out[blockIdx.x * 32], {32 * blocks}LL, 32" in written
 
 
 def test_only_before_the_last_step() -> None:

@@ -18,10 +18,11 @@ struct ballot_compact_args {
     int32_t *p2_data0;
 };
 
-// Memory that will be read soon.
-static inline void prefetch_i32(const int32_t *from, int64_t count) {
-    for (int64_t i = 0; i < count; i += 64 / (int64_t)sizeof *from) {
-        __builtin_prefetch(from + i);
+// Memory that will be read soon: so many elements, so far ahead. It may lie beyond the array.
+static inline void prefetch_i32(const int32_t *from, int64_t ahead, int64_t count) {
+    const uintptr_t first = (uintptr_t)from + (uintptr_t)ahead * sizeof *from;
+    for (uintptr_t i = 0; i < (uintptr_t)count * sizeof *from; i += 64) {
+        __builtin_prefetch((const void *)(first + i));
     }
 }
 
@@ -38,7 +39,7 @@ void ballot_compact(const void *arguments, int64_t first_block, int64_t last_blo
         uint32_t holds[2];
         uint32_t holds_each[64];
         if (last_block - block > 16) {
-            prefetch_i32(&a[(blockIdx.x + 16) * 64], 64LL);
+            prefetch_i32(&a[blockIdx.x * 64], 1024LL, 64LL);
         }
         for (int64_t each = 0; each < 64; ++each) {
             holds_each[each] = 0;

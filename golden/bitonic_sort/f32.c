@@ -14,10 +14,11 @@ struct bitonic_sort_args {
     float *p0_data0;
 };
 
-// Memory that will be written soon.
-static inline void prefetch_to_write_f32(const float *from, int64_t count) {
-    for (int64_t i = 0; i < count; i += 64 / (int64_t)sizeof *from) {
-        __builtin_prefetch(from + i, 1);
+// Memory that will be written soon: so many elements, so far ahead. It may lie beyond the array.
+static inline void prefetch_to_write_f32(const float *from, int64_t ahead, int64_t count) {
+    const uintptr_t first = (uintptr_t)from + (uintptr_t)ahead * sizeof *from;
+    for (uintptr_t i = 0; i < (uintptr_t)count * sizeof *from; i += 64) {
+        __builtin_prefetch((const void *)(first + i), 1);
     }
 }
 
@@ -29,7 +30,7 @@ void bitonic_sort(const void *arguments, int64_t first_block, int64_t last_block
         const struct dim3 blockIdx = {block % gridDim.x, (block / gridDim.x) % gridDim.y, (block / gridDim.x) / gridDim.y};
         float mine[32];
         if (last_block - block > 32) {
-            prefetch_to_write_f32(&data[(blockIdx.x + 32) * 32], 32LL);
+            prefetch_to_write_f32(&data[blockIdx.x * 32], 1024LL, 32LL);
         }
         #pragma omp simd
         for (int64_t tid = 0; tid < 32; ++tid) {

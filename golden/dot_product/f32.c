@@ -16,10 +16,11 @@ struct dot_product_args {
     float *p2_data0;
 };
 
-// Memory that will be read soon.
-static inline void prefetch_f32(const float *from, int64_t count) {
-    for (int64_t i = 0; i < count; i += 64 / (int64_t)sizeof *from) {
-        __builtin_prefetch(from + i);
+// Memory that will be read soon: so many elements, so far ahead. It may lie beyond the array.
+static inline void prefetch_f32(const float *from, int64_t ahead, int64_t count) {
+    const uintptr_t first = (uintptr_t)from + (uintptr_t)ahead * sizeof *from;
+    for (uintptr_t i = 0; i < (uintptr_t)count * sizeof *from; i += 64) {
+        __builtin_prefetch((const void *)(first + i));
     }
 }
 
@@ -55,8 +56,8 @@ void dot_product(const void *arguments, int64_t first_block, int64_t last_block)
         }
         for (int64_t i_first = blockIdx.x * 64; i_first < a_len; i_first += gridDim.x * 64) {
             if (i_first + gridDim.x * 64 < a_len) {
-                prefetch_f32(&a[i_first + gridDim.x * 64], 64LL);
-                prefetch_f32(&b[i_first + gridDim.x * 64], 64LL);
+                prefetch_f32(&a[i_first], gridDim.x * 64, 64LL);
+                prefetch_f32(&b[i_first], gridDim.x * 64, 64LL);
             }
             #pragma omp simd
             for (int64_t tx = 0; tx < min_i64(64LL, a_len - i_first); ++tx) {

@@ -16,17 +16,19 @@ struct grid_stride_args {
     float p2_value0;
 };
 
-// Memory that will be read soon.
-static inline void prefetch_f32(const float *from, int64_t count) {
-    for (int64_t i = 0; i < count; i += 64 / (int64_t)sizeof *from) {
-        __builtin_prefetch(from + i);
+// Memory that will be read soon: so many elements, so far ahead. It may lie beyond the array.
+static inline void prefetch_f32(const float *from, int64_t ahead, int64_t count) {
+    const uintptr_t first = (uintptr_t)from + (uintptr_t)ahead * sizeof *from;
+    for (uintptr_t i = 0; i < (uintptr_t)count * sizeof *from; i += 64) {
+        __builtin_prefetch((const void *)(first + i));
     }
 }
 
-// Memory that will be written soon.
-static inline void prefetch_to_write_f32(const float *from, int64_t count) {
-    for (int64_t i = 0; i < count; i += 64 / (int64_t)sizeof *from) {
-        __builtin_prefetch(from + i, 1);
+// Memory that will be written soon: so many elements, so far ahead. It may lie beyond the array.
+static inline void prefetch_to_write_f32(const float *from, int64_t ahead, int64_t count) {
+    const uintptr_t first = (uintptr_t)from + (uintptr_t)ahead * sizeof *from;
+    for (uintptr_t i = 0; i < (uintptr_t)count * sizeof *from; i += 64) {
+        __builtin_prefetch((const void *)(first + i), 1);
     }
 }
 
@@ -46,8 +48,8 @@ void grid_stride(const void *arguments, int64_t first_block, int64_t last_block)
         const struct dim3 blockIdx = {block % gridDim.x, (block / gridDim.x) % gridDim.y, (block / gridDim.x) / gridDim.y};
         for (int64_t i_first = blockIdx.x * 32; i_first < data_len; i_first += gridDim.x * 32) {
             if (i_first + gridDim.x * 32 < data_len) {
-                prefetch_f32(&data[i_first + gridDim.x * 32], 32LL);
-                prefetch_to_write_f32(&out[i_first + gridDim.x * 32], 32LL);
+                prefetch_f32(&data[i_first], gridDim.x * 32, 32LL);
+                prefetch_to_write_f32(&out[i_first], gridDim.x * 32, 32LL);
             }
             #pragma omp simd
             for (int64_t tx = 0; tx < min_i64(32LL, data_len - i_first); ++tx) {

@@ -20,10 +20,11 @@ static inline int64_t min_i64(int64_t a, int64_t b) {
     return b < a ? b : a;
 }
 
-// Memory that will be read soon.
-static inline void prefetch_u8(const uint8_t *from, int64_t count) {
-    for (int64_t i = 0; i < count; i += 64 / (int64_t)sizeof *from) {
-        __builtin_prefetch(from + i);
+// Memory that will be read soon: so many elements, so far ahead. It may lie beyond the array.
+static inline void prefetch_u8(const uint8_t *from, int64_t ahead, int64_t count) {
+    const uintptr_t first = (uintptr_t)from + (uintptr_t)ahead * sizeof *from;
+    for (uintptr_t i = 0; i < (uintptr_t)count * sizeof *from; i += 64) {
+        __builtin_prefetch((const void *)(first + i));
     }
 }
 
@@ -52,7 +53,7 @@ void histogram_shared(const void *arguments, int64_t first_block, int64_t last_b
         }
         for (int64_t i_first = blockIdx.x * 24; i_first < data_len; i_first += gridDim.x * 24) {
             if (i_first + gridDim.x * 24 < data_len) {
-                prefetch_u8(&data[i_first + gridDim.x * 24], 24LL);
+                prefetch_u8(&data[i_first], gridDim.x * 24, 24LL);
             }
             for (int64_t tx = 0; tx < min_i64(24LL, data_len - i_first); ++tx) {
                 int64_t i = i_first + tx;

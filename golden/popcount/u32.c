@@ -17,10 +17,11 @@ struct popcount_args {
     int64_t p1_shape1;
 };
 
-// Memory that will be read soon.
-static inline void prefetch_u32(const uint32_t *from, int64_t count) {
-    for (int64_t i = 0; i < count; i += 64 / (int64_t)sizeof *from) {
-        __builtin_prefetch(from + i);
+// Memory that will be read soon: so many elements, so far ahead. It may lie beyond the array.
+static inline void prefetch_u32(const uint32_t *from, int64_t ahead, int64_t count) {
+    const uintptr_t first = (uintptr_t)from + (uintptr_t)ahead * sizeof *from;
+    for (uintptr_t i = 0; i < (uintptr_t)count * sizeof *from; i += 64) {
+        __builtin_prefetch((const void *)(first + i));
     }
 }
 
@@ -44,7 +45,7 @@ void popcount(const void *arguments, int64_t first_block, int64_t last_block) {
         int64_t shifted[32];
         int32_t state_of[32];
         if (last_block - block > 32) {
-            prefetch_u32(&words[(blockIdx.x + 32) * 32], 32LL);
+            prefetch_u32(&words[blockIdx.x * 32], 1024LL, 32LL);
         }
         int32_t live = 1;
         #pragma omp simd

@@ -15,10 +15,11 @@ struct reduce_sum_args {
     float *p1_data0;
 };
 
-// Memory that will be read soon.
-static inline void prefetch_f32(const float *from, int64_t count) {
-    for (int64_t i = 0; i < count; i += 64 / (int64_t)sizeof *from) {
-        __builtin_prefetch(from + i);
+// Memory that will be read soon: so many elements, so far ahead. It may lie beyond the array.
+static inline void prefetch_f32(const float *from, int64_t ahead, int64_t count) {
+    const uintptr_t first = (uintptr_t)from + (uintptr_t)ahead * sizeof *from;
+    for (uintptr_t i = 0; i < (uintptr_t)count * sizeof *from; i += 64) {
+        __builtin_prefetch((const void *)(first + i));
     }
 }
 
@@ -32,7 +33,7 @@ void reduce_sum(const void *arguments, int64_t first_block, int64_t last_block) 
         const struct dim3 blockIdx = {block % gridDim.x, (block / gridDim.x) % gridDim.y, (block / gridDim.x) / gridDim.y};
         float shared[256];
         if (last_block - block > 4) {
-            prefetch_f32(&data[(blockIdx.x + 4) * 256], 256LL);
+            prefetch_f32(&data[blockIdx.x * 256], 1024LL, 256LL);
         }
         #pragma omp simd
         for (int64_t tid = 0; tid < 256; ++tid) {

@@ -16,17 +16,19 @@ struct scan_args {
     int64_t p1_shape0;
 };
 
-// Memory that will be read soon.
-static inline void prefetch_i32(const int32_t *from, int64_t count) {
-    for (int64_t i = 0; i < count; i += 64 / (int64_t)sizeof *from) {
-        __builtin_prefetch(from + i);
+// Memory that will be read soon: so many elements, so far ahead. It may lie beyond the array.
+static inline void prefetch_i32(const int32_t *from, int64_t ahead, int64_t count) {
+    const uintptr_t first = (uintptr_t)from + (uintptr_t)ahead * sizeof *from;
+    for (uintptr_t i = 0; i < (uintptr_t)count * sizeof *from; i += 64) {
+        __builtin_prefetch((const void *)(first + i));
     }
 }
 
-// Memory that will be written soon.
-static inline void prefetch_to_write_i32(const int32_t *from, int64_t count) {
-    for (int64_t i = 0; i < count; i += 64 / (int64_t)sizeof *from) {
-        __builtin_prefetch(from + i, 1);
+// Memory that will be written soon: so many elements, so far ahead. It may lie beyond the array.
+static inline void prefetch_to_write_i32(const int32_t *from, int64_t ahead, int64_t count) {
+    const uintptr_t first = (uintptr_t)from + (uintptr_t)ahead * sizeof *from;
+    for (uintptr_t i = 0; i < (uintptr_t)count * sizeof *from; i += 64) {
+        __builtin_prefetch((const void *)(first + i), 1);
     }
 }
 
@@ -47,8 +49,8 @@ void scan(const void *arguments, int64_t first_block, int64_t last_block) {
         int32_t sums[64];
         int32_t addend[64];
         if (last_block - block > 16) {
-            prefetch_i32(&data[(blockIdx.x + 16) * 64], 64LL);
-            prefetch_to_write_i32(&out[(blockIdx.x + 16) * 64], 64LL);
+            prefetch_i32(&data[blockIdx.x * 64], 1024LL, 64LL);
+            prefetch_to_write_i32(&out[blockIdx.x * 64], 1024LL, 64LL);
         }
         if (64 <= data_len - blockIdx.x * 64) {
             #pragma omp simd

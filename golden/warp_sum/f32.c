@@ -15,10 +15,11 @@ struct warp_sum_args {
     float *p1_data0;
 };
 
-// Memory that will be read soon.
-static inline void prefetch_f32(const float *from, int64_t count) {
-    for (int64_t i = 0; i < count; i += 64 / (int64_t)sizeof *from) {
-        __builtin_prefetch(from + i);
+// Memory that will be read soon: so many elements, so far ahead. It may lie beyond the array.
+static inline void prefetch_f32(const float *from, int64_t ahead, int64_t count) {
+    const uintptr_t first = (uintptr_t)from + (uintptr_t)ahead * sizeof *from;
+    for (uintptr_t i = 0; i < (uintptr_t)count * sizeof *from; i += 64) {
+        __builtin_prefetch((const void *)(first + i));
     }
 }
 
@@ -54,7 +55,7 @@ void warp_sum(const void *arguments, int64_t first_block, int64_t last_block) {
         float x[128];
         float x_1[128];
         if (last_block - block > 8) {
-            prefetch_f32(&a[(blockIdx.x + 8) * 128], 128LL);
+            prefetch_f32(&a[blockIdx.x * 128], 1024LL, 128LL);
         }
         if (128 <= a_len - blockIdx.x * 128) {
             #pragma omp simd

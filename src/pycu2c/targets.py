@@ -34,6 +34,7 @@ from pycu2c.passes.prefetch import ask_early
 from pycu2c.passes.ranges import Facts
 from pycu2c.passes.register_tiles import tile_registers
 from pycu2c.passes.resumable import resumable
+from pycu2c.passes.rows_ahead import ask_by_strips
 from pycu2c.passes.small_calls import write_small_calls
 from pycu2c.passes.thread_paths import threads_as_code
 from pycu2c.passes.unrolled_loops import unroll_block_loops
@@ -120,6 +121,7 @@ TARGETS: dict[str, Target] = {
             ("register_tiles", _plain(tile_registers)),
             ("joined_rows", _plain(join_rows)),
             ("prefetch", ask_early),
+            ("rows_ahead", _plain(ask_by_strips)),
             ("idle", _plain(drop_idle_declarations)),
         ),
         narrows=False,

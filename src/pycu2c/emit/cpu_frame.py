@@ -4,9 +4,10 @@ blocks, and the coordinates that CUDA has as built-in variables."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
+from functools import reduce
 
 from pycu2c.csyntax import nodes as c
-from pycu2c.intrinsics.block import FIRST, LAST
+from pycu2c.intrinsics.block import FIRST, LAST, launched
 from pycu2c.intrinsics.registry import Intrinsic
 from pycu2c.ir.calls import summarized
 from pycu2c.ir.effects import mentioned, takes_dynamic_shared
@@ -110,6 +111,8 @@ def cpu_kernel(
         out += extent_read("gridDim")
     if blocks.in_rows or "blockDim" in places:
         out += extent_read("blockDim")
+    if launched in rows:
+        out.append(_threads())
     asked = len(out) > 1 or "shared_bytes" in {row.name.rpartition(".")[2] for row in rows}
     if not asked:
         out[0] = c.Evaluate(c.Cast(c.Named("void"), c.Name("arguments")))
@@ -140,6 +143,15 @@ def extent_read(place: str) -> list[c.Stmt]:
 
 def _filled(place: str, values: Sequence[c.Expr]) -> c.Stmt:
     return c.Declare(_DIM3, place, c.Braced("", tuple(values)), ("const",))
+
+
+def _threads() -> c.Stmt:
+    """How many are launched."""
+    extents: list[c.Expr] = [
+        c.Member(c.Name(d), axis) for d in ("gridDim", "blockDim") for axis in "xyz"
+    ]
+    product = reduce(lambda a, b: c.Binary("*", a, b), extents)
+    return c.Declare(_INT, "launched", product, ("const",))
 
 
 _BLOCK = c.Name("block")

@@ -168,20 +168,22 @@ $q void at_least_1_$t($T n) {
 )
 
 _PREFETCH = """
-// Memory that will be read soon.
-$q void prefetch_$t(const $T *from, int64_t count) {
-    for (int64_t i = 0; i < count; i += 64 / (int64_t)sizeof *from) {
-        __builtin_prefetch(from + i);
+// Memory that will be read soon: so many elements, so far ahead. It may lie beyond the array.
+$q void prefetch_$t(const $T *from, int64_t ahead, int64_t count) {
+    const uintptr_t first = (uintptr_t)from + (uintptr_t)ahead * sizeof *from;
+    for (uintptr_t i = 0; i < (uintptr_t)count * sizeof *from; i += 64) {
+        __builtin_prefetch((const void *)(first + i));
     }
 }
 """
 PREFETCH = Helper(_PREFETCH, _PREFETCH, _PREFETCH)
 
 _PREFETCH_TO_WRITE = """
-// Memory that will be written soon.
-$q void prefetch_to_write_$t(const $T *from, int64_t count) {
-    for (int64_t i = 0; i < count; i += 64 / (int64_t)sizeof *from) {
-        __builtin_prefetch(from + i, 1);
+// Memory that will be written soon: so many elements, so far ahead. It may lie beyond the array.
+$q void prefetch_to_write_$t(const $T *from, int64_t ahead, int64_t count) {
+    const uintptr_t first = (uintptr_t)from + (uintptr_t)ahead * sizeof *from;
+    for (uintptr_t i = 0; i < (uintptr_t)count * sizeof *from; i += 64) {
+        __builtin_prefetch((const void *)(first + i), 1);
     }
 }
 """

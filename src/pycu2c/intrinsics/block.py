@@ -78,6 +78,12 @@ def blocks_left() -> int:
     raise AssertionError("who interprets runs all blocks at a time")
 
 
+@intrinsic("block.launched", c=lambda _a, _t: c.Name("launched"), is_value=True)
+def launched() -> int:
+    """How many threads the launch has."""
+    raise AssertionError("only loops over rows ask for it")
+
+
 def _size(_: Mapping[str, c.Expr], wanted: DType) -> c.Expr:
     return c.Call(f"shared_bytes_{wanted.short}", ())
 
@@ -94,22 +100,22 @@ def shared_bytes() -> int:
     raise AssertionError("the reference interpreter has the array itself")
 
 
-@intrinsic(
-    "block.prefetch",
-    c=lambda a, t: c.Call(f"prefetch_{t.short}", (c.Unary("&", a["first"]), a["count"])),
-    c_helpers=("prefetch",),
-)
-def prefetch(first: T, count: int) -> None:
-    """So many elements of an array, from this one on, will be read soon."""
+def _asking(a: Mapping[str, c.Expr], dtype: DType, helper: str) -> c.Expr:
+    return c.Call(f"{helper}_{dtype.short}", (c.Unary("&", a["first"]), a["ahead"], a["count"]))
+
+
+@intrinsic("block.prefetch", c=lambda a, t: _asking(a, t, "prefetch"), c_helpers=("prefetch",))
+def prefetch(first: T, ahead: int, count: int) -> None:
+    """So many elements of an array, from ``ahead`` after this one on, will be read soon."""
 
 
 @intrinsic(
     "block.prefetch_to_write",
-    c=lambda a, t: c.Call(f"prefetch_to_write_{t.short}", (c.Unary("&", a["first"]), a["count"])),
+    c=lambda a, t: _asking(a, t, "prefetch_to_write"),
     c_helpers=("prefetch_to_write",),
 )
-def prefetch_to_write(first: T, count: int) -> None:
-    """So many elements of an array, from this one on, will be written soon."""
+def prefetch_to_write(first: T, ahead: int, count: int) -> None:
+    """So many elements of an array, from ``ahead`` after this one on, will be written soon."""
 
 
 @intrinsic(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
 from pycu2c.ir.nodes import (
@@ -14,18 +14,21 @@ from pycu2c.ir.nodes import (
     Declare,
     Expr,
     For,
+    Function,
     If,
     NextThread,
     Return,
     Stmt,
     Store,
     ThreadLoop,
+    Var,
     While,
 )
-from pycu2c.ir.walk import operands, statements
+from pycu2c.ir.walk import all_expressions, operands, statements
 from pycu2c.passes.placement import names_in
 from pycu2c.records import dataclass, field
 
+Fresh: TypeAlias = Callable[[str], str]  # gives a variable a name that is not taken
 Known: TypeAlias = "frozenset[str] | None"  # the variables surely set; None where nothing comes
 
 
@@ -53,6 +56,27 @@ def mentioned(body: Body) -> set[str]:
 
 def declared(body: Body) -> set[str]:
     return {s.var.name for s in statements(body) if isinstance(s, Declare | Allocate | For)}
+
+
+def fresh_names(kernel: Function) -> Fresh:
+    """Gives variables names that the kernel has not yet."""
+    taken = {p.name for p in kernel.parameters} | declared(kernel.body)
+    taken |= {e.name for e in all_expressions(kernel.body) if isinstance(e, Var)}
+
+    def fresh(name: str) -> str:
+        free, number = name, 0
+        while free in taken:
+            number += 1
+            free = f"{name}.{number}"
+        taken.add(free)
+        return free
+
+    return fresh
+
+
+def set_in(body: Body) -> set[str]:
+    """The variables that a block declares, or assigns."""
+    return {s.var.name for s in statements(body) if isinstance(s, Declare | Assign)}
 
 
 def set_once(body: Body) -> dict[str, Expr]:

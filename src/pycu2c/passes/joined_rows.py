@@ -38,6 +38,7 @@ from pycu2c.ir.walk import (
     with_bodies,
 )
 from pycu2c.operators import ADD, MUL
+from pycu2c.passes.crossing import set_in
 from pycu2c.passes.merge import renamed
 from pycu2c.passes.placement import names_in
 from pycu2c.records import dataclass, replace
@@ -109,7 +110,7 @@ class _Rows:
     slots: Mapping[str, Store]
 
     def can_be_joined(self) -> bool:
-        declared = _set_in((*self.before, self.loop))
+        declared = set_in((*self.before, self.loop))
         inside = declared | {self.across.name}
         bounds = self.loop.start, self.loop.stop, self.loop.step
         own = {s.var.name for s in (*self.before, *self.loop.body) if isinstance(s, Declare)}
@@ -121,7 +122,7 @@ class _Rows:
 
     def _has_fixed_slots(self) -> bool:
         """Whether each slot stays where it is while the loop runs."""
-        changed = _set_in(self.loop.body)
+        changed = set_in(self.loop.body)
         places = {name: _shown(s.indices) for name, s in self.slots.items()}
         for array, indices in self._slot_accesses():
             if _shown(indices) != places[array] or self._moves(indices, changed):
@@ -196,10 +197,6 @@ class _Rows:
             return (s,)
 
         return map_stmt(map_expr(self.loop.body, loaded), stored)
-
-
-def _set_in(body: Body) -> set[str]:
-    return {s.var.name for s in statements(body) if isinstance(s, Declare | Assign)}
 
 
 def _own(s: Store) -> Var:

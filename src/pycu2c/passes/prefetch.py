@@ -3,11 +3,11 @@ pieces that lie apart, nor what comes after a while of computing in shared memor
 
 A block that walks over data in steps of the grid asks for the next step before each:
 ``for i0 in range(…, n, gridsize): AxisLoop(… x[i0 + t] …)`` -> before the AxisLoop,
-``if i0 + gridsize < n: prefetch(x[i0 + gridsize], 256)``
+``if i0 + gridsize < n: prefetch(x[i0], gridsize, 256)``
 
 A block whose threads meet asks for what a block a little further on takes:
 ``AxisLoop(… part[t] = x[blockIdx.x * 256 + t] …)`` -> before all loops,
-``if blocks_left > 4: prefetch(x[(blockIdx.x + 4) * 256], 256)``
+``if blocks_left > 4: prefetch(x[blockIdx.x * 256], 4 * 256, 256)``
 """
 
 from __future__ import annotations
@@ -50,10 +50,11 @@ IsFirst: TypeAlias = Callable[[Expr], bool]  # of what the first thread's place 
 
 
 @dataclass(frozen=True, slots=True)
-class _Taken:
-    """An array of which each thread takes the element at its place."""
+class Asked:
+    """An array in memory of which threads take elements one after the other, from ``first`` on."""
 
     array: Var
+    first: Expr
     is_written: bool
 
     @property
@@ -75,13 +76,13 @@ def ask_early(module: Module, facts: Facts) -> Module:
 
 def _asking(s: Stmt, facts: Facts) -> Stmt:
     match s:
-        case For(step=step, body=(AxisLoop() as loop,)) if not isinstance(step, Const):
-            taken = _taken((loop,), lambda e: isinstance(e, Var) and e.name == s.var.name)
-            following = binary(ADD, s.var, step, s.span)
-            asked = _asked(taken, following, facts)
-            if not asked:
+        case For(var=var, step=step, body=(AxisLoop() as loop,)) if not isinstance(step, Const):
+            walks = _walks((loop,), lambda e: isinstance(e, Var) and e.name == var.name)
+            if not walks:
                 return s
-            is_there = binary(LT, following, s.stop, s.span)
+            is_there = binary(LT, binary(ADD, var, step, s.span), s.stop, s.span)
+            count = integer(facts.threads, s.span)
+            asked = tuple(asking(walk, step, count) for walk in walks)
             return replace(s, body=(If(is_there, asked, (), s.span), loop))
         case BlockLoop(body=body, order=(0, 1, 2), in_rows=False):
             return replace(s, body=_asking_for_block(body, facts))
@@ -93,17 +94,17 @@ def _asking_for_block(body: Body, facts: Facts) -> Body:
     """What is run for one block after the other."""
     loops = [s for s in statements(body) if isinstance(s, AxisLoop)]
     kept = tuple(s for s in body if isinstance(s, Allocate))
-    taken = _taken(loops, lambda e: _is_first_of_block(e, facts))
-    if not kept or not taken:  # what threads keep is for after they have met
+    walks = _walks(loops, lambda e: _is_first_of_block(e, facts))
+    if not kept or not walks:  # what threads keep is for after they have met
         return body
-    span = loops[0].span
-    step = _AHEAD // (facts.threads * max(a.bytes for a in taken)) or 1
-    ahead, here = integer(step, span), Apply(PLACES["blockIdx", "x"], (), WEAK_INT, span)
-    block = binary(ADD, here, ahead, span)
-    first = binary(MUL, block, integer(facts.threads, span), span)
-    is_there = binary(GT, Apply(blocks_left, (), WEAK_INT, span), ahead, span)
-    asking = If(is_there, _asked(taken, first, facts), (), span)
-    return (*kept, asking, *(s for s in body if not isinstance(s, Allocate)))
+    span, count = loops[0].span, integer(facts.threads, loops[0].span)
+    blocks = _AHEAD // (facts.threads * max(walk.bytes for walk in walks)) or 1
+    ahead = integer(blocks * facts.threads, span)
+    asked = tuple(asking(walk, ahead, count) for walk in walks)
+    left = Apply(blocks_left, (), WEAK_INT, span)
+    is_there = binary(GT, left, integer(blocks, span), span)
+    rest = (s for s in body if not isinstance(s, Allocate))
+    return (*kept, If(is_there, asked, (), span), *rest)
 
 
 def _is_first_of_block(e: Expr, facts: Facts) -> bool:
@@ -115,36 +116,33 @@ def _is_first_of_block(e: Expr, facts: Facts) -> bool:
             return False
 
 
-def _taken(loops: Iterable[AxisLoop], is_first: IsFirst) -> list[_Taken]:
+def _walks(loops: Iterable[AxisLoop], is_first: IsFirst) -> list[Asked]:
     """The arrays of which threads take the element that is as far from the first thread's as they
     are, unless there are many."""
-    arrays: dict[str, Var] = {}
-    written: set[str] = set()
+    found: dict[str, Asked] = {}
     for loop in loops:
-        places = [
-            s.var.name
-            for s in loop.body
-            if isinstance(s, Declare) and _is_own(s.init, loop, is_first)
-        ]
-        for array, index, is_written in _accesses(loop.body):
-            if isinstance(index, Var) and index.name in places:
-                arrays[array.name] = array
-                written |= {array.name} if is_written else set()
-    if len(arrays) > _MOST_ARRAYS:
-        return []
-    return [_Taken(array, name in written) for name, array in arrays.items()]
+        declared = {s.var.name: s.init for s in loop.body if isinstance(s, Declare)}
+        places = {name: first for name, e in declared.items() if (first := _first(e, loop))}
+        for array, index, is_written in accesses(loop.body):
+            first = places.get(index.name) if isinstance(index, Var) else None
+            if first is not None and is_first(first):
+                is_written |= array.name in found and found[array.name].is_written
+                found[array.name] = Asked(array, first, is_written)
+    return list(found.values()) if len(found) <= _MOST_ARRAYS else []
 
 
-def _is_own(e: Expr | None, loop: AxisLoop, is_first: IsFirst) -> bool:
+def _first(e: Expr | None, loop: AxisLoop) -> Expr | None:
+    """Where the first thread of a loop is, if this is where each is."""
     match e:
         case Binary(op=op, left=first, right=Var(name=name)):
-            return op is ADD and name == loop.var.name and is_first(first)
+            return first if op is ADD and name == loop.var.name else None
         case _:
-            return False
+            return None
 
 
-def _accesses(body: Body) -> Iterator[tuple[Var, Expr, bool]]:
-    """Elements of arguments that are read, or written."""
+def accesses(body: Body) -> Iterator[tuple[Var, Expr, bool]]:
+    """The elements of arguments that are read, or written: the array, the index, whether it is
+    written."""
     for e in all_expressions(body):
         match e:
             case Load(array=Var() as array, indices=(index,)) if _is_near(array):
@@ -168,17 +166,8 @@ def _is_near(array: Var) -> bool:
             return False
 
 
-def _asked(taken: Iterable[_Taken], first: Expr, facts: Facts) -> Body:
-    span, count = first.span, integer(facts.threads, first.span)
-    return tuple(
-        Evaluate(
-            Apply(
-                prefetch_to_write if a.is_written else prefetch,
-                (Load(a.array, (first,), span), count),
-                VOID,
-                span,
-            ),
-            span,
-        )
-        for a in taken
-    )
+def asking(walk: Asked, ahead: Expr, count: Expr) -> Stmt:
+    """Ask for so many elements, so many further than a walk's first."""
+    row, span = prefetch_to_write if walk.is_written else prefetch, ahead.span
+    first = Load(walk.array, (walk.first,), span)
+    return Evaluate(Apply(row, (first, ahead, count), VOID, span), span)

@@ -34,7 +34,7 @@ from pycu2c.ir.nodes import (
 )
 from pycu2c.ir.walk import all_expressions, map_expr, map_stmt, statements
 from pycu2c.passes.alive import alive_after
-from pycu2c.passes.crossing import declared
+from pycu2c.passes.crossing import fresh_names
 from pycu2c.passes.divergent import divergent_loops
 from pycu2c.passes.facts import Facts
 from pycu2c.passes.interchange import interchanged
@@ -77,7 +77,7 @@ def with_own_parameters(kernel: Function) -> Function:
     """A parameter that the kernel assigns becomes a variable, so that no thread changes what
     the next one reads."""
     assigned = {s.var.name for s in statements(kernel.body) if isinstance(s, Assign)}
-    fresh = _fresh_names(kernel)
+    fresh = fresh_names(kernel)
     names: dict[str, str] = {}
     copies: list[Stmt] = []
     for p in kernel.parameters:
@@ -86,21 +86,6 @@ def with_own_parameters(kernel: Function) -> Function:
             own = Var(names[p.name], p.type, kernel.span)
             copies.append(Declare(own, Var(p.name, p.type, kernel.span), kernel.span))
     return replace(kernel, body=(*copies, *renamed(kernel.body, names)))
-
-
-def _fresh_names(kernel: Function) -> Callable[[str], str]:
-    taken = {p.name for p in kernel.parameters} | declared(kernel.body)
-    taken |= {e.name for e in all_expressions(kernel.body) if isinstance(e, Var)}
-
-    def fresh(name: str) -> str:
-        free, number = name, 0
-        while free in taken:
-            number += 1
-            free = f"{name}.{number}"
-        taken.add(free)
-        return free
-
-    return fresh
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +99,7 @@ class _Placing:
 
     def block(self, body: Body) -> Body:
         """The kernel's body as what a block does."""
-        fresh = _fresh_names(replace(self.kernel, body=body))
+        fresh = fresh_names(replace(self.kernel, body=body))
         body = counted_by_lanes(body, alive_after(body, self._strips(body)), fresh)
         body = _with_coordinates(body, self._strips(body), fresh)
         body, turned = interchanged(body, uniformity(body), self.facts, self.effectful, fresh)
@@ -131,7 +116,7 @@ class _Placing:
         """With several thread loops: what is uniform and lives from one to another is computed
         by the block, which may move more code out of the loops; repeated until it moves nothing."""
         agreement, span = uniformity(body, self.facts.block), self.kernel.span
-        fresh = _fresh_names(replace(self.kernel, body=body))
+        fresh = fresh_names(replace(self.kernel, body=body))
         name = fresh("state")
         state = Var(slots_name(name) if strips else name, Scalar(INT32), span)
         live = Var(fresh("live"), Scalar(INT32), span)
