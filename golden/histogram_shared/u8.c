@@ -55,6 +55,7 @@ void histogram_shared(const void *arguments, int64_t first_block, int64_t last_b
             if (i_first + gridDim.x * 24 < data_len) {
                 prefetch_u8(&data[i_first], gridDim.x * 24, 24LL);
             }
+            #pragma GCC unroll 4
             for (int64_t tx = 0; tx < min_i64(24LL, data_len - i_first); ++tx) {
                 int64_t i = i_first + tx;
                 plain_add_i32(&mine[data[i] >> 3], 1);

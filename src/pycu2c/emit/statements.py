@@ -11,6 +11,7 @@ from pycu2c.dtypes import INT32, INT64
 from pycu2c.emit import own_c
 from pycu2c.emit.big_arrays import BigArrays
 from pycu2c.emit.expressions import Speller
+from pycu2c.intrinsics.atomic import OWN
 from pycu2c.ir.construct import scalar_type
 from pycu2c.ir.effects import mentioned
 from pycu2c.ir.nodes import (
@@ -62,6 +63,7 @@ DYNAMIC = "dynamic_shared"  # the bytes that a launch gives each block
 
 _INT = c.Named("int64_t")
 _COMPOUND = (ADD, SUB, MUL, DIV, QUOTIENT, REMAINDER, AND, OR, XOR, C_SHL, C_SHR)
+_COUNTING = frozenset(OWN.values())
 
 
 @dataclass(slots=True)
@@ -278,7 +280,9 @@ class StatementSpeller:
         if not (isinstance(s.step, Const) and s.step.value == 1):
             step = c.Assign(c.Name(name), self.speller.into(s.step, INT64), "+=")
         loop = c.For(c.Declare(_INT, name, start), going, step, body)
-        return [c.Pragma(f"omp simd{self._joined(s)}"), loop] if s.lockstep else [loop]
+        if s.lockstep:
+            return [c.Pragma(f"omp simd{self._joined(s)}"), loop]
+        return [c.Pragma("GCC unroll 4"), loop] if _only_counts(s.body) else [loop]
 
     def _joined(self, s: AxisLoop) -> str:
         """What any of the threads sets in a variable of all is joined by or."""
@@ -327,6 +331,15 @@ def _in_int(value: Expr, kind: Scalar) -> Binary | None:
     if not isinstance(left, Cast) or not isinstance(left.operand, (Var, Load, Member)):
         return None
     return replace(wide, left=left.operand)
+
+
+def _only_counts(body: Body) -> bool:
+    """Whether each thread does no more than to add to what its OS thread alone has, as in a
+    histogram: that takes no longer than to count threads."""
+    if not all(isinstance(s, Declare | Evaluate) for s in body):
+        return False
+    values = (s.value for s in body if isinstance(s, Evaluate))
+    return any(isinstance(e, Apply) and e.intrinsic in _COUNTING for e in values)
 
 
 def _for_its_effect(e: c.Expr) -> c.Expr:
