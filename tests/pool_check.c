@@ -8,6 +8,8 @@
 
 int pycu2c_parallel(void (*body)(const void *, int64_t, int64_t), const void *args, int64_t count);
 int pycu2c_grid(void (*body)(const void *, int64_t, int64_t), const void *args, int64_t count);
+int pycu2c_grid_by_copies(void (*body)(const void *, int64_t, int64_t), const void *args,
+                          int64_t count);
 int pycu2c_pool_size(int n);
 void pycu2c_pool_owner(pthread_t thread, int (*ask)(void));
 
@@ -65,6 +67,24 @@ static void run_rows(void) {
     check(hits, ROW * ROWS, 4, "rows");
     if (!grid.cut) return;
     printf("%d pieces have parts of rows\n", grid.cut);
+    exit(1);
+}
+
+static void count_pieces(const void *pointer, int64_t first, int64_t last) {
+    const Grid *grid = pointer;
+    atomic_fetch_add(&((Grid *)grid)->cut, 1);
+    count_hits(&grid->args, first, last);
+}
+
+/* Each thread has two pieces, and one what is left. */
+static void run_by_copies(int threads) {
+    enum { LAUNCHES = 4 };
+    int hits[ROW * ROWS] = {0};
+    Grid grid = {ROW, {hits, 100}, 0};
+    for (int i = 0; i < LAUNCHES; i++) pycu2c_grid_by_copies(count_pieces, &grid, ROW * ROWS);
+    check(hits, ROW * ROWS, LAUNCHES, "by copies");
+    if (grid.cut <= LAUNCHES * (2 * threads + 1)) return;
+    printf("%d pieces for %d threads\n", grid.cut, threads);
     exit(1);
 }
 
@@ -129,6 +149,7 @@ int main(int argc, char **argv) {
         pycu2c_pool_size(sizes[s]);
         run_all(rounds);
         run_rows();
+        run_by_copies(sizes[s]);
         usleep(2000); /* so that the next launch finds sleepers */
     }
     pycu2c_pool_owner(pthread_self(), ends_at_second_question);

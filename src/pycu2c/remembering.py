@@ -87,7 +87,8 @@ class Memory:
         options = self._options.linking(tuple(found["links"]))
         if variant.backend == "cpu":
             binary = cc.compile(text, entry, options=options)
-            return cpu_runner.CpuRunner(names, layout, cpu.CpuKernel(binary))
+            on_cpu = cpu.CpuKernel(binary, bool(variant.accumulators))
+            return cpu_runner.CpuRunner(names, layout, on_cpu)
         binary = nvrtc.compile(text, entry, driver.arch(), options=options)
         kernel = cuda.CudaKernel(binary, found["together"], self._options.cluster)
         written = frozenset(found["written"]), tuple(map(_overwritten, found["overwritten"]))

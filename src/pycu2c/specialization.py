@@ -185,7 +185,7 @@ def runner_for(wanted: Specialized, backend: str, facts: Facts, cache: bool) -> 
     with naming_origins(lambda c: generate(built.module, target, facts, c).text):
         binary = _compiled(made, backend, options.linking(made.links), cache)
         if backend in ON_CPU:
-            on_cpu, runner = _on_cpu(binary, wanted, made, layout)
+            on_cpu, runner = _on_cpu(binary, wanted, made, layout, facts)
             return _printing(runner, made, source, lambda: printing.HostLog(on_cpu))
     on_gpu = cuda.CudaKernel(binary, made.meets_grid, options.cluster)
     whole = overwritten(built.module)
@@ -205,10 +205,10 @@ def _compiled(made: Generated, backend: str, options: Options, cache: bool) -> B
 
 
 def _on_cpu(
-    binary: Binary, wanted: Specialized, made: Generated, layout: Layout
+    binary: Binary, wanted: Specialized, made: Generated, layout: Layout, facts: Facts
 ) -> tuple[CpuKernel, Runner]:
     if not made.in_steps:
-        kernel = CpuKernel(binary)
+        kernel = CpuKernel(binary, bool(facts.accumulators))
         return kernel, CpuRunner(wanted.names, layout, kernel)
     in_steps = stepping.SteppingKernel(binary, wanted.source.name, made.waits)
     return in_steps, SteppingRunner(CpuRunner(wanted.names, layout, in_steps), in_steps)

@@ -38,11 +38,12 @@ class CpuKernel:
 
     __slots__ = ("_body", "_library", "_parallel", "binary")
 
-    def __init__(self, binary: Binary) -> None:
+    def __init__(self, binary: Binary, keeps_copies: bool = False) -> None:
+        """``keeps_copies``: of arrays that it adds to (passes/accumulators.py)."""
         self.binary = binary
         self._library = load(binary)  # unloaded when the kernel goes
         self._body = symbol(self._library, binary.entry, BODY)
-        self._parallel = pool().grid
+        self._parallel = pool().grid_by_copies if keeps_copies else pool().grid
 
     def launch(self, grid: Extent, block: Extent, shared_bytes: int, packed: bytes) -> None:
         """Run every block and return when all are done. Other Python threads run meanwhile."""
@@ -79,6 +80,7 @@ class Pool:
     beforehand which other function the one that it is given will call; and what looks at files."""
 
     grid: Any
+    grid_by_copies: Any
     parallel: Any
     calls: Any
     look: Any
@@ -116,6 +118,7 @@ def pool() -> Pool:
     run = f"int(*)({BODY}, const void *, int64_t)"
     return Pool(
         symbol(library, "pycu2c_grid", run),
+        symbol(library, "pycu2c_grid_by_copies", run),
         symbol(library, "pycu2c_parallel", run),
         symbol(library, "pycu2c_pool_calls", "void(*)(const void *)"),
         symbol(library, "pycu2c_look", "int64_t(*)(const char *, const char *, int64_t, char *)"),

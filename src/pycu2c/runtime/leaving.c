@@ -61,6 +61,7 @@ typedef struct Launch {
     const void *callee; /* a function that the body calls, of a library that may be left as well */
     const void *args;
     int64_t count, row; /* how many bodies; the pool's: how many walk on where one has ended */
+    bool begins;       /* whether each piece begins and ends with work of its own */
     bool owned;        /* by the thread that can be asked */
     atomic_bool ended; /* bodies that run are left, and no more are begun */
     int forks;         /* how often the process had forked when it began */

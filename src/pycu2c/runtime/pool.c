@@ -15,6 +15,7 @@ enum {
     SPIN_NS = 50000,         /* how long a thread spins before it sleeps */
     PIECE_NS = 20000,        /* how long a piece should take, */
     PIECES_PER_THREAD = 8,   /* if that leaves each thread so many of them, */
+    LONG_PIECES = 2,         /* so few where each begins and ends with work of its own, */
     LONG_ROW = 16,           /* or so many times that, to be of whole rows */
     STACK_BYTES = 8 << 20,   /* local arrays of kernels live there */
     TRY_AGAIN_NS = 1000000000 /* if the system refuses another thread */
@@ -339,8 +340,8 @@ static void run(Launch *launch) {
         run_all(launch, done);
         return;
     }
-    int64_t wanted = cost > 0 ? INT64_C(1000) * PIECE_NS / cost : count;
-    int64_t longest = (count - done) / (size * PIECES_PER_THREAD);
+    int64_t wanted = cost > 0 && !launch->begins ? INT64_C(1000) * PIECE_NS / cost : count;
+    int64_t longest = (count - done) / (size * (launch->begins ? LONG_PIECES : PIECES_PER_THREAD));
     run_together(launch, done, fitting(wanted, longest, launch->row));
     if (!was_forked(launch)) atomic_flag_clear(&busy);
 }
@@ -352,10 +353,11 @@ int pycu2c_pool_size(int n) {
     return atomic_load(&threads);
 }
 
-static int run_in_pieces(Body body, const void *args, int64_t count, int64_t row) {
+static int run_in_pieces(Body body, const void *args, int64_t count, int64_t row, bool begins) {
     watch_forks();
     Launch launch;
     launch.row = row;
+    launch.begins = begins;
     begin(&launch, body, args, count);
     run(&launch);
     answer_if_asked(&launch); /* one of a row of launches, each of them short */
@@ -366,11 +368,17 @@ static int run_in_pieces(Body body, const void *args, int64_t count, int64_t row
 /* Runs body over 0 .. count in pieces, in no particular order, and returns when all is done: 0. Or
  * when the owner wished the launch to end: 1; or in a child that it forked when it was asked: 2. */
 int pycu2c_parallel(Body body, const void *args, int64_t count) {
-    return run_in_pieces(body, args, count, 1);
+    return run_in_pieces(body, args, count, 1, false);
 }
 
 /* The same where 0 .. count is a grid of blocks. What args points to begins with the length of a row
  * of them. */
 int pycu2c_grid(Body body, const void *args, int64_t count) {
-    return run_in_pieces(body, args, count, *(const int32_t *)args);
+    return run_in_pieces(body, args, count, *(const int32_t *)args, false);
+}
+
+/* The same for a body that begins and ends each piece with work of its own, as one does that adds to
+ * a copy of an array. */
+int pycu2c_grid_by_copies(Body body, const void *args, int64_t count) {
+    return run_in_pieces(body, args, count, *(const int32_t *)args, true);
 }
