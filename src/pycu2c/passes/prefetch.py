@@ -93,7 +93,7 @@ def _asking(s: Stmt, facts: Facts) -> Stmt:
 def _asking_for_block(body: Body, facts: Facts) -> Body:
     """What is run for one block after the other."""
     loops = [s for s in statements(body) if isinstance(s, AxisLoop)]
-    kept = tuple(s for s in body if isinstance(s, Allocate))
+    kept = [s for s in body if isinstance(s, Allocate)]
     walks = _walks(loops, lambda e: _is_first_of_block(e, facts))
     if not kept or not walks:  # what threads keep is for after they have met
         return body
@@ -103,8 +103,8 @@ def _asking_for_block(body: Body, facts: Facts) -> Body:
     asked = tuple(asking(walk, ahead, count) for walk in walks)
     left = Apply(blocks_left, (), WEAK_INT, span)
     is_there = binary(GT, left, integer(blocks, span), span)
-    rest = (s for s in body if not isinstance(s, Allocate))
-    return (*kept, If(is_there, asked, (), span), *rest)
+    begins = next(i for i, s in enumerate(body) if not isinstance(s, Allocate))
+    return (*body[:begins], If(is_there, asked, (), span), *body[begins:])
 
 
 def _is_first_of_block(e: Expr, facts: Facts) -> bool:
