@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import os
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -18,20 +19,21 @@ import numpy as np
 from pycu2c import entries
 from pycu2c.dtypes import Told, dtype_told, told_dtype
 from pycu2c.lazy import lazy_module
-from pycu2c.options import Options
+from pycu2c.options import DEFAULT, Options
 from pycu2c.parameters import Parameter, Part
 from pycu2c.records import names_of, replace
 from pycu2c.runtime.arguments import layout_of
 from pycu2c.runtime.runner import Known, Runner, Variant
 from pycu2c.source import Source
 from pycu2c.surroundings import NotTold, surroundings
-from pycu2c.toolchain import cache
+from pycu2c.toolchain import cache, compilers, places
+from pycu2c.toolchain.binary import Binary
 from pycu2c.types import Array, Scalar, Signature
 
 if TYPE_CHECKING:
     from pycu2c import extents
     from pycu2c.runtime import cpu, cpu_runner, cuda, cuda_runner, driver
-    from pycu2c.toolchain import cc, nvrtc, own_files
+    from pycu2c.toolchain import cc, failures, nvrtc, own_files
 else:
     extents = lazy_module("pycu2c.extents")
     cc = lazy_module("pycu2c.toolchain.cc")
@@ -40,6 +42,7 @@ else:
     cuda = lazy_module("pycu2c.runtime.cuda")
     cuda_runner = lazy_module("pycu2c.runtime.cuda_runner")
     driver = lazy_module("pycu2c.runtime.driver")
+    failures = lazy_module("pycu2c.toolchain.failures")
     nvrtc = lazy_module("pycu2c.toolchain.nvrtc")
     own_files = lazy_module("pycu2c.toolchain.own_files")
 
@@ -48,8 +51,49 @@ _BACKENDS = ("cpu", "cuda")
 
 def look_by_pool() -> None:
     """Where kernels run on the CPU, their pool will be loaded: it may be of use before."""
-    if entries.REMEMBERS and cpu.known_pool():
-        entries.look_by(cpu.look)
+    if not entries.REMEMBERS:
+        return
+    if not cpu.has_pool():
+        found = _known_pool()
+        if found is None:
+            return
+        cpu.know_pool(found)
+    entries.look_by(cpu.look)
+
+
+def _known_pool() -> Binary | None:
+    """The pool's library; None where it is still to be compiled, or cannot be. By the state of its
+    files it is found without reading and hashing them: a tenth of a known kernel's first launch."""
+    try:
+        found = _kept(entries.load(_key_of_pool()), cpu.POOL, "", DEFAULT)
+        if found is None:
+            found = cc.known(cpu.pool_text(), cpu.POOL)
+            if found:
+                _keep_pool(found.key)
+    except failures.ToolchainError:  # it is said when there is something to compile
+        return None
+    return found
+
+
+@functools.cache
+def _keep_pool(name: str) -> None:
+    """Let later processes find it, by its name in the cache."""
+    if not places.place().problem:
+        own = [f"runtime{os.sep}{file}" for file in cpu.POOL_FILES]
+        others = (f for f in entries.imported() if f.startswith(("toolchain", "options")))
+        entries.store(_key_of_pool(), name, (*own, *others))
+
+
+def _key_of_pool() -> str:
+    return cache.key_of("pool", compilers.identity(), entries.HOME, sys.version)
+
+
+def _kept(key: str | None, entry: str, text: str, options: Options) -> Binary | None:
+    """A library by its name in the cache, if it is there."""
+    found = cache.load(key, ".so") if key else None
+    if found is None:
+        return None
+    return Binary("so", entry, text, found.data, found.path, found.log, options.link, key or "")
 
 
 class Memory:
@@ -86,7 +130,8 @@ class Memory:
         text, entry = found["text"], found["entry"]
         options = self._options.linking(tuple(found["links"]))
         if variant.backend == "cpu":
-            binary = cc.compile(text, entry, options=options)
+            key = found["keys"].get(compilers.identity())
+            binary = _kept(key, entry, text, options) or cc.compile(text, entry, options=options)
             return cpu_runner.CpuRunner(names, layout, cpu.CpuKernel(binary))
         binary = nvrtc.compile(text, entry, driver.arch(), options=options)
         kernel = cuda.CudaKernel(binary, found["together"], self._options.cluster)
@@ -109,6 +154,10 @@ class Memory:
         rows = [_row(p) for p in parameters]
         facts |= {"text": binary.text, "entry": binary.entry, "parameters": rows}
         facts["links"] = binary.links
+        if variant.backend == "cpu":  # the user's own files may be others by then
+            facts["keys"] = {} if binary.links else {compilers.identity(): binary.key}
+            if cpu.pool().made:
+                _keep_pool(cpu.pool().made)
         self._store(_told(variant), facts)
 
     def _load(self, what: str) -> Any:
