@@ -374,6 +374,22 @@ def test_the_machine_is_part_of_the_identity(monkeypatch: pytest.MonkeyPatch) ->
     assert cc.compile(TWICE, "twice").path != here.path
 
 
+def test_another_file_is_another_compiler(tmp_path: Path) -> None:
+    """Also one of the same size that claims to be as old."""
+    path = script(tmp_path / "gcc", "exit 0")
+    found = {compilers._key_of_version((path,))}
+    status = os.stat(path)
+    os.replace(script(tmp_path / "other", "exit 1"), path)
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    found.add(compilers._key_of_version((path,)))
+    os.utime(path, ns=(0, 0))
+    found.add(compilers._key_of_version((path,)))
+    assert len(found) == 3
+    assert None not in found
+    assert compilers._key_of_version((path, "word")) is None
+    assert compilers._key_of_version((str(tmp_path / "missing"),)) is None
+
+
 def test_halves_are_never_contracted() -> None:
     """Processors that compute in halves would fuse a product and a sum, which are rounded each."""
     text = "typedef _Float16 float16;\nfloat16 f(float16 a, float16 b) { return a * b + a; }\n"
