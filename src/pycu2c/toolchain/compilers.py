@@ -168,9 +168,13 @@ def _is_one_compiler(program: str) -> bool:
 def identity() -> str:
     """What decides about the code that is made here of a text and flags: the compiler, what the
     environment tells it, the machine."""
-    compiler = find_compiler()
+    return _identity_of(find_compiler(), settings(), machine())
+
+
+@functools.lru_cache(maxsize=8)
+def _identity_of(compiler: Compiler, *more: str) -> str:
     words = *compiler.command, compiler.version, compiler.target
-    return cache.key_of("compiler", *words, settings(), machine())
+    return cache.key_of("compiler", *words, *more)
 
 
 @functools.cache
