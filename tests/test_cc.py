@@ -370,8 +370,24 @@ def test_warnings_are_shown() -> None:
 
 def test_the_machine_is_part_of_the_identity(monkeypatch: pytest.MonkeyPatch) -> None:
     here = cc.compile(TWICE, "twice")
-    monkeypatch.setattr(cc, "machine", lambda: "another")
+    monkeypatch.setattr(compilers, "machine", lambda: "another")
     assert cc.compile(TWICE, "twice").path != here.path
+
+
+def test_another_file_is_another_compiler(tmp_path: Path) -> None:
+    """Also one of the same size that claims to be as old."""
+    path = script(tmp_path / "gcc", "exit 0")
+    found = {compilers._key_of_version((path,))}
+    status = os.stat(path)
+    os.replace(script(tmp_path / "other", "exit 1"), path)
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    found.add(compilers._key_of_version((path,)))
+    os.utime(path, ns=(0, 0))
+    found.add(compilers._key_of_version((path,)))
+    assert len(found) == 3
+    assert None not in found
+    assert compilers._key_of_version((path, "word")) is None
+    assert compilers._key_of_version((str(tmp_path / "missing"),)) is None
 
 
 def test_halves_are_never_contracted() -> None:
@@ -398,5 +414,5 @@ def test_the_version_of_a_compiler_is_asked_once(
     script = tmp_path / "gcc"  # it may start another compiler each time
     script.write_text('#!/bin/sh\nexec gcc "$@"\n')
     script.chmod(0o755)
-    assert compilers._key_of_version((str(script),)) is None
+    assert not compilers._is_one_compiler(str(script))
     compilers._found.cache_clear()

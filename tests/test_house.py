@@ -24,7 +24,7 @@ FLOORS: dict[str, int] = {
     "frontend": 4, "passes": 4, "emit": 4, "explain": 4,
     "toolchain": 5, "runtime": 5,
     "targets": 6, "compiler": 6, "explaining": 6, "origins": 6, "specialization": 6,
-    "launching": 6, "building": 6, "surroundings": 6, "remembering": 6, "kernel": 6,
+    "launching": 6, "building": 6, "surroundings": 6, "remembering": 6, "keeping": 6, "kernel": 6,
     "allowed": 6, "entries": 6,
     "configured": 6, "open_grids": 6, "ported": 6, "core": 6, "np": 6, "forall": 6,
     "own_c": 6, "pycuda": 6, "cupy": 6,

@@ -403,6 +403,95 @@ def test_an_edited_pycu2c_compiles_anew(tmp_path: Path, monkeypatch: pytest.Monk
         assert run(tmp_path).endswith("False\n"), file
 
 
+def libraries(tmp_path: Path) -> int:
+    """How many there are in the cache: the pool's, the plans', one for each text and compiler."""
+    return len([*(tmp_path / "cache").rglob("*.so")])
+
+
+ONCE = PROGRAM.replace("range(3)", "range(1)")
+
+
+@pytest.mark.parametrize("file", ["leaving.c", "pool.c", "files.c"])
+def test_an_edited_pool_is_compiled_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str
+) -> None:
+    """Though it is found by the state of its files, without reading them."""
+    package = tmp_path / "package" / "pycu2c"
+    shutil.copytree(Path(entries.__file__).parent, package)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join((str(package.parent), *sys.path)))
+    run(tmp_path, text=ONCE)
+    assert run(tmp_path, text=ONCE).endswith("False\n")
+    before = libraries(tmp_path)
+    with (package / "runtime" / file).open("a") as text:
+        text.write("/* edited */\n")
+    for _ in range(2):
+        assert run(tmp_path, text=ONCE).endswith("False\n")
+        assert libraries(tmp_path) == before + 1
+
+
+def test_other_flags_are_other_libraries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = tmp_path / "package" / "pycu2c"
+    shutil.copytree(Path(entries.__file__).parent, package)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join((str(package.parent), *sys.path)))
+    run(tmp_path, text=ONCE)
+    before = libraries(tmp_path)
+    families = package / "toolchain" / "families.py"
+    families.write_text(families.read_text().replace('"-pipe", ', '"-pipe", "-DEDITED", '))
+    for ending in ("True\n", "False\n"):
+        assert run(tmp_path, text=ONCE).endswith(ending)
+        assert libraries(tmp_path) >= before + 2
+
+
+ON_SOME_MACHINE = f"""import os
+from pycu2c.toolchain import compilers
+if "ANOTHER" in os.environ:
+    compilers.machine = lambda: "another"
+{ONCE}"""
+
+
+@pytest.mark.parametrize("change", ["compiler", "settings", "machine"])
+def test_code_of_another_compiler_or_machine_is_not_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    """The text is known, and compiled again."""
+    first = run(tmp_path, text=ON_SOME_MACHINE)
+    before, known = libraries(tmp_path), first.replace("True", "False")
+    assert run(tmp_path, text=ON_SOME_MACHINE) == known
+    assert libraries(tmp_path) == before
+    if change == "compiler":
+        script = tmp_path / "compiler"
+        script.write_text('#!/bin/sh\nexec gcc "$@"\n')
+        script.chmod(0o700)
+        monkeypatch.setenv("PYCU2C_CC", str(script))
+    if change == "settings":
+        monkeypatch.setenv("CPATH", str(tmp_path))
+    if change == "machine":
+        monkeypatch.setenv("ANOTHER", "1")
+    assert [run(tmp_path, text=ON_SOME_MACHINE) for _ in range(2)] == [known] * 2
+    assert libraries(tmp_path) == before + 2  # the pool's, and the kernel's
+
+
+def test_every_shape_of_blocks_is_remembered(tmp_path: Path) -> None:
+    """The first beside what is known of the kernel, others each by itself."""
+    text = ONCE.replace("    k(out, 2)", "    for size in (2, 3, 4): k[8 // size, size](out, 2)")
+    said = [run(tmp_path, text=text) for _ in range(3)]
+    assert said == [said[0], *[said[0].replace("True", "False")] * 2]
+
+
+def test_an_entry_of_some_files(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PYCU2C_CACHE_DIR", str(tmp_path))
+    (tmp_path / "one.py").touch()
+    os.utime(tmp_path / "one.py", ns=(0, 0))
+    monkeypatch.setattr(entries, "HOME", str(tmp_path))
+    monkeypatch.setattr(entries, "_SEEN", {})
+    monkeypatch.setattr(entries, "_STARTED", time.time_ns() + 10**10)
+    entries.store("0" * 64, [1], ["one.py"])
+    assert entries.load("0" * 64) == [1]
+    (tmp_path / "one.py").write_text("2")
+    entries._SEEN.clear()  # as in another process
+    assert entries.load("0" * 64) is None
+
+
 def test_damage_is_noticed(tmp_path: Path) -> None:
     first = run(tmp_path)
     for file in (tmp_path / "cache").rglob("*.txt"):

@@ -1,8 +1,8 @@
 """What processes tell later ones, as values of Python in the disk cache, which notices damage.
 
-Each entry says which files of pycu2c had been imported when it was made, and how they were: it
-counts as long as they are so. Keys have Python's version: ``marshal`` writes what that reads. Knows
-no kernel.
+Each entry says which files of pycu2c it depends on, those that had been imported when it was made,
+and how they were: it counts as long as they are so. Keys have Python's version: ``marshal`` writes
+what that reads. Knows no kernel.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import marshal
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
 from pycu2c.digests import digest_of
@@ -34,9 +34,10 @@ def load(key: str) -> Any:
     return marshal.loads(content) if then.decode() == _state_of(files.decode()) else None
 
 
-def store(key: str, content: Any) -> None:
-    """Keep something other than None: texts, numbers, tuples, lists and dicts of these."""
-    files = "\n".join(_imported())
+def store(key: str, content: Any, files: Iterable[str] = ()) -> None:
+    """Keep something other than None: texts, numbers, tuples, lists and dicts of these. It depends
+    on these files alone, if any are named, else on all that are imported."""
+    files = "\n".join(files or imported())
     now = _state_of(files) if REMEMBERS else ""
     if now:
         cache.store(key, _SUFFIX, f"{now}\n\n{files}\n\n".encode() + marshal.dumps(content))
@@ -49,7 +50,7 @@ _SEEN: dict[str, str] = {}
 _STARTED = int(STARTED * 1e9)
 
 
-def _imported() -> list[str]:
+def imported() -> list[str]:
     """The files of the modules that there are, from the home of all."""
     found = [m for name, m in [*sys.modules.items()] if f"{name}.".startswith("pycu2c.")]
     files = [getattr(m, "__file__", None) for m in found]  # of one that stands in for another, any

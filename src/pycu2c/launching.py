@@ -31,8 +31,7 @@ from pycu2c.runtime.configuration import Extent, Language, Launch, Wanted
 from pycu2c.runtime.given import Given, leaf_names, taken_apart
 from pycu2c.runtime.runner import Axis, Known, Runner, Variant
 from pycu2c.source import Source
-from pycu2c.types import Signature, leaf_types
-from pycu2c.values import ordinary_limit
+from pycu2c.types import Signature, leaf_types, ordinary_limit
 
 if TYPE_CHECKING:
     from pycu2c import building, open_grids, remembering
@@ -400,8 +399,10 @@ class Launcher:
         direct = runner.direct
         if direct is None:
             return
-        if newly_imported(library) or library.load() or newly_imported(guards):
+        if newly_imported(library) or any([newly_imported(guards), newly_imported(cc)]):
             return  # one thing at a time, so that no launch takes long
+        if library.load():
+            return
         plans = self.plans or library.plans(self._parameters)
         if plans is None:
             return

@@ -4,14 +4,15 @@ The standard one writes and compiles six functions for each class when it is def
 closures; ``__init__`` is a compiled one of as many parameters, which gets their names when there is
 an instance, and ``Field`` objects are made when somebody asks for them. ``fields`` and ``match``
 work as ever; what this package does not use (``order``, ``kw_only``) is not here. ``NamedTuple`` is
-as that of ``typing``, which compiles each annotation; ``Enum`` has members, with a name and a
-value, and no methods of its own; ``Protocol`` is there for type checkers alone.
+as that of ``typing``, which compiles each annotation and an ``__new__``; ``Enum`` has members, with
+a name and a value, and no methods of its own; ``Protocol`` is there for type checkers alone.
 """
 
 from __future__ import annotations
 
-from collections import namedtuple
+from collections import _tuplegetter, namedtuple  # type: ignore[attr-defined]
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from operator import attrgetter
 from reprlib import recursive_repr
 from types import FunctionType
@@ -76,10 +77,56 @@ else:
         def __new__(cls, name: str, bases: tuple[type, ...], members: dict[str, Any]) -> Any:
             if not bases:
                 return super().__new__(cls, name, bases, members)
-            notes = members.get("__annotations__", {})
-            defaults = [members.pop(field) for field in notes if field in members]
-            base = namedtuple(name, notes, defaults=defaults)
-            return type(name, (base,), {"__slots__": (), **members})
+            names = tuple(members.get("__annotations__", ()))
+            defaults = {field: members.pop(field) for field in names if field in members}
+            own = {"__slots__": (), "_fields": names, "__match_args__": names}
+            own |= {"_field_defaults": defaults, "__new__": _tuple_new(name, names, defaults)}
+            own |= {field: _tuplegetter(i, "") for i, field in enumerate(names)}
+            return type(name, (_Named,), {**own, "__doc__": name, **members})
+
+    def _tuple_new(name: str, names: tuple[str, ...], defaults: dict[str, Any]) -> Any:
+        """Items are mostly given by position; else the standard one sorts them out, or says what is
+        wrong."""
+        ends = tuple(defaults.values())
+        standard = lru_cache(lambda: namedtuple(name, names, defaults=ends))
+
+        def __new__(cls: Any, *given: Any, **named: Any) -> Any:
+            missing = len(names) - len(given)
+            if named or not 0 <= missing <= len(ends):
+                given = standard()(*given, **named)
+            elif missing:
+                given += ends[-missing:]
+            return tuple.__new__(cls, given)
+
+        return __new__
+
+    class _Named(tuple):
+        """What all classes of tuples whose items have names have."""
+
+        __slots__ = ()
+
+        @classmethod
+        def _make(cls, items: Any) -> Any:
+            made = tuple.__new__(cls, items)
+            if len(made) != len(cls._fields):
+                raise TypeError(f"Expected {len(cls._fields)} arguments, got {len(made)}")
+            return made
+
+        def _replace(self, /, **changes: Any) -> Any:
+            made = self._make(map(changes.pop, self._fields, self))
+            if changes:
+                raise ValueError(f"Got unexpected field names: {[*changes]!r}")
+            return made
+
+        def _asdict(self) -> dict[str, Any]:
+            return dict(zip(self._fields, self))
+
+        def __repr__(self) -> str:
+            items = ", ".join(f"{name}={item!r}" for name, item in zip(self._fields, self))
+            return f"{type(self).__name__}({items})"
+
+        def __getnewargs__(self) -> tuple[Any, ...]:
+            return tuple(self)
 
     class NamedTuple(metaclass=_TupleClass):
         """The base of classes of tuples whose items have names."""

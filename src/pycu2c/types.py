@@ -14,7 +14,7 @@ import numpy as np
 from pycu2c import dtypes
 from pycu2c.dtypes import DType, Kind
 from pycu2c.lazy import lazy_module
-from pycu2c.limits import MOST_CLUSTER
+from pycu2c.limits import INDEX32_LIMIT, INT64_LIMIT, MOST_CLUSTER
 from pycu2c.records import Enum, dataclass, field
 
 if TYPE_CHECKING:
@@ -311,6 +311,32 @@ def by_itself(kind: ParameterType) -> ParameterType:
             return strengthened(kind)
         case _:
             return kind
+
+
+def scalar_of(value: object) -> Scalar | None:
+    """The scalar type of a number; None if it is not one that kernels have."""
+    if isinstance(value, np.generic):  # before float: np.float64 is one
+        dtype = dtypes.from_numpy(value.dtype)
+        return Scalar(dtype) if dtype else None
+    if isinstance(value, tuple) and isinstance(value, vectors.Vector):
+        return Scalar(value.row)
+    if isinstance(value, bool):
+        return WEAK_BOOL
+    if isinstance(value, int):
+        return WEAK_INT
+    if isinstance(value, complex):
+        return WEAK_COMPLEX
+    return WEAK_FLOAT if isinstance(value, float) else None
+
+
+def ordinary_limit(kind: object) -> int | None:
+    """How far from 0 an argument of a type lies at most in a launch that is ordinary to the
+    compiler; None if nothing is asked of it."""
+    if not isinstance(kind, Scalar):
+        return None
+    if kind.weak and kind.dtype.is_integer:
+        return INDEX32_LIMIT - 1
+    return INT64_LIMIT if kind.dtype is dtypes.INT64 else None
 
 
 _WEAK_SAMPLE: dict[Kind, int | float | complex] = {

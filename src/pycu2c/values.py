@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from pycu2c import dtypes
-from pycu2c.dtypes import INT64, DType, Kind
+from pycu2c.dtypes import DType, Kind
 from pycu2c.lazy import lazy_module
-from pycu2c.limits import INDEX32_LIMIT, INT64_LIMIT
-from pycu2c.types import WEAK_BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, Scalar
+from pycu2c.types import Scalar
+from pycu2c.types import ordinary_limit as ordinary_limit
+from pycu2c.types import scalar_of as scalar_of
 
 if TYPE_CHECKING:
     from pycu2c import vectors
@@ -26,32 +26,6 @@ Number: TypeAlias = "bool | int | float | np.generic"  # or complex or a Vector:
 def is_named_tuple(kind: object) -> bool:
     """Whether an object is the class of a named tuple."""
     return isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_fields")
-
-
-def ordinary_limit(kind: object) -> int | None:
-    """How far from 0 an argument of a type lies at most in a launch that is ordinary to the
-    compiler; None if nothing is asked of it."""
-    if not isinstance(kind, Scalar):
-        return None
-    if kind.weak and kind.dtype.is_integer:
-        return INDEX32_LIMIT - 1
-    return INT64_LIMIT if kind.dtype is INT64 else None
-
-
-def scalar_of(value: object) -> Scalar | None:
-    """The scalar type of a number; None if it is not one that kernels have."""
-    if isinstance(value, np.generic):  # before float: np.float64 is one
-        dtype = dtypes.from_numpy(value.dtype)
-        return Scalar(dtype) if dtype else None
-    if isinstance(value, tuple) and isinstance(value, vectors.Vector):
-        return Scalar(value.row)
-    if isinstance(value, bool):
-        return WEAK_BOOL
-    if isinstance(value, int):
-        return WEAK_INT
-    if isinstance(value, complex):
-        return WEAK_COMPLEX
-    return WEAK_FLOAT if isinstance(value, float) else None
 
 
 EXACT_FLOATS = 2**53  # as far as this, each int is a float64

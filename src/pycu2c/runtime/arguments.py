@@ -20,8 +20,7 @@ from pycu2c.lazy import lazy_module
 from pycu2c.limits import MOST_AXES
 from pycu2c.parameters import Parameter, Part
 from pycu2c.records import NamedTuple, dataclass
-from pycu2c.types import Array, Scalar
-from pycu2c.values import Number, scalar_of
+from pycu2c.types import Array, Scalar, scalar_of
 
 if TYPE_CHECKING:
     from pycu2c.runtime import (
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
         packed_numbers,
         unfit_arrays,
     )
+    from pycu2c.values import Number
 else:  # most arguments are numpy's arrays and numbers as they should be
     dlpack_arguments = lazy_module("pycu2c.runtime.dlpack_arguments")
     interface_arguments = lazy_module("pycu2c.runtime.interface_arguments")

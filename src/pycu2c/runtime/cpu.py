@@ -18,18 +18,21 @@ from typing import TYPE_CHECKING, Any
 from pycu2c.diagnostics import LaunchError
 from pycu2c.lazy import lazy_module
 from pycu2c.records import dataclass
-from pycu2c.runtime.c_files import c_text
 from pycu2c.runtime.configuration import HEAD, Extent
 from pycu2c.runtime.cores import thread_count
-from pycu2c.toolchain import cache, cc
+from pycu2c.toolchain import cache
 from pycu2c.toolchain.binary import Binary
 
 if TYPE_CHECKING:
-    from pycu2c.toolchain import failures
-else:
+    from pycu2c.runtime import c_files
+    from pycu2c.toolchain import cc, failures
+else:  # where all is in the cache, nothing is compiled
+    c_files = lazy_module("pycu2c.runtime.c_files")
+    cc = lazy_module("pycu2c.toolchain.cc")
     failures = lazy_module("pycu2c.toolchain.failures")
 
 POOL = "pycu2c_parallel"
+POOL_FILES = ("leaving.c", "pool.c", "files.c")
 BODY = "void(*)(const void *, int64_t, int64_t)"
 
 
@@ -84,31 +87,31 @@ class Pool:
     parallel: Any
     calls: Any
     look: Any
+    made: str  # the name of its library in the cache, if this process had to look for its text
 
 
-_KNOWN: list[Binary] = []  # what ``known_pool`` has found
+_KNOWN: list[Binary] = []  # the pool's library, where somebody has found it
 
 
-def known_pool() -> Pool | None:
-    """The pool; None where it is still to be compiled, or cannot be."""
-    if not pool.cache_info().currsize:
-        try:
-            found = cc.known(pool_text(), POOL)
-        except failures.ToolchainError:  # it is said when there is something to compile
-            return None
-        if found is None:
-            return None
-        _KNOWN.append(found)
-    return pool()
+def has_pool() -> bool:
+    """Whether the pool is loaded."""
+    return bool(pool.cache_info().currsize)
+
+
+def know_pool(found: Binary) -> None:
+    """The library that would be compiled now."""
+    _KNOWN.append(found)
 
 
 @functools.cache
 def pool() -> Pool:
     """The library stays: threads sleep in its code."""
+    made = ""
     try:
         binary = _KNOWN.pop()
     except IndexError:  # or another thread has taken it
         binary = cc.compile(pool_text(), POOL)
+        made = binary.key
     library = load(binary, "RTLD_NODELETE")
     size = min(thread_count(), (1 << 31) - 1)
     symbol(library, "pycu2c_pool_size", "int(*)(int)")(size)
@@ -122,6 +125,7 @@ def pool() -> Pool:
         symbol(library, "pycu2c_parallel", run),
         symbol(library, "pycu2c_pool_calls", "void(*)(const void *)"),
         symbol(library, "pycu2c_look", "int64_t(*)(const char *, const char *, int64_t, char *)"),
+        made,
     )
 
 
@@ -130,17 +134,17 @@ def look(folder: str, names: Sequence[str], latest: int) -> list[str]:
     there, or was changed after a time, in nanoseconds."""
     backend, ffi = cffi_backend()
     states = backend.newp(ffi.typeof("char[]"), _LONGEST_STATE * len(names))
-    told = os.fsencode("".join(f"{name}\n" for name in names))
+    told = os.fsencode("\n".join((*names, "")))
     size = pool().look(os.fsencode(folder), told, latest, states)
     found = str(backend.buffer(states, size)[:], "ascii").split("\n")
-    return found[:-1] or [""] * len(names)  # of a folder whose name is too long
+    return found[:-1] or [""] * len(names)  # of a folder that is not there
 
 
 _LONGEST_STATE = 48  # as in files.c
 
 
 def pool_text() -> str:
-    return c_text("leaving.c", "pool.c", "files.c")
+    return c_files.c_text(*POOL_FILES)
 
 
 # ---- a launch of the main thread that does not reach its end -----------------------------------

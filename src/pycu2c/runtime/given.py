@@ -22,8 +22,16 @@ from pycu2c.intrinsics.numba_names import numba_function
 from pycu2c.lazy import lazy_module
 from pycu2c.records import dataclass
 from pycu2c.runtime.arguments import Argument, describe, described_handle
-from pycu2c.types import NONE, Constant, ParameterType, Scalar, Signature, Tuple, leaf_paths
-from pycu2c.values import scalar_of
+from pycu2c.types import (
+    NONE,
+    Constant,
+    ParameterType,
+    Scalar,
+    Signature,
+    Tuple,
+    leaf_paths,
+    scalar_of,
+)
 
 if TYPE_CHECKING:
     import dataclasses

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 class Binary:
     """Compiled code: ``entry`` is the kernel's symbol, ``text`` the source that was compiled.
 
-    ``path`` is where ``data`` lies on disk, if it does; ``log`` what the compiler said.
+    ``path`` is where ``data`` lies on disk, if it does, and ``key`` what the cache calls it;
+    ``log`` what the compiler said. A text that an earlier process has compiled may be left empty.
     """
 
     kind: Literal["so", "cubin", "ptx", "ltoir"]
@@ -24,3 +25,4 @@ class Binary:
     path: str | None
     log: str = field(repr=False)
     links: tuple[Link, ...] = ()  # what it was linked with
+    key: str = ""

@@ -13,7 +13,7 @@ from typing import TypeAlias
 from pycu2c.records import dataclass, replace
 from pycu2c.toolchain import cache as disk
 from pycu2c.toolchain import places, processes, refusing
-from pycu2c.toolchain.compilers import LINK, Compiler, libraries_for
+from pycu2c.toolchain.compilers import Compiler
 from pycu2c.toolchain.failures import (
     LinkError,
     RejectedCode,
@@ -21,6 +21,7 @@ from pycu2c.toolchain.failures import (
     Unlinked,
     missing_in,
 )
+from pycu2c.toolchain.families import LINK, libraries_for
 
 Words: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
 
@@ -47,7 +48,7 @@ class Job:
 
     @property
     def words(self) -> Words:
-        libraries = libraries_for(self.text, self.compiler, self.files)
+        libraries = libraries_for(self.text, self.compiler.family, self.files)
         return words_of(self.compiler, self.flags, (*self.files, *libraries))
 
 
@@ -174,7 +175,7 @@ def _refusal(job: Job, said: str) -> ToolchainError | RejectedCode:
 
 def _probed(compiler: Compiler, flags: tuple[str, ...]) -> processes.Ran:
     """Whether it compiles what any compiler does."""
-    build = _Build(words_of(compiler, flags, libraries_for(_PROBE, compiler)))
+    build = _Build(words_of(compiler, flags, libraries_for(_PROBE, compiler.family)))
     try:
         return build.program.finish(_PROBE)
     finally:

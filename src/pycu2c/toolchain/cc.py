@@ -10,14 +10,8 @@ from pycu2c.lazy import lazy_module
 from pycu2c.options import DEFAULT, Options
 from pycu2c.toolchain import cache as disk
 from pycu2c.toolchain.binary import Binary
-from pycu2c.toolchain.compilers import (
-    LINK,
-    Compiler,
-    find_compiler,
-    libraries_for,
-    machine,
-    settings,
-)
+from pycu2c.toolchain.compilers import Compiler, find_compiler, identity
+from pycu2c.toolchain.families import LINK, libraries_for
 
 if TYPE_CHECKING:
     from pycu2c import linked
@@ -56,13 +50,15 @@ def compile(text: str, entry: str, *, options: Options = DEFAULT, cache: bool = 
     if found is None:
         job = c_builds.Job(wanted.compiler, text, entry, wanted.flags, wanted.files)
         found = c_builds.stored(wanted.key, job) if cache else c_builds.not_stored(job)
-    return Binary("so", entry, text, found.data, found.path, found.log, options.link)
+    key = wanted.key if cache else ""
+    return Binary("so", entry, text, found.data, found.path, found.log, options.link, key)
 
 
 def known(text: str, entry: str) -> Binary | None:
     """The same, if it has been compiled before."""
-    found = disk.load(_Wanted(text, DEFAULT).key, ".so")
-    return Binary("so", entry, text, found.data, found.path, found.log) if found else None
+    key = _Wanted(text, DEFAULT).key
+    found = disk.load(key, ".so")
+    return Binary("so", entry, text, found.data, found.path, found.log, (), key) if found else None
 
 
 class _Wanted:
@@ -76,10 +72,9 @@ class _Wanted:
         self.files = files = linked.for_target(options.link, "c") if options.link else ()
         across = compiler.family.across_files if any(f.endswith(".c") for f in files) else ()
         self.flags = (*flags_for(text, options, compiler), *across)
-        libraries = libraries_for(text, compiler, files)
-        words = (*compiler.command, compiler.version, *self.flags, *LINK, *libraries)
+        words = (*self.flags, *LINK, *libraries_for(text, compiler.family, files))
         identities = [own_files.identity(file) for file in files]
-        self.key = disk.key_of(text, *words, settings(), machine(), *identities)
+        self.key = disk.key_of(text, identity(), *words, *identities)
 
 
 def expected(options: Options) -> AbstractContextManager[None]:

@@ -1,4 +1,4 @@
-"""Which C compiler there is, and what each kind of them is told. Compiles nothing itself."""
+"""Which C compiler there is, and what else decides about its code. Compiles nothing itself."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ if TYPE_CHECKING:
     import shlex
     import shutil
 
-    from pycu2c.toolchain import failures, processes
+    from pycu2c.toolchain import failures, families, processes
 else:  # where all is in the cache, nothing is run
     finding = lazy_module("importlib.util")
     shlex = lazy_module("shlex")
     shutil = lazy_module("shutil")
     failures = lazy_module("pycu2c.toolchain.failures")
+    families = lazy_module("pycu2c.toolchain.families")
     processes = lazy_module("pycu2c.toolchain.processes")
 
 _HOW_TO_INSTALL = """\
@@ -38,62 +39,6 @@ A compiler elsewhere is named by the environment variable PYCU2C_CC."""
 
 
 @dataclass(frozen=True, slots=True)
-class Family:
-    """A kind of compiler: what it is told, and no other would understand or need."""
-
-    flags: tuple[str, ...] = ()
-    to_the_bit: tuple[str, ...] = ()  # with fmad=False, where results are equal to the bit
-    not_warnings: tuple[str, ...] = ()  # what -Wall means to it that is nothing to us
-    # for code in several files: a call of a function in another is as one in the same, and that it
-    # is of the types that the other has is looked at
-    across_files: tuple[str, ...] = ()
-    # how a library is linked with its own functions alone; the rest is looked for in the process
-    alone: tuple[str, ...] = ()
-
-
-GCC = Family(
-    flags=(
-        # gcc 12 changes the order of two stores to one element where one index may wrap
-        "-fno-tree-loop-distribution",
-        # a loop over a block that fills shared memory is no call of memcpy: what comes next reads
-        # it by vectors, which are not the pieces that memcpy writes
-        "-fno-tree-loop-distribute-patterns",
-    ),
-    to_the_bit=("-ftrapping-math", "-frounding-math"),  # it is to keep the sign of a zero
-    across_files=("-flto", "-Werror=lto-type-mismatch"),
-    alone=("-nostdlib", "-lgcc") if sys.platform == "linux" else (),
-)
-CLANG = Family(
-    flags=("-Wno-pass-failed",),  # a loop that it cannot vectorise is no news to a user
-    not_warnings=("-Wno-unused-function",),  # of inline ones
-)
-
-
-# "the processor of this machine", by its architecture; elsewhere compilers have no such word.
-# Where vectors may have 512 bits, gcc takes half of that on Intel's processors: loops over the
-# threads of a block then take up to twice as long
-_ON_X86 = ("-march=native", "-mprefer-vector-width=512")
-# to the bit: gcc's vectoriser makes vfmaddsub of a product of complex numbers whatever
-# -ffp-contract says, so that the processor must have none; and functions are the C library's
-_NO_FMA = ("-mno-fma", "-mno-avx512f")
-# gcc, since it knows of vectors of halves, writes moves of them that its assembler refuses
-_NO_HALVES = ("-mno-avx512fp16",)
-_NATIVE = {
-    "x86_64": _ON_X86,
-    "AMD64": _ON_X86,
-    "aarch64": ("-mcpu=native",),
-    "arm64": ("-mcpu=native",),
-    "ppc64le": ("-mcpu=native",),
-}
-
-
-LINK = ("-pipe", "-shared", "-pthread")  # what makes a library of a text
-_ALL_DEFINED = ("-Wl,-z,defs",) if sys.platform == "linux" else ()
-# headers of functions that are in every process
-_EVERYWHERE = frozenset(("stdbool.h", "stddef.h", "stdint.h", "string.h"))
-
-
-@dataclass(frozen=True, slots=True)
 class Compiler:
     """A C compiler: the words that start it, and what tells one version of it from another."""
 
@@ -105,44 +50,18 @@ class Compiler:
         return shlex.join(self.command)
 
     @property
-    def family(self) -> Family:
-        return CLANG if "clang" in self.version.lower() else GCC  # zig's is clang
+    def family(self) -> families.Family:
+        return families.family_of(self.version)
 
     @property
     def flags(self) -> tuple[str, ...]:
         """What it is told beside what all are."""
-        native = () if self.target else _NATIVE.get(platform.machine(), ())
-        makes_halves = native == _ON_X86 and self.family is GCC and self._release >= 12
-        return (*native, *(_NO_HALVES if makes_halves else ()), *self.family.flags)
-
-    @property
-    def _release(self) -> int:
-        """12 of ``gcc (Debian 12.2.0-14) 12.2.0``; 0 if there is no such number."""
-        number = self.version.partition(") ")[2].partition(".")[0]
-        return int(number) if number.isdecimal() else 0
+        return families.flags_of(self.version, self.target)
 
     @property
     def to_the_bit(self) -> tuple[str, ...]:
         """What it is told where results must be equal to the bit."""
-        on_x86 = (self.target or platform.machine()) in ("x86_64", "AMD64")
-        return (*self.family.to_the_bit, *(_NO_FMA if on_x86 else ()))
-
-
-def libraries_for(text: str, compiler: Compiler, files: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """What stands after the file that needs it. To look through all of C's libraries would take
-    a fifth of the time; generated text needs the mathematical one at most."""
-    if files:
-        folders = dict.fromkeys(os.path.dirname(f) for f in files if f.endswith(".so"))
-        return ("-lm", *_ALL_DEFINED, *(f"-Wl,-rpath,{folder}" for folder in folders))
-    included = frozenset(_included(text)) - _EVERYWHERE
-    alone = compiler.family.alone if included <= {"math.h"} else ()
-    return ("-lm", *alone) if included or not alone else alone
-
-
-def _included(text: str) -> Iterator[str]:
-    """The headers. (To compile a regular expression would take longer.)"""
-    _, *parts = f"\n{text}".split("\n#include <")
-    yield from (part.partition(">")[0] for part in parts)
+        return families.to_the_bit(self.version, self.target)
 
 
 # ---- which there is ------------------------------------------------------------------------
@@ -197,7 +116,7 @@ def working(command: tuple[str, ...], path: str) -> Compiler | None:
     version = found.data.decode() if found else _version(full)
     if version is None:
         return None
-    if key and not found:
+    if key and not found and _is_one_compiler(full[0]):
         cache.store(key, ".txt", version.encode())
     return Compiler(full, version)
 
@@ -222,21 +141,40 @@ def _version(full: tuple[str, ...]) -> str | None:
 
 
 def _key_of_version(full: tuple[str, ...]) -> str | None:
-    """Under what the version of a compiler is kept; None for what may start any: a script, a
-    module of Python's."""
+    """Under what the version of a compiler is kept, if it is; None where its words may name any."""
+    if len(full) > 1:
+        return None
     try:
         status = os.stat(full[0])
-        handle = os.open(full[0], os.O_RDONLY)
+    except OSError:
+        return None
+    state = f"{status.st_ino} {status.st_mtime_ns} {status.st_size}"
+    return cache.key_of("version", full[0], state)
+
+
+def _is_one_compiler(program: str) -> bool:
+    """Whether a file is a compiler itself, and not what may start any: a script, ccache."""
+    try:
+        handle = os.open(program, os.O_RDONLY)
         try:
             is_binary = os.read(handle, 4) == b"\x7fELF"
         finally:
             os.close(handle)
     except OSError:
-        return None
-    real = os.path.realpath(full[0])
-    if not is_binary or len(full) > 1 or "ccache" in real:
-        return None
-    return cache.key_of("version", full[0], real, f"{status.st_mtime_ns} {status.st_size}")
+        return False
+    return is_binary and "ccache" not in os.path.realpath(program)
+
+
+def identity() -> str:
+    """What decides about the code that is made here of a text and flags: the compiler, what the
+    environment tells it, the machine."""
+    return _identity_of(find_compiler(), settings(), machine())
+
+
+@functools.lru_cache(maxsize=8)
+def _identity_of(compiler: Compiler, *more: str) -> str:
+    words = *compiler.command, compiler.version, compiler.target
+    return cache.key_of("compiler", *words, *more)
 
 
 @functools.cache

@@ -16,17 +16,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pycu2c.lazy import lazy_module
-from pycu2c.runtime.c_files import c_text
 from pycu2c.runtime.calling import Parameters
-from pycu2c.toolchain import cache, cc
+from pycu2c.toolchain import cache
 from pycu2c.toolchain.binary import Binary
 
 if TYPE_CHECKING:
-    from pycu2c.runtime import capturing, lately
+    from pycu2c.runtime import c_files, capturing, lately
     from pycu2c.runtime.noted_on_cpu import Noted
     from pycu2c.runtime.plans import guards, plan, trial
-    from pycu2c.toolchain import failures
+    from pycu2c.toolchain import cc, failures
 else:  # one at a time, as launches need them
+    c_files = lazy_module("pycu2c.runtime.c_files")
+    cc = lazy_module("pycu2c.toolchain.cc")
     capturing = lazy_module("pycu2c.runtime.capturing")
     lately = lazy_module("pycu2c.runtime.lately")
     plan = lazy_module("pycu2c.runtime.plans.plan")
@@ -147,7 +148,7 @@ def _stamp(path: str) -> str:
 
 
 def plans_text() -> str:
-    return c_text(*(f"plans/{name}" for name in _FILES))
+    return c_files.c_text(*(f"plans/{name}" for name in _FILES))
 
 
 def _is_known_python() -> bool:
