@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pycu2c.dtypes import DTYPES
-from pycu2c.emit.helpers import HELPERS
+from pycu2c.emit.helpers import all_helpers
 from pycu2c.emit.reserved import _CUDA, _MACROS, is_reserved
 
 
@@ -19,9 +19,11 @@ def test_every_name_of_a_pattern(name: str) -> None:
     assert is_reserved(name)
 
 
-@pytest.mark.parametrize("helper", HELPERS)
+@pytest.mark.parametrize("helper", all_helpers())
 def test_helpers(helper: str) -> None:
     assert all(is_reserved(f"{helper}_{dtype.short}") for dtype in DTYPES)
+    if all_helpers()[helper].fixed:
+        assert is_reserved(helper)
 
 
 @pytest.mark.parametrize(

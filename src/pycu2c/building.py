@@ -14,9 +14,9 @@ from pycu2c.compiler import Generated, Piece, build_module
 from pycu2c.diagnostics import CompileWarning, render, warn
 from pycu2c.emit.statements import Comments
 from pycu2c.frontend.build import Built
+from pycu2c.ir import printer
 from pycu2c.ir.effects import takes_dynamic_shared, written_arguments
 from pycu2c.ir.nodes import Apply, Module
-from pycu2c.ir.printer import print_module
 from pycu2c.ir.walk import all_expressions
 from pycu2c.lazy import lazy_module
 from pycu2c.options import Options
@@ -81,7 +81,7 @@ class Builder:
     def text(self, what: Language, signature: Signature, form: Form = ANY) -> str:
         """The IR, the generated source or what a GPU runs, for a signature."""
         if what == "ir":
-            return print_module(self.built(signature).module)
+            return printer.print_module(self.built(signature).module)
         if what in ("ptx", "sass"):
             return self._assembly(what, signature, form.arch)
         if what not in _TARGETS:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pycu2c.diagnostics import CompileError, following
+from pycu2c.emit import together
 from pycu2c.emit.emit import emit
 from pycu2c.emit.statements import Comments
-from pycu2c.emit.together import emit_together
 from pycu2c.frontend.build import Built, build
 from pycu2c.ir.effects import meets_grid, written_arguments
 from pycu2c.ir.nodes import Module, Parameter, Wait
@@ -79,7 +79,7 @@ class Piece:
 def generate_together(pieces: Sequence[Piece], comments: Comments = "none") -> str:
     """Typed IR of several kernels to the text of one file."""
     lowered = [(lower(p.module, p.target, p.facts), p.target.dialect) for p in pieces]
-    return emit_together(lowered, comments)
+    return together.emit_together(lowered, comments)
 
 
 def generate(

@@ -8,7 +8,7 @@ from functools import partial
 from pycu2c.csyntax import nodes as c
 from pycu2c.csyntax.printer import print_file
 from pycu2c.dtypes import DType
-from pycu2c.emit import own_c
+from pycu2c.emit import own_c, resumable, vector_math
 from pycu2c.emit.cpu_frame import (
     Blocks,
     around_blocks,
@@ -22,9 +22,7 @@ from pycu2c.emit.helpers import texts_of
 from pycu2c.emit.names import constant_names, function_names, name_variables, names_as_written
 from pycu2c.emit.prints import Prints
 from pycu2c.emit.records import Records
-from pycu2c.emit.resumable import INTERFACE, Kernel, StepSpeller, homes, of_rank, spelled
 from pycu2c.emit.statements import Comments, StatementSpeller, numbered
-from pycu2c.emit.vector_math import declarations
 from pycu2c.ir.calls import called
 from pycu2c.ir.effects import foreign_body, mentioned, takes_dynamic_shared, writes
 from pycu2c.ir.nodes import Function, Module, Parameter, Part, ThreadSteps, Wait
@@ -76,7 +74,7 @@ def items_of(
     if dialect.name == "c":
         items += [c.Blank(), *cpu_types(module, functions[module.kernel.name], emitter.ctype)]
     if steps is not None:
-        items += [c.Blank(), c.Verbatim(INTERFACE)]
+        items += [c.Blank(), c.Verbatim(resumable.INTERFACE)]
     if dialect.dynamic and takes_dynamic_shared(module):
         items += [c.Blank(), c.Verbatim(dialect.dynamic)]
     for text in emitter.helper_texts():
@@ -213,11 +211,13 @@ class ModuleEmitter:
         """A kernel whose threads run in steps."""
         function = self.module.kernel
         speller = self.speller(function)
-        speller.homes = homes(function, steps, speller.names.known)
-        speller.elsewhere = partial(of_rank, speller)
-        statements = StepSpeller(speller, self.comments, waits=self.waits)
+        speller.homes = resumable.homes(function, steps, speller.names.known)
+        speller.elsewhere = partial(resumable.of_rank, speller)
+        statements = resumable.StepSpeller(speller, self.comments, waits=self.waits)
         name, cluster = self.functions[function.name], self.module.cluster
-        return spelled(Kernel(name, function, steps, cluster), statements, self.ctype)
+        return resumable.spelled(
+            resumable.Kernel(name, function, steps, cluster), statements, self.ctype
+        )
 
     def constants(self) -> list[c.Item]:
         """The arrays that never change."""
@@ -234,8 +234,10 @@ class ModuleEmitter:
         return out
 
     def helper_texts(self) -> list[str]:
-        vectors = declarations(self.vectors) if self.dialect.name == "c" else ""
-        return [*([vectors] if vectors else []), *texts_of(self.helpers, self.dialect.name)]
+        texts = texts_of(self.helpers, self.dialect.name)
+        if self.vectors and self.dialect.name == "c":
+            texts.insert(0, vector_math.declarations(self.vectors))
+        return texts
 
 
 def _result(function: Function, speller: Speller) -> c.CType:

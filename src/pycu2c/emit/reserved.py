@@ -9,13 +9,13 @@ import re
 from pycu2c.csyntax.words import KEYWORDS
 from pycu2c.dtypes import DTYPES, VECTORS
 from pycu2c.emit.headers import is_math
-from pycu2c.emit.helpers import HELPERS
+from pycu2c.emit.helpers import helper_named
 
 _WORDS = frozenset(
     """
     threadIdx blockIdx blockDim gridDim warpSize dim3 uint3 clock clock64 printf assert
     memcpy memmove memset strlen main args self block thread first_block last_block state
-    dynamic_shared
+    dynamic_shared globaltimer hadd mulhi rhadd sad uhadd umulhi urhadd usad
     int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t size_t NULL
     print_log print_record aligned packed texture surface texture_data surface_data
     INFINITY NAN near far errno float16 bfloat16 complex64 complex128
@@ -53,18 +53,32 @@ _VECTORS = frozenset(
 )
 _CUDA = r"(tex|surf)[123]D\w*|cuda(Texture|Surface|Boundary)\w*"
 _SHORT = frozenset(dtype.short for dtype in DTYPES)
+# after the last underscore of a helper: rooms of helpers are imported for names that end so
+_ENDS = _SHORT.union(
+    """
+    bfloat16 double e4m3 e5m2 float half hi int l lc lo longlong of perm r rc rd rn ru rz short
+    sync uint ushort
+    """.split()  # noqa: SIM905
+)
 
 
 def is_reserved(name: str) -> bool:
     """Whether C, CUDA or the text's own helpers have another use for a name."""
-    helper, _, dtype = name.rpartition("_")
     if name in KEYWORDS or name in _WORDS or name in _LIBRARY or name in _VECTORS or is_math(name):
-        return True
-    if name in HELPERS and HELPERS[name].fixed:
         return True
     if name.isalpha() and name.islower():  # no pattern, and to compile them takes a millisecond
         return False
-    return (helper in HELPERS and dtype in _SHORT) or bool(_patterns().fullmatch(name))
+    return _is_helper(name) or bool(_patterns().fullmatch(name))
+
+
+def _is_helper(name: str) -> bool:
+    stem, _, end = name.rpartition("_")
+    if stem and end not in _ENDS:
+        return False
+    helper = helper_named(name)
+    if helper is not None and helper.fixed:
+        return True
+    return end in _SHORT and helper_named(stem) is not None
 
 
 @functools.cache

@@ -6,11 +6,9 @@ from collections.abc import Mapping
 from typing import TypeAlias
 
 from pycu2c.diagnostics import CompileError, Diagnostic, Label, fail
-from pycu2c.frontend import own_c
+from pycu2c.frontend import cures, ending, own_c, wide_numbers
 from pycu2c.frontend.bindings import parameters as parameters_of
-from pycu2c.frontend.cures import amount
 from pycu2c.frontend.declared import CallsItself, check_signed, no_result, signature_of
-from pycu2c.frontend.ending import telling, with_ending
 from pycu2c.frontend.expressions import expression
 from pycu2c.frontend.frame import Frame, Types, Unknown
 from pycu2c.frontend.liveranges import live_ranges
@@ -20,7 +18,6 @@ from pycu2c.frontend.room import check_room
 from pycu2c.frontend.statements import block
 from pycu2c.frontend.structured import named, result_type, told
 from pycu2c.frontend.subset import check
-from pycu2c.frontend.wide_numbers import check_numbers
 from pycu2c.ir.calls import reached
 from pycu2c.ir.construct import cast
 from pycu2c.ir.nodes import (
@@ -89,7 +86,7 @@ def _built(
         constants = _read_constants((function, *devices), builder.constants)
         module = Module(function, devices, constants, cluster)
         check_room(module)
-        check_numbers(module)
+        wide_numbers.check_numbers(module)
         return builder, module
 
 
@@ -129,11 +126,10 @@ class _ModuleBuilder:
         parameters = parameters_of(source.tree.args)
         if len(parameters) != len(types):
             names = ", ".join(p.arg for p in parameters)
+            given = cures.amount(len(types), "type", "types")
             fail(
                 "signature",
-                Label(
-                    source.span(source.tree), f"{amount(len(types), 'type', 'types')} for ({names})"
-                ),
+                Label(source.span(source.tree), f"{given} for ({names})"),
                 help=f"write one type for each parameter, not ({', '.join(map(str, types))})",
             )
         problems = check(source)
@@ -152,7 +148,7 @@ class _ModuleBuilder:
         if source.foreign is not None:
             own_c.check(source, types, kind, frame.ended)
         if frame.ended:
-            body, kind = telling(frame, body, kind), with_ending(kind)
+            body, kind = ending.telling(frame, body, kind), ending.with_ending(kind)
         self.results[source, types] = kind
         self.warnings += _maybe_undefined(frame)
         parameters, converted = _parameters(frame, types)

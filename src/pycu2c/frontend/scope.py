@@ -10,8 +10,7 @@ import numpy as np
 
 from pycu2c import dtypes
 from pycu2c.diagnostics import CompileError, Label, fail
-from pycu2c.frontend import record_cures
-from pycu2c.frontend.cures import amount, defined_elsewhere
+from pycu2c.frontend import cures, record_cures
 from pycu2c.frontend.early import unassigned
 from pycu2c.frontend.frame import Closure, Frame, Items, Static, Unknown, Value
 from pycu2c.frontend.refusals import TOO_WIDE
@@ -49,7 +48,7 @@ def resolve(frame: Frame, node: ast.Name) -> Value:
         fail(
             "name",
             Label(frame.span(node), f"`{node.id}` is not defined"),
-            help=defined_elsewhere(node.id) or cure,
+            help=cures.defined_elsewhere(node.id) or cure,
         )
     return placed(frame, found, node.id, frame.span(node))
 
@@ -126,7 +125,7 @@ def constant_array(found: np.ndarray[Any, Any], name: str, span: Span) -> Consta
         or not 1 <= found.ndim <= MOST_AXES
         or not found.size
     ):
-        axes = amount(found.ndim, "axis", "axes")
+        axes = cures.amount(found.ndim, "axis", "axes")
         what = f"an array of {found.dtype} with {axes}" if found.size else "an array of no elements"
         cure = f"pass others as arguments{record_cures.seen_as_vector(row)}"
         if not found.dtype.isnative:

@@ -29,9 +29,11 @@ a type, or ``form`` (the frontend's handler says). Where C has another type for 
 
 from __future__ import annotations
 
+import importlib
 import inspect
 from collections.abc import Callable, Mapping
 from enum import Enum
+from functools import cache
 from typing import Any, TypeAlias
 
 from pycu2c.dtypes import DType
@@ -138,8 +140,51 @@ class Intrinsic:
         return f"<intrinsic {self.name}>"
 
 
-REGISTRY: dict[str, Intrinsic] = {}
+# The rooms of rows that are imported together, once a row is asked for that is not there yet;
+# ``namespace`` has those of many rows that few kernels use.
+ROOMS = (
+    "threads",
+    "memory",
+    "builtins",
+    "sync",
+    "atomic",
+    "warp",
+    "bits",
+    "block",
+    "caches",
+    "clusters",
+    "complex",
+    "groups",
+    "halves",
+    "integers",
+    "math",
+    "subscripts",
+    "textures",
+    "ufuncs",
+)
+
+
+@cache
+def import_rows() -> None:
+    """Import all of these rooms."""
+    for room in ROOMS:
+        importlib.import_module(f"pycu2c.intrinsics.{room}")
+
+
+class _Registry(dict[str, "Intrinsic"]):
+    """Rows by name: those that are imported, until another is asked for."""
+
+    def __missing__(self, name: str) -> Intrinsic:
+        before = len(self)
+        import_rows()
+        if len(self) == before:
+            raise KeyError(name)
+        return self[name]
+
+
+REGISTRY = _Registry()
 _BY_BINDING: dict[int, Intrinsic] = {}
+BINDING = ("cmath", "math", "numpy")  # modules whose functions stand for rows
 
 
 def intrinsic(
@@ -178,4 +223,11 @@ def intrinsic(
 
 def bound_to(value: object) -> Intrinsic | None:
     """The intrinsic that a Python object, such as ``math.sin``, stands for."""
-    return value if isinstance(value, Intrinsic) else _BY_BINDING.get(id(value))
+    if isinstance(value, Intrinsic):
+        return value
+    if isinstance(value, type) or not callable(value):
+        return None
+    if getattr(value, "__module__", "numpy") not in BINDING:  # some numpys' ufuncs have none
+        return None
+    import_rows()
+    return _BY_BINDING.get(id(value))

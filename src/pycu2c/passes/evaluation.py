@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias, assert_never
 
 from pycu2c.dtypes import Kind
+from pycu2c.intrinsics import warp
 from pycu2c.intrinsics.builtins import OPERATOR_ROWS, rounds
 from pycu2c.intrinsics.subscripts import SUBSCRIPTS, from_start, slice_back
-from pycu2c.intrinsics.warp import CHOOSING
 from pycu2c.ir.nodes import (
     Apply,
     Binary,
@@ -319,7 +319,7 @@ class Evaluator:
             return Value(Interval(-1 if row is slice_back else 0, values[1].interval.high))
         if row is rounds:
             return Value(length_of_range(*(v.interval for v in values)))
-        if row in CHOOSING:  # what some lane gives that has come to the same place
+        if row in warp.CHOOSING:  # what some lane gives that has come to the same place
             return Value(values[1].interval)
         if row.name == "round":
             return Value(given_by_float(e.type))

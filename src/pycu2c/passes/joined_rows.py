@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
 
+from pycu2c.ir import printer
 from pycu2c.ir.construct import binary, integer
 from pycu2c.ir.nodes import (
     Assign,
@@ -27,7 +28,6 @@ from pycu2c.ir.nodes import (
     Store,
     Var,
 )
-from pycu2c.ir.printer import print_expr
 from pycu2c.ir.walk import (
     all_expressions,
     bodies,
@@ -213,4 +213,4 @@ def _of_row(name: str, number: int) -> str:
 
 
 def _shown(indices: tuple[Expr, ...]) -> str:
-    return ", ".join(print_expr(i) for i in indices)
+    return ", ".join(printer.print_expr(i) for i in indices)

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from pycu2c import dtypes
 from pycu2c.dtypes import Kind
-from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.complex import ABS, NEGATED
+from pycu2c.intrinsics.registry import REGISTRY
 from pycu2c.intrinsics.subscripts import SUBSCRIPTS, from_start
 from pycu2c.ir.construct import binary, cast, const, in_unsigned, is_atom, scalar_type, unary
 from pycu2c.ir.nodes import (

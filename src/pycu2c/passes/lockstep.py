@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Set
 
+from pycu2c.ir import printer
 from pycu2c.ir.nodes import (
     Allocate,
     Apply,
@@ -34,7 +35,6 @@ from pycu2c.ir.nodes import (
     Var,
     While,
 )
-from pycu2c.ir.printer import print_expr
 from pycu2c.ir.walk import all_expressions, bodies, expressions, operands, statements
 from pycu2c.operators import ADD, MUL, SUB
 from pycu2c.passes.crossing import set_once
@@ -189,7 +189,8 @@ def _access(array: Var, indices: tuple[Expr, ...], paces: Paces, writes: bool) -
     if array.type.dtype.fields and pace == 1:
         pace = None  # the fields of neighbouring records have gaps
     *outer, last = indices or (None,)
-    shown = [print_expr(i) for i in outer] + ([print_expr(_without_number(last))] if last else [])
+    kept = [*outer, _without_number(last)] if last else outer
+    shown = [printer.print_expr(i) for i in kept]
     return _Access(array, ", ".join(shown), pace, writes)
 
 
