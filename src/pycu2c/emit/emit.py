@@ -4,6 +4,7 @@ that a CPU kernel needs around its block, which is in ``emit/cpu_frame.py``."""
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 from pycu2c.csyntax import nodes as c
 from pycu2c.csyntax.printer import print_file
@@ -23,15 +24,17 @@ from pycu2c.emit.names import constant_names, function_names, name_variables, na
 from pycu2c.emit.prints import Prints
 from pycu2c.emit.records import Records
 from pycu2c.emit.statements import Comments, StatementSpeller, numbered
+from pycu2c.ir import thread_regions
 from pycu2c.ir.calls import called
 from pycu2c.ir.effects import foreign_body, mentioned, takes_dynamic_shared, writes
 from pycu2c.ir.nodes import Function, Module, Parameter, Part, ThreadSteps, Wait
 from pycu2c.ir.printed import Text
-from pycu2c.ir.thread_regions import lines_of_regions
 from pycu2c.ir.waiting import steps_of
-from pycu2c.linked import Link
 from pycu2c.records import dataclass, replace
 from pycu2c.types import Array, Scalar
+
+if TYPE_CHECKING:
+    from pycu2c.linked import Link
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +185,7 @@ class ModuleEmitter:
         function = self.module.kernel
         speller = self.speller(function)
         on_cpu = self.dialect.name == "c"
-        regions = lines_of_regions(function) if self.comments == "regions" else {}
+        regions = thread_regions.lines_of_regions(function) if self.comments == "regions" else {}
         statements = StatementSpeller(speller, self.comments, on_cpu, regions)
         name = self.functions[function.name]
         if on_cpu:

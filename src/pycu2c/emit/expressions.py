@@ -16,6 +16,7 @@ from pycu2c.csyntax import nodes as c
 from pycu2c.dtypes import FLOAT32, FLOAT64, INT32, DType
 from pycu2c.emit import half_types, vector_math
 from pycu2c.emit.dialect import Dialect
+from pycu2c.emit.headers import is_math
 from pycu2c.emit.helpers import function_name
 from pycu2c.emit.names import Names, identifier
 from pycu2c.emit.prints import Prints
@@ -298,8 +299,9 @@ class Speller:
         names = [name for name, kind in row.parameters if kind != "index"]
         arguments = {n: self.spell(a) for n, a in zip(names, e.arguments)}
         spelled = spell(arguments, dtype)
-        if isinstance(spelled, c.Call) and vector_math.has_vectors(spelled.function):
-            self.vectors[spelled.function] = None
+        if isinstance(spelled, c.Call) and is_math(spelled.function):
+            if vector_math.has_vectors(spelled.function):
+                self.vectors[spelled.function] = None
         for helper in self.dialect.helper_names(row):  # some dtypes do without it
             if _calls(spelled, function_name(helper, dtype)):
                 self.helpers[helper, dtype] = None

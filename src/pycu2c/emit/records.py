@@ -107,7 +107,7 @@ class Records:
             known += [c.Verbatim(definition(dtype)) for dtype in self.plain]
             known += [c.Verbatim(loose_definition(dtype)) for dtype in self.loose]
             known += [c.Verbatim(texture_helpers.definition(access)) for access in self.handles]
-            texts = map(half_types.constant_definition, dict.fromkeys(self.half_tables))
+            texts = [half_types.constant_definition(d) for d in dict.fromkeys(self.half_tables)]
             known += [c.Verbatim(text) for text in texts if text]
         else:
             wide = [older_name(d) for d in self.plain if d.bits == 256 and d.is_vector]

@@ -40,11 +40,15 @@ _LIBRARY = frozenset(
     timezone tzname tzset ullmax ullmin umax umin umul24 unsetenv valloc wcstombs wctomb
     """.split()  # noqa: SIM905
 )
-_MACROS = (
+_MACROS = (  # those with a capital letter
     r"U?INT\w*_(MAX|MIN|C)|(PTRDIFF|SIG_ATOMIC|SIZE|WCHAR|WINT|MB_CUR|RAND)_(MAX|MIN)|M_\w+|FP_\w+"
-    r"|HUGE_VAL[FL]?|MATH_ERR\w+|math_errhandling|EXIT_(FAILURE|SUCCESS)|FD_\w+|NFDBITS|W[A-Z]+"
-    r"|WAIT_[A-Z]+|ENDED|(threadIdx|blockIdx|blockDim|gridDim|first|last|next)_[xyz]|print_\d+|\w+_packed|(texture|surface)_(number|place|index|element|weights|rounded|scaled|half|nearest|blended|fetch)|(BYTE|BIG|LITTLE|PDP)_(ORDER|ENDIAN)|[bl]e(16|32|64)toh|hto[bl]e(16|32|64)|atomic[A-Z]\w*"
-    r"|u?int(_(least|fast)(8|16|32|64)|max|ptr)_t|(FE|CLOCK|TIMER|TIME)_\w+|(clock|timer)_\w+|CLOCKS_PER_SEC"
+    r"|HUGE_VAL[FL]?|MATH_ERR\w+|EXIT_(FAILURE|SUCCESS)|FD_\w+|NFDBITS|W[A-Z]+"
+    r"|WAIT_[A-Z]+|ENDED|(threadIdx|blockIdx|blockDim|gridDim)_[xyz]|(BYTE|BIG|LITTLE|PDP)_(ORDER|ENDIAN)|atomic[A-Z]\w*"
+    r"|(FE|CLOCK|TIMER|TIME)_\w+|CLOCKS_PER_SEC"
+)
+_SMALL = (  # those that may have none
+    r"math_errhandling|(first|last|next)_[xyz]|print_\d+|\w+_packed|(texture|surface)_(number|place|index|element|weights|rounded|scaled|half|nearest|blended|fetch)|[bl]e(16|32|64)toh|hto[bl]e(16|32|64)"
+    r"|u?int(_(least|fast)(8|16|32|64)|max|ptr)_t|(clock|timer)_\w+"
 )
 _VECTORS = frozenset(
     name
@@ -66,9 +70,11 @@ def is_reserved(name: str) -> bool:
     """Whether C, CUDA or the text's own helpers have another use for a name."""
     if name in KEYWORDS or name in _WORDS or name in _LIBRARY or name in _VECTORS or is_math(name):
         return True
-    if name.isalpha() and name.islower():  # no pattern, and to compile them takes a millisecond
+    if name.isalpha() and name.islower():  # no pattern, and to compile them takes two milliseconds
         return False
-    return _is_helper(name) or bool(_patterns().fullmatch(name))
+    if _is_helper(name) or _small().fullmatch(name):
+        return True
+    return not name.islower() and bool(_patterns().fullmatch(name))
 
 
 def _is_helper(name: str) -> bool:
@@ -79,6 +85,11 @@ def _is_helper(name: str) -> bool:
     if helper is not None and helper.fixed:
         return True
     return end in _SHORT and helper_named(stem) is not None
+
+
+@functools.cache
+def _small() -> re.Pattern[str]:
+    return re.compile(_SMALL)
 
 
 @functools.cache

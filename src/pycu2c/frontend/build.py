@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from typing import TypeAlias
 
 from pycu2c.diagnostics import CompileError, Diagnostic, Label, fail
-from pycu2c.frontend import cures, ending, own_c, wide_numbers
+from pycu2c.frontend import cures, declared, ending, own_c, wide_numbers
 from pycu2c.frontend.bindings import parameters as parameters_of
-from pycu2c.frontend.declared import CallsItself, check_signed, no_result, signature_of
 from pycu2c.frontend.expressions import expression
 from pycu2c.frontend.frame import Frame, Types, Unknown
 from pycu2c.frontend.liveranges import live_ranges
@@ -41,6 +40,14 @@ Key: TypeAlias = tuple[Source, Types]
 # types settle in two or three walks; a chain of n loop-carried names takes n. After these many
 # they only grow, so that they settle whatever a walk makes of those that it is given
 _FREE_WALKS = 20
+
+
+class CallsItself(Exception):
+    """Functions were found to call each other: whoever builds them begins anew, knowing it."""
+
+    def __init__(self, functions: tuple[Source, ...]) -> None:
+        super().__init__(", ".join(source.name for source in functions))
+        self.functions = functions
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +183,7 @@ class _ModuleBuilder:
         """What a call's arguments are converted to; annotations count where there is no way
         round them."""
         is_signed = source.signature or source.foreign or source in self.recursive
-        return signature_of(source) if is_signed else None
+        return declared.signature_of(source) if is_signed else None
 
     def called(self, source: Source, types: Types, span: Span) -> tuple[str, ParameterType]:
         """A device function for the types of a call, built once for each: its name in the
@@ -202,7 +209,7 @@ class _ModuleBuilder:
         cycle = self._active[active.index(key[0]) :]
         functions = tuple(source for source, _ in cycle)
         if not self.recursive.issuperset(functions):
-            check_signed(functions, cycle[0][1], span)
+            declared.check_signed(functions, cycle[0][1], span)
             raise CallsItself(functions)
 
     def _built(self, key: Key, span: Span) -> Function:
@@ -231,7 +238,7 @@ class _ModuleBuilder:
         source, types = key
         self._ask(key)
         if self.results[key] is None:
-            no_result(source)
+            declared.no_result(source)
         while True:
             taken, before = self.results[key], set(self.devices)
             built = self.function(source, types, is_kernel=False)

@@ -38,12 +38,11 @@ from pycu2c.frontend.frame import (
 )
 from pycu2c.frontend.given_arguments import arguments, values, written_out
 from pycu2c.frontend.operations import coerce
-from pycu2c.intrinsics import coalesced, integers
+from pycu2c.intrinsics import coalesced, integers, operator_names
 from pycu2c.intrinsics import math as math_rows
 from pycu2c.intrinsics.dtype_names import scalar_named
 from pycu2c.intrinsics.numba_names import is_from_buffer
 from pycu2c.intrinsics.number_methods import NUMBER_METHODS, has_method
-from pycu2c.intrinsics.operator_names import operator_named
 from pycu2c.intrinsics.registry import Intrinsic, bound_to
 from pycu2c.ir.construct import cast, scalar_type, standing_at, truth
 from pycu2c.ir.nodes import Expr
@@ -80,7 +79,7 @@ def call(frame: Frame, node: ast.Call) -> Value:
     row = bound_to(value)
     if row is not None:
         return _intrinsic(frame, row, node)
-    operator = operator_named(value)
+    operator = operator_names.operator_named(value)
     if operator is not None:
         names = ("a", "b") if isinstance(operator, Operator) else ("x",)
         made = written_out(frame, node, names, ast.unparse(node.func))

@@ -8,9 +8,10 @@ from contextlib import contextmanager
 from typing import NoReturn, TypeAlias, TypeGuard
 
 from pycu2c.diagnostics import CompileError, Diagnostic, Label, fail
-from pycu2c.frontend import cures, groups, record_cures
+from pycu2c.frontend import cures, record_cures
 from pycu2c.frontend.liveranges import LiveRanges, live_ranges
 from pycu2c.frontend.unrolling import Copies
+from pycu2c.intrinsics import coalesced
 from pycu2c.ir.nodes import Const, ConstantArray, Expr, Return, Stmt, Var, View
 from pycu2c.records import Protocol, dataclass, field, replace
 from pycu2c.source import LAMBDA, Source, Span
@@ -295,7 +296,7 @@ def shown(value: Value) -> str:
     match value:
         case Static():
             return cures.described(value.value)
-        case Items() if groups.is_found_group(value):
+        case Items() if value.names == coalesced.Coalesced._fields:
             return "a group of threads"
         case Items():
             return f"a tuple of {len(value.items)}"

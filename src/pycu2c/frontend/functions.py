@@ -26,7 +26,7 @@ from pycu2c.frontend.given_arguments import known_integer
 from pycu2c.frontend.sequence import in_order, kept, variable_of, with_inside
 from pycu2c.frontend.structured import leaves, result_type, type_of, unpacked
 from pycu2c.frontend.variables import bind
-from pycu2c.intrinsics.library import device_source
+from pycu2c.intrinsics import library
 from pycu2c.ir.nodes import Call, Evaluate, Expr, Var, View
 from pycu2c.records import replace
 from pycu2c.source import LAMBDA, Source, Span
@@ -48,7 +48,7 @@ def call_function(
             binding_arguments.in_order_of_call(frame, local.arguments, given)
         )
         return _call(frame, local.source, [*values, *callee.variables.items], span)
-    source = device_source(callee.value)
+    source = library.device_source(callee.value)
     if source is None:
         _not_callable(callee, frame.span(node.func))
     given = binding_arguments.in_order_of_call(frame, source.tree.args, given)

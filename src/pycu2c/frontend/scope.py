@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,12 +20,17 @@ from pycu2c.intrinsics.numba_names import CURES, numba_name
 from pycu2c.intrinsics.registry import bound_to
 from pycu2c.ir import construct
 from pycu2c.ir.nodes import Apply, ConstantArray, Var
+from pycu2c.lazy import lazy_module
 from pycu2c.limits import MOST_AXES
 from pycu2c.nearest import NoSuchName, did_you_mean
 from pycu2c.source import Span, Unbound, bound_name
 from pycu2c.types import WEAK_INT, Array, Scalar, Space
 from pycu2c.values import scalar_of
-from pycu2c.vectors import Vector
+
+if TYPE_CHECKING:
+    from pycu2c import vectors
+else:
+    vectors = lazy_module("pycu2c.vectors")
 
 
 def resolve(frame: Frame, node: ast.Name) -> Value:
@@ -152,7 +157,9 @@ def static(found: object, span: Span) -> Value:
         return Apply(row, (), WEAK_INT, span)
     if row is not None:
         return Static(row, span)
-    if isinstance(found, (bool, int, float, complex, np.generic, Vector)):
+    if isinstance(found, (bool, int, float, complex, np.generic)):
+        return _constant(found, span)
+    if isinstance(found, tuple) and isinstance(found, vectors.Vector):
         return _constant(found, span)
     if isinstance(found, tuple):
         names = getattr(found, "_fields", ())

@@ -215,10 +215,16 @@ def intrinsic(
         assert name not in REGISTRY, f"{name} is declared twice"
         REGISTRY[name] = row
         for bound in row.bindings:
+            assert _home(bound) in BINDING, f"{name} stands for a function of another module"
             _BY_BINDING[id(bound)] = row
         return row
 
     return declare
+
+
+def _home(function: object) -> object:
+    """The module of a function; ufuncs of older numpys do not say."""
+    return getattr(function, "__module__", "numpy")
 
 
 def bound_to(value: object) -> Intrinsic | None:
@@ -227,7 +233,7 @@ def bound_to(value: object) -> Intrinsic | None:
         return value
     if isinstance(value, type) or not callable(value):
         return None
-    if getattr(value, "__module__", "numpy") not in BINDING:  # some numpys' ufuncs have none
+    if _home(value) not in BINDING:
         return None
     import_rows()
     return _BY_BINDING.get(id(value))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TypeAlias
 
+from pycu2c.ir.effects import names_in
 from pycu2c.ir.nodes import (
     Allocate,
     Assign,
@@ -23,7 +24,6 @@ from pycu2c.ir.nodes import (
     While,
 )
 from pycu2c.ir.walk import operands, statements
-from pycu2c.passes.placement import names_in
 from pycu2c.records import dataclass, field
 
 Known: TypeAlias = "frozenset[str] | None"  # the variables surely set; None where nothing comes

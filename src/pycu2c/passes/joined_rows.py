@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Set
 
 from pycu2c.ir import printer
 from pycu2c.ir.construct import binary, integer
+from pycu2c.ir.effects import names_in
 from pycu2c.ir.nodes import (
     Assign,
     AxisLoop,
@@ -39,7 +40,6 @@ from pycu2c.ir.walk import (
 )
 from pycu2c.operators import ADD, MUL
 from pycu2c.passes.merge import renamed
-from pycu2c.passes.placement import names_in
 from pycu2c.records import dataclass, replace
 from pycu2c.types import Array, Space
 
