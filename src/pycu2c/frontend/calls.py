@@ -103,11 +103,12 @@ def _intrinsic(frame: Frame, row: Intrinsic, node: ast.Call) -> Value:
         return ufuncs.MADE_OF_OPERATORS[row.name](frame, made, frame.span(node))
     if row.stands_for:
         return typed_calls.typed_call(frame, row, node)
-    if row.name in integers.FOLDING and len(node.args) == 1:
+    if row.bindings and row.name in integers.FOLDING and len(node.args) == 1:
         return python_functions.abs_of(frame, node, is_float=row.result == "F")
-    if row.name in integers.FOLDING and len(node.args) > 2:
+    if row.bindings and row.name in integers.FOLDING and len(node.args) > 2:
         return call(frame, _nested(node))
-    row = math_rows.longer_form(row, len(node.args) + len(node.keywords))
+    if row.bindings:
+        row = math_rows.longer_form(row, len(node.args) + len(node.keywords))
     names = tuple(name for name, _ in row.parameters)
     given = values(frame, node, names, row.name, row.defaults)
     return intrinsic_calls.intrinsic_call(frame, row, given, node)

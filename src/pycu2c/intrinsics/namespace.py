@@ -64,9 +64,9 @@ class Namespace:
         """Import the next room of rows."""
         room, *rest = self._more
         importlib.import_module(room)
-        self._more = tuple(rest)
         found = known(grown(self._name)) | known(self)
         self.__dict__.update((name, m) for name, m in found.items() if name not in self._rooms)
+        self._more = tuple(rest)  # last: until then another thread looks itself
 
     def __dir__(self) -> list[str]:
         while self._more:

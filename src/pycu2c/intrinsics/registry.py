@@ -164,10 +164,15 @@ ROOMS = (
 )
 
 
+# those of them with rows for functions of these modules, Python's and numpy's
+BOUND = ("math", "ufuncs", "builtins", "integers", "complex")
+BINDING = ("cmath", "math", "numpy")
+
+
 @cache
-def import_rows() -> None:
-    """Import all of these rooms."""
-    for room in ROOMS:
+def import_rows(rooms: tuple[str, ...] = ROOMS) -> None:
+    """Import the rooms of rows, or some."""
+    for room in rooms:
         importlib.import_module(f"pycu2c.intrinsics.{room}")
 
 
@@ -184,7 +189,6 @@ class _Registry(dict[str, "Intrinsic"]):
 
 REGISTRY = _Registry()
 _BY_BINDING: dict[int, Intrinsic] = {}
-BINDING = ("cmath", "math", "numpy")  # modules whose functions stand for rows
 
 
 def intrinsic(
@@ -214,6 +218,8 @@ def intrinsic(
         )
         assert name not in REGISTRY, f"{name} is declared twice"
         REGISTRY[name] = row
+        room = body.__module__.rpartition(".")[2]
+        assert not row.bindings or room in BOUND, f"{name} would not be found in {room}"
         for bound in row.bindings:
             assert _home(bound) in BINDING, f"{name} stands for a function of another module"
             _BY_BINDING[id(bound)] = row
@@ -235,5 +241,5 @@ def bound_to(value: object) -> Intrinsic | None:
         return None
     if _home(value) not in BINDING:
         return None
-    import_rows()
+    import_rows(BOUND)
     return _BY_BINDING.get(id(value))
