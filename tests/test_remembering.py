@@ -539,8 +539,8 @@ def test_a_new_kernel_imports_what_it_has_something_for(tmp_path: Path) -> None:
     assert idle.isdisjoint(imported)
     for name in idle:
         assert importlib.util.find_spec(name), f"there is no {name}"
-    assert int(count) <= 215
-    assert int(kilobytes) <= 1250
+    assert int(count) <= 182
+    assert int(kilobytes) <= 1100
 
 
 def test_files_are_looked_at_in_c_where_there_is_some(tmp_path: Path) -> None:
