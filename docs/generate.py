@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+import pycu2c.frontend.refusals as refusals
 from pycu2c import catalogue, cuda
 from pycu2c.diagnostics import RULES
-from pycu2c.frontend import refusals
 from pycu2c.frontend.refusals import Refusal
 from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.clusters import Cluster

@@ -20,7 +20,7 @@ from pycu2c.passes.parts import in_parts
 from pycu2c.passes.thread_paths import threads_as_code
 from pycu2c.passes.uniformity import Uniformity
 from pycu2c.runtime import device_pool, driver
-from pycu2c.targets import TARGETS
+from pycu2c.targets import TARGETS, Pass
 
 _CPU = TARGETS["cpu"]
 
@@ -48,8 +48,8 @@ def no_loop(body: Body, facts: Uniformity) -> set[Stmt]:
     return set()
 
 
-def _exchanged(other: dict[str, Callable[..., Module]]) -> tuple[tuple[str, Any], ...]:
-    return tuple((name, other.get(name, run)) for name, run in _CPU.passes)
+def _exchanged(other: dict[str, Callable[..., Module]]) -> tuple[Pass, ...]:
+    return tuple(Pass(p.name, other[p.name]) if p.name in other else p for p in _CPU.passes)
 
 
 # what CUDA's code computes in 32 bits, computed so where no GPU is needed; no lane of a strip
@@ -57,7 +57,7 @@ def _exchanged(other: dict[str, Callable[..., Module]]) -> tuple[tuple[str, Any]
 NARROWED = replace(
     _CPU,
     passes=(
-        ("narrow", narrow),
+        Pass("narrow", narrow),
         *_exchanged({"threads": partial(threads_as_code, strips=no_loop)}),
     ),
     narrows=True,

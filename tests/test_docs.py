@@ -56,7 +56,7 @@ def test_passes_are_told_in_the_order_in_which_they_run(target: Target) -> None:
     text = (ROOT / "docs" / "architecture.md").read_text()
     table = text[text.index("| pass | does |") :].split("\n\n")[0]
     told = re.findall(r"^\| `(\w+)`", table, re.M)
-    names = [name for name, _ in target.passes]
+    names = [step.name for step in target.passes]
     assert [name for name in told if name in names] == names
 
 

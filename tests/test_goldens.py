@@ -15,10 +15,13 @@ from conftest import TARGETS
 from launching import NARROWED, run
 from pycu2c import CompileWarning, targets
 from pycu2c.compiler import lower
+from pycu2c.ir.contents import contents
+from pycu2c.ir.nodes import Module
 from pycu2c.ir.printer import print_module
 from pycu2c.ir.thread_regions import regions_of
 from pycu2c.ir.waiting import steps_of
 from pycu2c.kernel import Kernel
+from pycu2c.passes.facts import Facts
 from pycu2c.runtime.configuration import extent
 from pycu2c.signatures import parse_signature
 from pycu2c.specialization import facts_for, generate_text
@@ -59,16 +62,21 @@ def block_of(name: str, variant: str) -> object:
     return module_of(name).case(np.random.default_rng(1), variant)[1]
 
 
-def cut_text(name: str, variant: str) -> str | None:
-    """The IR after the CPU's passes, if they cut the kernel: into several loops over threads, or
-    into steps."""
+def built_for_cpu(name: str, variant: str) -> tuple[Module, targets.Target, Facts]:
+    """A kernel as its passes for the CPU take it."""
     kernel = kernel_of(name)
     shape = extent(block_of(name, variant), "block", name)
     facts = facts_for(kernel.options, ordinary=True, block=shape)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CompileWarning)
         built = kernel.launcher.built(parse_signature(module_of(name).SIGNATURES[variant]))
-    lowered = lower(built.module, targets.TARGETS["cpu"], facts)
+    return built.module, targets.TARGETS["cpu"], facts
+
+
+def cut_text(name: str, variant: str) -> str | None:
+    """The IR after the CPU's passes, if they cut the kernel: into several loops over threads, or
+    into steps."""
+    lowered = lower(*built_for_cpu(name, variant))
     body = lowered.kernel.body
     is_cut = steps_of(body) is not None or len(list(regions_of(body))) > 1
     return print_module(lowered) if is_cut else None
@@ -100,6 +108,16 @@ def test_where_the_cpu_cuts(name: str, request: pytest.FixtureRequest) -> None:
     found = cut(name)
     if found is not None:  # else test_no_file_is_left_over looks that there is no file
         compare(*found, request)
+
+
+@pytest.mark.parametrize(("name", "variant"), CASES)
+def test_a_pass_that_is_passed_over_would_change_nothing(name: str, variant: str) -> None:
+    module, target, facts = built_for_cpu(name, variant)
+    for step in target.passes:
+        changed = step.run(module, facts)
+        if not step.works_on(contents(module)):
+            assert print_module(changed) == print_module(module), step.name
+        module = changed
 
 
 def compare(path: Path, text: str, request: pytest.FixtureRequest) -> None:

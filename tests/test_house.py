@@ -52,6 +52,12 @@ def imports(tree: ast.AST) -> list[str]:
     return found
 
 
+def rooms(tree: ast.Module) -> list[str]:
+    """What is imported by its room's name, ``from pycu2c.passes import rounds``."""
+    found = [n for n in tree.body if isinstance(n, ast.ImportFrom)]
+    return [f"{node.module}.{a.name}" for node in found for a in node.names]
+
+
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_floors(path: Path) -> None:
     room = room_of(path)
@@ -71,9 +77,8 @@ def test_no_import_of_the_package_inside_a_function(path: Path) -> None:
 
 def test_no_cycle() -> None:
     names = {".".join(("pycu2c", *p.relative_to(ROOT).with_suffix("").parts)): p for p in FILES}
-    graph = {
-        n: [i for i in imports(ast.parse(p.read_text())) if i in names] for n, p in names.items()
-    }
+    trees = {name: ast.parse(path.read_text()) for name, path in names.items()}
+    graph = {n: [i for i in (*imports(t), *rooms(t)) if i in names] for n, t in trees.items()}
     done: set[str] = set()
 
     def visit(name: str, path: tuple[str, ...]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -593,6 +594,42 @@ def test_a_known_kernel_is_launched_with_few_modules(tmp_path: Path) -> None:
     run(tmp_path, text=text)
     *_, added = run(tmp_path, text=text).split()
     assert int(added) <= 17
+
+
+NEW = PROGRAM.replace(
+    'print(out.tolist(), "pycu2c.frontend.build" in sys.modules)',
+    """
+rooms = [m for m in sys.modules if m[:6] == "pycu2c" and hasattr(sys.modules[m], "__file__")]
+print(len(rooms), sum(os.path.getsize(sys.modules[m].__file__) for m in rooms) // 1000, *rooms)
+""",
+).replace("import sys", "import os, sys", 1)
+# what this kernel has nothing for: loops, choices, calls of numbers' methods, groups of threads, …
+IDLE = {
+    "frontend": "loops iterables functions matching comprehensions python_functions filling "
+    "branches reshaping printing raising intrinsic_calls ufuncs array_ufuncs vectors tables cures "
+    "clusters group_forms groups several declared",
+    "intrinsics": "atomic warp bits caches clusters complex groups halves integers math sync "
+    "textures ufuncs coalesced",
+    "ir": "printer",
+    "passes": "own_c small_calls narrow_strips parts inline plain_memory own_memory meetings "
+    "several_loops regions privatize rounds strips lanes interchange uniformity divergent pace "
+    "resumable accumulators idle_threads coordinates register_tiles joined_rows prefetch rows_ahead "
+    "narrow complex_numbers half_numbers for_loops weak_floats fast_math overwriting",
+    "emit": "resumable together half_types vector_math math_helpers atomic_helpers warp_helpers "
+    "texture_helpers complex_helpers special_helpers packed_fields",
+}
+
+
+def test_a_new_kernel_imports_what_it_has_something_for(tmp_path: Path) -> None:
+    """To import a module takes longer than to do with it what there is to do for a simple kernel,
+    so that they are most of the first call."""
+    count, kilobytes, *imported = run(tmp_path, body="out[i] = i * n", text=NEW).split()
+    idle = {f"pycu2c.{room}.{name}" for room, names in IDLE.items() for name in names.split()}
+    assert idle.isdisjoint(imported)
+    for name in idle:
+        assert importlib.util.find_spec(name), f"there is no {name}"
+    assert int(count) <= 182
+    assert int(kilobytes) <= 1100
 
 
 def test_files_are_looked_at_in_c_where_there_is_some(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import all_expressions, statements
 from pycu2c.passes import axis_loops
 from pycu2c.passes.facts import Facts
-from pycu2c.passes.thread_loops import place_threads
+from pycu2c.passes.thread_paths import place_threads
 from pycu2c.passes.unrolled_loops import unroll_block_loops
 from pycu2c.types import Array, Space
 

@@ -14,14 +14,15 @@ from pycu2c.compiler import Generated, Piece, build_module
 from pycu2c.diagnostics import CompileWarning, render, warn
 from pycu2c.emit.statements import Comments
 from pycu2c.frontend.build import Built
+from pycu2c.ir import printer
+from pycu2c.ir.contents import contents
 from pycu2c.ir.effects import takes_dynamic_shared, written_arguments
 from pycu2c.ir.nodes import Apply, Module
-from pycu2c.ir.printer import print_module
 from pycu2c.ir.walk import all_expressions
 from pycu2c.lazy import lazy_module
 from pycu2c.options import Options
 from pycu2c.origins import naming_origins
-from pycu2c.passes.accumulators import accumulating
+from pycu2c.passes import accumulators
 from pycu2c.passes.grid_index import data_extent
 from pycu2c.records import dataclass, replace
 from pycu2c.runtime.backends import ON_CPU
@@ -81,7 +82,7 @@ class Builder:
     def text(self, what: Language, signature: Signature, form: Form = ANY) -> str:
         """The IR, the generated source or what a GPU runs, for a signature."""
         if what == "ir":
-            return print_module(self.built(signature).module)
+            return printer.print_module(self.built(signature).module)
         if what in ("ptx", "sass"):
             return self._assembly(what, signature, form.arch)
         if what not in _TARGETS:
@@ -136,7 +137,8 @@ class Builder:
         lengths = data_extent(module.kernel) or ()
         axes = tuple((n.argument, NUMBER if n.axis is None else n.axis) for n in lengths)
         takes_shared = takes_dynamic_shared(module)
-        written, own = written_arguments(module), accumulating(module)
+        written = written_arguments(module)
+        own = accumulators.accumulating(module) if contents(module).acts_on_memory else ()
         return Known(written, axes, _uses_threads(module), takes_shared, own)
 
     def runner(self, signature: Signature, names: tuple[str, ...], variant: Variant) -> Runner:

@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from pycu2c.diagnostics import CompileError, following
+from pycu2c.emit import together
 from pycu2c.emit.emit import emit
 from pycu2c.emit.statements import Comments
-from pycu2c.emit.together import emit_together
 from pycu2c.frontend.build import Built, build
+from pycu2c.ir.contents import contents
 from pycu2c.ir.effects import meets_grid, written_arguments
 from pycu2c.ir.nodes import Module, Parameter, Wait
 from pycu2c.ir.printed import Text
 from pycu2c.ir.verifier import verified
 from pycu2c.ir.waiting import steps_of
-from pycu2c.linked import Link
 from pycu2c.options import DEFAULT, Options
+from pycu2c.passes import weak_floats
+from pycu2c.passes.facts import Facts
 from pycu2c.passes.grid_index import recognise_grid
-from pycu2c.passes.ranges import Facts
-from pycu2c.passes.weak_floats import narrow_weak_floats
 from pycu2c.records import dataclass, replace
 from pycu2c.source import Source
 from pycu2c.targets import Target
 from pycu2c.types import Signature
+
+if TYPE_CHECKING:
+    from pycu2c.linked import Link
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +52,8 @@ def build_module(source: Source, signature: Signature, options: Options = DEFAUL
             _refuse_undefined(built)
         module = verified(recognise_grid(verified(built.module, "build")), "recognise_grid")
         if options.weak_float is not None:
-            module = verified(narrow_weak_floats(module, options.weak_float), "weak_floats")
+            narrowed = weak_floats.narrow_weak_floats(module, options.weak_float)
+            module = verified(narrowed, "weak_floats")
         return replace(built, module=module)
 
 
@@ -61,9 +66,12 @@ def _refuse_undefined(built: Built) -> None:
 
 def lower(module: Module, target: Target, facts: Facts) -> Module:
     """The target's passes, one after the other."""
-    known = replace(facts, narrows=target.narrows)
-    for name, run in target.passes:
-        module = verified(run(module, known), name)
+    known, there = replace(facts, narrows=target.narrows), contents(module)
+    for step in target.passes:
+        if step.works_on(there):
+            changed = step.run(module, known)
+            if changed is not module:
+                module, there = verified(changed, step.name), contents(changed)
     return module
 
 
@@ -79,7 +87,7 @@ class Piece:
 def generate_together(pieces: Sequence[Piece], comments: Comments = "none") -> str:
     """Typed IR of several kernels to the text of one file."""
     lowered = [(lower(p.module, p.target, p.facts), p.target.dialect) for p in pieces]
-    return emit_together(lowered, comments)
+    return together.emit_together(lowered, comments)
 
 
 def generate(

@@ -29,6 +29,18 @@ def lazy_module(name: str) -> ModuleType:
     return _Lazy(name)
 
 
+def lazy_rooms(package: str) -> Callable[[str], ModuleType]:
+    """A ``__getattr__`` for a package: in it, ``from package import room`` imports the room at the
+    first look at one of its names, and ``from package.room import name`` at once."""
+
+    def get(name: str) -> ModuleType:
+        if name.startswith("_"):
+            raise AttributeError(f"module {package} has no attribute {name}", name=name)
+        return lazy_module(f"{package}.{name}")
+
+    return get
+
+
 def lazy_names(module: str, rooms: Mapping[str, str], cure: str = "") -> Callable[[str], Any]:
     """A ``__getattr__`` for a module: names that are imported from their rooms when they are first
     asked for; a room of that name is meant itself. ``cure``: what to do where a name is missing."""

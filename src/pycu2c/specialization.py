@@ -9,13 +9,13 @@ from pycu2c.compiler import Generated, Piece, generate
 from pycu2c.diagnostics import following
 from pycu2c.emit.statements import Comments
 from pycu2c.frontend.build import Built, build_device
-from pycu2c.intrinsics.library import device_source
+from pycu2c.intrinsics import library
 from pycu2c.ir.verifier import verified
 from pycu2c.lazy import lazy_module
 from pycu2c.options import DEFAULT, Options
 from pycu2c.origins import naming_origins
-from pycu2c.passes.overwriting import overwritten
-from pycu2c.passes.ranges import Facts
+from pycu2c.passes import overwriting
+from pycu2c.passes.facts import Facts
 from pycu2c.records import dataclass, replace
 from pycu2c.runtime.arguments import (
     Argument,
@@ -177,7 +177,9 @@ def runner_for(wanted: Specialized, backend: str, facts: Facts, cache: bool) -> 
         single = options.weak_float is not None
         inferred = reference_variants.inferred_from(built.noted, source, wanted.signature, single)
         with following(source.span(source.tree)):
-            kernel = reference.ReferenceKernel(source, inferred, types, device_source, options)
+            kernel = reference.ReferenceKernel(
+                source, inferred, types, library.device_source, options
+            )
         return ReferenceRunner(kernel, types)
     target, comments = _target(backend, options), _comments(options)
     made = generate(built.module, target, facts, comments)
@@ -188,7 +190,7 @@ def runner_for(wanted: Specialized, backend: str, facts: Facts, cache: bool) -> 
             on_cpu, runner = _on_cpu(binary, wanted, made, layout, facts)
             return _printing(runner, made, source, lambda: printing.HostLog(on_cpu))
     on_gpu = cuda.CudaKernel(binary, made.meets_grid, options.cluster)
-    whole = overwritten(built.module)
+    whole = overwriting.overwritten(built.module)
     on_device = cuda_runner.CudaRunner(source.name, made.written, layout, on_gpu, whole)
     return _printing(on_device, made, source, lambda: printing.DeviceLog(on_gpu))
 

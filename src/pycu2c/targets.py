@@ -6,61 +6,59 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from pycu2c.emit.dialect import CUDA, C, Dialect
-from pycu2c.ir.nodes import Module
-from pycu2c.passes.accumulators import own_accumulators
-from pycu2c.passes.axis_loops import loop_over_axes
-from pycu2c.passes.constant_types import type_constants
-from pycu2c.passes.coordinates import pass_coordinates
-from pycu2c.passes.counted_loops import count_loops
-from pycu2c.passes.dead import drop_dead, drop_idle_declarations
-from pycu2c.passes.declare import declare
-from pycu2c.passes.fast_math import any_nan
-from pycu2c.passes.fixed_block import fix_block
-from pycu2c.passes.flatten import flatten
-from pycu2c.passes.idle_threads import drop_idle_threads
-from pycu2c.passes.inline import inline_block_level
-from pycu2c.passes.joined_rows import join_rows
-from pycu2c.passes.legalize import legalize
-from pycu2c.passes.linearize import linearize, linearize_blocks
-from pycu2c.passes.meetings import meet
-from pycu2c.passes.merge import merge
-from pycu2c.passes.narrow import narrow
-from pycu2c.passes.narrow_strips import narrow_in_strips
-from pycu2c.passes.own_c import take_own_c
-from pycu2c.passes.own_memory import own_shared_memory
-from pycu2c.passes.parts import split_in_strips
-from pycu2c.passes.plain_memory import load_and_store_plainly
-from pycu2c.passes.prefetch import ask_early
-from pycu2c.passes.ranges import Facts
-from pycu2c.passes.register_tiles import tile_registers
-from pycu2c.passes.resumable import resumable
-from pycu2c.passes.rows_ahead import ask_by_strips
-from pycu2c.passes.small_calls import write_small_calls
-from pycu2c.passes.thread_paths import threads_as_code
-from pycu2c.passes.unrolled_loops import unroll_block_loops
+from pycu2c.intrinsics.block import FIRST
+from pycu2c.ir.contents import Contents
+from pycu2c.ir.nodes import Allocate, Expr, For, Module, Stmt, While
+from pycu2c.passes import (
+    accumulators,
+    axis_loops,
+    constant_types,
+    coordinates,
+    counted_loops,
+    dead,
+    fast_math,
+    fixed_block,
+    idle_threads,
+    inline,
+    joined_rows,
+    linearize,
+    meetings,
+    narrow_strips,
+    own_c,
+    own_memory,
+    parts,
+    plain_memory,
+    prefetch,
+    register_tiles,
+    rows_ahead,
+    small_calls,
+    thread_paths,
+    unrolled_loops,
+)
+from pycu2c.passes import declare as declarations
+from pycu2c.passes import flatten as flattening
+from pycu2c.passes import legalize as legal_code
+from pycu2c.passes import merge as merging
+from pycu2c.passes import narrow as narrowing
+from pycu2c.passes import resumable as in_steps
+from pycu2c.passes.facts import Facts
 from pycu2c.records import dataclass
 
-Pass: TypeAlias = Callable[[Module, Facts], Module]
+Run: TypeAlias = Callable[[Module, Facts], Module]
 
 
-def _plain(run: Callable[[Module], Module]) -> Pass:
-    """A pass that needs no facts of the launch."""
-    return lambda module, _: run(module)
+def _anything(_: Contents) -> bool:
+    return True
 
 
-def _own_c(dialect: str) -> Pass:
-    return lambda module, _: take_own_c(module, dialect)
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """A pass by its name. ``works_on`` says whether it may change a module that consists of that:
+    if not, its room is not even imported."""
 
-
-# name -> pass, in the order in which they run
-_MEANING: tuple[tuple[str, Pass], ...] = (
-    ("legalize", legalize),
-    ("constant_types", _plain(type_constants)),
-)
-_FORM: tuple[tuple[str, Pass], ...] = (
-    ("flatten", flatten),
-    ("declare", _plain(declare)),
-)
+    name: str
+    run: Run
+    works_on: Callable[[Contents], bool] = _anything
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,23 +67,73 @@ class Target:
 
     name: str
     dialect: Dialect
-    passes: tuple[tuple[str, Pass], ...]
+    passes: tuple[Pass, ...]  # in the order in which they run
     narrows: bool  # whether Python ints are 32-bit where they fit
 
 
-_ON_CPU: tuple[tuple[str, Pass], ...] = (
-    ("own_c", _own_c("c")),
-    ("fixed_block", fix_block),
-    ("small_calls", _plain(write_small_calls)),
-    ("narrow_strips", narrow_in_strips),
+def _any_of(*kinds: type[Stmt | Expr]) -> Callable[[Contents], bool]:
+    return lambda there: there.any_of(*kinds)
+
+
+def _devices(there: Contents) -> bool:
+    return there.has_devices
+
+
+def _memory(there: Contents) -> bool:
+    return there.acts_on_memory
+
+
+def _other_on_cpu(there: Contents) -> bool:
+    return there.meets_or_has_no_c
+
+
+def _rows(there: Contents) -> bool:
+    """Rows of threads, along x or another axis."""
+    return not there.rows.isdisjoint(FIRST[1:])
+
+
+_LOOPS = _any_of(For, While)
+
+
+def _own_c(dialect: str) -> Pass:
+    return Pass("own_c", lambda m, _: own_c.take_own_c(m, dialect), lambda there: there.has_c)
+
+
+_MEANING = (
+    Pass("legalize", lambda m, facts: legal_code.legalize(m, facts)),
+    Pass("constant_types", lambda m, _: constant_types.type_constants(m)),
+)
+_FORM = (
+    Pass("flatten", lambda m, facts: flattening.flatten(m, facts)),
+    Pass("declare", lambda m, _: declarations.declare(m)),
+)
+_DEAD = Pass("dead", lambda m, _: dead.drop_dead(m))
+
+_ON_CPU = (
+    _own_c("c"),
+    Pass("fixed_block", lambda m, facts: fixed_block.fix_block(m, facts)),
+    Pass("small_calls", lambda m, _: small_calls.write_small_calls(m), _devices),
+    Pass("narrow_strips", lambda m, facts: narrow_strips.narrow_in_strips(m, facts), _LOOPS),
     *_MEANING,
-    ("parts", _plain(split_in_strips)),
-    ("linearize", _plain(linearize_blocks)),
-    ("inline", _plain(inline_block_level)),
-    ("plain_memory", _plain(load_and_store_plainly)),
-    ("own_memory", _plain(own_shared_memory)),
-    ("dead", _plain(drop_dead)),
-    ("meetings", meet),
+    Pass("parts", lambda m, _: parts.split_in_strips(m), _LOOPS),
+    Pass("linearize", lambda m, _: linearize.linearize_blocks(m)),
+    Pass("inline", lambda m, _: inline.inline_block_level(m), _devices),
+    Pass(
+        "plain_memory",
+        lambda m, _: plain_memory.load_and_store_plainly(m),
+        _other_on_cpu,
+    ),
+    Pass(
+        "own_memory",
+        lambda m, _: own_memory.own_shared_memory(m),
+        _memory,
+    ),
+    _DEAD,
+    Pass(
+        "meetings",
+        lambda m, facts: meetings.meet(m, facts),
+        _other_on_cpu,
+    ),
     *_FORM,
 )
 
@@ -94,13 +142,13 @@ TARGETS: dict[str, Target] = {
         "cuda",
         CUDA,
         (
-            ("own_c", _own_c("cuda")),
-            ("fast_math", any_nan),
-            ("narrow", narrow),
+            _own_c("cuda"),
+            Pass("fast_math", lambda m, facts: fast_math.any_nan(m, facts)),
+            Pass("narrow", lambda m, facts: narrowing.narrow(m, facts)),
             *_MEANING,
-            ("merge", _plain(merge)),
-            ("linearize", _plain(linearize)),
-            ("dead", _plain(drop_dead)),
+            Pass("merge", lambda m, _: merging.merge(m)),
+            Pass("linearize", lambda m, _: linearize.linearize(m)),
+            _DEAD,
             *_FORM,
         ),
         narrows=True,
@@ -111,18 +159,32 @@ TARGETS: dict[str, Target] = {
         C,
         (
             *_ON_CPU,
-            ("counted_loops", count_loops),
-            ("threads", threads_as_code),
-            ("accumulators", own_accumulators),
-            ("unrolled_loops", _plain(unroll_block_loops)),
-            ("idle_threads", drop_idle_threads),
-            ("coordinates", _plain(pass_coordinates)),
-            ("axis_loops", loop_over_axes),
-            ("register_tiles", _plain(tile_registers)),
-            ("joined_rows", _plain(join_rows)),
-            ("prefetch", ask_early),
-            ("rows_ahead", _plain(ask_by_strips)),
-            ("idle", _plain(drop_idle_declarations)),
+            Pass(
+                "counted_loops",
+                lambda m, facts: counted_loops.count_loops(m, facts),
+                _any_of(While),
+            ),
+            Pass("threads", lambda m, facts: thread_paths.threads_as_code(m, facts)),
+            Pass(
+                "accumulators",
+                lambda m, facts: accumulators.own_accumulators(m, facts),
+                _memory,
+            ),
+            Pass(
+                "unrolled_loops", lambda m, _: unrolled_loops.unroll_block_loops(m), _any_of(While)
+            ),
+            Pass(
+                "idle_threads",
+                lambda m, facts: idle_threads.drop_idle_threads(m, facts),
+                _any_of(Allocate),
+            ),
+            Pass("coordinates", lambda m, _: coordinates.pass_coordinates(m), _devices),
+            Pass("axis_loops", lambda m, facts: axis_loops.loop_over_axes(m, facts)),
+            Pass("register_tiles", lambda m, _: register_tiles.tile_registers(m), _any_of(For)),
+            Pass("joined_rows", lambda m, _: joined_rows.join_rows(m), _any_of(For)),
+            Pass("prefetch", lambda m, facts: prefetch.ask_early(m, facts), _any_of(For, Allocate)),
+            Pass("rows_ahead", lambda m, _: rows_ahead.ask_by_strips(m), _rows),
+            Pass("idle", lambda m, _: dead.drop_idle_declarations(m)),
         ),
         narrows=False,
     ),
@@ -130,7 +192,7 @@ TARGETS: dict[str, Target] = {
     "cpu-resumable": Target(
         "cpu-resumable",
         C,
-        (*_ON_CPU, ("resumable", _plain(resumable))),
+        (*_ON_CPU, Pass("resumable", lambda m, _: in_steps.resumable(m))),
         narrows=False,
     ),
 }

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from pycu2c.intrinsics import half_names  # noqa: F401  # the comparisons of one number
-from pycu2c.intrinsics.all import REGISTRY
-from pycu2c.intrinsics.registry import Intrinsic
+import pycu2c.intrinsics.half_names  # noqa: F401  # the comparisons of one number
+from pycu2c.intrinsics.registry import REGISTRY, Intrinsic
 from pycu2c.own_c.functions import c_function
 
 _NAMES = ("eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu", "geu")

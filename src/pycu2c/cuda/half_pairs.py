@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
+import pycu2c.intrinsics.half_names  # noqa: F401  # the functions of one number
 from pycu2c.cuda.half_pair_comparisons import comparisons
-from pycu2c.intrinsics import half_names  # noqa: F401  # the functions of one number
-from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.halves import FUSED
 from pycu2c.intrinsics.namespace import WRITTEN
+from pycu2c.intrinsics.registry import REGISTRY
 from pycu2c.kernel import device
 from pycu2c.own_c.functions import c_function
 from pycu2c.types import bfloat16, float16, float32

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Set
 from pycu2c.cudac import textures
 from pycu2c.dtypes import FLOAT32, FLOAT64, UINT32, DType
 from pycu2c.emit.conversion_helpers import CONVERSION_HELPERS
-from pycu2c.emit.helpers import HELPERS, texts_of
+from pycu2c.emit.helpers import function_name, texts_of
 from pycu2c.emit.packed_word_helpers import PACKED_WORD_HELPERS
 from pycu2c.emit.rounding_helpers import ROUNDING_HELPERS
 from pycu2c.emit.special_helpers import SPECIAL_HELPERS
@@ -82,7 +82,7 @@ def _texts(name: str, dtype: DType) -> list[str]:
 
 
 def _wrapper(own: str, name: str, dtype: DType) -> str:
-    called = f"::pycu2c::{name if HELPERS[name].fixed else f'{name}_{dtype.short}'}"
+    called = f"::pycu2c::{function_name(name, dtype)}"
     return (
         f"template <class... A> static inline auto {own}(A... a) -> decltype({called}(a...)) "
         f"{{ return {called}(a...); }}"

@@ -11,6 +11,7 @@ from string import Template
 
 from pycu2c.dtypes import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, DType
 from pycu2c.emit.half_types import conversion
+from pycu2c.emit.templates import Helper
 from pycu2c.records import dataclass
 
 
@@ -132,8 +133,6 @@ _BITS = {
 _WITH_BYTE = "(unsigned short)((was & ~(0xff << shift)) | (unsigned char)next << shift)"
 _KINDS = {8: "unsigned short", 16: "unsigned short", 32: "unsigned int", 64: "unsigned long long"}
 
-NAMES = tuple(f"{form}_{name}" for name in _UPDATES for form in ("atomic", "plain"))
-
 
 def atomic_text(helper: str, dtype: DType, dialect: str) -> str:
     """The template of a helper: its qualifiers and types are left open."""
@@ -194,3 +193,9 @@ def _as_floats(formula: str, dtype: DType, dialect: str) -> str:
         return formula
     wide = conversion(dtype, FLOAT32, dialect) + r"(\1)"
     return re.sub(r"\b(old|value|expected)\b", wide, formula)
+
+
+ATOMIC_HELPERS = dict.fromkeys(
+    tuple(f"{form}_{name}" for name in _UPDATES for form in ("atomic", "plain")),
+    Helper(made=atomic_text),
+)

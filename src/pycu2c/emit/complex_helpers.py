@@ -3,7 +3,8 @@ the suffix of math functions, ``$s`` of literals. A complex number has members x
 
 from __future__ import annotations
 
-from pycu2c.emit.complex_arcs import COMPLEX_ARCS
+from pycu2c.emit.complex_arcs import CALLED, COMPLEX_ARCS
+from pycu2c.emit.templates import Helper
 
 ADD = """
 // a + b
@@ -284,3 +285,7 @@ COMPLEX_HELPERS: dict[str, str] = {
     "complex_angle": ANGLE,
     **COMPLEX_ARCS,
 }
+# each with what that calls
+_CALLS: dict[str, tuple[str, ...]] = {"complex_log_base": ("div", "complex_log"), **CALLED}
+# the texts are those of complex numbers alone, whatever helper of others has the name
+COMPLEX_ROWS = {name: Helper(calls=_CALLS.get(name, ())) for name in COMPLEX_HELPERS}

@@ -4,11 +4,12 @@ that a CPU kernel needs around its block, which is in ``emit/cpu_frame.py``."""
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 from pycu2c.csyntax import nodes as c
 from pycu2c.csyntax.printer import print_file
 from pycu2c.dtypes import DType
-from pycu2c.emit import own_c
+from pycu2c.emit import own_c, resumable, vector_math
 from pycu2c.emit.cpu_frame import (
     Blocks,
     around_blocks,
@@ -22,18 +23,18 @@ from pycu2c.emit.helpers import texts_of
 from pycu2c.emit.names import constant_names, function_names, name_variables, names_as_written
 from pycu2c.emit.prints import Prints
 from pycu2c.emit.records import Records
-from pycu2c.emit.resumable import INTERFACE, Kernel, StepSpeller, homes, of_rank, spelled
 from pycu2c.emit.statements import Comments, StatementSpeller, numbered
-from pycu2c.emit.vector_math import declarations
+from pycu2c.ir import thread_regions
 from pycu2c.ir.calls import called
 from pycu2c.ir.effects import foreign_body, mentioned, takes_dynamic_shared, writes
 from pycu2c.ir.nodes import Function, Module, Parameter, Part, ThreadSteps, Wait
 from pycu2c.ir.printed import Text
-from pycu2c.ir.thread_regions import lines_of_regions
 from pycu2c.ir.waiting import steps_of
-from pycu2c.linked import Link
 from pycu2c.records import dataclass, replace
 from pycu2c.types import Array, Scalar
+
+if TYPE_CHECKING:
+    from pycu2c.linked import Link
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ def items_of(
     if dialect.name == "c":
         items += [c.Blank(), *cpu_types(module, functions[module.kernel.name], emitter.ctype)]
     if steps is not None:
-        items += [c.Blank(), c.Verbatim(INTERFACE)]
+        items += [c.Blank(), c.Verbatim(resumable.INTERFACE)]
     if dialect.dynamic and takes_dynamic_shared(module):
         items += [c.Blank(), c.Verbatim(dialect.dynamic)]
     for text in emitter.helper_texts():
@@ -184,7 +185,7 @@ class ModuleEmitter:
         function = self.module.kernel
         speller = self.speller(function)
         on_cpu = self.dialect.name == "c"
-        regions = lines_of_regions(function) if self.comments == "regions" else {}
+        regions = thread_regions.lines_of_regions(function) if self.comments == "regions" else {}
         statements = StatementSpeller(speller, self.comments, on_cpu, regions)
         name = self.functions[function.name]
         if on_cpu:
@@ -213,11 +214,13 @@ class ModuleEmitter:
         """A kernel whose threads run in steps."""
         function = self.module.kernel
         speller = self.speller(function)
-        speller.homes = homes(function, steps, speller.names.known)
-        speller.elsewhere = partial(of_rank, speller)
-        statements = StepSpeller(speller, self.comments, waits=self.waits)
+        speller.homes = resumable.homes(function, steps, speller.names.known)
+        speller.elsewhere = partial(resumable.of_rank, speller)
+        statements = resumable.StepSpeller(speller, self.comments, waits=self.waits)
         name, cluster = self.functions[function.name], self.module.cluster
-        return spelled(Kernel(name, function, steps, cluster), statements, self.ctype)
+        return resumable.spelled(
+            resumable.Kernel(name, function, steps, cluster), statements, self.ctype
+        )
 
     def constants(self) -> list[c.Item]:
         """The arrays that never change."""
@@ -234,8 +237,10 @@ class ModuleEmitter:
         return out
 
     def helper_texts(self) -> list[str]:
-        vectors = declarations(self.vectors) if self.dialect.name == "c" else ""
-        return [*([vectors] if vectors else []), *texts_of(self.helpers, self.dialect.name)]
+        texts = texts_of(self.helpers, self.dialect.name)
+        if self.vectors and self.dialect.name == "c":
+            texts.insert(0, vector_math.declarations(self.vectors))
+        return texts
 
 
 def _result(function: Function, speller: Speller) -> c.CType:

@@ -14,14 +14,14 @@ import numpy as np
 
 from pycu2c.csyntax import nodes as c
 from pycu2c.dtypes import FLOAT32, FLOAT64, INT32, DType
+from pycu2c.emit import half_types, vector_math
 from pycu2c.emit.dialect import Dialect
-from pycu2c.emit.half_types import constant, conversion
+from pycu2c.emit.headers import is_math
 from pycu2c.emit.helpers import function_name
 from pycu2c.emit.names import Names, identifier
 from pycu2c.emit.prints import Prints
 from pycu2c.emit.records import Records
-from pycu2c.emit.vector_math import has_vectors
-from pycu2c.intrinsics.clusters import map_shared_rank
+from pycu2c.intrinsics import clusters
 from pycu2c.ir.construct import scalar_type
 from pycu2c.ir.nodes import (
     Apply,
@@ -214,7 +214,7 @@ class Speller:
             return self.spell(e.operand)
         source = scalar_type(e.operand).dtype
         if source.is_half or e.type.dtype.is_half:
-            function = conversion(source, e.type.dtype, self.dialect.name)
+            function = half_types.conversion(source, e.type.dtype, self.dialect.name)
             return c.Call(function, (self.spell(e.operand),))
         inner = self.spell(e.operand, exact=_is_loose(e.operand) and _overflows_int(e.operand))
         if isinstance(inner, c.Cast) and isinstance(e.operand, Apply):
@@ -246,7 +246,7 @@ class Speller:
         number = self._subscript(rank)
         if self.elsewhere is not None:
             return self.elsewhere(array, number)
-        (helper,) = map_shared_rank.cuda_helpers
+        (helper,) = clusters.map_shared_rank.cuda_helpers
         self.helpers[helper, INT32] = None
         return c.Call(helper, (self.named(array.name), number))
 
@@ -299,8 +299,9 @@ class Speller:
         names = [name for name, kind in row.parameters if kind != "index"]
         arguments = {n: self.spell(a) for n, a in zip(names, e.arguments)}
         spelled = spell(arguments, dtype)
-        if isinstance(spelled, c.Call) and has_vectors(spelled.function):
-            self.vectors[spelled.function] = None
+        if isinstance(spelled, c.Call) and is_math(spelled.function):
+            if vector_math.has_vectors(spelled.function):
+                self.vectors[spelled.function] = None
         for helper in self.dialect.helper_names(row):  # some dtypes do without it
             if _calls(spelled, function_name(helper, dtype)):
                 self.helpers[helper, dtype] = None
@@ -325,7 +326,7 @@ class Speller:
         dtype = e.type.dtype
         if dtype.is_half:
             value = self._float(float(e.value), FLOAT32)
-            return c.Call(conversion(FLOAT32, dtype, self.dialect.name), (value,))
+            return c.Call(half_types.conversion(FLOAT32, dtype, self.dialect.name), (value,))
         if dtype.is_float:
             return self._float(float(e.value), dtype)
         if isinstance(e.value, bool) or dtype.name == "bool":
@@ -343,7 +344,7 @@ class Speller:
         if not dtype.is_half:
             return self.spell(e, exact=False)
         shown = self._float(float(e.value), FLOAT32)
-        return constant(float(e.value), shown, dtype, self.dialect.name)
+        return half_types.constant(float(e.value), shown, dtype, self.dialect.name)
 
     def _constant_float(self, value: float, dtype: DType) -> c.Expr:
         """CUDA's infinity is a call, which is no constant: a quotient is."""

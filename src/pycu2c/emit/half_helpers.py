@@ -7,6 +7,7 @@ from string import Template
 
 from pycu2c.dtypes import BFLOAT16, FLOAT32, FLOAT64, DType
 from pycu2c.emit.half_types import conversion
+from pycu2c.emit.templates import Helper
 
 # name -> what it computes of floats, and CUDA's own function of the type
 _OPERATORS = {
@@ -90,7 +91,7 @@ def _fused(dtype: DType, dialect: str) -> str:
     return Template(_FUSED_BY_DEVICE).safe_substitute(fused=text) if by_device else text
 
 
-NAMES = ("half_fma", *_COMPARISONS)
+HALF_HELPERS = dict.fromkeys(("half_fma", *_COMPARISONS), Helper())
 
 
 def half_text(name: str, dtype: DType, dialect: str) -> str:

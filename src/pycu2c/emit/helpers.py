@@ -6,45 +6,62 @@ arithmetic that may overflow is done in ``$W``, an unsigned type that C does not
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import functools
+from collections.abc import Callable, Iterable, Mapping
 from string import Template
 
 from pycu2c.dtypes import BY_NAME, FLOAT32, FLOAT64, INT16, DType
-from pycu2c.emit.atomic_helpers import NAMES as ATOMIC_HELPERS
-from pycu2c.emit.atomic_helpers import atomic_text
-from pycu2c.emit.bit_helpers import BIT_HELPERS
-from pycu2c.emit.clock_helpers import CLOCK_HELPERS
-from pycu2c.emit.cluster_helpers import CLUSTER_HELPERS
-from pycu2c.emit.complex_arcs import CALLED
-from pycu2c.emit.complex_helpers import COMPLEX_HELPERS
-from pycu2c.emit.conversion_helpers import CONVERSION_HELPERS
-from pycu2c.emit.eighth_helpers import EIGHTH_HELPERS
-from pycu2c.emit.half_helpers import NAMES as HALF_HELPERS
-from pycu2c.emit.half_helpers import half_text
-from pycu2c.emit.math_helpers import MATH_HELPERS
-from pycu2c.emit.packed_word_helpers import PACKED_WORD_HELPERS
-from pycu2c.emit.rounding_helpers import ROUNDING_HELPERS
-from pycu2c.emit.special_helpers import SPECIAL_HELPERS
+from pycu2c.emit import (
+    atomic_helpers,
+    bit_helpers,
+    clock_helpers,
+    cluster_helpers,
+    complex_helpers,
+    conversion_helpers,
+    eighth_helpers,
+    half_helpers,
+    math_helpers,
+    packed_word_helpers,
+    rounding_helpers,
+    special_helpers,
+    texture_helpers,
+    vector_math,
+    warp_helpers,
+    word_helpers,
+)
 from pycu2c.emit.templates import Helper
-from pycu2c.emit.texture_helpers import NAMES as TEXTURE_HELPERS
-from pycu2c.emit.texture_helpers import texture_text
-from pycu2c.emit.vector_math import VECTOR_HELPERS
-from pycu2c.emit.warp_helpers import WARP_HELPERS
-from pycu2c.emit.word_helpers import WORD_HELPERS
 
 QUALIFIERS = {"cuda": "__device__ __forceinline__", "c": "static inline"}
 
 
 def texts_of(helpers: Iterable[tuple[str, DType]], dialect_name: str) -> list[str]:
     """The C text of helpers, each once and after those that it calls."""
-    wanted = {(n, dtype): None for name, dtype in helpers for n in (*CALLS.get(name, ()), name)}
+    wanted = {(n, dtype): None for name, dtype in helpers for n in (*_known(name).calls, name)}
     texts = (instantiate(name, dtype, dialect_name) for name, dtype in wanted)
     return [text for text in texts if text]
 
 
 def function_name(name: str, dtype: DType) -> str:
     """What C calls a helper."""
-    return name if HELPERS[name].fixed else f"{name}_{dtype.short}"
+    return name if _known(name).fixed else f"{name}_{dtype.short}"
+
+
+def all_helpers() -> dict[str, Helper]:
+    """Every helper by its name."""
+    return {name: helper for table in reversed(_TABLES) for name, helper in table().items()}
+
+
+@functools.cache
+def helper_named(name: str) -> Helper | None:
+    """The helper of a name, if there is one: the rooms up to the one that has it are imported."""
+    tables = (table() for table in _TABLES)
+    return next((table[name] for table in tables if name in table), None)
+
+
+def _known(name: str) -> Helper:
+    helper = helper_named(name)
+    assert helper is not None, f"there is no helper {name}"
+    return helper
 
 
 def instantiate(name: str, dtype: DType, dialect_name: str) -> str:
@@ -67,19 +84,17 @@ def instantiate(name: str, dtype: DType, dialect_name: str) -> str:
 
 
 def _template(name: str, dtype: DType, dialect_name: str) -> str:
-    helper = HELPERS[name]
+    helper = _known(name)
     if helper.fixed:
         return helper.fixed
-    if name in ATOMIC_HELPERS:
-        return atomic_text(name, dtype, dialect_name)
-    if name in TEXTURE_HELPERS:
-        return texture_text(name, dtype)
+    if helper.made is not None:
+        return helper.made(name, dtype, dialect_name)
     if dtype.is_complex:
-        return COMPLEX_HELPERS.get(name, "")
+        return complex_helpers.COMPLEX_HELPERS.get(name, "")
     if name == "neg" and _negates_in_asm(dtype, dialect_name):
         return NEG_IN_32_BITS
     if dtype.is_half:
-        return half_text(name, dtype, dialect_name)
+        return half_helpers.half_text(name, dtype, dialect_name)
     if dtype.is_float:
         return (dtype is FLOAT64 and helper.wide) or helper.floating
     return helper.signed if dtype.is_signed else helper.unsigned
@@ -130,6 +145,7 @@ $q $T floordiv_$t($T a, $T b) {
     return quotient - whole > 0.5$s ? whole + 1 : whole;
 }
 """,
+    calls=("neg",),
 )
 
 MOD = Helper(
@@ -224,7 +240,8 @@ ABS = Helper(
 $q $T abs_$t($T x) {
     return x < 0 ? ${n}x) : x;
 }
-"""
+""",
+    calls=("neg",),
 )
 
 
@@ -261,13 +278,6 @@ $q $T shared_bytes_$t() {
 """
 )
 
-CALLS = {  # helpers that call others
-    "abs": ("neg",),
-    "floordiv": ("neg",),
-    "complex_log_base": ("div", "complex_log"),
-    **CALLED,
-}
-
 SAME_BITS = Helper(
     floating="""
 // NaN is like NaN, -0.0 not like 0.0.
@@ -300,7 +310,7 @@ $q $T pick_$t($T a, $T b, int32_t mask) {
 """,
 )
 
-HELPERS: dict[str, Helper] = {
+_OWN: dict[str, Helper] = {
     "floordiv": FLOORDIV,
     "mod": MOD,
     "pow": POW,
@@ -315,19 +325,24 @@ HELPERS: dict[str, Helper] = {
     "same_bits": SAME_BITS,
     "pick": PICK,
     "shared_bytes": SHARED_BYTES,
-    **MATH_HELPERS,
-    **WARP_HELPERS,
-    **CLUSTER_HELPERS,
-    **CLOCK_HELPERS,
-    **VECTOR_HELPERS,
-    **BIT_HELPERS,
-    **SPECIAL_HELPERS,
-    **ROUNDING_HELPERS,
-    **CONVERSION_HELPERS,
-    **WORD_HELPERS,
-    **EIGHTH_HELPERS,
-    **PACKED_WORD_HELPERS,
-    **{name: Helper() for name in HALF_HELPERS},
-    **{name: Helper() for name in (*ATOMIC_HELPERS, *TEXTURE_HELPERS)},
-    **{name: Helper() for name in COMPLEX_HELPERS if name != "pow"},
 }
+# in which a name is looked for, one after the other
+_TABLES: tuple[Callable[[], Mapping[str, Helper]], ...] = (
+    lambda: _OWN,
+    lambda: math_helpers.MATH_HELPERS,
+    lambda: atomic_helpers.ATOMIC_HELPERS,
+    lambda: warp_helpers.WARP_HELPERS,
+    lambda: vector_math.VECTOR_HELPERS,
+    lambda: half_helpers.HALF_HELPERS,
+    lambda: bit_helpers.BIT_HELPERS,
+    lambda: clock_helpers.CLOCK_HELPERS,
+    lambda: cluster_helpers.CLUSTER_HELPERS,
+    lambda: complex_helpers.COMPLEX_ROWS,
+    lambda: conversion_helpers.CONVERSION_HELPERS,
+    lambda: rounding_helpers.ROUNDING_HELPERS,
+    lambda: texture_helpers.TEXTURE_HELPERS,
+    lambda: word_helpers.WORD_HELPERS,
+    lambda: eighth_helpers.EIGHTH_HELPERS,
+    lambda: special_helpers.SPECIAL_HELPERS,
+    lambda: packed_word_helpers.PACKED_WORD_HELPERS,
+)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from pycu2c.csyntax import nodes as c
 from pycu2c.foreign import Code, Line, defined_in
 from pycu2c.ir.effects import foreign_body
 from pycu2c.ir.nodes import Module
-from pycu2c.linked import Link
+
+if TYPE_CHECKING:
+    from pycu2c.linked import Link
 
 Part: TypeAlias = c.Comment | c.Line | c.Verbatim  # of a file, and of a body
 

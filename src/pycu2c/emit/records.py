@@ -6,10 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from pycu2c.csyntax import nodes as c
 from pycu2c.dtypes import UINT8, DType, Kind
-from pycu2c.emit import half_types, texture_helpers
+from pycu2c.emit import half_types, packed_fields, texture_helpers
 from pycu2c.emit.dialect import Dialect
 from pycu2c.emit.names import identifier
-from pycu2c.emit.packed_fields import conversions, copy_of, needs_copy
 from pycu2c.ir.nodes import Allocate, Assign, Declare, Function, Module
 from pycu2c.ir.walk import all_expressions, statements
 from pycu2c.types import Array, Scalar, Type
@@ -85,7 +84,7 @@ class Records:
         """Note that the fields of a struct, and theirs, lie where they have no right to."""
         for field in record.fields:
             own = field.dtype.innermost
-            if needs_copy(own):
+            if packed_fields.needs_copy(own):
                 self._copy_fields(own)
                 self.copies[own] = None
 
@@ -108,7 +107,7 @@ class Records:
             known += [c.Verbatim(definition(dtype)) for dtype in self.plain]
             known += [c.Verbatim(loose_definition(dtype)) for dtype in self.loose]
             known += [c.Verbatim(texture_helpers.definition(access)) for access in self.handles]
-            texts = map(half_types.constant_definition, dict.fromkeys(self.half_tables))
+            texts = [half_types.constant_definition(d) for d in dict.fromkeys(self.half_tables)]
             known += [c.Verbatim(text) for text in texts if text]
         else:
             wide = [older_name(d) for d in self.plain if d.bits == 256 and d.is_vector]
@@ -126,10 +125,10 @@ class Records:
     def _copy(self, dtype: DType) -> list[c.Item]:
         """The copy of a type, and how to come from one to the other."""
         name = self.type_name(dtype)
-        text = c.Verbatim(conversions(dtype, name))
+        text = c.Verbatim(packed_fields.conversions(dtype, name))
         if dtype.is_half:
             return [text]
-        return [self._struct(dtype, copy_of(self.names.get(dtype, name)), True), text]
+        return [self._struct(dtype, packed_fields.copy_of(self.names.get(dtype, name)), True), text]
 
     def packed(self, dtype: DType, parts: tuple[c.Expr, ...]) -> c.Expr:
         """A value made of its parts."""
@@ -175,7 +174,7 @@ class Records:
 
     def _field_type(self, record: DType, dtype: DType, packed: bool) -> str:
         if packed and dtype in self.copies:
-            return f"struct {copy_of(self.names.get(dtype, self.type_name(dtype)))}"
+            return f"struct {packed_fields.copy_of(self.names.get(dtype, self.type_name(dtype)))}"
         return _loose(dtype) if self._is_loose(record, dtype) else self.type_name(dtype)
 
     def _padding(self, size: int, number: int) -> c.Parameter:

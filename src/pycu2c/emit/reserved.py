@@ -9,13 +9,13 @@ import re
 from pycu2c.csyntax.words import KEYWORDS
 from pycu2c.dtypes import DTYPES, VECTORS
 from pycu2c.emit.headers import is_math
-from pycu2c.emit.helpers import HELPERS
+from pycu2c.emit.helpers import helper_named
 
 _WORDS = frozenset(
     """
     threadIdx blockIdx blockDim gridDim warpSize dim3 uint3 clock clock64 printf assert
     memcpy memmove memset strlen main args self block thread first_block last_block state
-    dynamic_shared launched
+    dynamic_shared launched globaltimer hadd mulhi rhadd sad uhadd umulhi urhadd usad
     int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t size_t NULL
     print_log print_record aligned packed texture surface texture_data surface_data
     INFINITY NAN near far errno float16 bfloat16 complex64 complex128
@@ -40,11 +40,15 @@ _LIBRARY = frozenset(
     timezone tzname tzset ullmax ullmin umax umin umul24 unsetenv valloc wcstombs wctomb
     """.split()  # noqa: SIM905
 )
-_MACROS = (
+_MACROS = (  # those with a capital letter
     r"U?INT\w*_(MAX|MIN|C)|(PTRDIFF|SIG_ATOMIC|SIZE|WCHAR|WINT|MB_CUR|RAND)_(MAX|MIN)|M_\w+|FP_\w+"
-    r"|HUGE_VAL[FL]?|MATH_ERR\w+|math_errhandling|EXIT_(FAILURE|SUCCESS)|FD_\w+|NFDBITS|W[A-Z]+"
-    r"|WAIT_[A-Z]+|ENDED|(threadIdx|blockIdx|blockDim|gridDim|first|last|next)_[xyz]|print_\d+|\w+_packed|(texture|surface)_(number|place|index|element|weights|rounded|scaled|half|nearest|blended|fetch)|(BYTE|BIG|LITTLE|PDP)_(ORDER|ENDIAN)|[bl]e(16|32|64)toh|hto[bl]e(16|32|64)|atomic[A-Z]\w*"
-    r"|u?int(_(least|fast)(8|16|32|64)|max|ptr)_t|(FE|CLOCK|TIMER|TIME)_\w+|(clock|timer)_\w+|CLOCKS_PER_SEC"
+    r"|HUGE_VAL[FL]?|MATH_ERR\w+|EXIT_(FAILURE|SUCCESS)|FD_\w+|NFDBITS|W[A-Z]+"
+    r"|WAIT_[A-Z]+|ENDED|(threadIdx|blockIdx|blockDim|gridDim)_[xyz]|(BYTE|BIG|LITTLE|PDP)_(ORDER|ENDIAN)|atomic[A-Z]\w*"
+    r"|(FE|CLOCK|TIMER|TIME)_\w+|CLOCKS_PER_SEC"
+)
+_SMALL = (  # those that may have none
+    r"math_errhandling|(first|last|next)_[xyz]|print_\d+|\w+_packed|(texture|surface)_(number|place|index|element|weights|rounded|scaled|half|nearest|blended|fetch)|[bl]e(16|32|64)toh|hto[bl]e(16|32|64)"
+    r"|u?int(_(least|fast)(8|16|32|64)|max|ptr)_t|(clock|timer)_\w+"
 )
 _VECTORS = frozenset(
     name
@@ -53,18 +57,39 @@ _VECTORS = frozenset(
 )
 _CUDA = r"(tex|surf)[123]D\w*|cuda(Texture|Surface|Boundary)\w*"
 _SHORT = frozenset(dtype.short for dtype in DTYPES)
+# after the last underscore of a helper: rooms of helpers are imported for names that end so
+_ENDS = _SHORT.union(
+    """
+    bfloat16 double e4m3 e5m2 float half hi int l lc lo longlong of perm r rc rd rn ru rz short
+    sync uint ushort
+    """.split()  # noqa: SIM905
+)
 
 
 def is_reserved(name: str) -> bool:
     """Whether C, CUDA or the text's own helpers have another use for a name."""
-    helper, _, dtype = name.rpartition("_")
     if name in KEYWORDS or name in _WORDS or name in _LIBRARY or name in _VECTORS or is_math(name):
         return True
-    if name in HELPERS and HELPERS[name].fixed:
-        return True
-    if name.isalpha() and name.islower():  # no pattern, and to compile them takes a millisecond
+    if name.isalpha() and name.islower():  # no pattern, and to compile them takes two milliseconds
         return False
-    return (helper in HELPERS and dtype in _SHORT) or bool(_patterns().fullmatch(name))
+    if _is_helper(name) or _small().fullmatch(name):
+        return True
+    return not name.islower() and bool(_patterns().fullmatch(name))
+
+
+def _is_helper(name: str) -> bool:
+    stem, _, end = name.rpartition("_")
+    if stem and end not in _ENDS:
+        return False
+    helper = helper_named(name)
+    if helper is not None and helper.fixed:
+        return True
+    return end in _SHORT and helper_named(stem) is not None
+
+
+@functools.cache
+def _small() -> re.Pattern[str]:
+    return re.compile(_SMALL)
 
 
 @functools.cache

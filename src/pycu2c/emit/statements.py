@@ -11,7 +11,7 @@ from pycu2c.dtypes import INT32, INT64
 from pycu2c.emit import own_c
 from pycu2c.emit.big_arrays import BigArrays
 from pycu2c.emit.expressions import Speller
-from pycu2c.intrinsics.atomic import OWN
+from pycu2c.intrinsics import atomic
 from pycu2c.ir.construct import scalar_type
 from pycu2c.ir.effects import mentioned
 from pycu2c.ir.nodes import (
@@ -63,7 +63,6 @@ DYNAMIC = "dynamic_shared"  # the bytes that a launch gives each block
 
 _INT = c.Named("int64_t")
 _COMPOUND = (ADD, SUB, MUL, DIV, QUOTIENT, REMAINDER, AND, OR, XOR, C_SHL, C_SHR)
-_COUNTING = frozenset(OWN.values())
 
 
 @dataclass(slots=True)
@@ -339,7 +338,7 @@ def _only_counts(body: Body) -> bool:
     if not all(isinstance(s, Declare | Evaluate) for s in body):
         return False
     values = (s.value for s in body if isinstance(s, Evaluate))
-    return any(isinstance(e, Apply) and e.intrinsic in _COUNTING for e in values)
+    return any(isinstance(e, Apply) and e.intrinsic in atomic.OWN.values() for e in values)
 
 
 def _for_its_effect(e: c.Expr) -> c.Expr:

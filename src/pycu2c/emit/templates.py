@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from pycu2c.dtypes import DType
 from pycu2c.records import dataclass
 
 
@@ -19,3 +22,5 @@ class Helper:
     floating: str = ""
     wide: str = ""  # of float64, if that is another one
     fixed: str = ""  # of a function that has its types by itself
+    made: Callable[[str, DType, str], str] | None = None  # by its name, a dtype and the dialect's
+    calls: tuple[str, ...] = ()  # other helpers

@@ -9,6 +9,7 @@ the weights of two axes are multiplied and rounded to 1/256, and what is made of
 from __future__ import annotations
 
 from pycu2c.dtypes import DType
+from pycu2c.emit.templates import Helper
 
 # what the host fills: ``runtime/sampling.py`` has the order of the fields
 DEFINITIONS = {
@@ -197,10 +198,9 @@ def definition(access: str) -> str:
 _AXES = "xyz"
 _TEXTURES = {"tex1D": 1, "tex2D": 2, "tex3D": 3, "tex1Dfetch": 1}
 _SURFACES = {f"surf{axes}D{action}": axes for axes in (1, 2, 3) for action in ("read", "write")}
-NAMES = (*_TEXTURES, *_SURFACES)
 
 
-def texture_text(name: str, dtype: DType) -> str:
+def texture_text(name: str, dtype: DType, _: str) -> str:
     """The template of a function that reads or writes one type of elements."""
     if name == "tex1Dfetch":
         return _read(name, dtype, "int64_t i", "(float)i + 0.5f")
@@ -246,3 +246,6 @@ $q void {name}_$t($T value, surface s, {given}) {{
     if (element >= 0) (($T *)s->elements)[element] = value;
 }}
 """
+
+
+TEXTURE_HELPERS = dict.fromkeys((*_TEXTURES, *_SURFACES), Helper(made=texture_text))

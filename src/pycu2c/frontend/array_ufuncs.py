@@ -4,40 +4,20 @@ all elements, as in numba. Knows how that becomes loops, not what the functions 
 from __future__ import annotations
 
 import ast
-import math
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-import numpy as np
-
 from pycu2c.diagnostics import Label, fail
 from pycu2c.dtypes import Kind
-from pycu2c.frontend import views
-from pycu2c.frontend.filling import check_apart, check_shapes, element_at, element_of, over, steady
+from pycu2c.frontend import filling, views
 from pycu2c.frontend.frame import Frame, Items, Static, Value, is_array, number, shown
 from pycu2c.frontend.operations import coerce
 from pycu2c.frontend.sequence import in_order, kept_view
 from pycu2c.frontend.subscripts import writable
-from pycu2c.intrinsics.registry import Intrinsic
 from pycu2c.ir.construct import scalar_type
 from pycu2c.ir.nodes import Expr, Store, Var, View
 from pycu2c.source import Span
 from pycu2c.types import Scalar
-
-
-def ufunc_with_out(frame: Frame, function: object, node: ast.Call) -> Any:
-    """numpy's function of a call that says where results go, ``np.sin(x, out)``, ``np.sin(x,
-    out=out)``; None of any other call."""
-    bindings = function.bindings if isinstance(function, Intrinsic) else (function,)
-    ufunc = next((found for found in bindings if isinstance(found, np.ufunc)), None)
-    if ufunc is None or not (len(node.args) > ufunc.nin or any(map(_is_out, node.keywords))):
-        return None
-    owner = frame.value(node.func.value) if isinstance(node.func, ast.Attribute) else None
-    return None if isinstance(owner, Static) and owner.value is math else ufunc
-
-
-def _is_out(keyword: ast.keyword) -> bool:
-    return keyword.arg == "out"
 
 
 def array_ufunc(
@@ -56,21 +36,21 @@ def array_ufunc(
     places = [_output(value, name) for value in last]
     _check_operands(places, [*places, *given[: function.nin]], span)
     outs = [kept_view(frame, place, "out") for place in places]
-    operands = [steady(frame, value) for value in given[: function.nin]]
+    operands = [filling.steady(frame, value) for value in given[: function.nin]]
 
     def one(at: tuple[Var, ...]) -> None:
-        items = [element_of(v, at, span) if isinstance(v, View) else v for v in operands]
+        items = [filling.element_of(v, at, span) if isinstance(v, View) else v for v in operands]
         result = _of_numbers(frame, node, items, call)
         results = result.items if isinstance(result, Items) else (result,)
         for out, value in zip(outs, results, strict=True):
-            _store(frame, element_at(out, at, span), number(value), name, span)
+            _store(frame, filling.element_at(out, at, span), number(value), name, span)
 
-    over(frame, outs[0], span, one)
+    filling.over(frame, outs[0], span, one)
     return Items(tuple(last), span) if function.nout > 1 else last[0]
 
 
 def _check_arguments(frame: Frame, function: Any, node: ast.Call, name: str) -> None:
-    others = [k for k in node.keywords if not _is_out(k)]
+    others = [k for k in node.keywords if k.arg != "out"]
     if others:
         _refuse(frame.span(others[0]), "kernels do not have this", f"{name} takes out=")
     most = function.nin + (0 if node.keywords else function.nout)
@@ -85,8 +65,8 @@ def _check_operands(outs: list[View], operands: list[Value], span: Span) -> None
             own = views.whole(operand, operand.span)
             for out in outs:
                 if own is not out:
-                    check_shapes(out, own, span)
-                    check_apart(out, own, span)
+                    filling.check_shapes(out, own, span)
+                    filling.check_apart(out, own, span)
 
 
 def _output(value: Value, name: str) -> View:

@@ -7,10 +7,19 @@ import ast
 from typing import NoReturn
 
 from pycu2c.diagnostics import Label, fail
-from pycu2c.frontend import record_cures, subscripts, views
-from pycu2c.frontend.branches import each
-from pycu2c.frontend.cures import amount
-from pycu2c.frontend.filling import filled, spread
+from pycu2c.frontend import (
+    branches,
+    cures,
+    filling,
+    functions,
+    part_lengths,
+    record_cures,
+    several,
+    subscripts,
+    tables,
+    vectors,
+    views,
+)
 from pycu2c.frontend.frame import (
     Chosen,
     Closure,
@@ -20,13 +29,13 @@ from pycu2c.frontend.frame import (
     Unknown,
     Value,
     is_array,
+    is_vector,
+    named_vector,
     number,
     shown,
     single,
 )
-from pycu2c.frontend.functions import named_lambda, reopened
 from pycu2c.frontend.operations import binary, coerce
-from pycu2c.frontend.part_lengths import check_count
 from pycu2c.frontend.scope import as_of_now
 from pycu2c.frontend.sequence import (
     acts,
@@ -37,16 +46,7 @@ from pycu2c.frontend.sequence import (
     kept_view,
     variable_of,
 )
-from pycu2c.frontend.several import one_of
-from pycu2c.frontend.tables import is_table
 from pycu2c.frontend.variables import bind, read, set_value, set_variable
-from pycu2c.frontend.vectors import (
-    assign_component,
-    augmented_component,
-    components,
-    is_vector,
-    named_vector,
-)
 from pycu2c.intrinsics.dtype_names import scalar_named
 from pycu2c.ir.construct import integer, is_atom, scalar_type
 from pycu2c.ir.nodes import Apply, Call, Const, Expr, Load, Store, Var, View
@@ -65,7 +65,7 @@ def assign(frame: Frame, node: ast.Assign) -> None:
     name = frame.ranges.names.get(id(single))
     frame.target = (node.value, name) if name is not None else None
     if isinstance(single, ast.Name) and isinstance(node.value, ast.Lambda):
-        value: Value = named_lambda(frame, node.value, single.id)
+        value: Value = functions.named_lambda(frame, node.value, single.id)
     else:
         value = frame.value(node.value)
     frame.target = None
@@ -125,7 +125,7 @@ def assign_to(frame: Frame, target: ast.expr, value: Value) -> None:
         case ast.Name():
             _assign_name(frame, target, value)
         case ast.Subscript() | ast.Attribute() if named_vector(frame, target) is not None:
-            assign_component(frame, target, number(value, "the value"))
+            vectors.assign_component(frame, target, number(value, "the value"))
         case ast.Subscript() | ast.Attribute():
             with frame.block() as written:
                 place = _target_place(frame, target)
@@ -147,10 +147,13 @@ def _assign_name(frame: Frame, target: ast.Name, value: Value) -> None:
     name = frame.ranges.names.get(id(target))
     if name is None:
         raise Unknown
-    if frame.is_straight and name in frame.ranges.once and is_table(value):
+    is_once = frame.is_straight and name in frame.ranges.once
+    if is_once and isinstance(value, Items) and tables.is_table(value):
         bind(frame, name, value, frame.span(target))
     else:
-        set_value(frame, name, reopened(frame, value), frame.span(target))
+        if isinstance(value, (Items, Closure)):
+            value = functions.reopened(frame, value)
+        set_value(frame, name, value, frame.span(target))
     frame.note_store(target, name)
 
 
@@ -177,10 +180,10 @@ def _store(frame: Frame, place: View | Chosen, value: Value, span: Span) -> None
             with frame.block() as inside:
                 _store(frame, option, given, span)
             blocks.append(inside)
-        frame.emit_all(one_of(place.which, blocks, span))
+        frame.emit_all(several.one_of(place.which, blocks, span))
         return
     if place.axes:
-        filled(frame, place, value, span, lambda one, item: _store(frame, one, item, span))
+        filling.filled(frame, place, value, span, lambda one, item: _store(frame, one, item, span))
         return
     wanted = place.type.element
     if isinstance(value, View) and not value.axes:
@@ -226,7 +229,7 @@ def augmented(frame: Frame, node: ast.AugAssign) -> None:
     """``target op= value``: the target's subscript is evaluated first, and once."""
     operator, span = BY_NODE[type(node.op)], frame.span(node)
     if not isinstance(node.target, ast.Name) and named_vector(frame, node.target) is not None:
-        augmented_component(frame, node, node.target, operator)
+        vectors.augmented_component(frame, node, node.target, operator)
         return
     if not isinstance(node.target, ast.Name):
         given = _target_place(frame, node.target)
@@ -266,14 +269,16 @@ def _augmented_part(frame: Frame, node: ast.AugAssign, place: View, operator: Op
         _store(frame, one, binary(frame, operator, old, number(item), span), span)
 
     value = frame.value(node.value)
-    check_count(room, value, span)
-    spread(frame, place, value, span, store)
+    part_lengths.check_count(room, value, span)
+    filling.spread(frame, place, value, span, store)
 
 
 def _read_first(frame: Frame, place: View | Chosen, span: Span) -> tuple[View | Chosen, Expr]:
     """A place whose subscript is evaluated now, and what it holds."""
     if isinstance(place, Chosen):
-        return place, number(each(frame, place, lambda known: views.loaded_place(known, span)))
+        return place, number(
+            branches.each(frame, place, lambda known: views.loaded_place(known, span))
+        )
     place = started(place, [_settled_index(frame, index) for index in starts(place)])
     held = place if views.is_record(place) else views.loaded(place, span)
     return place, number(held)
@@ -296,7 +301,7 @@ def _target_place(frame: Frame, target: ast.expr) -> View | Chosen:
     owner, span = subscripts.owner_place(frame, target.value), frame.span(target)
     if not isinstance(owner, Chosen):
         return subscripts.writable(subscripts.field_place(frame, owner, target.attr, span), span)
-    found = each(
+    found = branches.each(
         frame, owner, lambda array: subscripts.field_place(frame, array, target.attr, span)
     )
     assert isinstance(found, Chosen)
@@ -331,7 +336,7 @@ def _items_of(frame: Frame, target: ast.Tuple | ast.List, value: Value) -> Items
     if isinstance(value, Items):
         return value
     if is_vector(value):
-        return Items(tuple(components(frame, value)), value.span)
+        return Items(tuple(vectors.components(frame, value)), value.span)
     fields = views.record_items(value)
     if fields is not None:
         return fields
@@ -346,7 +351,7 @@ def _items_of(frame: Frame, target: ast.Tuple | ast.List, value: Value) -> Items
         return Items(tuple(rows), value.span)
     fail(
         "unpack",
-        Label(frame.span(target), amount(len(target.elts), "name", "names")),
+        Label(frame.span(target), cures.amount(len(target.elts), "name", "names")),
         Label(value.span, f"{shown(value)} is not a tuple"),
         help=record_cures.all_fields(value) or "write one name, or a tuple of values",
     )
@@ -361,8 +366,8 @@ def _matched(
     if len(targets) != len(items) if not places else len(targets) - 1 > len(items):
         fail(
             "unpack",
-            Label(frame.span(target), amount(len(targets), "name", "names")),
-            Label(value.span, amount(len(items), "value", "values")),
+            Label(frame.span(target), cures.amount(len(targets), "name", "names")),
+            Label(value.span, cures.amount(len(items), "value", "values")),
             help="write a name for each value, `_` for those not needed, or `*rest` for the rest",
         )
     for place in places:

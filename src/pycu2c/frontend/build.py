@@ -6,11 +6,8 @@ from collections.abc import Mapping
 from typing import TypeAlias
 
 from pycu2c.diagnostics import CompileError, Diagnostic, Label, fail
-from pycu2c.frontend import own_c
+from pycu2c.frontend import cures, declared, ending, own_c, wide_numbers
 from pycu2c.frontend.bindings import parameters as parameters_of
-from pycu2c.frontend.cures import amount
-from pycu2c.frontend.declared import CallsItself, check_signed, no_result, signature_of
-from pycu2c.frontend.ending import telling, with_ending
 from pycu2c.frontend.expressions import expression
 from pycu2c.frontend.frame import Frame, Types, Unknown
 from pycu2c.frontend.liveranges import live_ranges
@@ -20,7 +17,6 @@ from pycu2c.frontend.room import check_room
 from pycu2c.frontend.statements import block
 from pycu2c.frontend.structured import named, result_type, told
 from pycu2c.frontend.subset import check
-from pycu2c.frontend.wide_numbers import check_numbers
 from pycu2c.ir.calls import reached
 from pycu2c.ir.construct import cast
 from pycu2c.ir.nodes import (
@@ -44,6 +40,14 @@ Key: TypeAlias = tuple[Source, Types]
 # types settle in two or three walks; a chain of n loop-carried names takes n. After these many
 # they only grow, so that they settle whatever a walk makes of those that it is given
 _FREE_WALKS = 20
+
+
+class CallsItself(Exception):
+    """Functions were found to call each other: whoever builds them begins anew, knowing it."""
+
+    def __init__(self, functions: tuple[Source, ...]) -> None:
+        super().__init__(", ".join(source.name for source in functions))
+        self.functions = functions
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +93,7 @@ def _built(
         constants = _read_constants((function, *devices), builder.constants)
         module = Module(function, devices, constants, cluster)
         check_room(module)
-        check_numbers(module)
+        wide_numbers.check_numbers(module)
         return builder, module
 
 
@@ -129,11 +133,10 @@ class _ModuleBuilder:
         parameters = parameters_of(source.tree.args)
         if len(parameters) != len(types):
             names = ", ".join(p.arg for p in parameters)
+            given = cures.amount(len(types), "type", "types")
             fail(
                 "signature",
-                Label(
-                    source.span(source.tree), f"{amount(len(types), 'type', 'types')} for ({names})"
-                ),
+                Label(source.span(source.tree), f"{given} for ({names})"),
                 help=f"write one type for each parameter, not ({', '.join(map(str, types))})",
             )
         problems = check(source)
@@ -152,7 +155,7 @@ class _ModuleBuilder:
         if source.foreign is not None:
             own_c.check(source, types, kind, frame.ended)
         if frame.ended:
-            body, kind = telling(frame, body, kind), with_ending(kind)
+            body, kind = ending.telling(frame, body, kind), ending.with_ending(kind)
         self.results[source, types] = kind
         self.warnings += _maybe_undefined(frame)
         parameters, converted = _parameters(frame, types)
@@ -180,7 +183,7 @@ class _ModuleBuilder:
         """What a call's arguments are converted to; annotations count where there is no way
         round them."""
         is_signed = source.signature or source.foreign or source in self.recursive
-        return signature_of(source) if is_signed else None
+        return declared.signature_of(source) if is_signed else None
 
     def called(self, source: Source, types: Types, span: Span) -> tuple[str, ParameterType]:
         """A device function for the types of a call, built once for each: its name in the
@@ -206,7 +209,7 @@ class _ModuleBuilder:
         cycle = self._active[active.index(key[0]) :]
         functions = tuple(source for source, _ in cycle)
         if not self.recursive.issuperset(functions):
-            check_signed(functions, cycle[0][1], span)
+            declared.check_signed(functions, cycle[0][1], span)
             raise CallsItself(functions)
 
     def _built(self, key: Key, span: Span) -> Function:
@@ -235,7 +238,7 @@ class _ModuleBuilder:
         source, types = key
         self._ask(key)
         if self.results[key] is None:
-            no_result(source)
+            declared.no_result(source)
         while True:
             taken, before = self.results[key], set(self.devices)
             built = self.function(source, types, is_kernel=False)

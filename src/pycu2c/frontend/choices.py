@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 
 from pycu2c.dtypes import BOOL
-from pycu2c.frontend import operations
-from pycu2c.frontend.branches import branched
+from pycu2c.frontend import branches, operations
 from pycu2c.frontend.comparisons import conditional_truth
 from pycu2c.frontend.frame import Closure, Frame, Items, Static, Value, is_number, number, single
 from pycu2c.frontend.sequence import settled
@@ -163,7 +162,7 @@ def conditional(frame: Frame, node: ast.IfExp) -> Value:
         chosen = operations.choose(test, single(then), single(orelse), span)
         frame.note_join(node, scalar_type(chosen))
         return chosen
-    found = branched(frame, test, span, (then, then_written), (orelse, else_written))
+    found = branches.branched(frame, test, span, (then, then_written), (orelse, else_written))
     if is_number(found):
         frame.note_join(node, scalar_type(single(found)))
     return found

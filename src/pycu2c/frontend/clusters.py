@@ -7,12 +7,12 @@ import ast
 import math
 from collections.abc import Callable
 from functools import reduce
-from typing import NoReturn, TypeAlias
+from typing import NoReturn
 
 from pycu2c.diagnostics import Label, fail
-from pycu2c.frontend.branches import each
+from pycu2c.frontend import branches
 from pycu2c.frontend.frame import Chosen, Frame, Items, Static, Value, is_array, number, shown
-from pycu2c.frontend.given_arguments import arguments, values
+from pycu2c.frontend.given_arguments import Form, arguments, values
 from pycu2c.frontend.operations import whole_number
 from pycu2c.frontend.sequence import kept
 from pycu2c.frontend.views import array_type, is_numbered, whole
@@ -26,8 +26,6 @@ from pycu2c.operators import MOD
 from pycu2c.records import replace
 from pycu2c.source import Span
 from pycu2c.types import WEAK_INT, Array, Space
-
-Form: TypeAlias = "Callable[[Frame, Intrinsic, ast.Call], Value]"
 
 
 def _cluster(frame: Frame, row: Intrinsic, node: ast.Call) -> Value:
@@ -135,7 +133,7 @@ def _map(frame: Frame, row: Intrinsic, node: ast.Call) -> Value:
     span = frame.span(node)
     if isinstance(array, Chosen):
         steady = number(kept(frame, rank, "rank"))
-        return each(frame, array, lambda a: _mapped(a, steady, span))
+        return branches.each(frame, array, lambda a: _mapped(a, steady, span))
     return _mapped(array, rank, span)
 
 

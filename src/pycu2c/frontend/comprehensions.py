@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from pycu2c.diagnostics import Label, fail
+from pycu2c.frontend import cures
 from pycu2c.frontend.choices import condition
-from pycu2c.frontend.cures import amount
 from pycu2c.frontend.frame import Chosen, Closure, Frame, Items, Static, Value, shown
 from pycu2c.frontend.sequence import kept, one_by_one, settled
 from pycu2c.ir.construct import integer
@@ -135,8 +135,8 @@ def _bind(frame: Frame, scope: dict[str, Value], target: ast.expr, item: Value) 
             if len(parts) != len(targets):
                 fail(
                     "unpack",
-                    Label(frame.span(target), amount(len(targets), "name", "names")),
-                    Label(item.span, amount(len(parts), "value", "values")),
+                    Label(frame.span(target), cures.amount(len(targets), "name", "names")),
+                    Label(item.span, cures.amount(len(parts), "value", "values")),
                     help="write a name for each value",
                 )
             for inner, part in zip(targets, parts):

@@ -24,14 +24,6 @@ from pycu2c.types import NONE, Array, ParameterType, Scalar, Signature, Tuple
 _RANK = {Kind.BOOL: 0, Kind.UNSIGNED: 1, Kind.SIGNED: 1, Kind.FLOAT: 2, Kind.COMPLEX: 3}
 
 
-class CallsItself(Exception):
-    """Functions were found to call each other: whoever builds them begins anew, knowing it."""
-
-    def __init__(self, functions: tuple[Source, ...]) -> None:
-        super().__init__(", ".join(source.name for source in functions))
-        self.functions = functions
-
-
 def signature_of(source: Source) -> Signature | None:
     """The signature that a device function was given, or that its annotations are."""
     try:

@@ -5,14 +5,12 @@ from __future__ import annotations
 import ast
 
 from pycu2c.diagnostics import Label, fail
-from pycu2c.frontend import operations, scope
+from pycu2c.frontend import comprehensions, functions, operations, scope
 from pycu2c.frontend.assignments import walrus
 from pycu2c.frontend.calls import call
 from pycu2c.frontend.choices import condition, conditional, connective, truth_of
 from pycu2c.frontend.comparisons import compare
-from pycu2c.frontend.comprehensions import check_count, comprehension, static_items
 from pycu2c.frontend.frame import Frame, Items, Static, Value, number, shown
-from pycu2c.frontend.functions import lambda_value
 from pycu2c.frontend.refusals import UNKNOWN
 from pycu2c.frontend.sequence import in_order, settled
 from pycu2c.frontend.subscripts import attribute, subscript
@@ -51,9 +49,9 @@ def expression(frame: Frame, node: ast.expr) -> Value:
         case ast.NamedExpr():
             return walrus(frame, node)
         case ast.Lambda():
-            return lambda_value(frame, node)
+            return functions.lambda_value(frame, node)
         case ast.ListComp() | ast.GeneratorExp():
-            return comprehension(frame, node)
+            return comprehensions.comprehension(frame, node)
         case ast.Starred():
             fail(
                 "starred",
@@ -88,7 +86,7 @@ def _display(frame: Frame, node: ast.Tuple | ast.List) -> Items:
         if not isinstance(given, ast.Starred):
             items.append(value)
         elif isinstance(value, Items) or _is_range(value):
-            items += static_items(value)
+            items += comprehensions.static_items(value)
         else:
             fail(
                 "starred",
@@ -112,7 +110,7 @@ def _binary(frame: Frame, node: ast.BinOp) -> Value:
             if isinstance(items, Items) and isinstance(count, Const) and _is_whole(count):
                 again = settled(frame, items)
                 assert isinstance(again, Items)
-                check_count(len(again.items) * int(count.value), span)
+                comprehensions.check_count(len(again.items) * int(count.value), span)
                 return Items(again.items * int(count.value), span)
     return operations.binary(frame, operator, number(left), number(right), span)
 

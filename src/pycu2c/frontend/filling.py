@@ -7,10 +7,8 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from pycu2c.diagnostics import Label, fail
-from pycu2c.frontend import views
-from pycu2c.frontend.cures import amount
+from pycu2c.frontend import cures, part_lengths, views
 from pycu2c.frontend.frame import Frame, Items, Value, is_array, shown, single
-from pycu2c.frontend.part_lengths import check_count
 from pycu2c.frontend.sequence import kept, kept_view
 from pycu2c.frontend.several import fields
 from pycu2c.ir.construct import integer, is_atom
@@ -24,7 +22,7 @@ StoreOne: TypeAlias = Callable[[View, Value], None]
 
 def filled(frame: Frame, place: View, value: Value, span: Span, store: StoreOne) -> None:
     """``place = value``, element by element; the value is evaluated before the place."""
-    check_count(place, value, span)
+    part_lengths.check_count(place, value, span)
     given = steady(frame, value)
     spread(frame, kept_view(frame, place, "part"), given, span, store)
 
@@ -161,7 +159,7 @@ def _items(frame: Frame, place: View, value: Items, span: Span, store: StoreOne)
         fail(
             "part-assign",
             Label(span, f"these elements have the shape {_shape(place)}"),
-            Label(value.span, f"and there {amount(count, 'item', 'items')}: {shown(value)}"),
+            Label(value.span, f"and there {cures.amount(count, 'item', 'items')}: {shown(value)}"),
             help="a tuple is assigned to as many elements along one axis",
         )
     for number, item in enumerate(value.items):

@@ -4,29 +4,23 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
 
 from pycu2c.diagnostics import Label, fail
-from pycu2c.frontend import ufuncs
-from pycu2c.frontend.clusters import CLUSTER_FORMS
-from pycu2c.frontend.cures import amount
+from pycu2c.frontend import cures, group_forms, intrinsic_calls, ufuncs
 from pycu2c.frontend.frame import Frame, Items, Static, Value, is_array, number, shown
 from pycu2c.frontend.given_arguments import (
+    Form,
     arguments,
     constant_integer,
     known_integer,
     named_scalar,
     values,
 )
-from pycu2c.frontend.groups import call_method, is_found_group
-from pycu2c.frontend.intrinsic_calls import intrinsic_call
 from pycu2c.frontend.room import ROOM, bytes_of, too_large
 from pycu2c.frontend.sequence import kept
 from pycu2c.frontend.views import array_type
-from pycu2c.intrinsics.all import REGISTRY
-from pycu2c.intrinsics.groups import SIZES, Block, Grid, cut
-from pycu2c.intrinsics.registry import Intrinsic
-from pycu2c.intrinsics.warp import match_all_lanes
+from pycu2c.intrinsics import warp
+from pycu2c.intrinsics.registry import REGISTRY, Intrinsic
 from pycu2c.ir.construct import truth
 from pycu2c.ir.nodes import Allocate, Apply, Const, Expr, Var
 from pycu2c.limits import MOST_AXES
@@ -48,7 +42,7 @@ def _coordinates(frame: Frame, row: Intrinsic, node: ast.Call) -> Value:
     return axes[0] if ndim == 1 else Items(tuple(axes), span)
 
 
-def _allocation(space: Space) -> Callable[[Frame, Intrinsic, ast.Call], Value]:
+def _allocation(space: Space) -> Form:
     def build(frame: Frame, row: Intrinsic, node: ast.Call) -> Value:
         shape_node, dtype_node = arguments(frame, node, ("shape", "dtype"), row.name)
         shape = _shape(frame, shape_node, 0 if space is Space.SHARED else 1)
@@ -88,7 +82,7 @@ def _shape(frame: Frame, node: ast.expr, least: int) -> tuple[int, ...]:
     if not 1 <= len(shape) <= MOST_AXES:
         fail(
             "shape",
-            Label(frame.span(node), amount(len(shape), "axis", "axes")),
+            Label(frame.span(node), cures.amount(len(shape), "axis", "axes")),
             help=f"arrays have 1 to {MOST_AXES} axes",
         )
     return tuple(shape)
@@ -126,58 +120,27 @@ def _constant_array(frame: Frame, row: Intrinsic, node: ast.Call) -> Value:
     )
 
 
-def _group(group: type) -> Callable[[Frame, Intrinsic, ast.Call], Value]:
-    """``cuda.cg.this_grid()``."""
-
-    def build(frame: Frame, row: Intrinsic, node: ast.Call) -> Value:
-        arguments(frame, node, (), row.name)
-        return Static(group, frame.span(node))
-
-    return build
-
-
-def _tiles(frame: Frame, row: Intrinsic, node: ast.Call) -> Value:
-    """``cuda.cg.tiled_partition(block, 8)``."""
-    group, lanes = arguments(frame, node, ("group", "size"), row.name)
-    size = constant_integer(frame, lanes, "the threads of a tile")
-    if size not in SIZES:
-        fail(
-            "argument-type",
-            Label(frame.span(lanes), f"this is {size}"),
-            help=f"a tile has {', '.join(map(str, SIZES[:-1]))} or {SIZES[-1]} threads",
-        )
-    whole = frame.value(group)
-    if is_found_group(whole):
-        sized = ast.copy_location(ast.Call(node.func, [lanes], []), node)
-        return call_method(frame, whole, "tiled_partition", sized)
-    found = cut(whole.value, size) if isinstance(whole, Static) else None
-    if found is None:
-        fail(
-            "argument-type",
-            Label(frame.span(group), f"this is {shown(whole)}"),
-            help="cut cuda.cg.this_thread_block(), a tile that is no smaller, or a group of lanes",
-        )
-    return Static(found, frame.span(node))
-
-
 def _match_all(frame: Frame, row: Intrinsic, node: ast.Call) -> Value:
     """``cuda.match_all_sync(mask, value)``: all match if there are lanes that do."""
     given = values(frame, node, ("mask", "value"), row.name)
-    lanes = intrinsic_call(frame, match_all_lanes, given, node)
+    lanes = intrinsic_calls.intrinsic_call(frame, warp.match_all_lanes, given, node)
     kept_lanes = number(kept(frame, lanes, "lanes"))
     return Items((kept_lanes, truth(kept_lanes)), frame.span(node))
 
 
-FORMS: dict[str, Callable[[Frame, Intrinsic, ast.Call], Value]] = {
+FORMS: dict[str, Form] = {
     "cuda.grid": _coordinates,
     "cuda.gridsize": _coordinates,
     "cuda.shared.array": _allocation(Space.SHARED),
     "numpy.clip": _clip,
     "cuda.local.array": _allocation(Space.LOCAL),
     "cuda.const.array_like": _constant_array,
-    "cuda.cg.this_grid": _group(Grid),
-    "cuda.cg.this_thread_block": _group(Block),
-    "cuda.cg.tiled_partition": _tiles,
     "cuda.match_all_sync": _match_all,
-    **CLUSTER_FORMS,
 }
+
+
+def form_of(row: Intrinsic) -> Form | None:
+    """What writes a row out, if the frontend does."""
+    if row.name.startswith("cuda.cg."):
+        return group_forms.GROUP_FORMS.get(row.name)
+    return FORMS.get(row.name)

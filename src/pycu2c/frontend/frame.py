@@ -8,11 +8,10 @@ from contextlib import contextmanager
 from typing import NoReturn, TypeAlias, TypeGuard
 
 from pycu2c.diagnostics import CompileError, Diagnostic, Label, fail
-from pycu2c.frontend import record_cures
-from pycu2c.frontend.cures import described, instead_of_object
+from pycu2c.frontend import cures, record_cures
 from pycu2c.frontend.liveranges import LiveRanges, live_ranges
 from pycu2c.frontend.unrolling import Copies
-from pycu2c.intrinsics.coalesced import Coalesced
+from pycu2c.intrinsics import coalesced
 from pycu2c.ir.nodes import Const, ConstantArray, Expr, Return, Stmt, Var, View
 from pycu2c.records import Protocol, dataclass, field, replace
 from pycu2c.source import LAMBDA, Source, Span
@@ -296,8 +295,8 @@ def shown(value: Value) -> str:
     """A value as errors name it."""
     match value:
         case Static():
-            return described(value.value)
-        case Items() if value.names == Coalesced._fields:
+            return cures.described(value.value)
+        case Items() if value.names == coalesced.Coalesced._fields:
             return "a group of threads"
         case Items():
             return f"a tuple of {len(value.items)}"
@@ -314,6 +313,22 @@ def is_number(value: Value) -> TypeGuard[Expr]:
 def is_array(value: Value) -> TypeGuard[Var | View]:
     """Whether a value is an array that is known."""
     return isinstance(value, (Var, View)) and isinstance(value.type, Array)
+
+
+def is_vector(value: Value) -> bool:
+    """Whether a value is a vector, not a number, a tuple or an array."""
+    if isinstance(value, (Static, Items, Closure)) or not isinstance(value.type, Scalar):
+        return False
+    return value.type.dtype.is_vector
+
+
+def named_vector(frame: Frame, target: ast.Subscript | ast.Attribute) -> Var | None:
+    """The variable ``v`` of a target ``v.x``, if it is a vector."""
+    owner = target.value
+    if not isinstance(owner, ast.Name) or id(owner) not in frame.ranges.names:
+        return None
+    value = frame.value(owner)
+    return value if isinstance(value, Var) and is_vector(value) else None
 
 
 _READING = {"texture": "tex{}D(t, …)", "surface": "surf{}Dread(s, …)"}
@@ -343,7 +358,9 @@ def number(value: Value, what: str = "this") -> Expr:
 def single(value: Value, what: str = "this") -> Expr:
     """The value as an expression that a variable holds: a number or a vector."""
     if isinstance(value, (Static, Closure)):
-        cure = instead_of_object(value.value) if isinstance(value, Static) else "call it: f(…)"
+        cure = (
+            cures.instead_of_object(value.value) if isinstance(value, Static) else "call it: f(…)"
+        )
         fail("type-needed", Label(value.span, f"{what} is {shown(value)}, not a number"), help=cure)
     if isinstance(value, Items):
         fail(

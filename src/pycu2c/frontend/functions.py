@@ -10,13 +10,8 @@ import ast
 from typing import NoReturn
 
 from pycu2c.diagnostics import Label, fail
-from pycu2c.frontend import scope, views
-from pycu2c.frontend.binding_arguments import Binder, given_values, in_order_of_call
+from pycu2c.frontend import binding_arguments, branches, cures, declared, ending, scope, views
 from pycu2c.frontend.bindings import FunctionLike, free_names, parameters, shape_parameters
-from pycu2c.frontend.branches import each
-from pycu2c.frontend.cures import refused_function
-from pycu2c.frontend.declared import as_declared
-from pycu2c.frontend.ending import value_of_call
 from pycu2c.frontend.frame import (
     Chosen,
     Closure,
@@ -31,7 +26,7 @@ from pycu2c.frontend.given_arguments import known_integer
 from pycu2c.frontend.sequence import in_order, kept, variable_of, with_inside
 from pycu2c.frontend.structured import leaves, result_type, type_of, unpacked
 from pycu2c.frontend.variables import bind
-from pycu2c.intrinsics.library import device_source
+from pycu2c.intrinsics import library
 from pycu2c.ir.nodes import Call, Evaluate, Expr, Var, View
 from pycu2c.records import replace
 from pycu2c.source import LAMBDA, Source, Span
@@ -43,21 +38,23 @@ def call_function(
 ) -> Value:
     """A call of a ``@device`` function or of a local function; of a method with its ``owner``."""
     span = frame.span(node)
-    given = given_values(frame, node)
+    given = binding_arguments.given_values(frame, node)
     if owner is not None:
         given = [(None, owner, owner.span), *given]
     if isinstance(callee, Closure):
         local = callee.function
         defaults = dict(zip(callee.defaults.names, callee.defaults.items))
-        values = Binder(local.arguments, defaults, local.__name__, span).bind(
-            in_order_of_call(frame, local.arguments, given)
+        values = binding_arguments.Binder(local.arguments, defaults, local.__name__, span).bind(
+            binding_arguments.in_order_of_call(frame, local.arguments, given)
         )
         return _call(frame, local.source, [*values, *callee.variables.items], span)
-    source = device_source(callee.value)
+    source = library.device_source(callee.value)
     if source is None:
         _not_callable(callee, frame.span(node.func))
-    given = in_order_of_call(frame, source.tree.args, given)
-    values = Binder(source.tree.args, _defaults(source), source.name, span).bind(given)
+    given = binding_arguments.in_order_of_call(frame, source.tree.args, given)
+    values = binding_arguments.Binder(source.tree.args, _defaults(source), source.name, span).bind(
+        given
+    )
     return _call(frame, source, values, span)
 
 
@@ -67,7 +64,7 @@ def _call(frame: Frame, source: Source, values: list[Value], span: Span) -> Valu
         for position, (value, wanted) in enumerate(zip(values, signature.parameters)):
             if isinstance(value, Chosen) and isinstance(wanted, Array):
                 return _call_for_each(frame, source, values, position, span)
-        values = [as_declared(v, kind) for v, kind in zip(values, signature.parameters)]
+        values = [declared.as_declared(v, kind) for v, kind in zip(values, signature.parameters)]
     shapes = shape_parameters(source.tree)
     if shapes:
         names = [node.arg for node in parameters(source.tree.args)]
@@ -83,7 +80,7 @@ def _call(frame: Frame, source: Source, values: list[Value], span: Span) -> Valu
         return made
     if isinstance(result, Scalar):
         value = unpacked(variable_of(frame, made, source.name), kind, span)
-        return value_of_call(frame, value, span)
+        return ending.value_of_call(frame, value, span)
     frame.emit(Evaluate(made, span))
     return unpacked(made, kind, span)
 
@@ -108,7 +105,7 @@ def _call_for_each(
     def call(known: Var | View) -> Value:
         return _call(frame, source, [*given[:position], known, *given[position + 1 :]], span)
 
-    return each(frame, array, call)
+    return branches.each(frame, array, call)
 
 
 def _check_alignment(argument: Expr) -> None:
@@ -136,7 +133,7 @@ def _defaults(source: Source) -> dict[str, Value]:
 
 
 def _not_callable(callee: Static, span: Span) -> NoReturn:
-    text, cure = refused_function(callee.value)
+    text, cure = cures.refused_function(callee.value)
     fail("call", Label(span, text), help=cure)
 
 

@@ -4,17 +4,21 @@ they are written."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
 
 from pycu2c.diagnostics import Label, fail
-from pycu2c.frontend.cures import amount, instead_of_dtype
+from pycu2c.frontend import cures
 from pycu2c.frontend.frame import Frame, Static, Value, number, shown
 from pycu2c.frontend.sequence import acts, has_effect, in_order, kept
 from pycu2c.intrinsics.dtype_names import scalar_named
+from pycu2c.intrinsics.registry import Intrinsic
 from pycu2c.ir.nodes import Binary, Const, Expr, Unary, Var
 from pycu2c.ir.walk import expressions
 from pycu2c.nearest import did_you_mean
 from pycu2c.types import WEAK_INT, Scalar
+
+Form: TypeAlias = Callable[[Frame, Intrinsic, ast.Call], Value]  # what writes out calls of a row
 
 NO_DEFAULTS: Mapping[str, int] = {}
 
@@ -44,7 +48,7 @@ def arguments(
     if missing or len(node.args) > len(names):
         fail(
             "argument-count",
-            Label(frame.span(node), amount(count, "argument", "arguments")),
+            Label(frame.span(node), cures.amount(count, "argument", "arguments")),
             help=f"{what} takes {_amounts(names, defaults)}: ({_shown(names, defaults)})",
         )
     return [given[n] for n in names]
@@ -130,6 +134,6 @@ def named_scalar(frame: Frame, node: ast.expr) -> Scalar:
         fail(
             "dtype",
             Label(frame.span(node), f"{shown(named)} names no dtype"),
-            help=instead_of_dtype(getattr(named, "value", None)),
+            help=cures.instead_of_dtype(getattr(named, "value", None)),
         )
     return scalar

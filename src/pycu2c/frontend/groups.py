@@ -6,8 +6,8 @@ import ast
 from inspect import isfunction
 from typing import TypeGuard
 
+from pycu2c.frontend import functions
 from pycu2c.frontend.frame import Frame, Items, Static, Value
-from pycu2c.frontend.functions import call_function
 from pycu2c.frontend.sequence import kept
 from pycu2c.intrinsics.coalesced import Coalesced
 from pycu2c.ir.nodes import Const, Var
@@ -26,4 +26,4 @@ def call_method(frame: Frame, group: Items, name: str, node: ast.Call) -> Value:
     is_steady = all(isinstance(item, (Var, Const)) for item in group.items)
     steady = group if is_steady else kept(frame, group, "group")
     assert isinstance(steady, Items)
-    return call_function(frame, function, node, steady)
+    return functions.call_function(frame, function, node, steady)

@@ -11,9 +11,7 @@ from collections.abc import Callable
 from typing import NoReturn, TypeAlias
 
 from pycu2c.diagnostics import Label, fail
-from pycu2c.frontend import views
-from pycu2c.frontend.branches import each
-from pycu2c.frontend.cures import amount
+from pycu2c.frontend import branches, cures, views
 from pycu2c.frontend.frame import (
     Chosen,
     Closure,
@@ -28,7 +26,7 @@ from pycu2c.frontend.frame import (
 from pycu2c.frontend.operations import binary, counting, to_whole
 from pycu2c.frontend.sequence import acts, in_order, is_steady, kept, variable_of
 from pycu2c.frontend.subscripts import item_of
-from pycu2c.intrinsics.all import REGISTRY
+from pycu2c.intrinsics.registry import REGISTRY
 from pycu2c.ir.construct import integer, scalar_type
 from pycu2c.ir.nodes import Apply, Const, Expr, Stmt, Var, View
 from pycu2c.operators import ADD, FLOORDIV, MUL, SUB
@@ -111,7 +109,7 @@ def _of_array(frame: Frame, array: Var | View | Chosen) -> Counted:
     steady = kept(frame, array, "rows")
     span = array.span
     if isinstance(steady, Chosen):
-        count = number(each(frame, steady, lambda known: views.length(known, 0, span)))
+        count = number(branches.each(frame, steady, lambda known: views.length(known, 0, span)))
     else:
         assert is_array(steady)
         count = views.length(steady, 0, span)
@@ -177,7 +175,7 @@ def _enumerate(frame: Frame, node: ast.Call) -> Iterable:
     if not node.args or len(starts) > 1 or len(node.args) + len(node.keywords) != 1 + len(starts):
         fail(
             "argument-count",
-            Label(span, amount(len(node.args), "argument", "arguments")),
+            Label(span, cures.amount(len(node.args), "argument", "arguments")),
             help="write enumerate(a), or enumerate(a, start)",
         )
     inner = iterable(frame, node.args[0])
@@ -248,7 +246,7 @@ def _reversed(frame: Frame, node: ast.Call) -> Iterable:
     if len(node.args) != 1 or node.keywords:
         fail(
             "argument-count",
-            Label(span, amount(len(node.args), "argument", "arguments")),
+            Label(span, cures.amount(len(node.args), "argument", "arguments")),
             help="write reversed(a)",
         )
     (inner,) = _given(frame, node.args)

@@ -7,13 +7,11 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from pycu2c.diagnostics import Label, fail
+from pycu2c.frontend import constants, iterables, jumps
 from pycu2c.frontend.assignments import assign_to
 from pycu2c.frontend.bindings import changed_name
 from pycu2c.frontend.choices import condition
-from pycu2c.frontend.constants import give, plain_pairs
 from pycu2c.frontend.frame import Chosen, Closure, Frame, Items, Static, Unknown, Value
-from pycu2c.frontend.iterables import Counted, Listed, iterable
-from pycu2c.frontend.jumps import breaks, continues, jumps_away, replaced, without_continues
 from pycu2c.frontend.sequence import has_effect, kept, with_inside
 from pycu2c.frontend.unrolling import Count, Rounds
 from pycu2c.ir.construct import binary, integer, negation
@@ -52,7 +50,7 @@ def while_loop(frame: Frame, node: ast.While, walk: Walk) -> None:
         frame.emit_all(walk(frame, node.orelse))
         return
     body = walk(frame, node.body)
-    if isinstance(test, Const) and not breaks(body):
+    if isinstance(test, Const) and not jumps.breaks(body):
         frame.emit(While(test, (*written, *body), span))
         return
 
@@ -67,8 +65,8 @@ def while_loop(frame: Frame, node: ast.While, walk: Walk) -> None:
 
 def for_loop(frame: Frame, node: ast.For, walk: Walk) -> None:
     """``for target in iterable: …``."""
-    found = iterable(frame, node.iter)
-    if isinstance(found, Listed):
+    found = iterables.iterable(frame, node.iter)
+    if isinstance(found, iterables.Listed):
         if len(found.values) > _MOST_ROUNDS:
             fail(
                 "constant-needed",
@@ -89,10 +87,10 @@ def _with_else(
 ) -> None:
     """A loop, and the ``else`` that runs if no ``break`` did."""
     span = frame.span(node)
-    if node.orelse and breaks(body):
+    if node.orelse and jumps.breaks(body):
         broke = Flag(frame, span)
         frame.emit(broke.down())
-        frame.emit(loop(replaced(body, Break, broke.up_and)))
+        frame.emit(loop(jumps.replaced(body, Break, broke.up_and)))
         frame.emit(If(negation(broke.var), walk(frame, node.orelse), (), span))
         return
     frame.emit(loop(body))
@@ -117,7 +115,7 @@ class Flag:
 # ---- loops that count --------------------------------------------------------------------------
 
 
-def _counted(frame: Frame, node: ast.For, over: Counted, walk: Walk) -> None:
+def _counted(frame: Frame, node: ast.For, over: iterables.Counted, walk: Walk) -> None:
     span = frame.span(node.target)
     unnamed = Var(frame.fresh("i"), WEAK_INT, span)
     target = _target_of(node.target, over.value(unnamed), unnamed)
@@ -137,7 +135,7 @@ def _target_of(target: ast.expr, value: Value, counter: Var) -> ast.Name | None:
     """The name that is given the counter itself."""
     if isinstance(target, ast.Name):
         return target if value is counter else None
-    for inner, item in plain_pairs(target, value) or ():
+    for inner, item in constants.plain_pairs(target, value) or ():
         found = _target_of(inner, item, counter)
         if found is not None:
             return found
@@ -161,7 +159,7 @@ def _give(frame: Frame, target: ast.expr, value: Value, counter: Var) -> None:
         if name == counter.name:
             frame.note_store(target, name)
             return
-    pairs = plain_pairs(target, value)
+    pairs = constants.plain_pairs(target, value)
     if pairs is None:
         assign_to(frame, target, value)
         return
@@ -174,8 +172,8 @@ def _give(frame: Frame, target: ast.expr, value: Value, counter: Var) -> None:
 
 def rounds(frame: Frame, node: Rounds, walk: Walk) -> None:
     """A loop over a tuple: one round after the other."""
-    found = iterable(frame, node.iter)
-    assert isinstance(found, Listed)
+    found = iterables.iterable(frame, node.iter)
+    assert isinstance(found, iterables.Listed)
     effects = _effects(node)
     values = list(found.values)
     if found.limit is None:
@@ -183,7 +181,7 @@ def rounds(frame: Frame, node: Rounds, walk: Walk) -> None:
     bodies: list[Body] = []
     for position, (written, value) in enumerate(zip(node.rounds, values, strict=True)):
         with frame.block() as given, frame.recovering():
-            give(frame, written.target, value)
+            constants.give(frame, written.target, value)
         body = (*given, *walk(frame, written.body))
         if found.limit is not None:
             test = binary(GT, found.limit, integer(position, value.span), value.span)
@@ -239,24 +237,24 @@ def _joined(frame: Frame, bodies: list[Body], node: Rounds, walk: Walk) -> None:
         otherwise = walk(frame, node.orelse)
     if _ends_with_break(bodies):
         bodies[-1] = bodies[-1][:-1]
-    if not any(breaks(body) for body in bodies):
+    if not any(jumps.breaks(body) for body in bodies):
         for body in bodies:
             frame.emit_all(_straight(body, span))
         frame.emit_all(otherwise)
         return
     broke = Flag(frame, span)
-    apart = breaks(otherwise) or continues(otherwise)  # they are of a loop further out
+    apart = jumps.breaks(otherwise) or jumps.continues(otherwise)  # they are of a loop further out
     inside: list[Stmt] = []
     for body in bodies:
-        in_two = breaks(body) and without_continues(body) is None
-        told = replaced(body, Break, broke.up_and) if apart or in_two else body
+        in_two = jumps.breaks(body) and jumps.without_continues(body) is None
+        told = jumps.replaced(body, Break, broke.up_and) if apart or in_two else body
         inside += _straight(told, span)
         if in_two:
             inside.append(If(broke.var, (Break(span),), (), span))
     inside += () if apart else otherwise
     if broke.is_used:
         frame.emit(broke.down())
-    if not jumps_away(tuple(inside)):
+    if not jumps.jumps_away(tuple(inside)):
         inside.append(Break(span))
     frame.emit(While(Const(True, WEAK_BOOL, span), tuple(inside), span))
     if apart:
@@ -265,20 +263,20 @@ def _joined(frame: Frame, bodies: list[Body], node: Rounds, walk: Walk) -> None:
 
 def _is_last(body: Body) -> bool:
     """Whether nothing comes after a round: no other one, and no ``else``."""
-    return jumps_away(body) and not continues(body)
+    return jumps.jumps_away(body) and not jumps.continues(body)
 
 
 def _ends_with_break(bodies: list[Body]) -> bool:
     """Whether the only ``break`` is the end of the last round."""
     if not bodies or not bodies[-1] or not isinstance(bodies[-1][-1], Break):
         return False
-    return not any(breaks(b) for b in (*bodies[:-1], bodies[-1][:-1]))
+    return not any(jumps.breaks(b) for b in (*bodies[:-1], bodies[-1][:-1]))
 
 
 def _straight(body: Body, span: Span) -> Body:
     """A round without ``continue``, as a loop that runs once if need be."""
-    plain = without_continues(body)
+    plain = jumps.without_continues(body)
     if plain is not None:
         return plain
-    once = replaced(body, Continue, lambda jump: (Break(jump.span),))
+    once = jumps.replaced(body, Continue, lambda jump: (Break(jump.span),))
     return (While(Const(True, WEAK_BOOL, span), (*once, Break(span)), span),)

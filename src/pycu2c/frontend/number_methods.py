@@ -11,9 +11,8 @@ from pycu2c.frontend.frame import Frame
 from pycu2c.frontend.given_arguments import arguments, named_scalar
 from pycu2c.frontend.operations import coerce, once
 from pycu2c.frontend.sequence import has_effect, kept
-from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.namespace import CUDA
-from pycu2c.intrinsics.registry import Intrinsic
+from pycu2c.intrinsics.registry import REGISTRY, Intrinsic
 from pycu2c.ir.construct import binary, cast, const, literal, scalar_type, truth
 from pycu2c.ir.nodes import Apply, Expr
 from pycu2c.operators import EQ, SUB

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from pycu2c.diagnostics import Label, fail
-from pycu2c.frontend import views
-from pycu2c.frontend.cures import amount
+from pycu2c.frontend import cures, views
 from pycu2c.frontend.frame import Items, Value, is_array, shown
-from pycu2c.intrinsics.all import REGISTRY
+from pycu2c.intrinsics.registry import REGISTRY
 from pycu2c.intrinsics.subscripts import slice_start, slice_stop
 from pycu2c.ir.nodes import Apply, Binary, Const, Expr, View
 from pycu2c.operators import ADD, FLOORDIV, SUB
@@ -29,7 +28,8 @@ def check_count(place: View, value: Value, span: Span) -> None:
 def _compare(length: Expr, count: int, span: Span, given: Label) -> None:
     most = None if isinstance(length, Const) else at_most(length)
     if most is not None and 1 != count > most:
-        room = f"there {'is' if most == 1 else 'are'} at most {amount(most, 'element', 'elements')}"
+        elements = cures.amount(most, "element", "elements")
+        room = f"there {'is' if most == 1 else 'are'} at most {elements}"
         cure = "assign a number, or as many as there are places"
         fail("part-assign", Label(span, room), given, help=cure)
 

@@ -9,8 +9,7 @@ import numpy as np
 
 from pycu2c.diagnostics import Label, fail
 from pycu2c.dtypes import BFLOAT16, FLOAT32
-from pycu2c.frontend import record_cures
-from pycu2c.frontend.comprehensions import static_items
+from pycu2c.frontend import comprehensions, record_cures
 from pycu2c.frontend.frame import Frame, Items, Static, Value, shown
 from pycu2c.frontend.sequence import in_order, settled
 from pycu2c.frontend.structured import leaves, type_of
@@ -88,7 +87,7 @@ def _words(frame: Frame, node: ast.expr, found: Iterator[Value], numbers: list[E
     """What one argument of print() writes; a starred one writes several words."""
     match node:
         case ast.Starred():
-            items = static_items(settled(frame, next(found)))
+            items = comprehensions.static_items(settled(frame, next(found)))
             return [_word(frame, node.value, item, numbers) for item in items]
         case ast.JoinedStr():
             return [_formatted(frame, node, found, numbers)]

@@ -10,11 +10,9 @@ from typing import Any
 import numpy as np
 
 from pycu2c.diagnostics import Label, fail
-from pycu2c.frontend import scope, ufuncs, views
-from pycu2c.frontend.branches import branched, each
+from pycu2c.frontend import branches, comprehensions, scope, ufuncs, views
 from pycu2c.frontend.choices import truth_of
 from pycu2c.frontend.comparisons import compared, conditional_truth
-from pycu2c.frontend.comprehensions import generated, length_of, static_items
 from pycu2c.frontend.frame import (
     Chosen,
     Frame,
@@ -30,8 +28,7 @@ from pycu2c.frontend.given_arguments import arguments, constant_integer, values
 from pycu2c.frontend.operations import binary, coerce, unary, whole_number
 from pycu2c.frontend.printing import print_call
 from pycu2c.frontend.sequence import acts, in_order, kept, settled
-from pycu2c.frontend.ufuncs import applied, common_type, computed_in
-from pycu2c.intrinsics.all import REGISTRY
+from pycu2c.intrinsics.registry import REGISTRY
 from pycu2c.ir.construct import both, cast, const, integer, number_of, scalar_type, standing_at
 from pycu2c.ir.nodes import Apply, Const, Expr, Junction, Pack
 from pycu2c.operators import ADD, FLOORDIV, MOD, POS, POW
@@ -114,7 +111,7 @@ def _abs(frame: Frame, node: ast.Call) -> Expr:
         known = number_of(operand)  # a Python int is exact; abs of the least int8 wraps
         value = abs(known) if type(known) is int else REGISTRY["abs"].reference(known)
         return const(value, operand.span, operand.type)
-    return applied(REGISTRY["abs"], [operand], scalar_type(operand), frame.span(node))
+    return ufuncs.applied(REGISTRY["abs"], [operand], scalar_type(operand), frame.span(node))
 
 
 def abs_of(frame: Frame, node: ast.Call, *, is_float: bool) -> Expr:
@@ -138,7 +135,7 @@ def _round(frame: Frame, node: ast.Call) -> Expr:
     if not scalar_type(operand).dtype.is_float:
         return cast(real_number(operand), WEAK_INT)
     row = REGISTRY["round"]
-    wide = computed_in(row, scalar_type(operand))
+    wide = ufuncs.computed_in(row, scalar_type(operand))
     return Apply(row, (cast(operand, wide),), WEAK_INT, frame.span(node))
 
 
@@ -149,11 +146,11 @@ def _len(frame: Frame, node: ast.Call) -> Expr:
         return Const(len(value.items), WEAK_INT, frame.span(node))
     if isinstance(value, Static) and isinstance(value.value, (str, range)):
         known = value.value
-        count = length_of(known) if isinstance(known, range) else len(known)
+        count = comprehensions.length_of(known) if isinstance(known, range) else len(known)
         return Const(count, WEAK_INT, frame.span(node))
     span = frame.span(node)
     if isinstance(value, Chosen) and value.type.ndim:
-        return number(each(frame, value, lambda array: views.length(array, 0, span)))
+        return number(branches.each(frame, value, lambda array: views.length(array, 0, span)))
     if is_array(value) and views.array_type(value).ndim:
         return views.length(value, 0, span)
     fail(
@@ -184,13 +181,13 @@ def _extreme(name: str) -> Callable[[Frame, ast.Call], Value]:
         if all(isinstance(v, Items) for v in values):
             return _extreme_tuple(frame, ast.Lt if name == "min" else ast.Gt, values, node)
         numbers = [number(v) for v in values]
-        common = common_type(numbers)
+        common = ufuncs.common_type(numbers)
         known = [int(e.value) for e in numbers if isinstance(e, Const) and e.type == WEAK_INT]
         if len(known) == len(numbers):
             return integer(min(known) if name == "min" else max(known), frame.span(node))
         result = coerce(numbers[0], common)
         for e in numbers[1:]:
-            result = applied(REGISTRY[name], [result, e], common, frame.span(node))
+            result = ufuncs.applied(REGISTRY[name], [result, e], common, frame.span(node))
         return result
 
     return build
@@ -207,13 +204,13 @@ def _extreme_tuple(
         if isinstance(test, Const):
             result = other if test.value else result
         else:
-            result = branched(frame, test, span, (other, []), (result, []))
+            result = branches.branched(frame, test, span, (other, []), (result, []))
     return result
 
 
 def _flattened(value: Value, count: int) -> tuple[Value, ...]:
     alone = count == 1 and not is_number(value)
-    return static_items(value) if alone else (value,)
+    return comprehensions.static_items(value) if alone else (value,)
 
 
 def _range(frame: Frame, node: ast.Call) -> Value:
@@ -234,7 +231,7 @@ def _range(frame: Frame, node: ast.Call) -> Value:
 
 def _items_given(frame: Frame, node: ast.Call, what: str) -> list[Value]:
     (given,) = arguments(frame, node, ("iterable",), what)
-    return list(static_items(settled(frame, frame.value(given))))
+    return list(comprehensions.static_items(settled(frame, frame.value(given))))
 
 
 def _tuple(frame: Frame, node: ast.Call) -> Value:
@@ -249,7 +246,7 @@ def _sum(frame: Frame, node: ast.Call) -> Value:
     if any(map(acts, given[1:])):
         given = [kept(frame, value, "given") for value in given]
     total: Expr = number(given[1]) if len(given) > 1 else integer(0, frame.span(node))
-    for item in static_items(given[0]):
+    for item in comprehensions.static_items(given[0]):
         total = binary(frame, ADD, total, number(item), frame.span(node))
     return total
 
@@ -259,7 +256,7 @@ def _quantified(op: Junction) -> Callable[[Frame, ast.Call], Value]:
         span, name = frame.span(node), "all" if op is Junction.AND else "any"
         (given,) = arguments(frame, node, ("iterable",), name)
         if isinstance(given, ast.GeneratorExp):
-            return _until(frame, op, map(truth_of, generated(frame, given)), span)
+            return _until(frame, op, map(truth_of, comprehensions.generated(frame, given)), span)
         return _until(frame, op, map(truth_of, _items_given(frame, node, name)), span)
 
     return build
@@ -289,14 +286,16 @@ def _enumerate(frame: Frame, node: ast.Call) -> Value:
     given = arguments(frame, node, names, "enumerate")
     start = constant_integer(frame, given[1], "the start of enumerate") if given[1:] else 0
     span = frame.span(node)
-    items = static_items(settled(frame, frame.value(given[0])))
+    items = comprehensions.static_items(settled(frame, frame.value(given[0])))
     pairs = [Items((integer(i, span), item), span) for i, item in enumerate(items, start)]
     return Items(tuple(pairs), span)
 
 
 def _zip(frame: Frame, node: ast.Call) -> Value:
     span = frame.span(node)
-    given = [static_items(settled(frame, value)) for value in in_order(frame, node.args)]
+    given = [
+        comprehensions.static_items(settled(frame, value)) for value in in_order(frame, node.args)
+    ]
     return Items(tuple(Items(group, span) for group in zip(*given)), span)
 
 

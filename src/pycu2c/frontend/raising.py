@@ -11,7 +11,7 @@ from pycu2c.frontend.choices import condition
 from pycu2c.frontend.ending import end_thread
 from pycu2c.frontend.frame import Frame, Static
 from pycu2c.frontend.printing import texts_of, values_in
-from pycu2c.intrinsics.all import REGISTRY
+from pycu2c.intrinsics.registry import REGISTRY
 from pycu2c.ir.construct import negation
 from pycu2c.ir.nodes import Apply, Const, Expr, If, Print
 from pycu2c.ir.printed import Raised

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import ast
 import builtins
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pycu2c import dtypes
 from pycu2c.diagnostics import CompileError, Label, fail
-from pycu2c.frontend import record_cures
-from pycu2c.frontend.cures import amount, defined_elsewhere
+from pycu2c.frontend import cures, record_cures
 from pycu2c.frontend.early import unassigned
 from pycu2c.frontend.frame import Closure, Frame, Items, Static, Unknown, Value
 from pycu2c.frontend.refusals import TOO_WIDE
@@ -21,12 +20,17 @@ from pycu2c.intrinsics.numba_names import CURES, numba_name
 from pycu2c.intrinsics.registry import bound_to
 from pycu2c.ir import construct
 from pycu2c.ir.nodes import Apply, ConstantArray, Var
+from pycu2c.lazy import lazy_module
 from pycu2c.limits import MOST_AXES
 from pycu2c.nearest import NoSuchName, did_you_mean
 from pycu2c.source import Span, Unbound, bound_name
 from pycu2c.types import WEAK_INT, Array, Scalar, Space
 from pycu2c.values import scalar_of
-from pycu2c.vectors import Vector
+
+if TYPE_CHECKING:
+    from pycu2c import vectors
+else:
+    vectors = lazy_module("pycu2c.vectors")
 
 
 def resolve(frame: Frame, node: ast.Name) -> Value:
@@ -49,7 +53,7 @@ def resolve(frame: Frame, node: ast.Name) -> Value:
         fail(
             "name",
             Label(frame.span(node), f"`{node.id}` is not defined"),
-            help=defined_elsewhere(node.id) or cure,
+            help=cures.defined_elsewhere(node.id) or cure,
         )
     return placed(frame, found, node.id, frame.span(node))
 
@@ -126,7 +130,7 @@ def constant_array(found: np.ndarray[Any, Any], name: str, span: Span) -> Consta
         or not 1 <= found.ndim <= MOST_AXES
         or not found.size
     ):
-        axes = amount(found.ndim, "axis", "axes")
+        axes = cures.amount(found.ndim, "axis", "axes")
         what = f"an array of {found.dtype} with {axes}" if found.size else "an array of no elements"
         cure = f"pass others as arguments{record_cures.seen_as_vector(row)}"
         if not found.dtype.isnative:
@@ -153,7 +157,9 @@ def static(found: object, span: Span) -> Value:
         return Apply(row, (), WEAK_INT, span)
     if row is not None:
         return Static(row, span)
-    if isinstance(found, (bool, int, float, complex, np.generic, Vector)):
+    if isinstance(found, (bool, int, float, complex, np.generic)):
+        return _constant(found, span)
+    if isinstance(found, tuple) and isinstance(found, vectors.Vector):
         return _constant(found, span)
     if isinstance(found, tuple):
         names = getattr(found, "_fields", ())

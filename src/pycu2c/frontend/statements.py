@@ -6,14 +6,10 @@ from __future__ import annotations
 import ast
 
 from pycu2c.diagnostics import Label, fail
+from pycu2c.frontend import declared, functions, loops, matching, raising
 from pycu2c.frontend.assignments import annotated, assign, augmented
-from pycu2c.frontend.declared import result_as_declared
 from pycu2c.frontend.expressions import condition
 from pycu2c.frontend.frame import Frame, Items, Value
-from pycu2c.frontend.functions import define_function
-from pycu2c.frontend.loops import for_loop, rounds, while_loop
-from pycu2c.frontend.matching import match_statement
-from pycu2c.frontend.raising import asserted, raised
 from pycu2c.frontend.refusals import UNKNOWN
 from pycu2c.frontend.sequence import has_effect
 from pycu2c.frontend.structured import leaves, no_array_inside, packed, result_type, type_of
@@ -72,13 +68,13 @@ def statement(frame: Frame, node: ast.stmt) -> None:
         case ast.If():
             _if(frame, node)
         case ast.While():
-            while_loop(frame, node, block)
+            loops.while_loop(frame, node, block)
         case ast.For():
-            for_loop(frame, node, block)
+            loops.for_loop(frame, node, block)
         case Rounds():
-            rounds(frame, node, block)
+            loops.rounds(frame, node, block)
         case ast.Match():
-            match_statement(frame, node, block)
+            matching.match_statement(frame, node, block)
         case ast.Break():
             frame.emit(Break(frame.span(node)))
         case ast.Continue():
@@ -86,13 +82,13 @@ def statement(frame: Frame, node: ast.stmt) -> None:
         case ast.Return():
             _return(frame, node)
         case ast.Raise():
-            raised(frame, node)
+            raising.raised(frame, node)
         case ast.Assert():
-            asserted(frame, node)
+            raising.asserted(frame, node)
         case ast.Delete():
             _delete(frame, node)
         case ast.FunctionDef():
-            define_function(frame, node)
+            functions.define_function(frame, node)
         case ast.Expr(value=value):
             _evaluate(frame, value)
         case ast.Pass():
@@ -162,7 +158,7 @@ def _return(frame: Frame, node: ast.Return) -> None:
             Label(frame.span(node.value), "a kernel gives its results in arrays"),
             help="pass an array for the result and write out[i] = …",
         )
-    value = result_as_declared(frame.value(node.value), frame.result)
+    value = declared.result_as_declared(frame.value(node.value), frame.result)
     no_array_inside(value)
     kind = type_of(value)
     frame.results.append((kind, span))

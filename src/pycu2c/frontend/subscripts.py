@@ -7,17 +7,18 @@ from enum import EnumMeta
 from typing import NoReturn, TypeVar
 
 from pycu2c.diagnostics import Label, fail
-from pycu2c.frontend import operations, scope, views
-from pycu2c.frontend.brackets import after_owner, indices_in, kept_index
-from pycu2c.frontend.branches import alike, each, together
-from pycu2c.frontend.comprehensions import static_items
-from pycu2c.frontend.cures import (
-    amount,
-    indices_of,
-    instead_of_attribute,
-    instead_of_global,
+from pycu2c.frontend import (
+    branches,
+    comprehensions,
+    cures,
+    enumerations,
+    operations,
+    scope,
+    tables,
+    vectors,
+    views,
 )
-from pycu2c.frontend.enumerations import member_named
+from pycu2c.frontend.brackets import after_owner, indices_in, kept_index
 from pycu2c.frontend.frame import (
     Chosen,
     Closure,
@@ -27,6 +28,7 @@ from pycu2c.frontend.frame import (
     Value,
     is_array,
     is_number,
+    is_vector,
     number,
     shown,
     single,
@@ -34,8 +36,6 @@ from pycu2c.frontend.frame import (
 from pycu2c.frontend.operations import whole_number
 from pycu2c.frontend.sequence import settled, variable_of
 from pycu2c.frontend.structured import type_of
-from pycu2c.frontend.tables import item_of_row, table_item
-from pycu2c.frontend.vectors import component, is_vector, key_of
 from pycu2c.frontend.views import ArrayValue, Part, Rest, Subscript
 from pycu2c.intrinsics.subscripts import index_from_end
 from pycu2c.ir.construct import const, integer, scalar_type
@@ -54,20 +54,20 @@ def subscript(frame: Frame, node: ast.Subscript) -> Value:
 def _subscript_of(frame: Frame, owner: Value, node: ast.Subscript) -> Value:
     """An element is a place here: a view without axes."""
     if isinstance(owner, Static) and isinstance(owner.value, range):
-        owner = Items(static_items(owner), owner.span)
+        owner = Items(comprehensions.static_items(owner), owner.span)
     if isinstance(owner, Static) and isinstance(owner.value, EnumMeta):
-        named = ast.Attribute(node.value, key_of(frame, node), ast.Load())
+        named = ast.Attribute(node.value, vectors.key_of(frame, node), ast.Load())
         return scope.attribute(frame, owner, named.attr, ast.copy_location(named, node))
     if isinstance(owner, Items):
         items = settled(frame, owner)
         assert isinstance(items, Items)
         return _item(frame, items, node)
     if is_vector(owner):
-        return component(single(owner), key_of(frame, node), frame.span(node))
+        return vectors.component(single(owner), vectors.key_of(frame, node), frame.span(node))
     owner, given = after_owner(frame, owner, node.slice)
     if isinstance(owner, Chosen):
         once = [kept_index(frame, item) for item in given]
-        return each(frame, owner, lambda array: _subscripted(frame, array, once, node))
+        return branches.each(frame, owner, lambda array: _subscripted(frame, array, once, node))
     array = array_value(frame, owner, node.value)
     return _subscripted(frame, array, given, node)
 
@@ -89,8 +89,8 @@ def _by_position(record: ArrayValue, given: list[Subscript], span: Span) -> View
     if not isinstance(index, Const) or not index.type.dtype.is_whole:
         views.wrong_count(views.array_type(record), len(given), span)
     if not -len(fields) <= index.value < len(fields):
-        text = f"the record has {amount(len(fields), 'field', 'fields')}"
-        fail("index-range", Label(index.span, text), help=indices_of(len(fields)))
+        text = f"the record has {cures.amount(len(fields), 'field', 'fields')}"
+        fail("index-range", Label(index.span, text), help=cures.indices_of(len(fields)))
     found = views.field_place(views.whole(record, span), fields[int(index.value)].name, span)
     assert found is not None
     return found
@@ -99,7 +99,7 @@ def _by_position(record: ArrayValue, given: list[Subscript], span: Span) -> View
 def item_of(frame: Frame, array: Value, index: Expr, span: Span) -> Value:
     """``array[index]``: an element, or a view of a row."""
     if isinstance(array, Chosen):
-        return each(frame, array, lambda known: views.subscripted(known, [index], span))
+        return branches.each(frame, array, lambda known: views.subscripted(known, [index], span))
     assert is_array(array)
     return views.subscripted(array, [index], span)
 
@@ -112,7 +112,7 @@ def place(frame: Frame, node: ast.Subscript) -> View | Chosen:
     if not isinstance(owner, Chosen):
         return _place_in(frame, array_value(frame, owner, node.value), given, span)
     once = [kept_index(frame, item) for item in given]
-    found = each(frame, owner, lambda array: _place_in(frame, array, once, span))
+    found = branches.each(frame, owner, lambda array: _place_in(frame, array, once, span))
     assert isinstance(found, Chosen)
     return found
 
@@ -136,7 +136,7 @@ def owner_place(frame: Frame, node: ast.expr) -> ArrayValue | Chosen:
 def _read(frame: Frame, value: Value) -> Value:
     """A place as the value there is."""
     if isinstance(value, Chosen) and not value.type.ndim:
-        return each(frame, value, views.read)
+        return branches.each(frame, value, views.read)
     return views.read(value)
 
 
@@ -226,7 +226,7 @@ def array_value(frame: Frame, value: Value, node: ast.expr) -> ArrayValue:
 
 
 def _not_an_array(frame: Frame, value: Static, node: ast.expr) -> NoReturn:
-    here, cure = frame.span(node), instead_of_global(value.value)
+    here, cure = frame.span(node), cures.instead_of_global(value.value)
     if not isinstance(value.value, (list, dict, set)):
         fail("type-needed", Label(here, f"this is {shown(value)}, not an array"), help=cure)
     kind = type(value.value).__name__
@@ -275,7 +275,7 @@ def _chosen_item(frame: Frame, owner: Items, found: Value, node: ast.Subscript) 
         fail(
             "index-range",
             Label(frame.span(node.slice), _too_far(node.value, count)),
-            help=indices_of(count),
+            help=cures.indices_of(count),
         )
     return owner.items[index]
 
@@ -283,8 +283,8 @@ def _chosen_item(frame: Frame, owner: Items, found: Value, node: ast.Subscript) 
 def _too_far(owner: ast.expr, count: int) -> str:
     """What an index is not in."""
     if isinstance(owner, ast.Attribute) and owner.attr in ("shape", "strides"):
-        return f"`{ast.unparse(owner.value)}` has {amount(count, 'axis', 'axes')}"
-    return f"the tuple has {amount(count, 'item', 'items')}"
+        return f"`{ast.unparse(owner.value)}` has {cures.amount(count, 'axis', 'axes')}"
+    return f"the tuple has {cures.amount(count, 'item', 'items')}"
 
 
 def _nested_item(frame: Frame, owner: Items, index: Items, node: ast.Subscript) -> Value:
@@ -294,7 +294,7 @@ def _nested_item(frame: Frame, owner: Items, index: Items, node: ast.Subscript) 
         if not isinstance(found, Items):
             fail(
                 "index-count",
-                Label(frame.span(node), amount(len(index.items), "index", "indices")),
+                Label(frame.span(node), cures.amount(len(index.items), "index", "indices")),
                 help="write one for each axis",
             )
         found = _chosen_item(frame, found, part, node)
@@ -303,7 +303,7 @@ def _nested_item(frame: Frame, owner: Items, index: Items, node: ast.Subscript) 
 
 def _any_item(frame: Frame, owner: Items, index: Expr, node: ast.Subscript) -> Value:
     """``t[i]`` of a tuple whose items have one type, or are numbers: then that of all together."""
-    own = alike(owner)
+    own = branches.alike(owner)
     found = _one_of(frame, own, index, node)
     if {type_of(item) for item in owner.items} != {type_of(item) for item in own.items}:
         frame.note_join(node, scalar_type(single(found)))
@@ -320,13 +320,15 @@ def _one_of(frame: Frame, owner: Items, index: Expr, node: ast.Subscript) -> Val
             Label(frame.span(node.slice), f"an index into ({listed})"),
             help="a computed index is of numbers, or of tuples of the same types, equally long",
         )
-    found = item_of_row(owner.items, index, span) or table_item(frame, owner, index, node, span)
+    found = tables.item_of_row(owner.items, index, span) or tables.table_item(
+        frame, owner, index, node, span
+    )
     if found is not None:
         return found
     count = integer(len(owner.items), span)
     place = Apply(index_from_end, (whole_number(index), count), WEAK_INT, index.span)
     which = variable_of(frame, place, "at")
-    found = together(which, owner.items, span)
+    found = branches.together(which, owner.items, span)
     if found is None:
         fail(
             "constant-needed",
@@ -378,15 +380,16 @@ def _no_field(array: ArrayValue, name: str, span: Span) -> NoReturn:
 
 def attribute(frame: Frame, node: ast.Attribute) -> Value:
     """``owner.name``."""
-    member = member_named(frame, node.value) if node.attr in ("name", "value") else None
-    if member is not None:
-        return scope.attribute(frame, Static(member, frame.span(node)), node.attr, node)
+    if node.attr in ("name", "value"):
+        member = enumerations.member_named(frame, node.value)
+        if member is not None:
+            return scope.attribute(frame, Static(member, frame.span(node)), node.attr, node)
     return _read(frame, _attribute_of(frame, frame.value(node.value), node))
 
 
 def _attribute_of(frame: Frame, owner: Value, node: ast.Attribute) -> Value:
     if isinstance(owner, Chosen):
-        return each(frame, owner, lambda array: _array_attribute(frame, array, node))
+        return branches.each(frame, owner, lambda array: _array_attribute(frame, array, node))
     if isinstance(owner, Static):
         return scope.attribute(frame, owner, node.attr, node)
     if isinstance(owner, Items) and node.attr in owner.names:
@@ -394,7 +397,7 @@ def _attribute_of(frame: Frame, owner: Value, node: ast.Attribute) -> Value:
     if is_array(owner):
         return _array_attribute(frame, owner, node)
     if is_vector(owner):
-        return component(single(owner), node.attr, frame.span(node))
+        return vectors.component(single(owner), node.attr, frame.span(node))
     is_tuple = isinstance(owner, (Items, Closure))
     if node.attr in ("real", "imag") and isinstance(getattr(owner, "type", None), Scalar):
         return part_of(number(owner), node.attr, frame.span(node))
@@ -409,7 +412,7 @@ def _attribute_of(frame: Frame, owner: Value, node: ast.Attribute) -> Value:
     fail(
         "subset",
         Label(frame.span(node), f"{kind} has no attribute `{node.attr}` in a kernel"),
-        help=instead_of_attribute(node.attr, cure),
+        help=cures.instead_of_attribute(node.attr, cure),
     )
 
 
@@ -453,7 +456,7 @@ def _array_attribute(frame: Frame, array: ArrayValue, node: ast.Attribute) -> Va
             fail(
                 "subset",
                 Label(span, f"an array has no `.{node.attr}` in a kernel"),
-                help=instead_of_attribute(node.attr, _OF_ARRAYS),
+                help=cures.instead_of_attribute(node.attr, _OF_ARRAYS),
             )
 
 

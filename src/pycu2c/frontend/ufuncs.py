@@ -14,9 +14,8 @@ from pycu2c.dtypes import Kind
 from pycu2c.frontend.frame import Frame
 from pycu2c.frontend.operations import binary, choose, coerce, once, unary, whole_number
 from pycu2c.frontend.subscripts import part_of
-from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.math import KEEPING_WHOLE
-from pycu2c.intrinsics.registry import Intrinsic
+from pycu2c.intrinsics.registry import REGISTRY, Intrinsic
 from pycu2c.intrinsics.ufuncs import in_double
 from pycu2c.ir.construct import both, cast, const, integer, negation, scalar_type, truth
 from pycu2c.ir.nodes import Apply, Const, Expr, Junction

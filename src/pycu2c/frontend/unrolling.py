@@ -8,10 +8,15 @@ types: the walk over the function finds out, and begins anew with the new tree.
 from __future__ import annotations
 
 import ast
-import copy
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
+from pycu2c.lazy import lazy_module
 from pycu2c.records import dataclass, field
+
+if TYPE_CHECKING:
+    import copy
+else:
+    copy = lazy_module("copy")
 
 _Node = TypeVar("_Node", bound=ast.AST)
 

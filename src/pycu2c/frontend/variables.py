@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import NoReturn
 
 from pycu2c.diagnostics import Label, fail
-from pycu2c.frontend import record_cures
+from pycu2c.frontend import record_cures, several
 from pycu2c.frontend.frame import (
     Chosen,
     Closure,
@@ -26,15 +26,6 @@ from pycu2c.frontend.frame import (
 )
 from pycu2c.frontend.operations import coerce
 from pycu2c.frontend.sequence import is_steady, kept, with_inside
-from pycu2c.frontend.several import (
-    arrays_of,
-    fields,
-    in_rows,
-    note_arrays,
-    one_of,
-    place_of,
-    renumbered,
-)
 from pycu2c.frontend.structured import item_name, part_name
 from pycu2c.frontend.views import row_steps, whole
 from pycu2c.ir.construct import integer, scalar_type
@@ -69,7 +60,7 @@ def set_value(frame: Frame, name: str, value: Value, span: Span) -> None:
 
 def set_array(frame: Frame, name: str, value: Var | View | Chosen, span: Span) -> None:
     """``name = array``: one array wherever the name is assigned, or one of several."""
-    note_arrays(frame, name, value)
+    several.note_arrays(frame, name, value)
     known = frame.arrays[name]
     if len(known) > 1:
         bind(frame, name, _numbered(frame, name, value), span)
@@ -85,13 +76,13 @@ def set_array(frame: Frame, name: str, value: Var | View | Chosen, span: Span) -
 
 def _numbered(frame: Frame, name: str, value: Var | View | Chosen) -> Chosen:
     """One of several arrays, in variables: its number, and where its view lies."""
-    arrays = arrays_of(frame, name)
+    arrays = several.arrays_of(frame, name)
     places = list(arrays)
     which = part_name(name, "<which>")
     span = value.span
 
     def chosen(array: Var | View) -> None:
-        number = places.index(place_of(array))
+        number = places.index(several.place_of(array))
         if isinstance(arrays[places[number]], View):
             _view_in_variables(frame, part_name(name, str(number)), whole(array, span))
         set_variable(frame, which, integer(number, span), span)
@@ -103,10 +94,10 @@ def _numbered(frame: Frame, name: str, value: Var | View | Chosen) -> Chosen:
                 chosen(option)
             blocks.append(inside)
         if all(len(block) == 1 for block in blocks):
-            numbers = [places.index(place_of(option)) for option in value.options]
-            set_variable(frame, which, renumbered(value.which, numbers, span), span)
+            numbers = [places.index(several.place_of(option)) for option in value.options]
+            set_variable(frame, which, several.renumbered(value.which, numbers, span), span)
         else:
-            frame.emit_all(one_of(value.which, blocks, span))
+            frame.emit_all(several.one_of(value.which, blocks, span))
     else:
         chosen(value)
     samples = enumerate(arrays.values())
@@ -188,7 +179,11 @@ def _same_binding(a: Value, b: Value) -> bool:
         case Const(), Const():
             return a.value == b.value and a.type == b.type
         case View(), View():
-            alike = (a.array.name, a.axes, fields(a)) == (b.array.name, b.axes, fields(b))
+            alike = (a.array.name, a.axes, several.fields(a)) == (
+                b.array.name,
+                b.axes,
+                several.fields(b),
+            )
             return alike and _all_same(_parts(a), _parts(b))
         case _:
             return False
@@ -199,7 +194,7 @@ def _all_same(a: tuple[Value, ...], b: tuple[Value, ...]) -> bool:
 
 
 def _parts(view: View) -> tuple[Expr, ...]:
-    steps = () if in_rows(view) else view.steps
+    steps = () if several.in_rows(view) else view.steps
     return (*view.first, *steps, *view.lengths, *inside(view.path))
 
 
@@ -263,7 +258,7 @@ def _with_parts(view: View, part: Callable[[str, Expr], Expr]) -> View:
         return tuple(part(f"{word}{i}", e) for i, e in enumerate(given))
 
     first = group("start", view.first)
-    steps = () if in_rows(view) else group("step", view.steps)
+    steps = () if several.in_rows(view) else group("step", view.steps)
     lengths = group("length", view.lengths)
     steps = steps or row_steps(lengths, view.span)
     path = path_with(view.path, group("item", inside(view.path)))

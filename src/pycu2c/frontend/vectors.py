@@ -10,7 +10,14 @@ from typing import NoReturn
 
 from pycu2c.diagnostics import Label, fail
 from pycu2c.frontend.binding_arguments import given_values
-from pycu2c.frontend.frame import Closure, Frame, Items, Static, Value, number
+from pycu2c.frontend.frame import (
+    Frame,
+    Static,
+    Value,
+    is_vector,
+    named_vector,
+    number,
+)
 from pycu2c.frontend.operations import binary, coerce
 from pycu2c.frontend.sequence import in_order, kept
 from pycu2c.frontend.variables import set_variable
@@ -20,13 +27,6 @@ from pycu2c.nearest import did_you_mean
 from pycu2c.operators import Operator
 from pycu2c.source import Span
 from pycu2c.types import Scalar
-
-
-def is_vector(value: Value) -> bool:
-    """Whether a value is a vector, not a number, a tuple or an array."""
-    if isinstance(value, (Static, Items, Closure)) or not isinstance(value.type, Scalar):
-        return False
-    return value.type.dtype.is_vector
 
 
 def made(frame: Frame, kind: Scalar, node: ast.Call) -> Expr:
@@ -105,15 +105,6 @@ def _no_component(vector: Expr, name: str, span: Span) -> NoReturn:
 
 
 # ---- variables ---------------------------------------------------------------------------------
-
-
-def named_vector(frame: Frame, target: ast.Subscript | ast.Attribute) -> Var | None:
-    """The variable ``v`` of a target ``v.x``, if it is a vector."""
-    owner = target.value
-    if not isinstance(owner, ast.Name) or id(owner) not in frame.ranges.names:
-        return None
-    value = frame.value(owner)
-    return value if isinstance(value, Var) and is_vector(value) else None
 
 
 def assign_component(frame: Frame, target: ast.Subscript | ast.Attribute, value: Expr) -> None:

@@ -11,12 +11,11 @@ from typing import NoReturn, TypeAlias
 
 from pycu2c.diagnostics import Label, fail
 from pycu2c.dtypes import Kind
-from pycu2c.frontend import record_cures
-from pycu2c.frontend.cures import amount, indices_of
+from pycu2c.frontend import cures, record_cures
 from pycu2c.frontend.frame import Items, Value, is_array
 from pycu2c.frontend.operations import counting, to_whole
-from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.builtins import rounds
+from pycu2c.intrinsics.registry import REGISTRY
 from pycu2c.intrinsics.subscripts import (
     from_start,
     index_from_end,
@@ -148,7 +147,7 @@ def _spread(given: list[Subscript], kind: Array, span: Span) -> list[Subscript]:
 
 def wrong_count(kind: Array, given: int, span: Span) -> NoReturn:
     """Indices that are too many, or too few where one element is meant."""
-    indices, axes = amount(given, "index", "indices"), amount(kind.ndim, "axis", "axes")
+    indices, axes = cures.amount(given, "index", "indices"), cures.amount(kind.ndim, "axis", "axes")
     one = ", where i is a number, and no tuple as cuda.grid(2) gives" if kind.ndim == 1 else ""
     fail(
         "index-count",
@@ -177,8 +176,8 @@ def check(items: list[Subscript], kind: Array) -> None:
 
 def _out_of(index: Expr, count: int, axis: int | None = None) -> NoReturn:
     where = "this" if axis is None else f"axis {axis}"
-    text = f"{where} has {amount(count, 'element', 'elements')}"
-    fail("index-range", Label(index.span, text), help=indices_of(count))
+    text = f"{where} has {cures.amount(count, 'element', 'elements')}"
+    fail("index-range", Label(index.span, text), help=cures.indices_of(count))
 
 
 def _check_type(index: Expr) -> None:

@@ -1,46 +1,7 @@
-"""Imports the rooms of intrinsics that most kernels use; ``namespace`` has those of many rows that
-few do, and imports them when a name is asked for that these have not."""
+"""The registry with all rows that most kernels use, for those who go through them."""
 
-from pycu2c.intrinsics import (
-    atomic,
-    bits,
-    block,
-    builtins,
-    caches,
-    clusters,
-    complex,
-    groups,
-    halves,
-    integers,
-    math,
-    memory,
-    subscripts,
-    sync,
-    textures,
-    threads,
-    ufuncs,
-    warp,
-)
-from pycu2c.intrinsics.registry import REGISTRY
+from pycu2c.intrinsics.registry import REGISTRY, import_rows
 
-__all__ = [
-    "REGISTRY",
-    "atomic",
-    "bits",
-    "block",
-    "builtins",
-    "caches",
-    "clusters",
-    "complex",
-    "groups",
-    "halves",
-    "integers",
-    "math",
-    "memory",
-    "subscripts",
-    "sync",
-    "textures",
-    "threads",
-    "ufuncs",
-    "warp",
-]
+__all__ = ["REGISTRY"]
+
+import_rows()

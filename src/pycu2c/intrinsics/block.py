@@ -10,26 +10,17 @@ import numpy as np
 from pycu2c.dtypes import (
     FLOAT32,
     FLOAT64,
-    INT8,
-    INT16,
-    INT32,
-    INT64,
-    UINT8,
-    UINT16,
-    UINT32,
-    UINT64,
     DType,
 )
 from pycu2c.intrinsics.builtins import NUMBERS
 from pycu2c.intrinsics.c_tree import c
 from pycu2c.intrinsics.kinds import T
-from pycu2c.intrinsics.machine import MACHINE
+from pycu2c.intrinsics.machine import EXCHANGED, INTEGERS, MACHINE
 from pycu2c.intrinsics.registry import Intrinsic, intrinsic
 from pycu2c.intrinsics.threads import AXES, BLOCK_LIMIT, GRID_LIMIT
-from pycu2c.intrinsics.warp import EXCHANGED
 
 # what has an address in C, with nothing converted
-PREFETCHED = (INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64, FLOAT32, FLOAT64)
+PREFETCHED = (*INTEGERS, FLOAT32, FLOAT64)
 MOST_THREADS = 1024  # of a block, on every device
 LANES = 64  # of a strip: with 32 or 128, mandelbrot takes longer
 MOST_SHARED = 227 * 1024  # bytes, on the devices that have most

@@ -8,6 +8,7 @@ from typing import Any
 
 from pycu2c.intrinsics.bits import FFS, POPC
 from pycu2c.intrinsics.groups import tiled_partition
+from pycu2c.intrinsics.namespace import WRITTEN
 from pycu2c.intrinsics.warp import (
     LANE,
     LANEMASKS,
@@ -236,16 +237,19 @@ def method_of(target: object, given: tuple[Any, ...]) -> object:
     return target
 
 
-COALESCED: tuple[Any, ...] = (
-    coalesced_threads,
-    labeled_partition,
-    binary_partition,
-    reduce,
-    inclusive_scan,
-    plus,
-    less,
-    greater,
-    bit_and,
-    bit_or,
-    bit_xor,
-)
+WRITTEN["cuda.cg"] = {
+    f.__name__: f
+    for f in (
+        coalesced_threads,
+        labeled_partition,
+        binary_partition,
+        reduce,
+        inclusive_scan,
+        plus,
+        less,
+        greater,
+        bit_and,
+        bit_or,
+        bit_xor,
+    )
+}

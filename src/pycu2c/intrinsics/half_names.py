@@ -4,11 +4,10 @@ makes it false."""
 
 from __future__ import annotations
 
+import pycu2c.intrinsics.special  # noqa: F401  # its rows
 from pycu2c.dtypes import BFLOAT16, FLOAT16, DType
-from pycu2c.intrinsics import special  # noqa: F401  # its rows
-from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.halves import COMPARED
-from pycu2c.intrinsics.registry import Intrinsic, Typed
+from pycu2c.intrinsics.registry import REGISTRY, Intrinsic, Typed
 from pycu2c.intrinsics.typed_names import declare
 from pycu2c.operators import EQ, GE, GT, LE, LT, NE, Operator
 

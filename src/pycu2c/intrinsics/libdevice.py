@@ -3,6 +3,9 @@ gives them: what is unsigned there has the signed type of its width."""
 
 from __future__ import annotations
 
+import pycu2c.intrinsics.conversions
+import pycu2c.intrinsics.rounding
+import pycu2c.intrinsics.words  # noqa: F401  # their rows
 from pycu2c.dtypes import (
     BOOL,
     FLOAT16,
@@ -15,12 +18,10 @@ from pycu2c.dtypes import (
     UINT64,
     DType,
 )
-from pycu2c.intrinsics import conversions, rounding, words  # noqa: F401  # their rows
-from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.exact import MODES
 from pycu2c.intrinsics.kinds import FIXED
 from pycu2c.intrinsics.pairs import PAIRS
-from pycu2c.intrinsics.registry import Intrinsic, Typed
+from pycu2c.intrinsics.registry import REGISTRY, Intrinsic, Typed
 from pycu2c.intrinsics.typed_names import declare
 
 _SIGNED = {UINT32: INT32, UINT64: INT64, BOOL: INT32, FLOAT16: INT16}

@@ -6,12 +6,28 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
+from pycu2c.dtypes import (
+    BOOL,
+    FLOAT32,
+    FLOAT64,
+    INT8,
+    INT16,
+    INT32,
+    INT64,
+    UINT8,
+    UINT16,
+    UINT32,
+    UINT64,
+)
 from pycu2c.records import dataclass, field
 
 Dim3: TypeAlias = tuple[int, int, int]
 
 WARP = 32  # lanes
 WIDTHS = (1, 2, 4, 8, 16, WARP)  # of the parts of a warp that a shuffle is in
+INTEGERS = (INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64)
+# what lanes exchange: halves go as float32, vectors part by part
+EXCHANGED = (BOOL, *INTEGERS, FLOAT32, FLOAT64)
 
 
 @dataclass(slots=True)

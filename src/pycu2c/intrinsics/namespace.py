@@ -8,9 +8,7 @@ from typing import Any, TypeAlias
 
 from pycu2c import types
 from pycu2c.dtypes import VECTORS
-from pycu2c.intrinsics.all import REGISTRY
-from pycu2c.intrinsics.coalesced import COALESCED
-from pycu2c.intrinsics.registry import Intrinsic
+from pycu2c.intrinsics.registry import REGISTRY, ROOMS, Intrinsic
 from pycu2c.records import Protocol
 from pycu2c.types import Scalar
 
@@ -33,7 +31,7 @@ NO_ROOMS: Mapping[str, str] = {}
 class Namespace:
     """A name with names in it: ``cuda``, ``cuda.threadIdx``, ``cuda.shared``. ``rooms`` are
     modules with the rows of a name in it, imported when that is asked for; ``more`` those with
-    names of its own, imported when one is asked for that it has not."""
+    names of its own, imported one by one until there is the name that is asked for."""
 
     def __init__(
         self,
@@ -63,14 +61,15 @@ class Namespace:
         raise AttributeError(f"{self._name} has no {name}")
 
     def _grow(self) -> None:
-        """Import the rest of the rows."""
-        for room in self._more:
-            importlib.import_module(room)
-        self._more = ()
-        self.__dict__.update(known(grown(self._name)) | known(self))
+        """Import the next room of rows."""
+        room, *rest = self._more
+        importlib.import_module(room)
+        found = known(grown(self._name)) | known(self)
+        self.__dict__.update((name, m) for name, m in found.items() if name not in self._rooms)
+        self._more = tuple(rest)  # last: until then another thread looks itself
 
     def __dir__(self) -> list[str]:
-        if self._more:
+        while self._more:
             self._grow()
         return [*known(self), *(name for name in self._rooms if name not in vars(self))]
 
@@ -86,9 +85,9 @@ def members(namespace: Namespace) -> dict[str, Member]:
 
 
 # rows of another room that numba has here
-ALIASES: dict[str, Member] = {"cbrt": REGISTRY["math.cbrt"]}
-# and functions that are written in the kernel language
-WRITTEN: dict[str, Mapping[str, Member]] = {"cuda.cg": {f.__name__: f for f in COALESCED}}
+ALIASES: dict[str, dict[str, str]] = {"cuda": {"cbrt": "math.cbrt"}}
+# and functions that are written in the kernel language, once their room is imported
+WRITTEN: dict[str, Mapping[str, Member]] = {"cuda.cg": {}, "cuda.fp16": {}, "cuda.bf16": {}}
 
 # types, which numba's newer versions have here, too
 _NAMES_OF_TYPES = """
@@ -109,13 +108,16 @@ def grown(prefix: str) -> Namespace:
         if first not in below:
             path = f"{prefix}.{first}"
             below[first] = REGISTRY[path] if path in REGISTRY else grown(path)
-    return Namespace(prefix, {**below, **WRITTEN.get(prefix, {})})
+    aliases = ALIASES.get(prefix, {}).items()
+    also = {name: REGISTRY[row] for name, row in aliases if row in REGISTRY}
+    return Namespace(prefix, {**below, **also, **WRITTEN.get(prefix, {})})
 
 
 CUDA = Namespace(
     "cuda",
-    known(grown("cuda")) | {name: Scalar(row) for name, row in VECTORS.items()} | TYPES | ALIASES,
+    {name: Scalar(row) for name, row in VECTORS.items()} | TYPES,
     {
+        "cg": "pycu2c.intrinsics.coalesced",
         "bf16": "pycu2c.cuda.half_pairs",
         "fp16": "pycu2c.cuda.half_pairs",
         "libdevice": "pycu2c.intrinsics.libdevice",
@@ -123,6 +125,7 @@ CUDA = Namespace(
     tuple(
         f"pycu2c.intrinsics.{room}"
         for room in (
+            *ROOMS,
             "conversions",
             "eighths",
             "packed_words",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pycu2c.intrinsics import special  # noqa: F401  # its rows
+import pycu2c.intrinsics.special  # noqa: F401  # its rows
 from pycu2c.intrinsics.registry import REGISTRY, Typed
 from pycu2c.intrinsics.typed_names import declare
 

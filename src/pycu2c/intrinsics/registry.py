@@ -29,9 +29,11 @@ a type, or ``form`` (the frontend's handler says). Where C has another type for 
 
 from __future__ import annotations
 
+import importlib
 import inspect
 from collections.abc import Callable, Mapping
 from enum import Enum
+from functools import cache
 from typing import Any, TypeAlias
 
 from pycu2c.dtypes import DType
@@ -138,7 +140,54 @@ class Intrinsic:
         return f"<intrinsic {self.name}>"
 
 
-REGISTRY: dict[str, Intrinsic] = {}
+# The rooms of rows that are imported together, once a row is asked for that is not there yet;
+# ``namespace`` has those of many rows that few kernels use.
+ROOMS = (
+    "threads",
+    "memory",
+    "builtins",
+    "sync",
+    "atomic",
+    "warp",
+    "bits",
+    "block",
+    "caches",
+    "clusters",
+    "complex",
+    "groups",
+    "halves",
+    "integers",
+    "math",
+    "subscripts",
+    "textures",
+    "ufuncs",
+)
+
+
+# those of them with rows for functions of these modules, Python's and numpy's
+BOUND = ("math", "ufuncs", "builtins", "integers", "complex")
+BINDING = ("cmath", "math", "numpy")
+
+
+@cache
+def import_rows(rooms: tuple[str, ...] = ROOMS) -> None:
+    """Import the rooms of rows, or some."""
+    for room in rooms:
+        importlib.import_module(f"pycu2c.intrinsics.{room}")
+
+
+class _Registry(dict[str, "Intrinsic"]):
+    """Rows by name: those that are imported, until another is asked for."""
+
+    def __missing__(self, name: str) -> Intrinsic:
+        before = len(self)
+        import_rows()
+        if len(self) == before:
+            raise KeyError(name)
+        return self[name]
+
+
+REGISTRY = _Registry()
 _BY_BINDING: dict[int, Intrinsic] = {}
 
 
@@ -169,13 +218,28 @@ def intrinsic(
         )
         assert name not in REGISTRY, f"{name} is declared twice"
         REGISTRY[name] = row
+        room = body.__module__.rpartition(".")[2]
+        assert not row.bindings or room in BOUND, f"{name} would not be found in {room}"
         for bound in row.bindings:
+            assert _home(bound) in BINDING, f"{name} stands for a function of another module"
             _BY_BINDING[id(bound)] = row
         return row
 
     return declare
 
 
+def _home(function: object) -> object:
+    """The module of a function; ufuncs of older numpys do not say."""
+    return getattr(function, "__module__", "numpy")
+
+
 def bound_to(value: object) -> Intrinsic | None:
     """The intrinsic that a Python object, such as ``math.sin``, stands for."""
-    return value if isinstance(value, Intrinsic) else _BY_BINDING.get(id(value))
+    if isinstance(value, Intrinsic):
+        return value
+    if isinstance(value, type) or not callable(value):
+        return None
+    if _home(value) not in BINDING:
+        return None
+    import_rows(BOUND)
+    return _BY_BINDING.get(id(value))

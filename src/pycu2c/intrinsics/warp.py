@@ -13,31 +13,21 @@ from typing import Any
 import numpy as np
 
 from pycu2c.dtypes import (
-    BOOL,
-    FLOAT32,
-    FLOAT64,
-    INT8,
-    INT16,
     INT32,
     INT64,
-    UINT8,
-    UINT16,
     UINT32,
     UINT64,
     DType,
 )
 from pycu2c.intrinsics.c_tree import c
 from pycu2c.intrinsics.kinds import T, form
-from pycu2c.intrinsics.machine import MACHINE, WARP
+from pycu2c.intrinsics.machine import EXCHANGED, MACHINE, WARP
 from pycu2c.intrinsics.registry import Effect, Intrinsic, Spell, intrinsic
 from pycu2c.intrinsics.spelling import helper, plain
 from pycu2c.values import convert, scalar_of
 
 ALL_LANES = 0xFFFFFFFF
 _MASKS = (0, ALL_LANES)  # the bounds of a mask as a result
-
-INTEGERS = (INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64)
-EXCHANGED = (BOOL, *INTEGERS, FLOAT32, FLOAT64)  # halves go as float32, vectors part by part
 
 
 def _with_mask(spell: Spell) -> Spell:

@@ -162,6 +162,11 @@ def meets_grid(module: Module) -> bool:
     return any(e.intrinsic.effect is Effect.GRID for e in found)
 
 
+def names_in(*values: Expr) -> Iterator[str]:
+    """The variables that expressions read."""
+    return (e.name for value in values for e in expressions(value) if isinstance(e, Var))
+
+
 def mentioned(body: Body) -> frozenset[str]:
     """The variables that a block reads, or stores elements of."""
     read = {e.name for e in all_expressions(body) if isinstance(e, Var)}

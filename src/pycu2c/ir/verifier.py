@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TypeAlias, assert_never
 
+from pycu2c.ir import printer
 from pycu2c.ir.calls import recursive
 from pycu2c.ir.expression_rules import breaches, indices, is_truth
 from pycu2c.ir.nodes import (
@@ -44,7 +45,6 @@ from pycu2c.ir.nodes import (
     in_cluster,
 )
 from pycu2c.ir.printed import fills, numbers
-from pycu2c.ir.printer import print_module
 from pycu2c.ir.walk import all_expressions, bodies, children, operands, statements
 from pycu2c.records import dataclass, field
 from pycu2c.types import VOID, Array, Scalar, Space, Type
@@ -74,7 +74,7 @@ def verified(module: Module, after: str) -> Module:
     if not violations:
         return module
     listed = "\n".join(f"  {v}" for v in violations)
-    text = print_module(module, {id(v.node) for v in violations})
+    text = printer.print_module(module, {id(v.node) for v in violations})
     raise InternalError(
         f"this is a bug in pycu2c: {after} has made IR that is not valid\n{listed}\n\n{text}"
     )

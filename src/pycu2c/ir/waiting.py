@@ -14,6 +14,11 @@ def steps_of(body: Body) -> ThreadSteps | None:
     return next((s for s in body if isinstance(s, ThreadSteps)), None)
 
 
+def has_wait(body: Body) -> bool:
+    """Whether threads meet in a block."""
+    return any(isinstance(s, Wait) for s in statements(body))
+
+
 def waits_in(body: Body) -> list[Wait]:
     return [s for s in statements(body) if isinstance(s, Wait)]
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Set
 from typing import TypeAlias
 
+from pycu2c.ir.effects import names_in
 from pycu2c.ir.nodes import Assign, Body, Break, Continue, Declare, For, If, Return, Stmt, While
 from pycu2c.ir.walk import bodies, operands
-from pycu2c.passes.placement import names_in
 from pycu2c.records import dataclass, field, replace
 
 Names: TypeAlias = frozenset[str]

@@ -48,6 +48,7 @@ from pycu2c.ir.walk import (
     with_bodies,
 )
 from pycu2c.operators import ADD, GE, LT, MUL, SUB
+from pycu2c.passes import warp_places
 from pycu2c.passes.axis_nest import LEAST_LANES, Axis, Nest
 from pycu2c.passes.axis_order import Walk, walking_order
 from pycu2c.passes.crossing import set_once
@@ -55,7 +56,6 @@ from pycu2c.passes.facts import Facts, is_fixed
 from pycu2c.passes.intervals import Interval
 from pycu2c.passes.slot_order import asks_only_for, own_slots, renumbered
 from pycu2c.passes.thread_bounds import Known, conjuncts
-from pycu2c.passes.warp_places import has_whole_warps, is_lane, standing, warps_have_rows
 from pycu2c.records import dataclass, field, replace
 from pycu2c.source import Span
 from pycu2c.types import WEAK_INT, Type
@@ -285,14 +285,15 @@ class _Shaper:
 
     def _goes_by_lanes(self, body: Body) -> bool:
         """Whether the same few lanes of each warp have something to do, or warps walk apart."""
-        if has_whole_warps(self.facts) and self.strip is None and warps_have_rows(body):
+        whole = self.strip is None and warp_places.has_whole_warps(self.facts)
+        if whole and warp_places.warps_have_rows(body):
             return True
         match body:
             case (*before, If(condition=condition, orelse=())):
                 if not all(isinstance(s, Declare) for s in before):
                     return False
                 told = [e for e in conjuncts(condition) if isinstance(e, Binary)]
-                asked = any(e.op in (LT, GE) and is_lane(e.left) for e in told)
+                asked = any(e.op in (LT, GE) and warp_places.is_lane(e.left) for e in told)
                 whole = self.facts.block is not None and self.facts.threads % WARP == 0
                 return asked and whole and self.facts.threads > WARP and self.strip is None
             case _:
@@ -313,7 +314,7 @@ class _Shaper:
         number = binary(ADD, binary(MUL, warp, integer(WARP, s.span), s.span), lane, s.span)
         places: dict[Intrinsic, Expr] = {block_thread: thread, _THREAD_X: thread}
         places[GRID[0]] = self._in_grid(0, places, s.span)
-        body = map_expr(body, lambda e: standing(e, warp, lane, self.facts))
+        body = map_expr(body, lambda e: warp_places.standing(e, warp, lane, self.facts))
         return axes, (Declare(thread, number, s.span), *_standing(body, places))
 
     def _threads(self, span: Span) -> Expr:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.complex import EQUAL, OF_OPERATOR
+from pycu2c.intrinsics.registry import REGISTRY
 from pycu2c.ir.construct import negation, scalar_type
 from pycu2c.ir.nodes import Apply, Binary, Const, Expr, Let, Member, Pack, Var
 from pycu2c.operators import EQ, MUL, NE, POW

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.complex import EQUAL, NEGATED, OF_OPERATOR
+from pycu2c.intrinsics.registry import REGISTRY
 from pycu2c.ir.construct import binary, both, cast, const, scalar_type, unary
 from pycu2c.ir.nodes import Apply, Expr, Junction, Select, Var
 from pycu2c.operators import ADD, DIV, EQ, GE, MUL, NEG, SUB, Operator

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
+from pycu2c.ir.effects import names_in
 from pycu2c.ir.nodes import (
     Apply,
     Assign,
@@ -44,7 +45,6 @@ from pycu2c.operators import ADD, GT, LT
 from pycu2c.passes.crossing import set_once
 from pycu2c.passes.facts import Facts, is_fixed
 from pycu2c.passes.merge import renamed
-from pycu2c.passes.placement import names_in
 from pycu2c.passes.thread_bounds import Known
 from pycu2c.records import dataclass, replace
 from pycu2c.types import WEAK_INT

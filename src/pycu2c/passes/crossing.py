@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
+from pycu2c.ir.effects import names_in
 from pycu2c.ir.nodes import (
     Allocate,
     Assign,
@@ -25,7 +26,6 @@ from pycu2c.ir.nodes import (
     While,
 )
 from pycu2c.ir.walk import all_expressions, operands, statements
-from pycu2c.passes.placement import names_in
 from pycu2c.records import dataclass, field
 
 Fresh: TypeAlias = Callable[[str], str]  # gives a variable a name that is not taken

@@ -53,7 +53,7 @@ from pycu2c.operators import (
     SUB,
     truth,
 )
-from pycu2c.passes.uniformity import Uniformity
+from pycu2c.passes import uniformity
 from pycu2c.types import Scalar
 
 _VECTORISED = frozenset(
@@ -79,7 +79,7 @@ _DIVISIONS = (OPERATOR_ROWS[FLOORDIV], OPERATOR_ROWS[MOD])
 _COUNTING = (ADD, SUB)  # all that 64-bit ints may do in such a loop
 
 
-def divergent_loops(body: Body, facts: Uniformity) -> frozenset[Stmt]:
+def divergent_loops(body: Body, facts: uniformity.Uniformity) -> frozenset[Stmt]:
     """The outermost loops of a kernel that threads are to run in strips."""
     if any(isinstance(s, Print) for s in statements(body)):
         return frozenset()  # what threads print comes in their order
@@ -110,7 +110,7 @@ def _is_left_inside(loop: For) -> bool:
     return any(isinstance(s, Break | Return) for s in statements(loop.body))
 
 
-def _found(body: Body, facts: Uniformity) -> Iterator[Stmt]:
+def _found(body: Body, facts: uniformity.Uniformity) -> Iterator[Stmt]:
     for s in body:
         if isinstance(s, While | For) and s in facts.divergent:
             if _pays(s):

@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias, assert_never
 
 from pycu2c.dtypes import Kind
+from pycu2c.intrinsics import warp
 from pycu2c.intrinsics.builtins import OPERATOR_ROWS, rounds
 from pycu2c.intrinsics.subscripts import SUBSCRIPTS, from_start, slice_back
-from pycu2c.intrinsics.warp import CHOOSING
 from pycu2c.ir.nodes import (
     Apply,
     Binary,
@@ -56,6 +56,7 @@ from pycu2c.operators import (
     Operator,
     truth,
 )
+from pycu2c.passes import pace
 from pycu2c.passes.facts import Facts, is_fixed
 from pycu2c.passes.intervals import (
     ANYTHING,
@@ -72,7 +73,6 @@ from pycu2c.passes.intervals import (
     negated,
 )
 from pycu2c.passes.knowledge import Form, Knowledge, Term, Value, join
-from pycu2c.passes.pace import length_of_range
 from pycu2c.passes.value_arithmetic import (
     computed,
     constant,
@@ -318,8 +318,8 @@ class Evaluator:
         if row in SUBSCRIPTS:  # whatever else it gives is an index outside of the array
             return Value(Interval(-1 if row is slice_back else 0, values[1].interval.high))
         if row is rounds:
-            return Value(length_of_range(*(v.interval for v in values)))
-        if row in CHOOSING:  # what some lane gives that has come to the same place
+            return Value(pace.length_of_range(*(v.interval for v in values)))
+        if row.meets and row in warp.CHOOSING:  # what some lane gives that has come there, too
             return Value(values[1].interval)
         if row.name == "round":
             return Value(given_by_float(e.type))

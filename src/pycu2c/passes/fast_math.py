@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pycu2c.intrinsics.all import REGISTRY
+from pycu2c.intrinsics.registry import REGISTRY
 from pycu2c.ir.nodes import Apply, Expr, Module
 from pycu2c.ir.walk import map_expr, map_functions
 from pycu2c.passes.ranges import Facts

@@ -36,10 +36,10 @@ from pycu2c.ir.nodes import (
     While,
 )
 from pycu2c.ir.walk import operands
+from pycu2c.passes import pace
 from pycu2c.passes.evaluation import Evaluator
 from pycu2c.passes.intervals import FAR, Interval, everything
 from pycu2c.passes.knowledge import Form, Knowledge, Reach, Value, join
-from pycu2c.passes.pace import Paces, changed_by, reach_of, rounds_of_range
 from pycu2c.passes.value_arithmetic import merged
 from pycu2c.records import dataclass, field
 
@@ -64,7 +64,7 @@ class Walk:
     after; None if nothing comes there."""
 
     evaluator: Evaluator
-    paces: Paces
+    paces: pace.Paces | None  # of a function with loops
     returned: Interval | None = None  # where the results lie of a function that gives an int
     loops: list[_Jumps] = field(default_factory=list)
 
@@ -146,13 +146,14 @@ class Walk:
         return once(head)[1] if recording else after
 
     def _while(self, s: While, entry: Knowledge) -> Knowledge | None:
-        moves, changed = self.paces.round(s), changed_by(s)
+        assert self.paces is not None
+        moves, changed = self.paces.round(s), pace.changed_by(s)
         rounds = self.paces.rounds(s) if moves else 0
-        inside = reach_of(entry, moves, rounds - 1, changed)
+        inside = pace.reach_of(entry, moves, rounds - 1, changed)
         return self._loop(
             entry,
             lambda head: self._while_once(s, head, inside),
-            reach_of(entry, moves, rounds, changed),
+            pace.reach_of(entry, moves, rounds, changed),
         )
 
     def _while_once(self, s: While, head: Knowledge, reach: Reach) -> Ends:
@@ -169,10 +170,11 @@ class Walk:
     def _for(self, s: For, known: Knowledge) -> Knowledge | None:
         start, stop = self._value(s.start, known), self._value(s.stop, known)
         step = self._value(s.step, known).interval
-        changed, moves = changed_by(s), self.paces.round(s)
+        assert self.paces is not None
+        changed, moves = pace.changed_by(s), self.paces.round(s)
         counter = _counter(start, stop, step, changed)
-        rounds = rounds_of_range(known.difference(stop, start), step)
-        begun = reach_of(known, moves, rounds - 1, changed)
+        rounds = pace.rounds_of_range(known.difference(stop, start), step)
+        begun = pace.reach_of(known, moves, rounds - 1, changed)
 
         def once(head: Knowledge) -> Ends:
             if counter is None or rounds == 0:
@@ -182,7 +184,7 @@ class Walk:
             end, broken = self._round(s.body, inside)
             return end, join(head, broken)
 
-        return self._loop(known, once, reach_of(known, moves, rounds, changed))
+        return self._loop(known, once, pace.reach_of(known, moves, rounds, changed))
 
 
 def _settled(entry: Knowledge, once: Pass, reach: Reach) -> Settled:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 
 from pycu2c.extents import Length
-from pycu2c.intrinsics.all import REGISTRY
+from pycu2c.intrinsics.registry import REGISTRY
 from pycu2c.ir.nodes import Apply, Assign, Binary, Dim, Expr, Function, Module, Var
 from pycu2c.ir.walk import all_expressions, map_expr, map_functions, statements
 from pycu2c.operators import ADD, GE, GT, LE, LT, MUL

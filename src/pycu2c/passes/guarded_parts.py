@@ -6,6 +6,7 @@ no loops.
 
 from __future__ import annotations
 
+from pycu2c.ir.effects import names_in
 from pycu2c.ir.nodes import (
     Allocate,
     Apply,
@@ -23,7 +24,6 @@ from pycu2c.ir.nodes import (
 )
 from pycu2c.ir.walk import expressions, statements
 from pycu2c.operators import QUOTIENT, REMAINDER
-from pycu2c.passes.placement import names_in
 from pycu2c.records import dataclass, field, replace
 
 

@@ -22,6 +22,7 @@ from pycu2c.intrinsics.block import block_thread
 from pycu2c.intrinsics.machine import WARP
 from pycu2c.intrinsics.threads import GRID, GRIDSIZE, PLACES
 from pycu2c.ir.construct import binary, both, integer
+from pycu2c.ir.effects import names_in
 from pycu2c.ir.nodes import (
     Allocate,
     Apply,
@@ -48,11 +49,10 @@ from pycu2c.ir.nodes import (
 )
 from pycu2c.ir.walk import all_expressions, bodies, children, statements, with_bodies
 from pycu2c.operators import ADD, LT, MUL
+from pycu2c.passes import warp_places
 from pycu2c.passes.facts import Facts
 from pycu2c.passes.guarded_parts import Parts
-from pycu2c.passes.placement import names_in
 from pycu2c.passes.uniformity import Uniformity
-from pycu2c.passes.warp_places import has_whole_warps, is_lane
 from pycu2c.records import dataclass, field, replace
 from pycu2c.source import Span
 from pycu2c.types import WEAK_INT
@@ -193,8 +193,8 @@ class _Interchange:
         match e:
             case Apply() if e.type == WEAK_INT:
                 return self._place(e)
-            case Binary() if is_lane(e):
-                return _Start(None, e, "warp") if has_whole_warps(self.facts) else None
+            case Binary() if warp_places.is_lane(e):
+                return _Start(None, e, "warp") if warp_places.has_whole_warps(self.facts) else None
             case Binary(op, left, right) if op is ADD and e.type == WEAK_INT:
                 for one, other in ((left, right), (right, left)):
                     found = self._parted(one) if self.agreement.agrees(other) else None

@@ -11,7 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
 
+from pycu2c.ir import printer
 from pycu2c.ir.construct import binary, integer
+from pycu2c.ir.effects import names_in
 from pycu2c.ir.nodes import (
     Assign,
     AxisLoop,
@@ -27,7 +29,6 @@ from pycu2c.ir.nodes import (
     Store,
     Var,
 )
-from pycu2c.ir.printer import print_expr
 from pycu2c.ir.walk import (
     all_expressions,
     bodies,
@@ -40,7 +41,6 @@ from pycu2c.ir.walk import (
 from pycu2c.operators import ADD, MUL
 from pycu2c.passes.crossing import set_in
 from pycu2c.passes.merge import renamed
-from pycu2c.passes.placement import names_in
 from pycu2c.records import dataclass, replace
 from pycu2c.types import Array, Space
 
@@ -210,4 +210,4 @@ def _of_row(name: str, number: int) -> str:
 
 
 def _shown(indices: tuple[Expr, ...]) -> str:
-    return ", ".join(print_expr(i) for i in indices)
+    return ", ".join(printer.print_expr(i) for i in indices)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
 from pycu2c import dtypes
-from pycu2c.intrinsics.all import REGISTRY
+from pycu2c.intrinsics.registry import REGISTRY
 from pycu2c.intrinsics.subscripts import index_from_end, slice_back, slice_start, slice_stop
 from pycu2c.ir.construct import binary, cast, const, integer, is_atom, scalar_type
 from pycu2c.ir.expression_rules import is_flat

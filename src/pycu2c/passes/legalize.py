@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from pycu2c import dtypes
 from pycu2c.dtypes import Kind
-from pycu2c.intrinsics.all import REGISTRY
-from pycu2c.intrinsics.complex import ABS, NEGATED
+from pycu2c.intrinsics import complex as complex_rows
+from pycu2c.intrinsics.registry import REGISTRY
 from pycu2c.intrinsics.subscripts import SUBSCRIPTS, from_start
 from pycu2c.ir.construct import binary, cast, const, in_unsigned, is_atom, scalar_type, unary
 from pycu2c.ir.nodes import (
@@ -66,10 +66,8 @@ from pycu2c.operators import (
     SUB,
     truth,
 )
-from pycu2c.passes.complex_numbers import complex_abs, complex_binary
+from pycu2c.passes import complex_numbers, for_loops, half_numbers
 from pycu2c.passes.exact_comparisons import compared_exactly, int_beside_float
-from pycu2c.passes.for_loops import legal_for
-from pycu2c.passes.half_numbers import half_binary, half_cast, half_result, half_unary, in_float
 from pycu2c.passes.intervals import exact_result, held
 from pycu2c.passes.legal_indices import Indices
 from pycu2c.passes.ranges import Facts, Interval, Ranges, analyse_module
@@ -118,7 +116,7 @@ class _Legalizer:
         if isinstance(new, For):
             assert isinstance(s, For)
             reach = self.ranges.of(s.stop), self.ranges.of(s.step)
-            return legal_for(new, self.function, reach, self.fresh)
+            return for_loops.legal_for(new, self.function, reach, self.fresh)
         if isinstance(new, Assign):
             return (new, *self.indices.behind(new.var.name))
         return (new,)
@@ -148,12 +146,12 @@ class _Legalizer:
                 return self._unary(old, new)
             case Cast(), Cast() if new.type.dtype.is_complex:
                 return self._complex_cast(new)
-            case Cast(), Cast():
-                return half_cast(new)
+            case Cast(), Cast() if new.type.dtype.is_half or scalar_type(new.operand).dtype.is_half:
+                return half_numbers.half_cast(new)
             case ((Load() | ElementOf()), (Load() | ElementOf())):
                 return replace(new, indices=self.indices.of(new.array, old.indices, new.indices))
-            case Apply(), Apply() if new.intrinsic is ABS:
-                return complex_abs(new, self.once)
+            case Apply(), Apply() if _is_complex_abs(new):
+                return complex_numbers.complex_abs(new, self.once)
             case Apply(), Apply() if new.intrinsic is from_start:
                 return new.arguments[0]
             case Apply(), Apply() if new.intrinsic in SUBSCRIPTS:
@@ -167,11 +165,11 @@ class _Legalizer:
 
     def _binary(self, old: Binary, new: Binary) -> Expr:
         if scalar_type(new.left).dtype.is_half:
-            called = half_binary(new, self.once)
-            wide = in_float(new)
-            return called or half_result(self._binary(wide, wide), new)
+            called = half_numbers.half_binary(new, self.once)
+            wide = half_numbers.in_float(new)
+            return called or half_numbers.half_result(self._binary(wide, wide), new)
         if scalar_type(new.left).dtype.is_complex:
-            return complex_binary(new, self.once)
+            return complex_numbers.complex_binary(new, self.once)
         left, right = self.ranges.of(old.left), self.ranges.of(old.right)
         match new.op:
             case _ if new.op in (ADD, SUB) and _is_zero(new.right):
@@ -275,11 +273,11 @@ class _Legalizer:
     def _unary(self, old: Unary, new: Unary) -> Expr:
         own = scalar_type(new.operand)
         if own.dtype.is_half and new.op is not NOT:
-            return half_unary(new)
+            return half_numbers.half_unary(new)
         if new.op is POS and own.dtype.is_complex:  # C has none of a struct
             return new.operand
         if new.op is NEG and own.dtype.is_complex:
-            return Apply(NEGATED, (new.operand,), own, new.span)
+            return Apply(complex_rows.NEGATED, (new.operand,), own, new.span)
         if new.op not in (NEG, INVERT) or not own.dtype.is_integer:
             return new
         least = self.ranges.of(old.operand).low <= own.dtype.minimum
@@ -330,6 +328,13 @@ def _power_of_two(e: Expr) -> int | None:
         return None
     value = int(e.value)
     return value.bit_length() - 1 if value > 0 and value & (value - 1) == 0 else None
+
+
+def _is_complex_abs(e: Apply) -> bool:
+    """The type is looked at first: the room of complex functions is for who has such numbers."""
+    types = [argument.type for argument in e.arguments]
+    is_complex = any(isinstance(kind, Scalar) and kind.dtype.is_complex for kind in types)
+    return is_complex and e.intrinsic is complex_rows.ABS
 
 
 def _is_zero(e: Expr) -> bool:

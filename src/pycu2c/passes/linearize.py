@@ -42,7 +42,7 @@ from pycu2c.ir.walk import (
     with_children,
     with_operands,
 )
-from pycu2c.passes.divergent import run_apart
+from pycu2c.passes import divergent
 from pycu2c.records import dataclass, field, replace
 from pycu2c.types import WEAK_BOOL, Scalar
 
@@ -58,7 +58,7 @@ def linearize(module: Module) -> Module:
 def linearize_blocks(module: Module) -> Module:
     """As ``linearize``; where threads meet, and calls of what a block runs together, are
     statements of their own."""
-    together = run_apart(module)
+    together = divergent.run_apart(module) if module.devices else frozenset()
     devices = effectful(module) | together
 
     def apart(e: Expr) -> bool:

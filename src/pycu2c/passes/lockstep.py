@@ -13,8 +13,10 @@ Threads of a valid program do not race, so each may run beside the others. These
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+import functools
+from collections.abc import Callable, Iterator, Mapping, Set
 
+from pycu2c.ir import printer
 from pycu2c.ir.nodes import (
     Allocate,
     Apply,
@@ -34,7 +36,6 @@ from pycu2c.ir.nodes import (
     Var,
     While,
 )
-from pycu2c.ir.printer import print_expr
 from pycu2c.ir.walk import all_expressions, bodies, expressions, operands, statements
 from pycu2c.operators import ADD, MUL, SUB
 from pycu2c.passes.crossing import set_once
@@ -58,7 +59,7 @@ def in_lockstep(axis: Var, body: Body, effectful: Set[str]) -> bool:
     if any(a.writes and a.pace == 0 for a in accesses) or _gathers(body, paces):
         return False
     return not any(
-        a.writes and _may_meet(a, b) and not (a.smooth and b.smooth)
+        a.writes and not (a.smooth and b.smooth) and _may_meet(a, b)
         for i, a in enumerate(accesses)
         for b in accesses[i + 1 :]
     )
@@ -128,10 +129,10 @@ class Paces:
 
 @dataclass(frozen=True, slots=True)
 class _Access:
-    """``place``: its indices but for the numbers added to the last one."""
+    """``place`` tells its indices but for the numbers added to the last one."""
 
     array: Var | None  # None stands for any
-    place: str
+    place: Callable[[], str]
     pace: object
     writes: bool
 
@@ -146,7 +147,7 @@ def _may_meet(a: _Access, b: _Access) -> bool:
     if a.array is None or b.array is None:
         return True
     if a.array.name == b.array.name:
-        return a.place != b.place
+        return a.place() != b.place()
     return _space(a.array) is Space.GLOBAL and _space(b.array) is Space.GLOBAL
 
 
@@ -171,7 +172,7 @@ def _of_statement(s: Stmt, paces: Paces) -> Iterator[_Access]:
                 case Load() | ElementOf():
                     yield _access(e.array, e.indices, paces, isinstance(e, ElementOf))
                 case Call() if any(isinstance(a.type, Array) for a in e.arguments):
-                    yield _Access(None, "", None, False)
+                    yield _Access(None, str, None, False)
                 case _:
                     pass
     if isinstance(s, Store):
@@ -189,8 +190,9 @@ def _access(array: Var, indices: tuple[Expr, ...], paces: Paces, writes: bool) -
     if array.type.dtype.fields and pace == 1:
         pace = None  # the fields of neighbouring records have gaps
     *outer, last = indices or (None,)
-    shown = [print_expr(i) for i in outer] + ([print_expr(_without_number(last))] if last else [])
-    return _Access(array, ", ".join(shown), pace, writes)
+    kept = [*outer, _without_number(last)] if last else outer
+    place = functools.cache(lambda: ", ".join(printer.print_expr(i) for i in kept))
+    return _Access(array, place, pace, writes)
 
 
 def _without_number(e: Expr) -> Expr:

@@ -40,8 +40,8 @@ from pycu2c.ir.walk import (
     with_children,
     with_operands,
 )
+from pycu2c.passes import divergent
 from pycu2c.passes.complex_parts import PARTS_OF, VALUE_OF, Bind
-from pycu2c.passes.divergent import left_early, loops_for_strips
 from pycu2c.records import dataclass, field, replace
 from pycu2c.types import Scalar, Type
 
@@ -55,8 +55,8 @@ def split_in_strips(module: Module) -> Module:
 
 
 def _split(function: Function) -> Function:
-    split = in_parts(function, tuple(left_early(function.body)))
-    more = len(loops_for_strips(split)) > len(loops_for_strips(function))
+    split = in_parts(function, tuple(divergent.left_early(function.body)))
+    more = len(divergent.loops_for_strips(split)) > len(divergent.loops_for_strips(function))
     return split if more else function
 
 

@@ -8,34 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Set
 
+from pycu2c.ir.effects import names_in
 from pycu2c.ir.nodes import (
     Assign,
     Body,
     Break,
     Continue,
     Declare,
-    Expr,
     For,
     If,
     Return,
     Stmt,
-    Var,
-    Wait,
     While,
 )
-from pycu2c.ir.walk import bodies, expressions, operands, statements
-from pycu2c.passes.uniformity import Construct, Uniformity
+from pycu2c.ir.waiting import has_wait
+from pycu2c.ir.walk import bodies, operands, statements
+from pycu2c.passes import uniformity
 from pycu2c.records import dataclass, field
-
-
-def has_wait(body: Body) -> bool:
-    """Whether threads meet in a block."""
-    return any(isinstance(s, Wait) for s in statements(body))
-
-
-def names_in(*values: Expr) -> Iterator[str]:
-    """The variables that expressions read."""
-    return (e.name for value in values for e in expressions(value) if isinstance(e, Var))
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +62,7 @@ class Placement:
 
 def place(
     body: Body,
-    facts: Uniformity,
+    facts: uniformity.Uniformity,
     wanted: Set[str],
     strips: Mapping[Stmt, frozenset[str]],
     turned: Set[Stmt],
@@ -108,14 +97,14 @@ def _around(s: Stmt, strips: Set[Stmt]) -> bool:
     return any(inner in strips for inner in statements((s,)))
 
 
-def _conditions(hoisted: Set[Stmt], facts: Uniformity) -> Iterator[str]:
+def _conditions(hoisted: Set[Stmt], facts: uniformity.Uniformity) -> Iterator[str]:
     """The variables that the control flow outside the thread loops reads."""
     for s in hoisted:
         if facts.agrees(*operands(s)):
             yield from (name for name in names_in(*operands(s)) if name in facts.values)
 
 
-def _closure(names: set[str], facts: Uniformity) -> set[str]:
+def _closure(names: set[str], facts: uniformity.Uniformity) -> set[str]:
     """With all variables that their values are computed from."""
     found: set[str] = set()
     while names:
@@ -128,7 +117,7 @@ def _closure(names: set[str], facts: Uniformity) -> set[str]:
 
 @dataclass(slots=True)
 class _Placing:
-    facts: Uniformity
+    facts: uniformity.Uniformity
     scalars: Set[str]
     outside: Set[Stmt]
     hoisted: set[Stmt] = field(default_factory=set)
@@ -148,7 +137,7 @@ class _Placing:
                 case _:
                     pass
 
-    def _hoist(self, s: Construct, loop: Stmt | None, masked: bool) -> None:
+    def _hoist(self, s: uniformity.Construct, loop: Stmt | None, masked: bool) -> None:
         self.hoisted.add(s)
         returning = any(isinstance(inner, Return) for inner in statements((s,)))
         if s in self.facts.divergent or (masked and returning and not isinstance(s, If)):
@@ -156,7 +145,7 @@ class _Placing:
         for inner in bodies(s):
             self.body(inner, loop if isinstance(s, If) else s, masked or s in self.masked)
 
-    def _is_hoisted(self, s: Construct, loop: Stmt | None, masked: bool) -> bool:
+    def _is_hoisted(self, s: uniformity.Construct, loop: Stmt | None, masked: bool) -> bool:
         if s in self.outside:
             return True
         if s in self.facts.divergent:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 
 from pycu2c.ir.construct import cast
+from pycu2c.ir.effects import names_in
 from pycu2c.ir.nodes import (
     Allocate,
     Apply,
@@ -53,7 +54,6 @@ from pycu2c.passes.crossing import (
 )
 from pycu2c.passes.lanes import Slotted, between_slots, own_state, slots_name, with_own_values
 from pycu2c.passes.masks import Masks, slots, this_thread
-from pycu2c.passes.placement import names_in
 from pycu2c.passes.rounding import may_be_rounded_anew
 from pycu2c.passes.rounds import goes_in_rounds, in_rounds
 from pycu2c.records import dataclass, replace

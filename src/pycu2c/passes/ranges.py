@@ -30,6 +30,7 @@ from pycu2c.ir.nodes import (
     While,
 )
 from pycu2c.ir.walk import all_expressions, statements
+from pycu2c.passes import pace
 from pycu2c.passes.evaluation import (
     Argument,
     Elements,
@@ -43,7 +44,6 @@ from pycu2c.passes.facts import Facts
 from pycu2c.passes.flow import Walk
 from pycu2c.passes.intervals import ANYTHING, Interval, everything, is_whole
 from pycu2c.passes.knowledge import Knowledge, Term, Value
-from pycu2c.passes.pace import Paces, moved_only
 from pycu2c.records import dataclass, field, replace
 from pycu2c.types import Array, Scalar
 
@@ -145,7 +145,7 @@ def _walked(
         if p.name in given.numbers:
             var = Var(p.name, p.type, function.span)
             evaluator.assign(var, Value(given.numbers[p.name]), known)
-    walk = Walk(evaluator, _paces(evaluator, before))
+    walk = Walk(evaluator, _paces(function, evaluator, before))
     walk.block(function.body, known)
     result = walk.returned or everything(function.result)
     nodes, variables = evaluator.of_node, evaluator.of_variable
@@ -153,8 +153,11 @@ def _walked(
     return Ranges(function, result, nodes, variables, inside, given.lengths, turns)
 
 
-def _paces(evaluator: Evaluator, before: Ranges | None) -> Paces:
-    """How fast loops move variables, by what is known anywhere; or by what a walk has found."""
+def _paces(function: Function, evaluator: Evaluator, before: Ranges | None) -> pace.Paces | None:
+    """How fast loops move variables, by what is known anywhere; or by what a walk has found. None
+    where there are no loops."""
+    if not any(isinstance(s, For | While) for s in statements(function.body)):
+        return None
     anywhere = replace(evaluator, recording=False)
 
     def ends(loop: While, var: Var, where: Interval) -> bool:
@@ -163,8 +166,8 @@ def _paces(evaluator: Evaluator, before: Ranges | None) -> Paces:
         return anywhere.assume(loop.condition, known, True) is None
 
     if before is not None:
-        return Paces(before.of, lambda var: before.variable(var.name), ends)
-    return Paces(
+        return pace.Paces(before.of, lambda var: before.variable(var.name), ends)
+    return pace.Paces(
         lambda e: anywhere.value(e, Knowledge()).interval, lambda var: everything(var.type), ends
     )
 
@@ -172,7 +175,7 @@ def _paces(evaluator: Evaluator, before: Ranges | None) -> Paces:
 def _moved(function: Function) -> set[str]:
     """The variables that loops add to."""
     loops = (s for s in statements(function.body) if isinstance(s, (For, While)))
-    return {name for loop in loops for name in moved_only(loop)}
+    return {name for loop in loops for name in pace.moved_only(loop)}
 
 
 def _at_the_start(function: Function, facts: Facts) -> Knowledge:

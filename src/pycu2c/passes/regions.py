@@ -6,6 +6,7 @@ Knows control flow only: what lives from one thread loop to the next is ``privat
 from __future__ import annotations
 
 from pycu2c.ir.construct import binary, integer, negation
+from pycu2c.ir.effects import names_in
 from pycu2c.ir.nodes import (
     Allocate,
     Apply,
@@ -31,12 +32,13 @@ from pycu2c.ir.nodes import (
     Wait,
     While,
 )
+from pycu2c.ir.waiting import has_wait
 from pycu2c.ir.walk import all_expressions, bodies, expressions, operands, statements, with_bodies
 from pycu2c.operators import ADD, GE, LT, QUOTIENT, REMAINDER
 from pycu2c.passes.gifts import cleared, parts_of, summed
 from pycu2c.passes.lane_counters import going
 from pycu2c.passes.masks import RETURNED, Masks, this_thread
-from pycu2c.passes.placement import Placement, has_wait, names_in
+from pycu2c.passes.placement import Placement
 from pycu2c.passes.uniformity import Construct, Uniformity
 from pycu2c.records import dataclass, field, replace
 from pycu2c.source import Span

@@ -19,6 +19,7 @@ from collections.abc import Iterator
 
 from pycu2c.intrinsics.builtins import EXTREMES
 from pycu2c.ir.construct import binary, both, cast, integer
+from pycu2c.ir.effects import names_in
 from pycu2c.ir.nodes import (
     Allocate,
     Apply,
@@ -53,11 +54,10 @@ from pycu2c.ir.walk import (
     with_bodies,
 )
 from pycu2c.operators import ADD, GE, SUB
+from pycu2c.passes import divergent
 from pycu2c.passes.crossing import declared, set_once
-from pycu2c.passes.divergent import vectorises
 from pycu2c.passes.facts import is_fixed
 from pycu2c.passes.lockstep import Paces
-from pycu2c.passes.placement import names_in
 from pycu2c.passes.rounding import may_be_rounded_anew
 from pycu2c.records import dataclass, replace
 from pycu2c.types import WEAK_INT, Array, Scalar, Space
@@ -190,7 +190,7 @@ class _Tile:
         rounds = [_rounds(loop) for loop in self.loops]
         if None not in rounds and math.prod(r or 0 for r in rounds) < FEW:
             return False
-        if vectorises((*self.between, *self.body)):
+        if divergent.vectorises((*self.between, *self.body)):
             return True
         values = set_once((*self.before, *self.between, *self.body))
         paces = Paces(self.lanes.var.name, values, {v.name for v in self._kept()})

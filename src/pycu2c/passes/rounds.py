@@ -17,6 +17,7 @@ from collections.abc import Set
 from pycu2c.dtypes import INT32
 from pycu2c.intrinsics.block import pick
 from pycu2c.ir.construct import binary, cast, const, integer, scalar_type, unary, zero
+from pycu2c.ir.effects import names_in
 from pycu2c.ir.nodes import (
     Apply,
     Assign,
@@ -58,7 +59,6 @@ from pycu2c.operators import (
     XOR,
 )
 from pycu2c.passes.masks import RUNNING
-from pycu2c.passes.placement import names_in
 from pycu2c.records import dataclass, field, replace
 from pycu2c.source import Span
 from pycu2c.types import WEAK_BOOL, WEAK_INT, Scalar

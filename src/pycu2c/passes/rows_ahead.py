@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from pycu2c.intrinsics.block import launched
 from pycu2c.intrinsics.registry import REGISTRY
 from pycu2c.ir.construct import binary, integer
+from pycu2c.ir.effects import names_in
 from pycu2c.ir.nodes import (
     Apply,
     AxisLoop,
@@ -32,11 +33,10 @@ from pycu2c.ir.nodes import (
     While,
 )
 from pycu2c.ir.printer import print_expr
-from pycu2c.ir.walk import map_stmt, rewrite, statements
+from pycu2c.ir.walk import bodies, map_stmt, rewrite, statements, with_bodies
 from pycu2c.operators import ADD, LT, SUB
 from pycu2c.passes.crossing import Fresh, fresh_names, set_in, set_once
 from pycu2c.passes.lockstep import Paces
-from pycu2c.passes.placement import names_in
 from pycu2c.passes.prefetch import Asked, accesses, asking
 from pycu2c.records import replace
 from pycu2c.types import WEAK_INT
@@ -49,14 +49,16 @@ _LARGE = 1 << 21  # bytes of the arrays that more than the first caches hold
 
 def ask_by_strips(module: Module) -> Module:
     """Takes a kernel in loops along axes."""
-    fresh = fresh_names(module.kernel)
-    body = tuple(
-        replace(s, body=map_stmt(s.body, lambda inner: _in_strips(inner, fresh)))
-        if isinstance(s, BlockLoop) and s.in_rows
-        else s
-        for s in module.kernel.body
-    )
-    return replace(module, kernel=replace(module.kernel, body=body))
+    kernel = module.kernel
+    fresh = fresh_names(kernel)
+
+    def of(s: Stmt) -> Stmt:
+        if isinstance(s, AxisLoop):
+            return replace(s, body=map_stmt(s.body, lambda row: _in_strips(row, fresh)))
+        return with_bodies(s, tuple(tuple(map(of, body)) for body in bodies(s)))
+
+    body = tuple(of(s) if isinstance(s, BlockLoop) and s.in_rows else s for s in kernel.body)
+    return replace(module, kernel=replace(kernel, body=body))
 
 
 def _in_strips(s: Stmt, fresh: Fresh) -> Body:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pycu2c.ir.construct import negation
+from pycu2c.ir.effects import names_in
 from pycu2c.ir.nodes import (
     Assign,
     Body,
@@ -28,7 +29,6 @@ from pycu2c.ir.walk import all_expressions, bodies, map_stmt, statements, with_b
 from pycu2c.operators import NOT
 from pycu2c.passes.crossing import mentioned
 from pycu2c.passes.masks import Masks
-from pycu2c.passes.placement import names_in
 from pycu2c.records import dataclass, replace
 from pycu2c.source import Span
 

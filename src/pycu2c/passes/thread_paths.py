@@ -3,27 +3,50 @@ all that meet provably come there together; else in steps, which is right for ev
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
+from typing import TypeAlias
 
-from pycu2c.ir.effects import reaches_cluster
-from pycu2c.ir.nodes import Body, Break, Continue, For, If, Meeting, Module, Wait, While
+from pycu2c.ir.effects import effectful, reaches_cluster
+from pycu2c.ir.nodes import Body, Break, Continue, For, If, Meeting, Module, Stmt, Wait, While
 from pycu2c.ir.spinning import spins
-from pycu2c.ir.walk import bodies, operands, statements
-from pycu2c.passes.divergent import divergent_loops
+from pycu2c.ir.walk import bodies, map_stmt, operands, statements
+from pycu2c.passes import divergent, several_loops, uniformity
+from pycu2c.passes import resumable as in_steps
 from pycu2c.passes.facts import Facts
-from pycu2c.passes.resumable import resumable
-from pycu2c.passes.thread_loops import Chosen, place_threads
-from pycu2c.passes.uniformity import Construct, uniformity, warp_uniformity
+from pycu2c.passes.thread_loops import is_of_block, one_loop, with_own_parameters
+from pycu2c.records import replace
 
+_Path: TypeAlias = "tuple[uniformity.Construct, ...]"
 _OF_WARPS = (Meeting.WARP, Meeting.SYNCWARP, Meeting.ACTIVE)
 
 
-def threads_as_code(module: Module, facts: Facts, strips: Chosen = divergent_loops) -> Module:
+def that_pay(body: Body, agreement: uniformity.Uniformity) -> Set[Stmt]:
+    """The loops that threads are to run in strips."""
+    return divergent.divergent_loops(body, agreement)
+
+
+def threads_as_code(
+    module: Module, facts: Facts, strips: several_loops.Chosen = that_pay
+) -> Module:
     """Turn the kernel from a thread's code into what runs all threads of a block. ``strips`` says
     which loops are run in strips of threads, if it is loops that they become."""
     if _come_together(module.kernel.body, facts):
         return place_threads(module, facts, strips)
-    return resumable(module)
+    return in_steps.resumable(module)
+
+
+def place_threads(module: Module, facts: Facts, strips: several_loops.Chosen = that_pay) -> Module:
+    """Turn the kernel from a thread's code into a block's. ``strips`` says which loops are run
+    in strips of threads."""
+    kernel = with_own_parameters(module.kernel)
+    body = map_stmt(kernel.body, lambda s: (replace(s),))  # passes tell statements by identity
+    shared = tuple(s for s in statements(body) if is_of_block(s))
+    body = map_stmt(body, lambda s: () if is_of_block(s) else (s,))
+    if any(isinstance(s, For | While | Wait) for s in statements(body)):
+        placed = several_loops.Placing(kernel, facts, effectful(module), strips).block(body)
+    else:
+        placed = one_loop(kernel, body)
+    return replace(module, kernel=replace(kernel, body=(*shared, *placed)))
 
 
 def _come_together(body: Body, facts: Facts) -> bool:
@@ -37,10 +60,10 @@ def _come_together(body: Body, facts: Facts) -> bool:
     if around and _go_apart(body, around, facts):
         return False
     lanes = {s for wait, path in waits if wait.meeting in _OF_WARPS for s in path}
-    return not (lanes and lanes & warp_uniformity(body, facts.block).divergent)
+    return not (lanes and lanes & uniformity.warp_uniformity(body, facts.block).divergent)
 
 
-def _waits(body: Body, path: tuple[Construct, ...]) -> Iterator[tuple[Wait, tuple[Construct, ...]]]:
+def _waits(body: Body, path: _Path) -> Iterator[tuple[Wait, _Path]]:
     """Where threads meet, with the constructs around, outermost first."""
     for s in body:
         if isinstance(s, Wait):
@@ -50,11 +73,11 @@ def _waits(body: Body, path: tuple[Construct, ...]) -> Iterator[tuple[Wait, tupl
                 yield from _waits(inner, (*path, s))
 
 
-def _go_apart(body: Body, around: set[Construct], facts: Facts) -> bool:
+def _go_apart(body: Body, around: set[uniformity.Construct], facts: Facts) -> bool:
     """Whether the threads of a block may wait at several barriers at once. A condition around a
     barrier that is no thread's own business is the same for all, or the program is undefined;
     not so one that tells threads apart by their places, or that leads to barriers either way."""
-    agreement = uniformity(body, facts.block)
+    agreement = uniformity.uniformity(body, facts.block)
     for s in around & agreement.divergent:
         both = isinstance(s, If) and all(any(True for _ in _waits(b, ())) for b in bodies(s))
         jumping = [x for x in statements(bodies(s)[0]) if isinstance(x, If) and _jumps(x)]

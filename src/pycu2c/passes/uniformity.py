@@ -31,7 +31,7 @@ from pycu2c.ir.nodes import (
     While,
 )
 from pycu2c.ir.walk import bodies, children, operands
-from pycu2c.passes.lane_values import LaneValues
+from pycu2c.passes import lane_values
 from pycu2c.records import dataclass, field
 from pycu2c.types import Array, Space
 
@@ -49,7 +49,7 @@ class Uniformity:
     varying: Set[str]
     divergent: Set[Stmt]
     values: Mapping[str, tuple[Expr, ...]]
-    lanes: LaneValues
+    lanes: lane_values.LaneValues
     known: Callable[[Expr], bool]
 
     def agrees(self, *values: Expr) -> bool:
@@ -142,7 +142,9 @@ def warp_uniformity(body: Body, block: Shape | None) -> Uniformity:
 
 
 def _agreement(
-    body: Body, block: Shape | None, known: Callable[[LaneValues], Callable[[Expr], bool]]
+    body: Body,
+    block: Shape | None,
+    known: Callable[[lane_values.LaneValues], Callable[[Expr], bool]],
 ) -> Uniformity:
     """Begin with everything uniform; take away until nothing changes."""
     facts = _Facts()
@@ -150,7 +152,7 @@ def _agreement(
     varying: set[str] = set()
     divergent: set[Stmt] = set()
     values = facts.values()
-    lanes = LaneValues(block, values)
+    lanes = lane_values.LaneValues(block, values)
     result = Uniformity(varying, divergent, values, lanes, known(lanes))
     before = -1
     while before != len(varying) + len(divergent):

@@ -9,10 +9,10 @@ blocks of a size that is known: one over a row of blocks mostly begins and ends 
 
 from __future__ import annotations
 
+from pycu2c.ir import printer
 from pycu2c.ir.construct import binary, both
 from pycu2c.ir.effects import reads_memory
 from pycu2c.ir.nodes import AxisLoop, Const, Expr, If, Junction, Select, Stmt
-from pycu2c.ir.printer import print_expr
 from pycu2c.ir.walk import all_expressions, map_expr
 from pycu2c.operators import LE
 from pycu2c.passes.thread_bounds import Known, Steady, conjuncts
@@ -46,7 +46,7 @@ def with_whole(loop: AxisLoop, known: Known, steady: Steady) -> Stmt:
     for side in sides[1:]:
         whole = (
             whole
-            if print_expr(side) in map(print_expr, conjuncts(whole))
+            if printer.print_expr(side) in map(printer.print_expr, conjuncts(whole))
             else (both(Junction.AND, whole, side, loop.span))
         )
     return If(whole, (inside,), (loop,), loop.span)

@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 
 from pycu2c.dtypes import BOOL, Kind
-from pycu2c.intrinsics.all import REGISTRY
 from pycu2c.intrinsics.complex import complex_form
 from pycu2c.intrinsics.dtype_names import scalar_named
 from pycu2c.intrinsics.integers import FOLDING
@@ -27,7 +26,7 @@ from pycu2c.intrinsics.math import KEEPING_WHOLE, floating_type, longer_form
 from pycu2c.intrinsics.numba_names import is_from_buffer, numba_name
 from pycu2c.intrinsics.number_methods import NUMBER_METHODS
 from pycu2c.intrinsics.operator_names import operator_named
-from pycu2c.intrinsics.registry import Intrinsic, bound_to
+from pycu2c.intrinsics.registry import REGISTRY, Intrinsic, bound_to
 from pycu2c.operators import ADD, BY_NODE, EQ, FLOORDIV, MOD, NE, POW, Operator
 from pycu2c.runtime.reference_elements import (
     Outside,

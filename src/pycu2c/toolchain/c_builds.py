@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
+from pycu2c.lazy import lazy_module
 from pycu2c.records import dataclass, replace
 from pycu2c.toolchain import cache as disk
 from pycu2c.toolchain import places, processes, refusing
@@ -22,6 +22,11 @@ from pycu2c.toolchain.failures import (
     missing_in,
 )
 from pycu2c.toolchain.families import LINK, libraries_for
+
+if TYPE_CHECKING:
+    import shlex
+else:
+    shlex = lazy_module("shlex")
 
 Words: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
 
