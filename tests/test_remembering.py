@@ -613,8 +613,8 @@ IDLE = {
     "ir": "printer",
     "passes": "own_c small_calls narrow_strips parts inline plain_memory own_memory meetings "
     "several_loops regions privatize rounds strips lanes interchange uniformity divergent pace "
-    "resumable accumulators idle_threads coordinates register_tiles joined_rows prefetch rows_ahead "
-    "narrow complex_numbers half_numbers for_loops weak_floats fast_math overwriting",
+    "resumable accumulators idle_threads coordinates register_tiles joined_rows prefetch "
+    "rows_ahead narrow complex_numbers half_numbers for_loops weak_floats fast_math overwriting",
     "emit": "resumable together half_types vector_math math_helpers atomic_helpers warp_helpers "
     "texture_helpers complex_helpers special_helpers packed_fields",
 }
