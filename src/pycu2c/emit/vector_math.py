@@ -53,9 +53,8 @@ EXP = Helper(
 // e to the power x, by arithmetic alone, so that it runs in vectors.
 $q __attribute__((always_inline)) $T exp_$t($T x) {
 #if defined(__FP_FAST_FMAF) || defined(__FMA__) || defined(__ARM_FEATURE_FMA)
-    const float near = fabsf(x) > 150.0f ? copysignf(150.0f, x) : x; // what is no number stays so
-    const float up = fmaf(near, 1.442695f, 0x1.8p23f), n = up - 0x1.8p23f; // the nearest integer
-    const float r = fmaf(n, -1.42860677e-6f, fmaf(n, -0.693145752f, near)); // x - n * log(2)
+    const float up = fmaf(x, 1.442695f, 0x1.8p23f), n = up - 0x1.8p23f; // the nearest integer
+    const float r = fmaf(n, -1.42860677e-6f, fmaf(n, -0.693145752f, x)); // x - n * log(2)
     float p = fmaf(0x1.694p-10f, r, 0x1.125edcp-7f);
     p = fmaf(p, r, 0x1.555b5ap-5f);
     p = fmaf(p, r, 0x1.55545p-3f);
@@ -70,7 +69,8 @@ $q __attribute__((always_inline)) $T exp_$t($T x) {
     float s, t;
     __builtin_memcpy(&s, &first, 4);
     __builtin_memcpy(&t, &second, 4);
-    return p * s * t;
+    p = x > 150.0f ? INFINITY : p * s * t;
+    return x < -150.0f ? 0.0f : p;
 #else
     return expf(x);
 #endif
