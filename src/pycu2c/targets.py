@@ -88,7 +88,7 @@ def _other_on_cpu(there: Contents) -> bool:
 
 
 def _rows(there: Contents) -> bool:
-    """Rows of threads, along x or another axis."""
+    """Whether blocks that run together go along more axes than x."""
     return not there.rows.isdisjoint(FIRST[1:])
 
 
