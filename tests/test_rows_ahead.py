@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from launching import run
-from pycu2c import cuda, float32, float64, kernel, uint8
+from pycu2c import cuda, float32, float64, int32, kernel, uint8
 
 
 @kernel(block=(32, 4))
@@ -64,6 +64,15 @@ def sums(out, a):
         out[i, j] = total
 
 
+@kernel(block=(32, 4))
+def by_table(out, a, rows, pieces):
+    """Only some threads come to where the table is read, and to the division."""
+    j, i = cuda.grid(2)
+    if i < a.shape[0] and j < a.shape[1]:
+        if j < a.shape[1] - 1 and pieces > 0:
+            out[i, j] = a[rows[i], j] + a[i // pieces, j] + a[i % pieces, j]
+
+
 STENCILS = (cross, by_name)
 OTHERS = (one_row, columns, sums)
 
@@ -96,6 +105,18 @@ def test_a_row_that_is_read_and_written_is_asked_for_to_write() -> None:
     lines = asked(in_place, float32[:, ::1])
     assert [line.partition("(")[0] for line in lines].count("prefetch_to_write_f32") == 1
     assert len(lines) == 3
+
+
+def test_places_are_computed_only_where_threads_come_to_them() -> None:
+    lines = asked(by_table, float32[:, ::1], float32[:, ::1], int32[::1], int32)
+    assert not [line for line in lines if "rows" in line or "pieces" in line]
+
+
+def test_no_thread_comes_to_a_table() -> None:
+    a = np.ones((600, 700), np.float32)
+    out = np.zeros_like(a)
+    by_table[(22, 150), (32, 4)](out, a, np.empty(1, np.int32), np.int32(0))
+    assert not out.any()
 
 
 def test_small_launches_go_row_by_row() -> None:

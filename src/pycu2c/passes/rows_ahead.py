@@ -22,6 +22,7 @@ from pycu2c.ir.nodes import (
     Binary,
     BlockLoop,
     Body,
+    Cast,
     Const,
     Declare,
     Expr,
@@ -33,8 +34,8 @@ from pycu2c.ir.nodes import (
     While,
 )
 from pycu2c.ir.printer import print_expr
-from pycu2c.ir.walk import bodies, map_stmt, rewrite, statements, with_bodies
-from pycu2c.operators import ADD, LT, SUB
+from pycu2c.ir.walk import bodies, expressions, map_stmt, rewrite, statements, with_bodies
+from pycu2c.operators import ADD, LT, MUL, SUB
 from pycu2c.passes.crossing import Fresh, fresh_names, set_in, set_once
 from pycu2c.passes.lockstep import Paces
 from pycu2c.passes.prefetch import Asked, accesses, asking
@@ -89,7 +90,7 @@ def _walks(row: AxisLoop) -> list[Asked]:
     found: dict[str, Asked] = {}
     for array, index, is_written in accesses(row.body):
         first = _without_numbers(_computed(index, values))
-        if paces.of(index) != 1 or inside & set(names_in(first)):
+        if paces.of(index) != 1 or inside & set(names_in(first)) or not _is_plain(first):
             continue
         shown = f"{array.name}[{print_expr(first)}]"
         is_written |= shown in found and found[shown].is_written
@@ -106,6 +107,15 @@ def _computed(e: Expr, values: Mapping[str, Expr]) -> Expr:
         return x
 
     return rewrite(e, value)
+
+
+def _is_plain(e: Expr) -> bool:
+    """Whether a place can be computed for threads that do not come to it: a load may be of what is
+    beyond an array for them, a division by 0."""
+    return all(
+        isinstance(x, Var | Const | Cast) or (isinstance(x, Binary) and x.op in (ADD, SUB, MUL))
+        for x in expressions(e)
+    )
 
 
 def _without_numbers(e: Expr) -> Expr:
