@@ -135,3 +135,36 @@ def test_rooms_that_few_kernels_use_are_imported_late() -> None:
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     names = "<intrinsic cuda.byte_perm> <intrinsic cuda.libdevice.sinf>"
     assert ran.stdout.strip() == f"[False, False] {names}"
+
+
+AT_ONCE = """
+import sys, threading
+sys.setswitchinterval(1e-6)
+from operator import attrgetter
+from pycu2c.intrinsics.namespace import CUDA
+from pycu2c.intrinsics.registry import REGISTRY
+
+names = ["atomic.add", "atomic.max", "shfl_sync", "popc", "cg.this_grid", "grid", "ldg", "fma"]
+looks = [lambda n=n: attrgetter(n)(CUDA) for n in names]
+looks += [lambda n=n: REGISTRY[n] for n in ("math.sqrt", "cuda.syncwarp", "numpy.minimum")]
+wrong, start = [], threading.Barrier(len(looks))
+
+def look(at):
+    start.wait()
+    try:
+        at()
+    except Exception as error:
+        wrong.append(repr(error))
+
+threads = [threading.Thread(target=look, args=(at,)) for at in looks]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print(wrong)
+"""
+
+
+def test_threads_look_for_names_at_once() -> None:
+    """In a new process, where rooms of rows are still to be imported."""
+    for _ in range(5):
+        ran = subprocess.run((sys.executable, "-c", AT_ONCE), capture_output=True, text=True)
+        assert ran.stdout == "[]\n", ran.stdout + ran.stderr

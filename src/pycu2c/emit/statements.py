@@ -337,8 +337,9 @@ def _only_counts(body: Body) -> bool:
     histogram: that takes no longer than to count threads."""
     if not all(isinstance(s, Declare | Evaluate) for s in body):
         return False
-    values = (s.value for s in body if isinstance(s, Evaluate))
-    return any(isinstance(e, Apply) and e.intrinsic in atomic.OWN.values() for e in values)
+    values = [s.value for s in body if isinstance(s, Evaluate)]
+    own = (isinstance(e, Apply) and e.intrinsic in atomic.OWN.values() for e in values)
+    return bool(values) and all(own)
 
 
 def _for_its_effect(e: c.Expr) -> c.Expr:

@@ -167,27 +167,19 @@ $q void at_least_1_$t($T n) {
 """
 )
 
-_PREFETCH = """
-// Memory that will be read soon: so many elements, so far ahead. It may lie beyond the array.
-$q void prefetch_$t(const $T *from, int64_t ahead, int64_t count) {
-    const uintptr_t first = (uintptr_t)from + (uintptr_t)ahead * sizeof *from;
-    for (uintptr_t i = 0; i < (uintptr_t)count * sizeof *from; i += 64) {
-        __builtin_prefetch((const void *)(first + i));
-    }
-}
-"""
-PREFETCH = Helper(_PREFETCH, _PREFETCH, _PREFETCH)
 
-_PREFETCH_TO_WRITE = """
-// Memory that will be written soon: so many elements, so far ahead. It may lie beyond the array.
-$q void prefetch_to_write_$t(const $T *from, int64_t ahead, int64_t count) {
+def _asking(name: str, done: str, how: str) -> Helper:
+    text = f"""
+// Memory that will be {done} soon: so many elements, so far ahead. It may lie beyond the array.
+$q void {name}_$t(const $T *from, int64_t ahead, int64_t count) {{
     const uintptr_t first = (uintptr_t)from + (uintptr_t)ahead * sizeof *from;
-    for (uintptr_t i = 0; i < (uintptr_t)count * sizeof *from; i += 64) {
-        __builtin_prefetch((const void *)(first + i), 1);
-    }
-}
+    for (uintptr_t i = 0; i < (uintptr_t)count * sizeof *from; i += 64) {{
+        __builtin_prefetch((const void *)(first + i){how});
+    }}
+}}
 """
-PREFETCH_TO_WRITE = Helper(_PREFETCH_TO_WRITE, _PREFETCH_TO_WRITE, _PREFETCH_TO_WRITE)
+    return Helper(text, text, text)
+
 
 VECTOR_HELPERS = {
     "exp": EXP,
@@ -195,6 +187,6 @@ VECTOR_HELPERS = {
     "cbrt": CBRT,
     "hypot": HYPOT,
     "at_least_1": AT_LEAST_1,
-    "prefetch": PREFETCH,
-    "prefetch_to_write": PREFETCH_TO_WRITE,
+    "prefetch": _asking("prefetch", "read", ""),
+    "prefetch_to_write": _asking("prefetch_to_write", "written", ", 1"),
 }

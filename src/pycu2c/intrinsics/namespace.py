@@ -62,11 +62,13 @@ class Namespace:
 
     def _grow(self) -> None:
         """Import the next room of rows."""
-        room, *rest = self._more
-        importlib.import_module(room)
+        more = self._more
+        if not more:  # another thread has imported the last one
+            return
+        importlib.import_module(more[0])
         found = known(grown(self._name)) | known(self)
         self.__dict__.update((name, m) for name, m in found.items() if name not in self._rooms)
-        self._more = tuple(rest)  # last: until then another thread looks itself
+        self._more = more[1:]  # last: until then another thread looks itself
 
     def __dir__(self) -> list[str]:
         while self._more:
@@ -76,7 +78,8 @@ class Namespace:
 
 def known(namespace: Namespace) -> dict[str, Member]:
     """What a namespace holds by now, by name."""
-    return {name: m for name, m in vars(namespace).items() if not name.startswith("_")}
+    held = list(vars(namespace).items())  # which other threads may add to
+    return {name: m for name, m in held if not name.startswith("_")}
 
 
 def members(namespace: Namespace) -> dict[str, Member]:
@@ -101,7 +104,7 @@ TYPES: dict[str, Scalar] = {name: getattr(types, name) for name in _NAMES_OF_TYP
 def grown(prefix: str) -> Namespace:
     """The namespace of all rows under ``prefix``; rows under a row are the compiler's own."""
     below: dict[str, Member] = {}
-    for name in REGISTRY:
+    for name in tuple(REGISTRY):  # which other threads may add to
         if not name.startswith(f"{prefix}."):
             continue
         first = name[len(prefix) + 1 :].partition(".")[0]

@@ -180,11 +180,11 @@ class _Registry(dict[str, "Intrinsic"]):
     """Rows by name: those that are imported, until another is asked for."""
 
     def __missing__(self, name: str) -> Intrinsic:
-        before = len(self)
         import_rows()
-        if len(self) == before:
+        found = self.get(name)  # another thread may have imported it since it was missed
+        if found is None:
             raise KeyError(name)
-        return self[name]
+        return found
 
 
 REGISTRY = _Registry()

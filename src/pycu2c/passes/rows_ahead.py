@@ -4,7 +4,7 @@
 ``for j0 in range(…, strip): prefetch(a[i - 1, j0], 512, 64), …; for j in threads(j0, j0 + strip)``
 
 Processors foresee where a few walks go, and of each no more than a page: a stencil over arrays that
-do not fit the caches takes a sixth less time so. Over smaller ones, a strip is all of the row.
+do not fit the caches takes up to a fifth less time. Over smaller ones, a strip is all of the row.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from pycu2c.types import WEAK_INT
 _MOST_WALKS = 8
 _STRIP = 256  # bytes of the widest array
 _AHEAD = 2048  # bytes of it between what a strip takes and what it asks for
-_LARGE = 1 << 21  # bytes of the arrays that more than the first caches hold
+_LARGE = 1 << 21  # bytes of all arrays, from which on they leave the first caches
 
 
 def ask_by_strips(module: Module) -> Module:
