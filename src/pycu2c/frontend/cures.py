@@ -220,7 +220,7 @@ def defined_elsewhere(name: str) -> str | None:
         return f"write `{_IMPORTS[name]}` at the top of the file"
     if name in _ELSEWHERE:
         return f"write {_ELSEWHERE[name]}"
-    for known in REGISTRY:
+    for known in tuple(REGISTRY):
         home, _, rest = known.partition(".")
         if home in _SHORT and rest.partition(".")[0] == name:
             return f"write `{_SHORT[home]}.{name}`"
