@@ -130,11 +130,10 @@ def written() -> str:
     """The names of ``cuda`` that are functions of the kernel language."""
     head = "## Functions of groups and of pairs of halves\n\n| function | meaning |\n|---|---|\n"
     rows = []
-    for prefix, functions in WRITTEN.items():
-        for name, function in functions.items():
-            takes = ", ".join(inspect.signature(function).parameters)
-            meaning = (inspect.getdoc(function) or "").splitlines()[0]
-            rows.append(f"| `{prefix}.{name}({takes})` | {cell(meaning)} |")
+    for name, function in sorted(WRITTEN.items(), key=lambda item: item[0].rpartition(".")[0]):
+        takes = ", ".join(inspect.signature(function).parameters)
+        meaning = (inspect.getdoc(function) or "").splitlines()[0]
+        rows.append(f"| `{name}({takes})` | {cell(meaning)} |")
     return head + "\n".join(rows) + "\n"
 
 

@@ -18,7 +18,7 @@ from pycu2c import cuda
 from pycu2c.dtypes import VECTORS
 from pycu2c.intrinsics.dtype_names import scalar_named
 from pycu2c.intrinsics.host_names import HOST_NAMES, MODULES
-from pycu2c.intrinsics.namespace import CUDA, find, members
+from pycu2c.intrinsics.namespace import CUDA, Namespace, find, members
 from pycu2c.intrinsics.numba_names import numba_name, numba_type
 from pycu2c.intrinsics.registry import REGISTRY, bound_to
 from pycu2c.types import NONE, float32, int32
@@ -168,3 +168,56 @@ def test_threads_look_for_names_at_once() -> None:
     for _ in range(5):
         ran = subprocess.run((sys.executable, "-c", AT_ONCE), capture_output=True, text=True)
         assert ran.stdout == "[]\n", ran.stdout + ran.stderr
+
+
+HALF_IMPORTED = """
+import importlib, sys, threading, time
+from pycu2c.intrinsics import registry
+from pycu2c.intrinsics.namespace import CUDA
+
+room, first, path = sys.argv[1:]
+
+class Slow(type(registry.REGISTRY)):
+    def __setitem__(self, name, row):
+        super().__setitem__(name, row)
+        if name.startswith(first):
+            begun.set()
+            time.sleep(0.01)
+
+begun = threading.Event()
+registry.REGISTRY.__class__ = Slow
+threading.Thread(target=importlib.import_module, args=("pycu2c.intrinsics." + room,)).start()
+begun.wait()
+found = CUDA
+for name in path.split("."):
+    found = getattr(found, name)
+print(found.__name__)
+"""
+
+
+@pytest.mark.parametrize(
+    ("room", "first", "path"),
+    [
+        ("atomic", "cuda.atomic.add", "atomic.cas"),
+        ("threads", "cuda.grid.x", "grid"),  # a row, which is declared after its parts
+        ("threads", "cuda.threadIdx.x", "threadIdx.z"),
+        ("coalesced", "cuda.cg.", "cg.reduce"),
+        ("libdevice", "cuda.libdevice.", "libdevice.half2float"),
+    ],
+)
+def test_names_of_a_room_that_another_thread_imports(room: str, first: str, path: str) -> None:
+    command = (sys.executable, "-c", HALF_IMPORTED, room, first, path)
+    ran = subprocess.run(command, capture_output=True, text=True)
+    assert ran.stdout == f"{path.rpartition('.')[2]}\n", ran.stderr
+
+
+def test_each_namespace_has_all_rows_of_its_name() -> None:
+    """Whatever was imported before: all rows are imported here."""
+    spaces = {n: sorted(dir(m)) for n, m in members(CUDA).items() if isinstance(m, Namespace)}
+    code = (
+        "import sys; from pycu2c.intrinsics.namespace import CUDA\n"
+        "print(sorted(dir(getattr(CUDA, sys.argv[1]))))"
+    )
+    for name, inside in spaces.items():
+        ran = subprocess.run((sys.executable, "-c", code, name), capture_output=True, text=True)
+        assert ran.stdout == f"{inside}\n", ran.stderr

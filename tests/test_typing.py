@@ -94,7 +94,7 @@ def test_a_new_row_has_its_place_in_the_stub() -> None:
         """In one step; a backslash: \\."""
 
     row = Intrinsic(
-        "cuda.atomic.swap",
+        "cuda.more.swap",
         (("array", "array"), ("index", "index"), ("n", "int"), ("value", "T")),
         "T",
         Effect.MEMORY,
@@ -103,7 +103,7 @@ def test_a_new_row_has_its_place_in_the_stub() -> None:
         None,
         None,
     )
-    text = generated.HEAD + generated.declared("atomic", Namespace("cuda.atomic", {"swap": row}))
+    text = generated.HEAD + generated.declared("more", Namespace("cuda.more", {"swap": row}))
     method = ast.parse(text).body[-2].body[0]  # type: ignore[attr-defined]
     assert ast.unparse(method.args) == (
         "array: Array[_E, Any, Any], index: _Index, n: SupportsIndex, value: _Number"

@@ -39,7 +39,7 @@ def __getattr__(name: str) -> object:
         return found
     row: object = getattr(namespace.CUDA, name, None)
     if row is not None:
-        globals().update(namespace.known(namespace.CUDA))
+        globals()[name] = row
         return row
     otherwise = "dir(cuda) lists what it has"
     cure = numba_names.CURES.get(name) or nearest.did_you_mean(name, __dir__(), otherwise)

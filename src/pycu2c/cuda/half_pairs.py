@@ -363,4 +363,5 @@ _BF16: tuple[Any, ...] = (
 
 for _room, _kind, _own in (("fp16", half2, _FP16), ("bf16", bfloat162, _BF16)):
     _functions = {f.__name__: _of_pairs(f, _kind) for f in (*_BOTH, *_own)}
-    WRITTEN[f"cuda.{_room}"] = _functions | comparisons(_room, _kind)
+    _functions |= comparisons(_room, _kind)
+    WRITTEN.update((f"cuda.{_room}.{name}", f) for name, f in _functions.items())

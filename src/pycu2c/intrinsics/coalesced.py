@@ -237,8 +237,8 @@ def method_of(target: object, given: tuple[Any, ...]) -> object:
     return target
 
 
-WRITTEN["cuda.cg"] = {
-    f.__name__: f
+WRITTEN.update(
+    (f"cuda.cg.{f.__name__}", f)
     for f in (
         coalesced_threads,
         labeled_partition,
@@ -252,4 +252,4 @@ WRITTEN["cuda.cg"] = {
         bit_or,
         bit_xor,
     )
-}
+)

@@ -25,61 +25,72 @@ class Written(Protocol):
 Member: TypeAlias = "Intrinsic | Namespace | Scalar | Written"
 
 
-NO_ROOMS: Mapping[str, str] = {}
+NOTHING: Mapping[str, Any] = {}
 
 
 class Namespace:
-    """A name with names in it: ``cuda``, ``cuda.threadIdx``, ``cuda.shared``. ``rooms`` are
-    modules with the rows of a name in it, imported when that is asked for; ``more`` those with
-    names of its own, imported one by one until there is the name that is asked for."""
+    """A name with names in it, found when they are first asked for: ``cuda``, ``cuda.threadIdx``,
+    ``cuda.shared``. It has the ``members`` it is given, the namespaces of ``inner``, whose rows are
+    in these modules, and the rows under its name, for which ``rooms`` are imported one by one.
+    """
 
     def __init__(
         self,
         name: str,
-        members: Mapping[str, Member],
-        rooms: Mapping[str, str] = NO_ROOMS,
-        more: tuple[str, ...] = (),
+        members: Mapping[str, Member] = NOTHING,
+        inner: Mapping[str, tuple[str, ...]] = NOTHING,
+        rooms: tuple[str, ...] = (),
     ) -> None:
         self._name = name
+        self._inner = inner
         self._rooms = rooms
-        self._more = more
-        self.__doc__ = f"The names of ``{name}``: {', '.join((*members, *rooms))}."
         self.__dict__.update(members)
+
+    @property
+    def __doc__(self) -> str:  # type: ignore[override]
+        return f"The names of ``{self._name}``: {', '.join(dir(self))}."
 
     def __repr__(self) -> str:
         return self._name
 
     def __getattr__(self, name: str) -> Member:
-        if name[:1] != "_" and name in self._rooms:
-            importlib.import_module(self._rooms[name])
-            self.__dict__[name] = found = grown(f"{self._name}.{name}")
-            return found
-        if name[:1] != "_" and self._more:
-            self._grow()
-            again: Member = getattr(self, name)
-            return again
-        raise AttributeError(f"{self._name} has no {name}")
+        found = None if name.startswith("_") else self._find(name)
+        if found is None:
+            raise AttributeError(f"{self._name} has no {name}")
+        member: Member = self.__dict__.setdefault(name, found)  # one for all threads
+        return member
 
-    def _grow(self) -> None:
-        """Import the next room of rows."""
-        more = self._more
-        if not more:  # another thread has imported the last one
-            return
-        importlib.import_module(more[0])
-        found = known(grown(self._name)) | known(self)
-        self.__dict__.update((name, m) for name, m in found.items() if name not in self._rooms)
-        self._more = more[1:]  # last: until then another thread looks itself
+    def _find(self, name: str) -> Member | None:
+        path = f"{self._name}.{name}"
+        if name in self._inner:
+            _import(self._inner[name])
+            return Namespace(path)
+        found = _declared(path)
+        for room in self._rooms:
+            if found is not None:
+                break
+            _import((room,))
+            found = _declared(path)
+        return found
 
     def __dir__(self) -> list[str]:
-        while self._more:
-            self._grow()
-        return [*known(self), *(name for name in self._rooms if name not in vars(self))]
+        _import(self._rooms)
+        start = f"{self._name}."
+        known = [name for name in vars(self) if not name.startswith("_")]
+        paths = (*REGISTRY, *ALIASES, *WRITTEN)
+        below = [p.removeprefix(start).partition(".")[0] for p in paths if p.startswith(start)]
+        return list(dict.fromkeys((*known, *self._inner, *below)))
 
 
-def known(namespace: Namespace) -> dict[str, Member]:
-    """What a namespace holds by now, by name."""
-    held = list(vars(namespace).items())  # which other threads may add to
-    return {name: m for name, m in held if not name.startswith("_")}
+def _import(rooms: tuple[str, ...]) -> None:
+    """Import rooms; where another thread is at it, Python waits until it is through."""
+    for room in rooms:
+        importlib.import_module(room)
+
+
+def _declared(path: str) -> Member | None:
+    """What has a path in the rooms that are imported; rows under a row are the compiler's own."""
+    return WRITTEN.get(path) or REGISTRY.get(ALIASES.get(path, path))
 
 
 def members(namespace: Namespace) -> dict[str, Member]:
@@ -88,9 +99,9 @@ def members(namespace: Namespace) -> dict[str, Member]:
 
 
 # rows of another room that numba has here
-ALIASES: dict[str, dict[str, str]] = {"cuda": {"cbrt": "math.cbrt"}}
+ALIASES = {"cuda.cbrt": "math.cbrt"}
 # and functions that are written in the kernel language, once their room is imported
-WRITTEN: dict[str, Mapping[str, Member]] = {"cuda.cg": {}, "cuda.fp16": {}, "cuda.bf16": {}}
+WRITTEN: dict[str, Written] = {}
 
 # types, which numba's newer versions have here, too
 _NAMES_OF_TYPES = """
@@ -101,49 +112,29 @@ int_ uint intp uintp long_ ulong longlong ulonglong ssize_t size_t float_ double
 TYPES: dict[str, Scalar] = {name: getattr(types, name) for name in _NAMES_OF_TYPES.split()}
 
 
-def grown(prefix: str) -> Namespace:
-    """The namespace of all rows under ``prefix``; rows under a row are the compiler's own."""
-    below: dict[str, Member] = {}
-    for name in tuple(REGISTRY):  # which other threads may add to
-        if not name.startswith(f"{prefix}."):
-            continue
-        first = name[len(prefix) + 1 :].partition(".")[0]
-        if first not in below:
-            path = f"{prefix}.{first}"
-            below[first] = REGISTRY[path] if path in REGISTRY else grown(path)
-    aliases = ALIASES.get(prefix, {}).items()
-    also = {name: REGISTRY[row] for name, row in aliases if row in REGISTRY}
-    return Namespace(prefix, {**below, **also, **WRITTEN.get(prefix, {})})
+def _in(*rooms: str) -> tuple[str, ...]:
+    return tuple(f"pycu2c.intrinsics.{room}" for room in rooms)
 
 
+_PLACES = ("threadIdx", "blockIdx", "blockDim", "gridDim")
 CUDA = Namespace(
     "cuda",
     {name: Scalar(row) for name, row in VECTORS.items()} | TYPES,
     {
-        "cg": "pycu2c.intrinsics.coalesced",
-        "bf16": "pycu2c.cuda.half_pairs",
-        "fp16": "pycu2c.cuda.half_pairs",
-        "libdevice": "pycu2c.intrinsics.libdevice",
+        **dict.fromkeys(_PLACES, _in("threads")),
+        **dict.fromkeys(("shared", "local", "const"), _in("memory")),
+        "atomic": _in("atomic"),
+        "cg": _in("sync", "groups", "clusters", "coalesced"),
+        **dict.fromkeys(("fp16", "bf16"), ("pycu2c.cuda.half_pairs",)),
+        "libdevice": _in("libdevice"),
     },
-    tuple(
-        f"pycu2c.intrinsics.{room}"
-        for room in (
-            *ROOMS,
-            "conversions",
-            "eighths",
-            "packed_words",
-            "pairs",
-            "rounding",
-            "special",
-            "words",
-        )
-    ),
+    _in(*ROOMS, "conversions", "eighths", "packed_words", "pairs", "rounding", "special", "words"),
 )
 
 
-def has_room(name: str) -> bool:
+def has_namespace(name: str) -> bool:
     """Whether ``cuda`` has a namespace of this name."""
-    return name in CUDA._rooms or isinstance(known(CUDA).get(name), Namespace)
+    return name in CUDA._inner
 
 
 def find(path: str) -> Member | None:

@@ -66,7 +66,7 @@ def numba_name(value: object) -> Member | None:
     if not home.startswith("numba.cuda."):
         return None
     room = home.removeprefix("numba.cuda.")
-    inside = f"{room}.{path}" if namespace.has_room(room) else path  # others are of no account
+    inside = f"{room}.{path}" if namespace.has_namespace(room) else path  # others are of no account
     return namespace.find(inside)
 
 
