@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -18,6 +20,7 @@ from pycu2c.toolchain import cc, processes
 def loaded(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """What has been done, in a process that has compiled nothing yet."""
     done: list[str] = []
+    monkeypatch.setattr(preparing, "_FIRST", threading.Lock())
     monkeypatch.setattr(preparing, "_STARTED", [])
     monkeypatch.setattr(preparing, "_GO", threading.Event())
     monkeypatch.setattr(processes, "_LISTENERS", [])
@@ -58,4 +61,34 @@ def test_where_there_will_be_no_text_it_goes_on(loaded: list[str]) -> None:
     with pytest.raises(CompileError):
         k[1, 1](1.0)
     finish()
+    assert loaded == ["compiled", "loaded"]
+
+
+class Slow(threading.Thread):
+    """So slow to be made that all who begin at once are at it."""
+
+    def __init__(self, *rest: Any, **named: Any) -> None:
+        super().__init__(*rest, **named)
+        time.sleep(0.02)
+
+
+def test_threads_begin_at_once(loaded: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    failed: list[BaseException] = []
+    start = threading.Barrier(4)
+
+    def begin() -> None:
+        start.wait()
+        try:
+            preparing.begin()
+        except RuntimeError as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=begin) for _ in range(4)]
+    monkeypatch.setattr(threading, "Thread", Slow)
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    finish()
+    assert not failed
     assert loaded == ["compiled", "loaded"]

@@ -19,6 +19,7 @@ else:
     library = lazy_module("pycu2c.runtime.plans.library")
     processes = lazy_module("pycu2c.toolchain.processes")
 
+_FIRST = threading.Lock()  # taken by the first to begin, and kept
 _STARTED: list[threading.Thread] = []
 _GO = threading.Event()  # Python has time for more than the kernel
 
@@ -28,13 +29,15 @@ def begin(patiently: bool = False) -> None:
 
     patiently: what is Python's work, and would hold up the thread that has a kernel to compile, is
     done while that waits for the C compiler; ``go_on`` says that it will not."""
-    if not _STARTED:
-        if patiently:
-            processes.when_told(_GO.set)
-        else:
-            _GO.set()
-        _STARTED.append(threading.Thread(target=_compile, name="pycu2c-compile"))
-        _STARTED[0].start()
+    if not _FIRST.acquire(blocking=False):
+        return
+    if patiently:
+        processes.when_told(_GO.set)
+    else:
+        _GO.set()
+    thread = threading.Thread(target=_compile, name="pycu2c-compile")
+    thread.start()
+    _STARTED.append(thread)
 
 
 def go_on() -> None:

@@ -118,19 +118,25 @@ def expected(words: Callable[[], Words]) -> Iterator[None]:
     try:
         yield
     finally:
-        if build in _EXPECTING:  # there was none, or another had been told what it needs
-            _EXPECTING.remove(build)
+        if build and _took(build):  # nobody has told it what it needs
             build.program.drop()
             build.close()
 
 
 def _build_of(words: Words) -> _Build:
     for build in tuple(_EXPECTING):
-        if build.words == words:
-            with contextlib.suppress(ValueError):  # another thread has taken it
-                _EXPECTING.remove(build)
-                return build
+        if build.words == words and _took(build):
+            return build
     return _Build(words)
+
+
+def _took(build: _Build) -> bool:
+    """Whether it was still there to take: threads take one another's."""
+    try:
+        _EXPECTING.remove(build)
+    except ValueError:
+        return False
+    return True
 
 
 def compiled(job: Job) -> tuple[bytes, str]:
