@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -35,3 +36,14 @@ def test_a_missing_name_is_the_modules(room: str) -> None:
 def test_rooms_of_a_package_are_no_private_names() -> None:
     with pytest.raises(AttributeError, match="has no attribute __path_of_nothing__"):
         lazy_rooms("pycu2c.passes")("__path_of_nothing__")
+
+
+def test_what_is_set_is_set_in_the_module(room: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    lazy = lazy_module(room)
+    with monkeypatch.context() as patched:
+        patched.setattr(lazy, "number", 2)
+        assert sys.modules[room].get() == 2
+    assert lazy.get() == 1
+    with mock.patch.object(lazy, "number", 3):
+        assert lazy.get() == 3
+    assert lazy.get() == 1

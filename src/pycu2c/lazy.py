@@ -14,14 +14,27 @@ STARTED = time.time()  # files of this package that are newer may not be what wa
 
 class _Lazy(ModuleType):
     """Stands for the module of its name, which Python's import imports once, whichever thread is
-    the first to need it."""
+    the first to need it. What is set here is set there."""
 
     _module: ModuleType | None = None
 
     def __getattr__(self, name: str) -> Any:
-        if self._module is None:
-            self._module = importlib.import_module(self.__name__)
-        return getattr(self._module, name)
+        return getattr(self._module or self._imported(), name)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        setattr(self._imported(), name, value)
+
+    def __delattr__(self, name: str) -> None:
+        delattr(self._imported(), name)
+
+    @property
+    def __dict__(self) -> dict[str, Any]:  # type: ignore[override]
+        return self._imported().__dict__  # tests put back what they find there
+
+    def _imported(self) -> ModuleType:
+        module = importlib.import_module(self.__name__)
+        object.__setattr__(self, "_module", module)
+        return module
 
 
 def lazy_module(name: str) -> ModuleType:
