@@ -60,5 +60,27 @@ def test_what_once_failed(path: Path, target: str) -> None:
     assert outcome.status == "same", f"{outcome.kind}\n{outcome.detail}"
 
 
+NO_LANE = """
+import numpy as np
+from pycu2c import cuda, kernel
+
+@kernel
+def fuzzed(out):
+    out[0] = cuda.shfl_sync(0xFFFFFFFF, 5, 1)
+
+GRID, BLOCK = (1, 1, 1), (1, 1, 1)
+APPROXIMATE = []
+
+def arguments():
+    return (np.zeros(1, np.int32),)
+"""
+
+
+def test_what_has_no_meaning_is_no_failure() -> None:
+    """Such as what a lane has that is not there."""
+    (outcome,) = [o for o in run_texts([NO_LANE], "cpu") if o.status not in MARKS]
+    assert outcome.status == "undefined"
+
+
 def test_a_seed_always_draws_the_same_kernel() -> None:
     assert text_of(7) == text_of(7) != text_of(8)
