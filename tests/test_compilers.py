@@ -15,6 +15,7 @@ from pycu2c.runtime import cpu
 from pycu2c.runtime.plans import library
 from pycu2c.toolchain import cc
 from test_goldens import ROOT
+from test_past_caches import cross, text_of
 
 NAMES = list(names())
 OTHERS = [name for name in NAMES if name != "gcc"]  # tests/test_goldens.py has that
@@ -38,6 +39,7 @@ def test_no_warnings(name: str, part: int, tmp_path: Path) -> None:
     if part == 0:
         texts["pool.c"] = cpu.pool_text()
         texts["plans.c"] = library.plans_text()
+        texts["past_caches.c"] = text_of(cross, "float32[:, ::1], float32[:, ::1]")
     for file, text in texts.items():
         (tmp_path / file).write_text(text)
     # zig links what it compiles together

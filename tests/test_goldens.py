@@ -13,7 +13,7 @@ import pytest
 
 from conftest import TARGETS
 from launching import NARROWED, run
-from pycu2c import CompileWarning, targets
+from pycu2c import CompileWarning, launching, targets
 from pycu2c.compiler import lower
 from pycu2c.ir.contents import contents
 from pycu2c.ir.nodes import Module
@@ -165,6 +165,14 @@ def test_in_32_bits_the_same_as_the_reference(
     name: str, variant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(targets.TARGETS, "cpu", NARROWED)
+    same_as_the_reference(name, variant, "cpu")
+
+
+@pytest.mark.parametrize(("name", "variant"), CASES)
+def test_past_caches_the_same_as_the_reference(
+    name: str, variant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(launching, "PAST_CACHES", 1)  # of those that may, every launch does
     same_as_the_reference(name, variant, "cpu")
 
 

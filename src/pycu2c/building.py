@@ -30,7 +30,7 @@ from pycu2c.runtime.configuration import Extent, Language
 from pycu2c.runtime.runner import NUMBER, Known, Runner, Variant
 from pycu2c.source import Source
 from pycu2c.specialization import Specialized, facts_for, generate_text, piece_of, runner_for
-from pycu2c.types import Signature
+from pycu2c.types import Array, Signature
 
 if TYPE_CHECKING:
     from pycu2c import explaining
@@ -138,8 +138,10 @@ class Builder:
         axes = tuple((n.argument, NUMBER if n.axis is None else n.axis) for n in lengths)
         takes_shared = takes_dynamic_shared(module)
         written = written_arguments(module)
-        own = accumulators.accumulating(module) if contents(module).acts_on_memory else ()
-        return Known(written, axes, _uses_threads(module), takes_shared, own)
+        there = contents(module)
+        own = accumulators.accumulating(module) if there.acts_on_memory else ()
+        streamed = _bytes_for_each_thread(module) if there.is_plain else 0
+        return Known(written, axes, _uses_threads(module), takes_shared, own, streamed)
 
     def runner(self, signature: Signature, names: tuple[str, ...], variant: Variant) -> Runner:
         """The kernel, compiled and loaded. ``names`` are what errors call the arguments."""
@@ -150,12 +152,19 @@ class Builder:
             ordinary=variant.ordinary,
             block=variant.block,
             accumulators=frozenset(variant.accumulators),
+            past_caches=variant.past_caches,
         )
         return runner_for(wanted, variant.backend, facts, self._cache)
 
 
 def _arch() -> str:
     return driver.arch() if driver.available() else USUAL_ARCH
+
+
+def _bytes_for_each_thread(module: Module) -> int:
+    """Of the arrays that a kernel is given, if each thread has an element of each."""
+    kinds = (p.type for p in module.kernel.parameters)
+    return sum(kind.dtype.size for kind in kinds if isinstance(kind, Array))
 
 
 def _uses_threads(module: Module) -> bool:

@@ -5,6 +5,7 @@ MOST_ELEMENTS = 1 << 48  # of any array
 INT64_LIMIT = (1 << 63) - MOST_ELEMENTS  # int64s that no place, no length leads beyond 64 bits
 BLOCKS32_LIMIT = 1 << 22  # along an axis
 MOST_ACCUMULATED = 4096  # elements of an array that each OS thread has a copy of
+PAST_CACHES = 1 << 27  # bytes that a launch takes and hardly a cache holds
 MOST_SHARED = 227 * 1024  # bytes of a block, where a device has most
 MOST_THREADS = 1024  # of a block
 MOST_CLUSTER = 16  # blocks of a cluster, where a GPU has most; every GPU that has clusters takes 8

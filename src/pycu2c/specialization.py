@@ -76,10 +76,16 @@ def facts_for(
     ordinary: bool,
     block: Extent | None = None,
     accumulators: frozenset[int] = frozenset(),
+    past_caches: bool = False,
 ) -> Facts:
     """What the passes may assume of a launch and of its kernel."""
     return Facts(
-        ordinary, options.wraparound, options.fastmath, block=block, accumulators=accumulators
+        ordinary,
+        options.wraparound,
+        options.fastmath,
+        block=block,
+        accumulators=accumulators,
+        past_caches=past_caches,
     )
 
 

@@ -27,6 +27,7 @@ from pycu2c.passes import (
     own_c,
     own_memory,
     parts,
+    past_caches,
     plain_memory,
     prefetch,
     register_tiles,
@@ -97,6 +98,10 @@ _LOOPS = _any_of(For, While)
 
 def _own_c(dialect: str) -> Pass:
     return Pass("own_c", lambda m, _: own_c.take_own_c(m, dialect), lambda there: there.has_c)
+
+
+def _past_caches(m: Module, facts: Facts) -> Module:
+    return past_caches.write_past_caches(m) if facts.past_caches else m
 
 
 _MEANING = (
@@ -183,6 +188,7 @@ TARGETS: dict[str, Target] = {
             Pass("register_tiles", lambda m, _: register_tiles.tile_registers(m), _any_of(For)),
             Pass("joined_rows", lambda m, _: joined_rows.join_rows(m), _any_of(For)),
             Pass("prefetch", lambda m, facts: prefetch.ask_early(m, facts), _any_of(For, Allocate)),
+            Pass("past_caches", _past_caches, lambda there: there.is_plain),
             Pass("rows_ahead", lambda m, _: rows_ahead.ask_by_strips(m), _rows),
             Pass("idle", lambda m, _: dead.drop_idle_declarations(m)),
         ),

@@ -149,6 +149,7 @@ def _footer(rng: random.Random, body: str) -> Sequence[str]:
         f"GRID, BLOCK = {(grid, 1, 1)}, {(block, 1, 1)}",
         f"APPROXIMATE = {[2, 5] if inexact else []}",
         f"KNOWN_BLOCK, OWN_ACCUMULATORS = {rng.random() < 0.7}, {rng.random() < 0.5}",
+        f"PAST_CACHES = {rng.random() < 0.5}",
         f"ORDINARY = {rng.random() < 0.8}",
         "MAY_BE_REFUSED = True",
         "",

@@ -114,7 +114,10 @@ def _facts(case: Case, built: Built) -> Facts:
     block = case.module["BLOCK"] if case.module.get("KNOWN_BLOCK", True) else None
     small = accumulating(built.module) if case.module.get("OWN_ACCUMULATORS", True) else ()
     ordinary = case.module.get("ORDINARY", True)
-    return facts_for(EXACT, ordinary=ordinary, block=block, accumulators=frozenset(small))
+    past = case.module.get("PAST_CACHES", False)
+    return facts_for(
+        EXACT, ordinary=ordinary, block=block, accumulators=frozenset(small), past_caches=past
+    )
 
 
 def arguments_of(case: Case) -> list[Any]:

@@ -195,6 +195,7 @@ class Shaped(Meetings):
             f"GRID, BLOCK = {self.grid}, {self.block}",
             "APPROXIMATE = []",
             f"KNOWN_BLOCK, OWN_ACCUMULATORS = {self.chance(0.8)}, {self.chance(0.5)}",
+            f"PAST_CACHES = {self.chance(0.5)}",
             f"ORDINARY = {not self.edges and self.chance(0.9)}",
             "",
             "",

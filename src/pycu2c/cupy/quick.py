@@ -173,7 +173,7 @@ def _planned(
     seen = guards.Seen(values, types, leaves, written, {})
     read = tuple(k for k in arrays if k < ran.inputs and k not in ran.raw)
     over = tuple(k for k in written if k not in ran.raw)
-    place = plan.Place(None, 0, (), (), read, over)
+    place = plan.Place(None, 0, read=read, written=over)
     names = tuple(f"_{k}" for k in range(len(values)))
     plans = library.plans(Parameters(name, names, len(names), None, {}))
     if plans is None:

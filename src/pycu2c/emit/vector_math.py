@@ -181,7 +181,75 @@ $q void {name}_$t(const $T *from, int64_t ahead, int64_t count) {{
     return Helper(text, text, text)
 
 
+_TO_LINE = """
+// How many elements lie before this one in its line of memory.
+$q int64_t elements_before_$t(const $T *first) {
+    return (int64_t)((uintptr_t)first % 64 / sizeof *first);
+}
+"""
+
+_PUT_LINE = """
+// Writes a line of memory of 64 bytes: as a whole, so that it need not be read before.
+$q void put_line(void *to, const void *from) {
+#if defined __clang__ || defined __SSE2__
+#if defined __AVX512F__
+    typedef long long part __attribute__((vector_size(64)));
+#elif defined __AVX__
+    typedef long long part __attribute__((vector_size(32)));
+#else
+    typedef long long part __attribute__((vector_size(16)));
+#endif
+    for (int i = 0; i < 64; i += (int)sizeof(part)) {
+        part value;
+        __builtin_memcpy(&value, (const char *)from + i, sizeof value);
+        part *const there = (part *)((char *)to + i);
+#if defined __clang__
+        __builtin_nontemporal_store(value, there);
+#elif defined __AVX512F__
+        __builtin_ia32_movntdq512(there, value);
+#elif defined __AVX__
+        __builtin_ia32_movntdq256(there, value);
+#else
+        __builtin_ia32_movntdq(there, value);
+#endif
+    }
+#else
+    __builtin_memcpy(to, from, 64);
+#endif
+}
+"""
+
+_WRITE_PAST = """
+// Writes elements without a cache, but for those at the ends that are no whole line of memory.
+$q void write_past_$t($T *to, const $T *from, int64_t count) {
+    enum { LINE = 64 / sizeof *to };
+    int64_t i = 0;
+    for (; i < count && (uintptr_t)(to + i) % 64 > 0; ++i) {
+        to[i] = from[i];
+    }
+    for (; i + LINE <= count; i += LINE) {
+        put_line(to + i, from + i);
+    }
+    for (; i < count; ++i) {
+        to[i] = from[i];
+    }
+}
+"""
+
+_WRITTEN_PAST = """
+// What put_line has written is for others to see from here on.
+$q void written_past(void) {
+#if defined __SSE2__
+    __builtin_ia32_sfence();
+#endif
+}
+"""
+
 VECTOR_HELPERS = {
+    "elements_before": Helper(_TO_LINE, _TO_LINE, _TO_LINE),
+    "put_line": Helper(fixed=_PUT_LINE),
+    "write_past": Helper(_WRITE_PAST, _WRITE_PAST, _WRITE_PAST, calls=("put_line",)),
+    "written_past": Helper(fixed=_WRITTEN_PAST),
     "exp": EXP,
     "log": LOG,
     "cbrt": CBRT,

@@ -14,9 +14,9 @@ from pycu2c.dtypes import (
 )
 from pycu2c.intrinsics.builtins import NUMBERS
 from pycu2c.intrinsics.c_tree import c
-from pycu2c.intrinsics.kinds import T
+from pycu2c.intrinsics.kinds import T, array, index
 from pycu2c.intrinsics.machine import EXCHANGED, INTEGERS, MACHINE
-from pycu2c.intrinsics.registry import Intrinsic, intrinsic
+from pycu2c.intrinsics.registry import Effect, Intrinsic, intrinsic
 from pycu2c.intrinsics.threads import AXES, BLOCK_LIMIT, GRID_LIMIT
 
 # what has an address in C, with nothing converted
@@ -107,6 +107,35 @@ def prefetch(first: T, ahead: int, count: int) -> None:
 )
 def prefetch_to_write(first: T, ahead: int, count: int) -> None:
     """So many elements of an array, from ``ahead`` after this one on, will be written soon."""
+
+
+@intrinsic(
+    "block.elements_before",
+    c=lambda a, t: c.Call(f"elements_before_{t.short}", (c.Unary("&", a["first"]),)),
+    c_helpers=("elements_before",),
+)
+def elements_before(first: T) -> int:
+    """How many elements of an array lie before this one in its line of memory."""
+    raise AssertionError("who interprets has no lines of memory")
+
+
+def _past(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
+    return c.Call(f"write_past_{dtype.short}", (a["array"], c.Unary("&", a["line"]), a["count"]))
+
+
+@intrinsic("block.write_past", effect=Effect.MEMORY, c=_past, c_helpers=("write_past",))
+def write_past(array: array, index: index, line: T, count: int) -> None:
+    """Write elements, this and those after it, without a cache."""
+
+
+@intrinsic(
+    "block.written_past",
+    effect=Effect.MEMORY,
+    c=lambda _a, _t: c.Call("written_past", ()),
+    c_helpers=("written_past",),
+)
+def written_past() -> None:
+    """What has been written without a cache is for others to see from here on."""
 
 
 @intrinsic(

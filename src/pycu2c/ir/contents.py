@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pycu2c.intrinsics.registry import Effect, Intrinsic
-from pycu2c.ir.nodes import Apply, Expr, Module, Stmt
+from pycu2c.ir.nodes import Allocate, Apply, Expr, Module, Print, Stmt
 from pycu2c.ir.walk import all_expressions, statements
 from pycu2c.records import dataclass
 
@@ -24,6 +24,12 @@ class Contents:
     def acts_on_memory(self) -> bool:
         """Whether rows do, such as atomics."""
         return any(row.effect is Effect.MEMORY for row in self.rows)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether threads only compute, load and store, and none sees what another has stored."""
+        acts = any(row.has_effect for row in self.rows)
+        return not acts and not self.has_c and not self.any_of(Allocate, Print)
 
     @property
     def meets_or_has_no_c(self) -> bool:

@@ -29,6 +29,7 @@ class Facts:
     ``narrows``: the target computes in 32 bits where they are enough.
     ``accumulators``: the positions of arguments that the launcher has seen to be small arrays that
     share no memory with the others.
+    ``past_caches``: the launch takes more memory than caches hold.
     ``block``: the threads of a block along x, y and z; None if they are to be any.
     """
 
@@ -38,6 +39,7 @@ class Facts:
     narrows: bool = True
     block: tuple[int, int, int] | None = None
     accumulators: frozenset[int] = frozenset()
+    past_caches: bool = False
 
     @property
     def index32(self) -> bool:

@@ -145,19 +145,19 @@ def accesses(body: Body) -> Iterator[tuple[Var, Expr, bool]]:
     written."""
     for e in all_expressions(body):
         match e:
-            case Load(array=Var() as array, indices=(index,)) if _is_near(array):
+            case Load(array=Var() as array, indices=(index,)) if is_near(array):
                 yield array, index, False
             case _:
                 pass
     for s in statements(body):
         match s:
-            case Store(array=array, indices=(index,)) if _is_near(array):
+            case Store(array=array, indices=(index,)) if is_near(array):
                 yield array, index, True
             case _:
                 pass
 
 
-def _is_near(array: Var) -> bool:
+def is_near(array: Var) -> bool:
     """Whether it is an argument whose elements are neighbours, and have addresses."""
     match array.type:
         case Array(space=Space.GLOBAL, layout="C", dtype=dtype):

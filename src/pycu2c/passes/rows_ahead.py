@@ -10,19 +10,17 @@ do not fit the caches takes up to a fifth less time. Over smaller ones, a strip 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from pycu2c.intrinsics.block import launched
 from pycu2c.intrinsics.registry import REGISTRY
 from pycu2c.ir.construct import binary, integer
-from pycu2c.ir.effects import names_in
 from pycu2c.ir.nodes import (
     Apply,
     AxisLoop,
     Binary,
     BlockLoop,
     Body,
-    Cast,
     Const,
     Declare,
     Expr,
@@ -31,14 +29,13 @@ from pycu2c.ir.nodes import (
     Select,
     Stmt,
     Var,
-    While,
 )
 from pycu2c.ir.printer import print_expr
-from pycu2c.ir.walk import bodies, expressions, map_stmt, rewrite, statements, with_bodies
-from pycu2c.operators import ADD, LT, MUL, SUB
-from pycu2c.passes.crossing import Fresh, fresh_names, set_in, set_once
-from pycu2c.passes.lockstep import Paces
+from pycu2c.ir.walk import bodies, map_stmt, rewrite, with_bodies
+from pycu2c.operators import ADD, LT, SUB
+from pycu2c.passes.crossing import Fresh, fresh_names
 from pycu2c.passes.prefetch import Asked, accesses, asking
+from pycu2c.passes.walks import Walks, is_plain_row
 from pycu2c.records import replace
 from pycu2c.types import WEAK_INT
 
@@ -64,17 +61,10 @@ def ask_by_strips(module: Module) -> Module:
 
 def _in_strips(s: Stmt, fresh: Fresh) -> Body:
     """The statement, or the strips that it becomes."""
-    match s:
-        case AxisLoop(lockstep=True, step=Const(value=1)) if _is_short(s.body):
-            walks = _walks(s)
-            return _strips(s, walks, fresh) if _is_stencil(walks) else (s,)
-        case _:
-            return (s,)
-
-
-def _is_short(body: Body) -> bool:
-    """Whether a thread does so little that it waits for memory."""
-    return not any(isinstance(s, For | While | AxisLoop) for s in statements(body))
+    if not isinstance(s, AxisLoop) or not is_plain_row(s):
+        return (s,)
+    walks = _walks(s)
+    return _strips(s, walks, fresh) if _is_stencil(walks) else (s,)
 
 
 def _is_stencil(walks: Sequence[Asked]) -> bool:
@@ -85,37 +75,16 @@ def _is_stencil(walks: Sequence[Asked]) -> bool:
 def _walks(row: AxisLoop) -> list[Asked]:
     """Where the threads of a row go from element to element, but for numbers added to the place:
     those walks meet in the same lines of memory."""
-    values, inside = set_once(row.body), set_in(row.body)
-    paces = Paces(row.var.name, values, inside - values.keys())
-    found: dict[str, Asked] = {}
+    walks, found = Walks(row), dict[str, Asked]()
     for array, index, is_written in accesses(row.body):
-        first = _without_numbers(_computed(index, values))
-        if paces.of(index) != 1 or inside & set(names_in(first)) or not _is_plain(first):
+        place = walks.place(index)
+        if place is None:
             continue
+        first = _without_numbers(place)
         shown = f"{array.name}[{print_expr(first)}]"
         is_written |= shown in found and found[shown].is_written
         found[shown] = Asked(array, first, is_written)
     return list(found.values())
-
-
-def _computed(e: Expr, values: Mapping[str, Expr]) -> Expr:
-    """An expression without the variables that stand for others."""
-
-    def value(x: Expr) -> Expr:
-        if isinstance(x, Var) and x.name in values:
-            return _computed(values[x.name], values)
-        return x
-
-    return rewrite(e, value)
-
-
-def _is_plain(e: Expr) -> bool:
-    """Whether a place can be computed for threads that do not come to it: a load may be of what is
-    beyond an array for them, a division by 0."""
-    return all(
-        isinstance(x, Var | Const | Cast) or (isinstance(x, Binary) and x.op in (ADD, SUB, MUL))
-        for x in expressions(e)
-    )
 
 
 def _without_numbers(e: Expr) -> Expr:

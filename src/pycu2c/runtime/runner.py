@@ -21,26 +21,30 @@ class Known:
     """Of a kernel for one signature: which arrays it may write, by their place among the leaves;
     what its grid follows from, if the kernel makes that plain; whether it asks for threads;
     whether a launch must give it shared memory; the arrays that are only ever added to
-    (passes/accumulators.py)."""
+    (passes/accumulators.py); how many bytes of arrays there are for each thread, if what it writes
+    may go past caches (passes/past_caches.py)."""
 
     written: frozenset[int]
     lengths: tuple[Axis, ...]
     uses_threads: bool
     takes_shared: bool
     accumulating: tuple[int, ...]
+    streamed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Variant:
     """What a kernel for one signature is compiled for: ``ordinary`` launches (passes/facts.py), and
     a shape of blocks, or None: for any; arrays of which an OS thread has a copy. ``gpu`` is the
-    device where it is loaded, and whose architecture it is for."""
+    device where it is loaded, and whose architecture it is for. ``past_caches``: for launches that
+    take more memory than caches hold."""
 
     backend: str
     ordinary: bool
     block: Extent | None
     accumulators: tuple[int, ...] = ()
     gpu: int = 0
+    past_caches: bool = False
 
 
 class Runner(Protocol):

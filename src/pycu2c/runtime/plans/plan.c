@@ -79,6 +79,7 @@ typedef struct {
     int64_t axes;             /* of the grid, if it follows from the data: then these lengths */
     int64_t lengths[3][2];    /* a leaf, and its axis, or -1: a number */
     int64_t cluster[3];       /* which divides the grid */
+    int64_t least, below;     /* of how many blocks a launch has */
     int64_t read, written;    /* leaves, a bit for each: what is written must not disturb what is read */
     int64_t hosts, returned;  /* leaves that are copied to a device, and back */
     union {

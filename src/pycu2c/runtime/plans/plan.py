@@ -31,15 +31,20 @@ Run: TypeAlias = Callable[[bytes, object, tuple[object, ...]], bool]
 _PARTS = {Part.DATA: 0, Part.SHAPE: 1, Part.STRIDE: 2, Part.VALUE: 3}  # as in plan.c
 
 
+ANY_NUMBER = 0, 1 << 62
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a plan holds: for which blocks (None: any) and how much shared memory; and how the
-    grid follows from the data, where a launch leaves it open: of whole clusters."""
+    """Where a plan holds: for which blocks (None: any) and how much shared memory; how the grid
+    follows from the data, where a launch leaves it open: of whole clusters; and for how many
+    blocks, from and below."""
 
     block: Extent | None
     shared_bytes: int
     lengths: tuple[Axis, ...] = ()
     cluster: tuple[int, ...] = ()
+    numbers: tuple[int, int] = ANY_NUMBER
     read: tuple[int, ...] = ()  # leaves whose elements are read, each before
     written: tuple[int, ...] = ()  # that of these at its place is written
 
@@ -125,6 +130,7 @@ def _form(seen: guards.Seen, place: Place, direct: Direct) -> _Form:
         len(place.lengths),
         *(lengths + [0] * (6 - len(lengths))),
         *(place.cluster or (1, 1, 1)),
+        *place.numbers,
         sum(1 << leaf for leaf in place.read),
         sum(1 << leaf for leaf in place.written),
         sum(1 << leaf for leaf in hosts),

@@ -55,7 +55,9 @@ static bool is_for(const Head *head, const Launch *launch) {
         if (threads < 1 || (head->block[axis] && head->block[axis] != threads)) return false;
         if (blocks > BLOCKS_LIMIT || blocks * threads >= INDEX_LIMIT) return false;
     }
-    return launch->head.shared == head->shared;
+    const int32_t *grid = launch->head.grid;
+    int64_t blocks = (int64_t)grid[0] * grid[1] * grid[2];
+    return launch->head.shared == head->shared && blocks >= head->least && blocks < head->below;
 }
 
 /* The bytes of an array: from where, and how many there are to its last. */
