@@ -123,7 +123,7 @@ def _past(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
     return c.Call(f"write_past_{dtype.short}", (a["array"], c.Unary("&", a["line"]), a["count"]))
 
 
-@intrinsic("block.write_past", effect=Effect.MEMORY, c=_past, c_helpers=("write_past",))
+@intrinsic("block.write_past", effect=Effect.MEMORY, c=_past, c_helpers=("put_line", "write_past"))
 def write_past(array: array, index: index, line: T, count: int) -> None:
     """Write elements, this and those after it, without a cache."""
 
