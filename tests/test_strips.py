@@ -378,3 +378,48 @@ def ones(out, x):
 
 def test_compilers_know_how_to_count_bits():
     assert "live" not in ones.inspect("c", "int32[::1], uint32[::1]")
+
+
+@kernel
+def flags(out, x):
+    """Numbers that are true or not, changed in each round, or in some, or in a loop of others."""
+    i = number()
+    if i >= len(x):
+        return
+    met, odd, all_small, last = False, False, True, False
+    k = 0
+    while k < x[i]:
+        met = met | (k * k == 49)
+        odd = odd ^ ((k * 3) % 4 == 1)
+        if k % 3 == 2:
+            all_small = all_small & (k * 5 < 60)
+        last = k * k > 20
+        if met and k > 30:
+            break
+        k += 1
+    out[i] = 1000 * met + 100 * odd + 10 * all_small + last
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_what_is_true_or_not_is_kept(shape, target):
+    shape, count = spread(shape)
+    x = np.random.default_rng(1).integers(0, 40, count).astype(np.int32)
+    out = np.zeros(count, np.int32)
+    expected = run(flags, shape, (out, x), "python")[0]
+    assert np.array_equal(run(flags, shape, (out, x), target)[0], expected)
+
+
+@kernel
+def told(out, x, known):
+    i = number()
+    if i < len(x):
+        for k in range(x[i]):
+            known = known + (k == 5)
+        out[i] = known
+
+
+@pytest.mark.parametrize("known", [np.bool_(False), np.bool_(True)])
+def test_a_parameter_that_is_true_or_not_is_changed(known, target):
+    x = np.arange(40, dtype=np.int32)
+    (out, *_) = run(told, (1, 64), (np.zeros(40, bool), x, known), target)
+    assert np.array_equal(out, (x > 5) | known)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Set
 
-from pycu2c.dtypes import INT32
+from pycu2c.dtypes import BOOL, INT32
 from pycu2c.intrinsics.block import pick
 from pycu2c.ir.construct import binary, cast, const, integer, scalar_type, unary, zero
 from pycu2c.ir.effects import names_in
@@ -242,6 +242,10 @@ class _Rounds:
 def _chosen(s: Assign, mask: Var) -> Expr:
     """The value where the mask is 1, what the variable has where it is 0."""
     kind = scalar_type(s.var)
+    if kind.dtype is BOOL:
+        given = binary(AND, _bit(s.value), mask, s.span)
+        kept = binary(AND, _bit(s.var), _not(mask), s.span)
+        return cast(binary(OR, given, kept, s.span), kind)
     match s.value:
         case Binary(op, Var(name), added) if op in (ADD, SUB) and name == s.var.name:
             if kind.dtype.is_integer:
