@@ -13,7 +13,7 @@ import pytest
 
 from conftest import TARGETS
 from launching import NARROWED, run
-from pycu2c import CompileWarning, launching, targets
+from pycu2c import CompileWarning, targets
 from pycu2c.compiler import lower
 from pycu2c.ir.contents import contents
 from pycu2c.ir.nodes import Module
@@ -22,6 +22,7 @@ from pycu2c.ir.thread_regions import regions_of
 from pycu2c.ir.waiting import steps_of
 from pycu2c.kernel import Kernel
 from pycu2c.passes.facts import Facts
+from pycu2c.runtime import runner
 from pycu2c.runtime.configuration import extent
 from pycu2c.signatures import parse_signature
 from pycu2c.specialization import facts_for, generate_text
@@ -172,7 +173,7 @@ def test_in_32_bits_the_same_as_the_reference(
 def test_past_caches_the_same_as_the_reference(
     name: str, variant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(launching, "PAST_CACHES", 1)  # of those that may, every launch does
+    monkeypatch.setattr(runner, "PAST_CACHES", 1)  # of those that may, every launch does
     same_as_the_reference(name, variant, "cpu")
 
 

@@ -10,9 +10,11 @@ import pytest
 
 from compilers_here import compiler
 from launching import run
-from pycu2c import cuda, float32, float64, int32, kernel, launching, uint8
+from pycu2c import cuda, float32, float64, int32, kernel, uint8
 from pycu2c.compiler import generate
 from pycu2c.limits import PAST_CACHES
+from pycu2c.runtime import runner
+from pycu2c.runtime.configuration import Launch
 from pycu2c.signatures import parse_signature
 from pycu2c.specialization import facts_for
 from pycu2c.targets import TARGETS
@@ -110,7 +112,7 @@ OTHERS = (in_place, some, unless, spread, counted, met)
 @pytest.fixture
 def large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every launch is."""
-    monkeypatch.setattr(launching, "PAST_CACHES", 1)
+    monkeypatch.setattr(runner, "PAST_CACHES", 1)
 
 
 def text_of(made: Any, types: str) -> str:
@@ -192,7 +194,7 @@ def test_stencils_stay(shape: tuple[int, int]) -> None:
 
 def test_each_launch_has_the_code_of_its_size(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also those that C alone starts, which are like one before."""
-    monkeypatch.setattr(launching, "PAST_CACHES", 8 * 64 * 100)
+    monkeypatch.setattr(runner, "PAST_CACHES", 8 * 64 * 100)
 
     @kernel(backend="cpu", block=64)
     def fresh(out, a):
@@ -217,6 +219,6 @@ def test_launches_are_seldom_large() -> None:
     assert known.streamed == 8
     threads = PAST_CACHES // 8
     for number, is_large in ((threads // 64 - 1, False), (threads // 64, True)):
-        launch = launching.Launch((number, 1, 1), (64, 1, 1), None, 0)
-        assert launching._is_large(launch, known) is is_large
+        launch = Launch((number, 1, 1), (64, 1, 1), None, 0)
+        assert known.is_large(launch) is is_large
     assert met.launcher.typed(parse_signature("float32[::1], float32[::1]")).known.streamed == 0

@@ -20,7 +20,6 @@ from pycu2c.limits import (
     BLOCKS32_LIMIT,
     INDEX32_LIMIT,
     MOST_ACCUMULATED,
-    PAST_CACHES,
     USUAL_BLOCK,
 )
 from pycu2c.options import DEFAULT, Options
@@ -382,7 +381,7 @@ class Launcher:
     def _variant(self, launch: Launch, leaves: tuple[Argument, ...], typed: Typed) -> Variant:
         backend, ordinary = self._chosen_backend(), _is_ordinary(launch, leaves, typed.limits)
         block, own = (launch.block, typed.known.accumulating) if backend in ON_CPU else (None, ())
-        gpu, past_caches = _gpu(backend), backend == "cpu" and _is_large(launch, typed.known)
+        gpu, past_caches = _gpu(backend), backend == "cpu" and typed.known.is_large(launch)
         own = own and _small(own, launch, leaves)
         variant = Variant(backend, ordinary, block, own, gpu, past_caches)
         if variant not in typed.runners and len(typed.runners) >= _MOST_BLOCKS:
@@ -412,7 +411,8 @@ class Launcher:
         facts = typed.known.written, typed.limits, self._trusting
         seen = guards.Seen(taken.values, types, taken.leaves, *facts)
         shape = variant.block, ready.launch.shared_bytes, taken.lengths
-        place = plan.Place(*shape, self.options.cluster, _numbers_of_blocks(variant, typed.known))
+        numbers = typed.known.numbers_of_blocks(variant)
+        place = plan.Place(*shape, self.options.cluster, numbers)
         plans.learn(seen, place, direct, taken.signature)
         self.plans = plans
 
@@ -476,19 +476,6 @@ def _is_ordinary(launch: Launch, leaves: tuple[Argument, ...], limits: Mapping[i
     few_blocks = max(launch.grid) <= BLOCKS32_LIMIT
     filled = all(0 not in a.shape for a in arrays)
     return filled and near and few_blocks and max(threads, largest) < INDEX32_LIMIT
-
-
-def _numbers_of_blocks(variant: Variant, known: Known) -> tuple[int, int]:
-    """Of which launches a kernel is for, from and below."""
-    if not known.streamed or variant.backend != "cpu" or variant.block is None:
-        return plan.ANY_NUMBER
-    large = -(-PAST_CACHES // (known.streamed * math.prod(variant.block)))
-    return (large, plan.ANY_NUMBER[1]) if variant.past_caches else (0, large)
-
-
-def _is_large(launch: Launch, known: Known) -> bool:
-    """Whether a launch takes more memory than caches hold, and what it writes may go past them."""
-    return known.streamed * math.prod(launch.grid) * math.prod(launch.block) >= PAST_CACHES
 
 
 def _small(

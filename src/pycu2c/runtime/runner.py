@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
+from pycu2c.limits import PAST_CACHES
 from pycu2c.records import Protocol, dataclass
 from pycu2c.runtime.arguments import Argument
 from pycu2c.runtime.configuration import Extent, Launch
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
 
 Axis: TypeAlias = tuple[int, int]  # a leaf of the arguments, and which of its axes, or NUMBER
 NUMBER = -1
+ANY_NUMBER = 0, 1 << 62  # of blocks: from, and below
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +33,18 @@ class Known:
     takes_shared: bool
     accumulating: tuple[int, ...]
     streamed: int = 0
+
+    def is_large(self, launch: Launch) -> bool:
+        """Whether a launch takes more memory than caches hold, and may write past them."""
+        threads = math.prod(launch.grid) * math.prod(launch.block)
+        return self.streamed * threads >= PAST_CACHES
+
+    def numbers_of_blocks(self, variant: Variant) -> tuple[int, int]:
+        """How many the launches have that a variant is for: from, and below."""
+        if not self.streamed or variant.backend != "cpu" or variant.block is None:
+            return ANY_NUMBER
+        large = -(-PAST_CACHES // (self.streamed * math.prod(variant.block)))
+        return (large, ANY_NUMBER[1]) if variant.past_caches else (0, large)
 
 
 @dataclass(frozen=True, slots=True)

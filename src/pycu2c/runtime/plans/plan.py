@@ -17,7 +17,7 @@ from pycu2c.parameters import Part
 from pycu2c.records import dataclass
 from pycu2c.runtime.arguments import Argument, ArrayArgument
 from pycu2c.runtime.configuration import HEAD, Extent
-from pycu2c.runtime.runner import NUMBER, Axis
+from pycu2c.runtime.runner import ANY_NUMBER, NUMBER, Axis
 from pycu2c.types import Signature
 
 if TYPE_CHECKING:
@@ -29,9 +29,6 @@ else:
 Run: TypeAlias = Callable[[bytes, object, tuple[object, ...]], bool]
 
 _PARTS = {Part.DATA: 0, Part.SHAPE: 1, Part.STRIDE: 2, Part.VALUE: 3}  # as in plan.c
-
-
-ANY_NUMBER = 0, 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
