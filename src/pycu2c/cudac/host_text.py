@@ -318,4 +318,4 @@ def check(text: Text) -> None:
         raise CompileError(found[:8])
 
 
-_CURE = "run it on a GPU, with backend='cuda'; docs/cuda_text.md says what of CUDA C runs on the CPU"
+_CURE = "run it on a GPU, with backend='cuda'; docs/cuda_text.md lists what the CPU supports"
