@@ -318,7 +318,7 @@ CALLS = rows_of(
     # recursion: the annotations of a function that calls itself are its signature
     out[i] = fibonacci(i + 3)
 
-    # function in C of your own ([foreign.md](foreign.md))
+    # function in C of your own ([external_functions.md](external_functions.md))
     out[i] = squared(i)
 
     # array and view as arguments
