@@ -21,7 +21,7 @@ import numpy as np
 from figures import Figures, keep
 from pycu2c import cuda
 from pycu2c import cupy as own
-from pycu2c.runtime import driver
+from pycu2c.cuda_driver import driver
 
 ROUNDS = 15
 BATCH_MS = 20.0  # a round calls as often as fits

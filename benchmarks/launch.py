@@ -17,7 +17,7 @@ from collections.abc import Sequence
 
 from figures import keep, table_of
 from launchers import COUNTS, Way
-from pycu2c.runtime import driver
+from pycu2c.cuda_driver import driver
 
 ROUNDS = 30
 IN_A_ROW = 200

@@ -54,7 +54,7 @@ assert x[0] == 3, x
 
 END = """
 import sys, time
-compilers = ("pycu2c.frontend.build", "cuda.bindings.nvrtc")
+compilers = ("pycu2c.frontend.function_builder", "cuda.bindings.nvrtc")
 print(time.time(), *[m for m in compilers if m in sys.modules])
 """
 

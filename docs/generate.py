@@ -13,20 +13,21 @@ from typing import Any
 
 import numpy as np
 
-import pycu2c.frontend.refusals as refusals
-from pycu2c import catalogue, cuda
-from pycu2c.diagnostics import RULES
-from pycu2c.frontend.refusals import Refusal
-from pycu2c.intrinsics.all import REGISTRY
-from pycu2c.intrinsics.clusters import Cluster
-from pycu2c.intrinsics.coalesced import Coalesced
-from pycu2c.intrinsics.groups import Block, Grid, tile_of
-from pycu2c.intrinsics.host_names import HOST_NAMES, MODULES
-from pycu2c.intrinsics.library import LIBRARY
-from pycu2c.intrinsics.namespace import CUDA, WRITTEN, find, members
-from pycu2c.intrinsics.numba_names import CURES
-from pycu2c.intrinsics.operator_names import FUNCTIONS
-from pycu2c.intrinsics.registry import Intrinsic
+import pycu2c.frontend.subset.statements.statements.unsupported_syntax as refusals
+from pycu2c import cuda
+from pycu2c.cli.main.main import error_catalog
+from pycu2c.base.diagnostics import RULES
+from pycu2c.frontend.subset.statements.statements.unsupported_syntax import Refusal
+from pycu2c.ops.intrinsics.all import REGISTRY
+from pycu2c.ops.intrinsics.threads.clusters import Cluster
+from pycu2c.ops.intrinsics.threads.coalesced_groups import Coalesced
+from pycu2c.ops.intrinsics.threads.cooperative_groups import Block, Grid, tile_of
+from pycu2c.ops.names.host_names import HOST_NAMES, MODULES
+from pycu2c.ops.intrinsics.library import LIBRARY
+from pycu2c.ops.names.cuda_namespace import CUDA, WRITTEN, find, members
+from pycu2c.ops.names.numba_names import CURES
+from pycu2c.ops.names.operator_functions import FUNCTIONS
+from pycu2c.ops.intrinsics.registry import Intrinsic
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
@@ -50,7 +51,7 @@ def errors() -> str:
     """The catalogue, a section for each code."""
     codes = sorted(RULES)
     rows = "".join(f"| [`{code}`](#{code}) | {cell(RULES[code])} |\n" for code in codes)
-    return ERRORS + rows + "\n" + "\n".join(map(catalogue.as_markdown, codes))
+    return ERRORS + rows + "\n" + "\n".join(map(error_catalog.as_markdown, codes))
 
 
 INTRINSICS = """# Intrinsics

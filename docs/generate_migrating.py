@@ -11,14 +11,14 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
-from pycu2c.intrinsics.host_names import HOST_NAMES, MODULES
-from pycu2c.intrinsics.numba_names import CURES
-from pycu2c.migrate_command import migrate
-from pycu2c.migrating.names import HOST_FUNCTIONS, MOVED
-from pycu2c.migrating.remarks import KINDS
-from pycu2c.migrating.theirs import arithmetic, joined
-from pycu2c.migrating.words import METHODS, VARIABLES
-from pycu2c.operators import ADD, DIV, FLOORDIV, MUL, POW, Operator
+from pycu2c.ops.names.host_names import HOST_NAMES, MODULES
+from pycu2c.ops.names.numba_names import CURES
+from pycu2c.cli.main.main.migrate import migrate
+from pycu2c.compat.migrate.name_map import HOST_FUNCTIONS, MOVED
+from pycu2c.compat.migrate.remarks import KINDS
+from pycu2c.compat.migrate.numba_types import arithmetic, joined
+from pycu2c.compat.migrate.string_references import METHODS, VARIABLES
+from pycu2c.ops.operators import ADD, DIV, FLOORDIV, MUL, POW, Operator
 from pycu2c.types import (
     WEAK_FLOAT,
     WEAK_INT,

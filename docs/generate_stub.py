@@ -6,12 +6,12 @@ from __future__ import annotations
 import inspect
 from textwrap import indent
 
-from pycu2c import annotations
-from pycu2c.dtypes import VECTORS, DType
-from pycu2c.intrinsics.host_names import HOST_NAMES, MODULES
-from pycu2c.intrinsics.kinds import FIXED, HANDLE_KINDS
-from pycu2c.intrinsics.namespace import CUDA, TYPES, Member, Namespace, members
-from pycu2c.intrinsics.registry import Intrinsic
+from pycu2c.declarations import annotations
+from pycu2c.base.dtypes import VECTORS, DType
+from pycu2c.ops.names.host_names import HOST_NAMES, MODULES
+from pycu2c.ops.intrinsics.kinds import FIXED, HANDLE_KINDS
+from pycu2c.ops.names.cuda_namespace import CUDA, TYPES, Member, Namespace, members
+from pycu2c.ops.intrinsics.registry import Intrinsic
 from pycu2c.types import Scalar
 
 HEAD = '''\
@@ -24,10 +24,10 @@ from typing import Any, Literal, SupportsIndex, TypeAlias, TypeVar, overload
 
 import numpy as np
 
-from pycu2c.annotations import Array
-from pycu2c.annotations import surface1d, surface2d, surface3d, texture1d, texture2d, texture3d
+from pycu2c.declarations.annotations import Array
+from pycu2c.declarations.annotations import surface1d, surface2d, surface3d, texture1d, texture2d, texture3d
 HOST_IMPORTS
-from pycu2c.vector_types import *
+from pycu2c.base.vector_types import *
 TYPE_IMPORTS
 
 _Number: TypeAlias = complex | np.number[Any] | np.bool_
@@ -39,7 +39,7 @@ _E = TypeVar("_E")
 '''
 
 VECTOR_HEAD = '''\
-# Made by docs/generate.py from the rows of pycu2c/dtypes.py: edit those.
+# Made by docs/generate.py from the rows of pycu2c/base/dtypes.py: edit those.
 # ruff: noqa
 # fmt: off
 """CUDA's vector types: ``from pycu2c import float4``."""

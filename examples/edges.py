@@ -15,7 +15,7 @@ from photo import landscape
 from report import blocks, checked, parser, show
 
 from pycu2c import cuda, device, float32, kernel
-from pycu2c.kernel import Backend
+from pycu2c.kernels.kernel import Backend
 
 TILE = 16  # a block is TILE x TILE threads, one per pixel
 BLUR_RADIUS = 2

@@ -11,7 +11,7 @@ import png
 from report import blocks, checked, parser, show
 
 from pycu2c import cuda, kernel
-from pycu2c.kernel import Backend
+from pycu2c.kernels.kernel import Backend
 
 BLOCK = (32, 8)  # wide, so that neighbouring threads read neighbouring elements
 RATE = np.float32(0.24)  # how much flows in a step; above 0.25 the method is unstable

@@ -12,15 +12,16 @@ import textwrap
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
 
-from pycu2c.dtypes import INT64
-from pycu2c.intrinsics.all import REGISTRY
-from pycu2c.intrinsics.machine import MACHINE, Thread
-from pycu2c.ir import nodes as ir
-from pycu2c.ir.construct import binary, const, integer, truth, unary
-from pycu2c.operators import BY_NODE, QUOTIENT, REMAINDER, UNARY_BY_NODE
-from pycu2c.passes.declare import declare
-from pycu2c.source import Span
 from pycu2c.types import VOID, WEAK_BOOL, WEAK_INT, Array, Space
+
+from pycu2c.base.dtypes import INT64
+from pycu2c.base.source import Span
+from pycu2c.ir import nodes as ir
+from pycu2c.ir.builders import binary, const, integer, truth, unary
+from pycu2c.ops.intrinsics.all import REGISTRY
+from pycu2c.ops.intrinsics.reference_thread import MACHINE, Thread
+from pycu2c.ops.operators import BY_NODE, QUOTIENT, REMAINDER, UNARY_BY_NODE
+from pycu2c.transforms.common.declare_variables import declare
 
 LANES = 3  # of a strip: no divisor of the blocks that tests use
 SPAN = Span("kernel.py", 1, 0, 1, 1)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pycu2c import cuda
-from pycu2c.kernel import Device, Kernel
+from pycu2c.kernels.kernel import Device, Kernel
 
 N = 40  # indices
 

@@ -9,9 +9,9 @@ import sys
 from collections.abc import Iterator
 
 import pytest
+from pycu2c.toolchain.cc.cc.discovery import Compiler
 
-from pycu2c.toolchain.compilers import Compiler
-from pycu2c.toolchain.processes import run
+from pycu2c.toolchain.subprocesses import run
 
 NATIVE = (
     "gcc",

@@ -6,8 +6,8 @@ import os
 
 import pytest
 
-from pycu2c import entries
-from pycu2c.runtime import driver
+from pycu2c.cuda_driver import driver
+from pycu2c.toolchain.cache.artifact_store import value_store
 
 ON_GPU = [pytest.param("cuda", marks=pytest.mark.gpu)] if driver.available() else []
 TARGETS = ["python", "cpu", "cpu-resumable", *ON_GPU]
@@ -18,7 +18,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    entries.REMEMBERS = False  # what is tested is compiled
+    value_store.REMEMBERS = False  # what is tested is compiled
     if config.getoption("--update-golden") and os.environ.get("CI"):
         raise pytest.UsageError("--update-golden is refused where CI is set: read the change first")
 

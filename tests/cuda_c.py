@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pycu2c.cudac import Module
-from pycu2c.runtime import driver
+from pycu2c.compat.cuda_text import Module
+from pycu2c.cuda_driver import driver
 
 ON_GPU = [pytest.param("cuda", marks=pytest.mark.gpu)] if driver.available() else []
 MACHINES = ["cpu", *ON_GPU]  # backends

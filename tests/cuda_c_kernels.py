@@ -12,8 +12,8 @@ from unittest import mock
 
 import numpy as np
 
-from pycu2c.cudac import Module, on_cpu
-from pycu2c.cudac.host_text import Way, generated
+from pycu2c.compat.cuda_text import Module, cpu_build
+from pycu2c.compat.cuda_text.host_source import Way, generated
 
 HEAD = """#define MAD(a, b) ((a) * 3 + (b))
 #define BUMP(v) v += t
@@ -283,7 +283,7 @@ def found(text: str, seeds: Sequence[int]) -> tuple[dict[int, np.ndarray], list[
     """What the kernels of these seeds put out, and how their threads ran."""
     module = Module(text, backend="cpu")
     code = module.code()
-    assert isinstance(code, on_cpu.CpuCode)
+    assert isinstance(code, cpu_build.CpuCode)
     results = {}
     for seed in seeds:
         x = np.arange(64 * BLOCKS_IN_GRID, dtype=np.uint32) * 7 % 13
@@ -299,7 +299,7 @@ def different(seeds: Sequence[int]) -> tuple[list[int], list[Way]]:
     text = texts(seeds)
     split, ways = found(text, seeds)
     as_written = functools.partial(generated, rewrites=False)
-    with mock.patch.object(on_cpu, "generated", lambda *given, **_: as_written(*given)):
+    with mock.patch.object(cpu_build, "generated", lambda *given, **_: as_written(*given)):
         plain, _ = found(text, seeds)
     return [seed for seed in seeds if not np.array_equal(split[seed], plain[seed])], ways
 

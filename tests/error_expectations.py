@@ -14,8 +14,8 @@ from pathlib import Path
 from types import CodeType, FunctionType
 from typing import TypeAlias
 
-from pycu2c.diagnostics import CompileError, Diagnostic
-from pycu2c.source import Source, source_of
+from pycu2c.base.diagnostics import CompileError, Diagnostic
+from pycu2c.base.source import Source, source_of
 
 Check: TypeAlias = Callable[[Source], list[Diagnostic]]
 

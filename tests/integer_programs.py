@@ -6,9 +6,12 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from pycu2c.dtypes import FLOAT32
-from pycu2c.intrinsics.all import REGISTRY
-from pycu2c.ir.construct import number_of
+from pycu2c.types import VOID, WEAK_BOOL, WEAK_INT, Array, Scalar, int32, uint8
+
+from pycu2c.base.dtypes import FLOAT32
+from pycu2c.base.source import Span
+from pycu2c.base.values import Number, convert
+from pycu2c.ir.builders import number_of
 from pycu2c.ir.nodes import (
     Apply,
     Assign,
@@ -36,7 +39,8 @@ from pycu2c.ir.nodes import (
     Var,
     While,
 )
-from pycu2c.operators import (
+from pycu2c.ops.intrinsics.all import REGISTRY
+from pycu2c.ops.operators import (
     ADD,
     AND,
     EQ,
@@ -60,9 +64,6 @@ from pycu2c.operators import (
     XOR,
     Operator,
 )  # fmt: skip
-from pycu2c.source import Span
-from pycu2c.types import VOID, WEAK_BOOL, WEAK_INT, Array, Scalar, int32, uint8
-from pycu2c.values import Number, convert
 
 HERE = Span("test.py", 1, 0, 1, 1)
 LINE = Array(FLOAT32, 1, "C")

@@ -8,16 +8,16 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from pycu2c.runtime.arguments.arguments.arguments import ArrayArgument, layout_of, pack
 
 from launching import run
 from pool_kernels import HERE
 from pycu2c import CompileWarning
+from pycu2c.declarations.signatures import parse_signature
 from pycu2c.ir.nodes import Part
-from pycu2c.runtime import cpu
-from pycu2c.runtime.arguments import ArrayArgument, layout_of, pack
-from pycu2c.runtime.configuration import HEAD, extent
-from pycu2c.signatures import parse_signature
-from pycu2c.specialization import generate_text
+from pycu2c.kernels.specialization import generate_text
+from pycu2c.runtime.cpu.cpu_kernel import cpu_kernel
+from pycu2c.runtime.launch_configuration import HEAD, extent
 from test_goldens import kernel_of, module_of
 
 # barriers, shared memory, atomics, reductions, early returns, library functions, halves
@@ -56,7 +56,7 @@ def write_program(folder: Path) -> tuple[list[str], Path]:
 def _program() -> tuple[dict[str, str], bytes]:
     texts = {
         "kernel_program.c": (HERE / "kernel_program.c").read_text(),
-        "pool.c": cpu.pool_text(),
+        "pool.c": cpu_kernel.pool_text(),
     }
     entries, data = [], b""
     with warnings.catch_warnings():

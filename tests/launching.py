@@ -11,16 +11,17 @@ from typing import Any
 
 import numpy as np
 
+from pycu2c.analysis.launch_assumptions import Facts
+from pycu2c.analysis.uniformity import Uniformity
+from pycu2c.cuda_driver import driver
 from pycu2c.ir.nodes import Allocate, Body, For, Module, Print, Stmt, Wait, While
 from pycu2c.ir.walk import bodies, map_functions, statements
-from pycu2c.kernel import Kernel
-from pycu2c.passes.facts import Facts
-from pycu2c.passes.narrow import narrow
-from pycu2c.passes.parts import in_parts
-from pycu2c.passes.thread_paths import threads_as_code
-from pycu2c.passes.uniformity import Uniformity
-from pycu2c.runtime import device_pool, driver
-from pycu2c.targets import TARGETS, Pass
+from pycu2c.kernels.kernel import Kernel
+from pycu2c.pipeline import TARGETS, Pass
+from pycu2c.runtime.cuda.cuda_kernel import memory_pool
+from pycu2c.transforms.cpu.select_cpu_lowering import threads_as_code
+from pycu2c.transforms.cpu.simd.scalar_replacement import in_parts
+from pycu2c.transforms.cuda.narrow_integers import narrow
 
 _CPU = TARGETS["cpu"]
 
@@ -114,7 +115,7 @@ def in_pool() -> tuple[int, ...]:
     if not driver.available():
         return ()
     its_pool, read = (
-        device_pool.pool_of(driver.current_ordinal()),
+        memory_pool.pool_of(driver.current_ordinal()),
         driver.api().cuMemPoolGetAttribute,
     )
     kinds = driver.api().CUmemPool_attribute

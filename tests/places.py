@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pycu2c import cuda
-from pycu2c.runtime import driver
+from pycu2c.cuda_driver import driver
 
 PLACES = [
     "cpu",

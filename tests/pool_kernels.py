@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from pycu2c.runtime import cpu
-from pycu2c.toolchain import cc
+from pycu2c.runtime.cpu.cpu_kernel import cpu_kernel
+from pycu2c.toolchain.cc.cc import cc
 
 HERE = Path(__file__).parent
 
@@ -59,11 +59,11 @@ void hits(const void *pointer, int64_t first, int64_t last) {
 """
 
 
-def hits_kernel() -> cpu.CpuKernel:
-    return cpu.CpuKernel(cc.compile(HITS, "hits"))
+def hits_kernel() -> cpu_kernel.CpuKernel:
+    return cpu_kernel.CpuKernel(cc.compile(HITS, "hits"))
 
 
-def launch(kernel: cpu.CpuKernel, count: int, repeats: int = 1) -> np.ndarray:
+def launch(kernel: cpu_kernel.CpuKernel, count: int, repeats: int = 1) -> np.ndarray:
     hits = np.zeros(count, np.int64)
     packed = struct.pack("@Pq", hits.ctypes.data, repeats)
     kernel.launch((count, 1, 1), (1, 1, 1), 8, packed)

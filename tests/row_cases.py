@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from pycu2c.base.dtypes import BOOL, COMPLEX64, FLOAT32, INT64, DType
+from pycu2c.codegen.helpers.catalog import texts_of
 from pycu2c.csyntax.nodes import Name
 from pycu2c.csyntax.printer import print_expr
-from pycu2c.dtypes import BOOL, COMPLEX64, FLOAT32, INT64, DType
-from pycu2c.emit.helpers import texts_of
-from pycu2c.intrinsics import special
-from pycu2c.intrinsics.all import REGISTRY
-from pycu2c.intrinsics.kinds import FIXED
-from pycu2c.intrinsics.namespace import CUDA, members
-from pycu2c.intrinsics.registry import Effect, Intrinsic
+from pycu2c.ops.intrinsics.all import REGISTRY
+from pycu2c.ops.intrinsics.floats import special
+from pycu2c.ops.intrinsics.kinds import FIXED
+from pycu2c.ops.intrinsics.registry import Effect, Intrinsic
+from pycu2c.ops.names.cuda_namespace import CUDA, members
 
 members(CUDA)  # imports every room
 

@@ -7,19 +7,19 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pycu2c.runtime.arguments.arguments.aliasing import alone
+from pycu2c.runtime.arguments.arguments.arguments import describe
 
 from kernels_from_text import module_from
 from pycu2c import cuda, device, float32, int32, int64, kernel, uint8
 from pycu2c.compiler import lower
+from pycu2c.declarations.options import DEFAULT
+from pycu2c.declarations.signatures import Signature
 from pycu2c.ir.printer import print_module
-from pycu2c.kernel import Kernel
-from pycu2c.options import DEFAULT
-from pycu2c.passes.accumulators import accumulating
-from pycu2c.runtime.arguments import describe
-from pycu2c.runtime.sharing import alone
-from pycu2c.signatures import Signature
-from pycu2c.specialization import facts_for
-from pycu2c.targets import TARGETS
+from pycu2c.kernels.kernel import Kernel
+from pycu2c.kernels.specialization import facts_for
+from pycu2c.pipeline import TARGETS
+from pycu2c.transforms.cpu.memory.privatize_accumulators import accumulating
 
 HEAD = "from pycu2c import cuda, device, kernel\n\n\n"
 

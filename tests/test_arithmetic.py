@@ -18,7 +18,7 @@ from kernels_from_text import module_from
 from launching import run
 from pycu2c.ir.nodes import Assign
 from pycu2c.ir.walk import statements
-from pycu2c.kernel import Kernel
+from pycu2c.kernels.kernel import Kernel
 
 TEXT = """
 import math

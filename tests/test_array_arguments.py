@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from numpy.lib.stride_tricks import as_strided
 
 from pycu2c import cuda, kernel
-from pycu2c.diagnostics import LaunchError
-from pycu2c.kernel import Kernel
+from pycu2c.base.diagnostics import LaunchError
+from pycu2c.kernels.kernel import Kernel
 
 
 @kernel

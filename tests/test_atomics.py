@@ -25,16 +25,17 @@ from pycu2c import (
     kernel,
     uint32,
 )
+from pycu2c.base.dtypes import DType
+from pycu2c.codegen.helpers.catalog import texts_of
 from pycu2c.csyntax.nodes import Name
 from pycu2c.csyntax.printer import print_expr
-from pycu2c.dtypes import DType
-from pycu2c.emit.helpers import texts_of
-from pycu2c.intrinsics.all import REGISTRY
-from pycu2c.intrinsics.atomic import INTEGERS, NUMBERS
-from pycu2c.intrinsics.registry import Intrinsic
-from pycu2c.kernel import Kernel
-from pycu2c.runtime import device_pool
-from pycu2c.toolchain import cc, nvrtc
+from pycu2c.kernels.kernel import Kernel
+from pycu2c.ops.intrinsics.all import REGISTRY
+from pycu2c.ops.intrinsics.memory.atomic import INTEGERS, NUMBERS
+from pycu2c.ops.intrinsics.registry import Intrinsic
+from pycu2c.runtime.cuda.cuda_kernel import memory_pool
+from pycu2c.toolchain.cc.cc import cc
+from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
 
 UPDATES: dict[str, Callable[[Any, Any], Any]] = {
     "add": lambda old, v: old + v,
@@ -296,8 +297,8 @@ def test_the_last_byte_of_an_array_has_a_neighbour(monkeypatch: pytest.MonkeyPat
 
     thread = SimpleNamespace(has_context=True)
     calls = SimpleNamespace(allocate=allocate, clear=clear, thread=thread)
-    monkeypatch.setattr(device_pool, "_calls", lambda: calls)
-    assert [device_pool._allocated(size) for size in (13, 14)] == [4096] * 2
+    monkeypatch.setattr(memory_pool, "_calls", lambda: calls)
+    assert [memory_pool._allocated(size) for size in (13, 14)] == [4096] * 2
     assert (asked, cleared) == ([14, 14], [4096 + 13])
 
 

@@ -13,10 +13,10 @@ import pytest
 from compilers_here import compiler
 from launching import run
 from pycu2c import cuda, float64, kernel
+from pycu2c.analysis.launch_assumptions import Facts
 from pycu2c.compiler import generate
-from pycu2c.passes.facts import Facts
-from pycu2c.signatures import parse_signature
-from pycu2c.targets import TARGETS
+from pycu2c.declarations.signatures import parse_signature
+from pycu2c.pipeline import TARGETS
 
 
 @kernel

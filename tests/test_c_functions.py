@@ -24,9 +24,10 @@ from pycu2c import (
     kernel,
     uint32,
 )
-from pycu2c.dtypes import BY_NAME, DTYPES
-from pycu2c.kernel import Kernel
-from pycu2c.toolchain import cc, nvrtc
+from pycu2c.base.dtypes import BY_NAME, DTYPES
+from pycu2c.kernels.kernel import Kernel
+from pycu2c.toolchain.cc.cc import cc
+from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
 
 N = 70
 TWO, THREE = np.int8(2), np.uint32(3)

@@ -12,16 +12,16 @@ from pathlib import Path
 
 import pytest
 
-from pycu2c.toolchain import cache, places, room
+from pycu2c.toolchain.cache.artifact_store import artifact_store, cache_directory, eviction
 
-KEY = cache.key_of("text", "flags")
+KEY = artifact_store.key_of("text", "flags")
 LOCKS = "locks"
 
 
 @pytest.fixture
 def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PYCU2C_CACHE_DIR", str(tmp_path / "cache"))
-    return tmp_path / "cache" / f"v{places.SCHEMA}"
+    return tmp_path / "cache" / f"v{cache_directory.SCHEMA}"
 
 
 def run(code: str, **environment: str) -> str:
@@ -38,33 +38,33 @@ def files(directory: Path) -> list[Path]:
 
 
 def stored(key: str, suffix: str, data: bytes, log: str = "") -> Path:
-    path = cache.store(key, suffix, data, log)
+    path = artifact_store.store(key, suffix, data, log)
     assert path is not None
     return Path(path)
 
 
 def test_what_is_stored_is_loaded(directory: Path) -> None:
-    assert cache.load(KEY, ".so") is None
+    assert artifact_store.load(KEY, ".so") is None
     path = stored(KEY, ".so", b"code", "wärning: 1")
-    assert cache.load(KEY, ".so") == cache.Entry(str(path), b"code", "wärning: 1")
-    assert cache.load(KEY, ".cubin") is None
+    assert artifact_store.load(KEY, ".so") == artifact_store.Entry(str(path), b"code", "wärning: 1")
+    assert artifact_store.load(KEY, ".cubin") is None
     assert directory in path.parents
     stored(KEY, ".so", b"other")
-    assert cache.load(KEY, ".so") == cache.Entry(str(path), b"other", "")
+    assert artifact_store.load(KEY, ".so") == artifact_store.Entry(str(path), b"other", "")
     assert files(directory) == [path]
 
 
 def test_a_key_depends_on_every_part() -> None:
     keys = [
-        cache.key_of("a"),
-        cache.key_of("a", ""),
-        cache.key_of("a", "b"),
-        cache.key_of("ab"),
-        cache.key_of("a", "b", "c"),
-        cache.key_of("a", "bc"),
+        artifact_store.key_of("a"),
+        artifact_store.key_of("a", ""),
+        artifact_store.key_of("a", "b"),
+        artifact_store.key_of("ab"),
+        artifact_store.key_of("a", "b", "c"),
+        artifact_store.key_of("a", "bc"),
     ]
     assert len(set(keys)) == len(keys)
-    assert keys[2] == cache.key_of("a", "b")
+    assert keys[2] == artifact_store.key_of("a", "b")
 
 
 @pytest.mark.parametrize("mask", [0o022, 0o000])
@@ -89,7 +89,7 @@ def test_one_thread_makes_what_others_wait_for(directory: Path) -> None:
         return b"code", "log"
 
     work = [
-        threading.Thread(target=lambda: found.append(cache.made(KEY, ".so", make)))
+        threading.Thread(target=lambda: found.append(artifact_store.made(KEY, ".so", make)))
         for _ in range(8)
     ]
     for thread in work:
@@ -106,15 +106,15 @@ def test_what_cannot_be_made_is_tried_again(directory: Path) -> None:
 
     for _ in range(2):
         with pytest.raises(ValueError, match="no"):
-            cache.made(KEY, ".so", fail)
-    assert cache.made(KEY, ".so", lambda: (b"code", "")).data == b"code"
+            artifact_store.made(KEY, ".so", fail)
+    assert artifact_store.made(KEY, ".so", lambda: (b"code", "")).data == b"code"
 
 
 def test_info_and_clear(directory: Path) -> None:
-    assert room.info() == room.Info(directory, (), 1 << 30)
-    a, b = stored(KEY, ".so", b"code"), stored(cache.key_of("other"), ".cubin", b"x" * 10)
+    assert eviction.info() == eviction.Info(directory, (), 1 << 30)
+    a, b = stored(KEY, ".so", b"code"), stored(artifact_store.key_of("other"), ".cubin", b"x" * 10)
     sizes = [p.stat().st_size for p in (a, b)]
-    found = room.info()
+    found = eviction.info()
     assert [(k.suffix, k.entries, k.size) for k in found.kinds] == [
         (".cubin", 1, sizes[1]),
         (".so", 1, sizes[0]),
@@ -122,10 +122,10 @@ def test_info_and_clear(directory: Path) -> None:
     assert (found.entries, found.size) == (2, sum(sizes))
     assert abs(found.kinds[0].used - time.time()) < 60
     os.utime(a, (0, time.time() - 3 * 86400))
-    assert room.clear(unused_for=4) == (0, 0)
-    assert room.clear(unused_for=2) == (1, sizes[0])
-    assert room.clear() == (1, sizes[1])
-    assert room.info().entries == 0
+    assert eviction.clear(unused_for=4) == (0, 0)
+    assert eviction.clear(unused_for=2) == (1, sizes[0])
+    assert eviction.clear() == (1, sizes[1])
+    assert eviction.info().entries == 0
 
 
 def test_clear_leaves_alone_what_is_not_the_caches(directory: Path) -> None:
@@ -145,8 +145,8 @@ def test_clear_leaves_alone_what_is_not_the_caches(directory: Path) -> None:
     for path in (*mine, *theirs):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("text")
-    assert room.clear()[0] == 1
-    assert room.clear(everything=True)[0] == len(theirs)
+    assert eviction.clear()[0] == 1
+    assert eviction.clear(everything=True)[0] == len(theirs)
     assert sorted(files(directory.parent)) == sorted(mine)
 
 
@@ -162,8 +162,8 @@ def test_what_was_not_used_for_the_longest_time_goes(
     for age, key in enumerate(keys):
         path = stored(key, ".so", bytes(1000))
         os.utime(path, (now, now - 7200 * (100 - age)))
-        cache.load(keys[0], ".so")  # used all the time
-    left = [key for key in keys if cache.load(key, ".so")]
+        artifact_store.load(keys[0], ".so")  # used all the time
+    left = [key for key in keys if artifact_store.load(key, ".so")]
     assert left[0] == keys[0]
     assert left[1:] == keys[-len(left) + 1 :]
     assert 5 <= len(left) <= 9
@@ -174,9 +174,9 @@ def test_a_large_cache_is_seldom_looked_through(
     directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looked = []
-    monkeypatch.setattr(room, "_files_in", lambda folder: looked.append(folder) or [])
+    monkeypatch.setattr(eviction, "_files_in", lambda folder: looked.append(folder) or [])
     for n in range(300):
-        stored(cache.key_of(str(n)), ".so", bytes(1000))
+        stored(artifact_store.key_of(str(n)), ".so", bytes(1000))
     assert len(looked) < 10
 
 
@@ -187,8 +187,8 @@ def test_the_last_one_is_kept_however_large(
     first, second = (f"a{n:063x}" for n in range(2))
     stored(first, ".so", bytes(5000))
     stored(second, ".so", bytes(5000))
-    assert cache.load(first, ".so") is None
-    assert cache.load(second, ".so") is not None
+    assert artifact_store.load(first, ".so") is None
+    assert artifact_store.load(second, ".so") is not None
 
 
 @pytest.mark.parametrize(
@@ -197,13 +197,13 @@ def test_the_last_one_is_kept_however_large(
 )
 def test_the_limit(monkeypatch: pytest.MonkeyPatch, text: str, size: int) -> None:
     monkeypatch.setenv("PYCU2C_CACHE_SIZE", text)
-    assert (room.limit(), room.info().problem) == (size, "")
+    assert (eviction.limit(), eviction.info().problem) == (size, "")
 
 
 def test_a_limit_that_is_none(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYCU2C_CACHE_SIZE", "much")
-    assert (room.limit(), room.info().limit) == (1 << 30, 1 << 30)
-    assert "PYCU2C_CACHE_SIZE is 'much'" in room.info().problem
+    assert (eviction.limit(), eviction.info().limit) == (1 << 30, 1 << 30)
+    assert "PYCU2C_CACHE_SIZE is 'much'" in eviction.info().problem
     assert directory in stored(KEY, ".so", b"code").parents
 
 
@@ -212,10 +212,10 @@ def test_use_is_marked_once_an_hour(directory: Path, monkeypatch: pytest.MonkeyP
     with monkeypatch.context() as patched:
         patched.setattr(os, "utime", None)  # what would mark it
         patched.setattr(os, "supports_fd", {None})
-        assert cache.load(KEY, ".so")
+        assert artifact_store.load(KEY, ".so")
     for skew in (-7200, 7200):  # also where the clock was wrong
         os.utime(path, (0, time.time() + skew))
-        assert cache.load(KEY, ".so")
+        assert artifact_store.load(KEY, ".so")
         assert abs(path.stat().st_mtime - time.time()) < 60
 
 
@@ -238,7 +238,7 @@ def test_where_the_cache_is(
     for name, value in setting.items():
         monkeypatch.setenv(name, value.format(tmp=tmp_path))
     expected = expected.format(tmp=tmp_path)
-    assert room.info().directory == Path(expected, f"v{places.SCHEMA}")
+    assert eviction.info().directory == Path(expected, f"v{cache_directory.SCHEMA}")
 
 
 def test_a_relative_directory_stays_where_it_was(tmp_path: Path) -> None:
@@ -268,15 +268,17 @@ def test_it_can_be_switched_off(
 ) -> None:
     kept = stored(KEY, ".so", b"old")
     monkeypatch.setenv("PYCU2C_CACHE", switch)
-    assert cache.load(KEY, ".so") is None
+    assert artifact_store.load(KEY, ".so") is None
     path = stored(KEY, ".so", b"code")
-    assert cache.load(KEY, ".so") == cache.Entry(str(path), b"code")  # for this process
+    assert artifact_store.load(KEY, ".so") == artifact_store.Entry(
+        str(path), b"code"
+    )  # for this process
     path.unlink()
     assert directory not in path.parents
-    assert room.info().problem == f"PYCU2C_CACHE is {switch}"
-    assert room.clear() == (0, 0)
+    assert eviction.info().problem == f"PYCU2C_CACHE is {switch}"
+    assert eviction.clear() == (0, 0)
     monkeypatch.setenv("PYCU2C_CACHE", "1")
-    assert cache.load(KEY, ".so") == cache.Entry(str(kept), b"old")
+    assert artifact_store.load(KEY, ".so") == artifact_store.Entry(str(kept), b"old")
 
 
 # ---- what goes with the process ------------------------------------------------------------

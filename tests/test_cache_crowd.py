@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from pycu2c.toolchain import cache, locks, places
+from pycu2c.toolchain.cache.artifact_store import artifact_store, cache_directory, file_locks
 
 PROCESSES, KERNELS, KILLS = 32, 50, 200
 
@@ -20,7 +20,7 @@ PROCESSES, KERNELS, KILLS = 32, 50, 200
 @pytest.fixture
 def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PYCU2C_CACHE_DIR", str(tmp_path / "cache"))
-    return tmp_path / "cache" / f"v{places.SCHEMA}"
+    return tmp_path / "cache" / f"v{cache_directory.SCHEMA}"
 
 
 def entries(directory: Path) -> list[Path]:
@@ -29,7 +29,7 @@ def entries(directory: Path) -> list[Path]:
 
 def unharmed(path: Path) -> bool:
     key, suffix = path.name.split(".")
-    found = cache.load(key, f".{suffix}")
+    found = artifact_store.load(key, f".{suffix}")
     return found is not None and found.path == str(path)
 
 
@@ -173,7 +173,7 @@ def make():
 
 cache.made(sys.argv[1], ".so", make)
 """
-KEY = cache.key_of("text")
+KEY = artifact_store.key_of("text")
 
 
 def holder(how: str) -> tuple[subprocess.Popen[str], int]:
@@ -187,10 +187,10 @@ def holder(how: str) -> tuple[subprocess.Popen[str], int]:
 def test_who_makes_an_entry_for_too_long_is_not_waited_for(
     directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(locks, "_PATIENCE", 0.3)
+    monkeypatch.setattr(file_locks, "_PATIENCE", 0.3)
     process, _ = holder("alone")
     start = time.monotonic()
-    assert cache.made(KEY, ".so", lambda: (b"code", "")).data == b"code"
+    assert artifact_store.made(KEY, ".so", lambda: (b"code", "")).data == b"code"
     assert time.monotonic() - start >= 0.3
     process.kill()
     process.communicate()
@@ -201,7 +201,7 @@ def test_who_is_killed_keeps_no_lock_nor_do_its_children(directory: Path) -> Non
     process.kill()
     process.wait()
     start = time.monotonic()
-    assert cache.made(KEY, ".so", lambda: (b"code", "")).data == b"code"
+    assert artifact_store.made(KEY, ".so", lambda: (b"code", "")).data == b"code"
     assert time.monotonic() - start < 10
     os.kill(child, signal.SIGKILL)
     process.communicate()
@@ -211,8 +211,8 @@ def test_who_waits_goes_on_when_the_entry_is_there(directory: Path) -> None:
     """Though the lock is held: by one that makes another entry."""
     process, _ = holder("alone")
     start = time.monotonic()
-    threading.Timer(0.2, cache.store, (KEY, ".so", b"code")).start()
-    assert cache.made(KEY, ".so", lambda: (b"", "")).data == b"code"
+    threading.Timer(0.2, artifact_store.store, (KEY, ".so", b"code")).start()
+    assert artifact_store.made(KEY, ".so", lambda: (b"", "")).data == b"code"
     assert time.monotonic() - start < 10
     process.kill()
     process.communicate()

@@ -18,11 +18,12 @@ from typing import Any
 
 import pytest
 
-from pycu2c.runtime import cpu
-from pycu2c.toolchain import cache, cc, places, room
-from pycu2c.toolchain.failures import ToolchainError
+from pycu2c.runtime.cpu.cpu_kernel import cpu_kernel
+from pycu2c.toolchain.cache.artifact_store import artifact_store, cache_directory, eviction
+from pycu2c.toolchain.cc.cc import cc
+from pycu2c.toolchain.toolchain_errors import ToolchainError
 
-KEY = cache.key_of("text", "flags")
+KEY = artifact_store.key_of("text", "flags")
 ENTRY = Path(KEY[0], f"{KEY}.so")
 ANOTHER_USER = 12345
 
@@ -30,11 +31,11 @@ ANOTHER_USER = 12345
 @pytest.fixture(autouse=True)
 def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PYCU2C_CACHE_DIR", str(tmp_path / "cache"))
-    return tmp_path / "cache" / f"v{places.SCHEMA}"
+    return tmp_path / "cache" / f"v{cache_directory.SCHEMA}"
 
 
 def stored(data: bytes = b"code") -> Path:
-    path = cache.store(KEY, ".so", data, "log")
+    path = artifact_store.store(KEY, ".so", data, "log")
     assert path is not None
     return Path(path)
 
@@ -42,7 +43,7 @@ def stored(data: bytes = b"code") -> Path:
 def is_kept_for_this_process(directory: Path) -> bool:
     """It is stored, elsewhere, and found there."""
     path = stored()
-    found = cache.load(KEY, ".so") == cache.Entry(str(path), b"code", "log")
+    found = artifact_store.load(KEY, ".so") == artifact_store.Entry(str(path), b"code", "log")
     path.unlink()
     return found and directory not in path.parents
 
@@ -63,7 +64,7 @@ def is_kept_for_this_process(directory: Path) -> bool:
         lambda whole: bytes(len(whole)),
         lambda whole: b"\xff" * len(whole),
         lambda whole: os.urandom(5000),
-        lambda whole: whole[:-1] + bytes([places.SCHEMA - 1]),
+        lambda whole: whole[:-1] + bytes([cache_directory.SCHEMA - 1]),
         lambda whole: whole[:-88] + b"\xff" * 16 + whole[-72:],
     ],
 )
@@ -72,10 +73,10 @@ def test_a_damaged_entry_is_dropped_and_made_again(
 ) -> None:
     path = stored()
     path.write_bytes(damage(path.read_bytes()))
-    assert cache.load(KEY, ".so") is None
+    assert artifact_store.load(KEY, ".so") is None
     assert not path.exists()
     assert stored() == path
-    assert cache.load(KEY, ".so") == cache.Entry(str(path), b"code", "log")
+    assert artifact_store.load(KEY, ".so") == artifact_store.Entry(str(path), b"code", "log")
 
 
 def test_every_damaged_byte_is_noticed(directory: Path) -> None:
@@ -83,18 +84,18 @@ def test_every_damaged_byte_is_noticed(directory: Path) -> None:
     whole = path.read_bytes()
     for place in range(len(whole)):
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
-        assert cache.load(KEY, ".so") is None, place
+        assert artifact_store.load(KEY, ".so") is None, place
 
 
 def test_an_entry_of_another_name_is_no_entry(directory: Path) -> None:
-    other = cache.key_of("other")
+    other = artifact_store.key_of("other")
     path = stored()
     wrong = directory / other[0] / f"{other}.so"
     wrong.parent.mkdir(exist_ok=True)
     shutil.copy(path, wrong)
     shutil.copy(path, path.with_suffix(".cubin"))
-    assert cache.load(other, ".so") is None
-    assert cache.load(KEY, ".cubin") is None
+    assert artifact_store.load(other, ".so") is None
+    assert artifact_store.load(KEY, ".cubin") is None
 
 
 def planted_link(path: Path) -> None:
@@ -120,10 +121,10 @@ def test_what_is_no_file_is_no_entry_and_gives_way(
     path = directory / ENTRY
     path.parent.mkdir(parents=True)
     plant(path)
-    assert cache.load(KEY, ".so") is None
+    assert artifact_store.load(KEY, ".so") is None
     assert stored() == path
     assert not path.is_symlink()
-    assert cache.load(KEY, ".so") == cache.Entry(str(path), b"code", "log")
+    assert artifact_store.load(KEY, ".so") == artifact_store.Entry(str(path), b"code", "log")
 
 
 def test_a_full_directory_does_not_give_way(directory: Path) -> None:
@@ -172,18 +173,18 @@ def test_whichever_call_fails(
         for folder in (directory, own):
             shutil.rmtree(folder, ignore_errors=True)
         own.mkdir()
-        monkeypatch.setattr(places, "_OWN", {})
-        assert places.place().problem == ""
+        monkeypatch.setattr(cache_directory, "_OWN", {})
+        assert cache_directory.place().problem == ""
         for n in () if is_new else range(2):
-            cache.store(f"{KEY[0]}{n:063x}", ".so", bytes(1000))
+            artifact_store.store(f"{KEY[0]}{n:063x}", ".so", bytes(1000))
         with monkeypatch.context() as patched:
             called = failing(patched, directory, turn, code)
-            made = cache.made(KEY, ".so", lambda: (b"code", "log"))
-            again = cache.load(KEY, ".so")
+            made = artifact_store.made(KEY, ".so", lambda: (b"code", "log"))
+            again = artifact_store.load(KEY, ".so")
             calls = len(called)
         assert (made.data, made.log) == (b"code", "log")
         assert again is None or again.data == b"code"
-        assert cache.made(KEY, ".so", lambda: (b"code", "log")).data == b"code"
+        assert artifact_store.made(KEY, ".so", lambda: (b"code", "log")).data == b"code"
     assert calls > 8
 
 
@@ -220,9 +221,9 @@ def test_where_no_disk_takes_anything() -> None:
 def test_a_removed_directory_comes_back(directory: Path) -> None:
     path = stored()
     shutil.rmtree(directory.parent)
-    assert cache.load(KEY, ".so") is None
+    assert artifact_store.load(KEY, ".so") is None
     assert stored() == path
-    assert cache.load(KEY, ".so") == cache.Entry(str(path), b"code", "log")
+    assert artifact_store.load(KEY, ".so") == artifact_store.Entry(str(path), b"code", "log")
     for folder in (directory.parent, directory, path.parent):
         assert folder.stat().st_mode & 0o777 == 0o700
 
@@ -233,13 +234,13 @@ def test_a_file_where_the_directory_should_be(directory: Path, at: str) -> None:
     blocked.parent.mkdir(exist_ok=True)
     blocked.write_text("of the user")
     assert is_kept_for_this_process(directory)
-    assert "cannot be used" in room.info().problem
-    assert (room.info().entries, room.clear()) == (0, (0, 0))
+    assert "cannot be used" in eviction.info().problem
+    assert (eviction.info().entries, eviction.clear()) == (0, (0, 0))
     assert blocked.read_text() == "of the user"
 
 
 def test_a_file_where_a_folder_should_be(directory: Path) -> None:
-    assert places.place().problem == ""
+    assert cache_directory.place().problem == ""
     for name in (KEY[0], "locks", "new"):
         (directory / name).touch()
     assert is_kept_for_this_process(directory)
@@ -251,7 +252,7 @@ def test_no_home(monkeypatch: pytest.MonkeyPatch, home: str) -> None:
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.setenv("HOME", home)
     assert is_kept_for_this_process(Path("/.cache"))
-    assert room.info().problem == "there is no home directory"
+    assert eviction.info().problem == "there is no home directory"
 
 
 def test_leavings_go_whatever_the_clock_says(directory: Path) -> None:
@@ -271,7 +272,7 @@ def test_entries_of_a_wrong_clock_go_first(
     monkeypatch.setenv("PYCU2C_CACHE_SIZE", "64K")
     keys = [f"a{n:063x}" for n in range(5)]
     for key, years in zip(keys, (1, -1, -2, 0, 0)):
-        path = cache.store(key, ".so", bytes(1000))
+        path = artifact_store.store(key, ".so", bytes(1000))
         assert path is not None
         os.utime(path, (0, time.time() + years * 3e7))
     left = [n for n, key in enumerate(keys) if (directory / "a" / f"{key}.so").exists()]
@@ -316,19 +317,19 @@ def open_folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def test_a_read_only_home(open_folder: Path) -> None:
     """What is there is used, though nothing is added: it may be part of an image."""
     stored()
-    other = cache.key_of("other")
+    other = artifact_store.key_of("other")
     for path in (open_folder, *open_folder.rglob("*")):
         path.chmod(0o555 if path.is_dir() else 0o444)
 
     def work() -> None:
-        places._place_of.cache_clear()
-        found = cache.load(KEY, ".so")
+        cache_directory._place_of.cache_clear()
+        found = artifact_store.load(KEY, ".so")
         assert found is not None
         assert found.data == b"code"
-        assert "cannot be written" in room.info().problem
-        assert cache.made(other, ".so", lambda: (b"new", "")).data == b"new"
-        assert cache.load(other, ".so") is not None
-        places._remove_tree(places.private_directory(), os.getpid())
+        assert "cannot be written" in eviction.info().problem
+        assert artifact_store.made(other, ".so", lambda: (b"new", "")).data == b"new"
+        assert artifact_store.load(other, ".so") is not None
+        cache_directory._remove_tree(cache_directory.private_directory(), os.getpid())
 
     as_a_user(work)
     for path in (open_folder, *open_folder.rglob("*")):
@@ -340,10 +341,10 @@ def test_a_read_only_home_without_a_cache(open_folder: Path) -> None:
     open_folder.chmod(0o555)
 
     def work() -> None:
-        places._place_of.cache_clear()
+        cache_directory._place_of.cache_clear()
         assert is_kept_for_this_process(open_folder)
-        assert "cannot be used" in room.info().problem
-        places._remove_tree(places.private_directory(), os.getpid())
+        assert "cannot be used" in eviction.info().problem
+        cache_directory._remove_tree(cache_directory.private_directory(), os.getpid())
 
     as_a_user(work)
     open_folder.chmod(0o755)
@@ -364,7 +365,7 @@ def test_a_directory_of_another_user_is_not_trusted(
     directory.mkdir(parents=True, mode=0o755)
     given_away((directory / which).resolve(), monkeypatch)
     assert is_kept_for_this_process(directory)
-    assert "belongs to another user" in room.info().problem
+    assert "belongs to another user" in eviction.info().problem
 
 
 def test_an_entry_of_another_user_is_not_trusted(
@@ -373,7 +374,7 @@ def test_an_entry_of_another_user_is_not_trusted(
     """Such as where /tmp was emptied, and somebody has made our directory anew."""
     path = stored()
     given_away(path, monkeypatch)
-    assert cache.load(KEY, ".so") is None
+    assert artifact_store.load(KEY, ".so") is None
 
 
 @pytest.mark.parametrize(
@@ -395,10 +396,10 @@ def test_a_directory_open_to_others_is_not_trusted(
 ) -> None:
     directory.mkdir(parents=True)
     (directory / which).chmod(mode)
-    assert (room.info().problem == "") is trusted
+    assert (eviction.info().problem == "") is trusted
     if not trusted:
         assert is_kept_for_this_process(directory)
-        assert "can be written by others" in room.info().problem
+        assert "can be written by others" in eviction.info().problem
 
 
 def test_a_link_to_a_directory_open_to_others_is_not_trusted(
@@ -408,16 +409,16 @@ def test_a_link_to_a_directory_open_to_others_is_not_trusted(
     (tmp_path / "open").chmod(0o777)
     directory.parent.symlink_to(tmp_path / "open" / "cache")
     assert is_kept_for_this_process(directory)
-    assert "can be written by others" in room.info().problem
+    assert "can be written by others" in eviction.info().problem
 
 
 def test_users_that_a_namespace_does_not_know(monkeypatch: pytest.MonkeyPatch) -> None:
     for is_inside in (True, False):
-        monkeypatch.setattr(places, "_in_namespace", lambda inside=is_inside: inside)
-        assert places.is_foreign(65534) is not is_inside
-    assert places.is_foreign(ANOTHER_USER)
-    assert not places.is_foreign(0)
-    assert not places.is_foreign(os.geteuid())
+        monkeypatch.setattr(cache_directory, "_in_namespace", lambda inside=is_inside: inside)
+        assert cache_directory.is_foreign(65534) is not is_inside
+    assert cache_directory.is_foreign(ANOTHER_USER)
+    assert not cache_directory.is_foreign(0)
+    assert not cache_directory.is_foreign(os.geteuid())
 
 
 # ---- loading -------------------------------------------------------------------------------
@@ -427,23 +428,23 @@ TWICE = "int twice(int x) { return 2 * x; }\n"
 
 def test_an_entry_that_goes_before_it_is_loaded(directory: Path) -> None:
     binary = cc.compile(TWICE, "twice")
-    assert room.clear()[0] >= 1
-    assert cpu.symbol(cpu.load(binary), "twice", "int(*)(int)")(4) == 8
+    assert eviction.clear()[0] >= 1
+    assert cpu_kernel.symbol(cpu_kernel.load(binary), "twice", "int(*)(int)")(4) == 8
 
 
 def test_a_library_stays_when_its_entry_goes(directory: Path) -> None:
-    library = cpu.load(cc.compile(TWICE, "twice"))
-    room.clear()
-    assert cpu.symbol(library, "twice", "int(*)(int)")(4) == 8
-    again = cpu.load(cc.compile(TWICE, "twice"))
-    assert cpu.symbol(again, "twice", "int(*)(int)")(5) == 10
+    library = cpu_kernel.load(cc.compile(TWICE, "twice"))
+    eviction.clear()
+    assert cpu_kernel.symbol(library, "twice", "int(*)(int)")(4) == 8
+    again = cpu_kernel.load(cc.compile(TWICE, "twice"))
+    assert cpu_kernel.symbol(again, "twice", "int(*)(int)")(5) == 10
 
 
 @pytest.mark.parametrize("everywhere", [False, True])
 def test_a_disk_that_runs_no_code(
     directory: Path, monkeypatch: pytest.MonkeyPatch, everywhere: bool
 ) -> None:
-    backend, ffi = cpu.cffi_backend()
+    backend, ffi = cpu_kernel.cffi_backend()
 
     class NoExec:
         @staticmethod
@@ -453,12 +454,12 @@ def test_a_disk_that_runs_no_code(
             return backend.load_library(path, flags)
 
     binary = cc.compile(TWICE, "twice")
-    monkeypatch.setattr(cpu, "cffi_backend", lambda: (NoExec, ffi))
+    monkeypatch.setattr(cpu_kernel, "cffi_backend", lambda: (NoExec, ffi))
     if everywhere:
         with pytest.raises(ToolchainError, match=r"failed to map(.|\n)*noexec(.|\n)*TMPDIR"):
-            cpu.load(binary)
+            cpu_kernel.load(binary)
         return
-    assert cpu.symbol(cpu.load(binary), "twice", "int(*)(int)")(4) == 8
+    assert cpu_kernel.symbol(cpu_kernel.load(binary), "twice", "int(*)(int)")(4) == 8
 
 
 def test_a_process_killed_while_it_writes_leaves_no_entry(directory: Path) -> None:
@@ -470,7 +471,7 @@ def test_a_process_killed_while_it_writes_leaves_no_entry(directory: Path) -> No
     )
     ran = subprocess.run([sys.executable, "-c", code], timeout=60)
     assert ran.returncode == -signal.SIGKILL
-    assert cache.load(KEY, ".so") is None
+    assert artifact_store.load(KEY, ".so") is None
     (left,) = (directory / "new").iterdir()
     os.utime(left, (0, 0))  # an old one goes when the next entry comes
     path = stored()

@@ -9,18 +9,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-
-from pycu2c import catalogue
-from pycu2c.cli import main
-from pycu2c.diagnostics import RULES
-from pycu2c.kernel import Kernel
+from pycu2c.cli.main.main import main
 from pycu2c.types import Array, Constant, Scalar, Tuple
 
-FOLDER = Path(catalogue.__file__).parent / "errors"
+from pycu2c.base.diagnostics import RULES
+from pycu2c.cli.main import error_catalog
+from pycu2c.kernels.kernel import Kernel
+
+FOLDER = Path(error_catalog.__file__).parent / "errors"
 CASES = [
     pytest.param(code, case, id=f"{code}-{number}")
     for code in sorted(RULES)
-    for number, case in enumerate(catalogue.cases(code), start=1)
+    for number, case in enumerate(error_catalog.cases(code), start=1)
 ]
 
 
@@ -51,7 +51,7 @@ def shown(message: str, program: str) -> list[Shown]:
     return found
 
 
-def marks(case: catalogue.Case, code: str) -> list[Shown]:
+def marks(case: error_catalog.Case, code: str) -> list[Shown]:
     found = [
         Shown(code, line, text)
         for line, full in enumerate(case.marked.splitlines(), start=1)
@@ -61,15 +61,17 @@ def marks(case: catalogue.Case, code: str) -> list[Shown]:
 
 
 @pytest.mark.parametrize(("code", "case"), CASES)
-def test_the_wrong_program_gives_this_error_at_its_mark(code: str, case: catalogue.Case) -> None:
-    assert shown(catalogue.message(case.wrong), case.wrong) == marks(case, code)
+def test_the_wrong_program_gives_this_error_at_its_mark(
+    code: str, case: error_catalog.Case
+) -> None:
+    assert shown(error_catalog.message(case.wrong), case.wrong) == marks(case, code)
 
 
 @pytest.mark.parametrize(("code", "case"), CASES)
-def test_the_cured_program_runs(code: str, case: catalogue.Case) -> None:
+def test_the_cured_program_runs(code: str, case: error_catalog.Case) -> None:
     """It says nothing, and each of its kernels has C text and runs on the reference."""
-    assert catalogue.message(case.cured) == ""
-    space = catalogue.run(case.cured, "cured.py")
+    assert error_catalog.message(case.cured) == ""
+    space = error_catalog.run(case.cured, "cured.py")
     kernels = [value for value in space.values() if isinstance(value, Kernel)]
     assert kernels
     for k in kernels:
@@ -95,7 +97,7 @@ def test_only_codes_have_a_page() -> None:
 
 @pytest.mark.parametrize("code", sorted(RULES))
 def test_a_code_has_a_case_and_prose_is_short(code: str) -> None:
-    found = catalogue.cases(code)
+    found = error_catalog.cases(code)
     assert found
     for case in found:
         assert all(len(line) <= 100 for line in case.remark.splitlines())

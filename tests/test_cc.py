@@ -15,10 +15,13 @@ from pathlib import Path
 
 import pytest
 
-from pycu2c.options import DEFAULT, Options
-from pycu2c.toolchain import c_builds, cc, compilers, places, processes, room
+from pycu2c.declarations.options import DEFAULT, Options
+from pycu2c.toolchain import subprocesses
 from pycu2c.toolchain.binary import Binary
-from pycu2c.toolchain.failures import RejectedCode, ToolchainError
+from pycu2c.toolchain.cache.artifact_store import cache_directory, eviction
+from pycu2c.toolchain.cc.cc import build as c_builds
+from pycu2c.toolchain.cc.cc import cc, discovery
+from pycu2c.toolchain.toolchain_errors import RejectedCode, ToolchainError
 
 TWICE = "/* doubles: ≥ 0 or not */ int twice(int x) { return 2 * x; }\n"
 
@@ -33,13 +36,13 @@ def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def runs(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
     """The commands that were run."""
     seen: list[tuple[str, ...]] = []
-    real = processes.Started
+    real = subprocesses.Started
 
-    def spy(words: tuple[str, ...]) -> processes.Started:
+    def spy(words: tuple[str, ...]) -> subprocesses.Started:
         seen.append(words)
         return real(words)
 
-    monkeypatch.setattr(processes, "Started", spy)
+    monkeypatch.setattr(subprocesses, "Started", spy)
     return seen
 
 
@@ -64,7 +67,7 @@ def test_a_text_becomes_a_library(directory: Path) -> None:
 
 
 def test_the_second_time_no_compiler_runs(runs: list[tuple[str, ...]]) -> None:
-    compilers.find_compiler()
+    discovery.find_compiler()
     runs.clear()
     first = cc.compile(TWICE, "twice")
     assert len(runs) == 1
@@ -88,7 +91,7 @@ def test_fmad_decides_about_contraction() -> None:
         f.restype, f.argtypes = ctypes.c_double, [ctypes.c_double] * 3
         # the product rounds to 1; fused, -2**-60 is left
         results.append(f(1 + 2.0**-30, 1 - 2.0**-30, -1.0))
-    fuses = " fma " in compilers.machine() or compilers.machine().startswith("aarch64")
+    fuses = " fma " in discovery.machine() or discovery.machine().startswith("aarch64")
     assert results == [0.0, -(2.0**-60) if fuses else 0.0]
 
 
@@ -100,23 +103,23 @@ def test_a_damaged_library_is_compiled_again() -> None:
 
 
 def test_without_the_cache_nothing_is_kept(runs: list[tuple[str, ...]]) -> None:
-    compilers.find_compiler()  # its version is kept
-    before = room.info().entries
+    discovery.find_compiler()  # its version is kept
+    before = eviction.info().entries
     runs.clear()
     paths = {cc.compile(TWICE, "twice", cache=False).path for _ in range(2)}
     assert len(paths) == 2
     assert len(runs) == 2
-    assert room.info().entries == before
+    assert eviction.info().entries == before
 
 
 def test_refused_code_is_our_bug() -> None:
-    compilers.find_compiler()  # its version is kept
-    before = room.info().entries
+    discovery.find_compiler()  # its version is kept
+    before = eviction.info().entries
     with pytest.raises(RejectedCode, match=r"bug in pycu2c(.|\n)*kernel.c:1:") as caught:
         cc.compile("int f(void) { return missing; }\n", "f")
     assert caught.value.text.startswith("int f")
     assert "missing" in caught.value.log
-    assert room.info().entries == before
+    assert eviction.info().entries == before
 
 
 def test_a_compiler_that_cannot_compile_is_not_our_bug(
@@ -162,8 +165,8 @@ def test_a_full_disk_is_not_our_bug(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_nowhere_to_compile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path / "missing"))
-    monkeypatch.setattr(places, "_USUAL", ())
-    monkeypatch.setattr(places, "_OWN", {})
+    monkeypatch.setattr(cache_directory, "_USUAL", ())
+    monkeypatch.setattr(cache_directory, "_OWN", {})
     with pytest.raises(ToolchainError, match="TMPDIR"):
         cc.compile(TWICE, "twice")
 
@@ -179,7 +182,7 @@ def test_a_killed_compiler_is_not_our_bug(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_an_expected_text_is_given_to_the_compiler_that_waits(runs: list[tuple[str, ...]]) -> None:
-    compilers.find_compiler()
+    discovery.find_compiler()
     runs.clear()
     with cc.expected(DEFAULT):
         assert len(runs) == 1
@@ -209,7 +212,7 @@ def test_a_text_that_does_not_come(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     own = tmp_path / "own"
     own.mkdir()
     monkeypatch.setenv("TMPDIR", str(own))  # where compilers have their temporary files
-    compilers.find_compiler()
+    discovery.find_compiler()
     with contextlib.suppress(ValueError), cc.expected(DEFAULT):
         time.sleep(0.1)
         raise ValueError
@@ -227,7 +230,7 @@ def test_nobody_to_expect_a_text(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_child_forked_meanwhile_does_not_keep_the_compiler_waiting() -> None:
     code = (
         "import os, signal, warnings\n"
-        "from pycu2c.options import DEFAULT\n"
+        "from pycu2c.declarations.options import DEFAULT\n"
         "from pycu2c.toolchain import cc\n"
         "warnings.simplefilter('ignore', DeprecationWarning)\n"
         "with cc.expected(DEFAULT):\n"
@@ -242,7 +245,7 @@ def test_a_child_forked_meanwhile_does_not_keep_the_compiler_waiting() -> None:
 
 
 def test_threads_that_want_the_same_compile_it_once(runs: list[tuple[str, ...]]) -> None:
-    compilers.find_compiler()
+    discovery.find_compiler()
     runs.clear()
     threads = [threading.Thread(target=cc.compile, args=(TWICE, "twice")) for _ in range(8)]
     for thread in threads:
@@ -289,7 +292,7 @@ def test_no_compiler_says_how_to_get_one(tmp_path: Path, monkeypatch: pytest.Mon
 def test_a_chosen_compiler_is_not_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYCU2C_CC", "no-such-compiler -x")
     with pytest.raises(ToolchainError, match="PYCU2C_CC is 'no-such-compiler -x'"):
-        compilers.find_compiler()
+        discovery.find_compiler()
 
 
 def test_a_wrapper_with_words_is_a_compiler(
@@ -298,7 +301,7 @@ def test_a_wrapper_with_words_is_a_compiler(
     wrapper = script(tmp_path / "wrap", f'echo "$@" >> {tmp_path}/log; shift; exec gcc "$@"')
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYCU2C_CC", "./wrap word")
-    assert compilers.find_compiler().command == (wrapper, "word")
+    assert discovery.find_compiler().command == (wrapper, "word")
     assert call(cc.compile(TWICE, "twice"), 1) == 2
     assert "word -std=gnu11" in (tmp_path / "log").read_text()
 
@@ -324,8 +327,8 @@ def test_the_order_of_choice(
     monkeypatch.delenv("PYCU2C_CC", raising=False)
     monkeypatch.setenv("CC", cc_variable)
     monkeypatch.setenv("PATH", str(tmp_path))
-    compiler = compilers.find_compiler()
-    assert compiler == compilers.Compiler((str(tmp_path / expected),), f"{expected} 1.0")
+    compiler = discovery.find_compiler()
+    assert compiler == discovery.Compiler((str(tmp_path / expected),), f"{expected} 1.0")
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="a word for x86-64's compilers")
@@ -342,8 +345,8 @@ def test_the_order_of_choice(
 def test_only_compilers_that_know_vectors_of_halves_are_told_of_them(
     version: str, expected: bool
 ) -> None:
-    assert ("-mno-avx512fp16" in compilers.Compiler(("gcc",), version).flags) is expected
-    assert "-mno-avx512fp16" not in compilers.Compiler(("gcc",), version, "aarch64").flags
+    assert ("-mno-avx512fp16" in discovery.Compiler(("gcc",), version).flags) is expected
+    assert "-mno-avx512fp16" not in discovery.Compiler(("gcc",), version, "aarch64").flags
 
 
 def test_zig_is_the_last_choice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -356,7 +359,7 @@ def test_zig_is_the_last_choice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("PATH", "")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.syspath_prepend(tmp_path)
-    compiler = compilers.find_compiler()
+    compiler = discovery.find_compiler()
     assert compiler.command == (sys.executable, "-m", "ziglang", "cc")
     assert compiler.version == "zig ['cc', '--version']"
 
@@ -370,24 +373,24 @@ def test_warnings_are_shown() -> None:
 
 def test_the_machine_is_part_of_the_identity(monkeypatch: pytest.MonkeyPatch) -> None:
     here = cc.compile(TWICE, "twice")
-    monkeypatch.setattr(compilers, "machine", lambda: "another")
+    monkeypatch.setattr(discovery, "machine", lambda: "another")
     assert cc.compile(TWICE, "twice").path != here.path
 
 
 def test_another_file_is_another_compiler(tmp_path: Path) -> None:
     """Also one of the same size that claims to be as old."""
     path = script(tmp_path / "gcc", "exit 0")
-    found = {compilers._key_of_version((path,))}
+    found = {discovery._key_of_version((path,))}
     status = os.stat(path)
     os.replace(script(tmp_path / "other", "exit 1"), path)
     os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
-    found.add(compilers._key_of_version((path,)))
+    found.add(discovery._key_of_version((path,)))
     os.utime(path, ns=(0, 0))
-    found.add(compilers._key_of_version((path,)))
+    found.add(discovery._key_of_version((path,)))
     assert len(found) == 3
     assert None not in found
-    assert compilers._key_of_version((path, "word")) is None
-    assert compilers._key_of_version((str(tmp_path / "missing"),)) is None
+    assert discovery._key_of_version((path, "word")) is None
+    assert discovery._key_of_version((str(tmp_path / "missing"),)) is None
 
 
 def test_halves_are_never_contracted() -> None:
@@ -405,14 +408,14 @@ def test_the_version_of_a_compiler_is_asked_once(
     monkeypatch.setenv("PYCU2C_CACHE_DIR", str(tmp_path))
     # any program that tells its version will do; a gcc may be a script
     monkeypatch.setenv("PYCU2C_CC", os.path.realpath(sys.executable))
-    compilers._found.cache_clear()
-    first = compilers.find_compiler()
-    compilers._found.cache_clear()
+    discovery._found.cache_clear()
+    first = discovery.find_compiler()
+    discovery._found.cache_clear()
     with monkeypatch.context() as patched:
-        patched.setattr(processes, "Started", None)
-        assert compilers.find_compiler() == first
+        patched.setattr(subprocesses, "Started", None)
+        assert discovery.find_compiler() == first
     script = tmp_path / "gcc"  # it may start another compiler each time
     script.write_text('#!/bin/sh\nexec gcc "$@"\n')
     script.chmod(0o755)
-    assert not compilers._is_one_compiler(str(script))
-    compilers._found.cache_clear()
+    assert not discovery._is_one_compiler(str(script))
+    discovery._found.cache_clear()

@@ -11,12 +11,13 @@ from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner, Result
+from pycu2c.cli.main.main import main
 
 from pycu2c import kernel
-from pycu2c.cli import main
-from pycu2c.runtime import driver
-from pycu2c.toolchain import cache, nvrtc, places
-from pycu2c.toolchain.failures import ToolchainError
+from pycu2c.cuda_driver import driver
+from pycu2c.toolchain.cache.artifact_store import artifact_store, cache_directory
+from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
+from pycu2c.toolchain.toolchain_errors import ToolchainError
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 SAXPY = str(GOLDEN / "saxpy" / "kernel.py")
@@ -207,7 +208,7 @@ def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def keep(name: str, suffix: str, size: int, days: float) -> None:
-    path = cache.store(cache.key_of(name), suffix, bytes(size - 88))
+    path = artifact_store.store(artifact_store.key_of(name), suffix, bytes(size - 88))
     assert path is not None
     then = time.time() - days * 86400
     os.utime(path, (then, then))
@@ -220,7 +221,7 @@ def test_cache_info_is_a_table(directory: Path) -> None:
     said = called("cache", "info")
     assert said.exit_code == 0
     place, limit, _, *table = said.output.splitlines()
-    assert place == f"place    {directory}/v{places.SCHEMA}"
+    assert place == f"place    {directory}/v{cache_directory.SCHEMA}"
     assert limit == "limit    1.0 GiB"
     assert [" ".join(line.split()) for line in table] == [
         "kind entries size last used",

@@ -9,22 +9,23 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from pycu2c.runtime.cuda.cuda_kernel.cuda_kernel import CudaKernel
 
 from kernels_from_text import module_from
 from launching import run
 from pycu2c import CompileError, DeadlockError, LaunchError, cuda, int32, kernel
+from pycu2c.analysis.suspension_points import steps_of
 from pycu2c.compiler import lower
-from pycu2c.ir.waiting import steps_of
-from pycu2c.kernel import Kernel
-from pycu2c.options import BadOption
-from pycu2c.runtime import driver
-from pycu2c.runtime.cuda import CudaKernel
-from pycu2c.signatures import parse_signature
-from pycu2c.specialization import facts_for
-from pycu2c.targets import TARGETS
-from pycu2c.toolchain import cc, nvrtc
+from pycu2c.cuda_driver import driver
+from pycu2c.declarations.options import BadOption
+from pycu2c.declarations.signatures import parse_signature
+from pycu2c.kernels.kernel import Kernel
+from pycu2c.kernels.specialization import facts_for
+from pycu2c.pipeline import TARGETS
 from pycu2c.toolchain.binary import Binary
-from pycu2c.toolchain.failures import ToolchainError
+from pycu2c.toolchain.cc.cc import cc
+from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
+from pycu2c.toolchain.toolchain_errors import ToolchainError
 
 HEAD = "from pycu2c import cuda, device, int32, kernel\n\n\n"
 

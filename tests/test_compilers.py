@@ -10,10 +10,10 @@ import pytest
 
 from compilers_here import CROSS, EMULATORS, compiler, names, needed
 from kernel_programs import write_program
-from pycu2c.options import DEFAULT, Options
-from pycu2c.runtime import cpu
+from pycu2c.declarations.options import DEFAULT, Options
+from pycu2c.runtime.cpu.cpu_kernel import cpu_kernel
 from pycu2c.runtime.plans import library
-from pycu2c.toolchain import cc
+from pycu2c.toolchain.cc.cc import cc
 from test_goldens import ROOT
 from test_past_caches import cross, text_of
 
@@ -37,7 +37,7 @@ def test_no_warnings(name: str, part: int, tmp_path: Path) -> None:
     found = compiler(name)
     texts = {f"{p.parent.name}_{p.name}": p.read_text() for p in GOLDENS[part::PARTS]}
     if part == 0:
-        texts["pool.c"] = cpu.pool_text()
+        texts["pool.c"] = cpu_kernel.pool_text()
         texts["plans.c"] = library.plans_text()
         texts["past_caches.c"] = text_of(cross, "float32[:, ::1], float32[:, ::1]")
     for file, text in texts.items():

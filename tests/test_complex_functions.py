@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pycu2c import cuda
-from pycu2c.kernel import Kernel
+from pycu2c.kernels.kernel import Kernel
 
 NUMBERS = [0.3 + 0.7j, -2.5 + 0.1j, 1 - 3j, -0.0 + 2j, 30 + 1j, 1 - 30j, 0.5j, 4 + 0j]
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pycu2c.diagnostics import LaunchError
-from pycu2c.runtime import cores
+from pycu2c.base.diagnostics import LaunchError
+from pycu2c.runtime.cpu.cpu_kernel import thread_count
 
 
 @pytest.fixture(autouse=True)
@@ -16,7 +16,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Of 64 cores, without limits, until a test writes some."""
     monkeypatch.delenv("PYCU2C_THREADS", raising=False)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(64)), raising=False)
-    monkeypatch.setattr(cores, "ROOT", str(tmp_path))
+    monkeypatch.setattr(thread_count, "ROOT", str(tmp_path))
     return tmp_path
 
 
@@ -28,20 +28,20 @@ def write(root: Path, files: dict[str, str]) -> None:
 
 def test_a_wish_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYCU2C_THREADS", "3")
-    assert cores.thread_count() == 3
+    assert thread_count.thread_count() == 3
 
 
 @pytest.mark.parametrize("wish", ["0", "-1", "many", "2.5", "²", " 2"])
 def test_a_number_of_threads_that_is_none(monkeypatch: pytest.MonkeyPatch, wish: str) -> None:
     monkeypatch.setenv("PYCU2C_THREADS", wish)
     with pytest.raises(LaunchError, match="PYCU2C_THREADS is"):
-        cores.thread_count()
+        thread_count.thread_count()
 
 
 def test_else_the_cores_that_the_process_is_bound_to(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert cores.thread_count() == 64
+    assert thread_count.thread_count() == 64
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {3, 5})
-    assert cores.thread_count() == 2
+    assert thread_count.thread_count() == 2
 
 
 @pytest.mark.parametrize(
@@ -85,4 +85,4 @@ def test_else_the_cores_that_the_process_is_bound_to(monkeypatch: pytest.MonkeyP
 )
 def test_the_share_of_a_container(machine: Path, files: dict[str, str], expected: int) -> None:
     write(machine, files)
-    assert cores.thread_count() == expected
+    assert thread_count.thread_count() == expected

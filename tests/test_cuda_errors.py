@@ -8,8 +8,8 @@ import sys
 import pytest
 
 import pycu2c
-from pycu2c.runtime import cuda_errors, lately
-from pycu2c.runtime.cuda_errors import (
+from pycu2c.cuda_driver import cuda_errors, recent_launches
+from pycu2c.cuda_driver.cuda_errors import (
     CudaError,
     DeviceAssertError,
     IllegalAddressError,
@@ -22,8 +22,8 @@ from pycu2c.runtime.cuda_errors import (
 
 @pytest.fixture(autouse=True)
 def nothing_launched(monkeypatch):
-    monkeypatch.setattr(lately, "_launched", type(lately._launched)(maxlen=4))
-    monkeypatch.setattr(lately, "_others", [])
+    monkeypatch.setattr(recent_launches, "_launched", type(recent_launches._launched)(maxlen=4))
+    monkeypatch.setattr(recent_launches, "_others", [])
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_every_row_is_of_codes_that_there_are():
 
 def test_a_fault_names_the_kernels_that_were_launched_last():
     for kernel in ("first", "a", "b", "a", "c"):
-        lately.launched(kernel)
+        recent_launches.launched(kernel)
     said = str(error_for("CUDA_ERROR_ILLEGAL_ADDRESS", "illegal", "wait for the stream"))
     assert "Launched last: c, a, b." in said
     assert "PYCU2C_LINEINFO=1" in said
@@ -73,7 +73,7 @@ def test_a_fault_names_the_kernels_that_were_launched_last():
 
 
 def test_others_know_of_launches(monkeypatch):
-    lately.ask_too(lambda: ["quick"])
+    recent_launches.ask_too(lambda: ["quick"])
     assert "Launched last: quick." in str(error_for("CUDA_ERROR_LAUNCH_FAILED", "failed", "wait"))
 
 

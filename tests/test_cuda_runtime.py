@@ -9,15 +9,16 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from pycu2c.runtime.arguments.arguments.arguments import describe
+from pycu2c.runtime.cuda.cuda_kernel.cuda_kernel import CudaKernel
+from pycu2c.runtime.cuda.cuda_kernel.transfers import staged
 
+from pycu2c.base.diagnostics import LaunchError
 from pycu2c.cuda import to_device
-from pycu2c.diagnostics import LaunchError
-from pycu2c.runtime import cuda, driver
-from pycu2c.runtime.arguments import describe
-from pycu2c.runtime.cuda import CudaKernel
-from pycu2c.runtime.transfers import staged
-from pycu2c.toolchain import nvrtc
+from pycu2c.cuda_driver import driver
+from pycu2c.runtime.cuda.cuda_kernel import cuda_kernel
 from pycu2c.toolchain.binary import Binary
+from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
 
 ONE = (1, 1, 1)
 
@@ -126,7 +127,7 @@ def fake_kernel(monkeypatch):
         monkeypatch.setattr(
             driver, "allow_dynamic_shared", lambda kernel, size, doing: fake.allowed.append(size)
         )
-        monkeypatch.setattr(cuda, "_PAD", cuda._Launchpad())
+        monkeypatch.setattr(cuda_kernel, "_PAD", cuda_kernel._Launchpad())
         return CudaKernel(Binary("cubin", "k", "", b"", None, ""), together), fake
 
     return make
@@ -154,7 +155,7 @@ def test_a_kernel_with_a_grid_barrier_starts_all_blocks_together(fake_kernel):
     assert (attribute.id, attribute.value.cooperative) == ("cooperative", 1)
     assert (config.gridDimX, config.gridDimY, config.gridDimZ) == (4, 2, 1)
     assert (config.blockDimX, config.sharedMemBytes, config.hStream) == (32, 64, 7000)
-    assert (handle, parameters, extra) == ("handle", 0, cuda._PAD.extra)
+    assert (handle, parameters, extra) == ("handle", 0, cuda_kernel._PAD.extra)
 
 
 def test_more_blocks_than_run_together_are_refused(fake_kernel, monkeypatch):
@@ -389,9 +390,9 @@ def test_a_failed_kernel_is_named():
     program = f"""
 import struct, numpy as np
 from pycu2c.runtime import driver
-from pycu2c.runtime.arguments import describe
-from pycu2c.runtime.cuda import CudaKernel
-from pycu2c.runtime.transfers import staged
+from pycu2c.runtime.arguments.arguments import describe
+from pycu2c.runtime.cuda.cuda_kernel import CudaKernel
+from pycu2c.runtime.cuda.transfers import staged
 from pycu2c.toolchain import nvrtc
 kernel = CudaKernel(nvrtc.compile({WILD!r}, "wild", driver.arch(), cache=False))
 with staged([describe(np.zeros(4, np.float32))], {{0}}, 0, "wild") as addresses:

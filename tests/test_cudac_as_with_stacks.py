@@ -12,9 +12,9 @@ import pytest
 import cuda_c_kernels
 from compilers_here import needed
 from cuda_c import launched
-from pycu2c.cudac import Module, on_cpu
-from pycu2c.cudac.host_text import generated
-from pycu2c.diagnostics import CompileError
+from pycu2c.base.diagnostics import CompileError
+from pycu2c.compat.cuda_text import Module, cpu_build
+from pycu2c.compat.cuda_text.host_source import generated
 
 # What stands before a kernel, and its body after DECLARED.
 DECLARED = """int t = threadIdx.x, at = blockIdx.x * 64 + t;
@@ -129,7 +129,7 @@ def found(text: str) -> np.ndarray:
 def test_it_is_as_with_stacks(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     split = found(text_of(name))
     as_written = functools.partial(generated, rewrites=False)
-    monkeypatch.setattr(on_cpu, "generated", lambda *given, **_: as_written(*given))
+    monkeypatch.setattr(cpu_build, "generated", lambda *given, **_: as_written(*given))
     assert np.array_equal(split, found(text_of(name)))
     assert split.any()
 

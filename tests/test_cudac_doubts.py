@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pycu2c.cudac import Module, on_cpu
-from pycu2c.cudac.host_text import Way, generated
+from pycu2c.compat.cuda_text import Module, cpu_build
+from pycu2c.compat.cuda_text.host_source import Way, generated
 
 # Bodies of kernels k(int *x, int n, int *y): one block of 64 threads.
 SPLIT = {
@@ -127,13 +127,13 @@ def found(bodies: list[str]) -> tuple[list[list[int]], list[Way]]:
         module.function(f"k{i}").launch(1, 64, (x, 20, y))
         results.append(y.tolist())
     code = module.code()
-    assert isinstance(code, on_cpu.CpuCode)
+    assert isinstance(code, cpu_build.CpuCode)
     return results, [entry.way for entry in code.entries]
 
 
 def as_written(bodies: list[str], monkeypatch: pytest.MonkeyPatch) -> list[list[int]]:
     with monkeypatch.context() as patch:
-        patch.setattr(on_cpu, "generated", lambda *given, **_: generated(*given, rewrites=False))
+        patch.setattr(cpu_build, "generated", lambda *given, **_: generated(*given, rewrites=False))
         return found(bodies)[0]
 
 

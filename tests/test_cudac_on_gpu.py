@@ -8,13 +8,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from pycu2c.runtime.arguments.arguments.arguments import pack
 
 from pycu2c import cupy
-from pycu2c.cudac import Module, arguments, on_gpu, parameters
-from pycu2c.diagnostics import LaunchError
-from pycu2c.runtime import cuda_runner, driver, libraries
-from pycu2c.runtime.arguments import pack
-from pycu2c.runtime.configuration import Launch
+from pycu2c.base.diagnostics import LaunchError
+from pycu2c.compat.cuda_text import Module, arguments, cuda_build, parameters
+from pycu2c.cuda_driver import driver
+from pycu2c.runtime.cuda.cuda_kernel import cuda_runner, foreign_code
+from pycu2c.runtime.launch_configuration import Launch
 
 TEXT = """template <class T> struct Pair { T a, b; };
 __constant__ float table[8];
@@ -67,9 +68,9 @@ def ran(monkeypatch: pytest.MonkeyPatch) -> list[Ran]:
         "api": lambda: Api,
     }.items():
         monkeypatch.setattr(driver, name, value)
-    monkeypatch.setattr(libraries, "has_kernel", lambda library, name: name == "k")
+    monkeypatch.setattr(foreign_code, "has_kernel", lambda library, name: name == "k")
     offsets, sizes = (0, 8, 16, 20, 24, 32, 34, 40, 48), (8, 8, 4, 4, 8, 1, 4, 8, 1)
-    monkeypatch.setattr(libraries, "parameter_places", lambda kernel: [*zip(offsets, sizes)])
+    monkeypatch.setattr(foreign_code, "parameter_places", lambda kernel: [*zip(offsets, sizes)])
     monkeypatch.setattr(cuda_runner.CudaRunner, "run", run)
     monkeypatch.setattr(cuda_runner.CudaRunner, "direct", None)
     return found
@@ -80,11 +81,11 @@ def test_what_kernels_take_is_read_from_their_code() -> None:
     found = parameters.entries(cubin.heads)
     assert [p.size for p in found["k"]] == [8, 8, 4, 4, 8, 1, 4, 8, 1]
     assert [p.kind.name[0] for p in found["k"]] == list("WWWFFWBWW")
-    entry = on_gpu.entry_named("own::t<double>", cubin, found)
+    entry = cuda_build.entry_named("own::t<double>", cubin, found)
     assert entry is not None
     assert [p.kind.name for p in found[entry]] == ["WHOLE", "FLOAT"]
-    assert on_gpu.entry_named("plain", cubin, found) == "_Z5plainPi"  # C++ has mangled it
-    assert on_gpu.entry_named("pla", cubin, found) is None
+    assert cuda_build.entry_named("plain", cubin, found) == "_Z5plainPi"  # C++ has mangled it
+    assert cuda_build.entry_named("pla", cubin, found) is None
 
 
 def test_arguments_are_packed_as_c_lays_them_out() -> None:

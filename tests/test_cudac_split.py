@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from cuda_c import launched
-from pycu2c.cudac import Module, on_cpu
-from pycu2c.cudac.host_text import Way, generated
-from pycu2c.cudac.texts import Text
-from pycu2c.diagnostics import CompileError, DeadlockError
+from pycu2c.base.diagnostics import CompileError, DeadlockError
+from pycu2c.compat.cuda_text import Module, cpu_build
+from pycu2c.compat.cuda_text.host_source import Way, generated
+from pycu2c.compat.cuda_text.source_text import Text
 
 # Bodies of kernels k(float *x, int n, float *y): blocks of 8 × 8 or 64 or 40 threads, 3 of them.
 SPLIT = {
@@ -357,7 +357,7 @@ def test_split_or_not_it_is_the_same(
 ) -> None:
     split = found(text_of(ALL[name]), block)
     as_written = functools.partial(generated, rewrites=False)
-    monkeypatch.setattr(on_cpu, "generated", lambda *given, **_: as_written(*given))
+    monkeypatch.setattr(cpu_build, "generated", lambda *given, **_: as_written(*given))
     assert np.array_equal(split, found(text_of(ALL[name]), block))
     assert split.any()
 
@@ -370,7 +370,7 @@ def test_warps_that_are_not_full(name: str, block: int, monkeypatch: pytest.Monk
 
 def ways(text: str) -> list[Way]:
     code = Module(text, backend="cpu").code()
-    assert isinstance(code, on_cpu.CpuCode)
+    assert isinstance(code, cpu_build.CpuCode)
     return [entry.way for entry in code.entries]
 
 
@@ -498,7 +498,7 @@ def test_templates_are_split() -> None:
     names = ["k<float, 8>", "k<int, 4>"]
     module = Module(text, backend="cpu", name_expressions=names)
     code = module.code()
-    assert isinstance(code, on_cpu.CpuCode)
+    assert isinstance(code, cpu_build.CpuCode)
     assert [entry.way for entry in code.entries] == [Way.SPLIT] * 2
     x = np.arange(8, dtype=np.float32)
     module.function(names[0]).launch(1, 8, (x,))

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 from cuda_c import MACHINES, given
-from pycu2c import cudac
-from pycu2c.cudac import Module
-from pycu2c.cudac.functions import functions_in
-from pycu2c.cudac.texts import Text
-from pycu2c.cudac.tokens import tokens_of
-from pycu2c.cudac.waiting import Waiting
-from pycu2c.diagnostics import CompileError
+from pycu2c.base.diagnostics import CompileError
+from pycu2c.compat import cuda_text
+from pycu2c.compat.cuda_text import Module
+from pycu2c.compat.cuda_text.fission.wait_detection import Waiting
+from pycu2c.compat.cuda_text.parse.functions import functions_in
+from pycu2c.compat.cuda_text.parse.tokens import tokens_of
+from pycu2c.compat.cuda_text.source_text import Text
 
-HEADERS = Path(cudac.__file__).with_name("headers")
+HEADERS = Path(cuda_text.__file__).with_name("headers")
 
 PARTS = {
     "dynamic shared memory": """extern __shared__ int reversed_[];

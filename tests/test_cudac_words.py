@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from cuda_c import MACHINES, given, launched
-from pycu2c.cudac import Module
-from pycu2c.diagnostics import CompileError, DeadlockError, LaunchError
+from pycu2c.base.diagnostics import CompileError, DeadlockError, LaunchError
+from pycu2c.compat.cuda_text import Module
 
 LANES = np.arange(32, dtype=np.int32)
 FULL = 0xFFFFFFFF

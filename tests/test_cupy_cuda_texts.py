@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pycu2c.cudac.module import Module
-from pycu2c.cupy import ElementwiseKernel, ReductionKernel, elementwise, reduction
-from pycu2c.cupy.compiled import Text
-from pycu2c.cupy.elementwise_cuda import elements_of_thread
-from pycu2c.parameters import Part
+from pycu2c.base.parameters import Part
+from pycu2c.compat.cuda_text.module import Module
+from pycu2c.compat.cupy.compiled_kernel import Text
+from pycu2c.compat.cupy.elementwise import kernel as elementwise
+from pycu2c.compat.cupy.elementwise.cuda_source import elements_of_thread
+from pycu2c.compat.cupy.reduction import kernel as reduction
+from pycu2c.cupy import ElementwiseKernel, ReductionKernel
 
 SUM = ReductionKernel("T x", "T y", "x", "a + b", "y = a", "0", "total")
 LARGEST = ReductionKernel("T x", "T y", "x", "max(a, b)", "y = a", None, "largest")

@@ -13,9 +13,9 @@ import pytest
 
 from cuda_c import MACHINES
 from pycu2c import cuda, cupy
-from pycu2c.cudac.options import options_of
-from pycu2c.cudac.texts import Text
-from pycu2c.diagnostics import CompileError, LaunchError
+from pycu2c.base.diagnostics import CompileError, LaunchError
+from pycu2c.compat.cuda_text.options import options_of
+from pycu2c.compat.cuda_text.source_text import Text
 
 SUM = r"""
 extern "C" __global__

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from pycu2c.cupy import ElementwiseKernel, recycling
+from pycu2c.compat.cupy import result_memory
+from pycu2c.cupy import ElementwiseKernel
 
 COUNT = 1 << 19
 COPY = ElementwiseKernel("T x", "T z", "z = x", "copy")
@@ -16,8 +17,8 @@ COPY = ElementwiseKernel("T x", "T z", "z = x", "copy")
 @pytest.fixture(autouse=True)
 def nothing_is_kept() -> Iterator[None]:
     yield
-    recycling._FREE.clear()
-    recycling._held[0] = 0
+    result_memory._FREE.clear()
+    result_memory._held[0] = 0
 
 
 def address(array: np.ndarray) -> int:
@@ -47,11 +48,11 @@ def test_memory_of_results_that_are_gone_is_used_again() -> None:
 
 
 def test_a_part_of_memory_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recycling, "_MOST", 8 * COUNT)
+    monkeypatch.setattr(result_memory, "_MOST", 8 * COUNT)
     results = [COPY(np.zeros(COUNT)) for _ in range(3)]
     del results
-    assert recycling._held == [8 * COUNT]
-    assert len(recycling._FREE[8 * COUNT]) == 1
+    assert result_memory._held == [8 * COUNT]
+    assert len(result_memory._FREE[8 * COUNT]) == 1
 
 
 def test_small_results_are_numpys() -> None:

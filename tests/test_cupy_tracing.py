@@ -13,8 +13,8 @@ import pytest
 
 from places import PLACES, here, there
 from pycu2c import CompileError
+from pycu2c.compat.cupy.parameter_declarations import WrongType, WrongValue
 from pycu2c.cupy import fuse
-from pycu2c.cupy.declared import WrongType, WrongValue
 
 RNG = np.random.default_rng(5)
 DTYPES = "?bBhHiIqQefdFD"

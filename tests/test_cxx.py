@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pycu2c.toolchain import cxx, shared_objects
-from pycu2c.toolchain.failures import ToolchainError
+from pycu2c.toolchain.cc.cc import cxx, elf_symbols
+from pycu2c.toolchain.toolchain_errors import ToolchainError
 
 TEXT = """extern "C" __attribute__((visibility("default"))) int numbers[5];
 int numbers[5] = {1};
@@ -14,10 +14,10 @@ extern "C" __attribute__((visibility("default"))) int twice(int x) { return 2 * 
 
 
 def test_variables_of_a_library_are_found() -> None:
-    found = shared_objects.sizes(cxx.compile(TEXT, "numbers", ("-std=c++17",)).data)
+    found = elf_symbols.sizes(cxx.compile(TEXT, "numbers", ("-std=c++17",)).data)
     assert found["numbers"] == 20
     assert "twice" not in found
-    assert shared_objects.sizes(b"no ELF") == {}
+    assert elf_symbols.sizes(b"no ELF") == {}
 
 
 def test_a_text_is_compiled_once() -> None:

@@ -19,10 +19,11 @@ from hypothesis.extra import numpy as nst
 
 from launching import in_pool
 from pycu2c import CudaError, LaunchError, cuda, kernel
+from pycu2c.base.dtypes import DTYPES
 from pycu2c.cuda import DeviceArray, to_device
 from pycu2c.cuda.cudadrv.devicearray import auto_device
-from pycu2c.dtypes import DTYPES
-from pycu2c.runtime import driver, staging
+from pycu2c.cuda_driver import driver
+from pycu2c.runtime.cuda.cuda_kernel import staging
 
 GPU = pytest.param(0, marks=pytest.mark.gpu, id="gpu")
 PLACES = [pytest.param("cpu", id="host"), *([GPU] if driver.available() else [])]

@@ -7,9 +7,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from pycu2c.runtime.cuda.cuda_kernel.memory import DeviceMemory
 
-from pycu2c.runtime import device_pool, driver
-from pycu2c.runtime.memory import DeviceMemory
+from pycu2c.cuda_driver import driver
+from pycu2c.runtime.cuda.cuda_kernel import memory_pool
 
 
 class Driver:
@@ -35,8 +36,8 @@ class Driver:
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch) -> Driver:
     found = Driver()
-    monkeypatch.setattr(device_pool, "_calls", lambda: found)
-    monkeypatch.setattr(device_pool, "_kept", device_pool.Kept())
+    monkeypatch.setattr(memory_pool, "_calls", lambda: found)
+    monkeypatch.setattr(memory_pool, "_kept", memory_pool.Kept())
     monkeypatch.setattr(driver, "several", lambda: False)
     monkeypatch.setattr(driver, "current_ordinal", lambda: 0)
     monkeypatch.setattr(driver, "_used_streams", set())
@@ -110,18 +111,18 @@ def test_the_environment_says_that_nothing_stays(
     calls: Driver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYCU2C_KEEP_MEMORY", "0")
-    monkeypatch.setattr(device_pool, "_kept", device_pool.Kept())
+    monkeypatch.setattr(memory_pool, "_kept", memory_pool.Kept())
     assert made_and_freed(100, 100) == calls.freed
 
 
 def test_what_stays_is_given_back_on_demand(calls: Driver, monkeypatch: pytest.MonkeyPatch) -> None:
     made_and_freed(100, 200)
     monkeypatch.setattr(driver, "make_current", lambda: None)
-    monkeypatch.setattr(device_pool, "gc", SimpleNamespace(collect=int))  # real arrays stay
+    monkeypatch.setattr(memory_pool, "gc", SimpleNamespace(collect=int))  # real arrays stay
     monkeypatch.setattr(driver, "api", lambda: SimpleNamespace(cuCtxSynchronize=lambda: (0,)))
     monkeypatch.setattr(driver, "check", lambda *_: None)
-    monkeypatch.setattr(device_pool, "pool_of", lambda _: None)
-    device_pool.give_back()
+    monkeypatch.setattr(memory_pool, "pool_of", lambda _: None)
+    memory_pool.give_back()
     assert calls.freed == [4096, 8192]
     assert made_and_freed(100) == [3 * 4096]
 
@@ -154,14 +155,14 @@ def bindings(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(driver, "devices", lambda: [SimpleNamespace(handle=0)])
     monkeypatch.setattr(driver, "several", lambda: False)
     for name in ("_has_pools", "pool_of"):
-        unknown = functools.cache(getattr(device_pool, name).__wrapped__)
-        monkeypatch.setattr(device_pool, name, unknown)
+        unknown = functools.cache(getattr(memory_pool, name).__wrapped__)
+        monkeypatch.setattr(memory_pool, name, unknown)
     return found
 
 
 @pytest.mark.parametrize("bindings", [True], indirect=True)
 def test_the_first_small_blocks_do_without_the_pool(bindings: Bindings) -> None:
-    calls = device_pool._Calls(0)
+    calls = memory_pool._Calls(0)
     for _ in range(18):
         calls.allocate(100, 0)
     assert bindings.asked == ["cuMemAlloc"] * 16 + ["cuMemAllocAsync"] * 2
@@ -171,7 +172,7 @@ def test_the_first_small_blocks_do_without_the_pool(bindings: Bindings) -> None:
 
 @pytest.mark.parametrize("bindings", [True], indirect=True)
 def test_a_large_block_opens_the_pool(bindings: Bindings) -> None:
-    calls = device_pool._Calls(0)
+    calls = memory_pool._Calls(0)
     for size in (100, 5 << 20, 100):
         calls.allocate(size, 0)
     assert bindings.asked == ["cuMemAlloc", "cuMemAllocAsync", "cuMemAllocAsync"]
@@ -182,13 +183,13 @@ def test_several_devices_share_pools_from_the_start(
     bindings: Bindings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(driver, "several", lambda: True)
-    device_pool._Calls(0).allocate(100, 0)
+    memory_pool._Calls(0).allocate(100, 0)
     assert bindings.asked == ["cuMemAllocAsync"]
 
 
 @pytest.mark.parametrize("bindings", [False], indirect=True)
 def test_a_driver_without_pools(bindings: Bindings) -> None:
-    calls = device_pool._Calls(0)
+    calls = memory_pool._Calls(0)
     calls.allocate(100, 0)
     calls.free(4096, 0)
     assert bindings.asked == ["cuMemAlloc", "cuMemFree"]

@@ -15,7 +15,7 @@ import pytest
 
 from kernels_from_text import module_from
 from pycu2c import cuda
-from pycu2c.targets import TARGETS, Target
+from pycu2c.pipeline import TARGETS, Target
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]

@@ -8,13 +8,13 @@ import tokenize
 from pathlib import Path
 
 import pytest
+from pycu2c.frontend.subset.statements.statements import check
+from pycu2c.frontend.subset.statements.unsupported_syntax import Refusal
 
 from error_expectations import as_expectations, diagnostics_of, expectations
-from pycu2c.diagnostics import RULES, CompileError, Diagnostic, Label, render
-from pycu2c.frontend import refusals
-from pycu2c.frontend.refusals import Refusal
-from pycu2c.frontend.subset import check
-from pycu2c.source import Source, Span
+from pycu2c.base.diagnostics import RULES, CompileError, Diagnostic, Label, render
+from pycu2c.base.source import Source, Span
+from pycu2c.frontend.subset.statements import unsupported_syntax
 
 FILES = sorted((Path(__file__).parent / "errors" / "subset").glob("*.py"))
 TYPED = sorted((Path(__file__).parent / "errors" / "typed").glob("*.py"))
@@ -25,8 +25,8 @@ def refused() -> list[Diagnostic]:
 
 
 def rows() -> list[Refusal]:
-    tables = (refusals.STATEMENTS, refusals.EXPRESSIONS)
-    alone = [value for value in vars(refusals).values() if isinstance(value, Refusal)]
+    tables = (unsupported_syntax.STATEMENTS, unsupported_syntax.EXPRESSIONS)
+    alone = [value for value in vars(unsupported_syntax).values() if isinstance(value, Refusal)]
     return [row for table in tables for row in table.values()] + alone
 
 
@@ -50,7 +50,7 @@ def test_comments_are_all_read() -> None:
 
 def test_every_refusal_has_a_case() -> None:
     seen = {(d.code, d.labels[0].text, d.help) for d in [*refused(), *refused_trees()]}
-    newer = set() if sys.version_info >= (3, 12) else {refusals.TYPE_ALIAS}
+    newer = set() if sys.version_info >= (3, 12) else {unsupported_syntax.TYPE_ALIAS}
     wanted = {(row.code, row.text, row.help) for row in set(rows()) - newer}
     assert wanted - seen == set()
 
@@ -74,7 +74,7 @@ PARTS = {"Slice", "FormattedValue", "Interpolation"}  # stand inside of others o
 @pytest.mark.parametrize("kind", [*ast.stmt.__subclasses__(), *ast.expr.__subclasses__()])
 def test_all_of_python_is_accepted_or_refused(kind: type[ast.stmt] | type[ast.expr]) -> None:
     if kind.__module__ == "ast" and kind.__name__ not in PARTS:
-        refused = {**refusals.STATEMENTS, **refusals.EXPRESSIONS}
+        refused = {**unsupported_syntax.STATEMENTS, **unsupported_syntax.EXPRESSIONS}
         assert (kind in ACCEPTED) != (kind in refused)
 
 

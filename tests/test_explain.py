@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from pycu2c.cli.main.main import main
 
 from kernels_from_text import module_from
-from pycu2c.cli import main
-from pycu2c.signatures import parse_signature
+from pycu2c.declarations.signatures import parse_signature
 
 HEAD = """
 import cmath

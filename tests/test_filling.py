@@ -10,7 +10,7 @@ import pytest
 
 from launching import run
 from pycu2c import CompileError, cuda, device, kernel
-from pycu2c.kernel import Kernel
+from pycu2c.kernels.kernel import Kernel
 
 N = 4
 

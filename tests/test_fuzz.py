@@ -9,7 +9,7 @@ import pytest
 from fuzzing.cases import text_of
 from fuzzing.parallel import run_all
 from fuzzing.running import MARKS, run_seeds, run_texts
-from pycu2c.runtime import driver
+from pycu2c.cuda_driver import driver
 
 REGRESSIONS = sorted((Path(__file__).parent / "fuzzing" / "regressions").glob("*.py"))
 ON_GPU = pytest.param("cuda", marks=pytest.mark.gpu)

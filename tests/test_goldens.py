@@ -13,20 +13,21 @@ import pytest
 
 from conftest import TARGETS
 from launching import NARROWED, run
-from pycu2c import CompileWarning, targets
+from pycu2c import CompileWarning, pipeline
+from pycu2c.analysis.launch_assumptions import Facts
+from pycu2c.analysis.suspension_points import steps_of
 from pycu2c.compiler import lower
-from pycu2c.ir.contents import contents
+from pycu2c.declarations.signatures import parse_signature
+from pycu2c.ir.module_summary import contents
 from pycu2c.ir.nodes import Module
+from pycu2c.ir.parallel_regions import regions_of
 from pycu2c.ir.printer import print_module
-from pycu2c.ir.thread_regions import regions_of
-from pycu2c.ir.waiting import steps_of
-from pycu2c.kernel import Kernel
-from pycu2c.passes.facts import Facts
+from pycu2c.kernels.kernel import Kernel
+from pycu2c.kernels.specialization import facts_for, generate_text
 from pycu2c.runtime import runner
-from pycu2c.runtime.configuration import extent
-from pycu2c.signatures import parse_signature
-from pycu2c.specialization import facts_for, generate_text
-from pycu2c.toolchain import cc, nvrtc
+from pycu2c.runtime.launch_configuration import extent
+from pycu2c.toolchain.cc.cc import cc
+from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
 
 ROOT = Path(__file__).parent.parent / "golden"
 NAMES = sorted(p.parent.name for p in ROOT.glob("*/kernel.py"))
@@ -63,7 +64,7 @@ def block_of(name: str, variant: str) -> object:
     return module_of(name).case(np.random.default_rng(1), variant)[1]
 
 
-def built_for_cpu(name: str, variant: str) -> tuple[Module, targets.Target, Facts]:
+def built_for_cpu(name: str, variant: str) -> tuple[Module, pipeline.Target, Facts]:
     """A kernel as its passes for the CPU take it."""
     kernel = kernel_of(name)
     shape = extent(block_of(name, variant), "block", name)
@@ -71,7 +72,7 @@ def built_for_cpu(name: str, variant: str) -> tuple[Module, targets.Target, Fact
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CompileWarning)
         built = kernel.launcher.built(parse_signature(module_of(name).SIGNATURES[variant]))
-    return built.module, targets.TARGETS["cpu"], facts
+    return built.module, pipeline.TARGETS["cpu"], facts
 
 
 def cut_text(name: str, variant: str) -> str | None:
@@ -165,7 +166,7 @@ def test_same_as_the_reference(name: str, variant: str, backend: str) -> None:
 def test_in_32_bits_the_same_as_the_reference(
     name: str, variant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(targets.TARGETS, "cpu", NARROWED)
+    monkeypatch.setitem(pipeline.TARGETS, "cpu", NARROWED)
     same_as_the_reference(name, variant, "cpu")
 
 

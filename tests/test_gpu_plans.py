@@ -14,8 +14,10 @@ import pytest
 
 from launching import grown_by, in_pool
 from pycu2c import cuda, float32
-from pycu2c.kernel import Kernel
-from pycu2c.runtime import device_pool, driver, preparing
+from pycu2c.cuda_driver import driver
+from pycu2c.kernels.kernel import Kernel
+from pycu2c.runtime.cpu.cpu_kernel import prebuild
+from pycu2c.runtime.cuda.cuda_kernel import memory_pool
 
 pytestmark = pytest.mark.gpu
 
@@ -37,7 +39,7 @@ def turned(out, a):
 def learnt(k: Kernel[...], configuration: tuple[Any, ...], *arguments: object) -> None:
     """After this, launches like it go by a plan."""
     k[configuration](*arguments)
-    for thread in preparing._STARTED:
+    for thread in prebuild._STARTED:
         thread.join()
     k[configuration](*arguments)
     assert goes_by_plan(k, configuration, *arguments), "there is no plan for this"
@@ -215,7 +217,7 @@ def test_launches_with_fresh_arrays_leak_nothing() -> None:
 @pytest.fixture
 def kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """Their copies stand in memory that is kept, also where other memory is not."""
-    monkeypatch.setattr(device_pool._kept, "keeps", True)
+    monkeypatch.setattr(memory_pool._kept, "keeps", True)
 
 
 @pytest.mark.parametrize("stream", [None, "blocking", "apart"])

@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 
 from pycu2c import LaunchError, cuda
-from pycu2c.kernel import Kernel
-from pycu2c.runtime import driver, preparing
+from pycu2c.cuda_driver import driver
+from pycu2c.kernels.kernel import Kernel
+from pycu2c.runtime.cpu.cpu_kernel import prebuild
 from pycu2c.runtime.plans import library
 
 
@@ -84,7 +85,7 @@ def test_a_launch_does_what_was_captured_in_order(place: Place) -> None:
 def test_launches_that_were_planned_are_captured(place: Place) -> None:
     k, out = place.kernel(count), place.array(np.zeros(8))
     k[1, 8](out)
-    for thread in preparing._STARTED:
+    for thread in prebuild._STARTED:
         thread.join()
     for _ in range(9):
         k[1, 8](out)

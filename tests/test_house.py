@@ -53,7 +53,7 @@ def imports(tree: ast.AST) -> list[str]:
 
 
 def rooms(tree: ast.Module) -> list[str]:
-    """What is imported by its room's name, ``from pycu2c.passes import rounds``."""
+    """What is imported by its room's name, ``from pycu2c.transforms import rounds``."""
     found = [n for n in tree.body if isinstance(n, ast.ImportFrom)]
     return [f"{node.module}.{a.name}" for node in found for a in node.names]
 
@@ -100,7 +100,7 @@ middle = time.process_time()
 import pycu2c
 print((time.process_time() - middle) / (middle - start))
 heavy = {"cuda", "astor", "cffi", "pycparser", "setuptools", "distutils", "click", "numba"}
-later = {"pycu2c.launching", "pycu2c.runtime.arguments", "pycu2c.runtime.runner"}
+later = {"pycu2c.kernels.launcher", "pycu2c.runtime.arguments.arguments", "pycu2c.runtime.runner"}
 print(sorted({m.split(".")[0] for m in sys.modules} & heavy | later & set(sys.modules)))
 """
 

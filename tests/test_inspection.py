@@ -11,11 +11,12 @@ import pytest
 
 from launching import run
 from pycu2c import LaunchError, cuda, device, kernel
-from pycu2c.kernel import Kernel
-from pycu2c.options import BadOption
-from pycu2c.signatures import parse_signature
-from pycu2c.toolchain import cc, nvrtc, sass
-from pycu2c.toolchain.failures import ToolchainError
+from pycu2c.declarations.options import BadOption
+from pycu2c.declarations.signatures import parse_signature
+from pycu2c.kernels.kernel import Kernel
+from pycu2c.toolchain.cc.cc import cc
+from pycu2c.toolchain.nvrtc.nvrtc import disassembly, nvrtc
+from pycu2c.toolchain.toolchain_errors import ToolchainError
 
 TABLE = np.arange(64, dtype=np.float32)
 HERE = Path(__file__).name
@@ -110,7 +111,7 @@ def test_the_environment_asks_for_lines(monkeypatch, said, expected):
 
 
 def test_without_nvdisasm_it_says_how_to_get_it(monkeypatch):
-    monkeypatch.setattr(sass, "_found", lambda: None)
+    monkeypatch.setattr(disassembly, "_found", lambda: None)
     monkeypatch.setenv("PATH", "")
     with pytest.raises(ToolchainError, match=r"pip install 'pycu2c\[sass\]'"):
         stepwise.inspect("sass", TYPES)
@@ -118,7 +119,7 @@ def test_without_nvdisasm_it_says_how_to_get_it(monkeypatch):
 
 def test_what_is_no_cubin():
     with pytest.raises(ToolchainError, match="nvdisasm failed"):
-        sass.disassemble(b"no cubin")
+        disassembly.disassemble(b"no cubin")
 
 
 def test_there_is_no_such_language():

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pycu2c import cuda, kernel
-from pycu2c.runtime import driver
+from pycu2c.cuda_driver import driver
 
 pytestmark = pytest.mark.gpu
 ROUNDS = 20_000_000  # a fifth of a second

@@ -232,7 +232,7 @@ def test_a_handler_that_forks() -> None:
     """The child's launch is an error, since the workers are not in it; the parent's goes on."""
     text = """
     import warnings
-    from pycu2c.diagnostics import LaunchError
+    from pycu2c.base.diagnostics import LaunchError
     warnings.filterwarnings("ignore", category=DeprecationWarning)  # fork beside threads
     children = []
     signal.signal(signal.SIGALRM, lambda *_: children.append(os.fork()))
@@ -282,7 +282,7 @@ def test_a_handler_may_not_launch_the_kernel_that_prints_just_now(tmp_path: Path
     """There is one log of what it prints."""
     (tmp_path / "stuck.py").write_text(STUCK)
     text = f"""
-    from pycu2c.diagnostics import LaunchError
+    from pycu2c.base.diagnostics import LaunchError
     sys.path.insert(0, {str(tmp_path)!r})
     from stuck import stuck
     a = np.ones(4, np.float32)

@@ -12,15 +12,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pycu2c.base.dtypes import COMPLEX64, COMPLEX128, INT32, INT64, DType
+from pycu2c.codegen.helpers.catalog import all_helpers
+from pycu2c.codegen.includes import headers_of
+from pycu2c.codegen.structs import definition
 from pycu2c.csyntax.printer import print_expr
-from pycu2c.dtypes import COMPLEX64, COMPLEX128, INT32, INT64, DType
-from pycu2c.emit.headers import headers_of
-from pycu2c.emit.helpers import all_helpers
-from pycu2c.emit.records import definition
-from pycu2c.intrinsics.all import REGISTRY
-from pycu2c.intrinsics.machine import MACHINE, Thread
-from pycu2c.intrinsics.registry import Intrinsic
-from pycu2c.toolchain import nvrtc
+from pycu2c.ops.intrinsics.all import REGISTRY
+from pycu2c.ops.intrinsics.reference_thread import MACHINE, Thread
+from pycu2c.ops.intrinsics.registry import Intrinsic
+from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
 from row_cases import (
     CASES,
     IDS,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pycu2c.types import VOID, WEAK_BOOL, WEAK_FLOAT, WEAK_INT, Array, Scalar, Space, boolean, int32
 
 from integer_programs import HERE, LINE, a, both, call, count, dim, i, let, load, op, place, v, when
 from pycu2c import float32
-from pycu2c.dtypes import FLOAT32, INT32, INT64
-from pycu2c.foreign import Code, Line
-from pycu2c.intrinsics.all import REGISTRY
+from pycu2c.base.dtypes import FLOAT32, INT32, INT64
+from pycu2c.base.external_code import Code, Line
 from pycu2c.ir.nodes import (
     Allocate,
     Apply,
@@ -47,18 +47,8 @@ from pycu2c.ir.nodes import (
     While,
 )
 from pycu2c.ir.printer import print_expr, print_function, print_module, print_stmt
-from pycu2c.operators import ADD, LT, NEG, NOT
-from pycu2c.types import (
-    VOID,
-    WEAK_BOOL,
-    WEAK_FLOAT,
-    WEAK_INT,
-    Array,
-    Scalar,
-    Space,
-    boolean,
-    int32,
-)
+from pycu2c.ops.intrinsics.all import REGISTRY
+from pycu2c.ops.operators import ADD, LT, NEG, NOT
 from test_goldens import kernel_of
 
 DOCS = Path(__file__).parent.parent / "docs" / "ir.md"

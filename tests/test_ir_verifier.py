@@ -6,6 +6,7 @@ import random
 from dataclasses import replace
 
 import pytest
+from pycu2c.types import VOID, WEAK_BOOL, WEAK_FLOAT, WEAK_INT, Scalar, float32, int32, uint8
 
 from integer_programs import (
     HERE,
@@ -28,9 +29,8 @@ from integer_programs import (
     v,
     when,
 )
-from pycu2c.dtypes import INT32
-from pycu2c.foreign import Code
-from pycu2c.intrinsics.all import REGISTRY
+from pycu2c.base.dtypes import INT32
+from pycu2c.base.external_code import Code
 from pycu2c.ir.nodes import (
     Allocate,
     Apply,
@@ -66,8 +66,8 @@ from pycu2c.ir.nodes import (
     Wait,
 )
 from pycu2c.ir.verifier import InternalError, verified, verify
-from pycu2c.operators import ADD, DIV, LT, NEG, NOT, SHL
-from pycu2c.types import VOID, WEAK_BOOL, WEAK_FLOAT, WEAK_INT, Scalar, float32, int32, uint8
+from pycu2c.ops.intrinsics.all import REGISTRY
+from pycu2c.ops.operators import ADD, DIV, LT, NEG, NOT, SHL
 
 SMALL = Scalar(INT32, weak=True)
 ONE = Const(1.0, float32, HERE)

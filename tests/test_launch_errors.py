@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pycu2c import CompileError, LaunchError, cuda, device, kernel
-from pycu2c.runtime import driver
+from pycu2c.cuda_driver import driver
 
 
 @kernel(backend="cpu")

@@ -12,7 +12,7 @@ import pytest
 
 from kernels_from_text import module_from
 from pycu2c import CompileError, LaunchError, cuda, device, float32, int32, kernel
-from pycu2c.kernel import Kernel
+from pycu2c.kernels.kernel import Kernel
 
 
 def launched(k: Kernel, target: str, *arguments: Any, **named: Any) -> Any:

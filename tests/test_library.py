@@ -12,7 +12,7 @@ import pytest
 from kernels_from_text import module_from
 from launching import run
 from pycu2c import cuda, device, kernel
-from pycu2c.intrinsics.library import LIBRARY
+from pycu2c.ops.intrinsics.library import LIBRARY
 
 NUMBERS = [0.0, -0.0, 0.5, -2.0, 3.75, -1e-310, 5e-324, 1.7e308, math.inf, -math.inf, math.nan]
 NUMBERS += [2.0**k * (1 - 2**-53) for k in (-1, 0, 1, 10)] + [2.0**k for k in (-3, 0, 4)]

@@ -11,19 +11,21 @@ from typing import Any
 import cffi
 import numpy as np
 import pytest
+from pycu2c.toolchain.cc.cc.discovery import find_compiler
 
 from kernels_from_text import module_from
 from launching import run
 from pycu2c import CompileError, cuda, float32, int32, kernel
-from pycu2c.kernel import Kernel
-from pycu2c.linked import BadLink, for_target, links_of
-from pycu2c.options import BadOption, Options
-from pycu2c.remembering import Memory
-from pycu2c.runtime import driver
-from pycu2c.signatures import parse_signature
-from pycu2c.toolchain import driver_linker, linking, nvrtc, nvrtc_program
-from pycu2c.toolchain.compilers import find_compiler
-from pycu2c.toolchain.failures import LinkError, ToolchainError, Unlinked
+from pycu2c.cuda_driver import driver
+from pycu2c.declarations.link_files import BadLink, for_target, links_of
+from pycu2c.declarations.options import BadOption, Options
+from pycu2c.declarations.signatures import parse_signature
+from pycu2c.kernels.kernel import Kernel
+from pycu2c.kernels.kernel_cache import Memory
+from pycu2c.toolchain.link import driver_linker, nvjitlink
+from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
+from pycu2c.toolchain.nvrtc.nvrtc import program as nvrtc_program
+from pycu2c.toolchain.toolchain_errors import LinkError, ToolchainError, Unlinked
 
 F32 = "float32[::1]"
 
@@ -196,7 +198,7 @@ def test_what_has_changed_is_linked_anew(files: dict[str, Path], tmp_path: Path)
 def test_what_is_remembered_depends_on_the_files(
     files: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pycu2c.entries.REMEMBERS", True)
+    monkeypatch.setattr("pycu2c.toolchain.cache.value_store.REMEMBERS", True)
     loaded = module(files.values(), tmp_path)
     signature = parse_signature((F32, "int32[::1]", F32))
 
@@ -217,7 +219,7 @@ def test_what_is_remembered_depends_on_the_files(
 
 # ---- GPUs: linking needs none, where nvJitLink is installed --------------------------------------
 
-WITH_NVJITLINK = pytest.mark.skipif(linking.nvjitlink() is None, reason="no nvJitLink installed")
+WITH_NVJITLINK = pytest.mark.skipif(nvjitlink.nvjitlink() is None, reason="no nvJitLink installed")
 
 
 def cubin(k: Kernel[...], arch: str = "sm_90") -> bytes:
@@ -272,7 +274,7 @@ def test_ltoir_of_a_python_function() -> None:
 def test_the_linker_of_the_driver(
     kind: str, files: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(linking, "nvjitlink", lambda: None)
+    monkeypatch.setattr(nvjitlink, "nvjitlink", lambda: None)
     arch = driver.arch()
     file = files["f.cu"] if kind == "cu" else as_kind(files["f.cu"], kind, arch)
     assert run(module([file], tmp_path).k, (1, 4), arguments(), "cuda")[2].tolist() == [2, 5, 8, 11]
@@ -356,7 +358,7 @@ def test_what_no_file_defines_is_shown_where_it_is_declared(tmp_path: Path) -> N
 
 
 def test_no_linker(files: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(linking, "nvjitlink", lambda: None)
+    monkeypatch.setattr(nvjitlink, "nvjitlink", lambda: None)
     monkeypatch.setattr(driver_linker, "find", lambda: None)
     files["f.cu"].write_text(files["f.cu"].read_text() + "// of this test\n")
     with pytest.raises(ToolchainError, match=r"pip install 'pycu2c\[link\]'"):

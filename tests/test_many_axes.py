@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pycu2c import CompileError, cuda, device, kernel
-from pycu2c.kernel import Kernel
+from pycu2c.kernels.kernel import Kernel
 
 WEIGHTS = np.arange(16, dtype=np.float64).reshape(2, 2, 2, 2)
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pycu2c import LaunchError, cuda
-from pycu2c.kernel import Kernel
+from pycu2c.kernels.kernel import Kernel
 
 
 def twice(x):

@@ -8,14 +8,14 @@ import pytest
 
 from kernels_from_text import module_from
 from pycu2c import CompileError
+from pycu2c.base.dtypes import INT64, DType
+from pycu2c.codegen.helpers.catalog import function_name, texts_of
 from pycu2c.csyntax.nodes import Name
 from pycu2c.csyntax.printer import print_expr
-from pycu2c.dtypes import INT64, DType
-from pycu2c.emit.helpers import function_name, texts_of
-from pycu2c.intrinsics.all import REGISTRY
-from pycu2c.intrinsics.registry import Effect, Intrinsic
-from pycu2c.kernel import Kernel
-from pycu2c.toolchain import nvrtc
+from pycu2c.kernels.kernel import Kernel
+from pycu2c.ops.intrinsics.all import REGISTRY
+from pycu2c.ops.intrinsics.registry import Effect, Intrinsic
+from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
 
 SPELLED = [r for r in REGISTRY.values() if r.cuda and (r.meets or (r.cuda_helpers and r.bounds))]
 VARIANTS = [(row, dtype) for row in SPELLED for dtype in row.dtypes or (INT64,)]

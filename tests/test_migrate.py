@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from pycu2c.cli.main.main import main
 
-from pycu2c.cli import main
-from pycu2c.migrating.names import ours, ours_in_module
-from pycu2c.migrating.program import migrated
+from pycu2c.compat.migrate.migrate_file import migrated
+from pycu2c.compat.migrate.name_map import ours, ours_in_module
 
 PROGRAMS = sorted((Path(__file__).parent / "numba_programs").glob("*.py"))
 

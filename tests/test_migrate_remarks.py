@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from pycu2c.cli.main.main import main
 
-from pycu2c.cli import main
-from pycu2c.migrating.remarks import KINDS, Weight
-from pycu2c.migrating.words import METHODS, VARIABLES
+from pycu2c.compat.migrate.remarks import KINDS, Weight
+from pycu2c.compat.migrate.string_references import METHODS, VARIABLES
 
 
 def run(text: str, folder: Path, *words: str) -> Result:

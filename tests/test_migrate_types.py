@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from pycu2c.cli.main.main import main
+from pycu2c.types import Scalar
 
 from pycu2c import types
-from pycu2c.cli import main
-from pycu2c.migrating.program import Migrated, migrated
-from pycu2c.migrating.theirs import arithmetic, joined, negated
-from pycu2c.operators import OPERATORS, POW, truth
-from pycu2c.signatures import parse_signature
-from pycu2c.types import Scalar
+from pycu2c.compat.migrate.migrate_file import Migrated, migrated
+from pycu2c.compat.migrate.numba_types import arithmetic, joined, negated
+from pycu2c.declarations.signatures import parse_signature
+from pycu2c.ops.operators import OPERATORS, POW, truth
 
 NAMES = "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 complex64 complex128"
 TYPES: list[Scalar] = [getattr(types, name) for name in NAMES.split()]

@@ -13,15 +13,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pycu2c.types import NONE, float32, int32
 
 from pycu2c import cuda
-from pycu2c.dtypes import VECTORS
-from pycu2c.intrinsics.dtype_names import scalar_named
-from pycu2c.intrinsics.host_names import HOST_NAMES, MODULES
-from pycu2c.intrinsics.namespace import CUDA, Namespace, find, members
-from pycu2c.intrinsics.numba_names import numba_name, numba_type
-from pycu2c.intrinsics.registry import REGISTRY, bound_to
-from pycu2c.types import NONE, float32, int32
+from pycu2c.base.dtypes import VECTORS
+from pycu2c.ops.intrinsics.registry import REGISTRY, bound_to
+from pycu2c.ops.names.cuda_namespace import CUDA, Namespace, find, members
+from pycu2c.ops.names.dtype_names import scalar_named
+from pycu2c.ops.names.host_names import HOST_NAMES, MODULES
+from pycu2c.ops.names.numba_names import numba_name, numba_type
 
 
 def test_the_module_has_the_rows_themselves() -> None:
@@ -129,7 +129,7 @@ def test_names_are_imported_from_modules() -> None:
 def test_rooms_that_few_kernels_use_are_imported_late() -> None:
     code = (
         "import sys; from pycu2c import cuda; cuda.grid, cuda.atomic.add\n"
-        "rooms = [f'pycu2c.intrinsics.{r}' for r in ('words', 'libdevice')]\n"
+        "rooms = [f'pycu2c.ops.intrinsics.{r}' for r in ('words', 'libdevice')]\n"
         "print([r in sys.modules for r in rooms], cuda.byte_perm, cuda.libdevice.sinf)"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -141,8 +141,8 @@ AT_ONCE = """
 import sys, threading
 sys.setswitchinterval(1e-6)
 from operator import attrgetter
-from pycu2c.intrinsics.namespace import CUDA
-from pycu2c.intrinsics.registry import REGISTRY
+from pycu2c.ops.names.cuda_namespace import CUDA
+from pycu2c.ops.intrinsics.registry import REGISTRY
 
 names = ["atomic.add", "atomic.max", "shfl_sync", "popc", "cg.this_grid", "grid", "ldg", "fma"]
 looks = [lambda n=n: attrgetter(n)(CUDA) for n in names]
@@ -172,8 +172,8 @@ def test_threads_look_for_names_at_once() -> None:
 
 HALF_IMPORTED = """
 import importlib, sys, threading, time
-from pycu2c.intrinsics import registry
-from pycu2c.intrinsics.namespace import CUDA
+from pycu2c.ops.intrinsics import registry
+from pycu2c.ops.names.cuda_namespace import CUDA
 
 room, first, path = sys.argv[1:]
 
@@ -186,7 +186,7 @@ class Slow(type(registry.REGISTRY)):
 
 begun = threading.Event()
 registry.REGISTRY.__class__ = Slow
-threading.Thread(target=importlib.import_module, args=("pycu2c.intrinsics." + room,)).start()
+threading.Thread(target=importlib.import_module, args=("pycu2c.ops.intrinsics." + room,)).start()
 begun.wait()
 found = CUDA
 for name in path.split("."):
@@ -215,7 +215,7 @@ def test_each_namespace_has_all_rows_of_its_name() -> None:
     """Whatever was imported before: all rows are imported here."""
     spaces = {n: sorted(dir(m)) for n, m in members(CUDA).items() if isinstance(m, Namespace)}
     code = (
-        "import sys; from pycu2c.intrinsics.namespace import CUDA\n"
+        "import sys; from pycu2c.ops.names.cuda_namespace import CUDA\n"
         "print(sorted(dir(getattr(CUDA, sys.argv[1]))))"
     )
     for name, inside in spaces.items():

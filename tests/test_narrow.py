@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
+from pycu2c.types import SMALL, WEAK_INT, Scalar, float32, int32
 
 from integer_programs import (
     HERE,
@@ -26,6 +27,9 @@ from integer_programs import (
     v,
     when,
 )
+from pycu2c.analysis.ranges.intervals import everything
+from pycu2c.analysis.ranges.range_analysis import Facts, analyse_module
+from pycu2c.base.values import Number
 from pycu2c.ir.nodes import (
     Call,
     Const,
@@ -43,12 +47,8 @@ from pycu2c.ir.nodes import (
 )
 from pycu2c.ir.printer import print_module
 from pycu2c.ir.verifier import verify
-from pycu2c.operators import ADD, GE, GT, LT, MOD, MUL, NE, SHL, SUB
-from pycu2c.passes.intervals import everything
-from pycu2c.passes.narrow import narrow
-from pycu2c.passes.ranges import Facts, analyse_module
-from pycu2c.types import SMALL, WEAK_INT, Scalar, float32, int32
-from pycu2c.values import Number
+from pycu2c.ops.operators import ADD, GE, GT, LT, MOD, MUL, NE, SHL, SUB
+from pycu2c.transforms.cuda.narrow_integers import narrow
 
 BIG, ORDINARY = Facts(), Facts(ordinary=True)
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from pycu2c import cuda
-from pycu2c.runtime import driver
+from pycu2c.cuda_driver import driver
 
 NUMBERS = """
 MAX_THREADS_PER_BLOCK MAX_BLOCK_DIM_X MAX_BLOCK_DIM_Z MAX_GRID_DIM_X MAX_GRID_DIM_Y WARP_SIZE

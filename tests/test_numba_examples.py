@@ -14,7 +14,7 @@ import pytest
 
 from pycu2c import boolean, cuda, float32, float64, int32, types, vectorize
 from pycu2c.cuda.random import create_xoroshiro128p_states, xoroshiro128p_uniform_float32
-from pycu2c.runtime import driver
+from pycu2c.cuda_driver import driver
 
 
 @pytest.fixture(params=["cpu", *(["cuda"] if driver.available() else [])], autouse=True)

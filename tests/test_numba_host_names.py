@@ -10,8 +10,8 @@ import pytest
 
 import pycu2c
 from pycu2c import cuda, types
-from pycu2c.intrinsics.numba_names import CURES
-from pycu2c.runtime import driver
+from pycu2c.cuda_driver import driver
+from pycu2c.ops.names.numba_names import CURES
 
 # of the device side, or numba's own machinery
 BESIDES = """

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from pycu2c import CompileError, CompileWarning, LaunchError, cuda, float32, int32, kernel, types
-from pycu2c.kernel import Kernel
-from pycu2c.options import BadOption
-from pycu2c.ported.jitted import Jitted, JittedDevice
-from pycu2c.signatures import BadSignature
+from pycu2c.compat.numba.dispatcher import Jitted, JittedDevice
+from pycu2c.declarations.options import BadOption
+from pycu2c.declarations.signatures import BadSignature
+from pycu2c.kernels.kernel import Kernel
 
 
 @cuda.jit(device=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pycu2c.runtime import driver
+from pycu2c.cuda_driver import driver
 
 PROGRAMS = sorted((Path(__file__).parent / "numba_programs").glob("*.py"))
 BACKENDS = ["cpu", "cpu-resumable", "python", *(["auto"] if driver.available() else [])]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from pycu2c.types import NONE, Array, Signature, Tuple
 
 from pycu2c import float32, int32, types
-from pycu2c.signatures import BadSignature, parse_signature, parse_signatures
-from pycu2c.types import NONE, Array, Signature, Tuple
+from pycu2c.declarations.signatures import BadSignature, parse_signature, parse_signatures
 
 NAMES = """
 b1 i1 i2 i4 i8 u1 u2 u4 u8 f4 f8 c8 c16 byte uchar char short ushort intc uintc int_ intp longlong

@@ -22,9 +22,9 @@ from pycu2c import (
     types,
     vectorize,
 )
-from pycu2c.kernel import Device, Kernel
-from pycu2c.ported.elementwise import at_four_elements
-from pycu2c.signatures import BadSignature
+from pycu2c.compat.numba.elementwise import at_four_elements
+from pycu2c.declarations.signatures import BadSignature
+from pycu2c.kernels.kernel import Device, Kernel
 
 
 @pytest.fixture(autouse=True)

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from fuzzing.cases import load
-from pycu2c.options import Options
-from pycu2c.toolchain import nvrtc, nvrtc_identity, nvrtc_program
-from pycu2c.toolchain.failures import RejectedCode, ToolchainError
+from pycu2c.declarations.options import Options
+from pycu2c.toolchain.nvrtc.nvrtc import identity, nvrtc, program
+from pycu2c.toolchain.toolchain_errors import RejectedCode, ToolchainError
 
 try:
     nvrtc.version()
@@ -126,7 +126,7 @@ def test_another_nvrtc_than_the_installed_one(own_cache, monkeypatch):
     assert nvrtc.compile(SCALE, "scale", "sm_90") == first
     monkeypatch.setattr(nvrtc, "installed", lambda: None)
     assert nvrtc.compile(SCALE, "scale", "sm_90") == first
-    monkeypatch.setattr(nvrtc, "installed", nvrtc_identity.loaded)
+    monkeypatch.setattr(nvrtc, "installed", identity.loaded)
     assert nvrtc.compile(SCALE, "scale", "sm_90") == first
 
 
@@ -134,8 +134,8 @@ def test_an_nvrtc_is_known_by_its_files(tmp_path, monkeypatch):
     library = tmp_path / "nvidia" / "cu13" / "lib" / "libnvrtc.so.13"
     library.parent.mkdir(parents=True)
     monkeypatch.setattr(sys, "path", [str(tmp_path)])
-    nvrtc_identity._installed.cache_clear()
-    assert nvrtc_identity.installed() is None
+    identity._installed.cache_clear()
+    assert identity.installed() is None
     found = []
     for path, text in (
         (library, "1"),
@@ -144,12 +144,12 @@ def test_an_nvrtc_is_known_by_its_files(tmp_path, monkeypatch):
         (tmp_path / "nvidia_cuda_nvrtc-13.4.92.dist-info", "1"),
     ):
         path.write_text(text)
-        nvrtc_identity._installed.cache_clear()
-        found.append(nvrtc_identity.installed())
-    nvrtc_identity._installed.cache_clear()
+        identity._installed.cache_clear()
+        found.append(identity.installed())
+    identity._installed.cache_clear()
     os.utime(library, (0, 0))
-    found.append(nvrtc_identity.installed())
-    nvrtc_identity._installed.cache_clear()
+    found.append(identity.installed())
+    identity._installed.cache_clear()
     assert len({*found, None}) == 6
 
 
@@ -166,10 +166,10 @@ def test_what_changes_the_binary_is_part_of_the_key():
 
 def test_a_missing_nvrtc_is_named_with_its_cure(monkeypatch):
     monkeypatch.setitem(sys.modules, "cuda.bindings", None)
-    nvrtc_program.bindings.cache_clear()
+    program.bindings.cache_clear()
     try:
         with pytest.raises(ToolchainError, match=r"pip install 'pycu2c\[gpu\]'") as caught:
             nvrtc.version()
     finally:
-        nvrtc_program.bindings.cache_clear()
+        program.bindings.cache_clear()
     assert "cuda-toolkit[nvrtc]==13.*" in str(caught.value)

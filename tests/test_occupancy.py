@@ -6,16 +6,16 @@ import itertools
 
 import numpy as np
 import pytest
+from pycu2c.toolchain.nvrtc.nvrtc.occupancy import Occupancy, best_block, occupancy
+from pycu2c.toolchain.nvrtc.nvrtc.resource_usage import KernelAttributes
 
 from launching import copied
 from pycu2c import LaunchError, cuda, float32, kernel
-from pycu2c.kernel import Kernel
-from pycu2c.runtime import driver
-from pycu2c.signatures import parse_signature
-from pycu2c.toolchain import nvrtc
-from pycu2c.toolchain.failures import ToolchainError
-from pycu2c.toolchain.occupancy import Occupancy, best_block, occupancy
-from pycu2c.toolchain.usage import KernelAttributes
+from pycu2c.cuda_driver import driver
+from pycu2c.declarations.signatures import parse_signature
+from pycu2c.kernels.kernel import Kernel
+from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
+from pycu2c.toolchain.toolchain_errors import ToolchainError
 
 
 def taking(registers: int = 32, shared: int = 0, arch: str = "sm_90", most: int = 1024):

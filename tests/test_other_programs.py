@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from pycu2c.toolchain.processes import Ran, run
+from pycu2c.toolchain.subprocesses import Ran, run
 
 PYTHON = os.path.realpath(sys.executable)
 LARGE = "a line of text: ≥ 0\n" * 50_000  # more than pipes hold

@@ -12,9 +12,9 @@ import pytest
 from compilers_here import needed
 from pool_kernels import HERE, run_script
 from pycu2c import cuda, kernel
-from pycu2c.runtime import stepping
-from pycu2c.signatures import parse_signature
-from pycu2c.specialization import generate_text
+from pycu2c.declarations.signatures import parse_signature
+from pycu2c.kernels.specialization import generate_text
+from pycu2c.runtime.cpu.cpu_kernel import coroutine_scheduler
 
 
 @kernel
@@ -36,7 +36,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     built = waits_for_one.launcher.built(parse_signature("int64[::1], int64[::1]"))
     check = (HERE / "parking_check.c").read_text()
     (folder / "kernel.c").write_text(generate_text(built, "cpu").text + check)
-    (folder / "scheduler.c").write_text(stepping.scheduler_text())
+    (folder / "scheduler.c").write_text(coroutine_scheduler.scheduler_text())
     words = [str(gcc), "-std=gnu11", "-O1", "kernel.c", "scheduler.c", "-o", "check", "-lm"]
     ran = subprocess.run(words, cwd=folder, capture_output=True, text=True)
     assert (ran.returncode, ran.stderr) == (0, "")

@@ -7,20 +7,20 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pycu2c.toolchain.cc.cc.build import READ
 
 from compilers_here import compiler
 from launching import run
 from pycu2c import cuda, float32, float64, int32, kernel, uint8
+from pycu2c.base.limits import PAST_CACHES
 from pycu2c.compiler import generate
-from pycu2c.limits import PAST_CACHES
+from pycu2c.declarations.signatures import parse_signature
+from pycu2c.kernels.specialization import facts_for
+from pycu2c.pipeline import TARGETS
 from pycu2c.runtime import runner
-from pycu2c.runtime.configuration import Launch
-from pycu2c.signatures import parse_signature
-from pycu2c.specialization import facts_for
-from pycu2c.targets import TARGETS
-from pycu2c.toolchain import cc
-from pycu2c.toolchain.c_builds import READ
-from pycu2c.toolchain.processes import run as run_program
+from pycu2c.runtime.launch_configuration import Launch
+from pycu2c.toolchain.cc.cc import cc
+from pycu2c.toolchain.subprocesses import run as run_program
 
 
 @kernel(block=64)

@@ -15,7 +15,6 @@ import pytest
 from launching import run
 from pycu2c import CompileError, cuda, kernel
 from pycu2c.cuda.random import (
-    elementary,
     philox4x32,
     philox_normal_float32,
     philox_normal_float32x4,
@@ -28,6 +27,7 @@ from pycu2c.cuda.random import (
     philox_uniform_float64,
     philox_uniform_float64x2,
 )
+from pycu2c.device_library.random import elementary
 
 ROOT = Path(__file__).parent.parent
 ONES, WORD = 0xFFFFFFFF, 2**32

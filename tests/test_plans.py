@@ -17,25 +17,26 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pycu2c.runtime.arguments.arguments.arguments import layout_of
+from pycu2c.runtime.arguments.arguments.call_binding import Parameters
+from pycu2c.types import Scalar, Signature
 
 import pycu2c
 from launching import grown_by
-from pycu2c import cuda, dtypes
-from pycu2c.diagnostics import LaunchError
-from pycu2c.kernel import Configured, Kernel
-from pycu2c.limits import BLOCKS32_LIMIT, INDEX32_LIMIT, MOST_AXES
-from pycu2c.runtime import preparing
-from pycu2c.runtime.arguments import layout_of
-from pycu2c.runtime.calling import Parameters
-from pycu2c.runtime.configuration import HEAD
-from pycu2c.runtime.direct import Direct
+from pycu2c import cuda
+from pycu2c.base import dtypes
+from pycu2c.base.diagnostics import LaunchError
+from pycu2c.base.limits import BLOCKS32_LIMIT, INDEX32_LIMIT, MOST_AXES
+from pycu2c.base.values import scalar_of
+from pycu2c.declarations.signatures import BadSignature
+from pycu2c.kernels.kernel import Configured, Kernel
+from pycu2c.runtime.cpu.cpu_kernel import prebuild
+from pycu2c.runtime.direct_launch import Direct
+from pycu2c.runtime.launch_configuration import HEAD
 from pycu2c.runtime.plans import library, trial
 from pycu2c.runtime.plans.guards import Seen
 from pycu2c.runtime.plans.plan import Place
-from pycu2c.signatures import BadSignature
-from pycu2c.toolchain import cc
-from pycu2c.types import Scalar, Signature
-from pycu2c.values import scalar_of
+from pycu2c.toolchain.cc.cc import cc
 
 
 def fresh(function: Callable[..., None], **options: Any) -> Kernel[...]:
@@ -46,7 +47,7 @@ def fresh(function: Callable[..., None], **options: Any) -> Kernel[...]:
 def _prepared() -> None:
     """What all launches share is compiled."""
     fresh(keep)[1, 1](np.zeros(1), 1)
-    for thread in preparing._STARTED:
+    for thread in prebuild._STARTED:
         thread.join()
 
 

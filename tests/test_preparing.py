@@ -10,45 +10,46 @@ from typing import Any
 import pytest
 
 from pycu2c import kernel
-from pycu2c.diagnostics import CompileError
-from pycu2c.runtime import preparing
+from pycu2c.base.diagnostics import CompileError
+from pycu2c.runtime.cpu.cpu_kernel import prebuild
 from pycu2c.runtime.plans import library
-from pycu2c.toolchain import cc, processes
+from pycu2c.toolchain import subprocesses
+from pycu2c.toolchain.cc.cc import cc
 
 
 @pytest.fixture
 def loaded(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """What has been done, in a process that has compiled nothing yet."""
     done: list[str] = []
-    monkeypatch.setattr(preparing, "_FIRST", threading.Lock())
-    monkeypatch.setattr(preparing, "_STARTED", [])
-    monkeypatch.setattr(preparing, "_GO", threading.Event())
-    monkeypatch.setattr(processes, "_LISTENERS", [])
+    monkeypatch.setattr(prebuild, "_FIRST", threading.Lock())
+    monkeypatch.setattr(prebuild, "_STARTED", [])
+    monkeypatch.setattr(prebuild, "_GO", threading.Event())
+    monkeypatch.setattr(subprocesses, "_LISTENERS", [])
     monkeypatch.setattr(cc, "compile", lambda *_: done.append("compiled"))
     monkeypatch.setattr(library, "load", lambda: done.append("loaded"))
     yield done
-    preparing.go_on()
+    prebuild.go_on()
     finish()
 
 
 def finish() -> None:
-    for thread in preparing._STARTED:
+    for thread in prebuild._STARTED:
         thread.join(10)
         assert not thread.is_alive()
 
 
 def test_it_waits_for_the_text_of_a_kernel(loaded: list[str]) -> None:
-    preparing.begin(patiently=True)
-    processes.run(("/bin/cat",))  # a program without a text
-    preparing._STARTED[0].join(0.05)
+    prebuild.begin(patiently=True)
+    subprocesses.run(("/bin/cat",))  # a program without a text
+    prebuild._STARTED[0].join(0.05)
     assert "loaded" not in loaded
-    assert processes.run(("/bin/cat",), "a text").said == "a text"
+    assert subprocesses.run(("/bin/cat",), "a text").said == "a text"
     finish()
     assert loaded == ["compiled", "loaded"]
 
 
 def test_it_waits_for_nothing_else(loaded: list[str]) -> None:
-    preparing.begin()
+    prebuild.begin()
     finish()
     assert loaded == ["compiled", "loaded"]
 
@@ -79,7 +80,7 @@ def test_threads_begin_at_once(loaded: list[str], monkeypatch: pytest.MonkeyPatc
     def begin() -> None:
         start.wait()
         try:
-            preparing.begin()
+            prebuild.begin()
         except RuntimeError as error:
             failed.append(error)
 

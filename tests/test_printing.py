@@ -11,11 +11,11 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-import pycu2c.runtime.printing as printing
+import pycu2c.runtime.print_log as printing
 from conftest import TARGETS
 from kernels_from_text import module_from
 from pycu2c import CompileError, LaunchWarning
-from pycu2c.kernel import Kernel
+from pycu2c.kernels.kernel import Kernel
 
 HEADER = """
 from collections import namedtuple

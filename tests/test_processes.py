@@ -211,7 +211,7 @@ def test_a_small_stack(kilobytes: int) -> None:
 def test_bound_to_one_core() -> None:
     text = """
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-    from pycu2c.runtime.cores import thread_count
+    from pycu2c.runtime.cpu.thread_count import thread_count
     print(thread_count(), well())
     """
     assert run(text, PYCU2C_THREADS="") == "1 True"

@@ -9,16 +9,7 @@ import pytest
 
 from kernels_from_text import module_from
 from launching import run
-from pycu2c import (
-    CompileError,
-    cuda,
-    float32,
-    float64,
-    int16,
-    kernel,
-    uint32,
-    uint64,
-)
+from pycu2c import CompileError, cuda, float32, float64, int16, kernel, uint32, uint64
 
 
 @cuda.ptx_function("lop3.b32 %result, %a, %b, %c, 0x96;")

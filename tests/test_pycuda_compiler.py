@@ -12,11 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
-
 import pycu2c.pycuda.driver as drv
-from pycu2c import CompileError, cupy, device, float32, float64, int32
-from pycu2c.pycuda import compiler, words
+import pytest
 from pycu2c.pycuda.compiler import (
     CudaModule,
     DynamicFunction,
@@ -24,7 +21,11 @@ from pycu2c.pycuda.compiler import (
     DynamicSourceModule,
     SourceModule,
 )
-from pycu2c.runtime import driver as our_driver
+
+from pycu2c import CompileError, cupy, device, float32, float64, int32
+from pycu2c.compat.pycuda.modules import nvcc_options
+from pycu2c.cuda_driver import driver as our_driver
+from pycu2c.pycuda import compiler
 
 SCALE = """
 #ifndef FACTOR
@@ -269,8 +270,8 @@ def test_an_nvcc_that_is_named_is_used(tmp_path: Path) -> None:
     ],
 )
 def test_options_of_nvcc(given: list[str], kept: list[str]) -> None:
-    assert words.for_nvrtc(given)[0] == kept
-    assert words.for_nvrtc(["-arch", "sm_80", "-code=sm_86"])[1:] == ("sm_80", "sm_86")
+    assert nvcc_options.for_nvrtc(given)[0] == kept
+    assert nvcc_options.for_nvrtc(["-arch", "sm_80", "-code=sm_86"])[1:] == ("sm_80", "sm_86")
 
 
 @pytest.mark.skipif("CI" not in os.environ, reason="elsewhere there may be one")

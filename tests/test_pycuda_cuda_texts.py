@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-from pycu2c.cudac.module import Module
-from pycu2c.pycuda import element_loops
 from pycu2c.pycuda.reduction import ReductionKernel
 from pycu2c.pycuda.scan import ExclusiveScanKernel, InclusiveScanKernel
+
+from pycu2c.compat.cuda_text.module import Module
+from pycu2c.compat.pycuda.kernels import element_loops
 
 RNG = np.random.default_rng(3)
 

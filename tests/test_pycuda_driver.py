@@ -6,15 +6,17 @@ import operator
 from typing import Any
 
 import numpy as np
+import pycu2c.pycuda.driver as drv
 import pytest
 
 import pycu2c
 import pycu2c.pycuda.autoinit
-import pycu2c.pycuda.driver as drv
-from pycu2c.pycuda import allocations, errors, gpuarray
-from pycu2c.runtime import driver as our_driver
-from pycu2c.runtime import memory
-from pycu2c.runtime.cuda_errors import error_for
+from pycu2c.compat.pycuda import errors
+from pycu2c.compat.pycuda.memory import allocations
+from pycu2c.cuda_driver import driver as our_driver
+from pycu2c.cuda_driver.cuda_errors import error_for
+from pycu2c.pycuda import gpuarray
+from pycu2c.runtime.cuda.cuda_kernel import memory
 
 RNG = np.random.default_rng(3)
 ON_GPU = our_driver.available()

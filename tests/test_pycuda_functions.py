@@ -6,13 +6,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
-
 import pycu2c.pycuda.driver as drv
-from pycu2c import cuda
-from pycu2c.pycuda import gpuarray
+import pytest
 from pycu2c.pycuda.compiler import SourceModule
-from pycu2c.runtime import driver as our_driver
+
+from pycu2c import cuda
+from pycu2c.cuda_driver import driver as our_driver
+from pycu2c.pycuda import gpuarray
 
 RNG = np.random.default_rng(5)
 MODULE = SourceModule("""

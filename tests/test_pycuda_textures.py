@@ -8,14 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
-
 import pycu2c.pycuda.driver as drv
-from pycu2c import cuda
-from pycu2c.pycuda import gpuarray, texture_text
+import pytest
 from pycu2c.pycuda.compiler import SourceModule, compile
 from pycu2c.pycuda.tools import dtype_to_ctype
-from pycu2c.runtime import driver
+
+from pycu2c import cuda
+from pycu2c.compat.pycuda.textures import reference_source
+from pycu2c.cuda_driver import driver
+from pycu2c.pycuda import gpuarray
 
 RNG = np.random.default_rng(11)
 
@@ -40,7 +41,7 @@ RNG = np.random.default_rng(11)
     ],
 )
 def test_declarations_are_found(text: str, names: tuple[str, ...]) -> None:
-    found = texture_text.rewritten(text)
+    found = reference_source.rewritten(text)
     assert found.textures == names
     assert found.text.count("__constant__") == (text.count("a;") + text.count("a,")) * bool(
         names

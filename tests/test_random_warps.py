@@ -11,7 +11,7 @@ import pytest
 
 from kernels_from_text import module_from
 from launching import run
-from pycu2c.runtime import driver
+from pycu2c.cuda_driver import driver
 
 BLOCKS = (32, 64, 96)
 TARGETS = ["cpu", "cpu-resumable", *(["cuda"] if driver.available() else [])]

@@ -6,6 +6,7 @@ import math
 import random
 
 import pytest
+from pycu2c.types import WEAK_BOOL, WEAK_INT, int32, uint8
 
 from integer_programs import (
     HERE,
@@ -30,10 +31,13 @@ from integer_programs import (
     v,
     when,
 )
+from pycu2c.analysis.ranges import range_analysis as found
+from pycu2c.analysis.ranges.intervals import Interval
+from pycu2c.analysis.ranges.range_analysis import Facts, Ranges, given_anything
+from pycu2c.base.limits import INDEX32_LIMIT
 from pycu2c.ir.nodes import Break, Continue, Expr, Function, Load, Select, Stmt
 from pycu2c.ir.walk import all_expressions
-from pycu2c.limits import INDEX32_LIMIT
-from pycu2c.operators import (
+from pycu2c.ops.operators import (  # fmt: skip
     ADD,
     AND,
     EQ,
@@ -48,11 +52,7 @@ from pycu2c.operators import (
     SHL,
     SHR,
     SUB,
-)  # fmt: skip
-from pycu2c.passes import ranges as found
-from pycu2c.passes.intervals import Interval
-from pycu2c.passes.ranges import Facts, Ranges, given_anything
-from pycu2c.types import WEAK_BOOL, WEAK_INT, int32, uint8
+)
 
 SMALL = Facts(ordinary=True)
 MOST = INDEX32_LIMIT - 1

@@ -1,4 +1,4 @@
-"""What is in ``pycu2c.records`` is as in the standard library, as far as it goes."""
+"""What is in ``pycu2c.base.records`` is as in the standard library, as far as it goes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from pycu2c import records
+from pycu2c.base import records
 
 
 def classes(home: Any) -> dict[str, Any]:

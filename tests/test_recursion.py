@@ -12,9 +12,9 @@ from by_python import ThreadEndsError, by_python
 from kernels_from_text import module_from
 from launching import run
 from pycu2c import CompileError, cuda, device, float32, int32, kernel, uint8
-from pycu2c.kernel import Kernel
-from pycu2c.signatures import BadSignature, parse_signature
-from pycu2c.toolchain import nvrtc
+from pycu2c.declarations.signatures import BadSignature, parse_signature
+from pycu2c.kernels.kernel import Kernel
+from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
 
 N = 8
 

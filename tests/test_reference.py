@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pycu2c.types import Scalar, boolean, float32, float64, int8, int32, int64
 
 from pycu2c import cuda
-from pycu2c.runtime.reference import ReferenceKernel
-from pycu2c.runtime.reference_elements import Outside
-from pycu2c.runtime.reference_floats import Inferred
-from pycu2c.source import Source, source_of
-from pycu2c.types import Scalar, boolean, float32, float64, int8, int32, int64
+from pycu2c.base.source import Source, source_of
+from pycu2c.reference.elements import Outside
+from pycu2c.reference.interpreter import ReferenceKernel
+from pycu2c.reference.weak_floats import Inferred
 
 SCALE = 3
 WEIGHTS = (2, 5)

@@ -9,7 +9,7 @@ import pytest
 
 from launching import run
 from pycu2c import cuda, device, float32, int32, kernel
-from pycu2c.kernel import Kernel
+from pycu2c.kernels.kernel import Kernel
 
 BIG = np.int32(2**30)
 

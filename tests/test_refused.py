@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pycu2c import cuda, kernel
-from pycu2c.toolchain.failures import RejectedCode
+from pycu2c.toolchain.toolchain_errors import RejectedCode
 
 
 def branches(a, n):

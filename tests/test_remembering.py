@@ -16,21 +16,23 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pycu2c.runtime.cuda.cuda_kernel.cuda_runner import CudaRunner
+from pycu2c.types import Array, Signature
 
 from kernels_from_text import module_from
-from pycu2c import allowed, entries, lazy
-from pycu2c.dtypes import from_numpy
-from pycu2c.intrinsics.all import REGISTRY
-from pycu2c.kernel import Kernel
-from pycu2c.options import DEFAULT, Options
-from pycu2c.remembering import Memory
-from pycu2c.runtime import cpu, driver
-from pycu2c.runtime.cuda_runner import CudaRunner
+from pycu2c.base import lazy_imports
+from pycu2c.base.dtypes import from_numpy
+from pycu2c.cuda_driver import driver
+from pycu2c.declarations.options import DEFAULT, Options
+from pycu2c.declarations.signatures import parse_signature
+from pycu2c.kernels import subset_check_cache
+from pycu2c.kernels.fingerprint import NotTold, Teller, surroundings
+from pycu2c.kernels.kernel import Kernel
+from pycu2c.kernels.kernel_cache import Memory
+from pycu2c.ops.intrinsics.all import REGISTRY
+from pycu2c.runtime.cpu.cpu_kernel import cpu_kernel
 from pycu2c.runtime.runner import Variant
-from pycu2c.signatures import parse_signature
-from pycu2c.surroundings import NotTold, Teller, surroundings
-from pycu2c.toolchain import places, room
-from pycu2c.types import Array, Signature
+from pycu2c.toolchain.cache.artifact_store import cache_directory, eviction, value_store
 
 HEAD = "import math\nimport numpy as np\nfrom pycu2c import cuda, device, float32, kernel\n"
 
@@ -252,16 +254,16 @@ def test_what_is_made_while_pycu2c_is_edited_is_not_kept(
 ) -> None:
     monkeypatch.setenv("PYCU2C_CACHE_DIR", str(tmp_path))
     known = module.k.launcher.builder.known(OUT)
-    for started, found in ((0.0, None), (lazy.STARTED, known), (0.0, None)):
-        monkeypatch.setattr(entries, "_STARTED", int(started * 1e9))
-        monkeypatch.setattr(entries, "_SEEN", {})
+    for started, found in ((0.0, None), (lazy_imports.STARTED, known), (0.0, None)):
+        monkeypatch.setattr(value_store, "_STARTED", int(started * 1e9))
+        monkeypatch.setattr(value_store, "_SEEN", {})
         Memory(module.k.source, OUT, DEFAULT).keep_known(known)
         assert Memory(module.k.source, OUT, DEFAULT).known == found
 
 
 @pytest.fixture(autouse=True)
 def _remembers(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
-    monkeypatch.setattr(entries, "REMEMBERS", True)
+    monkeypatch.setattr(value_store, "REMEMBERS", True)
 
 
 # ---- through processes ---------------------------------------------------------------------
@@ -289,7 +291,7 @@ def k(out, n):
 out = np.ones(6)
 for _ in range(3):
     k(out, 2)
-print(out.tolist(), "pycu2c.frontend.build" in sys.modules)
+print(out.tolist(), "pycu2c.frontend.function_builder" in sys.modules)
 """
 )
 
@@ -317,8 +319,8 @@ def test_a_second_process_compiles_nothing_for_a_gpu(tmp_path: Path, before: str
     body = f"out[i] = {before}helper(i) + n"
     text = PROGRAM.replace('backend="cpu"', 'backend="cuda"')
     loaded = '"{}" in sys.modules'
-    both = f"{loaded.format('pycu2c.frontend.build')}, {loaded.format('cuda.bindings.nvrtc')}"
-    text = text.replace(loaded.format("pycu2c.frontend.build"), both)
+    both = f"{loaded.format('pycu2c.frontend.function_builder')}, {loaded.format('cuda.bindings.nvrtc')}"
+    text = text.replace(loaded.format("pycu2c.frontend.function_builder"), both)
     assert run(tmp_path, body=body, text=text) == "[2.0, 4.0, 6.0, 8.0, 10.0, 12.0] True True\n"
     assert run(tmp_path, body=body, text=text) == "[2.0, 4.0, 6.0, 8.0, 10.0, 12.0] False False\n"
     assert run(tmp_path, factor=3, body=body, text=text).endswith("True True\n")
@@ -348,7 +350,7 @@ def test_what_is_kept_of_a_kernel_for_a_gpu(
         layouts = [(k.layout.struct.format, k.layout.sizes) for k in (found, made)]
         assert layouts[0] == layouts[1]
         assert (found.kernel.binary, found.kernel.together) == (made.kernel.binary, False)
-        room.clear()
+        eviction.clear()
 
 
 class _NotLoaded:
@@ -384,15 +386,15 @@ def test_a_second_process_compiles_nothing(tmp_path: Path) -> None:
 def test_an_edited_pycu2c_compiles_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whichever part of the compiler it is; and not if it is no part of that."""
     package = tmp_path / "package" / "pycu2c"
-    shutil.copytree(Path(entries.__file__).parent, package)
+    shutil.copytree(Path(value_store.__file__).parent, package)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join((str(package.parent), *sys.path)))
     assert run(tmp_path).endswith("True\n")
     assert run(tmp_path).endswith("False\n")
     for file, is_read in (
-        ("frontend/calls.py", True),
-        ("passes/dead.py", True),
-        ("emit/cpu_frame.py", True),
-        ("intrinsics/threads.py", True),
+        ("frontend/calls/call_visitor.py", True),
+        ("transforms/common/dead_code.py", True),
+        ("codegen/cpu_entry_point.py", True),
+        ("ops/intrinsics/threads/coordinates.py", True),
         ("dtypes.py", True),
         ("runtime/runner.py", True),
         ("explain/notes.py", False),
@@ -418,7 +420,7 @@ def test_an_edited_pool_is_compiled_anew(
 ) -> None:
     """Though it is found by the state of its files, without reading them."""
     package = tmp_path / "package" / "pycu2c"
-    shutil.copytree(Path(entries.__file__).parent, package)
+    shutil.copytree(Path(value_store.__file__).parent, package)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join((str(package.parent), *sys.path)))
     run(tmp_path, text=ONCE)
     assert run(tmp_path, text=ONCE).endswith("False\n")
@@ -432,7 +434,7 @@ def test_an_edited_pool_is_compiled_anew(
 
 def test_other_flags_are_other_libraries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     package = tmp_path / "package" / "pycu2c"
-    shutil.copytree(Path(entries.__file__).parent, package)
+    shutil.copytree(Path(value_store.__file__).parent, package)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join((str(package.parent), *sys.path)))
     run(tmp_path, text=ONCE)
     before = libraries(tmp_path)
@@ -483,14 +485,14 @@ def test_an_entry_of_some_files(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     monkeypatch.setenv("PYCU2C_CACHE_DIR", str(tmp_path))
     (tmp_path / "one.py").touch()
     os.utime(tmp_path / "one.py", ns=(0, 0))
-    monkeypatch.setattr(entries, "HOME", str(tmp_path))
-    monkeypatch.setattr(entries, "_SEEN", {})
-    monkeypatch.setattr(entries, "_STARTED", time.time_ns() + 10**10)
-    entries.store("0" * 64, [1], ["one.py"])
-    assert entries.load("0" * 64) == [1]
+    monkeypatch.setattr(value_store, "HOME", str(tmp_path))
+    monkeypatch.setattr(value_store, "_SEEN", {})
+    monkeypatch.setattr(value_store, "_STARTED", time.time_ns() + 10**10)
+    value_store.store("0" * 64, [1], ["one.py"])
+    assert value_store.load("0" * 64) == [1]
     (tmp_path / "one.py").write_text("2")
-    entries._SEEN.clear()  # as in another process
-    assert entries.load("0" * 64) is None
+    value_store._SEEN.clear()  # as in another process
+    assert value_store.load("0" * 64) is None
 
 
 def test_damage_is_noticed(tmp_path: Path) -> None:
@@ -549,15 +551,27 @@ def test_the_c_of_launches_is_tried_once(tmp_path: Path) -> None:
 
 
 SLOW = ["hashlib", "pathlib", "shutil", "subprocess", "tempfile"]
-SLOW += [f"pycu2c.{room}" for room in ("emit", "frontend.build", "intrinsics.registry", "passes")]
-SLOW += ["threading", *(f"pycu2c.{room}" for room in ("linked", "vectors", "runtime.preparing"))]
-SLOW += [f"pycu2c.toolchain.{room}" for room in ("c_builds", "failures", "own_files")]
 SLOW += [
-    f"pycu2c.runtime.{room}"
-    for room in ("interface_arguments", "packed_numbers", "strides", "unfit_arrays")
+    f"pycu2c.{eviction}" for eviction in ("emit", "frontend.build", "intrinsics.registry", "passes")
 ]
-AT_PLANS = [f"pycu2c.runtime.{room}" for room in ("plans.plan", "plans.guards", "capturing")]
-AT_FIRST = ["signal", "pycu2c.extents", "pycu2c.runtime.direct", "pycu2c.runtime.plans"]
+SLOW += [
+    "threading",
+    *(f"pycu2c.{eviction}" for eviction in ("linked", "vectors", "runtime.preparing")),
+]
+SLOW += [f"pycu2c.toolchain.{eviction}" for eviction in ("c_builds", "failures", "own_files")]
+SLOW += [
+    f"pycu2c.runtime.{eviction}"
+    for eviction in ("interface_arguments", "packed_numbers", "strides", "unfit_arrays")
+]
+AT_PLANS = [
+    f"pycu2c.runtime.{eviction}" for eviction in ("plans.plan", "plans.guards", "capturing")
+]
+AT_FIRST = [
+    "signal",
+    "pycu2c.base.index_bounds",
+    "pycu2c.runtime.direct_launch",
+    "pycu2c.runtime.plans",
+]
 
 
 @pytest.mark.parametrize(
@@ -590,14 +604,14 @@ def test_a_known_kernel_is_launched_with_few_modules(tmp_path: Path) -> None:
     that is a script is asked for its version in each process.)"""
     counted = "len([m for m in sys.modules if m[:6] == 'pycu2c' and m[-9:] != 'processes'])"
     text = PROGRAM.replace("for _ in range(3):", f"before = {counted}\nfor _ in range(1):")
-    text = text.replace('"pycu2c.frontend.build" in sys.modules', f"{counted} - before")
+    text = text.replace('"pycu2c.frontend.function_builder" in sys.modules', f"{counted} - before")
     run(tmp_path, text=text)
     *_, added = run(tmp_path, text=text).split()
     assert int(added) <= 17
 
 
 NEW = PROGRAM.replace(
-    'print(out.tolist(), "pycu2c.frontend.build" in sys.modules)',
+    'print(out.tolist(), "pycu2c.frontend.function_builder" in sys.modules)',
     """
 rooms = [m for m in sys.modules if m[:6] == "pycu2c" and hasattr(sys.modules[m], "__file__")]
 print(len(rooms), sum(os.path.getsize(sys.modules[m].__file__) for m in rooms) // 1000, *rooms)
@@ -624,7 +638,9 @@ def test_a_new_kernel_imports_what_it_has_something_for(tmp_path: Path) -> None:
     """To import a module takes longer than to do with it what there is to do for a simple kernel,
     so that they are most of the first call."""
     count, kilobytes, *imported = run(tmp_path, body="out[i] = i * n", text=NEW).split()
-    idle = {f"pycu2c.{room}.{name}" for room, names in IDLE.items() for name in names.split()}
+    idle = {
+        f"pycu2c.{eviction}.{name}" for eviction, names in IDLE.items() for name in names.split()
+    }
     assert idle.isdisjoint(imported)
     for name in idle:
         assert importlib.util.find_spec(name), f"there is no {name}"
@@ -652,16 +668,18 @@ def test_c_looks_at_files_as_python_does(tmp_path: Path) -> None:
     os.utime(tmp_path / "two.py", ns=(future, future))
     all_of_them = [*names, "folder/long ago.py", "is not there.py", "n" * 5000]
     for latest in (0, future - 1, future):
-        expected = entries._looked_at(str(tmp_path), all_of_them, latest)
-        assert cpu.look(str(tmp_path), all_of_them, latest) == expected
+        expected = value_store._looked_at(str(tmp_path), all_of_them, latest)
+        assert cpu_kernel.look(str(tmp_path), all_of_them, latest) == expected
     assert expected[:3] == ["1000000000000000000 0", "1000000000000000001 1", f"{future} 2"]
     assert expected[-3:] == ["0 0", "", ""]
-    assert cpu.look("/" + "f" * 5000, names, future) == [""] * 4
+    assert cpu_kernel.look("/" + "f" * 5000, names, future) == [""] * 4
 
 
 def test_what_is_allowed_is_looked_through_once(tmp_path: Path) -> None:
     """And what is refused each time; another text anew."""
-    text = PROGRAM.replace("pycu2c.frontend.build", "pycu2c.frontend.early")
+    text = PROGRAM.replace(
+        "pycu2c.frontend.function_builder", "pycu2c.frontend.subset.early_checks"
+    )
     assert run(tmp_path, text=text).endswith("True\n")
     assert run(tmp_path, text=text).endswith("False\n")
     for _ in range(2):
@@ -676,10 +694,10 @@ def test_who_reads_a_text_is_told(module: Any, tmp_path: Path) -> None:
     class Other(Kernel[Any]):
         pass
 
-    with places.within(str(tmp_path)):
+    with cache_directory.within(str(tmp_path)):
         source = module.k.source
-        assert not allowed.is_allowed(source, Kernel)
-        allowed.keep_allowed(source, Kernel)
-        assert allowed.is_allowed(source, Kernel)
-        assert not allowed.is_allowed(source, Other)
-        assert not allowed.is_allowed(module.filled.source, Kernel)
+        assert not subset_check_cache.is_allowed(source, Kernel)
+        subset_check_cache.keep_allowed(source, Kernel)
+        assert subset_check_cache.is_allowed(source, Kernel)
+        assert not subset_check_cache.is_allowed(source, Other)
+        assert not subset_check_cache.is_allowed(module.filled.source, Kernel)

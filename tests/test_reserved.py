@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pycu2c.dtypes import DTYPES
-from pycu2c.emit.helpers import all_helpers
-from pycu2c.emit.reserved import _CUDA, _MACROS, _SMALL, is_reserved
+from pycu2c.base.dtypes import DTYPES
+from pycu2c.codegen.helpers.catalog import all_helpers
+from pycu2c.codegen.reserved_names import _CUDA, _MACROS, _SMALL, is_reserved
 
 
 @given(st.from_regex(re.compile(f"{_MACROS}|{_SMALL}|{_CUDA}", re.ASCII), fullmatch=True))

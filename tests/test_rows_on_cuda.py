@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pycu2c.dtypes import DType
-from pycu2c.intrinsics import special
-from pycu2c.intrinsics.registry import Intrinsic
-from pycu2c.options import Options
-from pycu2c.runtime import driver
-from pycu2c.toolchain import nvrtc
+from pycu2c.base.dtypes import DType
+from pycu2c.cuda_driver import driver
+from pycu2c.declarations.options import Options
+from pycu2c.ops.intrinsics.floats import special
+from pycu2c.ops.intrinsics.registry import Intrinsic
+from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
 from row_cases import (
     CASES,
     IDS,

@@ -13,10 +13,10 @@ from compilers_here import needed
 from kernel_programs import write_program
 from pool_kernels import HERE
 from pycu2c import cuda, int64, kernel
-from pycu2c.kernel import Kernel
-from pycu2c.runtime import cpu, stepping
-from pycu2c.signatures import parse_signature
-from pycu2c.specialization import generate_text
+from pycu2c.declarations.signatures import parse_signature
+from pycu2c.kernels.kernel import Kernel
+from pycu2c.kernels.specialization import generate_text
+from pycu2c.runtime.cpu.cpu_kernel import coroutine_scheduler, cpu_kernel
 
 SANITIZERS = ("thread", "address,undefined")
 
@@ -52,7 +52,7 @@ def output(words: list[object], program: list[object], folder: Path) -> str:
 
 
 def test_the_pool(gcc: list[str], tmp_path: Path) -> None:
-    (tmp_path / "pool.c").write_text(cpu.pool_text())
+    (tmp_path / "pool.c").write_text(cpu_kernel.pool_text())
     words = [*gcc, HERE / "pool_check.c", "pool.c", "-o", "check"]
     assert output(words, ["./check", "5"], tmp_path) == "ok\n"
 
@@ -109,7 +109,7 @@ def test_the_scheduler(gcc: list[str], tmp_path: Path, checked: Kernel) -> None:
     text = generate_text(built, "cpu").text.replace(checked.name, "every_wait")
     assert "_step(" in text
     (tmp_path / "kernel.c").write_text(text + (HERE / "steps_check.c").read_text())
-    (tmp_path / "scheduler.c").write_text(stepping.scheduler_text())
-    (tmp_path / "pool.c").write_text(cpu.pool_text())
+    (tmp_path / "scheduler.c").write_text(coroutine_scheduler.scheduler_text())
+    (tmp_path / "pool.c").write_text(cpu_kernel.pool_text())
     words = [*gcc, "kernel.c", "scheduler.c", "pool.c", "-o", "check", "-lm"]
     assert output(words, ["./check"], tmp_path) == "ok\n"

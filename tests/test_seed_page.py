@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pycu2c import LaunchError, cuda, float32, int32, kernel
-from pycu2c.kernel import Kernel
+from pycu2c.kernels.kernel import Kernel
 
 grid, block = 4, 128
 

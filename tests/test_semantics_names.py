@@ -13,7 +13,7 @@ import pytest
 from kernels_from_text import module_from
 from launching import run
 from pycu2c import CompileError, CompileWarning
-from pycu2c.dtypes import DTYPES, DType
+from pycu2c.base.dtypes import DTYPES, DType
 from test_semantics_rows import HEADER, SIDE, N, types_of_results, values_of
 
 # ---- variables -----------------------------------------------------------------------------------

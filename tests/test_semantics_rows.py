@@ -20,10 +20,10 @@ import pytest
 
 from kernels_from_text import module_from
 from launching import run
-from pycu2c.dtypes import BY_NAME, DTYPES, DType, Kind
+from pycu2c.base.dtypes import BY_NAME, DTYPES, DType, Kind
 from pycu2c.ir.nodes import Assign
 from pycu2c.ir.walk import statements
-from pycu2c.kernel import Kernel
+from pycu2c.kernels.kernel import Kernel
 
 SIDE = 6  # values of each dtype; every pair of them is computed
 COUNT = SIDE * SIDE

@@ -12,8 +12,8 @@ from constructs import Construct, rows_of
 from kernels_from_text import module_from
 from launching import run
 from pycu2c import CompileError, cuda, device, float32, kernel
-from pycu2c.kernel import Kernel
-from pycu2c.toolchain import nvrtc
+from pycu2c.kernels.kernel import Kernel
+from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
 from test_language import IMPORTS, N, arguments, by_python, text_of
 
 ROWS = rows_of(

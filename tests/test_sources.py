@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from pycu2c import CompileError, cuda, device, kernel
-from pycu2c.source import source_of
+from pycu2c.base.source import source_of
 
 CELL = """
 from pycu2c import cuda, kernel

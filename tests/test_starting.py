@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from pycu2c import float32, kernel
-from pycu2c.kernel import Backend
-from pycu2c.runtime import libcuda, starting
+from pycu2c.cuda_driver import libcuda
+from pycu2c.kernels.kernel import Backend
+from pycu2c.runtime.cuda.cuda_kernel import startup
 
 
 class Library:
@@ -35,7 +36,7 @@ class Library:
 def began(library: object, monkeypatch: pytest.MonkeyPatch) -> bool:
     """Whether a thread was started; it has ended."""
     monkeypatch.setattr(libcuda, "library", lambda: library)
-    answer: bool = starting.begin.__wrapped__()
+    answer: bool = startup.begin.__wrapped__()
     for thread in threading.enumerate():
         if thread.name == "pycu2c-start":
             assert not thread.daemon
@@ -67,7 +68,7 @@ def test_a_launch_starts_it_and_nothing_else_does(
     backend: Backend, starts: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun: list[bool] = []
-    monkeypatch.setattr(starting, "begin", lambda: begun.append(True))
+    monkeypatch.setattr(startup, "begin", lambda: begun.append(True))
 
     @kernel(backend=backend)
     def k(x: float32[:]):

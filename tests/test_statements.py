@@ -10,16 +10,17 @@ import mmap
 
 import numpy as np
 import pytest
+from pycu2c.types import float64
 
 from by_python import N, ThreadEndsError, by_python
 from kernels_from_text import module_from
 from launching import run
 from pycu2c import cuda, device, float32, int32, kernel
-from pycu2c.kernel import Kernel
-from pycu2c.signatures import parse_signature
-from pycu2c.specialization import generate_text
-from pycu2c.toolchain import cc, nvrtc
-from pycu2c.types import float64
+from pycu2c.declarations.signatures import parse_signature
+from pycu2c.kernels.kernel import Kernel
+from pycu2c.kernels.specialization import generate_text
+from pycu2c.toolchain.cc.cc import cc
+from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
 from statement_programs import program
 
 PRIMES = (2, 3, 5, 7)

@@ -73,7 +73,7 @@ def test_an_index_of_either_sign_is_counted_from_the_end_once(target):
     assert text.count("< 0") == 1
 
 
-@pytest.mark.filterwarnings("ignore::pycu2c.diagnostics.CompileWarning")
+@pytest.mark.filterwarnings("ignore::pycu2c.base.diagnostics.CompileWarning")
 @pytest.mark.parametrize("by", [2, -3, 5])
 def test_arguments_and_variables_that_may_have_no_value_are_counted_too(target, by):
     data = np.arange(1, 11, dtype=np.int32)

@@ -10,13 +10,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pycu2c.runtime.arguments.arguments.arguments import described_handle
+from pycu2c.runtime.arguments.arguments.strides import array_over
+from pycu2c.types import float32, texture2d
 
 from pycu2c import LaunchError, cuda
-from pycu2c.runtime import capturing, driver, texels
-from pycu2c.runtime.arguments import described_handle
-from pycu2c.runtime.strides import array_over
+from pycu2c.base import graph_capture
+from pycu2c.cuda_driver import driver
+from pycu2c.runtime.cuda.cuda_kernel import texture_objects
 from pycu2c.runtime.texture_modes import modes
-from pycu2c.types import float32, texture2d
 
 
 class FakeDevice:
@@ -32,7 +34,7 @@ class FakeDevice:
         self.count += 1
         return self.count
 
-    def new_array(self, form: texels.Texels) -> int:
+    def new_array(self, form: texture_objects.Texels) -> int:
         number = self.new()
         size = int(np.prod(form.shape)) * form.channels * form.number.size
         self.arrays[number] = np.zeros(size, np.uint8)
@@ -42,15 +44,15 @@ class FakeDevice:
         size = self.arrays[array].size
         return array_over(address, ((size,), (1,), np.dtype(np.uint8)))
 
-    def fill(self, array: int, form: texels.Texels, address: int) -> None:
+    def fill(self, array: int, form: texture_objects.Texels, address: int) -> None:
         self.done.append("fill")
         self.arrays[array][:] = self.bytes_at(array, address)
 
-    def read(self, array: int, form: texels.Texels, address: int) -> None:
+    def read(self, array: int, form: texture_objects.Texels, address: int) -> None:
         self.done.append("read")
         self.bytes_at(array, address)[:] = self.arrays[array]
 
-    def new_texture(self, array: int, sampling: texels.Sampling) -> int:
+    def new_texture(self, array: int, sampling: texture_objects.Sampling) -> int:
         number = self.new()
         self.objects[number] = sampling
         return number
@@ -75,9 +77,9 @@ class FakeDevice:
 def device(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeDevice]:
     fake = FakeDevice()
     for name in ("new_array", "fill", "read", "new_texture", "new_surface"):
-        monkeypatch.setattr(texels, name, getattr(fake, name))
+        monkeypatch.setattr(texture_objects, name, getattr(fake, name))
     for name in ("free_array", "free_texture", "free_surface"):
-        monkeypatch.setattr(texels, name, getattr(fake, name))
+        monkeypatch.setattr(texture_objects, name, getattr(fake, name))
     yield fake
     gc.collect()
 
@@ -142,7 +144,7 @@ def test_objects_go_before_their_array(device: FakeDevice) -> None:
 def test_no_texture_is_in_a_graph_of_a_gpu(device: FakeDevice) -> None:
     t = cuda.texture(np.zeros(3, np.float32))
     with cuda.Graph(device="cpu").capture():
-        assert capturing.current() is not None
+        assert graph_capture.current() is not None
         with pytest.raises(LaunchError, match="textures and surfaces are in no graph"):
             launched(t)
 
@@ -169,16 +171,18 @@ def test_elements_stay_on_their_gpu(device: FakeDevice, monkeypatch: pytest.Monk
 
 
 def test_the_border_of_integers_is_given_bit_by_bit() -> None:
-    found = modes(("border",), "point", False, "element", (-7.0,)).for_device(texels.INT16)
+    found = modes(("border",), "point", False, "element", (-7.0,)).for_device(texture_objects.INT16)
     assert np.float32(found.border[0]).view(np.int32) == -7
     assert found.as_integer
-    found = modes(("border",), "point", False, "normalized_float", (0.5,)).for_device(texels.INT16)
+    found = modes(("border",), "point", False, "normalized_float", (0.5,)).for_device(
+        texture_objects.INT16
+    )
     assert found.border == (0.5,)
     assert not found.as_integer
 
 
 def test_extents_are_width_height_depth() -> None:
-    form = texels.Texels((2, 3, 4), texels.FLOAT32, 2)
+    form = texture_objects.Texels((2, 3, 4), texture_objects.FLOAT32, 2)
     assert form.extents == (4, 3, 2)
     assert form.row == 32
-    assert texels.Texels((5,), texels.UINT8, 1).extents == (5, 0, 0)
+    assert texture_objects.Texels((5,), texture_objects.UINT8, 1).extents == (5, 0, 0)

@@ -7,14 +7,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pycu2c.types import Scalar
 
 from pycu2c import CompileError, LaunchError, cuda, device, float4, float32, kernel, types, uchar4
-from pycu2c.dtypes import FLOAT32, TEXELS, VECTOR_OF, DType
-from pycu2c.runtime import sampling, texture_modes
-from pycu2c.signatures import BadSignature, parse_signature, parse_type
-from pycu2c.specialization import generate_text
-from pycu2c.toolchain import cc, nvrtc
-from pycu2c.types import Scalar
+from pycu2c.base.dtypes import FLOAT32, TEXELS, VECTOR_OF, DType
+from pycu2c.declarations.signatures import BadSignature, parse_signature, parse_type
+from pycu2c.kernels.specialization import generate_text
+from pycu2c.reference import texture_sampling
+from pycu2c.runtime import texture_modes
+from pycu2c.toolchain.cc.cc import cc
+from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
 
 IMAGE = np.arange(12, dtype=np.float32).reshape(3, 4)
 
@@ -414,5 +416,5 @@ def test_places_far_away_are_places_of_some_element() -> None:
     modes = texture_modes.modes(("wrap",), "linear", True, "element", (0.0,))
     elements = np.array([[1.0], [2.0]], np.float32)
     row = FLOAT32
-    reader = sampling.sampler(elements, row, row, modes)
+    reader = texture_sampling.sampler(elements, row, row, modes)
     assert {reader.at([x]) for x in (np.nan, np.inf, -1e30, 0.0)} == {np.float32(1.5)}

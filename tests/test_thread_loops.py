@@ -7,16 +7,16 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pycu2c.types import Array, Space
 
 from block_machine import LANES, Undefined, kernel, run_block, run_threads
 from launching import every_divergent_loop
+from pycu2c.analysis.launch_assumptions import Facts
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import all_expressions, statements
-from pycu2c.passes import axis_loops
-from pycu2c.passes.facts import Facts
-from pycu2c.passes.thread_paths import place_threads
-from pycu2c.passes.unrolled_loops import unroll_block_loops
-from pycu2c.types import Array, Space
+from pycu2c.transforms.cpu.loops import axis_loops
+from pycu2c.transforms.cpu.loops.unroll_loops import unroll_block_loops
+from pycu2c.transforms.cpu.select_cpu_lowering import place_threads
 
 THREADS = 8
 VALUES = {"OUT": [-1] * 64, "A": [5, 3, 8, 1, 9, 2, 7, 4] * 2, "SAME": [3] * 64, "n": 6, "m": 3}

@@ -13,11 +13,11 @@ import pytest
 from kernels_from_text import module_from
 from launching import run
 from pycu2c import CompileError, cuda, float64, kernel, uint32
-from pycu2c.dtypes import DType
-from pycu2c.intrinsics.kinds import FIXED
-from pycu2c.intrinsics.namespace import CUDA, members
-from pycu2c.intrinsics.registry import Intrinsic
-from pycu2c.runtime import driver
+from pycu2c.base.dtypes import DType
+from pycu2c.cuda_driver import driver
+from pycu2c.ops.intrinsics.kinds import FIXED
+from pycu2c.ops.intrinsics.registry import Intrinsic
+from pycu2c.ops.names.cuda_namespace import CUDA, members
 
 COUNT = 64
 AT_ONCE = 60  # functions in a kernel

@@ -18,9 +18,9 @@ import numpy as np
 import pytest
 
 from pycu2c import Array, cuda, float32, int32, kernel, types
-from pycu2c.intrinsics.namespace import Namespace
-from pycu2c.intrinsics.registry import Effect, Intrinsic
-from pycu2c.signatures import BadSignature, annotated_signature, parse_type
+from pycu2c.declarations.signatures import BadSignature, annotated_signature, parse_type
+from pycu2c.ops.intrinsics.registry import Effect, Intrinsic
+from pycu2c.ops.names.cuda_namespace import Namespace
 
 ROOT = Path(__file__).parent.parent
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))

@@ -14,12 +14,13 @@ import pytest
 from kernels_from_text import module_from
 from launching import run
 from pycu2c import CompileError
-from pycu2c.dtypes import BFLOAT16, FLOAT16, DType
+from pycu2c.base.dtypes import BFLOAT16, FLOAT16, DType
 from pycu2c.ir.nodes import Assign
 from pycu2c.ir.walk import statements
-from pycu2c.kernel import Kernel
-from pycu2c.specialization import generate_text
-from pycu2c.toolchain import cc, nvrtc
+from pycu2c.kernels.kernel import Kernel
+from pycu2c.kernels.specialization import generate_text
+from pycu2c.toolchain.cc.cc import cc
+from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
 from test_arithmetic import COMPLEX, FLOATS, INTS, pairs, shown
 
 # numpy answers with its own bool what kernels answer with Python's

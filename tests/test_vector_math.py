@@ -14,7 +14,7 @@ import pytest
 from compilers_here import compiler
 from launching import run
 from pycu2c import cuda, float32, float64, kernel
-from pycu2c.emit.vector_math import declarations
+from pycu2c.codegen.vector_math import declarations
 
 COUNT = 1 << 15
 # units in the last place, from the CUDA programming guide

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pycu2c.types import Array as ArrayType
+from pycu2c.types import Scalar
 
 import pycu2c
 from kernels_from_text import module_from
@@ -23,14 +25,13 @@ from pycu2c import (
     int4,
     kernel,
 )
-from pycu2c.dtypes import VECTOR_OF, VECTORS, from_numpy
-from pycu2c.dtypes import record as record_row
-from pycu2c.emit import half_types
-from pycu2c.emit.records import definition
-from pycu2c.intrinsics.dtype_names import scalar_named
-from pycu2c.toolchain import cc, nvrtc
-from pycu2c.types import Array as ArrayType
-from pycu2c.types import Scalar
+from pycu2c.base.dtypes import VECTOR_OF, VECTORS, from_numpy
+from pycu2c.base.dtypes import record as record_row
+from pycu2c.codegen import half_types
+from pycu2c.codegen.structs import definition
+from pycu2c.ops.names.dtype_names import scalar_named
+from pycu2c.toolchain.cc.cc import cc
+from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
 
 ROWS = sorted(VECTOR_OF.values(), key=lambda row: row.name)
 

@@ -8,6 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pycu2c.runtime.arguments.arguments.arguments import describe
+from pycu2c.runtime.arguments.arguments.vector_views import seen_as_declared
+from pycu2c.types import Scalar
 
 from launching import run
 from pycu2c import (
@@ -28,10 +31,7 @@ from pycu2c import (
     short2,
     uchar4,
 )
-from pycu2c.dtypes import VECTOR_OF
-from pycu2c.runtime.arguments import describe
-from pycu2c.runtime.vector_views import seen_as_declared
-from pycu2c.types import Scalar
+from pycu2c.base.dtypes import VECTOR_OF
 
 ROWS = sorted(VECTOR_OF.values(), key=lambda row: row.name)
 

@@ -15,17 +15,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pycu2c.runtime.arguments.arguments.arguments import describe
+from pycu2c.runtime.arguments.arguments.vector_views import seen_as_declared
+from pycu2c.types import Scalar
 
 import pycu2c
 from kernels_from_text import module_from
 from launching import run
 from pycu2c import CompileError, LaunchError, cuda, device, float2, float4, int2, kernel
-from pycu2c.dtypes import VECTOR_OF, from_numpy
-from pycu2c.dtypes import record as record_row
-from pycu2c.kernel import Kernel
-from pycu2c.runtime.arguments import describe
-from pycu2c.runtime.vector_views import seen_as_declared
-from pycu2c.types import Scalar
+from pycu2c.base.dtypes import VECTOR_OF, from_numpy
+from pycu2c.base.dtypes import record as record_row
+from pycu2c.kernels.kernel import Kernel
 
 ROWS = sorted(VECTOR_OF.values(), key=lambda row: row.name)
 POINT = np.dtype([("x", "f4"), ("y", "f4")])

@@ -9,11 +9,11 @@ import pytest
 
 from launching import run
 from pycu2c import cuda, device, float32, int32, kernel
+from pycu2c.analysis.launch_assumptions import Facts
 from pycu2c.compiler import generate
-from pycu2c.passes.facts import Facts
-from pycu2c.signatures import parse_signature
-from pycu2c.targets import TARGETS
-from pycu2c.toolchain import cc
+from pycu2c.declarations.signatures import parse_signature
+from pycu2c.pipeline import TARGETS
+from pycu2c.toolchain.cc.cc import cc
 
 ALL = 0xFFFFFFFF
 Shape = tuple[int, int, int]

@@ -9,7 +9,7 @@ import pytest
 
 from kernels_from_text import module_from
 from pycu2c import CompileError, CompileWarning
-from pycu2c.diagnostics import Diagnostic, render
+from pycu2c.base.diagnostics import Diagnostic, render
 from wrong_programs import programs
 
 

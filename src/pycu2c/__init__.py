@@ -2,46 +2,20 @@
 
 from typing import TYPE_CHECKING
 
-from pycu2c.collecting import without_collection
-from pycu2c.lazy import lazy_names
+from pycu2c.base.gc_pause import without_collection
+from pycu2c.base.lazy_imports import lazy_names
 
 with without_collection():  # of what importing makes, all stays
     from pycu2c import cuda, types
-    from pycu2c.annotations import (
-        Array,
-        bfloat16,
-        bool_,
-        boolean,
-        complex64,
-        complex128,
-        float16,
-        float32,
-        float64,
-        int8,
-        int16,
-        int32,
-        int64,
-        surface1d,
-        surface2d,
-        surface3d,
-        texture1d,
-        texture2d,
-        texture3d,
-        uint8,
-        uint16,
-        uint32,
-        uint64,
-    )
-    from pycu2c.diagnostics import (
+    from pycu2c.base.diagnostics import (
         CompileError,
         CompileWarning,
         DeadlockError,
         LaunchError,
         LaunchWarning,
     )
-    from pycu2c.dtypes import VECTORS
-    from pycu2c.kernel import device, kernel
-    from pycu2c.types import (
+    from pycu2c.base.dtypes import VECTORS
+    from pycu2c.base.types import (
         b1,
         byte,
         c8,
@@ -78,8 +52,40 @@ with without_collection():  # of what importing makes, all stays
         ushort,
         void,
     )
+    from pycu2c.declarations.annotations import (
+        Array,
+        bfloat16,
+        bool_,
+        boolean,
+        complex64,
+        complex128,
+        float16,
+        float32,
+        float64,
+        int8,
+        int16,
+        int32,
+        int64,
+        surface1d,
+        surface2d,
+        surface3d,
+        texture1d,
+        texture2d,
+        texture3d,
+        uint8,
+        uint16,
+        uint32,
+        uint64,
+    )
+    from pycu2c.kernels.kernel import device, kernel
 
 if TYPE_CHECKING:
+    from pycu2c.base.vector_types import *  # noqa: F403
+    from pycu2c.compat.numba import config
+    from pycu2c.compat.numba.guvectorize import guvectorize
+    from pycu2c.compat.numba.host_functions import jit, literal_unroll, njit, prange
+    from pycu2c.compat.numba.typeof import from_dtype, typeof
+    from pycu2c.compat.numba.vectorize import vectorize
     from pycu2c.core.errors import (
         NumbaDeprecationWarning,
         NumbaError,
@@ -88,13 +94,7 @@ if TYPE_CHECKING:
         NumbaWarning,
         TypingError,
     )
-    from pycu2c.ported import config
-    from pycu2c.ported.gufuncs import guvectorize
-    from pycu2c.ported.host_functions import jit, literal_unroll, njit, prange
-    from pycu2c.ported.type_of import from_dtype, typeof
-    from pycu2c.ported.ufuncs import vectorize
-    from pycu2c.runtime.cuda_errors import CudaError, KernelFault, OutOfMemoryError
-    from pycu2c.vector_types import *  # noqa: F403
+    from pycu2c.cuda_driver.cuda_errors import CudaError, KernelFault, OutOfMemoryError
 else:
     __getattr__ = lazy_names(
         __name__,
@@ -110,19 +110,19 @@ else:
             "pycu2c.core.errors",
         )
         | dict.fromkeys(
-            ("CudaError", "KernelFault", "OutOfMemoryError"), "pycu2c.runtime.cuda_errors"
+            ("CudaError", "KernelFault", "OutOfMemoryError"), "pycu2c.cuda_driver.cuda_errors"
         )
-        | dict.fromkeys(VECTORS, "pycu2c.vector_types")
+        | dict.fromkeys(VECTORS, "pycu2c.base.vector_types")
         | {
-            "from_dtype": "pycu2c.ported.type_of",
-            "config": "pycu2c.ported.config",
-            "guvectorize": "pycu2c.ported.gufuncs",
-            "jit": "pycu2c.ported.host_functions",
-            "literal_unroll": "pycu2c.ported.host_functions",
-            "njit": "pycu2c.ported.host_functions",
-            "prange": "pycu2c.ported.host_functions",
-            "typeof": "pycu2c.ported.type_of",
-            "vectorize": "pycu2c.ported.ufuncs",
+            "from_dtype": "pycu2c.compat.numba.typeof",
+            "config": "pycu2c.compat.numba.config",
+            "guvectorize": "pycu2c.compat.numba.guvectorize",
+            "jit": "pycu2c.compat.numba.host_functions",
+            "literal_unroll": "pycu2c.compat.numba.host_functions",
+            "njit": "pycu2c.compat.numba.host_functions",
+            "prange": "pycu2c.compat.numba.host_functions",
+            "typeof": "pycu2c.compat.numba.typeof",
+            "vectorize": "pycu2c.compat.numba.vectorize",
         },
     )
 

@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from pycu2c.diagnostics import CompileError, following
-from pycu2c.emit import together
-from pycu2c.emit.emit import emit
-from pycu2c.emit.statements import Comments
-from pycu2c.frontend.build import Built, build
-from pycu2c.ir.contents import contents
-from pycu2c.ir.effects import meets_grid, written_arguments
+from pycu2c.analysis.effects import meets_grid, written_arguments
+from pycu2c.analysis.launch_assumptions import Facts
+from pycu2c.analysis.suspension_points import steps_of
+from pycu2c.base.diagnostics import CompileError, following
+from pycu2c.base.records import dataclass, replace
+from pycu2c.base.source import Source
+from pycu2c.base.types import Signature
+from pycu2c.codegen import multi_module
+from pycu2c.codegen.emit import emit
+from pycu2c.codegen.statements import Comments
+from pycu2c.declarations.link_files import Link
+from pycu2c.declarations.options import DEFAULT, Options
+from pycu2c.frontend.function_builder import Built, build
+from pycu2c.ir.module_summary import contents
 from pycu2c.ir.nodes import Module, Parameter, Wait
-from pycu2c.ir.printed import Text
+from pycu2c.ir.print_format import Text
 from pycu2c.ir.verifier import verified
-from pycu2c.ir.waiting import steps_of
-from pycu2c.options import DEFAULT, Options
-from pycu2c.passes import weak_floats
-from pycu2c.passes.facts import Facts
-from pycu2c.passes.grid_index import recognise_grid
-from pycu2c.records import dataclass, replace
-from pycu2c.source import Source
-from pycu2c.targets import Target
-from pycu2c.types import Signature
-
-if TYPE_CHECKING:
-    from pycu2c.linked import Link
+from pycu2c.pipeline import Target
+from pycu2c.transforms.common import weak_floats
+from pycu2c.transforms.common.recognize_grid_index import recognise_grid
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +84,7 @@ class Piece:
 def generate_together(pieces: Sequence[Piece], comments: Comments = "none") -> str:
     """Typed IR of several kernels to the text of one file."""
     lowered = [(lower(p.module, p.target, p.facts), p.target.dialect) for p in pieces]
-    return together.emit_together(lowered, comments)
+    return multi_module.emit_together(lowered, comments)
 
 
 def generate(

@@ -17,8 +17,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from pycu2c.kernel import Kernel
-from pycu2c.options import options_from
+from pycu2c.declarations.options import options_from
+from pycu2c.kernels.kernel import Kernel
 
 Made: TypeAlias = "Callable[[np.random.Generator], Any]"
 Extent: TypeAlias = "int | tuple[int, ...]"

@@ -14,6 +14,8 @@ import random
 from dataclasses import dataclass
 from typing import Any
 
+from pycu2c.types import WEAK_INT, strengthened
+
 from fuzzing import (
     constructs,
     control,
@@ -43,7 +45,6 @@ from fuzzing.writing import (
     Writer,
     holds,
 )
-from pycu2c.types import WEAK_INT, strengthened
 
 Dim3 = tuple[int, int, int]
 

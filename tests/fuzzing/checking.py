@@ -16,18 +16,19 @@ from typing import Any
 from unittest import mock
 
 import numpy as np
-
-from pycu2c import values
-from pycu2c.frontend.build import Built
-from pycu2c.intrinsics import memory, warp
-from pycu2c.intrinsics.library import device_source
-from pycu2c.intrinsics.machine import MACHINE
-from pycu2c.intrinsics.registry import Effect
-from pycu2c.runtime import reference_elements, reference_scheduler
-from pycu2c.runtime.reference import ReferenceKernel
-from pycu2c.runtime.reference_variants import inferred_from
-from pycu2c.source import Source
 from pycu2c.types import WEAK_INT, Scalar, Signature
+
+from pycu2c.base import values
+from pycu2c.base.source import Source
+from pycu2c.frontend.function_builder import Built
+from pycu2c.ops.intrinsics.library import device_source
+from pycu2c.ops.intrinsics.memory import allocation
+from pycu2c.ops.intrinsics.reference_thread import MACHINE
+from pycu2c.ops.intrinsics.registry import Effect
+from pycu2c.ops.intrinsics.threads import warp
+from pycu2c.reference import elements, scheduler
+from pycu2c.reference.device_variants import inferred_from
+from pycu2c.reference.interpreter import ReferenceKernel
 
 SECONDS = 5.0  # that a launch may take
 
@@ -135,7 +136,7 @@ class _Watch:
 
 def _addresses(owner: np.ndarray[Any, Any], index: Any) -> Iterator[int]:
     """Of the elements of a part of an array."""
-    part = owner[reference_elements.subscript(index)]
+    part = owner[elements.subscript(index)]
     if isinstance(part, np.ndarray):
         start = part.__array_interface__["data"][0]
         for place in np.ndindex(part.shape):
@@ -149,7 +150,7 @@ class WatchedKernel(ReferenceKernel):
 
     def _callee(self, value: object, node: Any, source: Source) -> tuple[Callable[..., Any], bool]:
         function, waits = super()._callee(value, node, source)
-        if value in (memory.local_array, memory.shared_array):
+        if value in (allocation.local_array, allocation.shared_array):
             return (lambda *a, **k: self.watch.fresh(function(*a, **k))), waits
         return function, waits
 
@@ -168,8 +169,8 @@ def run_reference(
 ) -> None:
     """Run a launch; arrays are changed in place. Raises Undefined."""
     watch = _Watch()
-    load, store = reference_elements.load, reference_elements.store
-    go_on = reference_scheduler.Running.go_on
+    load, store = elements.load, elements.store
+    go_on = scheduler.Running.go_on
 
     def watched_load(owner: Any, index: Any, where: str) -> Any:
         value = load(owner, index, where)
@@ -180,20 +181,20 @@ def run_reference(
         store(array, index, value, where)
         watch.touched(array, index, True)
 
-    def watched_go_on(running: reference_scheduler.Running) -> None:
+    def watched_go_on(running: scheduler.Running) -> None:
         go_on(running)
         row = running.wait.row if running.wait is not None else None
         if row is not None and row.effect is Effect.BARRIER:
             watch.waits(running.thread, running.steps)
 
     patches = (
-        mock.patch.object(reference_elements, "load", watched_load),
-        mock.patch.object(reference_elements, "store", watched_store),
+        mock.patch.object(elements, "load", watched_load),
+        mock.patch.object(elements, "store", watched_store),
         mock.patch.object(values, "_truncated", _truncated),
         mock.patch.object(values, "wrap", _watched_wrap),
         mock.patch.object(warp, "_taken", _taken),
     )
-    running = mock.patch.object(reference_scheduler.Running, "go_on", watched_go_on)
+    running = mock.patch.object(scheduler.Running, "go_on", watched_go_on)
     with patches[0], patches[1], running:
         inferred = inferred_from(built.noted, source, signature, False)
         kernel = WatchedKernel(source, inferred, signature.parameters, device_source)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pycu2c.types import WEAK_BOOL, WEAK_INT, Scalar
+
 from fuzzing.control import inside_loop
 from fuzzing.expressions import (
     absorbed,
@@ -24,8 +26,7 @@ from fuzzing.statements import (
     writes,
 )
 from fuzzing.writing import SMALL, ArrayName, Made, Writer, is_number
-from pycu2c.dtypes import Kind
-from pycu2c.types import WEAK_BOOL, WEAK_INT, Scalar
+from pycu2c.base.dtypes import Kind
 
 # ---- expressions -----------------------------------------------------------------------------
 

@@ -6,6 +6,8 @@ nothing but what was written to an array.
 
 from __future__ import annotations
 
+from pycu2c.types import WEAK_INT, Scalar
+
 from fuzzing.expressions import any_type, expression, literal, makes
 from fuzzing.statements import another, small, statements, store, value, writes
 from fuzzing.writing import (
@@ -20,7 +22,6 @@ from fuzzing.writing import (
     RecordType,
     Writer,
 )
-from pycu2c.types import WEAK_INT, Scalar
 
 Parameter = Scalar | ArrayName | RecordType
 

@@ -10,9 +10,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from fuzzing.writing import INTEGERS, SCALARS, WIDEST, ArrayName, Made, Writer, holds
-from pycu2c.dtypes import Kind
 from pycu2c.types import WEAK_BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, Scalar, join
+
+from fuzzing.writing import INTEGERS, SCALARS, WIDEST, ArrayName, Made, Writer, holds
+from pycu2c.base.dtypes import Kind
 
 Make: TypeAlias = "Callable[[Writer, Scalar, int], Made | None]"
 

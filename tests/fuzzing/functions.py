@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pycu2c.types import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, Scalar
+
 from fuzzing.expressions import (
     absorbed,
     any_expression,
@@ -13,8 +15,7 @@ from fuzzing.expressions import (
     only,
 )
 from fuzzing.writing import FLOATS, HALVES, INTEGERS, Made, Writer, is_ordered
-from pycu2c.dtypes import Kind
-from pycu2c.types import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, Scalar
+from pycu2c.base.dtypes import Kind
 
 
 @makes(1.5, is_ordered)

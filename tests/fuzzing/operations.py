@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
+from pycu2c.types import WEAK_BOOL, WEAK_INT, Scalar
+
 from fuzzing.expressions import (
     absorbed,
     any_expression,
@@ -14,8 +16,8 @@ from fuzzing.expressions import (
     only,
 )
 from fuzzing.writing import SCALARS, WIDEST, Made, Writer
-from pycu2c.dtypes import Kind
-from pycu2c.operators import (
+from pycu2c.base.dtypes import Kind
+from pycu2c.ops.operators import (
     ADD,
     AND,
     BY_NODE,
@@ -35,7 +37,6 @@ from pycu2c.operators import (
     Operator,
     truth,
 )  # fmt: skip
-from pycu2c.types import WEAK_BOOL, WEAK_INT, Scalar
 
 _ARITHMETIC: tuple[tuple[float, Operator], ...] = (
     (4, ADD), (4, SUB), (3, MUL), (2, DIV), (2, FLOORDIV), (2, MOD), (1, AND), (1, OR), (1, XOR),

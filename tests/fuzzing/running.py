@@ -13,34 +13,35 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from pycu2c.runtime.arguments.arguments.arguments import ArrayArgument, layout_of
+from pycu2c.runtime.arguments.arguments.flattened_arguments import put_together
+from pycu2c.runtime.cpu.cpu_kernel.coroutine_scheduler import SteppingKernel
+from pycu2c.runtime.cpu.cpu_kernel.cpu_kernel import CpuKernel
+from pycu2c.runtime.cpu.cpu_kernel.cpu_runner import CpuRunner
+from pycu2c.runtime.cuda.cuda_kernel.cuda_kernel import CudaKernel
+from pycu2c.runtime.cuda.cuda_kernel.cuda_runner import CudaRunner
+from pycu2c.types import Signature
 
 from fuzzing.cases import Case, load, text_of
 from fuzzing.checking import Undefined, run_reference
 from fuzzing.comparing import difference
 from launching import IN_STRIPS, NARROWED
+from pycu2c.analysis.ranges.range_analysis import Facts
+from pycu2c.base.diagnostics import CompileError, CompileWarning
 from pycu2c.compiler import Generated, generate
-from pycu2c.diagnostics import CompileError, CompileWarning
-from pycu2c.frontend.build import Built
-from pycu2c.options import Options
-from pycu2c.passes.accumulators import accumulating
-from pycu2c.passes.ranges import Facts
-from pycu2c.runtime import driver
-from pycu2c.runtime.arguments import ArrayArgument, layout_of
-from pycu2c.runtime.configuration import Launch, extent
-from pycu2c.runtime.cpu import CpuKernel
-from pycu2c.runtime.cpu_runner import CpuRunner
-from pycu2c.runtime.cuda import CudaKernel
-from pycu2c.runtime.cuda_runner import CudaRunner
-from pycu2c.runtime.given import put_together
-from pycu2c.runtime.reference_elements import Outside
+from pycu2c.cuda_driver import driver
+from pycu2c.declarations.options import Options
+from pycu2c.frontend.function_builder import Built
+from pycu2c.kernels.specialization import SteppingRunner, facts_for
+from pycu2c.pipeline import TARGETS
+from pycu2c.reference.elements import Outside
+from pycu2c.runtime.launch_configuration import Launch, extent
 from pycu2c.runtime.runner import Runner
-from pycu2c.runtime.stepping import SteppingKernel
-from pycu2c.specialization import SteppingRunner, facts_for
-from pycu2c.targets import TARGETS
-from pycu2c.toolchain import cc, nvrtc
 from pycu2c.toolchain.binary import Binary
-from pycu2c.toolchain.failures import RejectedCode
-from pycu2c.types import Signature
+from pycu2c.toolchain.cc.cc import cc
+from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
+from pycu2c.toolchain.toolchain_errors import RejectedCode
+from pycu2c.transforms.cpu.memory.privatize_accumulators import accumulating
 
 EXACT = Options(fmad=False)
 ARCH = "sm_90"  # where there is no GPU to ask

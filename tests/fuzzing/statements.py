@@ -11,13 +11,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from pycu2c.types import WEAK_INT, Scalar, join
+
 from fuzzing.expressions import any_expression, expression, index_below, literal
 from fuzzing.functions import conversion, library_call
 from fuzzing.operations import condition
 from fuzzing.writing import SMALL, ArrayName, Made, Variable, Writer, holds
-from pycu2c.dtypes import Kind
-from pycu2c.operators import OPERATORS, POW, SHL, SHR, Operator, truth
-from pycu2c.types import WEAK_INT, Scalar, join
+from pycu2c.base.dtypes import Kind
+from pycu2c.ops.operators import OPERATORS, POW, SHL, SHR, Operator, truth
 
 Write: TypeAlias = "Callable[[Writer], None]"
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pycu2c.types import WEAK_INT
+
 from fuzzing.control import inside_loop, uniform_int
 from fuzzing.expressions import element, type_name
 from fuzzing.operations import condition
@@ -16,8 +18,7 @@ from fuzzing.statements import (
     writes,
 )
 from fuzzing.writing import INTEGERS, ArrayName, Writer
-from pycu2c.dtypes import Kind
-from pycu2c.types import WEAK_INT
+from pycu2c.base.dtypes import Kind
 
 
 @writes(0.8, nests)

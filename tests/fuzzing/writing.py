@@ -12,8 +12,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from pycu2c.dtypes import DTYPES, Kind
 from pycu2c.types import WEAK_BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, Scalar
+
+from pycu2c.base.dtypes import DTYPES, Kind
 
 T = TypeVar("T")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pycu2c.ported import config
+from pycu2c.compat.numba import config
 
 
 def __getattr__(name: str) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pycu2c.diagnostics import CompileError, CompileWarning, LaunchWarning
+from pycu2c.base.diagnostics import CompileError, CompileWarning, LaunchWarning
 
 NumbaError = CompileError
 TypingError = CompileError

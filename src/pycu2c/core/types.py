@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pycu2c import types
+from pycu2c.base import types
 
 
 def __getattr__(name: str) -> Any:

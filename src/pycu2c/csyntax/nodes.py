@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from pycu2c.records import dataclass, field
+from pycu2c.base.records import dataclass, field
 
 # ---- types ---------------------------------------------------------------------------------
 

@@ -10,20 +10,14 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
-from pycu2c.intrinsics.host_names import HOST_NAMES, MODULES
-from pycu2c.lazy import lazy_module
-
-if TYPE_CHECKING:
-    from pycu2c import nearest
-    from pycu2c.intrinsics import namespace, numba_names
-else:
-    nearest = lazy_module("pycu2c.nearest")
-    namespace = lazy_module("pycu2c.intrinsics.namespace")
-    numba_names = lazy_module("pycu2c.intrinsics.numba_names")
+from pycu2c.base import spelling_suggestions
+from pycu2c.base.lazy_imports import lazy_module
+from pycu2c.ops.names import cuda_namespace, numba_names
+from pycu2c.ops.names.host_names import HOST_NAMES, MODULES
 
 
 def __dir__() -> list[str]:
-    return sorted([*dir(namespace.CUDA), *HOST_NAMES, *MODULES])
+    return sorted([*dir(cuda_namespace.CUDA), *HOST_NAMES, *MODULES])
 
 
 def __getattr__(name: str) -> object:
@@ -37,10 +31,12 @@ def __getattr__(name: str) -> object:
         found: object = getattr(importlib.import_module(room), name)
         globals()[name] = found
         return found
-    row: object = getattr(namespace.CUDA, name, None)
+    row: object = getattr(cuda_namespace.CUDA, name, None)
     if row is not None:
         globals()[name] = row
         return row
     otherwise = "dir(cuda) lists what it has"
-    cure = numba_names.CURES.get(name) or nearest.did_you_mean(name, __dir__(), otherwise)
-    raise AttributeError(f"pycu2c.cuda has no {name}: {cure}", name=name, obj=namespace.CUDA)
+    cure = numba_names.CURES.get(name) or spelling_suggestions.did_you_mean(
+        name, __dir__(), otherwise
+    )
+    raise AttributeError(f"pycu2c.cuda has no {name}: {cure}", name=name, obj=cuda_namespace.CUDA)

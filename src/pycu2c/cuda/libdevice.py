@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pycu2c.intrinsics.namespace import CUDA
+from pycu2c.ops.names.cuda_namespace import CUDA
 
 
 def __dir__() -> list[str]:

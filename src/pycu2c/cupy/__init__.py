@@ -4,29 +4,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pycu2c.lazy import lazy_names
+from pycu2c.base.lazy_imports import lazy_names
 
 if TYPE_CHECKING:
-    from pycu2c.cupy import jit as jit
-    from pycu2c.cupy.elementwise import ElementwiseKernel as ElementwiseKernel
-    from pycu2c.cupy.fusing import fuse as fuse
-    from pycu2c.cupy.memo import clear_memo as clear_memo
-    from pycu2c.cupy.memo import memoize as memoize
-    from pycu2c.cupy.raw import RawKernel as RawKernel
-    from pycu2c.cupy.raw import RawModule as RawModule
-    from pycu2c.cupy.raw import compile_with_cache as compile_with_cache
-    from pycu2c.cupy.reduction import ReductionKernel as ReductionKernel
+    from pycu2c.compat.cupy import jit as jit
+    from pycu2c.compat.cupy.elementwise.kernel import ElementwiseKernel as ElementwiseKernel
+    from pycu2c.compat.cupy.fusion.fuse import fuse as fuse
+    from pycu2c.compat.cupy.memoize import clear_memo as clear_memo
+    from pycu2c.compat.cupy.memoize import memoize as memoize
+    from pycu2c.compat.cupy.raw_kernel import RawKernel as RawKernel
+    from pycu2c.compat.cupy.raw_kernel import RawModule as RawModule
+    from pycu2c.compat.cupy.raw_kernel import compile_with_cache as compile_with_cache
+    from pycu2c.compat.cupy.reduction.kernel import ReductionKernel as ReductionKernel
 
 _ROOMS = {
     "jit": "pycu2c.cupy.jit",
-    "ElementwiseKernel": "pycu2c.cupy.elementwise",
-    "ReductionKernel": "pycu2c.cupy.reduction",
-    "fuse": "pycu2c.cupy.fusing",
-    "RawKernel": "pycu2c.cupy.raw",
-    "RawModule": "pycu2c.cupy.raw",
-    "compile_with_cache": "pycu2c.cupy.raw",
-    "memoize": "pycu2c.cupy.memo",
-    "clear_memo": "pycu2c.cupy.memo",
+    "ElementwiseKernel": "pycu2c.compat.cupy.elementwise.kernel",
+    "ReductionKernel": "pycu2c.compat.cupy.reduction.kernel",
+    "fuse": "pycu2c.compat.cupy.fusion.fuse",
+    "RawKernel": "pycu2c.compat.cupy.raw_kernel",
+    "RawModule": "pycu2c.compat.cupy.raw_kernel",
+    "compile_with_cache": "pycu2c.compat.cupy.raw_kernel",
+    "memoize": "pycu2c.compat.cupy.memoize",
+    "clear_memo": "pycu2c.compat.cupy.memoize",
 }
 __all__ = sorted(_ROOMS)
 

@@ -12,12 +12,13 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from pycu2c.devices import copying, exchange
+from pycu2c.cuda_driver import driver
+from pycu2c.devices import copies, interoperability
 from pycu2c.devices.array import DeviceArray, Order
-from pycu2c.devices.gpus import Where, ordinal_of
-from pycu2c.runtime import driver, memory
-from pycu2c.runtime.memory import HOST, HostMemory, ManagedMemory, PinnedMemory
-from pycu2c.runtime.strides import Shape, array_over, packed_strides
+from pycu2c.devices.gpu_selection import Where, ordinal_of
+from pycu2c.runtime.arguments.arguments.strides import Shape, array_over, packed_strides
+from pycu2c.runtime.cuda.cuda_kernel import memory
+from pycu2c.runtime.cuda.cuda_kernel.memory import HOST, HostMemory, ManagedMemory, PinnedMemory
 
 ShapeLike: TypeAlias = "int | Sequence[int]"
 
@@ -51,12 +52,12 @@ def to_device(
         if copy:
             to.copy_to_device(obj, stream)
         return to
-    if isinstance(obj, DeviceArray) or exchange.is_on_device(obj):
-        there = exchange.as_device_array(obj)
+    if isinstance(obj, DeviceArray) or interoperability.is_on_device(obj):
+        there = interoperability.as_device_array(obj)
         if device is not None and ordinal_of(device) != there.device:
             return there.copy_to(device, stream)
         return there.copy(stream=stream) if copy else there
-    return copying.from_host(obj, ordinal_of(device), stream)
+    return copies.from_host(obj, ordinal_of(device), stream)
 
 
 def device_array(
@@ -70,7 +71,7 @@ def device_array(
 ) -> DeviceArray:
     """A new array on the device, whose elements are whatever was there."""
     form = Form(shape, dtype, strides, order)
-    where = copying.new_memory(form.size, ordinal_of(device))
+    where = copies.new_memory(form.size, ordinal_of(device))
     return DeviceArray(
         where, where.address, form.shape, form.strides, form.dtype, stream=named(stream)
     )
@@ -169,7 +170,7 @@ def mapped(*arylist: NDArray[Any], stream: object = 0) -> Iterator[DeviceArray |
         for array in arylist:
             if ordinal != HOST and array.nbytes:
                 stack.enter_context(memory.pinned_range(*np.lib.array_utils.byte_bounds(array)))
-        made = [exchange.over_numpy(array, ordinal, named(stream)) for array in arylist]
+        made = [interoperability.over_numpy(array, ordinal, named(stream)) for array in arylist]
         yield made[0] if len(made) == 1 else made
         if ordinal != HOST:
             driver.synchronize(driver.stream_of(named(stream)), "end the use of mapped arrays")
@@ -186,7 +187,7 @@ class Form:
     def __init__(
         self, shape: ShapeLike, dtype: DTypeLike, strides: Sequence[int] | None, order: Order
     ) -> None:
-        self.dtype = copying.checked(dtype)
+        self.dtype = copies.checked(dtype)
         self.shape = whole(shape, "shape")
         if self.shape and min(self.shape) < 0:
             raise ValueError(f"a shape has no negative numbers: {self.shape}")

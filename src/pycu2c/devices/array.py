@@ -6,6 +6,7 @@ copies, whole arrays at a time; what computes with them is a kernel.
 
 from __future__ import annotations
 
+import ctypes
 import math
 import operator
 import struct
@@ -15,25 +16,14 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from pycu2c.devices import views
-from pycu2c.devices.host_arithmetic import COMPUTED, NoHostArithmetic
-from pycu2c.devices.views import View
-from pycu2c.lazy import lazy_module
-from pycu2c.runtime import arguments
-from pycu2c.runtime.arguments import ArrayArgument
-from pycu2c.runtime.memory import HOST, Memory
-from pycu2c.runtime.strides import Shape, array_over, is_contiguous
-
-if TYPE_CHECKING:
-    import ctypes
-
-    from pycu2c.devices import copying, exchange, gpus
-    from pycu2c.devices.gpus import Where
-else:
-    ctypes = lazy_module("ctypes")
-    copying = lazy_module("pycu2c.devices.copying")
-    exchange = lazy_module("pycu2c.devices.exchange")
-    gpus = lazy_module("pycu2c.devices.gpus")
+from pycu2c.devices import copies, gpu_selection, interoperability, view_geometry
+from pycu2c.devices.gpu_selection import Where
+from pycu2c.devices.unsupported_arithmetic import COMPUTED, NoHostArithmetic
+from pycu2c.devices.view_geometry import View
+from pycu2c.runtime.arguments.arguments import arguments
+from pycu2c.runtime.arguments.arguments.arguments import ArrayArgument
+from pycu2c.runtime.arguments.arguments.strides import Shape, array_over, is_contiguous
+from pycu2c.runtime.cuda.cuda_kernel.memory import HOST, Memory
 
 Order: TypeAlias = Literal["C", "F"]
 
@@ -196,7 +186,7 @@ class DeviceArray(NoHostArithmetic):
 
     def __getitem__(self, key: Any) -> Any:
         """A view; of one element its value, copied to the host."""
-        view = views.part(self.shape, self.strides, key)
+        view = view_geometry.part(self.shape, self.strides, key)
         if view.shape or key is Ellipsis:
             return self._seen(view)
         if isinstance(key, tuple) and any(each is Ellipsis for each in key):
@@ -210,8 +200,8 @@ class DeviceArray(NoHostArithmetic):
     def setitem(self, key: Any, value: object, stream: object = None) -> None:
         """``a[key] = value`` in a stream."""
         whole = key is Ellipsis
-        target = self if whole else self._seen(views.part(self.shape, self.strides, key))
-        copying.assign(target, value, self._in(stream))
+        target = self if whole else self._seen(view_geometry.part(self.shape, self.strides, key))
+        copies.assign(target, value, self._in(stream))
 
     def getitem(self, key: Any, stream: object = None) -> Any:
         """``a[key]`` in a stream."""
@@ -227,7 +217,7 @@ class DeviceArray(NoHostArithmetic):
         if not axes or axes == (None,):
             return self.T
         order = axes if len(axes) != 1 or hasattr(axes[0], "__index__") else axes[0]
-        return self._seen(views.transposed(self.shape, self.strides, order))
+        return self._seen(view_geometry.transposed(self.shape, self.strides, order))
 
     def reshape(self, *shape: Any, order: Order | Literal["A"] = "C") -> DeviceArray:
         """The elements with another shape: a view where there is one, else a copy."""
@@ -236,10 +226,10 @@ class DeviceArray(NoHostArithmetic):
         if order not in ("C", "F"):
             raise ValueError(f"order is 'C', 'F' or 'A', not {order!r}")
         given = shape[0] if len(shape) == 1 and not hasattr(shape[0], "__index__") else shape
-        wanted = views.filled_in(self.size, tuple(map(operator.index, given)))
-        view = views.reshaped(self.shape, self.strides, wanted, order)
+        wanted = view_geometry.filled_in(self.size, tuple(map(operator.index, given)))
+        view = view_geometry.reshaped(self.shape, self.strides, wanted, order)
         if view is None:
-            return copying.duplicate(self, order, self.stream).reshape(wanted, order=order)
+            return copies.duplicate(self, order, self.stream).reshape(wanted, order=order)
         return self._seen(view)
 
     def ravel(self, order: Order | Literal["A"] = "C") -> DeviceArray:
@@ -249,11 +239,11 @@ class DeviceArray(NoHostArithmetic):
     def squeeze(self, axis: int | Sequence[int] | None = None) -> DeviceArray:
         """A view without the axes of length 1, or without those given."""
         axes = (axis,) if isinstance(axis, int) else axis
-        return self._seen(views.squeezed(self.shape, self.strides, axes))
+        return self._seen(view_geometry.squeezed(self.shape, self.strides, axes))
 
     def view(self, dtype: DTypeLike) -> DeviceArray:
         """The same bytes as elements of another type."""
-        seen = self._shadow.view(copying.checked(dtype))
+        seen = self._shadow.view(copies.checked(dtype))
         return self._seen(View(0, seen.shape, seen.strides), seen.dtype)
 
     def split(self, section: int, stream: object = None) -> list[DeviceArray]:
@@ -277,26 +267,26 @@ class DeviceArray(NoHostArithmetic):
     def copy_to_host(self, ary: NDArray[Any] | None = None, stream: object = None) -> NDArray[Any]:
         """A numpy array with the elements, or the one that is given, filled with them. With a
         stream, wait for it before you read them."""
-        return copying.to_host(self, ary, self._in(stream))
+        return copies.to_host(self, ary, self._in(stream))
 
     def copy_to_device(self, ary: object, stream: object = None) -> None:
         """Take over the elements of an array of the same shape and dtype."""
-        copying.take(self, ary, self._in(stream))
+        copies.take(self, ary, self._in(stream))
 
     def copy(self, order: Order = "C", stream: object = None) -> DeviceArray:
         """An array of its own with the same elements."""
-        return copying.duplicate(self, order, self._in(stream))
+        return copies.duplicate(self, order, self._in(stream))
 
     def copy_to(self, device: Where, stream: object = None) -> DeviceArray:
         """A copy on another GPU, or on the same; of "cpu" in memory of the host."""
-        return copying.copied_to(self, gpus.ordinal_of(device), self._in(stream))
+        return copies.copied_to(self, gpu_selection.ordinal_of(device), self._in(stream))
 
     def astype(self, dtype: DTypeLike, *, copy: bool = True, stream: object = None) -> DeviceArray:
         """An array with the elements converted to another type, as numpy converts them."""
-        wanted = copying.checked(dtype)
+        wanted = copies.checked(dtype)
         if wanted == self.dtype and not copy:
             return self
-        return copying.converted(self, wanted, self._in(stream))
+        return copies.converted(self, wanted, self._in(stream))
 
     def item(self) -> Any:
         """The one element of an array that has no more, as a Python number."""
@@ -339,7 +329,7 @@ class DeviceArray(NoHostArithmetic):
                 obj=self,
             )
         self._memory.lend()
-        return exchange.interface_of(self)
+        return interoperability.interface_of(self)
 
     def __dlpack__(
         self,
@@ -350,7 +340,7 @@ class DeviceArray(NoHostArithmetic):
         copy: bool | None = None,
     ) -> object:
         self._memory.lend()
-        return exchange.capsule_of(self, stream, max_version, dl_device, copy)
+        return interoperability.capsule_of(self, stream, max_version, dl_device, copy)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return exchange.dlpack_device(self)
+        return interoperability.dlpack_device(self)

@@ -10,12 +10,13 @@ from typing import Any, TypeVar
 
 from numpy.typing import NDArray
 
+from pycu2c.cuda_driver import driver
 from pycu2c.devices import allocation, streams
 from pycu2c.devices.array import DeviceArray
-from pycu2c.devices.gpus import Gpu, Gpus, get_current_device, gpus
-from pycu2c.devices.stand_in import MemoryInfo
-from pycu2c.runtime import device_pool, driver
-from pycu2c.toolchain import nvrtc
+from pycu2c.devices.cpu_device import MemoryInfo
+from pycu2c.devices.gpu_selection import Gpu, Gpus, get_current_device, gpus
+from pycu2c.runtime.cuda.cuda_kernel import memory_pool
+from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -29,7 +30,7 @@ class Deallocations:
     def clear(self) -> None:
         """Give what the pool keeps back to the driver."""
         if driver.available():
-            device_pool.give_back()
+            memory_pool.give_back()
 
     @contextlib.contextmanager
     def disable(self) -> Iterator[None]:
@@ -118,7 +119,7 @@ def close() -> None:
     """Wait for all work, and give memory that nobody uses back to the driver. Arrays stay."""
     gc.collect()
     if driver.available():
-        device_pool.give_back()
+        memory_pool.give_back()
 
 
 @contextlib.contextmanager

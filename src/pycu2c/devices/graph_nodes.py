@@ -5,14 +5,14 @@ from __future__ import annotations
 import contextlib
 import weakref
 
-from pycu2c.diagnostics import LaunchError
-from pycu2c.launching import Launcher, Ready
-from pycu2c.records import Protocol
-from pycu2c.runtime import capturing
-from pycu2c.runtime.configuration import Extent, Wanted
+from pycu2c.base import graph_capture
+from pycu2c.base.diagnostics import LaunchError
+from pycu2c.base.records import Protocol
+from pycu2c.kernels.launcher import Launcher, Ready
+from pycu2c.runtime.launch_configuration import Extent, Wanted
 
 
-class Captured(capturing.Capture, Protocol):
+class Captured(graph_capture.Capture, Protocol):
     """A graph on one kind of machine: in the making, and made."""
 
     @property
@@ -69,7 +69,7 @@ class Node:
                 "node from g.nodes"
             )
         values = self.launcher.values(arguments, named)
-        with capturing.into(None), owner.there():
+        with graph_capture.into(None), owner.there():
             ready = self.launcher.ready(self._wanted, values)
             owner.change(self._place, ready)
         self.ready = ready

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from pycu2c.devices.gpus import Where, ordinal_of
+from pycu2c.base import graph_capture
+from pycu2c.base.diagnostics import LaunchError
+from pycu2c.cuda_driver import driver
+from pycu2c.devices import cuda_graphs
+from pycu2c.devices.cpu_graphs import HostGraph
+from pycu2c.devices.gpu_selection import Where, ordinal_of
 from pycu2c.devices.graph_nodes import Captured, Node
-from pycu2c.devices.host_graphs import HostGraph
 from pycu2c.devices.streams import Stream
-from pycu2c.diagnostics import LaunchError
-from pycu2c.lazy import lazy_module
-from pycu2c.runtime import capturing, driver
-from pycu2c.runtime.memory import HOST
-
-if TYPE_CHECKING:
-    from pycu2c.devices import device_graphs
-else:
-    device_graphs = lazy_module("pycu2c.devices.device_graphs")
+from pycu2c.runtime.cuda.cuda_kernel.memory import HOST
 
 
 class Graph:
@@ -49,8 +44,8 @@ class Graph:
         stream all, and what is in ``stream``, or in those that wait for it. Without one,
         ``g.stream`` is the stream. A graph that has been captured becomes another: that is cheap
         if both do the same to other arrays and numbers."""
-        if capturing.current() is not None:
-            capturing.refuse("no other can be begun there: launch that one in it")
+        if graph_capture.current() is not None:
+            graph_capture.refuse("no other can be begun there: launch that one in it")
         before, fresh = self.nodes, self._fresh(stream)
         with driver.on(self._ordinal):
             try:
@@ -68,8 +63,8 @@ class Graph:
             self.stream = Stream(0)
             return HostGraph()
         with driver.on(self._ordinal):
-            self.stream = device_graphs.stream_to_capture(stream)
-        return device_graphs.DeviceGraph(self.stream, self._ordinal)
+            self.stream = cuda_graphs.stream_to_capture(stream)
+        return cuda_graphs.DeviceGraph(self.stream, self._ordinal)
 
     def launch(self, stream: object = None) -> None:
         """Do all of it, in the order of a stream: the default one if none is named."""

@@ -11,8 +11,11 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from pycu2c.diagnostics import LaunchError
-from pycu2c.runtime import capturing, configuration, driver, peers
+from pycu2c.base import graph_capture
+from pycu2c.base.diagnostics import LaunchError
+from pycu2c.cuda_driver import driver
+from pycu2c.runtime import launch_configuration
+from pycu2c.runtime.cuda.cuda_kernel import peer_access
 
 _LEGACY, _PER_THREAD = 1, 2  # handles that the driver has for its default streams
 
@@ -43,7 +46,7 @@ class Stream:
         """The number of its GPU; None for the driver's default streams, which each GPU has."""
         if not driver.available() or self.handle <= _PER_THREAD:
             return None
-        return peers.ordinal_of_stream(self.handle)
+        return peer_access.ordinal_of_stream(self.handle)
 
     def __cuda_stream__(self) -> tuple[int, int]:
         return 0, self.handle
@@ -57,13 +60,13 @@ class Stream:
 
     def synchronize(self) -> None:
         """Wait until all work in the stream is done. Errors of its kernels surface here."""
-        capturing.check_waits("synchronize()")
+        graph_capture.check_waits("synchronize()")
         if driver.available():
             driver.synchronize(self.handle)
 
     def done(self) -> bool:
         """Whether all work in the stream is done, without waiting for it."""
-        capturing.check_waits("done()")
+        graph_capture.check_waits("done()")
         if not driver.available():
             return True
         driver.make_current()
@@ -77,8 +80,8 @@ class Stream:
             return
         earlier = _handle_of(other, "an event or a stream")
         if driver.available():
-            mine = capturing.stream_for(self.handle)
-            capturing.join(mine)
+            mine = graph_capture.stream_for(self.handle)
+            graph_capture.join(mine)
             driver.order_after(earlier, mine)
 
     @contextlib.contextmanager
@@ -90,8 +93,10 @@ class Stream:
     def add_callback(self, callback: Callable[[Stream, int, Any], object], arg: Any = None) -> None:
         """Call ``callback(stream, 0, arg)`` when the work that is in the stream now is done, from
         a thread of the driver. It must not use the GPU."""
-        if capturing.current() is not None:
-            capturing.refuse("a callback is no part of one: add it to the stream after the launch")
+        if graph_capture.current() is not None:
+            graph_capture.refuse(
+                "a callback is no part of one: add it to the stream after the launch"
+            )
         if not driver.available():
             callback(self, 0, arg)
             return
@@ -115,7 +120,7 @@ class Stream:
                 driver.api().cuStreamDestroy(self.handle)  # its work goes on to its end
 
 
-configuration.LASTING.add(Stream)  # what is configured with one may be kept
+launch_configuration.LASTING.add(Stream)  # what is configured with one may be kept
 
 
 def stream(*, blocking: bool = True, priority: int = 0) -> Stream:
@@ -155,7 +160,7 @@ def external_stream(ptr: object) -> Stream:
 
 def synchronize() -> None:
     """Wait until all work on the device is done. Errors of kernels surface here."""
-    capturing.check_waits("cuda.synchronize()")
+    graph_capture.check_waits("cuda.synchronize()")
     if driver.available():
         driver.make_current()
         driver.check(driver.api().cuCtxSynchronize(), "wait for the device")
@@ -190,12 +195,12 @@ class Event:
 
     def query(self) -> bool:
         """Whether the work before this place is done."""
-        capturing.check_waits("query()")
+        graph_capture.check_waits("query()")
         return not self.handle or _is_ready(driver.api().cuEventQuery(self.handle), "ask an event")
 
     def synchronize(self) -> None:
         """Wait until the work before this place is done."""
-        capturing.check_waits("synchronize()")
+        graph_capture.check_waits("synchronize()")
         if self.handle:
             driver.check(driver.api().cuEventSynchronize(self.handle), "wait for an event")
 
@@ -204,7 +209,7 @@ class Event:
         waiting = _handle_of(stream, "the stream that is to wait")
         if self.handle:
             driver.make_current()
-            capturing.join(waiting)
+            graph_capture.join(waiting)
             answer = driver.api().cuStreamWaitEvent(waiting, self.handle, 0)
             driver.check(answer, "let a stream wait for an event")
 

@@ -14,9 +14,9 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from pycu2c.devices.array import DeviceArray
-from pycu2c.diagnostics import LaunchError
-from pycu2c.dtypes import (
+from pycu2c.base import graph_capture
+from pycu2c.base.diagnostics import LaunchError
+from pycu2c.base.dtypes import (
     FLOAT16,
     TEXELS,
     Access,
@@ -26,12 +26,16 @@ from pycu2c.dtypes import (
     is_texel,
     vector_like,
 )
-from pycu2c.runtime import capturing, driver, sampling, texels, texture_modes
-from pycu2c.runtime.arguments import Where
-from pycu2c.runtime.cuda_errors import CudaError
-from pycu2c.types import Scalar
-from pycu2c.values import convert
-from pycu2c.vectors import vector
+from pycu2c.base.types import Scalar
+from pycu2c.base.values import convert
+from pycu2c.base.vectors import vector
+from pycu2c.cuda_driver import driver
+from pycu2c.cuda_driver.cuda_errors import CudaError
+from pycu2c.devices.array import DeviceArray
+from pycu2c.reference import texture_sampling
+from pycu2c.runtime import texture_modes
+from pycu2c.runtime.arguments.arguments.arguments import Where
+from pycu2c.runtime.cuda.cuda_kernel import texture_objects
 
 AddressMode: TypeAlias = Literal["wrap", "clamp", "mirror", "border"]
 FilterMode: TypeAlias = Literal["point", "linear"]
@@ -58,7 +62,7 @@ class _Elements:
     def __init__(self, host: NDArray[Any], element: DType) -> None:
         number = texture_modes.number_of(element)
         self.host, self.element, self.number = host, element, number
-        self.form = texels.Texels(host.shape[:-1], number, host.shape[-1])
+        self.form = texture_objects.Texels(host.shape[:-1], number, host.shape[-1])
         self._there: _Handle | None = None
         self._new_there, self._new_here = False, True
         self._lock = threading.Lock()
@@ -68,20 +72,22 @@ class _Elements:
             if not self._new_here:
                 assert self._there is not None
                 with driver.on(self._there.ordinal):
-                    texels.read(self._there.value, self.form, self.host.ctypes.data)
+                    texture_objects.read(self._there.value, self.form, self.host.ctypes.data)
             self._new_here = True
             self._new_there = self._new_there and not written
             return self.host
 
     def on_device(self, *, written: bool = False) -> _Handle:
-        if capturing.current() is not None:
-            capturing.refuse("textures and surfaces are in no graph: launch it outside")
+        if graph_capture.current() is not None:
+            graph_capture.refuse("textures and surfaces are in no graph: launch it outside")
         with self._lock:
             if self._there is None:
-                self._there = _Handle(texels.new_array(self.form), texels.free_array)
+                self._there = _Handle(
+                    texture_objects.new_array(self.form), texture_objects.free_array
+                )
             _check_place(self._there.ordinal)
             if not self._new_there:
-                texels.fill(self._there.value, self.form, self.host.ctypes.data)
+                texture_objects.fill(self._there.value, self.form, self.host.ctypes.data)
             self._new_there = True
             self._new_here = self._new_here and not written
             return self._there
@@ -155,12 +161,12 @@ class _Object:
 
     def update(self, array: ArrayLike | DeviceArray) -> None:
         """Take other elements; the shape and dtype stay."""
-        capturing.check_waits("update() of a texture or surface")
+        graph_capture.check_waits("update() of a texture or surface")
         self._elements.fill(array)
 
     def copy_to_host(self) -> NDArray[Any]:
         """The elements, as a new array."""
-        capturing.check_waits("copy_to_host()")
+        graph_capture.check_waits("copy_to_host()")
         host = self._elements.on_host().copy()
         return host.view(self.dtype).reshape(self.shape)
 
@@ -176,7 +182,7 @@ class Texture(_Object):
     def __init__(self, elements: _Elements, element: DType, modes: texture_modes.Modes) -> None:
         super().__init__(elements, element)
         self.modes = modes
-        self._sampler = sampling.sampler(elements.host, elements.number, element, modes)
+        self._sampler = texture_sampling.sampler(elements.host, elements.number, element, modes)
         self._struct = self._sampler.packed()
 
     def at(self, *coordinates: float) -> Any:
@@ -190,8 +196,10 @@ class Texture(_Object):
             return self._struct.ctypes.data
         array = self._elements.on_device()
         if self._there is None:
-            made = texels.new_texture(array.value, self.modes.for_device(self._elements.element))
-            self._there = _Handle(made, texels.free_texture, array)
+            made = texture_objects.new_texture(
+                array.value, self.modes.for_device(self._elements.element)
+            )
+            self._there = _Handle(made, texture_objects.free_texture, array)
         found: int = self._there.value
         return found
 
@@ -203,7 +211,7 @@ class Surface(_Object):
 
     def __init__(self, elements: _Elements) -> None:
         super().__init__(elements, elements.element)
-        self._struct = sampling.packed_surface(elements.host)
+        self._struct = texture_sampling.packed_surface(elements.host)
 
     def element(self, *place: int) -> Any:
         """What a kernel reads at ``x``, ``y``, ``z``."""
@@ -230,8 +238,8 @@ class Surface(_Object):
             return self._struct.ctypes.data
         array = self._elements.on_device(written=True)
         if self._there is None:
-            made = texels.new_surface(array.value)
-            self._there = _Handle(made, texels.free_surface, array)
+            made = texture_objects.new_surface(array.value)
+            self._there = _Handle(made, texture_objects.free_surface, array)
         found: int = self._there.value
         return found
 

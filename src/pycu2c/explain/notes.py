@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import linecache
 
-from pycu2c.diagnostics import Label, excerpts
-from pycu2c.records import dataclass
-from pycu2c.source import Span
+from pycu2c.base.diagnostics import Label, excerpts
+from pycu2c.base.records import dataclass
+from pycu2c.base.source import Span
 
 COSTS: dict[str, str] = {
     "float64": "float64 is computed many times slower than float32 on most GPUs",

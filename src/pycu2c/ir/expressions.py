@@ -5,11 +5,11 @@ from __future__ import annotations
 from enum import Enum
 from typing import TypeAlias
 
-from pycu2c.intrinsics.registry import Intrinsic
-from pycu2c.operators import Operator, UnaryOperator
-from pycu2c.records import dataclass
-from pycu2c.source import Span
-from pycu2c.types import WEAK_BOOL, WEAK_INT, Array, Scalar, Space, Type
+from pycu2c.base.records import dataclass
+from pycu2c.base.source import Span
+from pycu2c.base.types import WEAK_BOOL, WEAK_INT, Array, Scalar, Space, Type
+from pycu2c.ops.intrinsics.registry import Intrinsic
+from pycu2c.ops.operators import Operator, UnaryOperator
 
 # the names of fields, outermost first, and indices of their elements
 Path: TypeAlias = "tuple[str | Expr, ...]"
@@ -206,7 +206,7 @@ class Dim:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stride:
-    """The distance of neighbours along an axis, in elements. Made by ``passes/flatten``."""
+    """The distance of neighbours along an axis, in elements. Made by ``transforms/common/flatten_arrays``."""
 
     array: Var
     axis: int

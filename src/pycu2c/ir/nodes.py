@@ -4,7 +4,7 @@ Every expression has a ``type`` and a ``span``; every statement a ``span``. Node
 (an Operator, an Intrinsic), never their names. ``docs/ir.md`` gives the text form.
 
 Three dialects share the nodes. *Built*: what the frontend makes; Python's meaning. *Legal*:
-after ``passes/legalize``; C's meaning, no FLOORDIV, no Let. *Flat*: after ``passes/flatten``;
+after ``transforms/common/legalize``; C's meaning, no FLOORDIV, no Let. *Flat*: after ``transforms/common/flatten_arrays``;
 arrays of the global space are pointers with one index.
 """
 
@@ -13,8 +13,12 @@ from __future__ import annotations
 from enum import Enum
 from typing import TypeAlias
 
-from pycu2c.foreign import Code, Foreign
-from pycu2c.intrinsics.registry import Intrinsic
+from pycu2c.base.external_code import Code, Foreign
+from pycu2c.base.parameters import Parameter as Parameter
+from pycu2c.base.parameters import Part as Part
+from pycu2c.base.records import dataclass
+from pycu2c.base.source import Span
+from pycu2c.base.types import Type
 from pycu2c.ir.expressions import Apply as Apply
 from pycu2c.ir.expressions import Binary as Binary
 from pycu2c.ir.expressions import Call as Call
@@ -38,12 +42,8 @@ from pycu2c.ir.expressions import Var as Var
 from pycu2c.ir.expressions import View as View
 from pycu2c.ir.expressions import field_type as field_type
 from pycu2c.ir.expressions import in_cluster as in_cluster
-from pycu2c.ir.printed import Text
-from pycu2c.parameters import Parameter as Parameter
-from pycu2c.parameters import Part as Part
-from pycu2c.records import dataclass
-from pycu2c.source import Span
-from pycu2c.types import Type
+from pycu2c.ir.print_format import Text
+from pycu2c.ops.intrinsics.registry import Intrinsic
 
 # ---- statements ----------------------------------------------------------------------------
 
@@ -58,7 +58,7 @@ class Allocate:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Declare:
-    """A variable of this block and those inside it; made by ``passes/declare``."""
+    """A variable of this block and those inside it; made by ``transforms/common/declare_variables``."""
 
     var: Var
     init: Expr | None
@@ -150,7 +150,7 @@ class Return:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ThreadLoop:
-    """The body, once for each thread of the block, in order. Made by ``passes/thread_loops``."""
+    """The body, once for each thread of the block, in order. Made by ``transforms/cpu/fission/single_region``."""
 
     body: Body
     span: Span
@@ -160,7 +160,7 @@ class ThreadLoop:
 class Strips:
     """The body, once for each strip of 64 of the block's threads, in order: inside, ThreadLoops
     are over the threads of the strip alone. ``kept``: the variables that are read after it.
-    Made by ``passes/thread_loops``."""
+    Made by ``transforms/cpu/fission/single_region``."""
 
     body: Body
     kept: frozenset[str]
@@ -171,7 +171,7 @@ class Strips:
 class BlockLoop:
     """The body, once for each block that one OS thread runs. Blocks follow each other along the
     axes of the grid in ``order``, fastest first; ``in_rows``: the body is run once for those that
-    are neighbours along the first. Made by ``passes/accumulators`` and ``axis_loops``; a kernel
+    are neighbours along the first. Made by ``transforms/cpu/memory/privatize_accumulators`` and ``axis_loops``; a kernel
     without one is the body itself."""
 
     body: Body
@@ -184,7 +184,7 @@ class BlockLoop:
 class AxisLoop:
     """What a ThreadLoop becomes, along one axis: ``var`` stands for the threads from ``start``
     up to ``stop`` in steps of ``step``, which the body changes nothing of. ``lockstep``: they may
-    run statement by statement together. Made by ``passes/axis_loops``."""
+    run statement by statement together. Made by ``transforms/cpu/loops/axis_loops``."""
 
     var: Var
     start: Expr
@@ -235,7 +235,7 @@ class Gift:
 @dataclass(frozen=True, slots=True, eq=False)
 class Wait:
     """A thread gives its gifts and waits until those that it meets have come. Made by
-    ``passes/meetings``; ``row`` is what the user has called, None if it is a loop."""
+    ``transforms/cpu/barriers/lower_barriers``; ``row`` is what the user has called, None if it is a loop."""
 
     meeting: Meeting
     mask: Expr | None
@@ -247,7 +247,7 @@ class Wait:
 @dataclass(frozen=True, slots=True, eq=False)
 class ThreadSteps:
     """The body, for each thread of the block by itself, in steps from one Wait to the next. Made
-    by ``passes/resumable``."""
+    by ``transforms/cpu/barriers/coroutines``."""
 
     body: Body
     span: Span
@@ -256,7 +256,7 @@ class ThreadSteps:
 @dataclass(frozen=True, slots=True, eq=False)
 class CText:
     """What C of the user's own does, all of a device function's body. ``arguments`` are what its
-    text names: parameters, lengths and strides of arrays. Made by ``passes/own_c``."""
+    text names: parameters, lengths and strides of arrays. Made by ``transforms/common/select_inline_c``."""
 
     code: Code
     arguments: tuple[Expr, ...]

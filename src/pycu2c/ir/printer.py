@@ -6,8 +6,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from typing import assert_never
 
-from pycu2c import dtypes
-from pycu2c.foreign import Code
+from pycu2c.base import dtypes
+from pycu2c.base.external_code import Code
+from pycu2c.base.records import dataclass, field
+from pycu2c.base.types import SMALL, VOID, WEAK_INT, Scalar, Type, boolean
 from pycu2c.ir.nodes import (
     Allocate,
     Apply,
@@ -59,10 +61,8 @@ from pycu2c.ir.nodes import (
     While,
     in_cluster,
 )
-from pycu2c.ir.printed import shown
+from pycu2c.ir.print_format import shown
 from pycu2c.ir.walk import inside
-from pycu2c.records import dataclass, field
-from pycu2c.types import SMALL, VOID, WEAK_INT, Scalar, Type, boolean
 
 _NAMES: dict[Type, str] = {
     SMALL: "small",

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TypeAlias, assert_never
 
+from pycu2c.base.records import dataclass, field
+from pycu2c.base.types import VOID, Array, Scalar, Space, Type
 from pycu2c.ir import printer
-from pycu2c.ir.calls import recursive
-from pycu2c.ir.expression_rules import breaches, indices, is_truth
+from pycu2c.ir.call_graph import recursive
 from pycu2c.ir.nodes import (
     Allocate,
     Assign,
@@ -44,10 +45,9 @@ from pycu2c.ir.nodes import (
     field_type,
     in_cluster,
 )
-from pycu2c.ir.printed import fills, numbers
+from pycu2c.ir.print_format import fills, numbers
+from pycu2c.ir.verify_expressions import breaches, indices, is_truth
 from pycu2c.ir.walk import all_expressions, bodies, children, operands, statements
-from pycu2c.records import dataclass, field
-from pycu2c.types import VOID, Array, Scalar, Space, Type
 
 Node: TypeAlias = Expr | Stmt | Function | Parameter
 

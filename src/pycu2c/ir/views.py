@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pycu2c.ir.construct import binary, cast, const, scalar_type
+from pycu2c.base.records import replace
+from pycu2c.base.source import Span
+from pycu2c.base.types import WEAK_INT, Array, Scalar
+from pycu2c.ir.builders import binary, cast, const, scalar_type
 from pycu2c.ir.expressions import Path, field_type, part_type
 from pycu2c.ir.nodes import Const, Dim, Expr, Item, Member, View
 from pycu2c.ir.walk import inside, path_with
-from pycu2c.operators import ADD, MUL, SUB
-from pycu2c.records import replace
-from pycu2c.source import Span
-from pycu2c.types import WEAK_INT, Array, Scalar
+from pycu2c.ops.operators import ADD, MUL, SUB
 
 
 def starts(view: View) -> list[Expr]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import assert_never
 
+from pycu2c.base.records import replace
 from pycu2c.ir.expressions import Path
 from pycu2c.ir.nodes import (
     Allocate,
@@ -55,7 +56,6 @@ from pycu2c.ir.nodes import (
     Wait,
     While,
 )
-from pycu2c.records import replace
 
 
 def children(e: Expr) -> tuple[Expr, ...]:

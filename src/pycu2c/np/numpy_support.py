@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from pycu2c.ported.type_of import from_dtype as from_dtype
-from pycu2c.signatures import parse_type
-from pycu2c.types import Scalar
+from pycu2c.base.types import Scalar
+from pycu2c.compat.numba.typeof import from_dtype as from_dtype
+from pycu2c.declarations.signatures import parse_type
 
 
 def as_dtype(nbtype: object) -> np.dtype[Any]:

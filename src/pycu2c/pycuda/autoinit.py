@@ -3,7 +3,7 @@ variable CUDA_DEVICE names; the CPU is one where there is no GPU."""
 
 import atexit
 
-from pycu2c.pycuda.tools import clear_context_caches, make_default_context
+from pycu2c.compat.pycuda.tools import clear_context_caches, make_default_context
 
 context = make_default_context()
 device = context.get_device()

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
-from pycu2c.limits import PAST_CACHES
-from pycu2c.records import Protocol, dataclass
-from pycu2c.runtime.arguments import Argument
-from pycu2c.runtime.configuration import Extent, Launch
-
-if TYPE_CHECKING:
-    from pycu2c.runtime.direct import Direct
+from pycu2c.base.limits import PAST_CACHES
+from pycu2c.base.records import Protocol, dataclass
+from pycu2c.runtime.arguments.arguments.arguments import Argument
+from pycu2c.runtime.direct_launch import Direct
+from pycu2c.runtime.launch_configuration import Extent, Launch
 
 Axis: TypeAlias = tuple[int, int]  # a leaf of the arguments, and which of its axes, or NUMBER
 NUMBER = -1
@@ -24,8 +22,8 @@ class Known:
     """Of a kernel for one signature: which arrays it may write, by their place among the leaves;
     what its grid follows from, if the kernel makes that plain; whether it asks for threads;
     whether a launch must give it shared memory; the arrays that are only ever added to
-    (passes/accumulators.py); how many bytes of arrays there are for each thread, if what it writes
-    may go past caches (passes/past_caches.py)."""
+    (transforms/cpu/memory/privatize_accumulators.py); how many bytes of arrays there are for each thread, if what it writes
+    may go past caches (transforms/cpu/memory/nontemporal_stores.py)."""
 
     written: frozenset[int]
     lengths: tuple[Axis, ...]
@@ -49,7 +47,7 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """What a kernel for one signature is compiled for: ``ordinary`` launches (passes/facts.py), and
+    """What a kernel for one signature is compiled for: ``ordinary`` launches (analysis/launch_assumptions.py), and
     a shape of blocks, or None: for any; arrays of which an OS thread has a copy. ``gpu`` is the
     device where it is loaded, and whose architecture it is for. ``past_caches``: for launches that
     take more memory than caches hold."""

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from pycu2c.records import dataclass, field
-
-if TYPE_CHECKING:
-    from pycu2c.linked import Link
+from pycu2c.base.records import dataclass, field
+from pycu2c.declarations.link_files import Link
 
 
 @dataclass(frozen=True)

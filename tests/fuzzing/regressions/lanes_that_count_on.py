@@ -6,7 +6,23 @@ from math import inf, nan
 import ml_dtypes
 import numpy as np
 from pycu2c import cuda, device, kernel
-from pycu2c.types import bfloat16, boolean, complex128, complex64, float16, float32, float64, int16, int32, int64, int8, uint16, uint32, uint64, uint8
+from pycu2c.types import (
+    bfloat16,
+    boolean,
+    complex128,
+    complex64,
+    float16,
+    float32,
+    float64,
+    int16,
+    int32,
+    int64,
+    int8,
+    uint16,
+    uint32,
+    uint64,
+    uint8,
+)
 
 @kernel
 def fuzzed(a0, o1, p0):

@@ -8,7 +8,7 @@ import numpy as np
 
 from pycu2c.devices.allocation import device_array_like, to_device
 from pycu2c.devices.array import DeviceArray
-from pycu2c.devices.exchange import as_cuda_array, is_on_device
+from pycu2c.devices.interoperability import as_cuda_array, is_on_device
 
 DeviceNDArray = DeviceArray
 DeviceNDArrayBase = DeviceArray

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pycu2c.devices.contexts import close, current_context, require_context
-from pycu2c.devices.gpus import gpus
+from pycu2c.devices.gpu_selection import gpus
 
 get_context = current_context
 reset = close

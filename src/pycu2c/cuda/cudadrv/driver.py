@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from pycu2c.cuda_driver.cuda_errors import CudaError
 from pycu2c.devices.contexts import Context
-from pycu2c.devices.gpus import Gpu
-from pycu2c.devices.stand_in import MemoryInfo
+from pycu2c.devices.cpu_device import MemoryInfo
+from pycu2c.devices.gpu_selection import Gpu
 from pycu2c.devices.streams import Event, Stream
-from pycu2c.runtime.cuda_errors import CudaError
 
 Device = Gpu
 CudaAPIError = CudaError

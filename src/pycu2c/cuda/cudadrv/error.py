@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pycu2c.runtime.cuda_errors import CudaError, NoDeviceError
-from pycu2c.toolchain.failures import ToolchainError
+from pycu2c.cuda_driver.cuda_errors import CudaError, NoDeviceError
+from pycu2c.toolchain.toolchain_errors import ToolchainError
 
 CudaDriverError = CudaError
 CudaRuntimeError = CudaError

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pycu2c.runtime import driver
-from pycu2c.toolchain.failures import ToolchainError
+from pycu2c.cuda_driver import driver
+from pycu2c.toolchain.toolchain_errors import ToolchainError
 
 NvvmError = ToolchainError
 

@@ -4,7 +4,7 @@ xoroshiro128+ has states, numba's names and numba's streams. Philox4x32-10 has n
 gives is a function of a seed, a subsequence and an offset in it, as cuRAND has them.
 """
 
-from pycu2c.cuda.random.philox import (
+from pycu2c.device_library.random.philox import (
     philox4x32,
     philox_normal_float32,
     philox_normal_float32x4,
@@ -17,14 +17,14 @@ from pycu2c.cuda.random.philox import (
     philox_uniform_float64,
     philox_uniform_float64x2,
 )
-from pycu2c.cuda.random.states import (
+from pycu2c.device_library.random.states import (
     create_xoroshiro128p_states,
     init_xoroshiro128p_states,
     init_xoroshiro128p_states_cpu,
     xoroshiro128p_dtype,
     xoroshiro128p_type,
 )
-from pycu2c.cuda.random.xoroshiro import (
+from pycu2c.device_library.random.xoroshiro import (
     init_xoroshiro128p_state,
     uint64_to_unit_float32,
     uint64_to_unit_float64,

@@ -10,23 +10,18 @@ import struct
 import sys
 from collections.abc import Collection, Iterator, Mapping
 from itertools import chain
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from pycu2c import dtypes
-from pycu2c.dtypes import DType
-from pycu2c.lazy import lazy_module
-from pycu2c.parameters import Part
-from pycu2c.records import dataclass
-from pycu2c.runtime.arguments import Argument, ArrayArgument, Layout
-from pycu2c.types import Constant, ParameterType, Scalar, Tuple, leaf_types
-
-if TYPE_CHECKING:
-    from pycu2c.runtime import driver, peers
-else:  # what arrays of the host do not need
-    driver = lazy_module("pycu2c.runtime.driver")
-    peers = lazy_module("pycu2c.runtime.peers")
+from pycu2c.base import dtypes
+from pycu2c.base.dtypes import DType
+from pycu2c.base.parameters import Part
+from pycu2c.base.records import dataclass
+from pycu2c.base.types import Constant, ParameterType, Scalar, Tuple, leaf_types
+from pycu2c.cuda_driver import driver
+from pycu2c.runtime.arguments.arguments.arguments import Argument, ArrayArgument, Layout
+from pycu2c.runtime.cuda.cuda_kernel import peer_access
 
 # kinds of guards: in the order of plan.c
 _NUMPY, _OWN, _INTERFACE, _ATTRIBUTES = range(4)
@@ -138,7 +133,11 @@ def _of_array(value: object, seen: Seen, leaf: int, on_device: bool) -> Guard:
     is_copied = on_device and not is_there
     if (is_there and not on_device) or (is_copied and not (is_numpy and argument.contiguous)):
         raise NoPlan
-    if is_there and driver.several() and peers.ordinal_of(argument) != driver.current_ordinal():
+    if (
+        is_there
+        and driver.several()
+        and peer_access.ordinal_of(argument) != driver.current_ordinal()
+    ):
         raise NoPlan  # it is waited for, both ways
     written = leaf in seen.written and not seen.trusted
     writeable = _WRITEABLE_OF_NUMPY if is_numpy else _WRITEABLE

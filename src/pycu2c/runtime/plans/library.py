@@ -11,29 +11,19 @@ import os
 import struct
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pycu2c.lazy import lazy_module
-from pycu2c.runtime.calling import Parameters
-from pycu2c.toolchain import cache
+from pycu2c.base import graph_capture
+from pycu2c.cuda_driver import recent_launches
+from pycu2c.runtime import c_sources
+from pycu2c.runtime.arguments.arguments.call_binding import Parameters
+from pycu2c.runtime.cpu.cpu_kernel.captured_launch import Noted
+from pycu2c.runtime.plans import plan, trial
+from pycu2c.toolchain import toolchain_errors
 from pycu2c.toolchain.binary import Binary
-
-if TYPE_CHECKING:
-    from pycu2c.runtime import c_files, capturing, lately
-    from pycu2c.runtime.noted_on_cpu import Noted
-    from pycu2c.runtime.plans import guards, plan, trial
-    from pycu2c.toolchain import cc, failures
-else:  # one at a time, as launches need them
-    c_files = lazy_module("pycu2c.runtime.c_files")
-    cc = lazy_module("pycu2c.toolchain.cc")
-    capturing = lazy_module("pycu2c.runtime.capturing")
-    lately = lazy_module("pycu2c.runtime.lately")
-    plan = lazy_module("pycu2c.runtime.plans.plan")
-    failures = lazy_module("pycu2c.toolchain.failures")
-    guards = lazy_module("pycu2c.runtime.plans.guards")
-    trial = lazy_module("pycu2c.runtime.plans.trial")
+from pycu2c.toolchain.cache.artifact_store import artifact_store
+from pycu2c.toolchain.cc.cc import cc
 
 _FILES = ("python.c", "plan.c", "numbers.c", "arrays.c", "copies.c", "start.c", "doors.c")
 
@@ -101,14 +91,14 @@ def loaded() -> ctypes.PyDLL | None:
 def _opened() -> ctypes.PyDLL | None:
     try:
         binary = cc.compile(plans_text(), "pycu2c_plans")
-        path = binary.path or cache.keep_until_exit("pycu2c_plans.so", binary.data)
+        path = binary.path or artifact_store.keep_until_exit("pycu2c_plans.so", binary.data)
         library = ctypes.PyDLL(path)
-    except (failures.ToolchainError, OSError):  # no compiler, or a disk that runs no code
+    except (toolchain_errors.ToolchainError, OSError):  # no compiler, or a disk that runs no code
         return None
     if not _begins(library) or not _is_right(library, binary):
         return None
-    lately.ask_too(lambda: _recent(library))
-    library.pycu2c_capturing(ctypes.c_void_p(capturing.address()))
+    recent_launches.ask_too(lambda: _recent(library))
+    library.pycu2c_capturing(ctypes.c_void_p(graph_capture.address()))
     return library
 
 
@@ -122,12 +112,14 @@ _RIGHT = b"it agrees with Python"
 def _is_right(library: ctypes.PyDLL, binary: Binary) -> bool:
     """Whether it does what Python does: tried once for a Python, a numpy and what is compared."""
     versions = sys.version, np.__version__, *map(_stamp, (np.__file__, *_COMPARED))
-    key = cache.key_of(binary.path or binary.text, *versions)  # a path has the key of the text
-    if cache.load(key, ".txt"):
+    key = artifact_store.key_of(
+        binary.path or binary.text, *versions
+    )  # a path has the key of the text
+    if artifact_store.load(key, ".txt"):
         return True
     right = trial.agrees(lambda parameters: _none_yet(library, parameters), library)
     if right:
-        cache.store(key, ".txt", _RIGHT)
+        artifact_store.store(key, ".txt", _RIGHT)
     return right
 
 
@@ -148,7 +140,7 @@ def _stamp(path: str) -> str:
 
 
 def plans_text() -> str:
-    return c_files.c_text(*(f"plans/{name}" for name in _FILES))
+    return c_sources.c_text(*(f"plans/{name}" for name in _FILES))
 
 
 def _is_known_python() -> bool:

@@ -4,7 +4,7 @@
 
 enum { MOST_AXES = 16 }; /* as in limits.py */
 enum { MOST_LEAVES = 64, MOST_BYTES = 4096, MOST_PLANS = 16 };
-#define INDEX_LIMIT ((int64_t)1 << 30) /* as in passes/facts.py */
+#define INDEX_LIMIT ((int64_t)1 << 30) /* as in analysis/launch_assumptions.py */
 #define BLOCKS_LIMIT ((int64_t)1 << 22)
 #define MOST_ALONG_Y_AND_Z 65535
 
@@ -62,7 +62,7 @@ typedef int (*Submit)(void *kernel, unsigned, unsigned, unsigned, unsigned, unsi
                       unsigned shared, void *stream, void **parameters, void **extra);
 typedef int (*Current)(void **context);
 
-/* Memory of a device and as much of the host, for one launch at a time (runtime/small_copies.py);
+/* Memory of a device and as much of the host, for one launch at a time (runtime/cuda/small_copies.py);
  * with cuMemcpyHtoDAsync, cuMemcpyDtoHAsync and cuStreamSynchronize. */
 typedef struct {
     char *device, *host;

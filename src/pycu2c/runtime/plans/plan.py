@@ -10,21 +10,16 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
-from pycu2c.lazy import lazy_module
-from pycu2c.parameters import Part
-from pycu2c.records import dataclass
-from pycu2c.runtime.arguments import Argument, ArrayArgument
-from pycu2c.runtime.configuration import HEAD, Extent
+from pycu2c.base.parameters import Part
+from pycu2c.base.records import dataclass
+from pycu2c.base.types import Signature
+from pycu2c.runtime.arguments.arguments.arguments import Argument, ArrayArgument
+from pycu2c.runtime.direct_launch import Direct, Room
+from pycu2c.runtime.launch_configuration import HEAD, Extent
+from pycu2c.runtime.plans import guards
 from pycu2c.runtime.runner import ANY_NUMBER, NUMBER, Axis
-from pycu2c.types import Signature
-
-if TYPE_CHECKING:
-    from pycu2c.runtime.direct import Direct, Room
-    from pycu2c.runtime.plans import guards
-else:
-    guards = lazy_module("pycu2c.runtime.plans.guards")
 
 Run: TypeAlias = Callable[[bytes, object, tuple[object, ...]], bool]
 

@@ -9,16 +9,16 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from pycu2c import dtypes
-from pycu2c.parameters import Parameter, Part
-from pycu2c.runtime.arguments import describe, layout_of, pack
-from pycu2c.runtime.calling import Parameters
-from pycu2c.runtime.configuration import CALL, HEAD
-from pycu2c.runtime.direct import Direct
+from pycu2c.base import dtypes
+from pycu2c.base.parameters import Parameter, Part
+from pycu2c.base.types import Scalar, Signature
+from pycu2c.base.values import scalar_of
+from pycu2c.runtime.arguments.arguments.arguments import describe, layout_of, pack
+from pycu2c.runtime.arguments.arguments.call_binding import Parameters
+from pycu2c.runtime.direct_launch import Direct
+from pycu2c.runtime.launch_configuration import CALL, HEAD
 from pycu2c.runtime.plans.guards import Seen
 from pycu2c.runtime.plans.plan import Place, Plans
-from pycu2c.types import Scalar, Signature
-from pycu2c.values import scalar_of
 
 Make: TypeAlias = Callable[[Parameters], Plans]  # no plans yet for a kernel
 

@@ -1,0 +1,98 @@
+"""What this machine has of what kernels need, and the one command that brings what is missing."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pycu2c.base.backends import usual_backend
+from pycu2c.cuda_driver import driver
+from pycu2c.runtime.cpu.cpu_kernel.thread_count import thread_count
+from pycu2c.toolchain.cache.artifact_store import eviction
+from pycu2c.toolchain.cc.cc import cxx, discovery
+from pycu2c.toolchain.link import nvjitlink
+from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
+from pycu2c.toolchain.toolchain_errors import ToolchainError
+
+
+def report() -> tuple[list[str], bool]:
+    """Lines to print, and whether kernels can run here at all."""
+    compiler, has_compiler = _compiler()
+    nvrtc_found, has_nvrtc = _nvrtc()
+    cuda, has_cuda = _cuda()
+    lines = [
+        f"numpy     {np.__version__}",
+        *compiler,
+        _cxx(),
+        nvrtc_found,
+        _linker(),
+        cuda,
+        _cache(),
+    ]
+    try:
+        wanted = usual_backend()
+    except ValueError as error:
+        return [*lines, f"not ready: {error}"], False
+    verdict = _verdict(wanted, has_cuda, has_nvrtc, has_compiler)
+    return [*lines, verdict], verdict.startswith("ready")
+
+
+def _verdict(wanted: str, has_cuda: bool, has_nvrtc: bool, has_compiler: bool) -> str:
+    """Where kernels run that name no backend."""
+    if wanted == "python":
+        return "ready: kernels run in the reference interpreter, as PYCU2C_BACKEND says"
+    if wanted == "cuda" and not has_cuda:
+        return "not ready: PYCU2C_BACKEND=cuda, and there is no GPU to use; without it, the CPU is"
+    if has_cuda and has_nvrtc:
+        return "ready: kernels run on the GPU"
+    if has_cuda:
+        return "not ready: kernels go to the GPU, and NVRTC is missing; backend='cpu' runs here"
+    if has_compiler:
+        return "ready: kernels run on the CPU"
+    return "not ready: kernels run with backend='python' only, the slow reference"
+
+
+def _compiler() -> tuple[list[str], bool]:
+    try:
+        found = discovery.find_compiler()
+    except ToolchainError as error:
+        return [f"compiler  missing: {error}"], False
+    return [f"compiler  {found}", f"threads   {thread_count()}"], True
+
+
+def _cxx() -> str:
+    try:
+        return f"C++       {cxx.find()}"
+    except ToolchainError:
+        return "C++       none: CUDA C as text needs clang++, g++ or zig to run on the CPU"
+
+
+def _nvrtc() -> tuple[str, bool]:
+    try:
+        major, minor = nvrtc.version()
+        archs = nvrtc.supported_archs()
+    except ToolchainError as error:
+        what, _, _ = str(error).partition("\n")
+        return f"NVRTC     missing: {what}", False
+    return f"NVRTC     {major}.{minor}, {archs[0]} to {archs[-1]}", True
+
+
+def _linker() -> str:
+    library = nvjitlink.nvjitlink()
+    if library is not None:
+        major, minor = library.version()
+        return f"linker    nvJitLink {major}.{minor}"
+    return "linker    the GPU's driver's: nvJitLink is not installed (pip install 'pycu2c[link]')"
+
+
+def _cuda() -> tuple[str, bool]:
+    if not driver.available():
+        return f"GPU       none: {driver.why_not()}", False
+    found = (f"{device.name}, {device.arch}" for device in driver.devices())
+    return "GPU       " + "\n          ".join(found), True
+
+
+def _cache() -> str:
+    found = eviction.info()
+    if found.problem:
+        return f"cache     not used: {found.problem}"
+    return f"cache     {found.directory}: {found.entries} entries, {found.size / 2**20:.1f} MiB"

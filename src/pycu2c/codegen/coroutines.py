@@ -1,0 +1,368 @@
+"""A kernel on the CPU whose threads run in steps, from one wait to the next: one C function that
+goes on where it stopped, ``switch (self->pc)`` around the kernel's own code.
+
+Knows what the scheduler (``runtime/scheduler.c``) is given, and nothing of how it works.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from string import Template
+
+from pycu2c.analysis.effects import is_dynamic, mentioned, reaches_cluster
+from pycu2c.analysis.suspension_points import kept
+from pycu2c.base.records import dataclass, field
+from pycu2c.base.types import Array, Scalar
+from pycu2c.codegen.cpu_entry_point import TypeOf, extent_read, parameters_read
+from pycu2c.codegen.expressions import Speller
+from pycu2c.codegen.statements import DYNAMIC, StatementSpeller, dynamic_array, numbered
+from pycu2c.csyntax import nodes as c
+from pycu2c.ir.builders import scalar_type
+from pycu2c.ir.nodes import (
+    Allocate,
+    Body,
+    Declare,
+    Function,
+    Gift,
+    Meeting,
+    Per,
+    Return,
+    Stmt,
+    ThreadSteps,
+    Var,
+    Wait,
+)
+
+PLACE_BITS = 20
+_MOST_DONE = 1 << (31 - 3 - PLACE_BITS)  # different things, in what is left of an int
+_WORDS = f"""\
+// Why a thread has stopped: the lowest 3 bits of a word. Above them stands the number of its
+// wait, from the bit WHAT what it does with those that it meets, in the upper half the mask of a
+// warp's.
+enum {{ ENDED, WAIT_BLOCK, WAIT_WARP, WAIT_SYNCWARP, WAIT_ACTIVE, WAIT_CLUSTER, WAIT_GRID,
+       WAIT_TURN }};
+enum {{ WHAT = {3 + PLACE_BITS} }};
+"""
+# shared with runtime/scheduler.c, which is compiled with this text before it
+INTERFACE = (
+    _WORDS
+    + """
+// What a launch needs of a kernel whose threads run in steps.
+struct resumable_kernel {
+    // makes the threads of a block ready
+    void (*begin)(const void *arguments, int64_t block, void *shared, void *threads);
+    // one step of each thread of a warp that has a bit in lanes
+    void (*run)(const void *arguments, void *shared, void *threads, uint32_t lanes,
+                uint64_t *waits);
+    // puts what such threads give where others see it; NULL if they give nothing
+    void (*show)(void *shared, void *threads, int64_t warp, uint32_t lanes, int32_t is_first);
+    int64_t shared_size, thread_size;
+    int32_t parks; // whether its blocks may wait for any other
+    int32_t cluster[3]; // how many blocks along x, y and z run together
+    // tells a block where the shared memory of its cluster's blocks lies; NULL if it does not ask
+    void (*join)(void *shared, void *const *cluster);
+};
+"""
+)
+
+_BEGIN = """
+static void ${name}_begin(const void *arguments, int64_t block, void *shared, void *threads) {
+    const struct ${name}_args *const args = arguments;
+    struct ${name}_block *const own = shared;
+    struct ${name}_thread *self = threads;
+    own->blockIdx.x = block % args->gridDim[0];
+    own->blockIdx.y = (block / args->gridDim[0]) % args->gridDim[1];
+    own->blockIdx.z = (block / args->gridDim[0]) / args->gridDim[1];
+    for (int64_t z = 0; z < args->blockDim[2]; ++z) {
+        for (int64_t y = 0; y < args->blockDim[1]; ++y) {
+            for (int64_t x = 0; x < args->blockDim[0]; ++x) {
+                *self = (struct ${name}_thread){.threadIdx = {x, y, z}};
+                ++self;
+            }
+        }
+    }
+}
+"""
+
+_RUN = """
+static void ${name}_run(const void *arguments, void *shared, void *threads, uint32_t lanes,
+                 ${space}uint64_t *waits) {
+    for (; lanes; lanes &= lanes - 1) {
+        const int lane = __builtin_ctz(lanes);
+        struct ${name}_thread *const self = (struct ${name}_thread *)threads + lane;
+        const uint64_t why = ${name}_step(arguments, shared, self);
+        waits[lane] = why | (uint64_t)self->pc << 3$mask;
+    }
+}
+"""
+
+_SHOW = """
+static void ${name}_show(void *shared, void *threads, int64_t warp, uint32_t lanes,
+                  ${space}int32_t is_first) {
+    struct ${name}_block *const block = shared;
+$cleared
+    for (; lanes; lanes &= lanes - 1) {
+        const int64_t lane = __builtin_ctz(lanes);
+        const struct ${name}_thread *const self = (struct ${name}_thread *)threads + lane;
+        switch (self->pc) {
+$cases
+        }
+    }
+}
+"""
+
+_JOIN = """
+static void ${name}_join(void *shared, void *const *cluster) {
+    struct ${name}_block *const block = shared;
+    block->cluster = (struct ${name}_block *const *)cluster;
+}
+"""
+
+_KERNEL = """
+const struct resumable_kernel $name = {
+    ${name}_begin,
+    ${name}_run,
+    $show,
+    sizeof(struct ${name}_block),
+    sizeof(struct ${name}_thread),
+    $parks,
+    {$cluster},
+    $join,
+};
+"""
+
+_REASONS = {meeting: f"WAIT_{meeting.name}" for meeting in Meeting}
+_SELF, _BLOCK = c.Name("self"), c.Name("block")
+
+
+def homes(function: Function, steps: ThreadSteps, names: Mapping[str, str]) -> dict[str, c.Expr]:
+    """Where the variables live that are parts of a struct: the thread's or the block's."""
+    found: dict[str, c.Expr] = {
+        v.name: c.Member(_SELF, names[v.name], arrow=True) for v in kept(steps.body)
+    }
+    for var in _shared(function):
+        found[var.name] = c.Member(_BLOCK, names[var.name], arrow=True)
+    return found
+
+
+def of_rank(speller: Speller, array: Var, rank: c.Expr) -> c.Expr:
+    """The shared array of another block of the cluster: ``block->cluster[1]->tile``."""
+    other = c.Index(c.Member(_BLOCK, "cluster", arrow=True), rank)
+    if not is_dynamic(array):
+        return c.Member(other, speller.names[array.name], arrow=True)
+    element = speller.type(Scalar(array.type.dtype)) if isinstance(array.type, Array) else None
+    assert element is not None
+    return c.Cast(c.Pointer(element), c.Member(other, DYNAMIC, arrow=True))
+
+
+def _shared(function: Function) -> list[Var]:
+    return [s.var for s in _allocated(function) if not is_dynamic(s.var)]
+
+
+def _dynamic(function: Function) -> list[Allocate]:
+    """The arrays that begin where the memory does that the launch gives the block."""
+    return [s for s in _allocated(function) if is_dynamic(s.var)]
+
+
+def _allocated(function: Function) -> list[Allocate]:
+    return [s for s in function.body if isinstance(s, Allocate)]
+
+
+@dataclass(slots=True)
+class StepSpeller(StatementSpeller):
+    """Spells the steps of a kernel's threads; ``waits`` are all that it comes upon, by number.
+    ``does`` numbers what threads do where they meet: those who do the same there meet."""
+
+    waits: list[Wait] = field(default_factory=list)
+    does: dict[Meeting, dict[object, int]] = field(default_factory=dict)
+
+    def statement(self, s: Stmt) -> list[c.Stmt]:
+        speller = self.speller
+        match s:
+            case Wait():
+                return self._wait(s)
+            case Declare() if s.var.name in speller.homes:
+                if s.init is None:
+                    return []
+                value = speller.into(s.init, scalar_type(s.var).dtype)
+                return [c.Assign(speller.named(s.var.name), value)]
+            case Allocate() if s.var.name in speller.homes:
+                return []
+            case Return():
+                return [c.Return(c.Name("ENDED"))]
+            case _:
+                return StatementSpeller.statement(self, s)
+
+    def _counter(self, var: Var, start: c.Expr) -> c.Declare | c.Assign:
+        if var.name in self.speller.homes:
+            return c.Assign(self.speller.named(var.name), start)
+        return StatementSpeller._counter(self, var, start)
+
+    def _wait(self, s: Wait) -> list[c.Stmt]:
+        self.waits.append(s)
+        number = len(self.waits)
+        out: list[c.Stmt] = []
+        for gift in s.gifts:
+            value = self.speller.into(gift.value, scalar_type(gift.value).dtype)
+            out.append(c.Assign(_member(self.speller.names[gift.slots.name]), value))
+        if s.mask is not None:
+            out.append(c.Assign(_member("mask"), self.speller.spell(s.mask, exact=False)))
+        out.append(c.Assign(_member("pc"), c.Number(str(number))))
+        return [*out, c.Return(self._reason(s)), c.Case(number)]
+
+    def _reason(self, s: Wait) -> c.Expr:
+        numbers = self.does.setdefault(s.meeting, {})
+        done = s.row, tuple(gift.slots.name for gift in s.gifts)
+        number = numbers.setdefault(done, len(numbers))
+        assert number < _MOST_DONE
+        reason = c.Name(_REASONS[s.meeting])
+        if number == 0:
+            return reason
+        return c.Binary("|", reason, c.Binary("<<", c.Number(str(number)), c.Name("WHAT")))
+
+
+def _member(name: str) -> c.Expr:
+    return c.Member(_SELF, name, arrow=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """What runs in steps: its name in C, and how many blocks are a cluster, if that is said."""
+
+    name: str
+    function: Function
+    steps: ThreadSteps
+    cluster: tuple[int, ...]
+
+
+def spelled(kernel: Kernel, statements: StepSpeller, type_of: TypeOf) -> list[c.Item]:
+    """The structs, the function of one step, and what the scheduler calls."""
+    name, function, steps = kernel.name, kernel.function, kernel.steps
+    speller, joins = statements.speller, reaches_cluster(steps.body)
+    body = statements.block(steps.body)
+    gifts = [gift for wait in statements.waits for gift in wait.gifts]
+    places = speller.coordinates[function.name]
+    step = _step(name, function, steps.body, body, (places, speller, type_of))
+    items: list[c.Item] = [*_structs(kernel, statements, joins), step]
+    masks = any(wait.mask is not None for wait in statements.waits)
+    texts = [_BEGIN, _RUN, *[_SHOW] * bool(gifts), *[_JOIN] * joins, _KERNEL]
+    parks = any(w.meeting in (Meeting.GRID, Meeting.TURN) for w in statements.waits)
+    together = joins or any(w.meeting is Meeting.CLUSTER for w in statements.waits)
+    holes = {
+        "name": name,
+        "space": " " * len(name),
+        "mask": " | (uint64_t)self->mask << 32" if masks else "",
+        "show": f"{name}_show" if gifts else "NULL",
+        "parks": str(int(parks)),
+        "cluster": ", ".join(map(str, kernel.cluster if together else (1, 1, 1))),
+        "join": f"{name}_join" if joins else "NULL",
+        "cleared": "\n".join(_cleared(gifts, speller)),
+        "cases": "\n".join(_cases(statements.waits, speller)),
+    }
+    for text in texts:
+        items += [c.Blank(), c.Verbatim(Template(text.strip("\n")).substitute(holes))]
+    return items
+
+
+def _structs(kernel: Kernel, statements: StepSpeller, joins: bool) -> Iterator[c.Item]:
+    name, function, steps = kernel.name, kernel.function, kernel.steps
+    speller = statements.speller
+    dim3, number = c.Named("struct dim3"), c.Named("int32_t")
+    shared = [_field(var, speller) for var in _shared(function)]
+    if joins:
+        others = c.Pointer(c.Pointer(c.Named(f"struct {name}_block"), const=True))
+        shared.insert(0, c.Parameter(others, "cluster"))
+    if _dynamic(function):  # aligned as vectors are
+        element = c.Named("__attribute__((aligned(64))) unsigned char")
+        shared.append(c.Parameter(c.ArrayOf(element, ()), DYNAMIC))
+    yield c.Comment("What the threads of a block share.")
+    yield c.Struct(f"{name}_block", (c.Parameter(dim3, "blockIdx"), *shared))
+    yield c.Blank()
+    own = [c.Parameter(number, "pc")]
+    if any(wait.mask is not None for wait in statements.waits):
+        own.append(c.Parameter(c.Named("uint32_t"), "mask"))
+    gifts = {g.slots.name: g.slots for wait in statements.waits for g in wait.gifts}
+    given = [c.Parameter(_element(v, speller), speller.names[v.name]) for v in gifts.values()]
+    fields = [_field(var, speller) for var in kept(steps.body)]
+    yield c.Comment("What a thread keeps while it waits.")
+    threadidx = c.Parameter(dim3, "threadIdx")
+    yield c.Struct(f"{name}_thread", (*own, threadidx, *given, *fields))
+    yield c.Blank()
+
+
+def _element(var: Var, speller: Speller) -> c.Named:
+    assert isinstance(var.type, Array)
+    return speller.type(var.type.element)
+
+
+def _field(var: Var, speller: Speller) -> c.Parameter:
+    kind = var.type
+    if isinstance(kind, Array):
+        assert kind.shape is not None
+        return c.Parameter(
+            c.ArrayOf(speller.type(kind.element), kind.shape), speller.names[var.name]
+        )
+    return c.Parameter(speller.type(scalar_type(var)), speller.names[var.name])
+
+
+def _step(
+    name: str,
+    function: Function,
+    steps: Body,
+    body: tuple[c.Stmt, ...],
+    surroundings: tuple[Sequence[str], Speller, TypeOf],
+) -> c.Function:
+    """The kernel's code in a switch, from the place where the thread stopped."""
+    places, speller, type_of = surroundings
+    out = parameters_read(function, speller.names.known, type_of)
+    given = c.Member(_BLOCK, DYNAMIC, arrow=True)
+    out += [dynamic_array(s.var, speller, given) for s in _dynamic(function)]
+    for place in ("gridDim", "blockDim"):
+        out += extent_read(place) if place in places else []
+    for place, home in (("blockIdx", _BLOCK), ("threadIdx", _SELF)):
+        if place in places:
+            value = c.Member(home, place, arrow=True)
+            out.append(c.Declare(c.Named("struct dim3", const=True), place, value))
+    out += numbered(steps)
+    if not mentioned(function.body) & {p.name for p in function.parameters} and not (
+        {"gridDim", "blockDim"} & set(places)
+    ):
+        out.append(c.Evaluate(c.Cast(c.Named("void"), c.Name("args"))))
+    if "blockIdx" not in places and not _allocated(function):
+        out.append(c.Evaluate(c.Cast(c.Named("void"), _BLOCK)))
+    out.append(c.Switch(_member("pc"), (c.Case(0), *body)))
+    out.append(c.Return(c.Name("ENDED")))
+    kinds = (("args", f"const struct {name}_args"), ("block", f"struct {name}_block"))
+    parameters = [c.Parameter(c.Pointer(c.Named(kind)), word) for word, kind in kinds]
+    parameters.append(c.Parameter(c.Pointer(c.Named(f"struct {name}_thread")), "self"))
+    result = c.Named("int")
+    return c.Function(f"{name}_step", result, tuple(parameters), tuple(out), ("static", "inline"))
+
+
+# ---- what threads give -------------------------------------------------------------------------
+
+
+def _cleared(gifts: Sequence[Gift], speller: Speller) -> Iterator[str]:
+    """Sums begin with 0 before the threads of a warp, or of the block, add to them."""
+    for gift in {gift.slots.name: gift for gift in gifts}.values():
+        place = f"block->{speller.names[gift.slots.name]}"
+        if gift.per is Per.WARP:
+            yield f"    {place}[warp] = 0;"
+        elif gift.per is Per.BLOCK:
+            yield f"    if (is_first) {place}[0] = 0;"
+    if not any(gift.per is Per.BLOCK for gift in gifts):
+        yield "    (void)is_first;"
+    if all(gift.per is Per.BLOCK for gift in gifts):
+        yield "    (void)warp;"
+
+
+def _cases(waits: Sequence[Wait], speller: Speller) -> Iterator[str]:
+    indices = {Per.THREAD: "32 * warp + lane] =", Per.WARP: "warp] +=", Per.BLOCK: "0] +="}
+    for number, wait in enumerate(waits, start=1):
+        if not wait.gifts:
+            continue
+        yield f"        case {number}:"
+        for gift in wait.gifts:
+            name = speller.names[gift.slots.name]
+            yield f"            block->{name}[{indices[gift.per]} self->{name};"
+        yield "            break;"

@@ -1,0 +1,75 @@
+"""CUDA C and the CPU's C as two rows of data: everything that emission does differently."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+from pycu2c.base.dtypes import DType
+from pycu2c.base.records import dataclass
+from pycu2c.codegen.includes import headers_of
+from pycu2c.ops.intrinsics.registry import Intrinsic, Spell
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How one target spells types, intrinsics, functions and numbers that C cannot write."""
+
+    name: Literal["cuda", "c"]
+    suffix: str  # of the file
+    type_name: Callable[[DType], str]
+    spell: Callable[[Intrinsic], Spell | None]
+    helper_names: Callable[[Intrinsic], tuple[str, ...]]
+    header_names: Callable[[Intrinsic], tuple[str, ...]]
+    kernel: tuple[str, ...]  # qualifiers
+    bounds: str  # one more, where a kernel is declared to keep within some
+    clusters: str  # and where its blocks are in clusters
+    device: tuple[str, ...]
+    shared: tuple[str, ...]
+    dynamic: str  # the declaration of the shared memory that a launch gives, outside of functions
+    constant: tuple[str, ...]  # of an array at the top of the file
+    headers: Callable[[str], tuple[str, ...]]  # that a text needs, beside those of its rows
+    infinity: dict[str, str]  # by the dtype's short name
+    nan: dict[str, str]
+
+
+CUDA = Dialect(
+    name="cuda",
+    suffix=".cu",
+    type_name=lambda dtype: dtype.cuda,
+    spell=lambda row: row.cuda,
+    helper_names=lambda row: row.cuda_helpers,
+    header_names=lambda row: row.cuda_headers,
+    kernel=('extern "C"', "__global__"),
+    bounds="__launch_bounds__({})",
+    clusters="__cluster_dims__({})",
+    device=("__device__",),
+    shared=("__shared__",),
+    dynamic="extern __shared__ __align__(16) unsigned char dynamic_shared[];",
+    constant=("__constant__", "const"),
+    headers=lambda _: (),  # NVRTC has none unless it is given some
+    infinity={
+        "f32": "__int_as_float(0x7f800000)",
+        "f64": "__longlong_as_double(0x7ff0000000000000LL)",
+    },
+    nan={"f32": "__int_as_float(0x7fc00000)", "f64": "__longlong_as_double(0x7ff8000000000000LL)"},
+)
+
+C = Dialect(
+    name="c",
+    suffix=".c",
+    type_name=lambda dtype: dtype.c,
+    spell=lambda row: row.c,
+    helper_names=lambda row: row.c_helpers,
+    header_names=lambda _: (),
+    kernel=(),
+    bounds="",
+    clusters="",
+    device=("static", "inline"),
+    shared=(),
+    dynamic="",
+    constant=("static", "const"),
+    headers=headers_of,
+    infinity={"f32": "INFINITY", "f64": "(double)INFINITY"},
+    nan={"f32": "NAN", "f64": "(double)NAN"},
+)

@@ -1,0 +1,442 @@
+"""IR expressions -> C expressions. What differs between targets is in the Dialect.
+
+C converts operands by itself: ``exact`` says whether an expression's C type must be the IR's,
+or whether its place converts it (an initialiser, an operand beside one of the right type).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import assert_never
+
+import numpy as np
+
+from pycu2c.base.dtypes import FLOAT32, FLOAT64, INT32, DType
+from pycu2c.base.records import dataclass, field, replace
+from pycu2c.base.types import Array, Scalar
+from pycu2c.base.values import wrap
+from pycu2c.codegen import half_types, vector_math
+from pycu2c.codegen.dialect import Dialect
+from pycu2c.codegen.helpers.catalog import function_name
+from pycu2c.codegen.includes import is_math
+from pycu2c.codegen.names import Names, identifier
+from pycu2c.codegen.print_log import Prints
+from pycu2c.codegen.structs import Records
+from pycu2c.csyntax import nodes as c
+from pycu2c.ir.builders import scalar_type
+from pycu2c.ir.nodes import (
+    Apply,
+    Binary,
+    Call,
+    Cast,
+    Const,
+    Dim,
+    ElementOf,
+    Expr,
+    Item,
+    Junction,
+    Let,
+    Load,
+    Logical,
+    Member,
+    Pack,
+    Print,
+    Select,
+    Store,
+    Stride,
+    Unary,
+    Var,
+    View,
+    field_type,
+    in_cluster,
+)
+from pycu2c.ir.print_format import numbers
+from pycu2c.ops.intrinsics.threads import clusters
+from pycu2c.ops.operators import ADD, C_SHL, C_SHR, MUL, SUB, truth
+
+_MODULAR = (ADD, SUB, MUL)
+
+
+@dataclass(slots=True)
+class Speller:
+    """Spells the expressions of one function, and notes which helpers they call."""
+
+    dialect: Dialect
+    names: Names
+    functions: Mapping[str, str]
+    records: Records
+    pointers: frozenset[str] = frozenset()  # arrays that come as parameters
+    coordinates: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    helpers: dict[tuple[str, DType], None] = field(default_factory=dict)
+    headers: dict[str, None] = field(default_factory=dict)
+    prints: Prints | None = None
+    vectors: dict[str, None] = field(default_factory=dict)  # functions that may run in vectors
+    homes: Mapping[str, c.Expr] = field(default_factory=dict)  # of what is a part of a struct
+    # the shared array of another block of the cluster, from its name and the block's number
+    elsewhere: Callable[[Var, c.Expr], c.Expr] | None = None
+
+    def named(self, variable: str) -> c.Expr:
+        """A variable or array, where it lives."""
+        return self.homes.get(variable) or c.Name(self.names[variable])
+
+    def type(self, scalar: Scalar) -> c.Named:
+        return c.Named(self.records.type_name(scalar.dtype))
+
+    def into(self, e: Expr, dtype: DType) -> c.Expr:
+        """Where C converts to ``dtype`` by itself: an integer widened needs no cast."""
+        if isinstance(e, Cast) and scalar_type(e).dtype is dtype and _is_whole(e.operand):
+            # the place converts from the operand's type: that must be what the C has
+            return self._unsigned_place(e.operand, self.spell(e.operand, exact=True))
+        if isinstance(e, Binary) and e.op in _MODULAR and dtype is INT32:
+            return self._modular(e)
+        return self._unsigned_place(e, self.spell(e, exact=False))
+
+    def _subscript(self, e: Expr) -> c.Expr:
+        """Of any integer type: a conversion that keeps the value is left out, no other. (The
+        sign matters: strides can be negative.)"""
+        if isinstance(e, Cast) and _is_whole(e.operand):
+            inner, own = scalar_type(e.operand).dtype, scalar_type(e).dtype
+            if inner.bits < own.bits or inner is own:
+                return self._unsigned_place(e.operand, self.spell(e.operand, exact=True))
+        return self._unsigned_place(e, self.spell(e, exact=False))
+
+    def _modular(self, e: Expr) -> c.Expr:
+        """Sums and products that end in an int: with unsigned coordinates among them C computes
+        modulo 2**32, and the int has the same bits."""
+        if isinstance(e, Binary) and e.op in _MODULAR and e.op.c is not None:
+            e = _plainer(e)
+            assert e.op.c is not None
+            return c.Binary(e.op.c, self._modular(e.left), self._modular(e.right))
+        return self._unsigned_place(e, self.spell(e, exact=False))
+
+    def _unsigned_place(self, e: Expr, spelled: c.Expr) -> c.Expr:
+        """CUDA's coordinates are unsigned and small: any type takes them without a cast."""
+        if isinstance(e, Apply) and e.intrinsic.bounds and isinstance(spelled, c.Cast):
+            return spelled.operand
+        return spelled
+
+    def printed(self, s: Print) -> c.Expr:
+        """The call that notes what is printed."""
+        assert self.prints is not None
+        pairs = zip(s.values, numbers(s.text))
+        values = tuple(self.into(value, kind.dtype) for value, kind in pairs)
+        return c.Call(self.prints.name(s.text), values)
+
+    def spell(self, e: Expr, exact: bool = True) -> c.Expr:
+        match e:
+            case Const():
+                return self._literal(e, exact)
+            case Var():
+                return self._variable(e)
+            case Unary():
+                return c.Unary(e.op.c, self.spell(e.operand, exact))
+            case Binary():
+                return self._binary(e, exact)
+            case Logical():
+                op = "&&" if e.op is Junction.AND else "||"
+                return c.Binary(op, self.spell(e.left, False), self.spell(e.right, False))
+            case Select():
+                return self._select(e, exact)
+            case Cast():
+                return self._cast(e)
+            case Load():
+                return self.place(e)
+            case ElementOf():
+                return c.Unary("&", self.place(e))
+            case Member():
+                return self._member(e)
+            case Item():
+                return self._item(e)
+            case Pack():
+                parts = tuple(self.spell(part) for part in e.parts)
+                return self.records.packed(e.type.dtype, parts)
+            case Apply():
+                return self._apply(e)
+            case Call():
+                return self._call(e)
+            case Dim() | Stride() | Let() | View():
+                raise AssertionError(f"{type(e).__name__} is gone before emission")
+            case _:
+                assert_never(e)
+
+    def _variable(self, e: Var) -> c.Expr:
+        name = self.named(e.name)
+        kind = e.type
+        if isinstance(kind, Array) and kind.shape is not None and kind.ndim > 1:
+            if e.name in self.pointers:
+                return name
+            zero: c.Expr = name
+            for _ in kind.shape:
+                zero = c.Index(zero, c.Number("0"))
+            return c.Unary("&", zero)
+        return name
+
+    def _binary(self, e: Binary, exact: bool) -> c.Expr:
+        if _adds_nothing(e):
+            return self.spell(e.left, exact)
+        e = _plainer(e)
+        comparison = e.op.result is truth
+        left_is_literal = isinstance(e.left, Const)
+        if e.op in (C_SHL, C_SHR):
+            left, right = self.spell(e.left, exact=True), self.spell(e.right, exact=False)
+        else:
+            # of two literals in a type of its own, C would compute in int
+            demanded = exact or comparison or (_is_loose(e) and _overflows_int(e))
+            left = self._beside(e.left, e.right, demanded and not left_is_literal)
+            # only one side may leave its conversion to the other
+            firm = e.left if not _leaves(e.left, e.right) else None
+            right = self._beside(e.right, firm, demanded and left_is_literal)
+        assert e.op.c is not None, f"{e.op} is not C's"
+        return c.Binary(e.op.c, left, right)
+
+    def _beside(self, e: Expr, other: Expr | None, exact: bool) -> c.Expr:
+        """An operand; C converts it by itself to the type of one that has it, and what is
+        narrower than int to int."""
+        if isinstance(e, Cast) and other is not None and _leaves(e, other):
+            return self._beside(e.operand, None, exact)
+        if isinstance(e, Cast) and scalar_type(e).dtype is INT32:
+            inner = scalar_type(e.operand).dtype
+            if inner.is_whole and inner.bits < 32:
+                return self.spell(e.operand, exact)
+        return self.spell(e, exact)
+
+    def _select(self, e: Select, exact: bool) -> c.Expr:
+        condition = self.spell(e.condition, False)
+        # if one arm has the right type, C gives it to both
+        then = self.spell(e.then, exact and not isinstance(e.then, Const))
+        both_literal = isinstance(e.then, Const) and isinstance(e.orelse, Const)
+        orelse = self.spell(e.orelse, exact and (both_literal or not isinstance(e.orelse, Const)))
+        return c.Conditional(condition, then, orelse)
+
+    def _cast(self, e: Cast) -> c.Expr:
+        if scalar_type(e.operand).dtype is e.type.dtype:  # weak or not is no matter to C
+            return self.spell(e.operand)
+        source = scalar_type(e.operand).dtype
+        if source.is_half or e.type.dtype.is_half:
+            function = half_types.conversion(source, e.type.dtype, self.dialect.name)
+            return c.Call(function, (self.spell(e.operand),))
+        inner = self.spell(e.operand, exact=_is_loose(e.operand) and _overflows_int(e.operand))
+        if isinstance(inner, c.Cast) and isinstance(e.operand, Apply):
+            inner = inner.operand if e.operand.intrinsic.is_value else inner
+        return c.Cast(self.type(e.type), inner)
+
+    def place(self, e: Load | ElementOf | Store) -> c.Expr:
+        """``a[i]``, ``a[i].x``: what can be read and assigned."""
+        place: c.Expr = self.named(e.array.name)
+        indices = e.indices
+        if in_cluster(e.array):
+            place, indices = self._of_rank(e.array, indices[0]), indices[1:]
+        for index in indices[:-1]:
+            place = c.Index(place, self._subscript(index))
+        if indices:
+            place = c.Index(self._from_here_on(e, place), self._subscript(indices[-1]))
+        path = () if isinstance(e, Load) else e.path
+        for number, step in enumerate(path):
+            if not isinstance(step, str):
+                place = c.Index(place, self._subscript(step))
+            elif number == 0 and _is_reference(e.array):  # p->x
+                place = self._field(self.named(e.array.name), step, True)
+            else:
+                place = self._field(place, step, False)
+        return place
+
+    def _of_rank(self, array: Var, rank: Expr) -> c.Expr:
+        """A shared array of another block."""
+        number = self._subscript(rank)
+        if self.elsewhere is not None:
+            return self.elsewhere(array, number)
+        (helper,) = clusters.map_shared_rank.cuda_helpers
+        self.helpers[helper, INT32] = None
+        return c.Call(helper, (self.named(array.name), number))
+
+    def _member(self, e: Member) -> c.Expr:
+        """The value of a field."""
+        if isinstance(e.operand, Load) and _is_reference(e.operand.array):
+            place = self._field(self.named(e.operand.array.name), e.field, True)
+        else:
+            place = self._field(self.spell(e.operand), e.field, False)
+        return self.records.taken(scalar_type(e.operand).dtype, e.type.dtype, place)
+
+    def _item(self, e: Item) -> c.Expr:
+        """The value of an element of a field."""
+        place = c.Index(self.spell(e.operand), self._subscript(e.index))
+        owner = e.operand
+        while isinstance(owner, Item):
+            owner = owner.operand
+        assert isinstance(owner, Member)
+        return self.records.taken(scalar_type(owner.operand).dtype, e.type.dtype, place)
+
+    def stored(self, s: Store) -> c.Expr:
+        """The value of a store, as its place has it."""
+        kind = scalar_type(s.value).dtype
+        value = self.into(s.value, kind)
+        assert isinstance(s.array.type, Array)
+        element = s.array.type.element
+        outer = [field_type(element, s.path[:i]).dtype for i in range(len(s.path))]
+        return self.records.put(outer, kind, value)
+
+    def _from_here_on(self, e: Load | ElementOf | Store, place: c.Expr) -> c.Expr:
+        """A pointer, if the last index counts the elements of several axes."""
+        kind = e.array.type
+        assert isinstance(kind, Array)
+        missing = kind.ndim - len(e.indices)
+        if e.array.name in self.pointers or missing <= 0:
+            return place
+        for _ in range(missing + 1):
+            place = c.Index(place, c.Number("0"))
+        return c.Unary("&", place)
+
+    def _field(self, record: c.Expr, name: str, arrow: bool) -> c.Expr:
+        return c.Member(record, identifier(name), arrow)
+
+    def _apply(self, e: Apply) -> c.Expr:
+        row = e.intrinsic
+        spell = self.dialect.spell(row)
+        assert spell is not None, f"{row.name} has no {self.dialect.name} spelling"
+        self.headers |= dict.fromkeys(self.dialect.header_names(row))
+        dtype = self._dtype_of(e)
+        names = [name for name, kind in row.parameters if kind != "index"]
+        arguments = {n: self.spell(a) for n, a in zip(names, e.arguments)}
+        spelled = spell(arguments, dtype)
+        if isinstance(spelled, c.Call) and is_math(spelled.function):
+            if vector_math.has_vectors(spelled.function):
+                self.vectors[spelled.function] = None
+        for helper in self.dialect.helper_names(row):  # some dtypes do without it
+            if _calls(spelled, function_name(helper, dtype)):
+                self.helpers[helper, dtype] = None
+        if row.gives is None or row.gives is scalar_type(e).dtype:
+            return spelled
+        return c.Cast(self.type(scalar_type(e)), spelled)
+
+    def _dtype_of(self, e: Apply) -> DType:
+        """The dtype that names the variant: of the operands where there are any."""
+        kinds = [kind for _, kind in e.intrinsic.parameters if kind != "index"]
+        for kind, argument in zip(kinds, e.arguments):
+            if kind in ("array", "T", "F") and isinstance(argument.type, Scalar):
+                return argument.type.dtype
+        return e.type.dtype if isinstance(e.type, Scalar) else INT32
+
+    def _call(self, e: Call) -> c.Expr:
+        passed = tuple(c.Name(name) for name in self.coordinates.get(e.function, ()))
+        arguments = tuple(self.spell(a, exact=False) for a in e.arguments)
+        return c.Call(self.functions[e.function], passed + arguments)
+
+    def _literal(self, e: Const, exact: bool) -> c.Expr:
+        dtype = e.type.dtype
+        if dtype.is_half:
+            value = self._float(float(e.value), FLOAT32)
+            return c.Call(half_types.conversion(FLOAT32, dtype, self.dialect.name), (value,))
+        if dtype.is_float:
+            return self._float(float(e.value), dtype)
+        if isinstance(e.value, bool) or dtype.name == "bool":
+            return c.Number("true" if e.value else "false")
+        return self.integer(wrap(int(e.value), e.type), dtype, exact)
+
+    def element(self, e: Expr) -> c.Expr:
+        """A number or vector in the table of a constant array, where nothing is computed."""
+        if isinstance(e, Pack):
+            return c.Braced("", tuple(self.element(part) for part in e.parts))
+        dtype = scalar_type(e).dtype
+        assert isinstance(e, Const)
+        if self.dialect.name == "cuda" and dtype in (FLOAT32, FLOAT64):
+            return self._constant_float(float(e.value), dtype)
+        if not dtype.is_half:
+            return self.spell(e, exact=False)
+        shown = self._float(float(e.value), FLOAT32)
+        return half_types.constant(float(e.value), shown, dtype, self.dialect.name)
+
+    def _constant_float(self, value: float, dtype: DType) -> c.Expr:
+        """CUDA's infinity is a call, which is no constant: a quotient is."""
+        if math.isfinite(value):
+            return self._float(value, dtype)
+        over = 0.0 if math.isnan(value) else math.copysign(1.0, value)
+        return c.Binary("/", self._float(over, dtype), self._float(0.0, dtype))
+
+    def integer(self, value: int, dtype: DType, exact: bool) -> c.Expr:
+        """``7``; with its suffix where the type of the literal matters, or it needs the width."""
+        needs_width = not -(2**31) < value < 2**31
+        suffix = dtype.suffix if exact or needs_width else ""
+        if value == dtype.minimum and dtype.is_signed and dtype.bits >= 32:
+            most = c.Number(f"-{-(value + 1)}{suffix}")  # C has no literal for the least integer
+            return c.Binary("-", most, c.Number("1"))
+        return c.Number(f"{value}{suffix}")
+
+    def _float(self, value: float, dtype: DType) -> c.Expr:
+        if math.isnan(value):
+            return c.Number(self.dialect.nan[dtype.short])
+        if math.isinf(value):
+            infinity: c.Expr = c.Number(self.dialect.infinity[dtype.short])
+            return infinity if value > 0 else c.Unary("-", infinity)
+        shortest = str(np.float32(value)) if dtype is FLOAT32 else repr(value)
+        if not any(mark in shortest for mark in ".e"):
+            shortest += ".0"
+        return c.Number(shortest + dtype.suffix)
+
+
+def _is_reference(array: Var) -> bool:
+    """Whether a pointer stands for one element."""
+    return isinstance(array.type, Array) and array.type.ndim == 0
+
+
+def _leaves(e: Expr, other: Expr) -> bool:
+    """Whether an integer's conversion can be left to C, ``other`` being of the type already."""
+    if not isinstance(e, Cast) or isinstance(other, (Cast, Const, Select)) or _is_loose(other):
+        return False
+    source, wanted = scalar_type(e.operand).dtype, scalar_type(e).dtype
+    if not (source.is_integer and wanted.is_integer) or wanted.bits < 32:
+        return False
+    return source.bits < wanted.bits or (source.bits == wanted.bits and not wanted.is_signed)
+
+
+def _is_loose(e: Expr) -> bool:
+    """Whether an expression is made of literals, and so has C's type of those."""
+    match e:
+        case Const():
+            return True
+        case Unary():
+            return _is_loose(e.operand)
+        case Select():
+            return _is_loose(e.then) and _is_loose(e.orelse)
+        case Binary():
+            shifts = e.op in (C_SHL, C_SHR) or e.op.result is truth
+            return not shifts and _is_loose(e.left) and _is_loose(e.right)
+        case _:
+            return False
+
+
+def _adds_nothing(e: Binary) -> bool:
+    """``x + 0`` of whole numbers: what is written out for each item of a tuple has it."""
+    return (
+        e.op in (ADD, SUB)
+        and isinstance(e.right, Const)
+        and e.right.value == 0
+        and e.right.type.dtype.is_integer
+    )
+
+
+def _plainer(e: Binary) -> Binary:
+    """``x + -1`` -> ``x - 1``."""
+    right = e.right
+    if e.op is not ADD or not isinstance(right, Const) or not right.type.dtype.is_integer:
+        return e
+    if not right.type.dtype.minimum < right.value < 0:
+        return e
+    return replace(e, op=SUB, right=replace(right, value=-right.value))
+
+
+def _overflows_int(e: Expr) -> bool:
+    """Whether what is computed in C's int may not be what is computed in the type."""
+    dtype = scalar_type(e).dtype
+    computes = isinstance(e, (Unary, Binary, Select)) and not isinstance(e, Const)
+    return computes and dtype.is_integer and dtype is not INT32
+
+
+def _calls(e: c.Expr, function: str) -> bool:
+    """Whether the spelling of an intrinsic is a call of a helper, perhaps converted."""
+    inner = e.operand if isinstance(e, (c.Cast, c.Unary)) else e
+    return isinstance(inner, c.Call) and inner.function == function
+
+
+def _is_whole(e: Expr) -> bool:
+    return scalar_type(e).dtype.is_whole

@@ -1,0 +1,201 @@
+"""C functions of atomic operations, as templates: those that neither CUDA nor gcc has.
+
+Three forms of each: a compare-exchange loop in CUDA C, the same in the CPU's C, and the plain one
+for memory that one OS thread owns. Knows dtypes and C, nothing of IR.
+"""
+
+from __future__ import annotations
+
+import re
+from string import Template
+
+from pycu2c.base.dtypes import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, DType
+from pycu2c.base.records import dataclass
+from pycu2c.codegen.half_types import conversion
+from pycu2c.codegen.helpers.templates import Helper
+
+
+@dataclass(frozen=True, slots=True)
+class _Update:
+    """What becomes of an element: a formula of ``old`` and ``value``. ``goes``: the condition
+    under which it becomes that, of these and of ``expected``."""
+
+    said: str
+    new: str
+    goes: str = ""
+    floats_go: str = ""  # where floats differ
+
+
+_UPDATES = {
+    "add": _Update("*place += value", "old + value"),
+    "sub": _Update("*place -= value", "old - value"),
+    "and_": _Update("*place &= value", "old & value"),
+    "or_": _Update("*place |= value", "old | value"),
+    "xor": _Update("*place ^= value", "old ^ value"),
+    "inc": _Update("Counts up to value, then from 0", "old >= value ? 0 : old + 1"),
+    "dec": _Update(
+        "Counts down to 0, then from value", "old == 0 || old > value ? value : old - 1"
+    ),
+    "exch": _Update("*place = value", "value"),
+    "max": _Update("The greater to *place", "value", "value > old"),
+    "min": _Update("The lesser to *place", "value", "value < old"),
+    "nanmax": _Update(
+        "The greater, or what is no NaN, to *place",
+        "value",
+        "value > old",
+        "value > old || (old != old && value == value)",
+    ),
+    "nanmin": _Update(
+        "The lesser, or what is no NaN, to *place",
+        "value",
+        "value < old",
+        "value < old || (old != old && value == value)",
+    ),
+    "cas": _Update("*place = value where it is expected", "value", "old == expected"),
+}
+
+_LOOP = """
+// $said, in one step; gives the old value.
+$q $T atomic_${name}_$t($T *place, $T value) {
+    $T old, next;
+    __atomic_load(place, &old, __ATOMIC_ACQUIRE);
+    do {
+        next = $new;
+    } while (!__atomic_compare_exchange(place, &old, &next, 1, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE));
+    return old;
+}
+"""
+
+_WHILE = """
+// $said, in one step; gives the old value.
+$q $T atomic_${name}_$t($T *place, $parameters) {
+    $T old;
+    __atomic_load(place, &old, __ATOMIC_ACQUIRE);
+    while (($goes) &&
+           !__atomic_compare_exchange(place, &old, &value, 1, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
+    }
+    return old;
+}
+"""
+
+_EXCHANGE = """
+// *place = value, in one step; gives the old value.
+$q $T atomic_exch_$t($T *place, $T value) {
+    $T old;
+    __atomic_exchange(place, &value, &old, __ATOMIC_ACQUIRE);
+    return old;
+}
+"""
+
+_COMPARE = """
+// *place = value where it is expected, in one step; gives the old value.
+$q $T atomic_cas_$t($T *place, $T expected, $T value) {
+    __atomic_compare_exchange_n(place, &expected, value, 0, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE);
+    return expected;
+}
+"""
+
+_PLAIN = """
+// $said, where no other OS thread comes; gives the old value.
+$q $T plain_${name}_$t($T *place, $parameters) {
+    const $T old = *place;
+    ${if}*place = $new;
+    return old;
+}
+"""
+
+# what CUDA compares and exchanges are whole numbers of 16, 32 and 64 bits
+_CUDA_LOOP = """
+// $said, in one step; gives the old value.
+$q $T atomic_${name}_$t($T *place, $parameters) {
+$word
+    $kind seen = *(volatile $kind *)word, was;
+    do {
+        was = seen;
+$steps        seen = atomicCAS(word, was, $to);
+    } while (seen != was);
+    return $from;
+}
+"""
+_WORD_OF_BYTE = """\
+    const unsigned long long address = (unsigned long long)place;
+    unsigned short *const word = (unsigned short *)(address & ~1ULL);  // a byte is one half of it
+    const int shift = 8 * (int)(address & 1);"""
+_BITS = {
+    FLOAT16: ("__ushort_as_half(was)", "__half_as_ushort(next)"),
+    BFLOAT16: ("__ushort_as_bfloat16(was)", "__bfloat16_as_ushort(next)"),
+    FLOAT32: ("__uint_as_float(was)", "__float_as_uint(next)"),
+    FLOAT64: (
+        "__longlong_as_double((long long)was)",
+        "(unsigned long long)__double_as_longlong(next)",
+    ),
+}
+_WITH_BYTE = "(unsigned short)((was & ~(0xff << shift)) | (unsigned char)next << shift)"
+_KINDS = {8: "unsigned short", 16: "unsigned short", 32: "unsigned int", 64: "unsigned long long"}
+
+
+def atomic_text(helper: str, dtype: DType, dialect: str) -> str:
+    """The template of a helper: its qualifiers and types are left open."""
+    form, _, name = helper.partition("_")
+    row = _UPDATES[name]
+    goes = row.floats_go if dtype.is_float and row.floats_go else row.goes
+    goes = _as_floats(goes, dtype, dialect)
+    new = _computed(row.new, dtype, dialect)
+    parameters = "$T expected, $T value" if name == "cas" else "$T value"
+    given = {"name": name, "said": row.said, "parameters": parameters, "new": new, "goes": goes}
+    if form == "plain":
+        given["if"] = f"if ({goes}) " if goes else ""
+        return Template(_PLAIN).safe_substitute(given)
+    if dialect == "c":
+        own = {"exch": _EXCHANGE} if dtype.is_float else {"cas": _COMPARE, "exch": _EXCHANGE}
+        text = own.get(name, _WHILE if goes else _LOOP)
+        return Template(text).safe_substitute(given)
+    return Template(_CUDA_LOOP).safe_substitute(given | _in_words(dtype, new, goes))
+
+
+def _in_words(dtype: DType, new: str, goes: str) -> dict[str, str]:
+    """What the loop of CUDA's C does with the word that a value lies in."""
+    kind, word, value, back = _word_of(dtype)
+    steps = f"        const $T old = {value};\n" if goes or "old" in new else ""
+    steps += f"        if (!({goes})) break;\n" if goes else ""
+    if new == "value":
+        back = re.sub(r"\bnext\b", "value", back)
+    else:
+        steps += f"        const $T next = {new};\n"
+    return {"kind": kind, "word": word, "steps": steps, "from": value, "to": back}
+
+
+def _word_of(dtype: DType) -> tuple[str, str, str, str]:
+    """The type of the word that a value lies in, its address, and the ways from and to it."""
+    kind = _KINDS[dtype.bits]
+    word = f"    {kind} *const word = ({kind} *)place;"
+    if dtype in _BITS:
+        return kind, word, *_BITS[dtype]
+    if dtype.bits == 8:
+        return kind, _WORD_OF_BYTE, "($T)(was >> shift)", _WITH_BYTE
+    return kind, word, *(("($T)was", f"({kind})next") if dtype.is_signed else ("was", "next"))
+
+
+def _computed(formula: str, dtype: DType, dialect: str) -> str:
+    """A formula in the element's type; sums of signed integers without the sign, so as to wrap."""
+    if " " not in formula:
+        return formula
+    if dtype.is_half:
+        return f"{conversion(FLOAT32, dtype, dialect)}({_as_floats(formula, dtype, dialect)})"
+    if dtype.is_signed and formula[4] in "+-":
+        return f"($T)(($W)old {formula[4]} ($W)value)"
+    return formula
+
+
+def _as_floats(formula: str, dtype: DType, dialect: str) -> str:
+    """Halves are compared as floats."""
+    if not dtype.is_half:
+        return formula
+    wide = conversion(dtype, FLOAT32, dialect) + r"(\1)"
+    return re.sub(r"\b(old|value|expected)\b", wide, formula)
+
+
+ATOMIC_HELPERS = dict.fromkeys(
+    tuple(f"{form}_{name}" for name in _UPDATES for form in ("atomic", "plain")),
+    Helper(made=atomic_text),
+)

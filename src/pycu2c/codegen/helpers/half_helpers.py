@@ -1,0 +1,117 @@
+"""C functions of float16 and bfloat16, as templates: ``$T`` the type, ``$float`` the function that
+makes a float of it, ``$round`` the one that rounds a float to it."""
+
+from __future__ import annotations
+
+from string import Template
+
+from pycu2c.base.dtypes import BFLOAT16, FLOAT32, FLOAT64, DType
+from pycu2c.codegen.half_types import conversion
+from pycu2c.codegen.helpers.templates import Helper
+
+# name -> what it computes of floats, and CUDA's own function of the type
+_OPERATORS = {
+    "add": ("a + b", "__hadd_rn"),
+    "sub": ("a - b", "__hsub_rn"),
+    "mul": ("a * b", "__hmul_rn"),
+    "div": ("a / b", ""),
+    "neg": ("-a", "__hneg"),
+}
+
+# of two floats; what denies something is true of a NaN
+_COMPARISONS = {
+    "half_ne": "x < y || x > y",
+    "half_equ": "!(x < y || x > y)",
+    "half_ltu": "!(x >= y)",
+    "half_leu": "!(x > y)",
+    "half_gtu": "!(x <= y)",
+    "half_geu": "!(x < y)",
+}
+
+_COMPARED = """
+// $formula
+$q bool ${name}_$t($T a, $T b) {
+    const float x = $wide(a), y = $wide(b);
+    return $formula;
+}
+"""
+
+_PLAIN = """
+// $formula$rounded
+$q $T ${name}_$t($parameters) {
+    return $round($computed);
+}
+"""
+
+# devices before sm_80 have no arithmetic of bfloat16, nor older headers functions for them
+_BY_DEVICE = """
+// $formula$rounded
+$q $T ${name}_$t($parameters) {
+#if __CUDA_ARCH__ >= 800
+    return $native($names);
+#else
+    return $round($computed);
+#endif
+}
+"""
+
+
+# to the odd one of two doubles, so that once more is right
+_FUSED = """
+// a * b + c, rounded once.
+$q $T half_fma_$t($T a, $T b, $T c) {
+    const double product = (double)$wide(a) * (double)$wide(b), term = $wide(c);
+    double sum = product + term;
+    const double part = sum - product, rest = (product - (sum - part)) + (term - part);
+    if (rest != 0) {  // not so if it is NaN
+        const double up = nextafter(sum, rest > 0 ? 1e308 : -1e308);
+        const int is_odd = fmod(ldexp(sum, 52 - ilogb(sum)), 2.0) != 0;
+        if (rest - rest == 0 && !is_odd) sum = up;
+    }
+    return $round(sum);
+}
+"""
+_FUSED_BY_DEVICE = """
+#if __CUDA_ARCH__ >= 800
+// a * b + c, rounded once.
+$q $T half_fma_$t($T a, $T b, $T c) {
+    return __hfma(a, b, c);
+}
+#else
+$fused
+#endif
+"""
+
+
+def _fused(dtype: DType, dialect: str) -> str:
+    text = Template(_FUSED.strip("\n")).safe_substitute(
+        wide=conversion(dtype, FLOAT32, dialect), round=conversion(FLOAT64, dtype, dialect)
+    )
+    by_device = dialect == "cuda" and dtype is BFLOAT16
+    return Template(_FUSED_BY_DEVICE).safe_substitute(fused=text) if by_device else text
+
+
+HALF_HELPERS = dict.fromkeys(("half_fma", *_COMPARISONS), Helper())
+
+
+def half_text(name: str, dtype: DType, dialect: str) -> str:
+    """The template of helper ``name``: its qualifiers and type are left open."""
+    if name == "half_fma":
+        return _fused(dtype, dialect)
+    if name in _COMPARISONS:
+        wide = conversion(dtype, FLOAT32, dialect)
+        return Template(_COMPARED).safe_substitute(name=name, formula=_COMPARISONS[name], wide=wide)
+    formula, native = _OPERATORS[name]
+    names = [operand for operand in "ab" if operand in formula]
+    wide = conversion(dtype, FLOAT32, dialect)
+    by_device = dialect == "cuda" and dtype is BFLOAT16 and native
+    return Template(_BY_DEVICE if by_device else _PLAIN).safe_substitute(
+        name=name,
+        formula=formula,
+        rounded="" if name == "neg" else ", rounded once",
+        parameters=", ".join(f"$T {operand}" for operand in names),
+        names=", ".join(names),
+        computed="".join(f"{wide}({part})" if part in names else part for part in formula),
+        native=native,
+        round=conversion(FLOAT32, dtype, dialect),
+    )

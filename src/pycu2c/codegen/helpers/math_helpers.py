@@ -1,0 +1,253 @@
+"""C functions of numbers that neither C nor CUDA has, as templates."""
+
+from __future__ import annotations
+
+from pycu2c.codegen.helpers.templates import Helper
+
+ROUND_DIGITS = Helper(
+    signed="""
+// x to a number of decimal digits, the even one of two.
+$q $T round_digits_$t($T x, long long digits) {
+    if (digits >= 0) return x;
+    if (digits < -19) return 0;
+    unsigned long long scale = 1, size = x < 0 ? 0 - (unsigned long long)x : (unsigned long long)x;
+    for (; digits < 0; digits++) scale *= 10;
+    const unsigned long long rest = size % scale, more = scale - rest;
+    size -= rest;
+    if (rest > more || (rest == more && (size / scale & 1))) size += scale;
+    return ($T)(x < 0 ? 0 - size : size);
+}
+""",
+    unsigned="""
+// x to a number of decimal digits, the even one of two.
+$q $T round_digits_$t($T x, long long digits) {
+    if (digits >= 0) return x;
+    if (digits < -19) return 0;
+    unsigned long long scale = 1, size = x;
+    for (; digits < 0; digits++) scale *= 10;
+    const unsigned long long rest = size % scale, more = scale - rest;
+    size -= rest;
+    if (rest > more || (rest == more && (size / scale & 1))) size += scale;
+    return ($T)size;
+}
+""",
+    floating="""
+// x to a number of decimal digits, the even one of two, as numpy computes it.
+$q $T round_digits_$t($T x, long long digits) {
+    const long long count = digits < -400 ? 400 : digits < 0 ? -digits : digits;
+    double power = 1;
+    for (long long i = 0; i < count && i < 400; i++) power *= 10;
+    const $T scale = ($T)power;
+    return digits < 0 ? rint$f(x / scale) * scale : rint$f(x * scale) / scale;
+}
+""",
+)
+
+LDEXP = Helper(
+    floating="""
+// x * 2**exponent, rounded once.
+$q $T ldexp_$t($T x, long long exponent) {
+    const int count = exponent < -5000 ? -5000 : exponent > 5000 ? 5000 : (int)exponent;
+    return ldexp$f(x, count);
+}
+""",
+)
+
+SIGN = Helper(
+    signed="""
+// -1, 0 or 1.
+$q $T sign_$t($T x) {
+    return ($T)((x > 0) - (x < 0));
+}
+""",
+    unsigned="""
+// 0 or 1.
+$q $T sign_$t($T x) {
+    return x > 0;
+}
+""",
+    floating="""
+// -1, 0 or 1; NaN of NaN.
+$q $T sign_$t($T x) {
+    return x != x ? x : ($T)((x > 0) - (x < 0));
+}
+""",
+)
+
+FMOD = Helper(
+    signed="""
+// The remainder with the sign of a; 0 where b is 0.
+$q $T fmod_$t($T a, $T b) {
+    return b == 0 || b == -1 ? 0 : ($T)(a % b);
+}
+""",
+    unsigned="""
+// The remainder; 0 where b is 0.
+$q $T fmod_$t($T a, $T b) {
+    return b == 0 ? 0 : ($T)(a % b);
+}
+""",
+)
+
+HEAVISIDE = Helper(
+    floating="""
+// 0 below 0, 1 above; b where a is 0.
+$q $T heaviside_$t($T a, $T b) {
+    return a != a ? a : a == 0 ? b : ($T)(a > 0);
+}
+""",
+)
+
+
+def _added_in_logarithms(name: str, doc: str, one: str, body: str) -> Helper:
+    """``one``: the logarithm of 2."""
+    return Helper(
+        floating=f"""
+// {doc}
+$q $T {name}_$t($T a, $T b) {{
+    if (a == b) return a + {one};
+    const $T gap = a - b;
+    if (gap != gap) return gap;
+    return (gap > 0 ? a : b) + {body};
+}}
+"""
+    )
+
+
+LOGADDEXP = _added_in_logarithms(
+    "logaddexp", "log(exp(a) + exp(b))", "0.6931471805599453$s", "log1p$f(exp$f(-fabs$f(gap)))"
+)
+LOGADDEXP2 = _added_in_logarithms(
+    "logaddexp2",
+    "log2(2**a + 2**b)",
+    "1",
+    "1.4426950408889634$s * log1p$f(exp2$f(-fabs$f(gap)))",
+)
+
+SINC = Helper(
+    floating="""
+// sin(pi * x) / (pi * x); 1 at 0.
+$q $T sinc_$t($T x) {
+    const $T angle = 3.141592653589793$s * x;
+    return x == 0 ? 1 : sin$f(angle) / angle;
+}
+""",
+)
+
+# ---- whole numbers -----------------------------------------------------------------------------
+
+_SIZES = "    $W x = a < 0 ? 0 - ($W)a : ($W)a, y = b < 0 ? 0 - ($W)b : ($W)b;"
+_PLAIN_SIZES = "    $W x = a, y = b;"
+
+
+def _gcd(sizes: str) -> str:
+    return f"""
+// The greatest common divisor.
+$q $T gcd_$t($T a, $T b) {{
+{sizes}
+    while (y != 0) {{
+        const $W rest = x % y;
+        x = y;
+        y = rest;
+    }}
+    return ($T)x;
+}}
+"""
+
+
+def _lcm(sizes: str) -> str:
+    return f"""
+// The least common multiple.
+$q $T lcm_$t($T a, $T b) {{
+{sizes}
+    const $W first = x, second = y;
+    if (x == 0 || y == 0) return 0;
+    while (y != 0) {{
+        const $W rest = x % y;
+        x = y;
+        y = rest;
+    }}
+    return ($T)(first / x * second);
+}}
+"""
+
+
+GCD = Helper(signed=_gcd(_SIZES), unsigned=_gcd(_PLAIN_SIZES))
+LCM = Helper(signed=_lcm(_SIZES), unsigned=_lcm(_PLAIN_SIZES))
+
+ISQRT = Helper(
+    signed="""
+// The square root without its fraction; 0 of what is below 0.
+$q $T isqrt_$t($T n) {
+    if (n <= 0) return 0;
+    const $W square = ($W)n;
+    $W root = ($W)sqrt((double)n);
+    while (root * root > square) root--;
+    while ((root + 1) * (root + 1) <= square) root++;
+    return ($T)root;
+}
+""",
+)
+
+FACTORIAL = Helper(
+    signed="""
+// 1 * 2 * ... * n, cut to 64 bits: from 66 on that is 0. 0 of what is below 0.
+$q $T factorial_$t($T n) {
+    $W product = n >= 0 && n < 66;
+    for ($W factor = 2; product != 0 && factor <= ($W)n; factor++) product *= factor;
+    return ($T)product;
+}
+""",
+)
+
+PERM = Helper(
+    signed="""
+// n * (n - 1) * ..., k factors, cut to 64 bits: of 66 factors that is 0.
+$q $T perm_$t($T n, $T k) {
+    $W product = k >= 0 && k <= n && k < 66;
+    for ($W i = 0; product != 0 && i < ($W)k; i++) product *= ($W)n - i;
+    return ($T)product;
+}
+""",
+)
+
+COMB = Helper(
+    signed="""
+// In how many ways k of n things are chosen; 0 where that does not fit 64 bits.
+$q $T comb_$t($T n, $T k) {
+    if (k < 0 || k > n) return 0;
+    const $W fewest = ($W)(k < n - k ? k : n - k), most = ($W)-1 >> 1;
+    $W ways = 1;
+    if (fewest >= 34) return 0;
+    for ($W i = 1; i <= fewest; i++) {
+        $W common = ways, other = i;  // ways * (n - fewest + i) / i, in lowest terms
+        while (other != 0) {
+            const $W rest = common % other;
+            common = other;
+            other = rest;
+        }
+        const $W factor = (($W)n - fewest + i) / (i / common);
+        if (ways / common > most / factor) return 0;
+        ways = ways / common * factor;
+    }
+    return ($T)ways;
+}
+""",
+)
+
+MATH_HELPERS: dict[str, Helper] = {
+    "round_digits": ROUND_DIGITS,
+    "ldexp": LDEXP,
+    "sign": SIGN,
+    "fmod": FMOD,
+    "heaviside": HEAVISIDE,
+    "logaddexp": LOGADDEXP,
+    "logaddexp2": LOGADDEXP2,
+    "sinc": SINC,
+    "gcd": GCD,
+    "lcm": LCM,
+    "isqrt": ISQRT,
+    "factorial": FACTORIAL,
+    "perm": PERM,
+    "comb": COMB,
+}

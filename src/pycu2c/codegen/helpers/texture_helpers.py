@@ -1,0 +1,251 @@
+"""C functions that read textures and surfaces as the units of a GPU do.
+
+What the units compute is described by CUDA's programming guide ("Texture Fetching"); what it leaves
+open was measured on an H100: coordinates have 21 bits of fraction, weights are rounded to 1/256,
+the weights of two axes are multiplied and rounded to 1/256, and what is made of integers of 8 and
+16 bits or of float16 is rounded to 16 bits. ``reference/texture_sampling.py`` says the same in Python.
+"""
+
+from __future__ import annotations
+
+from pycu2c.base.dtypes import DType
+from pycu2c.codegen.helpers.templates import Helper
+
+# what the host fills: ``reference/texture_sampling.py`` has the order of the fields
+DEFINITIONS = {
+    "texture": """
+// A texture: its elements, and how they are read. The numbers of an element lie side by side, the
+// x axis is the fastest.
+typedef const struct texture_data {
+    const void *elements;
+    int64_t extents[3];
+    int32_t modes[3];  // along each axis, outside of it: 0 wrap, 1 clamp, 2 mirror, 3 border
+    int32_t axes, channels, is_linear, is_normalized;
+    int32_t format;  // of a number: its bytes; plus 16 if it has a sign, 32 if it is a float
+    double most;  // the number that is read as 1.0; 0 if numbers are read as they are
+    double border[4];
+} *texture;
+
+// A number of an element; of element -1, of the border.
+static inline double texture_number(texture t, int64_t element, int channel) {
+    if (element < 0) return t->border[channel];
+    const int64_t at = element * t->channels + channel;
+    switch (t->format) {
+        case 1: return ((const uint8_t *)t->elements)[at];
+        case 2: return ((const uint16_t *)t->elements)[at];
+        case 4: return ((const uint32_t *)t->elements)[at];
+        case 17: return ((const int8_t *)t->elements)[at];
+        case 18: return ((const int16_t *)t->elements)[at];
+        case 20: return ((const int32_t *)t->elements)[at];
+        case 36: return ((const float *)t->elements)[at];
+    }
+    const int bits = ((const uint16_t *)t->elements)[at];  // a float of 16 bits
+    const int exponent = bits >> 10 & 31, fraction = bits & 1023;
+    const int64_t ones = exponent ? (int64_t)(1024 + fraction) << (exponent - 1) : fraction;
+    const double size = exponent < 31 ? (double)ones / (1 << 24) : fraction ? NAN : INFINITY;
+    return bits >> 15 ? -size : size;
+}
+
+// Where along an axis a coordinate is, in 2^-21 of an element.
+static inline int64_t texture_place(texture t, int axis, float x) {
+    const int repeats = t->modes[axis] == 0 || t->modes[axis] == 2;
+    const double far = repeats ? 1 << 30 : t->is_normalized ? 2 : t->extents[axis] + 2;
+    double place = x == x ? x : 0;
+    if (fabs(place) > far) place = repeats ? 0 : copysign(far, place);
+    int64_t fixed = (int64_t)floor(place * 2097152);
+    if (t->modes[axis] == 0) fixed &= 2097151;
+    if (t->modes[axis] == 2) fixed &= 4194303;
+    return t->is_normalized ? fixed * t->extents[axis] : fixed;
+}
+
+// The index that a place is read at; -1 if it is the border's.
+static inline int64_t texture_index(texture t, int axis, int64_t i) {
+    const int64_t last = t->extents[axis] - 1;
+    if (i >= 0 && i <= last) return i;
+    if (t->modes[axis] == 3) return -1;
+    if (t->modes[axis] == 0) return i < 0 ? last : 0;
+    if (t->modes[axis] == 2 && i > last) return i > 2 * last + 1 ? 0 : 2 * last + 1 - i;
+    return i < 0 ? 0 : last;
+}
+
+// The element at some indices; -1 if it is the border.
+static inline int64_t texture_element(texture t, const int64_t *i) {
+    int64_t element = 0;
+    for (int axis = t->axes - 1; axis >= 0; axis--) {
+        const int64_t index = texture_index(t, axis, i[axis]);
+        if (index < 0) return -1;
+        element = element * t->extents[axis] + index;
+    }
+    return element;
+}
+
+// Weights of the corners around a place, in 1/256: corner k is the next one along x if its bit 0
+// is set, along y for bit 1, along z for bit 2. Of three axes, x and z are paired first.
+// Which halves of 1/256 are rounded up is as measured.
+static inline void texture_weights(int axes, const int *part, int *weights) {
+    const int x = part[0], other = axes == 3 ? part[2] : axes == 2 ? part[1] : 0;
+    const int both = (x * other + 128) >> 8;
+    const int before = axes == 3 ? (x * (256 - other) + 128) >> 8 : x - both;
+    const int pair[4] = {256 - other - before, before, other - both, both};
+    for (int k = 0; k < 1 << axes; k++) {
+        if (axes < 3) {
+            weights[k] = pair[k];
+            continue;
+        }
+        const int whole = pair[(k & 1) | (k >> 1 & 2)];
+        const int next = (whole * part[1] + 127 + (k & 1)) >> 8;
+        weights[k] = k & 2 ? next : whole - next;
+    }
+}
+
+// The nearest float of so many bits; of two the one that is farther from 0.
+static inline double texture_rounded(double x, int bits) {
+    const uint64_t one = (uint64_t)1 << (53 - bits);
+    uint64_t number;
+    memcpy(&number, &x, sizeof x);
+    number = (number + one / 2) & ~(one - 1);
+    memcpy(&x, &number, sizeof x);
+    return x;
+}
+
+// Likewise of 16 bits, which are fewer near 0.
+static inline double texture_half(double x) {
+    const double least = 1.0 / (1 << 24);
+    return fabs(x) < 1024 * least ? copysign(floor(fabs(x) / least + 0.5) * least, x)
+                                  : texture_rounded(x, 11);
+}
+
+// The numbers of the element at a place.
+static inline void texture_nearest(texture t, const int64_t *place, double *numbers) {
+    int64_t index[3] = {0};
+    for (int axis = 0; axis < t->axes; axis++) index[axis] = place[axis] >> 21;
+    const int64_t element = texture_element(t, index);
+    for (int channel = 0; channel < t->channels; channel++) {
+        const double number = texture_number(t, element, channel);
+        numbers[channel] = t->most == 0 ? number : fmax(number / t->most, -1);
+    }
+}
+
+// A sum in 1/256 of integers, as a whole number of 16 bits. What 8 bits lack is added without the
+// last bits of the sum.
+static inline double texture_scaled(texture t, double sum) {
+    if ((t->format & 15) == 2) return floor(sum / 256 + 0.5);
+    return sum + floor(floor(sum / 16) * 16 * 255 / (256 * t->most) + 0.5);
+}
+
+// The means of the elements around a place.
+static inline void texture_blended(texture t, const int64_t *place, double *numbers) {
+    int64_t first[3] = {0};
+    int part[3] = {0}, weights[8];
+    for (int axis = 0; axis < t->axes; axis++) {
+        const int64_t middle = 1048576, last = (t->extents[axis] << 21) - middle;
+        int64_t at = place[axis];
+        if (t->modes[axis] == 1) at = at < middle ? middle : at > last ? last : at;
+        const int64_t fixed = (at - middle + 4096) >> 13;
+        first[axis] = fixed >> 8;
+        part[axis] = (int)(fixed & 255);
+    }
+    texture_weights(t->axes, part, weights);
+    for (int channel = 0; channel < t->channels; channel++) numbers[channel] = 0;
+    for (int k = 0; k < 1 << t->axes; k++) {
+        int64_t corner[3];
+        for (int axis = 0; axis < 3; axis++) corner[axis] = first[axis] + (k >> axis & 1);
+        const int64_t element = texture_element(t, corner);
+        for (int channel = 0; channel < t->channels; channel++)
+            numbers[channel] += weights[k] * texture_number(t, element, channel);
+    }
+    const int is_half = t->format == 34;
+    const double full = t->format & 16 ? 32767 : 65535;
+    for (int channel = 0; channel < t->channels; channel++) {
+        double number = numbers[channel] / 256;
+        if (t->most != 0) number = fmax(texture_scaled(t, numbers[channel]) / full, -1);
+        numbers[channel] = is_half ? texture_half(number) : texture_rounded(number, 24);
+    }
+}
+
+// What a texture has at a place, in its first numbers.
+static inline void texture_fetch(texture t, const float *at, double *numbers) {
+    int64_t place[3] = {0};
+    for (int axis = 0; axis < t->axes; axis++) place[axis] = texture_place(t, axis, at[axis]);
+    if (t->is_linear)
+        texture_blended(t, place, numbers);
+    else
+        texture_nearest(t, place, numbers);
+}
+""",
+    "surface": """
+// A surface: its elements, the x axis the fastest.
+typedef const struct surface_data {
+    void *elements;
+    int64_t extents[3];
+} *surface;
+
+// The number of an element; -1 outside.
+static inline int64_t surface_element(surface s, int64_t x, int64_t y, int64_t z) {
+    const int64_t *n = s->extents;
+    const int inside = x >= 0 && x < n[0] && y >= 0 && y < n[1] && z >= 0 && z < n[2];
+    return inside ? (z * n[1] + y) * n[0] + x : -1;
+}
+""",
+}
+
+
+def definition(access: str) -> str:
+    """The C type of textures or surfaces, and the functions that read any of them."""
+    return DEFINITIONS[access].lstrip("\n")
+
+
+_AXES = "xyz"
+_TEXTURES = {"tex1D": 1, "tex2D": 2, "tex3D": 3, "tex1Dfetch": 1}
+_SURFACES = {f"surf{axes}D{action}": axes for axes in (1, 2, 3) for action in ("read", "write")}
+
+
+def texture_text(name: str, dtype: DType, _: str) -> str:
+    """The template of a function that reads or writes one type of elements."""
+    if name == "tex1Dfetch":
+        return _read(name, dtype, "int64_t i", "(float)i + 0.5f")
+    if name in _TEXTURES:
+        axes = _AXES[: _TEXTURES[name]]
+        return _read(name, dtype, ", ".join(f"float {x}" for x in axes), ", ".join(axes))
+    axes = _AXES[: _SURFACES[name]]
+    given = ", ".join(f"int64_t {x}" for x in axes)
+    place = ", ".join([*axes, "0", "0"][:3])
+    return (_READ if name.endswith("read") else _WRITE).format(name=name, given=given, place=place)
+
+
+def _read(name: str, dtype: DType, given: str, place: str) -> str:
+    if dtype.is_vector:
+        parts = [f"({f.dtype.c})numbers[{i}]" for i, f in enumerate(dtype.fields)]
+        value = f"($T){{{', '.join(parts)}}}"
+    else:
+        value = "($T)numbers[0]"
+    return _FETCH.format(name=name, given=given, place=place, value=value)
+
+
+_FETCH = """
+// What a texture has at a place.
+$q $T {name}_$t(texture t, {given}) {{
+    const float at[3] = {{{place}}};
+    double numbers[4];
+    texture_fetch(t, at, numbers);
+    return {value};
+}}
+"""
+_READ = """
+// An element of a surface; 0 outside.
+$q $T {name}_$t(surface s, {given}) {{
+    const int64_t element = surface_element(s, {place});
+    const $T outside = {{0}};
+    return element < 0 ? outside : (($T *)s->elements)[element];
+}}
+"""
+_WRITE = """
+// Sets an element of a surface; outside nothing.
+$q void {name}_$t($T value, surface s, {given}) {{
+    const int64_t element = surface_element(s, {place});
+    if (element >= 0) (($T *)s->elements)[element] = value;
+}}
+"""
+
+
+TEXTURE_HELPERS = dict.fromkeys((*_TEXTURES, *_SURFACES), Helper(made=texture_text))

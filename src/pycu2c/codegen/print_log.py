@@ -1,0 +1,94 @@
+"""What a kernel prints, in C: a log in memory, and one function for each ``print`` of the Python,
+which appends the values. The host makes text of them after the launch.
+
+A record of the log is the number of its print, and then the values, each in 64-bit words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from string import Template
+
+from pycu2c.base.dtypes import UINT64, DType
+from pycu2c.base.records import dataclass, field
+from pycu2c.codegen.dialect import Dialect
+from pycu2c.csyntax import nodes as c
+from pycu2c.ir.print_format import Text, numbers, shown, words
+
+_LOG = {
+    "c": """
+// What the kernel prints. The host reads it after the launch.
+struct { $W used, size, lost, *words; } print_log;
+
+// Where the values of print number `print` go, `count` words; NULL if the log is full.
+static inline $W *print_record(unsigned print, unsigned count) {
+    const $W first = __atomic_fetch_add(&print_log.used, count + 1, __ATOMIC_RELAXED);
+    if (first < print_log.size) print_log.words[first] = print;
+    if (first + count < print_log.size) return print_log.words + first + 1;
+    __atomic_fetch_add(&print_log.lost, 1, __ATOMIC_RELAXED);
+    return NULL;
+}
+""",
+    "cuda": """
+// What the kernel prints. The host reads it after the launch.
+extern "C" {
+    __device__ struct { $W used, size, lost, *words; } print_log;
+}
+
+// Where the values of print number `print` go, `count` words; null if the log is full.
+static __device__ $W *print_record(unsigned print, unsigned count) {
+    const $W first = atomicAdd(&print_log.used, count + 1);
+    if (first < print_log.size) print_log.words[first] = print;
+    if (first + count < print_log.size) return print_log.words + first + 1;
+    atomicAdd(&print_log.lost, 1);
+    return 0;
+}
+""",
+}
+
+_QUALIFIERS = {"c": "static inline", "cuda": "static __device__"}
+
+
+@dataclass(slots=True)
+class Prints:
+    """The prints of one file, numbered as they are first met."""
+
+    dialect: Dialect
+    type_name: Callable[[DType], str]
+    numbered: dict[Text, int] = field(default_factory=dict)
+
+    def name(self, text: Text) -> str:
+        """The C function that appends a record of ``text``."""
+        return f"print_{self.numbered.setdefault(text, len(self.numbered))}"
+
+    def definitions(self) -> list[c.Item]:
+        """The log and the functions; none if nothing is printed."""
+        if not self.numbered:
+            return []
+        log = Template(_LOG[self.dialect.name].strip("\n"))
+        texts = [log.substitute(W=self.dialect.type_name(UINT64)), *map(self._text, self.numbered)]
+        return [item for text in texts for item in (c.Blank(), c.Verbatim(text))]
+
+    def _text(self, text: Text) -> str:
+        dtypes = [scalar.dtype for scalar in numbers(text)]
+        given = [f"{self.type_name(dtype)} v{i}" for i, dtype in enumerate(dtypes)]
+        listed = ", ".join(given) or ("void" if self.dialect.name == "c" else "")
+        lines = [f'// print "{shown(text)}"']
+        lines += [f"{_QUALIFIERS[self.dialect.name]} void {self.name(text)}({listed}) {{"]
+        record = f"print_record({self.numbered[text]}, {sum(map(words, dtypes))})"
+        if dtypes:
+            lines += [f"    {self.dialect.type_name(UINT64)} *const record = {record};"]
+            lines += ["    if (!record) return;", *_copies(dtypes)]
+        else:
+            lines += [f"    {record};"]
+        return "\n".join([*lines, "}"])
+
+
+def _copies(dtypes: list[DType]) -> list[str]:
+    """Bytes, since a word may hold any type."""
+    lines, offset = [], 0
+    for i, dtype in enumerate(dtypes):
+        place = f"record + {offset}" if offset else "record"
+        lines.append(f"    memcpy({place}, &v{i}, sizeof v{i});")
+        offset += words(dtype)
+    return lines

@@ -1,0 +1,380 @@
+"""IR statements -> C statements: one for one, so that the C reads like the kernel."""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Mapping
+from typing import Literal, TypeAlias, assert_never
+
+from pycu2c.analysis.effects import mentioned
+from pycu2c.base.dtypes import INT32, INT64
+from pycu2c.base.records import dataclass, field, replace
+from pycu2c.base.source import Span
+from pycu2c.base.types import Array, Scalar, Space
+from pycu2c.codegen import inline_c
+from pycu2c.codegen.expressions import Speller
+from pycu2c.codegen.large_arrays import BigArrays
+from pycu2c.csyntax import nodes as c
+from pycu2c.ir.builders import scalar_type
+from pycu2c.ir.nodes import (
+    Allocate,
+    Apply,
+    Assign,
+    AxisLoop,
+    Binary,
+    BlockLoop,
+    Body,
+    Break,
+    Cast,
+    Const,
+    Continue,
+    CText,
+    Declare,
+    Evaluate,
+    Expr,
+    For,
+    If,
+    Load,
+    Member,
+    NextThread,
+    Pack,
+    Print,
+    Return,
+    Stmt,
+    Store,
+    Strips,
+    ThreadLoop,
+    ThreadSteps,
+    Var,
+    Wait,
+    While,
+)
+from pycu2c.ir.walk import all_expressions, statements
+from pycu2c.ops.intrinsics.memory import atomic
+from pycu2c.ops.operators import ADD, AND, C_SHL, C_SHR, DIV, MUL, OR, QUOTIENT, REMAINDER, SUB, XOR
+
+# what of the Python goes into the C; with "regions", which lines the loops over threads are from;
+# with "places", where it stands, before each statement; with "lines", the same for debuggers
+Comments: TypeAlias = Literal["none", "regions", "comments", "source", "places", "lines"]
+
+PLACE = "@ "
+
+DYNAMIC = "dynamic_shared"  # the bytes that a launch gives each block
+
+_INT = c.Named("int64_t")
+_COMPOUND = (ADD, SUB, MUL, DIV, QUOTIENT, REMAINDER, AND, OR, XOR, C_SHL, C_SHR)
+
+
+@dataclass(slots=True)
+class StatementSpeller:
+    """Spells the statements of one function."""
+
+    speller: Speller
+    comments: Comments = "none"
+    leaves_block: bool = False  # a CPU kernel's Return ends one block, others follow
+    regions: Mapping[AxisLoop, str] = field(default_factory=dict)  # what is said above each
+    _line: int = 0  # of the Python that has been quoted so far
+    _file: str = ""
+    _loops: int = 0  # inside the innermost ThreadLoop
+    _labels: int = 0
+    _label: str = ""
+    big_arrays: BigArrays = field(default_factory=BigArrays)  # of a CPU kernel
+    block_label: str = ""  # set if a jump to the end of a block was needed
+
+    def block(self, body: Body) -> tuple[c.Stmt, ...]:
+        out: list[c.Stmt] = []
+        for s in body:
+            if not self._shares_line(s, body):
+                out += self.quoted(s.span)
+            out += self.statement(s)
+        return tuple(out)
+
+    def _shares_line(self, s: Stmt, body: Body) -> bool:
+        """Whether ``if (c) return;`` or ``else if`` would be laid out otherwise with a comment."""
+        jumps = (If, Break, Continue, Return, NextThread)
+        return self.comments == "places" and len(body) == 1 and isinstance(s, jumps)
+
+    def quoted(self, span: Span) -> list[c.Stmt]:
+        """The Python comments, or lines, that stand before a statement and were not yet quoted."""
+        if self.comments in ("none", "regions"):
+            return []
+        if self.comments == "places":
+            return [c.Comment(f"{PLACE}{span}")]
+        if self.comments == "lines":
+            return [c.Line(span.line, span.file)]
+        first = self._line + 1 if span.file == self._file else span.line
+        self._file, self._line = span.file, max(self._line, span.line)
+        lines = [linecache.getline(span.file, n).strip() for n in range(first, span.line + 1)]
+        if self.comments == "comments":
+            lines = [text for text in lines if text.startswith("#")]
+        return [c.Comment(text.lstrip("# ")) for text in lines if text]
+
+    def statement(self, s: Stmt) -> list[c.Stmt]:
+        match s:
+            case Allocate():
+                return [self._allocate(s)]
+            case Declare():
+                return [self._declare(s)]
+            case Assign():
+                target = self.speller.named(s.var.name)
+                return [self._assign(target, s.value, scalar_type(s.var))]
+            case Store():
+                return [self._store(s)]
+            case Evaluate():
+                return [c.Evaluate(_for_its_effect(self.speller.spell(s.value)))]
+            case Print():
+                return [c.Evaluate(self.speller.printed(s))]
+            case If():
+                return [self._if(s)]
+            case While():
+                condition = self.speller.spell(s.condition, exact=False)
+                return [c.While(condition, self._loop_body(s.body))]
+            case For():
+                return [self._for(s)]
+            case Break():
+                return [c.Break()]
+            case Continue():
+                return [c.Continue()]
+            case Return():
+                return [self._return(s)]
+            case ThreadLoop() | Strips():
+                raise AssertionError("thread loops have axes before emission")
+            case AxisLoop():
+                said = self.regions.get(s)
+                return [*([c.Comment(said)] if said else []), *self._axis_loop(s)]
+            case NextThread():
+                return [self._next_thread()]
+            case Wait() | ThreadSteps():
+                raise AssertionError("resumable code is emitted by emit/resumable")
+            case CText():
+                return [*inline_c.parts(s.code.lines, self.comments)]
+            case BlockLoop():
+                raise AssertionError("the kernel's frame has the loop over blocks")
+            case _:
+                assert_never(s)
+
+    def _allocate(self, s: Allocate) -> c.Stmt:
+        kind = s.var.type
+        assert isinstance(kind, Array)
+        if kind.shape is None:
+            return dynamic_array(s.var, self.speller, c.Name(DYNAMIC))
+        of = c.ArrayOf(self.speller.type(kind.element), kind.shape)
+        name = self.speller.names[s.var.name]
+        if self.leaves_block:
+            return self.big_arrays.declare(kind, of, name, self.speller.names)
+        qualifiers = self.speller.dialect.shared if kind.space is Space.SHARED else ()
+        return c.Declare(of, name, None, qualifiers)
+
+    def _declare(self, s: Declare) -> c.Stmt:
+        kind = s.var.type
+        assert isinstance(kind, Scalar)
+        init = None if s.init is None else self.speller.into(s.init, kind.dtype)
+        return c.Declare(self.speller.type(kind), self.speller.names[s.var.name], init)
+
+    def _assign(self, place: c.Expr, value: Expr, kind: Scalar) -> c.Stmt:
+        """``x = x + v`` is written ``x += v``, ``v = {a, v.y, v.z}`` is written ``v.x = a``."""
+        part = self._changed_part(place, value)
+        if part is not None:
+            name, new = part
+            return self._assign(c.Member(place, name), new, scalar_type(new))
+        compound = self._compound(place, value, kind)
+        return compound or c.Assign(place, self.speller.into(value, kind.dtype))
+
+    def _compound(self, place: c.Expr, value: Expr, kind: Scalar) -> c.Stmt | None:
+        """``x += v``, also where the sum is computed without a sign: ``x += 1ULL``."""
+        small = _in_int(value, kind)
+        if small is not None and self.speller.spell(small.left) == place:
+            return c.Assign(
+                place, self.speller.into(small.right, small.type.dtype), f"{small.op.c}="
+            )
+        wraps = _wrapped_sum(value)
+        value = wraps or value
+        if not isinstance(value, Binary) or value.op not in _COMPOUND or kind.dtype.bits < 32:
+            return None
+        left = value.left.operand if wraps and isinstance(value.left, Cast) else value.left
+        if not isinstance(left, (Var, Load, Member)) or self.speller.spell(left) != place:
+            return None
+        literal = isinstance(value.right, Const) and not wraps
+        exact = value.op not in (C_SHL, C_SHR) and not literal
+        return c.Assign(place, self.speller.spell(value.right, exact), f"{value.op.c}=")
+
+    def _store(self, s: Store) -> c.Stmt:
+        place = self.speller.place(s)
+        if s.path and scalar_type(s.value).dtype in self.speller.records.copies:
+            return c.Assign(place, self.speller.stored(s))
+        return self._assign(place, s.value, scalar_type(s.value))
+
+    def _changed_part(self, place: c.Expr, value: Expr) -> tuple[str, Expr] | None:
+        """The one component in which a vector differs from what the place holds."""
+        if not isinstance(value, Pack) or not value.type.dtype.is_vector:
+            return None
+        pairs = [(f.name, part) for f, part in zip(value.type.dtype.fields, value.parts)]
+        changed = [(n, e) for n, e in pairs if self._spelled(e) != c.Member(place, n)]
+        return changed[0] if len(changed) == 1 else None
+
+    def _spelled(self, e: Expr) -> c.Expr | None:
+        return self.speller.spell(e) if isinstance(e, Member) else None
+
+    def _if(self, s: If) -> c.Stmt:
+        condition = self.speller.spell(s.condition, exact=False)
+        return c.If(condition, self.block(s.then), self.block(s.orelse))
+
+    def _loop_body(self, body: Body) -> tuple[c.Stmt, ...]:
+        self._loops += 1
+        out = self.block(body)
+        self._loops -= 1
+        return out
+
+    def _for(self, s: For) -> c.Stmt:
+        kind = scalar_type(s.var)
+        name = self.speller.named(s.var.name)
+        start = self.speller.into(s.start, kind.dtype)
+        stop = self.speller.spell(s.stop, exact=False)
+        pace = s.step.value if isinstance(s.step, Const) else None
+        backwards = pace is not None and pace < 0
+        step: c.Assign | c.Step
+        if pace in (1, -1):
+            step = c.Step(name, "++" if pace == 1 else "--")
+        elif backwards:
+            assert pace is not None
+            step = c.Assign(name, self.speller.integer(int(-pace), kind.dtype, False), "-=")
+        else:
+            step = c.Assign(name, self.speller.into(s.step, kind.dtype), "+=")
+        condition = c.Binary(">" if backwards else "<", name, stop)
+        return c.For(self._counter(s.var, start), condition, step, self._loop_body(s.body))
+
+    def _counter(self, var: Var, start: c.Expr) -> c.Declare | c.Assign:
+        """Where a loop begins to count."""
+        return c.Declare(self.speller.type(scalar_type(var)), self.speller.names[var.name], start)
+
+    def _return(self, s: Return) -> c.Stmt:
+        if self.leaves_block:
+            if self._loops == 0:
+                return c.Continue()
+            self.block_label = "next_block"
+            return c.Goto(self.block_label)
+        if s.value is None:
+            return c.Return()
+        return c.Return(self.speller.into(s.value, scalar_type(s.value).dtype))
+
+    # ---- the CPU's loops over the threads of a block ----
+
+    def _axis_loop(self, s: AxisLoop) -> list[c.Stmt]:
+        """``for`` along one axis; a block, if there is one thread."""
+        self._labels += 1
+        outer = self._loops, self._label
+        self._loops, self._label = 0, ""
+        body = self.block(s.body)
+        if self._label:
+            body = (*body, c.LabelHere(self._label))
+        self._loops, self._label = outer
+        name = self.speller.names[s.var.name]
+        start = self.speller.into(s.start, INT64)
+        if _is_one(s) and not _ends_threads(s.body):
+            read = s.var.name in mentioned(s.body)
+            own = [c.Declare(_INT, name, start, ("const",))] if read else []
+            return [c.Block((*own, *body))]
+        going = c.Binary("<", c.Name(name), self.speller.spell(s.stop, exact=False))
+        step: c.Assign | c.Step = c.Step(c.Name(name))
+        if not (isinstance(s.step, Const) and s.step.value == 1):
+            step = c.Assign(c.Name(name), self.speller.into(s.step, INT64), "+=")
+        loop = c.For(c.Declare(_INT, name, start), going, step, body)
+        if s.lockstep:
+            return [c.Pragma(f"omp simd{self._joined(s)}"), loop]
+        return [c.Pragma("GCC unroll 4"), loop] if _only_counts(s.body) else [loop]
+
+    def _joined(self, s: AxisLoop) -> str:
+        """What any of the threads sets in a variable of all is joined by or."""
+        own = {x.var.name for x in statements(s.body) if isinstance(x, Declare | For)}
+        assigned = (x.var.name for x in statements(s.body) if isinstance(x, Assign))
+        joined = [self.speller.names[name] for name in dict.fromkeys(assigned) if name not in own]
+        return f" reduction(|:{', '.join(joined)})" if joined else ""
+
+    def _next_thread(self) -> c.Stmt:
+        if self._loops == 0:
+            return c.Continue()
+        self._label = f"next_thread_{self._labels}"
+        return c.Goto(self._label)
+
+
+def dynamic_array(var: Var, speller: Speller, given: c.Expr) -> c.Stmt:
+    """All arrays of dynamic shared memory begin where it does."""
+    assert isinstance(var.type, Array)
+    pointer = c.Pointer(speller.type(var.type.element))
+    return c.Declare(replace(pointer, const=True), speller.names[var.name], c.Cast(pointer, given))
+
+
+def _wrapped_sum(value: Expr) -> Binary | None:
+    """What is computed in the unsigned type of a number's width, as ``x += 1ULL`` is."""
+    if not isinstance(value, Cast) or not isinstance(value.operand, Binary):
+        return None
+    own, unsigned = value.type.dtype, value.operand.type.dtype
+    same = own.is_signed and own.is_integer and not unsigned.is_signed and own.bits == unsigned.bits
+    left = value.operand.left
+    fits = same and isinstance(left, Cast) and scalar_type(left.operand).dtype is own
+    return value.operand if fits else None
+
+
+def _in_int(value: Expr, kind: Scalar) -> Binary | None:
+    """``x + v`` of 8 or 16 bits, which C computes in int and cuts back, as ``x += v`` is."""
+    if not kind.dtype.is_integer or kind.dtype.bits >= 32:
+        return None
+    if isinstance(value, Binary) and value.op in _COMPOUND:
+        return value if isinstance(value.left, (Var, Load, Member)) else None
+    wide = value.operand if isinstance(value, Cast) else None
+    if not isinstance(wide, Binary) or wide.op not in _COMPOUND or not wide.type.dtype.is_integer:
+        return None
+    if wide.type.dtype is not INT32 and kind.dtype.bits > 8:  # a product that may overflow an int
+        return None
+    left = wide.left
+    if not isinstance(left, Cast) or not isinstance(left.operand, (Var, Load, Member)):
+        return None
+    return replace(wide, left=left.operand)
+
+
+def _only_counts(body: Body) -> bool:
+    """Whether each thread does no more than to add to what its OS thread alone has, as in a
+    histogram: that takes no longer than to count threads."""
+    if not all(isinstance(s, Declare | Evaluate) for s in body):
+        return False
+    values = [s.value for s in body if isinstance(s, Evaluate)]
+    own = (isinstance(e, Apply) and e.intrinsic in atomic.OWN.values() for e in values)
+    return bool(values) and all(own)
+
+
+def _for_its_effect(e: c.Expr) -> c.Expr:
+    """A call whose value is not used is not converted."""
+    match e:
+        case c.Cast(type=kind, operand=inner) if kind != c.Named("void"):
+            return _for_its_effect(inner)
+        case c.Binary(op="!=", left=c.Call() as inner, right=c.Number()):
+            return inner
+        case _:
+            return e
+
+
+def numbered(body: Body) -> list[c.Stmt]:
+    """``const int64_t thread = …``, from the thread's coordinates, if a block reads it."""
+    rows = [e.intrinsic.name for e in all_expressions(body) if isinstance(e, Apply)]
+    return [_thread_number()] if "block.thread" in rows else []
+
+
+def _thread_number() -> c.Stmt:
+
+    def member(variable: str, axis: str) -> c.Expr:
+        return c.Member(c.Name(variable), axis)
+
+    rows = c.Binary("*", member("blockDim", "y"), member("threadIdx", "z"))
+    row = c.Binary("+", member("threadIdx", "y"), rows)
+    number = c.Binary("+", member("threadIdx", "x"), c.Binary("*", member("blockDim", "x"), row))
+    return c.Declare(c.Named("int64_t", const=True), "thread", number)
+
+
+def _is_one(s: AxisLoop) -> bool:
+    numbers = (s.start, s.stop)
+    first, last = (e.value if isinstance(e, Const) else None for e in numbers)
+    return first is not None and last is not None and last - first == 1
+
+
+def _ends_threads(body: Body) -> bool:
+    return any(isinstance(s, NextThread) for s in statements(body))

@@ -1,0 +1,260 @@
+"""Functions of C's math library that a loop in lockstep calls for several numbers at once, and some
+that are written out for it. Knows nothing of loops.
+
+CUDA documents how far each function may be from the exact result, and so far a vector's may be,
+too. What glibc 2.36 has for vectors was measured on random numbers: these functions are within
+CUDA's bounds. Others are not, such as logf, which is off by 3.9 units in the last place where CUDA
+allows 1: ``exp`` and ``log`` of float32 are therefore code of our own, within 0.9 units. So is
+``cbrt`` of float64, within 0.7, where glibc's is off by 3; and ``hypot``, within 0.5 units for
+float32 and 1.2 for float64, since it is short, and other compilers make vectors of it, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pycu2c.codegen.helpers.templates import Helper
+
+_ONE = ("acos", "acosh", "asinh", "atanh", "erfc", "sinh")
+_ONE_FLOAT = ("cos", "exp2", "sin", "tan", "tanh")
+_TWO = ("pow",)
+_TWO_FLOAT = ("atan2",)
+
+_DECLARATIONS = {
+    **{f"{stem}f": f"float {stem}f(float)" for stem in (*_ONE, *_ONE_FLOAT)},
+    **{f"{stem}f": f"float {stem}f(float, float)" for stem in (*_TWO, *_TWO_FLOAT)},
+    **{stem: f"double {stem}(double)" for stem in _ONE},
+    **{stem: f"double {stem}(double, double)" for stem in _TWO},
+}
+
+
+def has_vectors(function: str) -> bool:
+    """Whether a function of C is one of these."""
+    return function in _DECLARATIONS
+
+
+def declarations(functions: Iterable[str]) -> str:
+    """Tells gcc that glibc has the functions for vectors; other compilers call them singly."""
+    lines = "".join(
+        f'__attribute__((simd("notinbranch"), const)) {_DECLARATIONS[name]};\n'
+        for name in sorted(functions)
+    )
+    if not lines:
+        return ""
+    return f"""\
+#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__)
+#if __GLIBC_PREREQ(2, 35)
+{lines}#endif
+#endif"""
+
+
+EXP = Helper(
+    floating="""
+// e to the power x, by arithmetic alone, so that it runs in vectors.
+$q __attribute__((always_inline)) $T exp_$t($T x) {
+#if defined(__FP_FAST_FMAF) || defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+    const float up = fmaf(x, 1.442695f, 0x1.8p23f), n = up - 0x1.8p23f; // the nearest integer
+    const float r = fmaf(n, -1.42860677e-6f, fmaf(n, -0.693145752f, x)); // x - n * log(2)
+    float p = fmaf(0x1.694p-10f, r, 0x1.125edcp-7f);
+    p = fmaf(p, r, 0x1.555b5ap-5f);
+    p = fmaf(p, r, 0x1.55545p-3f);
+    p = fmaf(p, r, 0x1.fffff6p-2f);
+    p = fmaf(p, r, 1.0f);
+    p = fmaf(p, r, 1.0f);
+    // times 2**n, whose n the last bits of "up" are, in two steps: either factor is a normal number
+    uint32_t bits;
+    __builtin_memcpy(&bits, &up, 4);
+    const uint32_t half = bits << 22 & 0xff800000, rest = (bits << 23) - half;
+    const uint32_t first = half + 0x3f800000, second = rest + 0x3f800000;
+    float s, t;
+    __builtin_memcpy(&s, &first, 4);
+    __builtin_memcpy(&t, &second, 4);
+    p = x > 150.0f ? INFINITY : p * s * t;
+    return x < -150.0f ? 0.0f : p;
+#else
+    return expf(x);
+#endif
+}
+"""
+)
+
+LOG = Helper(
+    floating="""
+// The natural logarithm, by arithmetic alone, so that it runs in vectors.
+$q __attribute__((always_inline)) $T log_$t($T x) {
+#if defined(__FP_FAST_FMAF) || defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+    // a subnormal number is multiplied by 2**23
+    const uint32_t tiny = -(uint32_t)(x < 0x1p-126f) & 0x0b800000, scale = 0x3f800000 + tiny;
+    float m;
+    __builtin_memcpy(&m, &scale, 4);
+    m *= x;
+    uint32_t bits;
+    __builtin_memcpy(&bits, &m, 4);
+    const uint32_t e = (bits - 0x3f2aaaab) & 0xff800000; // of 2/3 <= m / 2**e < 4/3
+    bits -= e;
+    __builtin_memcpy(&m, &bits, 4);
+    m -= 1.0f;
+    const float i = (float)(int32_t)(e - tiny) * 0x1p-23f, s = m * m;
+    float r = fmaf(-0x1.0aep-3f, s, -0x1.f198b2p-4f), t = fmaf(0x1.208p-3f, s, 0x1.1e574p-3f);
+    r = fmaf(r, s, -0x1.55b36cp-3f);
+    t = fmaf(t, s, 0x1.99d8b2p-3f);
+    r = fmaf(r, s, -0x1.fffe02p-3f);
+    r = fmaf(t, m, r);
+    r = fmaf(r, m, 0x1.5554fap-2f);
+    r = fmaf(r, m, -0.5f);
+    r = fmaf(r, s, m);
+    r = fmaf(i, 0x1.62e43p-1f, r);
+    r = x < INFINITY ? r : x;
+    r = x >= 0.0f ? r : NAN;
+    return x == 0.0f ? -INFINITY : r;
+#else
+    return logf(x);
+#endif
+}
+"""
+)
+
+CBRT = Helper(
+    floating="""
+// The cube root, by arithmetic alone, so that it runs in vectors.
+$q __attribute__((always_inline)) $T cbrt_$t($T x) {
+    const double y = fabs(x) < 0x1p-1022 ? x * 0x1p54 : x;
+    uint64_t bits;
+    __builtin_memcpy(&bits, &y, 8);
+    const uint64_t sign = bits >> 63 << 63, third = ((bits ^ sign) >> 32) / 3;
+    bits = sign | (third + (fabs(x) < 0x1p-1022 ? 0x297f7893 : 0x2a9f7893)) << 32;
+    double t;
+    __builtin_memcpy(&t, &bits, 8); // right to 5 bits, then to 23
+    double r = t * t * (t / x);
+    t *= 0x1.e03e60f61e692p+0 + r * (-0x1.e28e092f02420p+0 + r * 0x1.9f1604a49d6c2p+0) +
+         r * r * r * (-0x1.844cbbee751d9p-1 + r * 0x1.2b000d4e4edd7p-3);
+    __builtin_memcpy(&bits, &t, 8);
+    bits = (bits + 0x80000000) >> 30 << 30; // now t * t is exact
+    __builtin_memcpy(&t, &bits, 8);
+    r = x / (t * t);
+    t += t * ((r - t) / (t + t + r));
+    return x == 0 || x - x != 0 ? x : t;
+}
+"""
+)
+
+# infinity is chosen before the root: one under a condition would not become part of a vector
+_HYPOT_32 = """
+// sqrt(a * a + b * b), by arithmetic alone, so that it runs in vectors.
+$q __attribute__((always_inline)) $T hypot_$t($T a, $T b) {
+    const double x = a, y = b, sum = x * x + y * y; // squares of floats are exact
+    return ($T)sqrt((fabsf(a) == INFINITY) | (fabsf(b) == INFINITY) ? INFINITY : sum);
+}
+"""
+_HYPOT_64 = """
+// sqrt(a * a + b * b) without overflow, by arithmetic alone, so that it runs in vectors.
+$q __attribute__((always_inline)) $T hypot_$t($T a, $T b) {
+    const $T great = fabs(a) > fabs(b) ? fabs(a) : fabs(b);
+    const $T up = great > 0x1p511 ? 0x1p-600 : great < 0x1p-459 ? 0x1p600 : 1.0;
+    const $T down = great > 0x1p511 ? 0x1p600 : great < 0x1p-459 ? 0x1p-600 : 1.0;
+    const $T x = a * up, y = b * up, sum = x * x + y * y;
+    return sqrt((fabs(a) == INFINITY) | (fabs(b) == INFINITY) ? INFINITY : sum) * down;
+}
+"""
+HYPOT = Helper(floating=_HYPOT_32, wide=_HYPOT_64)
+
+AT_LEAST_1 = Helper(
+    signed="""
+// Says that n is 1 or more: a loop up to n, inside one in lockstep, is not tested for being empty.
+$q void at_least_1_$t($T n) {
+    if (n < 1) __builtin_unreachable();
+}
+"""
+)
+
+
+def _asking(name: str, done: str, how: str) -> Helper:
+    text = f"""
+// Memory that will be {done} soon: so many elements, so far ahead. It may lie beyond the array.
+$q void {name}_$t(const $T *from, int64_t ahead, int64_t count) {{
+    const uintptr_t first = (uintptr_t)from + (uintptr_t)ahead * sizeof *from;
+    for (uintptr_t i = 0; i < (uintptr_t)count * sizeof *from; i += 64) {{
+        __builtin_prefetch((const void *)(first + i){how});
+    }}
+}}
+"""
+    return Helper(text, text, text)
+
+
+_TO_LINE = """
+// How many elements lie before this one in its line of memory.
+$q int64_t elements_before_$t(const $T *first) {
+    return (int64_t)((uintptr_t)first % 64 / sizeof *first);
+}
+"""
+
+_PUT_LINE = """
+// Writes a line of memory of 64 bytes: as a whole, so that it need not be read before.
+$q void put_line(void *to, const void *from) {
+#if defined __clang__ || defined __SSE2__
+#if defined __AVX512F__
+    typedef long long part __attribute__((vector_size(64)));
+#elif defined __AVX__
+    typedef long long part __attribute__((vector_size(32)));
+#else
+    typedef long long part __attribute__((vector_size(16)));
+#endif
+    for (int i = 0; i < 64; i += (int)sizeof(part)) {
+        part value;
+        __builtin_memcpy(&value, (const char *)from + i, sizeof value);
+        part *const there = (part *)((char *)to + i);
+#if defined __clang__
+        __builtin_nontemporal_store(value, there);
+#elif defined __AVX512F__
+        __builtin_ia32_movntdq512(there, value);
+#elif defined __AVX__
+        __builtin_ia32_movntdq256(there, value);
+#else
+        __builtin_ia32_movntdq(there, value);
+#endif
+    }
+#else
+    __builtin_memcpy(to, from, 64);
+#endif
+}
+"""
+
+_WRITE_PAST = """
+// Writes elements without a cache, but for those at the ends that are no whole line of memory.
+$q void write_past_$t($T *to, const $T *from, int64_t count) {
+    enum { LINE = 64 / sizeof *to };
+    int64_t i = 0;
+    for (; i < count && (uintptr_t)(to + i) % 64 > 0; ++i) {
+        to[i] = from[i];
+    }
+    for (; i + LINE <= count; i += LINE) {
+        put_line(to + i, from + i);
+    }
+    for (; i < count; ++i) {
+        to[i] = from[i];
+    }
+}
+"""
+
+_WRITTEN_PAST = """
+// What put_line has written is for others to see from here on.
+$q void written_past(void) {
+#if defined __SSE2__
+    __builtin_ia32_sfence();
+#endif
+}
+"""
+
+VECTOR_HELPERS = {
+    "elements_before": Helper(_TO_LINE, _TO_LINE, _TO_LINE),
+    "put_line": Helper(fixed=_PUT_LINE),
+    "write_past": Helper(_WRITE_PAST, _WRITE_PAST, _WRITE_PAST, calls=("put_line",)),
+    "written_past": Helper(fixed=_WRITTEN_PAST),
+    "exp": EXP,
+    "log": LOG,
+    "cbrt": CBRT,
+    "hypot": HYPOT,
+    "at_least_1": AT_LEAST_1,
+    "prefetch": _asking("prefetch", "read", ""),
+    "prefetch_to_write": _asking("prefetch_to_write", "written", ", 1"),
+}

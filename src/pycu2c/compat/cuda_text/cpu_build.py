@@ -1,0 +1,139 @@
+"""CUDA C text -> C++ -> a library that runs it on the cores of this machine."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from pycu2c.base.limits import MOST_SHARED, MOST_THREADS
+from pycu2c.compat.cuda_text.compiled import Form
+from pycu2c.compat.cuda_text.diagnostics import refuse
+from pycu2c.compat.cuda_text.host_source import Entry, Generated, Way, check, generated
+from pycu2c.compat.cuda_text.includes import Inclusion
+from pycu2c.compat.cuda_text.options import Options, included
+from pycu2c.compat.cuda_text.parameters import Kind, Parameter
+from pycu2c.compat.cuda_text.source_text import Text
+from pycu2c.runtime.cpu.cpu_kernel import fibers
+from pycu2c.runtime.cpu.cpu_kernel.cpu_kernel import CpuKernel, address_of, symbol
+from pycu2c.runtime.cpu.cpu_kernel.cpu_runner import CpuRunner
+from pycu2c.runtime.runner import Runner
+from pycu2c.toolchain.cc.cc import cxx, elf_symbols
+
+_KINDS = (Kind.WHOLE, Kind.FLOAT, Kind.BYTES)  # as in headers/vectors.h
+_STANDARD = "c++17"  # which the headers here need
+_OLDER = (None, "c++03", "c++11", "c++14")
+_WORDS = re.compile(r"__(global|device|shared|constant|managed)__|\bcuda_runtime")
+_FACTS = {  # of every kernel, where there is no GPU
+    "MAX_THREADS_PER_BLOCK": MOST_THREADS,
+    "MAX_DYNAMIC_SHARED_SIZE_BYTES": MOST_SHARED,
+    "PREFERRED_SHARED_MEMORY_CARVEOUT": -1,
+}
+
+
+def generate(
+    text: Text, options: Options, expressions: Sequence[str], *, rewrites: bool = True
+) -> Generated:
+    """The C++ of a text, rewritten to be fast or as it is. Raises CompileError for what the CPU
+    does not have."""
+    check(text)
+    whole = Inclusion(options.folders, _is_cuda).whole(text.code, text.name)
+    return generated(Text(whole, text.name), options.macros, expressions, rewrites=rewrites)
+
+
+def _is_cuda(text: str, quoted: bool) -> bool:
+    """Whether a file has CUDA C, as far as that can be told."""
+    return quoted or _WORDS.search(text) is not None
+
+
+def compiled(text: Text, options: Options, expressions: Sequence[str]) -> CpuCode:
+    """A text as a library, from the disk or by the C++ compiler. Raises CompileError,
+    ToolchainError."""
+    flags = (
+        f"-std={_STANDARD if options.standard in _OLDER else options.standard}",
+        *cxx.arithmetic_flags(contracts=options.contracts, fast=options.is_fast),
+        *(f"-I{folder}" for folder in options.folders),
+    )
+
+    def made_by(rewrites: bool) -> CpuCode:
+        made = generate(text, options, expressions, rewrites=rewrites)
+        files = included(made.text, options.folders)
+        binary = cxx.compile(made.text, "cuda_c", flags, files)
+        return CpuCode(fibers.opened(binary, text.name), made)
+
+    try:
+        return made_by(rewrites=True)
+    except cxx.Refused:  # a mistake of the user's, or more than the words of the text tell
+        try:
+            return made_by(rewrites=False)
+        except cxx.Refused as error:
+            refuse(error.log, text, error.compiler)
+
+
+class CpuCode:
+    """A text's kernels and variables on the CPU."""
+
+    def __init__(self, library: fibers.Library, made: Generated) -> None:
+        self._library, self._together = library, made.together
+        self._sizes = elf_symbols.sizes(library.binary.data)
+        self._entries = {
+            f"kernel {e.number}": e
+            for e in made.entries  # those that no #if has left out
+            if not self._sizes or f"pycu2c_kernel_{e.number}" in self._sizes
+        }
+        self._known: dict[str, tuple[Parameter, ...]] = {}
+        self._settings: dict[tuple[str, str], int] = {}
+        self.log = library.binary.log
+
+    @property
+    def entries(self) -> Sequence[Entry]:
+        """The kernels, and how their threads run."""
+        return list(self._entries.values())
+
+    @property
+    def kernels(self) -> Sequence[str]:
+        return [entry.name for entry in self._entries.values()]
+
+    def entry(self, name: str) -> str | None:
+        wanted = "".join(name.split()).lstrip("&:")
+        names = {key: "".join(entry.name.split()) for key, entry in self._entries.items()}
+        for key, name in names.items():
+            if name == wanted:
+                return key
+        found = [key for key, name in names.items() if name.endswith(f"::{wanted}")]
+        return found[0] if len(found) == 1 else None  # in a namespace, if there is only one
+
+    def parameters(self, entry: str) -> tuple[Parameter, ...] | None:
+        if entry not in self._known:
+            name = f"pycu2c_kernel_{self._entries[entry].number}"
+            words = symbol(self._library.loaded, name, "const int32_t *const *")[2]
+            rows = (words[1 + 3 * i : 4 + 3 * i] for i in range(words[0]))
+            self._known[entry] = tuple(Parameter(_KINDS[k], s, a) for s, a, k in rows)
+        return self._known[entry]
+
+    def runner(self, entry: str, form: Form) -> Runner:
+        found = self._entries[entry]
+        return CpuRunner(form.names, form.layout, self._kernel(found, form.together))
+
+    def _kernel(self, entry: Entry, together: bool) -> CpuKernel:
+        if entry.way in (Way.LOOP, Way.SPLIT):
+            return fibers.LoopKernel(self._library, f"pycu2c_run_{entry.number}")
+        name = f"pycu2c_kernel_{entry.number}"
+        if entry.way is Way.WARPS:
+            return fibers.SplitKernel(self._library, name, entry.name)
+        return fibers.FiberKernel(self._library, name, entry.name, together and self._together)
+
+    def attribute(self, entry: str, name: str) -> int:
+        """A CPU has no registers of a kernel and the like: 0 for most."""
+        return self._settings.get((entry, name), _FACTS.get(name, 0))
+
+    def set_attribute(self, entry: str, name: str, value: int) -> None:
+        self._settings[entry, name] = value
+
+    def variable(self, name: str) -> tuple[int, int] | None:
+        *scopes, last = name.lstrip("&").split("::")
+        nested = "".join(f"{len(s)}{s}" for s in (*scopes, last))
+        own = f"_ZN{nested}E" if scopes else last
+        size = self._sizes.get(own)
+        if size is None:
+            return None
+        return address_of(symbol(self._library.loaded, own, "char *")), size

@@ -1,0 +1,60 @@
+"""Where a text adds to shared memory by atomics: a block runs in one OS thread, so these need not
+be atomic. Told by the words of a function; where that is not sure, they are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from pycu2c.compat.cuda_text.parse.functions import Function
+from pycu2c.compat.cuda_text.parse.tokens import Token, closing
+from pycu2c.compat.cuda_text.source_text import Text
+
+_ATOMIC = re.compile(r"atomic(Add|Sub|Min|Max|And|Or|Xor|Inc|Dec)(_block)?")
+
+
+def shared_atomics(text: Text) -> Iterator[tuple[Token, str]]:
+    """The names of such calls, and what stands there instead."""
+    own = {function.name for function in text.functions}
+    for function in text.functions:
+        tokens = text.tokens[function.body[0] : function.body[1]]
+        axes = _shared(tokens, function)
+        for index, token in enumerate(tokens):
+            found = _ATOMIC.fullmatch(token.text)
+            if found and found[0] not in own and _is_element(tokens, index + 1, axes):
+                yield token, f"::pycu2c::alone::atomic{found[1]}"
+
+
+def _shared(tokens: Sequence[Token], function: Function) -> dict[str, int]:
+    """The names of numbers in shared memory that a body declares, and how many axes they have."""
+    found: dict[str, int] = {}
+    for index, token in enumerate(tokens):
+        if token.text != "__shared__":
+            continue
+        end = index
+        while end < len(tokens) and tokens[end].text not in (";", "=", "{"):
+            end += 1
+        row = tokens[index:end]
+        texts = [t.text for t in row]
+        cut = texts.index("[") if "[" in texts else len(row)
+        if "*" not in texts and "," not in texts and "&" not in texts:
+            found[row[cut - 1].text] = texts.count("[")
+    others = {named.name for named in function.parameters}
+    once = {name for name in found if name not in others and _is_declared_once(tokens, name)}
+    return {name: axes for name, axes in found.items() if name in once}
+
+
+def _is_declared_once(tokens: Sequence[Token], name: str) -> bool:
+    before = [a for a, b in pairwise(tokens) if b.text == name]
+    return sum(t.kind == "word" or t.text in (">", "*") for t in before) == 1
+
+
+def _is_element(tokens: Sequence[Token], index: int, axes: dict[str, int]) -> bool:
+    """Whether ``(&name[…]…,`` stands there."""
+    if [t.text for t in tokens[index : index + 2]] != ["(", "&"]:
+        return False
+    name, index, count = tokens[index + 2].text, index + 3, 0
+    while index < len(tokens) and tokens[index].text == "[":
+        index, count = closing(tokens, index) + 1, count + 1
+    return index < len(tokens) and tokens[index].text == "," and axes.get(name) == count

@@ -1,0 +1,183 @@
+"""What in the body of a kernel makes it unclear what its words mean: such a kernel is not split,
+each of its threads has a stack."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+from pycu2c.compat.cuda_text.fission.variable_uniformity import ASSIGNS, STEPS
+from pycu2c.compat.cuda_text.parse.declarations import BUILT_IN, Declared, after_name, declared
+from pycu2c.compat.cuda_text.parse.macros import KEYWORDS, Macros
+from pycu2c.compat.cuda_text.parse.statements import Unclear
+from pycu2c.compat.cuda_text.parse.tokens import Token, closing
+from pycu2c.compat.cuda_text.source_text import Text
+
+_OF_PLACES = frozenset(  # they say other things in a function of another name, type or place
+    ("__LINE__", "__builtin_LINE", "__COUNTER__", "__func__", "__FUNCTION__", "decltype", "typeof")
+) | {"__PRETTY_FUNCTION__", "__typeof__", "__typeof", "const_cast", "is_const", "noexcept"}
+_OF_STORAGE = frozenset(
+    ("__shared__", "static", "extern", "constexpr", "thread_local", "typedef", "using", "volatile")
+) | {"__constant__", "__device__", "alignas", "__align__", "__attribute__", "__builtin_align__"}
+_BEGIN_NO_EXPRESSION = (
+    (BUILT_IN | _OF_STORAGE)
+    | frozenset(
+        ("const", "auto", "struct", "class", "union", "enum", "typename", "register", "template")
+    )
+    | {"__declspec", "namespace", "friend", "operator", "_Pragma", "__extension__", "inline"}
+)
+_WITH_BODY = frozenset(
+    ("for", "switch")
+)  # statements that are plain to those who look from outside
+_GO_ON = ASSIGNS | STEPS | frozenset(("[", ".", "->", ";", ",", "?", "<<"))
+_AFTER_BRACES = frozenset((";", ",", ".", ")", "]", "(", "["))
+
+
+def check_body(tokens: Sequence[Token], macros: Macros) -> None:
+    """Raises Unclear if a body says of itself what it is, or goes on with a loop from a switch."""
+    if any(t.text in _OF_PLACES for t in macros.all_words(tokens)):
+        raise Unclear
+    for index, token in enumerate(tokens):
+        if token.text == "switch":
+            opening = closing(tokens, index + 1) + 1
+            end = closing(tokens, opening) if opening < len(tokens) else opening
+            if any(t.text == "continue" for t in tokens[opening:end]):
+                raise Unclear
+
+
+def check_objects(text: Text, classes: frozenset[str]) -> None:
+    """Raises Unclear if objects of some class may do something when their scope ends."""
+    if any(a.text == "~" and b.text in classes for a, b in pairwise(text.tokens)):
+        raise Unclear
+
+
+def check_plain(tokens: Sequence[Token], rows: Sequence[Declared], macros: Macros) -> None:
+    """Raises Unclear of a statement that declares these, if it may be or declare more than that."""
+    if any(t.text in _OF_STORAGE for word in tokens for t in macros.hidden(word)):
+        raise Unclear
+    if tokens[0].text in _WITH_BODY:
+        return
+    if _has_more(tokens):
+        raise Unclear
+    for row in rows:
+        _check_value(row.value)
+    if not rows:
+        _check_expression(tokens)
+
+
+def _has_more(tokens: Sequence[Token]) -> bool:
+    """Whether another statement begins in one: after braces, or with a keyword."""
+    index = 0
+    while index < len(tokens):
+        text = tokens[index].text
+        if index and text in KEYWORDS:
+            return True
+        if text in ("(", "[", "{"):
+            index = closing(tokens, index)
+            after = tokens[index + 1 : index + 2]
+            if text == "{" and after and after[0].kind != "mark":
+                return True
+            if text == "{" and after and after[0].text in ("{", "}"):
+                return True
+        index += 1
+    return False
+
+
+def _check_value(value: Sequence[Token]) -> None:
+    if not value or value[0].text == "=":
+        return
+    if value[0].text not in ("(", "{") or closing(value, 0) != len(value) - 1:
+        raise Unclear
+
+
+def _check_expression(tokens: Sequence[Token]) -> None:
+    first = 1 if tokens[0].text == "::" else 0
+    if first and declared(tokens[1:]):
+        raise Unclear
+    if tokens[first].text in _BEGIN_NO_EXPRESSION or tokens[first].text in ("[", "{"):
+        raise Unclear
+    if tokens[first].kind != "word" or tokens[first].text in KEYWORDS:
+        return
+    index = after_name(tokens, first)
+    if index < len(tokens) and tokens[index].text == "(":
+        _check_call(tokens, index)
+    elif index < len(tokens) and tokens[index].text not in _GO_ON:
+        raise Unclear
+
+
+def _check_call(tokens: Sequence[Token], opening: int) -> None:
+    """``T (*p)[4] = …`` and ``T (&r) = …`` are none, nor is ``MACRO(…) x``."""
+    end = closing(tokens, opening)
+    after = tokens[end + 1].text if end + 1 < len(tokens) else ""
+    if after not in _GO_ON and after != "(":
+        raise Unclear
+    if tokens[opening + 1].text in ("*", "&", "&&") and after in ("[", "(", "="):
+        raise Unclear
+
+
+def class_names(text: Text) -> frozenset[str]:
+    """The classes of a text, and other names for them and for what is no single value."""
+    tokens = text.tokens
+    found = {
+        name
+        for index, token in enumerate(tokens)
+        if token.text in ("struct", "class", "union") and (name := _defined(tokens, index + 1))
+    }
+    while more := _aliases(tokens, found) - found:
+        found |= more
+    return frozenset(found)
+
+
+def _defined(tokens: Sequence[Token], index: int) -> str | None:
+    """The name of the class whose definition goes on here."""
+    name = None
+    while index < len(tokens):
+        if tokens[index].kind == "word":
+            name = tokens[index].text
+        elif tokens[index].text == "(":  # of an alignment
+            index = closing(tokens, index)
+        else:
+            return name if tokens[index].text in ("{", ":", "<") else None
+        index += 1
+    return None
+
+
+def _aliases(tokens: Sequence[Token], known: Iterable[str]) -> set[str]:
+    found: set[str] = set()
+    for index, token in enumerate(tokens):
+        if token.text not in ("typedef", "using"):
+            continue
+        end = index
+        while end < len(tokens) and tokens[end].text != ";":
+            end = closing(tokens, end) + 1 if tokens[end].text == "{" else end + 1
+        row = tokens[index + 1 : end]
+        words = [t.text for t in row if t.kind == "word"]
+        is_more = any(t.text in ("[", "(", "&") for t in row)  # than a name: an array, a reference
+        if words and (is_more or not {*known, "struct", "class", "union"}.isdisjoint(words)):
+            cut = next((i for i, t in enumerate(row) if t.text in ("[", ")")), len(row))
+            before = [t.text for t in row[:cut] if t.kind == "word"]
+            found.add(before[-1] if token.text == "typedef" and before else words[0])
+    return found
+
+
+def has_references(text: Text, tokens: Sequence[Token], macros: Macros) -> bool:
+    """Whether a body may give a variable another name: by a reference, a function that takes one, a
+    lambda or an object that holds one."""
+    takers = {f.name for f in text.functions if any("&" in named.text for named in f.parameters)}
+    words = {t.text for t in macros.all_words(tokens)}
+    if words & takers or "std" in words:
+        return True
+    holders = any(
+        a.text in ("&", "&&") and b.kind == "word" and c.text == ";"
+        for a, b, c in zip(text.tokens, text.tokens[1:], text.tokens[2:])
+    )
+    if holders and not words.isdisjoint(class_names(text)):
+        return True
+    return any(map(_is_reference, tokens, tokens[1:], tokens[2:], (*tokens[3:], *tokens[-1:])))
+
+
+def _is_reference(before: Token, mark: Token, name: Token, after: Token) -> bool:
+    if mark.text not in ("&", "&&"):
+        return False
+    is_declared = name.kind == "word" and after.text in ("=", "{", "(", ":")
+    return before.text == "[" or (is_declared and (before.kind == "word" or before.text in "*>"))

@@ -1,0 +1,206 @@
+/* CUDA's vectors: char1 to double4, dim3. */
+
+#define PYCU2C_VECTORS(name, type, two, four)                                                     \
+    struct name##1 { type x; };                                                                   \
+    struct two name##2 { type x, y; };                                                            \
+    struct name##3 { type x, y, z; };                                                             \
+    struct four name##4 { type x, y, z, w; };                                                     \
+    static inline name##1 make_##name##1(type x) { return {x}; }                                  \
+    static inline name##2 make_##name##2(type x, type y) { return {x, y}; }                       \
+    static inline name##3 make_##name##3(type x, type y, type z) { return {x, y, z}; }            \
+    static inline name##4 make_##name##4(type x, type y, type z, type w) { return {x, y, z, w}; }
+
+PYCU2C_VECTORS(char, signed char, __align__(2), __align__(4))
+PYCU2C_VECTORS(uchar, unsigned char, __align__(2), __align__(4))
+PYCU2C_VECTORS(short, short, __align__(4), __align__(8))
+PYCU2C_VECTORS(ushort, unsigned short, __align__(4), __align__(8))
+PYCU2C_VECTORS(int, int, __align__(8), __align__(16))
+PYCU2C_VECTORS(uint, unsigned int, __align__(8), __align__(16))
+PYCU2C_VECTORS(long, long, __align__(16), __align__(16))
+PYCU2C_VECTORS(ulong, unsigned long, __align__(16), __align__(16))
+PYCU2C_VECTORS(longlong, long long, __align__(16), __align__(16))
+PYCU2C_VECTORS(ulonglong, unsigned long long, __align__(16), __align__(16))
+PYCU2C_VECTORS(float, float, __align__(8), __align__(16))
+PYCU2C_VECTORS(double, double, __align__(16), __align__(16))
+
+#undef PYCU2C_VECTORS
+
+struct dim3 {
+    unsigned int x, y, z;
+    constexpr dim3(unsigned int x = 1, unsigned int y = 1, unsigned int z = 1) : x(x), y(y), z(z) {}
+    constexpr dim3(uint3 v) : x(v.x), y(v.y), z(v.z) {}
+    constexpr operator uint3() const { return {x, y, z}; }
+};
+
+typedef unsigned long long cudaTextureObject_t;
+typedef unsigned long long cudaSurfaceObject_t;
+
+static thread_local uint3 threadIdx;
+static thread_local uint3 blockIdx;
+static thread_local dim3 blockDim;
+static thread_local dim3 gridDim;
+
+namespace pycu2c {
+
+/* What a launch's arguments begin with: HEAD in runtime/launch_configuration.py. */
+struct Head {
+    int32_t grid[3], block[3];
+    int64_t shared_bytes;
+};
+
+static thread_local const char *arguments; /* of the launch, behind its head */
+
+#ifdef PYCU2C_DYNAMIC_SHARED
+alignas(1024) static thread_local unsigned char dynamic_memory[PYCU2C_DYNAMIC_SHARED];
+static inline void *dynamic() { return dynamic_memory; }
+#endif
+
+/* Where an OS thread first comes to its variables, the C library makes room for them, and clang does
+ * not know that this may change AVX-512's upper registers, where loops have constants. So each run of
+ * blocks comes to them before its loops begin, which are a function of their own. */
+__attribute__((noinline)) static void make_variables() { __asm__ volatile("" : : "r"(&threadIdx) : "memory"); }
+
+static inline void begin_block(const void *given, int64_t block) {
+    const Head *head = static_cast<const Head *>(given);
+    arguments = static_cast<const char *>(given) + sizeof(Head);
+    gridDim = dim3((unsigned)head->grid[0], (unsigned)head->grid[1], (unsigned)head->grid[2]);
+    blockDim = dim3((unsigned)head->block[0], (unsigned)head->block[1], (unsigned)head->block[2]);
+    int64_t row = block / head->grid[0];
+    blockIdx.x = (unsigned)(block % head->grid[0]);
+    blockIdx.y = (unsigned)(row % head->grid[1]);
+    blockIdx.z = (unsigned)(row / head->grid[1]);
+}
+
+static inline void begin_thread(int32_t index) {
+    unsigned i = (unsigned)index;
+    if (i < blockDim.x) {
+        threadIdx = {i, 0, 0};
+        return;
+    }
+    unsigned row = i / blockDim.x;
+    threadIdx = {i % blockDim.x, row % blockDim.y, row / blockDim.y};
+}
+
+/* ---- how a kernel is called ---- */
+
+constexpr size_t up(size_t n, size_t alignment) { return (n + alignment - 1) / alignment * alignment; }
+
+template <class... P> struct Layout {
+    static constexpr size_t count = sizeof...(P);
+    struct Places { size_t of[count + 1]; };
+    static constexpr Places places() {
+        constexpr size_t sizes[] = {sizeof(P)..., 0}, alignments[] = {alignof(P)..., 1};
+        Places found = {};
+        size_t end = 0;
+        for (size_t i = 0; i < count; i++) {
+            found.of[i] = up(end, alignments[i]);
+            end = found.of[i] + sizes[i];
+        }
+        return found;
+    }
+};
+
+template <class T> T taken(size_t place) {
+    typename std::aligned_storage<sizeof(T), alignof(T)>::type room;
+    memcpy(&room, arguments + place, sizeof(T));
+    return *reinterpret_cast<T *>(&room);
+}
+
+enum { WHOLE, FLOAT, BYTES }; /* as in on_cpu.py */
+
+template <class T> constexpr int32_t kind_of() {
+    return std::is_floating_point<T>::value                                                    ? FLOAT
+           : std::is_integral<T>::value || std::is_pointer<T>::value || std::is_enum<T>::value ? WHOLE
+                                                                                               : BYTES;
+}
+
+template <class F, F f> struct Called;
+template <class... P, void (*f)(P...)> struct Called<void (*)(P...), f> {
+    template <size_t... I> static inline void call(std::index_sequence<I...>) {
+        constexpr auto places = Layout<P...>::places();
+        (void)places;
+        f(taken<P>(places.of[I])...);
+    }
+
+    static void thread(int32_t index) {
+        begin_thread(index);
+        call(std::index_sequence_for<P...>());
+    }
+
+    /* Blocks whose threads do not wait. */
+    __attribute__((noinline)) static void run(const void *given, int64_t first, int64_t last) {
+        for (int64_t block = first; block < last; block++) {
+            begin_block(given, block);
+            run_block(std::index_sequence_for<P...>());
+        }
+    }
+
+    /* Blocks, by a function that runs one. */
+    __attribute__((noinline)) static void run_split(const void *given, int64_t first, int64_t last) {
+        for (int64_t block = first; block < last; block++) {
+            begin_block(given, block);
+            call(std::index_sequence_for<P...>());
+        }
+    }
+
+    template <size_t... I> static inline void run_block(std::index_sequence<I...>) {
+        constexpr auto places = Layout<P...>::places();
+        (void)places;
+        run_threads(taken<P>(places.of[I])...);
+    }
+
+    static inline void run_threads(P... given) {
+        const unsigned threads = blockDim.x;
+        for (unsigned z = 0; z < blockDim.z; z++)
+            for (unsigned y = 0; y < blockDim.y; y++)
+                for (unsigned x = 0; x < threads; x++) {
+                    threadIdx.x = x;
+                    threadIdx.y = y;
+                    threadIdx.z = z;
+                    f(given...);
+                }
+    }
+};
+
+template <class F> struct Told;
+template <class... P> struct Told<void (*)(P...)> {
+    static constexpr size_t count = 1 + 3 * sizeof...(P);
+    struct Row { int32_t of[count]; };
+    static constexpr Row made() {
+        constexpr int32_t sizes[] = {(int32_t)sizeof(P)..., 0};
+        constexpr int32_t alignments[] = {(int32_t)alignof(P)..., 0};
+        constexpr int32_t kinds[] = {kind_of<typename std::remove_cv<P>::type>()..., 0};
+        Row row = {};
+        row.of[0] = (int32_t)sizeof...(P);
+        for (size_t i = 0; i < sizeof...(P); i++) {
+            row.of[1 + 3 * i] = sizes[i];
+            row.of[2 + 3 * i] = alignments[i];
+            row.of[3 + 3 * i] = kinds[i];
+        }
+        return row;
+    }
+    static constexpr Row row = made();
+};
+template <class... P> constexpr typename Told<void (*)(P...)>::Row Told<void (*)(P...)>::row;
+
+} // namespace pycu2c
+
+/* What stands after a kernel: of one that never waits, of one that is split, and of one that may wait. */
+#define PYCU2C_LOOP(number, ...) PYCU2C_RUN(number, run, __VA_ARGS__)
+#define PYCU2C_SPLIT(number, ...) PYCU2C_RUN(number, run_split, __VA_ARGS__)
+#define PYCU2C_WARPS PYCU2C_SPLIT
+#define PYCU2C_RUN(number, by, ...)                                                                 \
+    extern "C" __attribute__((visibility("default"))) void pycu2c_run_##number(                     \
+        const void *given, int64_t first, int64_t last) {                                           \
+        ::pycu2c::make_variables();                                                                 \
+        ::pycu2c::Called<decltype(&__VA_ARGS__), &__VA_ARGS__>::by(given, first, last);             \
+    }                                                                                               \
+    PYCU2C_KERNEL(number, nullptr, pycu2c_run_##number, __VA_ARGS__)
+#define PYCU2C_FIBERS(number, ...)                                                                  \
+    PYCU2C_KERNEL(number, (::pycu2c::Called<decltype(&__VA_ARGS__), &__VA_ARGS__>::thread), nullptr, \
+                  __VA_ARGS__)
+#define PYCU2C_KERNEL(number, thread, run, ...)                                                             \
+    extern "C" __attribute__((visibility("default"))) const ::pycu2c::Kernel pycu2c_kernel_##number; \
+    extern "C" const ::pycu2c::Kernel pycu2c_kernel_##number = {                                    \
+        ::pycu2c::begin_block, thread,                                                              \
+        ::pycu2c::Told<decltype(&__VA_ARGS__)>::row.of, run};

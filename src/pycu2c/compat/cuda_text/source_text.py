@@ -1,0 +1,50 @@
+"""A CUDA C text as the user gave it, and what errors show of it."""
+
+from __future__ import annotations
+
+import linecache
+from functools import cached_property
+
+from pycu2c.base.hashing import digest_of
+from pycu2c.base.spans import Span
+from pycu2c.compat.cuda_text.parse.functions import Function, functions_in
+from pycu2c.compat.cuda_text.parse.tokens import Origins, Token, tokens_of
+
+
+class Text:
+    """``code``; and ``name``, what messages call it: a file's, or one of its own. ``#line`` in it
+    may name other texts, which are ``shown`` too."""
+
+    def __init__(self, code: str, name: str = "", shown: dict[str, str] | None = None) -> None:
+        self.code = code
+        self.name = name or f"cuda-{digest_of(code.encode())[:8]}.cu"
+        for each, content in ({} if name else {self.name: code} | (shown or {})).items():
+            lines = [line + "\n" for line in content.splitlines()]
+            linecache.cache[each] = (len(content), None, lines, each)
+        for each, content in (shown or {}).items():
+            lines = [line + "\n" for line in content.splitlines()]
+            linecache.cache[each] = (len(content), None, lines, each)
+
+    @cached_property
+    def tokens(self) -> list[Token]:
+        return tokens_of(self.code)
+
+    @cached_property
+    def functions(self) -> list[Function]:
+        return functions_in(self.tokens)
+
+    @cached_property
+    def origins(self) -> Origins:
+        return Origins(self.code, self.name, self.tokens)
+
+    def span(self, token: Token) -> Span:
+        """Where a token stands."""
+        name, line, column = self.origins.of(token.start)
+        _, end_line, end_column = self.origins.of(token.end)
+        return Span(name, line, column, end_line, end_column)
+
+
+def line_directive(text: Text, place: int) -> str:
+    """What says that the next line is the one that a place is in."""
+    name, line, _ = text.origins.of(place)
+    return f'#line {line} "{name}"'

@@ -1,0 +1,48 @@
+"""Variables of a CUDA C text: where they lie, and arrays over them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from pycu2c.compat.cuda_text.module import Module
+from pycu2c.cuda_driver import driver
+from pycu2c.devices.array import DeviceArray
+from pycu2c.runtime.arguments.arguments.strides import array_over, packed_strides
+from pycu2c.runtime.cuda.cuda_kernel.memory import ForeignMemory
+
+
+class Variable:
+    """A ``__device__`` or ``__constant__`` variable, where the calling thread launched when it was
+    asked for."""
+
+    def __init__(self, module: Module, name: str) -> None:
+        self.module, self.name = module, name
+        self.ptr, self.nbytes = module.variable(name)
+        self._on_gpu = module.chosen_backend() == "cuda"
+
+    def __repr__(self) -> str:
+        return f"<variable {self.name}, {self.nbytes} bytes at {self.ptr:#x}>"
+
+    def __int__(self) -> int:
+        return self.ptr
+
+    def __index__(self) -> int:
+        return self.ptr
+
+    def view(self, shape: int | tuple[int, ...] | None = None, dtype: DTypeLike = np.uint8) -> Any:
+        """An array over it: of numpy's on the CPU, a device array on a GPU."""
+        row = np.dtype(dtype)
+        extents = (shape,) if isinstance(shape, int) else shape
+        if extents is None:
+            extents = (self.nbytes // row.itemsize,)
+        if int(np.prod(extents)) * row.itemsize > self.nbytes:
+            raise ValueError(f"{self.name} has {self.nbytes} bytes, not {extents} of {row}")
+        strides = packed_strides(extents, row.itemsize)
+        if not self._on_gpu:
+            return array_over(self.ptr, (extents, strides, row), memory=self.module)
+        ordinal = driver.current_ordinal()
+        memory = ForeignMemory(self.module, self.ptr, self.nbytes, ordinal)
+        return DeviceArray(memory, self.ptr, extents, strides, row)

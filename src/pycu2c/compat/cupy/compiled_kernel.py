@@ -1,0 +1,88 @@
+"""Generated text compiled and loaded: something that takes launches. What a compiler has against it
+is said of the user's text. Knows no arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pycu2c.base.parameters import Part
+from pycu2c.base.records import dataclass
+from pycu2c.compat.cuda_text.options import included, options_of
+from pycu2c.compat.cupy.bound_parameters import Field
+from pycu2c.compat.cupy.diagnostics import blaming
+from pycu2c.cuda_driver import driver
+from pycu2c.declarations.options import DEFAULT
+from pycu2c.runtime.arguments.arguments.arguments import layout_of
+from pycu2c.runtime.cpu.cpu_kernel.cpu_kernel import CpuKernel
+from pycu2c.runtime.cpu.cpu_kernel.cpu_runner import CpuRunner
+from pycu2c.runtime.cuda.cuda_kernel import cuda_kernel
+from pycu2c.runtime.cuda.cuda_kernel.cuda_runner import CudaRunner
+from pycu2c.runtime.runner import Runner
+from pycu2c.toolchain.binary import Binary
+from pycu2c.toolchain.cc.cc import cxx
+from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
+from pycu2c.toolchain.toolchain_errors import RejectedCode
+
+_STANDARD = "gnu++17"
+USUAL_ARCH = "sm_90"  # where there is no GPU
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Generated text with what it is passed; ``name`` is what the user calls the kernel,
+    ``written`` what the text has of theirs, by what it is of the kernel."""
+
+    text: str
+    entry: str
+    fields: tuple[Field, ...]
+    name: str
+    written: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A kernel in this process. ``size_of_part``: the bytes that a block of a reduction leaves for
+    the others."""
+
+    runner: Runner
+    size_of_part: int = 0
+
+
+def loaded(text: Text, place: str, names: tuple[str, ...], options: Sequence[str]) -> Loaded:
+    """Compile for a place and load. Raises CompileError, ToolchainError, CudaError."""
+    layout = layout_of([field.parameter for field in text.fields])
+    part = f"{text.entry}_partial"
+    has_parts = any(field.parameter.name == "_partials" for field in text.fields)
+    with blaming(text.written, text.name):
+        if place == "cpu":
+            kernel = CpuKernel(cpu_binary(text, options))
+            size = int(kernel.words(part)[0]) if has_parts else 0
+            return Loaded(CpuRunner(names, layout, kernel), size)
+        on_gpu = cuda_kernel.CudaKernel(cuda_binary(text, driver.arch(), options))
+    written = frozenset(
+        f.parameter.argument
+        for f in text.fields
+        if f.parameter.part is Part.DATA and not f.ctype.startswith("const")
+    )
+    size = driver.variable_of(on_gpu.loaded.library, part)[1] if has_parts else 0
+    return Loaded(CudaRunner(text.entry, written, layout, on_gpu), size)
+
+
+def cpu_binary(text: Text, options: Sequence[str]) -> Binary:
+    told = options_of(options)
+    arithmetic = cxx.arithmetic_flags(contracts=told.contracts, fast=told.is_fast)
+    standard = told.standard.replace("c++", "gnu++") if told.standard else _STANDARD
+    folders = (f"-I{folder}" for folder in told.folders)
+    flags = (f"-std={standard}", "-fopenmp-simd", *arithmetic, *folders)
+    files = included(text.text, told.folders)
+    try:
+        return cxx.compile(text.text, text.entry, flags, files, first="g++")
+    except cxx.Refused as error:
+        raise RejectedCode(error.compiler, text.text, error.log) from None
+
+
+def cuda_binary(
+    text: Text, arch: str, options: Sequence[str], kind: nvrtc.Kind = "cubin"
+) -> Binary:
+    more = options_of(options).without_macros
+    return nvrtc.compile(text.text, text.entry, arch, kind=kind, options=DEFAULT, more=more)

@@ -1,0 +1,65 @@
+"""What a compiler has against a kernel, said of the user's text: its line, with carets. Compiles
+nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from pycu2c.base.diagnostics import CompileError, Diagnostic, Label
+from pycu2c.base.spans import Span
+from pycu2c.compat.cuda_text.source_text import Text as Shown
+from pycu2c.toolchain.toolchain_errors import Complaint, RejectedCode
+
+_MOST = 8
+
+
+@contextmanager
+def blaming(written: Mapping[str, str], name: str) -> Iterator[None]:
+    """What is refused is in what the user has written: texts by what they are of the kernel."""
+    try:
+        yield
+    except RejectedCode as error:
+        raise CompileError(_diagnostics(error, written, name)) from None
+
+
+def _diagnostics(error: RejectedCode, written: Mapping[str, str], name: str) -> list[Diagnostic]:
+    compiler = error.compiler.split("/")[-1].split()[0]
+    cure = f"this is what {compiler} says of it"
+    lines = error.text.splitlines()
+    labels: dict[Span, list[str]] = {}
+    others: list[str] = []
+    for complaint in error.complaints:
+        line = lines[complaint.line - 1] if complaint.line <= len(lines) else ""
+        span = _span(line, written, name)
+        if span is not None:
+            labels.setdefault(span, []).append(_plain(complaint))
+        else:
+            others.append(f"{_plain(complaint)}: {line.strip()}")
+    found = [
+        Diagnostic("own-c", (Label(span, "; ".join(dict.fromkeys(said))),), cure)
+        for span, said in labels.items()
+    ]
+    if found:
+        return found[:_MOST]
+    said = "\n".join(f"      {each}" for each in dict.fromkeys(others)) or f"      {error.error}"
+    return [Diagnostic("own-c", (), f"mend the text of {name}; {compiler} says of it\n{said}")]
+
+
+def _plain(complaint: Complaint) -> str:
+    """Without what a compiler adds of itself."""
+    return complaint.text.partition(" [-W")[0]
+
+
+def _span(line: str, written: Mapping[str, str], name: str) -> Span | None:
+    """The line of the user's that a generated one is, or has in it: the longest such."""
+    best: tuple[int, Span] | None = None
+    for what, text in written.items():
+        file = f"<{what} of {name}>"
+        for row, own in enumerate(text.splitlines(), 1):
+            part = own.strip().rstrip(";")
+            if part and part in line and (best is None or len(part) > best[0]):
+                Shown(text, file, {file: text})
+                column = len(own) - len(own.lstrip())
+                best = len(part), Span(file, row, column, row, column + len(part))
+    return best[1] if best else None

@@ -1,0 +1,97 @@
+"""The text of an elementwise kernel as loops in C++ for the CPU. Knows no arrays, no compiler."""
+
+from __future__ import annotations
+
+from pycu2c.base import dtypes
+from pycu2c.compat.cupy.bound_parameters import extent_name, offset
+from pycu2c.compat.cupy.compiled_kernel import Text
+from pycu2c.compat.cupy.elementwise.source_parts import (
+    Form,
+    Operation,
+    elements,
+    fields_of,
+    in_memory,
+    known,
+    top,
+)
+from pycu2c.compat.cupy.kernel_prologue import block, cpu_kernel, cpu_name, statement, text_of, used
+
+PIECE = 1024  # elements that the CPU's pool hands out as one
+_IN_ORDER = frozenset(("return", "break", "goto", "static", "asm", "printf"))
+
+
+def cpu_text(form: Form, operation: Operation) -> Text:
+    """A function that does pieces of the elements in plain loops."""
+    loop = _one_axis(form, operation) if form.axes == 1 else _rows(form, operation)
+    lines = [
+        *known(form, operation),
+        statement(operation.loop_prep),
+        f"const ptrdiff_t _begin = _first * {PIECE};",
+        f"const ptrdiff_t _end = _last * {PIECE} < _size ? _last * {PIECE} : _size;",
+        *loop,
+        statement(operation.after_loop),
+    ]
+    passed = used(fields_of(form, dtypes.INT64, dtypes.INT64), lines)
+    kernel = cpu_kernel(operation.name, passed, lines)
+    above = top(form, operation, "\n".join(kernel), on_cpu=True)
+    own, name = operation.written, operation.name
+    return Text(text_of([*above, *kernel]), cpu_name(name), tuple(passed), name, own)
+
+
+def _body(operation: Operation) -> str:
+    """The operation; one that returns leaves its element."""
+    text = statement(operation.text)
+    if "return" not in operation.names:
+        return text
+    return block("[&]", [f"{block('do', [text])} while (0);"]) + "();"
+
+
+def _may_be_vectors(form: Form, operation: Operation) -> bool:
+    """Whether no element has to do with another."""
+    names = operation.names
+    free = not (operation.loop_prep or operation.after_loop or names & _IN_ORDER)
+    writes_anywhere = any(b.kind == "raw" and not b.info.is_const for b in form.bounds)
+    return free and not writes_anywhere and not any(n.startswith("atomic") for n in names)
+
+
+def _one_axis(form: Form, operation: Operation) -> list[str]:
+    body = ["_ind.set(i);" if "_ind" in operation.names else ""]
+    body += elements(form, in_memory(form, ["i"]))
+    loop = block("for (ptrdiff_t i = _begin; i < _end; i++)", [*body, _body(operation)])
+    return [_vectors(form, operation), loop]
+
+
+def _vectors(form: Form, operation: Operation) -> str:
+    return "#pragma omp simd" if _may_be_vectors(form, operation) else ""
+
+
+def _rows(form: Form, operation: Operation) -> list[str]:
+    """Along the last axis, as far as a row and the piece go."""
+    last = form.axes - 1
+    found = ["ptrdiff_t _left = _row;", f"const ptrdiff_t _k = _left % {extent_name(last)};"]
+    for axis in range(last - 1, -1, -1):
+        found.append(f"_left /= {extent_name(axis + 1)};")
+        found.append(
+            f"const ptrdiff_t _i{axis} = _left{f' % {extent_name(axis)}' if axis else ''};"
+        )
+    rest = f"{extent_name(last)} - _k"
+    found.append(f"const ptrdiff_t _count = {rest} < _end - _row ? {rest} : _end - _row;")
+    names = [*(f"_i{axis}" for axis in range(last)), "_k"]
+    found_at: dict[int, str] = {}
+    for position, bound in enumerate(form.bounds):
+        if bound.kind != "array":
+            continue
+        start = offset(bound, names)
+        found.append(
+            f"{bound.element} *const _at{bound.pointer} = {bound.pointer}"
+            f"{f' + {start}' if start else ''};"
+        )
+        ahead = offset(bound, ["0"] * last + ["_j"]).rpartition(" + ")[2]
+        place = ahead if bound.steps[last] != "none" else "0"
+        found_at[position] = f"_at{bound.pointer}[{place}]"
+    needs_i = operation.names & {"i", "_ind"}
+    body = ["const ptrdiff_t i = _row + _j;" if needs_i else ""]
+    body += ["_ind.set(i);" if "_ind" in operation.names else "", *elements(form, found_at)]
+    loop = block("for (ptrdiff_t _j = 0; _j < _count; _j++)", [*body, _body(operation)])
+    row = [*found, _vectors(form, operation), loop, "_row += _count;"]
+    return [block("for (ptrdiff_t _row = _begin; _row < _end;)", row)]

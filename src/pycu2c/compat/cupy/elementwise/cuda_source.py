@@ -1,0 +1,121 @@
+"""The text of an elementwise kernel as CUDA C++. Knows no arrays and no compiler."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pycu2c.base import dtypes
+from pycu2c.compat.cupy.bound_parameters import extent_name
+from pycu2c.compat.cupy.compiled_kernel import Text
+from pycu2c.compat.cupy.elementwise.source_parts import (
+    Form,
+    Operation,
+    elements,
+    fields_of,
+    in_memory,
+    is_also_written,
+    known,
+    top,
+)
+from pycu2c.compat.cupy.kernel_prologue import (
+    block,
+    cuda_kernel,
+    cuda_name,
+    statement,
+    text_of,
+    used,
+)
+
+# A thread with several elements asks for all of them before it computes with the first: so many
+# bytes of an array are enough on their way to keep the memory busy.
+_BYTES = 16
+_MOST = 4
+# what leaves a thread, or takes so long that nobody waits for memory
+_ALONE = frozenset(("return", "break", "goto", "for", "while"))
+
+
+def elements_of_thread(form: Form, operation: Operation) -> int:
+    """How many elements a thread has."""
+    sizes = [form.bounds[position].row.size for position in _read_ahead(form)]
+    around = operation.loop_prep or operation.after_loop
+    if form.axes > 1 or not sizes or around or operation.names & _ALONE:
+        return 1
+    return min(max(_BYTES // min(sizes), 1), _MOST)
+
+
+def cuda_text(form: Form, operation: Operation) -> Text:
+    index = dtypes.INT64 if form.wide else dtypes.INT32
+    count = elements_of_thread(form, operation)
+    work = _several(form, operation, count) if count > 1 else _one(form, operation)
+    lines = [
+        *known(form, operation),
+        statement(operation.loop_prep),
+        *work,
+        statement(operation.after_loop),
+    ]
+    passed = used(fields_of(form, index, dtypes.UINT64 if form.wide else dtypes.UINT32), lines)
+    kernel = cuda_kernel(operation.name, passed, lines)
+    above = top(form, operation, kernel, on_cpu=False)
+    own, name = operation.written, operation.name
+    return Text(text_of([*above, kernel]), cuda_name(name), tuple(passed), name, own)
+
+
+def _one(form: Form, operation: Operation) -> list[str]:
+    """An element for each thread."""
+    names = [f"_i{axis}" for axis in range(form.axes)] if form.axes > 1 else ["i"]
+    places = _places(form) if form.axes > 1 else []
+    body = [*places, *_body(form, operation, in_memory(form, names))]
+    if operation.names & {"continue", "break"}:  # which leave the element
+        body = [f"{block('do', body)} while (0);"]
+    return [
+        "const ptrdiff_t i = (ptrdiff_t)blockIdx.x * blockDim.x + threadIdx.x;",
+        block("if (i < _size)", body),
+    ]
+
+
+def _several(form: Form, operation: Operation, count: int) -> list[str]:
+    """Elements that are as far from each other as the block has threads."""
+    found_at, copies, reads = in_memory(form, ["i"]), [], []
+    for position in _read_ahead(form):
+        bound = form.bounds[position]
+        copies.append(f"{bound.ctype} _read_{bound.name}[{count}];")
+        reads.append(f"_read_{bound.name}[_k] = {found_at[position]};")
+        found_at[position] = f"_read_{bound.name}[_k]"
+    each = f"for (int _k = 0; _k < {count}; _k++)"
+    place = "const ptrdiff_t i = _begin + _k * blockDim.x;"
+    own = block("if (i < _size)", _body(form, operation, found_at))
+    return [
+        f"const ptrdiff_t _begin = (ptrdiff_t)blockIdx.x * ({count} * blockDim.x) + threadIdx.x;",
+        *copies,
+        "#pragma unroll",
+        block(each, [place, block("if (i < _size)", reads)]),
+        "#pragma unroll",
+        block(each, [place, own]),
+    ]
+
+
+def _read_ahead(form: Form) -> list[int]:
+    """The parameters whose elements are read and not written."""
+    return [
+        position
+        for position, bound in enumerate(form.bounds)
+        if bound.kind == "array" and bound.info.is_const and not is_also_written(form, bound)
+    ]
+
+
+def _body(form: Form, operation: Operation, found_at: Mapping[int, str]) -> list[str]:
+    return [
+        "_ind.set(i);" if "_ind" in operation.names else "",
+        *elements(form, found_at),
+        statement(operation.text),
+    ]
+
+
+def _places(form: Form) -> list[str]:
+    """The place of an element along each axis, which 32 bits hold if they can."""
+    whole, part = ("unsigned long long", "ptrdiff_t") if form.wide else ("unsigned int", "int")
+    found = [f"{whole} _left = ({whole})i;"]
+    for axis in range(form.axes - 1, 0, -1):
+        found.append(f"const {part} _i{axis} = _left % {extent_name(axis)};")
+        found.append(f"_left /= {extent_name(axis)};")
+    return [*found, f"const {part} _i0 = _left;"]

@@ -1,0 +1,303 @@
+"""``ElementwiseKernel``: an operation for each element of its arrays. Here a call becomes a form, a
+form a compiled kernel, and both a launch."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from pycu2c.base import graph_capture
+from pycu2c.base.dtypes import DType
+from pycu2c.base.records import dataclass, replace
+from pycu2c.compat.cuda_text.options import options_of
+from pycu2c.compat.cupy import inspection, iteration_space, operands
+from pycu2c.compat.cupy.bound_parameters import Bound, dtypes_of, pointer_names
+from pycu2c.compat.cupy.call_arguments import Declaration, Taken
+from pycu2c.compat.cupy.captured_launch import Noted, Prepared
+from pycu2c.compat.cupy.compiled_kernel import Text, loaded
+from pycu2c.compat.cupy.elementwise.cpu_source import PIECE, cpu_text
+from pycu2c.compat.cupy.elementwise.cuda_source import cuda_text, elements_of_thread
+from pycu2c.compat.cupy.elementwise.source_parts import Form, Operation
+from pycu2c.compat.cupy.fast_calls import Quick, Ran, key_of, new_outputs
+from pycu2c.compat.cupy.operands import Operand
+from pycu2c.compat.cupy.parameter_declarations import ParameterInfo, WrongValue
+from pycu2c.compat.cupy.python_functions import Text as Written
+from pycu2c.compat.cupy.python_operations import PythonOperation
+from pycu2c.cuda_driver import driver
+from pycu2c.runtime.arguments.arguments.arguments import Argument, ArrayArgument
+from pycu2c.runtime.arguments.arguments.strides import Shape
+from pycu2c.runtime.launch_configuration import Launch, Wanted
+from pycu2c.runtime.runner import Runner
+
+_USUAL_BLOCK = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call whose arguments are checked: ``leaves`` are for inputs, then outputs; the arrays among
+    them that are not raw fill ``shape``."""
+
+    shape: Shape
+    leaves: tuple[Operand, ...]
+    results: tuple[Any, ...]
+    taken: Taken
+
+    def without_memory(self) -> Call:
+        """The same, keeping no array alive."""
+        leaves = tuple(map(operands.without_memory, self.leaves))
+        return replace(self, leaves=leaves, results=(), taken=self.taken.without_memory())
+
+    def at(self, place: str) -> Call:
+        """The same on a GPU or on the CPU."""
+        return replace(self, taken=replace(self.taken, place=place))
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A kernel in this process; ``share``: how many elements a thread has, and on the CPU one that
+    the pool hands out."""
+
+    runner: Runner
+    share: int
+
+
+class ElementwiseKernel:
+    """An operation on each element of arrays, which are broadcast: ``k(x, y)`` gives new arrays,
+    ``k(x, y, out)`` fills the one that is given.
+
+    in_params, out_params: ``"T x, raw float32 y"``; a letter stands for any type, the same one
+    wherever it stands; ``raw`` arrays are indexed by the operation, ``y[i]``.
+    operation: C++ that CUDA compiles, on a GPU and on the CPU; or a Python function of the inputs
+    that gives the output, or a tuple of the outputs.
+    """
+
+    def __init__(
+        self,
+        in_params: str,
+        out_params: str,
+        operation: Written,
+        name: str = "kernel",
+        reduce_dims: bool = True,
+        preamble: str = "",
+        no_return: bool = False,
+        return_tuple: bool = False,
+        *,
+        loop_prep: str = "",
+        after_loop: str = "",
+        options: Sequence[str] = (),
+        type_preamble: str = "",
+    ) -> None:
+        self._declared = Declaration(name, in_params, out_params)
+        self.in_params, self.out_params = self._declared.inputs, self._declared.outputs
+        self.params = self._declared.all
+        self.nin, self.nout = len(self.in_params), len(self.out_params)
+        self.nargs = self.nin + self.nout
+        self.operation, self.name, self.__name__ = operation, name, name
+        self.reduce_dims, self.preamble = reduce_dims, preamble
+        self.no_return, self.return_tuple = no_return, return_tuple
+        told = options_of(options)
+        self.options = told.words
+        top = "\n".join(part for part in (type_preamble, preamble) if part)
+        text = operation if isinstance(operation, str) else ""
+        self._operation = Operation(name, text, top, loop_prep, after_loop, told.macros)
+        self._python = None if isinstance(operation, str) else self._read(operation)
+        self._ready: dict[tuple[Form, str, int], Compiled] = {}
+        self._latest: Call | None = None
+        self._codes: dict[tuple[Any, ...], str] = {}
+        self._quick = Quick(name)
+        self._raw = frozenset(k for k, p in enumerate(self.params) if p.raw)
+
+    def _read(self, function: Any) -> PythonOperation:
+        return PythonOperation(function, self.name, self.in_params, self.out_params)
+
+    @property
+    def _names(self) -> frozenset[str]:
+        """What the operation mentions."""
+        return self._python.names if self._python else self._operation.names
+
+    def __repr__(self) -> str:
+        return f"<ElementwiseKernel {self.name}>"
+
+    def __call__(
+        self, *args: Any, size: int | None = None, stream: Any = None, block_size: int | None = None
+    ) -> Any:
+        """Run it. ``size``: how many elements, where all arrays are raw. ``block_size``: threads
+        of a block on a GPU."""
+        if block_size is not None and block_size <= 0:
+            raise ValueError("block_size must be greater than zero")
+        key = key_of(args, size, block_size) if stream is None else None
+        outputs = self._quick.outputs(key, args, self.nin) if key else None
+        if outputs is None:
+            call = self.checked(args, size)
+            self._latest = call.without_memory()
+            capture, threads = graph_capture.current(), block_size or _USUAL_BLOCK
+            count = math.prod(call.shape)
+            if count and capture is not None:
+                values = (*args[: self.nin], *call.results)
+                wanted = Wanted(None, None, call.taken.stream(stream), 0)
+                capture.launch(self._noted(size, threads), wanted, values)
+            elif count:
+                ran = self._run(call, call.taken.stream(stream), threads)
+                if key:
+                    self._quick.learn(key, replace(ran, values=(*args[: self.nin], *call.results)))
+            outputs = call.results
+        if self.no_return:
+            return None
+        return outputs if self.return_tuple or self.nout != 1 else outputs[0]
+
+    def _noted(self, size: int | None, threads: int) -> Noted:
+        return Noted(
+            self._declared,
+            self.name,
+            lambda values: self.checked(values, size),
+            lambda call, stream: self.prepared(call, stream, threads),
+        )
+
+    def inspect(self, what: inspection.Language = "cuda", arch: str | None = None) -> str:
+        """The kernel of the last call in a language: "cuda", as a GPU gets it, "c", as the CPU,
+        "ptx" or "sass" for an architecture, "sm_90"."""
+        place = inspection.place_of(what)
+        if self._latest is None:
+            raise ValueError(f"{self.name} has no types yet: call it")
+        form, _ = self._form(self._latest.at(place))
+        return inspection.shown(self._text(form, place), what, arch, self.options)
+
+    @property
+    def cached_codes(self) -> dict[tuple[Any, ...], str]:
+        """The texts that were compiled, by the dtypes of the arrays."""
+        return dict(self._codes)
+
+    @property
+    def cached_code(self) -> str:
+        """The text that was compiled, if it is one."""
+        return next(iter(self._codes.values()))
+
+    # ---- what is called ----
+
+    def checked(self, args: tuple[Any, ...], size: int | None) -> Call:
+        """A call with these arguments. Raises LaunchError."""
+        taken = self._declared.taken(args)
+        shape = self._shape((*taken.given, *taken.out), size)
+        raw = [p.name for p in self.out_params if p.raw]
+        if raw and not taken.out and size is None:
+            raise WrongValue(
+                f"{self.name}: Output array size is Undecided: pass an array for {raw[0]}, or size"
+            )
+        targets = taken.out or self._declared.new(taken, shape)
+        leaves = (*self._declared.apart(taken, targets), *targets)
+        return Call(shape, leaves, tuple(a.owner for a in targets), taken)
+
+    def _shape(self, leaves: Sequence[Operand], size: int | None) -> Shape:
+        """That of the elements. Raises WrongValue."""
+        filling = [
+            (name, a)
+            for p, name, a in zip(self.params, self._declared.shown, leaves)
+            if isinstance(a, ArrayArgument) and not p.raw
+        ]
+        if size is not None:
+            if filling:
+                raise WrongValue(
+                    f"{filling[0][0]} decides how many elements there are: Specified 'size' can be "
+                    "used only if all of the ndarray are 'raw'"
+                )
+            return (int(size),)
+        if not filling:
+            raise WrongValue(f"{self.name}: Loop size is undecided: pass size=…")
+        shape = operands.common_shape(filling)
+        for name, array in filling:
+            if name in self._declared.output_names and array.shape != shape:
+                raise WrongValue(
+                    f"Out shape is mismatched: {name} has {array.shape}, and the result {shape}"
+                )
+        return shape
+
+    # ---- how it runs ----
+
+    def _run(self, call: Call, stream: Any, threads: int) -> Ran:
+        found = self.prepared(call, stream, threads)
+        found.runner.run(found.launch, found.passed)
+        return self._ran(call, found.passed, found.runner, found.launch)
+
+    def prepared(self, call: Call, stream: Any, threads: int) -> Prepared:
+        """A call up to its start."""
+        form, walked = self._form(call)
+        place, size = call.taken.place, math.prod(call.shape)
+        gpu = driver.current_ordinal() if place == "cuda" else -1
+        ready = self._ready.get((form, place, gpu))
+        if ready is None:
+            ready = self._ready[form, place, gpu] = self._compiled(form, place)
+        block = 1 if place == "cpu" else threads
+        launch = Launch((-(-size // (block * ready.share)), 1, 1), (block, 1, 1), stream, 0)
+        passed = (*_moved(call, form, walked), size, *walked.shape[1:])
+        return Prepared(launch, passed, ready.runner)
+
+    def _ran(self, call: Call, passed: tuple[Any, ...], runner: Runner, launch: Launch) -> Ran:
+        """What calls like this one have in common."""
+        taken = call.taken
+        like = next(k for k, a in enumerate(taken.given) if isinstance(a, ArrayArgument))
+        outputs = new_outputs(taken.family, call.shape, taken.types.outputs, like)
+        return Ran((), call.leaves, passed, self.nin, self._raw, runner, launch, outputs, tuple)
+
+    def _form(self, call: Call) -> tuple[Form, iteration_space.Walk]:
+        """The call as far as its text depends on it, and how it walks."""
+        filling = [
+            a
+            for p, a in zip(self.params, call.leaves)
+            if isinstance(a, ArrayArgument) and not p.raw
+        ]
+        names = self._names
+        any_raw = any(p.raw for p in self.params)
+        walked = iteration_space.walk(
+            call.shape,
+            [operands.spread(a, call.shape) for a in filling],
+            in_order=any_raw or bool(names & {"i", "_ind"}),
+            join=self.reduce_dims,
+        )
+        strides = iter(walked.strides)
+        rows = (*call.taken.types.inputs, *call.taken.types.outputs)
+        pointers = pointer_names(self.in_params, self.out_params)
+        bounds = tuple(
+            _bound(self._operation, p, row, leaf, pointer, strides)
+            for p, row, leaf, pointer in zip(self.params, rows, call.leaves, pointers)
+        )
+        wide = call.taken.place == "cuda" and iteration_space.is_wide(
+            walked, [a.dtype.size for a in filling], math.prod(call.shape)
+        )
+        return Form(bounds, call.taken.types.placeholders, len(walked.shape), wide), walked
+
+    def _compiled(self, form: Form, place: str) -> Compiled:
+        text = self._text(form, place)
+        self._codes.setdefault(dtypes_of(form.bounds), text.text)
+        share = PIECE if place == "cpu" else elements_of_thread(form, self._operation_of(form))
+        return Compiled(loaded(text, place, self._declared.shown, self.options).runner, share)
+
+    def _text(self, form: Form, place: str) -> Text:
+        make = cuda_text if place == "cuda" else cpu_text
+        return make(form, self._operation_of(form))
+
+    def _operation_of(self, form: Form) -> Operation:
+        return self._python.operation(form, self._operation) if self._python else self._operation
+
+
+def _bound(
+    operation: Operation, info: ParameterInfo, row: DType, leaf: Any, pointer: str, strides: Any
+) -> Bound:
+    if not isinstance(leaf, ArrayArgument):
+        return Bound(info, row, "number")
+    if info.raw:
+        axes, packed = len(leaf.shape), leaf.contiguous
+        return Bound(info, row, "raw", pointer, (), axes, packed)
+    own = next(strides)
+    return Bound(info, row, "array", pointer, iteration_space.steps_of(own, row.size, len(own) - 1))
+
+
+def _moved(call: Call, form: Form, walked: iteration_space.Walk) -> list[Argument]:
+    """The arguments with the axes of the walk."""
+    strides = iter(walked.strides)
+    return [
+        leaf._replace(shape=walked.shape, strides=next(strides), contiguous=False)
+        if isinstance(leaf, ArrayArgument) and bound.kind == "array"
+        else leaf
+        for leaf, bound in zip(call.leaves, form.bounds)
+    ]

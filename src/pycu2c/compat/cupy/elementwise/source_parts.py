@@ -1,0 +1,120 @@
+"""What the texts of an elementwise kernel for a GPU and for the CPU have in common. Knows no arrays
+and no compiler."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pycu2c.base import dtypes
+from pycu2c.base.dtypes import DType
+from pycu2c.base.records import dataclass
+from pycu2c.compat.cupy.bound_parameters import (
+    Bound,
+    Field,
+    extent_name,
+    fields,
+    number_field,
+    offset,
+    typedefs,
+    views_of_raw,
+)
+from pycu2c.compat.cupy.parameter_declarations import names_in
+from pycu2c.compat.cupy.preamble import prelude, without_headers
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """What a user has written. ``macros``: what options define, as lines."""
+
+    name: str
+    text: str
+    preamble: str = ""
+    loop_prep: str = ""
+    after_loop: str = ""
+    macros: tuple[str, ...] = ()
+
+    @property
+    def written(self) -> dict[str, str]:
+        """The texts, by what errors call them."""
+        parts = (self.text, self.preamble, self.loop_prep, self.after_loop)
+        return dict(zip(("operation", "preamble", "loop_prep", "after_loop"), parts))
+
+    @property
+    def names(self) -> frozenset[str]:
+        return names_in(self.text, self.loop_prep, self.after_loop)
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A call as far as the text depends on it: its parameters, the placeholders, the number of
+    axes, whether places along them need 64 bits."""
+
+    bounds: tuple[Bound, ...]
+    placeholders: tuple[tuple[str, DType], ...]
+    axes: int
+    wide: bool
+
+
+def fields_of(form: Form, index: DType, extent: DType) -> list[Field]:
+    count = len(form.bounds)
+    extents = [
+        number_field(extent_name(axis), extent, count + axis) for axis in range(1, form.axes)
+    ]
+    size = number_field("_size", dtypes.INT64, count, "ptrdiff_t")
+    return [*fields(form.bounds, index), *extents, size]
+
+
+def top(form: Form, operation: Operation, extra: str, *, on_cpu: bool) -> list[str]:
+    """What stands before the kernel."""
+    types = [b.row for b in form.bounds] + [row for _, row in form.placeholders]
+    text = "\n".join((operation.preamble, operation.loop_prep, operation.text))
+    needed = prelude(types, names_in(text, extra, *operation.macros), on_cpu=on_cpu)
+    preamble = without_headers(operation.preamble, on_cpu=on_cpu)
+    macros = "\n".join(operation.macros)
+    return [*needed, macros, "\n".join(typedefs(form.placeholders)), preamble]
+
+
+def known(form: Form, operation: Operation) -> list[str]:
+    """What an operation knows beside its parameters, if it asks for it."""
+    names, taken = operation.names, {b.name for b in form.bounds}
+    found = views_of_raw(form.bounds)
+    if "n" in names and "n" not in taken:
+        found.append("const ptrdiff_t n = _size;")
+    if "_ind" in names:
+        extents = ", ".join(extent_name(axis) for axis in range(1, form.axes))
+        first = f"_size / ({extents.replace(', ', ' * ')})" if extents else "_size"
+        shape = f"{first}, {extents}" if extents else first
+        found.append(f"CIndexer<{form.axes}> _ind = {{_size, {{{shape}}}, {{}}}};")
+    return found
+
+
+def elements(form: Form, found_at: Mapping[int, str]) -> list[str]:
+    """The declarations of elements: of what is read copies, of what is written references.
+    ``found_at``: where each parameter's element is."""
+    found = []
+    inputs = {b.name: b for b in form.bounds if b.info.is_const}
+    for position, bound in enumerate(form.bounds):
+        if bound.kind != "array":
+            continue
+        element = found_at[position]
+        if not bound.info.is_const:
+            found.append(f"{bound.ctype} &{bound.name} = {element};")
+            given = inputs.get(bound.name)
+            if given:
+                found.append(f"{bound.name} = {found_at[form.bounds.index(given)]};")
+        elif not is_also_written(form, bound):
+            found.append(f"const {bound.ctype} {bound.name} = {element};")
+    return found
+
+
+def in_memory(form: Form, names: Sequence[str]) -> dict[int, str]:
+    """Where the elements are at a place, whose axes have names."""
+    return {
+        position: f"{bound.pointer}[{offset(bound, names) or '0'}]"
+        for position, bound in enumerate(form.bounds)
+        if bound.kind == "array"
+    }
+
+
+def is_also_written(form: Form, bound: Bound) -> bool:
+    return any(b.name == bound.name and not b.info.is_const for b in form.bounds)

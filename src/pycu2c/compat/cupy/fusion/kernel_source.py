@@ -1,0 +1,137 @@
+"""The elements of nodes of a fused function as a Python function of the elements of arrays, which
+kernels compile. Knows no kernel."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from pycu2c.base.records import dataclass
+from pycu2c.base.source import Source
+from pycu2c.compat.cupy.fusion.graph import (
+    Applied,
+    Cast,
+    Constant,
+    Given,
+    Node,
+    Reduced,
+    Viewed,
+    dtype_of,
+)
+from pycu2c.compat.cupy.python_functions import PythonFunction
+
+Leaf: TypeAlias = "Given | Reduced | Viewed"
+
+
+@dataclass(frozen=True, slots=True)
+class ElementText:
+    """A function as text: of the elements of leaves, whose names its parameters have; of
+    constants."""
+
+    text: str
+    leaves: tuple[Leaf, ...]
+    names: tuple[str, ...]
+    constants: tuple[Any, ...]
+
+    def function(self, name: str) -> PythonFunction:
+        """What kernels compile."""
+        source = self._source(name)
+        weak = frozenset(k for k, leaf in enumerate(self.leaves) if dtype_of(leaf) is None)
+        return PythonFunction(source.python, name, source, weak)
+
+    def of_numbers(self, name: str) -> Callable[..., Any]:
+        """The function as Python runs it."""
+        return self._source(name).python
+
+    def _source(self, name: str) -> Source:
+        scope = {"np": np, **{f"c{k}": value for k, value in enumerate(self.constants)}}
+        file = f"<{name}>"
+        exec(compile(self.text, file, "exec"), scope)
+        tree = ast.parse(self.text).body[0]
+        assert isinstance(tree, ast.FunctionDef)
+        return Source(scope[name], tree, file, tuple(self.text.splitlines(keepends=True)))
+
+
+def element_text(name: str, nodes: Sequence[Node], parameters: Sequence[str]) -> ElementText:
+    """The text that gives the elements of nodes; ``parameters``: names of the arguments."""
+    writer = _Writer(parameters)
+    results = [writer.spelled(node) for node in nodes]
+    given = results[0] if len(results) == 1 else f"({', '.join(results)})"
+    head = f"def {name}({', '.join(writer.names)}):"
+    lines = [head, *(f"    {line}" for line in writer.lines), f"    return {given}"]
+    text = "\n".join(lines) + "\n"
+    return ElementText(text, tuple(writer.leaves), tuple(writer.names), tuple(writer.constants))
+
+
+class _Writer:
+    """The names of nodes, and the lines that give them values."""
+
+    def __init__(self, parameters: Sequence[str]) -> None:
+        self._parameters = parameters
+        self._known: dict[int, str] = {}
+        self._kept: list[Node] = []  # whose ids are known
+        self.lines: list[str] = []
+        self.leaves: list[Leaf] = []
+        self.names: list[str] = []
+        self.constants: list[Any] = []
+
+    def spelled(self, node: Node) -> str:
+        """The name of a node, whose value is assigned before."""
+        known = self._known.get(id(node))
+        if known is None:
+            known = self._known[id(node)] = self._new(node)
+            self._kept.append(node)
+        return known
+
+    def _new(self, node: Node) -> str:
+        match node:
+            case Constant(like):
+                self.constants.append(like)
+                return f"c{len(self.constants) - 1}"
+            case Applied(function, arguments, part):
+                call = f"np.{function}({', '.join(map(self.spelled, arguments))})"
+                return self._assigned(_typed(node, call if part is None else f"{call}[{part}]"))
+            case Cast(value, filled):
+                self._fills(filled)
+                return self._assigned(_converted(dtype_of(node), self.spelled(value)))
+            case Given(position):
+                return self._leaf(node, self._parameters[position])
+            case Reduced():
+                return self._leaf(node, f"reduced{len(self.leaves)}")
+            case Viewed():
+                return self._leaf(node, f"part{len(self.leaves)}")
+
+    def _assigned(self, value: str) -> str:
+        name = f"t{len(self.lines)}"
+        self.lines.append(f"{name} = {value}")
+        return name
+
+    def _leaf(self, node: Leaf, name: str) -> str:
+        self.leaves.append(node)
+        self.names.append(name)
+        return name
+
+    def _fills(self, node: Node) -> None:
+        """Let a leaf be there that has the shape of a node."""
+        if isinstance(node, (Given, Reduced, Viewed)):
+            self.spelled(node)
+        elif isinstance(node, Cast):
+            self._fills(node.filled)
+        elif isinstance(node, Applied):
+            for argument in node.arguments:
+                self._fills(argument)
+
+
+def _typed(node: Applied, text: str) -> str:
+    """Numpy's type of a result, where functions in kernels have others."""
+    dtype = dtype_of(node)
+    given = {dtype_of(a) for a in node.arguments} - {None}
+    return text if dtype is None or given == {dtype} else _converted(dtype, text)
+
+
+def _converted(dtype: np.dtype[Any] | None, text: str) -> str:
+    name = "bool_" if dtype == np.dtype(bool) else str(dtype)
+    return f"np.{name}({text})" if hasattr(np, name) else text

@@ -1,0 +1,239 @@
+"""Kernels for what a fused function does: a reduction kernel for each reduction, with what comes
+before it, then an elementwise kernel for all results of one shape. A call goes through the steps
+with a list of arrays, its arguments first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from pycu2c.base.records import dataclass
+from pycu2c.compat.cupy import operands
+from pycu2c.compat.cupy.elementwise.kernel import ElementwiseKernel
+from pycu2c.compat.cupy.fusion import graph
+from pycu2c.compat.cupy.fusion.graph import Given, Node, Reduced, Viewed, dtype_of
+from pycu2c.compat.cupy.fusion.kernel_source import ElementText, Leaf, element_text
+from pycu2c.compat.cupy.fusion.tracer import Traced
+from pycu2c.compat.cupy.operands import row_of
+from pycu2c.compat.cupy.parameter_declarations import c_name
+from pycu2c.compat.cupy.reduction.kernel import ReductionKernel
+from pycu2c.runtime.arguments.arguments.strides import Shape
+
+Step: TypeAlias = Callable[[list[Any]], None]
+Built: TypeAlias = dict[tuple[object, ...], Any]  # kernels by their texts and types
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """An array that a call fills: an argument, or a new one in a slot."""
+
+    traced: Traced
+    node: Node
+    argument: int | None
+
+
+class Planner:
+    """The steps for one trace."""
+
+    def __init__(self, name: str, parameters: Sequence[str], built: Built) -> None:
+        self._name, self._parameters, self._built = name, parameters, built
+        self.count = len(parameters)  # of slots
+        self._slots: dict[int, int] = {}
+        self._kept: list[Node] = []  # whose ids are known
+        self._of_argument: dict[int, int] = {}  # slots of views, and the arguments they show
+        self.steps: list[Step] = []
+
+    # ---- what is filled ----
+
+    def fill(self, targets: Sequence[Target]) -> dict[int, int]:
+        """Let steps fill all targets; slots of the new ones by the ids of what was traced."""
+        groups: dict[object, list[Target]] = {}
+        for target in targets:
+            kind = (target.node.shape, graph.is_number(target.node))
+            groups.setdefault(kind, []).append(target)
+        texts = [
+            (group, element_text(self._operation, [t.node for t in group], self._parameters))
+            for group in groups.values()
+        ]
+        ready = [(group, text, [self.slot(n) for n in text.leaves]) for group, text in texts]
+        ready.sort(key=lambda r: any(t.argument is not None for t in r[0]))
+        found: dict[int, int] = {}
+        for k, (group, text, slots) in enumerate(ready):
+            own = {t.argument for t in group if t.argument is not None}
+            later = [s for _, _, others in ready[k + 1 :] for s in others]
+            self._save(own, later, ready[k + 1 :])
+            self._fill_group(group, text, slots, found)
+        return found
+
+    def _save(self, written: set[int], later: list[int], groups: Sequence[Any]) -> None:
+        """Copy arguments that are written before others have read them."""
+        for slot in dict.fromkeys(later):
+            if self._of_argument.get(slot, slot) not in written:
+                continue
+            copied = self._new_slot()
+            self.steps.append(_copying(slot, copied))
+            for _, _, slots in groups:
+                slots[:] = [copied if s == slot else s for s in slots]
+
+    def _fill_group(
+        self, group: list[Target], text: ElementText, slots: list[int], found: dict[int, int]
+    ) -> None:
+        places = [self._new_slot() if t.argument is None else t.argument for t in group]
+        found.update((id(t.traced), place) for t, place in zip(group, places))
+        if all(map(graph.is_number, (t.node for t in group))):
+            self.steps.append(_of_numbers(text.of_numbers(self._operation), slots, places))
+            return
+        rows = [np.result_type(t.node.like) for t in group]
+        kernel = self._elementwise(text, rows)
+        if all(t.argument is None for t in group):
+            self.steps.append(_calling(kernel, slots, places))
+            return
+        new = [None if t.argument is not None else d for t, d in zip(group, rows)]
+        self.steps.append(_filling(kernel, slots, places, new, group[0].node.shape))
+
+    def _elementwise(self, text: ElementText, rows: Sequence[np.dtype[Any]]) -> Any:
+        types = tuple(map(_declared, text.leaves))
+        key = (text.text, types, tuple(rows), _constants_key(text))
+        kernel = self._built.get(key)
+        if kernel is None:
+            inputs = ", ".join(f"{t} {n}" for t, n in zip(types, text.names))
+            outputs = ", ".join(f"{row_of(d).name} out{k}" for k, d in enumerate(rows))
+            function = text.function(self._operation)
+            kernel = ElementwiseKernel(inputs, outputs, function, self._name, return_tuple=True)
+            self._built[key] = kernel
+        return kernel
+
+    # ---- what is there ----
+
+    @property
+    def _operation(self) -> str:
+        return f"{self._name}_operation"
+
+    def _new_slot(self) -> int:
+        self.count += 1
+        return self.count - 1
+
+    def slot(self, node: Node) -> int:
+        """Where a node's array is."""
+        if isinstance(node, Given):
+            return node.position
+        known = self._slots.get(id(node))
+        if known is None:
+            known = self._made(node)
+            self._slots[id(node)] = known
+            self._kept.append(node)
+        return known
+
+    def _made(self, node: Node) -> int:
+        match node:
+            case Reduced():
+                return self._reduced(node)
+            case Viewed(value, index):
+                slot, place = self.slot(value), self._new_slot()
+                self.steps.append(_viewing(slot, index, place))
+                self._of_argument[place] = self._of_argument.get(slot, slot)
+                return place
+            case _:
+                text = element_text(self._operation, [node], self._parameters)
+                slots, place = [self.slot(n) for n in text.leaves], self._new_slot()
+                kernel = self._elementwise(text, [np.result_type(node.like)])
+                self.steps.append(_calling(kernel, slots, [place]))
+                return place
+
+    def _reduced(self, node: Reduced) -> int:
+        text = element_text(self._operation, [node.value], self._parameters)
+        slots, place = [self.slot(n) for n in text.leaves], self._new_slot()
+        types, rule = tuple(map(_declared, text.leaves)), node.rule
+        key = (text.text, types, rule, _constants_key(text))
+        kernel = self._built.get(key)
+        if kernel is None:
+            inputs = ", ".join(f"{t} {n}" for t, n in zip(types, text.names))
+            row = row_of(dtype_of(node) or np.result_type(node.like))
+            kernel = self._built[key] = ReductionKernel(
+                inputs,
+                f"{row.name} out",
+                text.function(self._operation),
+                rule.join,
+                "out = a",
+                rule.identity,
+                self._name,
+                c_name(row),
+            )
+        self.steps.append(_reducing(kernel, slots, place, node))
+        return place
+
+
+def _declared(leaf: Leaf) -> str:
+    return row_of(np.result_type(leaf.like)).name
+
+
+def _constants_key(text: ElementText) -> tuple[object, ...]:
+    return tuple((type(c), repr(c)) for c in text.constants)
+
+
+# ---- steps -------------------------------------------------------------------------------------
+
+
+def _calling(kernel: Any, slots: Sequence[int], places: Sequence[int]) -> Step:
+    def step(arrays: list[Any]) -> None:
+        found = kernel(*(arrays[s] for s in slots))
+        for place, array in zip(places, found):
+            arrays[place] = array
+
+    return step
+
+
+def _filling(
+    kernel: Any,
+    slots: Sequence[int],
+    places: Sequence[int],
+    new: Sequence[np.dtype[Any] | None],
+    shape: Shape,
+) -> Step:
+    def step(arrays: list[Any]) -> None:
+        like = next(a for a in arrays if getattr(a, "shape", None) is not None)
+        described = operands.operand(like, "an argument")
+        for place, dtype in zip(places, new):
+            if dtype is not None:
+                arrays[place] = operands.family_of(described).empty(shape, dtype, like)  # type: ignore[arg-type]
+        kernel(*(arrays[s] for s in slots), *(arrays[p] for p in places))
+
+    return step
+
+
+def _reducing(kernel: Any, slots: Sequence[int], place: int, node: Reduced) -> Step:
+    def step(arrays: list[Any]) -> None:
+        given = (arrays[s] for s in slots)
+        arrays[place] = kernel(*given, axis=node.axes, keepdims=node.keepdims)
+
+    return step
+
+
+def _viewing(slot: int, index: Any, place: int) -> Step:
+    """With ``...`` an element is an array, too."""
+    parts = index if isinstance(index, tuple) else (index,)
+    index = parts if ... in parts else (*parts, ...)
+
+    def step(arrays: list[Any]) -> None:
+        arrays[place] = arrays[slot][index]
+
+    return step
+
+
+def _copying(slot: int, place: int) -> Step:
+    def step(arrays: list[Any]) -> None:
+        array = operands.operand(arrays[slot], "an argument")
+        arrays[place] = operands.family_of(array).copy(arrays[slot])  # type: ignore[arg-type]
+
+    return step
+
+
+def _of_numbers(function: Callable[..., Any], slots: Sequence[int], places: Sequence[int]) -> Step:
+    def step(arrays: list[Any]) -> None:
+        found = function(*(arrays[s] for s in slots))
+        for place, number in zip(places, found if len(places) > 1 else (found,)):
+            arrays[place] = number
+
+    return step

@@ -1,0 +1,69 @@
+"""A function as CuPy's JIT reads it: shared memory is asked for by dtype and size, a loop may say
+how often it is unrolled, an atomic operation how its operand is aligned. Knows syntax alone;
+compilers unroll and align by what they see."""
+
+from __future__ import annotations
+
+import ast
+import copy
+
+from pycu2c.base.records import replace
+from pycu2c.base.source import Source, bound_name
+from pycu2c.ops.intrinsics.memory import allocation
+
+
+def as_cupy_reads(source: Source) -> Source:
+    """The same function with its calls in the words of this package."""
+    reader = _Reader(source)
+    if not any(isinstance(n, ast.Call) and reader.changes(n) for n in ast.walk(source.tree)):
+        return source
+    return replace(source, tree=reader.visit(copy.deepcopy(source.tree)))
+
+
+class _Reader(ast.NodeTransformer):
+    def __init__(self, source: Source) -> None:
+        self._source = source
+
+    def changes(self, node: ast.Call) -> bool:
+        hints = any(k.arg in ("unroll", "alignment") for k in node.keywords)
+        return self._called(node.func) is allocation.shared_array or hints
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        called = self._called(node.func)
+        if called is range:
+            node.keywords = [k for k in node.keywords if k.arg != "unroll"]
+        elif _is_atomic(called) or called is allocation.shared_array:
+            node.keywords = [k for k in node.keywords if k.arg != "alignment"]
+        if called is allocation.shared_array:
+            _ask_by_shape(node)
+        return node
+
+    def _called(self, node: ast.expr) -> object:
+        """The object that a dotted name stands for; None for other expressions."""
+        if isinstance(node, ast.Name):
+            return bound_name(self._source.python, node.id)
+        if isinstance(node, ast.Attribute):
+            return getattr(self._called(node.value), node.attr, None)
+        return None
+
+
+def _is_atomic(called: object) -> bool:
+    return str(getattr(called, "name", "")).startswith("cuda.atomic.")
+
+
+def _ask_by_shape(node: ast.Call) -> None:
+    """``shared_memory(dtype, size)`` -> ``shared.array(shape=size, dtype=dtype)``."""
+    given = {k.arg: k.value for k in node.keywords} | dict(zip(("dtype", "size"), node.args))
+    if given.keys() != {"dtype", "size"} or len(given) < len(node.args) + len(node.keywords):
+        return  # which is refused where calls are read
+    own = {"shape": _all_for_none(given["size"]), "dtype": given["dtype"]}
+    node.args = []
+    node.keywords = [ast.copy_location(ast.keyword(n, v), node) for n, v in own.items()]
+
+
+def _all_for_none(size: ast.expr) -> ast.expr:
+    """All shared memory that the launch gives has the shape 0."""
+    if isinstance(size, ast.Constant) and size.value is None:
+        return ast.copy_location(ast.Constant(0), size)
+    return size

@@ -1,0 +1,70 @@
+"""A call of a reduction: its arguments, checked, and how the kernel sees them. Knows no text."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from pycu2c.base.records import dataclass, replace
+from pycu2c.compat.cupy import operands
+from pycu2c.compat.cupy.call_arguments import Taken
+from pycu2c.compat.cupy.operands import Operand
+from pycu2c.compat.cupy.parameter_declarations import WrongValue
+from pycu2c.compat.cupy.reduction.iteration_space import Axes
+from pycu2c.compat.cupy.reduction.source_parts import ReductionForm
+from pycu2c.runtime.arguments.arguments.arguments import ArrayArgument
+from pycu2c.runtime.arguments.arguments.strides import Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call whose arguments are checked. ``targets``: the strides of outputs along kept axes."""
+
+    shape: Shape
+    reduced: tuple[int, ...]
+    leaves: tuple[Operand, ...]
+    targets: tuple[Shape, ...]
+    results: tuple[Any, ...]
+    taken: Taken
+
+    def without_memory(self) -> Call:
+        """The same, keeping no array alive."""
+        leaves = tuple(map(operands.without_memory, self.leaves))
+        return replace(self, leaves=leaves, results=(), taken=self.taken.without_memory())
+
+    def at(self, place: str) -> Call:
+        """The same on a GPU or on the CPU."""
+        return replace(self, taken=replace(self.taken, place=place))
+
+
+def normalized(axis: Any, count: int, name: str) -> tuple[int, ...]:
+    """The axes that are reduced, in order. Raises WrongValue."""
+    if axis is None:
+        return tuple(range(count))
+    given = axis if isinstance(axis, (tuple, list)) else (axis,)
+    found = []
+    for each in given:
+        index = operator.index(each)
+        if not -count <= index < count:
+            raise np.exceptions.AxisError(index, count, name)
+        found.append(index % count)
+    if len(set(found)) != len(found):
+        raise WrongValue(f"{name}: duplicate value in 'axis': {axis}")
+    return tuple(sorted(found))
+
+
+def moved(call: Call, form: ReductionForm, axes: Axes) -> list[Operand]:
+    """The arguments with the axes of the walk."""
+    kept, reduced = iter(axes.kept.strides), iter(axes.reduced.strides)
+    found: list[Operand] = []
+    for k, (bound, leaf) in enumerate(zip(form.bounds, call.leaves)):
+        if not isinstance(leaf, ArrayArgument) or bound.kind != "array":
+            found.append(leaf)
+            continue
+        own = k < form.inputs
+        shape = (*axes.kept.shape, *(axes.reduced.shape if own else ()))
+        strides = (*next(kept), *(next(reduced) if own else ()))
+        found.append(leaf._replace(shape=shape, strides=strides, contiguous=False))
+    return found

@@ -1,0 +1,208 @@
+"""The text of a reduction as C++ for the CPU: blocks of rows, of columns, or parts of long rows,
+which the last of them brings together. Values side by side make vectors."""
+
+from __future__ import annotations
+
+from pycu2c.base import dtypes
+from pycu2c.compat.cupy.bound_parameters import extent_name
+from pycu2c.compat.cupy.compiled_kernel import Text
+from pycu2c.compat.cupy.kernel_prologue import SEEN, block, cpu_kernel, cpu_name, text_of, used
+from pycu2c.compat.cupy.reduction.iteration_space import CPU_COLUMNS as COLUMNS
+from pycu2c.compat.cupy.reduction.source_parts import (
+    Expressions,
+    ReductionForm,
+    functions,
+    mapped_call,
+    passed,
+    reduced_offset,
+    rows_begin,
+    split_place,
+    top,
+)
+
+_AT_ONCE = 4  # rows of columns, so that what is kept is loaded and stored more rarely
+
+
+def cpu_reduction(form: ReductionForm, written: Expressions) -> Text:
+    each = _columns(form, written) if form.columns else _rows(form, written)
+    head = [
+        "const ptrdiff_t _part = _block % _splits, _group_at = _block / _splits;",
+        "const ptrdiff_t _begin = _part * _piece;",
+        "const ptrdiff_t _end = _begin + _piece < _length ? _begin + _piece : _length;",
+    ]
+    blocks = block("for (int64_t _block = _first; _block < _last; _block++)", [*head, *each])
+    body = [*functions(form, written, "ptrdiff_t"), blocks, _others()]
+    arguments = used(passed(form, dtypes.INT64, dtypes.INT64), body)
+    kernel = cpu_kernel(written.name, arguments, body)
+    entry = cpu_name(written.name)
+    size = f"{SEEN} const int64_t {entry}_partial = sizeof(_type_reduce);"
+    partial = "typedef _type_reduce _Partial;"
+    parts = [*top(form, written, "\n".join(kernel), on_cpu=True), partial, size, *kernel]
+    return Text(text_of(parts), entry, tuple(arguments), written.name, written.written)
+
+
+def _keep(row: str, value: str) -> str:
+    """What has been found of a row."""
+    lines = [f"_finish({row}, {value});"]
+    return block("if (_splits == 1)", lines) + block(
+        " else", [f"_partials[_part * _rows + {row}] = {value};"]
+    )
+
+
+def _others() -> str:
+    """The last piece of the work reads what all have left, in order."""
+    take = "_partials[_i] = _reduce(_partials[_i], _partials[_k * _rows + _i]);"
+    each = "#pragma omp simd\n" + block("for (ptrdiff_t _i = 0; _i < _rows; _i++)", [take])
+    parts = block("for (ptrdiff_t _k = 1; _k < _splits; _k++)", [each])
+    finish = block("for (ptrdiff_t _i = 0; _i < _rows; _i++)", ["_finish(_i, _partials[_i]);"])
+    return block(
+        "if (_splits > 1)",
+        [
+            "const unsigned int _now = (unsigned int)(_last - _first);",
+            "const unsigned int _before = __atomic_fetch_add(_done, _now, __ATOMIC_ACQ_REL);",
+            "if (_before + _now != _given.grid[0]) return;",
+            parts,
+            finish,
+        ],
+    )
+
+
+# ---- rows ----------------------------------------------------------------------------------
+
+
+def _rows(form: ReductionForm, written: Expressions) -> list[str]:
+    found = [*rows_begin(form, "_i"), *_start(form, written), *_runs(form, written)]
+    found += [*_fold(form, written), _keep("_i", "_lane[0]")]
+    until = "(_group_at + 1) * _group < _rows ? (_group_at + 1) * _group : _rows"
+    return [
+        f"const ptrdiff_t _until = {until};",
+        block("for (ptrdiff_t _i = _group_at * _group; _i < _until; _i++)", found),
+    ]
+
+
+def _start(form: ReductionForm, written: Expressions) -> list[str]:
+    found = [f"_type_reduce _lane[{form.lanes}];"]
+    if written.identity:
+        return [
+            *found,
+            f"for (_type_reduce &_one : _lane) _one = _type_reduce({written.identity});",
+        ]
+    return [*found, "ptrdiff_t _live = 0; // of the lanes have a value"]
+
+
+def _runs(form: ReductionForm, written: Expressions) -> list[str]:
+    """Along the last axis that is reduced, as far as it and the part of the row go."""
+    if form.reduced == 1:
+        return _run(form, written, "_begin", "_end - _begin", ["_J"])
+    last = form.kept + form.reduced - 1
+    inner = f"_along{form.reduced - 1}"
+    left, rest = f"{extent_name(last)} - {inner}", "_end - _from"
+    body = split_place("_from", form.kept, form.reduced, "ptrdiff_t", "_along")
+    body.append(f"const ptrdiff_t _count = {left} < {rest} ? {left} : {rest};")
+    places = [f"_along{axis}" for axis in range(form.reduced - 1)]
+    body += _run(form, written, "_from", "_count", [*places, f"({inner} + _J - _from)"])
+    body.append("_from += _count;")
+    return [block("for (ptrdiff_t _from = _begin; _from < _end;)", body)]
+
+
+def _run(
+    form: ReductionForm, written: Expressions, begin: str, count: str, places: list[str]
+) -> list[str]:
+    """A run of elements into the lanes."""
+    at = [place.replace("_J", "(_J + _l)") if form.lanes > 1 else place for place in places]
+    elements = [f"_row_{b.name}[{reduced_offset(form, b, at) or '0'}]" for b in form.arrays]
+    place = "_J + _l" if form.lanes > 1 else "_J"
+    value = mapped_call(form, written, elements, place, "_i")
+    stop = f"{begin} + {count}" if count != "_end - _begin" else "_end"
+    if form.lanes == 1:
+        head = f"for (ptrdiff_t _J = {begin}; _J < {stop}; _J++)"
+        if written.identity:
+            return [block(head, [f"_lane[0] = _reduce(_lane[0], {value});"])]
+        taken = f"_lane[0] = _live ? _reduce(_lane[0], {value}) : {value};"
+        return [block(head, [taken, "_live = 1;"])]
+    take = f"_lane[_l] = _reduce(_lane[_l], {value});"
+    if not written.identity:
+        take = f"_lane[_l] = _l < _live ? _reduce(_lane[_l], {value}) : {value};"
+    lanes = form.lanes
+    grown = [] if written.identity else [f"if (_live < {lanes}) _live = {lanes};"]
+    rest = [] if written.identity else [f"if (_live < {stop} - _J) _live = {stop} - _J;"]
+    whole = f"#pragma omp simd\nfor (ptrdiff_t _l = 0; _l < {lanes}; _l++) {{\n    {take}\n}}"
+    return [
+        f"ptrdiff_t _J = {begin};",
+        block(f"for (; _J + {lanes} <= {stop}; _J += {lanes})", [whole, *grown]),
+        block(f"for (ptrdiff_t _l = 0; _l < {stop} - _J; _l++)", [take]),
+        *rest,
+    ]
+
+
+def _fold(form: ReductionForm, written: Expressions) -> list[str]:
+    """The lanes into the first one."""
+    if form.lanes == 1:
+        return []
+    bound = "" if written.identity else "if (_l + _half < _live) "
+    return [
+        f"for (ptrdiff_t _half = {form.lanes // 2}; _half > 0; _half /= 2) {{",
+        "    for (ptrdiff_t _l = 0; _l < _half; _l++) {",
+        f"        {bound}_lane[_l] = _reduce(_lane[_l], _lane[_l + _half]);",
+        "    }",
+        "}",
+    ]
+
+
+# ---- columns -------------------------------------------------------------------------------
+
+
+def _columns(form: ReductionForm, written: Expressions) -> list[str]:
+    """Neighbouring columns at a time: each row of them is a vector."""
+    last = extent_name(form.kept - 1)
+    found = [
+        f"const ptrdiff_t _chunks = ({last} + {COLUMNS - 1}) / {COLUMNS};",
+        f"const ptrdiff_t _column = _group_at % _chunks * {COLUMNS};",
+        f"const ptrdiff_t _first_of = _group_at / _chunks * {last} + _column;",
+        f"const ptrdiff_t _many = {last} - _column < {COLUMNS} ? {last} - _column : {COLUMNS};",
+        f"_type_reduce _lane[{COLUMNS}];",
+        *rows_begin(form, "_first_of"),
+    ]
+    loop = "#pragma omp simd\nfor (ptrdiff_t _c = 0; _c < _many; _c++)"
+    pointers, (value,) = _rows_of_columns(form, written, 1)
+    first = block("if (_J == _begin)", [block(loop, [f"_lane[_c] = {value};"]), "continue;"])
+    found.append("ptrdiff_t _J = _begin;")
+    if form.reduced == 1:
+        several, values = _rows_of_columns(form, written, _AT_ONCE)
+        whole = "_lane[_c]"
+        for each in values:
+            whole = f"_reduce({whole}, {each})"
+        inner = block(loop, [f"_lane[_c] = {whole};"])
+        start = block(
+            "if (_J < _end)", [*pointers, block(loop, [f"_lane[_c] = {value};"]), "_J++;"]
+        )
+        ahead = f"for (; _J + {_AT_ONCE} <= _end; _J += {_AT_ONCE})"
+        found += [start, block(ahead, [*several, inner])]
+        first = ""
+    rest = [*pointers, first, block(loop, [f"_lane[_c] = _reduce(_lane[_c], {value});"])]
+    found.append(block("for (; _J < _end; _J++)", rest))
+    kept = _keep("(_first_of + _c)", "_lane[_c]")
+    return [*found, block("for (ptrdiff_t _c = 0; _c < _many; _c++)", [kept])]
+
+
+def _rows_of_columns(
+    form: ReductionForm, written: Expressions, count: int
+) -> tuple[list[str], list[str]]:
+    """Pointers to where ``count`` rows of columns begin, and what each gives at a column."""
+    one = form.reduced == 1
+    found = [] if one else split_place("_J", form.kept, form.reduced, "ptrdiff_t", "_along")
+    values = []
+    for k in range(count):
+        row = f"(_J + {k})" if k else "_J"
+        places = [row] if one else [f"_along{axis}" for axis in range(form.reduced)]
+        elements = []
+        for b in form.arrays:
+            start = reduced_offset(form, b, places)
+            here = f"_here{k or ''}_{b.name}"
+            plus = f" + {start}" if start else ""
+            found.append(f"const {b.ctype} *const {here} = _row_{b.name}{plus};")
+            step = b.steps[form.kept - 1]
+            ahead = {"none": "0", "unit": "_c"}.get(step, f"_c * _{b.name}_s{form.kept - 1}")
+            elements.append(f"{here}[{ahead}]")
+        values.append(mapped_call(form, written, elements, row, "(_first_of + _c)"))
+    return found, values

@@ -1,0 +1,169 @@
+"""The text of a reduction as CUDA C++: one kernel, whose last block brings together what the others
+have left."""
+
+from __future__ import annotations
+
+from pycu2c.base import dtypes
+from pycu2c.compat.cupy.compiled_kernel import Text
+from pycu2c.compat.cupy.kernel_prologue import block, cuda_kernel, cuda_name, text_of, used
+from pycu2c.compat.cupy.parameter_declarations import names_in
+from pycu2c.compat.cupy.preamble import parts_of
+from pycu2c.compat.cupy.reduction.source_parts import (
+    Expressions,
+    ReductionForm,
+    functions,
+    mapped_call,
+    passed,
+    reduced_offset,
+    rows_begin,
+    split_place,
+    top,
+)
+
+THREADS = 256  # of a block
+
+_MAYBE = """
+// A value, or nothing yet: there is no identity to begin with.
+struct _Maybe {
+    _type_reduce value;
+    bool is;
+};"""
+_JOIN_MAYBE = """const auto _join = [&](const _Maybe &a, const _Maybe &b) -> _Maybe {
+    if (!a.is) return b;
+    return b.is ? _Maybe{_reduce(a.value, b.value), true} : a;
+};"""
+
+
+def cuda_reduction(form: ReductionForm, written: Expressions) -> Text:
+    index = dtypes.INT64 if form.wide else dtypes.INT32
+    kind = "ptrdiff_t" if form.wide else "int"
+    body = [*functions(form, written, kind), *_joining(written), *_places(form, kind)]
+    body += [*_own_part(form, written, kind), *_others(form, written), *_result(form, written)]
+    arguments = used(passed(form, index, index), body)
+    kernel = cuda_kernel(written.name, arguments, body, THREADS)
+    entry = cuda_name(written.name)
+    size = f'extern "C" __device__ unsigned char {entry}_partial[sizeof(_Partial)];'
+    partial = "typedef _type_reduce _Partial;" if written.identity else _MAYBE
+    if not written.identity:
+        partial += "\ntypedef _Maybe _Partial;"
+    parts = [*top(form, written, kernel, on_cpu=False), partial, size]
+    parts += parts_of("reductions.h", names_in(kernel))
+    return Text(text_of([*parts, kernel]), entry, tuple(arguments), written.name, written.written)
+
+
+def _joining(written: Expressions) -> list[str]:
+    return ["const auto &_join = _reduce;"] if written.identity else [_JOIN_MAYBE]
+
+
+def _nothing(written: Expressions) -> str:
+    """What a thread begins with."""
+    return f"_type_reduce({written.identity})" if written.identity else "_Maybe{{}, false}"
+
+
+def _some(written: Expressions, value: str) -> str:
+    return value if written.identity else f"_Maybe{{{value}, true}}"
+
+
+def _places(form: ReductionForm, kind: str) -> list[str]:
+    """The row of a thread, and the place where it begins along it."""
+    lanes, of_block = form.lanes, THREADS // form.lanes
+    beside = f", _beside = {of_block}" if form.columns or of_block > 1 else ""
+    found = [f"enum {{ _lanes = {lanes}{beside} }};"]
+    if form.lanes <= 32 and not form.columns:
+        return [
+            *found,
+            "const ptrdiff_t _i = (ptrdiff_t)blockIdx.x * _beside + threadIdx.x / _lanes;",
+            f"const {kind} _begin = threadIdx.x % _lanes, _step = _lanes;",
+        ]
+    found.append("const ptrdiff_t _part = blockIdx.x % _splits, _group_at = blockIdx.x / _splits;")
+    if form.columns:
+        found.append("const ptrdiff_t _i = _group_at * _lanes + threadIdx.x % _lanes;")
+        found.append(f"const {kind} _begin = _part * _beside + threadIdx.x / _lanes;")
+        found.append(f"const {kind} _step = _splits * _beside;")
+    else:
+        found.append("const ptrdiff_t _i = _group_at;")
+        found.append(f"const {kind} _begin = _part * _lanes + threadIdx.x;")
+        found.append(f"const {kind} _step = _splits * _lanes;")
+    return found
+
+
+def _own_part(form: ReductionForm, written: Expressions, kind: str) -> list[str]:
+    """What a thread finds by itself."""
+    loops = [*rows_begin(form, "_i")]
+    if form.pack > 1:
+        loops += _packed_loop(form, written, kind)
+    loops.append(_loop(form, written, kind, f"_begin{' + _packs' if form.pack > 1 else ''}"))
+    return [f"_Partial _s = {_nothing(written)};", block("if (_i < _rows)", loops)]
+
+
+def _loop(form: ReductionForm, written: Expressions, kind: str, begin: str) -> str:
+    places = ["_J"] if form.reduced == 1 else [f"_along{axis}" for axis in range(form.reduced)]
+    body = split_place("_J", form.kept, form.reduced, kind, "_along") if form.reduced > 1 else []
+    elements = [f"_row_{b.name}[{reduced_offset(form, b, places) or '0'}]" for b in form.arrays]
+    value = mapped_call(form, written, elements, "_J", "_i")
+    body.append(f"_s = _join(_s, {_some(written, value)});")
+    loop = block(f"for ({kind} _J = {begin}; _J < _length; _J += _step)", body)
+    return f"#pragma unroll {1 if form.pack > 1 else 8}\n{loop}"
+
+
+def _packed_loop(form: ReductionForm, written: Expressions, kind: str) -> list[str]:
+    """Along a row whose elements lie side by side, several at a time."""
+    loads, elements = [], []
+    for b in form.arrays:
+        if b.steps[-1] == "none":
+            elements.append(f"_row_{b.name}[0]")
+            continue
+        pack = f"_Pack<{b.ctype}, {form.pack}>"
+        loads.append(f"const {pack} _all_{b.name} = ((const {pack} *)_row_{b.name})[_p];")
+        elements.append(f"_all_{b.name}.values[_k]")
+    place = f"_p * {form.pack} + _k"
+    value = _some(written, mapped_call(form, written, elements, place, "_i"))
+    each = block(f"for (int _k = 0; _k < {form.pack}; _k++)", [f"_s = _join(_s, {value});"])
+    loop = block(
+        f"for ({kind} _p = _begin; _p < _packs / {form.pack}; _p += _step)",
+        [*loads, f"#pragma unroll\n{each}"],
+    )
+    return [
+        f"const {kind} _packs = _length / {form.pack} * {form.pack};",
+        f"#pragma unroll 4\n{loop}",
+    ]
+
+
+def _together(form: ReductionForm) -> str:
+    """Of the threads of a row, or of a column."""
+    if form.columns:
+        return f"_over_columns<{THREADS}, _lanes>(_s, _join)"
+    if form.lanes > 32:
+        return "_over_block<_lanes>(_s, _join)"
+    return "_over_lanes<_lanes>(_s, _join)"
+
+
+def _leads(form: ReductionForm) -> str:
+    if form.lanes == THREADS:
+        return "threadIdx.x == 0"
+    return "threadIdx.x < _lanes" if form.columns else "threadIdx.x % _lanes == 0"
+
+
+def _others(form: ReductionForm, written: Expressions) -> list[str]:
+    """Where a row is in parts: the last block reads those of the others."""
+    found = [f"_s = {_together(form)};"]
+    if not form.columns and form.lanes <= 32:
+        return found
+    begin, step = ("threadIdx.x / _lanes", "_beside") if form.columns else ("threadIdx.x", "_lanes")
+    read = block(
+        f"for (ptrdiff_t _k = {begin}; _i < _rows && _k < _splits; _k += {step})",
+        ["_s = _join(_s, _read(&_partials[_k * _rows + _i]));"],
+    )
+    lines = [
+        f"if ({_leads(form)} && _i < _rows) _write(&_partials[_part * _rows + _i], _s);",
+        "if (!_is_last(&_done[_group_at], _splits)) return;",
+        f"_s = {_nothing(written)};",
+        read,
+        f"_s = {_together(form)};",
+    ]
+    return [*found, block("if (_splits > 1)", lines)]
+
+
+def _result(form: ReductionForm, written: Expressions) -> list[str]:
+    value = "_s" if written.identity else "_s.value"
+    return [f"if ({_leads(form)} && _i < _rows) _finish(_i, {value});"]

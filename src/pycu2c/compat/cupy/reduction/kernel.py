@@ -1,0 +1,302 @@
+"""``ReductionKernel``: elements mapped, brought together along axes, and finished. Here a call
+becomes a form, a form a compiled kernel, and both a launch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from pycu2c.base import graph_capture
+from pycu2c.base.limits import INDEX32_LIMIT
+from pycu2c.compat.cuda_text.options import options_of
+from pycu2c.compat.cupy import inspection, iteration_space, operands
+from pycu2c.compat.cupy.bound_parameters import Bound, dtypes_of, pointer_names
+from pycu2c.compat.cupy.call_arguments import Declaration, Taken
+from pycu2c.compat.cupy.captured_launch import Noted, Prepared
+from pycu2c.compat.cupy.compiled_kernel import Loaded, loaded
+from pycu2c.compat.cupy.fast_calls import Key, Quick, Ran, key_of, new_outputs
+from pycu2c.compat.cupy.parameter_declarations import WrongValue
+from pycu2c.compat.cupy.python_functions import Text as Written
+from pycu2c.compat.cupy.reduction.calls import Call, moved, normalized
+from pycu2c.compat.cupy.reduction.cpu_source import cpu_reduction
+from pycu2c.compat.cupy.reduction.cuda_source import THREADS, cuda_reduction
+from pycu2c.compat.cupy.reduction.iteration_space import (
+    Axes,
+    Cut,
+    axes_of,
+    cut_for_cpu,
+    cut_for_gpu,
+    goes_by_columns,
+    pack_of,
+)
+from pycu2c.compat.cupy.reduction.operation import Words
+from pycu2c.compat.cupy.reduction.source_parts import Expressions, ReductionForm
+from pycu2c.compat.cupy.reduction.workspace import OwnRoom, Room, room_for
+from pycu2c.cuda_driver import driver
+from pycu2c.runtime.arguments.arguments.arguments import ArrayArgument, describe
+from pycu2c.runtime.launch_configuration import Launch, Wanted
+
+_USUAL_PROCESSORS = 132  # where there is no GPU
+_PLACES = frozenset(("_J", "_i", "_j"))
+
+
+class ReductionKernel:
+    """Arrays reduced along axes: ``k(x, y, axis=1)``.
+
+    map_expr: what becomes of the elements; reduce_expr: of two such values ``a`` and ``b``, in any
+    order; post_map_expr: what a result ``a`` gives to the outputs, ``"out = sqrt(a)"``; each is
+    text, or a Python function of the same values.
+    identity: what nothing is reduced to; without one, there must be something.
+    reduce_type: the type of the values between, if it is not that of the first output.
+    """
+
+    def __init__(
+        self,
+        in_params: str,
+        out_params: str,
+        map_expr: Written,
+        reduce_expr: Written,
+        post_map_expr: Written = "",
+        identity: object = None,
+        name: str = "reduce_kernel",
+        reduce_type: str | None = None,
+        reduce_dims: bool = True,
+        preamble: str = "",
+        options: Sequence[str] = (),
+        type_preamble: str = "",
+    ) -> None:
+        self._declared = Declaration(name, in_params, out_params)
+        if not self._declared.outputs:
+            raise ValueError(f"{name}: a reduction has an output: 'float32 out'")
+        given = (map_expr, reduce_expr, post_map_expr)
+        top = "\n".join(part for part in (type_preamble, preamble) if part)
+        told = options_of(options)
+        self._words = Words(self._declared, given, identity, reduce_type, top, told.macros)
+        self.name = self.__name__ = self._words.name
+        self.in_params, self.out_params = self._declared.inputs, self._declared.outputs
+        self.nin, self.nout = len(self.in_params), len(self.out_params)
+        self.nargs = self.nin + self.nout
+        self.map_expr, self.reduce_expr = map_expr, reduce_expr
+        self.post_map_expr, self.identity = self._words.finished, self._words.identity
+        self.reduce_type = self._words.reduce_type
+        self.reduce_dims, self.preamble = reduce_dims, preamble
+        self.options = told.words
+        self._kernels: dict[tuple[ReductionForm, str, int], Loaded] = {}
+        self._latest: Call | None = None
+        self._codes: dict[tuple[Any, ...], str] = {}
+        self._quick = Quick(self.name)
+        self._raw = frozenset(k for k, p in enumerate(self._declared.all) if p.raw)
+
+    def __repr__(self) -> str:
+        return f"<ReductionKernel {self.name}>"
+
+    def __call__(
+        self,
+        *args: Any,
+        axis: int | Sequence[int] | None = None,
+        out: Any = None,
+        keepdims: bool = False,
+        stream: Any = None,
+    ) -> Any:
+        """Reduce along axes, or along all. ``out``: the array that takes the result; ``keepdims``:
+        axes that are reduced stay, with length 1."""
+        if out is not None:
+            if len(args) > self.nin:
+                raise WrongValue("cannot specify 'out' as both a positional and keyword argument")
+            args = (*args, *(out if isinstance(out, tuple) else (out,)))
+        along = tuple(axis) if isinstance(axis, list) else axis
+        key = key_of(args, along, keepdims) if stream is None else None
+        outputs = self._quick.outputs(key, args, self.nin) if key else None
+        if outputs is None:
+            call = self._checked(args, axis, keepdims=keepdims)
+            self._latest = call.without_memory()
+            values = (*args[: self.nin], *call.results)
+            if any(a.size for a in call.leaves[self.nin :] if isinstance(a, ArrayArgument)):
+                self._launch(call, values, call.taken.stream(stream), key, (axis, keepdims))
+            outputs = call.results
+        return outputs[0] if self.nout == 1 else outputs
+
+    def inspect(self, what: inspection.Language = "cuda", arch: str | None = None) -> str:
+        """The kernel of the last call in a language: "cuda", as a GPU gets it, "c", as the CPU,
+        "ptx" or "sass" for an architecture, "sm_90"."""
+        place = inspection.place_of(what)
+        if self._latest is None:
+            raise ValueError(f"{self.name} has no types yet: call it")
+        _, form, _ = self._planned(self._latest.at(place))
+        return inspection.shown(self._text(form, place), what, arch, self.options)
+
+    @property
+    def cached_codes(self) -> dict[tuple[Any, ...], str]:
+        """The texts that were compiled, by the dtypes of the arrays."""
+        return dict(self._codes)
+
+    @property
+    def cached_code(self) -> str:
+        """The text that was compiled, if it is one."""
+        return next(iter(self._codes.values()))
+
+    # ---- what is called ----
+
+    def _checked(self, args: Sequence[Any], axis: Any, *, keepdims: bool) -> Call:
+        taken = self._declared.taken(args)
+        filling = [
+            (name, a)
+            for p, name, a in zip(self.in_params, self._declared.shown, taken.given)
+            if isinstance(a, ArrayArgument) and not p.raw
+        ]
+        if not filling:
+            raise WrongValue(f"{self.name}: Loop size is undecided: all arrays are raw")
+        shape = operands.common_shape(filling)
+        reduced = normalized(axis, len(shape), self.name)
+        result = tuple(
+            1 if k in reduced else n for k, n in enumerate(shape) if keepdims or k not in reduced
+        )
+        for p, name, array in zip(self.out_params, self._declared.output_names, taken.out):
+            if array.shape != result and not p.raw:
+                raise WrongValue(
+                    f"Out shape is mismatched: {name} has {array.shape}, and the result {result}"
+                )
+        out = taken.out or self._declared.new(taken, result)
+        if not self._words.identity and 0 in shape and 0 not in result:
+            raise WrongValue(
+                f"zero-size array to reduction operation {self.name} which has no identity"
+            )
+        kept = [k for k in range(len(result)) if not (keepdims and k in reduced)]
+        targets = tuple(tuple(a.strides[k] for k in kept if a.shape) for a in out)
+        leaves = (*self._declared.apart(taken, out), *out)
+        return Call(shape, reduced, leaves, targets, tuple(a.owner for a in out), taken)
+
+    # ---- how it runs ----
+
+    def _launch(
+        self, call: Call, values: tuple[Any, ...], stream: Any, key: Key | None, how: Any
+    ) -> None:
+        """Run a call, or let a graph note it; ``how``: the axis, and whether axes are kept."""
+        capture = graph_capture.current()
+        if capture is not None:
+            capture.launch(self._noted(call, *how), Wanted(None, None, stream, 0), values)
+            return
+        gpu = _gpu_of(call)
+        found = self._prepared(call, stream, lambda size: room_for(size, gpu, stream))
+        found.runner.run(found.launch, found.passed)
+        if key:
+            self._quick.learn(key, self._ran(call, found, values))
+
+    def _noted(self, call: Call, axis: Any, keepdims: bool) -> Noted:
+        room = OwnRoom(_gpu_of(call))
+        return Noted(
+            self._declared,
+            self.name,
+            lambda values: self._checked(values, axis, keepdims=keepdims),
+            lambda call, stream: self._prepared(call, stream, room.of),
+        )
+
+    def _prepared(self, call: Call, stream: Any, room_of: Callable[[int], Room]) -> Prepared:
+        """A call up to its start; ``room_of``: so many bytes, and counters."""
+        place, gpu = call.taken.place, _gpu_of(call)
+        axes, form, cut = self._planned(call)
+        kernel = self._kernels.get((form, place, gpu))
+        if kernel is None:
+            kernel = self._kernels[form, place, gpu] = self._loaded(form, call.taken)
+        on_cpu = place == "cpu"
+        launch = Launch((cut.blocks, 1, 1), (1 if on_cpu else THREADS, 1, 1), stream, 0)
+        count = axes.rows * cut.splits if cut.splits > 1 else 0
+        numbers = (axes.rows, axes.length, cut.splits, cut.piece, cut.group)
+        extents = (*axes.kept.shape, *axes.reduced.shape)
+        rooms = partial(room_of, kernel.size_of_part * count)
+        passed = (*moved(call, form, axes), *numbers, *extents, *map(describe, rooms()))
+        return Prepared(launch, passed, kernel.runner, rooms)
+
+    def _ran(self, call: Call, found: Prepared, values: tuple[Any, ...]) -> Ran:
+        """What calls like this one have in common."""
+        taken = call.taken
+        like = next(k for k, a in enumerate(taken.given) if isinstance(a, ArrayArgument))
+        first = call.leaves[self.nin]
+        assert isinstance(first, ArrayArgument)
+        outputs = new_outputs(taken.family, first.shape, taken.types.outputs, like)
+        how = found.passed, self.nin, self._raw, found.runner, found.launch, outputs, found.rooms
+        return Ran(values, call.leaves, *how)
+
+    def _planned(self, call: Call) -> tuple[Axes, ReductionForm, Cut]:
+        """How the call walks, the form that its text depends on, and its blocks."""
+        arrays = [
+            a
+            for p, a in zip(self.in_params, call.leaves)
+            if isinstance(a, ArrayArgument) and not p.raw
+        ]
+        axes = axes_of(
+            call.shape,
+            [operands.spread(a, call.shape) for a in arrays],
+            call.targets,
+            call.reduced,
+            in_order=bool(self._words.names & _PLACES),
+            join=self.reduce_dims,
+        )
+        columns = goes_by_columns(axes, len(arrays))
+        if call.taken.place == "cpu":
+            cut = cut_for_cpu(axes, columns)
+        else:
+            least = min(a.dtype.size for a in arrays)
+            pack = 1 if columns else pack_of(axes, arrays)
+            cut = cut_for_gpu(axes, columns, pack, least, _processors())
+        return axes, self._form(call, axes, cut, columns=columns), cut
+
+    def _form(self, call: Call, axes: Axes, cut: Cut, *, columns: bool) -> ReductionForm:
+        kept, reduced = iter(axes.kept.strides), iter(axes.reduced.strides)
+        rows = (*call.taken.types.inputs, *call.taken.types.outputs)
+        pointers = pointer_names(self.in_params, self.out_params)
+        bounds = []
+        infos = (*self.in_params, *self.out_params)
+        for k, (info, row, leaf) in enumerate(zip(infos, rows, call.leaves)):
+            if not isinstance(leaf, ArrayArgument):
+                bounds.append(Bound(info, row, "number"))
+            elif info.raw:
+                axes_of_raw = len(leaf.shape)
+                bounds.append(
+                    Bound(info, row, "raw", pointers[k], (), axes_of_raw, leaf.contiguous)
+                )
+            else:
+                strides = (*next(kept), *(next(reduced) if k < self.nin else ()))
+                last = len(axes.kept.shape) - 1 if columns or k >= self.nin else len(strides) - 1
+                steps = iteration_space.steps_of(strides, row.size, last)
+                bounds.append(Bound(info, row, "array", pointers[k], steps))
+        wide = call.taken.place == "cuda" and self._is_wide(axes)
+        return ReductionForm(
+            tuple(bounds),
+            self.nin,
+            call.taken.types.placeholders,
+            len(axes.kept.shape),
+            len(axes.reduced.shape),
+            columns,
+            cut.lanes,
+            cut.pack,
+            wide,
+        )
+
+    @staticmethod
+    def _is_wide(axes: Axes) -> bool:
+        """Whether 32 bits do not hold places along a row."""
+        reach = [
+            sum((n - 1) * abs(s) for n, s in zip(axes.reduced.shape, strides))
+            for strides in axes.reduced.strides
+        ]
+        return max(axes.length, *reach, 0) >= INDEX32_LIMIT
+
+    def _loaded(self, form: ReductionForm, taken: Taken) -> Loaded:
+        text = self._text(form, taken.place)
+        self._codes.setdefault(dtypes_of(form.bounds), text.text)
+        return loaded(text, taken.place, self._declared.shown, self.options)
+
+    def _text(self, form: ReductionForm, place: str) -> Any:
+        written: Expressions = self._words.expressions(form)
+        return cuda_reduction(form, written) if place == "cuda" else cpu_reduction(form, written)
+
+
+def _gpu_of(call: Call) -> int:
+    """Where it runs; -1 for the CPU."""
+    return driver.current_ordinal() if call.taken.place == "cuda" else -1
+
+
+def _processors() -> int:
+    return driver.processors() if driver.available() else _USUAL_PROCESSORS

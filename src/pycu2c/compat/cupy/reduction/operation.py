@@ -1,0 +1,134 @@
+"""What a user writes of a reduction: text, or Python functions in its place. Knows no arrays."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from pycu2c.base import dtypes
+from pycu2c.base.dtypes import DType
+from pycu2c.compat.cupy.call_arguments import Declaration
+from pycu2c.compat.cupy.parameter_declarations import WrongType, c_name, is_kernel_name, names_in
+from pycu2c.compat.cupy.python_functions import (
+    PythonFunction,
+    check_conversion,
+    joined_texts,
+    value_of,
+)
+from pycu2c.compat.cupy.reduction.source_parts import Expressions, ReductionForm
+
+_NUMBER = re.compile(r"[-+]?(\d|\.\d)[\w.+-]*")
+
+
+class Words:
+    """The expressions of a kernel, as text for the types of a call.
+
+    CuPy's page has an example that leaves post_map_expr out, and so gives the identity in its place
+    and the name in that of the identity. A number there assigns nothing to any output, so that
+    nobody can mean it: it is the identity then, and what stands next the name."""
+
+    def __init__(
+        self,
+        declared: Declaration,
+        given: tuple[Any, Any, Any],
+        identity: object,
+        reduce_type: str | None,
+        preamble: str,
+        macros: tuple[str, ...],
+    ) -> None:
+        self._declared, self._preamble, self._macros = declared, preamble, macros
+        self.mapped, self.reduced, self.finished = given
+        self.name = declared.name
+        if self._is_left_out(identity):
+            identity, self.finished, self.name = self.finished, "", str(identity)
+        self.identity = "" if identity is None else str(identity)
+        if isinstance(self.finished, str) and not self.finished.strip():
+            self.finished = f"{declared.outputs[0].name} = a"
+        self.reduce_type = _c_type(reduce_type or declared.outputs[0].ctype)
+        roles = ("mapped", "reduced", "finished")
+        self._functions = {
+            role: text
+            if isinstance(text, PythonFunction)
+            else PythonFunction(text, f"{self.name}_{role}")
+            for role, text in zip(roles, (self.mapped, self.reduced, self.finished))
+            if not isinstance(text, str)
+        }
+
+    def _is_left_out(self, identity: object) -> bool:
+        """Whether the identity stands in the place of post_map_expr."""
+        is_number = isinstance(self.finished, (int, float)) or (
+            isinstance(self.finished, str) and _NUMBER.fullmatch(self.finished.strip())
+        )
+        return bool(is_number) and is_kernel_name(identity)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """What the texts mention."""
+        return names_in(*(t for t in (self.mapped, self.finished) if isinstance(t, str)))
+
+    def expressions(self, form: ReductionForm) -> Expressions:
+        """The text for the types of a call. Raises CompileError, WrongType."""
+        texts: dict[str, str] = {"mapped": self.mapped, "reduced": self.reduced}
+        texts["finished"] = self.finished
+        made: list[str] = []
+        for role, function in self._functions.items():
+            texts[role], text = self._called(role, function, form)
+            made.append(text)
+        preamble = joined_texts([self._preamble, *made]) if made else self._preamble
+        return Expressions(
+            self.name,
+            texts["mapped"],
+            texts["reduced"],
+            texts["finished"],
+            self.identity,
+            self.reduce_type,
+            preamble,
+            self._macros,
+        )
+
+    def _called(self, role: str, function: PythonFunction, form: ReductionForm) -> tuple[str, str]:
+        """The call of a function in the place of a text, and its own text."""
+        between = self._between(form)
+        if role == "mapped":
+            values = [value_of(b.name, b.row) for b in form.bounds[: form.inputs]]
+        else:
+            names = ("a", "b") if role == "reduced" else ("a",)
+            values = [value_of(name, between) for name in names]
+        if len(function.parameters) != len(values):
+            raise WrongType(
+                f"{function.name} takes ({', '.join(function.parameters)}): it is given "
+                f"{len(values)} values"
+            )
+        called = function.called(values)
+        outputs = form.bounds[form.inputs :]
+        wanted = [b.row for b in outputs] if role == "finished" else [between]
+        if len(called.results) != len(wanted):
+            raise WrongType(
+                f"{function.name} gives {len(called.results)} values, not {len(wanted)}"
+            )
+        for result, row in zip(called.results, wanted):
+            check_conversion(result, row, role)
+        if role != "finished":
+            return called.call, called.text
+        if not called.is_tuple:
+            return f"{outputs[0].name} = {called.call};", called.text
+        parts = [f"{b.name} = _results.item{k};" for k, b in enumerate(outputs)]
+        return "\n".join([f"const auto _results = {called.call};", *parts]), called.text
+
+    def _between(self, form: ReductionForm) -> DType:
+        """The type of the values that are brought together."""
+        known = dict(form.placeholders)
+        known |= {c_name(row): row for row in dtypes.DTYPES}
+        row = known.get(self.reduce_type)
+        if row is None:
+            raise WrongType(
+                f"{self.name}: reduce_type is {self.reduce_type}, and Python functions know the "
+                f"types {', '.join(c_name(d) for d in dtypes.DTYPES)}: write text"
+            )
+        return row
+
+
+def _c_type(name: str) -> str:
+    """A type's name in C; of dtypes, numpy's names will do."""
+    row = dtypes.BY_NAME.get(name)
+    return c_name(row) if row and not row.is_vector else name

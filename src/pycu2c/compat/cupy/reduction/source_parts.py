@@ -1,0 +1,222 @@
+"""A reduction as far as its text depends on it, and the parts that its texts for CUDA and for the
+CPU share. Knows no arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pycu2c.base import dtypes
+from pycu2c.base.dtypes import DType
+from pycu2c.base.parameters import Parameter, Part
+from pycu2c.base.records import dataclass
+from pycu2c.base.types import Array
+from pycu2c.compat.cupy.bound_parameters import (
+    Bound,
+    Field,
+    extent_name,
+    fields,
+    number_field,
+    offset,
+    stride_name,
+    typedefs,
+    views_of_raw,
+)
+from pycu2c.compat.cupy.kernel_prologue import block, statement
+from pycu2c.compat.cupy.parameter_declarations import names_in
+from pycu2c.compat.cupy.preamble import prelude, without_headers
+
+COUNTS = ("_rows", "_length", "_splits", "_piece", "_group")
+
+
+@dataclass(frozen=True, slots=True)
+class Expressions:
+    """What a user has written. ``identity``: empty if there is none; ``macros``: what options
+    define, as lines."""
+
+    name: str
+    mapped: str
+    reduced: str
+    finished: str
+    identity: str
+    reduce_type: str
+    preamble: str = ""
+    macros: tuple[str, ...] = ()
+
+    @property
+    def written(self) -> dict[str, str]:
+        """The texts, by what errors call them."""
+        names = ("map_expr", "reduce_expr", "post_map_expr", "identity", "reduce_type", "preamble")
+        parts = (self.mapped, self.reduced, self.finished, self.identity, self.reduce_type)
+        return dict(zip(names, (*parts, self.preamble)))
+
+    @property
+    def names(self) -> frozenset[str]:
+        return names_in(self.mapped, self.reduced, self.finished)
+
+
+@dataclass(frozen=True, slots=True)
+class ReductionForm:
+    """``kept`` axes come first, those that are reduced after them. ``columns``: neighbours in
+    memory belong to different results. ``lanes``: on a GPU threads for a result, or columns of a
+    block; on the CPU values that are kept side by side. ``pack``: elements that a GPU loads at a
+    time. ``wide``: whether places need 64 bits."""
+
+    bounds: tuple[Bound, ...]
+    inputs: int
+    placeholders: tuple[tuple[str, DType], ...]
+    kept: int
+    reduced: int
+    columns: bool
+    lanes: int
+    pack: int
+    wide: bool
+
+    @property
+    def arrays(self) -> tuple[Bound, ...]:
+        """The inputs that have an element for each place."""
+        return tuple(b for b in self.bounds[: self.inputs] if b.kind == "array")
+
+    @property
+    def targets(self) -> tuple[Bound, ...]:
+        return tuple(b for b in self.bounds[self.inputs :] if b.kind == "array")
+
+
+def passed(form: ReductionForm, index: DType, extent: DType) -> list[Field]:
+    """The parameters: of the user's, numbers of the launch, lengths of axes, room for parts."""
+    place = len(form.bounds)
+    found = list(fields(form.bounds, index))
+    for name in COUNTS:
+        found.append(number_field(name, dtypes.INT64, place, "ptrdiff_t"))
+        place += 1
+    for axis in range(form.kept + form.reduced):
+        found.append(number_field(extent_name(axis), extent, place))
+        place += 1
+    for name, row, ctype in (
+        ("_partials", dtypes.UINT8, "_Partial *"),
+        ("_done", dtypes.UINT32, "unsigned int *"),
+    ):
+        found.append(Field(ctype, Parameter(name, Array(row, 1, "C"), place, Part.DATA)))
+        place += 1
+    return found
+
+
+def top(form: ReductionForm, written: Expressions, body: str, *, on_cpu: bool) -> list[str]:
+    """What stands before the kernel."""
+    rows = [b.row for b in form.bounds] + [row for _, row in form.placeholders]
+    texts = (written.preamble, written.mapped, written.reduced, written.finished)
+    names = names_in(*texts, written.identity, written.reduce_type, body, *written.macros)
+    preamble = without_headers(written.preamble, on_cpu=on_cpu)
+    return [
+        *prelude(rows, names, on_cpu=on_cpu),
+        "\n".join(written.macros),
+        "\n".join(typedefs(form.placeholders)),
+        preamble,
+        f"typedef {written.reduce_type} _type_reduce;",
+    ]
+
+
+def functions(form: ReductionForm, written: Expressions, index: str) -> list[str]:
+    """The user's expressions as functions: of two values, of an element of each array, and of a
+    result and its place."""
+    given = ", ".join(f"const {b.ctype} {b.name}" for b in form.arrays)
+    places = _places_asked(written, index)
+    mapped = f"[&]({', '.join(part for part in (given, *places) if part)}) -> _type_reduce"
+    value = f"return static_cast<_type_reduce>({written.mapped.strip()});"
+    return [
+        *views_of_raw(form.bounds),
+        *_indexers(written),
+        "const auto _reduce = [&](_type_reduce a, _type_reduce b) -> _type_reduce {\n"
+        f"    return {written.reduced.strip()};\n}};",
+        block(f"const auto _mapped = {mapped}", [value]) + ";",
+        block(
+            "const auto _finish = [&](ptrdiff_t _i, _type_reduce a)",
+            [*_targets(form), statement(written.finished)],
+        )
+        + ";",
+    ]
+
+
+def _places_asked(written: Expressions, index: str) -> list[str]:
+    asked = names_in(written.mapped)
+    return [
+        f"{kind} {name}"
+        for name, kind in (("_J", index), ("_i", "ptrdiff_t"), ("_j", "ptrdiff_t"))
+        if name in asked
+    ]
+
+
+def mapped_call(
+    form: ReductionForm, written: Expressions, elements: Sequence[str], place: str, row: str
+) -> str:
+    """The call that maps elements at a place of a row."""
+    asked = names_in(written.mapped)
+    others = {"_J": place, "_i": row, "_j": f"(ptrdiff_t)({place}) * _rows + {row}"}
+    spelled = [*elements, *(text for name, text in others.items() if name in asked)]
+    return f"_mapped({', '.join(spelled)})"
+
+
+def _indexers(written: Expressions) -> list[str]:
+    sizes = {"_in_ind": "_rows * _length", "_out_ind": "_rows"}
+    return [
+        f"const CIndexer<1> {name} = {{{size}, {{{size}}}, {{}}}};"
+        for name, size in sizes.items()
+        if name in written.names
+    ]
+
+
+def _targets(form: ReductionForm) -> list[str]:
+    """The outputs of a row."""
+    moving = any(step != "none" for b in form.targets for step in b.steps)
+    places = [f"_i{axis}" for axis in range(form.kept)] if form.kept > 1 else ["_i"]
+    found = split_place("_i", 0, form.kept, "ptrdiff_t", "_i") if moving and form.kept > 1 else []
+    for bound in form.targets:
+        at = offset(bound, places) or "0"
+        found.append(f"{bound.ctype} &{bound.name} = {bound.pointer}[{at}];")
+    return found
+
+
+def split_place(place: str, first: int, count: int, kind: str, name: str) -> list[str]:
+    """A place along several axes as a place along each: ``name0``, …"""
+    left = f"{name}_left"
+    found = [f"ptrdiff_t {left} = {place};"]
+    for axis in range(count - 1, 0, -1):
+        extent = extent_name(first + axis)
+        found.append(f"const {kind} {name}{axis} = {left} % {extent};")
+        found.append(f"{left} /= {extent};")
+    return [*found, f"const {kind} {name}0 = {left};"]
+
+
+def rows_begin(form: ReductionForm, row: str) -> list[str]:
+    """Pointers to where a row of each array begins."""
+    places = [f"_at{axis}" for axis in range(form.kept)] if form.kept > 1 else [row]
+    found = split_place(row, 0, form.kept, "ptrdiff_t", "_at") if form.kept > 1 else []
+    for bound in form.arrays:
+        start = _kept_offset(form, bound, places)
+        plus = f" + {start}" if start else ""
+        found.append(f"const {bound.ctype} *const _row_{bound.name} = {bound.pointer}{plus};")
+    return found
+
+
+def _kept_offset(form: ReductionForm, bound: Bound, places: Sequence[str]) -> str:
+    terms = [
+        _term(bound, axis, place)
+        for axis, place in enumerate(places)
+        if bound.steps[axis] != "none"
+    ]
+    return " + ".join(terms)
+
+
+def reduced_offset(form: ReductionForm, bound: Bound, places: Sequence[str]) -> str:
+    """How far in a row an element lies."""
+    terms = [
+        _term(bound, form.kept + k, place)
+        for k, place in enumerate(places)
+        if bound.steps[form.kept + k] != "none"
+    ]
+    return " + ".join(terms)
+
+
+def _term(bound: Bound, axis: int, place: str) -> str:
+    if bound.steps[axis] == "unit":
+        return place
+    return f"{place} * {stride_name(bound.name, axis)}"

@@ -1,0 +1,171 @@
+"""Which names of a file stand for something of numba: what its imports bind, and where that is
+used. Knows Python's scopes, and nothing of what becomes of a name."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TypeAlias
+
+from pycu2c.base.records import dataclass, field
+from pycu2c.compat.migrate.name_map import is_numba, is_ours, theirs
+
+Statement: TypeAlias = ast.Import | ast.ImportFrom
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Binding:
+    """A name that an import binds to something of numba: ``path`` is what it stands for,
+    ``imported`` what the import names, which is more in ``import numba.cuda``. ``has_moved``: the
+    import is of this package, by whose names numba's are meant."""
+
+    name: str
+    path: str
+    imported: str
+    statement: Statement
+    alias: ast.alias
+    has_moved: bool
+    uses: list[Use] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Use:
+    """``nb.cuda.jit``: the longest chain of attributes, from the name that stands first."""
+
+    node: ast.expr
+    base: ast.Name
+    path: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scope:
+    """What a module, function or class binds. A name that is bound in several ways is numba's if an
+    import makes it so: the others are for where numba is missing."""
+
+    parent: Scope | None
+    is_class: bool
+    names: set[str] = field(default_factory=set)
+    imported: dict[str, list[Binding]] = field(default_factory=dict)
+
+    def bindings(self, name: str) -> list[Binding]:
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.imported:
+                return scope.imported[name]
+            if name in scope.names and not (scope.is_class and scope is not self):
+                return []
+            scope = scope.parent
+        return []
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """All of a file."""
+
+    bindings: tuple[Binding, ...]
+    paths: dict[ast.AST, str]
+
+    def path(self, node: ast.AST) -> str | None:
+        """What of numba an expression names; None if it does not."""
+        return self.paths.get(node)
+
+    @property
+    def uses(self) -> Iterator[Use]:
+        seen: set[ast.AST] = set()
+        for binding in self.bindings:
+            for use in binding.uses:
+                if use.node not in seen:
+                    seen.add(use.node)
+                    yield use
+
+
+def names_in(tree: ast.Module) -> Names:
+    """The bindings of a file, with their uses."""
+    module = Scope(None, False)
+    scopes: dict[ast.AST, Scope] = {}
+    _bind(tree, module, scopes)
+    paths: dict[ast.AST, str] = {}
+    _use(tree, module, scopes, paths)
+    bound = [list(scope.imported.values()) for scope in (module, *scopes.values())]
+    return Names(tuple(b for lists in bound for bindings in lists for b in bindings), paths)
+
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+def _parts(node: ast.AST) -> Iterator[tuple[ast.AST, bool]]:
+    """What is in a node, and whether it is in the scope that the node opens."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.arguments):
+            yield from ((part, isinstance(part, ast.arg)) for part in ast.iter_child_nodes(child))
+        elif isinstance(node, ast.Lambda):
+            yield child, child is node.body
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            yield child, child in node.body
+        else:
+            yield child, isinstance(node, _COMPREHENSIONS)
+
+
+def _bind(node: ast.AST, scope: Scope, scopes: dict[ast.AST, Scope]) -> None:
+    """Note what a node and all in it binds, each in its scope."""
+    match node:
+        case ast.Import() | ast.ImportFrom():
+            _bind_import(node, scope)
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+            scope.names.add(node.name)
+        case ast.Name(ctx=ast.Store() | ast.Del()):
+            scope.names.add(node.id)
+        case ast.arg():
+            scope.names.add(node.arg)
+        case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)):
+            scope.names.add(name)
+        case _:
+            pass
+    inner = scope
+    if isinstance(node, (*_FUNCTIONS, *_COMPREHENSIONS, ast.ClassDef)):
+        inner = scopes[node] = Scope(scope, isinstance(node, ast.ClassDef))
+    for part, is_inside in _parts(node):
+        _bind(part, inner if is_inside else scope, scopes)
+
+
+def _bind_import(s: Statement, scope: Scope) -> None:
+    is_relative = isinstance(s, ast.ImportFrom) and s.level > 0
+    for alias in s.names:
+        imported = f"{s.module}.{alias.name}" if isinstance(s, ast.ImportFrom) else alias.name
+        name, path = alias.asname or alias.name, imported
+        if isinstance(s, ast.Import) and alias.asname is None:
+            name = path = alias.name.partition(".")[0]
+        if is_relative or not (is_numba(imported) or is_ours(imported)):
+            scope.names.add(name)
+            continue
+        made = Binding(name, theirs(path), theirs(imported), s, alias, is_ours(imported))
+        scope.imported.setdefault(name, []).append(made)
+
+
+def _use(
+    node: ast.AST, scope: Scope, scopes: dict[ast.AST, Scope], paths: dict[ast.AST, str]
+) -> None:
+    """Note which of numba's names a node and all in it uses."""
+    chain = _chain(node)
+    if chain is not None:
+        base, attributes = chain
+        for binding in scope.bindings(base.id):
+            path = ".".join((binding.path, *attributes))
+            assert isinstance(node, ast.expr)
+            binding.uses.append(Use(node, base, path))
+            paths[node] = path
+        return
+    for part, is_inside in _parts(node):
+        _use(part, scopes[node] if is_inside else scope, scopes, paths)
+
+
+def _chain(node: ast.AST) -> tuple[ast.Name, tuple[str, ...]] | None:
+    """The name and the attributes of ``nb.cuda.jit``, where all of it is read."""
+    attributes: list[str] = []
+    while isinstance(node, ast.Attribute):
+        attributes.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name) or isinstance(node.ctx, (ast.Store, ast.Del)):
+        return None
+    return node, tuple(reversed(attributes))

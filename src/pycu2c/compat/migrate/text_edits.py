@@ -1,0 +1,95 @@
+"""A file's text, and changes of it by place: what is not named by an edit stays as it is."""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from pathlib import Path
+
+from pycu2c.base.records import dataclass
+from pycu2c.base.spans import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """The text from ``start`` to ``end`` becomes another. Places count characters."""
+
+    start: int
+    end: int
+    text: str
+
+
+class Text:
+    """The text of a file, and where its lines begin."""
+
+    def __init__(self, file: str, text: str, encoding: str = "utf-8") -> None:
+        self.file, self.text, self.encoding = file, text, encoding
+        self.lines = re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z", text)
+        self._starts = [0]
+        for line in self.lines:
+            self._starts.append(self._starts[-1] + len(line))
+
+    @classmethod
+    def of(cls, path: Path) -> Text:
+        """Raises OSError, SyntaxError, UnicodeDecodeError."""
+        data = path.read_bytes()
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        return cls(str(path), data.decode(encoding), encoding)
+
+    @property
+    def newline(self) -> str:
+        first = self.lines[0] if self.lines else "\n"
+        return first[len(first.rstrip("\r\n")) :] or "\n"
+
+    def place(self, line: int, utf8_offset: int) -> int:
+        """As ast counts."""
+        text = self.lines[line - 1] if line <= len(self.lines) else ""
+        return self._starts[line - 1] + len(text.encode()[:utf8_offset].decode())
+
+    def start(self, node: ast.expr | ast.stmt | ast.alias) -> int:
+        return self.place(node.lineno, node.col_offset)
+
+    def end(self, node: ast.expr | ast.stmt | ast.alias) -> int:
+        assert node.end_lineno is not None
+        assert node.end_col_offset is not None
+        return self.place(node.end_lineno, node.end_col_offset)
+
+    def span(self, node: ast.expr | ast.stmt | ast.alias | ast.keyword) -> Span:
+        end_line, end = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
+        column = self.place(node.lineno, node.col_offset) - self._starts[node.lineno - 1]
+        end_column = self.place(end_line, end) - self._starts[end_line - 1]
+        return Span(self.file, node.lineno, column, end_line, end_column)
+
+    def line_of(self, place: int) -> int:
+        """The place where the line begins that a place is on."""
+        return max(start for start in self._starts if start <= place)
+
+    def line_end(self, place: int) -> int:
+        """The place where the next line begins."""
+        return min((s for s in self._starts if s > place), default=len(self.text))
+
+    @cached_property
+    def _tokens(self) -> list[tokenize.TokenInfo]:
+        return list(tokenize.generate_tokens(io.StringIO(self.text, newline="").readline))
+
+    def tokens(self, start: int, end: int) -> Iterator[tuple[int, str]]:
+        """The words of a stretch, and where they stand."""
+        for token in self._tokens:
+            line, column = token.start
+            place = self._starts[line - 1] + column
+            if start <= place < end:
+                yield place, token.string
+
+    def edited(self, edits: Iterable[Edit]) -> str:
+        """The text after all edits, none of which overlap."""
+        parts: list[str] = []
+        done = 0
+        for edit in sorted(set(edits), key=lambda e: (e.start, e.end)):
+            assert edit.start >= done, "edits overlap"
+            parts += [self.text[done : edit.start], edit.text]
+            done = edit.end
+        return "".join((*parts, self.text[done:]))

@@ -1,0 +1,245 @@
+"""Where a kernel computes in other types than numba would, and that can be seen in what it gives.
+
+Of what follows from each other, only the first is reported: the place where the types part."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from pycu2c.base.diagnostics import Label
+from pycu2c.base.types import Array, Scalar, float32, float64, int64, strengthened, uint64
+from pycu2c.compat.migrate import remarks
+from pycu2c.compat.migrate.numba_types import TheirTypes, before, written
+from pycu2c.compat.migrate.remarks import Remark
+from pycu2c.explain.value_origins import plain
+from pycu2c.ir.nodes import (
+    Apply,
+    Assign,
+    Binary,
+    Cast,
+    Const,
+    ElementOf,
+    Expr,
+    Function,
+    Module,
+    Select,
+    Stmt,
+    Store,
+    Unary,
+    Var,
+)
+from pycu2c.ir.walk import children, operands, statements
+from pycu2c.ops.operators import (
+    ADD,
+    AND,
+    DIV,
+    FLOORDIV,
+    GE,
+    GT,
+    INVERT,
+    LE,
+    LT,
+    MOD,
+    MUL,
+    NEG,
+    OR,
+    POW,
+    SHL,
+    SHR,
+    SUB,
+    XOR,
+    truth,
+)
+
+_MODULAR = (ADD, SUB, MUL, SHL, AND, OR, XOR, NEG, INVERT)  # a cut at the end is as good as any
+_OVERFLOWING = (ADD, SUB, MUL, SHL, POW, NEG, INVERT)
+_SIGNED = (FLOORDIV, MOD, SHR, LT, LE, GT, GE)  # what they give depends on the sign
+_ROUNDING = (ADD, SUB, MUL, DIV)  # of float32 in float64, rounded to float32: as in float32
+
+_DIGITS = "where the digits matter, write float64(…) around an operand, and keep it in float64"
+_START = "write float64(…) around it to compute as numba does, float32(…) to say what happens"
+_WIDTH = "where the number may be larger, convert an operand: int64(…)"
+_WRAPS = "convert an operand: int32(…), or int64(…) as numba does"
+
+
+def differences(module: Module, file: str, number: Callable[[str], object]) -> Iterator[Remark]:
+    """What there is to say of a kernel and of the functions of its file that it calls."""
+    for function in (module.kernel, *module.devices):
+        if function.foreign is None and function.span.file == file:
+            yield from _Account(function, number).remarks()
+
+
+class _Account:
+    """Of one function."""
+
+    def __init__(self, function: Function, number: Callable[[str], object]) -> None:
+        self._function, self._number = function, number
+        self._types = TheirTypes(function, number)
+        self._types.settle()
+
+    def remarks(self) -> Iterator[Remark]:
+        for s in statements(self._function.body):
+            yield from self._of_statement(s)
+
+    def _of_statement(self, s: Stmt) -> Iterator[Remark]:
+        match s:
+            case Store(value=value):
+                element = value.type if isinstance(value.type, Scalar) else None
+                yield from self._of(value, element)
+                for index in s.indices:
+                    yield from self._of(index)
+            case Assign(var=var, value=Const() as value):
+                yield from self._beginning(var, value)
+            case _:
+                for e in operands(s):
+                    yield from self._of(e)
+
+    def _beginning(self, var: Var, value: Const) -> Iterator[Remark]:
+        """``s = 0.0`` makes ``s`` a float64 of numba's, whatever is added to it."""
+        if not self._is_narrowed(var) or self._types.literal(value) is None:
+            return
+        name = plain(var.name)
+        text = f"so `{name}` is float64 in numba; here it is float32, as what is joined with it"
+        if self._types.of(value) == float64:
+            yield Remark(remarks.FLOAT64, (Label(value.span, text),), _START, self._topic(name))
+
+    def _topic(self, name: str) -> str:
+        return f"{self._function.name} {name}"
+
+    def _of(self, e: Expr, stored: Scalar | None = None, told: bool = False) -> Iterator[Remark]:
+        """``stored``: the type that the value is converted to at once; ``told``: that it is part
+        of whole numbers that are told of."""
+        inner, passed = None, False
+        if isinstance(e, (Binary, Unary)) or _is_joining(e):
+            found = None if told else self._found(e, stored)
+            if found is not None:
+                yield found
+            if isinstance(e, (Binary, Unary)) and e.op in _MODULAR and _is_whole(e):
+                inner, passed = stored, told or found is not None
+        for child in children(e):
+            into = inner
+            if isinstance(e, Cast):
+                assert isinstance(e.type, Scalar)
+                into = strengthened(e.type)
+            elif isinstance(e, Apply):
+                into = _element(e)
+            yield from self._of(child, into, passed)
+
+    # ---- one expression ----
+
+    def _found(self, e: Expr, stored: Scalar | None) -> Remark | None:
+        if isinstance(e, Binary) and (of_sign := self._sign(e)):
+            return of_sign
+        if isinstance(e, Binary) and e.op.result is truth:
+            return self._comparison(e)
+        if self._is_narrowed(e):
+            return self._float(e, stored)
+        if isinstance(e, (Binary, Unary)) and e.op in _OVERFLOWING:
+            return self._integer(e, stored)
+        return None
+
+    def _sign(self, e: Binary) -> Remark | None:
+        """int64 and uint64 together are float64 here, and an int beside a uint64 is one."""
+        for value in (e, *(before(x) for x in children(e) if e.op in _SIGNED)):
+            theirs = self._types.of(value)
+            if isinstance(value, Const) or not isinstance(value.type, Scalar):
+                continue
+            ours = strengthened(value.type)
+            if theirs == int64 and ours in ((uint64, float64) if e.op in _SIGNED else (float64,)):
+                label = Label(e.span, f"{ours} here")
+                return Remark(remarks.SIGN, (label,), "convert one to the type of the other")
+        return None
+
+    def _is_narrowed(self, e: Expr) -> bool:
+        theirs = self._types.of(e)
+        if theirs is None or not isinstance(e.type, Scalar):
+            return False
+        return theirs.dtype.real is float64.dtype and e.type.dtype.real is float32.dtype
+
+    def _float(self, e: Expr, stored: Scalar | None) -> Remark | None:
+        values = _values(e)
+        others = [before(v) for v in values if not isinstance(v, Const)]
+        if any(map(self._is_narrowed, others)):
+            return None
+        if stored == float32 and self._rounds_alike(e, values):
+            return None
+        return Remark(
+            remarks.FLOAT64, (Label(e.span, self._cause(values)),), _DIGITS, self._topic("float")
+        )
+
+    def _rounds_alike(self, e: Expr, values: tuple[Expr, ...]) -> bool:
+        """Whether float64, cut to float32 at once, gives the same number."""
+        if isinstance(e, Binary) and e.op not in _ROUNDING:
+            return False
+        return all(
+            self._is_exact(v) if isinstance(v, Const) else self._types.of(before(v)) == float32
+            for v in values
+        )
+
+    def _is_exact(self, e: Const) -> bool:
+        """Whether what is written there is a number of float32."""
+        text = written(e.span)
+        try:
+            value = ast.literal_eval(text)
+        except (ValueError, SyntaxError):
+            value = self._number(text)
+        return isinstance(value, (int, float)) and float(np.float32(value)) == value
+
+    def _cause(self, values: tuple[Expr, ...]) -> str:
+        for v in values:
+            if isinstance(v, Const) and self._types.literal(v) is not None:
+                return f"`{written(v.span)}` is {self._types.of(v)} in numba"
+        kinds = [str(kind) for v in values if (kind := self._types.of(before(v)))]
+        return f"{' and '.join(dict.fromkeys(kinds))} are float64 in numba"
+
+    def _comparison(self, e: Binary) -> Remark | None:
+        """A float32 and a literal that is none: numba compares with the literal itself."""
+        pairs = ((e.left, e.right), (e.right, e.left))
+        for value, other in pairs:
+            is_float = other.type == float32 and not isinstance(other, Const)
+            if not (is_float and isinstance(value, Const)) or self._is_narrowed(before(other)):
+                continue
+            if self._types.literal(value) is not None and not self._is_exact(value):
+                text = f"`{written(value.span)}` is no float32; here the nearest one is compared"
+                topic = self._topic("comparison")
+                return Remark(remarks.FLOAT64, (Label(e.span, text),), _DIGITS, topic)
+        return None
+
+    def _integer(self, e: Binary | Unary, stored: Scalar | None) -> Remark | None:
+        theirs, ours = self._types.of(e), e.type
+        if theirs is None or not isinstance(ours, Scalar) or not ours.dtype.is_integer:
+            return None
+        ours = strengthened(ours)
+        if not theirs.dtype.is_integer or theirs.dtype.bits <= ours.dtype.bits:
+            return None
+        is_cut = stored is not None and stored.dtype.is_whole
+        if is_cut and stored and stored.dtype.bits <= ours.dtype.bits and e.op in _MODULAR:
+            return None
+        is_small = ours.dtype.bits <= 16
+        kind, cure = (remarks.SMALL, _WRAPS) if is_small else (remarks.INT32, _WIDTH)
+        label = Label(e.span, f"{theirs} in numba, {ours} here")
+        return Remark(kind, (label,), cure, self._topic(str(ours)))
+
+
+def _values(e: Expr) -> tuple[Expr, ...]:
+    """What is computed with; the condition of a choice is not."""
+    return (e.then, e.orelse) if isinstance(e, Select) else children(e)
+
+
+def _is_joining(e: Expr) -> bool:
+    return isinstance(e, Select) or (isinstance(e, Apply) and e.intrinsic.name in ("min", "max"))
+
+
+def _is_whole(e: Expr) -> bool:
+    return isinstance(e.type, Scalar) and e.type.dtype.is_integer
+
+
+def _element(e: Apply) -> Scalar | None:
+    """The type of the elements that an atomic changes."""
+    first = e.arguments[0] if e.arguments else None
+    if not isinstance(first, ElementOf) or not isinstance(first.array.type, Array):
+        return None
+    return Scalar(first.array.type.dtype)

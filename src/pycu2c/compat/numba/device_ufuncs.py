@@ -1,0 +1,21 @@
+"""``cuda.vectorize`` and ``cuda.guvectorize``: those of ``pycu2c``, but for the target
+that is meant where none is said."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pycu2c.compat.numba import guvectorize as gufuncs
+from pycu2c.compat.numba import vectorize as ufuncs
+
+
+def vectorize(ftylist_or_function: Any = (), target: str = "cuda", **options: Any) -> Any:
+    """``pycu2c.vectorize`` with the target "cuda"."""
+    return ufuncs.vectorize(ftylist_or_function, target, **options)
+
+
+def guvectorize(
+    ftylist: Any, signature: str | None = None, target: str = "cuda", **options: Any
+) -> Any:
+    """``pycu2c.guvectorize`` with the target "cuda"."""
+    return gufuncs.guvectorize(ftylist, signature, target, **options)

@@ -1,0 +1,122 @@
+"""The kernels behind ``vectorize`` and ``guvectorize``: a function at each place of its arrays."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+from pycu2c import cuda
+from pycu2c.compat.numba.array_placement import Backend
+from pycu2c.devices import view_geometry
+from pycu2c.devices.array import DeviceArray
+from pycu2c.kernels.kernel import Device, Kernel
+from pycu2c.runtime.arguments.arguments.strides import Shape
+from pycu2c.runtime.cuda.cuda_kernel.memory import HOST
+
+THREADS = 256
+_MOST_BLOCKS = 65535  # along y and z
+
+
+def at_each_element(function, out, *inputs):  # type: ignore[no-untyped-def]
+    i = cuda.grid(1)
+    if i < out.shape[0]:
+        out[i] = function(*[a[i] for a in inputs])
+
+
+def at_four_elements(function, out, *inputs):  # type: ignore[no-untyped-def]
+    """Asks for all that it reads before it computes: so the memory of a GPU is busy."""
+    begin, step = cuda.blockIdx.x * (4 * cuda.blockDim.x) + cuda.threadIdx.x, cuda.blockDim.x
+    if begin + 3 * step < out.shape[0]:
+        first = [a[begin] for a in inputs]
+        second = [a[begin + step] for a in inputs]
+        third = [a[begin + 2 * step] for a in inputs]
+        last = [a[begin + 3 * step] for a in inputs]
+        out[begin] = function(*first)
+        out[begin + step] = function(*second)
+        out[begin + 2 * step] = function(*third)
+        out[begin + 3 * step] = function(*last)
+    else:
+        for i in range(begin, out.shape[0], step):
+            out[i] = function(*[a[i] for a in inputs])
+
+
+def at_each_place(function, out, *inputs):  # type: ignore[no-untyped-def]
+    x, y, z = cuda.grid(3)
+    if x < out.shape[2]:
+        for i in range(z, out.shape[0], cuda.gridsize(3)[2]):
+            for j in range(y, out.shape[1], cuda.gridsize(3)[1]):
+                out[i, j, x] = function(*[a[i, j, x] for a in inputs])
+
+
+def in_each_round(function, count, *arrays):  # type: ignore[no-untyped-def]
+    i = cuda.grid(1)
+    if i < count:
+        function(*[a[i] for a in arrays])
+
+
+@functools.cache
+def _kernel(python: Any, backend: Any) -> Kernel[Any]:
+    return Kernel(python, backend=backend, signature=[])
+
+
+def map_elements(
+    function: Device[Any, Any],
+    out: DeviceArray,
+    inputs: Sequence[DeviceArray],
+    backend: Backend,
+    stream: object,
+) -> None:
+    """``out[...] = function(*inputs)`` for arrays of one shape."""
+    if not out.size:
+        return
+    axes = view_geometry.joined(out.shape, tuple(a.strides for a in (out, *inputs)))
+    inner, outer = axes[-3:], axes[:-3]
+    if len(inner) > 1:
+        shape = (1,) * (3 - len(inner)) + tuple(extent for extent, _ in inner)
+        launch = _kernel(at_each_place, backend)[_grid(shape), _block(shape), stream]
+    else:
+        shape = tuple(extent for extent, _ in inner) or (1,)
+        python, share = (at_each_element, 1) if out.device == HOST else (at_four_elements, 4)
+        launch = _kernel(python, backend)[-(-shape[0] // (THREADS * share)), THREADS, stream]
+    for place in itertools.product(*(range(extent) for extent, _ in outer)):
+        starts = zip(*([i * step for step in steps] for i, (_, steps) in zip(place, outer)))
+        offsets = list(map(sum, starts)) or [0] * (1 + len(inputs))
+        boxes = [
+            _box(a, offsets[k], shape, [steps[k] for _, steps in inner])
+            for k, a in enumerate((out, *inputs))
+        ]
+        launch(function, *boxes)
+
+
+def _box(array: DeviceArray, start: int, shape: Shape, steps: list[int]) -> DeviceArray:
+    strides = (array.itemsize,) * (len(shape) - len(steps)) + tuple(steps)
+    address = array.address + start
+    return DeviceArray(
+        array._memory, address, shape, strides, array.dtype, array.writeable, array.stream
+    )
+
+
+def _block(shape: Shape) -> Shape:
+    """Threads along the last axis, the others along the one before."""
+    x = min(THREADS, max(32, 1 << (shape[2] - 1).bit_length()))
+    return x, THREADS // x, 1
+
+
+def _grid(shape: Shape) -> Shape:
+    x, y, _ = _block(shape)
+    return -(-shape[2] // x), min(-(-shape[1] // y), _MOST_BLOCKS), min(shape[0], _MOST_BLOCKS)
+
+
+def call_in_rounds(
+    function: Device[Any, Any],
+    count: int,
+    arrays: Sequence[DeviceArray],
+    backend: Backend,
+    stream: object,
+) -> None:
+    """``function`` of the parts of arrays, for each number along their first axes."""
+    if count:
+        launch = _kernel(in_each_round, backend)[-(-count // THREADS), THREADS, stream]
+        launch(function, count, *arrays)

@@ -1,0 +1,247 @@
+"""``guvectorize``: a function of small arrays as one of larger arrays, called for each of the parts
+that their first axes tell apart."""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from pycu2c.base.records import dataclass
+from pycu2c.base.types import Array, ParameterType, Scalar, Signature
+from pycu2c.compat.numba.array_placement import (
+    Backend,
+    are_on_host,
+    backend_of,
+    handed_over,
+    ordinal_for,
+    placed,
+    room,
+)
+from pycu2c.compat.numba.dispatcher import python_of
+from pycu2c.compat.numba.elementwise import call_in_rounds
+from pycu2c.declarations.signatures import BadSignature, parse_signatures
+from pycu2c.devices import view_geometry
+from pycu2c.devices.array import DeviceArray
+from pycu2c.frontend import function_builder
+from pycu2c.kernels.kernel import Device
+from pycu2c.runtime.arguments.arguments.strides import Shape
+
+Axes = tuple[str, ...]  # the names of a part's axes
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """``(m,n),(n)->(m)``: the axes of the parts of each array."""
+
+    inputs: tuple[Axes, ...]
+    outputs: tuple[Axes, ...]
+
+    @property
+    def all(self) -> tuple[Axes, ...]:
+        return self.inputs + self.outputs
+
+
+def layout_of(text: str) -> Layout:
+    """Read a layout. Raises BadSignature."""
+    sides = text.replace(" ", "").split("->")
+    part = r"\((?:\w+(?:,\w+)*)?\)"
+    if len(sides) != 2 or not all(re.fullmatch(rf"(?:{part}(?:,{part})*)?", s) for s in sides):
+        raise BadSignature(f"cannot read the layout {text!r}: write '(m,n),(n)->(m)'")
+    inputs, outputs = (
+        tuple(tuple(filter(None, axes[1:-1].split(","))) for axes in re.findall(part, side))
+        for side in sides
+    )
+    unknown = {a for axes in outputs for a in axes} - {a for axes in inputs for a in axes}
+    if unknown:
+        raise BadSignature(f"no input of the layout {text!r} has the axis {min(unknown)}")
+    return Layout(inputs, outputs)
+
+
+class GUVectorized:
+    """A function of arrays whose last axes are those of its layout; the others are broadcast, and
+    it is called for each part. What it computes it writes to its last parameters."""
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        signatures: Sequence[Signature],
+        layout: Layout,
+        backend: Backend,
+    ) -> None:
+        functools.update_wrapper(self, function)
+        self.py_func = function
+        self._layout, self._backend, self._declared = layout, backend, tuple(signatures)
+        self._device: Device[..., Any] = Device(function)
+        self.nin, self.nout = len(layout.inputs), len(layout.outputs)
+        for signature in signatures:
+            if len(signature.parameters) != self.nin + self.nout:
+                raise BadSignature(
+                    f"{self!r} has {self.nin} inputs and {self.nout} outputs, and {signature} "
+                    "is of others"
+                )
+            function_builder.build_device(self._device.__pycu2c_device__, signature.parameters)
+
+    def __repr__(self) -> str:
+        return f"<gufunc {self._device.__pycu2c_device__.name}>"
+
+    @property
+    def types(self) -> list[str]:
+        """What it is declared for, as numpy's ufuncs show it."""
+        shown = [[_dtype(kind).char for kind in s.parameters] for s in self._declared]
+        return [f"{''.join(s[: self.nin])}->{''.join(s[self.nin :])}" for s in shown]
+
+    def __call__(self, *args: Any, out: Any = None, stream: object = 0) -> Any:
+        """Call it for each part. Outputs may follow the inputs, or be ``out``: one array, or a
+        tuple of them; it makes those that are missing, and gives what there is."""
+        given, outputs = args[: self.nin], self._outputs(args[self.nin :], out)
+        if len(given) != self.nin:
+            raise TypeError(f"{self!r} takes {self.nin} arrays, not {len(given)}")
+        types = self._types_for(given, outputs)
+        ordinal = ordinal_for(self._backend)
+        inputs = [_converted(placed(a, ordinal, stream), kind) for a, kind in zip(given, types)]
+        loops, sizes = self._shape_of(inputs)
+        results = [
+            self._room(loops + tuple(sizes[a] for a in axes), kind, array, (ordinal, stream))
+            for axes, kind, array in zip(self._layout.outputs, types[self.nin :], outputs)
+        ]
+        parts = [
+            self._parts(k, array, loops, sizes, types)
+            for k, array in enumerate([*inputs, *results])
+        ]
+        call_in_rounds(self._device, math.prod(loops), parts, self._backend, stream)
+        on_host = are_on_host(given)
+        made = [
+            _handed(result, array, stream, on_host=on_host)
+            for result, array in zip(results, outputs)
+        ]
+        return made[0] if len(made) == 1 else tuple(made)
+
+    def _outputs(self, rest: tuple[Any, ...], out: Any) -> list[Any]:
+        named = out if isinstance(out, tuple) else (out,) if out is not None else ()
+        found = [*rest, *named]
+        if len(found) > self.nout:
+            raise TypeError(f"{self!r} has {self.nout} outputs, and {len(found)} are given")
+        return found + [None] * (self.nout - len(found))
+
+    # ---- types ----
+
+    def _types_for(self, given: Sequence[Any], outputs: Sequence[Any]) -> tuple[Any, ...]:
+        """The type of each parameter; None where the arrays' own count."""
+        if not self._declared:
+            if any(array is None for array in outputs):
+                raise TypeError(f"{self!r} has no signature: pass the arrays that it writes to")
+            return (None,) * (self.nin + self.nout)
+        dtypes = [a.dtype if hasattr(a, "dtype") else np.asarray(a).dtype for a in given]
+        for casting in ("no", "safe", "same_kind"):
+            for signature in self._declared:
+                wanted = map(_dtype, signature.parameters)
+                if all(np.can_cast(d, w, casting) for d, w in zip(dtypes, wanted)):
+                    return signature.parameters
+        raise TypeError(
+            f"{self!r} is for {', '.join(self.types)}, and not for "
+            f"({', '.join(map(str, dtypes))}): declare that, too, or convert the arrays"
+        )
+
+    # ---- shapes ----
+
+    def _shape_of(self, inputs: Sequence[DeviceArray]) -> tuple[Shape, dict[str, int]]:
+        """The shape of the parts, and the lengths of the axes in them."""
+        sizes: dict[str, int] = {}
+        loops: list[Shape] = []
+        for number, (array, axes) in enumerate(zip(inputs, self._layout.inputs), start=1):
+            if array.ndim < len(axes):
+                raise ValueError(
+                    f"argument {number} of {self!r} has {array.ndim} axes, and its parts have "
+                    f"{len(axes)}"
+                )
+            outer = array.ndim - len(axes)
+            loops.append(array.shape[:outer])
+            for name, extent in zip(axes, array.shape[outer:]):
+                if sizes.setdefault(name, extent) != extent:
+                    raise ValueError(
+                        f"the axis {name} of {self!r} has the lengths {sizes[name]} and {extent}"
+                    )
+        return np.broadcast_shapes(*loops), sizes
+
+    def _room(
+        self,
+        shape: Shape,
+        kind: ParameterType | None,
+        given: Any,
+        where: tuple[int, object],
+    ) -> DeviceArray:
+        """Where an output goes."""
+        if given is None:
+            assert kind is not None, "it is declared"
+            return room(shape, _dtype(kind), *where)
+        outer = len(shape) - len(given.shape)
+        if tuple(given.shape) != shape[max(outer, 0) :] or any(n != 1 for n in shape[:outer]):
+            raise ValueError(
+                f"an output of {self!r} has the shape {shape}, and {tuple(given.shape)} is given"
+            )
+        there = placed(given, *where)
+        there = there._seen(view_geometry.broadcast(there.shape, there.strides, shape))
+        wanted = there.dtype if kind is None else _dtype(kind)
+        if there.dtype == wanted and there.is_c_contiguous() and there.writeable:
+            return there
+        return room(shape, wanted, *where)
+
+    def _parts(
+        self,
+        number: int,
+        array: DeviceArray,
+        loops: Shape,
+        sizes: Mapping[str, int],
+        types: Sequence[ParameterType | None],
+    ) -> DeviceArray:
+        """An array with one axis before those of its parts. A part without axes is a number where
+        it is read, and an array of one where it is written, or declared as an array."""
+        core = tuple(sizes[name] for name in self._layout.all[number])
+        seen = array._seen(view_geometry.broadcast(array.shape, array.strides, loops + core))
+        if not core and (number >= self.nin or isinstance(types[number], Array)):
+            core = (1,)
+        return seen.reshape((math.prod(loops), *core))
+
+
+def _handed(result: DeviceArray, out: Any, stream: object, *, on_host: bool) -> Any:
+    """An output; one that did not go where it was to is copied there."""
+    if isinstance(out, DeviceArray) and out.address != result.address:
+        out.setitem(..., result, stream)
+    elif isinstance(out, np.ndarray) and out.ctypes.data != result.address:
+        out[...] = result.copy_to_host(stream=stream)
+    return out if out is not None else handed_over(result, None, stream, on_host=on_host)
+
+
+def _converted(array: DeviceArray, kind: ParameterType | None) -> DeviceArray:
+    return array if kind is None else array.astype(_dtype(kind), copy=False)
+
+
+def _dtype(kind: ParameterType) -> np.dtype[Any]:
+    """Of a number, or of an array's elements."""
+    if not isinstance(kind, (Scalar, Array)):
+        raise BadSignature(f"guvectorize makes functions of arrays and numbers, and {kind} is none")
+    return kind.dtype.numpy
+
+
+def guvectorize(
+    ftylist: Any, signature: str | None = None, target: str = "cpu", **options: Any
+) -> Any:
+    """Make a function of arrays of any shape of one of small arrays, which it reads and writes.
+
+    ftylist: signatures, ``["void(float32[:], float32, float32[:])"]``, of which a call takes the
+    first that its arguments fit; it may be left out, and then calls are given their outputs.
+    signature: the layout, ``"(n),()->(n)"``.
+    target: "cuda", where kernels go; "cpu" or "parallel", the CPU.
+    Other options of numba's are read, and without effect.
+    """
+    if signature is None:
+        ftylist, signature = [], ftylist
+    layout, backend = layout_of(signature), backend_of(target)
+    listed = list(ftylist) if isinstance(ftylist, (list, tuple)) else [ftylist]
+    signatures = parse_signatures(listed)
+    return lambda function: GUVectorized(python_of(function), signatures, layout, backend)

@@ -1,0 +1,202 @@
+"""C's names for dtypes, and the arguments of kernels as a text declares them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pycu2c.compat.pycuda.vector_types import VECTORS
+
+_NAMES = {
+    "bool": "bool",
+    "int8": "signed char",
+    "uint8": "unsigned char",
+    "int16": "short",
+    "uint16": "unsigned short",
+    "int32": "int",
+    "uint32": "unsigned",
+    "int64": "long",
+    "uint64": "unsigned long",
+    "float16": "half",
+    "float32": "float",
+    "float64": "double",
+    "complex64": "pycuda::complex<float>",
+    "complex128": "pycuda::complex<double>",
+}
+_OTHERS = {  # that stand for the same
+    "char": "int8",
+    "signed char": "int8",
+    "unsigned char": "uint8",
+    "short int": "int16",
+    "signed short": "int16",
+    "unsigned short int": "uint16",
+    "signed": "int32",
+    "signed int": "int32",
+    "unsigned int": "uint32",
+    "size_t": "uint64",
+    "ptrdiff_t": "int64",
+    "long int": "int64",
+    "signed long": "int64",
+    "long long": "int64",
+    "signed long long": "int64",
+    "long long int": "int64",
+    "unsigned long int": "uint64",
+    "unsigned long long": "uint64",
+    "unsigned long long int": "uint64",
+    "__half": "float16",
+    **{f"{name}_t": name for name in _NAMES if "int" in name},
+}
+_OF_CUDA: dict[str, np.dtype[Any]] = {  # with functions of their own: they keep their names
+    "cuComplex": np.dtype("complex64"),
+    "cuFloatComplex": np.dtype("complex64"),
+    "cuDoubleComplex": np.dtype("complex128"),
+}
+_DTYPES: dict[str, np.dtype[Any]] = {
+    **{c_name: np.dtype(name) for name, c_name in _NAMES.items()},
+    **{c_name: np.dtype(name) for c_name, name in _OTHERS.items()},
+    **VECTORS,
+    **_OF_CUDA,
+}
+_C_NAMES: dict[np.dtype[Any], str] = {
+    **{dtype: name for name, dtype in reversed(VECTORS.items())},
+    **{np.dtype(name): c_name for name, c_name in _NAMES.items()},
+}
+
+
+def get_or_register_dtype(c_names: str | Sequence[str], dtype: Any = None) -> np.dtype[Any]:
+    """Let names of a type in C stand for a dtype; gives the dtype. Without one, look it up."""
+    names = [c_names] if isinstance(c_names, str) else list(c_names)
+    if dtype is None:
+        return _dtype_of(names[0])
+    found: np.dtype[Any] = np.dtype(dtype)
+    for name in names:
+        if _DTYPES.get(name, found) != found:
+            raise RuntimeError(f"name '{name}' already registered to a different dtype")
+        _DTYPES[name] = found
+    _C_NAMES.setdefault(found, names[0])
+    return found
+
+
+def register_dtype(
+    dtype: Any, c_names: str | Sequence[str], alias_ok: bool = False
+) -> np.dtype[Any]:
+    """Likewise; a dtype has one name, unless others are said to be meant."""
+    if not alias_ok and np.dtype(dtype) in _C_NAMES:
+        raise RuntimeError(f"dtype '{np.dtype(dtype)}' already registered")
+    return get_or_register_dtype(c_names, dtype)
+
+
+def dtype_to_ctype(dtype: Any, with_fp_tex_hack: bool = False) -> str:
+    """What C calls a dtype. ``with_fp_tex_hack``: what ``pycuda-helpers.hpp`` calls elements of a
+    texture that has them."""
+    if dtype is None:
+        raise ValueError("dtype may not be None")
+    found = np.dtype(dtype)
+    if with_fp_tex_hack and found.name in _IN_TEXTURES:
+        return _IN_TEXTURES[found.name]
+    try:
+        return _C_NAMES[found]
+    except KeyError:
+        raise ValueError(
+            f"unable to map dtype '{found}': get_or_register_dtype('name', dtype) names it"
+        ) from None
+
+
+_IN_TEXTURES = {
+    "float32": "fp_tex_float",
+    "float64": "fp_tex_double",
+    "complex64": "fp_tex_cfloat",
+    "complex128": "fp_tex_cdouble",
+}
+
+
+class Argument:
+    """An argument of a kernel. ``c_name``: its type, if that is not the usual one of its dtype."""
+
+    struct_char = ""
+    c_name = ""
+
+    def __init__(self, dtype: Any, name: str) -> None:
+        self.dtype, self.name = np.dtype(dtype), name
+
+    @property
+    def ctype(self) -> str:
+        """What C calls the type of the number, or of the elements."""
+        return self.c_name or dtype_to_ctype(self.dtype)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r}, {self.dtype})"
+
+    def declarator(self) -> str:
+        """It, as C declares it."""
+        raise NotImplementedError
+
+
+class VectorArg(Argument):
+    """An array."""
+
+    struct_char = "P"
+
+    def declarator(self) -> str:
+        return f"{self.ctype} *{self.name}"
+
+
+class ScalarArg(Argument):
+    """A number or a record."""
+
+    def declarator(self) -> str:
+        return f"{self.ctype} {self.name}"
+
+    @property
+    def struct_char(self) -> str:  # type: ignore[override]
+        """As ``prepare`` has it."""
+        return f"{self.dtype.itemsize}s" if self.dtype.char == "V" else self.dtype.char
+
+
+_WITHOUT = re.compile(r"\b(?:const|volatile|__restrict__|__restrict|restrict|struct)\b")
+_NAME = re.compile(r"(\w+)\s*(\[\s*\d*\s*\])?\s*$")
+
+
+def parse_c_arg(c_arg: str) -> Argument:
+    """``"const float *x"``. Raises ValueError."""
+    text = _WITHOUT.sub(" ", c_arg)
+    found = _NAME.search(text)
+    if found is None:
+        raise ValueError(f"'{c_arg.strip()}' is no argument of a function in C")
+    kind = " ".join(text[: found.start()].replace("*", " ").split())
+    is_array = "*" in text or found[2] is not None
+    made = (VectorArg if is_array else ScalarArg)(_dtype_of(kind, c_arg), found[1])
+    made.c_name = kind if kind in _OF_CUDA else ""
+    return made
+
+
+def parse_c_args(arguments: Any) -> list[Argument]:
+    """``"float a, float *x"``, or a list of such, or of arguments."""
+    if not isinstance(arguments, str):
+        return [each if isinstance(each, Argument) else parse_c_arg(each) for each in arguments]
+    parts, depth, start = [], 0, 0
+    for place, sign in enumerate(arguments):
+        depth += (sign == "<") - (sign == ">")
+        if sign == "," and depth == 0:
+            parts.append(arguments[start:place])
+            start = place + 1
+    return [parse_c_arg(part) for part in [*parts, arguments[start:]] if part.strip()]
+
+
+def _dtype_of(c_name: str, whole: str = "") -> np.dtype[Any]:
+    plain = re.sub(r"\s*([<>,])\s*", r"\1", c_name)
+    if plain not in _DTYPES:
+        known = ", ".join(name for name in _NAMES.values())
+        raise ValueError(
+            f"'{(whole or c_name).strip()}' has the type '{c_name}', which is not known: there is "
+            f"{known}; get_or_register_dtype('{c_name}', dtype) names others"
+        )
+    return _DTYPES[plain]
+
+
+def get_arg_type(c_arg: str) -> str:
+    """The letter that ``prepare`` has for an argument."""
+    return parse_c_arg(c_arg).struct_char

@@ -1,0 +1,38 @@
+"""``pycuda.characterize``: what the device can do, and how large types of C are on it."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+
+from pycu2c.compat.pycuda.memory.allocations import from_device, mem_alloc
+from pycu2c.compat.pycuda.modules.source_module import SourceModule
+from pycu2c.compat.pycuda.tools import context_dependent_memoize
+
+
+def platform_bits() -> int:
+    """How many an address has."""
+    return 64 if sys.maxsize > 2**32 else 32
+
+
+def has_stack() -> bool:
+    """Whether functions may call themselves: they may."""
+    return True
+
+
+def has_double_support() -> bool:
+    """Whether there are doubles: there are."""
+    return True
+
+
+@context_dependent_memoize
+def sizeof(type_name: str, preamble: str = "") -> int:
+    """The bytes of a type of C."""
+    text = f"""{preamble}
+    extern "C" __global__ void write_size(unsigned long long *out) {{ *out = sizeof({type_name}); }}
+    """
+    found = mem_alloc(8)
+    function = SourceModule(text, no_extern_c=True).get_function("write_size")
+    function(found, block=(1, 1, 1), grid=(1, 1))
+    return int(from_device(found, (), np.uint64))

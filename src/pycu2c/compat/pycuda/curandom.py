@@ -1,0 +1,138 @@
+"""``pycuda.curandom``: arrays of random numbers. All generators here are Philox, whose numbers are
+the same on a GPU and the CPU; what one gives depends on its seed and on how often it was asked."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from pycu2c import cuda
+from pycu2c.compat.pycuda import cumath
+from pycu2c.compat.pycuda.errors import translating
+from pycu2c.compat.pycuda.gpuarrays.gpuarray_class import GPUArray
+from pycu2c.compat.pycuda.gpuarrays.kernels import launch
+from pycu2c.cuda.random import (
+    philox_normal_float32,
+    philox_normal_float64,
+    philox_uint32,
+    philox_uniform_float32,
+    philox_uniform_float64,
+)
+from pycu2c.kernels.kernel import device, kernel
+
+
+def _filling(draw: Any) -> Any:
+    """A kernel that fills an array."""
+
+    @kernel
+    def run(seed, turn, out):  # type: ignore[no-untyped-def]
+        i = cuda.grid(1)
+        if i < out.size:
+            out[i] = draw(seed, turn, i)
+
+    return run
+
+
+@device
+def _int32(seed, turn, i):  # type: ignore[no-untyped-def]
+    return np.int32(philox_uint32(seed, turn, i))
+
+
+_UNIFORM = {
+    "float32": _filling(philox_uniform_float32),
+    "float64": _filling(philox_uniform_float64),
+    "uint32": _filling(philox_uint32),
+    "int32": _filling(_int32),
+}
+_NORMAL = {
+    "float32": _filling(philox_normal_float32),
+    "float64": _filling(philox_normal_float64),
+}
+
+
+def get_curand_version() -> tuple[int, int, int]:
+    """The version of cuRAND whose names are here."""
+    return 10, 3, 0
+
+
+class PhiloxRandomNumberGenerator:
+    """``generator.gen_uniform(shape, dtype)``."""
+
+    def __init__(
+        self, seed_getter: Callable[[int], GPUArray] | None = None, offset: int = 0
+    ) -> None:
+        given = None if seed_getter is None else int(seed_getter(1).get()[0])
+        self._seed = secrets.randbits(32) if given is None else given & 0xFFFFFFFF
+        self._turn = int(offset)
+
+    @translating
+    def _fill(self, kernels: dict[str, Any], data: GPUArray, stream: object) -> None:
+        run = kernels.get(data.dtype.name)
+        if run is None:
+            raise NotImplementedError(
+                f"random numbers are {', '.join(kernels)} here, not {data.dtype}"
+            )
+        if not data.flags.forc:
+            raise RuntimeError("only contiguous arrays may be used as arguments to this operation")
+        launch(run, data.size, (self._seed, self._turn, data.flat()), stream)
+        self._turn += 1
+
+    def fill_uniform(self, data: GPUArray, stream: object = None) -> None:
+        """Fill an array with numbers from 0 to 1; of integers with any."""
+        self._fill(_UNIFORM, data, stream)
+
+    def fill_normal(self, data: GPUArray, stream: object = None) -> None:
+        """Fill an array with normally distributed numbers, of mean 0 and deviation 1."""
+        self._fill(_NORMAL, data, stream)
+
+    def fill_log_normal(
+        self, data: GPUArray, mean: float, stddev: float, stream: object = None
+    ) -> None:
+        """Fill an array with numbers whose logarithms are normally distributed."""
+        self._fill(_NORMAL, data, stream)
+        data *= stddev
+        data += mean
+        cumath.exp(data, out=data)
+
+    def gen_uniform(self, shape: Any, dtype: Any, stream: object = None) -> GPUArray:
+        """A new array, as ``fill_uniform``."""
+        made = GPUArray(shape, dtype)
+        self.fill_uniform(made, stream)
+        return made
+
+    def gen_normal(self, shape: Any, dtype: Any, stream: object = None) -> GPUArray:
+        """A new array, as ``fill_normal``."""
+        made = GPUArray(shape, dtype)
+        self.fill_normal(made, stream)
+        return made
+
+    def gen_log_normal(
+        self, shape: Any, dtype: Any, log_mean: float, log_stddev: float, stream: object = None
+    ) -> GPUArray:
+        """A new array, as ``fill_log_normal``."""
+        made = GPUArray(shape, dtype)
+        self.fill_log_normal(made, log_mean, log_stddev, stream)
+        return made
+
+
+XORWOWRandomNumberGenerator = MRG32k3aRandomNumberGenerator = PhiloxRandomNumberGenerator
+
+
+def seed_getter_uniform(N: int) -> GPUArray:
+    """As many seeds, all the same."""
+    return GPUArray((N,), np.int32).fill(np.int32(secrets.randbits(31)))
+
+
+def seed_getter_unique(N: int) -> GPUArray:
+    """As many seeds, each another."""
+    made = GPUArray((N,), np.int32)
+    made.set(np.random.default_rng().integers(0, 2**31, N, np.int32))
+    return made
+
+
+def rand(shape: Any, dtype: Any = np.float32, stream: object = None) -> GPUArray:
+    """A new array of numbers from 0 to 1."""
+    return PhiloxRandomNumberGenerator().gen_uniform(shape, dtype, stream)

@@ -1,0 +1,454 @@
+"""``pycuda.gpuarray``: arrays on the device, and functions of them."""
+
+from __future__ import annotations
+
+import builtins
+import math
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pycu2c.compat.pycuda.contexts import Context
+from pycu2c.compat.pycuda.enums import device_attribute
+from pycu2c.compat.pycuda.errors import translating
+from pycu2c.compat.pycuda.gpuarrays import kernels
+from pycu2c.compat.pycuda.gpuarrays.gpuarray_class import GPUArray as GPUArray
+from pycu2c.compat.pycuda.gpuarrays.gpuarray_class import as_gpuarray as as_gpuarray
+from pycu2c.compat.pycuda.gpuarrays.kernels import Pairs, launch
+from pycu2c.compat.pycuda.gpuarrays.layout import compact_strides, is_number
+from pycu2c.compat.pycuda.kernels import reduction
+from pycu2c.compat.pycuda.memory.allocations import mem_alloc
+from pycu2c.compat.pycuda.vector_types import vec as vec
+
+empty = GPUArray
+
+# ---- new arrays --------------------------------------------------------------------------------
+
+
+def to_gpu(ary: NDArray[Any], allocator: Any = mem_alloc) -> GPUArray:
+    """A copy of an array of numpy's."""
+    if not hasattr(ary, "shape"):
+        raise TypeError(f"to_gpu takes arrays: np.array(…) makes one of a {type(ary).__name__}")
+    made = GPUArray(ary.shape, ary.dtype, allocator, strides=compact_strides(ary))
+    made.set(ary)
+    return made
+
+
+def to_gpu_async(ary: NDArray[Any], allocator: Any = mem_alloc, stream: object = None) -> GPUArray:
+    """Likewise in a stream."""
+    made = GPUArray(ary.shape, ary.dtype, allocator, strides=compact_strides(ary))
+    made.set_async(ary, stream)
+    return made
+
+
+def zeros(
+    shape: Any, dtype: Any = np.float64, allocator: Any = mem_alloc, order: str = "C"
+) -> GPUArray:
+    """A new array of zeros."""
+    return GPUArray(shape, dtype, allocator, order=order).fill(np.zeros((), dtype))
+
+
+def ones(
+    shape: Any, dtype: Any = np.float64, allocator: Any = mem_alloc, order: str = "C"
+) -> GPUArray:
+    """A new array of ones."""
+    return GPUArray(shape, dtype, allocator, order=order).fill(np.ones((), dtype))
+
+
+def empty_like(other_ary: GPUArray, dtype: Any = None, order: str = "K", **kwargs: Any) -> GPUArray:
+    """A new array with the shape of another one, and its dtype and order of axes."""
+    allocator = kwargs.pop("allocator", None) or other_ary.allocator
+    if kwargs:
+        raise TypeError(f"extra keyword arguments specified: {', '.join(kwargs)}")
+    wanted = np.dtype(other_ary.dtype if dtype is None else dtype)
+    if order not in ("C", "F", "A", "K"):
+        raise ValueError(f"Unsupported order: {order!r}")
+    flags = other_ary.flags
+    if order == "A":
+        order = "F" if flags.f_contiguous and not flags.c_contiguous else "C"
+    if order == "K":
+        steps = compact_strides(other_ary)
+        scaled = [step // other_ary.itemsize * wanted.itemsize for step in steps]
+        return GPUArray(other_ary.shape, wanted, allocator, strides=scaled)
+    return GPUArray(other_ary.shape, wanted, allocator, order=order)
+
+
+def zeros_like(other_ary: GPUArray, dtype: Any = None, order: str = "K") -> GPUArray:
+    """Likewise of zeros."""
+    made = empty_like(other_ary, dtype, order)
+    return made.fill(np.zeros((), made.dtype))
+
+
+def ones_like(other_ary: GPUArray, dtype: Any = None, order: str = "K") -> GPUArray:
+    """Likewise of ones."""
+    made = empty_like(other_ary, dtype, order)
+    return made.fill(np.ones((), made.dtype))
+
+
+@translating
+def arange(*args: Any, **kwargs: Any) -> GPUArray:
+    """Numbers ``step`` apart, from ``start`` up to ``stop``."""
+    stream = kwargs.pop("stream", None)
+    start, stop, step, dtype = _range(args, kwargs)
+    if dtype is None:
+        dtype = np.array([start, stop, step]).dtype
+        if dtype != np.float32:
+            warnings.warn(f"arange() makes numbers of {dtype}: say which by dtype=", stacklevel=3)
+    kind = np.dtype(dtype)
+    first, end, by = (kind.type(n) for n in (start, stop, step))
+    made = GPUArray((builtins.max(0, math.ceil((end - first) / by)),), kind)
+    launch(kernels.counted, made.size, (first, by, made.flat()), stream)
+    return made
+
+
+def _range(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, Any, Any]:
+    """``arange``'s arguments. Raises ValueError."""
+    given = dict(kwargs)
+    if args and isinstance(args[-1], np.dtype):
+        given.setdefault("dtype", args[-1])
+        args = args[:-1]
+    names = ("stop",) if len(args) == 1 else ("start", "stop", "step")
+    if len(args) > len(names):
+        raise ValueError("too many arguments")
+    for name, value in zip(names, args):
+        if name in given:
+            raise ValueError(f"may not specify '{name}' by position and keyword")
+        given[name] = value
+    for name in given:
+        if name not in ("start", "stop", "step", "dtype"):
+            raise ValueError(f"unexpected keyword argument '{name}'")
+    if given.get("stop") is None:
+        raise ValueError("stop argument required")
+    return given.get("start", 0), given["stop"], given.get("step", 1), given.get("dtype")
+
+
+def splay(n: int, dev: Any = None) -> tuple[tuple[int, int], tuple[int, int, int]]:
+    """A grid and a block for some number of elements, as PyCUDA chooses them."""
+    device = dev or Context.get_device()
+    least, most = 32, 128
+    blocks = 32 * device.get_attribute(device_attribute.MULTIPROCESSOR_COUNT)
+    if n < least:
+        return (1, 1), (least, 1, 1)
+    if n < blocks * least:
+        return (-(-n // least), 1), (least, 1, 1)
+    if n < blocks * most:
+        groups = -(-n // least)
+        return (blocks, 1), (-(-groups // blocks) * least, 1, 1)
+    return (blocks, 1), (most, 1, 1)
+
+
+# ---- elements by their indices -----------------------------------------------------------------
+
+
+@translating
+def take(
+    a: GPUArray, indices: GPUArray, out: GPUArray | None = None, stream: object = None
+) -> GPUArray:
+    """``a[indices]``."""
+    a, indices = as_gpuarray(a), as_gpuarray(indices)
+    made = GPUArray(indices.shape, a.dtype, a.allocator) if out is None else out
+    launch(kernels.taken, indices.size, (a.flat(), indices.flat(), made.flat()), stream)
+    return made
+
+
+def multi_take(
+    arrays: Sequence[GPUArray], indices: GPUArray, out: Any = None, stream: object = None
+) -> list[GPUArray]:
+    """``take`` of several arrays."""
+    targets = out or [None] * len(arrays)
+    if len(targets) != len(arrays):
+        raise ValueError("out and arrays must have the same length")
+    return [take(a, indices, to, stream) for a, to in zip(arrays, targets)]
+
+
+def _targets(arrays: Sequence[GPUArray], shape: Any, out: Any) -> list[GPUArray]:
+    if out is None:
+        return [GPUArray(shape, a.dtype, a.allocator) for a in arrays]
+    if len(out) != len(arrays):
+        raise ValueError("out and arrays must have the same length")
+    if builtins.any(a.dtype != to.dtype for a, to in zip(arrays, out)):
+        raise TypeError("arrays and out must have the same dtype")
+    return list(out)
+
+
+@translating
+def multi_put(
+    arrays: Sequence[GPUArray],
+    dest_indices: GPUArray,
+    dest_shape: Any = None,
+    out: Any = None,
+    stream: object = None,
+) -> list[GPUArray]:
+    """``out[dest_indices] = a`` for several arrays."""
+    targets = _targets(arrays, dest_shape, out)
+    for a, to in zip(arrays, targets):
+        given = (a.flat(), dest_indices.flat(), to.flat())
+        launch(kernels.put, dest_indices.size, given, stream)
+    return targets
+
+
+@translating
+def multi_take_put(
+    arrays: Sequence[GPUArray],
+    dest_indices: GPUArray,
+    src_indices: GPUArray,
+    dest_shape: Any = None,
+    out: Any = None,
+    stream: object = None,
+    src_offsets: Sequence[int] | None = None,
+) -> list[GPUArray]:
+    """``out[dest_indices] = a[src_indices + offset]`` for several arrays."""
+    if src_indices.dtype != dest_indices.dtype:
+        raise TypeError("src_indices and dest_indices must have the same dtype")
+    if src_indices.ndim != 1 or src_indices.shape != dest_indices.shape:
+        raise ValueError("src_indices and dest_indices must have the same shape, of one axis")
+    targets = _targets(arrays, dest_shape, out)
+    offsets = src_offsets or [0] * len(arrays)
+    if len(offsets) != len(arrays):
+        raise ValueError("src_indices and src_offsets must have the same length")
+    for a, offset, to in zip(arrays, offsets, targets):
+        given = (a.flat(), src_indices.flat(), offset, dest_indices.flat(), to.flat())
+        launch(kernels.taken_and_put, src_indices.size, given, stream)
+    return targets
+
+
+# ---- shapes ------------------------------------------------------------------------------------
+
+
+def concatenate(arrays: Sequence[GPUArray], axis: int = 0, allocator: Any = None) -> GPUArray:
+    """Arrays one behind the other along an axis."""
+    arrays = [as_gpuarray(each) for each in arrays]
+    first = arrays[0]
+    axis = axis % builtins.max(first.ndim, 1)
+    for number, each in enumerate(arrays):
+        if each.ndim != first.ndim:
+            raise ValueError(
+                f"{number}'th array has different number of axes (should have {first.ndim}, has "
+                f"{each.ndim})"
+            )
+        if builtins.any(
+            m != n for a, (m, n) in enumerate(zip(each.shape, first.shape)) if a != axis
+        ):
+            raise ValueError(f"{number}'th array has residual not matching other arrays")
+    length = builtins.sum(each.shape[axis] for each in arrays)
+    shape = (*first.shape[:axis], length, *first.shape[axis + 1 :])
+    dtype = np.result_type(*(each.dtype for each in arrays))
+    made, start = GPUArray(shape, dtype, allocator or first.allocator), 0
+    for each in arrays:
+        stop = start + each.shape[axis]
+        part = each if each.dtype == dtype else each.astype(dtype)
+        made[(*(slice(None),) * axis, slice(start, stop))] = part
+        start = stop
+    return made
+
+
+def stack(arrays: Sequence[GPUArray], axis: int = 0, allocator: Any = None) -> GPUArray:
+    """Arrays side by side along a new axis."""
+    if not arrays:
+        raise ValueError("need at least one array to stack")
+    arrays = [as_gpuarray(each) for each in arrays]
+    first = arrays[0]
+    if any_differs(arrays):
+        raise ValueError("arrays must have the same shape")
+    axis = first.ndim if axis == -1 else axis
+    if not 0 <= axis <= first.ndim:
+        raise ValueError("invalid axis")
+    shape = (*first.shape[:axis], len(arrays), *first.shape[axis:])
+    dtype = np.result_type(*(each.dtype for each in arrays))
+    order = "C" if axis == 0 else "F"
+    made = GPUArray(shape, dtype, allocator or first.allocator, order=order)
+    for number, each in enumerate(arrays):
+        part = each if each.dtype == dtype else each.astype(dtype)
+        made[(*(slice(None),) * axis, number)] = part
+    return made
+
+
+def any_differs(arrays: Sequence[GPUArray]) -> bool:
+    """Whether arrays have different shapes."""
+    return len({each.shape for each in arrays}) > 1
+
+
+def transpose(a: GPUArray, axes: Any = None) -> GPUArray:
+    """A view with the axes in another order."""
+    return a.transpose(axes)
+
+
+def reshape(a: GPUArray, *shape: Any, **kwargs: Any) -> GPUArray:
+    """A view in another shape."""
+    return a.reshape(*shape, **kwargs)
+
+
+# ---- choices -----------------------------------------------------------------------------------
+
+
+def if_positive(
+    criterion: GPUArray,
+    then_: GPUArray,
+    else_: GPUArray,
+    out: GPUArray | None = None,
+    stream: object = None,
+) -> GPUArray:
+    """Elements of one array where a criterion is more than 0, else of another one."""
+    if not criterion.shape == then_.shape == else_.shape:
+        raise ValueError("shapes do not match")
+    if then_.dtype != else_.dtype:
+        raise ValueError("dtypes do not match")
+    return _chosen(kernels.positive_chosen, (criterion, then_, else_), out, stream)
+
+
+def where(
+    criterion: GPUArray,
+    then_: GPUArray,
+    else_: GPUArray,
+    out: GPUArray | None = None,
+    stream: object = None,
+) -> GPUArray:
+    """Elements of one array where a criterion is true, else of another one."""
+    if not criterion.shape == then_.shape == else_.shape:
+        raise NotImplementedError("shape broadcast not implemented")
+    if then_.dtype != else_.dtype:
+        raise NotImplementedError("dtype broadcast not implemented")
+    return _chosen(kernels.chosen, (criterion, then_, else_), out, stream)
+
+
+@translating
+def _chosen(
+    run: Any, given: tuple[GPUArray, ...], out: GPUArray | None, stream: object
+) -> GPUArray:
+    given = tuple(map(as_gpuarray, given))
+    made = empty_like(given[1]) if out is None else out
+    order = made.memory_order if made.ndim > 1 else ""
+    launch(run, made.size, (*(each.flat(order) for each in given), made.flat()), stream)
+    return made
+
+
+@translating
+def _pairwise(pairs: Pairs, a: Any, b: Any, out: GPUArray | None, stream: object) -> GPUArray:
+    a, b = (each if is_number(each) else as_gpuarray(each) for each in (a, b))
+    made = empty_like(b if is_number(a) else a) if out is None else out
+    order = made.memory_order if made.ndim > 1 else ""
+    x, y = (each if is_number(each) else each.flat(order) for each in (a, b))
+    pairs.run(x, y, made.flat(), stream)
+    return made
+
+
+def minimum(a: Any, b: Any, out: GPUArray | None = None, stream: object = None) -> GPUArray:
+    """The smaller of two elements."""
+    return _pairwise(kernels.MINIMUM, a, b, out, stream)
+
+
+def maximum(a: Any, b: Any, out: GPUArray | None = None, stream: object = None) -> GPUArray:
+    """The larger of two elements."""
+    return _pairwise(kernels.MAXIMUM, a, b, out, stream)
+
+
+def _logical(pairs: Pairs, x1: Any, x2: Any, out: GPUArray | None, allocator: Any) -> GPUArray:
+    arrays = [x for x in (x1, x2) if isinstance(x, GPUArray)]
+    if builtins.any(not isinstance(x, GPUArray) and not is_number(x) for x in (x1, x2)):
+        raise ValueError("logical functions take numbers and GPUArrays")
+    if not arrays:
+        made = GPUArray((), np.bool_, allocator or mem_alloc) if out is None else out
+        return made.fill(bool(pairs.operation(x1, x2)))
+    if any_differs(arrays):
+        raise NotImplementedError("Broadcasting not supported")
+    made = empty_like(arrays[0], np.bool_) if out is None else out
+    return _pairwise(pairs, x1, x2, made, None)
+
+
+def logical_and(
+    x1: Any, x2: Any, /, out: GPUArray | None = None, *, allocator: Any = None
+) -> GPUArray:
+    """Whether both are true."""
+    return _logical(kernels.LOGICAL_AND, x1, x2, out, allocator)
+
+
+def logical_or(
+    x1: Any, x2: Any, /, out: GPUArray | None = None, *, allocator: Any = None
+) -> GPUArray:
+    """Whether one of them is true."""
+    return _logical(kernels.LOGICAL_OR, x1, x2, out, allocator)
+
+
+def logical_not(x: Any, /, out: GPUArray | None = None, *, allocator: Any = mem_alloc) -> GPUArray:
+    """Whether it is false."""
+    if is_number(x):
+        made = GPUArray((), np.bool_, allocator) if out is None else out
+        return made.fill(not x)
+    made = empty_like(x, np.bool_) if out is None else out
+    found: GPUArray = x.each(kernels.LOGICAL_NOT, out=made)
+    return found
+
+
+# ---- reductions --------------------------------------------------------------------------------
+
+
+def sum(a: GPUArray, dtype: Any = None, stream: object = None, allocator: Any = None) -> GPUArray:
+    """The sum of the elements: an array without axes."""
+    return reduction.get_sum_kernel(dtype, a.dtype)(a, stream=stream, allocator=allocator)
+
+
+def any(a: GPUArray, stream: object = None, allocator: Any = None) -> GPUArray:
+    """Whether an element is true."""
+    run = reduction.get_any_kernel(np.dtype(bool), a.dtype)
+    return run(a, stream=stream, allocator=allocator)
+
+
+def all(a: GPUArray, stream: object = None, allocator: Any = None) -> GPUArray:
+    """Whether every element is true."""
+    run = reduction.get_all_kernel(np.dtype(bool), a.dtype)
+    return run(a, stream=stream, allocator=allocator)
+
+
+def subset_sum(
+    subset: GPUArray,
+    a: GPUArray,
+    dtype: Any = None,
+    stream: object = None,
+    allocator: Any = None,
+) -> GPUArray:
+    """The sum of ``a[subset]``."""
+    run = reduction.get_subset_sum_kernel(dtype, subset.dtype, a.dtype)
+    return run(subset, a, stream=stream, allocator=allocator)
+
+
+def dot(
+    a: GPUArray, b: GPUArray, dtype: Any = None, stream: object = None, allocator: Any = None
+) -> GPUArray:
+    """The sum of the products of elements."""
+    run = reduction.get_dot_kernel(dtype, a.dtype, b.dtype)
+    return run(a, b, stream=stream, allocator=allocator)
+
+
+def subset_dot(
+    subset: GPUArray, a: GPUArray, b: GPUArray, dtype: Any = None, **kwargs: Any
+) -> GPUArray:
+    """The sum of ``a[subset] * b[subset]``."""
+    run = reduction.get_subset_dot_kernel(dtype, subset.dtype, a.dtype, b.dtype)
+    return run(subset, a, b, **kwargs)
+
+
+def min(a: GPUArray, stream: object = None, allocator: Any = None) -> GPUArray:
+    """The least element."""
+    return reduction.get_minmax_kernel("min", a.dtype)(a, stream=stream, allocator=allocator)
+
+
+def max(a: GPUArray, stream: object = None, allocator: Any = None) -> GPUArray:
+    """The greatest element."""
+    return reduction.get_minmax_kernel("max", a.dtype)(a, stream=stream, allocator=allocator)
+
+
+def subset_min(subset: GPUArray, a: GPUArray, stream: object = None) -> GPUArray:
+    """The least element of ``a[subset]``."""
+    return reduction.get_subset_minmax_kernel("min", a.dtype, subset.dtype)(
+        subset, a, stream=stream
+    )
+
+
+def subset_max(subset: GPUArray, a: GPUArray, stream: object = None) -> GPUArray:
+    """The greatest element of ``a[subset]``."""
+    return reduction.get_subset_minmax_kernel("max", a.dtype, subset.dtype)(
+        subset, a, stream=stream
+    )

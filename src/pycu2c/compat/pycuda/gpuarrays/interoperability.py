@@ -1,0 +1,74 @@
+"""GPUArrays as others see them: kernels of this package, and other packages by DLPack and
+``__cuda_array_interface__``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pycu2c.compat.pycuda.memory.allocations import DeviceAllocation, on_gpu
+from pycu2c.cuda_driver import driver
+from pycu2c.devices.array import DeviceArray
+from pycu2c.runtime.arguments.arguments.arguments import ArrayArgument
+from pycu2c.runtime.cuda.cuda_kernel.memory import HOST, ForeignMemory, Memory
+
+
+class SeenByOthers:
+    """Elements in memory of the device."""
+
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    dtype: np.dtype[Any]
+    nbytes: int
+    allocator: Any
+    base: Any
+    gpudata: Any
+
+    @property
+    def ptr(self) -> int:
+        """The address of the first element."""
+        raise NotImplementedError
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        if not on_gpu():
+            raise AttributeError("an array in memory of the host has no __cuda_array_interface__")
+        return {
+            "shape": self.shape,
+            "strides": self.strides,
+            "data": (self.ptr, False),
+            "typestr": self.dtype.str,
+            "stream": None,
+            "version": 3,
+        }
+
+    def device_array(self) -> DeviceArray:
+        """The same elements, as a device array of this package."""
+        return DeviceArray(self._memory(), self.ptr, self.shape, self.strides, self.dtype)
+
+    def __pycu2c_array__(self, name: str) -> ArrayArgument:
+        """What kernels of this package see."""
+        return self.device_array().__pycu2c_array__(name)
+
+    def __pycu2c_new__(self, shape: tuple[int, ...], dtype: Any) -> Any:
+        """An array that kernels of this package give beside this one."""
+        return type(self)(shape, dtype, self.allocator)  # type: ignore[call-arg]
+
+    def __dlpack__(self, **kwargs: Any) -> object:
+        return self.device_array().__dlpack__(**kwargs)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.device_array().__dlpack_device__()
+
+    def _memory(self) -> Memory:
+        """Where it is: that of the array that it is a view of, if that has some of its own."""
+        root: Any = self
+        while isinstance(root.base, SeenByOthers):
+            root = root.base
+        if isinstance(root.base, DeviceArray):
+            return root.base._memory
+        if isinstance(root.gpudata, DeviceAllocation):
+            return root.gpudata.memory
+        ordinal = driver.current_ordinal() if on_gpu() else HOST
+        return ForeignMemory(self, self.ptr, self.nbytes, ordinal)

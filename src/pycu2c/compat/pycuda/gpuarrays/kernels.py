@@ -1,0 +1,189 @@
+"""What computes with the elements of GPUArrays: kernels of this package, made of Python functions,
+for whatever dtypes they are given. Arrays have one axis here."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from pycu2c import cuda
+from pycu2c.devices.array import DeviceArray
+from pycu2c.kernels.kernel import device, kernel
+
+_THREADS = 256
+
+
+def launch(run: Any, count: int, arguments: tuple[Any, ...], stream: object = None) -> None:
+    """Run a kernel with a thread for each of ``count`` elements."""
+    if count:
+        run[-(-count // _THREADS), _THREADS, stream](*arguments)
+
+
+# ---- of one element and another ----------------------------------------------------------------
+
+
+class Pairs:
+    """An operation on two arrays, or on an array and a number on either side of it."""
+
+    def __init__(self, function: Callable[[Any, Any], Any]) -> None:
+        operation = device(function)
+
+        @kernel
+        def of_arrays(x, y, out):  # type: ignore[no-untyped-def]
+            i = cuda.grid(1)
+            if i < out.size:
+                out[i] = operation(x[i], y[i])
+
+        @kernel
+        def of_array_and_number(x, y, out):  # type: ignore[no-untyped-def]
+            i = cuda.grid(1)
+            if i < out.size:
+                out[i] = operation(x[i], y)
+
+        @kernel
+        def of_number_and_array(x, y, out):  # type: ignore[no-untyped-def]
+            i = cuda.grid(1)
+            if i < out.size:
+                out[i] = operation(x, y[i])
+
+        self.operation = function
+        self._kernels = of_arrays, of_array_and_number, of_number_and_array
+
+    def run(self, x: Any, y: Any, out: DeviceArray, stream: object = None) -> None:
+        """``out = operation(x, y)``."""
+        arrays, right, left = self._kernels
+        x_is_array, y_is_array = isinstance(x, DeviceArray), isinstance(y, DeviceArray)
+        chosen = arrays if x_is_array and y_is_array else right if x_is_array else left
+        launch(chosen, out.size, (x, y, out), stream)
+
+
+ADD = Pairs(lambda a, b: a + b)
+SUBTRACT = Pairs(lambda a, b: a - b)
+MULTIPLY = Pairs(lambda a, b: a * b)
+DIVIDE = Pairs(lambda a, b: a / b)
+FLOOR_DIVIDE = Pairs(lambda a, b: a // b)
+REMAINDER = Pairs(lambda a, b: a % b)
+POWER = Pairs(lambda a, b: a**b)
+EQUAL = Pairs(lambda a, b: a == b)
+UNEQUAL = Pairs(lambda a, b: a != b)
+LESS = Pairs(lambda a, b: a < b)
+LESS_EQUAL = Pairs(lambda a, b: a <= b)
+GREATER = Pairs(lambda a, b: a > b)
+GREATER_EQUAL = Pairs(lambda a, b: a >= b)
+LOGICAL_AND = Pairs(lambda a, b: bool(a) and bool(b))
+LOGICAL_OR = Pairs(lambda a, b: bool(a) or bool(b))
+MINIMUM = Pairs(lambda a, b: np.fmin(a, b))
+MAXIMUM = Pairs(lambda a, b: np.fmax(a, b))
+FMOD = Pairs(lambda a, b: math.fmod(a, b))
+LDEXP = Pairs(lambda a, b: math.ldexp(a, int(b)))
+ARCTAN2 = Pairs(lambda a, b: math.atan2(a, b))
+
+
+# ---- of one element ----------------------------------------------------------------------------
+
+
+def of_each(function: Callable[[Any], Any]) -> Any:
+    """A kernel that applies a function to every element."""
+    operation = device(function)
+
+    @kernel
+    def run(x, out):  # type: ignore[no-untyped-def]
+        i = cuda.grid(1)
+        if i < out.size:
+            out[i] = operation(x[i])
+
+    return run
+
+
+NEGATIVE = of_each(lambda a: -a)
+ABSOLUTE = of_each(lambda a: abs(a))
+LOGICAL_NOT = of_each(lambda a: not a)
+REAL = of_each(lambda a: a.real)
+IMAGINARY = of_each(lambda a: a.imag)
+CONJUGATE = of_each(lambda a: a.conjugate())
+
+
+# ---- others ------------------------------------------------------------------------------------
+
+
+@kernel
+def scaled_sum(a, x, b, y, out):  # type: ignore[no-untyped-def]
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = a * x[i] + b * y[i]
+
+
+@kernel
+def counted(start, step, out):  # type: ignore[no-untyped-def]
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = start + i * step
+
+
+@kernel
+def reversed_order(x, out):  # type: ignore[no-untyped-def]
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = x[out.size - 1 - i]
+
+
+@kernel
+def taken(x, indices, out):  # type: ignore[no-untyped-def]
+    i = cuda.grid(1)
+    if i < indices.size:
+        out[i] = x[indices[i]]
+
+
+@kernel
+def put(x, indices, out):  # type: ignore[no-untyped-def]
+    i = cuda.grid(1)
+    if i < indices.size:
+        out[indices[i]] = x[i]
+
+
+@kernel
+def taken_and_put(x, sources, offset, targets, out):  # type: ignore[no-untyped-def]
+    i = cuda.grid(1)
+    if i < sources.size:
+        out[targets[i]] = x[sources[i] + offset]
+
+
+@kernel
+def positive_chosen(criterion, then, otherwise, out):  # type: ignore[no-untyped-def]
+    i = cuda.grid(1)
+    if i < out.size:
+        if criterion[i] > 0:
+            out[i] = then[i]
+        else:
+            out[i] = otherwise[i]
+
+
+@kernel
+def chosen(criterion, then, otherwise, out):  # type: ignore[no-untyped-def]
+    i = cuda.grid(1)
+    if i < out.size:
+        if criterion[i]:
+            out[i] = then[i]
+        else:
+            out[i] = otherwise[i]
+
+
+@kernel
+def split_fraction(x, fraction, whole):  # type: ignore[no-untyped-def]
+    i = cuda.grid(1)
+    if i < x.size:
+        a, b = math.modf(x[i])
+        fraction[i] = a
+        whole[i] = b
+
+
+@kernel
+def split_exponent(x, significand, exponent):  # type: ignore[no-untyped-def]
+    i = cuda.grid(1)
+    if i < x.size:
+        a, b = math.frexp(x[i])
+        significand[i] = a
+        exponent[i] = b

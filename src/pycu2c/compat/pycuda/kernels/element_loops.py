@@ -1,0 +1,92 @@
+"""How the kernels that PyCUDA makes of expressions are launched: on a GPU many threads, whose
+elements are neighbours; on the CPU one thread for a piece of the whole."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pycu2c.base.records import NamedTuple
+from pycu2c.compat.pycuda.c_types import Argument, VectorArg
+from pycu2c.compat.pycuda.contexts import Device
+from pycu2c.compat.pycuda.enums import device_attribute
+from pycu2c.compat.pycuda.gpuarrays.gpuarray_class import GPUArray, as_gpuarray
+from pycu2c.compat.pycuda.memory.allocations import on_gpu
+from pycu2c.cuda_driver import driver
+
+_GPU_THREADS = 256
+_BLOCKS_OF_A_PROCESSOR = 8
+_PIECES_OF_A_CORE = 4
+_LEAST_PIECE = 4096  # elements, on the CPU
+
+
+class Shape(NamedTuple):
+    """Blocks, and the threads of each."""
+
+    blocks: int
+    threads: int
+
+
+def threads_of_block() -> int:
+    """The threads of a block, where the calling thread launches now."""
+    return _GPU_THREADS if on_gpu() else 1
+
+
+def shape_for(count: int, least: int = 1) -> Shape:
+    """What runs ``count`` elements, of which a thread of a GPU takes at least some."""
+    processors = _processors(driver.current_ordinal() if on_gpu() else 0)
+    threads = threads_of_block()
+    if on_gpu():
+        most, piece = _BLOCKS_OF_A_PROCESSOR * processors, threads * least
+    else:
+        most, piece = _PIECES_OF_A_CORE * processors, _LEAST_PIECE
+    return Shape(max(1, min(most, -(-count // piece))), threads)
+
+
+@functools.cache
+def _processors(number: int) -> int:
+    """How many a device has, which takes the CPU longer to tell than to add small arrays."""
+    return Device(number).get_attribute(device_attribute.MULTIPROCESSOR_COUNT)
+
+
+def complex_header(arguments: Sequence[Argument], *others: Any) -> str:
+    """What a text needs where there are complex numbers."""
+    dtypes = [a.dtype for a in arguments if not a.c_name] + [np.dtype(o) for o in others]
+    ours = "#include <pycuda-complex.hpp>\n" if any(d.kind == "c" for d in dtypes) else ""
+    return "#include <cuComplex.h>\n" * any(a.c_name for a in arguments) + ours
+
+
+def passed(arguments: Sequence[Argument], given: Sequence[Any], name: str) -> tuple[list[Any], Any]:
+    """Arguments as a prepared call takes them, arrays as GPUArrays, and the first of those. Raises
+    TypeError, RuntimeError."""
+    if len(given) != len(arguments):
+        raise TypeError(f"{name} takes {len(arguments)} arguments, and is given {len(given)}")
+    found: list[Any] = []
+    first: Any = None
+    for argument, value in zip(arguments, given):
+        if not isinstance(argument, VectorArg):
+            found.append(value)
+            continue
+        array = _array_of(value, f"{name}: {argument.name}")
+        if not array.flags.forc:
+            raise RuntimeError(
+                f"{name} cannot deal with non-contiguous arrays: pass {argument.name}.copy()"
+            )
+        if array.dtype != argument.dtype:
+            raise TypeError(
+                f"{name}: {argument.name} is an array of {argument.dtype}, and is given one of "
+                f"{array.dtype}"
+            )
+        found.append(array)
+        first = array if first is None else first
+    return found, first
+
+
+def _array_of(value: Any, name: str) -> GPUArray:
+    try:
+        return as_gpuarray(value)
+    except TypeError as error:
+        raise TypeError(f"{name} is an array, and is given {value!r}: {error}") from None

@@ -1,0 +1,170 @@
+"""``pycuda.elementwise``: a kernel of an expression over ``x[i]``, in C or as a Python function."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pycu2c import cuda
+from pycu2c.compat.pycuda.c_types import Argument, VectorArg, parse_c_args
+from pycu2c.compat.pycuda.errors import translating
+from pycu2c.compat.pycuda.gpuarrays.kernels import launch
+from pycu2c.compat.pycuda.kernels.element_loops import complex_header, passed, shape_for
+from pycu2c.compat.pycuda.memory.allocations import on_gpu
+from pycu2c.compat.pycuda.modules.source_module import SourceModule
+from pycu2c.kernels.kernel import device, kernel
+
+_TEXT = """{header}{preamble}
+extern "C" __global__ void {name}({parameters}, {numbers})
+{{
+    const unsigned tid = threadIdx.x, total_threads = gridDim.x * blockDim.x;
+    const unsigned cta_start = blockDim.x * blockIdx.x;
+    long i;
+    {loop_prep};
+    {loop}
+    {{
+        {operation};
+    }}
+    {after_loop};
+}}
+"""
+_ON_GPU = "for (i = cta_start + tid; i < {n}; i += total_threads)"
+_ON_CPU = """const long piece_ = ({n} + total_threads - 1) / total_threads;
+    const long first_ = (cta_start + tid) * piece_;
+    const long end_ = first_ + piece_ < {n} ? first_ + piece_ : {n};
+    for (i = first_; i < end_; i++)"""
+_RANGE = """const long count_ = step < 0 ? (start - stop - step - 1) / -step
+                                        : (stop - start + step - 1) / step;
+    for (long at_ = cta_start + tid; at_ < count_ && (i = start + at_ * step, true);
+         at_ += total_threads)"""
+
+
+def elementwise_text(
+    arguments: Sequence[Argument], operation: str, name: str, ranged: bool, **parts: str
+) -> str:
+    """CUDA C that runs an operation for every ``i``."""
+    n = "n_" if any(argument.name == "n" for argument in arguments) else "n"
+    loop = _RANGE if ranged else (_ON_GPU if on_gpu() else _ON_CPU).format(n=n)
+    return _TEXT.format(
+        header=complex_header(arguments),
+        preamble=parts.get("preamble", ""),
+        name=name,
+        parameters=", ".join(argument.declarator() for argument in arguments),
+        numbers="long start, long stop, long step" if ranged else f"long {n}",
+        loop_prep=parts.get("loop_prep", ""),
+        loop=loop,
+        operation=operation,
+        after_loop=parts.get("after_loop", ""),
+    )
+
+
+class ElementwiseKernel:
+    """``ElementwiseKernel("float a, float *x, float *y", "y[i] = a * x[i]")``.
+
+    arguments: as C declares them, or ``VectorArg`` and ``ScalarArg``; the first array says how many
+    elements there are. operation: C, or a Python function ``(i, a, x, y)``. ``loop_prep`` and
+    ``after_loop`` are C before and after the loop over elements, ``preamble`` before the kernel.
+    """
+
+    def __init__(
+        self,
+        arguments: Any,
+        operation: str | Callable[..., Any],
+        name: str = "kernel",
+        keep: bool = False,
+        options: Sequence[str] | None = None,
+        **parts: Any,
+    ) -> None:
+        self.arguments, self.operation, self.name = parse_c_args(arguments), operation, name
+        self._keep, self._options = keep, options
+        self._parts = {
+            each: parts.pop(each, "") for each in ("preamble", "loop_prep", "after_loop")
+        }
+        parts.pop("use_range", None)
+        if parts:
+            raise TypeError(f"extra keyword arguments specified: {', '.join(parts)}")
+        if not any(isinstance(each, VectorArg) for each in self.arguments):
+            raise RuntimeError(
+                "ElementwiseKernel can only be used with functions that have at least one vector "
+                "argument"
+            )
+        self._python = None if isinstance(operation, str) else _python_kernel(operation)
+        self._compiled: dict[tuple[bool, bool], Any] = {}
+
+    @translating
+    def __call__(self, *args: Any, **kwargs: Any) -> None:
+        """Run it for all elements; ``range=slice(…)`` or ``slice=`` for some."""
+        stream = kwargs.pop("stream", None)
+        chosen = kwargs.pop("range", None) or kwargs.pop("slice", None)
+        kwargs.pop("slice", None)
+        if kwargs:
+            raise TypeError(f"invalid keyword arguments specified: {', '.join(kwargs)}")
+        found, first = passed(self.arguments, args, self.name)
+        start, stop, step = (chosen or slice(None)).indices(first.size)
+        count = len(range(start, stop, step))
+        if not count:
+            return
+        if self._python is not None:
+            self._run_python(found, (start, step, count), stream)
+            return
+        shape = shape_for(count)
+        numbers = (first.size,) if chosen is None else (start, stop, step)
+        run = self._function(ranged=chosen is not None)
+        run.prepared_async_call((shape.blocks, 1), (shape.threads, 1, 1), stream, *found, *numbers)
+
+    def _run_python(
+        self, args: Sequence[Any], numbers: tuple[int, int, int], stream: object
+    ) -> None:
+        given = [
+            value.flat() if isinstance(argument, VectorArg) else argument.dtype.type(value)
+            for argument, value in zip(self.arguments, args)
+        ]
+        launch(self._python, numbers[2], (*numbers, *given), stream)
+
+    def _function(self, *, ranged: bool) -> Any:
+        key = (ranged, on_gpu())
+        if key not in self._compiled:
+            module = SourceModule(
+                self.text(ranged=ranged),
+                options=self._options,
+                keep=self._keep,
+                no_extern_c=True,
+            )
+            function = module.get_function(self.name)
+            letters = [argument.struct_char for argument in self.arguments]
+            function.prepare([*letters, *("lll" if ranged else "l")])
+            self._compiled[key] = function
+        return self._compiled[key]
+
+    def inspect(self, language: str = "cuda") -> str:
+        """The whole text that is compiled; or what is made of it: "ptx", "sass", "c". Of a Python
+        function, that of the last launch."""
+        run = self._function(ranged=False) if self._python is None else self._python
+        found: str = run.inspect(language)
+        return found
+
+    def text(self, *, ranged: bool = False) -> str:
+        """The CUDA C that is compiled. Raises TypeError where the operation is Python."""
+        if not isinstance(self.operation, str):
+            raise TypeError(f"{self.name} is a Python function: it is no text")
+        return elementwise_text(self.arguments, self.operation, self.name, ranged, **self._parts)
+
+
+def _python_kernel(function: Callable[..., Any]) -> Any:
+    """A kernel that calls a function for every ``i``. Raises TypeError."""
+    names = list(inspect.signature(getattr(function, "py_func", function)).parameters)
+    if names[:1] != ["i"]:
+        raise TypeError(
+            "a Python function in the place of an operation takes i and then the arguments: "
+            f"def f(i, {', '.join(names)})"
+        )
+    operation = device(function) if inspect.isfunction(function) else function
+
+    @kernel
+    def run(start, step, count, *arguments):  # type: ignore[no-untyped-def]
+        at = cuda.grid(1)
+        if at < count:
+            operation(start + at * step, *arguments)
+
+    return run

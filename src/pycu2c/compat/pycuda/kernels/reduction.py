@@ -1,0 +1,286 @@
+"""``pycuda.reduction``: what becomes of elements, and of two such values, in C or in Python."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pycu2c.base import graph_capture
+from pycu2c.compat.cupy import preamble as preludes
+from pycu2c.compat.cupy.reduction import workspace
+from pycu2c.compat.pycuda.c_types import VectorArg, dtype_to_ctype, parse_c_args
+from pycu2c.compat.pycuda.errors import translating
+from pycu2c.compat.pycuda.gpuarrays.gpuarray_class import GPUArray
+from pycu2c.compat.pycuda.kernels.element_loops import (
+    complex_header,
+    passed,
+    shape_for,
+    threads_of_block,
+)
+from pycu2c.compat.pycuda.kernels.python_operations import Expression, InC, in_c
+from pycu2c.compat.pycuda.memory.allocations import on_gpu
+from pycu2c.compat.pycuda.modules.source_module import SourceModule
+from pycu2c.compat.pycuda.tools import context_dependent_memoize
+from pycu2c.cuda_driver import driver as our_driver
+
+_TEXT = """{header}{preamble}
+#define THREADS_ {threads}
+#define LANES_ 16
+typedef {out_type} out_type;
+static __device__ __forceinline__ out_type reduce_(out_type a, out_type b)
+{{
+    return {reduce};
+}}
+
+extern "C" __global__ void {name}(
+    out_type *out_, {parameters}, long n_, out_type *parts_, unsigned int *done_)
+{{
+    const long piece_ = (n_ + gridDim.x - 1) / gridDim.x, first_ = piece_ * blockIdx.x;
+    const long end_ = first_ + piece_ < n_ ? first_ + piece_ : n_;
+    out_type sum_ = {neutral};
+#if THREADS_ == 1 // sums side by side do not wait for each other
+    out_type lanes_[LANES_];
+    for (int k_ = 0; k_ < LANES_; k_++) lanes_[k_] = sum_;
+    long rest_ = first_;
+    for (; rest_ + LANES_ <= end_; rest_ += LANES_)
+        for (int k_ = 0; k_ < LANES_; k_++) {{
+            const long i = rest_ + k_;
+            lanes_[k_] = reduce_(lanes_[k_], {mapped});
+        }}
+    for (long i = rest_; i < end_; i++) sum_ = reduce_(sum_, {mapped});
+    for (int k_ = 0; k_ < LANES_; k_++) sum_ = reduce_(sum_, lanes_[k_]);
+    if (gridDim.x > 1) {{
+        parts_[blockIdx.x] = sum_;
+        __threadfence();
+        if (atomicInc(done_, gridDim.x - 1) < gridDim.x - 1) return;
+        __threadfence();
+        sum_ = {neutral};
+        for (unsigned int k_ = 0; k_ < gridDim.x; k_++) sum_ = reduce_(sum_, parts_[k_]);
+    }}
+#else
+    const auto join_ = [](out_type a, out_type b) {{ return reduce_(a, b); }};
+#pragma unroll 8
+    for (long i = first_ + threadIdx.x; i < end_; i += THREADS_)
+        sum_ = reduce_(sum_, {mapped});
+    sum_ = _over_block<THREADS_>(sum_, join_);
+    if (gridDim.x > 1) {{
+        if (threadIdx.x == 0) parts_[blockIdx.x] = sum_;
+        if (!_is_last(done_, gridDim.x)) return;
+        sum_ = {neutral};
+        for (unsigned int k_ = threadIdx.x; k_ < gridDim.x; k_ += THREADS_)
+            sum_ = reduce_(sum_, _read(&parts_[k_]));
+        sum_ = _over_block<THREADS_>(sum_, join_);
+    }}
+#endif
+    if (threadIdx.x == 0) *out_ = sum_;
+}}
+"""
+_ELEMENTS_OF_A_THREAD = 8
+
+
+class ReductionKernel:
+    """``ReductionKernel(np.float32, neutral="0", reduce_expr="a+b", map_expr="x[i]*y[i]",
+    arguments="float *x, float *y")``: gives an array without axes."""
+
+    def __init__(
+        self,
+        dtype_out: Any,
+        neutral: Any,
+        reduce_expr: Expression,
+        map_expr: Expression | None = None,
+        arguments: Any = None,
+        name: str = "reduce_kernel",
+        keep: bool = False,
+        options: Sequence[str] | None = None,
+        preamble: str = "",
+        allocator: Any = None,
+    ) -> None:
+        self.dtype_out, self.neutral, self.reduce_expr = np.dtype(dtype_out), neutral, reduce_expr
+        self.arguments = parse_c_args(arguments or f"const {dtype_to_ctype(dtype_out)} *in")
+        arrays = [each for each in self.arguments if isinstance(each, VectorArg)]
+        if not arrays:
+            raise RuntimeError(
+                "ReductionKernel can only be used with functions that have at least one vector "
+                "argument"
+            )
+        self.map_expr = map_expr or f"{arrays[0].name}[i]"
+        self.name, self.preamble = name, preamble
+        self._keep, self._options, self._allocator = keep, options, allocator
+        self._compiled: dict[bool, Any] = {}
+
+    @translating
+    def __call__(self, *args: Any, **kwargs: Any) -> GPUArray:
+        """Reduce all elements of the first array. ``stream=``, ``out=``, ``allocator=``."""
+        stream, allocator = kwargs.pop("stream", None), kwargs.pop("allocator", None)
+        out = kwargs.pop("out", None)
+        if kwargs:
+            raise TypeError(f"invalid keyword arguments specified: {', '.join(kwargs)}")
+        found, first = passed(self.arguments, args, self.name)
+        given = allocator or self._allocator or first.allocator
+        made = GPUArray((), self.dtype_out, given) if out is None else out
+        blocks = shape_for(first.size, _ELEMENTS_OF_A_THREAD).blocks
+        room = self._room(blocks, stream)
+        given = [made, *found, first.size, *map(_address, room)]
+        block = threads_of_block(), 1, 1
+        self._function().prepared_async_call((blocks, 1), block, stream, *given)
+        return made
+
+    def _room(self, blocks: int, stream: object) -> tuple[Any, Any]:
+        """For what the blocks leave for the last of them; of a graph its own."""
+        gpu = our_driver.current_ordinal() if on_gpu() else -1
+        size = blocks * self.dtype_out.itemsize if blocks > 1 else 0
+        if graph_capture.current() is not None:
+            return workspace.OwnRoom(gpu).of(size)
+        return workspace.room_for(size, gpu, stream)
+
+    def _function(self) -> Any:
+        function = self._compiled.get(on_gpu())
+        if function is None:
+            module = SourceModule(
+                self.text(), options=self._options, keep=self._keep, no_extern_c=True
+            )
+            letters = [each.struct_char for each in self.arguments]
+            function = module.get_function(self.name).prepare(["P", *letters, "lPP"])
+            self._compiled[on_gpu()] = function
+        return function
+
+    def inspect(self, language: str = "cuda") -> str:
+        """The whole text that is compiled; or what is made of it: "ptx", "sass", "c"."""
+        found: str = self._function().inspect(language)
+        return found
+
+    def text(self) -> str:
+        """The CUDA C that is compiled."""
+        threads = threads_of_block()
+        reduced, mapped = self._reduced(), self._mapped()
+        wanted = frozenset(("_over_block", "_is_last", "_read"))
+        shared = preludes.parts_of("reductions.h", wanted) if threads > 1 else []
+        functions = (reduced.functions, mapped.functions, *shared)
+        return _TEXT.format(
+            header=complex_header(self.arguments, self.dtype_out),
+            preamble="\n".join((self.preamble, *functions)),
+            threads=threads,
+            out_type=dtype_to_ctype(self.dtype_out),
+            reduce=reduced.expression,
+            name=self.name,
+            parameters=", ".join(f"const {each.declarator()}" for each in self.arguments),
+            neutral=self.neutral,
+            mapped=mapped.expression,
+        )
+
+    def _reduced(self) -> InC:
+        values = [("a", self.dtype_out), ("b", self.dtype_out)]
+        return in_c(self.reduce_expr, values, self.dtype_out, f"{self.name}_reduced")
+
+    def _mapped(self) -> InC:
+        """A Python function is given the elements at ``i``, and the numbers."""
+        values = [
+            (f"{each.name}[i]" if isinstance(each, VectorArg) else each.name, each.dtype)
+            for each in self.arguments
+        ]
+        return in_c(self.map_expr, values, self.dtype_out, f"{self.name}_mapped")
+
+
+def _address(room: Any) -> Any:
+    return int(room.ctypes.data) if isinstance(room, np.ndarray) else room
+
+
+# ---- those that arrays use ---------------------------------------------------------------------
+
+
+def _vector(dtype: Any, name: str) -> str:
+    return f"const {dtype_to_ctype(dtype)} *{name}"
+
+
+def _sum_of(dtype_out: Any, map_expr: str, *arguments: str) -> ReductionKernel:
+    return ReductionKernel(dtype_out, "0", "a+b", map_expr, ", ".join(arguments))
+
+
+@context_dependent_memoize
+def get_sum_kernel(dtype_out: Any, dtype_in: Any) -> ReductionKernel:
+    """The sum of elements."""
+    wanted = np.dtype(dtype_in if dtype_out is None else dtype_out)
+    mapped = "in[i]" if wanted == dtype_in else f"({dtype_to_ctype(wanted)})in[i]"
+    return _sum_of(wanted, mapped, _vector(dtype_in, "in"))
+
+
+@context_dependent_memoize
+def get_subset_sum_kernel(dtype_out: Any, dtype_subset: Any, dtype_in: Any) -> ReductionKernel:
+    """The sum of elements at some indices."""
+    wanted = dtype_in if dtype_out is None else dtype_out
+    arguments = _vector(dtype_subset, "lookup_tbl"), _vector(dtype_in, "in")
+    return _sum_of(wanted, "in[lookup_tbl[i]]", *arguments)
+
+
+@context_dependent_memoize
+def get_dot_kernel(dtype_out: Any, dtype_a: Any, dtype_b: Any) -> ReductionKernel:
+    """The sum of products."""
+    wanted = np.result_type(dtype_a, dtype_b) if dtype_out is None else dtype_out
+    kind = dtype_to_ctype(wanted)
+    mapped = f"({kind})a_[i] * ({kind})b_[i]"
+    return _sum_of(wanted, mapped, _vector(dtype_a, "a_"), _vector(dtype_b, "b_"))
+
+
+@context_dependent_memoize
+def get_subset_dot_kernel(
+    dtype_out: Any, dtype_subset: Any, dtype_a: Any = None, dtype_b: Any = None
+) -> ReductionKernel:
+    """The sum of products at some indices."""
+    first = dtype_out if dtype_a is None else dtype_a
+    second = first if dtype_b is None else dtype_b
+    wanted = np.result_type(first, second) if dtype_out is None else dtype_out
+    kind = dtype_to_ctype(wanted)
+    mapped = f"({kind})a_[lookup_tbl[i]] * ({kind})b_[lookup_tbl[i]]"
+    arguments = (_vector(dtype_subset, "lookup_tbl"), _vector(first, "a_"), _vector(second, "b_"))
+    return _sum_of(wanted, mapped, *arguments)
+
+
+def _extreme(what: str, dtype: Any) -> tuple[str, str]:
+    """What nothing is reduced to, and how two values are. Raises TypeError."""
+    found = np.dtype(dtype)
+    if what not in ("min", "max"):
+        raise ValueError("what is not min or max.")
+    sign = "" if what == "min" else "-"
+    if found.kind == "f":
+        suffix = "f" if found == np.float32 else ""
+        return f"{sign}(({dtype_to_ctype(found)})(1. / 0.))", f"f{what}{suffix}(a,b)"
+    if found.kind not in "iu":
+        raise TypeError(f"unsupported dtype specified: {found}")
+    info = np.iinfo(found)
+    limit = str(info.max) + "u" * (found.kind == "u") if what == "min" else _least(info)
+    compare = "<" if what == "min" else ">"
+    return limit, f"a {compare} b ? a : b"
+
+
+def _least(info: Any) -> str:
+    """The least integer as C writes it: not as the negative of one that there is not."""
+    return f"({info.min + 1} - 1)" if info.min else "0"
+
+
+@context_dependent_memoize
+def get_minmax_kernel(what: str, dtype: Any) -> ReductionKernel:
+    """The least or greatest element."""
+    neutral, reduced = _extreme(what, dtype)
+    return ReductionKernel(dtype, neutral, reduced, "in[i]", _vector(dtype, "in"))
+
+
+@context_dependent_memoize
+def get_subset_minmax_kernel(what: str, dtype: Any, dtype_subset: Any) -> ReductionKernel:
+    """The least or greatest element at some indices."""
+    neutral, reduced = _extreme(what, dtype)
+    arguments = f"{_vector(dtype_subset, 'lookup_tbl')}, {_vector(dtype, 'in')}"
+    return ReductionKernel(dtype, neutral, reduced, "in[lookup_tbl[i]]", arguments)
+
+
+@context_dependent_memoize
+def get_any_kernel(dtype: Any, dtype_in: Any) -> ReductionKernel:
+    """Whether an element is true."""
+    return ReductionKernel(dtype, "false", "a || b", "(in[i]) != (0)", _vector(dtype_in, "in"))
+
+
+@context_dependent_memoize
+def get_all_kernel(dtype: Any, dtype_in: Any) -> ReductionKernel:
+    """Whether every element is true."""
+    return ReductionKernel(dtype, "true", "a && b", "(in[i]) != (0)", _vector(dtype_in, "in"))

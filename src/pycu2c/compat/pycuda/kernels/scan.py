@@ -1,0 +1,263 @@
+"""``pycuda.scan``: prefix sums of any operation that is associative, in C or in Python."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from pycu2c.compat.cupy import preamble as preludes
+from pycu2c.compat.pycuda.c_types import VectorArg, dtype_to_ctype
+from pycu2c.compat.pycuda.errors import translating
+from pycu2c.compat.pycuda.gpuarrays.gpuarray_class import GPUArray, as_gpuarray
+from pycu2c.compat.pycuda.kernels.element_loops import complex_header, shape_for, threads_of_block
+from pycu2c.compat.pycuda.kernels.python_operations import Expression, in_c
+from pycu2c.compat.pycuda.memory.allocations import on_gpu
+from pycu2c.compat.pycuda.modules.source_module import SourceModule
+
+_HEAD = """{header}{preamble}
+#define THREADS_ {threads}
+#define RUN_ {run}
+#define EXCLUSIVE_ {exclusive}
+typedef {scan_type} scan_type;
+static __device__ __forceinline__ scan_type scan_(scan_type a, scan_type b)
+{{
+    return {scan_expr};
+}}
+"""
+# On a GPU a block has a piece, and goes over it in tiles, of which each thread has a run. Of all
+# pieces the totals are taken first; then each block brings together those before its own, and goes
+# over its piece once more. The order of elements is kept, whatever the operation is.
+_OF_BLOCKS = """
+#define TILE_ (THREADS_ * RUN_)
+#define ROOM_ \\
+    __shared__ __align__(16) unsigned char room_[(TILE_ + THREADS_ / 32) * sizeof(scan_type)]; \\
+    scan_type *const tile = (scan_type *)room_
+
+// What elements come to, after what they follow, if there is something. Puts what each comes to, or
+// what those before it do, into the output.
+template <bool writes>
+static __device__ scan_type walk_(
+    const scan_type *input, scan_type *output, long first, long end, scan_type carry, bool follows,
+    scan_type *tile)
+{{
+    scan_type *const warps = tile + TILE_;
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, mine = threadIdx.x * RUN_;
+    for (; first < end; first += TILE_) {{
+        const int count = end - first < TILE_ ? (int)(end - first) : TILE_;
+        const int used = (count + RUN_ - 1) / RUN_;
+#pragma unroll
+        for (int k = threadIdx.x; k < TILE_; k += THREADS_)
+            if (k < count) tile[k] = input[first + k];
+        __syncthreads();
+        scan_type upto = tile[mine < count ? mine : 0];
+#pragma unroll
+        for (int k = 1; k < RUN_; k++)
+            if (mine + k < count) upto = scan_(upto, tile[mine + k]);
+#pragma unroll
+        for (int back = 1; back < 32; back *= 2) {{
+            const scan_type before = _of_lane_before(upto, back);
+            if (lane >= back) upto = scan_(before, upto);
+        }}
+        const scan_type before = _of_lane_before(upto, 1);
+        if (threadIdx.x == (warp * 32 + 31 < used ? warp * 32 + 31 : used - 1)) warps[warp] = upto;
+        __syncthreads();
+        scan_type prefix = carry;
+        bool has = follows;
+        for (int w = 0; w * 32 < used; w++) {{
+            if (w == warp) prefix = carry, has = follows;
+            carry = follows ? scan_(carry, warps[w]) : warps[w];
+            follows = true;
+        }}
+        if (writes) {{
+            if (lane) prefix = has ? scan_(prefix, before) : before, has = true;
+#pragma unroll
+            for (int k = 0; k < RUN_; k++) {{
+                if (mine + k >= count) break;
+                const scan_type value = tile[mine + k], next = has ? scan_(prefix, value) : value;
+                tile[mine + k] = EXCLUSIVE_ ? prefix : next;
+                prefix = next;
+                has = true;
+            }}
+            __syncthreads();
+#pragma unroll
+            for (int k = threadIdx.x; k < TILE_; k += THREADS_)
+                if (k < count) output[first + k] = tile[k];
+        }}
+    }}
+    __syncthreads();
+    return carry;
+}}
+
+extern "C" __global__ void {name}_totals(
+    const scan_type *input, long n, long piece, scan_type *totals)
+{{
+    ROOM_;
+    const long first = blockIdx.x * piece, end = first + piece < n ? first + piece : n;
+    const scan_type total = walk_<false>(input, 0, first, end, input[first], false, tile);
+    if (threadIdx.x == 0) totals[blockIdx.x] = total;
+}}
+
+extern "C" __global__ void {name}_update(
+    const scan_type *input, long n, long piece, const scan_type *totals, scan_type *output)
+{{
+    ROOM_;
+    const long first = blockIdx.x * piece, end = first + piece < n ? first + piece : n;
+    scan_type carry = {neutral};
+    if (blockIdx.x) {{
+        const scan_type before = walk_<false>(totals, 0, 0, blockIdx.x, totals[0], false, tile);
+        carry = EXCLUSIVE_ ? scan_(carry, before) : before;
+    }}
+    walk_<true>(input, output, first, end, carry, EXCLUSIVE_ || blockIdx.x, tile);
+}}
+"""
+# On the CPU each thread has a run of neighbours.
+_OF_RUNS = """
+extern "C" __global__ void {name}_totals(
+    const scan_type *input, long n, long piece, scan_type *totals)
+{{
+    const long first = blockIdx.x * piece, end = first + piece < n ? first + piece : n;
+    scan_type total = input[first];
+    for (long i = first + 1; i < end; i++) total = scan_(total, input[i]);
+    totals[blockIdx.x] = total;
+}}
+
+extern "C" __global__ void {name}_update(
+    const scan_type *input, long n, long piece, const scan_type *totals, scan_type *output)
+{{
+    const long first = blockIdx.x * piece, end = first + piece < n ? first + piece : n;
+    scan_type sum = {neutral};
+    bool has = EXCLUSIVE_;
+    for (unsigned int k = 0; k < blockIdx.x; k++, has = true)
+        sum = has ? scan_(sum, totals[k]) : totals[k];
+    for (long i = first; i < end; i++, has = true) {{
+        const scan_type value = input[i], next = has ? scan_(sum, value) : value;
+        output[i] = EXCLUSIVE_ ? sum : next;
+        sum = next;
+    }}
+}}
+"""
+_MOST_OF_A_TILE = 40 << 10  # bytes
+_TILES_OF_A_BLOCK = 2  # at least
+
+
+class _ScanKernel:
+    """What both kinds share."""
+
+    _exclusive: ClassVar[bool]
+
+    def __init__(
+        self,
+        dtype: Any,
+        scan_expr: Expression,
+        neutral: Any = None,
+        name_prefix: str = "scan",
+        options: Sequence[str] = (),
+        preamble: str = "",
+        devices: Any = None,
+    ) -> None:
+        self.dtype, self.scan_expr, self.neutral = np.dtype(dtype), scan_expr, neutral
+        self.name, self.preamble, self._options = name_prefix, preamble, tuple(options)
+        self._compiled: dict[bool, dict[str, Any]] = {}
+
+    def inspect(self, language: str = "cuda") -> str:
+        """The whole text that is compiled; or what is made of it: "ptx", "sass", "c"."""
+        found: str = self._functions()["update"].inspect(language)
+        return found
+
+    def text(self) -> str:
+        """The CUDA C that is compiled."""
+        values = [("a", self.dtype), ("b", self.dtype)]
+        scanned = in_c(self.scan_expr, values, self.dtype, f"{self.name}_scanned")
+        threads = threads_of_block()
+        words = frozenset(("_of_lane_before",))
+        shared = preludes.parts_of("reductions.h", words) if threads > 1 else []
+        return (_HEAD + (_OF_BLOCKS if threads > 1 else _OF_RUNS)).format(
+            header=complex_header([VectorArg(self.dtype, "input")]),
+            preamble="\n".join((self.preamble, scanned.functions, *shared)),
+            threads=threads,
+            run=self._run,
+            exclusive=int(self._exclusive),
+            scan_type=dtype_to_ctype(self.dtype),
+            scan_expr=scanned.expression,
+            name=self.name,
+            neutral=self.neutral if self._exclusive else "input[first]",
+        )
+
+    @property
+    def _run(self) -> int:
+        """Neighbours that a thread has of a tile: an odd number, so that lanes read from different
+        banks of shared memory."""
+        threads = threads_of_block()
+        fits = _MOST_OF_A_TILE // (threads * self.dtype.itemsize)
+        return max(1, min(9, fits - 1 | 1)) if threads > 1 else 1
+
+    def _cut(self, count: int) -> tuple[int, int]:
+        """The elements of a block, and how many blocks there are."""
+        tile = threads_of_block() * self._run
+        blocks = shape_for(count, self._run * _TILES_OF_A_BLOCK).blocks
+        piece = -(-count // (blocks * tile)) * tile
+        return piece, -(-count // piece)
+
+    def _functions(self) -> dict[str, Any]:
+        found = self._compiled.get(on_gpu())
+        if found is None:
+            module = SourceModule(self.text(), options=self._options, no_extern_c=True)
+            letters = {"totals": "PllP", "update": "PllPP"}
+            found = self._compiled[on_gpu()] = {
+                part: module.get_function(f"{self.name}_{part}").prepare(types)
+                for part, types in letters.items()
+            }
+        return found
+
+    @translating
+    def __call__(
+        self,
+        input_ary: GPUArray,
+        output_ary: Any = None,
+        allocator: Any = None,
+        stream: object = None,
+    ) -> GPUArray:
+        """Scan an array: in place, into another array, or into a new one if that is "new"."""
+        input_ary = as_gpuarray(input_ary)
+        out: GPUArray = input_ary if output_ary is None else output_ary
+        if not isinstance(output_ary, str):
+            out = as_gpuarray(out)
+        else:
+            out = GPUArray(input_ary.shape, self.dtype, allocator or input_ary.allocator)
+        if input_ary.shape != out.shape:
+            raise ValueError("input and output must have the same shape")
+        if not (input_ary.flags.forc and out.flags.forc):
+            raise RuntimeError("ScanKernel cannot deal with non-contiguous arrays")
+        n = input_ary.size
+        if not n:
+            return out
+        piece, blocks = self._cut(n)
+        totals = (allocator or input_ary.allocator)(blocks * self.dtype.itemsize)
+        parts, block = self._functions(), (threads_of_block(), 1, 1)
+        given = input_ary, n, piece, totals
+        if blocks > 1:
+            parts["totals"].prepared_async_call((blocks, 1), block, stream, *given)
+        parts["update"].prepared_async_call((blocks, 1), block, stream, *given, out)
+        return out
+
+
+class InclusiveScanKernel(_ScanKernel):
+    """``InclusiveScanKernel(np.int32, "a+b")``: each result has its own element in it."""
+
+    _exclusive = False
+
+
+class ExclusiveScanKernel(_ScanKernel):
+    """``ExclusiveScanKernel(np.int32, "a+b", neutral="0")``: each result is of the elements
+    before."""
+
+    _exclusive = True
+
+    def __init__(
+        self, dtype: Any, scan_expr: Expression, neutral: Any = None, *others: Any, **named: Any
+    ) -> None:
+        if neutral is None:
+            raise ValueError("neutral element is required for exclusive scan")
+        super().__init__(dtype, scan_expr, neutral, *others, **named)

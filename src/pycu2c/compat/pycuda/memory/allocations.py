@@ -1,0 +1,411 @@
+"""Memory of the device as PyCUDA's programs have it: addresses that are ints, copies, fills.
+
+On a GPU it comes from the driver's pool; where there is none it is memory of the host, and copies
+check that they stay in it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import operator
+import sys
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pycu2c.base import graph_capture
+from pycu2c.compat.pycuda.errors import LogicError, translating
+from pycu2c.compat.pycuda.memory import bounds_checks
+from pycu2c.compat.pycuda.memory.host_buffers import flat_bytes
+from pycu2c.cuda_driver import driver
+from pycu2c.devices import copies, gpu_selection
+from pycu2c.devices.array import DeviceArray
+from pycu2c.runtime.arguments.arguments.strides import array_over
+from pycu2c.runtime.cuda.cuda_kernel import staging
+from pycu2c.runtime.cuda.cuda_kernel.memory import HOST, Memory
+
+_PITCH = 512  # bytes, of rows that begin as the driver aligns them
+
+
+def on_gpu() -> bool:
+    """Whether the device is a GPU; else it is the CPU."""
+    return driver.available()
+
+
+class PointerHolderBase:
+    """What stands for an address of the device."""
+
+    __slots__ = ()
+
+    def get_pointer(self) -> int:
+        """The address."""
+        raise NotImplementedError
+
+    def __int__(self) -> int:
+        return self.get_pointer()
+
+    def __index__(self) -> int:
+        return self.get_pointer()
+
+    def __add__(self, offset: int) -> int:
+        return self.get_pointer() + operator.index(offset)
+
+    __radd__ = __add__
+
+    def __sub__(self, offset: int) -> int:
+        return self.get_pointer() - operator.index(offset)
+
+    @property
+    def gpudata(self) -> int:
+        """The address, by the name that GPUArray has for it."""
+        return self.get_pointer()
+
+    def as_buffer(self, size: int, offset: int = 0) -> memoryview:
+        """Bytes of memory that the host reaches."""
+        address = self.get_pointer() + offset
+        return memoryview((ctypes.c_char * size).from_address(address)).cast("B")
+
+
+class Held:
+    """Memory until it is freed."""
+
+    __slots__ = ("_memory",)
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory: Memory | None = memory
+
+    @property
+    def memory(self) -> Memory:
+        """Where it is. Raises LogicError once it was freed."""
+        if self._memory is None:
+            raise LogicError("this memory was freed")
+        return self._memory
+
+    @property
+    def size(self) -> int:
+        """Its bytes."""
+        return self.memory.size
+
+
+class DeviceAllocation(Held, PointerHolderBase):
+    """Memory of the device, which goes back when nobody has this object, or by ``free()``."""
+
+    __slots__ = ("__weakref__",)
+
+    def __init__(self, memory: Memory) -> None:
+        super().__init__(memory)
+        if memory.ordinal == HOST:
+            bounds_checks.add(memory.address, memory.size)
+
+    def get_pointer(self) -> int:
+        return self.memory.address
+
+    def as_buffer(self, size: int, offset: int = 0) -> memoryview:
+        if self.memory.ordinal != HOST:
+            raise LogicError("the host does not reach memory of a GPU: copy it by memcpy_dtoh")
+        bounds_checks.check(self.get_pointer() + offset, size, "as_buffer")
+        return super().as_buffer(size, offset)
+
+    def free(self) -> None:
+        """Give the memory back now."""
+        self._forget()
+        self._memory = None
+
+    def _forget(self) -> None:
+        if self.memory.ordinal == HOST:
+            bounds_checks.remove(self.memory.address)
+
+    def __repr__(self) -> str:
+        if self._memory is None:
+            return "<DeviceAllocation, freed>"
+        return f"<DeviceAllocation of {self.size} bytes at {int(self):#x}>"
+
+    def __del__(self, finalizing: Any = sys.is_finalizing) -> None:
+        if self._memory is not None and not finalizing():
+            with contextlib.suppress(Exception):
+                self._forget()
+
+
+# ---- new memory --------------------------------------------------------------------------------
+
+
+@translating
+def mem_alloc(size: int) -> DeviceAllocation:
+    """New memory of the device."""
+    count = operator.index(size)
+    if count <= 0:
+        raise LogicError(f"mem_alloc: memory has bytes, and {count} are asked for")
+    return DeviceAllocation(copies.new_memory(count, gpu_selection.ordinal_of(None)))
+
+
+def mem_alloc_like(ary: Any) -> DeviceAllocation:
+    """As many bytes as an array has."""
+    return mem_alloc(ary.nbytes)
+
+
+def mem_alloc_pitch(width: int, height: int, access_size: int = 4) -> tuple[DeviceAllocation, int]:
+    """Memory of rows that begin where accesses are fast, and the bytes from one to the next."""
+    if access_size not in (4, 8, 16):
+        raise LogicError(f"mem_alloc_pitch: access_size is 4, 8 or 16, not {access_size}")
+    pitch = -(-width // _PITCH) * _PITCH
+    return mem_alloc(pitch * height), pitch
+
+
+@translating
+def mem_get_info() -> tuple[int, int]:
+    """Bytes that are free, and all there are."""
+    free, total = gpu_selection.get_current_device().memory
+    return free, total
+
+
+def pointer(given: Any) -> int:
+    """An address of the device: an int, memory, or an array that lies there. Raises TypeError."""
+    if hasattr(given, "__index__"):
+        return operator.index(given)
+    held = getattr(given, "gpudata", None)
+    if held is not None:
+        return operator.index(held)
+    if isinstance(given, DeviceArray) and (given.device == HOST) != on_gpu():
+        return given.address
+    interface = getattr(given, "__cuda_array_interface__", None)
+    if interface is not None:
+        return int(interface["data"][0])
+    raise TypeError(
+        f"memory of the device is an allocation, a GPUArray or an address, not {given!r}"
+    )
+
+
+def _check(given: Any, address: int, size: int, doing: str) -> None:
+    """That bytes are of the device: of a device array, or of what was allocated; of a GPU's memory
+    as far as it is known here, the driver looks at the rest. Raises LogicError."""
+    if on_gpu():
+        memory = _memory_of(given)
+        if isinstance(memory, Memory) and address + size > memory.address + memory.size:
+            bounds_checks.refuse(address, size, memory.address + memory.size, doing)
+    elif not isinstance(given, DeviceArray) or size > given.nbytes:
+        bounds_checks.check(address, size, doing)
+
+
+def used_on(stream: object, *given: Any) -> None:
+    """Memory that a stream uses is not given back before that is done. The driver waits when
+    memory is freed; here freeing waits in the order of the default stream. A graph that is captured
+    keeps it."""
+    capture = graph_capture.current()
+    if capture is None and (stream is None or getattr(stream, "blocking", False)):
+        return
+    for memory in map(_memory_of, given):
+        if capture is not None and memory is not None:
+            capture.use(memory)
+        elif isinstance(memory, Memory):
+            memory.used_on(stream)
+
+
+def _memory_of(given: Any) -> object:
+    """What keeps the memory of an argument; None of a number."""
+    if isinstance(given, DeviceAllocation):
+        return given.memory
+    if isinstance(given, PointerHolderBase):
+        return given
+    array = given.device_array() if hasattr(given, "device_array") else given
+    return array._memory if isinstance(array, DeviceArray) else None
+
+
+# ---- copies ------------------------------------------------------------------------------------
+
+
+def _stream(stream: object) -> int:
+    driver.make_current()
+    return driver.working_stream(stream)
+
+
+def _move(target: Any, source: Any, size: int) -> None:
+    """Copy memory of the host, now or whenever a graph is launched; of arrays what lies in them."""
+    to, from_ = (each if isinstance(each, int) else each.ctypes.data for each in (target, source))
+    kept = target, source
+    graph_capture.do(lambda: ctypes.memmove(to, from_, size) and kept)
+
+
+@translating
+def memcpy_htod(dest: Any, src: Any) -> None:
+    """Copy memory of the host to the device."""
+    _copy_in(dest, src, None, wait=True)
+
+
+@translating
+def memcpy_htod_async(dest: Any, src: Any, stream: object = None) -> None:
+    """Likewise in a stream."""
+    _copy_in(dest, src, stream, wait=False)
+
+
+def _copy_in(dest: Any, src: Any, stream: object, *, wait: bool) -> None:
+    source, target = flat_bytes(src), pointer(dest)
+    used_on(stream, dest)
+    _check(dest, target, source.nbytes, "memcpy_htod")
+    if wait:
+        graph_capture.check_waits("memcpy_htod")
+    if not on_gpu():
+        _move(target, source, source.nbytes)
+        return
+    handle = _stream(stream)
+    staging.copy_in(target, source.ctypes.data, source.nbytes, handle)
+    if wait:
+        driver.synchronize(handle, "memcpy_htod")
+
+
+@translating
+def memcpy_dtoh(dest: Any, src: Any) -> None:
+    """Copy memory of the device to the host."""
+    _copy_out(dest, src, None, wait=True)
+
+
+@translating
+def memcpy_dtoh_async(dest: Any, src: Any, stream: object = None) -> None:
+    """Likewise in a stream."""
+    _copy_out(dest, src, stream, wait=False)
+
+
+def _copy_out(dest: Any, src: Any, stream: object, *, wait: bool) -> None:
+    target, source = flat_bytes(dest, written=True), pointer(src)
+    used_on(stream, src)
+    _check(src, source, target.nbytes, "memcpy_dtoh")
+    if wait:
+        graph_capture.check_waits("memcpy_dtoh")
+    if not on_gpu():
+        _move(target, source, target.nbytes)
+        return
+    handle = _stream(stream)
+    staging.copy_out(target.ctypes.data, source, target.nbytes, handle)
+    if wait:
+        driver.synchronize(handle, "memcpy_dtoh")
+
+
+@translating
+def memcpy_dtod(dest: Any, src: Any, size: int) -> None:
+    """Copy memory of the device to another place there."""
+    memcpy_dtod_async(dest, src, size)
+
+
+@translating
+def memcpy_dtod_async(dest: Any, src: Any, size: int, stream: object = None) -> None:
+    """Likewise in a stream."""
+    target, source = pointer(dest), pointer(src)
+    used_on(stream, dest, src)
+    _check(src, source, size, "memcpy_dtod")
+    _check(dest, target, size, "memcpy_dtod")
+    if not on_gpu():
+        _move(target, source, size)
+        return
+    handle = _stream(stream)
+    driver.copy_within(target, source, size, handle)
+
+
+def memcpy_peer(
+    dest: Any, src: Any, size: int, dest_context: object = None, src_context: object = None
+) -> None:
+    """Copy memory of one device to another: addresses say which."""
+    memcpy_dtod(dest, src, size)
+
+
+def memcpy_peer_async(
+    dest: Any,
+    src: Any,
+    size: int,
+    dest_context: object = None,
+    src_context: object = None,
+    stream: object = None,
+) -> None:
+    """Likewise in a stream."""
+    memcpy_dtod_async(dest, src, size, stream)
+
+
+# ---- fills -------------------------------------------------------------------------------------
+
+
+@translating
+def _fill(dest: Any, pattern: NDArray[Any], count: int, stream: object) -> None:
+    target = pointer(dest)
+    used_on(stream, dest)
+    _check(dest, target, count * pattern.itemsize, "memset")
+    if not on_gpu():
+        filled = array_over(target, ((count,), (pattern.itemsize,), pattern.dtype))
+        graph_capture.do(lambda: filled.fill(pattern))
+        return
+    handle = _stream(stream)
+    driver.fill(target, pattern.tobytes(), count, handle)
+
+
+def memset_d8(dest: Any, data: int, size: int) -> None:
+    """Fill bytes."""
+    _fill(dest, np.array(data, np.uint8), size, None)
+
+
+def memset_d16(dest: Any, data: int, size: int) -> None:
+    """Fill ``size`` numbers of 16 bits."""
+    _fill(dest, np.array(data, np.uint16), size, None)
+
+
+def memset_d32(dest: Any, data: int, size: int) -> None:
+    """Fill ``size`` numbers of 32 bits."""
+    _fill(dest, np.array(data, np.uint32), size, None)
+
+
+def memset_d8_async(dest: Any, data: int, size: int, stream: object = None) -> None:
+    """Fill bytes, in a stream."""
+    _fill(dest, np.array(data, np.uint8), size, stream)
+
+
+def memset_d16_async(dest: Any, data: int, size: int, stream: object = None) -> None:
+    """Fill numbers of 16 bits, in a stream."""
+    _fill(dest, np.array(data, np.uint16), size, stream)
+
+
+def memset_d32_async(dest: Any, data: int, size: int, stream: object = None) -> None:
+    """Fill numbers of 32 bits, in a stream."""
+    _fill(dest, np.array(data, np.uint32), size, stream)
+
+
+def _fill_rows(dest: Any, pitch: int, pattern: NDArray[Any], width: int, height: int) -> None:
+    for row in range(height):
+        _fill(pointer(dest) + row * pitch, pattern, width, None)
+
+
+def memset_d2d8(dest: Any, pitch: int, data: int, width: int, height: int) -> None:
+    """Fill the first bytes of rows."""
+    _fill_rows(dest, pitch, np.array(data, np.uint8), width, height)
+
+
+def memset_d2d16(dest: Any, pitch: int, data: int, width: int, height: int) -> None:
+    """Fill the first numbers of 16 bits of rows."""
+    _fill_rows(dest, pitch, np.array(data, np.uint16), width, height)
+
+
+def memset_d2d32(dest: Any, pitch: int, data: int, width: int, height: int) -> None:
+    """Fill the first numbers of 32 bits of rows."""
+    _fill_rows(dest, pitch, np.array(data, np.uint32), width, height)
+
+
+# ---- whole arrays ------------------------------------------------------------------------------
+
+
+def to_device(bf_obj: Any) -> DeviceAllocation:
+    """New memory with a copy of an array or a buffer."""
+    packed = flat_bytes(np.ascontiguousarray(bf_obj) if isinstance(bf_obj, np.ndarray) else bf_obj)
+    made = mem_alloc(packed.nbytes)
+    memcpy_htod(made, packed)
+    return made
+
+
+def from_device(devptr: Any, shape: Any, dtype: Any, order: Any = "C") -> NDArray[Any]:
+    """A new array with what is in memory of the device."""
+    made = np.empty(shape, dtype, order)
+    memcpy_dtoh(made, devptr)
+    return made
+
+
+def from_device_like(devptr: Any, other_ary: NDArray[Any]) -> NDArray[Any]:
+    """Likewise, with the shape and dtype of another array."""
+    made = np.empty_like(other_ary)
+    memcpy_dtoh(made, devptr)
+    return made

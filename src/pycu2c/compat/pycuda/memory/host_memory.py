@@ -1,0 +1,228 @@
+"""Memory of the host: pagelocked, aligned, managed. Where there is no GPU it is plain memory.
+
+The ``base`` of such an array is the allocation, as PyCUDA has it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pycu2c.compat.pycuda.enums import host_alloc_flags, mem_attach_flags
+from pycu2c.compat.pycuda.errors import translating
+from pycu2c.compat.pycuda.memory import bounds_checks
+from pycu2c.compat.pycuda.memory.allocations import Held, PointerHolderBase, on_gpu
+from pycu2c.cuda_driver import driver
+from pycu2c.devices.allocation import Form
+from pycu2c.runtime.cuda.cuda_kernel.memory import HostMemory, ManagedMemory, Memory, PinnedMemory
+
+_PAGE = 4096
+
+
+class HostPointer(Held):
+    """Memory of the host under an array."""
+
+    def __init__(self, memory: Memory, form: Form) -> None:
+        super().__init__(memory)
+        self.__array_interface__ = array_interface(memory.address, form)
+
+    def get_device_pointer(self) -> int:
+        """The address by which kernels use it."""
+        if not on_gpu():
+            bounds_checks.add(self.memory.address, self.memory.size)
+        return self.memory.address  # the device has the same addresses
+
+    def free(self) -> None:
+        """Nothing uses the memory from now on; it goes back with its last array."""
+        bounds_checks.remove(self.memory.address)
+        self._memory = None
+
+    def __del__(self) -> None:
+        if self._memory is not None:
+            bounds_checks.remove(self._memory.address)
+
+
+class PagelockedHostAllocation(HostPointer):
+    """Memory that is copied to the device, and from it, fastest."""
+
+    def get_flags(self) -> int:
+        """What it was made with."""
+        memory = self.memory
+        in_place = isinstance(memory, PinnedMemory) and memory.in_place
+        return int(host_alloc_flags.PORTABLE) | int(host_alloc_flags.DEVICEMAP) * in_place
+
+
+class AlignedHostAllocation(HostPointer):
+    """Memory that begins at a multiple of some number."""
+
+
+class RegisteredHostMemory(HostPointer):
+    """Memory of somebody else that stays where it is."""
+
+    def __init__(self, memory: Memory, form: Form, owner: object) -> None:
+        super().__init__(memory, form)
+        self.base = owner
+
+    @translating
+    def unregister(self) -> None:
+        """It may move from now on."""
+        if on_gpu():
+            answer = driver.api().cuMemHostUnregister(self.memory.address)
+            driver.check(answer, "unregister memory of the host")
+        self._memory = None
+
+
+class ManagedAllocation(HostPointer, PointerHolderBase):
+    """Memory that kernels and the host use by one address."""
+
+    def get_pointer(self) -> int:
+        return self.get_device_pointer()
+
+    @translating
+    def attach(self, mem_flags: int, stream: object = None) -> None:
+        """Say who reaches it."""
+        if on_gpu():
+            handle = driver.working_stream(stream)
+            answer = driver.api().cuStreamAttachMemAsync(handle, self.memory.address, 0, mem_flags)
+            driver.check(answer, "attach managed memory")
+
+
+def array_interface(address: int, form: Form) -> dict[str, Any]:
+    """How numpy is told of memory."""
+    found: dict[str, Any] = {
+        "shape": form.shape,
+        "strides": form.strides,
+        "typestr": form.dtype.str,
+        "data": (address or 256, False),
+        "version": 3,
+    }
+    if form.dtype.fields:
+        found["descr"] = form.dtype.descr
+    return found
+
+
+# ---- pagelocked --------------------------------------------------------------------------------
+
+
+@translating
+def pagelocked_empty(shape: Any, dtype: Any, order: Any = "C", mem_flags: int = 0) -> NDArray[Any]:
+    """A new array that copies to and from the device do not wait for."""
+    form = Form(shape, dtype, None, order)
+    flags = host_alloc_flags(int(mem_flags))
+    memory: Memory = (
+        PinnedMemory(
+            form.size,
+            in_place=host_alloc_flags.DEVICEMAP in flags,
+            write_combined=host_alloc_flags.WRITECOMBINED in flags,
+        )
+        if on_gpu()
+        else HostMemory(form.size)
+    )
+    return np.asarray(PagelockedHostAllocation(memory, form))
+
+
+def pagelocked_zeros(shape: Any, dtype: Any, order: Any = "C", mem_flags: int = 0) -> NDArray[Any]:
+    """Likewise, filled with zeros."""
+    return _zeroed(pagelocked_empty(shape, dtype, order, mem_flags))
+
+
+def pagelocked_empty_like(array: NDArray[Any], mem_flags: int = 0) -> NDArray[Any]:
+    """Likewise, with the shape, dtype and order of another array."""
+    return pagelocked_empty(array.shape, array.dtype, _order_of(array), mem_flags)
+
+
+def pagelocked_zeros_like(array: NDArray[Any], mem_flags: int = 0) -> NDArray[Any]:
+    """Likewise, filled with zeros."""
+    return _zeroed(pagelocked_empty_like(array, mem_flags))
+
+
+def _zeroed(array: NDArray[Any]) -> NDArray[Any]:
+    array.fill(0)
+    return array
+
+
+def _order_of(array: NDArray[Any]) -> str:
+    if array.flags.c_contiguous:
+        return "C"
+    if array.flags.f_contiguous:
+        return "F"
+    raise ValueError("could not detect array order: it has gaps between its elements")
+
+
+# ---- aligned -----------------------------------------------------------------------------------
+
+
+class _Part(Memory):
+    """A part of a numpy array."""
+
+    __slots__ = ("owner",)
+
+    def __init__(self, owner: NDArray[Any], address: int, size: int) -> None:
+        self.owner = owner
+        super().__init__(address, size, -1)
+
+
+def aligned_empty(shape: Any, dtype: Any, order: Any = "C", alignment: int = _PAGE) -> NDArray[Any]:
+    """A new array that begins at a multiple of ``alignment``."""
+    form = Form(shape, dtype, None, order)
+    room = np.empty(form.size + alignment, np.uint8)
+    start = -(-room.ctypes.data // alignment) * alignment
+    return np.asarray(AlignedHostAllocation(_Part(room, start, form.size), form))
+
+
+def aligned_zeros(shape: Any, dtype: Any, order: Any = "C", alignment: int = _PAGE) -> NDArray[Any]:
+    """Likewise, filled with zeros."""
+    return _zeroed(aligned_empty(shape, dtype, order, alignment))
+
+
+def aligned_empty_like(array: NDArray[Any], alignment: int = _PAGE) -> NDArray[Any]:
+    """Likewise, with the shape, dtype and order of another array."""
+    return aligned_empty(array.shape, array.dtype, _order_of(array), alignment)
+
+
+def aligned_zeros_like(array: NDArray[Any], alignment: int = _PAGE) -> NDArray[Any]:
+    """Likewise, filled with zeros."""
+    return _zeroed(aligned_empty_like(array, alignment))
+
+
+@translating
+def register_host_memory(ary: NDArray[Any], flags: int = 0) -> NDArray[Any]:
+    """Pin the memory of an array; gives an array over it, whose ``base.unregister()`` ends it."""
+    form = Form(ary.shape, ary.dtype, ary.strides, "C")
+    if on_gpu():
+        driver.make_current()
+        answer = driver.api().cuMemHostRegister(ary.ctypes.data, form.size, int(flags))
+        driver.check(answer, f"pin {form.size} bytes of the host")
+    part = _Part(ary, ary.ctypes.data, form.size)
+    return np.asarray(RegisteredHostMemory(part, form, ary))
+
+
+# ---- managed -----------------------------------------------------------------------------------
+
+
+@translating
+def managed_empty(shape: Any, dtype: Any, order: Any = "C", mem_flags: int = 0) -> NDArray[Any]:
+    """A new array that kernels are given as it is."""
+    form = Form(shape, dtype, None, order)
+    everywhere = mem_attach_flags.HOST not in mem_attach_flags(int(mem_flags))
+    memory: Memory = (
+        ManagedMemory(form.size, everywhere=everywhere) if on_gpu() else HostMemory(form.size)
+    )
+    return np.asarray(ManagedAllocation(memory, form))
+
+
+def managed_zeros(shape: Any, dtype: Any, order: Any = "C", mem_flags: int = 0) -> NDArray[Any]:
+    """Likewise, filled with zeros."""
+    return _zeroed(managed_empty(shape, dtype, order, mem_flags))
+
+
+def managed_empty_like(array: NDArray[Any], mem_flags: int = 0) -> NDArray[Any]:
+    """Likewise, with the shape, dtype and order of another array."""
+    return managed_empty(array.shape, array.dtype, _order_of(array), mem_flags)
+
+
+def managed_zeros_like(array: NDArray[Any], mem_flags: int = 0) -> NDArray[Any]:
+    """Likewise, filled with zeros."""
+    return _zeroed(managed_empty_like(array, mem_flags))

@@ -1,0 +1,174 @@
+"""Memory pools: memory that is kept for the next allocation of about its size."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pycu2c.compat.pycuda.contexts import give_back
+from pycu2c.compat.pycuda.errors import LogicError, MemoryError
+from pycu2c.compat.pycuda.memory.allocations import DeviceAllocation, PointerHolderBase, mem_alloc
+from pycu2c.compat.pycuda.memory.host_memory import array_interface, pagelocked_empty
+from pycu2c.devices.allocation import Form
+
+_MANTISSA = 2  # bits of a size, beside the first, that tell bins apart
+M = TypeVar("M")
+
+
+def bitlog2(value: int) -> int:
+    """The place of the highest bit."""
+    return value.bit_length() - 1
+
+
+class _Pool(Generic[M]):
+    """Blocks by their size, of four sizes for each power of two."""
+
+    def __init__(self, allocate: Callable[[int], M]) -> None:
+        self._new = allocate
+        self._bins: dict[int, list[M]] = defaultdict(list)
+        self._holds = True
+        self.active_blocks = self.held_blocks = 0
+        self.managed_bytes = self.active_bytes = 0
+
+    @staticmethod
+    def bin_number(size: int) -> int:
+        """The bin that a size belongs to."""
+        exponent = bitlog2(max(size, 1))
+        shift = exponent - _MANTISSA
+        part = size >> shift if shift >= 0 else size << -shift
+        return exponent << _MANTISSA | (part & ((1 << _MANTISSA) - 1))
+
+    @staticmethod
+    def alloc_size(bin_nr: int) -> int:
+        """The most bytes of a bin, which each of its blocks has."""
+        exponent, part = bin_nr >> _MANTISSA, bin_nr & ((1 << _MANTISSA) - 1)
+        shift = exponent - _MANTISSA
+        whole = (1 << _MANTISSA) | part
+        if shift < 0:
+            return max(whole >> -shift, 1)
+        return (whole << shift) | ((1 << shift) - 1)
+
+    def take(self, size: int) -> tuple[M, int]:
+        """A block of at least that size, and its bin."""
+        if size < 0:
+            raise LogicError(f"memory has bytes, and {size} are asked for")
+        number = self.bin_number(size)
+        block = self._found(number)
+        self.active_blocks += 1
+        self.active_bytes += self.alloc_size(number)
+        return block, number
+
+    def _found(self, number: int) -> M:
+        if self._bins[number]:
+            self.held_blocks -= 1
+            return self._bins[number].pop()
+        size = self.alloc_size(number)
+        try:
+            made = self._new(size)
+        except MemoryError:
+            self.free_held()
+            made = self._new(size)
+        self.managed_bytes += size
+        return made
+
+    def put_back(self, block: M, number: int) -> None:
+        """A block that nobody uses."""
+        self.active_blocks -= 1
+        self.active_bytes -= self.alloc_size(number)
+        if self._holds:
+            self._bins[number].append(block)
+            self.held_blocks += 1
+        else:
+            self.managed_bytes -= self.alloc_size(number)
+
+    def free_held(self) -> None:
+        """Give what is kept back."""
+        for number, blocks in self._bins.items():
+            self.managed_bytes -= self.alloc_size(number) * len(blocks)
+            blocks.clear()
+        self.held_blocks = 0
+        give_back()
+
+    def stop_holding(self) -> None:
+        """Keep nothing from now on."""
+        self._holds = False
+        self.free_held()
+
+
+class PooledDeviceAllocation(PointerHolderBase):
+    """Memory of the device that goes back to its pool."""
+
+    __slots__ = ("__weakref__", "_block", "_number", "_pool", "size")
+
+    def __init__(self, pool: DeviceMemoryPool, size: int) -> None:
+        self._block: DeviceAllocation | None = None
+        self._pool, self.size = pool, size
+        self._block, self._number = pool.take(size)
+
+    def get_pointer(self) -> int:
+        if self._block is None:
+            raise LogicError("this memory was freed")
+        return int(self._block)
+
+    def free(self) -> None:
+        """Give the memory back to the pool now."""
+        if self._block is None:
+            raise LogicError("this memory was freed")
+        block, self._block = self._block, None
+        self._pool.put_back(block, self._number)
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __del__(self) -> None:
+        if self._block is not None:
+            self.free()
+
+
+class DeviceMemoryPool(_Pool[DeviceAllocation]):
+    """Memory of the device: ``pool.allocate`` in the place of ``mem_alloc``."""
+
+    def __init__(self) -> None:
+        super().__init__(mem_alloc)
+
+    def allocate(self, size: int) -> PooledDeviceAllocation:
+        """Memory that goes back to the pool."""
+        return PooledDeviceAllocation(self, size)
+
+    __call__ = allocate
+
+
+class PooledHostAllocation:
+    """Memory of the host under an array, which goes back to its pool."""
+
+    def __init__(self, pool: PageLockedMemoryPool, form: Form) -> None:
+        self._block: NDArray[np.uint8] | None = None
+        self._pool, self.size = pool, form.size
+        self._block, self._number = pool.take(form.size)
+        self.__array_interface__ = array_interface(self._block.ctypes.data, form)
+
+    def free(self) -> None:
+        """Give the memory back to the pool now: the array must not be used any more."""
+        if self._block is None:
+            raise LogicError("this memory was freed")
+        block, self._block = self._block, None
+        self._pool.put_back(block, self._number)
+
+    def __del__(self) -> None:
+        if self._block is not None:
+            self.free()
+
+
+class PageLockedMemoryPool(_Pool[NDArray[np.uint8]]):
+    """Pagelocked memory of the host."""
+
+    def __init__(self) -> None:
+        super().__init__(lambda size: pagelocked_empty(size, np.uint8))
+
+    def allocate(self, shape: Any, dtype: Any, order: Any = "C") -> NDArray[Any]:
+        """A new array; when it goes, the memory goes back to the pool."""
+        return np.asarray(PooledHostAllocation(self, Form(shape, dtype, None, order)))

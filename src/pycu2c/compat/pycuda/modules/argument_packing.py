@@ -1,0 +1,177 @@
+"""The arguments of a launch, as PyCUDA's programs give them: numpy's numbers, memory of the device,
+records by value. Python's own numbers are refused: nothing says how many bytes they are in C."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from pycu2c.base.records import dataclass
+from pycu2c.compat.cuda_text.parameters import Kind, Parameter
+from pycu2c.compat.pycuda.errors import LogicError
+from pycu2c.compat.pycuda.memory.allocations import PointerHolderBase, pointer
+from pycu2c.compat.pycuda.memory.argument_handlers import ArgumentHandler
+from pycu2c.compat.pycuda.memory.host_memory import ManagedAllocation
+from pycu2c.devices.array import DeviceArray
+from pycu2c.devices.interoperability import is_cuda_array
+
+_POINTER = 8  # bytes
+
+
+def plain(given: Sequence[Any], known: Sequence[Parameter] | None) -> tuple[Any, ...]:
+    """Arguments as kernels in CUDA C take them. Raises TypeError."""
+    return tuple(_plain(argument, i, known) for i, argument in enumerate(given))
+
+
+def _plain(argument: Any, place: int, known: Sequence[Parameter] | None) -> Any:
+    match argument:
+        case np.ndarray():
+            return _of_array(argument, place, known)
+        case np.generic():
+            return argument
+        case PointerHolderBase():
+            return int(argument)
+        case ArgumentHandler():
+            return int(argument.get_device_alloc())
+        case bool() | int() | float() | complex():
+            raise TypeError(_number_refused(argument, place, known))
+    return _address(argument, place)
+
+
+def _address(argument: Any, place: int) -> int:
+    """Of an array of the device, whoever has made it."""
+    if hasattr(argument, "gpudata"):
+        return 0 if argument.gpudata is None else pointer(argument)
+    if isinstance(argument, DeviceArray) or is_cuda_array(argument):
+        return pointer(argument)
+    raise TypeError(
+        f"invalid type on parameter #{place} (0-based): {type(argument).__name__}. Pass a number "
+        "of numpy's, a DeviceAllocation or a GPUArray, or In, Out or InOut of an array of the host"
+    )
+
+
+def _of_array(argument: Any, place: int, known: Sequence[Parameter] | None) -> Any:
+    """A record by value; of managed memory its address."""
+    if isinstance(argument.base, ManagedAllocation):
+        return int(argument.ctypes.data) if int(argument.base) else 0
+    parameter = known[place] if known is not None and place < len(known) else None
+    takes_pointer = parameter is not None and parameter.size == _POINTER != argument.nbytes
+    if takes_pointer and parameter is not None and parameter.kind is Kind.WHOLE:
+        raise TypeError(
+            f"invalid type on parameter #{place} (0-based): `{parameter.text}` is an address of "
+            "the device, and what it is given is an array of the host: wrap it in In, Out or "
+            "InOut, or copy it there by to_device"
+        )
+    return np.frombuffer(argument.tobytes(), np.dtype((np.void, max(argument.nbytes, 1))))[0]
+
+
+_BY_SIZE = {
+    Kind.WHOLE: {1: "int8", 2: "int16", 4: "int32", 8: "int64"},
+    Kind.FLOAT: {4: "float32", 8: "float64"},
+    Kind.BYTES: {8: "complex64", 16: "complex128"},
+}
+_BY_TYPE: tuple[tuple[type, str], ...] = (
+    (bool, "int8"),
+    (int, "int32"),
+    (float, "float32"),
+    (complex, "complex64"),
+)
+
+
+def _number_refused(argument: Any, place: int, known: Sequence[Parameter] | None) -> str:
+    kind = next(name for row, name in _BY_TYPE if isinstance(argument, row))
+    shown = ""
+    if known is not None and place < len(known):
+        parameter = known[place]
+        kind = _BY_SIZE.get(parameter.kind, {}).get(parameter.size, kind)
+        kind = "intp" if "*" in parameter.text else kind
+        shown = f" `{parameter.text}`" if parameter.text else ""
+    return (
+        f"invalid type on parameter #{place}{shown} (0-based): a Python {type(argument).__name__} "
+        f"does not say how many bytes it has in C: pass numpy.{kind}({argument!r})"
+    )
+
+
+# ---- prepared ----------------------------------------------------------------------------------
+
+_CHARACTER = re.compile(r"(\d*)([a-zA-Z?])")
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """How an argument of a prepared call is given."""
+
+    character: str
+    convert: Callable[[Any], Any]
+
+
+def prepared(arg_types: Iterable[Any]) -> tuple[Packed, ...]:
+    """``"PPif"``, or a list of such letters, of types of numpy's and of dtypes. Raises
+    LogicError."""
+    found: list[Packed] = []
+    for each in [arg_types] if isinstance(arg_types, str) else arg_types:
+        if isinstance(each, str):
+            found += _of_letters(each)
+        elif isinstance(each, np.dtype):
+            found.append(_of_dtype(each))
+        elif isinstance(each, type) and issubclass(each, np.generic):
+            found.append(_of_dtype(np.dtype(each)))
+        else:
+            found.append(_ADDRESS)
+    return tuple(found)
+
+
+def _of_letters(text: str) -> list[Packed]:
+    matches = list(_CHARACTER.finditer(text))
+    if "".join(m[0] for m in matches) != text:
+        raise LogicError(f"prepare: {text!r} is no list of types: 'P' is an address, 'i' an int32")
+    found: list[Packed] = []
+    for match in matches:
+        count, letter = int(match[1] or 1), match[2]
+        if letter == "s":
+            found.append(_of_dtype(np.dtype((np.void, count))))
+        else:
+            found += [_ADDRESS if letter == "P" else _of_letter(letter)] * count
+    return found
+
+
+def _of_letter(letter: str) -> Packed:
+    try:
+        return _of_dtype(np.dtype(letter))
+    except TypeError:
+        raise LogicError(f"prepare: there is no type {letter!r}") from None
+
+
+def _of_dtype(dtype: np.dtype[Any]) -> Packed:
+    if dtype.kind == "V":
+        return Packed(f"{dtype.itemsize}s", lambda given: _record(given, dtype))
+    return Packed(dtype.char, dtype.type)
+
+
+def _record(given: Any, dtype: np.dtype[Any]) -> Any:
+    raw = given.tobytes() if hasattr(given, "tobytes") else bytes(given)
+    if len(raw) != dtype.itemsize:
+        raise TypeError(f"a record of {dtype.itemsize} bytes is given as one of {len(raw)}")
+    return np.frombuffer(raw, np.dtype((np.void, dtype.itemsize)))[0]
+
+
+def _pointer(given: Any) -> int:
+    if isinstance(given, ArgumentHandler):
+        raise TypeError("a prepared call takes addresses of the device: copy the array there")
+    return _address(given, 0) if not hasattr(given, "__index__") else pointer(given)
+
+
+_ADDRESS = Packed("P", _pointer)
+
+
+def converted(wanted: Sequence[Packed], given: Sequence[Any], name: str) -> tuple[Any, ...]:
+    """The arguments of a prepared call. Raises TypeError."""
+    if len(wanted) != len(given):
+        raise TypeError(
+            f"{name} was prepared for {len(wanted)} arguments, "
+            f"'{''.join(each.character for each in wanted)}', and is given {len(given)}"
+        )
+    return tuple(each.convert(value) for each, value in zip(wanted, given))

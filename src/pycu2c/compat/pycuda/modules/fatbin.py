@@ -1,0 +1,43 @@
+"""A cubin and PTX in one file, as the driver takes it: a fatbin, not compressed."""
+
+from __future__ import annotations
+
+import re
+import struct
+
+from pycu2c.base.records import NamedTuple
+
+_HEAD = struct.Struct("<IHHQ")  # mark, version, bytes of the head, bytes of the rest
+_MARK, _VERSION = 0xBA55ED50, 1
+# kind, version, bytes of this head, of the code, compressed, options; version of the code, minor
+# and major; architecture; where the name is, and its bytes; flags; nothing; bytes once unpacked
+_PART = struct.Struct("<HHIQIIHHIIIQQQ")
+_KINDS = {"ptx": 1, "cubin": 2}
+_FORM, _FLAGS = 0x0101, 0x11  # 64 bits, Linux
+
+
+class Part(NamedTuple):
+    """Code for an architecture: ``kind`` is "ptx" or "cubin", ``arch`` 90 for ``sm_90``."""
+
+    kind: str
+    arch: int
+    data: bytes
+
+
+def packed(parts: list[Part]) -> bytes:
+    """The file."""
+    body = b"".join(_packed(part) for part in parts)
+    return _HEAD.pack(_MARK, _VERSION, _HEAD.size, len(body)) + body
+
+
+def _packed(part: Part) -> bytes:
+    data = part.data + b"\0" if part.kind == "ptx" else part.data
+    data += bytes(-len(data) % 8)
+    own = (_KINDS[part.kind], _FORM, _PART.size, len(data), 0, 0)
+    return _PART.pack(*own, *_version(part), part.arch, 0, 0, _FLAGS, 0, 0) + data
+
+
+def _version(part: Part) -> tuple[int, int]:
+    """Of the code, minor first: of PTX what it says, of a cubin that of its form."""
+    found = re.search(rb"^\.version\s+(\d+)\.(\d+)", part.data, re.MULTILINE)
+    return (int(found[2]), int(found[1])) if found and part.kind == "ptx" else (8, 1)

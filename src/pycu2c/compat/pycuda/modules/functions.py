@@ -1,0 +1,229 @@
+"""Kernels by PyCUDA's names: calls, prepared calls, attributes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from pycu2c.compat.pycuda.enums import func_cache, function_attribute, shared_config
+from pycu2c.compat.pycuda.errors import LogicError, translating
+from pycu2c.compat.pycuda.memory.allocations import used_on
+from pycu2c.compat.pycuda.memory.argument_handlers import ArgumentHandler
+from pycu2c.compat.pycuda.modules import argument_packing
+from pycu2c.compat.pycuda.streams import Event
+from pycu2c.devices import streams
+
+_USUAL_BLOCK = (256, 1, 1)
+
+
+class CallTime(float):
+    """Seconds that a launch took. Calling it gives them, too, as PyCUDA has it."""
+
+    def __call__(self) -> float:
+        return float(self)
+
+
+class Function:
+    """A kernel: ``module.get_function(name)``."""
+
+    def __init__(self, kernel: Any, references: Any) -> None:
+        self._kernel, self._references = kernel, references
+        self._wanted: tuple[argument_packing.Packed, ...] | None = None
+        self._block: tuple[int, ...] = _USUAL_BLOCK
+        self._prepared_block: tuple[int, ...] | None = None
+        self._shared = 0
+        self.texrefs: list[Any] = []
+
+    def __repr__(self) -> str:
+        return f"<pycu2c.pycuda.driver.Function {self._kernel.name}>"
+
+    # ---- calls ----
+
+    @translating
+    def __call__(self, *args: Any, **kwargs: Any) -> float | None:
+        """Launch it. ``block=`` is needed, unless ``prepare`` was given one; ``grid=``,
+        ``stream=``, ``shared=``, ``texrefs=``. With ``time_kernel=True``, wait for it and give the
+        seconds that it took."""
+        grid, block = kwargs.pop("grid", (1, 1)), kwargs.pop("block", None)
+        stream, shared = kwargs.pop("stream", None), kwargs.pop("shared", 0)
+        texrefs, timed = kwargs.pop("texrefs", ()), kwargs.pop("time_kernel", False)
+        if kwargs:
+            raise ValueError(f"extra keyword arguments: {','.join(kwargs)}")
+        if block is None and self._prepared_block is not None and not timed:
+            self.prepared_async_call(grid, self._prepared_block, stream, *args, shared_size=shared)
+            return None
+        if block is None:
+            raise ValueError("must specify block size: block=(256, 1, 1)")
+        if timed and stream is not None:
+            raise AssertionError("Can't time the kernel on an asynchronous invocation")
+        if not isinstance(block, (tuple, list)):
+            raise TypeError(f"a block is a tuple of numbers of threads, not {block!r}")
+        self._block = tuple(block)
+        given = argument_packing.plain(args, self._kernel.parameters)
+        handlers = [each for each in args if isinstance(each, ArgumentHandler)]
+        for handler in handlers:
+            handler.pre_call(stream)
+        if timed:
+            streams.synchronize()
+        used_on(stream, *args, *(handler.dev_alloc for handler in handlers))
+        start = time.perf_counter()
+        self._launch(grid, block, given, (shared or 0, stream, texrefs))
+        return self._finish(handlers, stream, start if timed else None)
+
+    def _finish(
+        self, handlers: Sequence[ArgumentHandler], stream: Any, start: float | None
+    ) -> float | None:
+        """Wait for what somebody waits for."""
+        writing = [handler for handler in handlers if handler.writes]
+        if stream is None and (writing or start is not None):
+            streams.synchronize()
+        elapsed = None if start is None else time.perf_counter() - start
+        if writing and stream is not None:
+            stream.synchronize()
+        for handler in writing:
+            handler.post_call(stream)
+        return elapsed
+
+    def _launch(
+        self, grid: Any, block: Any, given: tuple[Any, ...], rest: tuple[int, Any, Any]
+    ) -> None:
+        shared, stream, texrefs = rest
+        for texref in texrefs:
+            texref.check_bound()
+            texref.place()
+        for reference in self._references():
+            reference.place()
+        self._kernel.launch(grid, block, given, shared, stream)
+
+    # ---- prepared calls ----
+
+    def prepare(
+        self,
+        arg_types: Iterable[Any],
+        block: Any = None,
+        shared: int | None = None,
+        texrefs: Any = None,
+    ) -> Function:
+        """Say what is passed, ``"PPif"``, for calls that name nothing else. ``block`` is that of
+        calls which name none."""
+        if block is not None and not isinstance(block, (tuple, list)):
+            raise TypeError(f"a block is a tuple of numbers of threads, not {block!r}")
+        self._wanted = argument_packing.prepared(arg_types)
+        self._prepared_block = tuple(block) if block is not None else None
+        self._block = self._prepared_block or self._block
+        self._shared = shared if shared is not None else 0
+        self.texrefs = list(texrefs or ())
+        return self
+
+    def prepared_call(self, grid: Any, *args: Any, **kwargs: Any) -> None:
+        """``prepared_call(grid, block, …)``, or without the block."""
+        block, rest = self._with_block(args)
+        self._prepared(grid, block, None, rest, kwargs)
+
+    def prepared_async_call(self, grid: Any, *args: Any, **kwargs: Any) -> None:
+        """``prepared_async_call(grid, block, stream, …)``, or without the block."""
+        block, rest = self._with_block(args)
+        if not rest:
+            raise TypeError("prepared_async_call takes a stream, or None, before the arguments")
+        self._prepared(grid, block, rest[0], rest[1:], kwargs)
+
+    def prepared_timed_call(self, grid: Any, *args: Any, **kwargs: Any) -> CallTime:
+        """As ``prepared_call``; gives the seconds that it took."""
+        block, rest = self._with_block(args)
+        start, end = Event(), Event()
+        start.record()
+        self._prepared(grid, block, None, rest, kwargs)
+        end.record()
+        end.synchronize()
+        return CallTime(end.time_since(start) * 1e-3)
+
+    def _with_block(self, args: tuple[Any, ...]) -> tuple[tuple[int, ...], tuple[Any, ...]]:
+        """A block is a tuple, which no argument is."""
+        if args and isinstance(args[0], (tuple, list)):
+            self._block = tuple(args[0])
+            return self._block, args[1:]
+        return self._block, args
+
+    @translating
+    def _prepared(
+        self,
+        grid: Any,
+        block: tuple[int, ...],
+        stream: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> None:
+        shared = kwargs.pop("shared_size", self._shared)
+        if kwargs:
+            raise TypeError(f"unknown keyword arguments: {', '.join(kwargs)}")
+        if self._wanted is None:
+            raise LogicError(
+                f"{self._kernel.name} is not prepared: prepare('PPi') says what it takes"
+            )
+        given = argument_packing.converted(self._wanted, args, self._kernel.name)
+        used_on(stream, *args)
+        self._launch(grid, block, given, (shared, stream, self.texrefs))
+
+    # ---- what is known of it ----
+
+    @translating
+    def get_attribute(self, attribute: Any) -> int:
+        """``function_attribute.NUM_REGS``."""
+        found: int = self._kernel.attribute(function_attribute(attribute).name)
+        return found
+
+    @translating
+    def set_attribute(self, attribute: Any, value: int) -> None:
+        """``function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES``."""
+        self._kernel.set_attribute(function_attribute(attribute).name, value)
+
+    def __getattr__(self, name: str) -> int:
+        """``function.ptx_version``."""
+        if name.startswith("_") or name.upper() not in function_attribute.__members__:
+            raise AttributeError(f"no attribute '{name}' in Function", name=name, obj=self)
+        return self.get_attribute(function_attribute[name.upper()])
+
+    @property
+    def num_regs(self) -> int:
+        """Registers of a thread."""
+        return self.get_attribute(function_attribute.NUM_REGS)
+
+    @property
+    def shared_size_bytes(self) -> int:
+        """Static shared memory of a block."""
+        return self.get_attribute(function_attribute.SHARED_SIZE_BYTES)
+
+    @property
+    def const_size_bytes(self) -> int:
+        """Constant memory that the program declares."""
+        return self.get_attribute(function_attribute.CONST_SIZE_BYTES)
+
+    @property
+    def local_size_bytes(self) -> int:
+        """Local memory of a thread."""
+        return self.get_attribute(function_attribute.LOCAL_SIZE_BYTES)
+
+    @property
+    def max_threads_per_block(self) -> int:
+        """The most threads that a block of it may have."""
+        return self.get_attribute(function_attribute.MAX_THREADS_PER_BLOCK)
+
+    def set_cache_config(self, fc: Any) -> None:
+        """A wish, which GPUs of today need not follow."""
+        func_cache(fc)
+
+    def set_shared_config(self, sc: Any) -> None:
+        """A wish, which GPUs of today need not follow."""
+        shared_config(sc)
+
+    def param_set_texref(self, texref: Any) -> None:
+        """Nothing: a module's textures are its kernels'."""
+
+    def inspect(self, language: str = "cuda") -> str:
+        """The whole text that is compiled; or what is made of it: "ptx", "sass", "c"."""
+        found: str = self._kernel.inspect(language)
+        return found
+
+
+PreparedFunction = Function

@@ -1,0 +1,172 @@
+"""Modules by PyCUDA's names: kernels, variables, textures and surfaces of compiled code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pycu2c.base import diagnostics
+from pycu2c.compat.cuda_text import cuda_build, function, inspection
+from pycu2c.compat.cuda_text.module import Module as CudaText
+from pycu2c.compat.cuda_text.parameters import Parameter
+from pycu2c.compat.pycuda.errors import CompileError, LogicError, RuntimeError, translating
+from pycu2c.compat.pycuda.memory import bounds_checks
+from pycu2c.compat.pycuda.memory.allocations import PointerHolderBase
+from pycu2c.compat.pycuda.memory.allocations import on_gpu as is_on_gpu
+from pycu2c.compat.pycuda.modules.functions import Function
+from pycu2c.compat.pycuda.modules.source_text import SourceText
+from pycu2c.compat.pycuda.textures.references import SurfaceReference, TextureReference, place_at
+from pycu2c.cuda_driver import driver
+from pycu2c.cuda_driver.cuda_errors import CudaError
+from pycu2c.toolchain.toolchain_errors import ToolchainError
+
+
+class GlobalPointer(PointerHolderBase):
+    """The address of a module's variable. It keeps the module."""
+
+    __slots__ = ("_address", "_module", "size")
+
+    def __init__(self, address: int, size: int, module: object) -> None:
+        self._address, self.size, self._module = address, size, module
+        if not is_on_gpu():
+            bounds_checks.add(address, size)
+
+    def get_pointer(self) -> int:
+        return self._address
+
+    def free(self) -> None:
+        """Nothing: a variable stays as long as its module."""
+
+
+class Module:
+    """Compiled code: ``get_function``, ``get_global``, ``get_texref``, ``get_surfref``."""
+
+    def __init__(
+        self, code: Any, textures: Sequence[str] = (), surfaces: Sequence[str] = ()
+    ) -> None:
+        self._code, self._textures, self._surfaces = code, tuple(textures), tuple(surfaces)
+        self._references: dict[str, Any] = {}
+        self._functions: dict[str, Function] = {}
+
+    def get_function(self, name: str) -> Function:
+        """A kernel. Raises LogicError."""
+        if name not in self._functions:
+            try:
+                kernel = self._code.function(name)
+            except LookupError as error:
+                raise LogicError(f"cuModuleGetFunction failed: {error.args[0]}") from None
+            self._functions[name] = Function(kernel, self._references.values)
+        return self._functions[name]
+
+    @translating
+    def get_global(self, name: str) -> tuple[GlobalPointer, int]:
+        """The address of a variable, and its bytes. Raises LogicError."""
+        try:
+            address, size = self._code.variable(name)
+        except LookupError as error:
+            raise LogicError(f"cuModuleGetGlobal failed: {error.args[0]}") from None
+        return GlobalPointer(address, size, self), size
+
+    def get_texref(self, name: str) -> TextureReference:
+        """A ``texture<…> name;`` of the text. Raises LogicError."""
+        found: TextureReference = self._reference(name, self._textures, TextureReference)
+        return found
+
+    def get_surfref(self, name: str) -> SurfaceReference:
+        """A ``surface<…> name;`` of the text. Raises LogicError."""
+        found: SurfaceReference = self._reference(name, self._surfaces, SurfaceReference)
+        return found
+
+    def inspect(self, language: str = "cuda") -> str:
+        """The whole text that is compiled; or what is made of it: "ptx", "sass", "c"."""
+        return inspection.shown(self._code, language)
+
+    def _reference(self, name: str, known: Sequence[str], kind: Any) -> Any:
+        if name not in self._references:
+            if name not in known:
+                there = f"it has {', '.join(known)}" if known else "it declares none"
+                raise LogicError(f"{kind.__name__}: the module has no {name}: {there}")
+            address, _ = self.get_global(name)
+            self._references[name] = kind(place_at(name, int(address)))
+        return self._references[name]
+
+
+def compiled(source: SourceText, options: Sequence[str]) -> Module:
+    """A module of a text, for the machine that the calling thread works on. Raises
+    CompileError."""
+    backend = "cuda" if is_on_gpu() else "cpu"
+    code = CudaText(source.code, options=options, backend=backend, shown=source.shown)
+    try:
+        code.compile()
+    except (diagnostics.CompileError, ToolchainError) as error:
+        raise refusal(error, options) from None
+    return Module(code, source.textures, source.surfaces)
+
+
+def refusal(error: Exception, options: Sequence[str]) -> CompileError:
+    """PyCUDA's error for one of ours."""
+    made = CompileError(str(error), ["nvrtc" if is_on_gpu() else "c++", *options])
+    if isinstance(error, diagnostics.CompileError):
+        made.diagnostics, made.file, made.line = error.diagnostics, error.file, error.line
+    return made
+
+
+# ---- code that somebody else has compiled ------------------------------------------------------
+
+
+class _LoadedCode(cuda_build.GpuCode):
+    """A cubin whose kernels nobody describes."""
+
+    def entry(self, name: str) -> str | None:
+        try:
+            self._kernel(name)
+        except CudaError:
+            return None
+        return name
+
+    def parameters(self, entry: str) -> tuple[Parameter, ...] | None:
+        return self._entries.get(entry)
+
+
+class LoadedModule:
+    """What a ``cudac`` module is to its functions, of a cubin, PTX or fatbin."""
+
+    def __init__(self, data: bytes, ptx: str = "") -> None:
+        self._loaded = _LoadedCode(cuda_build.Cubin(data, None, ptx, {}, ""))
+        self.kernels: list[Any] = []
+        self.name = "a module that was loaded"
+
+    def code(self) -> cuda_build.GpuCode:
+        return self._loaded
+
+    def function(self, name: str) -> function.Function:
+        """Raises LookupError."""
+        if self._loaded.entry(name) is None:
+            raise LookupError(f"{self.name} has no kernel {name}")
+        return function.Function(self, name)
+
+    def variable(self, name: str) -> tuple[int, int]:
+        """Raises LookupError."""
+        found = self._loaded.variable(name)
+        if found is None:
+            raise LookupError(f"{self.name} has no variable {name}")
+        return found
+
+
+@translating
+def module_from_buffer(buffer: Any, options: Any = (), message_handler: Any = None) -> Module:
+    """A module of a cubin, PTX or fatbin, for a GPU."""
+    if not is_on_gpu():
+        raise RuntimeError(
+            f"code for a GPU is loaded, and there is none: {driver.why_not()}. SourceModule "
+            "compiles a text for the CPU"
+        )
+    data = bytes(buffer)
+    is_ptx = not data.startswith((b"\x7fELF", b"\x50\xed\x55\xba"))
+    return Module(LoadedModule(data + b"\0" if is_ptx else data))
+
+
+def module_from_file(filename: str) -> Module:
+    """A module of a file with a cubin, PTX or a fatbin."""
+    with open(filename, "rb") as file:
+        return module_from_buffer(file.read())

@@ -1,0 +1,101 @@
+"""Modules of CUDA C: ``SourceModule``."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pycu2c.compat.pycuda.contexts import Context
+from pycu2c.compat.pycuda.memory.allocations import on_gpu
+from pycu2c.compat.pycuda.modules import modules
+from pycu2c.compat.pycuda.modules import nvcc as nvccs
+from pycu2c.compat.pycuda.modules.compile_settings import Settings, leave_files, settings_of
+from pycu2c.compat.pycuda.modules.functions import Function
+from pycu2c.compat.pycuda.modules.modules import Module
+from pycu2c.compat.pycuda.textures.references import SurfaceReference, TextureReference
+from pycu2c.cuda_driver import driver
+
+
+class CudaModule:
+    """Something compiled: kernels, variables, textures."""
+
+    module: Module
+
+    def get_function(self, name: str) -> Function:
+        """A kernel. Raises LogicError if there is none of that name."""
+        return self.module.get_function(name)
+
+    def get_global(self, name: str) -> tuple[modules.GlobalPointer, int]:
+        """The address of a variable, and its bytes."""
+        return self.module.get_global(name)
+
+    def get_texref(self, name: str) -> TextureReference:
+        """A ``texture<…> name;`` of the text."""
+        return self.module.get_texref(name)
+
+    def get_surfref(self, name: str) -> SurfaceReference:
+        """A ``surface<…> name;`` of the text."""
+        return self.module.get_surfref(name)
+
+    def inspect(self, language: str = "cuda") -> str:
+        """The whole text that is compiled; or what is made of it: "ptx", "sass", "c"."""
+        return self.module.inspect(language)
+
+
+class SourceModule(CudaModule):
+    """CUDA C, compiled: ``SourceModule(text).get_function(name)``.
+
+    ``options`` are nvcc's; those that NVRTC has are used. ``arch`` and ``code`` may name what the
+    text is for: a module is compiled for the device that runs it. ``nvcc`` is used if it names one
+    that there is, other than the usual "nvcc". ``functions`` are functions in Python, with
+    annotations, that the text calls. Raises CompileError.
+    """
+
+    def __init__(
+        self,
+        source: str,
+        nvcc: str = nvccs.USUAL,
+        options: Sequence[str] | None = None,
+        keep: bool = False,
+        no_extern_c: bool = False,
+        arch: str | None = None,
+        code: str | None = None,
+        cache_dir: Any = None,
+        include_dirs: Sequence[str] | None = None,
+        *,
+        functions: Sequence[Callable[..., Any]] = (),
+    ) -> None:
+        self.module = loaded(settings_of(dict(locals())), source)
+
+
+def loaded(settings: Settings, *sources: str) -> Module:
+    """A module of texts, for the machine that the calling thread works on. Raises
+    CompileError."""
+    _warn_of_arch(settings.asked_arch)
+    text = settings.text(*sources)
+    program = nvccs.named(settings.nvcc) if on_gpu() else None
+    with settings.cached():
+        if program is None:
+            made = modules.compiled(text, settings.words)
+        else:
+            options = settings.nvcc_words(driver.arch())
+            data = nvccs.compiled(program, text.code, "cubin", options)
+            heads = nvccs.compiled(program, text.code, "ptx", options).decode()
+            code = modules.LoadedModule(data, heads)
+            made = Module(code, text.textures, text.surfaces)
+    if settings.keep:
+        leave_files(text.code, b"", "cubin")
+    return made
+
+
+def _warn_of_arch(arch: str | None) -> None:
+    """As PyCUDA does. A module is compiled for the device that runs it."""
+    digits = (arch or "").rpartition("_")[2].rstrip("af")
+    if digits.isdigit() and on_gpu():
+        own = Context.get_device().compute_capability()
+        if (int(digits[:-1] or 0), int(digits[-1])) > own:
+            warnings.warn(
+                "trying to compile for a compute capability higher than selected GPU",
+                stacklevel=3,
+            )

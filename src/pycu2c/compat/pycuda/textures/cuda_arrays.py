@@ -1,0 +1,266 @@
+"""CUDA arrays by PyCUDA's names: elements that textures read. Where there is no GPU they lie in
+memory of the host."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pycu2c.base.dtypes import (
+    FLOAT16,
+    FLOAT32,
+    INT8,
+    INT16,
+    INT32,
+    UINT8,
+    UINT16,
+    UINT32,
+    DType,
+    from_numpy,
+)
+from pycu2c.compat.pycuda.enums import array3d_flags, array_format
+from pycu2c.compat.pycuda.errors import LogicError, translating
+from pycu2c.compat.pycuda.memory.allocations import on_gpu
+from pycu2c.compat.pycuda.memory.strided_copies import End, Memcpy3D
+from pycu2c.runtime.cuda.cuda_kernel import texture_objects
+from pycu2c.runtime.cuda.cuda_kernel.texture_objects import Texels
+
+NUMBERS: dict[array_format, DType] = {
+    array_format.UNSIGNED_INT8: UINT8,
+    array_format.UNSIGNED_INT16: UINT16,
+    array_format.UNSIGNED_INT32: UINT32,
+    array_format.SIGNED_INT8: INT8,
+    array_format.SIGNED_INT16: INT16,
+    array_format.SIGNED_INT32: INT32,
+    array_format.HALF: FLOAT16,
+    array_format.FLOAT: FLOAT32,
+}
+_FORMATS = {number: which for which, number in NUMBERS.items()}
+_AS_INTS = {"complex64": 2, "float64": 2, "complex128": 4}  # how many int32s an element is
+
+
+class ArrayDescriptor:
+    """What an array of one or two axes is to be like."""
+
+    def __init__(self) -> None:
+        self.width = self.height = 0
+        self.format: Any = array_format.FLOAT
+        self.num_channels = 1
+
+
+class ArrayDescriptor3D(ArrayDescriptor):
+    """What an array of up to three axes, or of layers, is to be like."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.depth = 0
+        self.flags = array3d_flags(0)
+
+
+class Array:
+    """Elements that textures read: ``Array(descriptor)``, or ``Array(format, w, h, d)``."""
+
+    @translating
+    def __init__(
+        self, format: Any, w: int = 0, h: int = 0, d: int = 0, num_channels: int = 1
+    ) -> None:
+        if isinstance(format, ArrayDescriptor):
+            given = format
+        else:
+            given = ArrayDescriptor3D()
+            given.format, given.num_channels = format, num_channels
+            given.width, given.height, given.depth = w, h, d
+        self.format, self.form = array_format(given.format), _form(given)
+        self.flags = array3d_flags(getattr(given, "flags", 0))
+        self._made: Any = None
+        self._freed = False
+        if on_gpu():
+            self._made = texture_objects.new_array(self.form)
+        else:
+            self._made = np.zeros((*self.form.shape, self.form.channels), self.form.number.numpy)
+
+    @property
+    def handle(self) -> Any:
+        """The driver's own; of the CPU the address."""
+        self._check()
+        return self._made if on_gpu() else self._made.ctypes.data
+
+    def _check(self) -> None:
+        if self._freed:
+            raise LogicError("this array was freed")
+
+    def host_elements(self) -> NDArray[Any]:
+        """The elements where there is no GPU, the numbers of each on the last axis."""
+        self._check()
+        found: NDArray[Any] = self._made
+        return found
+
+    def end(self) -> End:
+        """It, as an end of a copy."""
+        self._check()
+        rows = self.form.shape[-2] if len(self.form.shape) > 1 else 1
+        if on_gpu():
+            return End("array", 0, None, self, self.form.row, rows)
+        host = self.host_elements()
+        return End("array", host.ctypes.data, host.nbytes, self, self.form.row, rows)
+
+    def get_descriptor(self) -> ArrayDescriptor:
+        """What it is like."""
+        return self._told(ArrayDescriptor())
+
+    def get_descriptor_3d(self) -> ArrayDescriptor3D:
+        """What it is like, with depth and flags."""
+        found = ArrayDescriptor3D()
+        self._told(found)
+        found.depth, found.flags = self.form.extents[2], self.flags
+        return found
+
+    def _told(self, found: ArrayDescriptor) -> ArrayDescriptor:
+        found.width, found.height, _ = self.form.extents
+        found.format, found.num_channels = self.format, self.form.channels
+        return found
+
+    def free(self) -> None:
+        """Give its memory back now."""
+        self._check()
+        self._freed = True
+        if on_gpu():
+            texture_objects.free_array(self._made)
+        self._made = None
+
+    def __del__(self) -> None:
+        if getattr(self, "_made", None) is not None and on_gpu() and not self._freed:
+            try:
+                texture_objects.free_array(self._made)
+            except Exception:  # of a driver that is gone
+                return
+
+
+def _form(given: ArrayDescriptor) -> Texels:
+    """Raises LogicError."""
+    depth = getattr(given, "depth", 0)
+    shape = (depth, given.height, given.width)
+    axes: tuple[int, ...] = shape
+    while axes[0] == 0 and len(axes) > 1:
+        axes = axes[1:]
+    if min(axes) <= 0 or given.num_channels not in (1, 2, 4):
+        raise LogicError(
+            f"cuArrayCreate failed: the array is {given.width} x {given.height} x {depth} of "
+            f"{given.num_channels} numbers: elements have 1, 2 or 4, and there is a width"
+        )
+    layered = array3d_flags.ARRAY3D_LAYERED in array3d_flags(getattr(given, "flags", 0))
+    number = NUMBERS[array_format(given.format)]
+    return Texels(axes, number, given.num_channels, layered)
+
+
+def dtype_to_array_format(dtype: Any) -> array_format:
+    """The format of an array whose elements have a dtype. Raises TypeError."""
+    row = from_numpy(np.dtype(dtype))
+    if row is None or row not in _FORMATS:
+        raise TypeError(f"cannot convert dtype {np.dtype(dtype)} to array format")
+    return _FORMATS[row]
+
+
+def dtype_to_array_form(dtype: Any) -> tuple[array_format, int]:
+    """The format, and how many numbers an element is: doubles and complex numbers are ints, which
+    ``pycuda-helpers.hpp`` puts together."""
+    name = np.dtype(dtype).name
+    if name in _AS_INTS:
+        return array_format.SIGNED_INT32, _AS_INTS[name]
+    return dtype_to_array_format(dtype), 1
+
+
+# ---- filled ones -------------------------------------------------------------------------------
+
+
+def _filled(
+    rows: NDArray[Any], extents: tuple[int, ...], kind: tuple[Any, int], flags: int
+) -> Array:
+    """An array of elements that lie without gaps, x fastest."""
+    given = ArrayDescriptor3D()
+    given.width, given.height, given.depth = extents
+    given.format, given.num_channels = kind
+    given.flags = array3d_flags(flags)
+    made = Array(given)
+    fill(made, lambda copy: copy.set_src_host(rows))
+    return made
+
+
+def fill(made: Array, set_src: Any) -> None:
+    """Copy elements without gaps to an array."""
+    copy = Memcpy3D()
+    set_src(copy)
+    copy.set_dst_array(made)
+    _, height, depth = made.form.extents
+    copy.width_in_bytes = copy.src_pitch = made.form.row
+    copy.src_height = copy.height = height or 1
+    copy.depth = depth or 1
+    copy()
+
+
+def rows_of(array: NDArray[Any], order: str) -> NDArray[Any]:
+    """An array whose last axis is x: of Fortran's order that is the first. Raises LogicError."""
+    if order.upper() not in ("C", "F"):
+        raise LogicError("order must be either F or C")
+    return np.ascontiguousarray(array if order.upper() == "C" else array.T)
+
+
+def matrix_to_array(matrix: Any, order: str, allow_double_hack: bool = False) -> Array:
+    """A CUDA array with the elements of a matrix: x is the axis of its columns, of order "F" the
+    axis of its rows. Doubles are pairs of ints if that is allowed."""
+    rows = rows_of(np.asarray(matrix), order)
+    height, width = rows.shape
+    doubles = rows.dtype == np.float64 and allow_double_hack
+    kind = dtype_to_array_form(rows.dtype) if doubles else (dtype_to_array_format(rows.dtype), 1)
+    return _filled(rows, (width, height, 0), kind, 0)
+
+
+def make_multichannel_2d_array(matrix: NDArray[Any], order: str = "C") -> Array:
+    """A CUDA array with elements of several numbers: those are the last axis, of order "F" the
+    first."""
+    rows = rows_of(matrix, order)
+    height, width, channels = rows.shape
+    return _filled(rows, (width, height, 0), (dtype_to_array_format(rows.dtype), channels), 0)
+
+
+def array_flags(axes: int, for_surfaces: bool) -> int:
+    """How an array is made."""
+    layered = array3d_flags.ARRAY3D_LAYERED if axes == 2 else array3d_flags(0)
+    return int(array3d_flags.SURFACE_LDST | layered) if for_surfaces else 0
+
+
+def np_to_array(nparray: NDArray[Any], order: str, allowSurfaceBind: bool = False) -> Array:
+    """A CUDA array with the elements of an array of two or three axes, of any dtype that
+    ``pycuda-helpers.hpp`` reads."""
+    rows = rows_of(nparray, order)
+    return _filled(rows, *array_shape(rows.shape, rows.dtype, allowSurfaceBind))
+
+
+def array_shape(
+    shape: tuple[int, ...], dtype: Any, for_surfaces: bool
+) -> tuple[tuple[int, int, int], tuple[array_format, int], int]:
+    """Extents, format and flags of a CUDA array for elements. Raises LogicError."""
+    if len(shape) not in (2, 3):
+        raise LogicError(f"CUDA arrays are made of arrays of 2 or 3 axes, not of {len(shape)}")
+    layered = 1 if for_surfaces and len(shape) == 2 else 0
+    depth, height, width = shape if len(shape) == 3 else (layered, *shape)
+    form = dtype_to_array_form(dtype)
+    return (width, height, depth), form, array_flags(len(shape), for_surfaces)
+
+
+def gpuarray_to_array(gpuarray: Any, order: str, allowSurfaceBind: bool = False) -> Array:
+    """A CUDA array with the elements of a GPUArray."""
+    in_order = gpuarray.flags.c_contiguous if order.upper() == "C" else gpuarray.flags.f_contiguous
+    if not in_order:
+        return np_to_array(gpuarray.get(), order, allowSurfaceBind)
+    shape = gpuarray.shape if order.upper() == "C" else gpuarray.shape[::-1]
+    extents, kind, flags = array_shape(shape, gpuarray.dtype, allowSurfaceBind)
+    given = ArrayDescriptor3D()
+    given.width, given.height, given.depth = extents
+    given.format, given.num_channels = kind
+    given.flags = array3d_flags(flags)
+    made = Array(given)
+    fill(made, lambda copy: copy.set_src_device(gpuarray.gpudata))
+    return made

@@ -1,0 +1,227 @@
+"""Texture references in CUDA C: ``texture<float, 2, cudaReadModeElementType> name;``.
+
+Compilers of today have none. A class of that name in front of the text holds a texture object and
+says what is declared; its declarations become variables in constant memory; and functions beside
+CUDA's own take it in the place of an object. So fetches stay as they are written, in macros, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from pycu2c.base.records import dataclass
+from pycu2c.compat.cuda_text.parse.tokens import Token, tokens_of
+
+# as the text has them in memory
+LAYOUT = np.dtype(
+    [
+        ("object", np.uint64),
+        ("format", np.int32),
+        ("channels", np.int32),
+        ("axes", np.int32),
+        ("normalized", np.int32),
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """A text that compilers take, and the names of the texture references in it."""
+
+    text: str
+    textures: tuple[str, ...]
+    surfaces: tuple[str, ...]
+
+
+_KINDS = ("texture", "surface")
+
+
+def rewritten(text: str) -> Rewritten:
+    """The text with references as variables in constant memory. Lines stay where they are."""
+    found: dict[str, list[str]] = {kind: [] for kind in _KINDS}
+    if not any(kind in text for kind in _KINDS):
+        return Rewritten(text, (), ())
+    tokens = tokens_of(text)
+    types: dict[str, str] = {}  # names of types that are references, by what they are of
+    cuts: list[tuple[int, int, str]] = []
+    for start, end in _statements(tokens):
+        words = [t.text for t in tokens[start:end]]
+        kind = _kind(words, types)
+        if kind is None:
+            continue
+        if words[0] in ("typedef", "using"):
+            types[words[-1] if words[0] == "typedef" else words[1]] = kind
+            continue
+        found[kind] += _names(tokens[start:end], words)
+        cuts.append((tokens[start].start, tokens[start].start, "__constant__ "))
+        cuts += [
+            (t.start, t.end, " " * len(t.text)) for t in tokens[start:end] if t.text == "static"
+        ]
+    return Rewritten(_cut(text, cuts), tuple(found["texture"]), tuple(found["surface"]))
+
+
+def _kind(words: Sequence[str], types: dict[str, str]) -> str | None:
+    """Whether a statement is of textures or surfaces: declares one, or names the type."""
+    rest = [word for word in words if word not in ("static", "typedef")]
+    if rest[:1] == ["using"]:
+        rest = rest[3:]
+    if not rest or "(" in words:
+        return None
+    if rest[0] in _KINDS and rest[1:2] == ["<"]:
+        return rest[0]
+    return types.get(rest[0])
+
+
+def _statements(tokens: Sequence[Token]) -> Iterator[tuple[int, int]]:
+    """Where declarations outside of functions stand: from, and up to their semicolon."""
+    start = 0
+    inside: list[bool] = []  # of each open bracket, whether it is a function's or a class's
+    for index, token in enumerate(tokens):
+        if token.text == ";" and index > start and not any(inside):
+            yield start, index
+        if token.text == "{":
+            words = [t.text for t in tokens[start:index]]
+            inside.append("namespace" not in words and words[:1] != ["extern"])
+        elif token.text == "}" and inside:
+            inside.pop()
+        if token.kind == "directive" or token.text in ("{", "}", ";"):
+            start = index + 1
+
+
+def _names(tokens: Sequence[Token], words: Sequence[str]) -> list[str]:
+    """The variables that a statement declares: after the type, divided by commas."""
+    first = (
+        words.index(">") if "<" in words else next(i for i, w in enumerate(words) if w != "static")
+    )
+    if "<" in words:  # the last that closes
+        first = len(words) - 1 - words[::-1].index(">")
+    return [t.text for t in tokens[first + 1 :] if t.kind == "word"]
+
+
+def _cut(text: str, cuts: Sequence[tuple[int, int, str]]) -> str:
+    parts, place = [], 0
+    for start, end, instead in sorted(cuts):
+        parts += [text[place:start], instead]
+        place = end
+    return "".join([*parts, text[place:]])
+
+
+def declared(bits: Any) -> tuple[int, int, int, bool]:
+    """Format, channels, axes and whether numbers are read as fractions, of what is in memory."""
+    (row,) = np.frombuffer(bits, LAYOUT)
+    return int(row["format"]), int(row["channels"]), int(row["axes"]), bool(row["normalized"])
+
+
+# ---- the text in front -------------------------------------------------------------------------
+
+_ELEMENTS = {
+    "unsigned char": (1, "uchar", True),
+    "signed char": (8, "", True),
+    "char": (8, "char", True),
+    "unsigned short": (2, "ushort", True),
+    "short": (9, "short", True),
+    "unsigned int": (3, "uint", False),
+    "int": (10, "int", False),
+    "float": (32, "float", False),
+}
+_VECTORS = (1, 2, 4)
+
+
+def _texels() -> Iterator[str]:
+    """What an element is made of, and what it is as a fraction."""
+    for name, (form, vector, is_small) in _ELEMENTS.items():
+        own = [(name, 1), *((f"{vector}{n}", n) for n in _VECTORS if vector)]
+        for element, channels in own:
+            as_float = "float" if element == name else f"float{channels}"
+            fraction = as_float if is_small else element
+            yield (
+                f"template <> struct texel<{element}> {{ enum {{ format = {form}, "
+                f"channels = {channels} }}; typedef {fraction} fraction; }};"
+            )
+
+
+# CUDA's own function, what stands for the arguments after the texture
+_FETCHES = {
+    "tex1Dfetch": "int x",
+    "tex1D": "float x",
+    "tex2D": "float x, float y",
+    "tex3D": "float x, float y, float z",
+    "tex1DLayered": "float x, int layer",
+    "tex2DLayered": "float x, float y, int layer",
+}
+
+
+def _fetch(name: str, parameters: str) -> str:
+    given = ", ".join(part.split()[-1] for part in parameters.split(", "))
+    return f"""template <class T, int axes, cudaTextureReadMode mode>
+static __device__ __forceinline__ typename pycu2c_textures::read<T, mode>::type
+{name}(const texture<T, axes, mode> &t, {parameters}) {{
+    return {name}<typename pycu2c_textures::read<T, mode>::type>(t.object, {given});
+}}"""
+
+
+_SURFACES = {
+    "surf1D": "int x",
+    "surf2D": "int x, int y",
+    "surf3D": "int x, int y, int z",
+    "surf2DLayered": "int x, int y, int layer",
+}
+
+
+def _surface(name: str, parameters: str) -> str:
+    given = ", ".join(part.split()[-1] for part in parameters.split(", "))
+    mode = "cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap"
+    return f"""template <class T, int axes, class V>
+static __device__ __forceinline__ void
+{name}write(V value, const surface<T, axes> &s, {parameters}, {mode}) {{
+    {name}write<V>(value, s.object, {given}, mode);
+}}
+template <class T, int axes, class V>
+static __device__ __forceinline__ void
+{name}read(V *value, const surface<T, axes> &s, {parameters}, {mode}) {{
+    *value = {name}read<V>(s.object, {given}, mode);
+}}
+template <class V, class T, int axes>
+static __device__ __forceinline__ V
+{name}read(const surface<T, axes> &s, {parameters}, {mode}) {{
+    return {name}read<V>(s.object, {given}, mode);
+}}"""
+
+
+_TEXTURE = """namespace pycu2c_textures {{
+template <class T> struct texel;
+{texels}
+template <class T, cudaTextureReadMode mode> struct read {{ typedef T type; }};
+template <class T> struct read<T, cudaReadModeNormalizedFloat> {{
+    typedef typename texel<T>::fraction type;
+}};
+}}
+template <class T, int dim = 1, cudaTextureReadMode mode = cudaReadModeElementType>
+struct texture {{
+    cudaTextureObject_t object = 0;
+    int format = pycu2c_textures::texel<T>::format;
+    int channels = pycu2c_textures::texel<T>::channels;
+    int axes = dim, normalized = mode == cudaReadModeNormalizedFloat;
+}};
+{fetches}
+"""
+_SURFACE = """template <class T, int dim = 1> struct surface {{
+    cudaSurfaceObject_t object = 0;
+    int format = 0, channels = 0, axes = dim, normalized = 0;
+}};
+{functions}
+"""
+
+
+def texture_declarations() -> str:
+    """The class of texture references, and the functions that read them."""
+    fetches = "\n".join(_fetch(*row) for row in _FETCHES.items())
+    return _TEXTURE.format(texels="\n".join(_texels()), fetches=fetches)
+
+
+def surface_declarations() -> str:
+    """Likewise of surfaces."""
+    return _SURFACE.format(functions="\n".join(_surface(*row) for row in _SURFACES.items()))

@@ -1,0 +1,359 @@
+"""Texture references: what a module's ``texture<…> name;`` reads, and how.
+
+A reference is a texture object that the variable of the module holds. It is made, and written
+there, before a launch, if something has changed.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pycu2c.base.dtypes import DType
+from pycu2c.base.records import NamedTuple, dataclass
+from pycu2c.compat.pycuda.enums import (
+    TRSF_NORMALIZED_COORDINATES,
+    TRSF_READ_AS_INTEGER,
+    address_mode,
+    array_format,
+    filter_mode,
+)
+from pycu2c.compat.pycuda.errors import LogicError, translating
+from pycu2c.compat.pycuda.memory import allocations, bounds_checks
+from pycu2c.compat.pycuda.memory.allocations import on_gpu, pointer
+from pycu2c.compat.pycuda.textures import reference_source
+from pycu2c.compat.pycuda.textures.cuda_arrays import (
+    NUMBERS,
+    Array,
+    ArrayDescriptor,
+    matrix_to_array,
+)
+from pycu2c.cuda_driver import driver
+from pycu2c.devices import streams
+from pycu2c.reference import texture_sampling
+from pycu2c.runtime.arguments.arguments.strides import array_over
+from pycu2c.runtime.cuda.cuda_kernel import texture_objects
+from pycu2c.runtime.cuda.cuda_kernel.texture_objects import Linear, Texels
+from pycu2c.runtime.texture_modes import MOST, Modes
+
+_ALIGNED = 512  # bytes, of memory that textures read
+_AXES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The variable of a module that a reference is. ``name`` is as the text has it."""
+
+    name: str
+    address: int
+    format: int
+    channels: int
+    axes: int
+    as_fraction: bool
+
+    @property
+    def number(self) -> DType:
+        """The numbers of an element."""
+        return NUMBERS[array_format(self.format)]
+
+
+def place_at(name: str, address: int) -> Place:
+    """What a variable says of itself."""
+    bits = np.empty(reference_source.LAYOUT.itemsize, np.uint8)
+    allocations.memcpy_dtoh(bits, address)
+    return Place(name, address, *reference_source.declared(bits))
+
+
+class Plain(NamedTuple):
+    """Plain memory of the device: along one axis, or in rows of ``pitch`` bytes."""
+
+    address: int
+    size: int
+    width: int = 0
+    height: int = 0
+    pitch: int = 0
+
+
+Source: TypeAlias = "Array | Plain | None"
+
+
+class TextureReference:
+    """How a texture of a module reads, and what: ``module.get_texref(name)``."""
+
+    def __init__(self, place: Place | None = None) -> None:
+        self._place = place
+        self._source: Source = None
+        self._owner: object = None
+        self._modes = [address_mode.CLAMP] * _AXES
+        self._filter = filter_mode.POINT
+        self._flags = 0
+        self._format, self._channels = array_format.FLOAT, 1
+        if place is not None and place.channels:
+            self._format, self._channels = array_format(place.format), place.channels
+            if place.number.is_integer and not place.as_fraction:
+                self._flags = TRSF_READ_AS_INTEGER
+        self._stale = True
+        self._object: Any = None  # and what it is over
+
+    # ---- what it reads ----
+
+    def set_array(self, ary: Array) -> None:
+        """Read a CUDA array, whose format it takes over."""
+        self._bind(ary, ary)
+        self._format, self._channels = ary.format, ary.form.channels
+
+    def get_array(self) -> Array:
+        """What it reads."""
+        if not isinstance(self._source, Array):
+            raise LogicError("this texture reads no array: set_array() binds one")
+        return self._source
+
+    def set_address(self, devptr: Any, size: int, allow_offset: bool = False) -> int:
+        """Read plain memory along one axis; gives how many bytes before it the texture begins."""
+        address = pointer(devptr)
+        offset = address % _ALIGNED if on_gpu() else 0
+        if offset and not allow_offset:
+            raise LogicError(
+                f"texture binding resulted in offset: the memory is {offset} bytes beyond what "
+                f"textures begin at; pass allow_offset=True and add {offset} bytes to indices"
+            )
+        self._bind(Plain(address - offset, size + offset), devptr)
+        return offset
+
+    def set_address_2d(self, devptr: Any, descr: ArrayDescriptor, pitch: int) -> None:
+        """Read rows of plain memory, ``pitch`` bytes from one to the next."""
+        size = pitch * descr.height
+        self._bind(Plain(pointer(devptr), size, descr.width, descr.height, pitch), devptr)
+        self.set_format(descr.format, descr.num_channels)
+
+    def get_address(self) -> int:
+        """Where the memory is that it reads."""
+        if not isinstance(self._source, Plain):
+            raise LogicError("this texture reads no plain memory: set_address() binds some")
+        return self._source.address
+
+    def _bind(self, source: Source, owner: object) -> None:
+        self._source, self._owner, self._stale = source, owner, True
+
+    # ---- how ----
+
+    def set_format(self, fmt: Any, num_components: int) -> None:
+        """What plain memory is made of."""
+        self._format, self._channels = array_format(fmt), num_components
+        self._stale = True
+
+    def get_format(self) -> tuple[array_format, int]:
+        """What an element is: the format of its numbers, and how many there are."""
+        return self._format, self._channels
+
+    def set_address_mode(self, dim: int, mode: Any) -> None:
+        """What is outside, along an axis. Wrapping and mirroring are for coordinates up to 1, and
+        clamp others."""
+        self._modes[dim] = address_mode(mode)
+        self._stale = True
+
+    def get_address_mode(self, dim: int) -> address_mode:
+        """What is outside, along an axis."""
+        return self._modes[dim]
+
+    def set_filter_mode(self, mode: Any) -> None:
+        """Whether it gives an element or a mean of neighbours."""
+        self._filter = filter_mode(mode)
+        self._stale = True
+
+    def get_filter_mode(self) -> filter_mode:
+        """Whether it gives an element or a mean of neighbours."""
+        return self._filter
+
+    def set_flags(self, flags: int) -> None:
+        """``TRSF_NORMALIZED_COORDINATES`` and ``TRSF_READ_AS_INTEGER``."""
+        self._flags = int(flags)
+        self._stale = True
+
+    def get_flags(self) -> int:
+        """The flags."""
+        return self._flags
+
+    # ---- for launches ----
+
+    @translating
+    def place(self) -> None:
+        """Let the module's variable hold a texture object for what is set."""
+        if not self._stale or self._source is None:
+            return
+        if self._place is None:
+            raise LogicError(
+                "a TextureReference that no module has reads nothing: use module.get_texref(name)"
+            )
+        self._check(self._place)
+        streams.synchronize()  # launches before this one read the old one
+        self._release()
+        self._object = self._on_gpu() if on_gpu() else self._on_host()
+        handle = self._object[0]
+        allocations.memcpy_htod(self._place.address, np.uint64(handle))
+        self._stale = False
+
+    def check_bound(self) -> None:
+        """Raises LogicError if it reads nothing."""
+        if self._source is None:
+            name = self._place.name if self._place else ""
+            raise LogicError(
+                f"the texture {name} is bound to nothing: set_array() or set_address() binds it"
+            )
+
+    def _check(self, place: Place) -> None:
+        """That elements are what the text says they are. Raises LogicError."""
+        given, wanted = NUMBERS[self._format], place.number
+        same = given.size == wanted.size and given.is_float == wanted.is_float
+        if not same or self._channels != place.channels:
+            raise LogicError(
+                f"the texture {place.name} is declared with elements of {place.channels} x "
+                f"{wanted}, and is bound to elements of {self._channels} x {given}"
+            )
+        if place.as_fraction and self._flags & TRSF_READ_AS_INTEGER:
+            raise LogicError(
+                f"the texture {place.name} is declared with cudaReadModeNormalizedFloat, and "
+                "TRSF_READ_AS_INTEGER is set: leave out one of them"
+            )
+        if self._filter == filter_mode.LINEAR and wanted.is_integer and not place.as_fraction:
+            raise LogicError(
+                f"the texture {place.name} reads integers as they are, which are not blended: "
+                "declare it with cudaReadModeNormalizedFloat, or use filter_mode.POINT"
+            )
+
+    def _form(self) -> Texels:
+        source = self._source
+        if isinstance(source, Array):
+            return source.form
+        assert isinstance(source, Plain)
+        number = NUMBERS[self._format]
+        if source.pitch:
+            return Texels((source.height, source.width), number, self._channels)
+        count = source.size // (number.size * self._channels)
+        return Texels((count,), number, self._channels)
+
+    def _addresses(self, form: Texels) -> tuple[str, ...]:
+        """Modes by axis, x first: those that coordinates which count elements have."""
+        names = [mode.name.lower() for mode in self._modes[: len(form.shape)]]
+        if not self._flags & TRSF_NORMALIZED_COORDINATES:
+            names = ["clamp" if name in ("wrap", "mirror") else name for name in names]
+        return tuple(names)
+
+    def _how(self, form: Texels) -> Modes:
+        assert self._place is not None
+        as_fraction = self._place.as_fraction and form.number in MOST
+        border = (0.0,) * form.channels
+        if isinstance(self._source, Plain) and not self._source.pitch:  # only fetched by index
+            return Modes(("clamp",), "point", False, as_fraction, border)
+        return Modes(
+            self._addresses(form),
+            "linear" if self._filter == filter_mode.LINEAR else "point",
+            bool(self._flags & TRSF_NORMALIZED_COORDINATES),
+            as_fraction,
+            border,
+        )
+
+    def _on_gpu(self) -> tuple[int, object]:
+        form, source = self._form(), self._source
+        over: Any = None
+        if isinstance(source, Array):
+            over = source.handle
+        elif isinstance(source, Plain):
+            over = Linear(source.address, form, source.pitch)
+        modes = self._how(form).for_device(form.number)
+        return texture_objects.new_texture(over, modes), source
+
+    def _on_host(self) -> tuple[int, object]:
+        form = self._form()
+        elements = self._host_elements(form)
+        found = texture_sampling.sampler(elements, form.number, form.number, self._how(form))
+        packed = found.packed()
+        return packed.ctypes.data, (packed, elements)
+
+    def _host_elements(self, form: Texels) -> NDArray[Any]:
+        source = self._source
+        if isinstance(source, Array):
+            return source.host_elements()
+        assert isinstance(source, Plain)
+        step = form.number.size * form.channels
+        if source.pitch and source.pitch != form.row:
+            raise LogicError(
+                f"set_address_2d: rows of {form.row} bytes are {source.pitch} bytes apart, which "
+                "only a GPU has: copy them to an Array"
+            )
+        size = math.prod(form.shape) * step
+        bounds_checks.check(source.address, size, "set_address")
+        shape = (*form.shape, form.channels)
+        strides = (*(form.row, step)[2 - len(form.shape) :], form.number.size)
+        return array_over(source.address, (shape, strides, form.number.numpy), memory=self._owner)
+
+    def _release(self) -> None:
+        if self._object is not None and on_gpu():
+            texture_objects.free_texture(self._object[0])
+        self._object = None
+
+    def __del__(self) -> None:
+        if getattr(self, "_object", None) is None or not on_gpu():
+            return
+        try:
+            driver.check(driver.api().cuCtxSynchronize(), "wait before a texture is freed")
+            self._release()
+        except Exception:  # of a driver that is gone
+            return
+
+
+class SurfaceReference:
+    """What a surface of a module reads and writes: ``module.get_surfref(name)``."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._array: Array | None = None
+        self._object: Any = None
+        self._stale = True
+
+    def set_array(self, ary: Array, flags: int = 0) -> None:
+        """Read and write a CUDA array."""
+        self._array, self._stale = ary, True
+
+    def get_array(self) -> Array:
+        """What it reads and writes."""
+        self.check_bound()
+        assert self._array is not None
+        return self._array
+
+    def check_bound(self) -> None:
+        """Raises LogicError if there is no array."""
+        if self._array is None:
+            raise LogicError(
+                f"the surface {self._place.name} is bound to nothing: set_array() binds it"
+            )
+
+    @translating
+    def place(self) -> None:
+        """Let the module's variable hold a surface object for what is set."""
+        if not self._stale or self._array is None:
+            return
+        streams.synchronize()
+        if on_gpu():
+            self._object = texture_objects.new_surface(self._array.handle), self._array
+        else:
+            packed = texture_sampling.packed_surface(self._array.host_elements())
+            self._object = packed.ctypes.data, (packed, self._array)
+        allocations.memcpy_htod(self._place.address, np.uint64(self._object[0]))
+        self._stale = False
+
+
+def bind_array_to_texref(ary: Array, texref: TextureReference) -> None:
+    """Read a CUDA array, the nearest element, clamped."""
+    texref.set_array(ary)
+    texref.set_address_mode(0, address_mode.CLAMP)
+    texref.set_address_mode(1, address_mode.CLAMP)
+    texref.set_filter_mode(filter_mode.POINT)
+
+
+def matrix_to_texref(matrix: Any, texref: TextureReference, order: str) -> None:
+    """Read a matrix."""
+    bind_array_to_texref(matrix_to_array(matrix, order), texref)

@@ -1,0 +1,176 @@
+"""``pycuda.tools``: memory pools, C's names of types, contexts, functions that remember."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
+
+from pycu2c.compat.pycuda.c_types import Argument as Argument
+from pycu2c.compat.pycuda.c_types import ScalarArg as ScalarArg
+from pycu2c.compat.pycuda.c_types import VectorArg as VectorArg
+from pycu2c.compat.pycuda.c_types import dtype_to_ctype as dtype_to_ctype
+from pycu2c.compat.pycuda.c_types import get_arg_type as get_arg_type
+from pycu2c.compat.pycuda.c_types import get_or_register_dtype as get_or_register_dtype
+from pycu2c.compat.pycuda.c_types import parse_c_arg as parse_c_arg
+from pycu2c.compat.pycuda.c_types import register_dtype as register_dtype
+from pycu2c.compat.pycuda.contexts import Context, Device
+from pycu2c.compat.pycuda.enums import device_attribute
+from pycu2c.compat.pycuda.errors import Error, RuntimeError
+from pycu2c.compat.pycuda.memory.host_memory import pagelocked_empty
+from pycu2c.compat.pycuda.memory.pools import DeviceMemoryPool as DeviceMemoryPool
+from pycu2c.compat.pycuda.memory.pools import PageLockedMemoryPool as PageLockedMemoryPool
+from pycu2c.compat.pycuda.memory.pools import bitlog2 as bitlog2
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class PageLockedAllocator:
+    """Makes arrays of pagelocked memory."""
+
+    def __init__(self, flags: int = 0) -> None:
+        self.flags = flags
+
+    def allocate(self, shape: Any, dtype: Any, order: str = "C") -> Any:
+        """A new array."""
+        return pagelocked_empty(shape, dtype, order, self.flags)
+
+
+# ---- devices -----------------------------------------------------------------------------------
+
+
+def make_default_context(ctx_maker: Callable[[Device], Context] | None = None) -> Context:
+    """Work on the device that CUDA_DEVICE or the file .cuda_device names, or on the first that
+    can be worked on."""
+    make = ctx_maker or Device.make_context
+    chosen = _chosen_device()
+    if chosen is not None:
+        return make(Device(chosen))
+    for number in range(Device.count()):
+        try:
+            return make(Device(number))
+        except Error:
+            continue
+    raise RuntimeError(
+        f"make_default_context() wasn't able to create a context on any of the {Device.count()} "
+        "detected devices"
+    )
+
+
+def _chosen_device() -> int | None:
+    said = os.environ.get("CUDA_DEVICE")
+    if said is None:
+        try:
+            with open(os.path.expanduser("~/.cuda_device")) as file:
+                said = file.read().strip()
+        except OSError:
+            return None
+    try:
+        return int(said)
+    except ValueError:
+        raise TypeError(
+            f"CUDA device number (CUDA_DEVICE or ~/.cuda_device) must be an integer, not {said!r}"
+        ) from None
+
+
+def get_default_device(default: int = 0) -> Device:
+    """The device that ``make_default_context`` would take."""
+    chosen = _chosen_device()
+    return Device(default if chosen is None else chosen)
+
+
+class DeviceData:
+    """Numbers of a device that launches depend on."""
+
+    def __init__(self, dev: Device | None = None) -> None:
+        device = dev or Context.get_device()
+        read = device.get_attribute
+        self.max_threads = read(device_attribute.MAX_THREADS_PER_BLOCK)
+        self.warp_size = read(device_attribute.WARP_SIZE)
+        self.registers = read(device_attribute.MAX_REGISTERS_PER_BLOCK)
+        self.shared_memory = read(device_attribute.MAX_SHARED_MEMORY_PER_BLOCK)
+        most = read(device_attribute.MAX_THREADS_PER_MULTIPROCESSOR)
+        self.warps_per_mp = most // self.warp_size
+        self.thread_blocks_per_mp = 32
+        self.smem_alloc_granularity, self.smem_granularity = 128, 32
+        self.register_allocation_unit = "warp"
+
+    @staticmethod
+    def make_valid_tex_channel_count(size: int) -> int:
+        """How many numbers an element of a texture has to have for so many."""
+        for valid in (1, 2, 4):
+            if size <= valid:
+                return valid
+        raise ValueError("could not enlarge argument to valid channel count")
+
+
+class OccupancyRecord:
+    """How many blocks of a kernel a multiprocessor runs at the same time, and what limits them."""
+
+    def __init__(
+        self, devdata: DeviceData, threads: int, shared_mem: int = 0, registers: int = 0
+    ) -> None:
+        if threads > devdata.max_threads:
+            raise ValueError("too many threads")
+        warps = -(-threads // devdata.warp_size)
+        shared = -(-shared_mem // devdata.smem_alloc_granularity) * devdata.smem_alloc_granularity
+        taken = warps * devdata.warp_size * registers
+        if taken > devdata.registers:
+            raise ValueError("too many registers")
+        if shared > devdata.shared_memory:
+            raise ValueError("too much smem")
+        limits = [
+            (devdata.thread_blocks_per_mp, "device"),
+            (devdata.warps_per_mp // warps, "warps"),
+        ]
+        if registers:
+            limits.append((devdata.registers // taken, "regs"))
+        if shared:
+            limits.append((devdata.shared_memory // shared, "smem"))
+        self.tb_per_mp_limits = limits
+        self.tb_per_mp, self.limited_by = min(limits)
+        self.warps_per_mp = self.tb_per_mp * warps
+        self.occupancy = self.warps_per_mp / devdata.warps_per_mp
+
+
+# ---- functions that remember -------------------------------------------------------------------
+
+_REMEMBERING: list[dict[Any, Any]] = []
+
+
+def context_dependent_memoize(func: Callable[P, R]) -> Callable[P, R]:
+    """A function that remembers what it has given, for each context."""
+    known: dict[Any, R] = {}
+    _REMEMBERING.append(known)
+
+    @functools.wraps(func)
+    def run(*args: P.args, **kwargs: P.kwargs) -> R:
+        key = (Context.get_device(), args, frozenset(kwargs.items()))
+        if key not in known:
+            known[key] = func(*args, **kwargs)
+        return known[key]
+
+    return run
+
+
+def clear_context_caches() -> None:
+    """Forget what such functions have given."""
+    for known in _REMEMBERING:
+        known.clear()
+
+
+def mark_cuda_test(inner_f: Callable[P, R]) -> Callable[P, R]:
+    """A test that runs in a context of its own."""
+
+    @functools.wraps(inner_f)
+    def run(*args: P.args, **kwargs: P.kwargs) -> R:
+        context = make_default_context()
+        try:
+            return inner_f(*args, **kwargs)
+        finally:
+            context.detach()
+            clear_context_caches()
+
+    return run

@@ -1,0 +1,72 @@
+"""Files of the user's own that compiled code is linked with: which are for which target. Knows no
+linker and reads none of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import TypeAlias, get_args
+
+from pycu2c.base.external_code import Dialect
+
+Link: TypeAlias = tuple[Dialect, str]  # for which target, and the file's absolute path
+
+SUFFIXES: Mapping[Dialect, tuple[str, ...]] = {
+    "cuda": (".cu", ".ptx", ".cubin", ".fatbin", ".ltoir", ".o", ".a"),
+    "c": (".c", ".so", ".o", ".a"),
+}
+_TARGETS: Mapping[str, Dialect] = {"cuda": "cuda", "cpu": "c"}
+
+
+class BadLink(ValueError):
+    """A file that cannot be linked; the message says why and what to give."""
+
+
+def links_of(given: object) -> tuple[Link, ...]:
+    """The files of ``link=…``: one or several, each for the targets that take such files; or a
+    dict of those for "cuda" and for "cpu". Raises BadLink."""
+    if given is None:
+        return ()
+    if isinstance(given, Mapping):
+        for name in given:
+            if name not in _TARGETS:
+                raise BadLink(f"link: files are for 'cuda' or 'cpu', not for {name!r}")
+        pairs = [(_TARGETS[name], path) for name, of in given.items() for path in _paths(of)]
+        return tuple((dialect, _checked(path, (dialect,))) for dialect, path in pairs)
+    found = [(path, dialect) for path in _paths(given) for dialect in _taking(path)]
+    return tuple((dialect, _checked(path, _taking(path))) for path, dialect in found)
+
+
+def for_target(links: Iterable[Link], dialect: str) -> tuple[str, ...]:
+    """The files of one target, each once."""
+    return tuple(dict.fromkeys(path for target, path in links if target == dialect))
+
+
+def _paths(given: object) -> list[str]:
+    several = [given] if isinstance(given, (str, os.PathLike)) else given
+    if not isinstance(several, Iterable):
+        raise BadLink(f"link: a file is named by its path, not by {given!r}")
+    return [_path(path) for path in several]
+
+
+def _path(given: object) -> str:
+    if not isinstance(given, (str, os.PathLike)):
+        raise BadLink(f"link: a file is named by its path, not by {given!r}")
+    return os.path.abspath(os.fspath(given))
+
+
+def _taking(path: str) -> tuple[Dialect, ...]:
+    suffix = os.path.splitext(path)[1]
+    return tuple(d for d in get_args(Dialect) if suffix in SUFFIXES[d]) or get_args(Dialect)
+
+
+def _checked(path: str, dialects: tuple[Dialect, ...]) -> str:
+    """The path, if there is such a file, of a kind that one of the targets takes."""
+    suffix = os.path.splitext(path)[1]
+    if not any(suffix in SUFFIXES[d] for d in dialects):
+        names = {d: name for name, d in _TARGETS.items()}
+        known = "; ".join(f"{names[d]} takes {', '.join(SUFFIXES[d])}" for d in dialects)
+        raise BadLink(f"link: {path} ends in {suffix or 'nothing'}: {known}")
+    if not os.path.isfile(path):
+        raise BadLink(f"link: there is no file {path}")
+    return path

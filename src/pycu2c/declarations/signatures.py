@@ -1,0 +1,322 @@
+"""Signatures as users write them: our types, numpy's, numba's, Python's, or a string."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import inspect
+import sys
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from types import FunctionType, UnionType
+
+import numpy as np
+
+from pycu2c.base import dtypes, spelling_suggestions, types
+from pycu2c.base.dtypes import BY_NAME
+from pycu2c.base.records import replace
+from pycu2c.base.types import (
+    HANDLES,
+    NONE,
+    WEAK_BOOL,
+    WEAK_COMPLEX,
+    WEAK_FLOAT,
+    WEAK_INT,
+    Array,
+    Constant,
+    ParameterType,
+    Scalar,
+    Signature,
+    Tuple,
+)
+from pycu2c.ops.names.numba_names import numba_type
+
+_PYTHON: dict[type, Scalar] = {
+    int: WEAK_INT,
+    float: WEAK_FLOAT,
+    bool: WEAK_BOOL,
+    complex: WEAK_COMPLEX,
+}
+_EXAMPLES = "write float32, float32[:], float32[:, ::1], Array[float32, 2], (int32, float32)"
+
+
+class BadSignature(TypeError):
+    """A signature that cannot be read; the message says which part and what to write."""
+
+
+def parse_type(given: object) -> ParameterType:
+    """One parameter's type. Raises BadSignature."""
+    if given is None or given is type(None):
+        return NONE
+    if isinstance(given, (Scalar, Array, Tuple, Constant)):
+        return given
+    if isinstance(given, str):
+        return _from_node(_parsed(given), given)
+    if isinstance(given, tuple):
+        return Tuple(tuple(map(parse_type, given)))
+    if isinstance(given, type) and given in _PYTHON:
+        return _PYTHON[given]
+    if isinstance(given, np.dtype) or (isinstance(given, type) and issubclass(given, np.generic)):
+        row = dtypes.from_numpy(np.dtype(given))
+        if row is not None:
+            return Scalar(row)
+    found = numba_type(given) or _of_python(given)
+    if found is None:
+        raise BadSignature(
+            f"{given!r} is not a type of kernels: write float32, float32[:], 'float32[:, :]', …"
+        )
+    return found
+
+
+def _of_python(given: object) -> Tuple | None:
+    """``tuple[int, float]``, a NamedTuple, a dataclass; None for anything else."""
+    if typing.get_origin(given) is tuple and ... not in typing.get_args(given):
+        return Tuple(tuple(map(parse_type, typing.get_args(given))))
+    if not isinstance(given, type):
+        return None
+    names: tuple[str, ...] = ()
+    if issubclass(given, tuple):
+        names = getattr(given, "_fields", ())
+    elif dataclasses.is_dataclass(given):
+        names = tuple(f.name for f in dataclasses.fields(given))
+    notes = inspect.get_annotations(given)
+    if not names or any(name not in notes for name in names):
+        return None
+    home = getattr(sys.modules.get(given.__module__), "__dict__", {})
+    items = tuple(parse_type(_evaluated(notes[name], home)) for name in names)
+    return Tuple(items, names)
+
+
+def _parsed(text: str) -> ast.expr:
+    try:
+        return ast.parse(text.strip(), mode="eval").body
+    except SyntaxError:
+        raise BadSignature(f"cannot read the type {text!r}: {_EXAMPLES}") from None
+
+
+def _from_node(node: ast.expr, text: str) -> ParameterType:
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return _named(name, text)
+        case ast.Constant(value=None):
+            return NONE
+        case (
+            ast.Tuple(elts=items)
+            | ast.Subscript(value=ast.Name(id="tuple"), slice=ast.Tuple(elts=items))
+        ):
+            return Tuple(tuple(_from_node(item, ast.unparse(item)) for item in items))
+        case ast.Subscript(value=ast.Name(id="Array") | ast.Attribute(attr="Array"), slice=given):
+            return _array_of(given.elts if isinstance(given, ast.Tuple) else [given], text)
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=parts) if (
+            name in _MADE
+        ):
+            return _MADE[name](parts, text)
+        case ast.Subscript(value=ast.Name(id=name) | ast.Attribute(attr=name), slice=given) if (
+            name in HANDLES
+        ):
+            return _handle(name, given, text)
+        case ast.Subscript(value=ast.Name(id=name) | ast.Attribute(attr=name), slice=axes):
+            return _array(_named(name, text), axes, text)
+        case _:
+            raise BadSignature(f"cannot read the type {text!r}: {_EXAMPLES}")
+
+
+def _named(name: str, text: str) -> Scalar:
+    weak = {python.__name__: scalar for python, scalar in _PYTHON.items()}.get(name)
+    known, row = vars(types).get(name), BY_NAME.get(name.rstrip("_"))
+    if weak is not None:
+        return weak
+    if isinstance(known, Scalar):
+        return known
+    if row is None:
+        numbers = [row.name for row in dtypes.DTYPES]
+        otherwise = f"there are {', '.join(numbers)}, and vectors such as float4"
+        cure = spelling_suggestions.did_you_mean(name, BY_NAME, otherwise)
+        cure = spelling_suggestions.did_you_mean(name, numbers, cure)
+        raise BadSignature(f"{name!r} in {text!r} is no dtype: {cure}")
+    return Scalar(row)
+
+
+def _array(element: Scalar, axes: ast.expr, text: str) -> Array:
+    slices = axes.elts if isinstance(axes, ast.Tuple) else [axes]
+    steps = [s.step for s in slices if isinstance(s, ast.Slice) and s.lower is None]
+    if len(steps) != len(slices):
+        raise BadSignature(f"cannot read the axes of {text!r}: write [:], [:, :] or [::1]")
+    contiguous = isinstance(steps[-1], ast.Constant) and steps[-1].value == 1
+    return Array(element.dtype, len(slices), "C" if contiguous else "A")
+
+
+def _handle(name: str, element: ast.expr, text: str) -> Scalar:
+    """``texture2d[float32]``."""
+    try:
+        return HANDLES[name][_from_node(element, text)]
+    except TypeError as error:
+        raise BadSignature(f"cannot read {text!r}: {error}") from None
+
+
+def _array_of(parts: list[ast.expr], text: str) -> Array:
+    """``Array[float32, 2, "C"]``; a number or layout may stand in ``Literal[…]``."""
+    inner = [p.slice if isinstance(p, ast.Subscript) else p for p in parts[1:]]
+    rest = [p.value if isinstance(p, ast.Constant) else None for p in inner]
+    try:
+        return Array.__class_getitem__((_from_node(parts[0], text), *rest))
+    except TypeError as error:
+        raise BadSignature(f"cannot read {text!r}: {error}") from None
+
+
+def _pointer(parts: list[ast.expr], text: str) -> Array:
+    """``CPointer(float32)``."""
+    match [_from_node(part, text) for part in parts]:
+        case [Scalar() as element]:
+            return types.CPointer(element)
+        case _:
+            raise BadSignature(f"cannot read {text!r}: write CPointer(float32)")
+
+
+def _uniform(parts: list[ast.expr], text: str) -> Tuple:
+    """``UniTuple(float32, 3)``."""
+    match parts:
+        case [item, ast.Constant(value=int(count))]:
+            return types.UniTuple(_from_node(item, text), count)
+        case _:
+            raise BadSignature(f"cannot read {text!r}: write UniTuple(float32, 3)")
+
+
+def _tuple_of(parts: list[ast.expr], text: str) -> Tuple:
+    """``Tuple((float32, int32))``."""
+    match parts:
+        case [ast.Tuple(elts=items) | ast.List(elts=items)]:
+            return Tuple(tuple(_from_node(item, ast.unparse(item)) for item in items))
+        case _:
+            raise BadSignature(f"cannot read {text!r}: write Tuple((float32, int32))")
+
+
+# what numba has in text
+_MADE: dict[str, Callable[[list[ast.expr], str], ParameterType]] = {
+    "Array": _array_of,
+    "CPointer": _pointer,
+    "UniTuple": _uniform,
+    "Tuple": _tuple_of,
+}
+
+
+def parse_signatures(given: object) -> tuple[Signature, ...]:
+    """One signature, or a list of several that a kernel is for."""
+    if isinstance(given, list):
+        return tuple(map(parse_signature, given))
+    return (parse_signature(given),)
+
+
+def parse_signature(given: object) -> Signature:
+    """A tuple of types, a string such as ``"void(float32[:], int32)"``, or a Signature."""
+    if isinstance(given, Signature):
+        return given
+    if isinstance(given, str):
+        return _from_text(given)
+    if isinstance(given, Sequence):
+        return Signature(tuple(parse_type(part) for part in given))
+    parts = _arguments(given)
+    if isinstance(parts, tuple):
+        result = getattr(given, "return_type", None)  # of numba.int64(numba.int64)
+        return Signature(tuple(map(parse_type, parts)), _result_of_numba(result))
+    return Signature((parse_type(given),))
+
+
+def _from_text(text: str) -> Signature:
+    parameters = tuple(_from_node(n, ast.unparse(n)) for n in _parameters(text))
+    whole = _parsed(text) if text.strip() else None
+    if not isinstance(whole, ast.Call):
+        return Signature(parameters)
+    head = ast.unparse(whole.func)
+    if head in _MADE:
+        return Signature((_from_node(whole, text),))
+    result = NONE if head in ("void", "none") else _from_node(whole.func, head)
+    return Signature(parameters, result)
+
+
+def _result_of_numba(given: object) -> ParameterType | None:
+    if given is None or str(given) in ("void", "none"):
+        return NONE
+    return parse_type(given)
+
+
+def is_signature(given: object) -> bool:
+    """Whether an object is meant as a signature or type, not as a function."""
+    if isinstance(given, (Signature, str, tuple, list, Scalar, Array, Tuple)):
+        return True
+    of_numba = type(given).__module__.startswith("numba.")
+    return numba_type(given) is not None or (of_numba and isinstance(_arguments(given), tuple))
+
+
+def _arguments(given: object) -> object:
+    """Of ``numba.void(...)``."""
+    return getattr(given, "args", None)
+
+
+def _parameters(text: str) -> list[ast.expr]:
+    """The types in a written signature: ``void(x, y)``, ``(x, y)`` or ``x, y``."""
+    if not text.strip():
+        return []
+    match _parsed(text):
+        case ast.Call(func=ast.Name(id=name)) as node if name in _MADE:
+            return [node]
+        case ast.Call(args=parts) | ast.Tuple(elts=parts):
+            return parts
+        case node:
+            return [node]
+
+
+def annotated_signature(function: FunctionType) -> Signature | None:
+    """The signature that annotations give, if every parameter has one that says one type."""
+    code = function.__code__
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    notes = inspect.get_annotations(function)
+    takes_more = bool(code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS))
+    if not names or takes_more or any(name not in notes for name in names):
+        return None
+    given = [_evaluated(notes[name], function.__globals__) for name in names]
+    if any(map(_is_open, given)):
+        return None
+    return Signature(tuple(_annotated(name, g) for name, g in zip(names, given)))
+
+
+def _is_open(note: object) -> bool:
+    """Whether an annotation leaves the type to each launch: ``int | None``, ``Any``, and classes of
+    arrays, which say neither axes nor, mostly, dtype: ``np.ndarray``, ``NDArray[np.float32]``."""
+    origin = typing.get_origin(note) or note
+    if origin in (typing.Union, UnionType, typing.Any, object):
+        return True
+    return isinstance(origin, type) and hasattr(origin, "__dlpack__")
+
+
+def _annotated(name: str, note: object) -> ParameterType:
+    try:
+        return parse_type(note)
+    except BadSignature as error:
+        raise BadSignature(f"parameter {name}: {error}") from None
+
+
+def annotated_device(function: FunctionType) -> Signature | None:
+    """The signature that the annotations of a device function give, its result included."""
+    code = function.__code__
+    plain = Signature(())
+    if code.co_argcount + code.co_kwonlyargcount or code.co_flags & inspect.CO_VARARGS:
+        found = annotated_signature(function)
+        if found is None:
+            return None
+        plain = found
+    notes = inspect.get_annotations(function)
+    if "return" not in notes:
+        return plain
+    return replace(plain, result=parse_type(_evaluated(notes["return"], function.__globals__)))
+
+
+def _evaluated(note: object, home: Mapping[str, object]) -> object:
+    """``from __future__ import annotations`` leaves text: look the name up where it stands."""
+    note = getattr(note, "__forward_arg__", note)  # as NamedTuple keeps it
+    if not isinstance(note, str):
+        return note
+    try:
+        return eval(note, dict(home), vars(types))  # the user's own annotation
+    except Exception:
+        return note

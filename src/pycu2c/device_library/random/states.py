@@ -1,0 +1,141 @@
+"""States of xoroshiro128+, made on the host: each 2**64 numbers after the one before.
+
+A jump is linear in the bits of a state. So jumps are matrices of 128 x 128 bits; the square of one
+jumps twice as far, and half of the states are the other half, each jumped equally far. Knows
+nothing of how a state gives numbers, but for the one step that the matrix is made of.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pycu2c.base.dtypes import UINT64, packed_record
+from pycu2c.base.types import Scalar
+from pycu2c.device_library.random.xoroshiro import JUMP
+from pycu2c.devices.allocation import device_array, named
+from pycu2c.devices.array import DeviceArray
+from pycu2c.devices.interoperability import as_device_array
+
+xoroshiro128p_dtype = np.dtype([("s0", np.uint64), ("s1", np.uint64)], align=True)
+xoroshiro128p_type = Scalar(packed_record([("s0", UINT64), ("s1", UINT64)]))
+
+States: TypeAlias = "NDArray[Any]"  # of xoroshiro128p_dtype
+Words: TypeAlias = "NDArray[np.uint64]"  # the same, two words a row
+Matrix: TypeAlias = "Words"  # of 128 rows: what it makes of each bit alone
+Tables: TypeAlias = "NDArray[np.complex128]"  # 16 x 256: what it makes of each byte alone
+
+_AT_ONCE = 1 << 14  # so many states stay in the processor's cache
+
+
+def create_xoroshiro128p_states(
+    n: int, seed: int, subsequence_start: int = 0, stream: object = 0
+) -> DeviceArray:
+    """A new device array of ``n`` states: the first 2**64 * ``subsequence_start`` numbers after
+    the beginning of ``seed``'s, each other one 2**64 numbers after the one before."""
+    states = device_array(n, xoroshiro128p_dtype, stream=stream)
+    init_xoroshiro128p_states(states, seed, subsequence_start, stream)
+    return states
+
+
+def init_xoroshiro128p_states(
+    states: Any, seed: int, subsequence_start: int = 0, stream: object = 0
+) -> None:
+    """Fill an array with states, as ``create_xoroshiro128p_states``: one on the device, whosever
+    it is, or one of numpy."""
+    if isinstance(states, np.ndarray):
+        init_xoroshiro128p_states_cpu(states, seed, subsequence_start)
+        return
+    there = as_device_array(states)
+    made = np.empty(there.shape, xoroshiro128p_dtype)
+    init_xoroshiro128p_states_cpu(made, seed, subsequence_start)
+    there.copy_to_device(made, named(stream))
+
+
+def init_xoroshiro128p_states_cpu(states: States, seed: int, subsequence_start: int = 0) -> None:
+    """Fill an array of numpy with states."""
+    if states.ndim != 1 or states.dtype != xoroshiro128p_dtype:
+        raise TypeError(
+            "states are an array of xoroshiro128p_dtype with one axis, "
+            f"not of {states.dtype} with {states.ndim}"
+        )
+    if not states.size:
+        return
+    words: Words = np.empty((len(states), 2), np.uint64)
+    words[0] = _mixed(operator.index(seed))
+    skipped = operator.index(subsequence_start)
+    if skipped < 0:
+        raise ValueError(f"subsequence_start is not negative: {subsequence_start}")
+    for power in range(skipped.bit_length()):
+        if skipped >> power & 1:
+            words[0] = _moved(_tables(power), words[:1])[0]
+    _fill(words)
+    states["s0"], states["s1"] = words.T
+
+
+def _mixed(seed: int) -> int:
+    """The word that a seed makes: splitmix64's first."""
+    word = 2**64 - 1
+    z = (seed + 0x9E3779B97F4A7C15) & word
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & word
+    z = (z ^ z >> 27) * 0x94D049BB133111EB & word
+    return z ^ z >> 31
+
+
+def _fill(words: Words) -> None:
+    """All states from the first: 1 from 1, 2 from 2, 4 from 4."""
+    done, power = 1, 0
+    while done < len(words):
+        new = min(done, len(words) - done)
+        tables = _tables(power)
+        for first in range(0, new, _AT_ONCE):
+            last = min(first + _AT_ONCE, new)
+            words[done + first : done + last] = _moved(tables, words[first:last])
+        done, power = done + new, power + 1
+
+
+def _moved(tables: Tables, words: Words) -> Words:
+    """The product of a matrix and each state: of each byte what the tables have, added up."""
+    places = np.ascontiguousarray(words, "<u8").view(np.uint8).T
+    total: Words = tables[0].take(places[0]).view(np.uint64)
+    for table, place in zip(tables[1:], places[1:]):
+        total ^= table.take(place).view(np.uint64)
+    return total.reshape(-1, 2)
+
+
+@functools.cache
+def _tables(power: int) -> Tables:
+    """The matrix of 2**power jumps, by bytes. A complex number is two words that numpy takes at
+    once."""
+    tables: Words = np.zeros((16, 256, 2), np.uint64)
+    columns = _matrix(power).reshape(16, 8, 1, 2)
+    for bit in range(8):
+        half = 1 << bit
+        tables[:, half : 2 * half] = tables[:, :half] ^ columns[:, bit]
+    return tables.view(np.complex128)[..., 0]
+
+
+@functools.cache
+def _matrix(power: int) -> Matrix:
+    """The matrix of 2**power jumps: the square of that of half as many."""
+    if power:
+        return _moved(_tables(power - 1), _matrix(power - 1))
+    bits: Words = np.zeros((128, 2), np.uint64)
+    bits[:64, 0] = bits[64:, 1] = 1 << np.arange(64, dtype=np.uint64)
+    return _jumped(bits)
+
+
+def _jumped(words: Words) -> Words:
+    """States after a jump, which is a sum of those after some of 0 to 127 steps."""
+    s0, s1 = words.T
+    total = np.zeros_like(words)
+    for step in range(128):
+        if JUMP[step // 64] >> step % 64 & 1:
+            total ^= np.stack([s0, s1], axis=1)
+        s1 = s1 ^ s0
+        s0, s1 = (s0 << 55 | s0 >> 9) ^ s1 ^ (s1 << 14), s1 << 36 | s1 >> 28
+    return total

@@ -1,0 +1,107 @@
+"""Random numbers with a state: xoroshiro128+ by Blackman and Vigna, under numba's names and with
+numba's streams. The functions are device functions, written in the kernel language.
+
+Each function changes ``states[index]``, a record of two uint64, so that every thread has a state of
+its own. ``create_xoroshiro128p_states`` in ``states`` makes them.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from pycu2c import cuda
+from pycu2c.device_library.random.elementary import log_float32, sin_pi_float32, sin_pi_float64
+from pycu2c.kernels.kernel import device
+
+TWO_PI_FLOAT32 = np.float32(2 * math.pi)
+ONE_OVER_PI = np.float32(1 / math.pi)
+ONE_OVER_PI_REST = np.float32(1 / math.pi - float(ONE_OVER_PI))
+JUMP = (0xBEAC0467EBA5FACB, 0xD86B048B86AA9922)
+UNIT = 2.0**-53
+
+
+@device
+def init_xoroshiro128p_state(states: Any, index: Any, seed: Any) -> None:
+    """Make the state of a seed, whose bits splitmix64 mixes: small seeds do as well."""
+    z = np.uint64(seed) + np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> 30)) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> 27)) * np.uint64(0x94D049BB133111EB)
+    z = z ^ (z >> 31)
+    states[index]["s0"] = z
+    states[index]["s1"] = z
+
+
+@device
+def xoroshiro128p_next(states: Any, index: Any) -> Any:
+    """The next uint64 of a stream."""
+    s0 = states[index]["s0"]
+    s1 = states[index]["s1"]
+    result = s0 + s1
+    s1 ^= s0
+    states[index]["s0"] = (s0 << 55 | s0 >> 9) ^ s1 ^ (s1 << 14)
+    states[index]["s1"] = s1 << 36 | s1 >> 28
+    return result
+
+
+@device
+def xoroshiro128p_jump(states: Any, index: Any) -> None:
+    """Go 2**64 numbers on in a stream."""
+    s0 = np.uint64(0)
+    s1 = np.uint64(0)
+    for word in JUMP:
+        for bit in range(64):
+            if np.uint64(word) >> bit & 1:
+                s0 ^= states[index]["s0"]
+                s1 ^= states[index]["s1"]
+            xoroshiro128p_next(states, index)
+    states[index]["s0"] = s0
+    states[index]["s1"] = s1
+
+
+@device
+def uint64_to_unit_float64(x: Any) -> Any:
+    """The upper 53 bits of ``x`` as a float64 from 0 to less than 1."""
+    return np.int64(np.uint64(x) >> 11) * np.float64(UNIT)
+
+
+@device
+def uint64_to_unit_float32(x: Any) -> Any:
+    """The upper 53 bits of ``x`` as a float32 from 0 to 1, to which one in 2**25 is rounded."""
+    return np.float32(np.int64(np.uint64(x) >> 11)) * np.float32(UNIT)
+
+
+@device
+def xoroshiro128p_uniform_float32(states: Any, index: Any) -> Any:
+    """The next number of a stream as a float32 from 0 to 1."""
+    return uint64_to_unit_float32(xoroshiro128p_next(states, index))
+
+
+@device
+def xoroshiro128p_uniform_float64(states: Any, index: Any) -> Any:
+    """The next number of a stream as a float64 from 0 to less than 1."""
+    return uint64_to_unit_float64(xoroshiro128p_next(states, index))
+
+
+@device
+def xoroshiro128p_normal_float32(states: Any, index: Any) -> Any:
+    """A normally distributed float32, of mean 0 and deviation 1, of the next two numbers."""
+    u1 = xoroshiro128p_uniform_float32(states, index)
+    u2 = xoroshiro128p_uniform_float32(states, index)
+    angle = TWO_PI_FLOAT32 * u2  # rounded, as numba's is
+    half_turns = cuda.fma(angle, ONE_OVER_PI_REST, cuda.fma(angle, ONE_OVER_PI, np.float32(-1.0)))
+    cosine = sin_pi_float32(abs(half_turns) - np.float32(0.5))
+    return math.sqrt(np.float32(-2.0) * log_float32(u1)) * cosine
+
+
+@device
+def xoroshiro128p_normal_float64(states: Any, index: Any) -> Any:
+    """A normally distributed float64, of mean 0 and deviation 1, of the next two numbers: these are
+    taken as float32, as numba does."""
+    u1 = xoroshiro128p_uniform_float32(states, index)
+    u2 = xoroshiro128p_uniform_float32(states, index)
+    half_turns = np.float64(u2) * np.float64(2.0) - np.float64(1.0)
+    cosine = sin_pi_float64(abs(half_turns) - np.float64(0.5))
+    return math.sqrt(np.float64(-2.0) * log_float32(u1)) * cosine

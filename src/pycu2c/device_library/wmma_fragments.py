@@ -1,0 +1,175 @@
+"""What each thread of a warp has of a matrix of 16 rows and columns, and products of that.
+
+A fragment is a local array of 8 elements. Which ones they are is what the instructions ``mma``
+document, and depends on how wide the elements are. Knows nothing of matrices in memory.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pycu2c import cuda
+from pycu2c.base.records import dataclass
+from pycu2c.base.types import Array, Scalar, bfloat16, float16, float32, int8, int32, uint8
+from pycu2c.inline_c.functions import c_function
+from pycu2c.kernels.kernel import device
+
+FULL = 0xFFFFFFFF
+
+# ---- where the 16 numbers of a row of the left matrix, or a column of the right one, are ---------
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Four lanes share them. Which of the four has number ``k``, and which of its elements that is:
+    of the left matrix in the upper or lower half of the rows, of the right one in those columns."""
+
+    holder: Any
+    left: Any
+    right: Any
+
+
+HALVES = Layout(
+    device(lambda k: k % 8 // 2),
+    device(lambda k, half: k % 2 + 2 * half + k // 8 * 4),
+    device(lambda k, half: k % 2 + k // 8 * 2 + 4 * half),
+)
+BYTES = Layout(
+    device(lambda k: k // 4),
+    device(lambda k, half: k % 4 + 4 * half),
+    device(lambda k, half: k % 4 + 4 * half),
+)
+
+# ---- on GPUs: one instruction for half of the columns, or two ------------------------------------
+
+_FOR_ALL = """
+#if defined(__CUDACC__) && !defined(PYCU2C_FRAGMENTS)
+#define PYCU2C_FRAGMENTS
+template <typename T>
+__device__ __forceinline__ unsigned word_of_elements(const T *elements) {
+    unsigned word;
+    memcpy(&word, elements, sizeof word);
+    return word;
+}
+__device__ __forceinline__ int holder_of_element(int size, int k) {
+    return size == 1 ? k / 4 : k % 8 / 2;
+}
+__device__ __forceinline__ int left_of_element(int size, int k, int half) {
+    return size == 1 ? k % 4 + 4 * half : k % 2 + 2 * half + k / 8 * 4;
+}
+__device__ __forceinline__ int right_of_element(int size, int k, int block) {
+    return size == 1 ? k % 4 + 4 * block : k % 2 + k / 8 * 2 + 4 * block;
+}
+// for GPUs that have no such instruction
+template <typename S, typename T>
+__device__ void mma_by_shuffles(S *d, const T *a, const T *b, const S *c) {
+    unsigned lane;
+    asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+    const int group = lane / 4, pair = lane % 4, size = sizeof(T);
+    S sum[8];
+    for (int n = 0; n < 8; ++n) sum[n] = c[n];
+    for (int k = 0; k < 16; ++k) {
+        const int at = holder_of_element(size, k);
+        for (int half = 0; half < 2; ++half) {
+            const S own = (S)a[left_of_element(size, k, half)];
+            const S left = __shfl_sync(0xffffffff, own, 4 * group + at);
+            for (int n = 0; n < 4; ++n) {
+                const S given = (S)b[right_of_element(size, k, n / 2)];
+                const S right = __shfl_sync(0xffffffff, given, 4 * (2 * pair + n % 2) + at);
+                sum[n % 2 + 2 * half + n / 2 * 4] += left * right;
+            }
+        }
+    }
+    for (int n = 0; n < 8; ++n) d[n] = sum[n];
+}
+#endif
+"""
+_OF_HALVES = """
+const unsigned a0 = word_of_elements(a), a1 = word_of_elements(a + 2);
+const unsigned a2 = word_of_elements(a + 4), a3 = word_of_elements(a + 6);
+for (int block = 0; block < 2; ++block, b += 4, c += 4, d += 4) {
+    const unsigned b0 = word_of_elements(b), b1 = word_of_elements(b + 2);
+    float d0, d1, d2, d3;
+%s    d[0] = d0, d[1] = d1, d[2] = d2, d[3] = d3;
+}
+"""
+_HALVES = (
+    _OF_HALVES
+    % """\
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.$type.$type.f32 "
+                 "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %11, %12, %13};"
+                 : "=f"(d0), "=f"(d1), "=f"(d2), "=f"(d3)
+                 : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1), "f"(c[0]), "f"(c[1]),
+                   "f"(c[2]), "f"(c[3]));
+"""
+)
+_HALVES_EARLY = (
+    _OF_HALVES
+    % """\
+    asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 "
+                 "{%0, %1, %2, %3}, {%4, %5}, {%6}, {%7, %8, %9, %10};"
+                 : "=f"(d0), "=f"(d1), "=f"(d2), "=f"(d3)
+                 : "r"(a0), "r"(a1), "r"(b0), "f"(c[0]), "f"(c[1]), "f"(c[2]), "f"(c[3]));
+    asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 "
+                 "{%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
+                 : "+f"(d0), "+f"(d1), "+f"(d2), "+f"(d3)
+                 : "r"(a2), "r"(a3), "r"(b1));
+"""
+)
+_BYTES = """
+const unsigned a0 = word_of_elements(a), a1 = word_of_elements(a + 4);
+for (int block = 0; block < 2; ++block, b += 4, c += 4, d += 4) {
+    int d0, d1, d2, d3;
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.s32.$type.$type.s32 "
+                 "{%0, %1, %2, %3}, {%4, %5}, {%6}, {%7, %8, %9, %10};"
+                 : "=r"(d0), "=r"(d1), "=r"(d2), "=r"(d3)
+                 : "r"(a0), "r"(a1), "r"(word_of_elements(b)), "r"(c[0]), "r"(c[1]), "r"(c[2]),
+                   "r"(c[3]));
+    d[0] = d0, d[1] = d1, d[2] = d2, d[3] = d3;
+}
+"""
+_EARLY = "mma_by_shuffles(d, a, b, c);"
+
+
+def _text(instructions: str, kind: str, early: str) -> str:
+    own = instructions.replace("$type", kind).strip()
+    return f"#if __CUDA_ARCH__ >= 800\n{own}\n#else\n{early.strip()}\n#endif"
+
+
+# ---- products ------------------------------------------------------------------------------------
+
+
+def _product(factor: Scalar, text: str, *headers: str) -> Any:
+    """``d = a @ b + c`` of what the threads have, of factors of a type."""
+    layout, total = (HALVES, float32) if factor.dtype.is_float else (BYTES, int32)
+    holder, of_left, of_right = layout.holder, layout.left, layout.right
+
+    def mma_of_fragments(d: Any, a: Any, b: Any, c: Any) -> None:
+        """``d = a @ b + c`` of what the threads have."""
+        group, pair = cuda.laneid // 4, cuda.laneid % 4
+        for n in range(8):
+            d[n] = c[n]
+        for k in range(16):
+            at = holder(k)
+            for half in range(2):
+                own = total(a[of_left(k, half)])
+                left = cuda.shfl_sync(FULL, own, 4 * group + at)
+                for n in range(4):
+                    given = total(b[of_right(k, n // 2)])
+                    right = cuda.shfl_sync(FULL, given, 4 * (2 * pair + n % 2) + at)
+                    d[n % 2 + 2 * half + n // 2 * 4] += left * right
+
+    types = (_line(total), _line(factor), _line(factor), _line(total))
+    made = c_function(cuda=text, preamble=_FOR_ALL, headers=headers, signature=types)
+    return made(mma_of_fragments)
+
+
+def _line(kind: Scalar) -> Array:
+    made: Array = kind[::1]
+    return made
+
+
+OF_HALVES = _product(float16, _text(_HALVES, "f16", _HALVES_EARLY), "cuda_fp16.h")
+OF_BRAINS = _product(bfloat16, _text(_HALVES, "bf16", _EARLY), "cuda_bf16.h")
+OF_BYTES = _product(int8, _text(_BYTES, "s8", _EARLY))
+OF_UNSIGNED = _product(uint8, _text(_BYTES, "u8", _EARLY))

@@ -1,0 +1,227 @@
+"""Arithmetic in float64, and which literal, argument, array or division brought it in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pycu2c.base.diagnostics import Label
+from pycu2c.base.dtypes import FLOAT64
+from pycu2c.base.records import dataclass, field
+from pycu2c.base.source import Span
+from pycu2c.base.types import Array, Scalar, Space
+from pycu2c.explain.notes import Note
+from pycu2c.explain.value_origins import Origins, Subject, origins, plain
+from pycu2c.ir.nodes import (
+    Apply,
+    Binary,
+    Call,
+    Cast,
+    Const,
+    Expr,
+    Let,
+    Load,
+    Member,
+    Pack,
+    Select,
+    Unary,
+    Var,
+)
+from pycu2c.ir.walk import children, expressions, operands, statements
+from pycu2c.ops.operators import DIV
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """What made a value float64. ``topic`` is the array or argument that one cure is for."""
+
+    span: Span
+    text: str
+    cure: str
+    topic: str = ""
+
+
+def doubles(subject: Subject) -> Iterator[Note]:
+    """What is computed in float64, with each of its causes."""
+    known = origins(subject.function)
+    parameters = frozenset(plain(p.name) for p in subject.function.parameters)
+    for s in statements(subject.function.body):
+        for e in operands(s):
+            for found in _outermost(e):
+                tracer = _Tracer(known, parameters, subject)
+                for cause in tracer.causes(found):
+                    here = Label(found.span, "this is computed in float64")
+                    because = Label(cause.span, cause.text)
+                    yield Note("float64", (here, because), cause.cure, cause.topic)
+
+
+def _outermost(e: Expr) -> Iterator[Expr]:
+    """The largest parts of an expression that are computed in float64."""
+    if _is_constant(e):
+        return  # the compiler computes it
+    computes = isinstance(e, (Binary, Unary, Apply))
+    if computes and any(_is_double(x) for x in (e, *children(e))):
+        yield e
+        return
+    for child in children(e):
+        yield from _outermost(child)
+
+
+@dataclass(slots=True)
+class _Tracer:
+    """Follows the parts of one expression to where they come from."""
+
+    known: Origins
+    parameters: frozenset[str]
+    subject: Subject
+    followed: set[str] = field(default_factory=set)
+
+    def causes(self, e: Expr) -> list[Cause]:
+        """Where the float64 in an expression comes from: every way in."""
+        match e:
+            case _ if _is_constant(e):
+                return [_literal(e)] if _is_double(e) else []
+            case Var():
+                return self._of_variable(e) if _may_hold_double(e) else []
+            case Load():
+                return [_array(e)] if _may_hold_double(e) else []
+            case Call():
+                text = f"`{plain(e.function)}` gives float64"
+                cure = "return float32(...) there"
+                return [Cause(e.span, text, cure, e.function)] if _is_double(e) else []
+            case Cast():
+                return self._of_cast(e)
+            case Member():
+                return self.causes(e.operand) if _is_double(e) else []
+            case Pack(parts=(real, Const(value=0))) if e.span == real.span:
+                return self.causes(real)
+            case Pack():
+                found = [c for p in e.parts if not _is_constant(p) for c in self.causes(p)]
+                return found or ([_literal(e)] if _is_double(e) else [])
+            case Select():
+                return self._together(e, (e.then, e.orelse))
+            case Let():
+                return self.causes(e.body)
+            case Binary(op=op) if op is DIV and all(map(_is_whole, (e.left, e.right))):
+                cure = "divide with //, or one float32: float32(a) / b"
+                return [Cause(e.span, "whole numbers are divided, which gives float64", cure)]
+            case Apply() if _is_double(e) and all(map(_is_whole, e.arguments)):
+                text = f"`{e.intrinsic.name}` of a whole number gives float64"
+                return [Cause(e.span, text, "convert its argument: float32(...)")]
+            case _:
+                return self._together(e, children(e))
+
+    def _together(self, e: Expr, parts: tuple[Expr, ...]) -> list[Cause]:
+        """Literals take the type of what is beside them, so they are a cause only where nothing
+        there is float64 by itself."""
+        literals = [p for p in parts if _is_constant(p)]
+        others = [p for p in parts if not _is_constant(p)]
+        if any(_is_double(_before(p)) for p in others):
+            return [c for p in others for c in self.causes(p)]
+        wide = [p for p in others if _is_wide(_before(p)) and _is_double(p)]
+        if wide:
+            return [_mixture(p) for p in wide]
+        return [c for p in (*others, *literals) for c in self.causes(p)]
+
+    def _of_cast(self, e: Cast) -> list[Cause]:
+        if not _is_double(e) or _may_hold_double(e.operand):
+            return self.causes(e.operand) if _is_double(e) else []
+        if e.span == e.operand.span:
+            return []  # for the sake of what stands beside it
+        return [Cause(e.span, "this makes it a float64", "write float32(...) instead")]
+
+    def _of_variable(self, e: Var) -> list[Cause]:
+        if e.name in self.followed:
+            return []
+        self.followed.add(e.name)
+        values = self.known.get(e.name, ())
+        found = [c for v in values if not _is_constant(v) for c in self.causes(v)]
+        if not found:  # a first value takes the type of those that follow
+            found = [c for v in values if _is_constant(v) for c in self.causes(v)]
+        name = plain(e.name)
+        if name not in self.parameters or e.name in self.known:
+            return found
+        number = "complex64" if _is_complex(e) else "float32"
+        if not self.subject.is_kernel:
+            cure = f"call `{self.subject.function.python_name}` with {number}(...)"
+            return [Cause(e.span, f"`{name}` is given as float64", cure, e.name)]
+        cure = f"pass numpy.{number}({name})"
+        return [Cause(e.span, f"`{name}` comes as float64", cure, e.name)]
+
+
+def _is_double(e: Expr) -> bool:
+    return isinstance(e.type, Scalar) and e.type.dtype.real is FLOAT64
+
+
+def _is_complex(e: Expr) -> bool:
+    return isinstance(e.type, Scalar) and e.type.dtype.is_complex
+
+
+def _may_hold_double(e: Expr) -> bool:
+    """Whether an expression is float64, or has parts that may be."""
+    return _is_double(e) or (isinstance(e.type, Scalar) and e.type.dtype.has_fields)
+
+
+def _is_constant(e: Expr) -> bool:
+    return all(isinstance(x, Const) for x in expressions(e) if not children(x))
+
+
+def _before(e: Expr) -> Expr:
+    """An operand before it was converted for the sake of what stands beside it."""
+    match e:
+        case Cast(operand=operand) if e.span == operand.span:
+            return operand
+        case Pack(parts=(real, Const(value=0))) if e.span == real.span:
+            return _before(real)
+        case _:
+            return e
+
+
+def _is_whole(e: Expr) -> bool:
+    """Whether an operand was a whole number. (A literal 2 has become 2.0.)"""
+    if isinstance(e, Const):
+        return float(e.value) == int(e.value)
+    kind = _before(e).type
+    return isinstance(kind, Scalar) and kind.dtype.is_whole
+
+
+def _is_wide(e: Expr) -> bool:
+    """Whether an operand is a number of numpy's that makes float64 of a float32."""
+    kind = e.type
+    return (
+        isinstance(kind, Scalar)
+        and kind.dtype.is_whole
+        and not kind.weak
+        and (kind.dtype.bits >= 32)
+    )
+
+
+def _mixture(e: Expr) -> Cause:
+    text = f"{_before(e).type} and a float together are float64"
+    return Cause(e.span, text, "convert it: float32(...)")
+
+
+def _literal(e: Expr) -> Cause:
+    assert isinstance(e.type, Scalar)
+    number = "complex64" if _is_complex(e) else "float32"
+    if not e.type.weak:
+        cure = f"write {number}(...) in the place of {e.type}(...), or around a global"
+        return Cause(e.span, f"this is {e.type}", cure)
+    kind = "complex number" if _is_complex(e) else "float"
+    text = f"a Python {kind} with no {number} beside it"
+    return Cause(e.span, text, f"write {number}(...) around it, or @kernel(weak_float='float32')")
+
+
+def _array(e: Load) -> Cause:
+    assert isinstance(e.array.type, Array)
+    name = plain(e.array.name)
+    read = f"or convert what is read: float32({name}[...])"
+    match e.array.type.space:
+        case Space.SHARED | Space.CLUSTER:
+            cure = f"make it cuda.shared.array(..., float32), {read}"
+        case Space.LOCAL:
+            cure = f"make it cuda.local.array(..., float32), {read}"
+        case Space.CONSTANT:
+            cure = f"make {name} an array of numpy.float32, {read}"
+        case _:
+            cure = f"pass {name} as float32, {read}"
+    return Cause(e.span, f"`{name}` holds float64", cure, e.array.name)

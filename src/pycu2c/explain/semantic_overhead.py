@@ -1,0 +1,120 @@
+"""What is left of Python's meaning in the CUDA code, because no proof showed that C's is the same.
+Reads the lowered IR."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pycu2c.base.diagnostics import Label
+from pycu2c.base.types import Array, Scalar, Space
+from pycu2c.explain.notes import Note, quoted
+from pycu2c.explain.value_origins import Subject
+from pycu2c.ir.nodes import (
+    Apply,
+    Assign,
+    Binary,
+    Const,
+    Declare,
+    ElementOf,
+    Expr,
+    Function,
+    Load,
+    Select,
+    Store,
+    Var,
+)
+from pycu2c.ir.walk import all_expressions, expressions, statements
+from pycu2c.ops.operators import ADD, LT, MUL, SUB
+
+_FLOORED = {"python.floordiv": "//", "python.mod": "%"}
+
+
+def floors(subject: Subject) -> Iterator[Note]:
+    """``//`` and ``%`` of numbers whose signs are not known."""
+    for e in all_expressions(subject.function.body):
+        if isinstance(e, Apply) and e.intrinsic.name in _FLOORED:
+            text, cure = _rounded(_FLOORED[e.intrinsic.name], e)
+            yield Note("floor", (Label(e.span, text),), cure)
+
+
+def _rounded(symbol: str, e: Apply) -> tuple[str, str]:
+    """What is not known of the two numbers, and what makes it known."""
+    assert isinstance(e.type, Scalar)
+    if not e.type.dtype.is_integer:
+        quotient = "np.floor(a / b)"
+        cheap = quotient if symbol == "//" else f"a - b * {quotient}"
+        return f"`{symbol}` of floats", f"if its last bit does not matter: {cheap}"
+    if not e.type.dtype.is_signed:
+        return f"`{symbol}` with a divisor that may be 0", "test it before, `if n > 0:`"
+    if isinstance(e.arguments[1], Const):
+        cure = "test it in a variable before, `if i >= 0:`, or use an unsigned type"
+        return f"`{symbol}` of a number that may be negative", cure
+    cure = "test both in variables before, `if i >= 0 and n > 0:`"
+    if symbol == "%":
+        cure += "; for an index that is not below -n write (i + n) % n"
+    return f"`{symbol}` of numbers that may be negative, or a divisor that may be 0", cure
+
+
+def wraps(subject: Subject) -> Iterator[Note]:
+    """Indices that may count from the end."""
+    places = _places(subject.function)
+    for index in _indices(subject.function):
+        for part in expressions(index):
+            e = places.get(part.name) if isinstance(part, Var) else part
+            if isinstance(e, Select) and _is_wrap(e):
+                yield _wrap(subject, e)
+
+
+def _wrap(subject: Subject, e: Select) -> Note:
+    text, here = quoted(e.span), Label(e.span, "this may be negative")
+    if text.isidentifier():
+        cure = f"test it before, `if {text} >= 0:`, or @kernel(wraparound=False)"
+        return Note("wraparound", (here,), cure, f"{subject.function.name}: {text}")
+    cure = "give it a name and test that before, `if at >= 0:`, or @kernel(wraparound=False)"
+    return Note("wraparound", (here,), cure)
+
+
+def _places(function: Function) -> dict[str, Expr]:
+    """What legalize has put into variables of its own, by their names."""
+    found: dict[str, Expr] = {}
+    for s in statements(function.body):
+        if isinstance(s, Assign) and ".l" in s.var.name:
+            found[s.var.name] = s.value
+        elif isinstance(s, Declare) and s.init is not None and ".l" in s.var.name:
+            found[s.var.name] = s.init
+    return found
+
+
+def wide_indices(subject: Subject) -> Iterator[Note]:
+    """Index arithmetic in 64 bits, in a launch that is small enough for 32."""
+    for index in _indices(subject.function):
+        wide = [e for e in expressions(index) if isinstance(e, Binary) and _is_wide(e)]
+        if wide:
+            cure = "keep indices in int32: int32 arrays of indices, numpy.int32 arguments"
+            yield Note("index64", (Label(wide[0].span, "64 bits are needed here"),), cure)
+
+
+def _indices(function: Function) -> Iterator[Expr]:
+    for s in statements(function.body):
+        if isinstance(s, Store) and _is_memory(s.array.type):
+            yield from s.indices
+    for e in all_expressions(function.body):
+        if isinstance(e, (Load, ElementOf)) and _is_memory(e.array.type):
+            yield from e.indices
+
+
+def _is_memory(kind: object) -> bool:
+    return isinstance(kind, Array) and kind.space in (Space.GLOBAL, Space.SHARED, Space.LOCAL)
+
+
+def _is_wrap(e: Select) -> bool:
+    """``i < 0 ? i + n : i``."""
+    test = e.condition
+    if not isinstance(test, Binary) or test.op is not LT:
+        return False
+    return isinstance(test.right, Const) and isinstance(e.then, Binary)
+
+
+def _is_wide(e: Binary) -> bool:
+    kind = e.type
+    return e.op in (ADD, SUB, MUL) and isinstance(kind, Scalar) and kind.dtype.bits == 64

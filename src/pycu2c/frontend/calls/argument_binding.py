@@ -1,0 +1,109 @@
+"""Which value of a call each parameter gets: by position, by name, by default, or with the rest."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from typing import NoReturn, TypeAlias
+
+from pycu2c.base.diagnostics import Label, fail
+from pycu2c.base.records import dataclass, field
+from pycu2c.base.source import Span
+from pycu2c.base.spelling_suggestions import did_you_mean
+from pycu2c.frontend.evaluation_order import acts, in_order, kept
+from pycu2c.frontend.expressions.expression_visitor.array_views import record_items
+from pycu2c.frontend.function_context import Frame, Items, Value, shown
+from pycu2c.frontend.hints import records
+from pycu2c.frontend.scope.name_resolution.bindings import parameters
+
+Given: TypeAlias = tuple[str | None, Value, Span]  # a keyword or none, the value, where
+
+
+def given_values(frame: Frame, node: ast.Call) -> list[Given]:
+    """What a call gives, in order; ``*t`` gives each item of a tuple."""
+    nodes = [a.value if isinstance(a, ast.Starred) else a for a in node.args]
+    values = in_order(frame, [*nodes, *(k.value for k in node.keywords)])
+    given: list[Given] = []
+    for argument, value in zip(node.args, values):
+        span = frame.span(argument)
+        if not isinstance(argument, ast.Starred):
+            given.append((None, value, span))
+        elif (fields := record_items(value)) is not None:
+            given += [(None, item, span) for item in fields.items]
+        elif isinstance(value, Items):
+            given += [(None, item, item.span) for item in value.items]
+        else:
+            fail(
+                "starred",
+                Label(span, f"this is {shown(value)}, no tuple"),
+                help=records.all_fields(value) or "pass the values one by one",
+            )
+    for keyword, value in zip(node.keywords, values[len(node.args) :]):
+        given.append((keyword.arg or "**", value, frame.span(keyword)))
+    return given
+
+
+def in_order_of_call(frame: Frame, own: ast.arguments, given: list[Given]) -> list[Given]:
+    """What keywords give in another order than the parameters have is evaluated before."""
+    names = [parameter.arg for parameter in parameters(own)]
+    places = [names.index(keyword) for keyword, _, _ in given if keyword in names]
+    if places == sorted(places) or not any(acts(value) for _, value, _ in given):
+        return given
+    return [(keyword, kept(frame, value, keyword or "given"), at) for keyword, value, at in given]
+
+
+@dataclass(slots=True)
+class Binder:
+    """Binds one call of a function with these parameters."""
+
+    own: ast.arguments
+    defaults: Mapping[str, Value]
+    name: str
+    span: Span
+    by_name: dict[str, Value] = field(default_factory=dict)
+    rest: list[Value] = field(default_factory=list)
+
+    def bind(self, given: Sequence[Given]) -> list[Value]:
+        """One value for each parameter, in the order of ``bindings.parameters``."""
+        positional = [a.arg for a in (*self.own.posonlyargs, *self.own.args)]
+        for position, (keyword, value, span) in enumerate(given):
+            if keyword is None and position >= len(positional):
+                if self.own.vararg is None:
+                    self._refuse(span, "one too many")
+                self.rest.append(value)
+                continue
+            name = keyword or positional[position]
+            if keyword:
+                self._check(keyword, span)
+            if name in self.by_name:
+                before = Label(self.by_name[name].span, "and here")
+                fail(
+                    "argument-count",
+                    Label(span, f"`{name}` is given here"),
+                    before,
+                    help=f"write one of them: {self.name} takes ({self._known()})",
+                )
+            self.by_name[name] = value
+        return [self._value(parameter) for parameter in parameters(self.own)]
+
+    def _value(self, parameter: ast.arg) -> Value:
+        if parameter is self.own.vararg:
+            return Items(tuple(self.rest), self.span)
+        found = self.by_name.get(parameter.arg) or self.defaults.get(parameter.arg)
+        if found is None:
+            self._refuse(self.span, f"`{parameter.arg}` is given nothing")
+        return found
+
+    def _check(self, keyword: str, span: Span) -> None:
+        known = [a.arg for a in (*self.own.args, *self.own.kwonlyargs)]
+        if keyword in known:
+            return
+        cure = did_you_mean(keyword, known, "")
+        self._refuse(span, f"{self.name} has no parameter `{keyword}`", cure)
+
+    def _refuse(self, span: Span, text: str, cure: str = "") -> NoReturn:
+        cure = cure or f"{self.name} takes ({self._known()})"
+        fail("argument-count", Label(span, text), help=cure)
+
+    def _known(self) -> str:
+        return ", ".join(a.arg for a in parameters(self.own))

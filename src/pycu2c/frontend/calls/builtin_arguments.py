@@ -1,0 +1,139 @@
+"""The arguments of a call of a function that is no user's: by position and by name, evaluated as
+they are written."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+from pycu2c.base.diagnostics import Label, fail
+from pycu2c.base.spelling_suggestions import did_you_mean
+from pycu2c.base.types import WEAK_INT, Scalar
+from pycu2c.frontend.evaluation_order import acts, has_effect, in_order, kept
+from pycu2c.frontend.function_context import Frame, Static, Value, number, shown
+from pycu2c.frontend.hints import replacements
+from pycu2c.ir.nodes import Binary, Const, Expr, Unary, Var
+from pycu2c.ir.walk import expressions
+from pycu2c.ops.intrinsics.registry import Intrinsic
+from pycu2c.ops.names.dtype_names import scalar_named
+
+Form: TypeAlias = Callable[[Frame, Intrinsic, ast.Call], Value]  # what writes out calls of a row
+
+NO_DEFAULTS: Mapping[str, int] = {}
+
+
+def arguments(
+    frame: Frame,
+    node: ast.Call,
+    names: tuple[str, ...],
+    what: str,
+    defaults: Mapping[str, int] = NO_DEFAULTS,
+) -> list[ast.expr]:
+    """The arguments of a call in the order of the parameters, keywords put in place."""
+    given: dict[str, ast.expr] = dict(zip(names, node.args))
+    for keyword in node.keywords:
+        name = keyword.arg or "**"
+        if name not in names or name in given:
+            fail(
+                "argument-count",
+                Label(frame.span(keyword), _no_parameter(what, name, name in names)),
+                help=did_you_mean(name, names, f"it takes ({', '.join(names)})"),
+            )
+        given[name] = keyword.value
+    for name, value in defaults.items():
+        given.setdefault(name, ast.copy_location(ast.Constant(value), node))
+    missing = [n for n in names if n not in given]
+    count = len(node.args) + len(node.keywords)
+    if missing or len(node.args) > len(names):
+        fail(
+            "argument-count",
+            Label(frame.span(node), replacements.amount(count, "argument", "arguments")),
+            help=f"{what} takes {_amounts(names, defaults)}: ({_shown(names, defaults)})",
+        )
+    return [given[n] for n in names]
+
+
+def _amounts(names: tuple[str, ...], defaults: Mapping[str, int]) -> str:
+    least = len(names) - len(defaults)
+    return f"{least} to {len(names)}" if defaults else f"{least}"
+
+
+def _shown(names: tuple[str, ...], defaults: Mapping[str, int]) -> str:
+    return ", ".join(f"{name}={defaults[name]}" if name in defaults else name for name in names)
+
+
+def _no_parameter(what: str, name: str, is_given: bool) -> str:
+    return f"`{name}` is given twice" if is_given else f"{what} has no parameter `{name}`"
+
+
+def values(
+    frame: Frame,
+    node: ast.Call,
+    names: tuple[str, ...],
+    what: str,
+    defaults: Mapping[str, int] = NO_DEFAULTS,
+) -> list[Value]:
+    """The values of a call's arguments in the order of the parameters."""
+    nodes = arguments(frame, node, names, what, defaults)
+    written = [*node.args, *(keyword.value for keyword in node.keywords)]
+    written += [n for n in nodes if n not in written]
+    found = in_order(frame, written)
+    if nodes != written and any(map(acts, found)):
+        found = [kept(frame, value, "given") for value in found]
+    by_node = dict(zip(map(id, written), found))
+    return [by_node[id(n)] for n in nodes]
+
+
+def written_out(frame: Frame, node: ast.Call, names: tuple[str, ...], what: str) -> list[Expr]:
+    """Numbers for a function that is made of operators: what they do besides, all of them do."""
+    if what == "numpy.round":
+        names = names[: max(len(node.args) + len(node.keywords), 1)]
+    given = [number(v) for v in values(frame, node, names, what)]
+    if any(has_effect(e) for argument in given for e in expressions(argument)):
+        return [number(kept(frame, e, "value")) for e in given]
+    return given
+
+
+def constant_integer(frame: Frame, node: ast.expr, what: str) -> int:
+    """An expression that must be a whole number known when the kernel is compiled."""
+    known = known_integer(frame, frame.value(node))
+    if known is not None:
+        return known
+    fail(
+        "constant-needed",
+        Label(frame.span(node), what),
+        help="use a literal, a variable given only that, or a global that holds an int",
+    )
+
+
+def known_integer(frame: Frame, value: Value) -> int | None:
+    """A whole number that is known now; also of ``TILE + 2`` where ``TILE = 16`` is all that the
+    variable is ever given."""
+    match value:
+        case Const() if value.type.dtype.is_whole:
+            return int(value.value)
+        case Var() if value.name in frame.fixed:
+            return known_integer(frame, frame.fixed[value.name])
+        case Unary() if value.type == WEAK_INT:
+            known = known_integer(frame, value.operand)
+            return None if known is None else int(value.op.reference(known))
+        case Binary() if value.type == WEAK_INT:
+            sides = [known_integer(frame, e) for e in (value.left, value.right)]
+            numbers = [n for n in sides if n is not None]
+            return int(value.op.reference(*numbers)) if len(numbers) == 2 else None
+        case _:
+            return None
+
+
+def named_scalar(frame: Frame, node: ast.expr) -> Scalar:
+    """The type that an argument names."""
+    named = frame.value(node)
+    scalar = scalar_named(named.value) if isinstance(named, Static) else None
+    if scalar is None or scalar.weak:
+        fail(
+            "dtype",
+            Label(frame.span(node), f"{shown(named)} names no dtype"),
+            help=replacements.instead_of_dtype(getattr(named, "value", None)),
+        )
+    return scalar

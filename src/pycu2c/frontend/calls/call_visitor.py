@@ -1,0 +1,178 @@
+"""Calls in a kernel: Python's own functions, conversions, intrinsics, device functions."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from pycu2c.base import dtypes
+from pycu2c.base.diagnostics import Label, fail
+from pycu2c.base.lazy_imports import is_imported
+from pycu2c.base.types import Scalar
+from pycu2c.base.values import is_named_tuple
+from pycu2c.frontend.calls.call_visitor import (
+    array_ufuncs,
+    coalesced_groups,
+    device_calls,
+    intrinsic_calls,
+    number_methods,
+    python_builtins,
+    typed_calls,
+    ufuncs,
+)
+from pycu2c.frontend.calls.call_visitor.builtin_arguments import arguments, values, written_out
+from pycu2c.frontend.calls.call_visitor.special_forms import form_of
+from pycu2c.frontend.expressions.expression_visitor import array_views, reshape, vectors
+from pycu2c.frontend.expressions.expression_visitor.arithmetic import coerce
+from pycu2c.frontend.function_context import (
+    Chosen,
+    Closure,
+    Frame,
+    Static,
+    Value,
+    is_array,
+    is_number,
+    shown,
+)
+from pycu2c.frontend.statements.statement_visitor import branches
+from pycu2c.ir.builders import cast, scalar_type, standing_at, truth
+from pycu2c.ir.nodes import Expr
+from pycu2c.ops.intrinsics.floats import math as math_rows
+from pycu2c.ops.intrinsics.integers import integers
+from pycu2c.ops.intrinsics.registry import Intrinsic, bound_to
+from pycu2c.ops.intrinsics.threads import coalesced_groups
+from pycu2c.ops.names import operator_functions
+from pycu2c.ops.names.dtype_names import scalar_named
+from pycu2c.ops.names.numba_names import is_from_buffer
+from pycu2c.ops.names.number_methods import NUMBER_METHODS, has_method
+from pycu2c.ops.operators import Operator
+
+
+def call(frame: Frame, node: ast.Call) -> Value:
+    """The value of a call."""
+    method = _method(frame, node)
+    if method is not None:
+        return method
+    callee = frame.value(node.func)
+    if isinstance(callee, Closure):
+        return device_calls.call_function(frame, callee, node)
+    if not isinstance(callee, Static):
+        fail(
+            "call",
+            Label(frame.span(node.func), f"this is {shown(callee)}, no function"),
+            help="index with brackets, a[i]; a number has no parentheses",
+        )
+    value = callee.value
+    ufunc = _ufunc_with_out(frame, value, node)
+    if ufunc is not None:
+        return array_ufuncs.array_ufunc(frame, ufunc, node, lambda one: call(frame, one))
+    if isinstance(value, Intrinsic):
+        return _intrinsic(frame, value, node)
+    if _is_builtin(value):
+        return python_builtins.BUILTINS[value](frame, node)
+    if is_from_buffer(value):
+        return reshape.from_buffer(frame, node)
+    row = bound_to(value)
+    if row is not None:
+        return _intrinsic(frame, row, node)
+    operator = operator_functions.operator_named(value)
+    if operator is not None:
+        names = ("a", "b") if isinstance(operator, Operator) else ("x",)
+        made = written_out(frame, node, names, ast.unparse(node.func))
+        return ufuncs.by_operator(frame, operator, made, frame.span(node))
+    if is_named_tuple(value):
+        return python_builtins.named_tuple(frame, value, node)
+    scalar = scalar_named(value)
+    if scalar is not None:
+        return _conversion(frame, scalar, node)
+    return device_calls.call_function(frame, callee, node)
+
+
+def _intrinsic(frame: Frame, row: Intrinsic, node: ast.Call) -> Value:
+    """A call of a row of the registry."""
+    form = form_of(row)
+    if form is not None:
+        return form(frame, row, node)
+    if row.name in ufuncs.MADE_OF_OPERATORS:
+        names = tuple(name for name, _ in row.parameters)
+        made = written_out(frame, node, names, row.name)
+        return ufuncs.MADE_OF_OPERATORS[row.name](frame, made, frame.span(node))
+    if row.stands_for:
+        return typed_calls.typed_call(frame, row, node)
+    if row.bindings and row.name in integers.FOLDING and len(node.args) == 1:
+        return python_builtins.abs_of(frame, node, is_float=row.result == "F")
+    if row.bindings and row.name in integers.FOLDING and len(node.args) > 2:
+        return call(frame, _nested(node))
+    if row.bindings:
+        row = math_rows.longer_form(row, len(node.args) + len(node.keywords))
+    names = tuple(name for name, _ in row.parameters)
+    given = values(frame, node, names, row.name, row.defaults)
+    return intrinsic_calls.intrinsic_call(frame, row, given, node)
+
+
+def _method(frame: Frame, node: ast.Call) -> Value | None:
+    """``z.conjugate()``: a call on a value of the kernel; None if the owner is known."""
+    if not isinstance(node.func, ast.Attribute) or not _may_be_method(node.func.attr):
+        return None
+    owner = frame.value(node.func.value)
+    if coalesced_groups.is_found_group(owner):
+        return coalesced_groups.call_method(frame, owner, node.func.attr, node)
+    method = _OF_ARRAYS.get(node.func.attr)
+    if method is not None and is_array(owner):
+        return method(frame, owner, node)
+    if method is not None and isinstance(owner, Chosen):
+        return branches.each(frame, owner, lambda array: method(frame, array, node))
+    if is_number(owner) and has_method(scalar_type(owner), node.func.attr):
+        return number_methods.called(frame, owner, node)
+    return None
+
+
+_OF_ARRAYS: dict[str, Callable[[Frame, array_views.ArrayValue, ast.Call], Value]] = {
+    "reshape": lambda frame, array, node: reshape.reshaped(frame, array, node),
+    "ravel": lambda frame, array, node: reshape.raveled(frame, array, node),
+}
+_METHODS = (*NUMBER_METHODS, *_OF_ARRAYS)
+
+
+def _may_be_method(name: str) -> bool:
+    """A group of threads has been found only where the room of such groups is imported."""
+    return name in _METHODS or (is_imported(coalesced_groups) and name in coalesced_groups.METHODS)
+
+
+def _ufunc_with_out(frame: Frame, function: object, node: ast.Call) -> Any:
+    """numpy's function of a call that says where results go, ``np.sin(x, out)``, ``np.sin(x,
+    out=out)``; None of any other call."""
+    bindings = function.bindings if isinstance(function, Intrinsic) else (function,)
+    ufunc = next((found for found in bindings if isinstance(found, np.ufunc)), None)
+    if ufunc is None:
+        return None
+    if len(node.args) <= ufunc.nin and all(k.arg != "out" for k in node.keywords):
+        return None
+    owner = frame.value(node.func.value) if isinstance(node.func, ast.Attribute) else None
+    return None if isinstance(owner, Static) and owner.value is math else ufunc
+
+
+def _is_builtin(value: object) -> bool:
+    try:
+        return value in python_builtins.BUILTINS
+    except TypeError:  # not hashable
+        return False
+
+
+def _nested(node: ast.Call) -> ast.Call:
+    """``hypot(x, y, z)`` -> ``hypot(hypot(x, y), z)``."""
+    inner = ast.copy_location(ast.Call(node.func, node.args[:-1], []), node)
+    return ast.copy_location(ast.Call(node.func, [inner, node.args[-1]], node.keywords), node)
+
+
+def _conversion(frame: Frame, scalar: Scalar, node: ast.Call) -> Expr:
+    if scalar.dtype.is_vector:
+        return vectors.made(frame, scalar, node)
+    operand = frame.number(arguments(frame, node, ("x",), str(scalar))[0])
+    if scalar.dtype is dtypes.BOOL:
+        return cast(truth(operand), scalar)
+    return standing_at(coerce(operand, scalar), frame.span(node))

@@ -1,0 +1,301 @@
+"""Operators applied to numbers: NEP 50's conversions, and the errors where there are none."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NoReturn
+
+from pycu2c.base import dtypes
+from pycu2c.base.diagnostics import Label, fail
+from pycu2c.base.dtypes import Kind
+from pycu2c.base.source import Span
+from pycu2c.base.types import (
+    WEAK_BOOL,
+    WEAK_FLOAT,
+    WEAK_INT,
+    Scalar,
+    have_join,
+    int64,
+    join,
+    uint64,
+)
+from pycu2c.base.values import EXACT_FLOATS, fits
+from pycu2c.frontend.function_context import Frame
+from pycu2c.frontend.subset.statements.unsupported_syntax import TOO_WIDE
+from pycu2c.ir.builders import binary as binary_node
+from pycu2c.ir.builders import both, cast, const, integer, is_atom, negation, number_of, scalar_type
+from pycu2c.ir.builders import truth as truth_node
+from pycu2c.ir.builders import unary as unary_node
+from pycu2c.ir.nodes import Apply, Binary, Const, Expr, Junction, Let, Select, Var
+from pycu2c.ops.intrinsics.builtins import compared_as_float
+from pycu2c.ops.operators import (
+    DIV,
+    INVERT,
+    LE,
+    LT,
+    MIRRORED,
+    MUL,
+    NE,
+    NOT,
+    Operator,
+    UnaryOperator,
+    is_too_wide,
+    truth,
+)
+
+
+def coerce(e: Expr, to: Scalar) -> Expr:
+    """Convert an operand; a literal that the type cannot hold is an error, as in numpy."""
+    if not have_join(scalar_type(e), to):
+        fail(
+            "store-type",
+            Label(e.span, f"this is `{e.type}`, here it would become `{to}`"),
+            help="make one from the numbers: float4(v.x, v.y, 0, 1), or take one of them, v.x",
+        )
+    if scalar_type(e).dtype.is_complex and not to.dtype.is_complex:
+        fail(
+            "store-type",
+            Label(e.span, f"this is `{e.type}`, here it would become `{to}`"),
+            help="take one part: z.real, or abs(z)",
+        )
+    if (
+        isinstance(e, Const)
+        and to.dtype.is_integer
+        and e.type == WEAK_INT
+        and not to.weak
+        and not fits(int(e.value), to)
+    ):
+        fail(
+            "constant-range",
+            Label(e.span, f"{e.value} does not fit `{to}`"),
+            help=f"use a number from {to.dtype.minimum} to {to.dtype.maximum}, or a wider type",
+        )
+    return cast(e, to)
+
+
+def to_whole(e: Expr) -> str:
+    """What to write where an integer must stand, and ``e`` is a float."""
+    if isinstance(e, Binary) and e.op is DIV:
+        return "divide with `//`, or convert it with int(...)"
+    is_literal = isinstance(e, Const) and e.type.dtype.is_float
+    return "write the literal without a point" if is_literal else "convert it with int(...)"
+
+
+def counting(e: Expr) -> Expr:
+    """A whole number that counts: in 64 bits, which a constant must fit."""
+    if isinstance(e, Const) and e.type == WEAK_INT and not fits(int(e.value), WEAK_INT):
+        fail(
+            "constant-range",
+            Label(e.span, "int64 does not hold this number"),
+            help="what counts, in ranges and indices, is from -2**63 to 2**63 - 1",
+        )
+    return cast(e, WEAK_INT)
+
+
+def whole_number(e: Expr) -> Expr:
+    """An argument that is an int."""
+    if not scalar_type(e).dtype.is_whole:
+        fail(
+            "argument-type",
+            Label(e.span, f"this is `{e.type}`; it must be a whole number"),
+            help=to_whole(e),
+        )
+    return counting(e)
+
+
+def once(frame: Frame, e: Expr, use: Callable[[Expr], Expr]) -> Expr:
+    """``use(e)`` where ``use`` writes it more than once: it is evaluated once."""
+    if is_atom(e):
+        return use(e)
+    name = frame.fresh("value")
+    return Let(name, e, use(Var(name, scalar_type(e), e.span)), e.span)
+
+
+def binary(frame: Frame, op: Operator, left: Expr, right: Expr, span: Span) -> Expr:
+    """``left op right`` with Python's meaning and numpy's type."""
+    if op.result is truth:
+        return compare(frame, op, left, right, span)
+    _check_width(left, right)
+    a, b = scalar_type(left), scalar_type(right)
+    common = op.operands(a, b)
+    if common is None:
+        _no_operator(op, left, right, span)
+    if op.name == "pow":
+        common, right = _exponent(left, right, common)
+    if isinstance(left, Const) and isinstance(right, Const) and common == WEAK_INT:
+        if is_too_wide(op, int(left.value), int(right.value)):
+            fail(TOO_WIDE.code, Label(span, TOO_WIDE.text), help=TOO_WIDE.help)
+    return binary_node(op, coerce(left, common), coerce(right, common), span)
+
+
+def _check_width(*sides: Expr) -> None:
+    """Constants are exact among themselves; what is computed has 64 bits."""
+    if all(isinstance(e, Const) or not scalar_type(e).dtype.is_whole for e in sides):
+        return
+    for e in sides:
+        if isinstance(e, Const) and e.type == WEAK_INT and not is_number(int(e.value)):
+            fail(TOO_WIDE.code, Label(e.span, TOO_WIDE.text), help=TOO_WIDE.help)
+
+
+def is_number(value: int) -> bool:
+    """Whether an integer type of 64 bits holds it."""
+    return fits(value, WEAK_INT) or fits(value, uint64)
+
+
+def _exponent(left: Expr, right: Expr, common: Scalar) -> tuple[Scalar, Expr]:
+    """An int to a negative literal power is a float, as in Python."""
+    negative = isinstance(right, Const) and right.value < 0
+    if negative and common == WEAK_INT:
+        return WEAK_FLOAT, right
+    if negative and common.dtype.is_integer:
+        fail(
+            "operand-type",
+            Label(right.span, f"`{left.type}` to a negative power is not an integer"),
+            help="convert the base: float32(x) ** -1",
+        )
+    return common, right
+
+
+def _no_operator(op: Operator, left: Expr, right: Expr, span: Span) -> NoReturn:
+    if common_is_complex(left, right):
+        fail(
+            "operand-type",
+            Label(span, f"complex numbers have no `{op.symbol}`"),
+            help="use z.real, z.imag or abs(z)",
+        )
+    floats = [e for e in (left, right) if scalar_type(e).dtype.is_float]
+    if floats:
+        fail(
+            "operand-type",
+            Label(floats[0].span, f"this is `{floats[0].type}`; `{op.symbol}` works on integers"),
+            help=_NOT_OF_BITS.get(op.symbol, "") + to_whole(floats[0]),
+        )
+    fail(
+        "operand-type",
+        Label(span, f"`{left.type}` and `{right.type}` have no `{op.symbol}`"),
+        help="numpy has none for two bools; convert one: int(x)",
+    )
+
+
+_NOT_OF_BITS = {  # what was meant, where it is none of bits
+    "^": "a power is written `**`; of bits: ",
+    "&": "join conditions with `and`; of numbers: ",
+    "|": "join conditions with `or`; of numbers: ",
+}
+
+
+def common_is_complex(left: Expr, right: Expr) -> bool:
+    return any(scalar_type(e).dtype.is_complex for e in (left, right))
+
+
+def unary(op: UnaryOperator, operand: Expr, span: Span) -> Expr:
+    """``op operand``; ``not`` of any number is of its truth."""
+    if op is NOT:
+        return negation(truth_node(operand))
+    own = scalar_type(operand)
+    common = op.operand(own)
+    if common is None:
+        fail(
+            "operand-type",
+            Label(operand.span, f"`{op.symbol}` has no meaning for `{own}`"),
+            help="convert it with int(...)",
+        )
+    if op is INVERT and own.dtype.kind is Kind.BOOL and not own.weak:
+        return cast(negation(truth_node(operand)), own)
+    return unary_node(op, cast(operand, common), span)
+
+
+def compare(frame: Frame, op: Operator, left: Expr, right: Expr, span: Span) -> Expr:
+    """A comparison of numbers, exact for integers of any two types, and for Python's numbers."""
+    left, right = _beyond(left, right), _beyond(right, left)
+    _check_width(left, right)
+    left, right = _matching_literal(left, right), _matching_literal(right, left)
+    a, b = scalar_type(left), scalar_type(right)
+    common = op.operands(a, b)
+    if common is None:
+        fail(
+            "operand-type",
+            Label(span, f"complex numbers have no `{op.symbol}`"),
+            help="compare abs(z), z.real or z.imag",
+        )
+    if not common.dtype.is_whole and a.dtype.is_whole and b.dtype.is_whole:
+        return _compare_across_signs(frame, op, left, right, span)
+    if common == uint64 and int64.dtype in (a.dtype, b.dtype):
+        return _compare_across_signs(frame, op, left, right, span)
+    if isinstance(left, Const) and isinstance(right, Const):
+        return const(op.reference(number_of(left), number_of(right)), span, WEAK_BOOL)
+    if common == WEAK_FLOAT:
+        left, right = _as_it_is(left, right), _as_it_is(right, left)
+    return binary_node(op, cast(left, common), cast(right, common), span)
+
+
+def _as_it_is(e: Expr, partner: Expr) -> Expr:
+    """An int of Python's beside a float of Python's: they are compared exactly."""
+    if e.type != WEAK_INT or (isinstance(partner, Const) and abs(partner.value) < EXACT_FLOATS):
+        return e
+    if isinstance(e, Const):
+        value = int(e.value)
+        if int(float(value)) == value or not fits(value, WEAK_INT):
+            return e
+    return Apply(compared_as_float, (e,), WEAK_FLOAT, e.span)
+
+
+def _beyond(e: Expr, partner: Expr) -> Expr:
+    """A literal that no integer reaches compares with all of them as an infinity does."""
+    if not isinstance(e, Const) or e.type != WEAK_INT or not scalar_type(partner).dtype.is_integer:
+        return e
+    if fits(int(e.value), WEAK_INT) or fits(int(e.value), uint64) or isinstance(partner, Const):
+        return e
+    return const(math.inf if e.value > 0 else -math.inf, e.span, WEAK_FLOAT)
+
+
+def _matching_literal(e: Expr, partner: Expr) -> Expr:
+    """A weak int literal in the type of an integer that it stands beside, if it fits; one over
+    int64 in uint64."""
+    own = scalar_type(partner)
+    if isinstance(e, Const) and e.type == WEAK_INT and own.dtype.is_integer:
+        for kind in (own, WEAK_INT, uint64):
+            if fits(int(e.value), kind):
+                return const(e.value, e.span, kind)
+    return e
+
+
+def _compare_across_signs(frame: Frame, op: Operator, left: Expr, right: Expr, span: Span) -> Expr:
+    """int64 against uint64: no common type holds both, so the sign is looked at first."""
+    if scalar_type(left).dtype is dtypes.UINT64:
+        op, left, right = MIRRORED[op], right, left
+    below = op in (LT, LE, NE)  # what the answer is where the signed side is negative
+
+    def spelled(signed: Expr) -> Expr:
+        negative = binary_node(LT, signed, const(0, span, scalar_type(signed)), span)
+        positive = binary_node(op, cast(signed, uint64), cast(right, uint64), span)
+        if below:
+            return both(Junction.OR, negative, positive, span)
+        return both(Junction.AND, negation(negative), positive, span)
+
+    return once(frame, left, spelled)
+
+
+def choose(condition: Expr, then: Expr, orelse: Expr, span: Span) -> Expr:
+    """``then if condition else orelse`` in the joined type."""
+    if not have_join(scalar_type(then), scalar_type(orelse)):
+        fail(
+            "join",
+            Label(then.span, f"this is `{then.type}`"),
+            Label(orelse.span, f"and this `{orelse.type}`"),
+            help="make both the same: a vector of numbers, or one component, v.x",
+        )
+    common = join(scalar_type(then), scalar_type(orelse))
+    then, orelse = coerce(then, common), coerce(orelse, common)
+    if isinstance(condition, Const):
+        return then if condition.value else orelse
+    return Select(condition, then, orelse, common, span)
+
+
+def product(frame: Frame, factors: list[Expr], span: Span) -> Expr:
+    """The product of weak ints; of none, 1."""
+    total: Expr = factors[0] if factors else integer(1, span)
+    for factor in factors[1:]:
+        total = binary(frame, MUL, total, factor, span)
+    return total

@@ -1,0 +1,478 @@
+"""Subscripts of arrays: an element, or a view of a part. Knows values, not syntax.
+
+A view is an array, the place where it begins, and a step and a length for each of its axes; a
+view of a view is a view of the same array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NoReturn, TypeAlias
+
+from pycu2c.base.diagnostics import Label, fail
+from pycu2c.base.dtypes import Kind
+from pycu2c.base.limits import MOST_ELEMENTS
+from pycu2c.base.records import dataclass, replace
+from pycu2c.base.source import Span
+from pycu2c.base.types import WEAK_INT, Array, Layout
+from pycu2c.frontend.expressions.expression_visitor.arithmetic import counting, to_whole
+from pycu2c.frontend.function_context import Items, Value, is_array
+from pycu2c.frontend.hints import records, replacements
+from pycu2c.ir.builders import binary, cast, const, integer, scalar_type
+from pycu2c.ir.expressions import part_type
+from pycu2c.ir.nodes import Apply, Binary, Const, Dim, Expr, Load, Select, Var, View
+from pycu2c.ir.views import (
+    is_flat,
+    place_in_array,
+    read_path,
+    scaled,
+    shifted,
+    start_of,
+    started,
+    starts,
+)
+from pycu2c.ir.walk import inside
+from pycu2c.ops.intrinsics.builtins import rounds
+from pycu2c.ops.intrinsics.memory.subscripts import (
+    from_start,
+    index_from_end,
+    slice_back,
+    slice_start,
+    slice_stop,
+)
+from pycu2c.ops.intrinsics.registry import REGISTRY
+from pycu2c.ops.operators import ADD, FLOORDIV, LT, SUB
+
+ArrayValue: TypeAlias = Var | View
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """``start:stop:step`` in a subscript, what is left out None."""
+
+    start: Expr | None
+    stop: Expr | None
+    step: int | Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """``...`` in a subscript."""
+
+    span: Span
+
+
+Subscript: TypeAlias = Expr | Part | Rest
+
+
+def array_type(array: ArrayValue) -> Array:
+    assert isinstance(array.type, Array)
+    return array.type
+
+
+def length(array: ArrayValue, axis: int, span: Span) -> Expr:
+    """``array.shape[axis]``: a literal where the kernel fixed it."""
+    if isinstance(array, View):
+        return array.lengths[axis]
+    shape = array_type(array).shape
+    return integer(shape[axis], span) if shape is not None else Dim(array, axis, span)
+
+
+def whole(array: ArrayValue, span: Span) -> View:
+    """All of an array, as a view of it."""
+    if isinstance(array, View):
+        return array
+    kind = array_type(array)
+    axes = tuple(range(kind.ndim))
+    zeros = tuple(integer(0, span) for _ in axes)
+    ones = tuple(integer(1, span) for _ in axes)
+    lengths = tuple(length(array, axis, span) for axis in axes)
+    return View(array, zeros, axes, ones, lengths, kind, span)
+
+
+def seen_as(array: ArrayValue, kind: Array) -> View:
+    """An array under a type that says less of it."""
+    return replace(whole(array, array.span), type=kind)
+
+
+def subscripted(array: ArrayValue, given: list[Subscript], span: Span) -> Expr:
+    """``array[given]``: the element if there is an index for each axis, else a view. An element
+    that is a record is a view too: it stands for the place."""
+    place = part(array, given, span)
+    return place if place.axes or is_record(place) else loaded(place, span)
+
+
+def part(array: ArrayValue, given: list[Subscript], span: Span) -> View:
+    """``array[given]`` as a place: an element is a view without axes."""
+    kind = array_type(array)
+    items = _spread(given, kind, span)
+    check(items, kind)
+    indices = [item for item in items if not isinstance(item, (Part, Rest))]
+    if len(indices) < kind.ndim or is_record(array):
+        return _view(whole(array, span), items, span)
+    return element(array, tuple(indices), span)
+
+
+def element(array: ArrayValue, indices: tuple[Expr, ...], span: Span) -> View:
+    """The place at one index for each axis."""
+    kind = Array(array_type(array).dtype, 0, "C")
+    if isinstance(array, Var):
+        return View(array, indices, (), (), (), kind, span)
+    own = tuple(_index(array, axis, index) for axis, index in enumerate(indices))
+    found, path = place_in_array(array, own)
+    first = list(found)
+    for axis, base in enumerate(array.axes):
+        if base >= 0 and not _is_plain(array, axis):
+            first[base] = _from_start(first[base])
+    return View(array.array, tuple(first), (), (), (), kind, span, path)
+
+
+def _from_start(index: Expr) -> Expr:
+    if isinstance(index, Const):
+        return index
+    return Apply(from_start, (index,), scalar_type(index), index.span)
+
+
+def _spread(given: list[Subscript], kind: Array, span: Span) -> list[Subscript]:
+    """One item for each axis; ``...``, or nothing at the end, stands for whole axes."""
+    rests = [item for item in given if isinstance(item, Rest)]
+    missing = kind.ndim - (len(given) - len(rests))
+    if missing < 0 or len(rests) > 1:
+        wrong_count(kind, len(given), span)
+    everything = [Part(None, None, 1, span) for _ in range(missing)]
+    place = given.index(rests[0]) if rests else len(given)
+    return [*given[:place], *everything, *given[place + len(rests) :]]
+
+
+def wrong_count(kind: Array, given: int, span: Span) -> NoReturn:
+    """Indices that are too many, or too few where one element is meant."""
+    indices, axes = (
+        replacements.amount(given, "index", "indices"),
+        replacements.amount(kind.ndim, "axis", "axes"),
+    )
+    one = ", where i is a number, and no tuple as cuda.grid(2) gives" if kind.ndim == 1 else ""
+    fail(
+        "index-count",
+        Label(span, f"{indices} for `{kind}`, which has {axes}"),
+        help=records.one_field(kind)
+        or f"write one for each axis: a[{', '.join(_INDICES[: kind.ndim])}]{one}",
+    )
+
+
+_INDICES = "ijklmnopqrstuvwx"
+
+
+def check(items: list[Subscript], kind: Array) -> None:
+    """Integers, and literals inside the axis where its length is known."""
+    for axis, item in enumerate(items):
+        bounds = (item.start, item.stop, item.step) if isinstance(item, Part) else (item,)
+        for index in bounds:
+            if isinstance(index, (Rest, int)) or index is None:
+                continue
+            _check_type(index)
+            if isinstance(index, Const) and kind.shape is not None and not isinstance(item, Part):
+                count = kind.shape[axis]
+                if not -count <= index.value < count:
+                    _out_of(index, count, axis)
+
+
+def _out_of(index: Expr, count: int, axis: int | None = None) -> NoReturn:
+    where = "this" if axis is None else f"axis {axis}"
+    text = f"{where} has {replacements.amount(count, 'element', 'elements')}"
+    fail("index-range", Label(index.span, text), help=replacements.indices_of(count))
+
+
+def _check_type(index: Expr) -> None:
+    own = scalar_type(index)
+    if not own.dtype.is_integer:
+        fail("index-type", Label(index.span, f"this is `{own}`"), help=to_whole(index))
+    counting(index)
+
+
+# ---- views -------------------------------------------------------------------------------------
+
+
+def _view(view: View, items: list[Subscript], span: Span) -> View:
+    begin = starts(view)
+    axes: list[int] = []
+    steps: list[Expr] = []
+    lengths: list[Expr] = []
+    for position, (axis, item) in enumerate(zip(view.axes, items)):
+        assert not isinstance(item, Rest)
+        at, pace = start_of(view, position), view.steps[position]
+        if not isinstance(item, Part):
+            begin[at] = shifted(begin[at], pace, _index(view, position, item))
+            continue
+        start, count = _extent(item, view.lengths[position])
+        begin[at] = shifted(begin[at], pace, start)
+        axes.append(axis)
+        own = integer(item.step, span) if isinstance(item.step, int) else item.step
+        steps.append(scaled(own, pace))
+        lengths.append(count)
+    made = replace(started(view, begin), axes=tuple(axes), steps=tuple(steps), span=span)
+    made = replace(made, lengths=tuple(lengths))
+    return replace(made, type=_type(made))
+
+
+def _type(view: View) -> Array:
+    """Contiguous, if the view runs in unit steps along the last axes of a contiguous array, all
+    of them but the first taken whole."""
+    kind = array_type(view.array)
+    ndim = len(view.axes)
+    if any(axis < 0 for axis in view.axes):
+        return Array(view.type.dtype, ndim, "C" if _is_packed_field(view) else "A")
+    if is_numbered(view):
+        packed = all(map(alike, view.steps, row_steps(view.lengths, view.span)))
+        is_whole = kind.layout == "C" and packed and not view.path
+        return Array(view.type.dtype, ndim, "C" if is_whole else "A")
+    last = tuple(range(kind.ndim - ndim, kind.ndim))
+    unit = all(isinstance(step, Const) and step.value == 1 for step in view.steps)
+    inner = zip(view.axes[1:], view.lengths[1:], view.first[kind.ndim - ndim + 1 :])
+    layout: Layout = "C" if not ndim else "A"
+    if kind.layout == "C" and unit and view.axes == last and not view.path:
+        if all(_is_whole_axis(view.array, *part) for part in inner):
+            layout = "C"
+    return Array(view.type.dtype, ndim, layout)
+
+
+def _is_packed_field(view: View) -> bool:
+    """Whether the elements of a view follow each other in one field of one record."""
+    extents = _extents_inside(view)
+    last = len(inside(view.path))
+    expected = tuple(~number for number in range(last - len(view.axes), last))
+    unit = all(isinstance(step, Const) and step.value == 1 for step in view.steps)
+    names = [n for n, step in enumerate(view.path) if isinstance(step, str)]
+    own = len(view.path) - 1 - names[-1]  # axes of the field itself, not of one around it
+    lengths = zip(view.lengths[1:], extents[last - len(view.axes) + 1 :])
+    is_whole = all(isinstance(n, Const) and n.value == extent for n, extent in lengths)
+    return unit and view.axes == expected and len(view.axes) <= own and is_whole
+
+
+def _extents_inside(view: View) -> list[int]:
+    """Along each axis inside of fields."""
+    kind, found = array_type(view.array).element, []
+    for step in view.path:
+        if not isinstance(step, str):
+            found.append(kind.dtype.extents[0])
+        kind = part_type(kind, step)
+    return found
+
+
+def is_numbered(view: View) -> bool:
+    """Whether the axes of a view run along the numbers of an array's elements."""
+    return is_flat(view) or sum(axis >= 0 for axis in view.axes) > len(view.first)
+
+
+def row_steps(lengths: Sequence[Expr], span: Span) -> tuple[Expr, ...]:
+    """How far the neighbours along each axis are apart where rows follow each other."""
+    steps: list[Expr] = [integer(1, span)]
+    for count in reversed(lengths[1:]):
+        steps.append(scaled(count, steps[-1]))
+    return tuple(reversed(steps[: len(lengths)]))
+
+
+def alike(a: Expr, b: Expr) -> bool:
+    """Whether two steps are surely the same number."""
+    match a, b:
+        case Const(), Const():
+            return a.value == b.value
+        case Var(), Var():
+            return a.name == b.name
+        case Dim(), Dim():
+            return (a.array.name, a.axis) == (b.array.name, b.axis)
+        case Binary(), Binary():
+            return a.op is b.op and alike(a.left, b.left) and alike(a.right, b.right)
+        case _:
+            return a is b
+
+
+def _is_whole_axis(array: Var, axis: int, count: Expr, first: Expr) -> bool:
+    starts = isinstance(first, Const) and first.value == 0
+    shape = array_type(array).shape
+    if shape is not None:
+        return starts and isinstance(count, Const) and count.value == shape[axis]
+    return starts and isinstance(count, Dim) and count.array.name == array.name
+
+
+def _index(view: View, axis: int, index: Expr) -> Expr:
+    """An index of the view as one that does not count from the end."""
+    if _is_plain(view, axis):
+        return index  # as the index of the array itself
+    count = view.lengths[axis]
+    if isinstance(index, Const):
+        if isinstance(count, Const) and not -count.value <= index.value < count.value:
+            _out_of(index, int(count.value))
+        return _sum(count, index) if index.value < 0 else index
+    return Apply(index_from_end, (cast(index, WEAK_INT), count), WEAK_INT, index.span)
+
+
+def _is_plain(view: View, axis: int) -> bool:
+    if is_numbered(view) or view.axes[axis] < 0:
+        return False
+    step, first = view.steps[axis], view.first[view.axes[axis]]
+    starts = isinstance(first, Const) and first.value == 0
+    unit = isinstance(step, Const) and step.value == 1
+    return (
+        unit and starts and _is_whole_axis(view.array, view.axes[axis], view.lengths[axis], first)
+    )
+
+
+def _sum(a: Expr, b: Expr) -> Expr:
+    return binary(ADD, cast(a, WEAK_INT), cast(b, WEAK_INT), b.span)
+
+
+def _extent(part: Part, count: Expr) -> tuple[Expr, Expr]:
+    """Where a slice of an axis begins, and how many elements it has."""
+    if not isinstance(part.step, int):
+        return _either_way(part, cast(part.step, WEAK_INT), count)
+    if part.step < 0:
+        return _backward(part, count)
+    start = _start(part, count)
+    stop = count if part.stop is None else _stop(part.stop, count)
+    if isinstance(start, Const) and start.value == 0:
+        return start, _steps(stop, part)
+    distance = binary(SUB, stop, start, part.span)
+    return start, _steps(_not_negative(distance), part)
+
+
+def _start(part: Part, count: Expr) -> Expr:
+    if part.start is None:
+        return integer(0, part.span)
+    start = cast(part.start, WEAK_INT)
+    if isinstance(start, Const) and isinstance(count, Const):
+        return const(slice(int(start.value), None).indices(int(count.value))[0], part.span)
+    if isinstance(start, Const) and start.value >= 0:
+        return start
+    return Apply(slice_start, (start, count), WEAK_INT, part.span)
+
+
+def _stop(stop: Expr, count: Expr) -> Expr:
+    stop = cast(stop, WEAK_INT)
+    if isinstance(stop, Const) and isinstance(count, Const):
+        return const(slice(None, int(stop.value)).indices(int(count.value))[1], stop.span)
+    return Apply(slice_stop, (stop, count), WEAK_INT, stop.span)
+
+
+def _backward(part: Part, count: Expr) -> tuple[Expr, Expr]:
+    """``a[::-1]``, ``a[n:0:-2]``: from the last element that there is to one after ``stop``."""
+    last = binary(SUB, count, integer(1, part.span), part.span)
+    start = last if part.start is None else _back(part.start, count)
+    stop = integer(-1, part.span) if part.stop is None else _back(part.stop, count)
+    distance = count
+    if part.start is not None or part.stop is not None:
+        distance = _not_negative(binary(SUB, start, stop, part.span))
+    return start, _steps(distance, part)
+
+
+def _back(bound: Expr, count: Expr) -> Expr:
+    bound = cast(bound, WEAK_INT)
+    if isinstance(bound, Const) and isinstance(count, Const):
+        return const(slice(int(bound.value), None, -1).indices(int(count.value))[0], bound.span)
+    return Apply(slice_back, (bound, count), WEAK_INT, bound.span)
+
+
+def _not_negative(e: Expr) -> Expr:
+    if isinstance(e, Const):
+        return const(max(int(e.value), 0), e.span)
+    return Apply(REGISTRY["max"], (e, integer(0, e.span)), WEAK_INT, e.span)
+
+
+def _either_way(part: Part, step: Expr, count: Expr) -> tuple[Expr, Expr]:
+    """``a[::s]``: forwards or backwards, as the sign of ``s`` says."""
+    span = part.span
+    is_back = binary(LT, step, integer(0, span), span)
+
+    def chosen(back: Expr, on: Expr) -> Expr:
+        return Select(is_back, back, on, WEAK_INT, span)
+
+    last = binary(SUB, count, integer(1, span), span)
+    back = last if part.start is None else _back(part.start, count)
+    start = chosen(back, _start(part, count))
+    end = integer(-1, span) if part.stop is None else _back(part.stop, count)
+    stop = chosen(end, count if part.stop is None else _stop(part.stop, count))
+    return start, Apply(rounds, (start, stop, step), WEAK_INT, span)
+
+
+def _steps(distance: Expr, part: Part) -> Expr:
+    """How many steps of the slice a distance takes, the last one perhaps cut."""
+    assert isinstance(part.step, int)
+    pace = min(abs(part.step), MOST_ELEMENTS)  # a longer one does not come to a second element
+    if pace == 1:
+        return distance
+    rounded = binary(ADD, distance, integer(pace - 1, part.span), part.span)
+    return binary(FLOORDIV, rounded, integer(pace, part.span), part.span)
+
+
+def transposed(array: ArrayValue, span: Span) -> ArrayValue:
+    """``array.T``: the axes the other way round."""
+    view = whole(array, span)
+    if len(view.axes) < 2:
+        return array
+    made = replace(
+        view, axes=view.axes[::-1], steps=view.steps[::-1], lengths=view.lengths[::-1], span=span
+    )
+    return replace(made, type=_type(made))
+
+
+# ---- records -----------------------------------------------------------------------------------
+
+
+def is_record(array: ArrayValue) -> bool:
+    return array_type(array).dtype.kind is Kind.RECORD
+
+
+def read(value: Value) -> Value:
+    """A place as the value there is: what is no array and no record is read from it."""
+    is_element = isinstance(value, View) and not value.axes and not is_record(value)
+    return loaded(value, value.span) if isinstance(value, View) and is_element else value
+
+
+def field_place(view: View, name: str, span: Span) -> View | None:
+    """``array.name`` of a record, or of all records of an array; None if there is no such field."""
+    if not view.type.dtype.has_fields or view.type.dtype.field(name) is None:
+        return None
+    return _inside(view, name, span)
+
+
+def record_items(value: Value) -> Items | None:
+    """The fields of one record, in order; None of anything else."""
+    if not is_array(value) or not is_record(value) or array_type(value).ndim:
+        return None
+    view = whole(value, value.span)
+    found = [_inside(view, field.name, value.span) for field in view.type.dtype.fields]
+    return Items(tuple(map(read, found)), value.span)
+
+
+def complex_part(array: ArrayValue, name: str, span: Span) -> View:
+    """``array.real``, ``array.imag`` of complex numbers: the floats in the array's memory."""
+    return _inside(whole(array, span), "x" if name == "real" else "y", span)
+
+
+def _inside(view: View, name: str, span: Span) -> View:
+    """A field; one that has several elements gives the view more axes."""
+    found = view.type.dtype.field(name)
+    assert found is not None
+    layout: Layout = "A" if view.axes else "C"
+    extents, before = found.dtype.extents, len(inside(view.path))
+    kind = Array(found.dtype.innermost, len(view.axes) + len(extents), layout)
+    zeros = tuple(integer(0, span) for _ in extents)
+    return replace(
+        view,
+        axes=(*view.axes, *(~(before + n) for n in range(len(extents)))),
+        steps=(*view.steps, *(integer(1, span) for _ in extents)),
+        lengths=(*view.lengths, *(integer(n, span) for n in extents)),
+        path=(*view.path, name, *zeros),
+        type=kind,
+        span=span,
+    )
+
+
+def loaded_place(array: ArrayValue, span: Span) -> Expr:
+    """The element that a place names, which is a view without axes."""
+    return loaded(whole(array, span), span)
+
+
+def loaded(view: View, span: Span) -> Expr:
+    """The element that a view without axes is."""
+    return read_path(Load(view.array, view.first, span), view.path, span)

@@ -1,0 +1,247 @@
+"""What to write instead of the functions, objects and names that kernels do not have.
+
+Knows Python's objects and nothing of expressions; the rooms that refuse something say where.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import FunctionType, ModuleType
+
+import numpy as np
+
+from pycu2c.base.dtypes import BY_NAME
+from pycu2c.base.spelling_suggestions import did_you_mean
+from pycu2c.base.types import Scalar
+from pycu2c.ops.intrinsics.all import REGISTRY
+from pycu2c.ops.intrinsics.registry import Intrinsic
+from pycu2c.ops.names.cuda_namespace import Namespace, members
+from pycu2c.ops.names.host_names import FOR_THE_HOST, HOST_NAMES
+
+LOOP = "write a loop over the elements, `for x in a: …`"
+_ALLOCATE = "use cuda.local.array(shape, dtype), one for each thread, or pass the array"
+_FIXED = "write a tuple, or use cuda.local.array(n, dtype) and count what is in it"
+_TEXT = "text is made on the host: store numbers in an array, and show them after the launch"
+_TYPES = "a kernel is compiled for each combination of types: compare a.dtype, or `x is None`"
+_RANDOM = "cuda.random has random numbers: cuda.random.xoroshiro128p_uniform_float32(states, i)"
+_CLOCK = "measure the time around the launch"
+_KERNEL = "decorate what kernels call with @device; a kernel is launched from Python"
+_CALLED = (
+    "kernels call math.f and np.f of numbers, cuda.*, abs min max sum round int float bool len, "
+    "dtypes as conversions, and functions decorated with @device"
+)
+
+
+def amount(number: int, one: str, many: str) -> str:
+    """``1 axis``, ``2 axes``."""
+    return f"{number} {one if number == 1 else many}"
+
+
+def indices_of(count: int) -> str:
+    """The constants that ``count`` things are indexed by."""
+    if count < 2:
+        return "there is only the index 0" if count else "there is nothing in it"
+    return f"write 0 to {count - 1}, or -1 to -{count} from the end"
+
+
+# ---- functions ---------------------------------------------------------------------------------
+
+_MODULES = {
+    "random": _RANDOM,
+    "numpy.random": _RANDOM,
+    "numpy.linalg": LOOP,
+    "time": _CLOCK,
+    "datetime": _CLOCK,
+}
+_ROWS = (
+    (
+        "numpy",
+        "zeros ones empty full array asarray linspace eye concatenate stack copy "
+        "zeros_like ones_like empty_like full_like",
+        _ALLOCATE,
+    ),
+    ("numpy", "arange", f"to count, write `for i in range(n): …`; for an array {_ALLOCATE}"),
+    (
+        "numpy",
+        "sum prod mean std var median min max amin amax argmin argmax any all dot vdot inner "
+        "cumsum sort argsort count_nonzero nonzero",
+        LOOP,
+    ),
+    ("builtins", "sorted map filter iter next", LOOP),
+    ("builtins", "list dict set frozenset bytearray", _FIXED),
+    ("builtins", "str repr format chr open input", _TEXT),
+    ("builtins", "isinstance issubclass type hasattr getattr callable", _TYPES),
+)
+_ON_HOST = frozenset({*HOST_NAMES.values(), "pycu2c.device_library.random.states"})
+_FUNCTIONS = {f"{home}.{name}": cure for home, names, cure in _ROWS for name in names.split()}
+
+
+def refused_function(value: object) -> tuple[str, str]:
+    """What an object that a kernel calls is, and what to write."""
+    name = getattr(value, "__name__", None) or type(value).__name__
+    home, owner = _home(value), getattr(value, "__self__", None)
+    full = f"{home}.{name}" if home and home != "builtins" else name
+    if hasattr(value, "__pycu2c_kernel__"):
+        return f"`{name}` is a kernel", _KERNEL
+    if home in _ON_HOST:
+        return f"`{name}` is no function of kernels", FOR_THE_HOST
+    if isinstance(value, FunctionType) and name == "<lambda>":
+        return "this is an ordinary Python function", "pass or define device(lambda …)"
+    if isinstance(value, FunctionType) and home.partition(".")[0] not in sys.stdlib_module_names:
+        return f"`{name}` is an ordinary Python function", f"decorate {name} with @device"
+    if isinstance(owner, str):
+        return f"`{name}` is a method of strings", "compare strings with `==`"
+    if isinstance(owner, (list, dict, set)):
+        kind = type(owner).__name__
+        return f"`{name}` is a method of a {kind}, outside of the kernel", _instead(owner)
+    cure = _FUNCTIONS.get(f"{home}.{name}") or _MODULES.get(home)
+    if cure is None and isinstance(value, type) and issubclass(value, np.generic):
+        return f"kernels have no `{full}`", "use float64, or another number that kernels have"
+    if cure is None and isinstance(value, type) and home != "builtins":
+        return f"`{name}` is a class", "keep its fields in variables or in a tuple"
+    return f"kernels have no `{full}`", cure or _CALLED
+
+
+def _home(value: object) -> str:
+    """The module of a function; of a method that of its object, for ``random.random``."""
+    home = getattr(value, "__module__", None) or type(getattr(value, "__self__", None)).__module__
+    return "numpy.random" if home.startswith("numpy.random.") else home
+
+
+# ---- objects -----------------------------------------------------------------------------------
+
+
+def described(value: object) -> str:
+    """A Python object as errors name it."""
+    if isinstance(value, Intrinsic):
+        return f"`{value.name}`"
+    if isinstance(value, Namespace):
+        return f"`{value}`"
+    name = getattr(value, "__name__", None)
+    if isinstance(value, ModuleType):
+        return f"the module `{name}`"
+    if name is None and type(value).__repr__ is object.__repr__:
+        return f"an object of class `{type(value).__name__}`"
+    return f"`{name or repr(value)}`"
+
+
+def instead_of_object(value: object) -> str:
+    """What to write where a number must stand, and an object does."""
+    if value is None:
+        return "test it before, `if x is not None: …`"
+    if isinstance(value, str):
+        return "a string can be compared with `==`; to compute, pass a number"
+    if isinstance(value, Namespace):
+        first = next(iter(members(value)))
+        return f"write one of its names, such as {value}.{first}"
+    if isinstance(value, Intrinsic):
+        return f"call it: {value.name}(…)"
+    if isinstance(value, Scalar):
+        return f"it converts a number: {value}(x)"
+    if isinstance(value, type) or not callable(value):
+        return _instead(value)
+    return f"call it: {getattr(value, '__name__', 'f')}(…)"
+
+
+def _instead(value: object) -> str:
+    """Of an object from outside of the kernel that is no constant."""
+    match value:
+        case list():
+            return "write it as a tuple, or as a numpy array; what a kernel writes is an argument"
+        case dict():
+            return "use one global for each key, or a named tuple; or pass an array"
+        case set() | frozenset():
+            return "write it as a tuple; `in` looks into tuples"
+        case _:
+            return "pass numbers, tuples and arrays as arguments of the kernel"
+
+
+def instead_of_global(value: object) -> str:
+    """What to write for an object that is subscripted or assigned to, and is no array."""
+    if isinstance(value, (str, Namespace, ModuleType)) or callable(value):
+        return "only arrays and tuples have elements"
+    return _instead(value) if value is not None else instead_of_object(value)
+
+
+_PYTHONS: dict[object, str] = {
+    float: "float64 or float32",
+    int: "int64 or int32",
+    bool: "bool_",
+    complex: "complex128 or complex64",
+}
+
+
+def instead_of_dtype(value: object) -> str:
+    """What to write where a dtype is named, and ``value`` names none."""
+    if isinstance(value, type) and value in _PYTHONS:
+        return f"Python's numbers have no size in memory: write {_PYTHONS[value]}"
+    cure = "write float32, int32, … (from pycu2c or numpy)"
+    return did_you_mean(value, BY_NAME, cure) if isinstance(value, str) else cure
+
+
+# ---- names -------------------------------------------------------------------------------------
+
+_IMPORTS = {
+    "np": "import numpy as np",
+    "numpy": "import numpy",
+    "math": "import math",
+    "cuda": "from pycu2c import cuda",
+    "device": "from pycu2c import device",
+} | {name: f"from pycu2c import {name}" for name in BY_NAME if name != "bool"}
+_ELSEWHERE = {  # in numba, in CUDA C
+    "prange": "range; cuda.grid(1) spreads work over threads",
+    "__syncthreads": "cuda.syncthreads()",
+    **{
+        f"atomic{name}": f"cuda.atomic.{ours}(array, index, value)"
+        for name, ours in {
+            "Add": "add",
+            "Sub": "sub",
+            "And": "and_",
+            "Or": "or_",
+            "Xor": "xor",
+            "Inc": "inc",
+            "Dec": "dec",
+            "Exch": "exch",
+            "Max": "max",
+            "Min": "min",
+        }.items()
+    },
+    "atomicCAS": "cuda.atomic.cas(array, index, old, value)",
+    "null": "None",
+    "NULL": "None",
+    "nullptr": "None",
+}
+_SHORT = {"cuda": "cuda", "math": "math", "numpy": "np"}
+
+
+def defined_elsewhere(name: str) -> str | None:
+    """What to write for a name that some module has: ``threadIdx`` is ``cuda.threadIdx``."""
+    if name in _IMPORTS:
+        return f"write `{_IMPORTS[name]}` at the top of the file"
+    if name in _ELSEWHERE:
+        return f"write {_ELSEWHERE[name]}"
+    for known in tuple(REGISTRY):
+        home, _, rest = known.partition(".")
+        if home in _SHORT and rest.partition(".")[0] == name:
+            return f"write `{_SHORT[home]}.{name}`"
+    return None
+
+
+# ---- attributes --------------------------------------------------------------------------------
+
+_ATTRIBUTES = {
+    **dict.fromkeys(("sum", "prod", "mean", "max", "min", "argmax", "argmin", "any", "all"), LOOP),
+    **dict.fromkeys(("append", "extend", "insert", "pop", "remove", "clear"), _FIXED),
+    "fill": "let each thread set one element, a[i] = …",
+    "astype": "convert one number with its type: int32(x)",
+    "item": "leave it out: an element is a number",
+    "length": "write len(a)",
+    "view": "numbers have it, a[i].view(float32), and arrays of the host; dynamic shared memory "
+    "is the same bytes in each cuda.shared.array(0, dtype)",
+    **dict.fromkeys(("bit_length", "is_integer"), "Python's own numbers have it: int(n), float(x)"),
+}
+
+
+def instead_of_attribute(name: str, otherwise: str) -> str:
+    """What to write for an attribute that an array, a tuple or a number has in Python."""
+    return _ATTRIBUTES.get(name, otherwise)

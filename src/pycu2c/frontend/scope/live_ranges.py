@@ -1,0 +1,137 @@
+"""Splits the local variables of a function into live ranges. Reads syntax only; knows no types.
+
+All the assignments that reach one read are one variable ("web"); union-find joins them.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator
+
+from pycu2c.base.records import dataclass, field
+from pycu2c.frontend.scope.name_resolution.reaching_definitions import Flow, reaching
+from pycu2c.frontend.scope.name_resolution.reaching_state import Definition
+
+
+@dataclass(frozen=True, slots=True)
+class LiveRanges:
+    """``names`` maps the id of each binding or reading node (``ast.Name``, ``ast.arg``) to the
+    name of its variable, unique in the function: the first in the text is ``x``, then ``x.1``.
+
+    ``maybe_undefined`` are reads that some paths have not assigned, with the assignments that
+    the other paths make; ``undefined`` are reads that no path has assigned. Reads that cannot
+    run are in neither. A read that no binding reaches has no name. ``locals`` are the Python
+    names that are local, parameters included. ``once`` are the variables that one binding
+    assigns, ``steady`` those of them that are assigned outside of loops, and have their Python
+    name for themselves: live ranges of one name may become one variable again.
+    """
+
+    names: dict[int, str]
+    maybe_undefined: tuple[tuple[ast.Name, tuple[ast.AST, ...]], ...]
+    undefined: tuple[ast.Name, ...]
+    locals: frozenset[str]
+    once: frozenset[str] = frozenset()
+    steady: frozenset[str] = frozenset()
+
+
+def live_ranges(function: ast.FunctionDef) -> LiveRanges:
+    """Walk ``function`` and name its variables."""
+    flow = reaching(function)
+    reads = sorted(flow.reads.items(), key=lambda item: _position(item[0]))
+    names = _webs(flow).names()
+    once = _once(flow, names)
+    doubtful = {node: _assignments(seen) for node, seen in reads if not all(map(_assigns, seen))}
+    return LiveRanges(
+        names=names,
+        maybe_undefined=tuple((node, some) for node, some in doubtful.items() if some),
+        undefined=tuple(node for node, some in doubtful.items() if not some),
+        locals=frozenset(flow.bound),
+        once=once,
+        steady=once - _repeated(function, flow, names) - _of_shared_names(names),
+    )
+
+
+def _once(flow: Flow, names: dict[int, str]) -> frozenset[str]:
+    counts = Counter(names[id(node)] for node in _bindings(flow) if id(node) in names)
+    return frozenset(name for name, count in counts.items() if count == 1)
+
+
+def _repeated(function: ast.FunctionDef, flow: Flow, names: dict[int, str]) -> set[str]:
+    loops = (n for n in ast.walk(function) if isinstance(n, (ast.For, ast.While)))
+    repeated = {id(inner) for loop in loops for inner in ast.walk(loop)}
+    return {names[id(n)] for n in _bindings(flow) if id(n) in repeated and id(n) in names}
+
+
+def _of_shared_names(names: dict[int, str]) -> set[str]:
+    variables = set(names.values())
+    counts = Counter(name.split(".", 1)[0] for name in variables)
+    return {name for name in variables if counts[name.split(".", 1)[0]] > 1}
+
+
+def _bindings(flow: Flow) -> Iterator[ast.AST]:
+    return (node for nodes in flow.bound.values() for node in nodes)
+
+
+def _assignments(seen: set[Definition]) -> tuple[ast.AST, ...]:
+    found = [node for node in seen if node is not None and _assigns(node)]
+    return tuple(sorted(found, key=_position))
+
+
+def _assigns(definition: Definition) -> bool:
+    deletes = isinstance(definition, ast.Name) and isinstance(definition.ctx, ast.Del)
+    return definition is not None and not deletes
+
+
+def _position(node: ast.AST) -> tuple[int, int]:
+    return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
+
+
+def _webs(flow: Flow) -> _Webs:
+    webs = _Webs()
+    for name, nodes in flow.bound.items():
+        for node in nodes:
+            webs.add(node, name)
+            if name in flow.unsplit:
+                webs.union(node, nodes[0])
+    for read, seen in [*flow.reads.items(), *flow.dead_reads.items()]:
+        for definition in filter(None, seen):
+            webs.add(read, read.id)
+            webs.union(read, definition)
+    for read in flow.later:
+        webs.add(read, read.id)
+        webs.union(read, flow.bound[read.id][0])
+    return webs
+
+
+@dataclass(slots=True)
+class _Webs:
+    """Union-find over the nodes that bind or read a local."""
+
+    parent: dict[ast.AST, ast.AST] = field(default_factory=dict)
+    name_of: dict[ast.AST, str] = field(default_factory=dict)
+
+    def add(self, node: ast.AST, name: str) -> None:
+        self.parent.setdefault(node, node)
+        self.name_of[node] = name
+
+    def find(self, node: ast.AST) -> ast.AST:
+        while self.parent[node] is not node:
+            self.parent[node] = self.parent[self.parent[node]]
+            node = self.parent[node]
+        return node
+
+    def union(self, one: ast.AST, other: ast.AST) -> None:
+        self.parent[self.find(one)] = self.find(other)
+
+    def names(self) -> dict[int, str]:
+        """Webs of one Python name are numbered in the order of the text."""
+        counts: dict[str, int] = {}
+        chosen: dict[ast.AST, str] = {}
+        for node in sorted(self.name_of, key=_position):
+            web, name = self.find(node), self.name_of[node]
+            if web not in chosen:
+                count = counts.get(name, 0)
+                chosen[web] = f"{name}.{count}" if count else name
+                counts[name] = count + 1
+        return {id(node): chosen[self.find(node)] for node in self.name_of}

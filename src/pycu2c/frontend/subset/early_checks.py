@@ -1,0 +1,31 @@
+"""What can be said of a kernel's text before any types are known."""
+
+from __future__ import annotations
+
+import ast
+
+from pycu2c.base.diagnostics import Diagnostic, Label, following
+from pycu2c.base.source import Source
+from pycu2c.frontend.scope.name_resolution.live_ranges import live_ranges
+from pycu2c.frontend.subset.statements.statements import check
+
+
+def early_problems(source: Source) -> list[Diagnostic]:
+    """Everything outside the subset; else reads of names that no path has assigned."""
+    with following(source.span(source.tree)):
+        return check(source) or [unassigned(source, n) for n in live_ranges(source.tree).undefined]
+
+
+def unassigned(source: Source, node: ast.Name) -> Diagnostic:
+    """A read that no path has assigned before, though the function assigns the name."""
+    labels = [Label(source.span(node), f"`{node.id}` has no value here")]
+    others = (n for n in ast.walk(source.tree) if isinstance(n, ast.Name) and n.id == node.id)
+    for other in others:
+        if isinstance(other.ctx, ast.Del):
+            labels.append(Label(source.span(other), "it is deleted here"))
+        elif isinstance(other.ctx, ast.Store) and other.lineno > node.lineno:
+            labels.append(Label(source.span(other), "it is assigned here"))
+    cure = f"give {node.id} a first value"
+    if node.id in source.python.__globals__:
+        cure += ", or use another name: one that a function assigns is its own, and no global"
+    return Diagnostic("name", tuple(labels[:2]), cure)

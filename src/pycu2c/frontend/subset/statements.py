@@ -1,0 +1,201 @@
+"""The check of the subset when a kernel is defined: syntax only, before any types are known.
+
+All breaches of a function are reported at once. What the names mean is resolved elsewhere.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from pycu2c.base.diagnostics import Diagnostic
+from pycu2c.base.records import replace
+from pycu2c.base.source import Source
+from pycu2c.frontend.subset.statements import unsupported_syntax
+from pycu2c.frontend.subset.statements.expressions import ExpressionCheck
+from pycu2c.frontend.subset.statements.unsupported_syntax import EXPRESSIONS, STATEMENTS
+
+
+def check(source: Source) -> list[Diagnostic]:
+    """Every use of Python in a function that is outside of the subset, in the order of the text."""
+    walk = _Check(source)
+    if source.is_async:
+        walk.refuse(source.tree, STATEMENTS[ast.AsyncFunctionDef])
+    walk.parameters(source.tree.args)
+    walk.body(source.tree.body)
+    return sorted(walk.found, key=_place)
+
+
+def _place(diagnostic: Diagnostic) -> tuple[int, int]:
+    span = diagnostic.labels[0].span
+    return span.line, span.column
+
+
+class _Check(ExpressionCheck):
+    def body(self, body: list[ast.stmt]) -> None:
+        """The statements of a function: the first may be a docstring."""
+        match body:
+            case [ast.Expr(value=ast.Constant(value=str())), *rest]:
+                self.block(rest)
+            case _:
+                self.block(body)
+
+    def block(self, body: Iterable[ast.stmt]) -> None:
+        for statement in body:
+            self.statement(statement)
+
+    def statement(self, node: ast.stmt) -> None:
+        match node:
+            case ast.Assign(targets=targets, value=value):
+                for target in targets:
+                    self.target(target)
+                self.expression(value)
+            case ast.AugAssign():
+                self.augmented(node)
+            case ast.AnnAssign(target=target, value=value):
+                if not isinstance(target, ast.Name):
+                    self.refuse(target, unsupported_syntax.DECLARED)
+                self.optional(value)
+            case ast.If(test=test, body=body, orelse=orelse):
+                self.expression(test)
+                self.blocks(body, orelse)
+            case ast.While(test=test, body=body, orelse=orelse):
+                self.expression(test)
+                self.blocks(body, orelse)
+            case ast.For(target=target, iter=iterable, body=body, orelse=orelse):
+                self.bound(target)
+                self.expression(iterable)
+                self.blocks(body, orelse)
+            case ast.Match():
+                self.match_statement(node)
+            case ast.Return(value=value):
+                self.optional(value)
+            case ast.Raise():
+                self.raised(node)
+            case ast.Assert(test=test, msg=message):
+                self.expression(test)
+                if message is not None:
+                    self.printed(message)
+            case ast.Delete(targets=targets):
+                for target in targets:
+                    self.deleted(target)
+            case ast.FunctionDef():
+                self.function(node)
+            case ast.Expr(value=value):
+                self.evaluated(value)
+            case ast.Break() | ast.Continue() | ast.Pass():
+                pass
+            case _:
+                self.refuse(node, STATEMENTS.get(type(node), unsupported_syntax.UNKNOWN))
+                self.inside(node)
+
+    def blocks(self, *bodies: list[ast.stmt]) -> None:
+        for body in bodies:
+            self.block(body)
+
+    def inside(self, node: ast.AST) -> None:
+        """The statements in a refused one, as its cure keeps them; other scopes are left out."""
+        if isinstance(node, ast.AsyncFunctionDef | ast.ClassDef):
+            return
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.stmt):
+                self.statement(child)
+            elif isinstance(child, ast.ExceptHandler):
+                self.inside(child)
+
+    def augmented(self, node: ast.AugAssign) -> None:
+        self.target(node.target)
+        if isinstance(node.op, ast.MatMult):
+            self.refuse(node, unsupported_syntax.MATMUL)
+        self.expression(node.value)
+
+    def target(self, node: ast.expr) -> None:
+        match node:
+            case ast.Name():
+                pass
+            case ast.Subscript() | ast.Attribute():
+                self.expression(node)
+            case ast.Tuple(elts=items) | ast.List(elts=items):
+                for item in items:
+                    self.target(item.value if isinstance(item, ast.Starred) else item)
+            case _:
+                self.refuse(node, unsupported_syntax.UNKNOWN)
+
+    def deleted(self, node: ast.expr) -> None:
+        match node:
+            case ast.Name():
+                pass
+            case ast.Tuple(elts=items) | ast.List(elts=items):
+                for item in items:
+                    self.deleted(item)
+            case _:
+                self.refuse(node, unsupported_syntax.DELETED)
+
+    def raised(self, node: ast.Raise) -> None:
+        match node.exc:
+            case None:
+                self.refuse(node, unsupported_syntax.RERAISE)
+            case ast.Call(func=what, args=arguments):
+                self.expression(what)
+                for argument in arguments:
+                    self.printed(argument)
+            case what:
+                self.expression(what)
+
+    def function(self, node: ast.FunctionDef) -> None:
+        for decorator in node.decorator_list:
+            self.refuse(decorator, unsupported_syntax.DECORATED)
+        self.parameters(node.args)
+        self.defaults(node.args)
+        self.body(node.body)
+
+    def evaluated(self, node: ast.expr) -> None:
+        """An expression as a statement: a call, or a mistake."""
+        match node:
+            case ast.Call() | ast.NamedExpr() | ast.ListComp():
+                self.expression(node)
+            case ast.Constant(value=value) if value is ...:
+                pass
+            case ast.Constant(value=str()):
+                self.refuse(node, unsupported_syntax.REMARK)
+            case ast.Compare(ops=[ast.Eq()], left=left, comparators=[right]):
+                cure = f"did you mean `{ast.unparse(left)} = {ast.unparse(right)}`?"
+                self.refuse(node, replace(unsupported_syntax.UNUSED, help=cure))
+            case ast.Name() | ast.Attribute():
+                cure = f"to call it, write {ast.unparse(node)}()"
+                self.refuse(node, replace(unsupported_syntax.UNUSED, help=cure))
+            case ast.UnaryOp(op=op, operand=ast.UnaryOp(op=again, operand=ast.Name(id=name))) if (
+                type(op) is type(again) and isinstance(op, (ast.UAdd, ast.USub))
+            ):
+                cure = f"write `{name} {'+' if isinstance(op, ast.UAdd) else '-'}= 1`"
+                self.refuse(node, replace(unsupported_syntax.UNUSED, help=cure))
+            case _ if type(node) in EXPRESSIONS:
+                self.expression(node)
+            case _:
+                self.refuse(node, unsupported_syntax.UNUSED)
+
+    # -- match --
+
+    def match_statement(self, node: ast.Match) -> None:
+        self.expression(node.subject)
+        for case in node.cases:
+            self.pattern(case.pattern)
+            self.optional(case.guard)
+            self.block(case.body)
+
+    def pattern(self, node: ast.pattern) -> None:
+        match node:
+            case ast.MatchValue(value=value):
+                self.expression(value)
+            case ast.MatchSequence(patterns=parts) | ast.MatchOr(patterns=parts):
+                for part in parts:
+                    self.pattern(part)
+            case ast.MatchAs(pattern=inner):
+                if inner is not None:
+                    self.pattern(inner)
+            case ast.MatchClass():
+                self.refuse(node, unsupported_syntax.CLASS_PATTERN)
+            case ast.MatchMapping():
+                self.refuse(node, unsupported_syntax.MAPPING_PATTERN)
+            case _:  # a star, or True, False, None
+                pass

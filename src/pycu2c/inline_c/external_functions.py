@@ -1,0 +1,111 @@
+"""Functions in C that are defined elsewhere: what calls them, made of their types."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+from types import FrameType
+from typing import Any, Literal, TypeAlias
+
+from pycu2c.base.diagnostics import Label, fail
+from pycu2c.base.dtypes import DType
+from pycu2c.base.external_code import Code, Dialect, Line
+from pycu2c.base.records import dataclass
+from pycu2c.base.source import Source
+from pycu2c.base.types import Array, ParameterType, Scalar, Signature
+from pycu2c.frontend.calls.call_visitor import inline_c
+from pycu2c.frontend.calls.call_visitor.declared_signatures import signature_of
+from pycu2c.frontend.scope.name_resolution.bindings import parameters
+
+Abi: TypeAlias = Literal["c", "numba"]
+
+_DECLARED = {"cuda": 'extern "C" __device__ ', "c": "extern "}
+
+
+def stub_of(name: str, signature: Signature, frame: FrameType) -> Source:
+    """A Python function without a body for one that has none in Python. It stands where it is
+    declared: on the line that a frame is at."""
+    if not name.isidentifier():
+        raise ValueError(f"{name!r} is no name of a function in C")
+    names = ", ".join(f"x{number}" for number in range(len(signature.parameters)))
+    (tree,) = ast.parse(f"def {name}({names}): ...").body
+    assert isinstance(tree, ast.FunctionDef)
+    file, number = frame.f_code.co_filename, frame.f_lineno
+    lines = tuple(linecache.getlines(file, frame.f_globals))
+    line = lines[number - 1].rstrip() if number <= len(lines) else ""
+    for node in ast.walk(tree):
+        if hasattr(node, "lineno"):
+            place = {"lineno": number, "end_lineno": number, "end_col_offset": len(line.encode())}
+            vars(node).update(place, col_offset=len(line) - len(line.lstrip()))
+    space: dict[str, Any] = {"__name__": frame.f_globals.get("__name__", "")}
+    exec(compile(ast.Module([tree], []), file, "exec"), space)  # a stub: nothing is run
+    return Source(space[name], tree, file, lines, signature=signature)
+
+
+@dataclass(frozen=True, slots=True)
+class External:
+    """A function of this name in files that are linked. ``abi``: "c", or "numba" where it gives a
+    status, and its value through a pointer that comes first."""
+
+    source: Source
+    pure: bool
+    abi: Abi = "c"
+
+    def code(self, dialect: Dialect, files: tuple[str, ...]) -> Code:
+        """A body that calls it, and its declaration."""
+        signature, name = self._signature, self.source.name
+        names = [p.arg for p in parameters(self.source.tree.args)]
+        kinds = [_c_type(kind, dialect) for kind in signature.parameters]
+        result = "void"
+        if isinstance(signature.result, Scalar):
+            result = _c_type(signature.result, dialect)
+        if self.pure:  # it only reads the arrays
+            kinds = [f"const {kind}" if kind.endswith("*") else kind for kind in kinds]
+        taken, given = [_declared(kind, n) for kind, n in zip(kinds, names)], names
+        head, lines = result, _plain_call(name, given, result)
+        if self.abi == "numba":
+            head, place = "int", "own_result"
+            taken = [_declared(f"{result} *", place), *taken]
+            lines = _call_for_status(name, given, result, place)
+        declared = f"{_DECLARED[dialect]}{_declared(head, name)}({', '.join(taken) or 'void'});"
+        return Code(dialect, tuple(map(self._line, lines)), (self._line(declared),), files)
+
+    @property
+    def _signature(self) -> Signature:
+        """Its types, which must be said."""
+        source, found = self.source, signature_of(self.source)
+        if found is None or found.result is None:
+            label = Label(source.span(source.tree), "its code is elsewhere, and says no types here")
+            cure = f"annotate it: def {source.name}(x: float32) -> float32, or -> None"
+            fail("own-c", label, help=cure)
+        inline_c.check(source, found.parameters, found.result)
+        return found
+
+    def _line(self, text: str) -> Line:
+        return Line(text, self.source.span(self.source.tree))
+
+
+def _plain_call(name: str, given: list[str], result: str) -> list[str]:
+    call = f"{name}({', '.join(given)});"
+    return [call if result == "void" else f"return {call}"]
+
+
+def _call_for_status(name: str, given: list[str], result: str, place: str) -> list[str]:
+    if result == "void":
+        return [f"{name}({', '.join(['0', *given])});"]
+    call = f"{name}({', '.join([f'&{place}', *given])});"
+    return [f"{result} {place};", call, f"return {place};"]
+
+
+def _c_type(kind: ParameterType, dialect: Dialect) -> str:
+    assert isinstance(kind, Scalar | Array)
+    name = _name(kind.dtype, dialect)
+    return f"{name} *" if isinstance(kind, Array) else name
+
+
+def _name(dtype: DType, dialect: Dialect) -> str:
+    return dtype.cuda if dialect == "cuda" else dtype.c
+
+
+def _declared(kind: str, name: str) -> str:
+    return f"{kind}{name}" if kind.endswith("*") else f"{kind} {name}"

@@ -1,0 +1,258 @@
+"""What an expression must be like, looked at by itself: types of operands and results. Knows
+nothing of scopes; ``verifier`` walks the tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import assert_never
+
+from pycu2c.base.dtypes import DType, Kind
+from pycu2c.base.types import VOID, WEAK_BOOL, WEAK_INT, Array, Scalar, Space, Type, float32
+from pycu2c.base.values import fits
+from pycu2c.ir.nodes import (
+    Apply,
+    Binary,
+    Call,
+    Cast,
+    Const,
+    Dim,
+    ElementOf,
+    Expr,
+    Item,
+    Let,
+    Load,
+    Logical,
+    Member,
+    Pack,
+    Select,
+    Store,
+    Stride,
+    Unary,
+    Var,
+    View,
+    in_cluster,
+)
+from pycu2c.ir.walk import inside
+from pycu2c.ops.intrinsics.kinds import FIXED, HANDLE_KINDS
+from pycu2c.ops.intrinsics.registry import Effect
+from pycu2c.ops.operators import NOT
+
+
+def breaches(e: Expr) -> Iterator[str]:
+    """What is wrong with this node; its children are looked at by themselves."""
+    match e:
+        case Const():
+            yield from _const(e)
+        case Unary():
+            yield from _unary(e)
+        case Binary():
+            yield from _binary(e)
+        case Logical():
+            for side in (e.left, e.right):
+                if not is_truth(side.type):
+                    yield f"`{e.op.value}` is of bools, not of {side.type}"
+        case Select():
+            yield from _select(e)
+        case Cast():
+            if not isinstance(e.operand.type, Scalar):
+                yield f"a {e.operand.type} is converted to {e.type}"
+        case Dim() | Stride():
+            yield from _axis(e)
+        case Member():
+            yield from _member(e)
+        case Item():
+            yield from _item(e)
+        case Pack():
+            yield from _pack(e)
+        case View():
+            yield from _view(e)
+        case Apply():
+            yield from _apply(e)
+        case Load() | ElementOf() | Let() | Var() | Call():
+            return
+        case _:
+            assert_never(e)
+
+
+def is_truth(kind: Type) -> bool:
+    return isinstance(kind, Scalar) and kind.dtype.kind is Kind.BOOL
+
+
+def is_integer(kind: Type) -> bool:
+    return isinstance(kind, Scalar) and kind.dtype.is_integer
+
+
+def indices(access: Load | ElementOf | Store, is_pointer: bool) -> Iterator[str]:
+    """One integer for each axis; one for a pointer, or for a contiguous array as a whole."""
+    kind = access.array.type
+    if not isinstance(kind, Array):
+        yield f"{access.array.name} is indexed, and no array"
+        return
+    axes = 1 + in_cluster(access.array) if is_pointer else kind.ndim
+    if len(access.indices) != axes and not is_flat(kind, access.indices):
+        yield f"{access.array.name} has {axes} axes, and {len(access.indices)} indices here"
+    for index in access.indices:
+        if not is_integer(index.type):
+            yield f"an index is {index.type}"
+
+
+def is_flat(kind: Array, given: tuple[Expr, ...]) -> bool:
+    """Whether one index alone is the number of an element of an array with several axes."""
+    threads = kind.space is Space.BLOCK  # the first axis
+    return kind.layout == "C" and kind.ndim - threads > 1 and len(given) - threads == 1
+
+
+def _const(e: Const) -> Iterator[str]:
+    dtype = e.type.dtype
+    wanted = bool if dtype.kind is Kind.BOOL else float if dtype.is_float else int
+    if type(e.value) is not wanted:
+        yield f"{e.value!r} is no value of {e.type}"
+    elif wanted is int and e.type != WEAK_INT and not fits(int(e.value), e.type):
+        yield f"{e.value} does not fit {e.type}"  # a weak literal may wait for a wider partner
+
+
+def _unary(e: Unary) -> Iterator[str]:
+    own = e.operand.type
+    if not isinstance(own, Scalar) or e.op.operand(own) != own:
+        yield f"`{e.op}` does not work in {own}"
+    elif e.op is NOT and not is_truth(own):
+        yield f"`not` is of a bool, not of {own}"
+    elif e.type != e.op.result(own):
+        yield f"`{e.op}` of {own} gives {e.op.result(own)}, not {e.type}"
+
+
+def _binary(e: Binary) -> Iterator[str]:
+    own = e.left.type
+    if own != e.right.type:
+        yield f"`{e.op}` stands between {own} and {e.right.type}"
+    elif not isinstance(own, Scalar) or e.op.operands(own, own) != own:
+        yield f"`{e.op}` does not work in {own}"
+    elif e.type != e.op.result(own):
+        yield f"`{e.op}` of {own} gives {e.op.result(own)}, not {e.type}"
+
+
+def _select(e: Select) -> Iterator[str]:
+    if not is_truth(e.condition.type):
+        yield f"a condition is {e.condition.type}"
+    for arm in (e.then, e.orelse):
+        if arm.type != e.type:
+            yield f"an arm is {arm.type}, the whole {e.type}"
+
+
+def _axis(e: Dim | Stride) -> Iterator[str]:
+    kind = e.array.type
+    if not isinstance(kind, Array):
+        yield f"{e.array.name} is no array"
+    elif not 0 <= e.axis < kind.ndim:
+        yield f"{e.array.name} has no axis {e.axis}"
+    if not is_integer(e.type):
+        yield f"a length is {e.type}"
+
+
+def _member(e: Member) -> Iterator[str]:
+    own = e.operand.type
+    found = own.dtype.field(e.field) if isinstance(own, Scalar) else None
+    if found is None:
+        yield f"a {own} has no field {e.field}"
+    elif found.dtype is not e.type.dtype:
+        yield f"{e.field} is {found.dtype}, not {e.type}"
+
+
+def _item(e: Item) -> Iterator[str]:
+    own = e.operand.type
+    element = own.dtype.element if isinstance(own, Scalar) else None
+    if element is None or element is not e.type.dtype:
+        yield f"an element of {own} is no {e.type}"
+    if not is_integer(e.index.type):
+        yield f"an index is {e.index.type}"
+
+
+def _pack(e: Pack) -> Iterator[str]:
+    wanted = [f.dtype for f in e.type.dtype.fields]
+    given = [p.type.dtype if isinstance(p.type, Scalar) else None for p in e.parts]
+    if wanted != given:
+        yield f"{e.type} is made of {', '.join(str(p.type) for p in e.parts)}"
+
+
+def _view(e: View) -> Iterator[str]:
+    kind, least = e.array.type, -len(inside(e.path))
+    if not isinstance(kind, Array) or not (len(e.first) == kind.ndim or is_flat(kind, e.first)):
+        yield f"{len(e.first)} indices are given for {kind}"
+    elif len(e.axes) != e.type.ndim or not all(least <= a < len(e.first) for a in e.axes):
+        yield f"a view {e.type} runs along the axes {e.axes} of {kind}"
+    elif not len(e.axes) == len(e.steps) == len(e.lengths):
+        yield "a view has a step and a length for each axis"
+    numbers = (*e.first, *e.steps, *e.lengths, *inside(e.path))
+    if not all(is_integer(n.type) for n in numbers):
+        yield "an index, step or length of a view is no integer"
+
+
+def _apply(e: Apply) -> Iterator[str]:
+    row = e.intrinsic
+    kinds = [kind for _, kind in row.parameters if kind != "index"]
+    if row.effect is Effect.FORM:
+        yield f"{row.name} is the frontend's alone"
+        return
+    if len(kinds) != len(e.arguments):
+        yield f"{row.name} takes {len(kinds)} arguments, not {len(e.arguments)}"
+        return
+    given = list(zip(kinds, e.arguments))
+    for kind, argument in given:
+        yield from _argument(row.name, kind, argument)
+    own = [_of_argument(kind, argument) for kind, argument in given]
+    own = [found for found in own if found is not None]
+    if len(set(own)) > 1:
+        yield f"{row.name} is given {' and '.join(map(str, own))}"
+    yield from _result(e, own[0] if own else None)
+
+
+def _of_argument(kind: str, argument: Expr) -> Type | None:
+    """What an argument says of T; None where it says nothing."""
+    if kind in HANDLE_KINDS:
+        handle = argument.type.dtype.handle if isinstance(argument.type, Scalar) else None
+        return Scalar(handle.element) if handle else VOID
+    return argument.type if kind in ("array", "T", "F") else None
+
+
+def _argument(name: str, kind: str, argument: Expr) -> Iterator[str]:
+    match kind:
+        case "array" if not isinstance(argument, ElementOf):
+            yield f"{name} works on an element, not on {argument.type}"
+        case "coordinate" if argument.type != float32:
+            yield f"a coordinate of {name} is {argument.type}"
+        case _ if kind in HANDLE_KINDS and not _is_handle(argument.type, kind):
+            yield f"{name} takes a {kind}, not a {argument.type}"
+        case "int" if not is_integer(argument.type):
+            yield f"an int of {name} is {argument.type}"
+        case "bool" if argument.type != WEAK_BOOL:
+            yield f"a bool of {name} is {argument.type}"
+        case _ if kind in FIXED and _dtype(argument) is not FIXED[kind]:
+            yield f"a {kind} of {name} is {argument.type}"
+        case _:
+            pass
+
+
+def _dtype(e: Expr) -> DType | None:
+    return e.type.dtype if isinstance(e.type, Scalar) else None
+
+
+def _is_handle(own: Type, kind: str) -> bool:
+    return isinstance(own, Scalar) and str(own).startswith(f"{kind}[")
+
+
+def _result(e: Apply, common: Type | None) -> Iterator[str]:
+    row = e.intrinsic
+    if row.dtypes and isinstance(common, Scalar) and common.dtype not in row.dtypes:
+        yield f"{row.name} has no variant for {common}"
+    if row.result in FIXED:
+        if _dtype(e) is not FIXED[row.result]:
+            yield f"{row.name} does not give {e.type}"
+        return
+    good = {
+        "None": e.type == VOID,
+        "int": is_integer(e.type) and isinstance(e.type, Scalar) and e.type.weak,
+        "bool": e.type == WEAK_BOOL,
+        "R": isinstance(common, Scalar) and e.type == Scalar(common.dtype.real, common.weak),
+    }.get(row.result, e.type == common)
+    if not good:
+        yield f"{row.name} does not give {e.type}"

@@ -1,0 +1,134 @@
+"""What ``k[grid, block]`` gives, and what all of them share of their kernel.
+
+Kept light, as ``kernel.py``: what launches need is imported at the first of them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Generic, NoReturn, ParamSpec
+
+from pycu2c.base.diagnostics import CompileError, LaunchError
+from pycu2c.base.gc_pause import without_collection
+from pycu2c.base.types import Signature
+from pycu2c.cuda_driver import driver
+from pycu2c.kernels import launcher as launching
+from pycu2c.runtime.cuda.cuda_kernel import memory, startup
+from pycu2c.runtime.launch_configuration import LASTING, Wanted
+from pycu2c.runtime.plans import classes
+
+P = ParamSpec("P")
+
+_BACKEND = 2  # where it stands in what a launcher is made of
+
+
+class Launches:
+    """What the configurations of a kernel share: what has been compiled of it, and the C's table
+    of plans for launches like one before, or None."""
+
+    __slots__ = ("_form", "_launcher", "plans")
+
+    def __init__(self, *form: Any) -> None:
+        self._form = form
+        self._launcher: launching.Launcher | None = None
+        self.plans: object = None
+
+    @property
+    def launcher(self) -> launching.Launcher:
+        """Made at the first use: what it imports takes its time."""
+        if self._launcher is None:
+            with without_collection():
+                self._launcher = launching.Launcher(*self._form)
+        return self._launcher
+
+    @property
+    def for_launch(self) -> launching.Launcher:
+        """The same, for a launch: where that is for a GPU, the driver starts meanwhile."""
+        if self._form[_BACKEND] in ("auto", "cuda"):
+            startup.begin()
+        return self.launcher
+
+    def forget(self) -> None:
+        self._launcher = self.plans = None
+
+    def prepared(self, signature: Signature) -> Launches:
+        """For launches with arguments of these types alone."""
+        made = Launches(*self._form)
+        made._launcher = self.launcher.prepared(signature)
+        return made
+
+
+class Configured(Generic[P]):
+    """A kernel with its grid and block; call it with the arguments."""
+
+    __slots__ = ("_call", "_launches", "_stream", "_wanted")
+
+    def __init__(self, launches: Launches, wanted: Wanted) -> None:
+        stream = wanted.stream
+        self._launches, self._wanted, self._stream = launches, wanted, stream
+        if stream is None:
+            self._call = wanted.call(0, in_order=True)
+        else:
+            in_order = memory.in_order_with_default(stream)
+            self._call = wanted.call(driver.stream_of(stream), in_order)
+        if launches.plans is not None:
+            leave_to_c(self)
+
+    def __call__(self, *arguments: P.args, **named: P.kwargs) -> None:
+        self._ordinarily(*arguments, **named)
+        if self._launches.plans is not None:
+            leave_to_c(self)
+
+    def __repr__(self) -> str:
+        wanted = self._wanted
+        on = "" if wanted.stream is None else f", stream {wanted.stream!r}"
+        name = self._launches.launcher.name
+        return f"<kernel {name}, grid {wanted.grid}, block {wanted.block}{on}>"
+
+    def __copy__(self) -> Configured[P]:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Configured[P]:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        name = self._launches.launcher.name
+        raise TypeError(
+            f"{name}[grid, block] is not pickled: pickle {name}, which goes by its name"
+        )
+
+    def _ordinarily(self, *arguments: P.args, **named: P.kwargs) -> None:
+        launches = self._launches
+        launcher = launches.for_launch
+        try:
+            launcher.launch(self._call, self._wanted, launcher.values(arguments, named))
+        except (CompileError, LaunchError) as error:
+            raise error.with_traceback(None) from error.__cause__  # the text says where it is
+        launches.plans = launcher.table
+
+
+CALLED_BY_C: dict[str, type] = {"configured": Configured, "launches": Launches}  # and the kernel
+
+
+def leave_to_c(called: Any) -> None:
+    """From now on C is called, which looks for a plan before it calls Python."""
+    own: type = type(called)
+    called.__class__ = classes.planned_class(own, **CALLED_BY_C)
+
+
+def key_of(configuration: Any) -> object:
+    """What tells a configuration from others: 4 and 4.0 are equal, and one is an error. Where all
+    is as usual it is the configuration itself, which the C looks for (plans/doors.c)."""
+    if type(configuration) is not tuple:
+        raise TypeError("a configuration is a tuple")
+    grid, block, *rest = configuration
+    if rest and type(rest[0]) not in LASTING:
+        raise TypeError("a stream of another package is not kept alive")
+    types = [_types_in(grid), _types_in(block), *map(type, rest[1:])]
+    return configuration if all(t is int for t in types) else (configuration, *types)
+
+
+def _types_in(extent: object) -> object:
+    if type(extent) is not tuple:
+        return type(extent)
+    types = tuple(map(type, extent))
+    return int if all(t is int for t in types) else types

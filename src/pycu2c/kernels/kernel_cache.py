@@ -1,0 +1,181 @@
+"""What was generated for a kernel in an earlier process, found without typing it again.
+
+The key is made of everything that the compiler may look at: the text of the kernel's file and of
+those of the functions that it names, the value of each global and closure that it names, the types
+of the arguments, the options. It takes in more than the compiler reads, never less; a kernel that
+names something whose value cannot be told here is not remembered.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import sys
+from typing import Any
+
+import numpy as np
+
+from pycu2c.base import index_bounds
+from pycu2c.base.dtypes import Told, dtype_told
+from pycu2c.base.parameters import Parameter, Part
+from pycu2c.base.records import replace
+from pycu2c.base.source import Source
+from pycu2c.base.types import Array, Scalar, Signature
+from pycu2c.cuda_driver import driver
+from pycu2c.declarations.options import DEFAULT, Options
+from pycu2c.kernels import cache_codec
+from pycu2c.kernels.fingerprint import NotTold, surroundings
+from pycu2c.runtime.arguments.arguments.arguments import layout_of
+from pycu2c.runtime.cpu.cpu_kernel import cpu_kernel, cpu_runner
+from pycu2c.runtime.cuda.cuda_kernel import cuda_kernel, cuda_runner
+from pycu2c.runtime.runner import Known, Runner, Variant
+from pycu2c.toolchain import toolchain_errors
+from pycu2c.toolchain.binary import Binary
+from pycu2c.toolchain.cache.artifact_store import artifact_store, cache_directory, value_store
+from pycu2c.toolchain.cc.cc import cc, discovery
+from pycu2c.toolchain.link import file_identity
+from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
+
+_BACKENDS = ("cpu", "cuda")
+_FIRST = "known"  # the entry with what is known of a kernel
+
+
+def look_by_pool() -> None:
+    """Where kernels run on the CPU, their pool will be loaded: it may be of use before."""
+    if not value_store.REMEMBERS:
+        return
+    if not cpu_kernel.has_pool():
+        found = _known_pool()
+        if found is None:
+            return
+        cpu_kernel.know_pool(found)
+    value_store.look_by(cpu_kernel.look)
+
+
+def _known_pool() -> Binary | None:
+    """The pool's library; None where it is still to be compiled, or cannot be. By the state of its
+    files it is found without reading and hashing them: a tenth of a known kernel's first launch."""
+    try:
+        found = _kept(value_store.load(_key_of_pool()), cpu_kernel.POOL, "", DEFAULT)
+        if found is None:
+            found = cc.known(cpu_kernel.pool_text(), cpu_kernel.POOL)
+            if found:
+                _keep_pool(found.key)
+    except toolchain_errors.ToolchainError:  # it is said when there is something to compile
+        return None
+    return found
+
+
+@functools.cache
+def _keep_pool(name: str) -> None:
+    """Let later processes find it, by its name in the cache."""
+    if not cache_directory.place().problem:
+        value_store.store(_key_of_pool(), name, cache_codec.files_of_pool())
+
+
+def _key_of_pool() -> str:
+    return artifact_store.key_of("pool", discovery.identity(), value_store.HOME, sys.version)
+
+
+def _kept(key: str | None, entry: str, text: str, options: Options) -> Binary | None:
+    """A library by its name in the cache, if it is there."""
+    found = artifact_store.load(key, ".so") if key else None
+    if found is None:
+        return None
+    return Binary("so", entry, text, found.data, found.path, found.log, options.link, key or "")
+
+
+class Memory:
+    """What is remembered of a kernel for one signature. ``key`` is empty if nothing can be."""
+
+    def __init__(self, source: Source, signature: Signature, options: Options) -> None:
+        self._options, self.key = options, ""
+        if not value_store.REMEMBERS:
+            return
+        with contextlib.suppress(NotTold):
+            told = surroundings(source, signature)
+            files = (file_identity.identity(path) for _, path in options.link)
+            rest = (value_store.HOME, sys.version, np.__version__, repr(options), *files)
+            self.key = artifact_store.key_of(told, *rest)
+
+    @functools.cached_property
+    def _first(self) -> dict[str, Any]:
+        """What a launch needs to know first, and the first runner that was made: one file has what
+        most launches need."""
+        return self._load(_FIRST) or {}
+
+    @functools.cached_property
+    def known(self) -> Known | None:
+        """What a launch needs to know first."""
+        found = self._first.get("known")
+        return Known(**{**found, "written": frozenset(found["written"])}) if found else None
+
+    def keep_known(self, known: Known) -> None:
+        self._first["known"] = cache_codec.facts_of(known)
+        self._store(_FIRST, self._first)
+
+    def runner(self, variant: Variant, names: tuple[str, ...]) -> Runner | None:
+        """The kernel for a kind of launch, compiled and loaded."""
+        found = self._facts(_told(variant)) if variant.backend in _BACKENDS else None
+        if found is None:
+            return None
+        layout = layout_of([_parameter(*row) for row in found["parameters"]])
+        text, entry = found["text"], found["entry"]
+        options = self._options.linking(tuple(found["links"]))
+        if variant.backend == "cpu":
+            key = found["keys"].get(discovery.identity())
+            binary = _kept(key, entry, text, options) or cc.compile(text, entry, options=options)
+            on_cpu = cpu_kernel.CpuKernel(binary, bool(variant.accumulators))
+            return cpu_runner.CpuRunner(names, layout, on_cpu)
+        binary = nvrtc.compile(text, entry, driver.arch(), options=options)
+        kernel = cuda_kernel.CudaKernel(binary, found["together"], self._options.cluster)
+        written = frozenset(found["written"]), tuple(map(_overwritten, found["overwritten"]))
+        return cuda_runner.CudaRunner(found["name"], written[0], layout, kernel, written[1])
+
+    def _facts(self, told: str) -> Any:
+        return self._first[told] if told in self._first else self._load(told)
+
+    def keep_runner(self, variant: Variant, runner: Runner) -> None:
+        """Only of kernels that take no more than a call."""
+        facts = cache_codec.facts_of_runner(variant, runner)
+        if not facts:
+            return
+        told = _told(variant)
+        if len(self._first) == 1:  # what is known, and nothing else
+            self._first[told] = facts
+            self._store(_FIRST, self._first)
+        else:
+            self._store(told, facts)
+        if variant.backend == "cpu" and cpu_kernel.pool().made:
+            _keep_pool(cpu_kernel.pool().made)
+
+    def _load(self, what: str) -> Any:
+        return value_store.load(artifact_store.key_of(self.key, what)) if self.key else None
+
+    def _store(self, what: str, content: object) -> None:
+        if self.key:
+            value_store.store(artifact_store.key_of(self.key, what), content)
+
+
+def _told(variant: Variant) -> str:
+    """A variant as its text is: the same for every device."""
+    return repr(replace(variant, gpu=0))
+
+
+def _overwritten(row: Any) -> index_bounds.Overwritten:
+    argument, axes = row
+    return index_bounds.Overwritten(argument, tuple(_place(*axis) for axis in axes))
+
+
+def _place(axis: int, strided: bool, bounds: list[tuple[int, int | None]]) -> index_bounds.Place:
+    return index_bounds.Place(
+        axis, strided, frozenset(index_bounds.Length(*bound) for bound in bounds)
+    )
+
+
+def _parameter(
+    name: str, dtype: Told, weak: bool, argument: int, part: str, axis: int
+) -> Parameter:
+    row = dtype_told(dtype)
+    kind = Array(row, 1) if part == Part.DATA.value else Scalar(row, weak)
+    return Parameter(name, kind, argument, Part(part), axis)

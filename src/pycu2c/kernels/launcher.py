@@ -1,0 +1,460 @@
+"""A kernel's launches: arguments to types, types to compiled code, and the run.
+
+Opened by ``kernel.py`` at the first launch, so that importing pycu2c stays cheap. What compiling
+needs is in ``building.py``, which this opens when there is something to compile.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from functools import cached_property
+
+from pycu2c.base import graph_capture
+from pycu2c.base.backends import ON_CPU
+from pycu2c.base.diagnostics import CompileError, LaunchError
+from pycu2c.base.gc_pause import without_collection
+from pycu2c.base.lazy_imports import is_imported, newly_imported
+from pycu2c.base.limits import BLOCKS32_LIMIT, INDEX32_LIMIT, MOST_ACCUMULATED, USUAL_BLOCK
+from pycu2c.base.records import dataclass, field
+from pycu2c.base.source import Source
+from pycu2c.base.types import Signature, leaf_types, ordinary_limit
+from pycu2c.codegen.statements import Comments
+from pycu2c.compiler import Generated, Piece
+from pycu2c.cuda_driver import driver, libcuda
+from pycu2c.declarations.options import DEFAULT, Options
+from pycu2c.explain.notes import Note
+from pycu2c.frontend.function_builder import Built
+from pycu2c.kernels import grid_inference, kernel_cache, kernel_compiler
+from pycu2c.runtime import nvtx_ranges
+from pycu2c.runtime.arguments.arguments import aliasing, signature_conversion, vector_views
+from pycu2c.runtime.arguments.arguments.arguments import Argument, ArrayArgument, whole
+from pycu2c.runtime.arguments.arguments.call_binding import parameters_of
+from pycu2c.runtime.arguments.arguments.flattened_arguments import Given, leaf_names, taken_apart
+from pycu2c.runtime.cpu.cpu_kernel import prebuild
+from pycu2c.runtime.cuda.cuda_kernel import cuda_runner, startup
+from pycu2c.runtime.launch_configuration import Extent, Language, Launch, Wanted
+from pycu2c.runtime.plans import guards, library, plan
+from pycu2c.runtime.runner import Axis, Known, Runner, Variant
+from pycu2c.toolchain.cc.cc import cc
+from pycu2c.toolchain.nvrtc.nvrtc import nvrtc, occupancy
+from pycu2c.toolchain.nvrtc.nvrtc.resource_usage import KernelAttributes
+
+_MOST_BLOCKS = 16  # shapes of blocks that C is made for; later ones share one for any shape
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """A kernel for one signature, and what it was compiled to."""
+
+    known: Known
+    limits: Mapping[int, int]  # of whole numbers, by their leaves: what an ordinary launch gives
+    memory: kernel_cache.Memory | None
+    runners: dict[Variant, Runner] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A launch's arguments, the numbers and arrays in them, and their types. ``lengths``: what
+    the grid followed from, where the launch left it open."""
+
+    values: tuple[object, ...]
+    leaves: tuple[Argument, ...]
+    signature: Signature
+    lengths: tuple[Axis, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A launch whose arguments are checked and whose kernel is compiled; ``is_first``: for it."""
+
+    launch: Launch
+    taken: Taken
+    typed: Typed
+    variant: Variant
+    runner: Runner
+    is_first: bool
+
+
+class Launcher:
+    """What has been built and compiled of one kernel, and the plans for launches like those that
+    there were."""
+
+    def __init__(
+        self,
+        source: Source,
+        declared: tuple[Signature, ...],
+        backend: str,
+        cache: bool,
+        options: Options = DEFAULT,
+    ) -> None:
+        self.source, self.name = source, source.name
+        self.declared, self.backend, self.cache = declared, backend, cache
+        self.options = options
+        self._parameters = parameters_of(source.python)
+        self._names = tuple(
+            f"{self.name}: argument {i} ({name})"
+            for i, name in enumerate(self._parameters.names, start=1)
+        )
+        only = declared[0].parameters if len(declared) == 1 else ()
+        self._vectors = vector_views.vectors_declared(only) if only else {}
+        self._latest: Signature | None = None
+        self._trusting = False
+        self._typed: dict[Signature, Typed] = {}
+        self._best: dict[tuple[Signature, int], int] = {}
+        self._memories: dict[Signature, kernel_cache.Memory] = {}
+        self.plans: plan.Plans | None = None
+
+    # ---- looking inside ----
+
+    @cached_property
+    def builder(self) -> kernel_compiler.Builder:
+        """What compiles the kernel."""
+        return kernel_compiler.Builder(self.source, self.cache, self.options)
+
+    def built(self, signature: Signature) -> Built:
+        """The typed IR for a signature. Raises CompileError with every mistake."""
+        return self.builder.built(signature)
+
+    def text(
+        self,
+        what: Language,
+        signature: Signature,
+        block: Extent | None = None,
+        arch: str | None = None,
+    ) -> str:
+        """The IR, the generated source or what a GPU runs; C also for a shape of blocks."""
+        return self.builder.text(what, signature, kernel_compiler.Form(block, arch))
+
+    def attributes(self, signature: Signature, arch: str | None) -> KernelAttributes:
+        """What the kernel takes of a GPU."""
+        return self.builder.attributes(signature, arch)
+
+    def generated(
+        self,
+        target: str,
+        signature: Signature,
+        comments: Comments = "none",
+        block: Extent | None = None,
+    ) -> Generated:
+        """The text for a target, and what a launch needs to know of it."""
+        return self.builder.generated(target, signature, comments, block)
+
+    def piece(self, signature: Signature) -> Piece:
+        """The kernel as a part of a file with several."""
+        return self.builder.piece(signature)
+
+    def notes(self, signature: Signature) -> list[Note]:
+        """What the lines cost on a GPU, for a signature."""
+        return self.builder.notes(signature)
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The names of the kernel's parameters, in the order of signatures."""
+        return self._parameters.names
+
+    @property
+    def signatures(self) -> tuple[Signature, ...]:
+        """Those that the kernel has been typed for, in order."""
+        return tuple(self._typed)
+
+    @property
+    def latest(self) -> Signature | None:
+        """The types of the last launch."""
+        by_plan = self.plans.latest() if self.plans else None
+        if by_plan is not None:
+            self._latest = by_plan
+        return self._latest
+
+    @property
+    def table(self) -> object:
+        """The plans for C, which is given what a call of the kernel is given; or None."""
+        return self.plans.table if self.plans and self._parameters.rest is None else None
+
+    # ---- launching ----
+
+    def values(self, given: tuple[object, ...], named: Mapping[str, object]) -> tuple[object, ...]:
+        """What each parameter gets in a call. Raises LaunchError."""
+        return self._parameters.values(given, named)
+
+    def given(self, values: Sequence[object]) -> Given:
+        """The types, numbers and arrays of a launch's arguments. Raises LaunchError."""
+        if self._vectors:
+            values = vector_views.seen_as_declared(values, self._vectors)
+        return taken_apart(values, self._names)
+
+    def launch(self, call: bytes, wanted: Wanted, values: tuple[object, ...]) -> None:
+        """Check the arguments, compile if these types are new, and run. ``call`` is what is wanted
+        in the words of C."""
+        if self.plans and self.plans.run(call, wanted.stream, values):
+            return
+        capture = graph_capture.current() if is_imported(graph_capture) else None
+        if capture is not None:
+            capture.launch(self, wanted, values)
+            return
+        ready = self.ready(wanted, values)
+        ready.runner.run(ready.launch, ready.taken.leaves)
+        if not ready.is_first:
+            self._learn(ready)
+
+    def ready(self, wanted: Wanted, values: tuple[object, ...]) -> Ready:
+        """A launch up to its start. Raises LaunchError, CompileError."""
+        given = self.given(values)
+        signature = self.signature(given)
+        if signature in self._typed:
+            return self._ready_as(wanted, values, given, signature)
+        if self.backend in ("auto", "cuda") and startup.begin():
+            newly_imported(nvrtc)
+            newly_imported(cuda_runner)
+        with without_collection(), self._prepared(signature):
+            return self._ready_as(wanted, values, given, signature)
+
+    def _ready_as(
+        self, wanted: Wanted, values: tuple[object, ...], given: Given, signature: Signature
+    ) -> Ready:
+        typed = self.typed(signature)
+        block, grid = wanted.block, wanted.grid
+        if block is None:
+            block = grid_inference.without_block(self.name, typed.known, self.backend)
+        if grid is None:
+            extents = given.leaves, wanted.block, self.options.cluster
+            grid = grid_inference.grid_for(self.name, typed.known, *extents)
+        lengths = () if wanted.grid or not wanted.block else typed.known.lengths
+        launch = Launch(grid, block, wanted.stream, wanted.shared_bytes)
+        return self._ready(launch, Taken(values, given.leaves, signature, lengths), typed)
+
+    def typed(self, signature: Signature) -> Typed:
+        """The kernel for a signature. Raises CompileError."""
+        typed = self._typed.get(signature)
+        if typed is None:
+            with without_collection():
+                typed = self._typed[signature] = self._newly_typed(signature)
+        return typed
+
+    def _newly_typed(self, signature: Signature) -> Typed:
+        leaves = [leaf for kind in signature.parameters for leaf in leaf_types(kind)]
+        limited = ((i, ordinary_limit(kind)) for i, kind in enumerate(leaves))
+        limits = {i: limit for i, limit in limited if limit is not None}
+        memory = self._memory(signature)
+        return Typed(self._known(signature, memory), limits, memory)
+
+    def _memory(self, signature: Signature) -> kernel_cache.Memory | None:
+        """What earlier processes have left of the kernel."""
+        memory = self._memories.get(signature)
+        if memory is None and self.cache:
+            if self._is_on_cpu:
+                kernel_cache.look_by_pool()
+            memory = kernel_cache.Memory(self.source, signature, self.options)
+            self._memories[signature] = memory
+        return memory
+
+    @property
+    def _is_on_cpu(self) -> bool:
+        """Whether launches are on the CPU whatever a driver says."""
+        if self.backend == "auto":
+            return isinstance(libcuda.library(), str)
+        return self.backend in ON_CPU
+
+    def _known(self, signature: Signature, memory: kernel_cache.Memory | None) -> Known:
+        known = memory.known if memory else None
+        if known is None:
+            try:
+                known = self.builder.known(signature)
+            except CompileError as error:
+                if not self.declared:
+                    error.add_note(self._launched_with(signature))
+                raise
+            if memory and not self.builder.built(signature).warnings:
+                memory.keep_known(known)
+        return known
+
+    def _launched_with(self, signature: Signature) -> str:
+        """Where the types of an error are from, if the kernel does not say them."""
+        types = zip(self._parameters.names, signature.parameters)
+        return f"launched with {', '.join(f'{name}: {kind}' for name, kind in types)}"
+
+    @contextmanager
+    def _prepared(self, signature: Signature) -> Iterator[None]:
+        """What a new kernel shares with all others is compiled while this one is typed; and where
+        it is known to be new, a C compiler waits for it."""
+        memory = self._memory(signature)
+        if self.backend == "python" or (memory and memory.known):
+            yield
+            return
+        prebuild.begin(patiently=self._is_on_cpu)
+        on_cpu = not driver.available() if self.backend == "auto" else self.backend in ON_CPU
+        try:
+            with cc.expected(self.options) if on_cpu and memory and memory.key else nullcontext():
+                yield
+        finally:
+            prebuild.go_on()
+
+    def _runner(self, typed: Typed, signature: Signature, variant: Variant) -> Runner:
+        """A kernel for a kind of launch, compiled or found."""
+        names = self.leaf_names(signature)
+        memory = typed.memory
+        runner = memory.runner(variant, names) if memory else None
+        if runner is None:
+            if variant.backend != "python":
+                prebuild.begin()
+            runner = self.builder.runner(signature, names, variant)
+            if memory:
+                memory.keep_runner(variant, runner)
+        return (
+            nvtx_ranges.marked(runner, self.name)
+            if os.environ.get("PYCU2C_NVTX") == "1"
+            else runner
+        )
+
+    def _ready(self, launch: Launch, taken: Taken, typed: Typed) -> Ready:
+        signature, leaves = taken.signature, taken.leaves
+        for position in typed.known.written:
+            argument = leaves[position]
+            if isinstance(argument, ArrayArgument) and argument.readonly:
+                name = self.leaf_names(signature)[position]
+                raise LaunchError(f"{name} is written, and it is read-only: pass a copy")
+        if typed.known.takes_shared and not launch.shared_bytes:
+            raise LaunchError(
+                f"{self.name} uses dynamic shared memory, and the launch gives it none: call "
+                f"{self.name}[grid, block, stream, bytes](…), or write @kernel(shared_memory=…)"
+            )
+        self._note(signature)
+        variant = self._variant(launch, leaves, typed)
+        runner = typed.runners.get(variant)
+        if runner is not None:
+            return Ready(launch, taken, typed, variant, runner, is_first=False)
+        with without_collection():
+            runner = typed.runners[variant] = self._runner(typed, signature, variant)
+        return Ready(launch, taken, typed, variant, runner, is_first=True)
+
+    def compile(self, signature: Signature, block: Extent) -> None:
+        """What launches of blocks of this shape will need, for arrays of ordinary sizes."""
+        typed, backend = self.typed(signature), self._chosen_backend()
+        block_of_c = block if backend in ON_CPU else None
+        variant = Variant(backend, True, block_of_c, gpu=_gpu(backend))
+        if variant not in typed.runners:
+            typed.runners[variant] = self._runner(typed, signature, variant)
+
+    def prepared(self, signature: Signature) -> Launcher:
+        """What launches with arguments of these types alone, and trusts its user more."""
+        made = Launcher(self.source, (signature,), self.backend, self.cache, self.options)
+        made.builder, made._typed, made._memories = self.builder, self._typed, self._memories
+        made._trusting = True
+        return made
+
+    def _note(self, signature: Signature) -> None:
+        if self.plans:
+            self.plans.latest()  # is not the latest any more
+        self._latest = signature
+
+    def _variant(self, launch: Launch, leaves: tuple[Argument, ...], typed: Typed) -> Variant:
+        backend, ordinary = self._chosen_backend(), _is_ordinary(launch, leaves, typed.limits)
+        block, own = (launch.block, typed.known.accumulating) if backend in ON_CPU else (None, ())
+        gpu, past_caches = _gpu(backend), backend == "cpu" and typed.known.is_large(launch)
+        own = own and _small(own, launch, leaves)
+        variant = Variant(backend, ordinary, block, own, gpu, past_caches)
+        if variant not in typed.runners and len(typed.runners) >= _MOST_BLOCKS:
+            return Variant(backend, ordinary, None, gpu=gpu)
+        return variant
+
+    def _learn(self, ready: Ready) -> None:
+        """Let launches like this one, which is the second at least, take the short way."""
+        taken, typed, variant, runner = ready.taken, ready.typed, ready.variant, ready.runner
+        if not variant.ordinary or self._vectors or (self.plans and not self.plans.is_time()):
+            return
+        if typed.known.accumulating and variant.backend in ON_CPU:
+            return  # whether they are small and alone is seen at each launch
+        if is_imported(prebuild) and prebuild.goes_on():  # a later launch will do
+            return
+        direct = runner.direct
+        if direct is None:
+            return
+        if newly_imported(library) or any([newly_imported(guards), newly_imported(cc)]):
+            return  # one thing at a time, so that no launch takes long
+        if library.load():
+            return
+        plans = self.plans or library.plans(self._parameters)
+        if plans is None:
+            return
+        types = taken.signature.parameters
+        facts = typed.known.written, typed.limits, self._trusting
+        seen = guards.Seen(taken.values, types, taken.leaves, *facts)
+        shape = variant.block, ready.launch.shared_bytes, taken.lengths
+        numbers = typed.known.numbers_of_blocks(variant)
+        place = plan.Place(*shape, self.options.cluster, numbers)
+        plans.learn(seen, place, direct, taken.signature)
+        self.plans = plans
+
+    def leaf_names(self, signature: Signature) -> tuple[str, ...]:
+        """What errors call each number and array of the arguments."""
+        return leaf_names(self._names, signature)
+
+    def _chosen_backend(self) -> str:
+        if self.backend == "auto":
+            return "cuda" if driver.available() else "cpu"
+        if self.backend == "cuda" and not driver.available():
+            raise LaunchError(
+                f"{self.name} has backend='cuda', and there is no GPU to use: "
+                f"{driver.why_not()}. Use backend='auto' to run on the CPU then"
+            )
+        return self.backend
+
+    def signature(self, given: Given) -> Signature:
+        """The types of a launch: the arguments' own, or the declared ones that they fit."""
+        if not self.declared:
+            return Signature(given.types)
+        return signature_conversion.chosen(given, self.declared, self._names)
+
+    def signature_of(self, values: tuple[object, ...]) -> Signature:
+        """The types of a launch with these values. Raises LaunchError."""
+        return self.signature(self.given(values))
+
+    def best_block(self, signature: Signature, shared_bytes: int) -> int:
+        """How many threads a block has where nobody says it."""
+        chosen = self._best.get((signature, shared_bytes))
+        if chosen is None:
+            chosen = USUAL_BLOCK
+            if self._chosen_backend() == "cuda":
+                takes = self.attributes(signature, None)
+                chosen = occupancy.best_block(takes, shared_bytes)
+            self._best[signature, shared_bytes] = chosen
+        return chosen
+
+
+def _reach(array: ArrayArgument) -> int:
+    """The greatest number that indexing an array counts to: of its elements, or of those that
+    its strides pass over."""
+    elements = math.prod(n or 1 for n in array.shape)
+    if array.contiguous:
+        return elements
+    passed = sum((n - 1) * abs(s) for n, s in zip(array.shape, array.strides) if n > 1)
+    return max(elements, passed // array.dtype.size)
+
+
+def _gpu(backend: str) -> int:
+    return driver.current_ordinal() if backend == "cuda" else 0
+
+
+def _is_ordinary(launch: Launch, leaves: tuple[Argument, ...], limits: Mapping[int, int]) -> bool:
+    """Whether the compiler may count in 32 bits and take each array to have elements: what can
+    be told of a launch for free. ``limits``: how far leaves that are whole numbers lie from 0."""
+    arrays = [a for a in leaves if isinstance(a, ArrayArgument)]
+    threads = max(g * b for g, b in zip(launch.grid, launch.block))
+    largest = max(map(_reach, arrays), default=0)
+    near = all(abs(whole(leaves[i])) <= limit for i, limit in limits.items())
+    few_blocks = max(launch.grid) <= BLOCKS32_LIMIT
+    filled = all(0 not in a.shape for a in arrays)
+    return filled and near and few_blocks and max(threads, largest) < INDEX32_LIMIT
+
+
+def _small(
+    accumulators: tuple[int, ...], launch: Launch, leaves: tuple[Argument, ...]
+) -> tuple[int, ...]:
+    """The arrays that an OS thread has a copy of: those that are small beside the launch, and
+    whose memory no other argument has."""
+    threads = math.prod(launch.grid) * math.prod(launch.block)
+    most = min(MOST_ACCUMULATED, threads)
+    sizes = ((i, a.size) for i in accumulators if isinstance(a := leaves[i], ArrayArgument))
+    return tuple(i for i, size in sizes if size <= most and aliasing.alone(i, leaves))

@@ -1,0 +1,214 @@
+"""A kernel for one combination of argument types, on one backend: compiled once, run often."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from pycu2c.analysis import write_coverage
+from pycu2c.analysis.launch_assumptions import Facts
+from pycu2c.base.backends import ON_CPU
+from pycu2c.base.diagnostics import following
+from pycu2c.base.records import dataclass, replace
+from pycu2c.base.source import Source
+from pycu2c.base.types import ParameterType, Signature
+from pycu2c.codegen.statements import Comments
+from pycu2c.compiler import Generated, Piece, generate
+from pycu2c.cuda_driver import driver
+from pycu2c.declarations.options import DEFAULT, Options
+from pycu2c.frontend.function_builder import Built, build_device
+from pycu2c.ir.verifier import verified
+from pycu2c.kernels.source_map import naming_origins
+from pycu2c.ops.intrinsics import library
+from pycu2c.pipeline import TARGETS, Target
+from pycu2c.reference import device_variants, interpreter
+from pycu2c.runtime import print_log
+from pycu2c.runtime.arguments.arguments.arguments import (
+    Argument,
+    ArrayArgument,
+    HandleArgument,
+    Layout,
+    layout_of,
+)
+from pycu2c.runtime.arguments.arguments.flattened_arguments import put_together
+from pycu2c.runtime.cpu.cpu_kernel import coroutine_scheduler
+from pycu2c.runtime.cpu.cpu_kernel.cpu_kernel import CpuKernel
+from pycu2c.runtime.cpu.cpu_kernel.cpu_runner import CpuRunner
+from pycu2c.runtime.cuda.cuda_kernel import cuda_kernel, cuda_runner
+from pycu2c.runtime.direct_launch import Direct
+from pycu2c.runtime.launch_configuration import Extent, Launch
+from pycu2c.runtime.runner import Runner
+from pycu2c.toolchain.binary import Binary
+from pycu2c.toolchain.cc.cc import cc
+from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
+
+
+@dataclass(frozen=True, slots=True)
+class Specialized:
+    """A kernel for one signature. ``names`` are what errors call the arguments' leaves."""
+
+    source: Source
+    built: Built
+    signature: Signature
+    names: tuple[str, ...]
+    options: Options
+
+
+def facts_for(
+    options: Options,
+    *,
+    ordinary: bool,
+    block: Extent | None = None,
+    accumulators: frozenset[int] = frozenset(),
+    past_caches: bool = False,
+) -> Facts:
+    """What the passes may assume of a launch and of its kernel."""
+    return Facts(
+        ordinary,
+        options.wraparound,
+        options.fastmath,
+        block=block,
+        accumulators=accumulators,
+        past_caches=past_caches,
+    )
+
+
+def generate_text(
+    built: Built,
+    target: str,
+    options: Options = DEFAULT,
+    comments: Comments = "none",
+    block: Extent | None = None,
+) -> Generated:
+    """The text for an ordinary launch: of fewer than 2**30 threads and elements, but some."""
+    facts = facts_for(options, ordinary=True, block=block)
+    return generate(built.module, _target(target, options), facts, comments)
+
+
+def piece_of(built: Built, options: Options) -> Piece:
+    """A kernel of a file of CUDA C, for ordinary launches."""
+    facts = facts_for(options, ordinary=True)
+    return Piece(built.module, _target("cuda", options), facts)
+
+
+FOR_OTHERS = ('extern "C"', "__device__")
+FOR_ONE_TEXT = ("static", "__device__", "__forceinline__")
+
+
+def generate_device(
+    source: Source,
+    signature: Signature,
+    options: Options,
+    name: str,
+    qualifiers: tuple[str, ...] = FOR_OTHERS,
+) -> tuple[Generated, ParameterType]:
+    """A device function as CUDA C for other programs, which know it by a name of theirs; and what
+    it gives. Raises CompileError."""
+    with following(source.span(source.tree)):
+        module, result = build_device(source, signature.parameters)
+    named = replace(module.kernel, name=f"{name}.", python_name=name)
+    module = verified(replace(module, kernel=named), "build")
+    target = TARGETS["cuda"]
+    dialect = replace(target.dialect, kernel=qualifiers)
+    facts = facts_for(options, ordinary=False)
+    return generate(module, replace(target, dialect=dialect), facts), result
+
+
+def _target(name: str, options: Options) -> Target:
+    """A target, with what the kernel is declared to keep within."""
+    target = TARGETS[name]
+    if not options.launch_bounds or not target.dialect.bounds:
+        return target
+    bounds = target.dialect.bounds.format(", ".join(map(str, options.launch_bounds)))
+    dialect = replace(target.dialect, kernel=(*target.dialect.kernel, bounds))
+    return replace(target, dialect=dialect)
+
+
+@dataclass(frozen=True, slots=True)
+class SteppingRunner:
+    """Runs a kernel whose threads go in steps: with it goes where its arrays lie."""
+
+    inner: CpuRunner
+    kernel: coroutine_scheduler.SteppingKernel
+
+    @property
+    def direct(self) -> Direct | None:
+        return None
+
+    def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
+        arrays = [a for a in arguments if isinstance(a, ArrayArgument) and a.where == "host"]
+        kept = self.kernel.watch([a.region for a in arrays])
+        self.inner.run(launch, arguments)
+        del kept
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceRunner:
+    kernel: interpreter.ReferenceKernel
+    types: tuple[ParameterType, ...]
+
+    @property
+    def direct(self) -> Direct | None:
+        return None
+
+    def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
+        owners = iter(
+            [a.owner if isinstance(a, (ArrayArgument, HandleArgument)) else a for a in arguments]
+        )
+        values = [put_together(kind, owners) for kind in self.types]
+        self.kernel.launch(launch.grid, launch.block, launch.shared_bytes, values)
+
+
+def runner_for(wanted: Specialized, backend: str, facts: Facts, cache: bool) -> Runner:
+    """Compile for a backend and load. Raises ToolchainError, CudaError."""
+    built, source, options = wanted.built, wanted.source, wanted.options
+    if backend == "python":
+        types = wanted.signature.parameters
+        single = options.weak_float is not None
+        inferred = device_variants.inferred_from(built.noted, source, wanted.signature, single)
+        with following(source.span(source.tree)):
+            kernel = interpreter.ReferenceKernel(
+                source, inferred, types, library.device_source, options
+            )
+        return ReferenceRunner(kernel, types)
+    target, comments = _target(backend, options), _comments(options)
+    made = generate(built.module, target, facts, comments)
+    layout = layout_of(made.parameters)
+    with naming_origins(lambda c: generate(built.module, target, facts, c).text):
+        binary = _compiled(made, backend, options.linking(made.links), cache)
+        if backend in ON_CPU:
+            on_cpu, runner = _on_cpu(binary, wanted, made, layout, facts)
+            return _printing(runner, made, source, lambda: print_log.HostLog(on_cpu))
+    on_gpu = cuda_kernel.CudaKernel(binary, made.meets_grid, options.cluster)
+    whole = write_coverage.overwritten(built.module)
+    on_device = cuda_runner.CudaRunner(source.name, made.written, layout, on_gpu, whole)
+    return _printing(on_device, made, source, lambda: print_log.DeviceLog(on_gpu))
+
+
+def _comments(options: Options) -> Comments:
+    """What a compiler is told of the Python."""
+    return "lines" if options.lineinfo else "none"
+
+
+def _compiled(made: Generated, backend: str, options: Options, cache: bool) -> Binary:
+    if backend in ON_CPU:
+        return cc.compile(made.text, made.entry, options=options, cache=cache)
+    return nvrtc.compile(made.text, made.entry, driver.arch(), options=options, cache=cache)
+
+
+def _on_cpu(
+    binary: Binary, wanted: Specialized, made: Generated, layout: Layout, facts: Facts
+) -> tuple[CpuKernel, Runner]:
+    if not made.in_steps:
+        kernel = CpuKernel(binary, bool(facts.accumulators))
+        return kernel, CpuRunner(wanted.names, layout, kernel)
+    in_steps = coroutine_scheduler.SteppingKernel(binary, wanted.source.name, made.waits)
+    return in_steps, SteppingRunner(CpuRunner(wanted.names, layout, in_steps), in_steps)
+
+
+def _printing(
+    runner: Runner, made: Generated, source: Source, log: Callable[[], print_log.Log]
+) -> Runner:
+    """A kernel that prints is waited for, and what it prints is written."""
+    if not made.prints:
+        return runner
+    return print_log.PrintingRunner(runner, log(), made.prints, source.name)

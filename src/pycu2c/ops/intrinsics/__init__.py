@@ -1,0 +1,1 @@
+"""Intrinsics: one decorated function each."""

@@ -1,0 +1,201 @@
+"""Python's operators and builtins that C spells as a call, for every type they work in.
+
+``python.floordiv`` and its neighbours are what ``transforms/common/legalize`` puts in place of an
+operator whose C namesake means something else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from pycu2c.base.dtypes import DTYPES, INT16, INT32, INT64, DType
+from pycu2c.base.values import convert, scalar_of
+from pycu2c.ops.intrinsics.c_tree import c
+from pycu2c.ops.intrinsics.kinds import T, float64
+from pycu2c.ops.intrinsics.registry import Intrinsic, Spell, intrinsic
+from pycu2c.ops.intrinsics.spelling import by_kind, helper, library, plain
+from pycu2c.ops.operators import FLOORDIV, MOD, NEG, POW, SHL, SHR, Operator
+
+INTEGERS = tuple(row for row in DTYPES if row.is_integer)
+NUMBERS = tuple(row for row in DTYPES if row.is_integer or (row.is_float and not row.is_half))
+
+
+def _absolute(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
+    """Through a helper, since C's ``abs`` leaves the least integer undefined."""
+    return helper("abs")(a, dtype) if dtype.is_signed else a["x"]
+
+
+_ABSOLUTE = by_kind(floats=library("fabs"), integers=_absolute)
+
+
+@intrinsic(
+    "abs",
+    dtypes=NUMBERS,
+    cuda=_ABSOLUTE,
+    c=_ABSOLUTE,
+    cuda_helpers=("abs",),
+    c_helpers=("abs",),
+)
+def absolute(x: T) -> T:
+    """The absolute value; that of the least integer wraps to itself."""
+    scalar = scalar_of(x)
+    assert scalar is not None
+    with np.errstate(all="ignore"):
+        return convert(abs(x), scalar)
+
+
+def _plain_negative(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
+    wide = c.Cast(c.Named("int32_t"), a["x"])
+    return c.Cast(c.Named(dtype.c), c.Unary("-", wide))
+
+
+@intrinsic(
+    "python.neg",
+    dtypes=(INT16,),
+    cuda=helper("neg"),
+    c=_plain_negative,
+    cuda_helpers=("neg",),
+)
+def negative(x: T) -> T:
+    """``-x`` of what may be the least integer, which wraps to itself."""
+    return NEG.reference(x)
+
+
+def _declare_operator(
+    operator: Operator, doc: str, spell: Spell, dtypes: tuple[DType, ...]
+) -> Intrinsic:
+    def body(a: T, b: T) -> T:
+        return operator.reference(a, b)
+
+    body.__doc__ = doc
+    declare = intrinsic(
+        f"python.{operator.name}",
+        dtypes=dtypes,
+        cuda=spell,
+        c=spell,
+        cuda_helpers=(operator.name,),
+        c_helpers=(operator.name,),
+    )
+    return declare(body)
+
+
+_POWER = by_kind(floats=library("pow"), integers=helper("pow"))
+COMPLEX = tuple(row for row in DTYPES if row.is_complex)
+
+OPERATOR_ROWS = {
+    FLOORDIV: _declare_operator(
+        FLOORDIV,
+        "``a // b``, rounded down; of integers, 0 where ``b`` is 0.",
+        helper("floordiv"),
+        NUMBERS,
+    ),
+    MOD: _declare_operator(
+        MOD,
+        "``a % b``, with the sign of ``b``; of integers, 0 where ``b`` is 0.",
+        helper("mod"),
+        NUMBERS,
+    ),
+    POW: _declare_operator(
+        POW,
+        "``a ** b``; integers wrap, and to a negative power are cut to 0, 1 or -1.",
+        _POWER,
+        (*NUMBERS, *COMPLEX),
+    ),
+    SHL: _declare_operator(SHL, "``a << b``; 0 by the width or more.", helper("shl"), INTEGERS),
+    SHR: _declare_operator(
+        SHR, "``a >> b``; all sign by the width or more.", helper("shr"), INTEGERS
+    ),
+}
+
+
+@intrinsic("python.compared")
+def compared_as_float(number: int) -> float64:
+    """An int of Python's that is compared with a float of Python's: as it is, which no conversion
+    may keep. ``transforms/common/legalize`` puts C in its place."""
+    return float(number)
+
+
+def range_length(start: int, stop: int, step: int) -> int:
+    """``len(range(…))``, of any length; of none by step 0."""
+    return max(0, -((start - stop) // step)) if step else 0
+
+
+@intrinsic(
+    "python.rounds",
+    dtypes=(INT32, INT64),
+    cuda=helper("rounds"),
+    c=helper("rounds"),
+    cuda_helpers=("rounds",),
+    c_helpers=("rounds",),
+)
+def rounds(start: T, stop: T, step: T) -> T:
+    """How many numbers a range has, at most as many as the type counts; 0 by step 0."""
+    scalar = scalar_of(start)
+    assert scalar is not None
+    found = range_length(int(start), int(stop), int(step))
+    return convert(min(found, scalar.dtype.maximum), scalar)
+
+
+# ---- the greater and the lesser: Python's, and numpy's where a NaN wins ----------------------
+
+
+def _declare_extreme(name: str, compute: Any, cuda: str, doc: str, *bindings: object) -> Intrinsic:
+    """``cuda`` is CUDA's own function, which takes any integers, both of one type as ours are."""
+
+    def body(a: T, b: T) -> T:
+        scalar = scalar_of(a)
+        assert scalar is not None
+        return convert(compute(a, b), scalar)
+
+    body.__doc__ = doc
+    stem = name.rpartition(".")[2]
+    declare = intrinsic(
+        name,
+        dtypes=NUMBERS,
+        cuda=by_kind(floats=helper(stem), integers=plain(cuda)),
+        c=helper(stem),
+        cuda_helpers=(stem,),
+        c_helpers=(stem,),
+        bindings=bindings,
+    )
+    return declare(body)
+
+
+EXTREMES = (
+    _declare_extreme("min", min, "min", "The lesser of two: ``b if b < a else a``."),
+    _declare_extreme("max", max, "max", "The greater of two: ``b if b > a else a``."),
+    _declare_extreme(
+        "numpy.minimum", np.minimum, "min", "The lesser, or NaN if one is.", np.minimum
+    ),
+    _declare_extreme(
+        "numpy.maximum", np.maximum, "max", "The greater, or NaN if one is.", np.maximum
+    ),
+)
+
+
+# ---- to decimal digits ------------------------------------------------------------------------
+
+
+@intrinsic(
+    "round_digits",
+    dtypes=NUMBERS,
+    cuda=helper("round_digits"),
+    c=helper("round_digits"),
+    cuda_helpers=("round_digits",),
+    c_helpers=("round_digits",),
+)
+def round_digits(x: T, digits: int) -> T:
+    """``x`` to that many decimal digits, the even one of two.
+
+    Floats as numpy does it: it scales, rounds and scales back.
+    """
+    scalar = scalar_of(x)
+    assert scalar is not None
+    if scalar.dtype.is_integer:
+        return convert(round(int(x), max(digits, -30)), scalar)
+    with np.errstate(all="ignore"):
+        rounded: Any = np.round(scalar.dtype.numpy.type(x), digits)
+    return convert(rounded, scalar)

@@ -1,0 +1,155 @@
+"""Complex arithmetic and functions: what C has no operators for.
+
+``python.add`` and its neighbours are what ``transforms/common/legalize`` puts in place of operators on
+complex numbers; the functions are numpy's and cmath's.
+"""
+
+from __future__ import annotations
+
+import cmath
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from pycu2c.base.dtypes import COMPLEX64, COMPLEX128
+from pycu2c.base.types import Scalar
+from pycu2c.base.values import convert, scalar_of
+from pycu2c.ops.intrinsics.kinds import R, T
+from pycu2c.ops.intrinsics.registry import REGISTRY, Intrinsic, intrinsic
+from pycu2c.ops.intrinsics.spelling import helper
+from pycu2c.ops.operators import ADD, DIV, EQ, MUL, NEG, SUB, Operator
+
+COMPLEX = (COMPLEX64, COMPLEX128)
+
+
+def _declare(
+    name: str, stem: str, doc: str, body: Callable[..., Any], *bindings: object
+) -> Intrinsic:
+    body.__doc__ = doc
+    spell = helper(stem)
+    return intrinsic(
+        name,
+        dtypes=COMPLEX,
+        cuda=spell,
+        c=spell,
+        cuda_helpers=(stem,),
+        c_helpers=(stem,),
+        bindings=bindings,
+    )(body)
+
+
+def _declare_operator(operator: Operator, doc: str) -> Intrinsic:
+    def body(a: T, b: T) -> T:
+        return operator.reference(a, b)
+
+    return _declare(f"complex.{operator.name}", operator.name, doc, body)
+
+
+OF_OPERATOR = {
+    ADD: _declare_operator(ADD, "``a + b``."),
+    SUB: _declare_operator(SUB, "``a - b``."),
+    MUL: _declare_operator(MUL, "``a * b``."),
+    DIV: _declare_operator(DIV, "``a / b``, by Smith's method, as numpy."),
+}
+
+
+def _equal(a: T, b: T) -> bool:
+    return bool(EQ.reference(a, b))
+
+
+def _negated(x: T) -> T:
+    return NEG.reference(x)
+
+
+EQUAL = _declare("complex.eq", "eq", "Whether both parts are equal.", _equal)
+NEGATED = _declare("complex.neg", "neg", "``-x``.", _negated)
+
+# name, numpy's function, cmath's, meaning
+_FUNCTIONS: tuple[tuple[str, Any, Any, str], ...] = (
+    ("conjugate", np.conjugate, None, "The number with its imaginary part negated."),
+    ("exp", np.exp, cmath.exp, "e to the power ``x``."),
+    ("log", np.log, cmath.log, "The natural logarithm: of the absolute value, and the angle."),
+    ("sqrt", np.sqrt, cmath.sqrt, "The square root in the right half of the plane."),
+    ("sin", np.sin, cmath.sin, "The sine."),
+    ("cos", np.cos, cmath.cos, "The cosine."),
+    ("tan", np.tan, cmath.tan, "The tangent."),
+    ("sinh", np.sinh, cmath.sinh, "The hyperbolic sine."),
+    ("cosh", np.cosh, cmath.cosh, "The hyperbolic cosine."),
+    ("tanh", np.tanh, cmath.tanh, "The hyperbolic tangent."),
+    ("log10", np.log10, cmath.log10, "The logarithm to the base 10."),
+    ("asin", np.arcsin, cmath.asin, "The arc sine."),
+    ("acos", np.arccos, cmath.acos, "The arc cosine."),
+    ("atan", np.arctan, cmath.atan, "The arc tangent."),
+    ("asinh", np.arcsinh, cmath.asinh, "The inverse hyperbolic sine."),
+    ("acosh", np.arccosh, cmath.acosh, "The inverse hyperbolic cosine."),
+    ("atanh", np.arctanh, cmath.atanh, "The inverse hyperbolic tangent."),
+)
+
+
+def _quiet(compute: Any, x: Any) -> Any:
+    """``compute`` in numpy's scalar, given back as what ``x`` is."""
+    kind = scalar_of(x)
+    assert kind is not None
+    with np.errstate(all="ignore"):
+        return compute(kind.dtype.numpy.type(x)), kind
+
+
+def _declare_function(name: str, compute: Any, theirs: Any, doc: str) -> Intrinsic:
+    def body(x: T) -> T:
+        return convert(*_quiet(compute, x))
+
+    bindings = (theirs,) if theirs is not None else (compute,)
+    return _declare(f"complex.{name}", f"complex_{name}", doc, body, *bindings)
+
+
+def _log_base(x: T, base: T) -> T:
+    kind = scalar_of(x)
+    assert kind is not None
+    with np.errstate(all="ignore"):
+        return convert(_quiet(np.log, x)[0] / _quiet(np.log, base)[0], kind)
+
+
+LOG_BASE = _declare("complex.log_base", "complex_log_base", "The logarithm to a base.", _log_base)
+FUNCTIONS = tuple(_declare_function(*row) for row in _FUNCTIONS)
+
+_TESTS: tuple[tuple[str, Any, Any, str], ...] = (
+    ("isnan", np.isnan, cmath.isnan, "Whether a part is no number."),
+    ("isinf", np.isinf, cmath.isinf, "Whether a part is infinite."),
+    ("isfinite", np.isfinite, cmath.isfinite, "Whether both parts are finite."),
+)
+
+
+def _declare_test(name: str, compute: Any, theirs: Any, doc: str) -> Intrinsic:
+    def body(x: T) -> bool:
+        return bool(_quiet(compute, x)[0])
+
+    return _declare(f"complex.{name}", f"complex_{name}", doc, body, theirs)
+
+
+TESTS = tuple(_declare_test(*row) for row in _TESTS)
+
+_TO_REAL: tuple[tuple[str, Any, Any, str], ...] = (
+    ("abs", np.abs, None, "The distance from 0, without overflow."),
+    ("angle", np.angle, cmath.phase, "The angle with the positive axis, in radians."),
+)
+
+
+def _declare_to_real(name: str, compute: Any, theirs: Any, doc: str) -> Intrinsic:
+    def body(x: T) -> R:
+        value, kind = _quiet(compute, x)
+        return convert(value, Scalar(kind.dtype.real, kind.weak))
+
+    bindings = (theirs, compute) if theirs is not None else ()
+    return _declare(f"complex.{name}", f"complex_{name}", doc, body, *bindings)
+
+
+TO_REAL = tuple(_declare_to_real(*row) for row in _TO_REAL)
+ABS = REGISTRY["complex.abs"]
+
+
+def complex_form(row: Intrinsic, is_complex: bool) -> Intrinsic:
+    """numpy's functions work on complex numbers too, by other rows."""
+    twin = REGISTRY.get(f"complex.{row.name.rpartition('.')[2]}")
+    # cuda.atomic.add is no operator
+    return twin if twin is not None and is_complex and row.is_pure else row

@@ -1,0 +1,171 @@
+"""CUDA's conversions between floats and whole numbers, rounded in a direction, and the numbers that
+have the same bits: ``float2int_rd``, ``float_as_int``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from pycu2c.base.dtypes import (
+    BFLOAT16,
+    FLOAT16,
+    FLOAT32,
+    FLOAT64,
+    INT16,
+    INT32,
+    INT64,
+    UINT16,
+    UINT32,
+    UINT64,
+    DType,
+)
+from pycu2c.ops.intrinsics.c_tree import c
+from pycu2c.ops.intrinsics.floats.exact_rounding import (
+    CUDA_NAMES,
+    MODES,
+    SAID,
+    Mode,
+    fraction,
+    rounded,
+)
+from pycu2c.ops.intrinsics.registry import Intrinsic, Spell, intrinsic
+from pycu2c.ops.intrinsics.spelling import plain
+
+WHOLE = (INT32, UINT32, INT64, UINT64)
+_ROUNDED: dict[Mode, Any] = {"rn": np.rint, "rz": np.trunc, "rd": np.floor, "ru": np.ceil}
+
+
+def _declare(
+    name: str, takes: DType, gives: DType, body: Callable[[Any], Any], doc: str, **more: Any
+) -> Intrinsic:
+    def of_x(x: Any) -> Any:
+        return body(takes.numpy.type(x))
+
+    of_x.__doc__ = doc
+    of_x.__annotations__ = {"x": takes.name, "return": gives.name}
+    own: dict[str, Any] = {"cuda": plain(f"__{name}"), "c": plain(name), "c_helpers": (name,)}
+    return intrinsic(f"cuda.{name}", **(own | more))(of_x)
+
+
+# ---- to whole numbers --------------------------------------------------------------------------
+
+
+def _clamped(value: Any, row: DType) -> Any:
+    """What is beyond an end is that end; NaN is the highest bit alone, among 32 bits 0."""
+    if math.isnan(value):
+        is_narrow = row.bits == 32 and value.dtype == np.float32
+        return row.numpy.type(0 if is_narrow else row.minimum or 1 << row.bits - 1)
+    if math.isinf(value):
+        return row.numpy.type(row.maximum if value > 0 else row.minimum)
+    return row.numpy.type(min(max(int(value), row.minimum), row.maximum))
+
+
+def _to_whole(source: DType, row: DType, mode: Mode) -> Intrinsic:
+    name = f"{CUDA_NAMES[source]}2{CUDA_NAMES[row]}_{mode}"
+    doc = f"A float as a whole number, rounded {SAID[mode]}; beyond the ends of its type, that end."
+    return _declare(name, source, row, lambda x: _clamped(_ROUNDED[mode](x), row), doc)
+
+
+TO_WHOLE = tuple(
+    _to_whole(source, row, mode) for source in (FLOAT32, FLOAT64) for row in WHOLE for mode in MODES
+)
+
+
+# ---- to floats ---------------------------------------------------------------------------------
+
+
+def _to_float(source: DType, row: DType, mode: Mode) -> Intrinsic:
+    def body(x: Any) -> Any:
+        if not x or not math.isfinite(x):
+            return row.numpy.type(x)
+        return rounded(fraction(x), row, mode)
+
+    name = f"{CUDA_NAMES[source]}2{CUDA_NAMES[row]}_{mode}"
+    doc = f"The number as a {row}, rounded {SAID[mode]}."
+    more = {"c": _converted(row), "c_helpers": ()} if mode == "rn" else {}
+    return _declare(name, source, row, body, doc, **more)
+
+
+def _converted(row: DType) -> Spell:
+    def spell(a: Mapping[str, c.Expr], _: DType) -> c.Expr:
+        return c.Cast(c.Named(row.c), a["x"])
+
+    return spell
+
+
+TO_FLOAT = (
+    *(_to_float(source, FLOAT32, mode) for source in (*WHOLE, FLOAT64) for mode in MODES),
+    *(_to_float(source, FLOAT64, mode) for source in (INT64, UINT64) for mode in MODES),
+    *(_to_float(source, FLOAT64, "rn") for source in (INT32, UINT32)),
+)
+
+
+# ---- the same bits -----------------------------------------------------------------------------
+
+
+def _as(name: str, takes: DType, gives: DType) -> Intrinsic:
+    doc = f"The {gives} that has the bits of ``x``."
+
+    def seen(x: Any) -> Any:
+        return np.asarray(x).view(gives.numpy)[()]
+
+    return _declare(name, takes, gives, seen, doc)
+
+
+SAME_BITS = tuple(
+    _as(*row)
+    for row in (
+        ("float_as_int", FLOAT32, INT32),
+        ("float_as_uint", FLOAT32, UINT32),
+        ("int_as_float", INT32, FLOAT32),
+        ("uint_as_float", UINT32, FLOAT32),
+        ("double_as_longlong", FLOAT64, INT64),
+        ("longlong_as_double", INT64, FLOAT64),
+    )
+)
+
+
+def _halves(x: Any) -> tuple[int, int]:
+    bits = int(np.asarray(x).view(np.int64)[()])
+    return bits >> 32, bits & 0xFFFFFFFF
+
+
+def _signed(word: int) -> Any:
+    return np.uint32(word & 0xFFFFFFFF).view(np.int32)
+
+
+_declare(
+    "double2hiint", FLOAT64, INT32, lambda x: _signed(_halves(x)[0]), "The upper 32 bits of ``x``."
+)
+_declare(
+    "double2loint", FLOAT64, INT32, lambda x: _signed(_halves(x)[1]), "The lower 32 bits of ``x``."
+)
+
+
+def _joined(high: Any, low: Any) -> Any:
+    """The float64 with these upper and lower 32 bits."""
+    bits = int(high) << 32 | int(low) & 0xFFFFFFFF
+    return np.array(bits, np.int64).view(np.float64)[()]
+
+
+_joined.__annotations__ = {"high": "int32", "low": "int32", "return": "float64"}
+intrinsic(
+    "cuda.hiloint2double",
+    cuda=plain("__hiloint2double"),
+    c=plain("hiloint2double"),
+    c_helpers=("hiloint2double",),
+)(_joined)
+
+
+def _of_halves(kind: str, row: DType) -> tuple[Intrinsic, ...]:
+    return tuple(
+        _as(f"{first}_as_{second}", takes, gives)
+        for word, of in (("short", INT16), ("ushort", UINT16))
+        for first, second, takes, gives in ((kind, word, row, of), (word, kind, of, row))
+    )
+
+
+SAME_BITS_OF_HALVES = (*_of_halves("half", FLOAT16), *_of_halves("bfloat16", BFLOAT16))

@@ -1,0 +1,104 @@
+"""Numbers rounded to a float in a direction: what the reference computes of exact fractions."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal
+
+import numpy as np
+
+from pycu2c.base.dtypes import FLOAT32, FLOAT64, INT32, INT64, UINT32, UINT64, DType
+from pycu2c.base.lazy_imports import lazy_module
+
+fractions: Any = lazy_module("fractions")
+
+Mode = Literal["rn", "rz", "rd", "ru"]
+MODES: tuple[Mode, ...] = ("rn", "rz", "rd", "ru")
+SAID: dict[Mode, str] = {
+    "rn": "to the nearest, the even one of two",
+    "rz": "towards 0",
+    "rd": "down",
+    "ru": "up",
+}
+# as conversions are named: float2int_rd
+CUDA_NAMES = {
+    FLOAT32: "float",
+    FLOAT64: "double",
+    INT32: "int",
+    UINT32: "uint",
+    INT64: "ll",
+    UINT64: "ull",
+}
+
+
+def fraction(x: Any) -> Any:
+    return fractions.Fraction(x.item() if isinstance(x, np.generic) else x)
+
+
+def rounded(exact: Any, row: DType, mode: Mode) -> Any:
+    """A fraction other than 0 as a float of a type."""
+    make = row.numpy.type
+    most = _limit(row) * (1 - fractions.Fraction(1, 2**60))  # what is beyond is no other
+    exact = max(min(exact, most), -most)
+    try:
+        with np.errstate(all="ignore"):
+            start = make(float(exact))
+    except OverflowError:
+        start = make(math.copysign(math.inf, exact))
+    below = start
+    while _place(below, row) > exact:
+        below = _next(below, -math.inf)
+    while _place(above := _next(below, math.inf), row) <= exact:
+        below = above
+    if _place(below, row) == exact:
+        return below
+    if mode == "rn":
+        return _nearest(exact, below, above, row)
+    down = mode == "rd" or (mode == "rz" and exact > 0)
+    return below if down else above
+
+
+def _next(x: Any, to: float) -> Any:
+    with np.errstate(all="ignore"):
+        return np.nextafter(x, type(x)(to))
+
+
+def _place(x: Any, row: DType) -> Any:
+    """A float as a fraction; infinity is the first number that is too large."""
+    if math.isfinite(x):
+        return fraction(x)
+    return _limit(row) if x > 0 else -_limit(row)
+
+
+def _limit(row: DType) -> Any:
+    return fractions.Fraction(2) ** (128 if row is FLOAT32 else 1024)
+
+
+def _nearest(exact: Any, below: Any, above: Any, row: DType) -> Any:
+    to_below, to_above = exact - _place(below, row), _place(above, row) - exact
+    if to_below == to_above:
+        return above if _is_odd(below) else below
+    return below if to_below < to_above else above
+
+
+def _is_odd(x: Any) -> bool:
+    return bool(np.asarray(x).view(f"u{x.dtype.itemsize}") & 1)
+
+
+def square_root(exact: Any, row: DType, mode: Mode) -> Any:
+    """Of a positive fraction: its root with many bits, and one more if that is not all of it."""
+    shift = 400 + 2 * max(0, exact.denominator.bit_length() - exact.numerator.bit_length())
+    shift += shift % 2
+    scaled = exact.numerator * 2**shift // exact.denominator
+    root = math.isqrt(scaled)
+    rest = fractions.Fraction(scaled, 2**shift) != exact or root * root != scaled
+    return rounded(fractions.Fraction(2 * root + rest, 2 ** (shift // 2 + 1)), row, mode)
+
+
+def rounded_to_odd(exact: Any) -> Any:
+    """A float32 whose last bit says whether it is inexact: rounded again to fewer bits, it gives
+    what one rounding does."""
+    below = rounded(exact, FLOAT32, "rz")
+    if fraction(below) == exact or _is_odd(below):
+        return below
+    return _next(below, math.copysign(math.inf, exact))

@@ -1,0 +1,138 @@
+"""Arithmetic of float16 and bfloat16: what ``transforms/common/legalize`` puts in place of operators, and
+comparisons that Python has no operators for.
+
+Each computes in float32 and rounds once, which gives what rounding the exact result gives; CUDA's
+``__hadd_rn`` and its like are that in one instruction, and are not fused with one another.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from pycu2c.base.dtypes import BFLOAT16, FLOAT16, DType
+from pycu2c.base.values import convert, scalar_of
+from pycu2c.ops.intrinsics.c_tree import c
+from pycu2c.ops.intrinsics.floats.exact_rounding import fraction, rounded_to_odd
+from pycu2c.ops.intrinsics.kinds import T
+from pycu2c.ops.intrinsics.registry import Intrinsic, Spell, intrinsic
+from pycu2c.ops.intrinsics.spelling import helper, plain
+from pycu2c.ops.operators import ADD, DIV, MUL, NEG, SUB, Operator
+
+HALVES = (FLOAT16, BFLOAT16)
+
+
+def _spelled(stem: str, native: str) -> Spell:
+    """CUDA's own function of float16, if there is one; bfloat16 has helpers that call it where
+    the device can."""
+    own, ours = plain(native), helper(stem)
+
+    def spell(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
+        return (own if native and dtype is FLOAT16 else ours)(a, dtype)
+
+    return spell
+
+
+def _declare_operator(own: Operator, native: str, doc: str) -> Intrinsic:
+    def body(a: T, b: T) -> T:
+        return own.reference(a, b)
+
+    body.__doc__ = doc
+    stem = own.name
+    return intrinsic(
+        f"half.{stem}",
+        dtypes=HALVES,
+        cuda=_spelled(stem, native),
+        c=helper(stem),
+        cuda_helpers=(stem,),
+        c_helpers=(stem,),
+    )(body)
+
+
+OF_OPERATOR = {
+    ADD: _declare_operator(ADD, "__hadd_rn", "``a + b``, rounded once."),
+    SUB: _declare_operator(SUB, "__hsub_rn", "``a - b``, rounded once."),
+    MUL: _declare_operator(MUL, "__hmul_rn", "``a * b``, rounded once."),
+    DIV: _declare_operator(DIV, "", "``a / b``, rounded once."),
+}
+
+
+def _fused(a: Any, b: Any, term: Any) -> Any:
+    kind = scalar_of(a)
+    assert kind is not None
+    given = [float(n) for n in (a, b, term)]
+    with np.errstate(all="ignore"):
+        plainly = given[0] * given[1] + given[2]
+    if not all(map(math.isfinite, given)) or plainly == 0:
+        return convert(plainly, kind)
+    first, second, third = map(fraction, given)
+    return convert(rounded_to_odd(first * second + third), kind)
+
+
+@intrinsic(
+    "half.fma",
+    dtypes=HALVES,
+    cuda=_spelled("half_fma", "__hfma"),
+    c=helper("half_fma"),
+    cuda_helpers=("half_fma",),
+    c_helpers=("half_fma",),
+)
+def FUSED(a: T, b: T, c: T) -> T:
+    """``a * b + c``, rounded once."""
+    return _fused(a, b, c)
+
+
+@intrinsic(
+    "half.neg",
+    dtypes=HALVES,
+    cuda=_spelled("neg", "__hneg"),
+    c=helper("neg"),
+    cuda_helpers=("neg",),
+    c_helpers=("neg",),
+)
+def NEGATED(x: T) -> T:
+    """``-x``."""
+    return NEG.reference(x)
+
+
+# ---- comparisons by CUDA's names -----------------------------------------------------------------
+
+
+def _less_or_greater(a: Any, b: Any) -> bool:
+    return bool(a < b or a > b)
+
+
+# CUDA's name, what is asked, and whether a NaN answers yes: then it is what its opposite denies
+_COMPARISONS: tuple[tuple[str, Callable[[Any, Any], bool], bool, str], ...] = (
+    ("ne", _less_or_greater, False, "``x < y or x > y``: false of a NaN."),
+    ("equ", _less_or_greater, True, "``x == y``, or one is a NaN."),
+    ("ltu", operator.ge, True, "``x < y``, or one is a NaN."),
+    ("leu", operator.gt, True, "``x <= y``, or one is a NaN."),
+    ("gtu", operator.le, True, "``x > y``, or one is a NaN."),
+    ("geu", operator.lt, True, "``x >= y``, or one is a NaN."),
+)
+
+
+def _declare_comparison(
+    name: str, asked: Callable[[Any, Any], bool], denied: bool, doc: str
+) -> Intrinsic:
+    def body(x: T, y: T) -> bool:
+        return bool(asked(x, y)) != denied
+
+    body.__doc__ = doc
+    stem = f"half_{name}"
+    return intrinsic(
+        f"half.{name}",
+        dtypes=HALVES,
+        cuda=_spelled(stem, f"__h{name}"),
+        c=helper(stem),
+        cuda_helpers=(stem,),
+        c_helpers=(stem,),
+    )(body)
+
+
+COMPARED = {row[0]: _declare_comparison(*row) for row in _COMPARISONS}

@@ -1,0 +1,53 @@
+"""``cuda.fp16`` and ``cuda.bf16``: arithmetic and functions of 16-bit floats by CUDA's names. Each
+rounds once; the operators and ``math.f(x)`` do the same. ``hne`` is not ``!=``: a NaN
+makes it false."""
+
+from __future__ import annotations
+
+import pycu2c.ops.intrinsics.floats.special  # noqa: F401  # its rows
+from pycu2c.base.dtypes import BFLOAT16, FLOAT16, DType
+from pycu2c.ops.intrinsics.floats.half import COMPARED
+from pycu2c.ops.intrinsics.registry import REGISTRY, Intrinsic, Typed
+from pycu2c.ops.names.typed_functions import declare
+from pycu2c.ops.operators import EQ, GE, GT, LE, LT, NE, Operator
+
+_OF_ONE = """
+    hneg=half.neg habs=abs hsin=math.sin hcos=math.cos htanh=math.tanh hlog=math.log hlog2=math.log2
+    hlog10=math.log10 hexp=math.exp hexp2=math.exp2 hexp10=cuda.exp10 hfloor=numpy.floor
+    hceil=numpy.ceil hrint=numpy.rint htrunc=numpy.trunc hsqrt=math.sqrt hrsqrt=cuda.rsqrt
+    hrcp=cuda.rcp
+"""
+_OF_TWO = "hadd=half.add hsub=half.sub hmul=half.mul hdiv=half.div hmax=numpy.fmax hmin=numpy.fmin"
+_QUESTIONS = "hisnan=math.isnan hisinf=math.isinf"
+_COMPARISONS: tuple[tuple[str, Operator | Intrinsic, str], ...] = (
+    ("heq", EQ, "``x == y``."),
+    ("hlt", LT, "``x < y``."),
+    ("hle", LE, "``x <= y``."),
+    ("hgt", GT, "``x > y``."),
+    ("hge", GE, "``x >= y``."),
+    ("hneu", NE, "``x != y``: true of a NaN, as Python's operator."),
+    *((f"h{name}", row, row.doc) for name, row in COMPARED.items()),
+)
+
+
+def _add_all(room: str, row: DType) -> None:
+    for names, count, gives in ((_OF_ONE, 1, row), (_OF_TWO, 2, row), (_QUESTIONS, 1, None)):
+        for entry in names.split():
+            name, _, path = entry.partition("=")
+            _add(room, name, (row,) * count, gives, path)
+    _add(room, "hfma", (row,) * 3, row, "half.fma")
+    for name, compared, doc in _COMPARISONS:
+        parameters = (("x", row.name), ("y", row.name))
+        typed = Typed(compared, (row, row), None)
+        declare(f"cuda.{room}.{name}", parameters, "bool", (typed,), doc)
+
+
+def _add(room: str, name: str, takes: tuple[DType, ...], gives: DType | None, path: str) -> None:
+    own = REGISTRY[path]
+    parameters = tuple((p, row.name) for p, row in zip("xyz", takes))
+    result = "bool" if gives is None else gives.name
+    declare(f"cuda.{room}.{name}", parameters, result, (Typed(own, takes, gives),), own.doc)
+
+
+_add_all("fp16", FLOAT16)
+_add_all("bf16", BFLOAT16)

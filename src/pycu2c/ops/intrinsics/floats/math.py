@@ -1,0 +1,369 @@
+"""Python's ``math`` and numpy's functions of one or two floats, as tables.
+
+A strong float gives its own type; ints and Python floats give a Python float. Spellings get
+the type that the function works in, also where the result is an int or a bool.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from pycu2c.base.dtypes import FLOAT32, FLOAT64, INT64, DType
+from pycu2c.base.lazy_imports import lazy_module
+from pycu2c.base.types import WEAK_FLOAT, Scalar, join
+from pycu2c.base.values import Number, convert, scalar_of
+from pycu2c.ops.intrinsics.c_tree import c
+from pycu2c.ops.intrinsics.kinds import F
+from pycu2c.ops.intrinsics.registry import REGISTRY, Intrinsic, Spell, intrinsic
+from pycu2c.ops.intrinsics.spelling import helper, library, plain
+
+fractions: Any = lazy_module("fractions")  # of the reference alone
+
+FLOATS = (FLOAT32, FLOAT64)
+
+
+def floating_type(*numbers: Number) -> Scalar:
+    """The type that kind ``F`` gives: the join if it is floating, else Python's float."""
+    common = reduce(join, (t for t in map(scalar_of, numbers) if t is not None))
+    return common if common.dtype.is_float else WEAK_FLOAT
+
+
+def in_floats(compute: Callable[..., Any], *numbers: Number) -> Any:
+    """``compute`` in the floating type of the numbers, silent where C is."""
+    scalar = floating_type(*numbers)
+    with np.errstate(all="ignore"):
+        return convert(compute(*(convert(n, scalar) for n in numbers)), scalar)
+
+
+def _declare(name: str, doc: str, body: Callable[..., Any], cuda: Spell, **more: Any) -> Intrinsic:
+    body.__doc__ = doc
+    return intrinsic(name, dtypes=FLOATS, cuda=cuda, c=more.pop("c", cuda), **more)(body)
+
+
+# ---- functions that numpy has not: Python's, with C's answer where Python raises -------------
+
+
+def _quiet(function: Callable[[float], float], pole: float, overflow: float) -> Any:
+    """``function`` with ``pole`` for a ValueError and ``overflow`` for an OverflowError."""
+
+    def compute(x: Any) -> float:
+        try:
+            return function(float(x))
+        except ValueError:
+            return pole
+        except OverflowError:
+            return overflow
+
+    return compute
+
+
+def _remainder(a: Any, b: Any) -> float:
+    try:
+        return math.remainder(float(a), float(b))
+    except ValueError:
+        return math.nan
+
+
+def _gamma(x: Any) -> float:
+    if x == 0:
+        return math.copysign(math.inf, x)
+    return float(_quiet(math.gamma, math.nan, math.inf)(x))
+
+
+# ---- floats to float -----------------------------------------------------------------------
+
+# name in Python, name in C, numpy's function (or Python's), meaning
+_UNARY: tuple[tuple[str, str, Callable[[Any], Any], str], ...] = (
+    ("sin", "sin", np.sin, "The sine of ``x`` radians."),
+    ("cos", "cos", np.cos, "The cosine of ``x`` radians."),
+    ("tan", "tan", np.tan, "The tangent of ``x`` radians."),
+    ("asin", "asin", np.arcsin, "The arc sine, in radians."),
+    ("acos", "acos", np.arccos, "The arc cosine, in radians."),
+    ("atan", "atan", np.arctan, "The arc tangent, in radians."),
+    ("sinh", "sinh", np.sinh, "The hyperbolic sine."),
+    ("cosh", "cosh", np.cosh, "The hyperbolic cosine."),
+    ("tanh", "tanh", np.tanh, "The hyperbolic tangent."),
+    ("asinh", "asinh", np.arcsinh, "The inverse hyperbolic sine."),
+    ("acosh", "acosh", np.arccosh, "The inverse hyperbolic cosine."),
+    ("atanh", "atanh", np.arctanh, "The inverse hyperbolic tangent."),
+    ("exp", "exp", np.exp, "e to the power ``x``."),
+    ("exp2", "exp2", np.exp2, "2 to the power ``x``."),
+    ("expm1", "expm1", np.expm1, "``exp(x) - 1``, exact near 0."),
+    ("log", "log", np.log, "The natural logarithm; -inf of 0, NaN of a negative number."),
+    ("log2", "log2", np.log2, "The logarithm to base 2."),
+    ("log10", "log10", np.log10, "The logarithm to base 10."),
+    ("log1p", "log1p", np.log1p, "``log(1 + x)``, exact near 0."),
+    ("sqrt", "sqrt", np.sqrt, "The square root; NaN of a negative number."),
+    ("cbrt", "cbrt", np.cbrt, "The cube root."),
+    ("fabs", "fabs", np.fabs, "The absolute value, as a float."),
+    ("erf", "erf", math.erf, "The error function."),
+    ("erfc", "erfc", math.erfc, "The complementary error function."),
+    ("gamma", "tgamma", _gamma, "The gamma function."),
+    (
+        "lgamma",
+        "lgamma",
+        _quiet(math.lgamma, math.inf, math.inf),
+        "The logarithm of the absolute value of the gamma function.",
+    ),
+)
+
+
+def _numpy_only(function: Callable[..., Any]) -> tuple[object, ...]:
+    return (function,) if isinstance(function, np.ufunc) else ()
+
+
+# on the CPU: see codegen/vector_math.py
+_WRITTEN_OUT = {
+    "exp": (FLOAT32,),
+    "log": (FLOAT32,),
+    "cbrt": (FLOAT64,),
+    "hypot": (FLOAT32, FLOAT64),
+}
+
+
+def _on_cpu(stem: str) -> Spell:
+    def spell(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
+        written_out = dtype in _WRITTEN_OUT.get(stem, ())
+        return (helper if written_out else library)(stem)(a, dtype)
+
+    return spell
+
+
+def _declare_function(
+    name: str, stem: str, doc: str, body: Callable[..., Any], bindings: tuple[object, ...]
+) -> Intrinsic:
+    more = {"c": _on_cpu(stem), "c_helpers": (stem,) if stem in _WRITTEN_OUT else ()}
+    return _declare(f"math.{name}", doc, body, library(stem), bindings=bindings, **more)
+
+
+def _declare_unary(name: str, stem: str, compute: Callable[[Any], Any], doc: str) -> Intrinsic:
+    def body(x: F) -> F:
+        return in_floats(compute, x)
+
+    bindings = (getattr(math, name), *_numpy_only(compute))
+    return _declare_function(name, stem, doc, body, bindings)
+
+
+UNARY = tuple(_declare_unary(*row) for row in _UNARY)
+
+_BINARY: tuple[tuple[str, str, Callable[[Any, Any], Any], str], ...] = (
+    ("pow", "pow", np.power, "``a`` to the power ``b``, as floats."),
+    ("atan2", "atan2", np.arctan2, "The angle of the point (``b``, ``a``), in radians."),
+    ("hypot", "hypot", np.hypot, "``sqrt(a * a + b * b)`` without overflow."),
+    ("fmod", "fmod", np.fmod, "The remainder with the sign of ``a``, as in C."),
+    ("copysign", "copysign", np.copysign, "``a`` with the sign of ``b``."),
+    ("nextafter", "nextafter", np.nextafter, "The next number from ``a`` towards ``b``."),
+    ("remainder", "remainder", _remainder, "``a - b * n`` for the whole ``n`` nearest ``a / b``."),
+)
+_INTEGRAL_IN_NUMPY = (np.power, np.fmod)  # of two ints these give an int
+
+
+def _declare_binary(
+    name: str, stem: str, compute: Callable[[Any, Any], Any], doc: str
+) -> Intrinsic:
+    def body(a: F, b: F) -> F:
+        return in_floats(compute, a, b)
+
+    ours = () if compute in _INTEGRAL_IN_NUMPY else _numpy_only(compute)
+    bindings = (getattr(math, name), *ours)
+    return _declare_function(name, stem, doc, body, bindings)
+
+
+BINARY = tuple(_declare_binary(*row) for row in _BINARY)
+
+# ---- rounding: math's give an int, numpy's a float ------------------------------------------
+
+_ROUNDING: tuple[tuple[str, Callable[[Any], Any], object, str], ...] = (
+    ("floor", np.floor, math.floor, "The greatest whole number that is not above ``x``"),
+    ("ceil", np.ceil, math.ceil, "The least whole number that is not below ``x``"),
+    ("trunc", np.trunc, math.trunc, "``x`` without its fraction"),
+    ("rint", np.rint, None, "The nearest whole number, the even one of two"),
+)
+
+
+def _whole(stem: str, integer: Callable[[DType], str]) -> Spell:
+    """``(long long)floorf(x)``."""
+
+    def spell(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
+        return c.Cast(c.Named(integer(INT64)), library(stem)(a, dtype))
+
+    return spell
+
+
+def _declare_rounding(
+    name: str, compute: Callable[[Any], Any], python: object, doc: str
+) -> tuple[Intrinsic, ...]:
+    def as_float(x: F) -> F:
+        return in_floats(compute, x)
+
+    def as_int(x: F) -> int:
+        return int(convert(in_floats(compute, x), Scalar(INT64, weak=True)))
+
+    ours = _declare(
+        f"numpy.{name}", f"{doc}, as a float.", as_float, library(name), bindings=(compute,)
+    )
+    if python is None:
+        return (ours,)
+    theirs = _declare(
+        f"math.{name}",
+        f"{doc}, as an int.",
+        as_int,
+        _whole(name, lambda whole: whole.cuda),
+        c=_whole(name, lambda whole: whole.c),
+        bindings=(python,),
+    )
+    return ours, theirs
+
+
+ROUNDING = tuple(row for entry in _ROUNDING for row in _declare_rounding(*entry))
+# a whole number is given back as it is, by math's as an int; np.rint makes it a float
+KEEPING_WHOLE = tuple(row for row in ROUNDING if row.name != "numpy.rint")
+
+# ---- questions -----------------------------------------------------------------------------
+
+_QUESTIONS: tuple[tuple[str, Callable[[Any], Any], object, str], ...] = (
+    ("isnan", np.isnan, math.isnan, "Whether ``x`` is not a number."),
+    ("isinf", np.isinf, math.isinf, "Whether ``x`` is an infinity."),
+    ("isfinite", np.isfinite, math.isfinite, "Whether ``x`` is neither infinite nor NaN."),
+)
+
+
+def _declare_question(
+    name: str, compute: Callable[[Any], Any], python: object, doc: str
+) -> Intrinsic:
+    def body(x: F) -> bool:
+        return bool(compute(convert(x, floating_type(x))))
+
+    c_spelling = _nonzero(name) if compute is np.isinf else plain(name)
+    return _declare(
+        f"math.{name}", doc, body, plain(name), c=c_spelling, bindings=(python, compute)
+    )
+
+
+def _nonzero(name: str) -> Spell:
+    """C's ``isinf`` gives -1 for -inf, and the answer may be counted with."""
+
+    def spell(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
+        return c.Binary("!=", plain(name)(a, dtype), c.Number("0"))
+
+    return spell
+
+
+QUESTIONS = tuple(_declare_question(*row) for row in _QUESTIONS)
+
+# ---- angles: a multiplication by a constant --------------------------------------------------
+
+
+def _scaled(compute: Callable[[Any], Any]) -> Spell:
+    """``x * 57.29578f``: numpy's own factor for the type."""
+
+    def spell(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
+        factor = compute(dtype.numpy.type(1))
+        return c.Binary("*", a["x"], c.Number(f"{factor}{dtype.suffix}"))
+
+    return spell
+
+
+_ANGLES: tuple[tuple[str, Callable[[Any], Any], object, str], ...] = (
+    ("degrees", np.degrees, np.rad2deg, "Radians to degrees."),
+    ("radians", np.radians, np.deg2rad, "Degrees to radians."),
+)
+
+
+def _declare_angle(name: str, compute: Callable[[Any], Any], also: object, doc: str) -> Intrinsic:
+    def body(x: F) -> F:
+        return in_floats(compute, x)
+
+    bindings = (getattr(math, name), compute, also)
+    return _declare(f"math.{name}", doc, body, _scaled(compute), bindings=bindings)
+
+
+ANGLES = tuple(_declare_angle(*row) for row in _ANGLES)
+
+# ---- Python's round, of floats -----------------------------------------------------------------
+
+
+@intrinsic("round", dtypes=FLOATS, cuda=library("llrint"), c=library("llrint"))
+def round_to_even(x: F) -> int:
+    """The nearest whole number as an int, the even one of two."""
+    return int(convert(in_floats(np.rint, x), Scalar(INT64, weak=True)))
+
+
+# ---- with more arguments -----------------------------------------------------------------------
+
+
+def _quotient_of_logarithms(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
+    logarithm = library("log")
+    return c.Binary("/", *(logarithm({name: a[name]}, dtype) for name in ("x", "base")))
+
+
+@intrinsic("math.log_base", dtypes=FLOATS, cuda=_quotient_of_logarithms, c=_quotient_of_logarithms)
+def log_base(x: F, base: F) -> F:
+    """The logarithm to a base: ``math.log(x, base)``."""
+    return in_floats(lambda number, to: np.log(number) / np.log(to), x, base)
+
+
+@intrinsic(
+    "math.ldexp",
+    dtypes=FLOATS,
+    cuda=helper("ldexp"),
+    c=helper("ldexp"),
+    cuda_helpers=("ldexp",),
+    c_helpers=("ldexp",),
+    bindings=(math.ldexp, np.ldexp),
+)
+def ldexp(x: F, exponent: int) -> F:
+    """``x * 2**exponent``, rounded once."""
+    return in_floats(lambda number: np.ldexp(number, max(min(int(exponent), 5000), -5000)), x)
+
+
+def longer_form(row: Intrinsic, count: int) -> Intrinsic:
+    """The row of a call with more arguments than the row has parameters."""
+    return REGISTRY[f"{row.name}_base"] if row.name in _LOGARITHMS and count == 2 else row
+
+
+_LOGARITHMS = ("math.log", "complex.log")
+
+
+# ---- a product and a sum, rounded once ---------------------------------------------------------
+
+
+def _fused(a: Any, b: Any, term: Any) -> Any:
+    """Exactly, then to float64 with an odd last bit if that is inexact: so that the second
+    rounding, to float32, rounds as if it were the only one."""
+    plainly = a * b + term
+    if not all(map(math.isfinite, (a, b, term))):
+        return plainly
+    first, second, third = (fractions.Fraction(float(n)) for n in (a, b, term))
+    exact = first * second + third
+    if exact == 0:
+        return plainly
+    try:
+        nearest = float(exact)
+    except OverflowError:
+        return math.inf if exact > 0 else -math.inf
+    if isinstance(a, np.float32) and fractions.Fraction(nearest) != exact and not _is_odd(nearest):
+        towards = math.inf if exact > fractions.Fraction(nearest) else -math.inf
+        return math.nextafter(nearest, towards)
+    return nearest
+
+
+def _is_odd(x: float) -> bool:
+    return bool(np.float64(x).view(np.int64) & 1)
+
+
+@intrinsic(
+    "cuda.fma",
+    dtypes=FLOATS,
+    cuda=library("fma"),
+    c=library("fma"),
+    bindings=tuple(filter(None, [getattr(math, "fma", None)])),  # of Python 3.13
+)
+def fma(a: F, b: F, c: F) -> F:
+    """``a * b + c``, rounded once."""
+    return in_floats(_fused, a, b, c)

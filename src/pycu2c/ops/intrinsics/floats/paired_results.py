@@ -1,0 +1,37 @@
+"""CUDA's functions that give two numbers, as tuples: ``s, c = cuda.sincos(x)``."""
+
+from __future__ import annotations
+
+import pycu2c.ops.intrinsics.floats.special  # noqa: F401  # its rows
+from pycu2c.ops.intrinsics.registry import REGISTRY, Typed
+from pycu2c.ops.names.typed_functions import declare
+
+# name, parameters, the rows that give the items, meaning
+PAIRS: dict[str, tuple[str, tuple[str, str], str]] = {
+    "sincos": ("x", ("math.sin", "math.cos"), "The sine and the cosine of ``x`` radians."),
+    "sincospi": ("x", ("cuda.sinpi", "cuda.cospi"), "The sine and the cosine of ``pi * x``."),
+    "modf": (
+        "x",
+        ("cuda.modf.fraction", "numpy.trunc"),
+        "The fraction and the whole part, both with the sign of ``x``.",
+    ),
+    "frexp": (
+        "x",
+        ("cuda.frexp.mantissa", "cuda.frexp.exponent"),
+        "``m, e`` with ``x == m * 2**e`` and ``m`` at least 1/2 and less than 1.",
+    ),
+    "remquo": (
+        "xy",
+        ("math.remainder", "cuda.remquo.quotient"),
+        "The remainder of ``x / y``, and the lowest 3 bits of the quotient.",
+    ),
+}
+
+for _name, (_names, _paths, _doc) in PAIRS.items():
+    declare(
+        f"cuda.{_name}",
+        tuple((n, "F") for n in _names),
+        "form",
+        tuple(Typed(REGISTRY[path]) for path in _paths),
+        _doc,
+    )

@@ -1,0 +1,303 @@
+"""CUDA's functions of floats that Python's ``math`` has not: of multiples of pi, reciprocals, the
+error function's relatives, Bessel functions, the fast ones of float32."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from pycu2c.base.dtypes import FLOAT32, DType
+from pycu2c.ops.intrinsics.c_tree import c
+from pycu2c.ops.intrinsics.floats import special_reference as values
+from pycu2c.ops.intrinsics.floats.math import FLOATS, in_floats
+from pycu2c.ops.intrinsics.floats.special_reference import over_float64
+from pycu2c.ops.intrinsics.kinds import F
+from pycu2c.ops.intrinsics.registry import REGISTRY, Intrinsic, Spell, intrinsic
+from pycu2c.ops.intrinsics.spelling import helper, library, plain
+
+
+def _declare(name: str, doc: str, body: Callable[..., Any], **more: Any) -> Intrinsic:
+    """CUDA has the function; on the CPU it is a helper of the same name."""
+    body.__doc__ = doc
+    own = {"cuda": library(name), "c": helper(name), "c_helpers": (name,)}
+    return intrinsic(f"cuda.{name}", dtypes=FLOATS, **{**own, **more})(body)
+
+
+# ---- of one number -----------------------------------------------------------------------------
+
+
+def _away(x: Any) -> Any:
+    """C's ``round``."""
+    whole = np.trunc(x)
+    is_more = abs(x - whole) >= 0.5
+    return np.copysign(whole + is_more * np.sign(x), x)
+
+
+def _exponent(x: Any) -> Any:
+    """C's ``logb``."""
+    if x == 0 or not np.isfinite(x):
+        return -math.inf if x == 0 else abs(x)
+    return math.frexp(float(x))[1] - 1
+
+
+# name, what it is in numpy or Python, meaning
+_UNARY: tuple[tuple[str, Callable[[Any], Any], str], ...] = (
+    ("rsqrt", lambda x: 1 / np.sqrt(x), "``1 / sqrt(x)``."),
+    ("rcbrt", lambda x: 1 / np.cbrt(x), "``1 / cbrt(x)``."),
+    ("sinpi", over_float64(values.sinpi), "The sine of ``pi * x``."),
+    ("cospi", over_float64(values.cospi), "The cosine of ``pi * x``."),
+    ("exp10", lambda x: np.power(type(x)(10), x), "10 to the power ``x``."),
+    ("erfinv", over_float64(values.erfinv), "What ``erf`` gives ``x`` of."),
+    ("erfcinv", over_float64(values.erfcinv), "What ``erfc`` gives ``x`` of."),
+    ("erfcx", over_float64(values.erfcx), "``exp(x * x) * erfc(x)``, without overflow."),
+    ("normcdf", over_float64(values.normcdf), "The normal distribution, from -inf to ``x``."),
+    ("normcdfinv", over_float64(values.normcdfinv), "What ``normcdf`` gives ``x`` of."),
+    ("j0", lambda x: values.jn(0, float(x)), "The Bessel function of the first kind, order 0."),
+    ("j1", lambda x: values.jn(1, float(x)), "The Bessel function of the first kind, order 1."),
+    ("y0", lambda x: values.yn(0, float(x)), "The Bessel function of the second kind, order 0."),
+    ("y1", lambda x: values.yn(1, float(x)), "The Bessel function of the second kind, order 1."),
+    (
+        "cyl_bessel_i0",
+        over_float64(lambda x: values.modified(0, x)),
+        "The modified Bessel function of the first kind, order 0.",
+    ),
+    (
+        "cyl_bessel_i1",
+        over_float64(lambda x: values.modified(1, x)),
+        "The modified Bessel function of the first kind, order 1.",
+    ),
+)
+
+
+def _declare_unary(name: str, compute: Callable[[Any], Any], doc: str, **more: Any) -> Intrinsic:
+    def body(x: F) -> F:
+        return in_floats(compute, x)
+
+    return _declare(name, doc, body, **more)
+
+
+UNARY = tuple(_declare_unary(*row) for row in _UNARY)
+_LIBM = {"c_helpers": ()}
+ROUND = _declare_unary(
+    "round",
+    _away,
+    "The nearest whole number as a float; of two, the one away from 0, as in C.",
+    c=library("round"),
+    **_LIBM,
+)
+LOGB = _declare_unary(
+    "logb", _exponent, "The exponent of ``x`` to base 2, as a float.", c=library("logb"), **_LIBM
+)
+
+
+def _inverse(a: Mapping[str, c.Expr], _: DType) -> c.Expr:
+    return c.Binary("/", c.Number("1"), a["x"])
+
+
+RECIPROCAL = _declare_unary(
+    "rcp", lambda x: 1 / x, "``1 / x``.", cuda=_inverse, c=_inverse, **_LIBM
+)
+
+
+def _saturated(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
+    return c.Call("__saturatef", (a["x"],)) if dtype is FLOAT32 else helper("saturate")(a, dtype)
+
+
+SATURATE = _declare_unary(
+    "saturate",
+    lambda x: min(max(x, 0), 1) if x > 0 else 0,
+    "``x``, or the nearer end where it is not between 0 and 1; 0 of NaN.",
+    cuda=_saturated,
+    cuda_helpers=("saturate",),
+)
+
+
+def _ilogb(x: F) -> int:
+    """The exponent of ``x`` to base 2, as an int; of 0 and NaN the least of 32 bits, of infinity
+    the greatest."""
+    value = float(x)
+    if value == 0 or not math.isfinite(value):
+        return 2**31 - 1 if math.isinf(value) else -(2**31)
+    return math.frexp(value)[1] - 1
+
+
+def _llround(x: F) -> int:
+    """The nearest whole number as an int; of two, the one away from 0, as in C."""
+    return int(in_floats(_away, x)) if math.isfinite(float(x)) else 0
+
+
+intrinsic(
+    "cuda.ilogb",
+    dtypes=FLOATS,
+    cuda=library("ilogb"),
+    c=helper("ilogb"),
+    c_helpers=("ilogb",),
+)(_ilogb)
+intrinsic("cuda.llround", dtypes=FLOATS, cuda=library("llround"), c=library("llround"))(_llround)
+
+
+# ---- of several --------------------------------------------------------------------------------
+
+
+def _size(*numbers: Any) -> Any:
+    return math.hypot(*map(float, numbers))
+
+
+def _reciprocal_size(*numbers: Any) -> Any:
+    size = np.float64(_size(*numbers))
+    return 1 / size
+
+
+def _fdim(a: Any, b: Any) -> Any:
+    return a - b if a > b or a != a or b != b else 0
+
+
+_SEVERAL: tuple[tuple[str, Callable[..., Any], int, str], ...] = (
+    ("fdim", _fdim, 2, "``a - b`` if that is positive, else 0."),
+    ("rhypot", _reciprocal_size, 2, "``1 / sqrt(a*a + b*b)`` without overflow."),
+    ("norm3d", _size, 3, "``sqrt(a*a + b*b + c*c)`` without overflow."),
+    ("norm4d", _size, 4, "``sqrt(a*a + b*b + c*c + d*d)`` without overflow."),
+    ("rnorm3d", _reciprocal_size, 3, "``1 / sqrt(a*a + b*b + c*c)`` without overflow."),
+    ("rnorm4d", _reciprocal_size, 4, "``1 / sqrt(a*a + b*b + c*c + d*d)`` without overflow."),
+)
+
+
+def _declare_several(name: str, compute: Callable[..., Any], count: int, doc: str) -> Intrinsic:
+    def of_two(a: F, b: F) -> F:
+        return in_floats(compute, a, b)
+
+    def of_three(a: F, b: F, c: F) -> F:
+        return in_floats(compute, a, b, c)
+
+    def of_four(a: F, b: F, c: F, d: F) -> F:
+        return in_floats(compute, a, b, c, d)
+
+    body = (of_two, of_three, of_four)[count - 2]
+    if name == "fdim":
+        return _declare(name, doc, body, c=library(name), **_LIBM)
+    return _declare(name, doc, body)
+
+
+SEVERAL = tuple(_declare_several(*row) for row in _SEVERAL)
+
+
+def _powi(x: F, n: int) -> F:
+    """``x`` to a whole power."""
+    return in_floats(lambda base: np.power(base, type(base)(int(n))), x)
+
+
+POWI = _declare("powi", _powi.__doc__ or "", _powi, cuda=helper("powi"), cuda_helpers=("powi",))
+
+
+def _with_order(name: str, compute: Callable[[int, float], float], doc: str) -> Intrinsic:
+    def body(n: int, x: F) -> F:
+        return in_floats(lambda value: compute(int(n), float(value)), x)
+
+    return _declare(name, doc, body, cuda=helper(name), cuda_helpers=(name,))
+
+
+ORDERS = (
+    _with_order("jn", values.jn, "The Bessel function of the first kind, order ``n``."),
+    _with_order("yn", values.yn, "The Bessel function of the second kind, order ``n``."),
+)
+
+# ---- parts of tuples: what frexp and its like are made of --------------------------------------
+
+
+def _fraction(x: F) -> F:
+    """What is behind the point, with the sign of ``x``."""
+    return in_floats(lambda v: np.copysign(0 if np.isinf(v) else v - np.trunc(v), v), x)
+
+
+def _mantissa(x: F) -> F:
+    """The first of ``frexp``."""
+    return in_floats(lambda v: np.frexp(v)[0], x)
+
+
+def _power_of_two(x: F) -> int:
+    """The second of ``frexp``."""
+    return int(np.frexp(float(x))[1]) if math.isfinite(float(x)) else 0
+
+
+def _quotient(a: F, b: F) -> int:
+    """The lowest 3 bits of ``a / b``, rounded to a whole number, with its sign."""
+    x, y = float(a), float(b)
+    if not math.isfinite(x) or math.isnan(y) or y == 0 or math.isinf(y):
+        return 0
+    rest = math.remainder(x, y)
+    whole: int = round((values.ratio(x) - values.ratio(rest)) / values.ratio(y))
+    return (abs(whole) & 7) * (-1 if whole < 0 else 1)
+
+
+def _part(name: str, stem: str, body: Callable[..., Any]) -> Intrinsic:
+    spell: Spell = helper(stem)
+    return intrinsic(
+        name, dtypes=FLOATS, cuda=spell, c=spell, cuda_helpers=(stem,), c_helpers=(stem,)
+    )(body)
+
+
+FRACTION = _part("cuda.modf.fraction", "fraction", _fraction)
+MANTISSA = _part("cuda.frexp.mantissa", "mantissa", _mantissa)
+EXPONENT = _part("cuda.frexp.exponent", "exponent", _power_of_two)
+QUOTIENT = _part("cuda.remquo.quotient", "quotient", _quotient)
+
+# ---- fast, of float32 --------------------------------------------------------------------------
+
+# name, CUDA's, the row that computes it elsewhere, meaning
+_FAST = (
+    ("fast_sinf", "__sinf", "math.sin", "The sine"),
+    ("fast_cosf", "__cosf", "math.cos", "The cosine"),
+    ("fast_tanf", "__tanf", "math.tan", "The tangent"),
+    ("fast_expf", "__expf", "math.exp", "e to the power ``x``"),
+    ("fast_exp10f", "__exp10f", "cuda.exp10", "10 to the power ``x``"),
+    ("fast_logf", "__logf", "math.log", "The natural logarithm"),
+    ("fast_log2f", "__log2f", "math.log2", "The logarithm to base 2"),
+    ("fast_log10f", "__log10f", "math.log10", "The logarithm to base 10"),
+)
+
+
+def _fast(name: str, cuda: str, elsewhere: str, doc: str) -> Intrinsic:
+    row = REGISTRY[elsewhere]
+
+    def body(x: Any) -> Any:
+        return row.reference(np.float32(x))
+
+    body.__annotations__ = {"x": "float32", "return": "float32"}
+    body.__doc__ = f"{doc}, fast and less exact on a GPU."
+    assert row.c is not None
+    return intrinsic(
+        f"cuda.{name}", cuda=plain(cuda), c=_in_single(row.c), c_helpers=row.c_helpers
+    )(body)
+
+
+def _in_single(spell: Spell) -> Spell:
+    return lambda a, _: spell(a, FLOAT32)
+
+
+FAST = tuple(_fast(*row) for row in _FAST)
+
+
+def _fast_pow(a: Any, b: Any) -> Any:
+    """``a`` to the power ``b``, fast and less exact on a GPU; of ``a`` above 0."""
+    return REGISTRY["math.pow"].reference(np.float32(a), np.float32(b))
+
+
+def _fast_divide(a: Any, b: Any) -> Any:
+    """``a / b``, fast and less exact on a GPU."""
+    with np.errstate(all="ignore"):
+        return np.float32(a) / np.float32(b)
+
+
+def _divided(a: Mapping[str, c.Expr], _: DType) -> c.Expr:
+    return c.Binary("/", a["a"], a["b"])
+
+
+for _name, _cuda, _c, _body in (
+    ("fast_powf", "__powf", plain("powf"), _fast_pow),
+    ("fast_fdividef", "__fdividef", _divided, _fast_divide),
+):
+    _body.__annotations__ = dict.fromkeys(("a", "b", "return"), "float32")
+    intrinsic(f"cuda.{_name}", cuda=plain(_cuda), c=_c)(_body)

@@ -1,0 +1,193 @@
+"""What CUDA's special functions are, computed for the reference by other ways than the C takes."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from pycu2c.base.lazy_imports import lazy_module
+
+fractions: Any = lazy_module("fractions")
+
+
+def over_float64(function: Callable[[float], float]) -> Callable[[Any], float]:
+    """Computed in float64, NaN of NaN."""
+
+    def compute(x: Any) -> float:
+        value = float(x)
+        return value if math.isnan(value) else function(value)
+
+    return compute
+
+
+def ratio(x: float) -> Any:
+    """A float, exactly."""
+    return fractions.Fraction(x)
+
+
+# ---- sines of multiples of pi ------------------------------------------------------------------
+
+
+def sinpi(x: float) -> float:
+    if math.isinf(x):
+        return math.nan
+    part = math.remainder(x, 2)
+    if abs(part) > 0.5:
+        part = math.copysign(1 - abs(part), part)
+    return math.sin(math.pi * part) if abs(part) < 0.25 else _by_cosine(part)
+
+
+def _by_cosine(part: float) -> float:
+    return math.copysign(math.cos(math.pi * (0.5 - abs(part))), part)
+
+
+def cospi(x: float) -> float:
+    if math.isinf(x):
+        return math.nan
+    part = abs(math.remainder(x, 2))
+    if part > 0.5:
+        return -cospi(1 - part)
+    return math.cos(math.pi * part) if part < 0.25 else math.sin(math.pi * (0.5 - part))
+
+
+# ---- the error function's relatives ------------------------------------------------------------
+
+
+def erfcx(x: float) -> float:
+    """By a continued fraction where the exponential would be too large."""
+    if x > 25:
+        fraction = x
+        for n in range(60, 0, -1):
+            fraction = x + n / 2 / fraction
+        return 1 / (fraction * math.sqrt(math.pi))
+    if x < -26.7:
+        return math.inf
+    rest = float(ratio(x) ** 2 - ratio(x * x))
+    return math.exp(x * x) * (1 + rest) * math.erfc(x)
+
+
+def erfcinv(q: float) -> float:
+    """By halving intervals, of what falls from inf at 0 to -inf at 2."""
+    if not 0 < q < 2:
+        return math.inf if q == 0 else -math.inf if q == 2 else math.nan
+    if q == 1:
+        return 0.0
+    low, high = (0.0, 28.0) if q < 1 else (-6.0, 0.0)
+    while low < (middle := (low + high) / 2) < high:
+        low, high = (middle, high) if math.erfc(middle) > q else (low, middle)
+    return low
+
+
+def erfinv(y: float) -> float:
+    if abs(y) >= 1:
+        return math.copysign(math.inf, y) if abs(y) == 1 else math.nan
+    if abs(y) > 0.5:
+        return math.copysign(erfcinv(1 - abs(y)), y)
+    low, high, size = 0.0, 0.5, abs(y)
+    while low < (middle := (low + high) / 2) < high:
+        low, high = (middle, high) if math.erf(middle) < size else (low, middle)
+    return math.copysign(high if math.erf(low) < size else low, y)
+
+
+_ROOT, _ROOT_REST = 0.7071067811865476, -4.833646656726457e-17  # of 1 / 2
+
+
+def normcdf(x: float) -> float:
+    if abs(x) > 39:
+        return 0.0 if x < 0 else 1.0
+    at = -x * _ROOT
+    rest = float(ratio(-x) * (ratio(_ROOT) + ratio(_ROOT_REST)) - ratio(at))
+    return math.erfc(at) / 2 - rest * math.exp(-at * at) / math.sqrt(math.pi)
+
+
+def normcdfinv(p: float) -> float:
+    return -math.sqrt(2) * erfcinv(2 * p)
+
+
+# ---- Bessel functions --------------------------------------------------------------------------
+
+_LARGE = 100.0  # from here on by expansions in 1 / x
+_PANELS = 16
+
+
+def jn(n: int, x: float) -> float:
+    if n < 0 or math.isnan(x):
+        return math.nan
+    if abs(x) < 1e-8:  # of the series, the first term
+        return (x / 2) ** n / math.factorial(n) if n < 160 else 0.0
+    sign = -1.0 if x < 0 and n % 2 else 1.0
+    size = abs(x)
+    if math.isinf(size):
+        return 0.0
+    if size > _LARGE:
+        return sign * _far(n, size)[0]
+    angle, weight = _quadrature()
+    return sign * float(weight @ np.cos(n * angle - size * np.sin(angle))) / math.pi
+
+
+def yn(n: int, x: float) -> float:
+    if n < 0 or x < 0 or math.isnan(x):
+        return math.nan
+    if x == 0 or math.isinf(x):
+        return -math.inf if x == 0 else 0.0
+    if x > _LARGE:
+        return _far(n, x)[1]
+    if x < 1e-9:  # of the series, the first term
+        euler = 0.5772156649015329
+        first = 2 / math.pi * (math.log(x / 2) + euler)
+        return first if n == 0 else -_falling(n, x)
+    angle, weight = _quadrature()
+    near = float(weight @ np.sin(x * np.sin(angle) - n * angle)) / math.pi
+    end = math.asinh(800 / x)
+    t, dt = (angle / math.pi) * end, weight / math.pi * end
+    falls = x * np.sinh(t)
+    rest = np.exp(n * t - falls) + (-1) ** n * np.exp(-n * t - falls)
+    return near - float(dt @ rest) / math.pi
+
+
+def _falling(n: int, x: float) -> float:
+    try:
+        return math.factorial(min(n, 200) - 1) / math.pi * (2 / x) ** n
+    except OverflowError:
+        return math.inf
+
+
+@functools.cache
+def _quadrature() -> tuple[Any, Any]:
+    """Gauss's points and weights between 0 and pi, in panels."""
+    points, weights = np.polynomial.legendre.leggauss(24)
+    width = math.pi / _PANELS
+    starts = np.arange(_PANELS)[:, None] * width
+    return (starts + (points + 1) * width / 2).ravel(), np.tile(weights * width / 2, _PANELS)
+
+
+def _far(n: int, x: float) -> tuple[float, float]:
+    """J and Y by Hankel's expansion."""
+    even, odd, term, k = 1.0, 0.0, 1.0, 0
+    while k < 40 and abs(term) > 1e-18:
+        k += 1
+        term *= (4 * n * n - (2 * k - 1) ** 2) / (8 * k * x)
+        part = term * (-1) ** (k // 2)
+        even, odd = (even, odd + part) if k % 2 else (even + part, odd)
+    turned = (n / 2 + 0.25) * math.pi
+    cosine = math.cos(x) * math.cos(turned) + math.sin(x) * math.sin(turned)
+    sine = math.sin(x) * math.cos(turned) - math.cos(x) * math.sin(turned)
+    size = math.sqrt(2 / math.pi) / math.sqrt(x)
+    return size * (even * cosine - odd * sine), size * (even * sine + odd * cosine)
+
+
+def modified(n: int, x: float) -> float:
+    """I of order 0 or 1, by the trapezoidal rule, which is exact enough for this period."""
+    size = abs(x)
+    if size > 720:
+        return math.copysign(math.inf, x) if n else math.inf
+    angle = (np.arange(1024) + 0.5) * (math.pi / 1024)
+    weight = size * np.sin(angle) ** 2 if n else 1.0
+    mean = float(np.mean(np.exp(size * (np.cos(angle) - 1)) * weight))
+    with np.errstate(over="ignore"):
+        value = float(np.exp(size / 2) * mean * np.exp(size / 2))
+    return math.copysign(value, x) if n else value

@@ -1,0 +1,81 @@
+"""Bits of whole numbers of 32 and 64 bits. A Python int has 64."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pycu2c.base.dtypes import INT32, INT64, UINT32, UINT64, DType
+from pycu2c.base.types import Scalar
+from pycu2c.base.values import convert, scalar_of
+from pycu2c.ops.intrinsics.c_tree import c
+from pycu2c.ops.intrinsics.kinds import T
+from pycu2c.ops.intrinsics.registry import Intrinsic, Spell, intrinsic
+from pycu2c.ops.intrinsics.spelling import helper
+
+WORDS = (INT32, UINT32, INT64, UINT64)
+
+
+def _by_width(narrow: str, wide: str) -> Spell:
+    def spell(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
+        return c.Call(wide if dtype.bits == 64 else narrow, tuple(a.values()))
+
+    return spell
+
+
+def _counted(body: Callable[..., Any], on_cpu: Spell, helpers: tuple[str, ...] = ()) -> Intrinsic:
+    """What gives a number of bits."""
+    name = body.__name__
+    cuda = _by_width(f"__{name}", f"__{name}ll")
+    found = intrinsic(
+        f"cuda.{name}",
+        dtypes=WORDS,
+        cuda=cuda,
+        c=on_cpu,
+        c_helpers=helpers,
+        bounds=(0, 64),
+        gives=INT32,
+    )
+    return found(body)
+
+
+def _unsigned(value: Any) -> tuple[int, Scalar]:
+    """The bits of a number as a number that is not negative."""
+    scalar = scalar_of(value)
+    assert scalar is not None
+    return int(value) % (1 << scalar.dtype.bits), scalar
+
+
+def popc(x: T) -> int:
+    """How many bits of ``x`` are set."""
+    return _unsigned(x)[0].bit_count()
+
+
+def clz(x: T) -> int:
+    """How many zero bits ``x`` begins with, from the highest; all of them for 0."""
+    bits, scalar = _unsigned(x)
+    return scalar.dtype.bits - bits.bit_length()
+
+
+def ffs(x: T) -> int:
+    """The place of the lowest bit that is set, counted from 1; 0 for 0."""
+    bits, _ = _unsigned(x)
+    return (bits & -bits).bit_length()
+
+
+POPC = _counted(popc, _by_width("__builtin_popcount", "__builtin_popcountll"))
+CLZ = _counted(clz, helper("clz"), ("clz",))
+FFS = _counted(ffs, _by_width("__builtin_ffs", "__builtin_ffsll"))
+
+
+@intrinsic(
+    "cuda.brev",
+    dtypes=WORDS,
+    cuda=_by_width("__brev", "__brevll"),
+    c=helper("brev"),
+    c_helpers=("brev",),
+)
+def brev(x: T) -> T:
+    """The bits of ``x`` in reverse order."""
+    bits, scalar = _unsigned(x)
+    return convert(int(f"{bits:0{scalar.dtype.bits}b}"[::-1], 2), scalar)

@@ -1,0 +1,42 @@
+"""The kinds of parameters and results, as annotations of intrinsics. What they mean: registry.
+
+For the type checker they are all ``Any``; the registry reads them as words.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from pycu2c.base.dtypes import ACCESSES, DTYPES
+
+array: TypeAlias = Any
+index: TypeAlias = Any
+const: TypeAlias = Any
+form: TypeAlias = Any
+number: TypeAlias = Any
+T: TypeAlias = Any
+F: TypeAlias = Any
+R: TypeAlias = Any
+coordinate: TypeAlias = Any
+texture1d: TypeAlias = Any
+texture2d: TypeAlias = Any
+texture3d: TypeAlias = Any
+surface1d: TypeAlias = Any
+surface2d: TypeAlias = Any
+surface3d: TypeAlias = Any
+int16: TypeAlias = Any
+int32: TypeAlias = Any
+int64: TypeAlias = Any
+uint8: TypeAlias = Any
+uint16: TypeAlias = Any
+uint32: TypeAlias = Any
+uint64: TypeAlias = Any
+float16: TypeAlias = Any
+bfloat16: TypeAlias = Any
+float32: TypeAlias = Any
+float64: TypeAlias = Any
+
+HANDLE_KINDS = tuple(f"{access}{axes}d" for access in ACCESSES for axes in (1, 2, 3))
+
+# a number of one type, whatever the others are
+FIXED = {row.name: row for row in DTYPES if row.is_integer or row.is_float}

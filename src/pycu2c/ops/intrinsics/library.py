@@ -1,0 +1,126 @@
+"""Functions of Python and numpy that are written in the kernel language itself: kernels that call
+them compile them with their own code."""
+
+from __future__ import annotations
+
+import cmath
+import functools
+import math
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from pycu2c.base.source import Source, source_of
+from pycu2c.ops.names.numba_names import numba_function
+
+
+def modf(x: Any) -> Any:
+    """The fraction and the whole part, both with the sign of ``x``."""
+    value = math.copysign(x, x)
+    whole = np.trunc(value)
+    rest = 0.0 if math.isinf(value) else value - whole
+    return math.copysign(rest, value), whole
+
+
+def frexp(x: Any) -> Any:
+    """``m, e`` with ``x == m * 2**e`` and ``m`` at least 1/2 and less than 1."""
+    value = math.copysign(x, x)
+    if value == 0 or not math.isfinite(value):
+        return value, 0
+    exponent = math.floor(math.log2(abs(value))) + 1
+    mantissa = math.ldexp(value, -exponent)
+    if abs(mantissa) >= 1:  # the logarithm was rounded
+        return mantissa / 2, exponent + 1
+    if abs(mantissa) < 0.5:
+        return mantissa * 2, exponent - 1
+    return mantissa, exponent
+
+
+def prod(iterable: Any, *, start: Any = 1) -> Any:
+    """The product of a tuple, or of the elements of an array."""
+    result = start
+    for value in iterable:
+        result = result * value
+    return result
+
+
+def dist(p: Any, q: Any) -> Any:
+    """The distance of two points."""
+    result = 0.0
+    for a, b in zip(p, q):
+        result = math.hypot(result, a - b)
+    return result
+
+
+def isclose(a: Any, b: Any, *, rel_tol: Any = 1e-09, abs_tol: Any = 0.0) -> Any:
+    """Whether two numbers are nearly the same."""
+    if a == b:
+        return True
+    if math.isinf(a) or math.isinf(b):
+        return False
+    apart = math.fabs(b - a)
+    if apart <= abs_tol:
+        return True
+    return apart <= math.fabs(rel_tol * b) or apart <= math.fabs(rel_tol * a)
+
+
+def np_isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: Any = False) -> Any:
+    """Whether two numbers are nearly the same, ``b`` being the one that they are compared with."""
+    if a == b:
+        return True
+    if equal_nan and math.isnan(a) and math.isnan(b):
+        return True
+    if math.isinf(a) or math.isinf(b):
+        return False
+    return math.fabs(a - b) <= atol + rtol * math.fabs(b)
+
+
+def polar(z: Any) -> Any:
+    """The distance from 0 and the angle."""
+    return abs(z), cmath.phase(z)
+
+
+def rect(r: Any, phi: Any) -> Any:
+    """The complex number at a distance from 0 and an angle."""
+    return complex(r * math.cos(phi), r * math.sin(phi))
+
+
+LIBRARY: tuple[tuple[Any, Callable[..., Any]], ...] = (
+    (math.modf, modf),
+    (np.modf, modf),
+    (math.frexp, frexp),
+    (np.frexp, frexp),
+    (cmath.polar, polar),
+    (cmath.rect, rect),
+    (math.prod, prod),
+    (math.dist, dist),
+    (math.isclose, isclose),
+    (np.isclose, np_isclose),
+)
+
+
+@functools.cache
+def _sources() -> dict[int, Source]:
+    return {id(known): source_of(written) for known, written in LIBRARY}  # type: ignore[arg-type]
+
+
+def device_source(value: object) -> Source | None:
+    """The source of a device function, numba's among them, or of a function that is written in
+    the language."""
+    source = getattr(value, "__pycu2c_device__", None)
+    if isinstance(source, Source):
+        return source
+    if isinstance(value, FunctionType) and value.__module__ in _GROUPS:
+        return _source(value)
+    python = numba_function(value)
+    return _sources().get(id(value)) if python is None else _source(python)
+
+
+# whose functions are what groups of threads do
+_GROUPS = (
+    "pycu2c.ops.intrinsics.threads.cooperative_groups",
+    "pycu2c.ops.intrinsics.threads.coalesced_groups",
+)
+_source = functools.cache(source_of)  # a source is itself, and equal to no other

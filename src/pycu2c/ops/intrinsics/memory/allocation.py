@@ -1,0 +1,55 @@
+"""Arrays that a kernel makes: the block's shared ones and the thread's own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pycu2c.ops.intrinsics.kinds import array, const, form
+from pycu2c.ops.intrinsics.registry import Effect, intrinsic
+
+POISON = 0xA5  # in every byte: a kernel that counts on zeros fails in the reference
+
+_BY_SHAPE = (
+    '(shape: int | tuple[int], dtype: type[_E]) -> Array[_E, Literal[1], Literal["C"]]',
+    '(shape: tuple[int, int], dtype: type[_E]) -> Array[_E, Literal[2], Literal["C"]]',
+    '(shape: tuple[int, int, int], dtype: type[_E]) -> Array[_E, Literal[3], Literal["C"]]',
+    "(shape: int | tuple[int, ...], dtype: Any) -> Any",
+)
+
+
+def uninitialised(shape: Any, dtype: Any) -> np.ndarray[Any, np.dtype[Any]]:
+    """An array with something in it."""
+    fresh = np.empty(shape, dtype)
+    fresh.view(np.uint8).fill(POISON if fresh.dtype != bool else 1)
+    return fresh
+
+
+@intrinsic("cuda.shared.array", effect=Effect.FORM, overloads=_BY_SHAPE)
+def shared_array(shape: const, dtype: const) -> form:
+    """An array that the threads of a block share; not initialised.
+
+    One per block and place in the program. A shape of 0 takes the dynamic shared memory that
+    the launch gives.
+    """
+    return uninitialised(shape, dtype)  # the interpreter makes one of them per block
+
+
+@intrinsic("cuda.local.array", effect=Effect.FORM, overloads=_BY_SHAPE)
+def local_array(shape: const, dtype: const) -> form:
+    """An array of the thread's own; not initialised."""
+    return uninitialised(shape, dtype)
+
+
+@intrinsic(
+    "cuda.const.array_like",
+    effect=Effect.FORM,
+    overloads=("(ndarray: Array[_E, Any, Any]) -> Array[_E, Any, Any]", "(ndarray: Any) -> Any"),
+)
+def constant_array_like(ndarray: array) -> form:
+    """A global array of numpy in constant memory, its numbers read when the kernel is compiled.
+
+    So is every global array that a kernel reads: ``cuda.const.array_like(A)[i]`` is ``A[i]``.
+    """
+    return ndarray

@@ -1,0 +1,146 @@
+"""Reading textures, and reading and writing surfaces.
+
+CUDA's own functions on the GPU; on the CPU helpers that compute what the GPU's units do
+(``codegen/helpers/texture_helpers.py``). The reference asks the object itself, which is made on the host
+(``devices/textures.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pycu2c.base.dtypes import DType
+from pycu2c.ops.intrinsics.c_tree import c
+from pycu2c.ops.intrinsics.kinds import (
+    T,
+    coordinate,
+    surface1d,
+    surface2d,
+    surface3d,
+    texture1d,
+    texture2d,
+    texture3d,
+)
+from pycu2c.ops.intrinsics.registry import Effect, Intrinsic, Spell, intrinsic
+from pycu2c.ops.intrinsics.spelling import helper
+
+# ---- textures ----------------------------------------------------------------------------------
+
+
+def _fetch(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
+    """CUDA's fetch of whole numbers is for memory without a texture's modes: the middle of an
+    element is the element."""
+    index = c.Cast(c.Named("float"), a["i"])
+    middle = c.Binary("+", index, c.Number("0.5f"))
+    return _of_element("tex1D")({"texture": a["texture"], "x": middle}, dtype)
+
+
+def _of_element(name: str) -> Spell:
+    """A template of CUDA, for what the elements are."""
+
+    def spell(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
+        return c.Call(f"{name}<{dtype.cuda}>", tuple(a.values()))
+
+    return spell
+
+
+def _texture(cuda: Spell | None = None) -> Callable[[Callable[..., Any]], Intrinsic]:
+    """A row that reads a texture: helpers have the names of CUDA's functions."""
+
+    def declare(body: Callable[..., Any]) -> Intrinsic:
+        name = body.__name__
+        spell = cuda or _of_element(name)
+        return intrinsic(f"cuda.{name}", cuda=spell, c=helper(name), c_helpers=(name,))(body)
+
+    return declare
+
+
+@_texture()
+def tex1D(texture: texture1d, x: coordinate) -> T:
+    """What a texture with one axis has at ``x``."""
+    return texture.at(x)
+
+
+@_texture()
+def tex2D(texture: texture2d, x: coordinate, y: coordinate) -> T:
+    """What a texture has at ``x`` along its last axis and ``y`` along its first."""
+    return texture.at(x, y)
+
+
+@_texture()
+def tex3D(texture: texture3d, x: coordinate, y: coordinate, z: coordinate) -> T:
+    """What a texture has at ``x`` along its last axis, ``y`` and ``z`` along those before."""
+    return texture.at(x, y, z)
+
+
+@_texture(_fetch)
+def tex1Dfetch(texture: texture1d, i: int) -> T:
+    """Element ``i`` of a texture with one axis whose coordinates count elements: what ``tex1D`` has
+    at ``i + 0.5``."""
+    return texture.at(i + 0.5)
+
+
+# ---- surfaces ----------------------------------------------------------------------------------
+
+_OUTSIDE = "cudaBoundaryModeZero"  # what is outside reads as 0, and is not written
+
+
+def _surface(name: str) -> Spell:
+    """CUDA counts in bytes along x."""
+
+    def spell(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
+        size = c.Number(str(dtype.size))
+        places = {**a, "x": c.Binary("*", a["x"], size) if dtype.size > 1 else a["x"]}
+        return c.Call(f"{name}<{dtype.cuda}>", (*places.values(), c.Name(_OUTSIDE)))
+
+    return spell
+
+
+def _surface_row(body: Callable[..., Any]) -> Intrinsic:
+    name = body.__name__
+    return intrinsic(
+        f"cuda.{name}",
+        effect=Effect.MEMORY,
+        cuda=_surface(name),
+        c=helper(name),
+        c_helpers=(name,),
+    )(body)
+
+
+@_surface_row
+def surf1Dread(surface: surface1d, x: int) -> T:
+    """Element ``x`` of a surface; 0 outside of it."""
+    return surface.element(x)
+
+
+@_surface_row
+def surf2Dread(surface: surface2d, x: int, y: int) -> T:
+    """The element of a surface at ``x`` along its last axis and ``y`` along its first; 0 outside of
+    it."""
+    return surface.element(x, y)
+
+
+@_surface_row
+def surf3Dread(surface: surface3d, x: int, y: int, z: int) -> T:
+    """The element of a surface at ``x`` along its last axis, ``y`` and ``z`` along those before; 0
+    outside of it."""
+    return surface.element(x, y, z)
+
+
+@_surface_row
+def surf1Dwrite(value: T, surface: surface1d, x: int) -> None:
+    """Set element ``x`` of a surface; outside of it nothing."""
+    surface.set_element(value, x)
+
+
+@_surface_row
+def surf2Dwrite(value: T, surface: surface2d, x: int, y: int) -> None:
+    """Set the element at ``x``, ``y`` of a surface; outside of it nothing."""
+    surface.set_element(value, x, y)
+
+
+@_surface_row
+def surf3Dwrite(value: T, surface: surface3d, x: int, y: int, z: int) -> None:
+    """Set the element at ``x``, ``y``, ``z`` of a surface; outside of it nothing."""
+    surface.set_element(value, x, y, z)

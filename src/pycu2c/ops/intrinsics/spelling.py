@@ -1,0 +1,45 @@
+"""Ways of spelling a call that several rows share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pycu2c.base.dtypes import FLOAT32, DType
+from pycu2c.ops.intrinsics.c_tree import c
+from pycu2c.ops.intrinsics.registry import Spell
+
+
+def library(stem: str) -> Spell:
+    """A function of C's math library: ``sinf`` for float32, ``sin`` for float64."""
+
+    def spell(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
+        return c.Call(stem + ("f" if dtype is FLOAT32 else ""), tuple(a.values()))
+
+    return spell
+
+
+def helper(name: str) -> Spell:
+    """A helper function of codegen/helpers/catalog.py: ``floordiv_i32``."""
+
+    def spell(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
+        return c.Call(f"{name}_{dtype.short}", tuple(a.values()))
+
+    return spell
+
+
+def by_kind(*, floats: Spell, integers: Spell) -> Spell:
+    """One spelling for floats, another for integers."""
+
+    def spell(a: Mapping[str, c.Expr], dtype: DType) -> c.Expr:
+        return (floats if dtype.is_float else integers)(a, dtype)
+
+    return spell
+
+
+def plain(function: str) -> Spell:
+    """A function or macro that takes every dtype under one name: ``isnan``."""
+
+    def spell(a: Mapping[str, c.Expr], _: DType) -> c.Expr:
+        return c.Call(function, tuple(a.values()))
+
+    return spell

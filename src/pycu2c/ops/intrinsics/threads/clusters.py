@@ -1,0 +1,158 @@
+"""Clusters: blocks that run at the same time and see each other's shared memory. Names are those of
+CUDA's cooperative groups.
+
+The frontend writes all but the barrier out: where a block stands in its cluster follows from
+``blockIdx`` and the kernel's option ``cluster``. The bodies are for the reference interpreter.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from pycu2c.base.records import NamedTuple
+from pycu2c.ops.intrinsics.c_tree import c
+from pycu2c.ops.intrinsics.kinds import array, form
+from pycu2c.ops.intrinsics.memory.allocation import uninitialised
+from pycu2c.ops.intrinsics.reference_thread import MACHINE, Thread
+from pycu2c.ops.intrinsics.registry import Effect, intrinsic
+
+
+class Extents(NamedTuple):
+    """Numbers along three axes."""
+
+    x: int
+    y: int
+    z: int
+
+
+PREFIX = "cuda.cg.this_cluster"
+ARCH = "sm_90"  # the first GPUs with clusters
+
+
+@intrinsic(
+    f"{PREFIX}.sync",
+    effect=Effect.CLUSTER,
+    arch=ARCH,
+    cuda=lambda _a, _t: c.Call("cluster_sync", ()),
+    cuda_helpers=("cluster_sync",),
+)
+def cluster_sync() -> None:
+    """Wait until every thread of the cluster has come here.
+
+    What they wrote before is then visible to all of them.
+    """
+
+
+def _block_index(thread: Thread) -> Extents:
+    return Extents(*(block % size for block, size in zip(thread.blockIdx, thread.clusterDim)))
+
+
+@intrinsic(f"{PREFIX}.block_index", effect=Effect.FORM, arch=ARCH)
+def block_index() -> form:
+    """The block's index in its cluster, as (x, y, z)."""
+    return _block_index(MACHINE.current())
+
+
+@intrinsic(f"{PREFIX}.dim_blocks", effect=Effect.FORM, arch=ARCH)
+def dim_blocks() -> form:
+    """Blocks per cluster, as (x, y, z): what the kernel's option ``cluster`` says."""
+    return Extents(*MACHINE.current().clusterDim)
+
+
+@intrinsic(f"{PREFIX}.thread_index", effect=Effect.FORM, arch=ARCH)
+def thread_index() -> form:
+    """The thread's index in its cluster, as (x, y, z)."""
+    thread = MACHINE.current()
+    places = zip(_block_index(thread), thread.blockDim, thread.threadIdx)
+    return Extents(*(block * size + own for block, size, own in places))
+
+
+@intrinsic(f"{PREFIX}.dim_threads", effect=Effect.FORM, arch=ARCH)
+def dim_threads() -> form:
+    """Threads per cluster, as (x, y, z)."""
+    thread = MACHINE.current()
+    return Extents(*(blocks * size for blocks, size in zip(thread.clusterDim, thread.blockDim)))
+
+
+@intrinsic(f"{PREFIX}.block_rank", effect=Effect.FORM, arch=ARCH)
+def block_rank() -> form:
+    """The number of the block in its cluster, x fastest."""
+    thread = MACHINE.current()
+    (x, y, z), (width, height, _) = _block_index(thread), thread.clusterDim
+    return x + width * (y + height * z)
+
+
+@intrinsic(f"{PREFIX}.num_blocks", effect=Effect.FORM, arch=ARCH)
+def num_blocks() -> form:
+    """Blocks in the cluster."""
+    return math.prod(MACHINE.current().clusterDim)
+
+
+@intrinsic(f"{PREFIX}.thread_rank", effect=Effect.FORM, arch=ARCH)
+def thread_rank() -> form:
+    """The number of the thread in its cluster: block after block, each x fastest."""
+    thread = MACHINE.current()
+    return block_rank.reference() * math.prod(thread.blockDim) + thread.number
+
+
+@intrinsic(f"{PREFIX}.num_threads", effect=Effect.FORM, arch=ARCH)
+def num_threads() -> form:
+    """Threads in the cluster."""
+    return num_blocks.reference() * math.prod(MACHINE.current().blockDim)
+
+
+@intrinsic(f"{PREFIX}.map_shared_rank", effect=Effect.FORM, arch=ARCH, cuda_helpers=("shared_of",))
+def map_shared_rank(array: array, rank: int) -> form:
+    """The same shared array, or part of one, of the block with number ``rank`` in the cluster.
+
+    That block must have begun, and must not end before the last use: let ``sync`` stand before the
+    first use, and after the last.
+    """
+    thread = MACHINE.current()
+    block = thread.cluster[int(rank)]
+    if not block.live:
+        raise RuntimeError(
+            f"block {block.position} has ended, and its shared memory with it: let the threads of "
+            "the cluster meet after the last use, cluster.sync()"
+        )
+    return _in_memory(array, thread.memory, block.memory)
+
+
+def _in_memory(part: Any, own: dict[Any, Any], other: dict[Any, Any]) -> Any:
+    """What lies in another block's memory where ``part`` lies in the thread's own."""
+    place = part.__array_interface__["data"][0]
+    for site, whole in own.items():
+        offset = place - whole.__array_interface__["data"][0]
+        if 0 <= offset < whole.nbytes:
+            if site not in other:  # which that block has not come to yet
+                other[site] = uninitialised(whole.shape, whole.dtype)
+            return np.ndarray(part.shape, part.dtype, other[site], offset, part.strides)
+    raise TypeError("map_shared_rank takes a shared array of the thread's own block")
+
+
+class Cluster:
+    """What ``cuda.cg.this_cluster()`` gives."""
+
+    sync = cluster_sync
+    block_index = block_index
+    dim_blocks = dim_blocks
+    thread_index = thread_index
+    dim_threads = dim_threads
+    block_rank = block_rank
+    num_blocks = num_blocks
+    thread_rank = thread_rank
+    num_threads = num_threads
+    map_shared_rank = map_shared_rank
+
+
+@intrinsic(PREFIX, effect=Effect.FORM, arch=ARCH)
+def this_cluster() -> form:
+    """The blocks that run together with the thread's own: ``@kernel(cluster=…)`` says how many.
+
+    They meet at ``cuda.cg.this_cluster().sync()``, and see each other's shared arrays through
+    ``cuda.cg.this_cluster().map_shared_rank(array, rank)``.
+    """
+    return Cluster

@@ -1,0 +1,276 @@
+"""Cooperative groups: the grid, the block, and tiles of a warp. What groups can do is written in
+the kernel language; kernels that call it compile it with their own code.
+"""
+
+from __future__ import annotations
+
+import functools
+from types import SimpleNamespace
+from typing import Any, TypeAlias
+
+from pycu2c.ops.intrinsics.kinds import const, form, number
+from pycu2c.ops.intrinsics.registry import Effect, intrinsic
+from pycu2c.ops.intrinsics.threads.barriers import grid_sync, syncthreads
+from pycu2c.ops.intrinsics.threads.clusters import Extents
+from pycu2c.ops.intrinsics.threads.coordinates import AXES, PLACES
+from pycu2c.ops.intrinsics.threads.warp import (
+    LANE,
+    all_sync,
+    any_sync,
+    ballot_sync,
+    match_all_sync,
+    match_any_sync,
+    shfl_down_sync,
+    shfl_sync,
+    shfl_up_sync,
+    shfl_xor_sync,
+    syncwarp,
+)
+
+_Places: Any = {
+    name: SimpleNamespace(**{axis: PLACES[name, axis] for axis in AXES})
+    for name in ("threadIdx", "blockIdx", "blockDim", "gridDim")
+}
+threadIdx: Any = _Places["threadIdx"]
+blockIdx: Any = _Places["blockIdx"]
+blockDim: Any = _Places["blockDim"]
+gridDim: Any = _Places["gridDim"]
+laneid: Any = LANE
+
+
+# ---- the block ---------------------------------------------------------------------------------
+
+
+def block_thread_rank() -> Any:
+    """The number of the thread in its block, x fastest."""
+    return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)
+
+
+def block_num_threads() -> Any:
+    """Threads in the block."""
+    return blockDim.x * blockDim.y * blockDim.z
+
+
+def block_thread_index() -> Any:
+    """The thread's index in its block, as (x, y, z)."""
+    return Extents(threadIdx.x, threadIdx.y, threadIdx.z)
+
+
+def block_group_index() -> Any:
+    """The block's index in the grid, as (x, y, z)."""
+    return Extents(blockIdx.x, blockIdx.y, blockIdx.z)
+
+
+def block_dim_threads() -> Any:
+    """Threads per block, as (x, y, z)."""
+    return Extents(blockDim.x, blockDim.y, blockDim.z)
+
+
+class Block:
+    """What ``cuda.cg.this_thread_block()`` gives."""
+
+    sync = syncthreads
+    thread_rank = staticmethod(block_thread_rank)
+    num_threads = staticmethod(block_num_threads)
+    size = staticmethod(block_num_threads)
+    thread_index = staticmethod(block_thread_index)
+    group_index = staticmethod(block_group_index)
+    dim_threads = staticmethod(block_dim_threads)
+    group_dim = staticmethod(block_dim_threads)
+
+
+@intrinsic("cuda.cg.this_thread_block", effect=Effect.FORM)
+def this_thread_block() -> form:
+    """The threads of the block: ``block.sync()``, ``block.thread_rank()``."""
+    return Block
+
+
+# ---- the grid ----------------------------------------------------------------------------------
+
+
+def grid_block_rank() -> Any:
+    """The number of the block in the grid, x fastest."""
+    return blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z)
+
+
+def grid_num_blocks() -> Any:
+    """Blocks in the grid."""
+    return gridDim.x * gridDim.y * gridDim.z
+
+
+def grid_thread_rank() -> Any:
+    """The number of the thread in the grid: block after block, each x fastest."""
+    inside = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)
+    block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z)
+    return block * (blockDim.x * blockDim.y * blockDim.z) + inside
+
+
+def grid_num_threads() -> Any:
+    """Threads in the grid."""
+    return gridDim.x * gridDim.y * gridDim.z * (blockDim.x * blockDim.y * blockDim.z)
+
+
+def grid_dim_blocks() -> Any:
+    """Blocks per grid, as (x, y, z)."""
+    return Extents(gridDim.x, gridDim.y, gridDim.z)
+
+
+def grid_is_valid() -> Any:
+    """Whether the blocks can wait for each other, which they always can."""
+    return True
+
+
+class Grid:
+    """What ``cuda.cg.this_grid()`` gives."""
+
+    sync = grid_sync
+    is_valid = staticmethod(grid_is_valid)
+    thread_rank = staticmethod(grid_thread_rank)
+    num_threads = staticmethod(grid_num_threads)
+    size = staticmethod(grid_num_threads)
+    block_rank = staticmethod(grid_block_rank)
+    num_blocks = staticmethod(grid_num_blocks)
+    block_index = staticmethod(block_group_index)
+    dim_blocks = staticmethod(grid_dim_blocks)
+    group_dim = staticmethod(grid_dim_blocks)
+
+
+@intrinsic("cuda.cg.this_grid", effect=Effect.FORM)
+def this_grid() -> form:
+    """All threads of the launch: ``cuda.cg.this_grid().sync()`` waits until each has come there.
+
+    None may have returned before. The blocks of such a launch must fit on the device together.
+    """
+    return Grid
+
+
+# ---- tiles of a warp ---------------------------------------------------------------------------
+
+SIZES = (1, 2, 4, 8, 16, 32)
+
+
+class Tile:
+    """What ``cuda.cg.tiled_partition(group, size)`` gives."""
+
+    lanes: int
+
+
+Functions: TypeAlias = dict[str, Any]  # of a group, by their names
+
+
+@functools.cache
+def tile_of(lanes: int, outer: int = 0) -> type[Tile]:
+    """Tiles of so many lanes in tiles of ``outer`` lanes; 0 is the block."""
+    mask = _mask(lanes)
+    own = _own(lanes, mask) | _places(lanes, outer) | _shuffles(lanes, mask) | _votes(lanes, mask)
+    members: dict[str, Any] = {n: staticmethod(f) for n, f in own.items()}
+    return type(f"Tile{lanes}", (Tile,), members | {"lanes": lanes})
+
+
+def _mask(lanes: int) -> Any:
+    ones, whole = (1 << lanes) - 1, lanes == 32
+
+    def mask() -> Any:
+        """The bits of the lanes that are in the tile."""
+        return 0xFFFFFFFF if whole else ones << (laneid & -lanes)
+
+    return mask
+
+
+def _own(lanes: int, mask: Any) -> Functions:
+    def thread_rank() -> Any:
+        """The number of the thread in its tile."""
+        return laneid & (lanes - 1)
+
+    def num_threads() -> Any:
+        """Threads in the tile."""
+        return lanes
+
+    def sync() -> Any:
+        """Wait until the threads of the tile have come here."""
+        syncwarp(mask())
+
+    counted = {"num_threads": num_threads, "size": num_threads}
+    return {"thread_rank": thread_rank, **counted, "lane_mask": mask, "sync": sync}
+
+
+def _places(lanes: int, outer: int) -> Functions:
+    def meta_group_rank() -> Any:
+        """The number of the tile in the group that was cut."""
+        if outer:
+            return (laneid & (outer - 1)) // lanes
+        place = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)
+        return place // lanes
+
+    def meta_group_size() -> Any:
+        """Tiles in the group that was cut."""
+        if outer:
+            return outer // lanes
+        return (blockDim.x * blockDim.y * blockDim.z + lanes - 1) // lanes
+
+    return {"meta_group_rank": meta_group_rank, "meta_group_size": meta_group_size}
+
+
+def _shuffles(lanes: int, mask: Any) -> Functions:
+    def shfl(value: Any, src_rank: Any) -> Any:
+        """The value that the thread with a number gives."""
+        return shfl_sync(mask(), value, src_rank, lanes)
+
+    def shfl_up(value: Any, delta: Any) -> Any:
+        """The value of the thread ``delta`` below; the own one where there is none."""
+        return shfl_up_sync(mask(), value, delta, lanes)
+
+    def shfl_down(value: Any, delta: Any) -> Any:
+        """The value of the thread ``delta`` above; the own one where there is none."""
+        return shfl_down_sync(mask(), value, delta, lanes)
+
+    def shfl_xor(value: Any, lane_mask: Any) -> Any:
+        """The value of the thread whose number is the own one ``^ lane_mask``."""
+        return shfl_xor_sync(mask(), value, lane_mask, lanes)
+
+    return {f.__name__: f for f in (shfl, shfl_up, shfl_down, shfl_xor)}
+
+
+def _votes(lanes: int, mask: Any) -> Functions:
+    def any_(predicate: Any) -> Any:
+        """Whether ``predicate`` is true for some thread of the tile."""
+        return any_sync(mask(), predicate)
+
+    def all_(predicate: Any) -> Any:
+        """Whether ``predicate`` is true for all threads of the tile."""
+        return all_sync(mask(), predicate)
+
+    def ballot(predicate: Any) -> Any:
+        """The bits of the threads for which ``predicate`` is true, by their numbers in the tile."""
+        return ballot_sync(mask(), predicate) >> (laneid & -lanes)
+
+    def match_any(value: Any) -> Any:
+        """The bits of the threads that give the same value, by their numbers in the tile."""
+        return match_any_sync(mask(), value) >> (laneid & -lanes)
+
+    def match_all(value: Any) -> Any:
+        """``(bits, True)`` if all threads of the tile give the same value, else ``(0, False)``."""
+        bits, alike = match_all_sync(mask(), value)
+        return bits >> (laneid & -lanes), alike
+
+    found = {f.__name__: f for f in (ballot, match_any, match_all)}
+    return {"any": any_, "all": all_, **found}
+
+
+def cut(group: object, lanes: int) -> type[Tile] | None:
+    """Tiles of a group; None if it is none, or they do not fit."""
+    if group is Block:
+        return tile_of(lanes)
+    if not isinstance(group, type) or not issubclass(group, Tile) or lanes > group.lanes:
+        return None
+    return tile_of(lanes, group.lanes)
+
+
+@intrinsic("cuda.cg.tiled_partition", effect=Effect.FORM)
+def tiled_partition(group: number, size: const) -> form:
+    """The thread's tile of a block, or of a tile: 1, 2, 4, 8, 16 or 32 threads with neighbouring
+    numbers in the block."""
+    return cut(group, int(size))
+
+
+GROUPS = (this_grid, this_thread_block, tiled_partition)

@@ -1,0 +1,137 @@
+"""Where a thread stands: indices and extents of thread, block and grid, one row per axis.
+
+CUDA's variables are unsigned; ours are Python ints, so each spelling casts to what is wanted:
+``int`` where the compiler has proved that it suffices, ``long long`` otherwise. On the CPU
+``threadIdx`` and the others are structs of int64 fields, and need no cast.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pycu2c.base.dtypes import INT32, DType
+from pycu2c.ops.intrinsics.c_tree import c
+from pycu2c.ops.intrinsics.kinds import const, form
+from pycu2c.ops.intrinsics.reference_thread import MACHINE
+from pycu2c.ops.intrinsics.registry import Effect, Intrinsic, Spell, intrinsic
+
+AXES = ("x", "y", "z")
+
+# CUDA's limits, the same for every device since compute capability 3.0
+BLOCK_LIMIT = {"x": 1024, "y": 1024, "z": 64}
+GRID_LIMIT = {"x": 2**31 - 1, "y": 65535, "z": 65535}
+
+_DOCS = {
+    "threadIdx": "The thread's index in its block",
+    "blockIdx": "The block's index in the grid",
+    "blockDim": "Threads per block",
+    "gridDim": "Blocks per grid",
+}
+
+
+def _bounds(variable: str, axis: str) -> tuple[int, int]:
+    limit = (BLOCK_LIMIT if variable in ("threadIdx", "blockDim") else GRID_LIMIT)[axis]
+    return (0, limit - 1) if variable.endswith("Idx") else (1, limit)
+
+
+def _read(variable: str, axis: str) -> int:
+    place: int = getattr(MACHINE.current(), variable)[AXES.index(axis)]
+    return place
+
+
+def _member(variable: str, axis: str) -> c.Expr:
+    return c.Member(c.Name(variable), axis)
+
+
+def _cast(value: c.Expr, wanted: DType) -> c.Expr:
+    return c.Cast(c.Named(wanted.cuda), value)
+
+
+def _declare_place(variable: str, axis: str) -> Intrinsic:
+    """``cuda.threadIdx.x`` and its like."""
+
+    def place() -> int:
+        return _read(variable, axis)
+
+    place.__doc__ = f"{_DOCS[variable]}, along {axis}."
+    declare = intrinsic(
+        f"cuda.{variable}.{axis}",
+        cuda=lambda _, wanted: _cast(_member(variable, axis), wanted),
+        c=lambda _, __: _member(variable, axis),
+        is_value=True,
+        varies=variable == "threadIdx",
+        bounds=_bounds(variable, axis),
+    )
+    return declare(place)
+
+
+PLACES = {(v, axis): _declare_place(v, axis) for v in _DOCS for axis in AXES}
+
+
+# ---- grid and gridsize: what the frontend makes of cuda.grid(n), one row per axis ------------
+
+
+def _product(left: str, right: str, axis: str, plus: str = "") -> tuple[Spell, Spell]:
+    """The CUDA and C spellings of ``left * right + plus`` along an axis."""
+
+    def sum_of(first: c.Expr) -> c.Expr:
+        product = c.Binary("*", first, _member(right, axis))
+        return c.Binary("+", product, _member(plus, axis)) if plus else product
+
+    def cuda(_: Mapping[str, c.Expr], wanted: DType) -> c.Expr:
+        if wanted is INT32:
+            return _cast(sum_of(_member(left, axis)), wanted)
+        return sum_of(_cast(_member(left, axis), wanted))  # before it can overflow 32 bits
+
+    return cuda, lambda _, __: sum_of(_member(left, axis))
+
+
+def _declare_grid(axis: str) -> Intrinsic:
+    def grid() -> int:
+        return _read("blockIdx", axis) * _read("blockDim", axis) + _read("threadIdx", axis)
+
+    grid.__doc__ = f"The thread's index in the grid, along {axis}."
+    cuda, plain = _product("blockIdx", "blockDim", axis, plus="threadIdx")
+    greatest = GRID_LIMIT[axis] * BLOCK_LIMIT[axis] - 1
+    declare = intrinsic(f"cuda.grid.{axis}", cuda=cuda, c=plain, varies=True, bounds=(0, greatest))
+    return declare(grid)
+
+
+def _declare_gridsize(axis: str) -> Intrinsic:
+    def gridsize() -> int:
+        return _read("gridDim", axis) * _read("blockDim", axis)
+
+    gridsize.__doc__ = f"Threads in the grid, along {axis}."
+    cuda, plain = _product("gridDim", "blockDim", axis)
+    greatest = GRID_LIMIT[axis] * BLOCK_LIMIT[axis]
+    declare = intrinsic(f"cuda.gridsize.{axis}", cuda=cuda, c=plain, bounds=(1, greatest))
+    return declare(gridsize)
+
+
+GRID = tuple(_declare_grid(axis) for axis in AXES)
+GRIDSIZE = tuple(_declare_gridsize(axis) for axis in AXES)
+BLOCK_NUMBERS = tuple(PLACES[v, axis] for v in ("blockIdx", "gridDim") for axis in AXES)
+
+
+def _per_axis(rows: tuple[Intrinsic, ...], ndim: int) -> int | tuple[int, ...]:
+    places = tuple(row.reference() for row in rows[:ndim])
+    return places[0] if ndim == 1 else places
+
+
+_PER_AXIS = (
+    "(ndim: Literal[1]) -> int",
+    "(ndim: Literal[2]) -> tuple[int, int]",
+    "(ndim: Literal[3]) -> tuple[int, int, int]",
+)
+
+
+@intrinsic("cuda.grid", effect=Effect.FORM, overloads=_PER_AXIS)
+def grid(ndim: const) -> form:
+    """The thread's index in the grid: an int for 1 axis, a tuple (x, y) or (x, y, z) for more."""
+    return _per_axis(GRID, ndim)
+
+
+@intrinsic("cuda.gridsize", effect=Effect.FORM, overloads=_PER_AXIS)
+def gridsize(ndim: const) -> form:
+    """Threads in the whole grid: an int for 1 axis, a tuple for 2 or 3."""
+    return _per_axis(GRIDSIZE, ndim)

@@ -1,0 +1,145 @@
+"""The ``cuda`` namespace as objects, grown from the names of the rows: ``cuda.atomic.add``."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from pycu2c.base import types
+from pycu2c.base.dtypes import VECTORS
+from pycu2c.base.records import Protocol
+from pycu2c.base.types import Scalar
+from pycu2c.ops.intrinsics.registry import REGISTRY, ROOMS, Intrinsic
+
+
+class Written(Protocol):
+    """A function that is written in the kernel language, and its name."""
+
+    __name__: str
+
+    def __call__(self, *given: Any) -> Any: ...
+
+
+# the scalars are types, the functions written in the kernel language
+Member: TypeAlias = "Intrinsic | Namespace | Scalar | Written"
+
+
+NOTHING: Mapping[str, Any] = {}
+
+
+class Namespace:
+    """A name with names in it, found when they are first asked for: ``cuda``, ``cuda.threadIdx``,
+    ``cuda.shared``. It has the ``members`` it is given, the namespaces of ``inner``, whose rows are
+    in these modules, and the rows under its name, for which ``rooms`` are imported one by one.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        members: Mapping[str, Member] = NOTHING,
+        inner: Mapping[str, tuple[str, ...]] = NOTHING,
+        rooms: tuple[str, ...] = (),
+    ) -> None:
+        self._name = name
+        self._inner = inner
+        self._rooms = rooms
+        self.__dict__.update(members)
+
+    @property
+    def __doc__(self) -> str:  # type: ignore[override]
+        return f"The names of ``{self._name}``: {', '.join(dir(self))}."
+
+    def __repr__(self) -> str:
+        return self._name
+
+    def __getattr__(self, name: str) -> Member:
+        found = None if name.startswith("_") else self._find(name)
+        if found is None:
+            raise AttributeError(f"{self._name} has no {name}")
+        member: Member = self.__dict__.setdefault(name, found)  # one for all threads
+        return member
+
+    def _find(self, name: str) -> Member | None:
+        path = f"{self._name}.{name}"
+        if name in self._inner:
+            _import(self._inner[name])
+            return Namespace(path)
+        found = _declared(path)
+        for room in self._rooms:
+            if found is not None:
+                break
+            _import((room,))
+            found = _declared(path)
+        return found
+
+    def __dir__(self) -> list[str]:
+        _import(self._rooms)
+        start = f"{self._name}."
+        known = [name for name in vars(self) if not name.startswith("_")]
+        paths = (*REGISTRY, *ALIASES, *WRITTEN)
+        below = [p.removeprefix(start).partition(".")[0] for p in paths if p.startswith(start)]
+        return list(dict.fromkeys((*known, *self._inner, *below)))
+
+
+def _import(rooms: tuple[str, ...]) -> None:
+    """Import rooms; where another thread is at it, Python waits until it is through."""
+    for room in rooms:
+        importlib.import_module(room)
+
+
+def _declared(path: str) -> Member | None:
+    """What has a path in the rooms that are imported; rows under a row are the compiler's own."""
+    return WRITTEN.get(path) or REGISTRY.get(ALIASES.get(path, path))
+
+
+def members(namespace: Namespace) -> dict[str, Member]:
+    """All that a namespace holds, by name."""
+    return {name: getattr(namespace, name) for name in dir(namespace)}
+
+
+# rows of another room that numba has here
+ALIASES = {"cuda.cbrt": "math.cbrt"}
+# and functions that are written in the kernel language, once their room is imported
+WRITTEN: dict[str, Written] = {}
+
+# types, which numba's newer versions have here, too
+_NAMES_OF_TYPES = """
+boolean int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64 complex64
+complex128 bool_ b1 i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 c16 byte char uchar short ushort intc uintc
+int_ uint intp uintp long_ ulong longlong ulonglong ssize_t size_t float_ double
+"""
+TYPES: dict[str, Scalar] = {name: getattr(types, name) for name in _NAMES_OF_TYPES.split()}
+
+
+def _in(*rooms: str) -> tuple[str, ...]:
+    return tuple(f"pycu2c.ops.intrinsics.{room}" for room in rooms)
+
+
+_PLACES = ("threadIdx", "blockIdx", "blockDim", "gridDim")
+CUDA = Namespace(
+    "cuda",
+    {name: Scalar(row) for name, row in VECTORS.items()} | TYPES,
+    {
+        **dict.fromkeys(_PLACES, _in("threads")),
+        **dict.fromkeys(("shared", "local", "const"), _in("memory")),
+        "atomic": _in("atomic"),
+        "cg": _in("sync", "groups", "clusters", "coalesced"),
+        **dict.fromkeys(("fp16", "bf16"), ("pycu2c.device_library.half_pairs",)),
+        "libdevice": _in("libdevice"),
+    },
+    _in(*ROOMS, "conversions", "eighths", "packed_words", "pairs", "rounding", "special", "words"),
+)
+
+
+def has_namespace(name: str) -> bool:
+    """Whether ``cuda`` has a namespace of this name."""
+    return name in CUDA._inner
+
+
+def find(path: str) -> Member | None:
+    """The member of ``cuda`` at a dotted path: ``atomic.add``."""
+    member: Member | None = CUDA
+    for name in path.split("."):
+        member = getattr(member, name, None) if isinstance(member, Namespace) else None
+    return member

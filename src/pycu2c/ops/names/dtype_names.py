@@ -1,0 +1,23 @@
+"""Which objects name a scalar type: ours, numpy's, numba's, and strings."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pycu2c.base import dtypes
+from pycu2c.base.types import Scalar
+from pycu2c.ops.names.numba_names import numba_type
+
+
+def scalar_named(value: object) -> Scalar | None:
+    """The type that ``float32``, ``np.float32``, ``"float32"`` or ``numba.float32`` names."""
+    if isinstance(value, Scalar):
+        return value
+    if isinstance(value, str):
+        row = dtypes.BY_NAME.get(value)
+        return Scalar(row) if row else None
+    if isinstance(value, np.dtype) or (isinstance(value, type) and issubclass(value, np.generic)):
+        row = dtypes.from_numpy(np.dtype(value))
+        return Scalar(row) if row else None
+    foreign = numba_type(value)
+    return foreign if isinstance(foreign, Scalar) else None

@@ -1,0 +1,56 @@
+"""Names of ``cuda`` for the host, and where they are. In a kernel they are errors.
+
+Only names: what they stand for is imported when it is used.
+"""
+
+from __future__ import annotations
+
+_ROOMS = {
+    "pycu2c.devices.allocation": (
+        "to_device device_array device_array_like pinned_array pinned_array_like mapped_array "
+        "mapped_array_like managed_array mapped pinned"
+    ),
+    "pycu2c.devices.interoperability": "as_cuda_array from_cuda_array_interface from_dlpack is_cuda_array",
+    "pycu2c.devices.streams": (
+        "Event Stream default_stream event event_elapsed_time external_stream "
+        "legacy_default_stream per_thread_default_stream profile_start profile_stop profiling "
+        "stream synchronize"
+    ),
+    "pycu2c.devices.array": "DeviceArray",
+    "pycu2c.devices.cpu_device": "MemoryInfo",
+    "pycu2c.devices.gpu_selection": (
+        "Gpu can_access_peer get_current_device gpus is_available list_devices select_device"
+    ),
+    "pycu2c.cuda.cudadrv.error": "CudaSupportError",
+    "pycu2c.devices.contexts": (
+        "In InOut Out close cuda_error current_context defer_cleanup detect is_bfloat16_supported "
+        "is_float16_supported is_fp8_supported is_supported_version require_context runtime"
+    ),
+    "pycu2c.inline_c.functions": "c_function declare_device ptx_function",
+    "pycu2c.inline_c.link_objects": (
+        "Archive CSource CUSource Cubin Fatbin LTOIR LinkableCode Object PTXSource"
+    ),
+    "pycu2c.devices.graphs": "Graph graph",
+    "pycu2c.compat.numba.compile_ptx": (
+        "compile compile_for_current_device compile_ptx compile_ptx_for_current_device"
+    ),
+    "pycu2c.compat.numba.jit_decorator": "jit",
+    "pycu2c.compat.numba.device_ufuncs": "guvectorize vectorize",
+    "pycu2c.compat.numba.host_functions": "literal_unroll",
+    "pycu2c.compat.numba.reduce": "Reduce reduce",
+    "pycu2c.devices.textures": "Surface Texture surface texture",
+    "pycu2c.types": "none void",
+}
+MODULES = {  # that are names of it, and where they are; kernels call what is in random
+    "cudadrv": "pycu2c.cuda.cudadrv",
+    "devicearray": "pycu2c.cuda.cudadrv.devicearray",
+    "devices": "pycu2c.cuda.cudadrv.devices",
+    "driver": "pycu2c.cuda.cudadrv.driver",
+    "nvvm": "pycu2c.cuda.cudadrv.nvvm",
+    "random": "pycu2c.cuda.random",
+    "types": "pycu2c.types",
+    "wmma": "pycu2c.cuda.wmma",
+}
+HOST_NAMES = {name: room for room, names in _ROOMS.items() for name in names.split()}
+
+FOR_THE_HOST = "it is for the host: call it before the launch, and pass the kernel what it gives"

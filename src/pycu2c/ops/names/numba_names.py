@@ -1,0 +1,135 @@
+"""What numba's objects mean to us. Imports no numba: objects are known by where they come from."""
+
+from __future__ import annotations
+
+from types import FunctionType, MethodType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from pycu2c.base.dtypes import BY_NAME, from_numpy
+from pycu2c.base.types import NONE, Array, CPointer, ParameterType, Scalar, Tuple
+from pycu2c.ops.names import cuda_namespace
+from pycu2c.ops.names.cuda_namespace import Member
+from pycu2c.ops.names.host_names import FOR_THE_HOST, HOST_NAMES
+
+CURES: dict[str, str] = {
+    # on the host
+    "nvtx": "set PYCU2C_NVTX=1 in the environment",
+    **dict.fromkeys(
+        (
+            "set_memory_manager",
+            "BaseCUDAMemoryManager",
+            "HostOnlyCUDAMemoryManager",
+            "GetIpcHandleMixin",
+            "MemoryPointer",
+            "MappedMemory",
+            "PinnedMemory",
+        ),
+        "memory comes from the driver's pool; arrays of other packages are taken where they lie",
+    ),
+    **dict.fromkeys(
+        ("open_ipc_array", "IpcHandle"),
+        "memory is not shared between processes; copy_to_host() gives what can be sent",
+    ),
+    "KernelRuntimeError": "a kernel that fails raises pycu2c.KernelFault",
+    "compile_all": "write cuda.compile, which gives PTX",
+    "bool": "write cuda.boolean, or Python's bool",
+    **dict.fromkeys(
+        ("dim3", "Dim3", "grid_group", "GridGroup", "optional", "deferred_type"),
+        "parameters have no such type here; leave it out of the signature",
+    ),
+    **dict.fromkeys(
+        ("ffi", "ffi_forced_object"), "an array gives its pointer: ffi.from_buffer(array)"
+    ),
+    # in a kernel
+    "vote_sync_intrinsic": "write cuda.all_sync, any_sync, eq_sync or ballot_sync",
+    "shfl_sync_intrinsic": "write cuda.shfl_sync, shfl_up_sync, shfl_down_sync or shfl_xor_sync",
+    **dict.fromkeys(HOST_NAMES, FOR_THE_HOST),
+}
+"""What to write for names of ``numba.cuda`` that are not ours."""
+
+
+def numba_name(value: object) -> Member | None:
+    """Our name for ``numba.cuda`` or something in it: ``numba.cuda.atomic.add``, ``grid``."""
+    if isinstance(value, ModuleType):
+        return _in_module(value.__name__)
+    home = getattr(value, "__module__", None)
+    path = getattr(value, "__qualname__", None)
+    if not isinstance(home, str) or not isinstance(path, str):
+        return None
+    if not home.startswith("numba.cuda."):
+        return None
+    room = home.removeprefix("numba.cuda.")
+    inside = (
+        f"{room}.{path}" if cuda_namespace.has_namespace(room) else path
+    )  # others are of no account
+    return cuda_namespace.find(inside)
+
+
+def _in_module(path: str) -> Member | None:
+    """``numba.cuda.cg.this_grid`` is ``cg.this_grid``."""
+    if path == "numba.cuda":
+        return cuda_namespace.CUDA
+    inside = path.removeprefix("numba.cuda.")
+    return cuda_namespace.find(inside) if inside != path else None
+
+
+def numba_function(value: object) -> FunctionType | None:
+    """The Python function that ``numba.njit`` was given: kernels call it as a device function."""
+    if not type(value).__module__.startswith("numba."):
+        return None
+    python = getattr(value, "py_func", None)
+    return python if isinstance(python, FunctionType) else None
+
+
+def is_from_buffer(value: object) -> bool:
+    """Whether a function is ``ffi.from_buffer`` of cffi, by which numba's kernels give arrays to
+    functions in C."""
+    if not isinstance(value, MethodType) or value.__name__ != "from_buffer":
+        return False
+    return type(value.__self__).__module__ == "cffi.api"
+
+
+def numba_type(value: object) -> ParameterType | None:
+    """Our type for ``numba.float32``, ``numba.int32[:, ::1]`` or a tuple of them; None for
+    anything else."""
+    if not type(value).__module__.startswith("numba."):
+        vector = numba_name(value) if isinstance(value, type) else None
+        return vector if isinstance(vector, Scalar) else None
+    items = getattr(value, "types", None)
+    if isinstance(items, tuple):
+        found = [kind for kind in map(numba_type, items) if kind is not None]
+        names = getattr(value, "fields", ())
+        return Tuple(tuple(found), tuple(names)) if len(found) == len(items) else None
+    if str(value) == "none":
+        return NONE
+    element = getattr(value, "dtype", None)
+    if isinstance(element, np.dtype):
+        return _record(element)
+    ndim, layout = getattr(value, "ndim", None), getattr(value, "layout", None)
+    if element is None:
+        return _scalar(value)
+    inner = _scalar(element)
+    if inner is not None and type(value).__name__ == "CPointer":
+        return CPointer(inner)
+    if inner is None or not isinstance(ndim, int) or ndim < 1:
+        return None
+    return Array(inner.dtype, ndim, "C" if layout == "C" else "A")
+
+
+def _record(found: np.dtype[Any]) -> Scalar | None:
+    row = from_numpy(found)
+    return Scalar(row) if row else None
+
+
+_NAMES_OF_TYPES = {"__nv_bfloat16": "bfloat16"}  # where numba's objects have other names
+
+
+def _scalar(value: object) -> Scalar | None:
+    record = getattr(value, "dtype", None)
+    if isinstance(record, np.dtype):
+        return _record(record)
+    name = str(getattr(value, "name", ""))
+    row = BY_NAME.get(_NAMES_OF_TYPES.get(name, name))
+    return Scalar(row) if row else None

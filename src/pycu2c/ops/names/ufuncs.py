@@ -1,0 +1,256 @@
+"""numpy's functions of numbers that keep the type of what they are given, and those that are
+made of operators, which the frontend writes out.
+
+A function of numpy's gives the type that numpy gives; where numpy makes a small integer a float
+of 16 or 32 bits, kernels compute with Python's float.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from pycu2c.base.dtypes import FLOAT32, FLOAT64, DType, Kind
+from pycu2c.base.types import Scalar, join
+from pycu2c.base.values import Number, convert, scalar_of
+from pycu2c.ops.intrinsics.builtins import NUMBERS
+from pycu2c.ops.intrinsics.c_tree import c
+from pycu2c.ops.intrinsics.floats.math import FLOATS, in_floats
+from pycu2c.ops.intrinsics.kinds import F, R, T, number
+from pycu2c.ops.intrinsics.registry import REGISTRY, Effect, Intrinsic, Spell, intrinsic
+from pycu2c.ops.intrinsics.spelling import by_kind, helper, library, plain
+from pycu2c.ops.operators import DIV, EQ, MUL, POW
+
+
+def type_of(value: Number) -> Scalar:
+    scalar = scalar_of(value)
+    assert scalar is not None
+    return scalar
+
+
+# ---- of all numbers --------------------------------------------------------------------------
+
+
+def _in_own_type(compute: Callable[..., Any], *numbers: Any) -> Any:
+    """``compute`` on numbers of one type, which the result has too. Halves are computed as
+    float32, as kernels do: of -0.0 bfloat16's own sign is another one than numpy's."""
+    own = type_of(numbers[0])
+    row = FLOAT32 if own.dtype.is_half else own.dtype
+    with np.errstate(all="ignore"):
+        return convert(compute(*(row.numpy.type(n) for n in numbers)), own)
+
+
+def _same_kind(
+    name: str, compute: Any, doc: str, spellings: tuple[Spell, Spell], *helpers: tuple[str, ...]
+) -> Intrinsic:
+    """A function of two numbers; the spellings, and the helpers they call, are CUDA's and C's."""
+
+    def body(a: T, b: T) -> T:
+        return _in_own_type(compute, a, b)
+
+    body.__doc__ = doc
+    cuda, c_spelling = spellings
+    declare = intrinsic(
+        name,
+        dtypes=NUMBERS,
+        cuda=cuda,
+        c=c_spelling,
+        cuda_helpers=helpers[0],
+        c_helpers=helpers[1],
+        bindings=(compute,),
+    )
+    return declare(body)
+
+
+def _extreme(name: str) -> tuple[Spell, Spell]:
+    floats, stem = library(name), name[1:]
+    return (
+        by_kind(floats=floats, integers=plain(stem)),
+        by_kind(floats=floats, integers=helper(stem)),
+    )
+
+
+_REMAINDER = by_kind(floats=library("fmod"), integers=helper("fmod"))
+
+IGNORING_NAN = (
+    _same_kind(
+        "numpy.fmax", np.fmax, "The greater; a NaN gives way.", _extreme("fmax"), (), ("max",)
+    ),
+    _same_kind(
+        "numpy.fmin", np.fmin, "The lesser; a NaN gives way.", _extreme("fmin"), (), ("min",)
+    ),
+)
+FMOD = _same_kind(
+    "numpy.fmod",
+    np.fmod,
+    "The remainder with the sign of ``a``, as in C; of integers, 0 where ``b`` is 0.",
+    (_REMAINDER, _REMAINDER),
+    ("fmod",),
+    ("fmod",),
+)
+
+
+@intrinsic(
+    "numpy.sign",
+    dtypes=NUMBERS,
+    cuda=helper("sign"),
+    c=helper("sign"),
+    cuda_helpers=("sign",),
+    c_helpers=("sign",),
+    bindings=(np.sign,),
+)
+def sign(x: T) -> T:
+    """-1, 0 or 1; NaN of NaN."""
+    return _in_own_type(np.sign, x)
+
+
+# ---- of floats -------------------------------------------------------------------------------
+
+_OF_FLOATS: tuple[tuple[str, Callable[[Any, Any], Any], str], ...] = (
+    ("heaviside", np.heaviside, "0 below 0, 1 above; ``b`` where ``a`` is 0."),
+    ("logaddexp", np.logaddexp, "``log(exp(a) + exp(b))`` without overflow."),
+    ("logaddexp2", np.logaddexp2, "``log2(2**a + 2**b)`` without overflow."),
+)
+
+
+def _of_floats(name: str, compute: Callable[[Any, Any], Any], doc: str) -> Intrinsic:
+    def body(a: F, b: F) -> F:
+        return in_floats(compute, a, b)
+
+    body.__doc__ = doc
+    spell = helper(name)
+    declare = intrinsic(
+        f"numpy.{name}",
+        dtypes=FLOATS,
+        cuda=spell,
+        c=spell,
+        cuda_helpers=(name,),
+        c_helpers=(name,),
+        bindings=(compute,),
+    )
+    return declare(body)
+
+
+OF_FLOATS = tuple(_of_floats(*row) for row in _OF_FLOATS)
+
+
+@intrinsic(
+    "numpy.sinc",
+    dtypes=FLOATS,
+    cuda=helper("sinc"),
+    c=helper("sinc"),
+    cuda_helpers=("sinc",),
+    c_helpers=("sinc",),
+    bindings=(np.sinc,),
+)
+def sinc(x: F) -> F:
+    """``sin(pi * x) / (pi * x)``; 1 at 0."""
+    return in_floats(np.sinc, x)
+
+
+def _sign_bit(a: Mapping[str, c.Expr], _: DType) -> c.Expr:
+    """C's gives any number but 0."""
+    return c.Binary("!=", c.Call("signbit", (a["x"],)), c.Number("0"))
+
+
+@intrinsic("numpy.signbit", dtypes=FLOATS, cuda=_sign_bit, c=_sign_bit, bindings=(np.signbit,))
+def signbit(x: F) -> bool:
+    """Whether ``x`` is negative, or -0."""
+    return bool(in_floats(np.signbit, x))
+
+
+# ---- what the frontend writes out as operators -----------------------------------------------
+
+
+def _form(name: str, *bindings: object) -> Callable[[Callable[..., Any]], Intrinsic]:
+    return intrinsic(f"numpy.{name}", effect=Effect.FORM, bindings=bindings)
+
+
+@_form("where", np.where)
+def where(condition: number, x: number, y: number) -> T:
+    """``x if condition else y``; both are evaluated."""
+    return convert(x if condition else y, join(type_of(x), type_of(y)))
+
+
+@intrinsic("cuda.selp", effect=Effect.FORM)
+def selp(a: number, b: number, c: number) -> T:
+    """``b if a else c``; both are evaluated."""
+    return where.reference(a, b, c)
+
+
+@_form("clip", np.clip)
+def clip(a: number, a_min: number, a_max: number) -> T:
+    """The number of an interval that is nearest to ``a``; NaN where one is."""
+    numbers: list[Any] = [a, a_min, a_max]
+    common = join(join(*map(type_of, numbers[:2])), type_of(a_max))
+    value, least, most = (convert(n, common) for n in numbers)
+    upwards = REGISTRY["numpy.maximum"].reference(value, least)
+    return REGISTRY["numpy.minimum"].reference(upwards, most)
+
+
+@_form("square", np.square)
+def square(x: number) -> T:
+    """``x * x``."""
+    return MUL.reference(x, x)
+
+
+@_form("reciprocal", np.reciprocal)
+def reciprocal(x: number) -> T:
+    """``1 / x``; of integers, what is whole of it: 0 for all but 1 and -1."""
+    if not type_of(x).dtype.is_integer:
+        return DIV.reference(1, x)
+    own = type_of(x)
+    least = own.dtype.is_signed and EQ.reference(x, -1)
+    return convert(-1 if least else int(EQ.reference(x, 1)), own)
+
+
+@_form("float_power", np.float_power)
+def float_power(a: number, b: number) -> T:
+    """``a`` to the power ``b``, in float64."""
+    wide = in_double(type_of(a), type_of(b))
+    return POW.reference(convert(a, wide), convert(b, wide))
+
+
+def in_double(a: Scalar, b: Scalar) -> Scalar:
+    """The type that ``float_power`` works in."""
+    both = join(a, b)
+    return join(both, Scalar(FLOAT64, weak=both.weak))
+
+
+@_form("logical_and", np.logical_and)
+def logical_and(a: number, b: number) -> bool:
+    """Whether both are other than 0; both are evaluated."""
+    return bool(a) and bool(b)
+
+
+@_form("logical_or", np.logical_or)
+def logical_or(a: number, b: number) -> bool:
+    """Whether one is other than 0; both are evaluated."""
+    return bool(a) or bool(b)
+
+
+@_form("logical_xor", np.logical_xor)
+def logical_xor(a: number, b: number) -> bool:
+    """Whether just one is other than 0."""
+    return bool(a) is not bool(b)
+
+
+@_form("real", np.real)
+def real(x: number) -> R:
+    """The real part; of a real number, itself."""
+    return convert(x.real, Scalar(type_of(x).dtype.real, type_of(x).weak))
+
+
+@_form("imag", np.imag)
+def imag(x: number) -> R:
+    """The imaginary part; of a real number, 0."""
+    return convert(x.imag, Scalar(type_of(x).dtype.real, type_of(x).weak))
+
+
+@_form("round", np.round, np.around)
+def round_(a: number, decimals: number = 0) -> T:
+    """The nearest number with that many decimal digits, the even one of two; of ``a``'s type."""
+    whole = int(a) if type_of(a).dtype.kind is Kind.BOOL else a
+    return REGISTRY["round_digits"].reference(whole, decimals)

@@ -1,0 +1,331 @@
+"""Python's operators, one row each: what they accept, what type they work in and give.
+
+A row has everything that differs between operators: the frontend inserts the conversions
+that ``operands`` asks for, the reference and the constant folder call ``reference``, the
+emitter prints ``c``. Operators with no ``c`` are replaced by ``transforms/common/legalize.py``.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from pycu2c.base import dtypes
+from pycu2c.base.dtypes import Kind
+from pycu2c.base.records import dataclass
+from pycu2c.base.types import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, Scalar, boolean, float64, int64, join
+from pycu2c.base.values import Number, convert, scalar_of
+
+# ---- rules: the common type of the operands, then the type of the result ---------------------
+
+OperandRule = Callable[[Scalar, Scalar], Scalar | None]  # None: these types do not have it
+ResultRule = Callable[[Scalar], Scalar]
+
+
+def numeric(a: Scalar, b: Scalar) -> Scalar:
+    """The join, with Python's bools counted as 0 and 1."""
+    joined = join(a, b)
+    return WEAK_INT if joined == WEAK_BOOL else joined
+
+
+def real_or_whole(a: Scalar, b: Scalar) -> Scalar | None:
+    """As ``whole_or_float``; complex numbers have no remainder."""
+    joined = whole_or_float(a, b)
+    return None if joined.dtype.is_complex else joined
+
+
+def numeric_no_bool(a: Scalar, b: Scalar) -> Scalar | None:
+    """As ``numeric``, where numpy has no loop for two of its bools."""
+    joined = numeric(a, b)
+    return None if joined == boolean else joined
+
+
+def floating(a: Scalar, b: Scalar) -> Scalar:
+    """The join if it is floating, else float64: what true division works in."""
+    joined = numeric(a, b)
+    if not joined.dtype.is_whole:
+        return joined
+    return WEAK_FLOAT if joined.weak else float64
+
+
+def whole_or_float(a: Scalar, b: Scalar) -> Scalar:
+    """As ``numeric``; two numpy bools are divided as int8, as numpy does."""
+    joined = numeric(a, b)
+    return Scalar(dtypes.INT8) if joined == boolean else joined
+
+
+def integral(a: Scalar, b: Scalar) -> Scalar | None:
+    """For shifts: whole numbers only."""
+    joined = whole_or_float(a, b)
+    return joined if joined.dtype.is_integer else None
+
+
+def bitwise(a: Scalar, b: Scalar) -> Scalar | None:
+    """Whole numbers, or bools, which stay bools."""
+    joined = join(a, b)
+    return joined if joined.dtype.is_whole else None
+
+
+def ordered(a: Scalar, b: Scalar) -> Scalar | None:
+    """As ``comparable``; complex numbers have no order."""
+    common = comparable(a, b)
+    return None if common.dtype.is_complex else common
+
+
+def comparable(a: Scalar, b: Scalar) -> Scalar:
+    """A type in which the comparison is exact where there is one: ``uint8 < int`` in int64.
+
+    int64 against uint64 has none; the frontend splits that comparison on the sign.
+    """
+    joined = join(a, b)
+    both_whole = a.dtype.is_whole and b.dtype.is_whole
+    if both_whole and (a.weak != b.weak) and not joined.weak:
+        return int64 if joined != Scalar(dtypes.UINT64) else joined
+    return joined
+
+
+def same(operands: Scalar) -> Scalar:
+    return operands
+
+
+def truth(_: Scalar) -> Scalar:
+    """Comparisons give Python's bool, which is weak."""
+    return WEAK_BOOL
+
+
+# ---- rows --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Operator:
+    """A binary operator. ``compute`` works on two equal-typed numbers."""
+
+    symbol: str
+    name: str
+    node: type[ast.AST] | None
+    operands: OperandRule
+    result: ResultRule
+    compute: Callable[[Any, Any], Any]
+    c: str | None
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def reference(self, a: Number, b: Number) -> Number:
+        """What the operator means, on numbers; the oracle of every target."""
+        left, right = scalar_of(a), scalar_of(b)
+        assert left is not None
+        assert right is not None
+        if self.result is truth:
+            return bool(self.compute(*_comparison_pair(a, b, left, right)))
+        common = self.operands(left, right)
+        if common is None:
+            raise TypeError(f"{left} {self.symbol} {right}")
+        with np.errstate(all="ignore"):
+            value = self.compute(convert(a, common), convert(b, common))
+        return convert(value, self.result(common))
+
+
+def _comparison_pair(a: Number, b: Number, left: Scalar, right: Scalar) -> tuple[Any, Any]:
+    if left.dtype.is_whole and right.dtype.is_whole:
+        return int(a), int(b)  # Python's integers compare exactly
+    common = join(left, right)
+    if common == WEAK_FLOAT:
+        return a, b  # and so does an int of Python's with a float of Python's
+    return convert(a, common), convert(b, common)
+
+
+def true_divide(a: Any, b: Any) -> Any:
+    return np.true_divide(a, b)
+
+
+def floor_divide(a: Any, b: Any) -> Any:
+    """``a // 0`` is 0 for integers, as in numpy."""
+    if isinstance(a, (int, np.integer)):
+        return int(a) // int(b) if b else 0
+    return np.floor_divide(a, b)
+
+
+def modulo(a: Any, b: Any) -> Any:
+    """``a % 0`` is 0 for integers, as in numpy."""
+    if isinstance(a, (int, np.integer)):
+        return int(a) % int(b) if b else 0
+    return np.remainder(a, b)
+
+
+def power(a: Any, b: Any) -> Any:
+    """Integers to a negative power give what the float result truncates to: 0, 1 or -1."""
+    if isinstance(a, (complex, np.complexfloating)):
+        return np.power(a, b)
+    if isinstance(a, float):
+        a = np.float64(a)
+    if not isinstance(a, (int, np.integer)):
+        return a**b  # of scalars: np.power takes the root for ``x ** 0.5``, of -inf, too
+    base, exponent = int(a), int(b)
+    if exponent >= 0:
+        return pow(base, exponent, 1 << 64)  # convert() brings it back to the type's range
+    return {1: 1, -1: -1 if exponent % 2 else 1}.get(base, 0)
+
+
+def shift_left(a: Any, b: Any) -> Any:
+    """By the width or more, or by a negative amount: 0."""
+    bits = 64 if isinstance(a, int) else a.dtype.itemsize * 8
+    return int(a) << int(b) if 0 <= int(b) < bits else 0
+
+
+def shift_right(a: Any, b: Any) -> Any:
+    """By the width or more, or by a negative amount: all sign bits."""
+    bits = 64 if isinstance(a, int) else a.dtype.itemsize * 8
+    return int(a) >> (int(b) if 0 <= int(b) < bits else bits)
+
+
+ADD = Operator("+", "add", ast.Add, numeric, same, operator.add, "+")
+SUB = Operator("-", "sub", ast.Sub, numeric_no_bool, same, operator.sub, "-")
+MUL = Operator("*", "mul", ast.Mult, numeric, same, operator.mul, "*")
+DIV = Operator("/", "div", ast.Div, floating, same, true_divide, "/")
+FLOORDIV = Operator("//", "floordiv", ast.FloorDiv, real_or_whole, same, floor_divide, None)
+MOD = Operator("%", "mod", ast.Mod, real_or_whole, same, modulo, None)
+POW = Operator("**", "pow", ast.Pow, whole_or_float, same, power, None)
+SHL = Operator("<<", "shl", ast.LShift, integral, same, shift_left, None)
+SHR = Operator(">>", "shr", ast.RShift, integral, same, shift_right, None)
+AND = Operator("&", "and", ast.BitAnd, bitwise, same, operator.and_, "&")
+OR = Operator("|", "or", ast.BitOr, bitwise, same, operator.or_, "|")
+XOR = Operator("^", "xor", ast.BitXor, bitwise, same, operator.xor, "^")
+LT = Operator("<", "lt", ast.Lt, ordered, truth, operator.lt, "<")
+LE = Operator("<=", "le", ast.LtE, ordered, truth, operator.le, "<=")
+GT = Operator(">", "gt", ast.Gt, ordered, truth, operator.gt, ">")
+GE = Operator(">=", "ge", ast.GtE, ordered, truth, operator.ge, ">=")
+EQ = Operator("==", "eq", ast.Eq, comparable, truth, operator.eq, "==")
+NE = Operator("!=", "ne", ast.NotEq, comparable, truth, operator.ne, "!=")
+
+# the comparison that says the same of two numbers in the other order
+MIRRORED = {LT: GT, LE: GE, GT: LT, GE: LE, EQ: EQ, NE: NE}
+
+OPERATORS: tuple[Operator, ...] = (
+    ADD, SUB, MUL, DIV, FLOORDIV, MOD, POW, SHL, SHR, AND, OR, XOR, LT, LE, GT, GE, EQ, NE,
+)  # fmt: skip
+BY_NODE: dict[type[ast.AST], Operator] = {o.node: o for o in OPERATORS if o.node}
+
+
+def _c_quotient(a: Any, b: Any) -> int:
+    """Cut towards 0; 0 by 0, which only threads have that do not come there."""
+    return abs(int(a)) // abs(int(b)) * (1 if (a < 0) == (b < 0) else -1) if b else 0
+
+
+def _c_remainder(a: Any, b: Any) -> int:
+    return int(a) - int(b) * _c_quotient(a, b)
+
+
+# C's own: what legalize puts where it has proved, or made sure, that they mean the same.
+QUOTIENT = Operator("/", "quotient", None, integral, same, _c_quotient, "/")
+REMAINDER = Operator("%", "remainder", None, integral, same, _c_remainder, "%")
+C_SHL = Operator("<<", "c_shl", None, integral, same, shift_left, "<<")
+C_SHR = Operator(">>", "c_shr", None, integral, same, shift_right, ">>")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UnaryOperator:
+    """A unary operator; ``operand`` gives the type it works in, None where there is none."""
+
+    symbol: str
+    name: str
+    node: type[ast.AST]
+    operand: Callable[[Scalar], Scalar | None]
+    result: ResultRule
+    compute: Callable[[Any], Any]
+    c: str
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def reference(self, a: Number) -> Number:
+        """What the operator means, on a number."""
+        scalar = scalar_of(a)
+        assert scalar is not None
+        common = self.operand(scalar)
+        if common is None:
+            raise TypeError(f"{self.symbol}{scalar}")
+        with np.errstate(all="ignore"):
+            return convert(self.compute(convert(a, common)), self.result(common))
+
+
+def _no_strong_bool(a: Scalar) -> Scalar | None:
+    if a.dtype.kind is Kind.BOOL:
+        return WEAK_INT if a.weak else None
+    return a
+
+
+def _invertible(a: Scalar) -> Scalar | None:
+    if not a.dtype.is_whole:
+        return None
+    return WEAK_INT if a == WEAK_BOOL else a
+
+
+def _any(a: Scalar) -> Scalar:
+    return a
+
+
+NEG = UnaryOperator("-", "neg", ast.USub, _no_strong_bool, same, operator.neg, "-")
+POS = UnaryOperator("+", "pos", ast.UAdd, _no_strong_bool, same, operator.pos, "+")
+INVERT = UnaryOperator("~", "invert", ast.Invert, _invertible, same, operator.invert, "~")
+NOT = UnaryOperator("not ", "not", ast.Not, _any, truth, operator.not_, "!")
+
+UNARY_OPERATORS: tuple[UnaryOperator, ...] = (NEG, POS, INVERT, NOT)
+UNARY_BY_NODE: dict[type[ast.AST], UnaryOperator] = {o.node: o for o in UNARY_OPERATORS}
+
+
+# ---- constants -----------------------------------------------------------------------------------
+
+_MOST_BITS = 1023  # of an int while it is a constant: so that it is a float64, too
+_EXACT = (ADD, SUB, MUL, FLOORDIV, MOD, AND, OR, XOR)
+
+
+def folded(op: Operator, a: Number, b: Number) -> Number:
+    """``a op b`` of constants: Python's ints are exact until they meet what is none.
+
+    ``2**64 - 1`` is a number that a uint64 holds.
+    """
+    exact = _exact(op, int(a), int(b)) if _has_an_int(a, b) else None
+    return op.reference(a, b) if exact is None else exact
+
+
+def _has_an_int(a: Number, b: Number) -> bool:
+    """Whether one of Python's ints is there, and the other is one, too, or a bool that counts as
+    one."""
+    return int in (type(a), type(b)) and isinstance(a, int) and isinstance(b, int)
+
+
+def _exact(op: Operator, a: Any, b: Any) -> int | None:
+    if op in (FLOORDIV, MOD) and b == 0:
+        return None
+    if op in (POW, SHL, SHR) and b < 0:
+        return None
+    if op not in (*_EXACT, POW, SHL, SHR) or _may_be_endless(op, a, b):
+        return None
+    value: int = {POW: operator.pow, SHL: operator.lshift, SHR: operator.rshift}.get(
+        op, op.compute
+    )(a, b)
+    return value if value.bit_length() <= _MOST_BITS else None
+
+
+def _may_be_endless(op: Operator, a: int, b: int) -> bool:
+    """Whether a result is not worth computing: it has far too many bits."""
+    if op is SHL:
+        return b > _MOST_BITS
+    return op is POW and abs(a) > 1 and b > _MOST_BITS
+
+
+def is_too_wide(op: Operator, a: Any, b: Any) -> bool:
+    """Whether Python's ``a op b`` of constants is an int with more bits than they may have."""
+    ints = _has_an_int(a, b) and op in (ADD, SUB, MUL, POW, SHL)
+    return ints and not (op in (POW, SHL) and b < 0) and _exact(op, a, b) is None
+
+
+def folded_unary(op: UnaryOperator, a: Number) -> Number:
+    """``op a`` of a constant, exact for Python's ints."""
+    value: Number = op.compute(a) if type(a) is int and op is not NOT else op.reference(a)
+    return value

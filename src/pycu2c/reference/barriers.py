@@ -1,0 +1,98 @@
+"""Where the threads of the reference interpreter wait for one another, and how they are told
+apart that do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from inspect import isgenerator
+from typing import Any
+
+from pycu2c.ops.intrinsics.reference_thread import MACHINE, WIDTHS
+from pycu2c.ops.intrinsics.registry import Effect, Intrinsic, bound_to
+from pycu2c.ops.intrinsics.threads.clusters import this_cluster
+from pycu2c.ops.intrinsics.threads.cooperative_groups import GROUPS
+from pycu2c.ops.intrinsics.threads.warp import ALL_LANES
+from pycu2c.reference.calls import arguments_of
+from pycu2c.reference.scheduler import Steps, Wait
+
+_ROUNDS = 64  # of loops that may wait for memory, between two pauses
+
+
+def meeting(row: Intrinsic, where: str) -> Callable[..., Steps]:
+    """Wait for others, then the row's own meaning."""
+
+    alike = Wait(where, row)
+
+    def meet_alone() -> Steps:
+        yield alike
+        return row.reference()
+
+    def meet(*given: Any, **named: Any) -> Steps:
+        values = dict(zip((name for name, _ in row.parameters), given)) | named
+        arguments = arguments_of(row, row.defaults | values)
+        if row.effect is Effect.WARP:
+            _check_lanes(row, arguments, where)
+        yield Wait(where, row, tuple(arguments))
+        return row.reference(*arguments)
+
+    return meet if row.parameters else meet_alone
+
+
+def _check_lanes(row: Intrinsic, arguments: list[Any], where: str) -> None:
+    """What CUDA leaves undefined: the mask must name the thread, and a width divide a warp."""
+    lane = MACHINE.current().lane
+    if arguments and not arguments[0] >> lane & 1:
+        mask = f"{arguments[0] & ALL_LANES:#010x}"
+        raise ValueError(f"{where}: lane {lane} gives {row.name} the mask {mask}, without itself")
+    if row.parameters[-1:] == (("width", "int"),) and arguments[-1] not in WIDTHS:
+        raise ValueError(f"{where}: {row.name} takes a width of {WIDTHS}, not {arguments[-1]}")
+
+
+class _Skipped:
+    """What a comprehension's ``if`` leaves out."""
+
+
+SKIPPED = _Skipped()
+
+
+def collected(
+    items: Iterable[Any], make: Callable[..., Any], spread: bool, nested: bool, decides: bool | None
+) -> Steps:
+    """The values of a comprehension in which threads may meet. ``spread``: an item is given as
+    several arguments. ``nested``: each gives several values. Ends at one that decides."""
+    found: list[Any] = []
+    for item in items:
+        value = make(*item) if spread else make(item)
+        if isgenerator(value):
+            value = yield from value
+        if value is SKIPPED:
+            continue
+        new = value if nested else (value,)
+        found += new
+        if decides is not None and any(bool(v) is decides for v in new):
+            break
+    return tuple(found)
+
+
+def spins() -> bool:
+    """Whether a thread has run through enough rounds of loops that others should run now."""
+    thread = MACHINE.current()
+    thread.rounds = (thread.rounds + 1) % _ROUNDS
+    return not thread.rounds
+
+
+def meets(value: object) -> Intrinsic | None:
+    """The row of what waits for other threads."""
+    row = bound_to(value)
+    return row if row is not None and row.meets else None
+
+
+def may_meet(value: object) -> bool:
+    """Whether who names this may wait for other threads."""
+    return meets(value) is not None or any(value is row for row in (*GROUPS, this_cluster))
+
+
+def acts_on_memory(value: object) -> bool:
+    """Whether this is what threads use to tell one another something."""
+    row = bound_to(value)
+    return row is not None and row.effect is Effect.MEMORY

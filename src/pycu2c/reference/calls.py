@@ -1,0 +1,447 @@
+"""What the reference interpreter does for each callee, attribute and element of a kernel.
+
+Knows numbers and rows, nothing of syntax. Callees that meet other threads, or may, are generator
+functions: the interpreter runs them with ``yield from``.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import operator
+import sys
+from collections.abc import Callable
+from functools import reduce
+from types import BuiltinMethodType, FunctionType
+from typing import Any
+
+import numpy as np
+
+from pycu2c.base.dtypes import BOOL, Kind
+from pycu2c.base.types import (
+    WEAK_BOOL,
+    WEAK_COMPLEX,
+    WEAK_FLOAT,
+    WEAK_INT,
+    ParameterType,
+    Scalar,
+    Tuple,
+    float32,
+    join,
+)
+from pycu2c.base.values import Number, convert, is_named_tuple, scalar_of
+from pycu2c.base.vectors import Vector, vector
+from pycu2c.ops.intrinsics.floats.complex import complex_form
+from pycu2c.ops.intrinsics.floats.math import KEEPING_WHOLE, floating_type, longer_form
+from pycu2c.ops.intrinsics.integers.integers import FOLDING
+from pycu2c.ops.intrinsics.kinds import FIXED, HANDLE_KINDS
+from pycu2c.ops.intrinsics.registry import REGISTRY, Intrinsic, bound_to
+from pycu2c.ops.names.dtype_names import scalar_named
+from pycu2c.ops.names.numba_names import is_from_buffer, numba_name
+from pycu2c.ops.names.number_methods import NUMBER_METHODS
+from pycu2c.ops.names.operator_functions import operator_named
+from pycu2c.ops.operators import ADD, BY_NODE, EQ, FLOORDIV, MOD, NE, POW, Operator
+from pycu2c.reference.elements import Outside, Place, beyond, plain, row_of, subscript, type_of
+from pycu2c.reference.scheduler import Steps
+
+
+def static(found: object) -> object:
+    """A global as kernels see it: numba's names are ours."""
+    return numba_name(found) or found
+
+
+def read(found: object) -> Any:
+    """The value of a global: ``cuda.threadIdx.x`` is asked of the running thread."""
+    if isinstance(found, tuple):
+        return _like(found, [read(static(item)) for item in found])
+    row = bound_to(found)
+    return row.reference() if row is not None and row.is_value else found
+
+
+def _like(old: tuple[Any, ...], items: list[Any]) -> tuple[Any, ...]:
+    """Other items in a tuple; a named one keeps its names."""
+    made: tuple[Any, ...] = getattr(type(old), "_make", tuple)(items)
+    return made
+
+
+def attribute(owner: Any, name: str) -> Any:
+    """An attribute; the field of a record, or of all records of an array."""
+    return plain(field(owner, name))
+
+
+def field(owner: Any, name: str) -> Any:
+    """The same where it lies: a vector is not read from its array."""
+    if isinstance(owner, (np.void, np.ndarray)) and name in (owner.dtype.names or ()):
+        return owner[name]
+    return read(static(getattr(owner, name)))
+
+
+def is_data(found: object) -> bool:
+    """Whether an object is data rather than a place where names are looked up."""
+    return isinstance(found, (tuple, np.generic, np.ndarray, str))
+
+
+def finished(steps: Steps) -> Any:
+    """Run what may wait for other threads where there is no waiting."""
+    try:
+        next(steps)
+    except StopIteration as stop:
+        return stop.value
+    raise Outside("threads meet inside of a comprehension")
+
+
+def is_local_function(target: object) -> bool:
+    """Whether a value is a function of the rewritten code itself, or a number's own method."""
+    if isinstance(target, BuiltinMethodType):
+        if isinstance(target.__self__, np.ndarray):
+            return target.__name__ in ("reshape", "ravel")
+        return is_number_method(target)
+    return isinstance(target, FunctionType) and any(name[:1] == "<" for name in target.__globals__)
+
+
+def is_number_method(target: object) -> bool:
+    """Whether a value is a method of a number that kernels know."""
+    owner = getattr(target, "__self__", None)
+    is_number = isinstance(owner, int | float | complex | np.generic)
+    return is_number and getattr(target, "__name__", "") in NUMBER_METHODS
+
+
+def numpys(given: object) -> object:
+    """A type as numpy's own methods take it."""
+    scalar = scalar_named(given)
+    return given if scalar is None else scalar.dtype.numpy
+
+
+def undefined(name: str, where: Place) -> Any:
+    """Only where it is reached: a branch on a constant may be there for what is missing."""
+    raise NameError(f"{where}: {name} is not defined")
+
+
+def not_known(value: object, where: Place) -> Callable[..., Any]:
+    def refuse(*_: object, **__: object) -> Any:
+        raise Outside(f"{where}: {value!r} is not known to kernels")
+
+    return refuse
+
+
+def c_alone(name: str) -> Callable[..., Any]:
+    def refuse(*_: object, **__: object) -> Any:
+        raise Outside(f"{name} is C alone: give it a Python body, which says what it computes")
+
+    return refuse
+
+
+def common_type(values: list[Any]) -> Scalar:
+    return reduce(join, map(type_of, values))
+
+
+def coerced(value: Any, to: ParameterType) -> Any:
+    """A number in the type that its variable has; a tuple item by item."""
+    if isinstance(to, Tuple) and isinstance(value, tuple) and len(value) == len(to.items):
+        return _like(value, [coerced(item, wanted) for item, wanted in zip(value, to.items)])
+    return convert(value, to) if isinstance(to, Scalar) and scalar_of(value) else value
+
+
+def settled(value: Any) -> Any:
+    """What a variable without a type of its own holds: ints have 64 bits, in tuples too."""
+    if isinstance(value, tuple):
+        return _like(value, [settled(item) for item in value])
+    return convert(value, WEAK_INT) if type(value) is int else value
+
+
+# ---- operators -----------------------------------------------------------------------------
+
+
+def power_of_constant(base: Any, exponent: Any) -> Number:
+    """``int ** -1`` is a float where the exponent is a constant, as in Python."""
+    if exponent < 0 and not (type_of(base).dtype.is_float or isinstance(base, np.generic)):
+        base = float(base)
+    return POW.reference(base, exponent)
+
+
+def combined(row: Operator) -> Callable[[Any, Any], Any]:
+    """``left op right``; tuples are joined and repeated as in Python."""
+
+    def combine(left: Any, right: Any) -> Any:
+        if isinstance(left, tuple) or isinstance(right, tuple):
+            return row.compute(left, right)
+        if isinstance(left, np.ndarray):
+            return _elementwise(row, left, right)
+        return row.reference(left, right)
+
+    return combine
+
+
+def _elementwise(row: Operator, left: np.ndarray[Any, Any], right: Any) -> np.ndarray[Any, Any]:
+    """``left op= right`` of a part of an array."""
+    out, others = left.copy(), np.broadcast_to(right, left.shape)
+    for at in np.ndindex(left.shape):
+        old: Any = left[at]
+        other: Any = others[at] if isinstance(right, np.ndarray) else right
+        out[at] = convert(row.reference(old, other), row_of(left.dtype))
+    return out
+
+
+def comparison(op: type[ast.cmpop]) -> Callable[[Any, Any], bool]:
+    """One comparison of two values of any kind."""
+    if op is ast.Is:
+        return lambda a, b: a is b
+    if op is ast.IsNot:
+        return lambda a, b: a is not b
+    if op is ast.In:
+        return _is_in
+    if op is ast.NotIn:
+        return lambda a, b: not _is_in(a, b)
+    row = BY_NODE[op]
+    return lambda a, b: bool(row.reference(a, b)) if _numbers(a, b) else _compared(row, a, b)
+
+
+def _numbers(a: Any, b: Any) -> bool:
+    return scalar_of(a) is not None and scalar_of(b) is not None
+
+
+def _compared(row: Operator, a: Any, b: Any) -> bool:
+    if isinstance(a, tuple) and isinstance(b, tuple) and row in (EQ, NE):
+        equal = len(a) == len(b) and all(map(comparison(ast.Eq), a, b))
+        return equal is (row is EQ)
+    return bool(row.compute(a, b))
+
+
+def _is_in(value: Any, items: Any) -> bool:
+    if isinstance(items, str):
+        return value in items
+    return any(comparison(ast.Eq)(value, item) for item in items)
+
+
+# ---- Python's functions --------------------------------------------------------------------
+
+
+def _absolute(x: Any) -> Any:
+    if _is_complex(x):
+        return REGISTRY["complex.abs"].reference(x)
+    if type_of(x).dtype.kind is Kind.BOOL:
+        return convert(x, WEAK_INT) if type_of(x).weak else x
+    return REGISTRY["abs"].reference(x)
+
+
+def _round(number: Any, ndigits: Any = None) -> Any:
+    if ndigits is not None:
+        return apply(REGISTRY["numpy.round"], "")(number, ndigits)
+    x = number
+    if not type_of(x).dtype.is_float:
+        return _as_python(x)
+    return REGISTRY["round"].reference(x)
+
+
+def _bool(x: Any) -> bool:
+    return bool(x)
+
+
+def _extreme(choose: Callable[[Any], Any]) -> Callable[..., Any]:
+    def extreme(*given: Any) -> Any:
+        values = list(given[0]) if len(given) == 1 else list(given)
+        if all(isinstance(v, tuple) for v in values):
+            return choose(values)
+        common = common_type(values)
+        return choose(convert(v, common) for v in values)
+
+    return extreme
+
+
+def _range(*bounds: Any) -> range:
+    return range(*map(_as_python, bounds))
+
+
+def _as_python(x: Any) -> int:
+    """A whole number as Python's: beyond 64 bits is but a constant, which is what it is."""
+    return int(x) if isinstance(x, int) else int(convert(x, WEAK_INT))
+
+
+def _sum(items: Any, start: Any = 0) -> Any:
+    return reduce(ADD.reference, items, start)
+
+
+def _divmod(a: Any, b: Any) -> Any:
+    return FLOORDIV.reference(a, b), MOD.reference(a, b)
+
+
+def _enumerate(items: Any, start: int = 0) -> Any:
+    return enumerate(items, int(convert(start, WEAK_INT)))
+
+
+def _complex(real: Any, imag: Any = None) -> complex:
+    return complex(real) if imag is None else complex(real, float(imag))
+
+
+def _clip(a: Any, a_min: Any = None, a_max: Any = None, **limits: Any) -> Any:
+    least, most = limits.get("min", a_min), limits.get("max", a_max)
+    common = common_type([v for v in (a, least, most) if v is not None])
+    result = convert(a, WEAK_INT if common == WEAK_BOOL else common)
+    for name, limit in (("numpy.maximum", least), ("numpy.minimum", most)):
+        if limit is not None:
+            result = REGISTRY[name].reference(result, convert(limit, type_of(result)))
+    return result
+
+
+def _print(*values: object, **options: Any) -> None:
+    """At once: Python's own writes the values and the end of the line one after the other, and
+    another thread of Python may come between."""
+    text = io.StringIO()
+    print(*values, **options, file=text)
+    sys.stdout.write(text.getvalue())
+
+
+BUILTINS: dict[object, Callable[..., Any]] = {
+    complex: _complex,
+    tuple: tuple,
+    list: tuple,
+    sum: _sum,
+    all: all,
+    any: any,
+    enumerate: _enumerate,
+    zip: zip,
+    reversed: reversed,
+    divmod: _divmod,
+    pow: lambda base, exp: combined(POW)(base, exp),
+    np.clip: _clip,
+    np.divmod: _divmod,
+    print: _print,
+    int: lambda x: convert(x, WEAK_INT),
+    operator.index: lambda x: convert(operator.index(x), WEAK_INT),
+    float: lambda x: convert(x, WEAK_FLOAT),
+    bool: _bool,
+    abs: _absolute,
+    np.abs: _absolute,
+    round: _round,
+    len: len,
+    min: _extreme(min),
+    max: _extreme(max),
+    range: _range,
+}
+
+
+def builtin(value: object) -> Callable[..., Any] | None:
+    try:
+        return BUILTINS.get(value)
+    except TypeError:  # not hashable
+        return None
+
+
+def _made(scalar: Scalar, given: tuple[Any, ...]) -> Vector:
+    """``float4(v, z, w)``: components are converted as by ``float32(x)``."""
+    parts = [p for value in given for p in (value if isinstance(value, Vector) else (value,))]
+    fields = scalar.dtype.fields
+    return vector(
+        scalar.dtype, [convert(p, Scalar(f.dtype)) for p, f in zip(parts, fields, strict=True)]
+    )
+
+
+def conversion(scalar: Scalar) -> Callable[..., Any]:
+    """``float32(x)``, ``float4(x, y, z, w)``."""
+    if scalar.dtype.is_vector:
+        return lambda *parts: _made(scalar, parts)
+    if scalar.dtype.kind is Kind.BOOL:
+        return lambda x: np.bool_(bool(x))
+    return lambda x: convert(x, scalar)
+
+
+# ---- intrinsics ----------------------------------------------------------------------------
+
+
+def apply(row: Intrinsic, where: Place) -> Callable[..., Any]:
+    """A row's meaning, on arguments brought to the types that its parameters ask for."""
+    asked = row
+
+    def call(*given: Any, **named: Any) -> Any:
+        if asked.name in FOLDING and len(given) == 1:
+            size = _absolute(given[0])
+            return convert(size, floating_type(size)) if asked.result == "F" else size
+        if asked.name in FOLDING and len(given) > 2:
+            return reduce(call, given)
+        row = longer_form(asked, len(given) + len(named))
+        values = dict(zip((name for name, _ in row.parameters), given)) | named
+        row = complex_form(row, any(map(_is_complex, values.values())))
+        if row is REGISTRY["complex.conjugate"] and not any(map(_is_complex, values.values())):
+            return given[0]
+        if row in KEEPING_WHOLE and type_of(*values.values()).dtype.is_whole:
+            (whole,) = values.values()
+            return convert(whole, WEAK_INT) if row.result == "int" else whole
+        try:
+            return row.reference(*arguments_of(row, values))
+        except IndexError as error:
+            raise beyond(error, where) from None
+
+    return call
+
+
+def arguments_of(row: Intrinsic, values: dict[str, Any]) -> list[Any]:
+    """The arguments in the order of the parameters, in the types that these ask for."""
+    common = _common(row, values)
+    return [_argument(k, values[n], common) for n, k in row.parameters if n in values]
+
+
+def _is_complex(value: Any) -> bool:
+    return isinstance(value, (complex, np.complexfloating))
+
+
+def _common(row: Intrinsic, values: dict[str, Any]) -> Scalar | None:
+    handles = [values[n] for n, kind in row.parameters if kind in HANDLE_KINDS]
+    if handles:
+        of_texture = handles[0].type.dtype.handle
+        return Scalar(of_texture.element)
+    arrays = [values[n] for n, kind in row.parameters if kind == "array"]
+    if arrays:
+        return row_of(arrays[0].dtype)
+    numbers = [values[n] for n, kind in row.parameters if kind in ("T", "F")]
+    if not numbers:
+        return None
+    common = common_type(numbers)
+    floating = any(kind == "F" for _, kind in row.parameters)
+    if row.name.startswith("complex."):
+        return join(common, WEAK_COMPLEX)
+    if common == WEAK_BOOL and BOOL in row.dtypes:
+        return common
+    if common == WEAK_BOOL or (floating and common.dtype.is_whole):
+        return WEAK_FLOAT if floating else WEAK_INT
+    return common
+
+
+def _argument(kind: str, value: Any, common: Scalar | None) -> Any:
+    match kind:
+        case "T" | "F":
+            assert common is not None
+            return convert(value, common)
+        case "int":
+            return convert(value, WEAK_INT)
+        case "bool":
+            return bool(value)
+        case "coordinate":
+            return convert(value, float32)
+        case "index":
+            return subscript(value)
+        case _ if kind in FIXED:
+            return convert(value, Scalar(FIXED[kind]))
+        case _:
+            return value
+
+
+def operation(value: object, where: Place) -> Callable[..., Any] | None:
+    """What calling a known object does, where that needs no more than its arguments.
+
+    ``where`` is the place of the call, for errors.
+    """
+    python = builtin(value)
+    if python is not None:
+        return python
+    if isinstance(value, type) and is_named_tuple(value):
+        return value
+    if is_from_buffer(value):
+        return lambda array: array.reshape(-1)
+    row = bound_to(value)
+    if row is not None:
+        return apply(row, where)
+    operator = operator_named(value)
+    if operator is not None:
+        return operator.reference
+    scalar = scalar_named(value)
+    return conversion(scalar) if scalar is not None else None

@@ -1,0 +1,108 @@
+"""What the compiler folds, for the reference: constants are exact among themselves."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Callable
+from typing import Any
+
+from pycu2c.base.records import dataclass
+from pycu2c.base.values import scalar_of
+from pycu2c.ops.operators import BY_NODE, FLOORDIV, MOD, UNARY_BY_NODE, folded, folded_unary
+from pycu2c.reference import calls as calls
+
+
+def _divided(a: int, b: int) -> tuple[Any, Any]:
+    return folded(FLOORDIV, a, b), folded(MOD, a, b)
+
+
+# functions that give ints of ints, however large they are
+_ROUNDED = (math.ceil, math.floor, math.trunc)
+_EXACT: tuple[tuple[object, Callable[..., Any]], ...] = (
+    (divmod, _divided),
+    *((f, f) for f in (sum, min, max, abs, int, len, *_ROUNDED)),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Constants:
+    """``known``: the object that an expression names before the kernel runs; or something else,
+    which is no number."""
+
+    known: Callable[[ast.expr], Any]
+
+    def of(self, node: ast.expr) -> Any:
+        """The number that an expression of constants is; None if it is none."""
+        match node:
+            case ast.UnaryOp(op=op, operand=operand):
+                value = self.of(operand)
+                if value is None or isinstance(op, ast.Not):
+                    return None if value is None else not value
+                return folded_unary(UNARY_BY_NODE[type(op)], value)
+            case ast.BinOp(left=left, op=op, right=right):
+                return self._combined(self.of(left), op, self.of(right))
+            case ast.IfExp(test=test, body=body, orelse=orelse):
+                decides = self.of(test)
+                return None if decides is None else self.of(body if decides else orelse)
+            case ast.Call() | ast.Subscript():
+                found = self._result(node)
+                return found if scalar_of(found) is not None else None
+            case _:
+                found = self.known(node)
+                return found if scalar_of(found) is not None else None
+
+    def _combined(self, a: Any, op: ast.operator, b: Any) -> Any:
+        if a is None or b is None:
+            return None
+        if isinstance(op, ast.Pow) and not isinstance(b, complex) and b < 0:
+            return calls.power_of_constant(a, b)
+        return folded(BY_NODE[type(op)], a, b)
+
+    def _result(self, node: ast.expr) -> Any:
+        """What a call gives, or an item of a tuple is."""
+        match node:
+            case ast.Call() if power := self.power(node):
+                return self.of(power)
+            case ast.Call(func=function, args=given, keywords=[]):
+                return self._called(self.known(function), [self._whole(a) for a in given])
+            case ast.Subscript(value=owner, slice=index):
+                items, place = self._whole(owner), self._whole(index)
+                is_item = isinstance(items, tuple) and type(place) is int
+                return items[place] if is_item and -len(items) <= place < len(items) else None
+            case _:
+                return None
+
+    def _called(self, target: object, given: list[Any]) -> Any:
+        exact = next((compute for f, compute in _EXACT if f is target), None)
+        if exact is None or not given or None in given:
+            return None
+        try:
+            return exact(*given)
+        except (TypeError, ValueError):  # the branch that it stands in is not there
+            return None
+
+    def _whole(self, node: ast.expr) -> Any:
+        """An int that is a constant, a text, or a tuple of these."""
+        match node:
+            case ast.Tuple(elts=items) | ast.List(elts=items):
+                values = tuple(map(self._whole, items))
+                return None if None in values else values
+            case _:
+                found = self.known(node)
+                if not isinstance(found, tuple | str):
+                    is_made = isinstance(node, ast.Call | ast.Subscript)
+                    found = self._result(node) if is_made else self.of(node)
+                return found if _is_whole(found) else None
+
+    def power(self, node: ast.Call) -> ast.BinOp | None:
+        """``pow(x, n)`` as the operator that it is."""
+        if self.known(node.func) is not pow or len(node.args) != 2:
+            return None
+        return ast.BinOp(node.args[0], ast.Pow(), node.args[1])
+
+
+def _is_whole(value: object) -> bool:
+    if isinstance(value, tuple):
+        return all(map(_is_whole, value))
+    return type(value) in (int, str)

@@ -1,0 +1,98 @@
+"""A device function for each combination of argument types, for the reference: its variables may
+have other types in each. Which one a call means, its arguments tell."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from pycu2c.base.dtypes import from_numpy
+from pycu2c.base.source import Source
+from pycu2c.base.types import WEAK_INT, Array, Constant, ParameterType, Scalar, Signature, Tuple
+from pycu2c.base.values import scalar_of
+from pycu2c.frontend.scope.name_resolution.bindings import parameters
+from pycu2c.frontend.scope.name_resolution.inferred_types import NotedTypes, together, within
+from pycu2c.reference.weak_floats import Inferred, Kinds
+from pycu2c.runtime.arguments.arguments.arguments import described_handle
+
+Kind: TypeAlias = object  # what types have in common that arguments do not tell apart
+Noted: TypeAlias = Mapping[tuple[Source, tuple[ParameterType, ...]], NotedTypes]
+
+
+def inferred_from(noted: Noted, source: Source, signature: Signature, single: bool) -> Inferred:
+    """The types of a kernel, and of the device functions that it calls."""
+    everywhere = together(noted.values())
+    grouped: dict[Source, dict[Kinds, list[NotedTypes]]] = {}
+    for (function, types), found in noted.items():
+        kinds = tuple(map(kind_of_type, types))
+        grouped.setdefault(function, {}).setdefault(kinds, []).append(found)
+
+    def one(found: list[NotedTypes]) -> Inferred:
+        types = within(found[0], everywhere)  # what tells the others apart has no part in types
+        return Inferred(types.names, types.joins, single, tree=types.tree)
+
+    variants = {
+        function: {kinds: one(found) for kinds, found in group.items()}
+        for function, group in grouped.items()
+    }
+    own = within(noted[source, signature.parameters], everywhere)
+    return Inferred(own.names, own.joins, single, variants, own.tree)
+
+
+def kind_of_type(given: ParameterType) -> Kind:
+    """What a value of a type looks like when the program runs."""
+    match given:
+        case Scalar() if not given.dtype.fields or given.dtype.is_complex:
+            return given
+        case Scalar() | Array(ndim=0):
+            return "record", given.dtype
+        case Array():
+            return "array", given.dtype, given.ndim
+        case Tuple(items, names) if names[:1] == ("<which>",):
+            return kind_of_type(items[1])
+        case Tuple(items, names) if names[:1] == ("<function>",):
+            return "object"
+        case Tuple(items):
+            return tuple(map(kind_of_type, items))
+        case Constant(value=None | str() as value):
+            return "constant", value
+        case Constant(value=int()):
+            return kind_of_type(WEAK_INT)
+        case Constant():
+            return "object"
+
+
+def kind_of_value(value: object) -> Kind:
+    """The same, of a value."""
+    if isinstance(value, tuple):
+        return tuple(map(kind_of_value, value))
+    if value is None or isinstance(value, str):
+        return "constant", value
+    if isinstance(value, np.void):
+        return "record", from_numpy(value.dtype)
+    if isinstance(value, np.ndarray):
+        return "array", from_numpy(value.dtype), value.ndim
+    handle = described_handle(value)
+    scalar = handle.type if handle else scalar_of(value)
+    return "object" if scalar is None else kind_of_type(scalar)
+
+
+def chosen_by_arguments(
+    source: Source,
+    variants: Mapping[Kinds, Callable[..., Any]],
+    otherwise: Callable[..., Any],
+) -> Callable[..., Any]:
+    """A function that calls the one for its arguments."""
+    names = [p.arg for p in parameters(source.tree.args)]
+    signature = inspect.signature(source.python)
+
+    def call(*given: Any, **named: Any) -> Any:
+        bound = signature.bind(*given, **named)
+        bound.apply_defaults()
+        kinds = tuple(kind_of_value(bound.arguments[name]) for name in names)
+        return variants.get(kinds, otherwise)(*given, **named)
+
+    return call

@@ -1,0 +1,288 @@
+"""The reference interpreter: runs a kernel as Python with numpy's scalars, thread by thread.
+
+It is the oracle that every target is compared with, so it shares nothing with their passes:
+operators and intrinsics are the ``reference`` of their rows, control flow is Python's own.
+Threads are generators that meet others; who runs when is in ``reference_scheduler``.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import itertools
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from pycu2c.base.records import replace
+from pycu2c.base.source import Source
+from pycu2c.base.types import Array, ParameterType, Scalar, Tuple
+from pycu2c.base.values import convert
+from pycu2c.declarations.options import DEFAULT, Options
+from pycu2c.frontend.scope.name_resolution.bindings import bindings
+from pycu2c.ops.intrinsics.memory import allocation
+from pycu2c.ops.intrinsics.reference_thread import MACHINE, Dim3, Thread
+from pycu2c.ops.names.dtype_names import scalar_named
+from pycu2c.reference import calls as calls
+from pycu2c.reference import elements as elements
+from pycu2c.reference.barriers import acts_on_memory, may_meet, meeting, meets
+from pycu2c.reference.device_variants import chosen_by_arguments
+from pycu2c.reference.expressions import access
+from pycu2c.reference.rewrite import Functions, globals_of, may_spin, place, rewritten
+from pycu2c.reference.scheduler import Block, Running, Steps, run_blocks
+from pycu2c.reference.ufuncs import on_arrays
+from pycu2c.reference.weak_floats import Inferred
+
+Extent = int | Sequence[int]
+
+
+_DYNAMIC = "dynamic"  # the key of a block's dynamic shared memory
+
+
+class ReferenceKernel:
+    """A kernel for one combination of argument types.
+
+    ``inferred`` has the type of the variable that an ``ast.Name`` (or a parameter's
+    ``ast.arg``) assigns, and of an ``ast.IfExp``, ``ast.BoolOp`` or ``ast.Return``, by the
+    node's id. What it leaves out keeps the type it has.
+    ``device_lookup`` gives the source of a device function, None for other objects.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        inferred: Inferred,
+        parameter_types: Sequence[ParameterType],
+        device_lookup: Callable[[object], Source | None],
+        options: Options = DEFAULT,
+    ) -> None:
+        self._inferred = inferred
+        self._cluster = _dim3(options.cluster or 1)
+        self._parameter_types = inferred.parameters(parameter_types)
+        self._device_lookup = device_lookup
+        self._devices: dict[int, tuple[Callable[..., Any], bool]] = {}
+        self._waiting: dict[Source, bool] = {}
+        self._acting: dict[Source, bool] = {}
+        self._name = source.name
+        self._functions = Functions(self._callee, self._acts, self._may_wait, options.checked)
+        self._own = source.tree.args
+        self._run: Callable[..., Steps] = self._rewritten(source, True)
+
+    def launch(
+        self, grid: Extent, block: Extent, shared_bytes: int, arguments: Sequence[Any]
+    ) -> None:
+        """Run every thread of every block, in order. Arrays are changed in place.
+
+        Raises IndexError, with file and line, for an index outside of its array.
+        """
+        values = [_argument(v, t) for v, t in zip(arguments, self._parameter_types, strict=True)]
+        by_name = _by_name(self._own, values)
+        run = functools.partial(self._run, *_positional(self._own, values), **by_name)
+        extents = _dim3(grid), _dim3(block)
+        clusters = (
+            _joined([_block(p, extents, shared_bytes, run) for p in positions], self._cluster)
+            for positions in _clusters(extents[0], self._cluster)
+        )
+        blocks = itertools.chain.from_iterable(clusters)
+        try:
+            run_blocks(self._name, blocks, values)
+        finally:
+            MACHINE.thread = None
+
+    # ---- what a kernel calls ----
+
+    def _rewritten(self, source: Source, waits: bool) -> Callable[..., Any]:
+        return rewritten(source, self._inferred, self._functions, waits)
+
+    def _callee(
+        self, value: object, node: ast.Call, source: Source
+    ) -> tuple[Callable[..., Any], bool]:
+        if value is allocation.shared_array:
+            return self._shared_array(node), False
+        if value is allocation.local_array:
+            return _local_array, False
+        where = place(source, node)
+        row = meets(value)
+        if row is not None:
+            return meeting(row, where), True
+        known = calls.operation(value, access(source, node))
+        if known is not None:
+            return on_arrays(value, self._inferred.arithmetic(known)), False
+        device = self._device(value)
+        if device is None:
+            return calls.not_known(value, where), False
+        function, waits = device
+        return (function, True) if waits else (on_arrays(value, function), False)
+
+    def _device(self, value: object) -> tuple[Callable[..., Any], bool] | None:
+        """A device function, and whether it may wait for other threads."""
+        if id(value) in self._devices:
+            return self._devices[id(value)]
+        source = self._device_lookup(value)
+        if source is None:
+            return None
+        if source.foreign is not None and not source.foreign.has_body:
+            return calls.c_alone(source.name), False
+        waits = self._waits(source)
+
+        def later(*given: Any, **named: Any) -> Any:  # while its own text is rewritten
+            return self._devices[id(value)][0](*given, **named)
+
+        self._devices[id(value)] = later, waits
+        self._devices[id(value)] = self._of_variants(source, waits), waits
+        return self._devices[id(value)]
+
+    def _of_variants(self, source: Source, waits: bool) -> Callable[..., Any]:
+        """A device function with the types that its arguments ask for."""
+        found = self._inferred.variants.get(source, {})
+        functions = {k: rewritten(source, i, self._functions, waits) for k, i in found.items()}
+        if len(functions) == 1:
+            return functions.popitem()[1]
+        plain = replace(self._inferred, tree=None)  # that is the kernel's
+        otherwise = rewritten(source, plain, self._functions, waits)
+        return chosen_by_arguments(source, functions, otherwise) if functions else otherwise
+
+    def _waits(self, source: Source) -> bool:
+        """Whether a function may wait for other threads, itself or in one that it calls."""
+        if source not in self._waiting:
+            self._waiting[source] = False  # for one that calls itself
+            free, own = globals_of(source.python), bindings(source.tree)
+            self._waiting[source] = any(
+                self._may_wait(_named(node, free))
+                or self._loops_on_memory(node, free)
+                or _calls_one_of(node, own)
+                for node in ast.walk(source.tree)
+            )
+        return self._waiting[source]
+
+    def _may_wait(self, value: object) -> bool:
+        source = self._device_lookup(value)
+        return may_meet(value) or (source is not None and self._waits(source))
+
+    def _loops_on_memory(self, node: ast.AST, free: Mapping[str, Any]) -> bool:
+        return may_spin(node) and any(self._acts(_named(n, free)) for n in ast.walk(node))
+
+    def _acts(self, value: object) -> bool:
+        """Whether this, or a function that it calls, is what threads tell one another things by."""
+        source = self._device_lookup(value)
+        if source is None:
+            return acts_on_memory(value)
+        if source not in self._acting:
+            self._acting[source] = False  # for one that calls itself
+            free = globals_of(source.python)
+            nodes = ast.walk(source.tree)
+            self._acting[source] = any(self._acts(_named(node, free)) for node in nodes)
+        return self._acting[source]
+
+    def _shared_array(self, node: ast.Call) -> Callable[[Any, Any], Any]:
+        def shared_array(shape: Any, dtype: Any) -> Any:
+            shared = MACHINE.current().memory
+            element = _dtype(dtype)
+            if shape == 0:
+                whole = len(shared[_DYNAMIC]) // element.itemsize * element.itemsize
+                return shared[_DYNAMIC][:whole].view(element)
+            site = (id(node), shape, element)
+            if site not in shared:
+                shared[site] = allocation.shared_array.reference(shape, element)
+            return shared[site]
+
+        return shared_array
+
+
+def _local_array(shape: Any, dtype: Any) -> Any:
+    return allocation.local_array.reference(shape, _dtype(dtype))
+
+
+def _dtype(named: object) -> np.dtype[np.generic]:
+    scalar = scalar_named(named)
+    if scalar is None:
+        raise elements.Outside(f"{named!r} names no dtype")
+    return scalar.dtype.numpy
+
+
+def _argument(value: Any, kind: ParameterType) -> Any:
+    match kind:
+        case Scalar():
+            return convert(value, kind)
+        case Array():
+            return np.asarray(value)
+        case Tuple(items, names):
+            parts = [_argument(v, k) for v, k in zip(value, items)]
+            return type(value)._make(parts) if names else tuple(parts)
+        case _:
+            return value
+
+
+def _positional(own: ast.arguments, values: list[Any]) -> list[Any]:
+    """Of a value for each parameter (the one that takes the rest comes last), those that a call
+    gives by position."""
+    rest = values[-1] if own.vararg else ()
+    return [*values[: len(own.posonlyargs) + len(own.args)], *rest]
+
+
+def _by_name(own: ast.arguments, values: list[Any]) -> dict[str, Any]:
+    """Those that a call gives by name."""
+    first = len(own.posonlyargs) + len(own.args)
+    return {a.arg: value for a, value in zip(own.kwonlyargs, values[first:])}
+
+
+def _named(node: ast.AST, free: Mapping[str, Any]) -> object:
+    """The object that a dotted name means in a module."""
+    if isinstance(node, ast.Name):
+        return calls.static(free.get(node.id))
+    if isinstance(node, ast.Attribute):
+        return calls.static(getattr(_named(node.value, free), node.attr, None))
+    return None
+
+
+def _calls_one_of(node: ast.AST, variables: Container[str]) -> bool:
+    """Whether a function in a variable is called, or what it is a method of: a group's wait."""
+    target = node.func if isinstance(node, ast.Call) else None
+    while isinstance(target, ast.Attribute):
+        target = target.value
+    return isinstance(target, ast.Name) and target.id in variables
+
+
+def _dim3(extent: Extent) -> Dim3:
+    sizes = (extent,) if isinstance(extent, int) else tuple(extent)
+    x, y, z = (*sizes, 1, 1)[:3]
+    return x, y, z
+
+
+def _positions(extent: Dim3) -> Iterator[Dim3]:
+    """All places of a grid or block, x fastest."""
+    width, height, depth = extent
+    for z, y, x in itertools.product(range(depth), range(height), range(width)):
+        yield x, y, z
+
+
+def _clusters(grid: Dim3, size: Dim3) -> Iterator[list[Dim3]]:
+    """The places of the blocks of each cluster. A kernel that is plain loops has one block."""
+    width, height, depth = (-(-blocks // along) for blocks, along in zip(grid, size))
+    for x, y, z in _positions((width, height, depth)):
+        first = x * size[0], y * size[1], z * size[2]
+        places = [(first[0] + i, first[1] + j, first[2] + k) for i, j, k in _positions(size)]
+        yield [p for p in places if all(here < blocks for here, blocks in zip(p, grid))]
+
+
+def _joined(blocks: list[Block], size: Dim3) -> list[Block]:
+    """The blocks of a cluster, which know each other."""
+    for block in blocks:
+        block.cluster = blocks
+        for running in block.live:
+            running.thread.clusterDim, running.thread.cluster = size, blocks
+    return blocks
+
+
+def _block(
+    position: Dim3, extents: tuple[Dim3, Dim3], shared_bytes: int, run: Callable[[], Steps]
+) -> Block:
+    """A block with its threads and its shared memory: by place in the program, and the dynamic."""
+    grid, block = extents
+    shared = {_DYNAMIC: np.full(shared_bytes, allocation.POISON, np.uint8)}
+    threads = [
+        Running(Thread(index, position, block, grid, memory=shared), run())
+        for index in _positions(block)
+    ]
+    return Block(position, threads, shared)

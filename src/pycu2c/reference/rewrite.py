@@ -1,0 +1,387 @@
+"""A kernel's syntax tree -> the tree of a Python function with the kernel's meaning.
+
+``a[i] += x * 2`` becomes calls that do it as the kernel language says: ``store(a, i,
+add(load(a, i), mul(x, 2)))``. Control flow, names of locals and line numbers stay the user's.
+Knows syntax; what the calls do is in reference_calls.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import copy
+from collections import ChainMap
+from collections.abc import Callable, Mapping
+from enum import Enum
+from types import FunctionType
+from typing import Any, TypeGuard
+
+from pycu2c.base.records import replace
+from pycu2c.base.source import Source
+from pycu2c.base.types import Scalar
+from pycu2c.base.values import convert
+from pycu2c.frontend.scope.name_resolution.bindings import bindings, bound_name, parameters
+from pycu2c.frontend.statements.statement_visitor.unroll import Rounds
+from pycu2c.ops.names.dtype_names import scalar_named
+from pycu2c.ops.operators import BY_NODE
+from pycu2c.reference import calls as calls
+from pycu2c.reference import elements as elements
+from pycu2c.reference.barriers import spins
+from pycu2c.reference.expressions import UNKNOWN, ExpressionRewriter, Functions, place
+from pycu2c.reference.scheduler import ThreadEnds, Wait
+from pycu2c.reference.weak_floats import Inferred
+
+__all__ = ["Functions", "globals_of", "may_spin", "place", "rewritten"]
+
+
+def rewritten(
+    source: Source, inferred: Inferred, functions: Functions, waits: bool
+) -> Callable[..., Any]:
+    """A kernel or device function, its globals read now. One that ``waits`` for other threads is
+    a generator function."""
+    if inferred.tree is not None:
+        source = replace(source, tree=inferred.tree)
+    rewriter = _Rewriter(source, inferred, functions)
+    rewriter.waits = waits
+    module = ast.Module([rewriter.function()], type_ignores=[])
+    code = compile(ast.fix_missing_locations(module), source.file, "exec")
+    exec(code, rewriter.namespace)
+    function: FunctionType = rewriter.namespace[source.name]
+    function.__defaults__ = source.python.__defaults__
+    function.__kwdefaults__ = source.python.__kwdefaults__
+    return function
+
+
+def globals_of(function: FunctionType) -> Mapping[str, Any]:
+    """What the free names of a function are bound to."""
+    closure = {}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
+        try:
+            closure[name] = cell.cell_contents
+        except ValueError:  # not assigned yet
+            continue
+    return ChainMap(closure, function.__globals__, vars(builtins))
+
+
+class _Rewriter(ExpressionRewriter):
+    """One function."""
+
+    def __init__(self, source: Source, inferred: Inferred, functions: Functions) -> None:
+        super().__init__(source, inferred, functions, globals_of(source.python))
+        self.local_types = inferred.local_types
+
+    # ---- functions ----
+
+    def function(self) -> ast.FunctionDef:
+        tree = self.source.tree
+        new = copy.copy(tree)
+        new.args = _bare(tree.args)
+        new.decorator_list, new.returns = [], None
+        new.body = self.body(tree)
+        if self.waits:
+            new.body += [ast.Return(ast.Constant(None)), ast.Expr(ast.Yield(None))]
+        return new
+
+    def body(self, tree: ast.FunctionDef) -> list[ast.stmt]:
+        return [*self.zeros(tree), *self.parameters(tree), *self.block(tree.body)]
+
+    def zeros(self, tree: ast.FunctionDef) -> list[ast.stmt]:
+        """A variable that a path has not assigned reads 0."""
+        own = {a.arg for a in parameters(tree.args)}
+        zeros: list[ast.stmt] = []
+        for name, nodes in bindings(tree).items():
+            types = {self.local_types.get(id(node)) for node in nodes}
+            only = types.pop() if len(types) == 1 else None
+            if name not in own:
+                zero = 0 if not isinstance(only, Scalar) else convert(0, only)
+                zeros.append(ast.Assign([ast.Name(name, ast.Store())], self.held(zero)))
+        return zeros
+
+    def parameters(self, tree: ast.FunctionDef) -> list[ast.stmt]:
+        """A parameter that is assigned again has the joined type from the start."""
+        return [
+            ast.Assign(
+                [ast.Name(a.arg, ast.Store())],
+                self.coerced(ast.Name(a.arg, ast.Load()), self.local_types[id(a)]),
+            )
+            for a in parameters(tree.args)
+            if id(a) in self.local_types
+        ]
+
+    def local_function(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        """A function inside of this one; Python keeps its variables."""
+        new = copy.copy(node)
+        new.args = self.arguments(node.args)
+        new.decorator_list, new.returns = [], None
+        with self.inside(set(bindings(node)), waits=True):
+            new.body = self.body(node)
+        return new
+
+    # ---- statements ----
+
+    def block(self, body: list[ast.stmt]) -> list[ast.stmt]:
+        new = [self.placed(s, at) for at in body for s in self.statement(at)]
+        return new or [ast.Pass()]
+
+    def optional(self, body: list[ast.stmt]) -> list[ast.stmt]:
+        return self.block(body) if body else []
+
+    def placed(self, new: ast.stmt, old: ast.stmt) -> ast.stmt:
+        """Errors show the line of the statement that the new one stands for."""
+        return ast.fix_missing_locations(ast.copy_location(new, old))
+
+    def statement(self, node: ast.stmt) -> list[ast.stmt]:
+        match node:
+            case ast.Assign(targets=targets, value=value):
+                return self.assign(targets, self.expression(value))
+            case ast.AnnAssign(target=target, value=value) if value is not None:
+                wanted = scalar_named(self.known(node.annotation))
+                return self.assign([target], self.coerced(self.expression(value), wanted))
+            case ast.AugAssign():
+                return self.augmented(node)
+            case ast.If(test=test, body=body, orelse=orelse):
+                return [ast.If(self.expression(test), self.block(body), self.optional(orelse))]
+            case ast.While(test=test, body=body, orelse=orelse):
+                inside = [*self.pause(node), *self.block(body)]
+                return [ast.While(self.expression(test), inside, self.optional(orelse))]
+            case ast.For():
+                return self.loop(node)
+            case Rounds():
+                return self.rounds(node)
+            case ast.Match():
+                return [self.match(node)]
+            case ast.FunctionDef():
+                return [self.local_function(node)]
+            case ast.Return(value=value) if value is not None:
+                result = self.coerced(self.expression(value), self.join_types.get(id(node)))
+                return [ast.Return(result)]
+            case ast.Raise() if not self.functions.checked:
+                return [ast.Raise(self.held(ThreadEnds), None)]
+            case ast.Raise(exc=ast.Call(func=kind, args=given)):
+                return [self.error(node, self.held(self.known(kind)), given)]
+            case ast.Raise(exc=kind) if kind is not None:
+                return [self.error(node, self.held(self.known(kind)), [])]
+            case ast.Assert(test=test, msg=message) if self.functions.checked:
+                told = [] if message is None else [message]
+                failing: list[ast.stmt] = [self.error(node, self.held(AssertionError), told)]
+                return [ast.If(self.expression(test), [ast.Pass()], failing)]
+            case ast.Expr(value=ast.Constant()) | ast.AnnAssign() | ast.Assert() | ast.Delete():
+                return []
+            case ast.Expr(value=value):
+                return [ast.Expr(self.expression(value))]
+            case ast.Return() | ast.Break() | ast.Continue() | ast.Pass():
+                return [copy.copy(node)]
+            case _:
+                raise elements.Outside(f"{type(node).__name__} is not in the kernel language")
+
+    def error(self, node: ast.stmt, kind: ast.expr, given: list[ast.expr]) -> ast.Raise:
+        """What a checked kernel raises."""
+        told = [self.expression(argument) for argument in given]
+        where = self.held(place(self.source, node))
+        return ast.Raise(self.do(elements.raised, where, kind, *told), None)
+
+    def assign(self, targets: list[ast.expr], value: ast.expr) -> list[ast.stmt]:
+        """The value first, then the targets from left to right."""
+        if len(targets) == 1 and isinstance(targets[0], ast.Name):
+            return [self.assign_name(targets[0], value)]
+        name = self.temporary()
+        stored: list[ast.stmt] = [ast.Assign([ast.Name(name, ast.Store())], value)]
+        for target in targets:
+            stored += self.assign_target(target, ast.Name(name, ast.Load()))
+        return stored
+
+    def assign_name(self, target: ast.Name, value: ast.expr) -> ast.stmt:
+        return ast.Assign([ast.Name(target.id, ast.Store())], self.assigned(target, value))
+
+    def assigned(self, target: ast.expr, value: ast.expr) -> ast.expr:
+        kind = self.local_types.get(id(target))
+        return self.do(calls.settled, value) if kind is None else self.coerced(value, kind)
+
+    def assign_target(self, target: ast.expr, value: ast.expr) -> list[ast.stmt]:
+        match target:
+            case ast.Name():
+                return [self.assign_name(target, value)]
+            case ast.Subscript() | ast.Attribute():
+                owner = self.place(target.value)
+                return [self.assign_part(owner, self.part_of(target), value, target)]
+            case ast.Tuple(elts=items) | ast.List(elts=items):
+                return self.unpacked(items, value)
+            case _:
+                raise elements.Outside("a kernel assigns to names, elements and tuples of these")
+
+    def part_of(self, target: ast.Subscript | ast.Attribute) -> ast.expr:
+        """Which part of its owner a target is: an index, or the name of a field."""
+        if isinstance(target, ast.Attribute):
+            return ast.Constant(target.attr)
+        return self.index(target.slice)
+
+    def assign_part(
+        self, owner: ast.expr, part: ast.expr, value: ast.expr, at: ast.AST
+    ) -> ast.stmt:
+        """``a[i] = value``, ``a[i].x = value``; ``v.x = value`` gives ``v`` another vector."""
+        if not self.is_own(owner):
+            return ast.Expr(self.do(elements.store, owner, part, value, self.where(at)))
+        assert isinstance(owner, ast.Name)
+        new = self.do(elements.with_component, owner, part, value, self.where(at))
+        return ast.Assign([ast.Name(owner.id, ast.Store())], new)
+
+    def is_own(self, owner: ast.expr) -> bool:
+        """Whether a part's owner is a variable that can be given another value."""
+        return isinstance(owner, ast.Name) and owner.id in self.own
+
+    def place(self, node: ast.expr) -> ast.expr:
+        """What a target is a part of, where it lies."""
+        match node:
+            case ast.Subscript(value=owner):
+                return self.do(
+                    elements.part, self.place(owner), self.part_of(node), self.where(node)
+                )
+            case ast.Attribute(value=owner) if self.known(node) is UNKNOWN:
+                return self.do(calls.field, self.place(owner), self.part_of(node))
+            case _:
+                return self.expression(node)
+
+    def unpacked(self, items: list[ast.expr], value: ast.expr) -> list[ast.stmt]:
+        """Python unpacks into temporaries; then each target gets its own."""
+        names = [self.temporary() for _ in items]
+        parts: list[ast.expr] = []
+        for item, name in zip(items, names):
+            part: ast.expr = ast.Name(name, ast.Store())
+            is_starred = isinstance(item, ast.Starred)
+            parts.append(ast.Starred(part, ast.Store()) if is_starred else part)
+        stored: list[ast.stmt] = [ast.Assign([ast.Tuple(parts, ast.Store())], value)]
+        for item, name in zip(items, names):
+            part = ast.Name(name, ast.Load())
+            if isinstance(item, ast.Starred):
+                item, part = item.value, self.do(tuple, part)
+            stored += self.assign_target(item, part)
+        return stored
+
+    def augmented(self, node: ast.AugAssign) -> list[ast.stmt]:
+        target = node.target
+        combine = self.arithmetic(calls.combined(BY_NODE[type(node.op)]))
+        right = self.expression(node.value)
+        if isinstance(target, ast.Name):
+            old: ast.expr = ast.Name(target.id, ast.Load())
+            return [self.assign_name(target, self.do(combine, old, right))]
+        assert isinstance(target, (ast.Subscript, ast.Attribute))
+        owner, at = self.place(target.value), self.part_of(target)
+        first: list[ast.stmt] = []
+        if not self.is_own(owner):
+            owner = self.kept(owner, first)
+        part = self.kept(at, first)
+        old = self.do(elements.load, owner, part, self.where(target))
+        return [*first, self.assign_part(owner, part, self.do(combine, old, right), target)]
+
+    def kept(self, value: ast.expr, written: list[ast.stmt]) -> ast.expr:
+        """A value in a temporary."""
+        name = self.temporary()
+        written.append(ast.Assign([ast.Name(name, ast.Store())], value))
+        return ast.Name(name, ast.Load())
+
+    def loop(self, node: ast.For) -> list[ast.stmt]:
+        """``for`` over what Python can, with the targets in their variables' types."""
+        name = self.temporary()
+        first = self.assign_target(node.target, ast.Name(name, ast.Load()))
+        body = [*self.pause(node), *first, *self.block(node.body)]
+        iterable = self.do(elements.iterated, self.expression(node.iter))
+        orelse = self.optional(node.orelse)
+        return [ast.For(ast.Name(name, ast.Store()), iterable, body, orelse)]
+
+    def pause(self, loop: ast.While | ast.For) -> list[ast.stmt]:
+        """In a loop that may wait for what others write: after some rounds, let them run."""
+        acts = (self.functions.acts(self.known(n)) for n in ast.walk(loop) if _is_dotted(n))
+        if not (self.waits and may_spin(loop) and any(acts)):
+            return []
+        where = place(self.source, loop)
+        wait = self.held(Wait(where))
+        return [self.placed(ast.If(self.do(spins), [ast.Expr(ast.Yield(wait))], []), loop)]
+
+    def rounds(self, node: Rounds) -> list[ast.stmt]:
+        """A loop written out: in each round Python's loop does what is written for it."""
+        number, name = self.temporary(), self.temporary()
+        body: list[ast.stmt] = [ast.Pass()]
+        for position, written in reversed(list(enumerate(node.rounds))):
+            first = self.assign_target(written.target, ast.Name(name, ast.Load()))
+            inside = [self.placed(s, node) for s in first] + self.block(written.body)
+            test = ast.Compare(ast.Name(number, ast.Load()), [ast.Eq()], [ast.Constant(position)])
+            body = [self.placed(ast.If(test, inside, body), node)]
+        target = ast.Tuple([ast.Name(n, ast.Store()) for n in (number, name)], ast.Store())
+        counted = self.do(enumerate, self.do(elements.iterated, self.expression(node.iter)))
+        return [ast.For(target, counted, body, self.optional(node.orelse))]
+
+    # ---- match ----
+
+    def match(self, node: ast.Match) -> ast.Match:
+        cases = []
+        for case in node.cases:
+            guard = None if case.guard is None else self.expression(case.guard)
+            body = [*self.captured(case.pattern), *self.block(case.body)]
+            cases.append(ast.match_case(self.pattern(case.pattern), guard, body))
+        return ast.Match(self.expression(node.subject), cases)
+
+    def captured(self, pattern: ast.pattern) -> list[ast.stmt]:
+        """Names that a pattern binds, in their variables' types."""
+        bound = ((bound_name(n), self.local_types.get(id(n))) for n in ast.walk(pattern))
+        return [
+            ast.Assign(
+                [ast.Name(name, ast.Store())], self.coerced(ast.Name(name, ast.Load()), wanted)
+            )
+            for name, wanted in bound
+            if name is not None and wanted is not None
+        ]
+
+    def pattern(self, node: ast.pattern) -> ast.pattern:
+        """A pattern whose values are literals: names are read now."""
+        match node:
+            case ast.MatchValue(value=value):
+                known = self.known(value)
+                return node if isinstance(value, ast.Constant | ast.UnaryOp) else _literal(known)
+            case ast.MatchSequence(patterns=parts):
+                return ast.MatchSequence([self.pattern(p) for p in parts])
+            case ast.MatchOr(patterns=parts):
+                return ast.MatchOr([self.pattern(p) for p in parts])
+            case ast.MatchAs(pattern=inner, name=name) if inner is not None:
+                return ast.MatchAs(self.pattern(inner), name)
+            case _:
+                return node
+
+
+def may_spin(node: ast.AST) -> bool:
+    """Whether a loop may go on until something changes: not one that counts to its end."""
+    leaves = isinstance(node, ast.For) and any(isinstance(n, ast.Break) for n in ast.walk(node))
+    return leaves or isinstance(node, ast.While)
+
+
+def _is_dotted(node: ast.AST) -> TypeGuard[ast.expr]:
+    return isinstance(node, ast.Name | ast.Attribute)
+
+
+def _literal(value: Any) -> ast.pattern:
+    known = value.value if isinstance(value, Enum) else value
+    plain = known.item() if hasattr(known, "item") else known
+    if isinstance(plain, (int, float)) and not isinstance(plain, bool) and plain < 0:
+        return ast.MatchValue(ast.UnaryOp(ast.USub(), ast.Constant(-plain)))
+    if plain is None or isinstance(plain, bool):
+        return ast.MatchSingleton(plain)
+    return ast.MatchValue(ast.Constant(plain))
+
+
+def _bare(given: ast.arguments) -> ast.arguments:
+    """Parameters without annotations; the defaults' objects are there already."""
+
+    def plain(a: ast.arg | None) -> ast.arg | None:
+        return None if a is None else ast.arg(a.arg)
+
+    def listed(all_of: list[ast.arg]) -> list[ast.arg]:
+        return [ast.arg(a.arg) for a in all_of]
+
+    return ast.arguments(
+        posonlyargs=listed(given.posonlyargs),
+        args=listed(given.args),
+        vararg=plain(given.vararg),
+        kwonlyargs=listed(given.kwonlyargs),
+        kw_defaults=[None for _ in given.kwonlyargs],
+        kwarg=None,
+        defaults=[],
+    )

@@ -1,0 +1,262 @@
+"""Who runs when in the reference interpreter: a thread is a generator that yields what it waits
+for. Knows warps, blocks and meetings; nothing of syntax.
+
+Each thread runs until it waits; then those that have met go on. Where nobody has, the threads go
+on that wait in loops for memory to change, after other blocks had their turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from inspect import isgenerator
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from pycu2c.base.records import dataclass, field
+from pycu2c.ops.intrinsics.reference_thread import MACHINE, WARP, Dim3, Thread
+from pycu2c.ops.intrinsics.registry import Effect, Intrinsic
+from pycu2c.runtime.cpu.cpu_kernel.deadlock_report import Waiting, deadlock
+
+_TURN = 1 << 16  # rounds of a block before others get theirs
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Why a thread stops. ``row``: what it does with others; None for a round of a loop that may
+    wait for memory."""
+
+    where: str  # file:line
+    row: Intrinsic | None = None
+    arguments: tuple[Any, ...] = ()
+
+    @property
+    def mask(self) -> int:
+        """The lanes of a meeting of them; 0 where it names none."""
+        of_lanes = self.row is not None and self.row.effect is Effect.WARP
+        return self.arguments[0] & 0xFFFFFFFF if of_lanes and self.arguments else 0
+
+    @property
+    def types(self) -> tuple[object, ...]:
+        """Of what it gives those that it meets: Python's numbers are 64 bits wide."""
+        given = zip(self.row.parameters, self.arguments) if self.row is not None else ()
+        return tuple(_WIDE.get(type(v), type(v)) for (_, kind), v in given if kind == "T")
+
+
+_WIDE: Mapping[type, type] = {int: np.int64, float: np.float64, complex: np.complex128}
+Steps: TypeAlias = Generator[Wait, None, Any]
+
+
+class ThreadEnds(Exception):
+    """``raise`` in a kernel ends the thread."""
+
+
+_NOBODY: Mapping[int, tuple[Any, ...]] = {}
+
+
+@dataclass(slots=True, eq=False)
+class Running:
+    """A thread on its way; ``wait`` is None before it starts and when it has ended."""
+
+    thread: Thread
+    steps: Steps
+    wait: Wait | None = None
+
+    def go_on(self) -> None:
+        """To where it waits next, or to its end."""
+        MACHINE.thread = self.thread
+        try:
+            self.wait = next(self.steps)
+        except (StopIteration, ThreadEnds):
+            self.wait = None
+
+
+class Block:
+    """The threads of a block, and its shared memory. ``cluster``: the blocks of its cluster."""
+
+    def __init__(self, position: Dim3, threads: list[Running], memory: Mapping[Any, Any]) -> None:
+        self.position, self.memory = position, memory
+        self.cluster: Sequence[Block] = ()
+        self.live = threads
+        self.ready = threads
+
+    def run(self) -> None:
+        """Until all have ended, or can only wait for other blocks."""
+        for _ in range(_TURN):
+            for running in self.ready:
+                running.go_on()
+            self.live = [r for r in self.live if r.wait is not None]
+            self.ready = _released(self.live)
+            if not self.ready:
+                return
+
+    def wake(self) -> None:
+        """Let those go on that wait for memory."""
+        if not self.ready:
+            self.ready = [r for r in self.live if r.wait is not None and r.wait.row is None]
+
+    def all_at(self, effect: Effect) -> bool:
+        """Whether the threads that are left wait at such a barrier, and at no other."""
+        rows = {r.wait.row if r.wait else None for r in self.live}
+        only = rows.pop() if len(rows) == 1 else None
+        return only is not None and only.effect is effect
+
+    def waiting(self) -> Iterator[Waiting]:
+        for r in self.live:
+            if r.wait is not None:
+                wait = r.wait
+                yield Waiting(self.position, r.thread.number, wait.where, wait.row, wait.mask)
+
+
+def run_blocks(kernel: str, blocks: Iterable[Block], memory: Iterable[Any]) -> None:
+    """Run all blocks, in order as far as they do not wait for one another. Raises DeadlockError."""
+    parked = []
+    for block in blocks:
+        block.run()
+        if block.live:
+            parked.append(block)
+    arrays, before = list(memory), None
+    while parked:
+        count = sum(len(b.live) for b in parked)
+        together = _let_go(parked)
+        for block in parked:
+            if not together:
+                block.wake()
+        if not any(b.ready for b in parked):
+            raise deadlock(kernel, (w for b in parked for w in b.waiting()))
+        for block in parked:
+            block.run()
+        parked = [b for b in parked if b.live]
+        if together or count != sum(len(b.live) for b in parked):
+            before = None
+            continue
+        now = _state(parked, arrays)
+        if now == before:
+            raise deadlock(kernel, (w for b in parked for w in b.waiting()))
+        before = now
+
+
+def _let_go(parked: list[Block]) -> bool:
+    """Lets blocks go on that have met: all of the grid, or those of clusters. Whether some have."""
+    if all(b.all_at(Effect.GRID) for b in parked):
+        met = parked
+    else:
+        met = [b for b in parked if all(o.all_at(Effect.CLUSTER) for o in b.cluster if o.live)]
+    for block in met:
+        block.ready = block.live
+    return bool(met)
+
+
+# ---- meetings ----------------------------------------------------------------------------------
+
+
+def _released(live: list[Running]) -> list[Running]:
+    """Those who have met: they know what the others gave."""
+    first = live[0].wait if live else None
+    if first is None:
+        return []
+    if first.row is not None and first.row.effect is Effect.BARRIER:
+        row = first.row
+        if all(r.wait is not None and r.wait.row is row for r in live):
+            return _met(live) if first.arguments else live
+    lanes = [r for r in live if _effect(r) is Effect.WARP]
+    if not lanes:
+        return []
+    return _met_lanes(live, lanes) or _active(lanes)
+
+
+def _effect(running: Running) -> Effect | None:
+    wait = running.wait
+    return None if wait is None or wait.row is None else wait.row.effect
+
+
+def _met(together: list[Running]) -> list[Running]:
+    given = {r.thread.number: r.wait.arguments for r in together if r.wait is not None}
+    for running in together:
+        running.thread.met = given
+    return together
+
+
+def _met_lanes(live: list[Running], lanes: list[Running]) -> list[Running]:
+    """Of each warp those for whom no lane of the mask is missing."""
+    alive: dict[int, int] = {}
+    for r in live:
+        warp, lane = divmod(r.thread.number, WARP)
+        alive[warp] = alive.get(warp, 0) | 1 << lane
+    out: list[Running] = []
+    for (warp, _, mask), group in _groups(r for r in lanes if r.wait and r.wait.mask).items():
+        if sum(1 << r.thread.lane for r in group) == mask & alive[warp]:
+            out += _met(group)
+    return out
+
+
+def _groups(lanes: Iterable[Running]) -> dict[tuple[int, object, int], list[Running]]:
+    """By warp, what they do and mask; who names no mask is asked at which place he is."""
+    found: dict[tuple[int, object, int], list[Running]] = {}
+    for r in lanes:
+        wait = r.wait
+        assert wait is not None
+        assert wait.row is not None
+        done = (wait.row, wait.types) if wait.mask else _path(r.steps)
+        found.setdefault((r.thread.number // WARP, done, wait.mask), []).append(r)
+    return found
+
+
+def _path(steps: Any) -> object:
+    """The place where a thread stands, in each function that it is in."""
+    found = []
+    while isgenerator(steps):
+        frame: Any = steps.gi_frame
+        found.append((steps.gi_code, frame.f_lasti))
+        steps = steps.gi_yieldfrom
+    return tuple(found)
+
+
+def _active(lanes: list[Running]) -> list[Running]:
+    """Those who ask who is there, when nobody else can run: who asks at the same place is."""
+    asking = _groups(r for r in lanes if r.wait is not None and not r.wait.mask)
+    return [r for group in asking.values() for r in _met(group)]
+
+
+# ---- whether anything changes ------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Snapshot:
+    """Values as what can be compared; each array is read once."""
+
+    read: dict[tuple[int, int, tuple[int, ...]], int] = field(default_factory=dict)
+
+    def of(self, value: Any) -> object:
+        if isinstance(value, np.ndarray):
+            return self._array(value)
+        if isinstance(value, tuple):
+            return tuple(map(self.of, value))
+        if isinstance(value, (bool, int, float, complex, np.generic)):
+            return type(value), repr(value)
+        return id(value)
+
+    def _array(self, array: np.ndarray[Any, Any]) -> int:
+        key = (array.ctypes.data, array.nbytes, array.strides)
+        if key not in self.read:
+            self.read[key] = hash(array.tobytes())
+        return self.read[key]
+
+
+def _state(blocks: list[Block], memory: list[Any]) -> object:
+    """Memory, and where each thread stands with what variables: if this is what it was, it will
+    be so for ever."""
+    snapshot = _Snapshot()
+    arrays = [snapshot.of(a) for a in memory]
+    shared = [snapshot.of(a) for b in blocks for a in b.memory.values()]
+    threads = [_standing(r.steps, snapshot) for b in blocks for r in b.live]
+    return arrays, shared, threads
+
+
+def _standing(steps: Any, snapshot: _Snapshot) -> list[object]:
+    found: list[object] = []
+    while steps is not None:
+        frame = steps.gi_frame
+        found.append((frame.f_lasti, [snapshot.of(v) for v in frame.f_locals.values()]))
+        steps = steps.gi_yieldfrom
+    return found

@@ -1,0 +1,196 @@
+"""What a texture has at a place, in Python: what ``codegen/helpers/texture_helpers.py`` says in C, for the
+reference; and the struct that this C reads.
+
+Knows elements that lie in host memory, no GPU. Numbers are computed in double, as there.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import struct
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pycu2c.base.dtypes import FLOAT16, DType
+from pycu2c.base.records import dataclass
+from pycu2c.base.types import Scalar
+from pycu2c.base.values import convert
+from pycu2c.base.vectors import vector
+from pycu2c.runtime.texture_modes import MODES, MOST, Modes
+
+_WRAP, _CLAMP, _MIRROR, _BORDER = range(len(MODES))
+_STRUCT = struct.Struct("@P3q3i4iid4d")
+_SURFACE = struct.Struct("@P3q")
+_ONE = 1 << 21  # places are in 2**-21 of an element
+_HALF = _ONE >> 1
+
+
+def sampler(elements: NDArray[Any], number: DType, element: DType, modes: Modes) -> Sampler:
+    """What reads elements; ``element`` is what it reads."""
+    most = MOST[number] if modes.as_float and number in MOST else 0
+    border = modes.border
+    if most:
+        least = -1.0 if number.is_signed else 0.0
+        border = tuple(float(np.rint(min(max(n, least), 1.0) * most)) for n in border)
+    return Sampler(
+        elements,
+        number,
+        element,
+        tuple(map(MODES.index, modes.addresses)),
+        modes.filter == "linear",
+        modes.is_normalized,
+        most,
+        border,
+    )
+
+
+def packed_surface(elements: NDArray[Any]) -> NDArray[np.uint8]:
+    """``struct surface_data``, as long as the array is kept."""
+    extents = (*elements.shape[-2::-1], 1, 1)[:3]
+    return np.frombuffer(_SURFACE.pack(elements.ctypes.data, *extents), np.uint8)
+
+
+@dataclass(frozen=True, slots=True)
+class Sampler:
+    """Elements, the numbers of each on the last axis, and how they are read as ``element``.
+    ``modes``, by their numbers, are those of x, y, z. ``most`` is the number that is read as 1.0;
+    0 if numbers are read as they are. ``border`` has a number for each channel."""
+
+    elements: NDArray[Any]
+    number: DType
+    element: DType
+    modes: tuple[int, ...]
+    is_linear: bool
+    is_normalized: bool
+    most: int
+    border: tuple[float, ...]
+
+    @property
+    def extents(self) -> tuple[int, ...]:
+        """Along x, y, z."""
+        return self.elements.shape[-2::-1]
+
+    def packed(self) -> NDArray[np.uint8]:
+        """``struct texture_data``, as long as the array is kept."""
+        axes, channels = len(self.extents), self.elements.shape[-1]
+        form = self.number.size + 16 * self.number.is_signed + 32 * self.number.is_float
+        packed = _STRUCT.pack(
+            self.elements.ctypes.data,
+            *(*self.extents, 1, 1)[:3],
+            *(*self.modes, _CLAMP, _CLAMP)[:3],
+            *(axes, channels, self.is_linear, self.is_normalized),
+            form,
+            self.most,
+            *(*self.border, 0, 0, 0)[:4],
+        )
+        return np.frombuffer(packed, np.uint8)
+
+    def at(self, coordinates: Sequence[float]) -> Any:
+        """The value at a place."""
+        places = [self._place(axis, float(x)) for axis, x in enumerate(coordinates)]
+        numbers = self._blended(places) if self.is_linear else self._nearest(places)
+        return _value(self.element, numbers)
+
+    def _place(self, axis: int, x: float) -> int:
+        """Where along an axis a coordinate is."""
+        mode, extent = self.modes[axis], self.extents[axis]
+        repeats = mode in (_WRAP, _MIRROR)
+        far = 1 << 30 if repeats else 2 if self.is_normalized else extent + 2
+        if math.isnan(x) or (repeats and abs(x) > far):
+            x = 0.0
+        fixed = math.floor(min(max(x, -far), far) * _ONE)
+        if repeats:
+            fixed %= _ONE if mode == _WRAP else 2 * _ONE
+        return fixed * extent if self.is_normalized else fixed
+
+    def _numbers(self, indices: Sequence[int]) -> list[float]:
+        """The numbers of an element, or of the border."""
+        inside = []
+        for axis, i in enumerate(indices):
+            mode, extent = self.modes[axis], self.extents[axis]
+            if mode == _BORDER and not 0 <= i < extent:
+                return list(self.border)
+            if mode == _WRAP:
+                i %= extent
+            elif mode == _MIRROR:
+                i %= 2 * extent
+                i = min(i, 2 * extent - 1 - i)
+            inside.append(min(max(i, 0), extent - 1))
+        found: list[float] = self.elements[tuple(inside[::-1])].tolist()
+        return found
+
+    def _nearest(self, places: Sequence[int]) -> list[float]:
+        numbers = self._numbers([place // _ONE for place in places])
+        return [max(n / self.most, -1.0) for n in numbers] if self.most else numbers
+
+    def _blended(self, places: Sequence[int]) -> list[float]:
+        first, parts = [], []
+        for axis, place in enumerate(places):
+            if self.modes[axis] == _CLAMP:
+                place = min(max(place, _HALF), self.extents[axis] * _ONE - _HALF)
+            fixed = (place - _HALF + (_ONE >> 9)) // (_ONE >> 8)
+            first.append(fixed >> 8)
+            parts.append(fixed & 255)
+        sums = [0.0] * self.elements.shape[-1]
+        for corner in itertools.product((0, 1), repeat=len(places)):
+            step = corner[::-1]  # x fastest
+            numbers = self._numbers([i + k for i, k in zip(first, step)])
+            weight = _weight(parts, step)
+            sums = [total + weight * n for total, n in zip(sums, numbers)]
+        return [self._rounded(total) for total in sums]
+
+    def _rounded(self, total: float) -> float:
+        """A sum in 1/256 of numbers, as what is read."""
+        if self.most:
+            full = 32767 if self.number.is_signed else 65535
+            return _rounded_to(max(self._scaled(total) / full, -1.0), 24)
+        return _half(total / 256) if self.number is FLOAT16 else _rounded_to(total / 256, 24)
+
+    def _scaled(self, total: float) -> float:
+        """A sum of integers, as a whole number of 16 bits. What 8 bits lack is added without the
+        last bits of the sum."""
+        if self.number.size == 2:
+            return math.floor(total / 256 + 0.5)
+        return total + math.floor(math.floor(total / 16) * 16 * 255 / (256 * self.most) + 0.5)
+
+
+def _rounded_to(x: float, bits: int) -> float:
+    """The nearest float of so many bits; of two the one that is farther from 0."""
+    one = 1 << (53 - bits)
+    (number,) = struct.unpack("=Q", struct.pack("=d", x))
+    (rounded,) = struct.unpack("=d", struct.pack("=Q", (number + one // 2) & ~(one - 1)))
+    return float(rounded)
+
+
+def _half(x: float) -> float:
+    """Likewise of 16 bits, which are fewer near 0."""
+    least = 2.0**-24
+    if abs(x) < 1024 * least:
+        return math.copysign(math.floor(abs(x) / least + 0.5) * least, x)
+    return _rounded_to(x, 11)
+
+
+def _weight(parts: Sequence[int], step: Sequence[int]) -> int:
+    """Of a corner, in 1/256; of three axes, x and z are paired first. Which halves of 1/256 are
+    rounded up is as measured."""
+    if len(parts) == 1:
+        return parts[0] if step[0] else 256 - parts[0]
+    x, other = parts[0], parts[-1]
+    both = (x * other + 128) >> 8
+    before = (x * (256 - other) + 128) >> 8 if len(parts) == 3 else x - both
+    pair = ((256 - other - before, other - both), (before, both))[step[0]][step[-1]]
+    if len(parts) == 2:
+        return pair
+    following = (pair * parts[1] + 127 + step[0]) >> 8
+    return following if step[1] else pair - following
+
+
+def _value(element: DType, numbers: Sequence[float]) -> Any:
+    if element.is_vector:
+        parts = zip(numbers, element.fields)
+        return vector(element, [convert(n, Scalar(f.dtype)) for n, f in parts])
+    return convert(numbers[0], Scalar(element))

@@ -1,0 +1,83 @@
+"""Python's floats in float32, for the reference: ``@kernel(weak_float="float32")``.
+
+A weak float stays a Python float, of those that float32 has: types say so where a value gets
+one, and operations round what they give. Constants that the compiler folds stay exact until
+they meet something.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeAlias
+
+from pycu2c.base import dtypes
+from pycu2c.base.records import dataclass, field
+from pycu2c.base.source import Source
+from pycu2c.base.types import WEAK_COMPLEX, WEAK_FLOAT, ParameterType, Scalar, Tuple
+from pycu2c.base.values import convert
+
+Types: TypeAlias = Mapping[int, ParameterType]
+Kinds: TypeAlias = tuple[object, ...]
+
+_SINGLE = Scalar(dtypes.FLOAT32, weak=True)
+_SINGLE_COMPLEX = Scalar(dtypes.COMPLEX64, weak=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Inferred:
+    """What the compiler knows of the types in a program, by the ``id`` of syntax nodes.
+    ``variants``: of a device function, by what its arguments look like."""
+
+    local_types: Types
+    join_types: Types
+    single: bool = False  # whether weak floats are float32
+    variants: Mapping[Source, Mapping[Kinds, Inferred]] = field(default_factory=dict)
+    tree: ast.FunctionDef | None = None  # the function with its loops over tuples written out
+
+    def __post_init__(self) -> None:
+        if self.single:
+            for name in ("local_types", "join_types"):
+                types = {key: single(kind) for key, kind in getattr(self, name).items()}
+                object.__setattr__(self, name, types)
+
+    def arithmetic(self, compute: Callable[..., Any]) -> Callable[..., Any]:
+        """An operation, in the width that weak floats have."""
+        return _rounding(compute) if self.single else compute
+
+    def parameters(self, kinds: Iterable[ParameterType]) -> tuple[ParameterType, ...]:
+        return tuple(map(single, kinds)) if self.single else tuple(kinds)
+
+
+def single(kind: ParameterType) -> ParameterType:
+    """A type whose weak floats are float32."""
+    if isinstance(kind, Tuple):
+        return Tuple(tuple(map(single, kind.items)), kind.names)
+    if kind == WEAK_FLOAT:
+        return _SINGLE
+    return _SINGLE_COMPLEX if kind == WEAK_COMPLEX else kind
+
+
+def _rounding(compute: Callable[..., Any]) -> Callable[..., Any]:
+    def run(*given: Any, **named: Any) -> Any:
+        if _is_weak_floating(given):
+            given = tuple(_rounded(float(v) if isinstance(v, int) else v) for v in given)
+        return _rounded(compute(*given, **named))
+
+    return run
+
+
+def _is_weak_floating(given: tuple[Any, ...]) -> bool:
+    kinds = {type(value) for value in given}
+    return kinds <= {bool, int, float, complex} and bool(kinds & {float, complex})
+
+
+def _rounded(value: Any) -> Any:
+    if type(value) is float:
+        return convert(value, _SINGLE)
+    if type(value) is complex:
+        number: Any = value
+        return convert(number, _SINGLE_COMPLEX)
+    if type(value) is tuple:  # of divmod
+        return tuple(map(_rounded, value))
+    return value

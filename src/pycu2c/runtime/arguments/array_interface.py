@@ -1,0 +1,49 @@
+"""Arguments of launches that have an array interface, numpy's or CUDA's: where they lie."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from pycu2c.base.diagnostics import LaunchError
+from pycu2c.runtime.arguments.arguments.arguments import ArrayArgument, Where, check_places, row_of
+from pycu2c.runtime.arguments.arguments.strides import is_contiguous, packed_strides
+
+
+def describe(owner: object, interface: Mapping[str, Any], where: Where, name: str) -> ArrayArgument:
+    """From either array interface: they are alike but for ``stream``."""
+    if interface.get("mask") is not None:
+        raise LaunchError(f"{name} has a mask, and kernels have none")
+    data = interface.get("data")
+    if not isinstance(data, tuple):
+        raise LaunchError(f"{name} does not say where its data lies: pass numpy.asarray(…)")
+    row = row_of(numpy_dtype(interface), name)
+    shape = tuple(map(operator.index, interface["shape"]))
+    given = interface.get("strides") or packed_strides(shape, row.size)
+    strides = tuple(map(operator.index, given))
+    described = ArrayArgument(
+        row,
+        shape,
+        strides,
+        operator.index(data[0] or 0),
+        bool(data[1]),
+        is_contiguous(shape, strides, row.size),
+        where,
+        owner,
+        interface.get("stream"),
+    )
+    check_places(described, name)
+    return described
+
+
+def numpy_dtype(interface: Mapping[str, Any]) -> np.dtype[Any]:
+    """Of a structured dtype the type's string tells the size, and the description its fields."""
+    dtype: np.dtype[Any] = np.dtype(interface["typestr"])
+    fields = interface.get("descr")
+    if not fields or dtype.kind != "V":
+        return dtype
+    found: np.dtype[Any] = np.lib.format.descr_to_dtype([tuple(f) for f in fields])  # with gaps
+    return found

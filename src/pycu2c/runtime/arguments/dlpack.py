@@ -1,0 +1,236 @@
+"""DLPack's capsules: arrays of other packages taken over, and ours handed out, where they lie.
+
+Knows the layout of the standard's structures, by ctypes, and nothing of kernels and streams.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import sys
+from collections.abc import Callable
+from ctypes import c_int32, c_int64, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p
+from typing import Any
+
+import numpy as np
+
+from pycu2c.base import dtypes
+from pycu2c.base.records import NamedTuple
+from pycu2c.runtime.arguments.arguments.strides import packed_strides
+
+CPU, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13  # kinds of devices
+DEFAULT_STREAM = 1  # what the legacy default stream is called
+_READ_ONLY, _COPIED = 1, 2  # flags
+_VERSION = (1, 0)
+
+
+class Exchanged(NamedTuple):
+    """An array as DLPack has it, but with strides in bytes. ``owner`` keeps the memory."""
+
+    device: tuple[int, int]
+    address: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    dtype: np.dtype[Any]
+    readonly: bool
+    owner: object
+
+
+class NotExchanged(Exception):
+    """DLPack, or numpy, has nothing like this array."""
+
+
+# ---- the structures ----------------------------------------------------------------------------
+
+
+class _Tensor(ctypes.Structure):
+    _fields_ = [
+        ("data", c_void_p),
+        ("device_type", c_int32),
+        ("device_id", c_int32),
+        ("ndim", c_int32),
+        ("code", c_uint8),
+        ("bits", c_uint8),
+        ("lanes", c_uint16),
+        ("shape", ctypes.POINTER(c_int64)),
+        ("strides", ctypes.POINTER(c_int64)),
+        ("byte_offset", c_uint64),
+    ]
+
+
+class _Managed(ctypes.Structure):
+    _fields_ = [("tensor", _Tensor), ("context", c_void_p), ("deleter", c_void_p)]
+
+
+class _Versioned(ctypes.Structure):
+    _fields_ = [
+        ("major", c_uint32),
+        ("minor", c_uint32),
+        ("context", c_void_p),
+        ("deleter", c_void_p),
+        ("flags", c_uint64),
+        ("tensor", _Tensor),
+    ]
+
+
+_NAME, _USED = b"dltensor", b"used_dltensor"
+_NAME_VERSIONED, _USED_VERSIONED = b"dltensor_versioned", b"used_dltensor_versioned"
+_DELETER = ctypes.CFUNCTYPE(None, c_void_p)
+
+
+def _python(name: str, result: Any, *arguments: Any) -> Any:
+    return ctypes.PYFUNCTYPE(result, *arguments)((name, ctypes.pythonapi))
+
+
+_new = _python("PyCapsule_New", ctypes.py_object, c_void_p, ctypes.c_char_p, c_void_p)
+_is_valid = _python("PyCapsule_IsValid", ctypes.c_int, ctypes.py_object, ctypes.c_char_p)
+_pointer = _python("PyCapsule_GetPointer", c_void_p, ctypes.py_object, ctypes.c_char_p)
+_set_name = _python("PyCapsule_SetName", ctypes.c_int, ctypes.py_object, ctypes.c_char_p)
+
+# kinds of numpy dtypes and DLPack's codes for them
+_CODES = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
+_KINDS = {code: kind for kind, code in _CODES.items()}
+_BFLOAT = 4
+
+
+def _code_of(dtype: np.dtype[Any]) -> int:
+    if dtype == dtypes.BFLOAT16.numpy:
+        return _BFLOAT
+    if dtype.kind not in _CODES or not dtype.isnative:
+        raise NotExchanged(f"DLPack has no dtype {dtype}")
+    return _CODES[dtype.kind]
+
+
+def _dtype_of(tensor: _Tensor) -> np.dtype[Any]:
+    if tensor.lanes == 1 and tensor.code == _BFLOAT and tensor.bits == 16:
+        return dtypes.BFLOAT16.numpy
+    if tensor.lanes != 1 or tensor.code not in _KINDS or tensor.bits % 8:
+        raise NotExchanged(
+            f"elements of DLPack's code {tensor.code} with {tensor.bits} bits and {tensor.lanes} "
+            "lanes are no dtype of numpy's"
+        )
+    return np.dtype(f"{_KINDS[tensor.code]}{tensor.bits // 8}")
+
+
+# ---- taking over -------------------------------------------------------------------------------
+
+
+class _Owner:
+    """Keeps an array of another package until nobody needs it."""
+
+    __slots__ = ("__weakref__", "_address", "_deleter")
+
+    def __init__(self, address: int, deleter: int | None) -> None:
+        self._address, self._deleter = address, deleter
+
+    def __del__(self, finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
+        if self._deleter and not finalizing():
+            _DELETER(self._deleter)(self._address)
+
+
+def taken(source: Any, stream: int | None) -> Exchanged:
+    """The array of an object with ``__dlpack__``. ``stream`` is where it will be used, in the
+    words of the standard: 1 is the default stream, None is for memory of the host."""
+    device = tuple(map(int, source.__dlpack_device__()))
+    words = {} if device[0] in (CPU, CUDA_HOST) else {"stream": stream}
+    try:
+        capsule = source.__dlpack__(max_version=_VERSION, **words)
+    except TypeError:  # older than the version
+        capsule = source.__dlpack__(**words)
+    return _opened(capsule)
+
+
+def _opened(capsule: Any) -> Exchanged:
+    if _is_valid(capsule, _NAME_VERSIONED):
+        address = _pointer(capsule, _NAME_VERSIONED)
+        versioned = _Versioned.from_address(address)
+        _set_name(capsule, _USED_VERSIONED)
+        owner = _Owner(address, versioned.deleter)
+        if versioned.major != _VERSION[0]:
+            raise NotExchanged(f"version {versioned.major} of DLPack is not known")
+        return _read(versioned.tensor, bool(versioned.flags & _READ_ONLY), owner)
+    if not _is_valid(capsule, _NAME):
+        raise NotExchanged("a DLPack capsule is used once, and this one was")
+    address = _pointer(capsule, _NAME)
+    managed = _Managed.from_address(address)
+    _set_name(capsule, _USED)
+    return _read(managed.tensor, False, _Owner(address, managed.deleter))
+
+
+def _read(tensor: _Tensor, readonly: bool, owner: object) -> Exchanged:
+    dtype, axes = _dtype_of(tensor), tensor.ndim
+    shape = tuple(tensor.shape[:axes]) if axes else ()
+    if tensor.strides and axes:
+        strides = tuple(_signed(step * dtype.itemsize) for step in tensor.strides[:axes])
+    else:
+        strides = packed_strides(shape, dtype.itemsize)
+    address = (tensor.data or 0) + tensor.byte_offset
+    device = tensor.device_type, tensor.device_id
+    return Exchanged(device, address, shape, strides, dtype, readonly, owner)
+
+
+def _signed(number: int) -> int:
+    """As C computes it: CuPy 14 divides negative strides as if they had no sign."""
+    return (number + (1 << 63)) % (1 << 64) - (1 << 63)
+
+
+# ---- handing out -------------------------------------------------------------------------------
+
+_HANDED_OUT: dict[int, object] = {}  # by the address of the structure: it, and who keeps the memory
+
+
+def handed_out(array: Exchanged, *, versioned: bool, copied: bool = False) -> object:
+    """A capsule for another package. Whoever takes it over gives the memory back."""
+    if array.readonly and not versioned:
+        raise NotExchanged("a read-only array needs version 1 of DLPack, which says that it is")
+    axes = len(array.shape)
+    itemsize = array.dtype.itemsize
+    if any(step % itemsize for step in array.strides):
+        raise NotExchanged("DLPack counts strides in elements; these are no whole ones")
+    numbers = (c_int64 * (2 * axes))(*array.shape, *(step // itemsize for step in array.strides))
+    managed = _Versioned() if versioned else _Managed()
+    _write(managed.tensor, array, ctypes.addressof(numbers))
+    if isinstance(managed, _Versioned):
+        managed.major, managed.minor = _VERSION
+        managed.flags = (_READ_ONLY * array.readonly) | (_COPIED * copied)
+    managed.deleter = ctypes.cast(_give_back, c_void_p)
+    address = ctypes.addressof(managed)
+    _HANDED_OUT[address] = managed, numbers, array.owner
+    name = _NAME_VERSIONED if versioned else _NAME
+    return _new(address, name, ctypes.cast(_destructor(), c_void_p))
+
+
+def _write(tensor: _Tensor, array: Exchanged, numbers: int) -> None:
+    axes = len(array.shape)
+    tensor.data = array.address
+    tensor.device_type, tensor.device_id = array.device
+    tensor.ndim, tensor.code = axes, _code_of(array.dtype)
+    tensor.bits, tensor.lanes = 8 * array.dtype.itemsize, 1
+    tensor.shape = ctypes.cast(numbers, ctypes.POINTER(c_int64))
+    tensor.strides = ctypes.cast(numbers + 8 * axes, ctypes.POINTER(c_int64))
+
+
+def _given_back(address: int | None) -> None:
+    _HANDED_OUT.pop(address or 0, None)
+
+
+_give_back = _DELETER(_given_back)
+
+
+@functools.cache
+def _destructor() -> Any:
+    """What runs when a capsule goes that nobody has taken over."""
+    valid = ctypes.PYFUNCTYPE(ctypes.c_int, c_void_p, ctypes.c_char_p)(
+        ("PyCapsule_IsValid", ctypes.pythonapi)
+    )
+    pointer = ctypes.PYFUNCTYPE(c_void_p, c_void_p, ctypes.c_char_p)(
+        ("PyCapsule_GetPointer", ctypes.pythonapi)
+    )
+
+    def destroy(capsule: int | None) -> None:
+        for name in (_NAME, _NAME_VERSIONED):
+            if valid(capsule, name):
+                _HANDED_OUT.pop(pointer(capsule, name), None)
+
+    # by its address: the capsule is going, and must not be counted again
+    return ctypes.PYFUNCTYPE(None, c_void_p)(destroy)

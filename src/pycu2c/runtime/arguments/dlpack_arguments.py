@@ -1,0 +1,43 @@
+"""Arguments of launches that speak DLPack and no array interface: where they lie, and whose they
+are."""
+
+from __future__ import annotations
+
+from pycu2c.base.diagnostics import LaunchError
+from pycu2c.runtime.arguments.arguments import dlpack
+from pycu2c.runtime.arguments.arguments.arguments import ArrayArgument, check_places, row_of
+from pycu2c.runtime.arguments.arguments.dlpack import (
+    CPU,
+    CUDA,
+    CUDA_HOST,
+    CUDA_MANAGED,
+    DEFAULT_STREAM,
+)
+from pycu2c.runtime.arguments.arguments.strides import array_over, is_contiguous
+
+
+def describe(obj: object, name: str) -> ArrayArgument:
+    """An array of another package as launches see it. Its work under way is waited for by the
+    default stream, and the launch waits for that."""
+    try:
+        found = dlpack.taken(obj, DEFAULT_STREAM)
+    except dlpack.NotExchanged as error:
+        raise LaunchError(f"{name} is not taken: {error}") from None
+    kind = found.device[0]
+    if kind not in (CPU, CUDA, CUDA_HOST, CUDA_MANAGED):
+        raise LaunchError(f"{name} lies on a device that is neither the CPU nor a GPU of NVIDIA's")
+    on_host = kind in (CPU, CUDA_HOST)
+    form = found.shape, found.strides, found.dtype
+    described = ArrayArgument(
+        row_of(found.dtype, name),
+        found.shape,
+        found.strides,
+        found.address,
+        found.readonly,
+        is_contiguous(found.shape, found.strides, found.dtype.itemsize),
+        "host" if on_host else "device",
+        array_over(found.address, form, memory=found.owner) if on_host else found.owner,
+        None if on_host else DEFAULT_STREAM,
+    )
+    check_places(described, name)
+    return described

@@ -1,0 +1,73 @@
+"""Numbers that are not packed as they are: what struct has no letter for, and those of another type
+than their parameter."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pycu2c.base import dtypes
+from pycu2c.base.diagnostics import LaunchError
+from pycu2c.base.dtypes import Kind
+from pycu2c.base.parameters import Parameter, Part
+from pycu2c.base.types import Scalar
+from pycu2c.base.values import Number, as_vector, convert
+
+
+def spread(parameters: Sequence[Parameter], values: Sequence[Any]) -> list[Any]:
+    """What struct has no letter for: complex numbers as two floats, vectors as their components,
+    bfloat16 as its bits."""
+    out: list[Any] = []
+    for parameter, value in zip(parameters, values):
+        out += _parts(parameter, value)
+    return out
+
+
+def _parts(parameter: Parameter, value: Any) -> tuple[Any, ...]:
+    kind = parameter.type
+    if parameter.part is not Part.VALUE or not isinstance(kind, Scalar):
+        return (value,)
+    if kind.dtype.is_vector:
+        parts = tuple(part.item() for part in as_vector(value, kind.dtype))
+        of_bits = kind.dtype.fields[0].dtype is dtypes.BFLOAT16
+        return tuple(map(_bits_of_bfloat16, parts)) if of_bits else parts
+    if kind.dtype.is_complex:
+        number = complex(value)
+        return number.real, number.imag
+    if kind.dtype is dtypes.BFLOAT16:
+        return (_bits_of_bfloat16(float(value)),)
+    return (value,)
+
+
+def _bits_of_bfloat16(value: float) -> int:
+    """The upper half of a float32, rounded to the even one of two."""
+    bits = int(np.float32(value).view(np.uint32))
+    if value != value:
+        return bits >> 16 | 0x40
+    return (bits + 0x7FFF + (bits >> 16 & 1)) >> 16
+
+
+def converted(parameter: Parameter, value: Number) -> Number:
+    """A number as its parameter has it, if nothing is lost."""
+    if parameter.part is not Part.VALUE or parameter.type.dtype.fields:
+        return value
+    assert isinstance(parameter.type, Scalar)
+    plain: bool | int | float = value.item() if isinstance(value, np.generic) else value
+    row = parameter.type.dtype
+    if not row.is_integer:
+        found = convert(_as_float(plain), Scalar(row))
+        return bool(found) if row.kind is Kind.BOOL else float(found)
+    if plain != plain // 1 or not row.minimum <= plain <= row.maximum:  # NaN differs from itself
+        cure = f": pass numpy.uint64({plain})" if 0 < plain <= dtypes.UINT64.maximum else ""
+        raise LaunchError(f"{parameter.name} is {row}, which cannot hold {plain}{cure}")
+    return int(plain)
+
+
+def _as_float(value: float) -> float:
+    try:
+        return float(value)
+    except OverflowError:  # an int beyond float64
+        return math.copysign(math.inf, value > 0 or -1)

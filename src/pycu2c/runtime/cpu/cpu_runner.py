@@ -1,0 +1,55 @@
+"""A kernel on the CPU with the layout of its arguments. Knows no compiler."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pycu2c.base.diagnostics import LaunchError
+from pycu2c.base.records import dataclass
+from pycu2c.runtime import direct_launch
+from pycu2c.runtime.arguments.arguments.arguments import (
+    Argument,
+    ArrayArgument,
+    HandleArgument,
+    Layout,
+    pack,
+)
+from pycu2c.runtime.cpu.cpu_kernel import captured_launch
+from pycu2c.runtime.cpu.cpu_kernel.cpu_kernel import CpuKernel
+from pycu2c.runtime.launch_configuration import Launch
+
+
+@dataclass(frozen=True, slots=True)
+class CpuRunner:
+    names: tuple[str, ...]
+    layout: Layout
+    kernel: CpuKernel
+
+    @property
+    def direct(self) -> direct_launch.Direct:
+        return direct_launch.Direct(self.layout, *self.kernel.addresses, self.kernel.finished)
+
+    def run(self, launch: Launch, arguments: Sequence[Argument]) -> None:
+        packed = self._packed(arguments)
+        self.kernel.launch(launch.grid, launch.block, launch.shared_bytes, packed)
+
+    def noted(self, launch: Launch, arguments: Sequence[Argument]) -> captured_launch.Noted:
+        """The launch, to be done later, and more than once; who does it keeps the arrays."""
+        return captured_launch.Noted(self.kernel, launch, self._packed(arguments))
+
+    def _packed(self, arguments: Sequence[Argument]) -> bytes:
+        addresses = []
+        for position, argument in enumerate(arguments):
+            if isinstance(argument, HandleArgument):
+                addresses.append(argument.handle("host"))
+                continue
+            if not isinstance(argument, ArrayArgument):
+                addresses.append(0)
+                continue
+            if argument.where == "device":
+                raise LaunchError(
+                    f"{self.names[position]} lies on a GPU, and the launch is on the CPU: leave "
+                    "backend='cpu' out, or copy it (copy_to_host(), CuPy's get(), PyTorch's cpu())"
+                )
+            addresses.append(argument.address)
+        return pack(self.layout, arguments, addresses)

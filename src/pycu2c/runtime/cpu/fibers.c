@@ -1,0 +1,423 @@
+/* Runs blocks of threads that wait for each other: each thread has a stack of its own, and one that
+ * waits gives its OS thread to the next. What the threads do is told by a library of the user's
+ * (cudac/headers/); blocks are shared out among OS threads by pycu2c_parallel.
+ *
+ * A block runs in one OS thread. Its threads are begun in order; one that ends makes room for the next
+ * on the same stack, so that threads which never wait cost a call each. Who can go on is kept in words
+ * of 32 lanes. If nobody can, the launch ends and tells who waits where: nothing is waited for that no
+ * thread will do.
+ */
+enum {
+    WARP = 32,
+    MOST_THREADS = 1024,
+    WARPS = MOST_THREADS / WARP,
+    AHEAD = 2, /* of threads that will be next, how far what they have saved is fetched */
+    STUCK_CODE = 64, /* as in runtime/cpu/fibers.py */
+    MEMORY_CODE = 65,
+    ASSERT_CODE = 66,
+    TRAP_CODE = 67,
+    MOST_TOLD = 8 /* blocks */
+};
+
+/* ---- what a library of the user's has, for each kernel ---- */
+
+typedef struct {
+    void (*begin)(const void *arguments, int64_t block); /* a block, in the calling OS thread */
+    void (*thread)(int32_t index);                       /* runs a thread of it */
+    const int32_t *parameters;
+    void (*run)(const void *arguments, int64_t first, int64_t last); /* blocks, of a split kernel */
+} Kernel;
+
+typedef void (*Combine)(void **given, uint32_t lanes);
+
+enum { NONE, AT_BLOCK, AT_WARP, AT_ACTIVE, AT_GRID }; /* what a thread waits at */
+
+typedef struct {
+    Saved saved;
+    Stack *stack; /* null: it has not begun */
+    Combine combine;
+    void *given;
+    uint32_t mask;
+    int32_t line;
+    int32_t at;
+} Fiber;
+
+/* The threads of a block. By warps: the lanes that can go on, that have not ended, that wait. */
+typedef struct Room {
+    Fiber fibers[MOST_THREADS];
+    Saved outside;
+    const Kernel *kernel;
+    uint32_t ready[WARPS], alive[WARPS], yielded[WARPS];
+    uint32_t at_block[WARPS], at_warp[WARPS], at_active[WARPS], at_grid[WARPS];
+    uint32_t ready_warps, warps, yields;
+    int32_t current, threads, left, arrived, arrived_at_grid;
+    int32_t count, all, any;                /* of the barrier that threads come to now, */
+    int32_t count_was, all_was, any_was;    /* and of the last */
+    int32_t status;
+} Room;
+
+enum { RUNS, ENDED, STUCK, GRID };
+
+typedef struct {
+    int64_t number;
+    uint64_t waits[MOST_THREADS]; /* what at, in 3 bits; the line, in 29; the mask of a warp's */
+} Told;
+
+static struct {
+    int64_t count;
+    Told blocks[MOST_TOLD];
+} report;
+static pthread_mutex_t report_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+typedef struct Launch {
+    const Kernel *kernel;
+    const void *arguments;
+    int32_t threads;
+    atomic_int code;
+} Launch;
+
+static _Thread_local Room *room;     /* of the block that this OS thread runs */
+static _Thread_local Room *own_room; /* that it uses again and again */
+static _Thread_local Launch *launch;
+
+/* ---- who goes on ---- */
+
+static uint32_t bit(int32_t thread) { return UINT32_C(1) << ((uint32_t)thread % WARP); }
+
+static void make_ready(Room *r, int32_t warp, uint32_t lanes) {
+    r->ready[warp] |= lanes;
+    if (r->ready[warp]) r->ready_warps |= UINT32_C(1) << warp;
+}
+
+static void release_yielded(Room *r) {
+    for (uint32_t warps = r->yields; warps; warps &= warps - 1) {
+        int32_t w = __builtin_ctz(warps);
+        make_ready(r, w, r->yielded[w]);
+        r->yielded[w] = 0;
+    }
+    r->yields = 0;
+}
+
+/* Lanes that have asked which others are with them, and all others of their warp wait or have ended:
+ * those that asked on the same line are together. */
+static bool release_active(Room *r) {
+    bool some = false;
+    for (uint32_t w = 0; w < r->warps; w++) {
+        uint32_t asking = r->at_active[w];
+        if (!asking) continue;
+        Fiber *first = &r->fibers[w * WARP + __builtin_ctz(asking)];
+        uint32_t group = 0;
+        for (uint32_t rest = asking; rest; rest &= rest - 1) {
+            Fiber *f = &r->fibers[w * WARP + __builtin_ctz(rest)];
+            if (f->line == first->line) group |= rest & -rest;
+        }
+        for (uint32_t rest = group; rest; rest &= rest - 1)
+            r->fibers[w * WARP + __builtin_ctz(rest)].mask = group;
+        r->at_active[w] &= ~group;
+        make_ready(r, w, group);
+        some = true;
+    }
+    return some;
+}
+
+/* Whether some thread can go on, of those that have let others go first. */
+static bool has_more(Room *r) {
+    if (release_active(r)) return true;
+    if (!r->yields) return false;
+    release_yielded(r);
+    return true;
+}
+
+/* The next thread that can go on, which then is not ready any more; -1 if there is none. */
+HERE static inline int32_t next_thread(Room *r) {
+    for (;;) {
+        int32_t w = (int32_t)((uint32_t)r->current / WARP);
+        if (!r->ready[w]) {
+            if (!r->ready_warps) {
+                if (!has_more(r)) return -1;
+                continue;
+            }
+            w = __builtin_ctz(r->ready_warps);
+        }
+        int32_t lane = __builtin_ctz(r->ready[w]);
+        r->ready[w] &= r->ready[w] - 1;
+        if (!r->ready[w]) r->ready_warps &= ~(UINT32_C(1) << w);
+        return w * WARP + lane;
+    }
+}
+
+static void end_of_room(Room *r) {
+    if (r->left == 0) r->status = ENDED;
+    else if (r->arrived_at_grid == r->left) r->status = GRID;
+    else r->status = STUCK;
+}
+
+/* Goes on with another thread, from the stack of one or from outside. Comes back when it is that one's
+ * turn. */
+HERE static inline void leave(Room *r, Saved *from) {
+    int32_t next = next_thread(r);
+    if (next < 0) {
+        end_of_room(r);
+        go(from, &r->outside);
+        return;
+    }
+    Fiber *f = &r->fibers[next];
+    if (!f->stack) {
+        f->stack = take_stack();
+        if (!f->stack) {
+            atomic_store(&launch->code, MEMORY_CODE);
+            r->status = STUCK;
+            go(from, &r->outside);
+            return;
+        }
+        prepare(&f->saved, f->stack);
+    }
+    r->current = next;
+    fetch(&r->fibers[(next + AHEAD) % MOST_THREADS].saved);
+    go(from, &f->saved);
+}
+
+static void release_block(Room *r) {
+    for (uint32_t w = 0; w < r->warps; w++) {
+        make_ready(r, (int32_t)w, r->at_block[w]);
+        r->at_block[w] = 0;
+    }
+    r->count_was = r->count, r->all_was = r->all, r->any_was = r->any;
+    r->arrived = r->count = r->any = 0;
+    r->all = 1;
+}
+
+/* Lets the lanes of a warp go on that have met, one of which is given; whether they have. */
+static bool release_warp(Room *r, int32_t thread) {
+    int32_t w = thread / WARP;
+    const Fiber *one = &r->fibers[thread];
+    uint32_t lanes = one->mask & r->alive[w];
+    void *given[WARP];
+    if ((r->at_warp[w] & lanes) != lanes) return false;
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        const Fiber *f = &r->fibers[w * WARP + __builtin_ctz(rest)];
+        if (f->mask != one->mask || f->combine != one->combine) return false;
+        given[__builtin_ctz(rest)] = f->given;
+    }
+    if (one->combine) one->combine(given, lanes);
+    r->at_warp[w] &= ~lanes;
+    make_ready(r, w, lanes);
+    return true;
+}
+
+/* A thread has ended: others may have waited for nobody else. */
+static void note_end(Room *r) {
+    int32_t w = r->current / WARP;
+    r->alive[w] &= ~bit(r->current);
+    r->left--;
+    if (r->left && r->arrived == r->left) release_block(r);
+    for (uint32_t rest = r->at_warp[w]; rest; rest &= rest - 1) {
+        int32_t lane = __builtin_ctz(rest);
+        if (r->at_warp[w] >> lane & 1) release_warp(r, w * WARP + lane);
+    }
+}
+
+/* Of each stack: runs threads until another has to go on that has begun elsewhere. A launch may be left
+ * between any two instructions (leaving.c): then a stack is nobody's, but never two threads'. */
+static void begin_fiber(void) {
+    for (;;) {
+        Room *r = room;
+        r->kernel->thread(r->current);
+        Fiber *mine = &r->fibers[r->current];
+        Stack *stack = mine->stack;
+        mine->stack = 0;
+        atomic_signal_fence(memory_order_seq_cst);
+        note_end(r);
+        int32_t next = next_thread(r);
+        if (next >= 0 && !r->fibers[next].stack) {
+            r->fibers[next].stack = stack;
+            r->current = next;
+            continue;
+        }
+        give_stack(stack);
+        Saved nobody;
+        if (next < 0) {
+            end_of_room(r);
+            go(&nobody, &r->outside);
+        }
+        r->current = next;
+        go(&nobody, &r->fibers[next].saved);
+    }
+}
+
+/* ---- what threads call ---- */
+
+HERE static inline void wait_here(Room *r, int32_t at, int32_t line) {
+    int32_t me = r->current;
+    Fiber *f = &r->fibers[me];
+    f->at = at;
+    f->line = line;
+    leave(r, &f->saved);
+    f->at = NONE;
+}
+
+/* A barrier of the block: how many gave what is not 0, whether all did, whether any did. */
+static int32_t meet_block(int32_t kind, int32_t value, int32_t line) {
+    Room *r = room;
+    r->arrived++;
+    r->count += value != 0;
+    r->all &= value != 0;
+    r->any |= value != 0;
+    if (r->arrived == r->left) {
+        release_block(r);
+    } else {
+        r->at_block[r->current / WARP] |= bit(r->current);
+        wait_here(r, AT_BLOCK, line);
+    }
+    return kind == 0 ? r->count_was : kind == 1 ? r->all_was : r->any_was;
+}
+
+/* Lanes of a warp meet; the last to come combines what they are given. */
+static void meet_warp(uint32_t mask, void *given, Combine combine, int32_t line) {
+    Room *r = room;
+    int32_t me = r->current, w = me / WARP;
+    Fiber *f = &r->fibers[me];
+    f->mask = mask;
+    f->given = given;
+    f->combine = combine;
+    r->at_warp[w] |= bit(me);
+    if ((mask & bit(me)) && release_warp(r, me)) {
+        r->ready[w] &= ~bit(me);
+        if (!r->ready[w]) r->ready_warps &= ~(UINT32_C(1) << w);
+        return;
+    }
+    wait_here(r, AT_WARP, line);
+}
+
+static uint32_t active_lanes(int32_t line) {
+    Room *r = room;
+    Fiber *f = &r->fibers[r->current];
+    r->at_active[r->current / WARP] |= bit(r->current);
+    wait_here(r, AT_ACTIVE, line);
+    return f->mask;
+}
+
+static void meet_grid(int32_t line) {
+    Room *r = room;
+    r->at_grid[r->current / WARP] |= bit(r->current);
+    r->arrived_at_grid++;
+    wait_here(r, AT_GRID, line);
+}
+
+/* Lets others go on: what a thread waits for, one of them may do. */
+static void yield_to_others(void) {
+    Room *r = room;
+    int32_t w = r->current / WARP;
+    r->yielded[w] |= bit(r->current);
+    r->yields |= UINT32_C(1) << w;
+    wait_here(r, NONE, 0);
+}
+
+/* Ends the launch. */
+static void fail(int32_t code) {
+    Room *r = room;
+    int none = 0;
+    atomic_compare_exchange_strong(&launch->code, &none, code);
+    r->status = STUCK;
+    go(&r->fibers[r->current].saved, &r->outside);
+}
+
+typedef struct {
+    int32_t (*meet_block)(int32_t kind, int32_t value, int32_t line);
+    void (*meet_warp)(uint32_t mask, void *given, Combine combine, int32_t line);
+    uint32_t (*active_lanes)(int32_t line);
+    void (*meet_grid)(int32_t line);
+    void (*yield)(void);
+    void (*fail)(int32_t code);
+    void (*stuck)(int64_t block, const unsigned char *waits, int32_t first, int32_t end, int32_t line);
+} Services;
+
+/* Ends the launch of a kernel that is split: some of these threads wait for others of their warp, which
+ * do not come. */
+static void stuck(int64_t block, const unsigned char *waits, int32_t first, int32_t end, int32_t line) {
+    int none = 0;
+    if (!atomic_compare_exchange_strong(&launch->code, &none, STUCK_CODE)) return;
+    pthread_mutex_lock(&report_mutex);
+    if (report.count < MOST_TOLD) {
+        Told *told = &report.blocks[report.count++];
+        told->number = block;
+        memset(told->waits, 0, sizeof told->waits);
+        uint64_t wait = UINT64_C(0xffffffff) << 32 | (uint64_t)(uint32_t)line << 3 | AT_WARP;
+        for (int32_t i = first; i < end; i++) told->waits[i] = waits[i] ? wait : 0;
+    }
+    pthread_mutex_unlock(&report_mutex);
+}
+
+const Services pycu2c_services = {
+    meet_block, meet_warp, active_lanes, meet_grid, yield_to_others, fail, stuck,
+};
+
+/* ---- blocks ---- */
+
+static void furnish(Room *r, const Kernel *kernel, int32_t threads) {
+    r->kernel = kernel;
+    r->threads = r->left = threads;
+    r->warps = (uint32_t)(threads + WARP - 1) / WARP;
+    r->ready_warps = r->yields = 0;
+    r->current = r->arrived = r->arrived_at_grid = r->count = r->any = 0;
+    r->all = 1;
+    r->status = RUNS;
+    for (uint32_t w = 0; w < r->warps; w++) {
+        int32_t lanes = threads - (int32_t)w * WARP;
+        r->alive[w] = lanes >= WARP ? UINT32_MAX : (UINT32_C(1) << lanes) - 1;
+        r->yielded[w] = r->at_block[w] = r->at_warp[w] = r->at_active[w] = r->at_grid[w] = 0;
+        r->ready[w] = 0;
+        make_ready(r, (int32_t)w, r->alive[w]);
+    }
+}
+
+/* Takes back the stacks of threads that have not ended. */
+static void clear(Room *r) {
+    for (int32_t i = 0; i < r->threads; i++) {
+        Stack *stack = r->fibers[i].stack;
+        r->fibers[i].stack = 0;
+        atomic_signal_fence(memory_order_seq_cst);
+        if (stack) give_stack(stack);
+        r->fibers[i].at = NONE;
+    }
+}
+
+static void tell(const Room *r, int64_t number) {
+    pthread_mutex_lock(&report_mutex);
+    if (report.count < MOST_TOLD) {
+        Told *told = &report.blocks[report.count++];
+        told->number = number;
+        memset(told->waits, 0, sizeof told->waits);
+        for (int32_t i = 0; i < r->threads; i++) {
+            const Fiber *f = &r->fibers[i];
+            if (!(r->alive[i / WARP] & bit(i)) || !f->at) continue;
+            uint64_t mask = f->at == AT_WARP ? f->mask : 0;
+            told->waits[i] = mask << 32 | (uint64_t)(uint32_t)f->line << 3 | (uint64_t)f->at;
+        }
+    }
+    pthread_mutex_unlock(&report_mutex);
+}
+
+static void run_room(Room *r) {
+    room = r;
+    r->status = RUNS;
+    leave(r, &r->outside);
+    room = 0;
+}
+
+static void run_blocks(const void *given, int64_t first, int64_t last) {
+    Launch *l = (Launch *)given;
+    launch = l;
+    if (!own_room) own_room = calloc(1, sizeof *own_room);
+    if (!own_room) atomic_store(&l->code, MEMORY_CODE);
+    else clear(own_room); /* a launch may have been left in the middle */
+    for (int64_t block = first; block < last && !atomic_load(&l->code); block++) {
+        furnish(own_room, l->kernel, l->threads);
+        l->kernel->begin(l->arguments, block);
+        run_room(own_room);
+        if (own_room->status == ENDED) continue;
+        int none = 0;
+        if (atomic_compare_exchange_strong(&l->code, &none, STUCK_CODE)) tell(own_room, block);
+        clear(own_room);
+    }
+}

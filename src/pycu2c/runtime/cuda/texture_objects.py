@@ -1,0 +1,182 @@
+"""CUDA arrays, and the texture and surface objects over them: handles, and exceptions.
+
+A thin layer over the driver, as ``driver.py``. Knows no class of textures and no kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from pycu2c.base import graph_capture
+from pycu2c.base.dtypes import FLOAT16, FLOAT32, INT8, INT16, INT32, UINT8, UINT16, UINT32, DType
+from pycu2c.base.records import dataclass
+from pycu2c.cuda_driver import driver
+from pycu2c.cuda_driver.driver import check
+
+_FORMATS = {
+    UINT8: "CU_AD_FORMAT_UNSIGNED_INT8",
+    UINT16: "CU_AD_FORMAT_UNSIGNED_INT16",
+    UINT32: "CU_AD_FORMAT_UNSIGNED_INT32",
+    INT8: "CU_AD_FORMAT_SIGNED_INT8",
+    INT16: "CU_AD_FORMAT_SIGNED_INT16",
+    INT32: "CU_AD_FORMAT_SIGNED_INT32",
+    FLOAT16: "CU_AD_FORMAT_HALF",
+    FLOAT32: "CU_AD_FORMAT_FLOAT",
+}
+_LAYERED, _SURFACE, _AS_INTEGER, _NORMALIZED = 1, 2, 1, 2  # flags
+
+
+@dataclass(frozen=True, slots=True)
+class Texels:
+    """The elements of a CUDA array: of ``channels`` numbers each. ``shape`` as numpy has it, the
+    fastest axis last. ``layered``: the first axis counts layers, which nothing is blended over."""
+
+    shape: tuple[int, ...]
+    number: DType
+    channels: int
+    layered: bool = False
+
+    @property
+    def extents(self) -> tuple[int, int, int]:
+        """Width, height and depth; 0 where there is none."""
+        width, height, depth = (*self.shape[::-1], 0, 0)[:3]
+        return width, height, depth
+
+    @property
+    def row(self) -> int:
+        """The bytes of a row."""
+        return self.shape[-1] * self.channels * self.number.size
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How a texture object reads: the modes, by axis."""
+
+    addresses: tuple[str, ...]
+    filter: Literal["point", "linear"]
+    normalized: bool
+    as_integer: bool
+    border: Sequence[float]
+
+
+def new_array(form: Texels) -> Any:
+    """A CUDA array, for textures and surfaces."""
+    driver.make_current()
+    bindings = driver.api()
+    wanted = bindings.CUDA_ARRAY3D_DESCRIPTOR()
+    wanted.Width, wanted.Height, wanted.Depth = form.extents
+    wanted.Format = getattr(bindings.CUarray_format, _FORMATS[form.number])
+    wanted.NumChannels, wanted.Flags = form.channels, _SURFACE | _LAYERED * form.layered
+    doing = f"make a CUDA array of {form.channels} x {form.number} with the shape {form.shape}"
+    return check(bindings.cuArray3DCreate(wanted), doing)
+
+
+def _whole(form: Texels) -> Any:
+    """A copy of all elements, from and to places that are still to be named."""
+    made = driver.api().CUDA_MEMCPY3D()
+    _, height, depth = form.extents
+    made.WidthInBytes, made.Height, made.Depth = form.row, height or 1, depth or 1
+    return made
+
+
+def fill(array: Any, form: Texels, address: int) -> None:
+    """Copy elements without gaps from host memory; done when it returns."""
+    bindings, made = driver.api(), _whole(form)
+    kinds = bindings.CUmemorytype
+    made.srcMemoryType, made.srcHost = kinds.CU_MEMORYTYPE_HOST, address
+    made.srcPitch, made.srcHeight = form.row, made.Height
+    made.dstMemoryType, made.dstArray = kinds.CU_MEMORYTYPE_ARRAY, array
+    _copy(made, "copy to a CUDA array")
+
+
+def read(array: Any, form: Texels, address: int) -> None:
+    """Copy all elements to host memory, after everything that the device does now."""
+    bindings, made = driver.api(), _whole(form)
+    kinds = bindings.CUmemorytype
+    made.srcMemoryType, made.srcArray = kinds.CU_MEMORYTYPE_ARRAY, array
+    made.dstMemoryType, made.dstHost = kinds.CU_MEMORYTYPE_HOST, address
+    made.dstPitch, made.dstHeight = form.row, made.Height
+    _copy(made, "copy from a CUDA array")
+
+
+def _copy(made: Any, doing: str) -> None:
+    """Whatever streams do with the array comes first: a copy has none of its own."""
+    driver.make_current()
+    check(driver.api().cuCtxSynchronize(), doing)
+    check(driver.api().cuMemcpy3D(made), doing)
+    check(driver.api().cuCtxSynchronize(), doing)
+
+
+def _resource(array: Any) -> Any:
+    bindings = driver.api()
+    made = bindings.CUDA_RESOURCE_DESC()
+    if isinstance(array, Linear):
+        array.describe(made, bindings)
+        return made
+    made.resType = bindings.CUresourcetype.CU_RESOURCE_TYPE_ARRAY
+    made.res.array.hArray = array
+    return made
+
+
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """Elements in plain memory of the device: along one axis, or in rows of ``pitch`` bytes."""
+
+    address: int
+    form: Texels
+    pitch: int = 0
+
+    def describe(self, made: Any, bindings: Any) -> None:
+        """Tell the driver of it."""
+        kinds, plane = bindings.CUresourcetype, bool(self.pitch)
+        made.resType = kinds.CU_RESOURCE_TYPE_PITCH2D if plane else kinds.CU_RESOURCE_TYPE_LINEAR
+        place = made.res.pitch2D if plane else made.res.linear
+        place.devPtr, place.numChannels = self.address, self.form.channels
+        place.format = getattr(bindings.CUarray_format, _FORMATS[self.form.number])
+        if plane:
+            place.width, place.height, _ = self.form.extents
+            place.pitchInBytes = self.pitch
+        else:
+            place.sizeInBytes = self.form.row
+
+
+def new_texture(array: Any, sampling: Sampling) -> int:
+    """The handle of a texture object over a CUDA array, or over ``Linear`` memory."""
+    driver.make_current()
+    bindings = driver.api()
+    made = bindings.CUDA_TEXTURE_DESC()
+    names = [f"CU_TR_ADDRESS_MODE_{name.upper()}" for name in sampling.addresses]
+    modes = [getattr(bindings.CUaddress_mode, name) for name in names]
+    clamp = bindings.CUaddress_mode.CU_TR_ADDRESS_MODE_CLAMP  # a border would be mixed in
+    made.addressMode = [*modes, clamp, clamp][:3]
+    filters = bindings.CUfilter_mode
+    made.filterMode = getattr(filters, f"CU_TR_FILTER_MODE_{sampling.filter.upper()}")
+    made.flags = _AS_INTEGER * sampling.as_integer | _NORMALIZED * sampling.normalized
+    made.borderColor = [*sampling.border, 0.0, 0.0, 0.0, 0.0][:4]
+    doing = "make a texture object"
+    return int(check(bindings.cuTexObjectCreate(_resource(array), made, None), doing))
+
+
+def new_surface(array: Any) -> int:
+    """The handle of a surface object."""
+    driver.make_current()
+    return int(check(driver.api().cuSurfObjectCreate(_resource(array)), "make a surface object"))
+
+
+def free_array(array: Any) -> None:
+    """When the device has done what it does now; a thread that captures a graph cannot wait."""
+    driver.make_current()
+    if graph_capture.current() is None:
+        check(driver.api().cuCtxSynchronize(), "wait before a CUDA array is freed")
+    check(driver.api().cuArrayDestroy(array), "free a CUDA array")
+
+
+def free_texture(handle: int) -> None:
+    driver.make_current()
+    check(driver.api().cuTexObjectDestroy(handle), "free a texture object")
+
+
+def free_surface(handle: int) -> None:
+    driver.make_current()
+    check(driver.api().cuSurfObjectDestroy(handle), "free a surface object")

@@ -1,0 +1,206 @@
+"""NVRTC itself: one text, compiled with some flags. Keeps nothing and links nothing."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Iterator
+from typing import Any, Literal, TypeAlias
+
+from pycu2c.base.records import NamedTuple
+from pycu2c.declarations.options import Options
+from pycu2c.toolchain.nvrtc.nvrtc import ptxas_errors
+from pycu2c.toolchain.nvrtc.nvrtc.cuda_headers import header_flags, headers_of_c
+from pycu2c.toolchain.rejected_source import refused
+from pycu2c.toolchain.toolchain_errors import ToolchainError, Unlinked, missing_in
+
+Kind: TypeAlias = Literal["cubin", "ptx", "ltoir"]
+
+_HOW_TO_INSTALL = (
+    "NVRTC, the compiler of CUDA C, cannot be loaded: pip install 'pycu2c[gpu]' brings it "
+    "(cuda-toolkit[nvrtc]==13.*). GPUs, PTX and SASS need it; CUDA C as text and the CPU do not."
+)
+
+
+@functools.cache
+def bindings() -> Any:
+    try:
+        from cuda.bindings import nvrtc
+
+        nvrtc.nvrtcVersion()  # the bindings look for the library at their first call
+    except (ImportError, RuntimeError) as error:
+        raise ToolchainError(f"{_HOW_TO_INSTALL}\n\n{str(error).strip()}") from error
+    return nvrtc
+
+
+def version() -> tuple[int, int]:
+    """NVRTC's own: (13, 4)."""
+    _, major, minor = bindings().nvrtcVersion()
+    return major, minor
+
+
+@functools.cache
+def supported_archs() -> tuple[str, ...]:
+    """What cubins can be made for: ``("sm_75", "sm_80", …)``."""
+    return tuple(f"sm_{number}" for number in _checked(bindings().nvrtcGetSupportedArchs()))
+
+
+class Job(NamedTuple):
+    """What NVRTC is asked for. ``name`` is what its messages call the text."""
+
+    text: str
+    name: str
+    arch: str
+    kind: Kind
+    options: Options
+    more: tuple[str, ...] = ()  # flags
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        return (_target(self.arch, self.kind), *_flags(self.options), *self.more)
+
+    @property
+    def with_lines(self) -> Job:
+        """The same, with line information."""
+        return self._replace(more=(*self.more, "--generate-line-info"))
+
+
+def _target(arch: str, kind: Kind) -> str:
+    target = "sm" if kind == "cubin" else "compute"
+    return f"--gpu-architecture={target}_{_number(arch)}"
+
+
+def _number(arch: str) -> str:
+    return arch.removeprefix("sm_").removeprefix("compute_")
+
+
+def check_arch(arch: str) -> None:
+    family = _number(arch).rstrip("af")  # sm_90a: the features of one architecture alone
+    if f"sm_{family}" not in supported_archs():
+        known = ", ".join(supported_archs())
+        raise ToolchainError(
+            f"NVRTC {'.'.join(map(str, version()))} does not compile for {arch!r}; it knows {known}"
+        )
+
+
+_FIRST_WITH_CLUSTERS = 90
+
+
+def check_clusters(entry: str, arch: str, options: Options) -> None:
+    """Refuse a cluster for an architecture that has none."""
+    number = _number(arch).rstrip("af")
+    if options.cluster and number.isdigit() and int(number) < _FIRST_WITH_CLUSTERS:
+        raise ToolchainError(
+            f"{entry} has cluster={options.cluster}, and sm_{number} has no clusters: they came "
+            f"with sm_{_FIRST_WITH_CLUSTERS}. Run it on such a GPU or with backend='cpu', or leave "
+            "cluster out"
+        )
+
+
+def _flags(options: Options) -> tuple[str, ...]:
+    # the user's own C has functions that are for the CPU, too, and say nothing of a device
+    flags = [f"--fmad={str(options.fmad).lower()}", "--device-as-default-execution-space"]
+    if options.fastmath:
+        flags.insert(0, "--use_fast_math")
+    if options.max_registers is not None:
+        flags.append(f"--maxrregcount={options.max_registers}")
+    if options.lineinfo:
+        flags.append("--generate-line-info")
+    return tuple(flags)
+
+
+def compiled(job: Job) -> tuple[bytes, str]:
+    """The binary and the log. Raises RejectedCode."""
+    made, log = tried(job)
+    if made is not None:
+        return made, log
+    missing = missing_in(log)
+    if missing:
+        raise Unlinked(missing)
+    if ptxas_errors.are_in(log):
+        again = job.with_lines
+        log = ptxas_errors.in_source(
+            log, job.name, job.text, lambda kind: tried(again._replace(kind=kind))
+        )
+    raise refused(f"NVRTC {' '.join(job.flags)}", job.name, job.text, log)
+
+
+def tried(job: Job) -> tuple[bytes | None, str]:
+    """The binary, if there is one, and the log."""
+    flags = (*job.flags, *header_flags(job.text, version()))
+    with _program(job.text, job.name, flags) as (program, log, failed):
+        return (None, log or failed) if failed else (_result(bindings(), job.kind, program), log)
+
+
+@contextlib.contextmanager
+def _program(
+    text: str, name: str, flags: tuple[str, ...], expressions: tuple[str, ...] = ()
+) -> Iterator[tuple[Any, str, str]]:
+    """A text compiled, in a ``with``; the log; and the name of the error, if there is one."""
+    nvrtc = bindings()
+    own = headers_of_c(text)
+    names = [name.encode() for name in own]
+    program = _checked(
+        nvrtc.nvrtcCreateProgram(text.encode(), name.encode(), len(own), [*own.values()], names)
+    )
+    try:
+        for expression in expressions:
+            _checked(nvrtc.nvrtcAddNameExpression(program, expression.encode()))
+        (code,) = nvrtc.nvrtcCompileProgram(program, len(flags), [f.encode() for f in flags])
+        log = _text(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program)
+        yield program, log, code.name if int(code) else ""
+    finally:
+        nvrtc.nvrtcDestroyProgram(program)
+
+
+class Whole(NamedTuple):
+    """A text of several kernels, compiled: a cubin, or nothing where that is not for one GPU; PTX;
+    by expressions what NVRTC calls what they name; and the log."""
+
+    cubin: bytes
+    ptx: bytes
+    names: dict[str, str]
+    log: str
+
+
+def whole(
+    text: str, name: str, flags: tuple[str, ...], expressions: tuple[str, ...]
+) -> Whole | str:
+    """A text by flags alone, none of which is added but where headers are; or why it is not
+    compiled."""
+    nvrtc = bindings()
+    flags = (*flags, *header_flags(text, version()))
+    with _program(text, name, flags, expressions) as (program, log, failed):
+        if failed:
+            return log or failed
+        lowered = (nvrtc.nvrtcGetLoweredName(program, e.encode()) for e in expressions)
+        names = {e: _checked(answer).decode() for e, answer in zip(expressions, lowered)}
+        size, cubin = nvrtc.nvrtcGetCUBINSize(program), b""
+        if int(size[0]) == 0 and size[1]:
+            cubin = _result(nvrtc, "cubin", program)
+        return Whole(cubin, _result(nvrtc, "ptx", program), names, log)
+
+
+def _result(nvrtc: Any, kind: Kind, program: Any) -> bytes:
+    if kind == "cubin":
+        return _read(nvrtc.nvrtcGetCUBINSize, nvrtc.nvrtcGetCUBIN, program)
+    if kind == "ltoir":
+        return _read(nvrtc.nvrtcGetLTOIRSize, nvrtc.nvrtcGetLTOIR, program)
+    return _read(nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX, program).rstrip(b"\0")
+
+
+def _read(size: Any, read: Any, program: Any) -> bytes:
+    data = bytearray(_checked(size(program)))
+    _checked(read(program, data))
+    return bytes(data)
+
+
+def _text(size: Any, read: Any, program: Any) -> str:
+    return _read(size, read, program).rstrip(b"\0").decode(errors="replace").strip()
+
+
+def _checked(answer: tuple[Any, ...]) -> Any:
+    code, *values = answer
+    if int(code) != 0:
+        raise ToolchainError(f"NVRTC failed: {code.name}")
+    return values[0] if values else None

@@ -1,0 +1,1 @@
+"""IR to IR, each pass a plain function."""

@@ -1,0 +1,115 @@
+"""Variables that nothing reads, and the statements that only serve them, are dropped."""
+
+from __future__ import annotations
+
+from pycu2c.analysis.effects import any_effect, effectful
+from pycu2c.analysis.live_across_barriers import mentioned
+from pycu2c.base.records import replace
+from pycu2c.ir.nodes import (
+    Allocate,
+    Assign,
+    Body,
+    Declare,
+    Evaluate,
+    Expr,
+    For,
+    Function,
+    If,
+    Module,
+    Pack,
+    Stmt,
+    Store,
+    Var,
+    While,
+)
+from pycu2c.ir.walk import (
+    all_expressions,
+    bodies,
+    expressions,
+    map_functions,
+    map_stmt,
+    statements,
+    with_bodies,
+)
+
+
+def drop_dead(module: Module) -> Module:
+    """``x = a[i]`` with no read of x -> nothing; ``x = atomic.add(…)`` -> the call alone."""
+    devices = effectful(module)
+    return map_functions(module, lambda f: replace(f, body=_live(f, devices)))
+
+
+def drop_idle_declarations(module: Module) -> Module:
+    """``lane = t % 32`` goes where nothing in its block mentions ``lane`` after it."""
+    devices = effectful(module)
+
+    def block(body: Body) -> Body:
+        kept: list[Stmt] = []  # from the last to the first
+        names: set[str] = set()
+        for s in reversed(body):
+            if isinstance(s, Declare) and s.var.name not in names and not _has_effect(s, devices):
+                continue
+            s = with_bodies(s, tuple(map(block, bodies(s))))
+            kept.append(s)
+            names |= mentioned((s,))
+        return tuple(reversed(kept))
+
+    return map_functions(module, lambda f: replace(f, body=block(f.body)))
+
+
+def _has_effect(s: Declare, devices: frozenset[str]) -> bool:
+    return s.init is not None and any_effect(s.init, devices)
+
+
+def _live(function: Function, devices: frozenset[str]) -> Body:
+    body = function.body
+    while True:
+        read = _read(body, devices)
+
+        def kept(s: Stmt, read: frozenset[str] = read) -> Body:
+            match s:
+                case Assign() if s.var.name not in read:
+                    return _effect_of(s.value, s, devices)
+                case Allocate() if s.var.name not in read:
+                    return ()
+                case If(then=(), orelse=()):
+                    return _effect_of(s.condition, s, devices)
+                case _:
+                    return (s,)
+
+        new = map_stmt(body, kept)
+        if _read(new, devices) == read and _count(new) == _count(body):
+            return new
+        body = new
+
+
+def _count(body: Body) -> int:
+    return sum(1 for _ in statements(body))
+
+
+def _effect_of(e: Expr, s: Stmt, devices: frozenset[str]) -> Body:
+    if isinstance(e, Pack):  # nobody wants the whole
+        return tuple(found for part in e.parts for found in _effect_of(part, s, devices))
+    return (Evaluate(e, s.span),) if any_effect(e, devices) else ()
+
+
+def _read(body: Body, devices: frozenset[str]) -> frozenset[str]:
+    """The variables that a block reads, or stores elements of. ``x = x + 1`` is no use of x, but
+    of ``x = x + atomic.add(…)`` the value stays."""
+    found: set[str] = set()
+    for s in statements(body):
+        if isinstance(s, Store):
+            found.add(s.array.name)
+        if isinstance(s, Assign):
+            inside = {e.name for e in expressions(s.value) if isinstance(e, Var)}
+            found |= inside if any_effect(s.value, devices) else inside - {s.var.name}
+        elif isinstance(s, (If, While, For)):
+            found |= _mentioned(s)
+        else:
+            found |= {e.name for e in all_expressions((s,)) if isinstance(e, Var)}
+    return frozenset(found)
+
+
+def _mentioned(s: If | While | For) -> set[str]:
+    given = (s.start, s.stop, s.step) if isinstance(s, For) else (s.condition,)
+    return {e.name for x in given for e in expressions(x) if isinstance(e, Var)}

@@ -1,0 +1,112 @@
+"""CPU: what every thread does -> what one block does, where its threads meet or have loops: the
+ThreadLoops are cut where the threads meet.
+
+``a; syncthreads(); b`` -> ``ThreadLoop(a) ThreadLoop(b)``. Takes flat, legal, declared kernels.
+
+``uniformity`` tells what threads agree on, ``placement`` what stands outside the thread loops,
+``regions`` cuts, ``privatize`` keeps what lives across a cut. A thread that has left a loop with
+barriers before others goes on when all have left it; so nobody may spin on what it does next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Set
+from typing import TypeAlias
+
+from pycu2c.analysis.launch_assumptions import Facts
+from pycu2c.analysis.live_across_barriers import fresh_names
+from pycu2c.analysis.liveness import alive_after
+from pycu2c.analysis.region_placement import place
+from pycu2c.analysis.suspension_points import has_wait
+from pycu2c.analysis.uniformity import Uniformity, uniformity
+from pycu2c.base.dtypes import INT32
+from pycu2c.base.records import dataclass, replace
+from pycu2c.base.types import Array, Scalar
+from pycu2c.ir.builders import cast, scalar_type
+from pycu2c.ir.nodes import Allocate, Apply, Body, Declare, Expr, Function, Stmt, Var
+from pycu2c.ir.walk import all_expressions, map_expr, statements
+from pycu2c.ops.intrinsics.threads.cpu_block import block_thread
+from pycu2c.transforms.cpu.fission.context_arrays import crossing, privatize
+from pycu2c.transforms.cpu.fission.loop_fission import regions
+from pycu2c.transforms.cpu.fission.single_region import one_loop
+from pycu2c.transforms.cpu.loops.interchange import interchanged
+from pycu2c.transforms.cpu.simd.active_masks import Masks, slots
+from pycu2c.transforms.cpu.simd.lane_counters import counted_by_lanes
+from pycu2c.transforms.cpu.simd.lane_variables import slots_name
+from pycu2c.transforms.cpu.simd.strip_mining import join_lanes, without_idle_notes
+
+_LEAST_LANES = 8  # fewer threads are done sooner one by one
+Chosen: TypeAlias = Callable[[Body, Uniformity], Set[Stmt]]
+
+
+@dataclass(frozen=True, slots=True)
+class Placing:
+    """Places the statements of one kernel."""
+
+    kernel: Function
+    facts: Facts
+    effectful: Set[str]  # device functions
+    in_strips: Chosen
+
+    def block(self, body: Body) -> Body:
+        """The kernel's body as what a block does."""
+        fresh = fresh_names(replace(self.kernel, body=body))
+        body = counted_by_lanes(body, alive_after(body, self._strips(body)), fresh)
+        body = _with_coordinates(body, self._strips(body), fresh)
+        body, turned = interchanged(body, uniformity(body), self.facts, self.effectful, fresh)
+        strips = self._strips(body)
+        if not strips and not turned and not has_wait(body):
+            return one_loop(self.kernel, body)
+        return self._met(body, strips, turned)
+
+    def _strips(self, body: Body) -> Set[Stmt]:
+        few = self.facts.threads < _LEAST_LANES
+        return frozenset() if few else self.in_strips(body, uniformity(body))
+
+    def _met(self, body: Body, strips: Set[Stmt], turned: Set[Stmt]) -> Body:
+        """With several thread loops: what is uniform and lives from one to another is computed
+        by the block, which may move more code out of the loops; repeated until it moves nothing."""
+        agreement, span = uniformity(body, self.facts.block), self.kernel.span
+        fresh = fresh_names(replace(self.kernel, body=body))
+        name = fresh("state")
+        state = Var(slots_name(name) if strips else name, Scalar(INT32), span)
+        live = Var(fresh("live"), Scalar(INT32), span)
+        own = {state.name, live.name}
+        kept = alive_after(body, strips)
+        everywhere = {p.name for p in self.kernel.parameters} | _arrays(body) | own
+        wanted: set[str] = set()
+        while True:
+            masks = Masks(slots(state, self.facts.threads), live)
+            placement = place(body, agreement, wanted, kept, turned)
+            cut = join_lanes(regions(body, agreement, placement, masks, span), masks)
+            found = crossing(cut, everywhere) - agreement.varying
+            if found <= wanted:
+                cut = without_idle_notes(cut, masks)
+                return privatize(cut, everywhere, masks)
+            wanted |= found
+
+
+def _with_coordinates(body: Body, loops: Set[Stmt], fresh: Callable[[str], str]) -> Body:
+    """A strip's lanes know their number alone: where else they stand is in variables."""
+    asked = {
+        e.intrinsic.name: e
+        for e in all_expressions(tuple(loops))
+        if isinstance(e, Apply) and e.intrinsic.varies and e.intrinsic is not block_thread
+    }
+    if not asked:
+        return body
+    own = {name: Var(fresh(name), scalar_type(e), e.span) for name, e in sorted(asked.items())}
+
+    def known(e: Expr) -> Expr:
+        if not isinstance(e, Apply) or e.intrinsic.name not in own:
+            return e
+        return cast(own[e.intrinsic.name], scalar_type(e))  # loops may have it in 32 bits
+
+    return (*(Declare(own[n], asked[n], asked[n].span) for n in own), *map_expr(body, known))
+
+
+def _arrays(body: Body) -> set[str]:
+    """All arrays that a kernel names; where its local ones live is not a scalar's question."""
+    named: list[Expr] = [e for e in all_expressions(body) if isinstance(e, Var)]
+    named += [s.var for s in statements(body) if isinstance(s, Allocate)]
+    return {v.name for v in named if isinstance(v, Var) and isinstance(v.type, Array)}

@@ -1,0 +1,110 @@
+"""CPU: the extents of a block, where the launch has said them, become numbers.
+
+With blocks of 16 x 16 threads, ``blockDim.x`` -> ``16``, ``threadIdx.z`` -> ``0``,
+``blockIdx.x * 16 + threadIdx.x`` -> ``cuda.grid.x()``, ``threadIdx.y * 16 + threadIdx.x`` ->
+``block.thread()``. Takes built kernels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pycu2c.analysis.launch_assumptions import Facts
+from pycu2c.base.records import dataclass, replace
+from pycu2c.base.types import Scalar
+from pycu2c.ir.builders import binary
+from pycu2c.ir.nodes import Apply, Assign, Binary, Const, Expr, For, Function, Module, Var
+from pycu2c.ir.walk import map_expr, map_functions, statements
+from pycu2c.ops.intrinsics.threads.coordinates import AXES, GRID, PLACES
+from pycu2c.ops.intrinsics.threads.cpu_block import block_thread
+from pycu2c.ops.operators import ADD, MUL
+
+
+def fix_block(module: Module, facts: Facts) -> Module:
+    """Write numbers for what the shape of the blocks decides."""
+    if facts.block is None:
+        return module
+    block = dict(zip(AXES, facts.block))
+
+    def fixed(function: Function) -> Function:
+        fixing = _Fixing(block, _coordinates(function))
+        return replace(function, body=map_expr(function.body, fixing.expression))
+
+    return map_functions(module, fixed)
+
+
+def _coordinates(function: Function) -> dict[str, Apply]:
+    """The variables that are a coordinate of the thread from the start, and nothing else."""
+    given = [p.name for p in function.parameters]
+    given += [s.var.name for s in statements(function.body) if isinstance(s, Assign | For)]
+    return {
+        s.var.name: s.value
+        for s in function.body
+        if isinstance(s, Assign) and isinstance(s.value, Apply) and given.count(s.var.name) == 1
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Fixing:
+    block: Mapping[str, int]
+    coordinates: Mapping[str, Apply]
+
+    def expression(self, e: Expr) -> Expr:
+        match e:
+            case Apply(intrinsic=row, type=Scalar() as kind):
+                for axis, extent in self.block.items():
+                    if row is PLACES["blockDim", axis]:
+                        return Const(extent, kind, e.span)
+                    if row is PLACES["threadIdx", axis] and extent == 1:
+                        return Const(0, kind, e.span)
+                return e
+            case Binary():
+                return self._sum(_folded(e))
+            case _:
+                return e
+
+    def _sum(self, e: Expr) -> Expr:
+        """A place in the grid, or a number in the block, that is written out."""
+        if not (isinstance(e, Binary) and e.op is ADD):
+            return e
+        for product, thread in ((e.left, e.right), (e.right, e.left)):
+            for axis, place in zip(AXES, GRID):
+                if not self._is_scaled(product, "blockIdx", axis, self.block[axis]):
+                    continue
+                alone = self.block[axis] == 1 and _is_number(thread, 0)
+                if alone or self._is(thread, "threadIdx", axis):
+                    return Apply(place, (), e.type, e.span)
+            rows = self._is_scaled(product, "threadIdx", "y", self.block["x"])
+            if rows and self.block["z"] == 1 and self._is(thread, "threadIdx", "x"):
+                return Apply(block_thread, (), e.type, e.span)
+        return e
+
+    def _is_scaled(self, e: Expr, place: str, axis: str, extent: int) -> bool:
+        """Whether it is a coordinate times a number."""
+        if not (isinstance(e, Binary) and e.op is MUL):
+            return False
+        pairs = ((e.left, e.right), (e.right, e.left))
+        return any(self._is(x, place, axis) and _is_number(y, extent) for x, y in pairs)
+
+    def _is(self, e: Expr, place: str, axis: str) -> bool:
+        if isinstance(e, Var):
+            found = self.coordinates.get(e.name)
+            return found is not None and found.intrinsic is PLACES[place, axis]
+        return isinstance(e, Apply) and e.intrinsic is PLACES[place, axis]
+
+
+def _is_number(e: Expr, value: int) -> bool:
+    return isinstance(e, Const) and e.value == value
+
+
+def _folded(e: Binary) -> Expr:
+    """What the numbers make plain: ``4 * 8`` -> ``32``, ``x + 0`` -> ``x``, ``0 * 8`` -> ``0``."""
+    if not (isinstance(e.type, Scalar) and e.type.dtype.is_integer and e.op in (ADD, MUL)):
+        return e
+    if isinstance(e.left, Const) and isinstance(e.right, Const):
+        return binary(e.op, e.left, e.right, e.span)
+    nothing = 0 if e.op is ADD else 1
+    for number, other in ((e.left, e.right), (e.right, e.left)):
+        if _is_number(number, nothing):
+            return other
+    return e

@@ -1,0 +1,95 @@
+"""Live ranges of one Python name that came out with one type become one variable again.
+
+``x`` and ``x.1`` of float32 -> ``x``. A loop's own counter stays apart: C scopes it.
+"""
+
+from __future__ import annotations
+
+from pycu2c.base.records import replace
+from pycu2c.base.types import Scalar
+from pycu2c.ir.nodes import (
+    Allocate,
+    Assign,
+    Body,
+    Declare,
+    Expr,
+    For,
+    Function,
+    Let,
+    Module,
+    Stmt,
+    Store,
+    Var,
+)
+from pycu2c.ir.walk import (
+    all_expressions,
+    bodies,
+    map_functions,
+    operands,
+    rewrite,
+    statements,
+    with_bodies,
+    with_operands,
+)
+
+
+def merge(module: Module) -> Module:
+    """``x.1 = 2.0:float32`` after ``x = 1.0:float32`` -> ``x = 2.0:float32``."""
+    return map_functions(module, _merged)
+
+
+def _merged(function: Function) -> Function:
+    names = _common_names(function)
+    return replace(function, body=renamed(function.body, names)) if names else function
+
+
+def _common_names(function: Function) -> dict[str, str]:
+    """From each live range's name to the one that stands for all of its type."""
+    counters = {s.var.name for s in statements(function.body) if isinstance(s, For)}
+    first: dict[tuple[str, Scalar], str] = {}
+    for parameter in function.parameters:
+        if isinstance(parameter.type, Scalar):
+            first[parameter.name, parameter.type] = parameter.name
+    names: dict[str, str] = {}
+    for var in _variables(function.body):
+        base, _, version = var.name.partition(".")
+        if var.name in counters or not isinstance(var.type, Scalar):
+            continue
+        if version == "" or version.isdigit():
+            common = first.setdefault((base, var.type), var.name)
+            if common != var.name:
+                names[var.name] = common
+    return names
+
+
+def _variables(body: Body) -> list[Var]:
+    """Every variable in the order of the text, targets before what follows them."""
+    found = [s.var for s in statements(body) if isinstance(s, (Assign, Declare))]
+    return found + [e for e in all_expressions(body) if isinstance(e, Var)]
+
+
+def renamed(body: Body, names: dict[str, str]) -> Body:
+    """The same block with variables of other names."""
+
+    def var(v: Var) -> Var:
+        return replace(v, name=names[v.name]) if v.name in names else v
+
+    def expression(e: Expr) -> Expr:
+        if isinstance(e, Var):
+            return var(e)
+        if isinstance(e, Let) and e.name in names:
+            return replace(e, name=names[e.name])
+        return e
+
+    def statement(s: Stmt) -> Stmt:
+        s = with_operands(s, tuple(rewrite(e, expression) for e in operands(s)))
+        s = with_bodies(s, tuple(renamed(b, names) for b in bodies(s)))
+        match s:
+            case Assign() | Declare() | For() | Allocate():
+                return replace(s, var=var(s.var))
+            case Store():
+                return replace(s, array=var(s.array))
+            case _:
+                return s
+
+    return tuple(statement(s) for s in body)
