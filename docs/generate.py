@@ -1,5 +1,5 @@
-"""Writes what follows from rows: the pages that are tables of errors, of intrinsics, and of the
-constructs of the language, which the tests run; and the stub of ``cuda`` for type checkers."""
+"""Generate documentation from the tables of the compiler: the pages on errors, intrinsics, the
+language and migration, the name tables of the numba page, and the stubs for type checkers."""
 
 from __future__ import annotations
 
@@ -37,10 +37,15 @@ migrating = __import__("generate_migrating")
 
 ERRORS = """# Compile errors
 
-Each message begins with a code. Its section here has programs that break the rule, what pycu2c says
-of them, and the same programs cured; `pycu2c errors CODE` shows it in a terminal. The tests run all
-of these programs. All mistakes of a kernel are shown together, in one `CompileError`; a warning is
-a `CompileWarning`; what is wrong with a launch is a `LaunchError`, which names the argument.
+Each error message of the compiler begins with a code. The section of a code shows programs that
+break its rule, the message, and the corrected programs. `pycu2c errors CODE` prints the section.
+The tests run all of these programs.
+
+| class | meaning |
+|---|---|
+| `CompileError` | the kernel does not compile; one exception reports all errors of the kernel |
+| `CompileWarning` | the kernel compiles, but is probably wrong |
+| `LaunchError` | the arguments or the configuration of a launch are invalid |
 
 | code | rule |
 |---|---|
@@ -48,7 +53,7 @@ a `CompileWarning`; what is wrong with a launch is a `LaunchError`, which names 
 
 
 def errors() -> str:
-    """The catalogue, a section for each code."""
+    """Return the page of compile errors, with a section for each code."""
     codes = sorted(RULES)
     rows = "".join(f"| [`{code}`](#{code}) | {cell(RULES[code])} |\n" for code in codes)
     return ERRORS + rows + "\n" + "\n".join(map(error_catalog.as_markdown, codes))
@@ -56,14 +61,17 @@ def errors() -> str:
 
 INTRINSICS = """# Intrinsics
 
-What kernels call besides their own functions. All of it works on CUDA, on the CPU, and in the
-reference interpreter; where not every GPU has it, the column *GPU* says from which on. `T` is a
-number of one of the types listed, the same for all parameters; `F` is `T`, or `float` if that is a
-whole number. Parameters with a type of their own, such as `int32`, convert what they are given.
+Functions, constants and methods that kernels can use, besides your own functions. All of them work
+on CUDA, on the CPU and in the reference interpreter.
+
+- `T` is a number of one of the dtypes listed; the same type for all parameters.
+- `F` is `T`, or `float` if `T` is an integer type.
+- Arguments of a parameter with a specific type, such as `int32`, are converted.
+- The column *GPU* gives the minimum architecture, where not every supported GPU has the function.
 """
 
-# sections in order; a row belongs to the longest start of its name
-ROOMS = {
+# sections in order; an entry belongs to the section with the longest matching prefix
+SECTIONS = {
     "cuda.": "CUDA",
     "cuda.atomic.": "Atomics",
     "cuda.cg.": "Cooperative groups",
@@ -78,26 +86,26 @@ ROOMS = {
 
 
 def intrinsics() -> str:
-    """The rows by room, and what is no row."""
-    members(CUDA)  # imports every room
-    tables: dict[str, list[str]] = {title: [] for title in ROOMS.values()}
+    """Return the page of intrinsics, by section, followed by other functions."""
+    members(CUDA)  # imports all modules that register intrinsics
+    tables: dict[str, list[str]] = {title: [] for title in SECTIONS.values()}
     called = ((called_as(row), row) for row in REGISTRY.values())
     for name, row in sorted(filter(itemgetter(0), called), key=itemgetter(0)):
         takes = ", ".join(f"{n}: {kind}" for n, kind in row.parameters)
         dtypes = " ".join(map(str, row.dtypes))
         doc = cell(row.doc.splitlines()[0]) if row.doc else ""
-        title = ROOMS[max(filter(name.startswith, ROOMS), key=len)]
+        title = SECTIONS[max(filter(name.startswith, SECTIONS), key=len)]
         cells = (f"`{name}`", takes, row.result, dtypes, row.arch, doc)
         tables[title].append(f"| {' | '.join(cells)} |")
-    head = "| name | takes | gives | dtypes | GPU | meaning |\n|---|---|---|---|---|---|\n"
+    head = "| name | parameters | result | dtypes | GPU | meaning |\n|---|---|---|---|---|---|\n"
     parts = [f"## {title}\n\n{head}" + "\n".join(rows) + "\n" for title, rows in tables.items()]
     return "\n".join((INTRINSICS, *parts, groups(), written(), operators(), library()))
 
 
 def called_as(row: Intrinsic) -> str:
-    """What users write; nothing of what is the compiler's own, and what operators become."""
+    """Return the public name of an intrinsic, or an empty string if it is internal."""
     room, _, path = row.name.partition(".")
-    if room == "cuda":  # rows under a row are not found
+    if room == "cuda":  # entries below an entry are not found
         return row.name if find(path) else ""
     if hasattr(builtins, row.name):
         return row.name
@@ -106,8 +114,8 @@ def called_as(row: Intrinsic) -> str:
 
 
 def groups() -> str:
-    """The methods of cooperative groups, which are no rows."""
-    head = "## Groups of threads\n\nMethods of what `cuda.cg` gives.\n\n"
+    """Return the section on methods of cooperative groups."""
+    head = "## Groups of threads\n\nMethods of the groups that `cuda.cg` functions return.\n\n"
     head += "| group | method | meaning |\n|---|---|---|\n"
     made = (
         ("this_thread_block()", Block),
@@ -128,8 +136,9 @@ def groups() -> str:
 
 
 def written() -> str:
-    """The names of ``cuda`` that are functions of the kernel language."""
-    head = "## Functions of groups and of pairs of halves\n\n| function | meaning |\n|---|---|\n"
+    """Return the section on names of ``cuda`` that are written in the kernel language."""
+    title = "## Functions on groups and on half-precision pairs"
+    head = f"{title}\n\n| function | meaning |\n|---|---|\n"
     rows = []
     for name, function in sorted(WRITTEN.items(), key=lambda item: item[0].rpartition(".")[0]):
         takes = ", ".join(inspect.signature(function).parameters)
@@ -139,8 +148,8 @@ def written() -> str:
 
 
 def operators() -> str:
-    """The functions that are operators under another name."""
-    head = "## Functions that are operators\n\n| operator | functions |\n|---|---|\n"
+    """Return the section on functions that are aliases of operators."""
+    head = "## Functions equivalent to operators\n\n| operator | functions |\n|---|---|\n"
     rows = []
     for row, functions in FUNCTIONS:
         symbol = row.symbol.strip().replace("|", "\\|")
@@ -150,9 +159,10 @@ def operators() -> str:
 
 
 def library() -> str:
-    """The functions that are written in the kernel language."""
-    title = "## Functions that kernels compile with their own code"
-    head = f"{title}\n\n| function | meaning |\n|---|---|\n"
+    """Return the section on library functions that are written in the kernel language."""
+    title = "## Library functions in the kernel language"
+    text = "These functions are compiled with the kernel that calls them."
+    head = f"{title}\n\n{text}\n\n| function | meaning |\n|---|---|\n"
     rows = []
     for known, written in LIBRARY:
         home = "np" if known.__module__ == "numpy" or isinstance(known, np.ufunc) else "math"
@@ -166,25 +176,33 @@ def _home(function: Any) -> str:
 
 LANGUAGE = """# The language
 
-A kernel is a Python function. These constructs compile; each row runs in the tests on the reference
-interpreter, on the CPU and, where there is one, on a GPU, and gives what the same function gives as
-plain Python with numpy's scalars. In the examples `a` is a float32 array, `b` one of int32, `m` one
-of float64 with two axes, `n` is 5, `x` is 2.5, `i` the thread's index. The types of results are in
-[semantics](semantics.md).
+The Python constructs that compile in a kernel, each with an example.
+[Kernel semantics](semantics.md) defines types and results.
+
+The tests run every example on the reference interpreter, on the CPU and, if available, on a GPU.
+The results equal those of plain Python with numpy scalars. The examples use these names:
+
+| name | meaning |
+|---|---|
+| `a`, `b` | arrays of float32 and of int32, with one axis |
+| `m` | an array of float64 with two axes |
+| `out` | the output, an array of float64 |
+| `n`, `x` | the numbers 5 and 2.5 |
+| `i` | the index of the thread |
 """
 
-REFUSED = """
-## Refused
+UNSUPPORTED = """
+## Unsupported constructs
 
-Each with an error of its own, when the kernel is defined.
+Each raises a `CompileError` when the kernel is defined.
 
-| error | what | instead |
+| error | construct | instead |
 |---|---|---|
 """
 
 
 def language() -> str:
-    """The constructs that compile, by section, and what is refused."""
+    """Return the page of constructs that compile, by section, and of those that do not."""
     sys.path.insert(0, str(HERE.parent / "tests"))
     constructs = __import__("constructs").CONSTRUCTS
     text = LANGUAGE
@@ -196,15 +214,16 @@ def language() -> str:
         found += table.values()
     unique = {(r.code, r.text): r for r in found}
     rows = [f"| `{r.code}` | {cell(r.text)} | {cell(r.help)} |" for _, r in sorted(unique.items())]
-    return text + REFUSED + "\n".join(rows) + "\n"
+    return text + UNSUPPORTED + "\n".join(rows) + "\n"
 
 
 def cell(text: str) -> str:
+    """Return text escaped for a table cell."""
     return text.replace("|", "\\|")
 
 
 def code(body: str) -> str:
-    """Lines of a table's cell, their indentation kept."""
+    """Return code as the text of a table cell that keeps its lines and indentation."""
     lines = [line.replace("|", "\\|") for line in body.rstrip().splitlines()]
     indents = ["&nbsp;" * (len(line) - len(line.lstrip())) for line in lines]
     return "<br>".join(f"{space}`{line.strip()}`" for space, line in zip(indents, lines))
@@ -212,23 +231,23 @@ def code(body: str) -> str:
 
 NAMES = """## Names
 
-What `cuda` has for the host; [what kernels call](intrinsics.md) has a page of its own. Types have
-numba's names, too, in `pycu2c`, `cuda` and `types`: `float32`, `f4`, `intp`, `void`, `UniTuple`.
+The names of `cuda` for the host. [Intrinsics](intrinsics.md) lists those for kernels. Types also
+have numba's names, in `pycu2c`, `cuda` and `types`: `float32`, `f4`, `intp`, `void`, `UniTuple`.
 
-| name | |
+| name | meaning |
 |---|---|
 """
 
 MISSING = """
-What numba has and this package has not, with what to write instead; it is also what the error says:
+These names of numba do not exist. The error message suggests the same replacement:
 
-| name | |
+| name | instead |
 |---|---|
 """
 
 
 def numba() -> str:
-    """The page for those who come from numba, with its tables of names made anew."""
+    """Return the page for users of numba, with its tables of names regenerated."""
     prose, _, _ = (HERE / "numba.md").read_text().partition("## Names\n")
     there = sorted([*HOST_NAMES, *MODULES], key=str.lower)
     rows = "".join(f"| `cuda.{name}` | {cell(_first_line(name))} |\n" for name in there)
@@ -238,7 +257,7 @@ def numba() -> str:
 
 
 def _first_line(name: str) -> str:
-    """What a name of the host is, in a sentence."""
+    """Return the first sentence of the documentation of a host name."""
     found = getattr(cuda, name)
     text = inspect.getdoc(found) or ""
     return text.split("\n\n")[0].replace("\n", " ").replace("``", "`")

@@ -1,5 +1,5 @@
-"""Writes what follows from rows, and from a run, into docs/migrating.md: the tables that follow a
-comment with their name, and what ``pycu2c migrate`` says of the program that stands there."""
+"""Generate parts of docs/migrating.md: the tables, each after a comment with its name, and the
+output of ``pycu2c migrate`` for the example program on the page."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ TYPES: tuple[Row, ...] = (
 
 
 def types() -> str:
-    """What an operation gives in numba, and here."""
+    """Return the table of result types in numba and in pycu2c."""
     lines = []
     for text, op, a, b in TYPES:
         theirs = joined(strengthened(a), strengthened(b))
@@ -73,17 +73,19 @@ def types() -> str:
         assert here is not None
         ours = strengthened(here)
         lines.append(f"| `{text}` | {theirs} | {ours if ours == theirs else f'**{ours}**'} |")
-    return "| | numba | here |\n|---|---|---|\n" + "\n".join(lines)
+    return "| expression | numba | pycu2c |\n|---|---|---|\n" + "\n".join(lines)
 
 
 def kinds() -> str:
+    """Return the table of remarks."""
     rows = [f"| `{kind.weight.value}[{kind.name}]` | {kind.title} |" for kind in KINDS]
-    return "| remark | |\n|---|---|\n" + "\n".join(rows)
+    return "| remark | meaning |\n|---|---|\n" + "\n".join(rows)
 
 
 def variables() -> str:
+    """Return the table of environment variables."""
     rows = [f"| `{name}` | {_with_code(cure)} |" for name, cure in VARIABLES.items()]
-    return "| numba's | here |\n|---|---|\n" + "\n".join(rows)
+    return "| numba | pycu2c |\n|---|---|\n" + "\n".join(rows)
 
 
 def _with_code(text: str) -> str:
@@ -91,17 +93,19 @@ def _with_code(text: str) -> str:
 
 
 def modules() -> str:
+    """Return the table of modules that have moved."""
     rows = [f"| `{theirs}` | `{ours}` |" for theirs, ours in MOVED.items()]
-    return "| numba's | here |\n|---|---|\n" + "\n".join(rows)
+    return "| numba | pycu2c |\n|---|---|\n" + "\n".join(rows)
 
 
 def host() -> str:
+    """Return the table of functions that stay in numba."""
     rows = [f"| `{name}` | {why} |" for name, why in HOST_FUNCTIONS.items()]
-    return "| | |\n|---|---|\n" + "\n".join(rows)
+    return "| function | reason |\n|---|---|\n" + "\n".join(rows)
 
 
 def absent() -> str:
-    """What the error says, too; one row for names with one cure."""
+    """Return the table of missing names, one row for all names with the same replacement."""
     names: dict[str, list[str]] = {}
     for name, cure in CURES.items():
         if name not in (*HOST_NAMES, *MODULES):
@@ -123,7 +127,7 @@ TABLES: dict[str, Callable[[], str]] = {
 
 
 def page() -> str:
-    """The page with its tables, and what was said, made anew."""
+    """Return the page with its tables and the output of the example regenerated."""
     text = PAGE.read_text()
     for name, table in TABLES.items():
         before, mark, after = text.partition(f"<!-- {name} -->\n")
@@ -136,7 +140,7 @@ def page() -> str:
 
 
 def _run(program: str) -> tuple[str, str]:
-    """What the command writes of a program in the folder where it is called."""
+    """Return the standard output and error of the command for a program."""
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         Path(PROGRAM).write_text(program)
         done = CliRunner().invoke(migrate, [PROGRAM])

@@ -1,5 +1,5 @@
-"""Writes src/pycu2c/cuda/__init__.pyi, which type checkers and editors read, from the rows of
-intrinsics and the names for the host."""
+"""Generate the stubs src/pycu2c/cuda/__init__.pyi and vector_types.pyi for type checkers and
+editors, from the registry of intrinsics and the host names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The constructs of the language, one row each: what ``docs/language.md`` lists and
+"""The constructs of the language, one entry each: what ``docs/language.md`` lists and
 ``test_language.py`` runs on every target, against plain Python.
 
 A row's body stands in a kernel with these names: ``a`` (float32, 1-D), ``b`` (int32, 1-D), ``m``
@@ -91,19 +91,19 @@ def rows_of(section: str, text: str) -> list[Construct]:
 EXPRESSIONS = rows_of(
     "Expressions",
     """
-    # names, literals: `1`, `2.5`, `True`, `2j`
+    # names and literals: `1`, `2.5`, `True`, `2j`
     out[i] = 1 + 2.5 + True + (2j * 1j).real
 
     # arithmetic: `+ - * / // % **`
     out[i] = (i + 7) / 2 - (i - 3) // 2 * 3 + (i - 4) % 3 + x ** 2 - 2 ** i
 
-    # signs and bits: `-x`, `+x`, `~x`, `& | ^ << >>`
+    # signs and bitwise operators: `-x`, `+x`, `~x`, `& | ^ << >>`
     out[i] = -i + +n + ~i + (i & 6 | 1 ^ i) + (i << 2) + (i - 9 >> 1)
 
-    # comparisons, chained: `a < b <= c`
+    # comparisons, also chained: `a < b <= c`
     out[i] = (1 < i <= 4) + (i == 3 != n) * 2 + (i >= 2) * 4
 
-    # `and`, `or`, `not`: the operand that decides
+    # `and`, `or`, `not`: return an operand, as in Python
     out[i] = (i and n) + (i % 3 or 7) + (not i)
 
     # conditional expression
@@ -119,7 +119,7 @@ EXPRESSIONS = rows_of(
     if (half := i // 2) > 1:
         out[i] = half
 
-    # walrus in a loop's condition
+    # assignment expression in the condition of a loop
     k = 0
     while (square := k * k) < i + 10:
         k += 1
@@ -131,14 +131,14 @@ EXPRESSIONS = rows_of(
     # negative index
     out[i] = a[-1] + a[i - 3] + m[-1, -i - 1 + i]
 
-    # slice of an array: a view
+    # slice of an array: returns a view
     part = a[1:n]
     out[i] = part[i % part.shape[0]] + len(part) + a[i:][0]
 
-    # slice with a step, backwards
+    # slice with a step, also negative
     out[i] = a[::2][i // 2] + a[::-1][i] + len(a[6:1:-2])
 
-    # slice as a target: a number, an array or a tuple goes to several elements
+    # assignment of a number, an array or a tuple to a slice
     m[i] = 2
     m[i, 1:] *= x
     m[i, ::2] = (3, a[i])
@@ -151,19 +151,19 @@ EXPRESSIONS = rows_of(
     out[i] = part[0] + part[-1] + len(part) * 10
     out[i] += len(a[i:1:s]) + len(a[:i:s]) + a[7 : i // 2 : -n][0]
 
-    # index in a tuple
+    # tuple as an index
     place = (i, 1)
     out[i] = m[place] + m[place[0], ...][2]
     m[place] = 5
     out[i] += m[i][1]
 
-    # row and column: `m[i]`, `m[:, j]`, `m[..., 0]`
+    # rows and columns: `m[i]`, `m[:, j]`, `m[..., 0]`
     out[i] = row_sum(m[i]) + m[:, 2][i] + m[..., 0][i]
 
-    # transposed: `m.T`
+    # transposed view: `m.T`
     out[i] = m.T[1, i] + m.T.shape[0]
 
-    # `.reshape`, `.ravel` of a contiguous array: another view of its elements
+    # `.reshape`, `.ravel` of a contiguous array: return views
     out[i] = a.reshape(2, -1)[1, i % 4] + m.reshape(-1)[i + 2]
     out[i] += m[2:].reshape((3, 2, 3))[i % 3, 1, -1]
     out[i] += m.ravel().reshape(n - 1, 6)[1:][i % 3].size + row_sum(m.reshape(12, 2)[i])
@@ -171,28 +171,28 @@ EXPRESSIONS = rows_of(
     # `.shape`, `.ndim`, `.size`, `len()`
     out[i] = m.shape[0] * 100 + m.shape[1] * 10 + m.ndim + m.size + len(a)
 
-    # `.strides`: in bytes
+    # `.strides`, in bytes
     out[i] = m.strides[0] + m.strides[1] + a[::2].strides[0]
 
     # attribute of a module: `math.pi`, `np.e`
     out[i] = math.pi + np.e
 
-    # global number, tuple
+    # global numbers and tuples
     out[i] = SCALE * i + OFFSETS[1] + len(OFFSETS)
 
-    # global array: constant memory
+    # global array, in constant memory
     out[i] = WEIGHTS[i % 3] + WEIGHTS[-1] + WEIGHTS.shape[0]
 
     # global named tuple
     out[i] = ORIGIN.x + ORIGIN[1] * i
 
-    # named tuple, made in the kernel
+    # named tuple, created in the kernel
     p = Point(i, y=n)
     if i % 2:
         p = Point(y=x, x=p.y)
     out[i] = p.x * 10 + p[1] + sum(p)
 
-    # tuple, nested
+    # nested tuple
     t = (i, (x, n))
     out[i] = t[0] + t[1][0] * t[-1][1]
 
@@ -204,17 +204,17 @@ EXPRESSIONS = rows_of(
     t = (i, n, 3) + (4,) * 2
     out[i] = t[1:][0] + t[-1] + len(t) + t[::-1][4]
 
-    # item of a range, star of a range
+    # item of a range, unpacking of a range
     out[i] = range(3, 9)[2] + sum((*range(4), i))
 
-    # star in a tuple
+    # unpacking in a tuple: `(*t, 1)`
     t = (i, n)
     out[i] = sum((*t, 1, *t))
 
-    # comparing tuples
+    # comparison of tuples
     out[i] = ((i, n) == (3, 5)) + ((i, 1) != (i, 1)) * 2
 
-    # order of tuples: the first items that differ
+    # order of tuples: lexicographic
     out[i] = ((i, 2) < (3, 4)) + ((i, x) >= (i, 2.5)) * 2 + ((1, i) > (1, 3, 0)) * 4
 
     # computed index of a tuple of numbers, or of tuples whose items have the same types
@@ -244,28 +244,28 @@ EXPRESSIONS = rows_of(
     t = (i, 1) if i % 2 else (2, n)
     out[i] = t[0] * 10 + t[1]
 
-    # strings: known while compiling
+    # strings: compile-time constants
     mode = "fast"
     out[i] = (1 if mode == "fast" else 2) + 10 * (mode in ("slow", "fast")) + len(mode)
 
-    # view of a view, store through a view
+    # view of a view, and a store through a view
     part = out[i : i + 1]
     part[0] = m[1:, 1:][i % 3, 1]
     part[-1] += 1
 
-    # view in a variable that is set twice
+    # view in a variable that is assigned twice
     row = m[i]
     if i % 2:
         row = m[i - 1]
     out[i] = row[0] + row[-1]
 
-    # view in a variable, whose index gets another value
+    # view in a variable, independent of later changes of its index
     k = i % 3
     row = m[k]
     k = i % 2 + 3
     out[i] = row[0] + k * 100
 
-    # one of several arrays in a variable, swapped
+    # variables that refer to different arrays, and are swapped
     source, target = m, m[1:]
     for k in range(i):
         source, target = target, source
@@ -275,17 +275,17 @@ EXPRESSIONS = rows_of(
     h = np.float16(x) * np.float16(0.1) + 1
     out[i] = h / 3
 
-    # vector: `cuda.float4(x, y, z, w)`; its components are read and assigned
+    # vector: `cuda.float4(x, y, z, w)`, with components that can be read and assigned
     v = cuda.float4(i, x, 1, a[i])
     v.x += v.y
     v['z'] = v.x * 2
     out[i] = v.x + v.z * v.w
 
-    # vector made of a vector and numbers; unpacked
+    # vector built from a vector and numbers, and unpacked
     p, q, r = cuda.float3(cuda.float2(i, x), n)
     out[i] = p + 10 * q + 100 * r
 
-    # numpy integers wrap, Python's literals take their type
+    # numpy integers wrap, and Python literals take their type
     c = np.uint8(200) + np.uint8(i) * 9
     out[i] = c
 
@@ -315,13 +315,13 @@ CALLS = rows_of(
     # `*args`
     out[i] = total(i) + total(i, 1, 2.5) + total(*OFFSETS)
 
-    # recursion: the annotations of a function that calls itself are its signature
+    # recursion: the annotations are the signature of a recursive function
     out[i] = fibonacci(i + 3)
 
-    # function in C of your own ([external_functions.md](external_functions.md))
+    # [function in C](external_functions.md)
     out[i] = squared(i)
 
-    # array and view as arguments
+    # arrays and views as arguments
     put(out, i, row_sum(a[: i + 1]))
 
     # function as argument
@@ -330,12 +330,12 @@ CALLS = rows_of(
     # None as argument
     out[i] = or_else(None, 7) + or_else(i, 7)
 
-    # function inside of a kernel
+    # nested function
     def shifted(v, by=1):
         return v * n + by
     out[i] = shifted(i) + shifted(2, by=x)
 
-    # function inside of a kernel that reads an array
+    # nested function that reads an array
     def smoothed(k):
         return (a[k - 1] + a[k]) / 2
     out[i] = smoothed(i) + smoothed(1)
@@ -346,7 +346,7 @@ CALLS = rows_of(
     # dtypes as conversions
     out[i] = np.float32(0.1) * i + np.int8(i + 3) + np.uint16(7)
 
-    # the type of an array as a conversion
+    # dtype of an array as a conversion
     out[i] = a.dtype.type(0.1) * i + b.dtype.type(x) + a.dtype.itemsize
 
     # `abs`, `min`, `max`, `round`, `divmod`
@@ -361,19 +361,19 @@ CALLS = rows_of(
     # `math`
     out[i] = math.sqrt(a[i] + 1) + math.atan2(i, 2) + math.floor(-x) + math.hypot(3, i)
 
-    # numpy's functions of scalars
+    # numpy functions of scalars
     out[i] = np.sin(x) + np.minimum(i, 3) + np.exp2(a[i]) + np.maximum(a[i], 1.5)
 
-    # numpy's functions of whole arrays, with a place for what they give: `np.sqrt(x, out)`
+    # numpy functions of arrays, with an output array: `np.sqrt(x, out)`
     np.multiply(m[i], WEIGHTS, m[i])
     np.sqrt(m[i], out=m[i])
     np.add(m[i, 1:], x, m[i, 1:])
     out[i] = m[i, 0] + 10 * m[i, 1]
 
-    # numpy's functions that are operators: `np.add`, `np.where`, `np.clip`
+    # numpy functions that are operators: `np.add`, `np.where`, `np.clip`
     out[i] = np.where(np.greater(a[i], 1), np.clip(a[i], 2, 3), np.multiply(x, 2)) + np.sign(x)
 
-    # `np.clip` without one of the limits
+    # `np.clip` with only one limit
     out[i] = np.clip(x * i, None, 5) + np.clip(i, 2, None) + np.clip(a[i], min=1, max=n)
 
     # `math.modf`, `math.frexp`, `math.ldexp`
@@ -388,7 +388,7 @@ CALLS = rows_of(
     # `pow`
     out[i] = pow(i, 2) + pow(2, -1) + pow(x, exp=i)
 
-    # `max` and `min` of tuples: by the first items that differ
+    # `max` and `min` of tuples: lexicographic
     best = (a[0], 0)
     for j in range(1, n):
         best = max(best, (a[j] - j, -j))
@@ -410,7 +410,7 @@ CALLS = rows_of(
 STATEMENTS = rows_of(
     "Statements",
     """
-    # assignment: names, elements
+    # assignment to names and elements
     y = i * 2
     out[i] = y
 
@@ -445,7 +445,7 @@ STATEMENTS = rows_of(
     y: np.float32 = 0.1
     out[i] = y
 
-    # a name with another type in another place
+    # variable that is reassigned with another type
     y = i // 2
     out[i] = y
     y = 1.5
@@ -460,7 +460,7 @@ STATEMENTS = rows_of(
         y = 3
     out[i] = y
 
-    # `if` that is decided while compiling
+    # `if` with a compile-time condition
     if SCALE > 2:
         out[i] = 1
     else:
@@ -594,7 +594,7 @@ STATEMENTS = rows_of(
 MEMORY = rows_of(
     "Memory",
     """
-    # atomics: an element is changed in one step, and its old value given
+    # atomics: change an element and return its old value
     out[i] = cuda.atomic.add(b, i, n) - cuda.atomic.max(b, (i,), 12)
     cuda.atomic.xor(b, i, 3)
 
@@ -607,7 +607,7 @@ MEMORY = rows_of(
 RANDOM = rows_of(
     "Random numbers",
     """
-    # `cuda.random` without a state: of a seed, a subsequence, an offset
+    # `cuda.random` without a state: from a seed, a subsequence and an offset
     out[i] = cuda.random.philox_uniform_float32(n, i, 3) + cuda.random.philox_uint32(n, 0, i)
     p, q = cuda.random.philox_uniform_float64x2(n, i, 0)
     out[i] += p + 10 * q
