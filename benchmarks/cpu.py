@@ -20,8 +20,8 @@ from dataclasses import dataclass, field
 
 from contenders import CONTENDERS
 from cpu_rows import ROWS, Row
-from pycu2c.runtime.cpu.cpu_kernel.cpu_kernel import thread_count
-from pycu2c.toolchain.cc.cc import cc
+from pycu2c.runtime.cpu.cpu_kernel import thread_count
+from pycu2c.toolchain.cc import cc
 from workers import Worker
 
 ROUNDS = 15

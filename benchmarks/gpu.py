@@ -20,8 +20,8 @@ from gpu_rows import ROWS, Row
 from problems import Problem
 from pycu2c.cuda import DeviceArray, to_device
 from pycu2c.cuda_driver import driver
-from pycu2c.runtime.cuda.cuda_kernel.cuda_kernel import CudaKernel
-from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
+from pycu2c.runtime.cuda.cuda_kernel import CudaKernel
+from pycu2c.toolchain.nvrtc import nvrtc
 
 REPEATS = 15
 BATCH_MS = 20.0  # a repeat launches as often as fits

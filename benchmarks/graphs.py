@@ -24,7 +24,7 @@ import numpy as np
 from figures import keep, table_of
 from pycu2c import cuda, kernel
 from pycu2c.cuda_driver import driver, libcuda
-from pycu2c.toolchain.cc.cc import cc
+from pycu2c.toolchain.cc import cc
 
 KERNELS, IN_A_ROW, ROUNDS, N = 100, 50, 30, 1024
 

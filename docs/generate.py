@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-import pycu2c.frontend.subset.statements.statements.unsupported_syntax as refusals
+import pycu2c.frontend.subset.unsupported_syntax as refusals
 from pycu2c import cuda
-from pycu2c.cli.main.main import error_catalog
+from pycu2c.cli import error_catalog
 from pycu2c.base.diagnostics import RULES
-from pycu2c.frontend.subset.statements.statements.unsupported_syntax import Refusal
+from pycu2c.frontend.subset.unsupported_syntax import Refusal
 from pycu2c.ops.intrinsics.all import REGISTRY
 from pycu2c.ops.intrinsics.threads.clusters import Cluster
 from pycu2c.ops.intrinsics.threads.coalesced_groups import Coalesced

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from pycu2c.ops.names.host_names import HOST_NAMES, MODULES
 from pycu2c.ops.names.numba_names import CURES
-from pycu2c.cli.main.main.migrate import migrate
+from pycu2c.cli.migrate import migrate
 from pycu2c.compat.migrate.name_map import HOST_FUNCTIONS, MOVED
 from pycu2c.compat.migrate.remarks import KINDS
 from pycu2c.compat.migrate.numba_types import arithmetic, joined

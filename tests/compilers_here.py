@@ -9,8 +9,8 @@ import sys
 from collections.abc import Iterator
 
 import pytest
-from pycu2c.toolchain.cc.cc.discovery import Compiler
 
+from pycu2c.toolchain.cc.discovery import Compiler
 from pycu2c.toolchain.subprocesses import run
 
 NATIVE = (

@@ -7,7 +7,7 @@ import os
 import pytest
 
 from pycu2c.cuda_driver import driver
-from pycu2c.toolchain.cache.artifact_store import value_store
+from pycu2c.toolchain.cache import value_store
 
 ON_GPU = [pytest.param("cuda", marks=pytest.mark.gpu)] if driver.available() else []
 TARGETS = ["python", "cpu", "cpu-resumable", *ON_GPU]

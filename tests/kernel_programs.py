@@ -8,7 +8,6 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from pycu2c.runtime.arguments.arguments.arguments import ArrayArgument, layout_of, pack
 
 from launching import run
 from pool_kernels import HERE
@@ -16,7 +15,8 @@ from pycu2c import CompileWarning
 from pycu2c.declarations.signatures import parse_signature
 from pycu2c.ir.nodes import Part
 from pycu2c.kernels.specialization import generate_text
-from pycu2c.runtime.cpu.cpu_kernel import cpu_kernel
+from pycu2c.runtime.arguments.arguments import ArrayArgument, layout_of, pack
+from pycu2c.runtime.cpu import cpu_kernel
 from pycu2c.runtime.launch_configuration import HEAD, extent
 from test_goldens import kernel_of, module_of
 

@@ -18,7 +18,7 @@ from pycu2c.ir.nodes import Allocate, Body, For, Module, Print, Stmt, Wait, Whil
 from pycu2c.ir.walk import bodies, map_functions, statements
 from pycu2c.kernels.kernel import Kernel
 from pycu2c.pipeline import TARGETS, Pass
-from pycu2c.runtime.cuda.cuda_kernel import memory_pool
+from pycu2c.runtime.cuda import memory_pool
 from pycu2c.transforms.cpu.select_cpu_lowering import threads_as_code
 from pycu2c.transforms.cpu.simd.scalar_replacement import in_parts
 from pycu2c.transforms.cuda.narrow_integers import narrow

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from pycu2c.runtime.cpu.cpu_kernel import cpu_kernel
-from pycu2c.toolchain.cc.cc import cc
+from pycu2c.runtime.cpu import cpu_kernel
+from pycu2c.toolchain.cc import cc
 
 HERE = Path(__file__).parent
 

@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pycu2c.runtime.arguments.arguments.aliasing import alone
-from pycu2c.runtime.arguments.arguments.arguments import describe
 
 from kernels_from_text import module_from
 from pycu2c import cuda, device, float32, int32, int64, kernel, uint8
@@ -19,6 +17,8 @@ from pycu2c.ir.printer import print_module
 from pycu2c.kernels.kernel import Kernel
 from pycu2c.kernels.specialization import facts_for
 from pycu2c.pipeline import TARGETS
+from pycu2c.runtime.arguments.aliasing import alone
+from pycu2c.runtime.arguments.arguments import describe
 from pycu2c.transforms.cpu.memory.privatize_accumulators import accumulating
 
 HEAD = "from pycu2c import cuda, device, kernel\n\n\n"

@@ -10,13 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pycu2c.runtime.arguments.arguments.arguments import (
-    ArrayArgument,
-    describe,
-    layout_of,
-    pack,
-    type_of,
-)
 from pycu2c.types import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, Array, Scalar
 
 from pycu2c import types
@@ -24,6 +17,7 @@ from pycu2c.base import dtypes
 from pycu2c.base.diagnostics import LaunchError
 from pycu2c.base.dtypes import DType
 from pycu2c.ir.nodes import Parameter, Part
+from pycu2c.runtime.arguments.arguments import ArrayArgument, describe, layout_of, pack, type_of
 
 
 class Interface:

@@ -9,8 +9,8 @@ import pytest
 
 from launching import run
 from pycu2c import CompileError, bool_, cuda, device, float32, float64, int32, kernel
-from pycu2c.toolchain.cc.cc import cc
-from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
+from pycu2c.toolchain.cc import cc
+from pycu2c.toolchain.nvrtc import nvrtc
 
 
 @kernel

@@ -33,9 +33,9 @@ from pycu2c.kernels.kernel import Kernel
 from pycu2c.ops.intrinsics.all import REGISTRY
 from pycu2c.ops.intrinsics.memory.atomic import INTEGERS, NUMBERS
 from pycu2c.ops.intrinsics.registry import Intrinsic
-from pycu2c.runtime.cuda.cuda_kernel import memory_pool
-from pycu2c.toolchain.cc.cc import cc
-from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
+from pycu2c.runtime.cuda import memory_pool
+from pycu2c.toolchain.cc import cc
+from pycu2c.toolchain.nvrtc import nvrtc
 
 UPDATES: dict[str, Callable[[Any, Any], Any]] = {
     "add": lambda old, v: old + v,

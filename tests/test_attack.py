@@ -11,7 +11,7 @@ import pytest
 from launching import run
 from pycu2c import cuda, device, float32, float64, int64, kernel, uint32, uint64
 from pycu2c.kernels.kernel import Kernel
-from pycu2c.toolchain.cc.cc import cc
+from pycu2c.toolchain.cc import cc
 
 
 def longs(count: int = 24) -> np.ndarray[Any, np.dtype[np.int64]]:

@@ -23,7 +23,7 @@ from battery import (
 from battery.program import Case, Program
 from launching import run
 from pycu2c.kernels.specialization import generate_text
-from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
+from pycu2c.toolchain.nvrtc import nvrtc
 
 MODULES = (
     blocks,

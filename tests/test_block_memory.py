@@ -13,8 +13,8 @@ from launching import run
 from pycu2c import CompileError, LaunchError, cuda, device, float32, float64, int32, kernel
 from pycu2c.cuda_driver import driver
 from pycu2c.kernels.kernel import Kernel
-from pycu2c.toolchain.cc.cc import cc
-from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
+from pycu2c.toolchain.cc import cc
+from pycu2c.toolchain.nvrtc import nvrtc
 
 HEAD = "import numpy as np\nfrom pycu2c import bfloat16, cuda, device, float32, int32, kernel\n\n"
 

@@ -26,8 +26,8 @@ from pycu2c import (
 )
 from pycu2c.base.dtypes import BY_NAME, DTYPES
 from pycu2c.kernels.kernel import Kernel
-from pycu2c.toolchain.cc.cc import cc
-from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
+from pycu2c.toolchain.cc import cc
+from pycu2c.toolchain.nvrtc import nvrtc
 
 N = 70
 TWO, THREE = np.int8(2), np.uint32(3)

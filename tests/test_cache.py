@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from pycu2c.toolchain.cache.artifact_store import artifact_store, cache_directory, eviction
+from pycu2c.toolchain.cache import artifact_store, cache_directory, eviction
 
 KEY = artifact_store.key_of("text", "flags")
 LOCKS = "locks"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from pycu2c.toolchain.cache.artifact_store import artifact_store, cache_directory, file_locks
+from pycu2c.toolchain.cache import artifact_store, cache_directory, file_locks
 
 PROCESSES, KERNELS, KILLS = 32, 50, 200
 

@@ -18,9 +18,9 @@ from typing import Any
 
 import pytest
 
-from pycu2c.runtime.cpu.cpu_kernel import cpu_kernel
-from pycu2c.toolchain.cache.artifact_store import artifact_store, cache_directory, eviction
-from pycu2c.toolchain.cc.cc import cc
+from pycu2c.runtime.cpu import cpu_kernel
+from pycu2c.toolchain.cache import artifact_store, cache_directory, eviction
+from pycu2c.toolchain.cc import cc
 from pycu2c.toolchain.toolchain_errors import ToolchainError
 
 KEY = artifact_store.key_of("text", "flags")

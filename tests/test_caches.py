@@ -12,7 +12,7 @@ from launching import run
 from pycu2c import CompileError, cuda, float32, float64, int32, kernel
 from pycu2c.base.dtypes import DType
 from pycu2c.ops.intrinsics.memory.cache_hints import CACHED
-from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
+from pycu2c.toolchain.nvrtc import nvrtc
 
 
 @kernel

@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from pycu2c.cli.main.main import main
 from pycu2c.types import Array, Constant, Scalar, Tuple
 
 from pycu2c.base.diagnostics import RULES
-from pycu2c.cli.main import error_catalog
+from pycu2c.cli import error_catalog
+from pycu2c.cli.main import main
 from pycu2c.kernels.kernel import Kernel
 
 FOLDER = Path(error_catalog.__file__).parent / "errors"

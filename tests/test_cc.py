@@ -18,9 +18,9 @@ import pytest
 from pycu2c.declarations.options import DEFAULT, Options
 from pycu2c.toolchain import subprocesses
 from pycu2c.toolchain.binary import Binary
-from pycu2c.toolchain.cache.artifact_store import cache_directory, eviction
-from pycu2c.toolchain.cc.cc import build as c_builds
-from pycu2c.toolchain.cc.cc import cc, discovery
+from pycu2c.toolchain.cache import cache_directory, eviction
+from pycu2c.toolchain.cc import build as c_builds
+from pycu2c.toolchain.cc import cc, discovery
 from pycu2c.toolchain.toolchain_errors import RejectedCode, ToolchainError
 
 TWICE = "/* doubles: ≥ 0 or not */ int twice(int x) { return 2 * x; }\n"

@@ -11,12 +11,12 @@ from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner, Result
-from pycu2c.cli.main.main import main
 
 from pycu2c import kernel
+from pycu2c.cli.main import main
 from pycu2c.cuda_driver import driver
-from pycu2c.toolchain.cache.artifact_store import artifact_store, cache_directory
-from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
+from pycu2c.toolchain.cache import artifact_store, cache_directory
+from pycu2c.toolchain.nvrtc import nvrtc
 from pycu2c.toolchain.toolchain_errors import ToolchainError
 
 GOLDEN = Path(__file__).parent.parent / "golden"

@@ -9,7 +9,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from pycu2c.runtime.cuda.cuda_kernel.cuda_kernel import CudaKernel
 
 from kernels_from_text import module_from
 from launching import run
@@ -22,9 +21,10 @@ from pycu2c.declarations.signatures import parse_signature
 from pycu2c.kernels.kernel import Kernel
 from pycu2c.kernels.specialization import facts_for
 from pycu2c.pipeline import TARGETS
+from pycu2c.runtime.cuda.cuda_kernel import CudaKernel
 from pycu2c.toolchain.binary import Binary
-from pycu2c.toolchain.cc.cc import cc
-from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
+from pycu2c.toolchain.cc import cc
+from pycu2c.toolchain.nvrtc import nvrtc
 from pycu2c.toolchain.toolchain_errors import ToolchainError
 
 HEAD = "from pycu2c import cuda, device, int32, kernel\n\n\n"

@@ -11,8 +11,8 @@ import pytest
 
 from launching import run
 from pycu2c import CompileError, cuda, device, int32, int64, kernel
-from pycu2c.toolchain.cc.cc import cc
-from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
+from pycu2c.toolchain.cc import cc
+from pycu2c.toolchain.nvrtc import nvrtc
 
 cg = cuda.cg
 

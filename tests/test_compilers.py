@@ -11,9 +11,9 @@ import pytest
 from compilers_here import CROSS, EMULATORS, compiler, names, needed
 from kernel_programs import write_program
 from pycu2c.declarations.options import DEFAULT, Options
-from pycu2c.runtime.cpu.cpu_kernel import cpu_kernel
+from pycu2c.runtime.cpu import cpu_kernel
 from pycu2c.runtime.plans import library
-from pycu2c.toolchain.cc.cc import cc
+from pycu2c.toolchain.cc import cc
 from test_goldens import ROOT
 from test_past_caches import cross, text_of
 

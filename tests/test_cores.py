@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pycu2c.base.diagnostics import LaunchError
-from pycu2c.runtime.cpu.cpu_kernel import thread_count
+from pycu2c.runtime.cpu import thread_count
 
 
 @pytest.fixture(autouse=True)

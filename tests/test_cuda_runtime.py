@@ -9,16 +9,16 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from pycu2c.runtime.arguments.arguments.arguments import describe
-from pycu2c.runtime.cuda.cuda_kernel.cuda_kernel import CudaKernel
-from pycu2c.runtime.cuda.cuda_kernel.transfers import staged
 
 from pycu2c.base.diagnostics import LaunchError
 from pycu2c.cuda import to_device
 from pycu2c.cuda_driver import driver
-from pycu2c.runtime.cuda.cuda_kernel import cuda_kernel
+from pycu2c.runtime.arguments.arguments import describe
+from pycu2c.runtime.cuda import cuda_kernel
+from pycu2c.runtime.cuda.cuda_kernel import CudaKernel
+from pycu2c.runtime.cuda.transfers import staged
 from pycu2c.toolchain.binary import Binary
-from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
+from pycu2c.toolchain.nvrtc import nvrtc
 
 ONE = (1, 1, 1)
 

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from pycu2c.runtime.arguments.arguments.arguments import pack
 
 from pycu2c import cupy
 from pycu2c.base.diagnostics import LaunchError
 from pycu2c.compat.cuda_text import Module, arguments, cuda_build, parameters
 from pycu2c.cuda_driver import driver
-from pycu2c.runtime.cuda.cuda_kernel import cuda_runner, foreign_code
+from pycu2c.runtime.arguments.arguments import pack
+from pycu2c.runtime.cuda import cuda_runner, foreign_code
 from pycu2c.runtime.launch_configuration import Launch
 
 TEXT = """template <class T> struct Pair { T a, b; };

@@ -12,7 +12,7 @@ import pytest
 from places import PLACES, here, there
 from pycu2c import LaunchError
 from pycu2c.cupy import ElementwiseKernel, ReductionKernel
-from pycu2c.runtime.cpu.cpu_kernel import prebuild
+from pycu2c.runtime.cpu import prebuild
 from pycu2c.runtime.plans import library
 
 AXPY = ("T x, T y, T a, int32 n", "T z", "z = a * x + y + n", "axpy")

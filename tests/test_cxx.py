@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pycu2c.toolchain.cc.cc import cxx, elf_symbols
+from pycu2c.toolchain.cc import cxx, elf_symbols
 from pycu2c.toolchain.toolchain_errors import ToolchainError
 
 TEXT = """extern "C" __attribute__((visibility("default"))) int numbers[5];

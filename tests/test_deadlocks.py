@@ -9,13 +9,13 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from pycu2c.runtime.cpu.cpu_kernel.deadlock_report import Waiting, deadlock, ranges
 
 from battery import deadlocks
 from launching import run
 from pycu2c import DeadlockError
 from pycu2c.kernels.kernel import Kernel
 from pycu2c.ops.intrinsics.all import REGISTRY
+from pycu2c.runtime.cpu.deadlock_report import Waiting, deadlock, ranges
 
 KERNELS = [k for k in vars(deadlocks).values() if isinstance(k, Kernel)]
 USED = {"in_a_device_function": deadlocks.waited_for}

@@ -23,7 +23,7 @@ from pycu2c.base.dtypes import DTYPES
 from pycu2c.cuda import DeviceArray, to_device
 from pycu2c.cuda.cudadrv.devicearray import auto_device
 from pycu2c.cuda_driver import driver
-from pycu2c.runtime.cuda.cuda_kernel import staging
+from pycu2c.runtime.cuda import staging
 
 GPU = pytest.param(0, marks=pytest.mark.gpu, id="gpu")
 PLACES = [pytest.param("cpu", id="host"), *([GPU] if driver.available() else [])]

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from pycu2c.runtime.arguments.arguments.arguments import describe, layout_of
-from pycu2c.runtime.arguments.arguments.call_binding import Parameters
 from pycu2c.types import WEAK_INT, Array, Signature
 
 from launching import grown_by
 from pycu2c.base.parameters import Parameter, Part
 from pycu2c.cuda_driver import cuda_errors
+from pycu2c.runtime.arguments.arguments import describe, layout_of
+from pycu2c.runtime.arguments.call_binding import Parameters
 from pycu2c.runtime.direct_launch import Direct
 from pycu2c.runtime.launch_configuration import CALL
 from pycu2c.runtime.plans import library

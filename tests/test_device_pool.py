@@ -7,10 +7,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from pycu2c.runtime.cuda.cuda_kernel.memory import DeviceMemory
 
 from pycu2c.cuda_driver import driver
-from pycu2c.runtime.cuda.cuda_kernel import memory_pool
+from pycu2c.runtime.cuda import memory_pool
+from pycu2c.runtime.cuda.memory import DeviceMemory
 
 
 class Driver:

@@ -8,13 +8,13 @@ import tokenize
 from pathlib import Path
 
 import pytest
-from pycu2c.frontend.subset.statements.statements import check
-from pycu2c.frontend.subset.statements.unsupported_syntax import Refusal
 
 from error_expectations import as_expectations, diagnostics_of, expectations
 from pycu2c.base.diagnostics import RULES, CompileError, Diagnostic, Label, render
 from pycu2c.base.source import Source, Span
-from pycu2c.frontend.subset.statements import unsupported_syntax
+from pycu2c.frontend.subset import unsupported_syntax
+from pycu2c.frontend.subset.statements import check
+from pycu2c.frontend.subset.unsupported_syntax import Refusal
 
 FILES = sorted((Path(__file__).parent / "errors" / "subset").glob("*.py"))
 TYPED = sorted((Path(__file__).parent / "errors" / "typed").glob("*.py"))

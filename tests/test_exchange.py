@@ -11,7 +11,7 @@ import pytest
 
 from pycu2c import LaunchError, cuda, kernel
 from pycu2c.cuda import to_device
-from pycu2c.runtime.arguments.arguments import dlpack
+from pycu2c.runtime.arguments import dlpack
 
 DTYPES = ["?", "i1", "u2", "i4", "u8", "f2", "f4", "f8", "c8", "c16"]
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from pycu2c.cli.main.main import main
 
 from kernels_from_text import module_from
+from pycu2c.cli.main import main
 from pycu2c.declarations.signatures import parse_signature
 
 HEAD = """

@@ -6,13 +6,13 @@ import enum
 
 import numpy as np
 import pytest
-from pycu2c.runtime.arguments.arguments.arguments import describe
 from pycu2c.types import WEAK_INT
 
 from launching import run
 from pycu2c import cuda, int64, kernel, uint64
 from pycu2c.base.values import ordinary_limit
 from pycu2c.kernels.launcher import _is_ordinary
+from pycu2c.runtime.arguments.arguments import describe
 from pycu2c.runtime.launch_configuration import Launch
 
 SMALL = Launch((10, 1, 1), (32, 1, 1), None, 0)

@@ -12,8 +12,8 @@ import pytest
 
 from compilers_here import CROSS, EMULATORS, compiler, names, needed
 from cuda_c import given
-from pycu2c.runtime.cpu.cpu_kernel import fibers
-from pycu2c.toolchain.cc.cc import cc
+from pycu2c.runtime.cpu import fibers
+from pycu2c.toolchain.cc import cc
 
 LONG_ROW = """extern "C" __global__ void k(int *out) {
     __shared__ int sum;

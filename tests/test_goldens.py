@@ -26,8 +26,8 @@ from pycu2c.kernels.kernel import Kernel
 from pycu2c.kernels.specialization import facts_for, generate_text
 from pycu2c.runtime import runner
 from pycu2c.runtime.launch_configuration import extent
-from pycu2c.toolchain.cc.cc import cc
-from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
+from pycu2c.toolchain.cc import cc
+from pycu2c.toolchain.nvrtc import nvrtc
 
 ROOT = Path(__file__).parent.parent / "golden"
 NAMES = sorted(p.parent.name for p in ROOT.glob("*/kernel.py"))

@@ -16,8 +16,8 @@ from launching import grown_by, in_pool
 from pycu2c import cuda, float32
 from pycu2c.cuda_driver import driver
 from pycu2c.kernels.kernel import Kernel
-from pycu2c.runtime.cpu.cpu_kernel import prebuild
-from pycu2c.runtime.cuda.cuda_kernel import memory_pool
+from pycu2c.runtime.cpu import prebuild
+from pycu2c.runtime.cuda import memory_pool
 
 pytestmark = pytest.mark.gpu
 

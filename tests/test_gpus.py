@@ -11,7 +11,7 @@ import pytest
 from pycu2c import CudaError, LaunchError, cuda
 from pycu2c.cuda_driver import driver
 from pycu2c.kernels.kernel import Kernel
-from pycu2c.runtime.cpu.cpu_kernel import prebuild
+from pycu2c.runtime.cpu import prebuild
 
 no_gpu = pytest.mark.skipif(driver.available(), reason="needs a machine without a GPU")
 on_two = pytest.mark.skipif(not driver.several(), reason="needs two GPUs")

@@ -16,7 +16,7 @@ import pytest
 from pycu2c import LaunchError, cuda
 from pycu2c.cuda_driver import driver
 from pycu2c.kernels.kernel import Kernel
-from pycu2c.runtime.cpu.cpu_kernel import prebuild
+from pycu2c.runtime.cpu import prebuild
 from pycu2c.runtime.plans import library
 
 

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pycu2c.runtime.arguments.arguments.flattened_arguments import taken_apart
 from pycu2c.types import Scalar, bool_, uint32
 
 from launching import run
 from pycu2c import CompileError, bfloat162, cuda, float2, half2, kernel
 from pycu2c.kernels.kernel import Kernel
-from pycu2c.toolchain.cc.cc import cc
-from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
+from pycu2c.runtime.arguments.flattened_arguments import taken_apart
+from pycu2c.toolchain.cc import cc
+from pycu2c.toolchain.nvrtc import nvrtc
 
 KINDS = [half2, bfloat162]
 ROOMS = {"half2": cuda.fp16, "bfloat162": cuda.bf16}

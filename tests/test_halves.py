@@ -12,8 +12,8 @@ import pytest
 from conftest import TARGETS
 from launching import run
 from pycu2c import bfloat16, cuda, device, float16, kernel
-from pycu2c.toolchain.cc.cc import cc
-from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
+from pycu2c.toolchain.cc import cc
+from pycu2c.toolchain.nvrtc import nvrtc
 
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 HALVES = [np.dtype(np.float16), BFLOAT16]

@@ -6,10 +6,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from pycu2c.toolchain.cc.cc.discovery import find_compiler
 
 from pycu2c.codegen.includes import headers_of
-from pycu2c.toolchain.cc.cc import cc
+from pycu2c.toolchain.cc import cc
+from pycu2c.toolchain.cc.discovery import find_compiler
 
 
 @pytest.mark.parametrize(

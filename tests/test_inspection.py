@@ -14,8 +14,8 @@ from pycu2c import LaunchError, cuda, device, kernel
 from pycu2c.declarations.options import BadOption
 from pycu2c.declarations.signatures import parse_signature
 from pycu2c.kernels.kernel import Kernel
-from pycu2c.toolchain.cc.cc import cc
-from pycu2c.toolchain.nvrtc.nvrtc import disassembly, nvrtc
+from pycu2c.toolchain.cc import cc
+from pycu2c.toolchain.nvrtc import disassembly, nvrtc
 from pycu2c.toolchain.toolchain_errors import ToolchainError
 
 TABLE = np.arange(64, dtype=np.float32)

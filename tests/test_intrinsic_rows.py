@@ -20,7 +20,7 @@ from pycu2c.csyntax.printer import print_expr
 from pycu2c.ops.intrinsics.all import REGISTRY
 from pycu2c.ops.intrinsics.reference_thread import MACHINE, Thread
 from pycu2c.ops.intrinsics.registry import Intrinsic
-from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
+from pycu2c.toolchain.nvrtc import nvrtc
 from row_cases import (
     CASES,
     IDS,

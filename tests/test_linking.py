@@ -11,7 +11,6 @@ from typing import Any
 import cffi
 import numpy as np
 import pytest
-from pycu2c.toolchain.cc.cc.discovery import find_compiler
 
 from kernels_from_text import module_from
 from launching import run
@@ -22,9 +21,10 @@ from pycu2c.declarations.options import BadOption, Options
 from pycu2c.declarations.signatures import parse_signature
 from pycu2c.kernels.kernel import Kernel
 from pycu2c.kernels.kernel_cache import Memory
+from pycu2c.toolchain.cc.discovery import find_compiler
 from pycu2c.toolchain.link import driver_linker, nvjitlink
-from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
-from pycu2c.toolchain.nvrtc.nvrtc import program as nvrtc_program
+from pycu2c.toolchain.nvrtc import nvrtc
+from pycu2c.toolchain.nvrtc import program as nvrtc_program
 from pycu2c.toolchain.toolchain_errors import LinkError, ToolchainError, Unlinked
 
 F32 = "float32[::1]"

@@ -11,8 +11,9 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pycu2c.frontend.scope.name_resolution.live_ranges import LiveRanges, live_ranges
-from pycu2c.frontend.statements.statement_visitor.unroll import Copies, Count, Round
+
+from pycu2c.frontend.scope.live_ranges import LiveRanges, live_ranges
+from pycu2c.frontend.statements.unroll import Copies, Count, Round
 
 
 def function_of(text: str) -> ast.FunctionDef:

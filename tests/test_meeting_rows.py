@@ -15,7 +15,7 @@ from pycu2c.csyntax.printer import print_expr
 from pycu2c.kernels.kernel import Kernel
 from pycu2c.ops.intrinsics.all import REGISTRY
 from pycu2c.ops.intrinsics.registry import Effect, Intrinsic
-from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
+from pycu2c.toolchain.nvrtc import nvrtc
 
 SPELLED = [r for r in REGISTRY.values() if r.cuda and (r.meets or (r.cuda_helpers and r.bounds))]
 VARIANTS = [(row, dtype) for row in SPELLED for dtype in row.dtypes or (INT64,)]

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from pycu2c.cli.main.main import main
 
+from pycu2c.cli.main import main
 from pycu2c.compat.migrate.migrate_file import migrated
 from pycu2c.compat.migrate.name_map import ours, ours_in_module
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from pycu2c.cli.main.main import main
 
+from pycu2c.cli.main import main
 from pycu2c.compat.migrate.remarks import KINDS, Weight
 from pycu2c.compat.migrate.string_references import METHODS, VARIABLES
 

@@ -12,8 +12,8 @@ from kernels_from_text import module_from
 from launching import run
 from pycu2c import CompileError, cuda, float32, kernel
 from pycu2c.base.dtypes import BFLOAT16, DTYPES, DType
-from pycu2c.toolchain.cc.cc import cc
-from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
+from pycu2c.toolchain.cc import cc
+from pycu2c.toolchain.nvrtc import nvrtc
 
 INTEGERS = [d for d in DTYPES if d.is_integer]
 FLOATS = [d for d in DTYPES if d.is_float]

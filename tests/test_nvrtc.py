@@ -9,7 +9,7 @@ import pytest
 
 from fuzzing.cases import load
 from pycu2c.declarations.options import Options
-from pycu2c.toolchain.nvrtc.nvrtc import identity, nvrtc, program
+from pycu2c.toolchain.nvrtc import identity, nvrtc, program
 from pycu2c.toolchain.toolchain_errors import RejectedCode, ToolchainError
 
 try:

@@ -6,15 +6,15 @@ import itertools
 
 import numpy as np
 import pytest
-from pycu2c.toolchain.nvrtc.nvrtc.occupancy import Occupancy, best_block, occupancy
-from pycu2c.toolchain.nvrtc.nvrtc.resource_usage import KernelAttributes
 
 from launching import copied
 from pycu2c import LaunchError, cuda, float32, kernel
 from pycu2c.cuda_driver import driver
 from pycu2c.declarations.signatures import parse_signature
 from pycu2c.kernels.kernel import Kernel
-from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
+from pycu2c.toolchain.nvrtc import nvrtc
+from pycu2c.toolchain.nvrtc.occupancy import Occupancy, best_block, occupancy
+from pycu2c.toolchain.nvrtc.resource_usage import KernelAttributes
 from pycu2c.toolchain.toolchain_errors import ToolchainError
 
 

@@ -8,15 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from pycu2c.cli.main.main import main
 
 from kernels_from_text import module_from
 from launching import run
 from pycu2c import CompileError, CompileWarning, cuda, device, float32, kernel
+from pycu2c.cli.main import main
 from pycu2c.declarations.options import BadOption, Options
 from pycu2c.kernels.kernel import Kernel
-from pycu2c.toolchain.cc.cc import cc
-from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
+from pycu2c.toolchain.cc import cc
+from pycu2c.toolchain.nvrtc import nvrtc
 
 
 def accepted(text: str, entry: str) -> None:

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pycu2c.runtime.arguments.arguments.arguments import describe
 
 from pycu2c import cuda, device, kernel
 from pycu2c.analysis.write_coverage import overwritten
 from pycu2c.base.index_bounds import is_whole
 from pycu2c.declarations.signatures import parse_signature
-from pycu2c.runtime.cuda.cuda_kernel import memory, transfers
+from pycu2c.runtime.arguments.arguments import describe
+from pycu2c.runtime.cuda import memory, transfers
 
 Case = tuple[Callable[..., None], str, bool]
 CASES: list[Case] = []

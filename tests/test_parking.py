@@ -14,7 +14,7 @@ from pool_kernels import HERE, run_script
 from pycu2c import cuda, kernel
 from pycu2c.declarations.signatures import parse_signature
 from pycu2c.kernels.specialization import generate_text
-from pycu2c.runtime.cpu.cpu_kernel import coroutine_scheduler
+from pycu2c.runtime.cpu import coroutine_scheduler
 
 
 @kernel

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pycu2c.toolchain.cc.cc.build import READ
 
 from compilers_here import compiler
 from launching import run
@@ -19,7 +18,8 @@ from pycu2c.kernels.specialization import facts_for
 from pycu2c.pipeline import TARGETS
 from pycu2c.runtime import runner
 from pycu2c.runtime.launch_configuration import Launch
-from pycu2c.toolchain.cc.cc import cc
+from pycu2c.toolchain.cc import cc
+from pycu2c.toolchain.cc.build import READ
 from pycu2c.toolchain.subprocesses import run as run_program
 
 

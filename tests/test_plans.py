@@ -17,8 +17,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pycu2c.runtime.arguments.arguments.arguments import layout_of
-from pycu2c.runtime.arguments.arguments.call_binding import Parameters
 from pycu2c.types import Scalar, Signature
 
 import pycu2c
@@ -30,13 +28,15 @@ from pycu2c.base.limits import BLOCKS32_LIMIT, INDEX32_LIMIT, MOST_AXES
 from pycu2c.base.values import scalar_of
 from pycu2c.declarations.signatures import BadSignature
 from pycu2c.kernels.kernel import Configured, Kernel
-from pycu2c.runtime.cpu.cpu_kernel import prebuild
+from pycu2c.runtime.arguments.arguments import layout_of
+from pycu2c.runtime.arguments.call_binding import Parameters
+from pycu2c.runtime.cpu import prebuild
 from pycu2c.runtime.direct_launch import Direct
 from pycu2c.runtime.launch_configuration import HEAD
 from pycu2c.runtime.plans import library, trial
 from pycu2c.runtime.plans.guards import Seen
 from pycu2c.runtime.plans.plan import Place
-from pycu2c.toolchain.cc.cc import cc
+from pycu2c.toolchain.cc import cc
 
 
 def fresh(function: Callable[..., None], **options: Any) -> Kernel[...]:

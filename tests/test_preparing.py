@@ -11,10 +11,10 @@ import pytest
 
 from pycu2c import kernel
 from pycu2c.base.diagnostics import CompileError
-from pycu2c.runtime.cpu.cpu_kernel import prebuild
+from pycu2c.runtime.cpu import prebuild
 from pycu2c.runtime.plans import library
 from pycu2c.toolchain import subprocesses
-from pycu2c.toolchain.cc.cc import cc
+from pycu2c.toolchain.cc import cc
 
 
 @pytest.fixture

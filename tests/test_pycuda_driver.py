@@ -16,7 +16,7 @@ from pycu2c.compat.pycuda.memory import allocations
 from pycu2c.cuda_driver import driver as our_driver
 from pycu2c.cuda_driver.cuda_errors import error_for
 from pycu2c.pycuda import gpuarray
-from pycu2c.runtime.cuda.cuda_kernel import memory
+from pycu2c.runtime.cuda import memory
 
 RNG = np.random.default_rng(3)
 ON_GPU = our_driver.available()

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pycu2c.runtime.arguments.arguments.flattened_arguments import taken_apart
 
 from by_python import by_python
 from kernels_from_text import module_from
@@ -15,8 +14,9 @@ from launching import run
 from pycu2c import CompileError, cuda, device, from_dtype, int64, kernel
 from pycu2c.base.dtypes import dtype_told, from_numpy, told_dtype
 from pycu2c.kernels.kernel import Kernel
-from pycu2c.toolchain.cc.cc import cc
-from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
+from pycu2c.runtime.arguments.flattened_arguments import taken_apart
+from pycu2c.toolchain.cc import cc
+from pycu2c.toolchain.nvrtc import nvrtc
 
 PAIR = np.dtype([("u", np.int32), ("v", np.float64)], align=True)
 ROWS = [("n", "i4"), ("x", "f4", 3), ("inner", PAIR), ("m", "i2", (2, 2)), ("s", PAIR, 2)]

@@ -14,7 +14,7 @@ from launching import run
 from pycu2c import CompileError, cuda, device, float32, int32, kernel, uint8
 from pycu2c.declarations.signatures import BadSignature, parse_signature
 from pycu2c.kernels.kernel import Kernel
-from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
+from pycu2c.toolchain.nvrtc import nvrtc
 
 N = 8
 

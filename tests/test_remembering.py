@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pycu2c.runtime.cuda.cuda_kernel.cuda_runner import CudaRunner
 from pycu2c.types import Array, Signature
 
 from kernels_from_text import module_from
@@ -30,9 +29,10 @@ from pycu2c.kernels.fingerprint import NotTold, Teller, surroundings
 from pycu2c.kernels.kernel import Kernel
 from pycu2c.kernels.kernel_cache import Memory
 from pycu2c.ops.intrinsics.all import REGISTRY
-from pycu2c.runtime.cpu.cpu_kernel import cpu_kernel
+from pycu2c.runtime.cpu import cpu_kernel
+from pycu2c.runtime.cuda.cuda_runner import CudaRunner
 from pycu2c.runtime.runner import Variant
-from pycu2c.toolchain.cache.artifact_store import cache_directory, eviction, value_store
+from pycu2c.toolchain.cache import cache_directory, eviction, value_store
 
 HEAD = "import math\nimport numpy as np\nfrom pycu2c import cuda, device, float32, kernel\n"
 

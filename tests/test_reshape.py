@@ -12,7 +12,7 @@ from kernels_from_text import module_from
 from launching import run
 from pycu2c import CompileError, cuda, device, float32, kernel
 from pycu2c.kernels.kernel import Kernel
-from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
+from pycu2c.toolchain.nvrtc import nvrtc
 
 N = 8
 

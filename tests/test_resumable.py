@@ -15,7 +15,7 @@ from pycu2c import DeadlockError, cuda, device, float32, float64, int32, kernel
 from pycu2c.declarations.signatures import parse_signature
 from pycu2c.kernels.kernel import Kernel
 from pycu2c.kernels.specialization import generate_text
-from pycu2c.toolchain.cc.cc import cc
+from pycu2c.toolchain.cc import cc
 
 BACKENDS = ["cpu", "cpu-resumable"]
 

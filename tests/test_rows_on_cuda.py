@@ -15,7 +15,7 @@ from pycu2c.cuda_driver import driver
 from pycu2c.declarations.options import Options
 from pycu2c.ops.intrinsics.floats import special
 from pycu2c.ops.intrinsics.registry import Intrinsic
-from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
+from pycu2c.toolchain.nvrtc import nvrtc
 from row_cases import (
     CASES,
     IDS,

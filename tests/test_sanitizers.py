@@ -16,7 +16,7 @@ from pycu2c import cuda, int64, kernel
 from pycu2c.declarations.signatures import parse_signature
 from pycu2c.kernels.kernel import Kernel
 from pycu2c.kernels.specialization import generate_text
-from pycu2c.runtime.cpu.cpu_kernel import coroutine_scheduler, cpu_kernel
+from pycu2c.runtime.cpu import coroutine_scheduler, cpu_kernel
 
 SANITIZERS = ("thread", "address,undefined")
 

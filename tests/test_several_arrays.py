@@ -13,7 +13,7 @@ from kernels_from_text import module_from
 from launching import run
 from pycu2c import CompileError, cuda, device, float32, kernel
 from pycu2c.kernels.kernel import Kernel
-from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
+from pycu2c.toolchain.nvrtc import nvrtc
 from test_language import IMPORTS, N, arguments, by_python, text_of
 
 ROWS = rows_of(

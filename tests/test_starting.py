@@ -10,7 +10,7 @@ import pytest
 from pycu2c import float32, kernel
 from pycu2c.cuda_driver import libcuda
 from pycu2c.kernels.kernel import Backend
-from pycu2c.runtime.cuda.cuda_kernel import startup
+from pycu2c.runtime.cuda import startup
 
 
 class Library:

@@ -19,8 +19,8 @@ from pycu2c import cuda, device, float32, int32, kernel
 from pycu2c.declarations.signatures import parse_signature
 from pycu2c.kernels.kernel import Kernel
 from pycu2c.kernels.specialization import generate_text
-from pycu2c.toolchain.cc.cc import cc
-from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
+from pycu2c.toolchain.cc import cc
+from pycu2c.toolchain.nvrtc import nvrtc
 from statement_programs import program
 
 PRIMES = (2, 3, 5, 7)

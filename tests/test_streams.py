@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pycu2c.runtime.cuda.cuda_kernel.memory import DeviceMemory, ForeignMemory
 
 from pycu2c import LaunchError, cuda, kernel
 from pycu2c.cuda_driver import driver
+from pycu2c.runtime.cuda.memory import DeviceMemory, ForeignMemory
 
 pytestmark = pytest.mark.gpu(optional=True)
 

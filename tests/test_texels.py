@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pycu2c.runtime.arguments.arguments.arguments import described_handle
-from pycu2c.runtime.arguments.arguments.strides import array_over
 from pycu2c.types import float32, texture2d
 
 from pycu2c import LaunchError, cuda
 from pycu2c.base import graph_capture
 from pycu2c.cuda_driver import driver
-from pycu2c.runtime.cuda.cuda_kernel import texture_objects
+from pycu2c.runtime.arguments.arguments import described_handle
+from pycu2c.runtime.arguments.strides import array_over
+from pycu2c.runtime.cuda import texture_objects
 from pycu2c.runtime.texture_modes import modes
 
 

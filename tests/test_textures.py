@@ -15,8 +15,8 @@ from pycu2c.declarations.signatures import BadSignature, parse_signature, parse_
 from pycu2c.kernels.specialization import generate_text
 from pycu2c.reference import texture_sampling
 from pycu2c.runtime import texture_modes
-from pycu2c.toolchain.cc.cc import cc
-from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
+from pycu2c.toolchain.cc import cc
+from pycu2c.toolchain.nvrtc import nvrtc
 
 IMAGE = np.arange(12, dtype=np.float32).reshape(3, 4)
 

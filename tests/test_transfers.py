@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pycu2c.runtime.arguments.arguments.arguments import describe
-from pycu2c.runtime.cuda.cuda_kernel.transfers import Extent, extent_of, merged
 
 from pycu2c.base.diagnostics import LaunchError
 from pycu2c.cuda_driver import driver
-from pycu2c.runtime.cuda.cuda_kernel import memory, transfers
+from pycu2c.runtime.arguments.arguments import describe
+from pycu2c.runtime.cuda import memory, transfers
+from pycu2c.runtime.cuda.transfers import Extent, extent_of, merged
 
 
 class FakeMemory:

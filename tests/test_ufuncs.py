@@ -19,8 +19,8 @@ from pycu2c.ir.nodes import Assign
 from pycu2c.ir.walk import statements
 from pycu2c.kernels.kernel import Kernel
 from pycu2c.kernels.specialization import generate_text
-from pycu2c.toolchain.cc.cc import cc
-from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
+from pycu2c.toolchain.cc import cc
+from pycu2c.toolchain.nvrtc import nvrtc
 from test_arithmetic import COMPLEX, FLOATS, INTS, pairs, shown
 
 # numpy answers with its own bool what kernels answer with Python's

@@ -30,8 +30,8 @@ from pycu2c.base.dtypes import record as record_row
 from pycu2c.codegen import half_types
 from pycu2c.codegen.structs import definition
 from pycu2c.ops.names.dtype_names import scalar_named
-from pycu2c.toolchain.cc.cc import cc
-from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
+from pycu2c.toolchain.cc import cc
+from pycu2c.toolchain.nvrtc import nvrtc
 
 ROWS = sorted(VECTOR_OF.values(), key=lambda row: row.name)
 

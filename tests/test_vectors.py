@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pycu2c.runtime.arguments.arguments.arguments import describe
-from pycu2c.runtime.arguments.arguments.vector_views import seen_as_declared
 from pycu2c.types import Scalar
 
 from launching import run
@@ -32,6 +30,8 @@ from pycu2c import (
     uchar4,
 )
 from pycu2c.base.dtypes import VECTOR_OF
+from pycu2c.runtime.arguments.arguments import describe
+from pycu2c.runtime.arguments.vector_views import seen_as_declared
 
 ROWS = sorted(VECTOR_OF.values(), key=lambda row: row.name)
 

@@ -15,8 +15,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pycu2c.runtime.arguments.arguments.arguments import describe
-from pycu2c.runtime.arguments.arguments.vector_views import seen_as_declared
 from pycu2c.types import Scalar
 
 import pycu2c
@@ -26,6 +24,8 @@ from pycu2c import CompileError, LaunchError, cuda, device, float2, float4, int2
 from pycu2c.base.dtypes import VECTOR_OF, from_numpy
 from pycu2c.base.dtypes import record as record_row
 from pycu2c.kernels.kernel import Kernel
+from pycu2c.runtime.arguments.arguments import describe
+from pycu2c.runtime.arguments.vector_views import seen_as_declared
 
 ROWS = sorted(VECTOR_OF.values(), key=lambda row: row.name)
 POINT = np.dtype([("x", "f4"), ("y", "f4")])

@@ -13,7 +13,7 @@ from pycu2c.analysis.launch_assumptions import Facts
 from pycu2c.compiler import generate
 from pycu2c.declarations.signatures import parse_signature
 from pycu2c.pipeline import TARGETS
-from pycu2c.toolchain.cc.cc import cc
+from pycu2c.toolchain.cc import cc
 
 ALL = 0xFFFFFFFF
 Shape = tuple[int, int, int]

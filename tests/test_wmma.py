@@ -12,8 +12,8 @@ from launching import run
 from pycu2c import CompileError, bfloat16, cuda, float16, float32, int8, int32, kernel, uint8
 from pycu2c.cuda import wmma
 from pycu2c.kernels.kernel import Kernel
-from pycu2c.toolchain.cc.cc import cc
-from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
+from pycu2c.toolchain.cc import cc
+from pycu2c.toolchain.nvrtc import nvrtc
 
 
 @kernel

@@ -12,7 +12,7 @@ from typing import Any
 import cffi
 
 from contenders import Prepared, Task
-from pycu2c.toolchain.cc.cc import cc
+from pycu2c.toolchain.cc import cc
 
 HAND = Path(__file__).parent.parent / "hand"
 FLAGS = (

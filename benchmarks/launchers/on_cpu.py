@@ -13,7 +13,7 @@ import numpy as np
 
 from launchers import COUNTS, NUMBERS, PYTHON, THREADS, C, Way, arrays, named
 from pycu2c import kernel
-from pycu2c.toolchain.cc.cc import cc
+from pycu2c.toolchain.cc import cc
 
 
 def by_cffi() -> list[Way]:

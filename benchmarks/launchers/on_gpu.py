@@ -13,8 +13,8 @@ from launchers import COUNTS, NUMBERS, PYTHON, THREADS, C, Way, arrays, named
 from launchers.on_cpu import typed_configured_prepared
 from pycu2c import cuda, kernel
 from pycu2c.cuda_driver import driver, libcuda
-from pycu2c.toolchain.cc.cc import cc
-from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
+from pycu2c.toolchain.cc import cc
+from pycu2c.toolchain.nvrtc import nvrtc
 
 _LOOP = """\
 #include <time.h>

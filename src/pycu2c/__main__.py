@@ -1,6 +1,6 @@
 """``python -m pycu2c``: the command line."""
 
-from pycu2c.cli.main.main import main
+from pycu2c.cli.main import main
 
 if __name__ == "__main__":
     main(prog_name="python -m pycu2c")

@@ -8,11 +8,10 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from pycu2c.runtime.cpu.cpu_kernel.thread_count import thread_count
-
 from fuzzing.parallel import LIMITS, run_all, run_alone
 from fuzzing.running import EXCUSED, Outcome
 from fuzzing.shrinking import shrunk
+from pycu2c.runtime.cpu.thread_count import thread_count
 
 SHOWN = 40  # failures by their seeds; the rest are counted
 MOST_EXCUSED = 0.005  # of the kernels

@@ -13,13 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pycu2c.runtime.arguments.arguments.arguments import ArrayArgument, layout_of
-from pycu2c.runtime.arguments.arguments.flattened_arguments import put_together
-from pycu2c.runtime.cpu.cpu_kernel.coroutine_scheduler import SteppingKernel
-from pycu2c.runtime.cpu.cpu_kernel.cpu_kernel import CpuKernel
-from pycu2c.runtime.cpu.cpu_kernel.cpu_runner import CpuRunner
-from pycu2c.runtime.cuda.cuda_kernel.cuda_kernel import CudaKernel
-from pycu2c.runtime.cuda.cuda_kernel.cuda_runner import CudaRunner
 from pycu2c.types import Signature
 
 from fuzzing.cases import Case, load, text_of
@@ -35,11 +28,18 @@ from pycu2c.frontend.function_builder import Built
 from pycu2c.kernels.specialization import SteppingRunner, facts_for
 from pycu2c.pipeline import TARGETS
 from pycu2c.reference.elements import Outside
+from pycu2c.runtime.arguments.arguments import ArrayArgument, layout_of
+from pycu2c.runtime.arguments.flattened_arguments import put_together
+from pycu2c.runtime.cpu.coroutine_scheduler import SteppingKernel
+from pycu2c.runtime.cpu.cpu_kernel import CpuKernel
+from pycu2c.runtime.cpu.cpu_runner import CpuRunner
+from pycu2c.runtime.cuda.cuda_kernel import CudaKernel
+from pycu2c.runtime.cuda.cuda_runner import CudaRunner
 from pycu2c.runtime.launch_configuration import Launch, extent
 from pycu2c.runtime.runner import Runner
 from pycu2c.toolchain.binary import Binary
-from pycu2c.toolchain.cc.cc import cc
-from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
+from pycu2c.toolchain.cc import cc
+from pycu2c.toolchain.nvrtc import nvrtc
 from pycu2c.toolchain.toolchain_errors import RejectedCode
 from pycu2c.transforms.cpu.memory.privatize_accumulators import accumulating
 

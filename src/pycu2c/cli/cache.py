@@ -6,7 +6,7 @@ import time
 
 import click
 
-from pycu2c.toolchain.cache.artifact_store import eviction
+from pycu2c.toolchain.cache import eviction
 
 _KINDS = {
     ".so": "C for the CPU",

@@ -6,11 +6,11 @@ import numpy as np
 
 from pycu2c.base.backends import usual_backend
 from pycu2c.cuda_driver import driver
-from pycu2c.runtime.cpu.cpu_kernel.thread_count import thread_count
-from pycu2c.toolchain.cache.artifact_store import eviction
-from pycu2c.toolchain.cc.cc import cxx, discovery
+from pycu2c.runtime.cpu.thread_count import thread_count
+from pycu2c.toolchain.cache import eviction
+from pycu2c.toolchain.cc import cxx, discovery
 from pycu2c.toolchain.link import nvjitlink
-from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
+from pycu2c.toolchain.nvrtc import nvrtc
 from pycu2c.toolchain.toolchain_errors import ToolchainError
 
 

@@ -21,10 +21,10 @@ from pycu2c.base.diagnostics import RULES, CompileError, LaunchError
 from pycu2c.base.records import dataclass
 from pycu2c.base.spelling_suggestions import did_you_mean
 from pycu2c.base.types import Signature
-from pycu2c.cli.main.cache import cache
-from pycu2c.cli.main.doctor import report
-from pycu2c.cli.main.error_catalog import as_text
-from pycu2c.cli.main.migrate import migrate
+from pycu2c.cli.cache import cache
+from pycu2c.cli.doctor import report
+from pycu2c.cli.error_catalog import as_text
+from pycu2c.cli.migrate import migrate
 from pycu2c.codegen.multi_module import SeveralPrint
 from pycu2c.codegen.statements import Comments
 from pycu2c.compiler import Generated, generate_together
@@ -33,7 +33,7 @@ from pycu2c.explain.notes import as_objects, shown
 from pycu2c.kernels.kernel import Kernel
 from pycu2c.kernels.source_map import naming_origins
 from pycu2c.runtime.launch_configuration import Extent, extent
-from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
+from pycu2c.toolchain.nvrtc import nvrtc
 from pycu2c.toolchain.toolchain_errors import ToolchainError
 
 _TARGETS = ("cuda", "c", "c-resumable", "ir", "ast", "ptx", "sass", "cubin")

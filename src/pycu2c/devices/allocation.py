@@ -16,9 +16,9 @@ from pycu2c.cuda_driver import driver
 from pycu2c.devices import copies, interoperability
 from pycu2c.devices.array import DeviceArray, Order
 from pycu2c.devices.gpu_selection import Where, ordinal_of
-from pycu2c.runtime.arguments.arguments.strides import Shape, array_over, packed_strides
-from pycu2c.runtime.cuda.cuda_kernel import memory
-from pycu2c.runtime.cuda.cuda_kernel.memory import HOST, HostMemory, ManagedMemory, PinnedMemory
+from pycu2c.runtime.arguments.strides import Shape, array_over, packed_strides
+from pycu2c.runtime.cuda import memory
+from pycu2c.runtime.cuda.memory import HOST, HostMemory, ManagedMemory, PinnedMemory
 
 ShapeLike: TypeAlias = "int | Sequence[int]"
 

@@ -20,10 +20,10 @@ from pycu2c.devices import copies, gpu_selection, interoperability, view_geometr
 from pycu2c.devices.gpu_selection import Where
 from pycu2c.devices.unsupported_arithmetic import COMPUTED, NoHostArithmetic
 from pycu2c.devices.view_geometry import View
-from pycu2c.runtime.arguments.arguments import arguments
-from pycu2c.runtime.arguments.arguments.arguments import ArrayArgument
-from pycu2c.runtime.arguments.arguments.strides import Shape, array_over, is_contiguous
-from pycu2c.runtime.cuda.cuda_kernel.memory import HOST, Memory
+from pycu2c.runtime.arguments import arguments
+from pycu2c.runtime.arguments.arguments import ArrayArgument
+from pycu2c.runtime.arguments.strides import Shape, array_over, is_contiguous
+from pycu2c.runtime.cuda.memory import HOST, Memory
 
 Order: TypeAlias = Literal["C", "F"]
 

@@ -15,8 +15,8 @@ from pycu2c.devices import allocation, streams
 from pycu2c.devices.array import DeviceArray
 from pycu2c.devices.cpu_device import MemoryInfo
 from pycu2c.devices.gpu_selection import Gpu, Gpus, get_current_device, gpus
-from pycu2c.runtime.cuda.cuda_kernel import memory_pool
-from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
+from pycu2c.runtime.cuda import memory_pool
+from pycu2c.toolchain.nvrtc import nvrtc
 
 F = TypeVar("F", bound=Callable[..., object])
 

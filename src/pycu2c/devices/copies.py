@@ -19,9 +19,9 @@ from pycu2c.base import graph_capture
 from pycu2c.cuda_driver import driver
 from pycu2c.devices import copy_kernels, interoperability, view_geometry
 from pycu2c.devices.array import DeviceArray, Order
-from pycu2c.runtime.arguments.arguments.strides import Shape, memory_of, packed_strides
-from pycu2c.runtime.cuda.cuda_kernel import peer_access, staging
-from pycu2c.runtime.cuda.cuda_kernel.memory import HOST, DeviceMemory, HostMemory, Memory
+from pycu2c.runtime.arguments.strides import Shape, memory_of, packed_strides
+from pycu2c.runtime.cuda import peer_access, staging
+from pycu2c.runtime.cuda.memory import HOST, DeviceMemory, HostMemory, Memory
 
 # ---- new arrays --------------------------------------------------------------------------------
 

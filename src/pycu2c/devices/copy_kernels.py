@@ -13,7 +13,7 @@ from pycu2c.base import dtypes
 from pycu2c.devices import view_geometry
 from pycu2c.devices.array import DeviceArray
 from pycu2c.kernels.kernel import kernel
-from pycu2c.runtime.arguments.arguments.strides import Shape
+from pycu2c.runtime.arguments.strides import Shape
 
 _THREADS = 256
 _MOST_BLOCKS = 65535  # along y and z

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from pycu2c.base.limits import MOST_SHARED, MOST_THREADS
 from pycu2c.base.records import NamedTuple
-from pycu2c.runtime.cpu.cpu_kernel.thread_count import thread_count
+from pycu2c.runtime.cpu.thread_count import thread_count
 from pycu2c.runtime.launch_configuration import LIMITS
 
 _LANES = 32

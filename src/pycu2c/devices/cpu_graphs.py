@@ -12,8 +12,8 @@ from pycu2c.base.diagnostics import LaunchError
 from pycu2c.devices.graph_nodes import Captured, Node
 from pycu2c.kernels.launcher import Launcher, Ready
 from pycu2c.runtime import nvtx_ranges
-from pycu2c.runtime.cpu.cpu_kernel.captured_launch import Noted
-from pycu2c.runtime.cpu.cpu_kernel.cpu_runner import CpuRunner
+from pycu2c.runtime.cpu.captured_launch import Noted
+from pycu2c.runtime.cpu.cpu_runner import CpuRunner
 from pycu2c.runtime.launch_configuration import Wanted
 from pycu2c.runtime.plans import library
 

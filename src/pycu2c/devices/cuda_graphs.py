@@ -21,10 +21,10 @@ from pycu2c.devices.graph_nodes import Captured, Node
 from pycu2c.devices.streams import Stream
 from pycu2c.kernels.launcher import Launcher, Ready
 from pycu2c.runtime import nvtx_ranges
-from pycu2c.runtime.arguments.arguments.arguments import ArrayArgument
-from pycu2c.runtime.cuda.cuda_kernel import peer_access, transfers
-from pycu2c.runtime.cuda.cuda_kernel.cuda_runner import CudaRunner
-from pycu2c.runtime.cuda.cuda_kernel.memory import DeviceMemory, behind
+from pycu2c.runtime.arguments.arguments import ArrayArgument
+from pycu2c.runtime.cuda import peer_access, transfers
+from pycu2c.runtime.cuda.cuda_runner import CudaRunner
+from pycu2c.runtime.cuda.memory import DeviceMemory, behind
 from pycu2c.runtime.launch_configuration import Wanted
 
 _MOST_NAMED = 3

@@ -14,8 +14,8 @@ from pycu2c.cuda_driver import driver
 from pycu2c.cuda_driver.cuda_errors import NoDeviceError
 from pycu2c.devices import contexts
 from pycu2c.devices.cpu_device import CPU, DeviceName, MemoryInfo
-from pycu2c.runtime.cuda.cuda_kernel import memory_pool, peer_access
-from pycu2c.runtime.cuda.cuda_kernel.memory import HOST
+from pycu2c.runtime.cuda import memory_pool, peer_access
+from pycu2c.runtime.cuda.memory import HOST
 
 Where: TypeAlias = (
     "int | Literal['cpu'] | None"  # of a GPU its number; None: the current GPU, if any

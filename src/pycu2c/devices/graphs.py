@@ -13,7 +13,7 @@ from pycu2c.devices.cpu_graphs import HostGraph
 from pycu2c.devices.gpu_selection import Where, ordinal_of
 from pycu2c.devices.graph_nodes import Captured, Node
 from pycu2c.devices.streams import Stream
-from pycu2c.runtime.cuda.cuda_kernel.memory import HOST
+from pycu2c.runtime.cuda.memory import HOST
 
 
 class Graph:

@@ -16,11 +16,11 @@ import numpy as np
 from pycu2c.base.diagnostics import LaunchError
 from pycu2c.cuda_driver import driver
 from pycu2c.devices.array import DeviceArray
-from pycu2c.runtime.arguments.arguments import array_interface, dlpack
-from pycu2c.runtime.arguments.arguments.dlpack import CPU, CUDA, CUDA_HOST, CUDA_MANAGED, Exchanged
-from pycu2c.runtime.arguments.arguments.strides import packed_strides
-from pycu2c.runtime.cuda.cuda_kernel import peer_access
-from pycu2c.runtime.cuda.cuda_kernel.memory import HOST, ForeignMemory
+from pycu2c.runtime.arguments import array_interface, dlpack
+from pycu2c.runtime.arguments.dlpack import CPU, CUDA, CUDA_HOST, CUDA_MANAGED, Exchanged
+from pycu2c.runtime.arguments.strides import packed_strides
+from pycu2c.runtime.cuda import peer_access
+from pycu2c.runtime.cuda.memory import HOST, ForeignMemory
 
 _LEGACY = 1  # the default stream, as both protocols call it
 

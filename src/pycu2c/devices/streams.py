@@ -15,7 +15,7 @@ from pycu2c.base import graph_capture
 from pycu2c.base.diagnostics import LaunchError
 from pycu2c.cuda_driver import driver
 from pycu2c.runtime import launch_configuration
-from pycu2c.runtime.cuda.cuda_kernel import peer_access
+from pycu2c.runtime.cuda import peer_access
 
 _LEGACY, _PER_THREAD = 1, 2  # handles that the driver has for its default streams
 

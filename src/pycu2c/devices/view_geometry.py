@@ -11,7 +11,7 @@ from itertools import repeat
 from typing import Any, NoReturn
 
 from pycu2c.base.records import NamedTuple
-from pycu2c.runtime.arguments.arguments.strides import Shape, packed_strides
+from pycu2c.runtime.arguments.strides import Shape, packed_strides
 
 
 class View(NamedTuple):

@@ -9,20 +9,20 @@ from pycu2c.base.diagnostics import CompileError, Diagnostic, Label, fail
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.source import Source, Span
 from pycu2c.base.types import Array, ParameterType, Scalar, Signature, join
-from pycu2c.frontend.calls.call_visitor import declared_signatures, inline_c
-from pycu2c.frontend.expressions.expression_visitor import big_integers
-from pycu2c.frontend.expressions.expression_visitor.array_limits import check_room
-from pycu2c.frontend.expressions.expression_visitor.composite_values import named, result_type, told
-from pycu2c.frontend.expressions.expression_visitor.expression_visitor import expression
+from pycu2c.frontend.calls import declared_signatures, inline_c
+from pycu2c.frontend.expressions import big_integers
+from pycu2c.frontend.expressions.array_limits import check_room
+from pycu2c.frontend.expressions.composite_values import named, result_type, told
+from pycu2c.frontend.expressions.expression_visitor import expression
 from pycu2c.frontend.function_context import Frame, Types, Unknown
 from pycu2c.frontend.hints import replacements
-from pycu2c.frontend.scope.name_resolution.bindings import parameters as parameters_of
-from pycu2c.frontend.scope.name_resolution.inferred_types import NotedTypes, noted
-from pycu2c.frontend.scope.name_resolution.live_ranges import live_ranges
-from pycu2c.frontend.statements.statement_visitor import thread_exit
-from pycu2c.frontend.statements.statement_visitor.returns import joined_result, result_of, returning
-from pycu2c.frontend.statements.statement_visitor.statement_visitor import block
-from pycu2c.frontend.subset.statements.statements import check
+from pycu2c.frontend.scope.bindings import parameters as parameters_of
+from pycu2c.frontend.scope.inferred_types import NotedTypes, noted
+from pycu2c.frontend.scope.live_ranges import live_ranges
+from pycu2c.frontend.statements import thread_exit
+from pycu2c.frontend.statements.returns import joined_result, result_of, returning
+from pycu2c.frontend.statements.statement_visitor import block
+from pycu2c.frontend.subset.statements import check
 from pycu2c.ir.builders import cast
 from pycu2c.ir.call_graph import reached
 from pycu2c.ir.nodes import (

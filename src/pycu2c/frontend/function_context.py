@@ -12,8 +12,8 @@ from pycu2c.base.records import Protocol, dataclass, field, replace
 from pycu2c.base.source import LAMBDA, Source, Span
 from pycu2c.base.types import Array, ParameterType, Scalar, Signature, join
 from pycu2c.frontend.hints import records, replacements
-from pycu2c.frontend.scope.name_resolution.live_ranges import LiveRanges, live_ranges
-from pycu2c.frontend.statements.statement_visitor.unroll import Copies
+from pycu2c.frontend.scope.live_ranges import LiveRanges, live_ranges
+from pycu2c.frontend.statements.unroll import Copies
 from pycu2c.ir.nodes import Const, ConstantArray, Expr, Return, Stmt, Var, View
 from pycu2c.ops.intrinsics.threads import coalesced_groups
 

@@ -13,9 +13,9 @@ from pycu2c.base.external_code import Code, Dialect, Line
 from pycu2c.base.records import dataclass
 from pycu2c.base.source import Source
 from pycu2c.base.types import Array, ParameterType, Scalar, Signature
-from pycu2c.frontend.calls.call_visitor import inline_c
-from pycu2c.frontend.calls.call_visitor.declared_signatures import signature_of
-from pycu2c.frontend.scope.name_resolution.bindings import parameters
+from pycu2c.frontend.calls import inline_c
+from pycu2c.frontend.calls.declared_signatures import signature_of
+from pycu2c.frontend.scope.bindings import parameters
 
 Abi: TypeAlias = Literal["c", "numba"]
 

@@ -8,7 +8,7 @@ import re
 from typing import Any, ClassVar
 
 from pycu2c.base.hashing import digest_of
-from pycu2c.toolchain.cache.artifact_store.cache_directory import private_folder
+from pycu2c.toolchain.cache.cache_directory import private_folder
 
 
 class LinkableCode:

@@ -8,8 +8,8 @@ from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.external_code import Line
 from pycu2c.base.source import Source
 from pycu2c.base.types import Array, ParameterType, Scalar
-from pycu2c.frontend.calls.call_visitor.declared_signatures import signature_of
-from pycu2c.frontend.scope.name_resolution.bindings import parameters
+from pycu2c.frontend.calls.declared_signatures import signature_of
+from pycu2c.frontend.scope.bindings import parameters
 
 _OPERAND = re.compile(r"%([A-Za-z_]\w*)?")
 _DECLARES = re.compile(r"\.reg\b|^\s*[\w$]+:")  # registers, labels

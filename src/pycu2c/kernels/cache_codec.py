@@ -10,11 +10,11 @@ from pycu2c.base.dtypes import told_dtype
 from pycu2c.base.parameters import Parameter
 from pycu2c.base.records import names_of
 from pycu2c.base.types import Scalar
-from pycu2c.runtime.cpu.cpu_kernel import cpu_kernel, cpu_runner
-from pycu2c.runtime.cuda.cuda_kernel import cuda_runner
+from pycu2c.runtime.cpu import cpu_kernel, cpu_runner
+from pycu2c.runtime.cuda import cuda_runner
 from pycu2c.runtime.runner import Known, Runner, Variant
-from pycu2c.toolchain.cache.artifact_store import value_store
-from pycu2c.toolchain.cc.cc import discovery
+from pycu2c.toolchain.cache import value_store
+from pycu2c.toolchain.cc import discovery
 
 
 def facts_of(known: Known) -> dict[str, object]:

@@ -12,7 +12,7 @@ from pycu2c.base.gc_pause import without_collection
 from pycu2c.base.types import Signature
 from pycu2c.cuda_driver import driver
 from pycu2c.kernels import launcher as launching
-from pycu2c.runtime.cuda.cuda_kernel import memory, startup
+from pycu2c.runtime.cuda import memory, startup
 from pycu2c.runtime.launch_configuration import LASTING, Wanted
 from pycu2c.runtime.plans import classes
 

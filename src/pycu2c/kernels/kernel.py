@@ -36,7 +36,7 @@ from pycu2c.declarations.signatures import (
     parse_signatures,
 )
 from pycu2c.explain import notes
-from pycu2c.frontend.subset.statements import early_checks
+from pycu2c.frontend.subset import early_checks
 from pycu2c.kernels import forall, subset_check_cache
 from pycu2c.kernels import launcher as launching
 from pycu2c.kernels.configured_kernel import (
@@ -55,9 +55,9 @@ from pycu2c.runtime.launch_configuration import (
     extent,
     shared_size,
 )
-from pycu2c.toolchain.nvrtc.nvrtc import occupancy as occupancies
-from pycu2c.toolchain.nvrtc.nvrtc.occupancy import Occupancy
-from pycu2c.toolchain.nvrtc.nvrtc.resource_usage import KernelAttributes
+from pycu2c.toolchain.nvrtc import occupancy as occupancies
+from pycu2c.toolchain.nvrtc.occupancy import Occupancy
+from pycu2c.toolchain.nvrtc.resource_usage import KernelAttributes
 
 Backend: TypeAlias = 'Literal["auto", "cuda", "cpu", "cpu-resumable", "python"]'
 Dims: TypeAlias = "int | Sequence[int]"

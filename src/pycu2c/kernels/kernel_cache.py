@@ -25,16 +25,16 @@ from pycu2c.cuda_driver import driver
 from pycu2c.declarations.options import DEFAULT, Options
 from pycu2c.kernels import cache_codec
 from pycu2c.kernels.fingerprint import NotTold, surroundings
-from pycu2c.runtime.arguments.arguments.arguments import layout_of
-from pycu2c.runtime.cpu.cpu_kernel import cpu_kernel, cpu_runner
-from pycu2c.runtime.cuda.cuda_kernel import cuda_kernel, cuda_runner
+from pycu2c.runtime.arguments.arguments import layout_of
+from pycu2c.runtime.cpu import cpu_kernel, cpu_runner
+from pycu2c.runtime.cuda import cuda_kernel, cuda_runner
 from pycu2c.runtime.runner import Known, Runner, Variant
 from pycu2c.toolchain import toolchain_errors
 from pycu2c.toolchain.binary import Binary
-from pycu2c.toolchain.cache.artifact_store import artifact_store, cache_directory, value_store
-from pycu2c.toolchain.cc.cc import cc, discovery
+from pycu2c.toolchain.cache import artifact_store, cache_directory, value_store
+from pycu2c.toolchain.cc import cc, discovery
 from pycu2c.toolchain.link import file_identity
-from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
+from pycu2c.toolchain.nvrtc import nvrtc
 
 _BACKENDS = ("cpu", "cuda")
 _FIRST = "known"  # the entry with what is known of a kernel

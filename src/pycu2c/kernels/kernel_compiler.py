@@ -36,7 +36,7 @@ from pycu2c.kernels.specialization import (
 )
 from pycu2c.runtime.launch_configuration import Extent, Language
 from pycu2c.runtime.runner import NUMBER, Known, Runner, Variant
-from pycu2c.toolchain.nvrtc.nvrtc import disassembly, nvrtc, resource_usage
+from pycu2c.toolchain.nvrtc import disassembly, nvrtc, resource_usage
 from pycu2c.transforms.common.recognize_grid_index import data_extent
 from pycu2c.transforms.cpu.memory import privatize_accumulators
 

@@ -29,18 +29,18 @@ from pycu2c.explain.notes import Note
 from pycu2c.frontend.function_builder import Built
 from pycu2c.kernels import grid_inference, kernel_cache, kernel_compiler
 from pycu2c.runtime import nvtx_ranges
-from pycu2c.runtime.arguments.arguments import aliasing, signature_conversion, vector_views
-from pycu2c.runtime.arguments.arguments.arguments import Argument, ArrayArgument, whole
-from pycu2c.runtime.arguments.arguments.call_binding import parameters_of
-from pycu2c.runtime.arguments.arguments.flattened_arguments import Given, leaf_names, taken_apart
-from pycu2c.runtime.cpu.cpu_kernel import prebuild
-from pycu2c.runtime.cuda.cuda_kernel import cuda_runner, startup
+from pycu2c.runtime.arguments import aliasing, signature_conversion, vector_views
+from pycu2c.runtime.arguments.arguments import Argument, ArrayArgument, whole
+from pycu2c.runtime.arguments.call_binding import parameters_of
+from pycu2c.runtime.arguments.flattened_arguments import Given, leaf_names, taken_apart
+from pycu2c.runtime.cpu import prebuild
+from pycu2c.runtime.cuda import cuda_runner, startup
 from pycu2c.runtime.launch_configuration import Extent, Language, Launch, Wanted
 from pycu2c.runtime.plans import guards, library, plan
 from pycu2c.runtime.runner import Axis, Known, Runner, Variant
-from pycu2c.toolchain.cc.cc import cc
-from pycu2c.toolchain.nvrtc.nvrtc import nvrtc, occupancy
-from pycu2c.toolchain.nvrtc.nvrtc.resource_usage import KernelAttributes
+from pycu2c.toolchain.cc import cc
+from pycu2c.toolchain.nvrtc import nvrtc, occupancy
+from pycu2c.toolchain.nvrtc.resource_usage import KernelAttributes
 
 _MOST_BLOCKS = 16  # shapes of blocks that C is made for; later ones share one for any shape
 

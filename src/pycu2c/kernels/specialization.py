@@ -22,24 +22,24 @@ from pycu2c.ops.intrinsics import library
 from pycu2c.pipeline import TARGETS, Target
 from pycu2c.reference import device_variants, interpreter
 from pycu2c.runtime import print_log
-from pycu2c.runtime.arguments.arguments.arguments import (
+from pycu2c.runtime.arguments.arguments import (
     Argument,
     ArrayArgument,
     HandleArgument,
     Layout,
     layout_of,
 )
-from pycu2c.runtime.arguments.arguments.flattened_arguments import put_together
-from pycu2c.runtime.cpu.cpu_kernel import coroutine_scheduler
-from pycu2c.runtime.cpu.cpu_kernel.cpu_kernel import CpuKernel
-from pycu2c.runtime.cpu.cpu_kernel.cpu_runner import CpuRunner
-from pycu2c.runtime.cuda.cuda_kernel import cuda_kernel, cuda_runner
+from pycu2c.runtime.arguments.flattened_arguments import put_together
+from pycu2c.runtime.cpu import coroutine_scheduler
+from pycu2c.runtime.cpu.cpu_kernel import CpuKernel
+from pycu2c.runtime.cpu.cpu_runner import CpuRunner
+from pycu2c.runtime.cuda import cuda_kernel, cuda_runner
 from pycu2c.runtime.direct_launch import Direct
 from pycu2c.runtime.launch_configuration import Extent, Launch
 from pycu2c.runtime.runner import Runner
 from pycu2c.toolchain.binary import Binary
-from pycu2c.toolchain.cc.cc import cc
-from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
+from pycu2c.toolchain.cc import cc
+from pycu2c.toolchain.nvrtc import nvrtc
 
 
 @dataclass(frozen=True, slots=True)

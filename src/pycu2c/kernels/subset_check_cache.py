@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 
 from pycu2c.base.source import Source
-from pycu2c.toolchain.cache.artifact_store import artifact_store, cache_directory, value_store
+from pycu2c.toolchain.cache import artifact_store, cache_directory, value_store
 
 
 def is_allowed(source: Source, reader: type) -> bool:

@@ -13,10 +13,10 @@ from pycu2c.base.dtypes import from_numpy
 from pycu2c.base.source import Source
 from pycu2c.base.types import WEAK_INT, Array, Constant, ParameterType, Scalar, Signature, Tuple
 from pycu2c.base.values import scalar_of
-from pycu2c.frontend.scope.name_resolution.bindings import parameters
-from pycu2c.frontend.scope.name_resolution.inferred_types import NotedTypes, together, within
+from pycu2c.frontend.scope.bindings import parameters
+from pycu2c.frontend.scope.inferred_types import NotedTypes, together, within
 from pycu2c.reference.weak_floats import Inferred, Kinds
-from pycu2c.runtime.arguments.arguments.arguments import described_handle
+from pycu2c.runtime.arguments.arguments import described_handle
 
 Kind: TypeAlias = object  # what types have in common that arguments do not tell apart
 Noted: TypeAlias = Mapping[tuple[Source, tuple[ParameterType, ...]], NotedTypes]

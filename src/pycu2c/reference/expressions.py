@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 from pycu2c.base.records import dataclass
 from pycu2c.base.source import Source
 from pycu2c.base.types import ParameterType
-from pycu2c.frontend.scope.name_resolution.bindings import bindings, targets_of
+from pycu2c.frontend.scope.bindings import bindings, targets_of
 from pycu2c.ops.intrinsics.registry import bound_to
 from pycu2c.ops.intrinsics.threads.coalesced_groups import method_of
 from pycu2c.ops.intrinsics.threads.cooperative_groups import tiled_partition

@@ -20,7 +20,7 @@ from pycu2c.base.source import Source
 from pycu2c.base.types import Array, ParameterType, Scalar, Tuple
 from pycu2c.base.values import convert
 from pycu2c.declarations.options import DEFAULT, Options
-from pycu2c.frontend.scope.name_resolution.bindings import bindings
+from pycu2c.frontend.scope.bindings import bindings
 from pycu2c.ops.intrinsics.memory import allocation
 from pycu2c.ops.intrinsics.reference_thread import MACHINE, Dim3, Thread
 from pycu2c.ops.names.dtype_names import scalar_named

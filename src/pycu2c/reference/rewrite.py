@@ -20,8 +20,8 @@ from pycu2c.base.records import replace
 from pycu2c.base.source import Source
 from pycu2c.base.types import Scalar
 from pycu2c.base.values import convert
-from pycu2c.frontend.scope.name_resolution.bindings import bindings, bound_name, parameters
-from pycu2c.frontend.statements.statement_visitor.unroll import Rounds
+from pycu2c.frontend.scope.bindings import bindings, bound_name, parameters
+from pycu2c.frontend.statements.unroll import Rounds
 from pycu2c.ops.names.dtype_names import scalar_named
 from pycu2c.ops.operators import BY_NODE
 from pycu2c.reference import calls as calls

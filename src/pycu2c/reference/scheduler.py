@@ -16,7 +16,7 @@ import numpy as np
 from pycu2c.base.records import dataclass, field
 from pycu2c.ops.intrinsics.reference_thread import MACHINE, WARP, Dim3, Thread
 from pycu2c.ops.intrinsics.registry import Effect, Intrinsic
-from pycu2c.runtime.cpu.cpu_kernel.deadlock_report import Waiting, deadlock
+from pycu2c.runtime.cpu.deadlock_report import Waiting, deadlock
 
 _TURN = 1 << 16  # rounds of a block before others get theirs
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 from pycu2c.base.records import dataclass
-from pycu2c.runtime.arguments.arguments.arguments import Layout
+from pycu2c.runtime.arguments.arguments import Layout
 
 if TYPE_CHECKING:
 

@@ -23,11 +23,11 @@ from pycu2c.base.types import Scalar
 from pycu2c.base.values import as_vector
 from pycu2c.cuda_driver import driver
 from pycu2c.ir.print_format import LOG, WHO, Raised, Slot, Text, numbers, words
-from pycu2c.runtime.arguments.arguments.arguments import Argument
-from pycu2c.runtime.arguments.arguments.flattened_arguments import put_together
-from pycu2c.runtime.cpu.cpu_kernel import cpu_kernel
-from pycu2c.runtime.cpu.cpu_kernel.cpu_kernel import CpuKernel
-from pycu2c.runtime.cuda.cuda_kernel.cuda_kernel import CudaKernel
+from pycu2c.runtime.arguments.arguments import Argument
+from pycu2c.runtime.arguments.flattened_arguments import put_together
+from pycu2c.runtime.cpu import cpu_kernel
+from pycu2c.runtime.cpu.cpu_kernel import CpuKernel
+from pycu2c.runtime.cuda.cuda_kernel import CudaKernel
 from pycu2c.runtime.direct_launch import Direct
 from pycu2c.runtime.launch_configuration import Launch
 from pycu2c.runtime.runner import Runner

@@ -9,7 +9,7 @@ import numpy as np
 
 from pycu2c.base.dtypes import FLOAT32, INT8, INT16, UINT8, UINT16, VECTOR_OF, DType
 from pycu2c.base.records import dataclass
-from pycu2c.runtime.cuda.cuda_kernel.texture_objects import Sampling
+from pycu2c.runtime.cuda.texture_objects import Sampling
 
 MODES = ("wrap", "clamp", "mirror", "border")
 MOST = {UINT8: 255, INT8: 127, UINT16: 65535, INT16: 32767}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from pycu2c.toolchain.cache.artifact_store import artifact_store, cache_directory
+from pycu2c.toolchain.cache import artifact_store, cache_directory
 from pycu2c.toolchain.toolchain_errors import RejectedCode
 
 

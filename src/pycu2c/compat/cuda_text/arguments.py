@@ -24,7 +24,7 @@ from pycu2c.base.records import dataclass
 from pycu2c.base.types import Array, ParameterType, Scalar
 from pycu2c.base.vectors import Vector
 from pycu2c.compat.cuda_text.parameters import Kind, Parameter
-from pycu2c.runtime.arguments.arguments.arguments import (
+from pycu2c.runtime.arguments.arguments import (
     Argument,
     ArrayArgument,
     HandleArgument,

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from pycu2c.base.records import dataclass
 from pycu2c.compat.cuda_text.parameters import Parameter
-from pycu2c.runtime.arguments.arguments.arguments import Layout
+from pycu2c.runtime.arguments.arguments import Layout
 from pycu2c.runtime.runner import Runner
 
 

@@ -13,11 +13,11 @@ from pycu2c.compat.cuda_text.includes import Inclusion
 from pycu2c.compat.cuda_text.options import Options, included
 from pycu2c.compat.cuda_text.parameters import Kind, Parameter
 from pycu2c.compat.cuda_text.source_text import Text
-from pycu2c.runtime.cpu.cpu_kernel import fibers
-from pycu2c.runtime.cpu.cpu_kernel.cpu_kernel import CpuKernel, address_of, symbol
-from pycu2c.runtime.cpu.cpu_kernel.cpu_runner import CpuRunner
+from pycu2c.runtime.cpu import fibers
+from pycu2c.runtime.cpu.cpu_kernel import CpuKernel, address_of, symbol
+from pycu2c.runtime.cpu.cpu_runner import CpuRunner
 from pycu2c.runtime.runner import Runner
-from pycu2c.toolchain.cc.cc import cxx, elf_symbols
+from pycu2c.toolchain.cc import cxx, elf_symbols
 
 _KINDS = (Kind.WHOLE, Kind.FLOAT, Kind.BYTES)  # as in headers/vectors.h
 _STANDARD = "c++17"  # which the headers here need

@@ -14,15 +14,15 @@ from pycu2c.compat.cuda_text.parameters import Parameter
 from pycu2c.compat.cuda_text.source_text import Text
 from pycu2c.cuda_driver import driver
 from pycu2c.cuda_driver.cuda_errors import CudaError
-from pycu2c.runtime.cuda.cuda_kernel import foreign_code
-from pycu2c.runtime.cuda.cuda_kernel.cuda_kernel import CudaKernel
-from pycu2c.runtime.cuda.cuda_kernel.cuda_runner import CudaRunner
+from pycu2c.runtime.cuda import foreign_code
+from pycu2c.runtime.cuda.cuda_kernel import CudaKernel
+from pycu2c.runtime.cuda.cuda_runner import CudaRunner
 from pycu2c.runtime.runner import Runner
 from pycu2c.toolchain.binary import Binary
-from pycu2c.toolchain.cache.artifact_store import artifact_store
-from pycu2c.toolchain.nvrtc.nvrtc import program
-from pycu2c.toolchain.nvrtc.nvrtc.cuda_headers import header_settings
-from pycu2c.toolchain.nvrtc.nvrtc.identity import installed, loaded
+from pycu2c.toolchain.cache import artifact_store
+from pycu2c.toolchain.nvrtc import program
+from pycu2c.toolchain.nvrtc.cuda_headers import header_settings
+from pycu2c.toolchain.nvrtc.identity import installed, loaded
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,8 @@ from pycu2c.compat.cuda_text import arguments, captured_launch, inspection, para
 from pycu2c.compat.cuda_text.compiled import Code, Form
 from pycu2c.compat.cuda_text.parse.functions import Function as Written
 from pycu2c.cuda_driver import driver
-from pycu2c.runtime.arguments.arguments.call_binding import Parameters
-from pycu2c.runtime.cuda.cuda_kernel import memory
+from pycu2c.runtime.arguments.call_binding import Parameters
+from pycu2c.runtime.cuda import memory
 from pycu2c.runtime.launch_configuration import Launch, Wanted, extent, shared_size
 from pycu2c.runtime.plans import guards, library, plan
 from pycu2c.runtime.runner import Runner

@@ -7,7 +7,7 @@ from typing import Any
 from pycu2c.compat.cuda_text import cpu_build
 from pycu2c.compat.cuda_text.diagnostics import refuse
 from pycu2c.cuda_driver import driver
-from pycu2c.toolchain.nvrtc.nvrtc import disassembly, program
+from pycu2c.toolchain.nvrtc import disassembly, program
 
 LANGUAGES = ("cuda", "ptx", "sass", "c")
 _USUAL_ARCH = "sm_90"  # what is shown where there is no GPU

@@ -10,8 +10,8 @@ from numpy.typing import DTypeLike
 from pycu2c.compat.cuda_text.module import Module
 from pycu2c.cuda_driver import driver
 from pycu2c.devices.array import DeviceArray
-from pycu2c.runtime.arguments.arguments.strides import array_over, packed_strides
-from pycu2c.runtime.cuda.cuda_kernel.memory import ForeignMemory
+from pycu2c.runtime.arguments.strides import array_over, packed_strides
+from pycu2c.runtime.cuda.memory import ForeignMemory
 
 
 class Variable:

@@ -19,8 +19,8 @@ from pycu2c.compat.cupy.parameter_declarations import (
     parameters,
     types_of,
 )
-from pycu2c.runtime.arguments.arguments.arguments import ArrayArgument, HandleArgument
-from pycu2c.runtime.arguments.arguments.strides import Shape
+from pycu2c.runtime.arguments.arguments import ArrayArgument, HandleArgument
+from pycu2c.runtime.arguments.strides import Shape
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,15 +12,15 @@ from pycu2c.compat.cupy.bound_parameters import Field
 from pycu2c.compat.cupy.diagnostics import blaming
 from pycu2c.cuda_driver import driver
 from pycu2c.declarations.options import DEFAULT
-from pycu2c.runtime.arguments.arguments.arguments import layout_of
-from pycu2c.runtime.cpu.cpu_kernel.cpu_kernel import CpuKernel
-from pycu2c.runtime.cpu.cpu_kernel.cpu_runner import CpuRunner
-from pycu2c.runtime.cuda.cuda_kernel import cuda_kernel
-from pycu2c.runtime.cuda.cuda_kernel.cuda_runner import CudaRunner
+from pycu2c.runtime.arguments.arguments import layout_of
+from pycu2c.runtime.cpu.cpu_kernel import CpuKernel
+from pycu2c.runtime.cpu.cpu_runner import CpuRunner
+from pycu2c.runtime.cuda import cuda_kernel
+from pycu2c.runtime.cuda.cuda_runner import CudaRunner
 from pycu2c.runtime.runner import Runner
 from pycu2c.toolchain.binary import Binary
-from pycu2c.toolchain.cc.cc import cxx
-from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
+from pycu2c.toolchain.cc import cxx
+from pycu2c.toolchain.nvrtc import nvrtc
 from pycu2c.toolchain.toolchain_errors import RejectedCode
 
 _STANDARD = "gnu++17"

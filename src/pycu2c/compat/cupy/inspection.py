@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 from pycu2c.compat.cupy.compiled_kernel import USUAL_ARCH, Text, cuda_binary
 from pycu2c.compat.cupy.diagnostics import blaming
 from pycu2c.cuda_driver import driver
-from pycu2c.toolchain.nvrtc.nvrtc import disassembly
+from pycu2c.toolchain.nvrtc import disassembly
 
 Language: TypeAlias = Literal["cuda", "c", "ptx", "sass"]
 LANGUAGES = ("cuda", "c", "ptx", "sass")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pycu2c.runtime.arguments.arguments.strides import Shape, array_over, packed_strides
+from pycu2c.runtime.arguments.strides import Shape, array_over, packed_strides
 
 _LARGE = 1 << 20  # bytes from which on the system gives memory that was never touched
 _MOST = 1 << 27  # bytes that are kept

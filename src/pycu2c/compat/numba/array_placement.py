@@ -10,8 +10,8 @@ from pycu2c.base.backends import usual_backend
 from pycu2c.cuda_driver import driver
 from pycu2c.devices import copies, interoperability
 from pycu2c.devices.array import DeviceArray
-from pycu2c.runtime.arguments.arguments.strides import Shape
-from pycu2c.runtime.cuda.cuda_kernel.memory import HOST
+from pycu2c.runtime.arguments.strides import Shape
+from pycu2c.runtime.cuda.memory import HOST
 
 Backend: TypeAlias = str  # as kernels name it
 

@@ -13,8 +13,8 @@ from pycu2c.declarations.signatures import parse_signature
 from pycu2c.kernels import specialization
 from pycu2c.kernels.kernel import Device, Kernel
 from pycu2c.toolchain.link import relocatable
-from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
-from pycu2c.toolchain.nvrtc.nvrtc.program import Kind
+from pycu2c.toolchain.nvrtc import nvrtc
+from pycu2c.toolchain.nvrtc.program import Kind
 
 Capability = tuple[int, int]
 _USUAL = (9, 0)

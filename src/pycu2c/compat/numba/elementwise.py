@@ -12,8 +12,8 @@ from pycu2c.compat.numba.array_placement import Backend
 from pycu2c.devices import view_geometry
 from pycu2c.devices.array import DeviceArray
 from pycu2c.kernels.kernel import Device, Kernel
-from pycu2c.runtime.arguments.arguments.strides import Shape
-from pycu2c.runtime.cuda.cuda_kernel.memory import HOST
+from pycu2c.runtime.arguments.strides import Shape
+from pycu2c.runtime.cuda.memory import HOST
 
 THREADS = 256
 _MOST_BLOCKS = 65535  # along y and z

@@ -29,7 +29,7 @@ from pycu2c.devices import view_geometry
 from pycu2c.devices.array import DeviceArray
 from pycu2c.frontend import function_builder
 from pycu2c.kernels.kernel import Device
-from pycu2c.runtime.arguments.arguments.strides import Shape
+from pycu2c.runtime.arguments.strides import Shape
 
 Axes = tuple[str, ...]  # the names of a part's axes
 

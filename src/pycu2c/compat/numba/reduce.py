@@ -14,7 +14,7 @@ from pycu2c.compat.numba.dispatcher import python_of
 from pycu2c.devices.array import DeviceArray
 from pycu2c.devices.interoperability import as_device_array
 from pycu2c.kernels.kernel import Device, Kernel, device
-from pycu2c.runtime.cuda.cuda_kernel.memory import HOST
+from pycu2c.runtime.cuda.memory import HOST
 
 _THREADS = 256
 _MOST_BLOCKS, _MOST_ON_HOST = 1024, 64

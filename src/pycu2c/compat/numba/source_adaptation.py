@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pycu2c.base.diagnostics import CompileWarning, Diagnostic, Label, render, warn
 from pycu2c.base.records import replace
 from pycu2c.base.source import Source
-from pycu2c.frontend.subset.statements.unsupported_syntax import UNUSED
+from pycu2c.frontend.subset.unsupported_syntax import UNUSED
 
 _WITHOUT_EFFECT = (
     ast.Constant,

@@ -9,7 +9,7 @@ from numpy.typing import DTypeLike
 
 from pycu2c.base.types import ParameterType, Scalar, by_itself
 from pycu2c.declarations.signatures import BadSignature, parse_type
-from pycu2c.runtime.arguments.arguments.flattened_arguments import taken_apart
+from pycu2c.runtime.arguments.flattened_arguments import taken_apart
 
 
 def typeof(val: Any) -> ParameterType:

@@ -28,7 +28,7 @@ from pycu2c.devices.array import DeviceArray
 from pycu2c.devices.copies import apart
 from pycu2c.frontend import function_builder
 from pycu2c.kernels.kernel import Device
-from pycu2c.runtime.cuda.cuda_kernel.memory import HOST
+from pycu2c.runtime.cuda.memory import HOST
 
 _KINDS = "biufc"  # of numpy's numbers, each holding those before it
 

@@ -18,7 +18,7 @@ from pycu2c.compat.pycuda.memory.allocations import on_gpu
 from pycu2c.cuda_driver import driver
 from pycu2c.devices import gpu_selection, streams
 from pycu2c.devices.cpu_device import CPU
-from pycu2c.runtime.cuda.cuda_kernel import memory_pool
+from pycu2c.runtime.cuda import memory_pool
 
 _NAMED = {"MAX_THREADS_PER_MULTIPROCESSOR": "MAX_THREADS_PER_MULTI_PROCESSOR"}  # as the CPU has it
 _OF_THE_CPU = {

@@ -11,10 +11,10 @@ from pycu2c.base.records import dataclass, field
 from pycu2c.base.source import Span
 from pycu2c.base.spelling_suggestions import did_you_mean
 from pycu2c.frontend.evaluation_order import acts, in_order, kept
-from pycu2c.frontend.expressions.expression_visitor.array_views import record_items
+from pycu2c.frontend.expressions.array_views import record_items
 from pycu2c.frontend.function_context import Frame, Items, Value, shown
 from pycu2c.frontend.hints import records
-from pycu2c.frontend.scope.name_resolution.bindings import parameters
+from pycu2c.frontend.scope.bindings import parameters
 
 Given: TypeAlias = tuple[str | None, Value, Span]  # a keyword or none, the value, where
 

@@ -12,11 +12,11 @@ from pycu2c.base.dtypes import Kind
 from pycu2c.base.source import Span
 from pycu2c.base.types import Scalar
 from pycu2c.frontend.evaluation_order import in_order, kept_view
-from pycu2c.frontend.expressions.expression_visitor import array_views
-from pycu2c.frontend.expressions.expression_visitor.arithmetic import coerce
-from pycu2c.frontend.expressions.expression_visitor.subscripts import writable
+from pycu2c.frontend.expressions import array_views
+from pycu2c.frontend.expressions.arithmetic import coerce
+from pycu2c.frontend.expressions.subscripts import writable
 from pycu2c.frontend.function_context import Frame, Items, Static, Value, is_array, number, shown
-from pycu2c.frontend.statements.statement_visitor import slice_assignment
+from pycu2c.frontend.statements import slice_assignment
 from pycu2c.ir.builders import scalar_type
 from pycu2c.ir.nodes import Expr, Store, Var, View
 

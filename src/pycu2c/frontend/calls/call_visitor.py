@@ -14,7 +14,7 @@ from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.lazy_imports import is_imported
 from pycu2c.base.types import Scalar
 from pycu2c.base.values import is_named_tuple
-from pycu2c.frontend.calls.call_visitor import (
+from pycu2c.frontend.calls import (
     array_ufuncs,
     coalesced_groups,
     device_calls,
@@ -24,10 +24,10 @@ from pycu2c.frontend.calls.call_visitor import (
     typed_calls,
     ufuncs,
 )
-from pycu2c.frontend.calls.call_visitor.builtin_arguments import arguments, values, written_out
-from pycu2c.frontend.calls.call_visitor.special_forms import form_of
-from pycu2c.frontend.expressions.expression_visitor import array_views, reshape, vectors
-from pycu2c.frontend.expressions.expression_visitor.arithmetic import coerce
+from pycu2c.frontend.calls.builtin_arguments import arguments, values, written_out
+from pycu2c.frontend.calls.special_forms import form_of
+from pycu2c.frontend.expressions import array_views, reshape, vectors
+from pycu2c.frontend.expressions.arithmetic import coerce
 from pycu2c.frontend.function_context import (
     Chosen,
     Closure,
@@ -38,7 +38,7 @@ from pycu2c.frontend.function_context import (
     is_number,
     shown,
 )
-from pycu2c.frontend.statements.statement_visitor import branches
+from pycu2c.frontend.statements import branches
 from pycu2c.ir.builders import cast, scalar_type, standing_at, truth
 from pycu2c.ir.nodes import Expr
 from pycu2c.ops.intrinsics.floats import math as math_rows

@@ -13,14 +13,10 @@ from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.records import replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT, Array, Space
-from pycu2c.frontend.calls.call_visitor.builtin_arguments import Form, arguments, values
+from pycu2c.frontend.calls.builtin_arguments import Form, arguments, values
 from pycu2c.frontend.evaluation_order import kept
-from pycu2c.frontend.expressions.expression_visitor.arithmetic import whole_number
-from pycu2c.frontend.expressions.expression_visitor.array_views import (
-    array_type,
-    is_numbered,
-    whole,
-)
+from pycu2c.frontend.expressions.arithmetic import whole_number
+from pycu2c.frontend.expressions.array_views import array_type, is_numbered, whole
 from pycu2c.frontend.function_context import (
     Chosen,
     Frame,
@@ -31,7 +27,7 @@ from pycu2c.frontend.function_context import (
     number,
     shown,
 )
-from pycu2c.frontend.statements.statement_visitor import branches
+from pycu2c.frontend.statements import branches
 from pycu2c.ir.builders import binary, cast, integer
 from pycu2c.ir.nodes import Apply, Const, Expr, Var, View
 from pycu2c.ir.views import scaled, shifted

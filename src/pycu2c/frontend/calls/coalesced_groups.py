@@ -6,7 +6,7 @@ import ast
 from inspect import isfunction
 from typing import TypeGuard
 
-from pycu2c.frontend.calls.call_visitor import device_calls
+from pycu2c.frontend.calls import device_calls
 from pycu2c.frontend.evaluation_order import kept
 from pycu2c.frontend.function_context import Frame, Items, Static, Value
 from pycu2c.ir.nodes import Const, Var

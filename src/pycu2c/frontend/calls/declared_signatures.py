@@ -13,11 +13,11 @@ from pycu2c.base.dtypes import Kind
 from pycu2c.base.source import Source, Span
 from pycu2c.base.types import NONE, Array, ParameterType, Scalar, Signature, Tuple
 from pycu2c.declarations.signatures import BadSignature, annotated_device
-from pycu2c.frontend.expressions.expression_visitor import array_views
-from pycu2c.frontend.expressions.expression_visitor.arithmetic import coerce
-from pycu2c.frontend.expressions.expression_visitor.composite_values import told, type_of
+from pycu2c.frontend.expressions import array_views
+from pycu2c.frontend.expressions.arithmetic import coerce
+from pycu2c.frontend.expressions.composite_values import told, type_of
 from pycu2c.frontend.function_context import Closure, Items, Static, Value, shown, single
-from pycu2c.frontend.scope.name_resolution.bindings import parameters
+from pycu2c.frontend.scope.bindings import parameters
 from pycu2c.ir.builders import scalar_type
 from pycu2c.ir.nodes import Expr, Var, View
 

@@ -13,16 +13,11 @@ from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.records import replace
 from pycu2c.base.source import LAMBDA, Source, Span
 from pycu2c.base.types import NONE, Array, Scalar
-from pycu2c.frontend.calls.call_visitor import argument_binding, declared_signatures
-from pycu2c.frontend.calls.call_visitor.builtin_arguments import known_integer
+from pycu2c.frontend.calls import argument_binding, declared_signatures
+from pycu2c.frontend.calls.builtin_arguments import known_integer
 from pycu2c.frontend.evaluation_order import in_order, kept, variable_of, with_inside
-from pycu2c.frontend.expressions.expression_visitor import array_views
-from pycu2c.frontend.expressions.expression_visitor.composite_values import (
-    leaves,
-    result_type,
-    type_of,
-    unpacked,
-)
+from pycu2c.frontend.expressions import array_views
+from pycu2c.frontend.expressions.composite_values import leaves, result_type, type_of, unpacked
 from pycu2c.frontend.function_context import (
     Chosen,
     Closure,
@@ -34,15 +29,10 @@ from pycu2c.frontend.function_context import (
     Value,
 )
 from pycu2c.frontend.hints import replacements
-from pycu2c.frontend.scope.name_resolution import name_resolution
-from pycu2c.frontend.scope.name_resolution.bindings import (
-    FunctionLike,
-    free_names,
-    parameters,
-    shape_parameters,
-)
-from pycu2c.frontend.scope.name_resolution.variables import bind
-from pycu2c.frontend.statements.statement_visitor import branches, thread_exit
+from pycu2c.frontend.scope import name_resolution
+from pycu2c.frontend.scope.bindings import FunctionLike, free_names, parameters, shape_parameters
+from pycu2c.frontend.scope.variables import bind
+from pycu2c.frontend.statements import branches, thread_exit
 from pycu2c.ir.nodes import Call, Evaluate, Expr, Var, View
 from pycu2c.ops.intrinsics import library
 

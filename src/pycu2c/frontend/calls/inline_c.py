@@ -24,9 +24,9 @@ from pycu2c.base.types import (
     Scalar,
     Signature,
 )
-from pycu2c.frontend.expressions.expression_visitor.composite_values import result_type, told
+from pycu2c.frontend.expressions.composite_values import result_type, told
 from pycu2c.frontend.function_context import Types
-from pycu2c.frontend.scope.name_resolution.bindings import parameters
+from pycu2c.frontend.scope.bindings import parameters
 from pycu2c.ir.nodes import Function, Parameter, Return
 
 _STRONG = {WEAK_INT: "int32 or int64", WEAK_FLOAT: "float32 or float64"}

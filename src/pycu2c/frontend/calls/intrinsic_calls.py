@@ -21,11 +21,11 @@ from pycu2c.base.types import (
     float32,
     join,
 )
-from pycu2c.frontend.calls.call_visitor.ufuncs import KEEPING, as_it_is, check_accepted, computed_in
+from pycu2c.frontend.calls.ufuncs import KEEPING, as_it_is, check_accepted, computed_in
 from pycu2c.frontend.evaluation_order import kept
-from pycu2c.frontend.expressions.expression_visitor.arithmetic import coerce, whole_number
-from pycu2c.frontend.expressions.expression_visitor.array_views import ArrayValue, array_type
-from pycu2c.frontend.expressions.expression_visitor.subscripts import element, writable
+from pycu2c.frontend.expressions.arithmetic import coerce, whole_number
+from pycu2c.frontend.expressions.array_views import ArrayValue, array_type
+from pycu2c.frontend.expressions.subscripts import element, writable
 from pycu2c.frontend.function_context import (
     Chosen,
     Frame,
@@ -36,7 +36,7 @@ from pycu2c.frontend.function_context import (
     shown,
     single,
 )
-from pycu2c.frontend.statements.statement_visitor.branches import each
+from pycu2c.frontend.statements.branches import each
 from pycu2c.ir.builders import cast, integer, scalar_type, truth
 from pycu2c.ir.nodes import Apply, Const, ElementOf, Expr, Member, Pack, View
 from pycu2c.ops.intrinsics.floats.complex import complex_form

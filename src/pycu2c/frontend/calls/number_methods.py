@@ -9,9 +9,9 @@ from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.dtypes import BY_NAME, DType, Kind
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, Scalar
-from pycu2c.frontend.calls.call_visitor.builtin_arguments import arguments, named_scalar
+from pycu2c.frontend.calls.builtin_arguments import arguments, named_scalar
 from pycu2c.frontend.evaluation_order import has_effect, kept
-from pycu2c.frontend.expressions.expression_visitor.arithmetic import coerce, once
+from pycu2c.frontend.expressions.arithmetic import coerce, once
 from pycu2c.frontend.function_context import Frame
 from pycu2c.ir.builders import binary, cast, const, literal, scalar_type, truth
 from pycu2c.ir.nodes import Apply, Expr

@@ -12,18 +12,13 @@ import numpy as np
 from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, Scalar
-from pycu2c.frontend.calls.call_visitor import ufuncs
-from pycu2c.frontend.calls.call_visitor.builtin_arguments import arguments, constant_integer, values
+from pycu2c.frontend.calls import ufuncs
+from pycu2c.frontend.calls.builtin_arguments import arguments, constant_integer, values
 from pycu2c.frontend.evaluation_order import acts, in_order, kept, settled
-from pycu2c.frontend.expressions.expression_visitor import array_views, comprehensions
-from pycu2c.frontend.expressions.expression_visitor.arithmetic import (
-    binary,
-    coerce,
-    unary,
-    whole_number,
-)
-from pycu2c.frontend.expressions.expression_visitor.comparisons import compared, conditional_truth
-from pycu2c.frontend.expressions.expression_visitor.conditional import truth_of
+from pycu2c.frontend.expressions import array_views, comprehensions
+from pycu2c.frontend.expressions.arithmetic import binary, coerce, unary, whole_number
+from pycu2c.frontend.expressions.comparisons import compared, conditional_truth
+from pycu2c.frontend.expressions.conditional import truth_of
 from pycu2c.frontend.function_context import (
     Chosen,
     Frame,
@@ -35,9 +30,9 @@ from pycu2c.frontend.function_context import (
     number,
     shown,
 )
-from pycu2c.frontend.scope.name_resolution import name_resolution
-from pycu2c.frontend.statements.statement_visitor import branches
-from pycu2c.frontend.statements.statement_visitor.printing import print_call
+from pycu2c.frontend.scope import name_resolution
+from pycu2c.frontend.statements import branches
+from pycu2c.frontend.statements.printing import print_call
 from pycu2c.ir.builders import both, cast, const, integer, number_of, scalar_type, standing_at
 from pycu2c.ir.nodes import Apply, Const, Expr, Junction, Pack
 from pycu2c.ops.intrinsics.registry import REGISTRY

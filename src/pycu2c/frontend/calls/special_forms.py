@@ -8,8 +8,8 @@ import ast
 from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.limits import MOST_AXES
 from pycu2c.base.types import WEAK_INT, Array, Space
-from pycu2c.frontend.calls.call_visitor import group_forms, intrinsic_calls, ufuncs
-from pycu2c.frontend.calls.call_visitor.builtin_arguments import (
+from pycu2c.frontend.calls import group_forms, intrinsic_calls, ufuncs
+from pycu2c.frontend.calls.builtin_arguments import (
     Form,
     arguments,
     constant_integer,
@@ -18,8 +18,8 @@ from pycu2c.frontend.calls.call_visitor.builtin_arguments import (
     values,
 )
 from pycu2c.frontend.evaluation_order import kept
-from pycu2c.frontend.expressions.expression_visitor.array_limits import ROOM, bytes_of, too_large
-from pycu2c.frontend.expressions.expression_visitor.array_views import array_type
+from pycu2c.frontend.expressions.array_limits import ROOM, bytes_of, too_large
+from pycu2c.frontend.expressions.array_views import array_type
 from pycu2c.frontend.function_context import Frame, Items, Static, Value, is_array, number, shown
 from pycu2c.frontend.hints import replacements
 from pycu2c.ir.builders import truth

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 
 from pycu2c.base.types import Scalar
-from pycu2c.frontend.calls.call_visitor.builtin_arguments import values
-from pycu2c.frontend.calls.call_visitor.intrinsic_calls import intrinsic_call
+from pycu2c.frontend.calls.builtin_arguments import values
+from pycu2c.frontend.calls.intrinsic_calls import intrinsic_call
 from pycu2c.frontend.evaluation_order import kept
-from pycu2c.frontend.expressions.expression_visitor import arithmetic
-from pycu2c.frontend.expressions.expression_visitor.arithmetic import whole_number
+from pycu2c.frontend.expressions import arithmetic
+from pycu2c.frontend.expressions.arithmetic import whole_number
 from pycu2c.frontend.function_context import Frame, Items, Value, number
 from pycu2c.ir.builders import cast, scalar_type
 from pycu2c.ir.nodes import Expr

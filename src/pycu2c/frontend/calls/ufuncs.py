@@ -13,15 +13,8 @@ from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.dtypes import Kind
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_BOOL, WEAK_INT, Scalar, float32, int8, join
-from pycu2c.frontend.expressions.expression_visitor.arithmetic import (
-    binary,
-    choose,
-    coerce,
-    once,
-    unary,
-    whole_number,
-)
-from pycu2c.frontend.expressions.expression_visitor.subscripts import part_of
+from pycu2c.frontend.expressions.arithmetic import binary, choose, coerce, once, unary, whole_number
+from pycu2c.frontend.expressions.subscripts import part_of
 from pycu2c.frontend.function_context import Frame
 from pycu2c.ir.builders import both, cast, const, integer, negation, scalar_type, truth
 from pycu2c.ir.nodes import Apply, Const, Expr, Junction

@@ -22,7 +22,7 @@ from pycu2c.base.types import (
 )
 from pycu2c.base.values import EXACT_FLOATS, fits
 from pycu2c.frontend.function_context import Frame
-from pycu2c.frontend.subset.statements.unsupported_syntax import TOO_WIDE
+from pycu2c.frontend.subset.unsupported_syntax import TOO_WIDE
 from pycu2c.ir.builders import binary as binary_node
 from pycu2c.ir.builders import both, cast, const, integer, is_atom, negation, number_of, scalar_type
 from pycu2c.ir.builders import truth as truth_node

@@ -12,13 +12,8 @@ from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.records import replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT
-from pycu2c.frontend.expressions.expression_visitor.array_views import (
-    ArrayValue,
-    array_type,
-    is_numbered,
-    whole,
-)
-from pycu2c.frontend.expressions.expression_visitor.composite_values import item_name
+from pycu2c.frontend.expressions.array_views import ArrayValue, array_type, is_numbered, whole
+from pycu2c.frontend.expressions.composite_values import item_name
 from pycu2c.frontend.function_context import Chosen, Frame, Items, Place, Value, is_array
 from pycu2c.ir.builders import binary, integer
 from pycu2c.ir.nodes import Const, Expr, If, Select, Stmt, View

@@ -15,7 +15,7 @@ from pycu2c.base.limits import MOST_ELEMENTS
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT, Array, Layout
-from pycu2c.frontend.expressions.expression_visitor.arithmetic import counting, to_whole
+from pycu2c.frontend.expressions.arithmetic import counting, to_whole
 from pycu2c.frontend.function_context import Items, Value, is_array
 from pycu2c.frontend.hints import records, replacements
 from pycu2c.ir.builders import binary, cast, const, integer, scalar_type

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.types import WEAK_INT
-from pycu2c.frontend.expressions.expression_visitor.arithmetic import is_number
-from pycu2c.frontend.subset.statements.unsupported_syntax import TOO_WIDE
+from pycu2c.frontend.expressions.arithmetic import is_number
+from pycu2c.frontend.subset.unsupported_syntax import TOO_WIDE
 from pycu2c.ir.nodes import Const, Module
 from pycu2c.ir.walk import all_expressions
 

@@ -10,8 +10,8 @@ from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_BOOL, WEAK_INT, Scalar
 from pycu2c.frontend.evaluation_order import acts, in_order, kept, variable_of
-from pycu2c.frontend.expressions.expression_visitor import arithmetic
-from pycu2c.frontend.expressions.expression_visitor.arithmetic import whole_number
+from pycu2c.frontend.expressions import arithmetic
+from pycu2c.frontend.expressions.arithmetic import whole_number
 from pycu2c.frontend.function_context import Frame, Items, Static, Value, is_number, number, shown
 from pycu2c.ir.builders import both, cast, integer, is_atom, negation, scalar_type
 from pycu2c.ir.nodes import Assign, Const, Expr, If, Junction, Let, Stmt, Var

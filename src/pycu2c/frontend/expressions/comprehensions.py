@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.source import Span
 from pycu2c.frontend.evaluation_order import kept, one_by_one, settled
-from pycu2c.frontend.expressions.expression_visitor.conditional import condition
+from pycu2c.frontend.expressions.conditional import condition
 from pycu2c.frontend.function_context import Chosen, Closure, Frame, Items, Static, Value, shown
 from pycu2c.frontend.hints import replacements
 from pycu2c.ir.builders import integer

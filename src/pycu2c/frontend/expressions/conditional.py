@@ -7,8 +7,8 @@ import ast
 from pycu2c.base.dtypes import BOOL
 from pycu2c.base.types import WEAK_BOOL, join
 from pycu2c.frontend.evaluation_order import settled
-from pycu2c.frontend.expressions.expression_visitor import arithmetic
-from pycu2c.frontend.expressions.expression_visitor.comparisons import conditional_truth
+from pycu2c.frontend.expressions import arithmetic
+from pycu2c.frontend.expressions.comparisons import conditional_truth
 from pycu2c.frontend.function_context import (
     Closure,
     Frame,
@@ -19,8 +19,8 @@ from pycu2c.frontend.function_context import (
     number,
     single,
 )
-from pycu2c.frontend.scope.name_resolution.variables import read, set_value
-from pycu2c.frontend.statements.statement_visitor import branches
+from pycu2c.frontend.scope.variables import read, set_value
+from pycu2c.frontend.statements import branches
 from pycu2c.ir.builders import both, negation, scalar_type, truth
 from pycu2c.ir.nodes import Const, Expr, If, Junction, Select
 from pycu2c.ops.operators import UNARY_BY_NODE

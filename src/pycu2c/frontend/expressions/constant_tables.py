@@ -12,10 +12,10 @@ from pycu2c.base import dtypes
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT, Array, Scalar, Space
 from pycu2c.frontend.evaluation_order import variable_of
-from pycu2c.frontend.expressions.expression_visitor import array_views
-from pycu2c.frontend.expressions.expression_visitor.arithmetic import whole_number
+from pycu2c.frontend.expressions import array_views
+from pycu2c.frontend.expressions.arithmetic import whole_number
 from pycu2c.frontend.function_context import Frame, Items, Value
-from pycu2c.frontend.scope.name_resolution.name_resolution import check_constant_bytes
+from pycu2c.frontend.scope.name_resolution import check_constant_bytes
 from pycu2c.ir.builders import cast, const, integer, is_atom, scalar_type
 from pycu2c.ir.nodes import Cast, Const, ConstantArray, Expr, Load, Var
 

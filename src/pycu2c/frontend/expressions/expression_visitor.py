@@ -5,22 +5,17 @@ from __future__ import annotations
 import ast
 
 from pycu2c.base.diagnostics import Label, fail
-from pycu2c.frontend.calls.call_visitor import device_calls
-from pycu2c.frontend.calls.call_visitor.call_visitor import call
+from pycu2c.frontend.calls import device_calls
+from pycu2c.frontend.calls.call_visitor import call
 from pycu2c.frontend.evaluation_order import in_order, settled
-from pycu2c.frontend.expressions.expression_visitor import arithmetic, comprehensions
-from pycu2c.frontend.expressions.expression_visitor.comparisons import compare
-from pycu2c.frontend.expressions.expression_visitor.conditional import (
-    condition,
-    conditional,
-    connective,
-    truth_of,
-)
-from pycu2c.frontend.expressions.expression_visitor.subscripts import attribute, subscript
+from pycu2c.frontend.expressions import arithmetic, comprehensions
+from pycu2c.frontend.expressions.comparisons import compare
+from pycu2c.frontend.expressions.conditional import condition, conditional, connective, truth_of
+from pycu2c.frontend.expressions.subscripts import attribute, subscript
 from pycu2c.frontend.function_context import Frame, Items, Static, Value, number, shown
-from pycu2c.frontend.scope.name_resolution import name_resolution
-from pycu2c.frontend.statements.statement_visitor.assignments import walrus
-from pycu2c.frontend.subset.statements.unsupported_syntax import UNKNOWN
+from pycu2c.frontend.scope import name_resolution
+from pycu2c.frontend.statements.assignments import walrus
+from pycu2c.frontend.subset.unsupported_syntax import UNKNOWN
 from pycu2c.ir.builders import literal, negation
 from pycu2c.ir.nodes import Const, Expr
 from pycu2c.ops.operators import ADD, BY_NODE, MUL, UNARY_BY_NODE

@@ -9,11 +9,11 @@ import math
 from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.source import Span
 from pycu2c.base.types import Array
-from pycu2c.frontend.calls.call_visitor.builtin_arguments import arguments
+from pycu2c.frontend.calls.builtin_arguments import arguments
 from pycu2c.frontend.evaluation_order import in_order, is_steady, variable_of
-from pycu2c.frontend.expressions.expression_visitor import arithmetic, array_views
-from pycu2c.frontend.expressions.expression_visitor.arithmetic import whole_number
-from pycu2c.frontend.expressions.expression_visitor.array_views import ArrayValue, array_type
+from pycu2c.frontend.expressions import arithmetic, array_views
+from pycu2c.frontend.expressions.arithmetic import whole_number
+from pycu2c.frontend.expressions.array_views import ArrayValue, array_type
 from pycu2c.frontend.function_context import Frame, Items, Value, is_array, number, shown
 from pycu2c.ir.builders import integer
 from pycu2c.ir.nodes import Const, Expr, View

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.source import Span
-from pycu2c.frontend.expressions.expression_visitor import array_views
+from pycu2c.frontend.expressions import array_views
 from pycu2c.frontend.function_context import Items, Value, is_array, shown
 from pycu2c.frontend.hints import replacements
 from pycu2c.ir.nodes import Apply, Binary, Const, Expr, View

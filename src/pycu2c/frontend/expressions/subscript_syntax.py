@@ -8,7 +8,7 @@ import ast
 from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.source import Span
 from pycu2c.frontend.evaluation_order import acts, before, in_order, variable_of
-from pycu2c.frontend.expressions.expression_visitor.array_views import Part, Rest, Subscript
+from pycu2c.frontend.expressions.array_views import Part, Rest, Subscript
 from pycu2c.frontend.function_context import Frame, Items, Static, Value, number, shown
 from pycu2c.ir.builders import is_atom
 from pycu2c.ir.nodes import Const, Expr

@@ -11,7 +11,7 @@ from pycu2c.base.source import Span
 from pycu2c.base.spelling_suggestions import did_you_mean
 from pycu2c.base.types import WEAK_INT, Scalar, Space
 from pycu2c.frontend.evaluation_order import settled, variable_of
-from pycu2c.frontend.expressions.expression_visitor import (
+from pycu2c.frontend.expressions import (
     arithmetic,
     array_views,
     comprehensions,
@@ -19,19 +19,10 @@ from pycu2c.frontend.expressions.expression_visitor import (
     enum_members,
     vectors,
 )
-from pycu2c.frontend.expressions.expression_visitor.arithmetic import whole_number
-from pycu2c.frontend.expressions.expression_visitor.array_views import (
-    ArrayValue,
-    Part,
-    Rest,
-    Subscript,
-)
-from pycu2c.frontend.expressions.expression_visitor.composite_values import type_of
-from pycu2c.frontend.expressions.expression_visitor.subscript_syntax import (
-    after_owner,
-    indices_in,
-    kept_index,
-)
+from pycu2c.frontend.expressions.arithmetic import whole_number
+from pycu2c.frontend.expressions.array_views import ArrayValue, Part, Rest, Subscript
+from pycu2c.frontend.expressions.composite_values import type_of
+from pycu2c.frontend.expressions.subscript_syntax import after_owner, indices_in, kept_index
 from pycu2c.frontend.function_context import (
     Chosen,
     Closure,
@@ -47,8 +38,8 @@ from pycu2c.frontend.function_context import (
     single,
 )
 from pycu2c.frontend.hints import replacements
-from pycu2c.frontend.scope.name_resolution import name_resolution
-from pycu2c.frontend.statements.statement_visitor import branches
+from pycu2c.frontend.scope import name_resolution
+from pycu2c.frontend.statements import branches
 from pycu2c.ir.builders import const, integer, scalar_type
 from pycu2c.ir.nodes import Apply, Const, Expr, Member, Pack, Stride, View
 from pycu2c.ir.views import step_inside

@@ -12,11 +12,11 @@ from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.source import Span
 from pycu2c.base.spelling_suggestions import did_you_mean
 from pycu2c.base.types import Scalar
-from pycu2c.frontend.calls.call_visitor.argument_binding import given_values
+from pycu2c.frontend.calls.argument_binding import given_values
 from pycu2c.frontend.evaluation_order import in_order, kept
-from pycu2c.frontend.expressions.expression_visitor.arithmetic import binary, coerce
+from pycu2c.frontend.expressions.arithmetic import binary, coerce
 from pycu2c.frontend.function_context import Frame, Static, Value, is_vector, named_vector, number
-from pycu2c.frontend.scope.name_resolution.variables import set_variable
+from pycu2c.frontend.scope.variables import set_variable
 from pycu2c.ir.builders import scalar_type
 from pycu2c.ir.nodes import Expr, Member, Pack, Var
 from pycu2c.ops.operators import Operator

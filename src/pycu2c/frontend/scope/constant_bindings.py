@@ -8,10 +8,10 @@ from __future__ import annotations
 import ast
 
 from pycu2c.base.source import Span
-from pycu2c.frontend.expressions.expression_visitor.composite_values import part_name
+from pycu2c.frontend.expressions.composite_values import part_name
 from pycu2c.frontend.function_context import Frame, Items, Unknown, Value
-from pycu2c.frontend.scope.name_resolution.variables import bind, read, set_value
-from pycu2c.frontend.statements.statement_visitor.assignments import assign_to
+from pycu2c.frontend.scope.variables import bind, read, set_value
+from pycu2c.frontend.statements.assignments import assign_to
 from pycu2c.ir.nodes import Const
 
 

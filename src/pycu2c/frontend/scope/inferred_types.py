@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from pycu2c.base.records import dataclass, field
 from pycu2c.base.types import ParameterType, Scalar
 from pycu2c.frontend.function_context import Frame
-from pycu2c.frontend.scope.name_resolution.bindings import parameters
+from pycu2c.frontend.scope.bindings import parameters
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 from pycu2c.base.records import dataclass, field
-from pycu2c.frontend.scope.name_resolution.reaching_definitions import Flow, reaching
-from pycu2c.frontend.scope.name_resolution.reaching_state import Definition
+from pycu2c.frontend.scope.reaching_definitions import Flow, reaching
+from pycu2c.frontend.scope.reaching_state import Definition
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,9 +17,9 @@ from pycu2c.base.types import WEAK_INT, Array, Scalar, Space
 from pycu2c.base.values import scalar_of
 from pycu2c.frontend.function_context import Closure, Frame, Items, Static, Unknown, Value
 from pycu2c.frontend.hints import records, replacements
-from pycu2c.frontend.scope.name_resolution.variables import at, read
-from pycu2c.frontend.subset.statements.early_checks import unassigned
-from pycu2c.frontend.subset.statements.unsupported_syntax import TOO_WIDE
+from pycu2c.frontend.scope.variables import at, read
+from pycu2c.frontend.subset.early_checks import unassigned
+from pycu2c.frontend.subset.unsupported_syntax import TOO_WIDE
 from pycu2c.ir import builders
 from pycu2c.ir.nodes import Apply, ConstantArray, Var
 from pycu2c.ops.intrinsics.registry import bound_to

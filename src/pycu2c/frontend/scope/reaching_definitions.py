@@ -8,18 +8,10 @@ from __future__ import annotations
 
 import ast
 
-from pycu2c.frontend.scope.name_resolution.bindings import (
-    bindings,
-    bound_name,
-    evaluated_outside,
-    parameters,
-)
-from pycu2c.frontend.scope.name_resolution.reaching_definitions_expressions import (
-    ExpressionFlow,
-    Jumps,
-)
-from pycu2c.frontend.scope.name_resolution.reaching_state import Reach, join
-from pycu2c.frontend.statements.statement_visitor.unroll import Rounds
+from pycu2c.frontend.scope.bindings import bindings, bound_name, evaluated_outside, parameters
+from pycu2c.frontend.scope.reaching_definitions_expressions import ExpressionFlow, Jumps
+from pycu2c.frontend.scope.reaching_state import Reach, join
+from pycu2c.frontend.statements.unroll import Rounds
 
 
 def reaching(function: ast.FunctionDef) -> Flow:

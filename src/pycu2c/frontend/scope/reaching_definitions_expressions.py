@@ -6,13 +6,8 @@ from __future__ import annotations
 import ast
 
 from pycu2c.base.records import dataclass, field
-from pycu2c.frontend.scope.name_resolution.bindings import (
-    Comprehension,
-    evaluated_outside,
-    free_names,
-    targets_of,
-)
-from pycu2c.frontend.scope.name_resolution.reaching_state import NOTHING, Definition, Reach, join
+from pycu2c.frontend.scope.bindings import Comprehension, evaluated_outside, free_names, targets_of
+from pycu2c.frontend.scope.reaching_state import NOTHING, Definition, Reach, join
 
 
 @dataclass(slots=True)

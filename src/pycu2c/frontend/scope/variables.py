@@ -14,10 +14,10 @@ from pycu2c.base.records import replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import have_join
 from pycu2c.frontend.evaluation_order import is_steady, kept, with_inside
-from pycu2c.frontend.expressions.expression_visitor import array_select
-from pycu2c.frontend.expressions.expression_visitor.arithmetic import coerce
-from pycu2c.frontend.expressions.expression_visitor.array_views import row_steps, whole
-from pycu2c.frontend.expressions.expression_visitor.composite_values import item_name, part_name
+from pycu2c.frontend.expressions import array_select
+from pycu2c.frontend.expressions.arithmetic import coerce
+from pycu2c.frontend.expressions.array_views import row_steps, whole
+from pycu2c.frontend.expressions.composite_values import item_name, part_name
 from pycu2c.frontend.function_context import (
     Chosen,
     Closure,

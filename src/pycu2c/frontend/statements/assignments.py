@@ -9,7 +9,7 @@ from typing import NoReturn
 from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, Scalar, have_join
-from pycu2c.frontend.calls.call_visitor import device_calls
+from pycu2c.frontend.calls import device_calls
 from pycu2c.frontend.evaluation_order import (
     acts,
     before,
@@ -19,7 +19,7 @@ from pycu2c.frontend.evaluation_order import (
     kept_view,
     variable_of,
 )
-from pycu2c.frontend.expressions.expression_visitor import (
+from pycu2c.frontend.expressions import (
     array_select,
     array_views,
     constant_tables,
@@ -27,7 +27,7 @@ from pycu2c.frontend.expressions.expression_visitor import (
     subscripts,
     vectors,
 )
-from pycu2c.frontend.expressions.expression_visitor.arithmetic import binary, coerce
+from pycu2c.frontend.expressions.arithmetic import binary, coerce
 from pycu2c.frontend.function_context import (
     Chosen,
     Closure,
@@ -44,9 +44,9 @@ from pycu2c.frontend.function_context import (
     single,
 )
 from pycu2c.frontend.hints import records, replacements
-from pycu2c.frontend.scope.name_resolution.name_resolution import as_of_now
-from pycu2c.frontend.scope.name_resolution.variables import bind, read, set_value, set_variable
-from pycu2c.frontend.statements.statement_visitor import branches, slice_assignment
+from pycu2c.frontend.scope.name_resolution import as_of_now
+from pycu2c.frontend.scope.variables import bind, read, set_value, set_variable
+from pycu2c.frontend.statements import branches, slice_assignment
 from pycu2c.ir.builders import integer, is_atom, scalar_type
 from pycu2c.ir.nodes import Apply, Call, Const, Expr, Load, Store, Var, View
 from pycu2c.ir.views import started, starts

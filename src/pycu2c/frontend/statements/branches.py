@@ -9,12 +9,8 @@ from typing import TypeAlias
 
 from pycu2c.base.source import Span
 from pycu2c.base.types import Void, have_join, join
-from pycu2c.frontend.expressions.expression_visitor.arithmetic import coerce
-from pycu2c.frontend.expressions.expression_visitor.array_select import (
-    is_which,
-    note_arrays,
-    one_of,
-)
+from pycu2c.frontend.expressions.arithmetic import coerce
+from pycu2c.frontend.expressions.array_select import is_which, note_arrays, one_of
 from pycu2c.frontend.function_context import (
     Chosen,
     Frame,
@@ -24,7 +20,7 @@ from pycu2c.frontend.function_context import (
     is_array,
     is_number,
 )
-from pycu2c.frontend.scope.name_resolution.variables import at, read, set_value
+from pycu2c.frontend.scope.variables import at, read, set_value
 from pycu2c.ir.builders import scalar_type
 from pycu2c.ir.nodes import Const, Evaluate, Expr, If, Select, Stmt, Var, View
 

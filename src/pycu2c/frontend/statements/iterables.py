@@ -15,9 +15,9 @@ from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT, Array
 from pycu2c.frontend.evaluation_order import acts, in_order, is_steady, kept, variable_of
-from pycu2c.frontend.expressions.expression_visitor import array_views
-from pycu2c.frontend.expressions.expression_visitor.arithmetic import binary, counting, to_whole
-from pycu2c.frontend.expressions.expression_visitor.subscripts import item_of
+from pycu2c.frontend.expressions import array_views
+from pycu2c.frontend.expressions.arithmetic import binary, counting, to_whole
+from pycu2c.frontend.expressions.subscripts import item_of
 from pycu2c.frontend.function_context import (
     Chosen,
     Closure,
@@ -30,7 +30,7 @@ from pycu2c.frontend.function_context import (
     shown,
 )
 from pycu2c.frontend.hints import replacements
-from pycu2c.frontend.statements.statement_visitor import branches
+from pycu2c.frontend.statements import branches
 from pycu2c.ir.builders import integer, scalar_type
 from pycu2c.ir.nodes import Apply, Const, Expr, Stmt, Var, View
 from pycu2c.ops.intrinsics.registry import REGISTRY

@@ -11,13 +11,13 @@ from pycu2c.base.records import dataclass
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_BOOL, WEAK_INT
 from pycu2c.frontend.evaluation_order import has_effect, kept, with_inside
-from pycu2c.frontend.expressions.expression_visitor.conditional import condition
+from pycu2c.frontend.expressions.conditional import condition
 from pycu2c.frontend.function_context import Chosen, Closure, Frame, Items, Static, Unknown, Value
-from pycu2c.frontend.scope.name_resolution import constant_bindings
-from pycu2c.frontend.scope.name_resolution.bindings import changed_name
-from pycu2c.frontend.statements.statement_visitor import iterables, jumps
-from pycu2c.frontend.statements.statement_visitor.assignments import assign_to
-from pycu2c.frontend.statements.statement_visitor.unroll import Count, Rounds
+from pycu2c.frontend.scope import constant_bindings
+from pycu2c.frontend.scope.bindings import changed_name
+from pycu2c.frontend.statements import iterables, jumps
+from pycu2c.frontend.statements.assignments import assign_to
+from pycu2c.frontend.statements.unroll import Count, Rounds
 from pycu2c.ir.builders import binary, integer, negation
 from pycu2c.ir.nodes import (
     Assign,

@@ -13,8 +13,8 @@ from pycu2c.base.records import dataclass
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_BOOL
 from pycu2c.frontend.evaluation_order import is_steady, kept
-from pycu2c.frontend.expressions.expression_visitor.comparisons import compared, conditional_truth
-from pycu2c.frontend.expressions.expression_visitor.conditional import condition
+from pycu2c.frontend.expressions.comparisons import compared, conditional_truth
+from pycu2c.frontend.expressions.conditional import condition
 from pycu2c.frontend.function_context import (
     Chosen,
     Closure,
@@ -26,9 +26,9 @@ from pycu2c.frontend.function_context import (
     is_number,
     shown,
 )
-from pycu2c.frontend.scope.name_resolution.bindings import bound_name
-from pycu2c.frontend.scope.name_resolution.constant_bindings import name_value
-from pycu2c.frontend.scope.name_resolution.variables import read, set_value
+from pycu2c.frontend.scope.bindings import bound_name
+from pycu2c.frontend.scope.constant_bindings import name_value
+from pycu2c.frontend.scope.variables import read, set_value
 from pycu2c.ir.builders import both, scalar_type
 from pycu2c.ir.nodes import Assign, Body, Const, Expr, If, Junction, Var
 

@@ -13,8 +13,8 @@ from pycu2c.base.records import replace
 from pycu2c.base.types import Array, Constant, ParameterType, Scalar, Tuple, Void
 from pycu2c.base.values import as_vector
 from pycu2c.frontend.evaluation_order import in_order, settled
-from pycu2c.frontend.expressions.expression_visitor import comprehensions
-from pycu2c.frontend.expressions.expression_visitor.composite_values import leaves, type_of
+from pycu2c.frontend.expressions import comprehensions
+from pycu2c.frontend.expressions.composite_values import leaves, type_of
 from pycu2c.frontend.function_context import Frame, Items, Static, Value, shown
 from pycu2c.frontend.hints import records
 from pycu2c.ir.nodes import Expr, Print

@@ -9,10 +9,10 @@ from typing import NoReturn, TypeAlias
 from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT
-from pycu2c.frontend.expressions.expression_visitor.conditional import condition
+from pycu2c.frontend.expressions.conditional import condition
 from pycu2c.frontend.function_context import Frame, Static
-from pycu2c.frontend.statements.statement_visitor.printing import texts_of, values_in
-from pycu2c.frontend.statements.statement_visitor.thread_exit import end_thread
+from pycu2c.frontend.statements.printing import texts_of, values_in
+from pycu2c.frontend.statements.thread_exit import end_thread
 from pycu2c.ir.builders import negation
 from pycu2c.ir.nodes import Apply, Const, Expr, If, Print
 from pycu2c.ir.print_format import Raised

@@ -5,12 +5,7 @@ from __future__ import annotations
 from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.dtypes import Kind
 from pycu2c.base.types import NONE, ParameterType, Scalar, leaf_types
-from pycu2c.frontend.expressions.expression_visitor.composite_values import (
-    joined,
-    packed,
-    result_type,
-    told,
-)
+from pycu2c.frontend.expressions.composite_values import joined, packed, result_type, told
 from pycu2c.frontend.function_context import Frame
 from pycu2c.ir.builders import cast
 from pycu2c.ir.nodes import Body, If, Pack, Return, Stmt, While

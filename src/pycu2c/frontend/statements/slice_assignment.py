@@ -10,8 +10,8 @@ from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT
 from pycu2c.frontend.evaluation_order import kept, kept_view
-from pycu2c.frontend.expressions.expression_visitor import array_views, slice_lengths
-from pycu2c.frontend.expressions.expression_visitor.array_select import fields
+from pycu2c.frontend.expressions import array_views, slice_lengths
+from pycu2c.frontend.expressions.array_select import fields
 from pycu2c.frontend.function_context import Frame, Items, Value, is_array, shown, single
 from pycu2c.frontend.hints import replacements
 from pycu2c.ir.builders import integer, is_atom

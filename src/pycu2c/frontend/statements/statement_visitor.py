@@ -7,21 +7,21 @@ import ast
 
 from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.types import NONE
-from pycu2c.frontend.calls.call_visitor import declared_signatures, device_calls
+from pycu2c.frontend.calls import declared_signatures, device_calls
 from pycu2c.frontend.evaluation_order import has_effect
-from pycu2c.frontend.expressions.expression_visitor.composite_values import (
+from pycu2c.frontend.expressions.composite_values import (
     leaves,
     no_array_inside,
     packed,
     result_type,
     type_of,
 )
-from pycu2c.frontend.expressions.expression_visitor.expression_visitor import condition
+from pycu2c.frontend.expressions.expression_visitor import condition
 from pycu2c.frontend.function_context import Frame, Items, Value
-from pycu2c.frontend.statements.statement_visitor import loops, match_statement, raise_assert
-from pycu2c.frontend.statements.statement_visitor.assignments import annotated, assign, augmented
-from pycu2c.frontend.statements.statement_visitor.unroll import Rounds
-from pycu2c.frontend.subset.statements.unsupported_syntax import UNKNOWN
+from pycu2c.frontend.statements import loops, match_statement, raise_assert
+from pycu2c.frontend.statements.assignments import annotated, assign, augmented
+from pycu2c.frontend.statements.unroll import Rounds
+from pycu2c.frontend.subset.unsupported_syntax import UNKNOWN
 from pycu2c.ir.builders import scalar_type
 from pycu2c.ir.nodes import (
     Assign,

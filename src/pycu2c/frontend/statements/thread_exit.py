@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_BOOL, ParameterType, Scalar, Tuple, leaf_types
-from pycu2c.frontend.expressions.expression_visitor.composite_values import packed, result_type
+from pycu2c.frontend.expressions.composite_values import packed, result_type
 from pycu2c.frontend.function_context import Frame, Items, Value, number
 from pycu2c.ir.builders import zero
 from pycu2c.ir.nodes import Body, Const, Expr, If, Return, Stmt

@@ -6,8 +6,8 @@ import ast
 
 from pycu2c.base.diagnostics import Diagnostic, Label, following
 from pycu2c.base.source import Source
-from pycu2c.frontend.scope.name_resolution.live_ranges import live_ranges
-from pycu2c.frontend.subset.statements.statements import check
+from pycu2c.frontend.scope.live_ranges import live_ranges
+from pycu2c.frontend.subset.statements import check
 
 
 def early_problems(source: Source) -> list[Diagnostic]:

@@ -9,8 +9,8 @@ from pycu2c.base import dtypes
 from pycu2c.base.diagnostics import Diagnostic, Label
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.source import Source, Span
-from pycu2c.frontend.subset.statements import unsupported_syntax
-from pycu2c.frontend.subset.statements.unsupported_syntax import EXPRESSIONS, Refusal
+from pycu2c.frontend.subset import unsupported_syntax
+from pycu2c.frontend.subset.unsupported_syntax import EXPRESSIONS, Refusal
 
 _LEAST, _GREATEST = dtypes.INT64.minimum, dtypes.UINT64.maximum
 

@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from pycu2c.base.diagnostics import Diagnostic
 from pycu2c.base.records import replace
 from pycu2c.base.source import Source
-from pycu2c.frontend.subset.statements import unsupported_syntax
-from pycu2c.frontend.subset.statements.expressions import ExpressionCheck
-from pycu2c.frontend.subset.statements.unsupported_syntax import EXPRESSIONS, STATEMENTS
+from pycu2c.frontend.subset import unsupported_syntax
+from pycu2c.frontend.subset.expressions import ExpressionCheck
+from pycu2c.frontend.subset.unsupported_syntax import EXPRESSIONS, STATEMENTS
 
 
 def check(source: Source) -> list[Diagnostic]:

@@ -21,7 +21,7 @@ from pycu2c.base.parameters import Parameter, Part
 from pycu2c.base.records import NamedTuple, dataclass
 from pycu2c.base.types import Array, Scalar, scalar_of
 from pycu2c.base.values import Number
-from pycu2c.runtime.arguments.arguments import (
+from pycu2c.runtime.arguments import (
     argument_errors,
     array_interface,
     dlpack_arguments,

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from pycu2c.base.diagnostics import LaunchError
-from pycu2c.runtime.arguments.arguments.arguments import ArrayArgument, Where, check_places, row_of
-from pycu2c.runtime.arguments.arguments.strides import is_contiguous, packed_strides
+from pycu2c.runtime.arguments.arguments import ArrayArgument, Where, check_places, row_of
+from pycu2c.runtime.arguments.strides import is_contiguous, packed_strides
 
 
 def describe(owner: object, interface: Mapping[str, Any], where: Where, name: str) -> ArrayArgument:

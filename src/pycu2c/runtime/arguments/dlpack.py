@@ -16,7 +16,7 @@ import numpy as np
 
 from pycu2c.base import dtypes
 from pycu2c.base.records import NamedTuple
-from pycu2c.runtime.arguments.arguments.strides import packed_strides
+from pycu2c.runtime.arguments.strides import packed_strides
 
 CPU, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13  # kinds of devices
 DEFAULT_STREAM = 1  # what the legacy default stream is called

@@ -4,16 +4,10 @@ are."""
 from __future__ import annotations
 
 from pycu2c.base.diagnostics import LaunchError
-from pycu2c.runtime.arguments.arguments import dlpack
-from pycu2c.runtime.arguments.arguments.arguments import ArrayArgument, check_places, row_of
-from pycu2c.runtime.arguments.arguments.dlpack import (
-    CPU,
-    CUDA,
-    CUDA_HOST,
-    CUDA_MANAGED,
-    DEFAULT_STREAM,
-)
-from pycu2c.runtime.arguments.arguments.strides import array_over, is_contiguous
+from pycu2c.runtime.arguments import dlpack
+from pycu2c.runtime.arguments.arguments import ArrayArgument, check_places, row_of
+from pycu2c.runtime.arguments.dlpack import CPU, CUDA, CUDA_HOST, CUDA_MANAGED, DEFAULT_STREAM
+from pycu2c.runtime.arguments.strides import array_over, is_contiguous
 
 
 def describe(obj: object, name: str) -> ArrayArgument:

@@ -32,7 +32,7 @@ from pycu2c.base.types import (
 )
 from pycu2c.ops.names.dtype_names import scalar_named
 from pycu2c.ops.names.numba_names import numba_function
-from pycu2c.runtime.arguments.arguments.arguments import Argument, describe, described_handle
+from pycu2c.runtime.arguments.arguments import Argument, describe, described_handle
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ import numpy as np
 from pycu2c.base.dtypes import from_numpy, vector_like
 from pycu2c.base.records import dataclass
 from pycu2c.base.types import Array, ParameterType
-from pycu2c.runtime.arguments.arguments.array_interface import numpy_dtype
+from pycu2c.runtime.arguments.array_interface import numpy_dtype
 
 
 @dataclass(frozen=True, slots=True)

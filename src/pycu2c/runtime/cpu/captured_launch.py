@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import math
 
-from pycu2c.runtime.cpu.cpu_kernel.cpu_kernel import CpuKernel
+from pycu2c.runtime.cpu.cpu_kernel import CpuKernel
 from pycu2c.runtime.launch_configuration import HEAD, Launch
 
 

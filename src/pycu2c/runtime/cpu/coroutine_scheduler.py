@@ -13,18 +13,11 @@ from pycu2c.base.records import NamedTuple
 from pycu2c.codegen.coroutines import INTERFACE, PLACE_BITS
 from pycu2c.ir.nodes import Wait
 from pycu2c.runtime.c_sources import c_text
-from pycu2c.runtime.cpu.cpu_kernel.cpu_kernel import (
-    BODY,
-    CpuKernel,
-    cffi_backend,
-    load,
-    pool,
-    symbol,
-)
-from pycu2c.runtime.cpu.cpu_kernel.deadlock_report import Waiting, deadlock
+from pycu2c.runtime.cpu.cpu_kernel import BODY, CpuKernel, cffi_backend, load, pool, symbol
+from pycu2c.runtime.cpu.deadlock_report import Waiting, deadlock
 from pycu2c.runtime.launch_configuration import HEAD, Extent
 from pycu2c.toolchain.binary import Binary
-from pycu2c.toolchain.cc.cc import cc
+from pycu2c.toolchain.cc import cc
 
 _STUCK, _NO_MEMORY, _MOST_THREADS = 64, 65, 1024  # as in scheduler.c
 _PLACE = (1 << PLACE_BITS) - 1

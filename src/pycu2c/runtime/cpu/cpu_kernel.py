@@ -18,12 +18,12 @@ from typing import Any
 from pycu2c.base.diagnostics import LaunchError
 from pycu2c.base.records import dataclass
 from pycu2c.runtime import c_sources
-from pycu2c.runtime.cpu.cpu_kernel.thread_count import thread_count
+from pycu2c.runtime.cpu.thread_count import thread_count
 from pycu2c.runtime.launch_configuration import HEAD, Extent
 from pycu2c.toolchain import toolchain_errors
 from pycu2c.toolchain.binary import Binary
-from pycu2c.toolchain.cache.artifact_store import artifact_store
-from pycu2c.toolchain.cc.cc import cc
+from pycu2c.toolchain.cache import artifact_store
+from pycu2c.toolchain.cc import cc
 
 POOL = "pycu2c_parallel"
 POOL_FILES = ("leaving.c", "pool.c", "files.c")

@@ -7,15 +7,9 @@ from collections.abc import Sequence
 from pycu2c.base.diagnostics import LaunchError
 from pycu2c.base.records import dataclass
 from pycu2c.runtime import direct_launch
-from pycu2c.runtime.arguments.arguments.arguments import (
-    Argument,
-    ArrayArgument,
-    HandleArgument,
-    Layout,
-    pack,
-)
-from pycu2c.runtime.cpu.cpu_kernel import captured_launch
-from pycu2c.runtime.cpu.cpu_kernel.cpu_kernel import CpuKernel
+from pycu2c.runtime.arguments.arguments import Argument, ArrayArgument, HandleArgument, Layout, pack
+from pycu2c.runtime.cpu import captured_launch
+from pycu2c.runtime.cpu.cpu_kernel import CpuKernel
 from pycu2c.runtime.launch_configuration import Launch
 
 

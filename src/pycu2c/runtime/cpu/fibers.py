@@ -12,18 +12,11 @@ from pycu2c.base.records import dataclass
 from pycu2c.cuda_driver.cuda_errors import error_for
 from pycu2c.ops.intrinsics.registry import Effect
 from pycu2c.runtime.c_sources import c_text
-from pycu2c.runtime.cpu.cpu_kernel.cpu_kernel import (
-    BODY,
-    CpuKernel,
-    cffi_backend,
-    load,
-    pool,
-    symbol,
-)
-from pycu2c.runtime.cpu.cpu_kernel.deadlock_report import Meeting, Waiting, deadlock
+from pycu2c.runtime.cpu.cpu_kernel import BODY, CpuKernel, cffi_backend, load, pool, symbol
+from pycu2c.runtime.cpu.deadlock_report import Meeting, Waiting, deadlock
 from pycu2c.runtime.launch_configuration import HEAD, Extent
 from pycu2c.toolchain.binary import Binary
-from pycu2c.toolchain.cc.cc import cc
+from pycu2c.toolchain.cc import cc
 
 
 class _Code(IntEnum):

@@ -6,10 +6,10 @@ import contextlib
 import threading
 
 from pycu2c.base.lazy_imports import newly_imported
-from pycu2c.runtime.cpu.cpu_kernel.cpu_kernel import POOL, pool_text
+from pycu2c.runtime.cpu.cpu_kernel import POOL, pool_text
 from pycu2c.runtime.plans import guards, library
 from pycu2c.toolchain import subprocesses
-from pycu2c.toolchain.cc.cc import cc
+from pycu2c.toolchain.cc import cc
 from pycu2c.toolchain.toolchain_errors import ToolchainError
 
 _FIRST = threading.Lock()  # taken by the first to begin, and kept

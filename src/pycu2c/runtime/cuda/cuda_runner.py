@@ -9,15 +9,9 @@ from pycu2c.base.index_bounds import Overwritten, is_whole
 from pycu2c.base.records import dataclass
 from pycu2c.base.values import Number
 from pycu2c.cuda_driver import driver, libcuda
-from pycu2c.runtime.arguments.arguments.arguments import (
-    Argument,
-    ArrayArgument,
-    HandleArgument,
-    Layout,
-    pack,
-)
-from pycu2c.runtime.cuda.cuda_kernel import small_copies, transfers
-from pycu2c.runtime.cuda.cuda_kernel.cuda_kernel import CudaKernel, NodeParameters
+from pycu2c.runtime.arguments.arguments import Argument, ArrayArgument, HandleArgument, Layout, pack
+from pycu2c.runtime.cuda import small_copies, transfers
+from pycu2c.runtime.cuda.cuda_kernel import CudaKernel, NodeParameters
 from pycu2c.runtime.direct_launch import Direct
 from pycu2c.runtime.launch_configuration import Launch
 

@@ -18,8 +18,8 @@ import numpy as np
 from pycu2c.base import graph_capture
 from pycu2c.base.graph_capture import DEFAULT_STREAMS
 from pycu2c.cuda_driver import driver
-from pycu2c.runtime.arguments.arguments.strides import memory_of
-from pycu2c.runtime.cuda.cuda_kernel import memory_pool
+from pycu2c.runtime.arguments.strides import memory_of
+from pycu2c.runtime.cuda import memory_pool
 
 ALIGNMENT = 256  # of every allocation
 HOST = -1  # the ordinal of memory that is the host's

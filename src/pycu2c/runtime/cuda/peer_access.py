@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from pycu2c.base import graph_capture
 from pycu2c.base.diagnostics import LaunchError
 from pycu2c.cuda_driver import driver
-from pycu2c.runtime.arguments.arguments.arguments import Argument, ArrayArgument
-from pycu2c.runtime.cuda.cuda_kernel import memory, memory_pool
+from pycu2c.runtime.arguments.arguments import Argument, ArrayArgument
+from pycu2c.runtime.cuda import memory, memory_pool
 
 _MAY_USE: set[tuple[int, int]] = set()  # a device, and another one whose memory it may use
 

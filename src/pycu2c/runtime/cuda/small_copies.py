@@ -13,8 +13,8 @@ import struct
 
 from pycu2c.cuda_driver import driver, libcuda
 from pycu2c.cuda_driver.cuda_errors import CudaError
-from pycu2c.runtime.cuda.cuda_kernel import memory_pool
-from pycu2c.runtime.cuda.cuda_kernel.memory import DeviceMemory, PinnedMemory
+from pycu2c.runtime.cuda import memory_pool
+from pycu2c.runtime.cuda.memory import DeviceMemory, PinnedMemory
 
 SIZE = 4 << 20  # bytes: of the arrays of a launch together
 _ROW = struct.Struct("@2P2q3P")  # as in plan.c

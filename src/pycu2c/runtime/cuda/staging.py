@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from pycu2c.cuda_driver import driver
-from pycu2c.runtime.arguments.arguments.strides import array_over
-from pycu2c.runtime.cpu.cpu_kernel.thread_count import thread_count
-from pycu2c.runtime.cuda.cuda_kernel.memory import PinnedMemory
+from pycu2c.runtime.arguments.strides import array_over
+from pycu2c.runtime.cpu.thread_count import thread_count
+from pycu2c.runtime.cuda.memory import PinnedMemory
 
 PIECE = 4 << 20  # bytes
 LEAST = 4 * PIECE  # smaller copies are the driver's

@@ -13,8 +13,8 @@ from pycu2c.base import graph_capture
 from pycu2c.base.diagnostics import LaunchError
 from pycu2c.base.records import NamedTuple, dataclass
 from pycu2c.cuda_driver import driver
-from pycu2c.runtime.arguments.arguments.arguments import Argument, ArrayArgument, HandleArgument
-from pycu2c.runtime.cuda.cuda_kernel import memory, peer_access, staging
+from pycu2c.runtime.arguments.arguments import Argument, ArrayArgument, HandleArgument
+from pycu2c.runtime.cuda import memory, peer_access, staging
 
 
 class Extent(NamedTuple):

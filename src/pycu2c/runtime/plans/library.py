@@ -17,13 +17,13 @@ import numpy as np
 from pycu2c.base import graph_capture
 from pycu2c.cuda_driver import recent_launches
 from pycu2c.runtime import c_sources
-from pycu2c.runtime.arguments.arguments.call_binding import Parameters
-from pycu2c.runtime.cpu.cpu_kernel.captured_launch import Noted
+from pycu2c.runtime.arguments.call_binding import Parameters
+from pycu2c.runtime.cpu.captured_launch import Noted
 from pycu2c.runtime.plans import plan, trial
 from pycu2c.toolchain import toolchain_errors
 from pycu2c.toolchain.binary import Binary
-from pycu2c.toolchain.cache.artifact_store import artifact_store
-from pycu2c.toolchain.cc.cc import cc
+from pycu2c.toolchain.cache import artifact_store
+from pycu2c.toolchain.cc import cc
 
 _FILES = ("python.c", "plan.c", "numbers.c", "arrays.c", "copies.c", "start.c", "doors.c")
 

@@ -13,8 +13,8 @@ from pycu2c.base import dtypes
 from pycu2c.base.parameters import Parameter, Part
 from pycu2c.base.types import Scalar, Signature
 from pycu2c.base.values import scalar_of
-from pycu2c.runtime.arguments.arguments.arguments import describe, layout_of, pack
-from pycu2c.runtime.arguments.arguments.call_binding import Parameters
+from pycu2c.runtime.arguments.arguments import describe, layout_of, pack
+from pycu2c.runtime.arguments.call_binding import Parameters
 from pycu2c.runtime.direct_launch import Direct
 from pycu2c.runtime.launch_configuration import CALL, HEAD
 from pycu2c.runtime.plans.guards import Seen

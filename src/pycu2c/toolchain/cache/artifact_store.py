@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator
 
 from pycu2c.base.hashing import digest_of
 from pycu2c.base.records import dataclass
-from pycu2c.toolchain.cache.artifact_store import cache_directory, eviction, file_locks
+from pycu2c.toolchain.cache import cache_directory, eviction, file_locks
 
 _FOOT = struct.Struct("<QQ64s8s")  # lengths of the data and of the log, digest, mark
 _MARK = b"pycu2c\0" + bytes([cache_directory.SCHEMA])

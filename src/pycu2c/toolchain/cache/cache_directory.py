@@ -17,7 +17,7 @@ from _thread import _local as ThreadLocal  # ``threading``, which has it too, im
 from collections.abc import Callable, Iterator
 
 from pycu2c.base.records import dataclass
-from pycu2c.toolchain.cache.artifact_store import file_locks
+from pycu2c.toolchain.cache import file_locks
 
 SCHEMA = 4  # raise it when the form of entries or of keys changes
 

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pycu2c.base.records import dataclass
-from pycu2c.toolchain.cache.artifact_store import cache_directory
+from pycu2c.toolchain.cache import cache_directory
 
 _USUAL_LIMIT = 1 << 30
 _PARTS = 16  # folders of entries, by the first digit of their keys

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 from pycu2c.base.hashing import digest_of
 from pycu2c.base.lazy_imports import STARTED
-from pycu2c.toolchain.cache.artifact_store import artifact_store
+from pycu2c.toolchain.cache import artifact_store
 
 # folder, names of files, the latest time: when each was changed and its size, or nothing
 _Look: TypeAlias = Callable[[str, Sequence[str], int], list[str]]

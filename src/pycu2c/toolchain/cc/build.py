@@ -12,10 +12,10 @@ from typing import TypeAlias
 
 from pycu2c.base.records import dataclass, replace
 from pycu2c.toolchain import rejected_source, subprocesses
-from pycu2c.toolchain.cache.artifact_store import artifact_store as disk
-from pycu2c.toolchain.cache.artifact_store import cache_directory
-from pycu2c.toolchain.cc.cc.discovery import Compiler
-from pycu2c.toolchain.cc.cc.flags import LINK, libraries_for
+from pycu2c.toolchain.cache import artifact_store as disk
+from pycu2c.toolchain.cache import cache_directory
+from pycu2c.toolchain.cc.discovery import Compiler
+from pycu2c.toolchain.cc.flags import LINK, libraries_for
 from pycu2c.toolchain.toolchain_errors import (
     LinkError,
     RejectedCode,

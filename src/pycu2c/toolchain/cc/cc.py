@@ -9,10 +9,10 @@ from pycu2c.declarations import link_files
 from pycu2c.declarations.options import DEFAULT, Options
 from pycu2c.toolchain import subprocesses
 from pycu2c.toolchain.binary import Binary
-from pycu2c.toolchain.cache.artifact_store import artifact_store as disk
-from pycu2c.toolchain.cc.cc import build
-from pycu2c.toolchain.cc.cc.discovery import Compiler, find_compiler, identity
-from pycu2c.toolchain.cc.cc.flags import LINK, libraries_for
+from pycu2c.toolchain.cache import artifact_store as disk
+from pycu2c.toolchain.cc import build
+from pycu2c.toolchain.cc.discovery import Compiler, find_compiler, identity
+from pycu2c.toolchain.cc.flags import LINK, libraries_for
 from pycu2c.toolchain.link import file_identity
 
 FLAGS: tuple[str, ...] = (

@@ -10,8 +10,8 @@ from importlib.util import find_spec
 
 from pycu2c.toolchain import subprocesses
 from pycu2c.toolchain.binary import Binary
-from pycu2c.toolchain.cache.artifact_store import artifact_store, cache_directory
-from pycu2c.toolchain.cc.cc.discovery import Compiler, machine, settings, split, working
+from pycu2c.toolchain.cache import artifact_store, cache_directory
+from pycu2c.toolchain.cc.discovery import Compiler, machine, settings, split, working
 from pycu2c.toolchain.toolchain_errors import ToolchainError
 
 _HOW_TO_INSTALL = """\

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 
 from pycu2c.base.records import dataclass
 from pycu2c.toolchain import subprocesses, toolchain_errors
-from pycu2c.toolchain.cache.artifact_store import artifact_store
-from pycu2c.toolchain.cc.cc import flags as families
+from pycu2c.toolchain.cache import artifact_store
+from pycu2c.toolchain.cc import flags as families
 
 _HOW_TO_INSTALL = """\
 no C compiler was found, and kernels for the CPU need one. Any of these installs one:

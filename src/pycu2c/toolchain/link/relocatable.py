@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from pycu2c.toolchain.link import file_identity, nvjitlink
 from pycu2c.toolchain.link.inputs import Input
-from pycu2c.toolchain.nvrtc.nvrtc.program import Job, Kind, compiled, tried
+from pycu2c.toolchain.nvrtc.program import Job, Kind, compiled, tried
 from pycu2c.toolchain.toolchain_errors import LinkError, Unlinked
 
 FLAGS = ("--relocatable-device-code=true",)

@@ -6,8 +6,8 @@ import os
 import re
 from pathlib import Path
 
-from pycu2c.toolchain.cache.artifact_store.cache_directory import private_folder
-from pycu2c.toolchain.nvrtc.nvrtc import c_headers
+from pycu2c.toolchain.cache.cache_directory import private_folder
+from pycu2c.toolchain.nvrtc import c_headers
 from pycu2c.toolchain.toolchain_errors import ToolchainError
 
 _BUNDLED_SINCE = (13, 3)  # NVRTC carries the headers itself

@@ -8,15 +8,15 @@ from __future__ import annotations
 from pycu2c.declarations.link_files import for_target
 from pycu2c.declarations.options import DEFAULT, Options
 from pycu2c.toolchain.binary import Binary
-from pycu2c.toolchain.cache.artifact_store import artifact_store as disk
+from pycu2c.toolchain.cache import artifact_store as disk
 from pycu2c.toolchain.link import file_identity, relocatable
-from pycu2c.toolchain.nvrtc.nvrtc import program
-from pycu2c.toolchain.nvrtc.nvrtc.cuda_headers import header_settings
-from pycu2c.toolchain.nvrtc.nvrtc.identity import installed, loaded
-from pycu2c.toolchain.nvrtc.nvrtc.program import Job
-from pycu2c.toolchain.nvrtc.nvrtc.program import Kind as Kind
-from pycu2c.toolchain.nvrtc.nvrtc.program import supported_archs as supported_archs
-from pycu2c.toolchain.nvrtc.nvrtc.program import version as version
+from pycu2c.toolchain.nvrtc import program
+from pycu2c.toolchain.nvrtc.cuda_headers import header_settings
+from pycu2c.toolchain.nvrtc.identity import installed, loaded
+from pycu2c.toolchain.nvrtc.program import Job
+from pycu2c.toolchain.nvrtc.program import Kind as Kind
+from pycu2c.toolchain.nvrtc.program import supported_archs as supported_archs
+from pycu2c.toolchain.nvrtc.program import version as version
 
 
 def compile(

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from pycu2c.base.limits import USUAL_BLOCK
 from pycu2c.base.records import NamedTuple, dataclass
-from pycu2c.toolchain.nvrtc.nvrtc.resource_usage import WARP, KernelAttributes, warps_with
+from pycu2c.toolchain.nvrtc.resource_usage import WARP, KernelAttributes, warps_with
 from pycu2c.toolchain.toolchain_errors import ToolchainError
 
 _WARPS_TOGETHER = 4  # warps get registers in such groups, one for each scheduler

@@ -9,8 +9,8 @@ from typing import Any, Literal, TypeAlias
 
 from pycu2c.base.records import NamedTuple
 from pycu2c.declarations.options import Options
-from pycu2c.toolchain.nvrtc.nvrtc import ptxas_errors
-from pycu2c.toolchain.nvrtc.nvrtc.cuda_headers import header_flags, headers_of_c
+from pycu2c.toolchain.nvrtc import ptxas_errors
+from pycu2c.toolchain.nvrtc.cuda_headers import header_flags, headers_of_c
 from pycu2c.toolchain.rejected_source import refused
 from pycu2c.toolchain.toolchain_errors import ToolchainError, Unlinked, missing_in
 

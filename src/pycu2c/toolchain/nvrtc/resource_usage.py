@@ -7,7 +7,7 @@ import re
 from pycu2c.base.limits import MOST_THREADS
 from pycu2c.base.records import dataclass
 from pycu2c.declarations.options import DEFAULT, Options
-from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
+from pycu2c.toolchain.nvrtc import nvrtc
 from pycu2c.toolchain.toolchain_errors import ToolchainError
 
 WARP = 32

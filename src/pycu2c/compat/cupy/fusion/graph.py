@@ -10,7 +10,7 @@ import numpy as np
 
 from pycu2c.base.records import dataclass
 from pycu2c.compat.cupy.parameter_declarations import WrongType
-from pycu2c.runtime.arguments.arguments.strides import Shape
+from pycu2c.runtime.arguments.strides import Shape
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -19,7 +19,7 @@ from pycu2c.compat.cupy.fusion.tracer import Traced
 from pycu2c.compat.cupy.operands import row_of
 from pycu2c.compat.cupy.parameter_declarations import c_name
 from pycu2c.compat.cupy.reduction.kernel import ReductionKernel
-from pycu2c.runtime.arguments.arguments.strides import Shape
+from pycu2c.runtime.arguments.strides import Shape
 
 Step: TypeAlias = Callable[[list[Any]], None]
 Built: TypeAlias = dict[tuple[object, ...], Any]  # kernels by their texts and types

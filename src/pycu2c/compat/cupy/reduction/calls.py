@@ -14,8 +14,8 @@ from pycu2c.compat.cupy.operands import Operand
 from pycu2c.compat.cupy.parameter_declarations import WrongValue
 from pycu2c.compat.cupy.reduction.iteration_space import Axes
 from pycu2c.compat.cupy.reduction.source_parts import ReductionForm
-from pycu2c.runtime.arguments.arguments.arguments import ArrayArgument
-from pycu2c.runtime.arguments.arguments.strides import Shape
+from pycu2c.runtime.arguments.arguments import ArrayArgument
+from pycu2c.runtime.arguments.strides import Shape
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from pycu2c.base.records import dataclass
 from pycu2c.compat.cupy.iteration_space import Walk, walk
-from pycu2c.runtime.arguments.arguments.arguments import ArrayArgument
-from pycu2c.runtime.arguments.arguments.strides import Shape
+from pycu2c.runtime.arguments.arguments import ArrayArgument
+from pycu2c.runtime.arguments.strides import Shape
 
 _GPU_THREADS, _BLOCKS_OF_ONE = 256, 8  # of a block; blocks that keep a multiprocessor busy
 _CPU_PART = 1 << 14  # elements of a block on the CPU

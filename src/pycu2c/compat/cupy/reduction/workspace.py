@@ -10,7 +10,7 @@ import numpy as np
 from pycu2c.cuda_driver import driver
 from pycu2c.devices import copies
 from pycu2c.devices.array import DeviceArray
-from pycu2c.runtime.cuda.cuda_kernel.memory import HOST
+from pycu2c.runtime.cuda.memory import HOST
 
 _COUNTERS = 1 << 14  # groups of rows that may be in parts
 _KEPT: dict[tuple[int, int], tuple[DeviceArray, DeviceArray]] = {}

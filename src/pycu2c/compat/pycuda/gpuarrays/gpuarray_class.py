@@ -23,8 +23,8 @@ from pycu2c.compat.pycuda.textures.array_binding import TextureBinding
 from pycu2c.devices import copies, interoperability, view_geometry
 from pycu2c.devices.array import DeviceArray
 from pycu2c.devices.view_geometry import View
-from pycu2c.runtime.arguments.arguments.strides import packed_strides
-from pycu2c.runtime.cuda.cuda_kernel.memory import HOST
+from pycu2c.runtime.arguments.strides import packed_strides
+from pycu2c.runtime.cuda.memory import HOST
 
 
 class GPUArray(SeenByOthers, Operators, TextureBinding):

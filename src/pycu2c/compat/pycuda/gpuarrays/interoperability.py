@@ -10,8 +10,8 @@ import numpy as np
 from pycu2c.compat.pycuda.memory.allocations import DeviceAllocation, on_gpu
 from pycu2c.cuda_driver import driver
 from pycu2c.devices.array import DeviceArray
-from pycu2c.runtime.arguments.arguments.arguments import ArrayArgument
-from pycu2c.runtime.cuda.cuda_kernel.memory import HOST, ForeignMemory, Memory
+from pycu2c.runtime.arguments.arguments import ArrayArgument
+from pycu2c.runtime.cuda.memory import HOST, ForeignMemory, Memory
 
 
 class SeenByOthers:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pycu2c.base.records import NamedTuple
-from pycu2c.runtime.arguments.arguments.strides import is_contiguous
+from pycu2c.runtime.arguments.strides import is_contiguous
 
 
 class Flags(NamedTuple):

@@ -22,9 +22,9 @@ from pycu2c.compat.pycuda.memory.host_buffers import flat_bytes
 from pycu2c.cuda_driver import driver
 from pycu2c.devices import copies, gpu_selection
 from pycu2c.devices.array import DeviceArray
-from pycu2c.runtime.arguments.arguments.strides import array_over
-from pycu2c.runtime.cuda.cuda_kernel import staging
-from pycu2c.runtime.cuda.cuda_kernel.memory import HOST, Memory
+from pycu2c.runtime.arguments.strides import array_over
+from pycu2c.runtime.cuda import staging
+from pycu2c.runtime.cuda.memory import HOST, Memory
 
 _PITCH = 512  # bytes, of rows that begin as the driver aligns them
 

@@ -16,7 +16,7 @@ from pycu2c.compat.pycuda.memory import bounds_checks
 from pycu2c.compat.pycuda.memory.allocations import Held, PointerHolderBase, on_gpu
 from pycu2c.cuda_driver import driver
 from pycu2c.devices.allocation import Form
-from pycu2c.runtime.cuda.cuda_kernel.memory import HostMemory, ManagedMemory, Memory, PinnedMemory
+from pycu2c.runtime.cuda.memory import HostMemory, ManagedMemory, Memory, PinnedMemory
 
 _PAGE = 4096
 

@@ -15,7 +15,7 @@ from pycu2c.compat.pycuda.memory import bounds_checks
 from pycu2c.compat.pycuda.memory.allocations import on_gpu, pointer
 from pycu2c.compat.pycuda.memory.host_buffers import flat_bytes
 from pycu2c.cuda_driver import driver
-from pycu2c.runtime.arguments.arguments.strides import array_over
+from pycu2c.runtime.arguments.strides import array_over
 
 Kind: TypeAlias = Literal["host", "device", "array"]
 

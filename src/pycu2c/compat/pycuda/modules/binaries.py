@@ -19,8 +19,8 @@ from pycu2c.compat.pycuda.modules.compile_settings import Settings, leave_files,
 from pycu2c.compat.pycuda.modules.fatbin import Part, packed
 from pycu2c.compat.pycuda.modules.source_text import HEADERS, SourceText
 from pycu2c.cuda_driver import driver
-from pycu2c.toolchain.cc.cc import discovery
-from pycu2c.toolchain.nvrtc.nvrtc import nvrtc
+from pycu2c.toolchain.cc import discovery
+from pycu2c.toolchain.nvrtc import nvrtc
 from pycu2c.toolchain.toolchain_errors import ToolchainError
 
 _TARGETS = ("cubin", "ptx", "fatbin")

@@ -14,7 +14,7 @@ from pycu2c.compat.pycuda.kernels import device_functions
 from pycu2c.compat.pycuda.modules import nvcc as nvccs
 from pycu2c.compat.pycuda.modules import nvcc_options
 from pycu2c.compat.pycuda.modules.source_text import HEADERS, SourceText, source_text
-from pycu2c.toolchain.cache.artifact_store import cache_directory
+from pycu2c.toolchain.cache import cache_directory
 
 DEFAULT_NVCC_FLAGS = os.environ.get("PYCUDA_DEFAULT_NVCC_FLAGS", "").split()
 

@@ -15,7 +15,7 @@ from pycu2c.cuda_driver import driver
 from pycu2c.declarations.options import DEFAULT
 from pycu2c.toolchain.link import nvjitlink
 from pycu2c.toolchain.link.inputs import Input
-from pycu2c.toolchain.nvrtc.nvrtc import program
+from pycu2c.toolchain.nvrtc import program
 from pycu2c.toolchain.toolchain_errors import ToolchainError
 
 

@@ -24,8 +24,8 @@ from pycu2c.compat.pycuda.enums import array3d_flags, array_format
 from pycu2c.compat.pycuda.errors import LogicError, translating
 from pycu2c.compat.pycuda.memory.allocations import on_gpu
 from pycu2c.compat.pycuda.memory.strided_copies import End, Memcpy3D
-from pycu2c.runtime.cuda.cuda_kernel import texture_objects
-from pycu2c.runtime.cuda.cuda_kernel.texture_objects import Texels
+from pycu2c.runtime.cuda import texture_objects
+from pycu2c.runtime.cuda.texture_objects import Texels
 
 NUMBERS: dict[array_format, DType] = {
     array_format.UNSIGNED_INT8: UINT8,

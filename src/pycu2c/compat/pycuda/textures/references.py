@@ -34,9 +34,9 @@ from pycu2c.compat.pycuda.textures.cuda_arrays import (
 from pycu2c.cuda_driver import driver
 from pycu2c.devices import streams
 from pycu2c.reference import texture_sampling
-from pycu2c.runtime.arguments.arguments.strides import array_over
-from pycu2c.runtime.cuda.cuda_kernel import texture_objects
-from pycu2c.runtime.cuda.cuda_kernel.texture_objects import Linear, Texels
+from pycu2c.runtime.arguments.strides import array_over
+from pycu2c.runtime.cuda import texture_objects
+from pycu2c.runtime.cuda.texture_objects import Linear, Texels
 from pycu2c.runtime.texture_modes import MOST, Modes
 
 _ALIGNED = 512  # bytes, of memory that textures read
