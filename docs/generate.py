@@ -89,23 +89,23 @@ def intrinsics() -> str:
     """Return the page of intrinsics, by section, followed by other functions."""
     members(CUDA)  # imports all modules that register intrinsics
     tables: dict[str, list[str]] = {title: [] for title in SECTIONS.values()}
-    called = ((called_as(row), row) for row in REGISTRY.values())
-    for name, row in sorted(filter(itemgetter(0), called), key=itemgetter(0)):
-        takes = ", ".join(f"{n}: {kind}" for n, kind in row.parameters)
+    named = ((public_name(row), row) for row in REGISTRY.values())
+    for name, row in sorted(filter(itemgetter(0), named), key=itemgetter(0)):
+        parameters = ", ".join(f"{n}: {kind}" for n, kind in row.parameters)
         dtypes = " ".join(map(str, row.dtypes))
         doc = cell(row.doc.splitlines()[0]) if row.doc else ""
         title = SECTIONS[max(filter(name.startswith, SECTIONS), key=len)]
-        cells = (f"`{name}`", takes, row.result, dtypes, row.arch, doc)
+        cells = (f"`{name}`", parameters, row.result, dtypes, row.arch, doc)
         tables[title].append(f"| {' | '.join(cells)} |")
     head = "| name | parameters | result | dtypes | GPU | meaning |\n|---|---|---|---|---|---|\n"
     parts = [f"## {title}\n\n{head}" + "\n".join(rows) + "\n" for title, rows in tables.items()]
-    return "\n".join((INTRINSICS, *parts, groups(), written(), operators(), library()))
+    return "\n".join((INTRINSICS, *parts, groups(), language_functions(), operators(), library()))
 
 
-def called_as(row: Intrinsic) -> str:
+def public_name(row: Intrinsic) -> str:
     """Return the public name of an intrinsic, or an empty string if it is internal."""
-    room, _, path = row.name.partition(".")
-    if room == "cuda":  # entries below an entry are not found
+    module, _, path = row.name.partition(".")
+    if module == "cuda":  # methods of an entry are not found
         return row.name if find(path) else ""
     if hasattr(builtins, row.name):
         return row.name
@@ -129,21 +129,23 @@ def groups() -> str:
         for name in vars(group):
             method = getattr(group, name)
             if not name.startswith("_") and callable(method):
-                takes = ", ".join(n for n in inspect.signature(method).parameters if n != "self")
+                parameters = ", ".join(
+                    n for n in inspect.signature(method).parameters if n != "self"
+                )
                 meaning = (inspect.getdoc(method) or "").splitlines()[0]
-                rows.append(f"| `cuda.cg.{call}` | `{name}({takes})` | {cell(meaning)} |")
+                rows.append(f"| `cuda.cg.{call}` | `{name}({parameters})` | {cell(meaning)} |")
     return head + "\n".join(rows) + "\n"
 
 
-def written() -> str:
+def language_functions() -> str:
     """Return the section on names of ``cuda`` that are written in the kernel language."""
     title = "## Functions on groups and on half-precision pairs"
     head = f"{title}\n\n| function | meaning |\n|---|---|\n"
     rows = []
     for name, function in sorted(WRITTEN.items(), key=lambda item: item[0].rpartition(".")[0]):
-        takes = ", ".join(inspect.signature(function).parameters)
+        parameters = ", ".join(inspect.signature(function).parameters)
         meaning = (inspect.getdoc(function) or "").splitlines()[0]
-        rows.append(f"| `{name}({takes})` | {cell(meaning)} |")
+        rows.append(f"| `{name}({parameters})` | {cell(meaning)} |")
     return head + "\n".join(rows) + "\n"
 
 
@@ -153,7 +155,7 @@ def operators() -> str:
     rows = []
     for row, functions in FUNCTIONS:
         symbol = row.symbol.strip().replace("|", "\\|")
-        names = [f"`{_home(f)}.{f.__name__}`" for f in functions]
+        names = [f"`{_module(f)}.{f.__name__}`" for f in functions]
         rows.append(f"| `{symbol}` | {' '.join(names)} |")
     return head + "\n".join(rows) + "\n"
 
@@ -164,13 +166,15 @@ def library() -> str:
     text = "These functions are compiled with the kernel that calls them."
     head = f"{title}\n\n{text}\n\n| function | meaning |\n|---|---|\n"
     rows = []
-    for known, written in LIBRARY:
-        home = "np" if known.__module__ == "numpy" or isinstance(known, np.ufunc) else "math"
-        rows.append(f"| `{home}.{known.__name__}` | {written.__doc__} |")
+    for function, source in LIBRARY:
+        module = (
+            "np" if function.__module__ == "numpy" or isinstance(function, np.ufunc) else "math"
+        )
+        rows.append(f"| `{module}.{function.__name__}` | {source.__doc__} |")
     return head + "\n".join(rows) + "\n"
 
 
-def _home(function: Any) -> str:
+def _module(function: Any) -> str:
     return "np" if isinstance(function, np.ufunc) else "operator"
 
 
@@ -249,10 +253,10 @@ These names of numba do not exist. The error message suggests the same replaceme
 def numba() -> str:
     """Return the page for users of numba, with its tables of names regenerated."""
     prose, _, _ = (HERE / "numba.md").read_text().partition("## Names\n")
-    there = sorted([*HOST_NAMES, *MODULES], key=str.lower)
-    rows = "".join(f"| `cuda.{name}` | {cell(_first_line(name))} |\n" for name in there)
-    cures = {n: c for n, c in CURES.items() if n not in (*HOST_NAMES, *MODULES)}
-    absent = "".join(f"| `cuda.{name}` | {cell(cure)} |\n" for name, cure in sorted(cures.items()))
+    present = sorted([*HOST_NAMES, *MODULES], key=str.lower)
+    rows = "".join(f"| `cuda.{name}` | {cell(_first_line(name))} |\n" for name in present)
+    hints = {n: h for n, h in CURES.items() if n not in (*HOST_NAMES, *MODULES)}
+    absent = "".join(f"| `cuda.{name}` | {cell(hint)} |\n" for name, hint in sorted(hints.items()))
     return prose + NAMES + rows + MISSING + absent
 
 

@@ -66,13 +66,13 @@ def types() -> str:
     """Return the table of result types in numba and in pycu2c."""
     lines = []
     for text, op, a, b in TYPES:
-        theirs = joined(strengthened(a), strengthened(b))
+        numba = joined(strengthened(a), strengthened(b))
         here: Scalar | None = join(a, b)
         if op is not None:
-            theirs, here = arithmetic(op, strengthened(a), strengthened(b)), op.operands(a, b)
+            numba, here = arithmetic(op, strengthened(a), strengthened(b)), op.operands(a, b)
         assert here is not None
-        ours = strengthened(here)
-        lines.append(f"| `{text}` | {theirs} | {ours if ours == theirs else f'**{ours}**'} |")
+        pycu2c = strengthened(here)
+        lines.append(f"| `{text}` | {numba} | {pycu2c if pycu2c == numba else f'**{pycu2c}**'} |")
     return "| expression | numba | pycu2c |\n|---|---|---|\n" + "\n".join(lines)
 
 
@@ -84,7 +84,7 @@ def kinds() -> str:
 
 def variables() -> str:
     """Return the table of environment variables."""
-    rows = [f"| `{name}` | {_with_code(cure)} |" for name, cure in VARIABLES.items()]
+    rows = [f"| `{name}` | {_with_code(hint)} |" for name, hint in VARIABLES.items()]
     return "| numba | pycu2c |\n|---|---|\n" + "\n".join(rows)
 
 
@@ -94,7 +94,7 @@ def _with_code(text: str) -> str:
 
 def modules() -> str:
     """Return the table of modules that have moved."""
-    rows = [f"| `{theirs}` | `{ours}` |" for theirs, ours in MOVED.items()]
+    rows = [f"| `{numba}` | `{pycu2c}` |" for numba, pycu2c in MOVED.items()]
     return "| numba | pycu2c |\n|---|---|\n" + "\n".join(rows)
 
 
@@ -107,12 +107,12 @@ def host() -> str:
 def absent() -> str:
     """Return the table of missing names, one row for all names with the same replacement."""
     names: dict[str, list[str]] = {}
-    for name, cure in CURES.items():
+    for name, hint in CURES.items():
         if name not in (*HOST_NAMES, *MODULES):
-            names.setdefault(cure, []).append(f"`cuda.{name}`")
-    for name, cure in METHODS.items():
-        names.setdefault(cure, []).append(f"`kernel.{name}()`")
-    rows = [f"| {', '.join(found)} | {_with_code(cure)} |" for cure, found in names.items()]
+            names.setdefault(hint, []).append(f"`cuda.{name}`")
+    for name, hint in METHODS.items():
+        names.setdefault(hint, []).append(f"`kernel.{name}()`")
+    rows = [f"| {', '.join(found)} | {_with_code(hint)} |" for hint, found in names.items()]
     return "| name | instead |\n|---|---|\n" + "\n".join(rows)
 
 
@@ -134,9 +134,9 @@ def page() -> str:
         rest = re.sub(r"\A(?:\|.*\n)*", "", after)
         text = f"{before}{mark}{table()}\n{rest}"
     program = re.findall(r"```py\n(.*?)```", text, re.S)[0]
-    diff, said = _run(program)
+    diff, remarks_text = _run(program)
     text = _in_block(text, "diff", diff)
-    return _in_block(text, "text", said)
+    return _in_block(text, "text", remarks_text)
 
 
 def _run(program: str) -> tuple[str, str]:

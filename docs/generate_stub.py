@@ -81,7 +81,7 @@ OF_TEXELS = {"T": "Any"}  # vectors, too
 
 
 def stub() -> str:
-    """The text of the stub of ``cuda``."""
+    """Return the text of the stub of ``cuda``."""
     parts = [
         declared(name, member)
         for name, member in sorted(members(CUDA).items())
@@ -92,24 +92,24 @@ def stub() -> str:
 
 
 def _type_imports() -> str:
-    """The types: in annotations, what type checkers know has another meaning than a plain type."""
+    """Return the imports of types; annotations take precedence, for type checkers."""
     lines = []
     for name in TYPES:
-        room = "annotations" if hasattr(annotations, name) else "types"
-        lines.append(f"from pycu2c.{room} import {name} as {name}")
+        module = "annotations" if hasattr(annotations, name) else "types"
+        lines.append(f"from pycu2c.{module} import {name} as {name}")
     return "\n".join(sorted(lines))
 
 
 def _host_imports() -> str:
-    """The names for the host, from where they are."""
-    lines = [f"from {room} import {name} as {name}" for name, room in HOST_NAMES.items()]
+    """Return the imports of host names from the modules that define them."""
+    lines = [f"from {module} import {name} as {name}" for name, module in HOST_NAMES.items()]
     places = ((name, *path.rpartition(".")) for name, path in MODULES.items())
-    lines += [f"from {room} import {own} as {name}" for name, room, _, own in places]
+    lines += [f"from {module} import {own} as {name}" for name, module, _, own in places]
     return "\n".join(sorted(lines))
 
 
 def vector_stub() -> str:
-    """The text of vector_types.pyi."""
+    """Return the text of vector_types.pyi."""
     names = "".join(f'    "{name}",\n' for name in sorted(VECTORS))
     return VECTOR_HEAD + f"__all__ = [\n{names}]\n" + "".join(map(_vector, VECTORS.items()))
 
@@ -124,7 +124,7 @@ def _vector(item: tuple[str, DType]) -> str:
 
 
 def declared(name: str, member: Member, method: bool = False) -> str:
-    """A member of a namespace, and what is in it."""
+    """Return the declaration of a namespace member, with its own members."""
     if isinstance(member, Namespace):
         parts = [declared(n, m, method=True) for n, m in sorted(members(member).items())]
         return f"class _{name}:\n{indent(''.join(parts), '    ')}\n{name}: _{name}\n"
