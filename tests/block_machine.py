@@ -12,7 +12,7 @@ import textwrap
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
 
-from pycu2c.types import VOID, WEAK_BOOL, WEAK_INT, Array, Space
+from pycu2c.base.types import VOID, WEAK_BOOL, WEAK_INT, Array, Space
 
 from pycu2c.base.dtypes import INT64
 from pycu2c.base.source import Span

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from pycu2c.types import VOID, WEAK_BOOL, WEAK_INT, Array, Scalar, int32, uint8
+from pycu2c.base.types import VOID, WEAK_BOOL, WEAK_INT, Array, Scalar, int32, uint8
 
 from pycu2c.base.dtypes import FLOAT32
 from pycu2c.base.source import Span

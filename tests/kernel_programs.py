@@ -15,7 +15,8 @@ from pycu2c import CompileWarning
 from pycu2c.declarations.signatures import parse_signature
 from pycu2c.ir.nodes import Part
 from pycu2c.kernels.specialization import generate_text
-from pycu2c.runtime.arguments.arguments import ArrayArgument, layout_of, pack
+from pycu2c.runtime.arguments.array_argument import ArrayArgument
+from pycu2c.runtime.arguments.arguments import layout_of, pack
 from pycu2c.runtime.cpu import cpu_kernel
 from pycu2c.runtime.launch_configuration import HEAD, extent
 from test_goldens import kernel_of, module_of

@@ -10,14 +10,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pycu2c.types import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, Array, Scalar
+from pycu2c.base.types import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, Array, Scalar
 
 from pycu2c import types
 from pycu2c.base import dtypes
 from pycu2c.base.diagnostics import LaunchError
 from pycu2c.base.dtypes import DType
 from pycu2c.ir.nodes import Parameter, Part
-from pycu2c.runtime.arguments.arguments import ArrayArgument, describe, layout_of, pack, type_of
+from pycu2c.runtime.arguments.array_argument import ArrayArgument
+from pycu2c.runtime.arguments.arguments import describe, layout_of, pack, type_of
 
 
 class Interface:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from pycu2c.types import Array, Constant, Scalar, Tuple
+from pycu2c.base.types import Array, Constant, Scalar, Tuple
 
 from pycu2c.base.diagnostics import RULES
 from pycu2c.cli import error_catalog

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 import pytest
-from pycu2c.types import float64
+from pycu2c.base.types import float64
 
 import pycu2c as renamed
 from by_python import N, by_python

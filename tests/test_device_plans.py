@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from pycu2c.types import WEAK_INT, Array, Signature
+from pycu2c.base.types import WEAK_INT, Array, Signature
 
 from launching import grown_by
 from pycu2c.base.parameters import Parameter, Part

@@ -6,7 +6,7 @@ import enum
 
 import numpy as np
 import pytest
-from pycu2c.types import WEAK_INT
+from pycu2c.base.types import WEAK_INT
 
 from launching import run
 from pycu2c import cuda, int64, kernel, uint64

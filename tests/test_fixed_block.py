@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from pycu2c.types import Signature
+from pycu2c.base.types import Signature
 
 from launching import run
 from pycu2c import LaunchError, cuda, device, float32, int32, kernel

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pycu2c.types import Scalar, bool_, uint32
+from pycu2c.base.types import Scalar, bool_, uint32
 
 from launching import run
 from pycu2c import CompileError, bfloat162, cuda, float2, half2, kernel

@@ -5,7 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from pycu2c.types import VOID, WEAK_BOOL, WEAK_FLOAT, WEAK_INT, Array, Scalar, Space, boolean, int32
+from pycu2c.base.types import (
+    VOID,
+    WEAK_BOOL,
+    WEAK_FLOAT,
+    WEAK_INT,
+    Array,
+    Scalar,
+    Space,
+    boolean,
+    int32,
+)
 
 from integer_programs import HERE, LINE, a, both, call, count, dim, i, let, load, op, place, v, when
 from pycu2c import float32

@@ -6,7 +6,7 @@ import random
 from dataclasses import replace
 
 import pytest
-from pycu2c.types import VOID, WEAK_BOOL, WEAK_FLOAT, WEAK_INT, Scalar, float32, int32, uint8
+from pycu2c.base.types import VOID, WEAK_BOOL, WEAK_FLOAT, WEAK_INT, Scalar, float32, int32, uint8
 
 from integer_programs import (
     HERE,

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from pycu2c.types import Scalar
+from pycu2c.base.types import Scalar
 
 from pycu2c import types
 from pycu2c.cli.main import main

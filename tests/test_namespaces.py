@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pycu2c.types import NONE, float32, int32
+from pycu2c.base.types import NONE, float32, int32
 
 from pycu2c import cuda
 from pycu2c.base.dtypes import VECTORS

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from pycu2c.types import SMALL, WEAK_INT, Scalar, float32, int32
+from pycu2c.base.types import SMALL, WEAK_INT, Scalar, float32, int32
 
 from integer_programs import (
     HERE,

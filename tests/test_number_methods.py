@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pycu2c.types import WEAK_INT, Scalar, bool_, int64
+from pycu2c.base.types import WEAK_INT, Scalar, bool_, int64
 
 from kernels_from_text import module_from
 from launching import run

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pycu2c.types import Scalar, Signature
+from pycu2c.base.types import Scalar, Signature
 
 import pycu2c
 from launching import grown_by

@@ -6,7 +6,7 @@ import math
 import random
 
 import pytest
-from pycu2c.types import WEAK_BOOL, WEAK_INT, int32, uint8
+from pycu2c.base.types import WEAK_BOOL, WEAK_INT, int32, uint8
 
 from integer_programs import (
     HERE,

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pycu2c.types import Scalar, boolean, float32, float64, int8, int32, int64
+from pycu2c.base.types import Scalar, boolean, float32, float64, int8, int32, int64
 
 from pycu2c import cuda
 from pycu2c.base.source import Source, source_of

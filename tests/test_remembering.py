@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pycu2c.types import Array, Signature
+from pycu2c.base.types import Array, Signature
 
 from kernels_from_text import module_from
 from pycu2c.base import lazy_imports

@@ -34,7 +34,7 @@ import cmath
 import math
 import numpy as np
 from pycu2c import cuda, kernel
-from pycu2c.types import bfloat16, float16, float32, float64, int8, int32, uint8
+from pycu2c.base.types import bfloat16, float16, float32, float64, int8, int32, uint8
 
 @kernel(fmad=False)
 """

@@ -10,7 +10,7 @@ import mmap
 
 import numpy as np
 import pytest
-from pycu2c.types import float64
+from pycu2c.base.types import float64
 
 from by_python import N, ThreadEndsError, by_python
 from kernels_from_text import module_from

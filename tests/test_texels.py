@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pycu2c.types import float32, texture2d
+from pycu2c.base.types import float32, texture2d
 
 from pycu2c import LaunchError, cuda
 from pycu2c.base import graph_capture

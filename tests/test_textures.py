@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pycu2c.types import Scalar
+from pycu2c.base.types import Scalar
 
 from pycu2c import CompileError, LaunchError, cuda, device, float4, float32, kernel, types, uchar4
 from pycu2c.base.dtypes import FLOAT32, TEXELS, VECTOR_OF, DType

@@ -7,7 +7,7 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pycu2c.types import Array, Space
+from pycu2c.base.types import Array, Space
 
 from block_machine import LANES, Undefined, kernel, run_block, run_threads
 from launching import every_divergent_loop

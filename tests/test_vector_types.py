@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pycu2c.types import Array as ArrayType
-from pycu2c.types import Scalar
+from pycu2c.base.types import Array as ArrayType
+from pycu2c.base.types import Scalar
 
 import pycu2c
 from kernels_from_text import module_from

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pycu2c.types import Scalar
+from pycu2c.base.types import Scalar
 
 from launching import run
 from pycu2c import (

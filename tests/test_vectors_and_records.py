@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pycu2c.types import Scalar
+from pycu2c.base.types import Scalar
 
 import pycu2c
 from kernels_from_text import module_from

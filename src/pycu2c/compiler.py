@@ -23,7 +23,7 @@ from pycu2c.ir.print_format import Text
 from pycu2c.ir.verifier import verified
 from pycu2c.pipeline import Target
 from pycu2c.transforms.common import weak_floats
-from pycu2c.transforms.common.recognize_grid_index import recognise_grid
+from pycu2c.transforms.common.recognize_grid_index import recognize_grid_index
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,9 @@ def build_module(source: Source, signature: Signature, options: Options = DEFAUL
         built = build(source, signature, options.cluster, options.checked)
         if options.strict:
             _refuse_undefined(built)
-        module = verified(recognise_grid(verified(built.module, "build")), "recognise_grid")
+        module = verified(
+            recognize_grid_index(verified(built.module, "build")), "recognize_grid_index"
+        )
         if options.weak_float is not None:
             narrowed = weak_floats.narrow_weak_floats(module, options.weak_float)
             module = verified(narrowed, "weak_floats")

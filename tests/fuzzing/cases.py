@@ -14,7 +14,7 @@ import random
 from dataclasses import dataclass
 from typing import Any
 
-from pycu2c.types import WEAK_INT, strengthened
+from pycu2c.base.types import WEAK_INT, strengthened
 
 from fuzzing import (
     constructs,
@@ -70,7 +70,7 @@ import ml_dtypes
 import numpy as np
 
 from pycu2c import cuda, device, kernel
-from pycu2c.types import {names}
+from pycu2c.base.types import {names}
 """
 
 

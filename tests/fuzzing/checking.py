@@ -16,7 +16,7 @@ from typing import Any
 from unittest import mock
 
 import numpy as np
-from pycu2c.types import WEAK_INT, Scalar, Signature
+from pycu2c.base.types import WEAK_INT, Scalar, Signature
 
 from pycu2c.base import values
 from pycu2c.base.source import Source

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pycu2c.types import WEAK_INT
+from pycu2c.base.types import WEAK_INT
 
 from fuzzing.expressions import absorbed, expression
 from fuzzing.operations import condition

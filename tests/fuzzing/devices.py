@@ -6,7 +6,7 @@ nothing but what was written to an array.
 
 from __future__ import annotations
 
-from pycu2c.types import WEAK_INT, Scalar
+from pycu2c.base.types import WEAK_INT, Scalar
 
 from fuzzing.expressions import any_type, expression, literal, makes
 from fuzzing.statements import another, small, statements, store, value, writes

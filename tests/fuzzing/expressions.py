@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from pycu2c.types import WEAK_BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, Scalar, join
+from pycu2c.base.types import WEAK_BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, Scalar, join
 
 from fuzzing.writing import INTEGERS, SCALARS, WIDEST, ArrayName, Made, Writer, holds
 from pycu2c.base.dtypes import Kind

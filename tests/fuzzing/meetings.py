@@ -6,7 +6,7 @@ meaning. Floats are not compared bit by bit, as NaNs of one value have several.
 
 from __future__ import annotations
 
-from pycu2c.types import WEAK_INT, Scalar, int32, int64, uint32, uint64
+from pycu2c.base.types import WEAK_INT, Scalar, int32, int64, uint32, uint64
 
 from fuzzing.operations import condition
 from fuzzing.statements import loops, nests, statements, together, value, writes

@@ -6,7 +6,7 @@ import math
 import random
 
 import numpy as np
-from pycu2c.types import WEAK_BOOL, WEAK_COMPLEX, WEAK_INT
+from pycu2c.base.types import WEAK_BOOL, WEAK_COMPLEX, WEAK_INT
 
 from fuzzing.writing import Scalar
 from pycu2c.base.dtypes import Kind

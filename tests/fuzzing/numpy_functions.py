@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pycu2c.types import WEAK_BOOL, Scalar
+from pycu2c.base.types import WEAK_BOOL, Scalar
 
 from fuzzing.expressions import absorbed, expression, makes, not_constant, only
 from fuzzing.operations import condition

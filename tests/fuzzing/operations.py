@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from pycu2c.types import WEAK_BOOL, WEAK_INT, Scalar
+from pycu2c.base.types import WEAK_BOOL, WEAK_INT, Scalar
 
 from fuzzing.expressions import (
     absorbed,

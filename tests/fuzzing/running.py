@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pycu2c.types import Signature
+from pycu2c.base.types import Signature
 
 from fuzzing.cases import Case, load, text_of
 from fuzzing.checking import Undefined, run_reference
@@ -28,7 +28,8 @@ from pycu2c.frontend.function_builder import Built
 from pycu2c.kernels.specialization import SteppingRunner, facts_for
 from pycu2c.pipeline import TARGETS
 from pycu2c.reference.elements import Outside
-from pycu2c.runtime.arguments.arguments import ArrayArgument, layout_of
+from pycu2c.runtime.arguments.array_argument import ArrayArgument
+from pycu2c.runtime.arguments.arguments import layout_of
 from pycu2c.runtime.arguments.flattened_arguments import put_together
 from pycu2c.runtime.cpu.coroutine_scheduler import SteppingKernel
 from pycu2c.runtime.cpu.cpu_kernel import CpuKernel

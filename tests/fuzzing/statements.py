@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from pycu2c.types import WEAK_INT, Scalar, join
+from pycu2c.base.types import WEAK_INT, Scalar, join
 
 from fuzzing.expressions import any_expression, expression, index_below, literal
 from fuzzing.functions import conversion, library_call

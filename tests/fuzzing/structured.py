@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pycu2c.types import WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, Scalar, float32, float64
+from pycu2c.base.types import WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, Scalar, float32, float64
 
 from fuzzing.expressions import any_type, expression, makes, not_constant, only
 from fuzzing.statements import nests, small, statements, value, writes

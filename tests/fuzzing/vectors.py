@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pycu2c.types import WEAK_INT, Scalar
+from pycu2c.base.types import WEAK_INT, Scalar
 
 from fuzzing.control import inside_loop
 from fuzzing.operations import condition

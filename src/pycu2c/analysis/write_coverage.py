@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import TypeAlias
 
+from pycu2c.analysis.grid_extent import length_of
 from pycu2c.base.index_bounds import Length, Overwritten, Place
 from pycu2c.base.records import dataclass
 from pycu2c.base.types import Array
@@ -41,7 +42,6 @@ from pycu2c.ir.nodes import (
 )
 from pycu2c.ir.walk import all_expressions, statements
 from pycu2c.ops.operators import GE, GT, LE, LT
-from pycu2c.transforms.common.recognize_grid_index import length_of
 
 _Places: TypeAlias = "Mapping[str, Place]"
 _Found: TypeAlias = "dict[str, tuple[Place, ...]]"

@@ -1,17 +1,8 @@
-"""What tells one piece of data from another. ``hashlib`` has the same, and loads OpenSSL for it,
-which takes as long as finding a kernel does."""
+"""Hash data for cache keys."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from hashlib import blake2b
-else:
-    try:
-        from _blake2 import blake2b
-    except ImportError:  # a Python that was built without it
-        from hashlib import blake2b
+from hashlib import blake2b
 
 _BYTES = 32
 

@@ -37,7 +37,11 @@ class Case:
 
 def cases(code: str) -> list[Case]:
     """The mistakes that a code has in the catalogue, the most common first."""
-    text = resources.files("pycu2c").joinpath("errors", f"{code}.md").read_text(encoding="utf-8")
+    text = (
+        resources.files("pycu2c")
+        .joinpath("base", "error_pages", f"{code}.md")
+        .read_text(encoding="utf-8")
+    )
     found = [Case(m["remark"].strip(), m["wrong"], m["cured"]) for m in _CASE.finditer(text)]
     assert _CASE.sub("", text) == "", f"{code}.md ends with text that belongs to no program"
     return found

@@ -8,10 +8,8 @@ is first asked for: a kernel that is known is run without. Type checkers and edi
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING
 
 from pycu2c.base import spelling_suggestions
-from pycu2c.base.lazy_imports import lazy_module
 from pycu2c.ops.names import cuda_namespace, numba_names
 from pycu2c.ops.names.host_names import HOST_NAMES, MODULES
 

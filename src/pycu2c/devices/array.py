@@ -16,14 +16,21 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from pycu2c.devices import copies, gpu_selection, interoperability, view_geometry
+from pycu2c.base.lazy_imports import lazy_module
+from pycu2c.devices import gpu_selection, view_geometry
 from pycu2c.devices.gpu_selection import Where
 from pycu2c.devices.unsupported_arithmetic import COMPUTED, NoHostArithmetic
 from pycu2c.devices.view_geometry import View
-from pycu2c.runtime.arguments import arguments
-from pycu2c.runtime.arguments.arguments import ArrayArgument
+from pycu2c.runtime.arguments import array_checks
+from pycu2c.runtime.arguments.array_argument import ArrayArgument
 from pycu2c.runtime.arguments.strides import Shape, array_over, is_contiguous
 from pycu2c.runtime.cuda.memory import HOST, Memory
+
+if TYPE_CHECKING:
+    from pycu2c.devices import copies, interoperability
+else:
+    copies = lazy_module("pycu2c.devices.copies")
+    interoperability = lazy_module("pycu2c.devices.interoperability")
 
 Order: TypeAlias = Literal["C", "F"]
 
@@ -306,7 +313,7 @@ class DeviceArray(NoHostArithmetic):
         if self._argument is None:
             on_host = self.device == HOST
             described = ArrayArgument(
-                arguments.row_of(self.dtype, name),
+                array_checks.row_of(self.dtype, name),
                 self.shape,
                 self.strides,
                 self.address,
@@ -316,7 +323,7 @@ class DeviceArray(NoHostArithmetic):
                 self._shadow if on_host else self._memory,
                 placed=True,
             )
-            arguments.check_places(described, name)
+            array_checks.check_places(described, name)
             self._argument = described
         return self._argument
 

@@ -10,18 +10,25 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from pycu2c.base import graph_capture
+from pycu2c.base.lazy_imports import lazy_module
 from pycu2c.cuda_driver import driver
-from pycu2c.devices import copy_kernels, interoperability, view_geometry
+from pycu2c.devices import view_geometry
 from pycu2c.devices.array import DeviceArray, Order
 from pycu2c.runtime.arguments.strides import Shape, memory_of, packed_strides
 from pycu2c.runtime.cuda import peer_access, staging
 from pycu2c.runtime.cuda.memory import HOST, DeviceMemory, HostMemory, Memory
+
+if TYPE_CHECKING:
+    from pycu2c.devices import copy_kernels, interoperability
+else:
+    copy_kernels = lazy_module("pycu2c.devices.copy_kernels")
+    interoperability = lazy_module("pycu2c.devices.interoperability")
 
 # ---- new arrays --------------------------------------------------------------------------------
 

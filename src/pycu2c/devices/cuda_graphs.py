@@ -21,7 +21,7 @@ from pycu2c.devices.graph_nodes import Captured, Node
 from pycu2c.devices.streams import Stream
 from pycu2c.kernels.launcher import Launcher, Ready
 from pycu2c.runtime import nvtx_ranges
-from pycu2c.runtime.arguments.arguments import ArrayArgument
+from pycu2c.runtime.arguments.array_argument import ArrayArgument
 from pycu2c.runtime.cuda import peer_access, transfers
 from pycu2c.runtime.cuda.cuda_runner import CudaRunner
 from pycu2c.runtime.cuda.memory import DeviceMemory, behind

@@ -6,16 +6,21 @@ import operator
 import threading
 import uuid
 from collections.abc import Iterator
-from typing import Any, Literal, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from pycu2c.base import graph_capture
 from pycu2c.base.backends import hidden_by
+from pycu2c.base.lazy_imports import lazy_module
 from pycu2c.cuda_driver import driver
 from pycu2c.cuda_driver.cuda_errors import NoDeviceError
-from pycu2c.devices import contexts
 from pycu2c.devices.cpu_device import CPU, DeviceName, MemoryInfo
 from pycu2c.runtime.cuda import memory_pool, peer_access
 from pycu2c.runtime.cuda.memory import HOST
+
+if TYPE_CHECKING:
+    from pycu2c.devices import contexts
+else:
+    contexts = lazy_module("pycu2c.devices.contexts")
 
 Where: TypeAlias = (
     "int | Literal['cpu'] | None"  # of a GPU its number; None: the current GPU, if any

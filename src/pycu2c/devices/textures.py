@@ -34,7 +34,7 @@ from pycu2c.cuda_driver.cuda_errors import CudaError
 from pycu2c.devices.array import DeviceArray
 from pycu2c.reference import texture_sampling
 from pycu2c.runtime import texture_modes
-from pycu2c.runtime.arguments.arguments import Where
+from pycu2c.runtime.arguments.array_argument import Where
 from pycu2c.runtime.cuda import texture_objects
 
 AddressMode: TypeAlias = Literal["wrap", "clamp", "mirror", "border"]

@@ -175,7 +175,7 @@ _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...))
 
 def _name_of(found: Any) -> str:
     """What a thing is whose name tells it; empty for others."""
-    if type(found).__module__.startswith("pycu2c.ops.intrinsics."):  # of the names of CUDA
+    if type(found).__module__.startswith("pycu2c.ops."):  # of the names of CUDA
         return f"{found!r}"
     if _is_library_object(found):
         return f"{found.__module__} {found.__qualname__}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pycu2c.base.backends import ON_CPU
 from pycu2c.base.diagnostics import LaunchError
-from pycu2c.runtime.arguments.arguments import Argument, ArrayArgument, whole
+from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument, whole
 from pycu2c.runtime.launch_configuration import Extent, extent, whole_clusters
 from pycu2c.runtime.runner import Known
 

@@ -35,8 +35,6 @@ from pycu2c.declarations.signatures import (
     parse_signature,
     parse_signatures,
 )
-from pycu2c.explain import notes
-from pycu2c.frontend.subset import early_checks
 from pycu2c.kernels import forall, subset_check_cache
 from pycu2c.kernels import launcher as launching
 from pycu2c.kernels.configured_kernel import (
@@ -47,6 +45,7 @@ from pycu2c.kernels.configured_kernel import (
     key_of,
     leave_to_c,
 )
+from pycu2c.kernels.deferred_compiler import kernel_compiler
 from pycu2c.runtime.launch_configuration import (
     Language,
     Wanted,
@@ -189,7 +188,7 @@ class Kernel(Generic[P]):
     def explain(self, signature: object = None) -> str:
         """What each line costs on a GPU, and the change that removes it, for a signature: the one
         given, declared, or launched last."""
-        return notes.shown(self.launcher.notes(self._typed_as(signature)))
+        return kernel_compiler.explanation(self.launcher.notes(self._typed_as(signature)))
 
     def recompile(self) -> None:
         """Read globals and closures anew: they are frozen when a signature is compiled."""
@@ -364,7 +363,7 @@ def _check(source: Source, reader: type) -> None:
     """Refuse what can be said of a text before any types are known. Raises CompileError."""
     if subset_check_cache.is_allowed(source, reader):
         return
-    problems = early_checks.early_problems(source)
+    problems = kernel_compiler.early_problems(source)
     if problems:
         raise CompileError(problems)
     subset_check_cache.keep_allowed(source, reader)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 
 from pycu2c.analysis.effects import takes_dynamic_shared, written_arguments
+from pycu2c.analysis.grid_extent import data_extent
 from pycu2c.base.backends import ON_CPU
 from pycu2c.base.diagnostics import CompileWarning, render, warn
 from pycu2c.base.records import dataclass, replace
@@ -21,7 +22,9 @@ from pycu2c.cuda_driver import driver
 from pycu2c.declarations.options import Options
 from pycu2c.explain import kernel_report
 from pycu2c.explain.notes import Note
+from pycu2c.explain.notes import shown as explanation
 from pycu2c.frontend.function_builder import Built
+from pycu2c.frontend.subset.early_checks import early_problems
 from pycu2c.ir import printer
 from pycu2c.ir.module_summary import contents
 from pycu2c.ir.nodes import Apply, Module
@@ -37,8 +40,9 @@ from pycu2c.kernels.specialization import (
 from pycu2c.runtime.launch_configuration import Extent, Language
 from pycu2c.runtime.runner import NUMBER, Known, Runner, Variant
 from pycu2c.toolchain.nvrtc import disassembly, nvrtc, resource_usage
-from pycu2c.transforms.common.recognize_grid_index import data_extent
 from pycu2c.transforms.cpu.memory import privatize_accumulators
+
+__all__ = ["Builder", "Form", "early_problems", "explanation"]
 
 _TARGETS = {"cuda": "cuda", "c": "cpu", "c-resumable": "cpu-resumable"}
 

@@ -11,36 +11,39 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from pycu2c.base import graph_capture
 from pycu2c.base.backends import ON_CPU
 from pycu2c.base.diagnostics import CompileError, LaunchError
 from pycu2c.base.gc_pause import without_collection
-from pycu2c.base.lazy_imports import is_imported, newly_imported
 from pycu2c.base.limits import BLOCKS32_LIMIT, INDEX32_LIMIT, MOST_ACCUMULATED, USUAL_BLOCK
 from pycu2c.base.records import dataclass, field
 from pycu2c.base.source import Source
 from pycu2c.base.types import Signature, leaf_types, ordinary_limit
-from pycu2c.codegen.statements import Comments
-from pycu2c.compiler import Generated, Piece
 from pycu2c.cuda_driver import driver, libcuda
 from pycu2c.declarations.options import DEFAULT, Options
-from pycu2c.explain.notes import Note
-from pycu2c.frontend.function_builder import Built
-from pycu2c.kernels import grid_inference, kernel_cache, kernel_compiler
+from pycu2c.kernels import grid_inference, kernel_cache
+from pycu2c.kernels.deferred_compiler import kernel_compiler
 from pycu2c.runtime import nvtx_ranges
 from pycu2c.runtime.arguments import aliasing, signature_conversion, vector_views
-from pycu2c.runtime.arguments.arguments import Argument, ArrayArgument, whole
+from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument, whole
 from pycu2c.runtime.arguments.call_binding import parameters_of
 from pycu2c.runtime.arguments.flattened_arguments import Given, leaf_names, taken_apart
 from pycu2c.runtime.cpu import prebuild
-from pycu2c.runtime.cuda import cuda_runner, startup
+from pycu2c.runtime.cuda import startup
 from pycu2c.runtime.launch_configuration import Extent, Language, Launch, Wanted
 from pycu2c.runtime.plans import guards, library, plan
 from pycu2c.runtime.runner import Axis, Known, Runner, Variant
 from pycu2c.toolchain.cc import cc
-from pycu2c.toolchain.nvrtc import nvrtc, occupancy
+from pycu2c.toolchain.nvrtc import occupancy
 from pycu2c.toolchain.nvrtc.resource_usage import KernelAttributes
+
+if TYPE_CHECKING:
+    from pycu2c.codegen.statements import Comments
+    from pycu2c.compiler import Generated, Piece
+    from pycu2c.explain.notes import Note
+    from pycu2c.frontend.function_builder import Built
 
 _MOST_BLOCKS = 16  # shapes of blocks that C is made for; later ones share one for any shape
 
@@ -190,7 +193,7 @@ class Launcher:
         in the words of C."""
         if self.plans and self.plans.run(call, wanted.stream, values):
             return
-        capture = graph_capture.current() if is_imported(graph_capture) else None
+        capture = graph_capture.current()
         if capture is not None:
             capture.launch(self, wanted, values)
             return
@@ -205,9 +208,8 @@ class Launcher:
         signature = self.signature(given)
         if signature in self._typed:
             return self._ready_as(wanted, values, given, signature)
-        if self.backend in ("auto", "cuda") and startup.begin():
-            newly_imported(nvrtc)
-            newly_imported(cuda_runner)
+        if self.backend in ("auto", "cuda"):
+            startup.begin()
         with without_collection(), self._prepared(signature):
             return self._ready_as(wanted, values, given, signature)
 
@@ -366,15 +368,13 @@ class Launcher:
             return
         if typed.known.accumulating and variant.backend in ON_CPU:
             return  # whether they are small and alone is seen at each launch
-        if is_imported(prebuild) and prebuild.goes_on():  # a later launch will do
+        if prebuild.goes_on():  # a later launch will do
             return
         direct = runner.direct
         if direct is None:
             return
-        if newly_imported(library) or any([newly_imported(guards), newly_imported(cc)]):
-            return  # one thing at a time, so that no launch takes long
         if library.load():
-            return
+            return  # one thing at a time, so that no launch takes long
         plans = self.plans or library.plans(self._parameters)
         if plans is None:
             return

@@ -22,13 +22,8 @@ from pycu2c.ops.intrinsics import library
 from pycu2c.pipeline import TARGETS, Target
 from pycu2c.reference import device_variants, interpreter
 from pycu2c.runtime import print_log
-from pycu2c.runtime.arguments.arguments import (
-    Argument,
-    ArrayArgument,
-    HandleArgument,
-    Layout,
-    layout_of,
-)
+from pycu2c.runtime.arguments.arguments import Layout, layout_of
+from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument, HandleArgument
 from pycu2c.runtime.arguments.flattened_arguments import put_together
 from pycu2c.runtime.cpu import coroutine_scheduler
 from pycu2c.runtime.cpu.cpu_kernel import CpuKernel

@@ -1,4 +1,4 @@
-"""The C that is not generated, as text. Compiles nothing."""
+"""Read the C sources of the runtime."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 
 
 def c_text(*names: str) -> str:
-    """C files of this folder, one after the other."""
+    """Return C files of this folder, concatenated."""
     return "\n".join(map(_text, names))
 
 

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
 
-from pycu2c.base.records import dataclass
+from pycu2c.base.records import Protocol, dataclass
 from pycu2c.runtime.arguments.arguments import Layout
 
-if TYPE_CHECKING:
 
-    class Room(Protocol):
-        """Memory for copies of a launch's arrays; ``address``: where C finds what it is."""
+class Room(Protocol):
+    """Memory for copies of a launch's arrays; ``address``: where C finds what it is."""
 
-        @property
-        def address(self) -> int: ...
+    @property
+    def address(self) -> int: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from pycu2c.base.types import Scalar
 from pycu2c.base.values import as_vector
 from pycu2c.cuda_driver import driver
 from pycu2c.ir.print_format import LOG, WHO, Raised, Slot, Text, numbers, words
-from pycu2c.runtime.arguments.arguments import Argument
+from pycu2c.runtime.arguments.array_argument import Argument
 from pycu2c.runtime.arguments.flattened_arguments import put_together
 from pycu2c.runtime.cpu import cpu_kernel
 from pycu2c.runtime.cpu.cpu_kernel import CpuKernel

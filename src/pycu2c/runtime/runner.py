@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from pycu2c.base.limits import PAST_CACHES
 from pycu2c.base.records import Protocol, dataclass
-from pycu2c.runtime.arguments.arguments import Argument
+from pycu2c.runtime.arguments.array_argument import Argument
 from pycu2c.runtime.direct_launch import Direct
 from pycu2c.runtime.launch_configuration import Extent, Launch
 

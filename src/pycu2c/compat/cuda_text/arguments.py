@@ -24,15 +24,8 @@ from pycu2c.base.records import dataclass
 from pycu2c.base.types import Array, ParameterType, Scalar
 from pycu2c.base.vectors import Vector
 from pycu2c.compat.cuda_text.parameters import Kind, Parameter
-from pycu2c.runtime.arguments.arguments import (
-    Argument,
-    ArrayArgument,
-    HandleArgument,
-    Layout,
-    describe,
-    described_handle,
-    layout_of,
-)
+from pycu2c.runtime.arguments.arguments import Layout, describe, described_handle, layout_of
+from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument, HandleArgument
 
 _WHOLE = {1: dtypes.INT8, 2: dtypes.INT16, 4: dtypes.INT32, 8: dtypes.INT64}
 _FLOATS = {2: dtypes.FLOAT16, 4: dtypes.FLOAT32, 8: dtypes.FLOAT64}

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from pycu2c.base import graph_capture
-from pycu2c.base.lazy_imports import newly_imported
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.types import Signature
 from pycu2c.compat.cuda_text import arguments, captured_launch, inspection, parameters
@@ -138,7 +137,7 @@ class Function:
         direct = found.runner.direct
         if direct is None:
             return
-        if newly_imported(library) or library.load() or newly_imported(guards):
+        if library.load():
             return  # one thing at a time, so that no launch takes long
         names = tuple(f"_{i}" for i in range(len(values)))
         plans = self._plans or library.plans(Parameters(self.name, names, len(names), None, {}))

@@ -19,7 +19,7 @@ from pycu2c.compat.cupy.parameter_declarations import (
     parameters,
     types_of,
 )
-from pycu2c.runtime.arguments.arguments import ArrayArgument, HandleArgument
+from pycu2c.runtime.arguments.array_argument import ArrayArgument, HandleArgument
 from pycu2c.runtime.arguments.strides import Shape
 
 

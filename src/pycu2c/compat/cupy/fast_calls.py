@@ -15,7 +15,8 @@ from pycu2c.base.parameters import Parameter, Part
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.types import Scalar, Signature
 from pycu2c.compat.cupy.operands import Family, Operand
-from pycu2c.runtime.arguments.arguments import ArrayArgument, describe, layout_of
+from pycu2c.runtime.arguments.arguments import describe, layout_of
+from pycu2c.runtime.arguments.array_argument import ArrayArgument
 from pycu2c.runtime.arguments.call_binding import Parameters
 from pycu2c.runtime.cpu import prebuild
 from pycu2c.runtime.launch_configuration import Launch, Wanted

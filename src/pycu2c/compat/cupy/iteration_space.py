@@ -8,7 +8,7 @@ from pycu2c.base.limits import INDEX32_LIMIT
 from pycu2c.base.records import dataclass
 from pycu2c.compat.cupy.bound_parameters import Step
 from pycu2c.devices import view_geometry
-from pycu2c.runtime.arguments.arguments import ArrayArgument
+from pycu2c.runtime.arguments.array_argument import ArrayArgument
 from pycu2c.runtime.arguments.strides import Shape
 
 

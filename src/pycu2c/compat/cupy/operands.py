@@ -19,12 +19,8 @@ from pycu2c.compat.cupy.parameter_declarations import row_of as row_of
 from pycu2c.cuda_driver import driver
 from pycu2c.devices import copies
 from pycu2c.devices.array import DeviceArray
-from pycu2c.runtime.arguments.arguments import (
-    ArrayArgument,
-    HandleArgument,
-    describe,
-    described_handle,
-)
+from pycu2c.runtime.arguments.arguments import describe, described_handle
+from pycu2c.runtime.arguments.array_argument import ArrayArgument, HandleArgument
 from pycu2c.runtime.arguments.strides import Shape
 
 Operand: TypeAlias = "ArrayArgument | HandleArgument | Number"  # an argument of a call

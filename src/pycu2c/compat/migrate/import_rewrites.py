@@ -22,7 +22,7 @@ class Moves:
     the host: the types in a signature of ``njit``."""
 
     text: Text
-    name_map: Names
+    names: Names
     for_host: frozenset[ast.AST]
     has_cuda: bool
     has_cuda_ufuncs: bool

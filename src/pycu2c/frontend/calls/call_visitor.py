@@ -11,13 +11,12 @@ import numpy as np
 
 from pycu2c.base import dtypes
 from pycu2c.base.diagnostics import Label, fail
-from pycu2c.base.lazy_imports import is_imported
 from pycu2c.base.types import Scalar
 from pycu2c.base.values import is_named_tuple
 from pycu2c.frontend.calls import (
     array_ufuncs,
-    coalesced_groups,
     device_calls,
+    group_methods,
     intrinsic_calls,
     number_methods,
     python_builtins,
@@ -44,7 +43,6 @@ from pycu2c.ir.nodes import Expr
 from pycu2c.ops.intrinsics.floats import math as math_rows
 from pycu2c.ops.intrinsics.integers import integers
 from pycu2c.ops.intrinsics.registry import Intrinsic, bound_to
-from pycu2c.ops.intrinsics.threads import coalesced_groups
 from pycu2c.ops.names import operator_functions
 from pycu2c.ops.names.dtype_names import scalar_named
 from pycu2c.ops.names.numba_names import is_from_buffer
@@ -119,8 +117,8 @@ def _method(frame: Frame, node: ast.Call) -> Value | None:
     if not isinstance(node.func, ast.Attribute) or not _may_be_method(node.func.attr):
         return None
     owner = frame.value(node.func.value)
-    if coalesced_groups.is_found_group(owner):
-        return coalesced_groups.call_method(frame, owner, node.func.attr, node)
+    if group_methods.is_found_group(owner):
+        return group_methods.call_method(frame, owner, node.func.attr, node)
     method = _OF_ARRAYS.get(node.func.attr)
     if method is not None and is_array(owner):
         return method(frame, owner, node)
@@ -139,8 +137,7 @@ _METHODS = (*NUMBER_METHODS, *_OF_ARRAYS)
 
 
 def _may_be_method(name: str) -> bool:
-    """A group of threads has been found only where the room of such groups is imported."""
-    return name in _METHODS or (is_imported(coalesced_groups) and name in coalesced_groups.METHODS)
+    return name in _METHODS or name in group_methods.METHODS
 
 
 def _ufunc_with_out(frame: Frame, function: object, node: ast.Call) -> Any:

@@ -7,7 +7,7 @@ import ast
 from pycu2c.base.diagnostics import Label, fail
 from pycu2c.frontend.calls.builtin_arguments import Form, arguments, constant_integer
 from pycu2c.frontend.calls.cluster_groups import CLUSTER_FORMS
-from pycu2c.frontend.calls.coalesced_groups import call_method, is_found_group
+from pycu2c.frontend.calls.group_methods import call_method, is_found_group
 from pycu2c.frontend.function_context import Frame, Static, Value, shown
 from pycu2c.ops.intrinsics.registry import Intrinsic
 from pycu2c.ops.intrinsics.threads.cooperative_groups import SIZES, Block, Grid, cut

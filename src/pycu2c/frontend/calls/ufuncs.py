@@ -1,7 +1,7 @@
 """numpy's functions that are operators, or are made of them: ``np.add``, ``np.where``, ``np.clip``.
 
 Knows numbers that are evaluated already, nothing of syntax. What the functions mean is in
-``ops/names/ufuncs.py`` and ``ops/names/operator_functions.py``.
+``ops/intrinsics/floats/ufuncs.py`` and ``ops/names/operator_functions.py``.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from pycu2c.frontend.function_context import Frame
 from pycu2c.ir.builders import both, cast, const, integer, negation, scalar_type, truth
 from pycu2c.ir.nodes import Apply, Const, Expr, Junction
 from pycu2c.ops.intrinsics.floats.math import KEEPING_WHOLE
+from pycu2c.ops.intrinsics.floats.ufuncs import in_double
 from pycu2c.ops.intrinsics.registry import REGISTRY, Intrinsic
-from pycu2c.ops.names.ufuncs import in_double
 from pycu2c.ops.operators import DIV, EQ, MUL, NE, POW, Operator, UnaryOperator
 
 _OF_BOOLS = ("min", "max", "numpy.minimum", "numpy.maximum", "numpy.fmin", "numpy.fmax")

@@ -1,7 +1,8 @@
-"""The registry with all rows that most kernels use, for those who go through them."""
+"""The registry with every intrinsic: importing this module imports all that declare some."""
 
-from pycu2c.ops.intrinsics.registry import REGISTRY, import_rows
+# ruff: noqa: F401
+from pycu2c.ops.intrinsics import declared
+from pycu2c.ops.intrinsics.floats import half_names, libdevice, paired_results
+from pycu2c.ops.intrinsics.registry import REGISTRY
 
 __all__ = ["REGISTRY"]
-
-import_rows()

@@ -33,7 +33,6 @@ import importlib
 import inspect
 from collections.abc import Callable, Mapping
 from enum import Enum
-from functools import cache
 from typing import Any, TypeAlias
 
 from pycu2c.base.dtypes import DType
@@ -140,47 +139,20 @@ class Intrinsic:
         return f"<intrinsic {self.name}>"
 
 
-# The rooms of rows that are imported together, once a row is asked for that is not there yet;
-# ``namespace`` has those of many rows that few kernels use.
-ROOMS = (
-    "threads",
-    "memory",
-    "builtins",
-    "sync",
-    "atomic",
-    "warp",
-    "bits",
-    "block",
-    "caches",
-    "clusters",
-    "complex",
-    "groups",
-    "halves",
-    "integers",
-    "math",
-    "subscripts",
-    "textures",
-    "ufuncs",
-)
-
-
-# those of them with rows for functions of these modules, Python's and numpy's
-BOUND = ("math", "ufuncs", "builtins", "integers", "complex")
+# modules whose functions intrinsics stand for
 BINDING = ("cmath", "math", "numpy")
 
 
-@cache
-def import_rows(rooms: tuple[str, ...] = ROOMS) -> None:
-    """Import the rooms of rows, or some."""
-    for room in rooms:
-        importlib.import_module(f"pycu2c.ops.intrinsics.{room}")
+def import_all() -> None:
+    """Import every module that declares intrinsics."""
+    importlib.import_module("pycu2c.ops.intrinsics.all")
 
 
 class _Registry(dict[str, "Intrinsic"]):
-    """Rows by name: those that are imported, until another is asked for."""
+    """Intrinsics by name. The first name that is missing imports all of them."""
 
     def __missing__(self, name: str) -> Intrinsic:
-        import_rows()
+        import_all()
         found = self.get(name)  # another thread may have imported it since it was missed
         if found is None:
             raise KeyError(name)
@@ -218,8 +190,6 @@ def intrinsic(
         )
         assert name not in REGISTRY, f"{name} is declared twice"
         REGISTRY[name] = row
-        room = body.__module__.rpartition(".")[2]
-        assert not row.bindings or room in BOUND, f"{name} would not be found in {room}"
         for bound in row.bindings:
             assert _home(bound) in BINDING, f"{name} stands for a function of another module"
             _BY_BINDING[id(bound)] = row
@@ -241,5 +211,5 @@ def bound_to(value: object) -> Intrinsic | None:
         return None
     if _home(value) not in BINDING:
         return None
-    import_rows(BOUND)
+    import_all()
     return _BY_BINDING.get(id(value))

@@ -10,7 +10,7 @@ from pycu2c.base import types
 from pycu2c.base.dtypes import VECTORS
 from pycu2c.base.records import Protocol
 from pycu2c.base.types import Scalar
-from pycu2c.ops.intrinsics.registry import REGISTRY, ROOMS, Intrinsic
+from pycu2c.ops.intrinsics.registry import REGISTRY, Intrinsic, import_all
 
 
 class Written(Protocol):
@@ -30,20 +30,20 @@ NOTHING: Mapping[str, Any] = {}
 
 class Namespace:
     """A name with names in it, found when they are first asked for: ``cuda``, ``cuda.threadIdx``,
-    ``cuda.shared``. It has the ``members`` it is given, the namespaces of ``inner``, whose rows are
-    in these modules, and the rows under its name, for which ``rooms`` are imported one by one.
+    ``cuda.shared``. It has the ``members`` it is given, the namespaces named in ``inner``, and the
+    intrinsics under its name. ``module`` declares more of them, in the kernel language.
     """
 
     def __init__(
         self,
         name: str,
         members: Mapping[str, Member] = NOTHING,
-        inner: Mapping[str, tuple[str, ...]] = NOTHING,
-        rooms: tuple[str, ...] = (),
+        inner: Mapping[str, str] = NOTHING,
+        module: str = "",
     ) -> None:
         self._name = name
         self._inner = inner
-        self._rooms = rooms
+        self._module = module
         self.__dict__.update(members)
 
     @property
@@ -63,29 +63,22 @@ class Namespace:
     def _find(self, name: str) -> Member | None:
         path = f"{self._name}.{name}"
         if name in self._inner:
-            _import(self._inner[name])
-            return Namespace(path)
-        found = _declared(path)
-        for room in self._rooms:
-            if found is not None:
-                break
-            _import((room,))
-            found = _declared(path)
-        return found
+            return Namespace(path, module=self._inner[name])
+        self._import()
+        return _declared(path)
+
+    def _import(self) -> None:
+        import_all()
+        if self._module:
+            importlib.import_module(self._module)
 
     def __dir__(self) -> list[str]:
-        _import(self._rooms)
+        self._import()
         start = f"{self._name}."
         known = [name for name in vars(self) if not name.startswith("_")]
         paths = (*REGISTRY, *ALIASES, *WRITTEN)
         below = [p.removeprefix(start).partition(".")[0] for p in paths if p.startswith(start)]
         return list(dict.fromkeys((*known, *self._inner, *below)))
-
-
-def _import(rooms: tuple[str, ...]) -> None:
-    """Import rooms; where another thread is at it, Python waits until it is through."""
-    for room in rooms:
-        importlib.import_module(room)
 
 
 def _declared(path: str) -> Member | None:
@@ -112,23 +105,17 @@ int_ uint intp uintp long_ ulong longlong ulonglong ssize_t size_t float_ double
 TYPES: dict[str, Scalar] = {name: getattr(types, name) for name in _NAMES_OF_TYPES.split()}
 
 
-def _in(*rooms: str) -> tuple[str, ...]:
-    return tuple(f"pycu2c.ops.intrinsics.{room}" for room in rooms)
-
-
-_PLACES = ("threadIdx", "blockIdx", "blockDim", "gridDim")
+_INNER = (
+    *("threadIdx", "blockIdx", "blockDim", "gridDim"),
+    *("shared", "local", "const", "atomic", "cg", "libdevice"),
+)
 CUDA = Namespace(
     "cuda",
     {name: Scalar(row) for name, row in VECTORS.items()} | TYPES,
     {
-        **dict.fromkeys(_PLACES, _in("threads")),
-        **dict.fromkeys(("shared", "local", "const"), _in("memory")),
-        "atomic": _in("atomic"),
-        "cg": _in("sync", "groups", "clusters", "coalesced"),
-        **dict.fromkeys(("fp16", "bf16"), ("pycu2c.device_library.half_pairs",)),
-        "libdevice": _in("libdevice"),
+        **dict.fromkeys(_INNER, ""),
+        **dict.fromkeys(("fp16", "bf16"), "pycu2c.device_library.half_pairs"),
     },
-    _in(*ROOMS, "conversions", "eighths", "packed_words", "pairs", "rounding", "special", "words"),
 )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pycu2c.runtime.arguments.arguments import Argument, ArrayArgument
+from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument
 
 
 def alone(position: int, leaves: Sequence[Argument]) -> bool:

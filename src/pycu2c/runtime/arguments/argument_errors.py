@@ -10,7 +10,7 @@ import numpy as np
 from pycu2c.base import dtypes
 from pycu2c.base.diagnostics import LaunchError
 from pycu2c.base.limits import MOST_AXES
-from pycu2c.runtime.arguments.arguments import ArrayArgument
+from pycu2c.runtime.arguments.array_argument import ArrayArgument
 
 _INSTEAD_OF_KIND = {  # numpy's kinds of dtypes
     "O": ".astype(np.float64), or another dtype of numbers,",

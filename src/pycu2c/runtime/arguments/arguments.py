@@ -6,101 +6,21 @@ that takes it. What cannot be passed is a LaunchError that names the argument.
 
 from __future__ import annotations
 
-import functools
 import struct
 from collections.abc import Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from pycu2c.base import dtypes
 from pycu2c.base.diagnostics import LaunchError
-from pycu2c.base.dtypes import DType
-from pycu2c.base.limits import MOST_AXES
 from pycu2c.base.parameters import Parameter, Part
-from pycu2c.base.records import NamedTuple, dataclass
+from pycu2c.base.records import dataclass
 from pycu2c.base.types import Array, Scalar, scalar_of
 from pycu2c.base.values import Number
-from pycu2c.runtime.arguments import (
-    argument_errors,
-    array_interface,
-    dlpack_arguments,
-    scalar_packing,
-)
-
-Where: TypeAlias = Literal["host", "device"]
-
-
-class ArrayArgument(NamedTuple):
-    """An array, whoever made it. ``strides`` are in bytes; ``owner`` keeps the memory alive.
-
-    ``stream`` is the CUDA stream that the owner still works on, as
-    ``__cuda_array_interface__`` gives it. ``placed``: the user has chosen where it lies, and runs
-    kernels there. (A tuple, because every launch makes some: a frozen
-    dataclass takes three times as long to make.)
-    """
-
-    dtype: DType
-    shape: tuple[int, ...]
-    strides: tuple[int, ...]
-    address: int
-    readonly: bool
-    contiguous: bool
-    where: Where
-    owner: object
-    stream: int | None = None
-    placed: bool = False
-
-    @property
-    def type(self) -> Array:
-        return Array(self.dtype, len(self.shape), "C" if self.contiguous else "A")
-
-    @property
-    def size(self) -> int:
-        """The number of elements."""
-        count = 1
-        for extent in self.shape:
-            count *= extent
-        return count
-
-    @property
-    def region(self) -> tuple[int, int]:
-        """The address of its first byte, and how many bytes there are to its last."""
-        if not self.size:
-            return self.address, 0
-        reaches = [(extent - 1) * stride for extent, stride in zip(self.shape, self.strides)]
-        low = sum(reach for reach in reaches if reach < 0)
-        high = sum(reach for reach in reaches if reach > 0) + self.dtype.size
-        return self.address + low, high - low
-
-
-@dataclass(frozen=True, slots=True)
-class HandleArgument:
-    """A texture or surface; ``owner`` is the object of the program."""
-
-    dtype: DType
-    owner: Any
-
-    def __repr__(self) -> str:
-        return f"a `{self.dtype}`"
-
-    @property
-    def type(self) -> Scalar:
-        return Scalar(self.dtype)
-
-    def handle(self, where: Where) -> int:
-        """What a kernel there is passed."""
-        found: int = self.owner.__pycu2c_handle__(where)
-        return found
-
-
-Argument: TypeAlias = "ArrayArgument | HandleArgument | Number"
-
-
-def whole(number: Argument) -> int:
-    """An argument that is a whole number, as Python's."""
-    assert not isinstance(number, (ArrayArgument, HandleArgument))
-    return int(number)  # of numpy's numbers, too: the absolute value of the least is none of them
+from pycu2c.runtime.arguments import array_interface, dlpack_arguments, scalar_packing
+from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument, HandleArgument
+from pycu2c.runtime.arguments.array_checks import check_places, row_of
 
 
 def described_handle(obj: object) -> HandleArgument | None:
@@ -108,9 +28,6 @@ def described_handle(obj: object) -> HandleArgument | None:
     if hasattr(type(obj), "__pycu2c_handle__"):
         return HandleArgument(obj.type.dtype, obj)  # type: ignore[attr-defined]
     return None
-
-
-_row_of = functools.lru_cache(maxsize=64)(dtypes.from_numpy)  # every launch asks
 
 
 def type_of(obj: object, name: str = "argument") -> Scalar | Array | None:
@@ -162,28 +79,6 @@ def _of_numpy(array: np.ndarray[Any, Any], name: str) -> ArrayArgument:
     )
     check_places(described, name)
     return described
-
-
-def row_of(dtype: np.dtype[Any], name: str) -> DType:
-    """The type of elements that a numpy dtype is. Raises LaunchError."""
-    row = _row_of(dtype)
-    if row is not None:
-        return row
-    argument_errors.refuse_dtype(dtype, name)
-
-
-def check_places(array: ArrayArgument, name: str) -> None:
-    """Kernels count in elements: each must lie where its type may, whole elements apart. Raises
-    LaunchError."""
-    dtype = array.dtype
-    odd = [] if array.contiguous else [step for step in _steps(array) if step % dtype.size]
-    if odd or array.address % dtype.alignment or not 1 <= len(array.shape) <= MOST_AXES:
-        argument_errors.refuse_place(array, odd, name)
-
-
-def _steps(array: ArrayArgument) -> list[int]:
-    """The strides that count: along an axis of one element nobody walks."""
-    return [s for s, n in zip(array.strides, array.shape) if n > 1]
 
 
 # ---- packing -------------------------------------------------------------------------------

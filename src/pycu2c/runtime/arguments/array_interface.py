@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from pycu2c.base.diagnostics import LaunchError
-from pycu2c.runtime.arguments.arguments import ArrayArgument, Where, check_places, row_of
+from pycu2c.runtime.arguments.array_argument import ArrayArgument, Where
+from pycu2c.runtime.arguments.array_checks import check_places, row_of
 from pycu2c.runtime.arguments.strides import is_contiguous, packed_strides
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from pycu2c.base.diagnostics import LaunchError
 from pycu2c.runtime.arguments import dlpack
-from pycu2c.runtime.arguments.arguments import ArrayArgument, check_places, row_of
+from pycu2c.runtime.arguments.array_argument import ArrayArgument
+from pycu2c.runtime.arguments.array_checks import check_places, row_of
 from pycu2c.runtime.arguments.dlpack import CPU, CUDA, CUDA_HOST, CUDA_MANAGED, DEFAULT_STREAM
 from pycu2c.runtime.arguments.strides import array_over, is_contiguous
 

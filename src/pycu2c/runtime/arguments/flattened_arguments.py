@@ -32,7 +32,8 @@ from pycu2c.base.types import (
 )
 from pycu2c.ops.names.dtype_names import scalar_named
 from pycu2c.ops.names.numba_names import numba_function
-from pycu2c.runtime.arguments.arguments import Argument, describe, described_handle
+from pycu2c.runtime.arguments.arguments import describe, described_handle
+from pycu2c.runtime.arguments.array_argument import Argument
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ import numpy as np
 from pycu2c.base.diagnostics import LaunchError
 from pycu2c.base.types import Array, Constant, ParameterType, Scalar, Signature, Tuple, by_itself
 from pycu2c.base.values import scalar_of
-from pycu2c.runtime.arguments.arguments import Argument, ArrayArgument, HandleArgument
+from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument, HandleArgument
 from pycu2c.runtime.arguments.flattened_arguments import Given, item_name
 
 

@@ -82,7 +82,7 @@ class _Scheduler(NamedTuple):
 
 def scheduler_text() -> str:
     """The C of the scheduler, after what it shares with generated code."""
-    text = c_text("scheduler.c", "parking.c")
+    text = c_text("cpu/coroutine_scheduler.c", "cpu/block_scheduler.c")
     limits = f"enum {{ MOST_SHARED = {MOST_SHARED}, MOST_TOGETHER = {MOST_CLUSTER} }};"
     return f"#include <stdint.h>\n{INTERFACE}{limits}\n{text}"
 

@@ -26,7 +26,7 @@ from pycu2c.toolchain.cache import artifact_store
 from pycu2c.toolchain.cc import cc
 
 POOL = "pycu2c_parallel"
-POOL_FILES = ("leaving.c", "pool.c", "files.c")
+POOL_FILES = ("cpu/interrupt.c", "cpu/pool.c", "cpu/file_states.c")
 BODY = "void(*)(const void *, int64_t, int64_t)"
 
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from pycu2c.base.diagnostics import LaunchError
 from pycu2c.base.records import dataclass
 from pycu2c.runtime import direct_launch
-from pycu2c.runtime.arguments.arguments import Argument, ArrayArgument, HandleArgument, Layout, pack
+from pycu2c.runtime.arguments.arguments import Layout, pack
+from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument, HandleArgument
 from pycu2c.runtime.cpu import captured_launch
 from pycu2c.runtime.cpu.cpu_kernel import CpuKernel
 from pycu2c.runtime.launch_configuration import Launch

@@ -139,7 +139,7 @@ class _Runtime(NamedTuple):
 
 
 def fibers_text() -> str:
-    return c_text("switching.c", "fibers.c", "phases.c")
+    return c_text("cpu/context_switch.c", "cpu/fibers.c", "cpu/phases.c")
 
 
 @functools.cache

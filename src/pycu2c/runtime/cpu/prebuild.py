@@ -5,9 +5,8 @@ from __future__ import annotations
 import contextlib
 import threading
 
-from pycu2c.base.lazy_imports import newly_imported
 from pycu2c.runtime.cpu.cpu_kernel import POOL, pool_text
-from pycu2c.runtime.plans import guards, library
+from pycu2c.runtime.plans import library
 from pycu2c.toolchain import subprocesses
 from pycu2c.toolchain.cc import cc
 from pycu2c.toolchain.toolchain_errors import ToolchainError
@@ -48,4 +47,3 @@ def _compile() -> None:
         cc.compile(pool_text(), POOL)
     _GO.wait()
     library.load()
-    newly_imported(guards)

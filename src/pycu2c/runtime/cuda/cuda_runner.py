@@ -9,7 +9,8 @@ from pycu2c.base.index_bounds import Overwritten, is_whole
 from pycu2c.base.records import dataclass
 from pycu2c.base.values import Number
 from pycu2c.cuda_driver import driver, libcuda
-from pycu2c.runtime.arguments.arguments import Argument, ArrayArgument, HandleArgument, Layout, pack
+from pycu2c.runtime.arguments.arguments import Layout, pack
+from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument, HandleArgument
 from pycu2c.runtime.cuda import small_copies, transfers
 from pycu2c.runtime.cuda.cuda_kernel import CudaKernel, NodeParameters
 from pycu2c.runtime.direct_launch import Direct

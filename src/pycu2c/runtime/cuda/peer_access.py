@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pycu2c.base import graph_capture
 from pycu2c.base.diagnostics import LaunchError
 from pycu2c.cuda_driver import driver
-from pycu2c.runtime.arguments.arguments import Argument, ArrayArgument
+from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument
 from pycu2c.runtime.cuda import memory, memory_pool
 
 _MAY_USE: set[tuple[int, int]] = set()  # a device, and another one whose memory it may use

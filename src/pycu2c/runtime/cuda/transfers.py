@@ -13,7 +13,7 @@ from pycu2c.base import graph_capture
 from pycu2c.base.diagnostics import LaunchError
 from pycu2c.base.records import NamedTuple, dataclass
 from pycu2c.cuda_driver import driver
-from pycu2c.runtime.arguments.arguments import Argument, ArrayArgument, HandleArgument
+from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument, HandleArgument
 from pycu2c.runtime.cuda import memory, peer_access, staging
 
 

@@ -20,7 +20,8 @@ from pycu2c.base.parameters import Part
 from pycu2c.base.records import dataclass
 from pycu2c.base.types import Constant, ParameterType, Scalar, Tuple, leaf_types
 from pycu2c.cuda_driver import driver
-from pycu2c.runtime.arguments.arguments import Argument, ArrayArgument, Layout
+from pycu2c.runtime.arguments.arguments import Layout
+from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument
 from pycu2c.runtime.cuda import peer_access
 
 # kinds of guards: in the order of plan.c

@@ -15,7 +15,7 @@ from typing import TypeAlias
 from pycu2c.base.parameters import Part
 from pycu2c.base.records import dataclass
 from pycu2c.base.types import Signature
-from pycu2c.runtime.arguments.arguments import Argument, ArrayArgument
+from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument
 from pycu2c.runtime.direct_launch import Direct, Room
 from pycu2c.runtime.launch_configuration import HEAD, Extent
 from pycu2c.runtime.plans import guards

@@ -21,7 +21,7 @@ from pycu2c.toolchain.cache import artifact_store
 _Look: TypeAlias = Callable[[str, Sequence[str], int], list[str]]
 
 REMEMBERS = True  # tests compile whatever they run
-HOME = os.path.dirname(os.path.abspath(__file__))
+HOME = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 _SUFFIX = ".txt"
 
 

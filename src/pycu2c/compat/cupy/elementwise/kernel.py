@@ -25,7 +25,7 @@ from pycu2c.compat.cupy.parameter_declarations import ParameterInfo, WrongValue
 from pycu2c.compat.cupy.python_functions import Text as Written
 from pycu2c.compat.cupy.python_operations import PythonOperation
 from pycu2c.cuda_driver import driver
-from pycu2c.runtime.arguments.arguments import Argument, ArrayArgument
+from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument
 from pycu2c.runtime.arguments.strides import Shape
 from pycu2c.runtime.launch_configuration import Launch, Wanted
 from pycu2c.runtime.runner import Runner

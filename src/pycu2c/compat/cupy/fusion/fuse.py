@@ -30,7 +30,7 @@ from pycu2c.compat.cupy.operands import Operand
 from pycu2c.compat.cupy.parameter_declarations import WrongType, WrongValue, is_kernel_name
 from pycu2c.compat.cupy.python_functions import PythonFunction, Value, source_of_device
 from pycu2c.compat.numba.dispatcher import python_of
-from pycu2c.runtime.arguments.arguments import ArrayArgument, HandleArgument
+from pycu2c.runtime.arguments.array_argument import ArrayArgument, HandleArgument
 
 Made: TypeAlias = Callable[..., Any]
 Result: TypeAlias = Callable[[list[Any]], Any]

@@ -14,7 +14,7 @@ from pycu2c.compat.cupy.operands import Operand
 from pycu2c.compat.cupy.parameter_declarations import WrongValue
 from pycu2c.compat.cupy.reduction.iteration_space import Axes
 from pycu2c.compat.cupy.reduction.source_parts import ReductionForm
-from pycu2c.runtime.arguments.arguments import ArrayArgument
+from pycu2c.runtime.arguments.array_argument import ArrayArgument
 from pycu2c.runtime.arguments.strides import Shape
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from pycu2c.base.records import dataclass
 from pycu2c.compat.cupy.iteration_space import Walk, walk
-from pycu2c.runtime.arguments.arguments import ArrayArgument
+from pycu2c.runtime.arguments.array_argument import ArrayArgument
 from pycu2c.runtime.arguments.strides import Shape
 
 _GPU_THREADS, _BLOCKS_OF_ONE = 256, 8  # of a block; blocks that keep a multiprocessor busy

@@ -34,7 +34,8 @@ from pycu2c.compat.cupy.reduction.operation import Words
 from pycu2c.compat.cupy.reduction.source_parts import Expressions, ReductionForm
 from pycu2c.compat.cupy.reduction.workspace import OwnRoom, Room, room_for
 from pycu2c.cuda_driver import driver
-from pycu2c.runtime.arguments.arguments import ArrayArgument, describe
+from pycu2c.runtime.arguments.arguments import describe
+from pycu2c.runtime.arguments.array_argument import ArrayArgument
 from pycu2c.runtime.launch_configuration import Launch, Wanted
 
 _USUAL_PROCESSORS = 132  # where there is no GPU

@@ -6,17 +6,17 @@ import copyreg
 import math
 import operator
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pycu2c.base.lazy_imports import lazy_module
 from pycu2c.compat.pycuda.errors import translating
 from pycu2c.compat.pycuda.gpuarrays import kernels
 from pycu2c.compat.pycuda.gpuarrays.interoperability import SeenByOthers
 from pycu2c.compat.pycuda.gpuarrays.layout import Flags, compact_strides, is_number
 from pycu2c.compat.pycuda.gpuarrays.operators import Operators
-from pycu2c.compat.pycuda.kernels import reduction
 from pycu2c.compat.pycuda.memory.allocations import mem_alloc, on_gpu
 from pycu2c.compat.pycuda.memory.host_memory import pagelocked_empty
 from pycu2c.compat.pycuda.textures.array_binding import TextureBinding
@@ -25,6 +25,11 @@ from pycu2c.devices.array import DeviceArray
 from pycu2c.devices.view_geometry import View
 from pycu2c.runtime.arguments.strides import packed_strides
 from pycu2c.runtime.cuda.memory import HOST
+
+if TYPE_CHECKING:
+    from pycu2c.compat.pycuda.kernels import reduction
+else:
+    reduction = lazy_module("pycu2c.compat.pycuda.kernels.reduction")
 
 
 class GPUArray(SeenByOthers, Operators, TextureBinding):

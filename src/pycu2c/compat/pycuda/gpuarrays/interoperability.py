@@ -10,7 +10,7 @@ import numpy as np
 from pycu2c.compat.pycuda.memory.allocations import DeviceAllocation, on_gpu
 from pycu2c.cuda_driver import driver
 from pycu2c.devices.array import DeviceArray
-from pycu2c.runtime.arguments.arguments import ArrayArgument
+from pycu2c.runtime.arguments.array_argument import ArrayArgument
 from pycu2c.runtime.cuda.memory import HOST, ForeignMemory, Memory
 
 

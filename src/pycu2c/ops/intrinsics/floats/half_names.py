@@ -4,7 +4,7 @@ makes it false."""
 
 from __future__ import annotations
 
-import pycu2c.ops.intrinsics.floats.special  # noqa: F401  # its rows
+import pycu2c.ops.intrinsics.declared  # noqa: F401  # the intrinsics that these rename
 from pycu2c.base.dtypes import BFLOAT16, FLOAT16, DType
 from pycu2c.ops.intrinsics.floats.half import COMPARED
 from pycu2c.ops.intrinsics.registry import REGISTRY, Intrinsic, Typed

@@ -3,9 +3,7 @@ gives them: what is unsigned there has the signed type of its width."""
 
 from __future__ import annotations
 
-import pycu2c.ops.intrinsics.floats.conversions
-import pycu2c.ops.intrinsics.floats.directed_rounding
-import pycu2c.ops.intrinsics.integers.extended_arithmetic  # noqa: F401  # their rows
+import pycu2c.ops.intrinsics.declared  # noqa: F401  # the intrinsics that these rename
 from pycu2c.base.dtypes import (
     BOOL,
     FLOAT16,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pycu2c.ops.intrinsics.floats.special  # noqa: F401  # its rows
+import pycu2c.ops.intrinsics.declared  # noqa: F401  # the intrinsics that these rename
 from pycu2c.ops.intrinsics.registry import REGISTRY, Typed
 from pycu2c.ops.names.typed_functions import declare
 

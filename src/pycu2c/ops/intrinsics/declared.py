@@ -1,0 +1,31 @@
+"""Import every module that declares intrinsics by a decorated function."""
+
+# ruff: noqa: F401
+from pycu2c.ops.intrinsics import builtins
+from pycu2c.ops.intrinsics.floats import (
+    complex,
+    conversions,
+    directed_rounding,
+    float8,
+    half,
+    math,
+    special,
+    ufuncs,
+)
+from pycu2c.ops.intrinsics.integers import bits, extended_arithmetic, integers, simd_in_word
+from pycu2c.ops.intrinsics.memory import (
+    allocation,
+    atomic,
+    cache_hints,
+    subscripts,
+    textures,
+)
+from pycu2c.ops.intrinsics.threads import (
+    barriers,
+    clusters,
+    coalesced_groups,
+    cooperative_groups,
+    coordinates,
+    cpu_block,
+    warp,
+)
