@@ -6,7 +6,6 @@ import gc
 import sys
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,14 +13,16 @@ import numpy as np
 from pycu2c.analysis.launch_assumptions import Facts
 from pycu2c.analysis.uniformity import Uniformity
 from pycu2c.cuda_driver import driver
+from pycu2c.ir.forms import THREAD_LOOPS
 from pycu2c.ir.nodes import Allocate, Body, For, Module, Print, Stmt, Wait, While
 from pycu2c.ir.walk import bodies, map_functions, statements
 from pycu2c.kernels.kernel import Kernel
-from pycu2c.pipeline import TARGETS, Pass
+from pycu2c.pipeline import TARGETS
 from pycu2c.runtime.cuda import memory_pool
-from pycu2c.transforms.cpu.select_cpu_lowering import threads_as_code
+from pycu2c.transforms.analyses import Analyses, ChooseLoops, Inputs
+from pycu2c.transforms.cpu.simd.divergent_loops import divergent_loops
 from pycu2c.transforms.cpu.simd.scalar_replacement import in_parts
-from pycu2c.transforms.cuda.narrow_integers import narrow
+from pycu2c.transforms.pass_contract import always
 
 _CPU = TARGETS["cpu"]
 
@@ -41,7 +42,7 @@ def has_order(body: Body) -> bool:
     return any(isinstance(s, Wait | Print | Allocate) for s in statements(body))
 
 
-def in_parts_everywhere(module: Module, _: Facts) -> Module:
+def in_parts_everywhere(module: Module) -> Module:
     return map_functions(module, lambda f: in_parts(f, f.body))
 
 
@@ -49,8 +50,17 @@ def no_loop(body: Body, facts: Uniformity) -> set[Stmt]:
     return set()
 
 
-def _exchanged(other: dict[str, Callable[..., Module]]) -> tuple[Pass, ...]:
-    return tuple(Pass(p.name, other[p.name]) if p.name in other else p for p in _CPU.passes)
+def place_threads(module: Module, facts: Facts, choose: ChooseLoops = divergent_loops) -> Module:
+    """The code of a block, with loops over its threads, from the code of a thread."""
+    names = [step.name for step in _CPU.passes]
+    first, last = names.index("copy_parameters"), names.index("fission")
+    analyses = Analyses(module, Inputs(facts, strip_mine=choose))
+    for step in _CPU.passes[first : last + 1]:
+        if step.when(analyses):
+            analyses.replace_module(step.run(analyses))
+            if step.produces is THREAD_LOOPS:
+                break
+    return analyses.module
 
 
 # what CUDA's code computes in 32 bits, computed so where no GPU is needed; no lane of a strip
@@ -58,17 +68,23 @@ def _exchanged(other: dict[str, Callable[..., Module]]) -> tuple[Pass, ...]:
 NARROWED = replace(
     _CPU,
     passes=(
-        Pass("narrow", narrow),
-        *_exchanged({"threads": partial(threads_as_code, strips=no_loop)}),
+        *(step for step in TARGETS["cuda"].passes if step.name == "narrow_integers"),
+        *_CPU.passes,
     ),
     narrows=True,
+    strip_mine=no_loop,
 )
-_ANYWHERE = {
-    "threads": partial(threads_as_code, strips=every_divergent_loop),
-    "parts": in_parts_everywhere,
-}
 # any loop that threads may leave at different times in strips of them, whether that pays or not
-IN_STRIPS = replace(_CPU, passes=_exchanged(_ANYWHERE))
+IN_STRIPS = replace(
+    _CPU,
+    passes=tuple(
+        replace(step, function=in_parts_everywhere, when=always)
+        if step.name == "scalar_replacement"
+        else step
+        for step in _CPU.passes
+    ),
+    strip_mine=every_divergent_loop,
+)
 
 
 def copied(argument: Any) -> Any:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 
 import pytest
-from pycu2c.base.types import SMALL, WEAK_INT, Scalar, float32, int32
 
 from integer_programs import (
     HERE,
@@ -29,6 +28,7 @@ from integer_programs import (
 )
 from pycu2c.analysis.ranges.intervals import everything
 from pycu2c.analysis.ranges.range_analysis import Facts, analyse_module
+from pycu2c.base.types import SMALL, WEAK_INT, Scalar, float32, int32
 from pycu2c.base.values import Number
 from pycu2c.ir.nodes import (
     Call,
@@ -53,9 +53,13 @@ from pycu2c.transforms.cuda.narrow_integers import narrow
 BIG, ORDINARY = Facts(), Facts(ordinary=True)
 
 
+def narrowed_module(module: Module, facts: Facts) -> Module:
+    return narrow(module, facts, analyse_module(module, facts))
+
+
 def narrowed(*body: Stmt, facts: Facts = ORDINARY, **parameters: Scalar) -> list[str]:
     """The lines of a narrowed function's body."""
-    module = narrow(Module(function(*body, **parameters)), facts)
+    module = narrowed_module(Module(function(*body, **parameters)), facts)
     assert verify(module) == []
     return [line.strip() for line in print_module(module).splitlines()[1:]]
 
@@ -141,7 +145,7 @@ def called(name: str, argument: Expr) -> Call:
 
 
 def lines_of(module: Module, facts: Facts = ORDINARY) -> list[str]:
-    small = narrow(module, facts)
+    small = narrowed_module(module, facts)
     assert verify(small) == []
     return [line.strip() for line in print_module(small).splitlines()]
 
@@ -297,7 +301,7 @@ def accesses(program: Function, seed: int, facts: Facts) -> tuple[list[object], 
 def mean_the_same(program: Function, seed: int, facts: Facts) -> bool:
     """Whether a program and what is left of it after ``narrow`` read the same; not asked of one
     that is undefined."""
-    small = narrow(Module(program), facts)
+    small = narrowed_module(Module(program), facts)
     assert verify(small) == []
     try:
         seen, variables = accesses(program, seed, facts)

@@ -7,16 +7,15 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pycu2c.base.types import Array, Space
 
 from block_machine import LANES, Undefined, kernel, run_block, run_threads
-from launching import every_divergent_loop
+from launching import every_divergent_loop, place_threads
 from pycu2c.analysis.launch_assumptions import Facts
+from pycu2c.base.types import Array, Space
 from pycu2c.ir import nodes as ir
 from pycu2c.ir.walk import all_expressions, statements
 from pycu2c.transforms.cpu.loops import axis_loops
 from pycu2c.transforms.cpu.loops.unroll_loops import unroll_block_loops
-from pycu2c.transforms.cpu.select_cpu_lowering import place_threads
 
 THREADS = 8
 VALUES = {"OUT": [-1] * 64, "A": [5, 3, 8, 1, 9, 2, 7, 4] * 2, "SAME": [3] * 64, "n": 6, "m": 3}
@@ -35,7 +34,7 @@ def check(text: str, threads: int = THREADS) -> ir.Body:
         for facts in (Facts(), Facts(block=(threads, 1, 1))):
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(axis_loops, "LANES", LANES)
-                looped = axis_loops.loop_over_axes(unrolled, facts)
+                looped = axis_loops.loop_over_axes(unrolled, facts, frozenset())
             assert run_block(looped, values, threads) == expected
     return placed.kernel.body
 

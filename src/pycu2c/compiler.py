@@ -17,13 +17,12 @@ from pycu2c.codegen.statements import Comments
 from pycu2c.declarations.link_files import Link
 from pycu2c.declarations.options import DEFAULT, Options
 from pycu2c.frontend.function_builder import Built, build
-from pycu2c.ir.module_summary import contents
 from pycu2c.ir.nodes import Module, Parameter, Wait
 from pycu2c.ir.print_format import Text
 from pycu2c.ir.verifier import verified
-from pycu2c.pipeline import Target
-from pycu2c.transforms.common import weak_floats
-from pycu2c.transforms.common.recognize_grid_index import recognize_grid_index
+from pycu2c.pipeline import FRONTEND, Target
+from pycu2c.transforms.analyses import Inputs
+from pycu2c.transforms.pass_contract import Observer, run_passes
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,19 +40,21 @@ class Generated:
     meets_grid: bool = False  # whether all its threads must run at the same time
 
 
-def build_module(source: Source, signature: Signature, options: Options = DEFAULT) -> Built:
+def build_module(
+    source: Source,
+    signature: Signature,
+    options: Options = DEFAULT,
+    observe: Observer | None = None,
+) -> Built:
     """Python to typed IR. Raises CompileError."""
     with following(source.span(source.tree)):
         built = build(source, signature, options.cluster, options.checked)
         if options.strict:
             _refuse_undefined(built)
-        module = verified(
-            recognize_grid_index(verified(built.module, "build")), "recognize_grid_index"
+        module = verified(built.module, "build")
+        return replace(
+            built, module=run_passes(module, FRONTEND, Inputs(Facts(), options), observe)
         )
-        if options.weak_float is not None:
-            narrowed = weak_floats.narrow_weak_floats(module, options.weak_float)
-            module = verified(narrowed, "weak_floats")
-        return replace(built, module=module)
 
 
 def _refuse_undefined(built: Built) -> None:
@@ -63,15 +64,10 @@ def _refuse_undefined(built: Built) -> None:
         raise CompileError(found)
 
 
-def lower(module: Module, target: Target, facts: Facts) -> Module:
-    """The target's passes, one after the other."""
-    known, there = replace(facts, narrows=target.narrows), contents(module)
-    for step in target.passes:
-        if step.works_on(there):
-            changed = step.run(module, known)
-            if changed is not module:
-                module, there = verified(changed, step.name), contents(changed)
-    return module
+def lower(module: Module, target: Target, facts: Facts, observe: Observer | None = None) -> Module:
+    """The target's passes, one after the other. ``observe`` sees the IR before and after each."""
+    inputs = Inputs(replace(facts, narrows=target.narrows), strip_mine=target.strip_mine)
+    return run_passes(module, target.passes, inputs, observe)
 
 
 @dataclass(frozen=True, slots=True)

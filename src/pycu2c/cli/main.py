@@ -25,6 +25,7 @@ from pycu2c.cli.cache import cache
 from pycu2c.cli.doctor import report
 from pycu2c.cli.error_catalog import as_text
 from pycu2c.cli.migrate import migrate
+from pycu2c.cli.print_after import PassPrinter, print_after
 from pycu2c.codegen.multi_module import SeveralPrint
 from pycu2c.codegen.statements import Comments
 from pycu2c.compiler import Generated, generate_together
@@ -67,6 +68,10 @@ main.add_command(migrate)
     help="What of the Python goes into the C: nothing, the numbers of the lines that each of "
     "several loops over threads is from, its comments, or its lines.",
 )
+@click.option(
+    "--print-after", "printed", metavar="PASS", help="Print the IR after a pass instead; or `all`."
+)
+@click.option("--diff", is_flag=True, help="With --print-after: a diff to the IR before the pass.")
 def emit(
     place: str,
     target: str,
@@ -75,19 +80,26 @@ def emit(
     block: str | None,
     output: str | None,
     comments: Comments,
+    printed: str | None,
+    diff: bool,
 ) -> None:
     """Print what the kernel in FILE becomes, or, of CUDA C, all kernels. Needs neither a GPU nor a
     driver."""
     try:
         path, name = _parted(place)
         kernels = _all_in(path)
-        if name is None and len(kernels) > 1 and target == "cuda" and signature is None:
+        several = name is None and len(kernels) > 1 and target == "cuda" and signature is None
+        if several and printed is None:
             pieces = [k.launcher.piece(_types(k, None)) for k in kernels.values()]
             _write(generate_together(pieces, comments), target, output)
             return
         kernel = _one_of(kernels, path, name)
         if target == "ast":
             _write(_syntax(kernel), target, output)
+            return
+        if printed is not None:
+            given = target, _types(kernel, signature), _block(kernel, block)
+            _write(print_after(kernel, *given, PassPrinter(printed, diff)), "ir", output)
             return
         form = _Form(arch, comments, _block(kernel, block))
         _write(_generated(kernel, target, _types(kernel, signature), form), target, output)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from pycu2c.analysis.ranges.range_analysis import Facts
+from pycu2c.base.records import replace
 from pycu2c.compiler import lower
 from pycu2c.explain.double_precision import doubles
 from pycu2c.explain.memory_access import banks, local_arrays, strides
@@ -13,7 +14,6 @@ from pycu2c.explain.semantic_overhead import floors, wide_indices, wraps
 from pycu2c.explain.value_origins import Subject
 from pycu2c.ir.nodes import Module
 from pycu2c.pipeline import TARGETS
-from pycu2c.transforms.common.select_inline_c import take_own_c
 
 _TYPED: tuple[Callable[[Subject], Iterator[Note]], ...] = (doubles, strides, banks, local_arrays)
 _LOWERED: tuple[Callable[[Subject], Iterator[Note]], ...] = (floors, wraps, wide_indices)
@@ -21,7 +21,9 @@ _LOWERED: tuple[Callable[[Subject], Iterator[Note]], ...] = (floors, wraps, wide
 
 def explained(module: Module, facts: Facts) -> list[Note]:
     """All notes on a typed module, in the order of the text, each once."""
-    typed, lowered = take_own_c(module, "cuda"), lower(module, TARGETS["cuda"], facts)
+    cuda = TARGETS["cuda"]
+    selected = replace(cuda, passes=cuda.through("select_inline_c"))
+    typed, lowered = lower(module, selected, facts), lower(module, cuda, facts)
     return gathered(
         [
             note

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from pycu2c.base.records import dataclass
-from pycu2c.ir.nodes import Allocate, Apply, Expr, Module, Print, Stmt
+from pycu2c.ir.nodes import Allocate, Apply, Binary, Expr, Module, Print, Stmt
 from pycu2c.ir.walk import all_expressions, statements
 from pycu2c.ops.intrinsics.registry import Effect, Intrinsic
+from pycu2c.ops.operators import Operator
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +15,7 @@ class Contents:
 
     kinds: frozenset[type[Stmt | Expr]]
     rows: frozenset[Intrinsic]
+    operators: frozenset[Operator]
     has_devices: bool  # whether there are device functions
     has_c: bool  # and whether one of the functions is in C of the user's
 
@@ -42,6 +44,7 @@ def contents(module: Module) -> Contents:
     functions = (module.kernel, *module.devices)
     kinds: set[type[Stmt | Expr]] = set()
     rows: set[Intrinsic] = set()
+    operators: set[Operator] = set()
     for function in functions:
         for s in statements(function.body):
             kinds.add(type(s))
@@ -49,5 +52,8 @@ def contents(module: Module) -> Contents:
             kinds.add(type(e))
             if isinstance(e, Apply):
                 rows.add(e.intrinsic)
+            elif isinstance(e, Binary):
+                operators.add(e.op)
     has_c = any(function.foreign is not None for function in functions)
-    return Contents(frozenset(kinds), frozenset(rows), bool(module.devices), has_c)
+    kept = frozenset(kinds), frozenset(rows), frozenset(operators)
+    return Contents(*kept, bool(module.devices), has_c)

@@ -122,7 +122,8 @@ class While:
 class For:
     """``for var in range(start, stop, step)``. Built: Python's meaning. Legal: C's ``for``,
     where ``step`` is a constant other than 0 and the body assigns neither ``var`` nor what
-    ``stop`` reads; ``var`` is the loop's own."""
+    ``stop`` reads; ``var`` is the loop's own. ``interchanged``: loops over threads go inside of it
+    (set by ``transforms/cpu/loops/interchange``, until fission)."""
 
     var: Var
     start: Expr
@@ -130,6 +131,7 @@ class For:
     step: Expr
     body: Body
     span: Span
+    interchanged: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

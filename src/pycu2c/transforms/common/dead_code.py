@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pycu2c.analysis.effects import any_effect, effectful
+from pycu2c.analysis.effects import any_effect
 from pycu2c.analysis.live_across_barriers import mentioned
 from pycu2c.base.records import replace
 from pycu2c.ir.nodes import (
@@ -33,15 +33,13 @@ from pycu2c.ir.walk import (
 )
 
 
-def drop_dead(module: Module) -> Module:
+def drop_dead(module: Module, devices: frozenset[str]) -> Module:
     """``x = a[i]`` with no read of x -> nothing; ``x = atomic.add(…)`` -> the call alone."""
-    devices = effectful(module)
     return map_functions(module, lambda f: replace(f, body=_live(f, devices)))
 
 
-def drop_idle_declarations(module: Module) -> Module:
+def drop_idle_declarations(module: Module, devices: frozenset[str]) -> Module:
     """``lane = t % 32`` goes where nothing in its block mentions ``lane`` after it."""
-    devices = effectful(module)
 
     def block(body: Body) -> Body:
         kept: list[Stmt] = []  # from the last to the first

@@ -5,8 +5,10 @@ Where ``ranges`` proves that C's cheap form means the same, that is what stays.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from pycu2c.analysis.ranges.intervals import exact_result, held
-from pycu2c.analysis.ranges.range_analysis import Facts, Interval, Ranges, analyse_module
+from pycu2c.analysis.ranges.range_analysis import Facts, Interval, Ranges
 from pycu2c.base import dtypes
 from pycu2c.base.dtypes import Kind
 from pycu2c.base.records import dataclass, field, replace
@@ -76,9 +78,8 @@ from pycu2c.transforms.common.legalize_comparisons import compared_exactly, int_
 from pycu2c.transforms.common.legalize_indices import Indices
 
 
-def legalize(module: Module, facts: Facts) -> Module:
+def legalize(module: Module, facts: Facts, found: Mapping[str, Ranges]) -> Module:
     """``x // n`` -> ``x / n`` where x >= 0 and n > 0 are proved, else a call of a helper."""
-    found = analyse_module(module, facts)
     return map_functions(module, lambda f: _legal_function(f, found[f.name], facts))
 
 

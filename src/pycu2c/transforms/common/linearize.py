@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from pycu2c.analysis.effects import any_effect, effectful, has_effect, reads_memory
+from pycu2c.analysis.effects import any_effect, has_effect, reads_memory
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.types import WEAK_BOOL, Scalar
 from pycu2c.ir.builders import cast, const, is_atom, negation, scalar_type
@@ -49,17 +49,16 @@ from pycu2c.transforms.cpu.simd import divergent_loops
 Given = dict[str, Expr]  # what the names of Lets stand for
 
 
-def linearize(module: Module) -> Module:
+def linearize(module: Module, devices: frozenset[str]) -> Module:
     """No Let is left, and no expression whose order of evaluation C leaves open matters."""
-    devices = effectful(module)
     return map_functions(module, lambda f: _linear_function(f, devices, lambda _: False))
 
 
-def linearize_blocks(module: Module) -> Module:
+def linearize_blocks(module: Module, devices: frozenset[str]) -> Module:
     """As ``linearize``; where threads meet, and calls of what a block runs together, are
     statements of their own."""
     together = divergent_loops.run_apart(module) if module.devices else frozenset()
-    devices = effectful(module) | together
+    devices |= together
 
     def apart(e: Expr) -> bool:
         if isinstance(e, Apply):

@@ -1,74 +1,48 @@
-"""CPU: which way a kernel's threads go: as loops over the threads of a block, which is fast, where
-all that meet provably come there together; else in steps, which is right for every kernel."""
+"""Choose how a CPU runs the threads of a block: in work-item loops, or as coroutines.
+
+Loops are fast. They require that all threads that synchronize reach each barrier together;
+other kernels are lowered to coroutines, which are right for every kernel.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
 from pycu2c.analysis import uniformity
 from pycu2c.analysis.busy_wait import spins
-from pycu2c.analysis.effects import effectful, reaches_cluster
-from pycu2c.analysis.launch_assumptions import Facts
-from pycu2c.base.records import replace
-from pycu2c.ir.nodes import Body, Break, Continue, For, If, Meeting, Module, Stmt, Wait, While
-from pycu2c.ir.walk import bodies, map_stmt, operands, statements
-from pycu2c.transforms.cpu.barriers import coroutines as in_steps
-from pycu2c.transforms.cpu.fission import work_item_loops
-from pycu2c.transforms.cpu.fission.single_region import is_of_block, one_loop, with_own_parameters
-from pycu2c.transforms.cpu.simd import divergent_loops
+from pycu2c.analysis.effects import reaches_cluster
+from pycu2c.analysis.uniformity import Uniformity
+from pycu2c.ir.nodes import Body, Break, Continue, For, If, Meeting, Wait, While
+from pycu2c.ir.walk import bodies, operands, statements
 
 _Path: TypeAlias = "tuple[uniformity.Construct, ...]"
 _OF_WARPS = (Meeting.WARP, Meeting.SYNCWARP, Meeting.ACTIVE)
 
 
-def that_pay(body: Body, agreement: uniformity.Uniformity) -> Set[Stmt]:
-    """The loops that threads are to run in strips."""
-    return divergent_loops.divergent_loops(body, agreement)
+def needs_coroutines(
+    body: Body, of_block: Callable[[], Uniformity], of_warps: Callable[[], Uniformity]
+) -> bool:
+    """Return whether threads may wait at different barriers at once, or wait for other blocks.
 
-
-def threads_as_code(
-    module: Module, facts: Facts, strips: work_item_loops.Chosen = that_pay
-) -> Module:
-    """Turn the kernel from a thread's code into what runs all threads of a block. ``strips`` says
-    which loops are run in strips of threads, if it is loops that they become."""
-    if _come_together(module.kernel.body, facts):
-        return place_threads(module, facts, strips)
-    return in_steps.resumable(module)
-
-
-def place_threads(
-    module: Module, facts: Facts, strips: work_item_loops.Chosen = that_pay
-) -> Module:
-    """Turn the kernel from a thread's code into a block's. ``strips`` says which loops are run
-    in strips of threads."""
-    kernel = with_own_parameters(module.kernel)
-    body = map_stmt(kernel.body, lambda s: (replace(s),))  # passes tell statements by identity
-    shared = tuple(s for s in statements(body) if is_of_block(s))
-    body = map_stmt(body, lambda s: () if is_of_block(s) else (s,))
-    if any(isinstance(s, For | While | Wait) for s in statements(body)):
-        placed = work_item_loops.Placing(kernel, facts, effectful(module), strips).block(body)
-    else:
-        placed = one_loop(kernel, body)
-    return replace(module, kernel=replace(kernel, body=(*shared, *placed)))
-
-
-def _come_together(body: Body, facts: Facts) -> bool:
+    ``of_block`` and ``of_warps`` compute the uniformity of the body's values; they are called
+    only if constructs around barriers need it.
+    """
     if any(isinstance(s, For | While) and spins(s) for s in statements(body)):
-        return False
+        return True
     waits = list(_waits(body, ()))
     whom = {wait.meeting for wait, _ in waits}
     if {Meeting.GRID, Meeting.CLUSTER} & whom or reaches_cluster(body):
-        return False
+        return True
     around = {s for wait, path in waits if wait.meeting is Meeting.BLOCK for s in path}
-    if around and _go_apart(body, around, facts):
-        return False
+    if around and _go_apart(around, of_block()):
+        return True
     lanes = {s for wait, path in waits if wait.meeting in _OF_WARPS for s in path}
-    return not (lanes and lanes & uniformity.warp_uniformity(body, facts.block).divergent)
+    return bool(lanes and lanes & of_warps().divergent)
 
 
 def _waits(body: Body, path: _Path) -> Iterator[tuple[Wait, _Path]]:
-    """Where threads meet, with the constructs around, outermost first."""
+    """Where threads wait, with the constructs around, outermost first."""
     for s in body:
         if isinstance(s, Wait):
             yield s, path
@@ -77,11 +51,12 @@ def _waits(body: Body, path: _Path) -> Iterator[tuple[Wait, _Path]]:
                 yield from _waits(inner, (*path, s))
 
 
-def _go_apart(body: Body, around: set[uniformity.Construct], facts: Facts) -> bool:
-    """Whether the threads of a block may wait at several barriers at once. A condition around a
-    barrier that is no thread's own business is the same for all, or the program is undefined;
-    not so one that tells threads apart by their places, or that leads to barriers either way."""
-    agreement = uniformity.uniformity(body, facts.block)
+def _go_apart(around: set[uniformity.Construct], agreement: Uniformity) -> bool:
+    """Return whether the threads of a block may wait at several barriers at once.
+
+    A condition around a barrier is the same for all threads, or the program is undefined. The
+    exceptions are conditions on the coordinates of threads, and those with barriers either way.
+    """
     for s in around & agreement.divergent:
         both = isinstance(s, If) and all(any(True for _ in _waits(b, ())) for b in bodies(s))
         jumping = [x for x in statements(bodies(s)[0]) if isinstance(x, If) and _jumps(x)]

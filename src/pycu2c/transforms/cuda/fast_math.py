@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pycu2c.analysis.ranges.range_analysis import Facts
 from pycu2c.base.records import replace
 from pycu2c.base.types import Scalar
 from pycu2c.ir.nodes import Apply, Expr, Module
@@ -15,11 +14,9 @@ _ANY_NAN = {
 }
 
 
-def any_nan(module: Module, facts: Facts) -> Module:
+def any_nan(module: Module) -> Module:
     """``min.float32(a, b)`` -> ``numpy.fmin.float32(a, b)``: whichever is a number, where Python
     takes the first if one is not."""
-    if not facts.fastmath:
-        return module
     return map_functions(module, lambda f: replace(f, body=map_expr(f.body, _any_nan)))
 
 

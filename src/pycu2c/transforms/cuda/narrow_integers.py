@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from pycu2c.analysis.ranges.index_constraints import IndexUse, is_sum, leaves
 from pycu2c.analysis.ranges.intervals import Interval, everything
-from pycu2c.analysis.ranges.range_analysis import Facts, Ranges, analyse_module
+from pycu2c.analysis.ranges.range_analysis import Facts, Ranges
 from pycu2c.base import dtypes
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.types import SMALL, WEAK_INT, Array, Scalar, Type
@@ -59,9 +59,8 @@ _MODULAR = Scalar(dtypes.INT32)  # numpy's: it wraps
 IN_32_BITS = everything(SMALL)
 
 
-def narrow(module: Module, facts: Facts) -> Module:
+def narrow(module: Module, facts: Facts, found: Mapping[str, Ranges]) -> Module:
     """``i: int = cuda.grid.x()`` -> ``i: small = cuda.grid.x.small()``."""
-    found = analyse_module(module, facts)
     functions = (module.kernel, *module.devices)
     uses = {f.name: IndexUse(f, found[f.name], facts) for f in functions}
     signatures = {f.name: _signature(f, uses[f.name]) for f in functions}

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Set
 from typing import TypeAlias
 
 from pycu2c.analysis.context_array_use import SlotUse, Threads
-from pycu2c.analysis.effects import effectful, mentioned
+from pycu2c.analysis.effects import mentioned
 from pycu2c.analysis.lane_values import LaneValues
 from pycu2c.analysis.launch_assumptions import Facts
 from pycu2c.analysis.live_across_barriers import set_once
@@ -45,14 +45,14 @@ Read: TypeAlias = Mapping[str, Threads]  # the slots of each array that are read
 _LEAST_LANES = 4  # fewer threads are done as soon with others
 
 
-def drop_idle_threads(module: Module, facts: Facts) -> Module:
+def drop_idle_threads(module: Module, facts: Facts, effectful: Set[str]) -> Module:
     """Takes a kernel in thread loops, in blocks whose size is known."""
     kernel = module.kernel
     made = [s.var for s in statements(kernel.body) if isinstance(s, Allocate)]
     lengths = {v.name: length for v in made if (length := _slots_of(v.type))}
     if facts.block is None or not lengths:
         return module
-    dropping = _Dropping(facts, lengths, effectful(module))
+    dropping = _Dropping(facts, lengths, effectful)
     nothing: Threads = frozenset()
     body, _ = dropping.block(kernel.body, dict.fromkeys(lengths, nothing))
     return replace(module, kernel=replace(kernel, body=body))

@@ -17,7 +17,6 @@ from collections.abc import Mapping, Sequence, Set
 from pycu2c.analysis import warp_index
 from pycu2c.analysis.axis_order import Walk, walking_order
 from pycu2c.analysis.context_array_layout import asks_only_for, own_slots, renumbered
-from pycu2c.analysis.effects import effectful
 from pycu2c.analysis.launch_assumptions import Facts, is_fixed
 from pycu2c.analysis.live_across_barriers import set_once
 from pycu2c.analysis.ranges.intervals import Interval
@@ -55,9 +54,9 @@ from pycu2c.ops.operators import ADD, GE, LT, MUL, SUB
 from pycu2c.transforms.cpu.loops.axis_nest import LEAST_LANES, Axis, Nest
 
 
-def loop_over_axes(module: Module, facts: Facts) -> Module:
+def loop_over_axes(module: Module, facts: Facts, effectful: Set[str]) -> Module:
     """Give every ThreadLoop of the kernel loops of its own."""
-    shaper = _Shaper(module, facts)
+    shaper = _Shaper(module, facts, effectful)
     body, span = module.kernel.body, module.kernel.span
     if not _asks_for_place_alone(module):
         body = map_expr(shaper.block(body), shaper.extents)
@@ -69,6 +68,13 @@ def loop_over_axes(module: Module, facts: Facts) -> Module:
         body = map_expr(shaper.block(body), shaper.extents)
         body = (BlockLoop(body, span, order, shaper.by_rows),)
     return replace(module, kernel=replace(module.kernel, body=body))
+
+
+def fold_grid_extents(module: Module, facts: Facts) -> Module:
+    """``gridsize.x`` -> ``gridDim.x * 256``, in kernels that are coroutines."""
+    kernel = module.kernel
+    body = map_expr(kernel.body, _Shaper(module, facts).extents)
+    return replace(module, kernel=replace(kernel, body=body))
 
 
 def _asks_for_place_alone(module: Module) -> bool:
@@ -106,12 +112,12 @@ def _has_order(module: Module) -> bool:
 class _Shaper:
     module: Module
     facts: Facts
+    effectful: Set[str] = frozenset()
     by_rows: bool = False
     types: dict[str, Type] = field(default_factory=dict)  # of all variables
     outer: set[str] = field(default_factory=set)  # visible in every thread loop
     values: dict[str, Expr] = field(default_factory=dict)  # of those that are set once
     declarations: Mapping[str, int] = field(default_factory=dict)
-    effectful: Set[str] = frozenset()
     ordered: bool = False
     slots: Set[str] = frozenset()  # that lie in an order of their own
     slot_order: tuple[int, int, int] = (0, 1, 2)
@@ -128,7 +134,6 @@ class _Shaper:
         inside = {v.name for s in within for v in _variables(s.body)}
         self.outer = set(self.types) - inside
         self.values = {n: v for n, v in set_once(kernel.body).items() if n in self.outer}
-        self.effectful = effectful(self.module)
         self.ordered = _has_order(self.module)
         self._order_slots()
 

@@ -15,14 +15,15 @@ program without races; a program that looks at the order is left alone.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Mapping, Set
 from typing import Literal
 
 from pycu2c.analysis import warp_index
 from pycu2c.analysis.effects import names_in
 from pycu2c.analysis.launch_assumptions import Facts
+from pycu2c.analysis.live_across_barriers import Fresh, fresh_names
 from pycu2c.analysis.uniformity import Uniformity
-from pycu2c.base.records import dataclass, field, replace
+from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT
 from pycu2c.ir.builders import binary, both, integer
@@ -43,6 +44,7 @@ from pycu2c.ir.nodes import (
     If,
     Junction,
     Load,
+    Module,
     Print,
     Return,
     Stmt,
@@ -57,19 +59,20 @@ from pycu2c.ops.intrinsics.threads.cpu_block import block_thread
 from pycu2c.ops.operators import ADD, LT, MUL
 from pycu2c.transforms.cpu.fission.guarded_regions import Parts
 
-Fresh = Callable[[str], str]
 
-
-def interchanged(
-    body: Body, agreement: Uniformity, facts: Facts, effectful: Set[str], fresh: Fresh
-) -> tuple[Body, frozenset[Stmt]]:
-    """A kernel's body, and its loops that are to stand outside of the threads. ``effectful``: the
+def interchange(module: Module, facts: Facts, agreement: Uniformity, effectful: Set[str]) -> Module:
+    """Put loops of the kernel that walk along memory outside of the threads. ``effectful``: the
     device functions that do more than give a value."""
+    body = module.kernel.body
     if any(isinstance(s, Print) for s in statements(body)):
-        return body, frozenset()  # what threads print comes in their order
+        return module  # what threads print comes in their order
     declared = Counter(s.var.name for s in statements(body) if isinstance(s, Declare | Allocate))
+    fresh = fresh_names(module.kernel)
     turning = _Interchange(facts, agreement, _lasting(body), declared, effectful, fresh)
-    return turning.block(body), frozenset(turning.made)
+    changed = turning.block(body)
+    if not turning.changed:
+        return module
+    return replace(module, kernel=replace(module.kernel, body=changed))
 
 
 def _lasting(body: Body) -> dict[str, Expr]:
@@ -101,7 +104,7 @@ class _Interchange:
     declared: Mapping[str, int]  # how often
     effectful: Set[str]
     fresh: Fresh
-    made: set[Stmt] = field(default_factory=set)
+    changed: bool = False
 
     def block(self, body: Body) -> Body:
         """A block to which all running threads come together."""
@@ -161,9 +164,8 @@ class _Interchange:
             goes_on = both(Junction.AND, condition, goes_on, s.span)
         inside = If(goes_on, s.body, (), s.span)
         common = start.common or integer(0, s.span)
-        turned = For(first, common, s.stop, s.step, (mine, inside), s.span)
-        self.made.add(turned)
-        return turned
+        self.changed = True
+        return For(first, common, s.stop, s.step, (mine, inside), s.span, interchanged=True)
 
     def _has_no_order(self, body: Body) -> bool:
         """Whether nobody can tell in which order threads run a body, and they run all of it."""

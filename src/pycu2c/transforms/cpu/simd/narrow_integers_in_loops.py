@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Set
 
 from pycu2c.analysis.launch_assumptions import Facts
 from pycu2c.analysis.ranges.index_constraints import IndexUse
-from pycu2c.analysis.ranges.range_analysis import Ranges, analyse_module
+from pycu2c.analysis.ranges.range_analysis import Ranges
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.types import SMALL, WEAK_INT
 from pycu2c.ir.builders import cast, scalar_type
@@ -58,13 +58,15 @@ from pycu2c.transforms.cuda.narrow_integers import (
 )
 
 
-def narrow_in_strips(module: Module, facts: Facts) -> Module:
-    """Only where there may be such loops; else nothing is analysed."""
+def has_loops(module: Module) -> bool:
+    """Return whether there are loops that ``narrow_in_strips`` narrows."""
+    return any(any(True for _ in _loops(f.body)) for f in (module.kernel, *module.devices))
+
+
+def narrow_in_strips(module: Module, facts: Facts, found: Mapping[str, Ranges]) -> Module:
+    """Narrow the integers of loops that compute on numbers alone, and may be left early."""
     functions = (module.kernel, *module.devices)
     loops = {f.name: frozenset(_loops(f.body)) for f in functions}
-    if not any(loops.values()):
-        return module
-    found = analyse_module(module, facts)
     small = {f.name: _set_in(loops[f.name], found[f.name]) for f in functions}
     signatures = {f.name: _signature(f, small[f.name], loops[f.name], found) for f in functions}
 

@@ -1,0 +1,78 @@
+"""The forms of the IR: which nodes may occur at each stage of the pipeline.
+
+A form is what MLIR calls a dialect. ``pipeline.py`` says which form each pass requires and
+produces; ``check_form`` verifies the form after the pass.
+"""
+
+from __future__ import annotations
+
+from pycu2c.base.records import dataclass
+from pycu2c.ir.module_summary import Contents
+from pycu2c.ir.nodes import (
+    AxisLoop,
+    BlockLoop,
+    Declare,
+    Dim,
+    Expr,
+    Let,
+    NextThread,
+    Stmt,
+    Stride,
+    Strips,
+    ThreadLoop,
+    ThreadSteps,
+    View,
+    Wait,
+)
+from pycu2c.ir.verifier import InternalError
+from pycu2c.ops.operators import FLOORDIV, MOD, SHL, SHR, Operator
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Form:
+    """A stage of the IR, by the nodes and operators that may not occur in it."""
+
+    name: str
+    forbidden: frozenset[type[Stmt | Expr]]
+    operators: frozenset[Operator] = frozenset()
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+def check_form(contents: Contents, form: Form, after: str) -> None:
+    """Raise InternalError if a module has nodes that its form does not allow."""
+    found = sorted(kind.__name__ for kind in contents.kinds & form.forbidden)
+    found += sorted(operator.name for operator in contents.operators & form.operators)
+    if found:
+        raise InternalError(
+            f"this is a bug in pycu2c: {after} has made IR that is not {form.name}: "
+            f"it has {', '.join(found)}"
+        )
+
+
+_THREAD_LOOPS = frozenset({ThreadLoop, Strips, BlockLoop, AxisLoop, NextThread})
+_BLOCK_CODE = _THREAD_LOOPS | {ThreadSteps}
+_PYTHON_OPERATORS = frozenset({FLOORDIV, MOD, SHL, SHR})
+_ARRAY_SHAPES = frozenset({Dim, Stride, View})
+
+# Python's meaning; the code of one thread; variables begin where they are assigned.
+TYPED = Form("TYPED", _BLOCK_CODE | {Declare, Wait})
+# C's meaning: operators and indices are C's. Barriers may have become waits.
+C_MEANING = Form("C_MEANING", _BLOCK_CODE | {Declare}, _PYTHON_OPERATORS)
+# The order of evaluation is that of the statements.
+ORDERED = Form("ORDERED", C_MEANING.forbidden | {Let}, _PYTHON_OPERATORS)
+# Arrays are pointers; their lengths and strides are parameters.
+FLAT = Form("FLAT", ORDERED.forbidden | _ARRAY_SHAPES, _PYTHON_OPERATORS)
+# Each variable is declared in the block that holds its uses. CUDA C is generated from it.
+DECLARED = Form("DECLARED", FLAT.forbidden - {Declare}, _PYTHON_OPERATORS)
+
+_LOWERED = frozenset({Let}) | _ARRAY_SHAPES
+# The kernel is the code of one block: loops over its threads, without waits.
+THREAD_LOOPS = Form("THREAD_LOOPS", _LOWERED | {ThreadSteps, Wait, AxisLoop}, _PYTHON_OPERATORS)
+# Each loop over threads is a loop nest along the axes of the block.
+AXIS_LOOPS = Form(
+    "AXIS_LOOPS", _LOWERED | {ThreadSteps, Wait, ThreadLoop, Strips}, _PYTHON_OPERATORS
+)
+# Each thread is a resumable state machine; a scheduler runs the threads of a block.
+COROUTINES = Form("COROUTINES", _LOWERED | _THREAD_LOOPS, _PYTHON_OPERATORS)
