@@ -11,7 +11,7 @@ import pytest
 
 from pycu2c import cupy
 from pycu2c.base.diagnostics import LaunchError
-from pycu2c.compat.cuda_text import Module, arguments, cuda_build, parameters
+from pycu2c.compat.cuda_text import TextModule, arguments, cuda_build, parameters
 from pycu2c.cuda_driver import driver
 from pycu2c.runtime.arguments.arguments import pack
 from pycu2c.runtime.cuda import cuda_runner, foreign_code
@@ -77,8 +77,8 @@ def ran(monkeypatch: pytest.MonkeyPatch) -> list[Ran]:
 
 
 def test_what_kernels_take_is_read_from_their_code() -> None:
-    cubin = Module(TEXT, name_expressions=("own::t<double>",)).cubin()
-    found = parameters.entries(cubin.heads)
+    cubin = TextModule(TEXT, name_expressions=("own::t<double>",)).cubin()
+    found = parameters.entry_parameters(cubin.heads)
     assert [p.size for p in found["k"]] == [8, 8, 4, 4, 8, 1, 4, 8, 1]
     assert [p.kind.name[0] for p in found["k"]] == list("WWWFFWBWW")
     entry = cuda_build.entry_named("own::t<double>", cubin, found)
@@ -89,8 +89,8 @@ def test_what_kernels_take_is_read_from_their_code() -> None:
 
 
 def test_arguments_are_packed_as_c_lays_them_out() -> None:
-    wanted = parameters.entries(Module(TEXT).cubin().heads)["k"]
-    taken = arguments.taken(GIVEN, wanted, "k")
+    wanted = parameters.entry_parameters(TextModule(TEXT).cubin().heads)["k"]
+    taken = arguments.bind_arguments(GIVEN, wanted, "k")
     layout = arguments.layout_for(taken, wanted)
     assert layout.struct.format == FORMAT
     packed = pack(layout, arguments.leaves_of(taken), [7] * len(GIVEN))
@@ -112,7 +112,7 @@ def test_a_launch(ran: list[Ran]) -> None:
 
 @pytest.mark.parametrize("suffix", [".ptx", ".cubin"])
 def test_files_that_are_compiled_already(ran: list[Ran], suffix: str, tmp_path: Path) -> None:
-    made, path = Module(TEXT), tmp_path / f"k{suffix}"
+    made, path = TextModule(TEXT), tmp_path / f"k{suffix}"
     ptx = made.inspect("ptx").rstrip("\0").encode()
     path.write_bytes(ptx if suffix == ".ptx" else made.cubin().data)
     module = cupy.RawModule(path=str(path))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pycu2c.base.parameters import Part
-from pycu2c.compat.cuda_text.module import Module
+from pycu2c.compat.cuda_text.module import TextModule
 from pycu2c.compat.cupy.compiled_kernel import Text
 from pycu2c.compat.cupy.elementwise import kernel as elementwise
 from pycu2c.compat.cupy.elementwise.cuda_source import elements_of_thread
@@ -39,7 +39,7 @@ def launch(text: Text, grid: int, arrays: list[Any], passed: list[Any]) -> None:
         if parameter.part is Part.STRIDE:
             value = value.strides[parameter.axis] // value.dtype.size
         given.append(parameter.type.dtype.numpy.type(value))
-    kernel = Module(text.text, backend="cpu").function(text.entry)
+    kernel = TextModule(text.text, backend="cpu").function(text.entry)
     kernel.launch((grid, 1, 1), (256, 1, 1), given)
 
 

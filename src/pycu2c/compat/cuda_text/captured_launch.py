@@ -13,7 +13,7 @@ from pycu2c.runtime.launch_configuration import Wanted
 from pycu2c.runtime.runner import Known, Variant
 
 
-class Noted:
+class CapturedTextLaunch:
     """A function for graphs. ``cooperative``: its blocks run at the same time."""
 
     def __init__(self, function: Any, cooperative: bool) -> None:
@@ -31,7 +31,7 @@ class Noted:
         found = self._function.prepared(wanted, values, self._cooperative)
         leaves = arguments.leaves_of(found.taken)
         types = Signature(tuple(argument.type for argument in found.taken))
-        known = Known(frozenset(found.written), (), True, False, ())
+        known = Known(frozenset(found.writable), (), True, False, ())
         variant = Variant(self._function.module.chosen_backend(), True, None)
         taken = Taken(values, leaves, types)
         typed = Typed(known, {}, None)
@@ -40,4 +40,4 @@ class Noted:
     def leaf_names(self, signature: Signature) -> tuple[str, ...]:
         """What errors call the arguments."""
         known = self._function.parameters
-        return arguments.names_of(self.name, known, signature.parameters)
+        return arguments.argument_names(self.name, known, signature.parameters)

@@ -6,23 +6,23 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from pycu2c.base.records import dataclass
-from pycu2c.compat.cuda_text.parameters import Parameter
+from pycu2c.compat.cuda_text.parameters import KernelParameter
 from pycu2c.runtime.arguments.arguments import Layout
 from pycu2c.runtime.runner import Runner
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
-    """What a launch's arguments are packed as. ``written``: arrays that the kernel may write, by
+class ArgumentPacking:
+    """What a launch's arguments are packed as. ``writable``: arrays that the kernel may write, by
     their places; ``names`` are what errors call the arguments."""
 
     layout: Layout
-    written: frozenset[int]
+    writable: frozenset[int]
     names: tuple[str, ...]
-    together: bool = False  # all blocks run at the same time
+    cooperative: bool = False  # all blocks run at the same time
 
 
-class Code(Protocol):
+class CompiledText(Protocol):
     """A text compiled for a machine."""
 
     log: str  # what the compiler said
@@ -34,10 +34,10 @@ class Code(Protocol):
     def kernels(self) -> Sequence[str]:
         """The names of those that there are, for errors."""
 
-    def parameters(self, entry: str) -> tuple[Parameter, ...] | None:
+    def parameters(self, entry: str) -> tuple[KernelParameter, ...] | None:
         """What a kernel takes; None if that is not known."""
 
-    def runner(self, entry: str, form: Form) -> Runner: ...
+    def runner(self, entry: str, form: ArgumentPacking) -> Runner: ...
 
     def attribute(self, entry: str, name: str) -> int:
         """What is known of a kernel, by the driver's name: ``NUM_REGS``."""

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 from pycu2c.base.records import dataclass
 from pycu2c.compat.cuda_text import parameters
-from pycu2c.compat.cuda_text.compiled import Form
-from pycu2c.compat.cuda_text.diagnostics import refuse
-from pycu2c.compat.cuda_text.options import Options, included
-from pycu2c.compat.cuda_text.parameters import Parameter
-from pycu2c.compat.cuda_text.source_text import Text
+from pycu2c.compat.cuda_text.compiled import ArgumentPacking
+from pycu2c.compat.cuda_text.diagnostics import raise_compile_error
+from pycu2c.compat.cuda_text.options import CompilerOptions, included_file_identities
+from pycu2c.compat.cuda_text.parameters import KernelParameter
+from pycu2c.compat.cuda_text.source_text import CudaSource
 from pycu2c.cuda_driver import driver
 from pycu2c.cuda_driver.cuda_errors import CudaError
 from pycu2c.runtime.cuda import foreign_code
@@ -22,11 +22,11 @@ from pycu2c.toolchain.binary import Binary
 from pycu2c.toolchain.cache import artifact_store
 from pycu2c.toolchain.nvrtc import program
 from pycu2c.toolchain.nvrtc.cuda_headers import header_settings
-from pycu2c.toolchain.nvrtc.identity import installed, loaded
+from pycu2c.toolchain.nvrtc.identity import installed_identity, loaded_identity
 
 
 @dataclass(frozen=True, slots=True)
-class Cubin:
+class CompiledCubin:
     """Compiled code: a cubin, or PTX where no architecture of a GPU was asked for. ``heads``: of
     its kernels, as in PTX; ``names``: what they are called in it, by expressions."""
 
@@ -37,45 +37,49 @@ class Cubin:
     log: str
 
 
-def compiled(text: Text, options: Options, expressions: Sequence[str], arch: str) -> Cubin:
+def compile_text(
+    text: CudaSource, options: CompilerOptions, expressions: Sequence[str], arch: str
+) -> CompiledCubin:
     """From the disk, or by NVRTC. Raises CompileError, ToolchainError."""
     flags, code = options.for_nvrtc(arch), options.with_macros(text)
     wanted = tuple(expressions)
 
     def make() -> tuple[bytes, str]:
-        made = program.whole(code, text.name, flags, wanted)
+        made = program.compile_module(code, text.name, flags, wanted)
         if isinstance(made, str):
-            refuse(made, text, "NVRTC")
-        heads = parameters.heads_in(made.ptx.decode())
+            raise_compile_error(made, text, "NVRTC")
+        heads = parameters.entry_declarations(made.ptx.decode())
         told = json.dumps({"heads": heads, "names": made.names, "log": made.log})
         return made.cubin or made.ptx + b"\0", told
 
     parts = (code, text.name, "module", *flags, "", *wanted, header_settings(text.code))
-    parts = (*parts, *included(text.code, options.folders))
-    believed = installed()
+    parts = (*parts, *included_file_identities(text.code, options.folders))
+    believed = installed_identity()
     found = (
         artifact_store.load(artifact_store.key_of(*parts, believed), ".cubin") if believed else None
     )
     if found is None:
         program.bindings()
-        found = artifact_store.made(artifact_store.key_of(*parts, loaded()), ".cubin", make)
+        found = artifact_store.load_or_make(
+            artifact_store.key_of(*parts, loaded_identity()), ".cubin", make
+        )
     told = json.loads(found.log)
-    return Cubin(found.data, found.path, told["heads"], told["names"], told["log"])
+    return CompiledCubin(found.data, found.path, told["heads"], told["names"], told["log"])
 
 
-def of_file(data: bytes, path: str) -> Cubin:
+def of_file(data: bytes, path: str) -> CompiledCubin:
     """What somebody has compiled: a cubin, a fatbin, or PTX."""
     if not path.endswith(".ptx"):
-        return Cubin(data, path, "", {}, "")
-    return Cubin(data + b"\0", path, parameters.heads_in(data.decode()), {}, "")
+        return CompiledCubin(data, path, "", {}, "")
+    return CompiledCubin(data + b"\0", path, parameters.entry_declarations(data.decode()), {}, "")
 
 
 class GpuCode:
     """A text's kernels on the GPU that the calling thread is on."""
 
-    def __init__(self, cubin: Cubin) -> None:
+    def __init__(self, cubin: CompiledCubin) -> None:
         self._cubin, self.log = cubin, cubin.log
-        self._entries = parameters.entries(cubin.heads)
+        self._entries = parameters.entry_parameters(cubin.heads)
         self._library = driver.load_library(cubin.data, "load CUDA C")
         self._loaded: dict[str, CudaKernel] = {}
 
@@ -88,23 +92,23 @@ class GpuCode:
             return name if foreign_code.has_kernel(self._library, name) else None
         return entry_named(name, self._cubin, self._entries)
 
-    def parameters(self, entry: str) -> tuple[Parameter, ...] | None:
+    def parameters(self, entry: str) -> tuple[KernelParameter, ...] | None:
         if entry not in self._entries:
             places = foreign_code.parameter_places(self._kernel(entry).loaded)
-            return self._entries.setdefault(entry, parameters.at_places(places))
+            return self._entries.setdefault(entry, parameters.from_layout(places))
         return self._entries[entry]
 
-    def _kernel(self, entry: str, together: bool = False) -> CudaKernel:
-        key = f"{entry} together" if together else entry
+    def _kernel(self, entry: str, cooperative: bool = False) -> CudaKernel:
+        key = f"{entry} cooperative" if cooperative else entry
         if key not in self._loaded:
             binary = Binary("cubin", entry, "", b"", None, "")
             kernel = driver.kernel_of(self._library, entry)
-            self._loaded[key] = CudaKernel(binary, together, loaded=kernel)
+            self._loaded[key] = CudaKernel(binary, cooperative, loaded=kernel)
         return self._loaded[key]
 
-    def runner(self, entry: str, form: Form) -> Runner:
-        kernel = self._kernel(entry, form.together)
-        return CudaRunner(kernel.name, form.written, form.layout, kernel)
+    def runner(self, entry: str, form: ArgumentPacking) -> Runner:
+        kernel = self._kernel(entry, form.cooperative)
+        return CudaRunner(kernel.name, form.writable, form.layout, kernel)
 
     def attribute(self, entry: str, name: str) -> int:
         return foreign_code.attribute_of(self._kernel(entry).loaded, name)
@@ -121,7 +125,9 @@ class GpuCode:
             raise
 
 
-def entry_named(name: str, cubin: Cubin, entries: dict[str, tuple[Parameter, ...]]) -> str | None:
+def entry_named(
+    name: str, cubin: CompiledCubin, entries: dict[str, tuple[KernelParameter, ...]]
+) -> str | None:
     """What the cubin calls a kernel: as an expression names it, as it is; or by C++'s rule for a
     name outside of classes, if there is only one."""
     found = cubin.names.get(name, name)

@@ -10,7 +10,7 @@ from typing import NoReturn
 from pycu2c.base.diagnostics import CompileError, Diagnostic, Label
 from pycu2c.base.spans import Span
 from pycu2c.compat.cuda_text.parse.tokens import CLOSING, OPENING, Token
-from pycu2c.compat.cuda_text.source_text import Text
+from pycu2c.compat.cuda_text.source_text import CudaSource
 from pycu2c.toolchain.toolchain_errors import ToolchainError
 
 _MOST = 8
@@ -24,7 +24,7 @@ _CARET = re.compile(r"^\s*\^")
 _WORD = re.compile(r"\w+|.")
 
 
-def refuse(log: str, text: Text, compiler: str) -> NoReturn:
+def raise_compile_error(log: str, text: CudaSource, compiler: str) -> NoReturn:
     """Raise the CompileError that a log tells; a ToolchainError where it names no line."""
     found = list(_diagnostics(log, compiler))
     of_theirs = [each for each in found if each.labels[0].span.file != _BEHIND]
@@ -34,7 +34,7 @@ def refuse(log: str, text: Text, compiler: str) -> NoReturn:
     raise ToolchainError(f"{compiler} does not compile {text.name}:\n{log.strip()}")
 
 
-def _unclosed(text: Text) -> Iterator[Diagnostic]:
+def _unclosed(text: CudaSource) -> Iterator[Diagnostic]:
     """The bracket that nothing closes, which compilers find far behind it."""
     if any(token.kind == "directive" and "if" in token.text for token in text.tokens):
         return  # what begins in one branch may end in each
@@ -55,7 +55,7 @@ def _unclosed(text: Text) -> Iterator[Diagnostic]:
 
 def _diagnostics(log: str, compiler: str) -> Iterator[Diagnostic]:
     lines = log.splitlines()
-    cure = f"this is what {compiler} says of it"
+    hint = f"this is what {compiler} says of it"
     for number, line in enumerate(lines):
         found = _ERROR.match(line)
         if found is None:
@@ -64,7 +64,7 @@ def _diagnostics(log: str, compiler: str) -> Iterator[Diagnostic]:
         column = int(found["column"]) - 1 if found["column"] else _column(after, file, row)
         span = _span(file, row, column)
         said = " ".join(_continued(found["text"], after))
-        yield Diagnostic("own-c", (Label(span, said.partition(" [-W")[0]),), cure)
+        yield Diagnostic("own-c", (Label(span, said.partition(" [-W")[0]),), hint)
 
 
 def _continued(said: str, after: list[str]) -> Iterator[str]:

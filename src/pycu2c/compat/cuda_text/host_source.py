@@ -15,24 +15,24 @@ from enum import Enum
 from pycu2c.base.diagnostics import CompileError, Diagnostic, Label
 from pycu2c.base.records import dataclass
 from pycu2c.compat.cuda_text.device_headers import prelude
-from pycu2c.compat.cuda_text.fission.barriers import MEETINGS
-from pycu2c.compat.cuda_text.fission.inlining import inlined
+from pycu2c.compat.cuda_text.fission.barriers import SYNC_FUNCTIONS
+from pycu2c.compat.cuda_text.fission.inlining import inline_synchronizing_functions
 from pycu2c.compat.cuda_text.fission.shared_atomics import shared_atomics
-from pycu2c.compat.cuda_text.fission.split_source import Edit, split_name, split_text
+from pycu2c.compat.cuda_text.fission.split_source import SourceEdit, split_name, split_text
 from pycu2c.compat.cuda_text.fission.wait_detection import (
-    Waiting,
-    has_own_files,
-    meets_grid,
-    words_in,
+    WaitAnalysis,
+    includes_local_files,
+    needs_cooperative_launch,
+    identifiers_in,
 )
-from pycu2c.compat.cuda_text.parse.functions import Function
+from pycu2c.compat.cuda_text.parse.functions import FunctionDefinition
 from pycu2c.compat.cuda_text.parse.macros import Macros
-from pycu2c.compat.cuda_text.parse.statements import Unclear
+from pycu2c.compat.cuda_text.parse.statements import Unanalyzable
 from pycu2c.compat.cuda_text.parse.tokens import Token, closing
-from pycu2c.compat.cuda_text.source_text import Text, line_directive
+from pycu2c.compat.cuda_text.source_text import CudaSource, line_directive
 
 
-class Way(Enum):
+class ThreadExecution(Enum):
     """How the threads of a kernel run: the macro that says so."""
 
     LOOP = "PYCU2C_LOOP"  # one after the other
@@ -42,58 +42,62 @@ class Way(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class KernelEntry:
     """A kernel of the C++: the number that its symbols end in, and how its threads run."""
 
     name: str
     number: int
-    way: Way
+    execution: ThreadExecution
 
 
 @dataclass(frozen=True, slots=True)
-class Generated:
-    """C++, and the kernels that it has. ``together``: blocks may wait for each other."""
+class HostSource:
+    """C++, and the kernels that it has. ``needs_cooperative_launch``: blocks may wait for each other."""
 
     text: str
-    entries: tuple[Entry, ...]
-    together: bool
+    entries: tuple[KernelEntry, ...]
+    needs_cooperative_launch: bool
 
 
-def generated(
-    text: Text, macros: Sequence[str], expressions: Sequence[str], *, rewrites: bool = True
-) -> Generated:
+def generate_host_source(
+    text: CudaSource, macros: Sequence[str], expressions: Sequence[str], *, rewrites: bool = True
+) -> HostSource:
     """The C++ of a text, rewritten to be fast or as it is."""
-    waiting = Waiting(text, macros)
-    edits = [*_shared(text), *_includes(text), *_lambdas(text)]
+    waiting = WaitAnalysis(text, macros)
+    edits = [*_shared_array_edits(text), *_include_edits(text), *_lambda_edits(text)]
     if rewrites:
-        edits += _alone(text)
-    split = _split(text, macros) if rewrites else {}
+        edits += _unsynchronized_atomics(text)
+    split = _split_kernels(text, macros) if rewrites else {}
     all_kernels = [f for f in text.functions if f.is_kernel]
     kernels = [f for f in all_kernels if not f.is_template]
-    ways = [_way(waiting.holds(f.name), [f], split) for f in kernels]
-    entries = [Entry(f.path, i, way) for i, (f, way) in enumerate(zip(kernels, ways))]
-    edits += [_split_after(text, f, written) for f, written in split.items()]
-    edits += [edit for f in split for edit in _only_checked(text, f)]
-    edits += [_entry_after(text, f, e) for f, e in zip(kernels, entries)]
-    instances: list[Entry] = []
+    ways = [_thread_execution(waiting.may_wait(f.name), [f], split) for f in kernels]
+    entries = [
+        KernelEntry(f.path, i, execution) for i, (f, execution) in enumerate(zip(kernels, ways))
+    ]
+    edits += [_insert_split_kernel(text, f, written) for f, written in split.items()]
+    edits += [edit for f in split for edit in _make_inline(text, f)]
+    edits += [_insert_entry(text, f, e) for f, e in zip(kernels, entries)]
+    instances: list[KernelEntry] = []
     footer: list[str] = []
     for expression in dict.fromkeys((*expressions, *_instantiated(text))):
         if expression.lstrip().startswith("&"):  # of a variable
             continue
-        named = _named(expression, all_kernels)
-        way = _way(waiting.holds(expression) or not named, named, split)
-        made = Entry(expression, len(entries) + len(instances), way)
+        named = _kernels_named(expression, all_kernels)
+        execution = _thread_execution(waiting.may_wait(expression) or not named, named, split)
+        made = KernelEntry(expression, len(entries) + len(instances), execution)
         instances.append(made)
         footer.append(_macro(made, expression))
-    words = words_in(text) | frozenset(re.findall(r"\w+", " ".join(macros)))
-    head = prelude(words, all_words=has_own_files(text), splits=bool(split))
-    code = _edited(text.code, edits)
-    renamed = [f"#define {f.name} pycu2c_own_{f.name}" for f in kernels if _is_of_c(f)]
+    words = identifiers_in(text) | frozenset(re.findall(r"\w+", " ".join(macros)))
+    head = prelude(words, include_all=includes_local_files(text), splits=bool(split))
+    code = _apply_edits(text.code, edits)
+    renamed = [f"#define {f.name} pycu2c_own_{f.name}" for f in kernels if _is_c_library_name(f)]
     parts = (head, *macros, *renamed, f'#line 1 "{text.name}"', code, "", *footer)
-    return Generated("\n".join(parts) + "\n", (*entries, *instances), meets_grid(text))
+    return HostSource(
+        "\n".join(parts) + "\n", (*entries, *instances), needs_cooperative_launch(text)
+    )
 
 
-def _instantiated(text: Text) -> Iterator[str]:
+def _instantiated(text: CudaSource) -> Iterator[str]:
     """``template __global__ void add<float>(float *);`` -> ``add<float>``."""
     tokens = text.tokens
     for index, token in enumerate(tokens):
@@ -105,84 +109,96 @@ def _instantiated(text: Text) -> Iterator[str]:
             yield " ".join(words[words.index("void") + 1 :])
 
 
-def _is_of_c(kernel: Function) -> bool:
+def _is_c_library_name(kernel: FunctionDefinition) -> bool:
     """Whether C's library has a function of its name, ``select``, which headers declare."""
     return not kernel.scopes and hasattr(ctypes.CDLL(None), kernel.name)
 
 
-def _named(expression: str, kernels: Sequence[Function]) -> list[Function]:
+def _kernels_named(
+    expression: str, kernels: Sequence[FunctionDefinition]
+) -> list[FunctionDefinition]:
     """The kernels that a name means for all to see: none, if a macro may have made it."""
     base = expression.partition("<")[0].strip().lstrip(":")
     return [f for f in kernels if base in (f.path.partition("<")[0], f.name.partition("<")[0])]
 
 
-def _way(waits: bool, kernels: Sequence[Function], split: Mapping[Function, str]) -> Way:
+def _thread_execution(
+    waits: bool, kernels: Sequence[FunctionDefinition], split: Mapping[FunctionDefinition, str]
+) -> ThreadExecution:
     if kernels and all(f in split for f in kernels):
         parts = any("PYCU2C_WHOLE_WARPS" in split[f] for f in kernels)
-        return Way.WARPS if parts else Way.SPLIT
-    return Way.FIBERS if waits else Way.LOOP
+        return ThreadExecution.WARPS if parts else ThreadExecution.SPLIT
+    return ThreadExecution.FIBERS if waits else ThreadExecution.LOOP
 
 
-def _macro(entry: Entry, name: str) -> str:
-    if entry.way in (Way.SPLIT, Way.WARPS):
+def _macro(entry: KernelEntry, name: str) -> str:
+    if entry.execution in (ThreadExecution.SPLIT, ThreadExecution.WARPS):
         name = _LAST_NAME.sub(r"\1" + split_name(r"\2"), name, count=1)
-    return f"{entry.way.value}({entry.number}, {name})"
+    return f"{entry.execution.value}({entry.number}, {name})"
 
 
 _LAST_NAME = re.compile(r"^(\s*(?:\w+\s*::\s*|::\s*)*)(\w+)")  # with the scopes before it
 
 
-def _entry_after(text: Text, function: Function, entry: Entry) -> Edit:
+def _insert_entry(text: CudaSource, function: FunctionDefinition, entry: KernelEntry) -> SourceEdit:
     end = _end(text, function)
-    return Edit(end, end, f" {_macro(entry, function.name)}")
+    return SourceEdit(end, end, f" {_macro(entry, function.name)}")
 
 
-def _split_after(text: Text, function: Function, written: str) -> Edit:
+def _insert_split_kernel(
+    text: CudaSource, function: FunctionDefinition, written: str
+) -> SourceEdit:
     end = _end(text, function)
-    return Edit(end, end, f"\n{written}\n{line_directive(text, end)}\n")
+    return SourceEdit(end, end, f"\n{written}\n{line_directive(text, end)}\n")
 
 
-def _only_checked(text: Text, function: Function) -> Iterator[Edit]:
+def _make_inline(text: CudaSource, function: FunctionDefinition) -> Iterator[SourceEdit]:
     """A kernel that is split need not be compiled as it is written, but for its mistakes."""
     head = text.tokens[function.start : function.body[0]]
     if {"static", "inline", "__forceinline__", "__inline__"}.isdisjoint(t.text for t in head):
         place = next(t.start for t in head if t.text == "__global__")
-        yield Edit(place, place, "inline ")
+        yield SourceEdit(place, place, "inline ")
 
 
-def _end(text: Text, function: Function) -> int:
+def _end(text: CudaSource, function: FunctionDefinition) -> int:
     last = function.body[1]
     return text.tokens[last].end if last < len(text.tokens) else len(text.code)
 
 
-def _split(text: Text, options: Sequence[str]) -> dict[Function, str]:
+def _split_kernels(text: CudaSource, options: Sequence[str]) -> dict[FunctionDefinition, str]:
     """The kernels that may be split, and the functions that run their blocks."""
     macros = Macros(text, options)
     with_calls = text
-    text = inlined(text, macros)
-    waiting = Waiting(text, options)
-    edits = [*_shared(text), *_lambdas(text), *_alone(text)]
-    tells = "threadIdx" in _outside_of_kernels(text, options)
-    found: dict[Function, str] = {}
+    text = inline_synchronizing_functions(text, macros)
+    waiting = WaitAnalysis(text, options)
+    edits = [*_shared_array_edits(text), *_lambda_edits(text), *_unsynchronized_atomics(text)]
+    sets_thread_index = "threadIdx" in _identifiers_outside_kernels(text, options)
+    found: dict[FunctionDefinition, str] = {}
 
-    def copied(start: int, end: int, more: Sequence[Edit]) -> str:
+    def copied(start: int, end: int, more: Sequence[SourceEdit]) -> str:
         within = [e for e in edits if start <= e.start and e.end <= end]
-        moved = [Edit(e.start - start, e.end - start, e.text) for e in (*within, *more)]
-        return _edited(text.code[start:end], moved)
+        moved = [SourceEdit(e.start - start, e.end - start, e.text) for e in (*within, *more)]
+        return _apply_edits(text.code[start:end], moved)
 
     for function, as_written in zip(text.functions, with_calls.functions):
         is_named = "<" not in function.name  # those of one instance are not
-        if function.is_kernel and is_named and not waiting.holds_beside(function, MEETINGS):
-            with suppress(Unclear):
-                found[as_written] = split_text(text, function, macros, copied, tells=tells)
+        if (
+            function.is_kernel
+            and is_named
+            and not waiting.may_wait_elsewhere(function, SYNC_FUNCTIONS)
+        ):
+            with suppress(Unanalyzable):
+                found[as_written] = split_text(
+                    text, function, macros, copied, sets_thread_index=sets_thread_index
+                )
     return found
 
 
-def _alone(text: Text) -> Iterator[Edit]:
-    yield from (Edit(t.start, t.end, other) for t, other in shared_atomics(text))
+def _unsynchronized_atomics(text: CudaSource) -> Iterator[SourceEdit]:
+    yield from (SourceEdit(t.start, t.end, other) for t, other in shared_atomics(text))
 
 
-def _outside_of_kernels(text: Text, options: Sequence[str]) -> set[str]:
+def _identifiers_outside_kernels(text: CudaSource, options: Sequence[str]) -> set[str]:
     """The words there, those of macros included."""
     bodies = [f.body for f in text.functions if f.is_kernel]
     inside = {i for first, last in bodies for i in range(first, last)}
@@ -190,7 +206,7 @@ def _outside_of_kernels(text: Text, options: Sequence[str]) -> set[str]:
     return {word for row in (*rows, *options) for word in re.findall(r"\w+", row)}
 
 
-def _edited(code: str, edits: Sequence[Edit]) -> str:
+def _apply_edits(code: str, edits: Sequence[SourceEdit]) -> str:
     parts, place = [], 0
     for edit in sorted(edits):
         kept = "\n" * code.count("\n", edit.start, edit.end)  # lines keep their numbers
@@ -204,7 +220,7 @@ def _edited(code: str, edits: Sequence[Edit]) -> str:
 _ALIGNING = ("__align__", "alignas", "__attribute__", "__builtin_align__")
 
 
-def _shared(text: Text) -> Iterator[Edit]:
+def _shared_array_edits(text: CudaSource) -> Iterator[SourceEdit]:
     """``extern __shared__ float s[];`` -> a reference to the memory of the block."""
     tokens = text.tokens
     for index, token in enumerate(tokens):
@@ -212,7 +228,7 @@ def _shared(text: Text) -> Iterator[Edit]:
             continue
         for beside in tokens[max(index - 1, 0) : index + 2 : 2]:
             if beside.text == "static":  # which it is here anyway
-                yield Edit(beside.start, beside.end, "")
+                yield SourceEdit(beside.start, beside.end, "")
         first = index
         while first and tokens[first - 1].text in ("extern", "volatile", "const", "__align__"):
             first -= 1
@@ -224,14 +240,14 @@ def _shared(text: Text) -> Iterator[Edit]:
             continue
         start, end = tokens[first].start, tokens[last - 1].end
         inside = any(_is_in(index, f) for f in text.functions)
-        yield Edit(start, end, _reference(_plain(declared), inside))
+        yield SourceEdit(start, end, _reference(_without_storage(declared), inside))
 
 
-def _is_in(index: int, function: Function) -> bool:
+def _is_in(index: int, function: FunctionDefinition) -> bool:
     return function.body[0] < index < function.body[1]
 
 
-def _plain(tokens: Sequence[Token]) -> list[str]:
+def _without_storage(tokens: Sequence[Token]) -> list[str]:
     """The words of a declaration, without those that say where it lies and how."""
     words, index = [], 0
     while index < len(tokens):
@@ -251,12 +267,12 @@ def _reference(words: Sequence[str], inside: bool) -> str:
     return f"{place}{kind} (&{name}){extents} = {found}"
 
 
-def _lambdas(text: Text) -> Iterator[Edit]:
+def _lambda_edits(text: CudaSource) -> Iterator[SourceEdit]:
     """``[=] __device__ (int n) {…}`` -> ``[=] (int n) {…}``."""
     before = ""
     for token in text.tokens:
         if token.text in ("__device__", "__host__") and before == "]":
-            yield Edit(token.start, token.end, "")
+            yield SourceEdit(token.start, token.end, "")
         else:
             before = token.text
 
@@ -264,7 +280,7 @@ def _lambdas(text: Text) -> Iterator[Edit]:
 # ---- included files ------------------------------------------------------------------------
 
 _INCLUDE = re.compile(r'#\s*include\s*[<"]([^>"]+)[>"]')
-_OURS = re.compile(  # what the headers in front have
+_PROVIDED_HEADERS = re.compile(  # what the headers in front have
     r"(cuda|cuda_runtime|cuda_runtime_api|device_launch_parameters|device_functions|vector_types"
     r"|cuComplex|vector_functions|math_constants|math_functions|sm_\w+|cuda_fp16|cuda_bf16|cooperative_groups"
     r"|cooperative_groups/\w+|assert|cooperative_groups/details/\w+)\.(h|hpp)|cassert"
@@ -272,26 +288,26 @@ _OURS = re.compile(  # what the headers in front have
 _STD = re.compile(r"cuda/std/(\w+)")
 
 
-def _includes(text: Text) -> Iterator[Edit]:
+def _include_edits(text: CudaSource) -> Iterator[SourceEdit]:
     for token in text.tokens:
         found = _INCLUDE.match(token.text) if token.kind == "directive" else None
         if found is None:
             continue
-        if _OURS.fullmatch(found[1]):
-            yield Edit(token.start, token.start + found.end(), "")
+        if _PROVIDED_HEADERS.fullmatch(found[1]):
+            yield SourceEdit(token.start, token.start + found.end(), "")
         elif std := _STD.fullmatch(found[1]):
             also = " namespace cuda { namespace std { using namespace ::std; } }"
-            yield Edit(token.start, token.start + found.end(), f"#include <{std[1]}>")
-            yield Edit(token.end, token.end, "\n" + also + f"\n#line {_next(text, token)}")
+            yield SourceEdit(token.start, token.start + found.end(), f"#include <{std[1]}>")
+            yield SourceEdit(token.end, token.end, "\n" + also + f"\n#line {_next(text, token)}")
 
 
-def _next(text: Text, token: Token) -> int:
-    return text.origins.of(token.end)[1] + 1
+def _next(text: CudaSource, token: Token) -> int:
+    return text.origins.locate(token.end)[1] + 1
 
 
 # ---- what there is not ---------------------------------------------------------------------
 
-_NOT_HERE = {
+_UNSUPPORTED = {
     r"asm|__asm__|__asm": "inline PTX",
     r"tex[123]D\w*(Lod|Grad|gather)|texCubemap\w*|surfCubemap\w*": "such fetches",
     r"<<<": "launches from kernels",
@@ -300,27 +316,27 @@ _NOT_HERE = {
     r"__cluster\w*|cluster_group|this_cluster": "clusters",
     r"__pipeline_\w+|memcpy_async": "asynchronous copies",
 }
-_NO_FILES = re.compile(r"(cub|thrust|mma|curand\w*|cuda/(barrier|pipeline|atomic))\b.*")
+_UNSUPPORTED_FILES = re.compile(r"(cub|thrust|mma|curand\w*|cuda/(barrier|pipeline|atomic))\b.*")
 
 
-def check(text: Text) -> None:
+def check(text: CudaSource) -> None:
     """Raises CompileError for what the CPU does not have."""
     own = {f.name for f in text.functions}
     found = [
-        Diagnostic("own-c", (Label(text.span(t), f"{what}: the CPU does not have this"),), _CURE)
+        Diagnostic("own-c", (Label(text.span(t), f"{what}: the CPU does not have this"),), _HINT)
         for t in text.tokens
-        for pattern, what in _NOT_HERE.items()
+        for pattern, what in _UNSUPPORTED.items()
         if t.kind in ("word", "mark") and t.text not in own and re.fullmatch(pattern, t.text)
     ]
     found += [
-        Diagnostic("own-c", (Label(text.span(t), "the CPU does not have this file"),), _CURE)
+        Diagnostic("own-c", (Label(text.span(t), "the CPU does not have this file"),), _HINT)
         for t in text.tokens
         if t.kind == "directive"
         and (named := _INCLUDE.match(t.text))
-        and _NO_FILES.fullmatch(named[1])
+        and _UNSUPPORTED_FILES.fullmatch(named[1])
     ]
     if found:
         raise CompileError(found[:8])
 
 
-_CURE = "run it on a GPU, with backend='cuda'; docs/cuda_text.md lists what the CPU supports"
+_HINT = "run it on a GPU, with backend='cuda'; docs/cuda_text.md lists what the CPU supports"

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from pycu2c.compat.cuda_text import cpu_build
-from pycu2c.compat.cuda_text.diagnostics import refuse
+from pycu2c.compat.cuda_text.diagnostics import raise_compile_error
 from pycu2c.cuda_driver import driver
 from pycu2c.toolchain.nvrtc import disassembly, program
 
 LANGUAGES = ("cuda", "ptx", "sass", "c")
-_USUAL_ARCH = "sm_90"  # what is shown where there is no GPU
+DEFAULT_ARCH = "sm_90"  # what is shown where there is no GPU
 
 
-def shown(module: Any, language: str) -> str:
+def inspect_module(module: Any, language: str) -> str:
     """A module in a language. Raises CompileError, ToolchainError."""
     match language:
         case "cuda":
@@ -29,13 +29,13 @@ def shown(module: Any, language: str) -> str:
 
 
 def arch() -> str:
-    return driver.arch() if driver.available() else _USUAL_ARCH
+    return driver.arch() if driver.available() else DEFAULT_ARCH
 
 
 def ptx_of(module: Any, arch: str) -> str:
     text, flags = module.text, module.options.for_nvrtc(arch)
     code = module.options.with_macros(text)
-    made = program.whole(code, text.name, flags, module.name_expressions)
+    made = program.compile_module(code, text.name, flags, module.name_expressions)
     if isinstance(made, str):
-        refuse(made, text, "NVRTC")
+        raise_compile_error(made, text, "NVRTC")
     return made.ptx.decode()

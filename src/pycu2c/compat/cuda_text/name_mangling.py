@@ -10,10 +10,10 @@ _LIBRARIES = ("libstdc++.so.6", "libc++abi.so.1")  # one of them is beside any C
 
 
 @functools.cache
-def plain(name: str) -> str | None:
+def demangled_name(name: str) -> str | None:
     """``_Z3addIfEvPT_`` -> ``add<float>``; None if it is no such name."""
     whole = _demangled(name) if name.startswith("_Z") else None
-    return None if whole is None else _without_types(whole)
+    return None if whole is None else _qualified_name(whole)
 
 
 def _demangled(name: str) -> str | None:
@@ -33,7 +33,7 @@ def _demangled(name: str) -> str | None:
     return None
 
 
-def _without_types(whole: str) -> str:
+def _qualified_name(whole: str) -> str:
     """``void add<float>(float*)`` -> ``add<float>``: what it gives, and what it takes, left out."""
     depth = start = 0
     for place, sign in enumerate(whole):

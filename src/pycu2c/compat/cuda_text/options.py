@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from pycu2c.base.records import dataclass
-from pycu2c.compat.cuda_text.source_text import Text
+from pycu2c.compat.cuda_text.source_text import CudaSource
 from pycu2c.toolchain.link import file_identity
 
 _ARCH = ("-arch=", "--gpu-architecture=", "-gencode")
@@ -18,7 +18,7 @@ _WITH_VALUE = ("-I", "-D", "-U", "--include-path", "--define-macro", "--undefine
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class CompilerOptions:
     """Options of NVRTC's or nvcc's, each a word: ``--std=c++17``, ``-DN=3``, ``-Ifolder``."""
 
     words: tuple[str, ...] = ()
@@ -38,7 +38,7 @@ class Options:
         words = self.without_macros
         return words if self.arch else (f"--gpu-architecture={arch}", *words)
 
-    def with_macros(self, text: Text) -> str:
+    def with_macros(self, text: CudaSource) -> str:
         """A text behind the macros that it is given."""
         return "\n".join([*self.macros, f'#line 1 "{text.name}"', text.code])
 
@@ -83,7 +83,7 @@ class Options:
                     break
 
 
-def options_of(given: Iterable[str] | str | None) -> Options:
+def options_of(given: Iterable[str] | str | None) -> CompilerOptions:
     """Options as users give them: a tuple or list of words. ``-I`` and ``folder`` may be two."""
     words: list[str] = []
     for word in [given] if isinstance(given, str) else list(given or ()):
@@ -93,11 +93,11 @@ def options_of(given: Iterable[str] | str | None) -> Options:
             words[-1] += ("=" if words[-1].startswith("--") else "") + word
         else:
             words.append(word)
-    return Options(tuple(words))
+    return CompilerOptions(tuple(words))
 
 
-def included(text: str, folders: tuple[str, ...]) -> tuple[str, ...]:
+def included_file_identities(text: str, folders: tuple[str, ...]) -> tuple[str, ...]:
     """What the files hold that a text includes and that lie in these folders."""
     names = dict.fromkeys(_INCLUDE.findall(text))
     paths = (os.path.join(folder, name) for name in names for folder in (*folders, "."))
-    return tuple(file_identity.identity(path) for path in paths if os.path.isfile(path))
+    return tuple(file_identity.file_identity(path) for path in paths if os.path.isfile(path))

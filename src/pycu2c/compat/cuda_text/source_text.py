@@ -7,11 +7,11 @@ from functools import cached_property
 
 from pycu2c.base.hashing import digest_of
 from pycu2c.base.spans import Span
-from pycu2c.compat.cuda_text.parse.functions import Function, functions_in
+from pycu2c.compat.cuda_text.parse.functions import FunctionDefinition, functions_in
 from pycu2c.compat.cuda_text.parse.tokens import Origins, Token, tokens_of
 
 
-class Text:
+class CudaSource:
     """``code``; and ``name``, what messages call it: a file's, or one of its own. ``#line`` in it
     may name other texts, which are ``shown`` too."""
 
@@ -30,7 +30,7 @@ class Text:
         return tokens_of(self.code)
 
     @cached_property
-    def functions(self) -> list[Function]:
+    def functions(self) -> list[FunctionDefinition]:
         return functions_in(self.tokens)
 
     @cached_property
@@ -39,12 +39,12 @@ class Text:
 
     def span(self, token: Token) -> Span:
         """Where a token stands."""
-        name, line, column = self.origins.of(token.start)
-        _, end_line, end_column = self.origins.of(token.end)
+        name, line, column = self.origins.locate(token.start)
+        _, end_line, end_column = self.origins.locate(token.end)
         return Span(name, line, column, end_line, end_column)
 
 
-def line_directive(text: Text, place: int) -> str:
+def line_directive(text: CudaSource, place: int) -> str:
     """What says that the next line is the one that a place is in."""
-    name, line, _ = text.origins.of(place)
+    name, line, _ = text.origins.locate(place)
     return f'#line {line} "{name}"'

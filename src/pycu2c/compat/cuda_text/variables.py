@@ -7,18 +7,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from pycu2c.compat.cuda_text.module import Module
+from pycu2c.compat.cuda_text.module import TextModule
 from pycu2c.cuda_driver import driver
 from pycu2c.devices.array import DeviceArray
 from pycu2c.runtime.arguments.strides import array_over, packed_strides
 from pycu2c.runtime.cuda.memory import ForeignMemory
 
 
-class Variable:
+class ModuleVariable:
     """A ``__device__`` or ``__constant__`` variable, where the calling thread launched when it was
     asked for."""
 
-    def __init__(self, module: Module, name: str) -> None:
+    def __init__(self, module: TextModule, name: str) -> None:
         self.module, self.name = module, name
         self.ptr, self.nbytes = module.variable(name)
         self._on_gpu = module.chosen_backend() == "cuda"

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from pycu2c.base.parameters import Part
 from pycu2c.base.records import dataclass
-from pycu2c.compat.cuda_text.options import included, options_of
+from pycu2c.compat.cuda_text.options import included_file_identities, options_of
 from pycu2c.compat.cupy.bound_parameters import Field
 from pycu2c.compat.cupy.diagnostics import blaming
 from pycu2c.cuda_driver import driver
@@ -74,15 +74,15 @@ def cpu_binary(text: Text, options: Sequence[str]) -> Binary:
     standard = told.standard.replace("c++", "gnu++") if told.standard else _STANDARD
     folders = (f"-I{folder}" for folder in told.folders)
     flags = (f"-std={standard}", "-fopenmp-simd", *arithmetic, *folders)
-    files = included(text.text, told.folders)
+    files = included_file_identities(text.text, told.folders)
     try:
         return cxx.compile(text.text, text.entry, flags, files, first="g++")
-    except cxx.Refused as error:
+    except cxx.CxxCompileError as error:
         raise RejectedCode(error.compiler, text.text, error.log) from None
 
 
 def cuda_binary(
-    text: Text, arch: str, options: Sequence[str], kind: nvrtc.Kind = "cubin"
+    text: Text, arch: str, options: Sequence[str], kind: nvrtc.BinaryKind = "cubin"
 ) -> Binary:
     more = options_of(options).without_macros
     return nvrtc.compile(text.text, text.entry, arch, kind=kind, options=DEFAULT, more=more)

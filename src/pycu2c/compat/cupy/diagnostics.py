@@ -8,8 +8,8 @@ from contextlib import contextmanager
 
 from pycu2c.base.diagnostics import CompileError, Diagnostic, Label
 from pycu2c.base.spans import Span
-from pycu2c.compat.cuda_text.source_text import Text as Shown
-from pycu2c.toolchain.toolchain_errors import Complaint, RejectedCode
+from pycu2c.compat.cuda_text.source_text import CudaSource
+from pycu2c.toolchain.toolchain_errors import CompilerDiagnostic, RejectedCode
 
 _MOST = 8
 
@@ -25,19 +25,19 @@ def blaming(written: Mapping[str, str], name: str) -> Iterator[None]:
 
 def _diagnostics(error: RejectedCode, written: Mapping[str, str], name: str) -> list[Diagnostic]:
     compiler = error.compiler.split("/")[-1].split()[0]
-    cure = f"this is what {compiler} says of it"
+    hint = f"this is what {compiler} says of it"
     lines = error.text.splitlines()
     labels: dict[Span, list[str]] = {}
     others: list[str] = []
-    for complaint in error.complaints:
-        line = lines[complaint.line - 1] if complaint.line <= len(lines) else ""
+    for diagnostic in error.diagnostics:
+        line = lines[diagnostic.line - 1] if diagnostic.line <= len(lines) else ""
         span = _span(line, written, name)
         if span is not None:
-            labels.setdefault(span, []).append(_plain(complaint))
+            labels.setdefault(span, []).append(_plain(diagnostic))
         else:
-            others.append(f"{_plain(complaint)}: {line.strip()}")
+            others.append(f"{_plain(diagnostic)}: {line.strip()}")
     found = [
-        Diagnostic("own-c", (Label(span, "; ".join(dict.fromkeys(said))),), cure)
+        Diagnostic("own-c", (Label(span, "; ".join(dict.fromkeys(said))),), hint)
         for span, said in labels.items()
     ]
     if found:
@@ -46,9 +46,9 @@ def _diagnostics(error: RejectedCode, written: Mapping[str, str], name: str) -> 
     return [Diagnostic("own-c", (), f"mend the text of {name}; {compiler} says of it\n{said}")]
 
 
-def _plain(complaint: Complaint) -> str:
+def _plain(diagnostic: CompilerDiagnostic) -> str:
     """Without what a compiler adds of itself."""
-    return complaint.text.partition(" [-W")[0]
+    return diagnostic.text.partition(" [-W")[0]
 
 
 def _span(line: str, written: Mapping[str, str], name: str) -> Span | None:
@@ -59,7 +59,7 @@ def _span(line: str, written: Mapping[str, str], name: str) -> Span | None:
         for row, own in enumerate(text.splitlines(), 1):
             part = own.strip().rstrip(";")
             if part and part in line and (best is None or len(part) > best[0]):
-                Shown(text, file, {file: text})
+                CudaSource(text, file, {file: text})
                 column = len(own) - len(own.lstrip())
                 best = len(part), Span(file, row, column, row, column + len(part))
     return best[1] if best else None

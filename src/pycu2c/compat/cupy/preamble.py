@@ -43,7 +43,7 @@ def prelude(types: Iterable[DType], names: frozenset[str], *, on_cpu: bool) -> l
     if any(row.handle for row in rows):
         names |= textures.WORDS
     if on_cpu:
-        plain = [device_headers.prelude(names, all_words=False)]
+        plain = [device_headers.prelude(names, include_all=False)]
     else:
         found = [text for name, text in _OF_CUDA.items() if name in names]
         plain = ["\n".join(found)] if found else []

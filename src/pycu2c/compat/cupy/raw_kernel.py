@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable
 from typing import Any, TextIO
 
 from pycu2c.base.hashing import digest_of
-from pycu2c.compat.cuda_text import Function, Module
-from pycu2c.compat.cuda_text.variables import Variable
+from pycu2c.compat.cuda_text import TextFunction, TextModule
+from pycu2c.compat.cuda_text.variables import ModuleVariable
 from pycu2c.compat.cupy import preamble
 
 _OF_CUPY = ("nvrtc", "nvcc")  # compilers; here it is always NVRTC
@@ -80,7 +80,7 @@ class RawModule:
         if code is not None and _COMPLEX.search(code):
             name = f"raw-{digest_of(code.encode())[:8]}.cu"
             code, shown = _with_complex(code, name), {name: code}
-        self.module = Module(
+        self.module = TextModule(
             code,
             shown=shown,
             path=self.file_path,
@@ -97,10 +97,10 @@ class RawModule:
         self.module.function(name)
         return RawKernel._of(self, name)
 
-    def get_global(self, name: str) -> Variable:
+    def get_global(self, name: str) -> ModuleVariable:
         """A ``__device__`` or ``__constant__`` variable: its address is ``ptr``, and
         ``view(shape, dtype)`` an array over it. Raises LookupError."""
-        return Variable(self.module, name)
+        return ModuleVariable(self.module, name)
 
     def get_global_var(self, name: str) -> int:
         """The address of a variable. Raises LookupError."""
@@ -174,7 +174,7 @@ class RawKernel:
         return self._owner.enable_cooperative_groups
 
     @property
-    def kernel(self) -> Function:
+    def kernel(self) -> TextFunction:
         """Compiled, where the calling thread would launch it."""
         return self._owner.module.function(self.name)
 

@@ -7,14 +7,14 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from pycu2c.compat.cuda_text.parse.functions import Function
+from pycu2c.compat.cuda_text.parse.functions import FunctionDefinition
 from pycu2c.compat.cuda_text.parse.tokens import Token, closing
-from pycu2c.compat.cuda_text.source_text import Text
+from pycu2c.compat.cuda_text.source_text import CudaSource
 
 _ATOMIC = re.compile(r"atomic(Add|Sub|Min|Max|And|Or|Xor|Inc|Dec)(_block)?")
 
 
-def shared_atomics(text: Text) -> Iterator[tuple[Token, str]]:
+def shared_atomics(text: CudaSource) -> Iterator[tuple[Token, str]]:
     """The names of such calls, and what stands there instead."""
     own = {function.name for function in text.functions}
     for function in text.functions:
@@ -26,7 +26,7 @@ def shared_atomics(text: Text) -> Iterator[tuple[Token, str]]:
                 yield token, f"::pycu2c::alone::atomic{found[1]}"
 
 
-def _shared(tokens: Sequence[Token], function: Function) -> dict[str, int]:
+def _shared(tokens: Sequence[Token], function: FunctionDefinition) -> dict[str, int]:
     """The names of numbers in shared memory that a body declares, and how many axes they have."""
     found: dict[str, int] = {}
     for index, token in enumerate(tokens):

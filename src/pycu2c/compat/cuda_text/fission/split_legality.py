@@ -7,20 +7,31 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from pycu2c.compat.cuda_text.fission.variable_uniformity import ASSIGNS, STEPS
-from pycu2c.compat.cuda_text.parse.declarations import BUILT_IN, Declared, after_name, declared
+from pycu2c.compat.cuda_text.parse.declarations import BUILT_IN, Declarator, after_name, declared
 from pycu2c.compat.cuda_text.parse.macros import KEYWORDS, Macros
-from pycu2c.compat.cuda_text.parse.statements import Unclear
+from pycu2c.compat.cuda_text.parse.statements import Unanalyzable
 from pycu2c.compat.cuda_text.parse.tokens import Token, closing
-from pycu2c.compat.cuda_text.source_text import Text
+from pycu2c.compat.cuda_text.source_text import CudaSource
 
-_OF_PLACES = frozenset(  # they say other things in a function of another name, type or place
-    ("__LINE__", "__builtin_LINE", "__COUNTER__", "__func__", "__FUNCTION__", "decltype", "typeof")
-) | {"__PRETTY_FUNCTION__", "__typeof__", "__typeof", "const_cast", "is_const", "noexcept"}
-_OF_STORAGE = frozenset(
+_CONTEXT_DEPENDENT = (
+    frozenset(  # they say other things in a function of another name, type or place
+        (
+            "__LINE__",
+            "__builtin_LINE",
+            "__COUNTER__",
+            "__func__",
+            "__FUNCTION__",
+            "decltype",
+            "typeof",
+        )
+    )
+    | {"__PRETTY_FUNCTION__", "__typeof__", "__typeof", "const_cast", "is_const", "noexcept"}
+)
+_STORAGE_SPECIFIERS = frozenset(
     ("__shared__", "static", "extern", "constexpr", "thread_local", "typedef", "using", "volatile")
 ) | {"__constant__", "__device__", "alignas", "__align__", "__attribute__", "__builtin_align__"}
 _BEGIN_NO_EXPRESSION = (
-    (BUILT_IN | _OF_STORAGE)
+    (BUILT_IN | _STORAGE_SPECIFIERS)
     | frozenset(
         ("const", "auto", "struct", "class", "union", "enum", "typename", "register", "template")
     )
@@ -34,31 +45,31 @@ _AFTER_BRACES = frozenset((";", ",", ".", ")", "]", "(", "["))
 
 
 def check_body(tokens: Sequence[Token], macros: Macros) -> None:
-    """Raises Unclear if a body says of itself what it is, or goes on with a loop from a switch."""
-    if any(t.text in _OF_PLACES for t in macros.all_words(tokens)):
-        raise Unclear
+    """Raises Unanalyzable if a body says of itself what it is, or goes on with a loop from a switch."""
+    if any(t.text in _CONTEXT_DEPENDENT for t in macros.expanded_names(tokens)):
+        raise Unanalyzable
     for index, token in enumerate(tokens):
         if token.text == "switch":
             opening = closing(tokens, index + 1) + 1
             end = closing(tokens, opening) if opening < len(tokens) else opening
             if any(t.text == "continue" for t in tokens[opening:end]):
-                raise Unclear
+                raise Unanalyzable
 
 
-def check_objects(text: Text, classes: frozenset[str]) -> None:
-    """Raises Unclear if objects of some class may do something when their scope ends."""
+def check_objects(text: CudaSource, classes: frozenset[str]) -> None:
+    """Raises Unanalyzable if objects of some class may do something when their scope ends."""
     if any(a.text == "~" and b.text in classes for a, b in pairwise(text.tokens)):
-        raise Unclear
+        raise Unanalyzable
 
 
-def check_plain(tokens: Sequence[Token], rows: Sequence[Declared], macros: Macros) -> None:
-    """Raises Unclear of a statement that declares these, if it may be or declare more than that."""
-    if any(t.text in _OF_STORAGE for word in tokens for t in macros.hidden(word)):
-        raise Unclear
+def check_plain(tokens: Sequence[Token], rows: Sequence[Declarator], macros: Macros) -> None:
+    """Raises Unanalyzable of a statement that declares these, if it may be or declare more than that."""
+    if any(t.text in _STORAGE_SPECIFIERS for word in tokens for t in macros.expansion(word)):
+        raise Unanalyzable
     if tokens[0].text in _WITH_BODY:
         return
     if _has_more(tokens):
-        raise Unclear
+        raise Unanalyzable
     for row in rows:
         _check_value(row.value)
     if not rows:
@@ -87,22 +98,22 @@ def _check_value(value: Sequence[Token]) -> None:
     if not value or value[0].text == "=":
         return
     if value[0].text not in ("(", "{") or closing(value, 0) != len(value) - 1:
-        raise Unclear
+        raise Unanalyzable
 
 
 def _check_expression(tokens: Sequence[Token]) -> None:
     first = 1 if tokens[0].text == "::" else 0
     if first and declared(tokens[1:]):
-        raise Unclear
+        raise Unanalyzable
     if tokens[first].text in _BEGIN_NO_EXPRESSION or tokens[first].text in ("[", "{"):
-        raise Unclear
+        raise Unanalyzable
     if tokens[first].kind != "word" or tokens[first].text in KEYWORDS:
         return
     index = after_name(tokens, first)
     if index < len(tokens) and tokens[index].text == "(":
         _check_call(tokens, index)
     elif index < len(tokens) and tokens[index].text not in _GO_ON:
-        raise Unclear
+        raise Unanalyzable
 
 
 def _check_call(tokens: Sequence[Token], opening: int) -> None:
@@ -110,12 +121,12 @@ def _check_call(tokens: Sequence[Token], opening: int) -> None:
     end = closing(tokens, opening)
     after = tokens[end + 1].text if end + 1 < len(tokens) else ""
     if after not in _GO_ON and after != "(":
-        raise Unclear
+        raise Unanalyzable
     if tokens[opening + 1].text in ("*", "&", "&&") and after in ("[", "(", "="):
-        raise Unclear
+        raise Unanalyzable
 
 
-def class_names(text: Text) -> frozenset[str]:
+def class_names(text: CudaSource) -> frozenset[str]:
     """The classes of a text, and other names for them and for what is no single value."""
     tokens = text.tokens
     found = {
@@ -160,11 +171,11 @@ def _aliases(tokens: Sequence[Token], known: Iterable[str]) -> set[str]:
     return found
 
 
-def has_references(text: Text, tokens: Sequence[Token], macros: Macros) -> bool:
+def has_references(text: CudaSource, tokens: Sequence[Token], macros: Macros) -> bool:
     """Whether a body may give a variable another name: by a reference, a function that takes one, a
     lambda or an object that holds one."""
     takers = {f.name for f in text.functions if any("&" in named.text for named in f.parameters)}
-    words = {t.text for t in macros.all_words(tokens)}
+    words = {t.text for t in macros.expanded_names(tokens)}
     if words & takers or "std" in words:
         return True
     holders = any(

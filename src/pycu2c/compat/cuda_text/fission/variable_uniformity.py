@@ -9,29 +9,29 @@ from enum import Enum
 from itertools import pairwise
 
 from pycu2c.base.records import dataclass
-from pycu2c.compat.cuda_text.parse.declarations import BUILT_IN, Declared
+from pycu2c.compat.cuda_text.parse.declarations import BUILT_IN, Declarator
 from pycu2c.compat.cuda_text.parse.tokens import Token, closing
 
 
-class Kind(Enum):
+class Uniformity(Enum):
     """How threads have a variable."""
 
-    ALIKE = "all the same value, at any place where they meet"
-    AGAIN = "each its own, which is computed anew from what does not change"
-    OWN = "each its own"
+    UNIFORM = "all the same value, at any place where they meet"
+    REMATERIALIZED = "each its own, which is computed anew from what does not change"
+    PER_THREAD = "each its own"
 
 
 @dataclass(eq=False, slots=True)
-class Variable:
+class ThreadVariable:
     """A variable of the body, or a parameter, which has no ``declared``. ``start`` and ``end``
     are where in the text its name means it."""
 
     name: str
     number: int
-    declared: Declared | None
+    declared: Declarator | None
     start: int
     end: int
-    kind: Kind = Kind.ALIKE
+    kind: Uniformity = Uniformity.UNIFORM
     is_pointed_at: bool = False  # or may be
     is_object: bool = False  # of a class of the text, which may have functions
 
@@ -41,7 +41,7 @@ class Variable:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class Modification:
     """An assignment to a variable at a place. ``value`` is what is assigned where all threads do
     it together; None if they do not, or may not."""
 
@@ -51,7 +51,7 @@ class Change:
 
 ASSIGNS = frozenset(("=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="))
 STEPS = frozenset(("++", "--"))
-ALIKE = BUILT_IN | {
+UNIFORM_NAMES = BUILT_IN | {
     "blockIdx", "blockDim", "gridDim", "warpSize", "true", "false", "sizeof",
     "static_cast", "const", "size_t", "int32_t", "int64_t", "uint32_t", "uint64_t", "ptrdiff_t",
 }  # fmt: skip
@@ -117,66 +117,71 @@ def may_be_pointed_at(tokens: Sequence[Token], index: int, axes: int) -> bool:
     return axes > 0
 
 
-class Judge:
+class UniformityAnalysis:
     """Tells what variables are. ``known`` gives the variable that a word means, ``words`` what a
     macro stands for, ``constants`` names that are the same in all threads of a launch."""
 
     def __init__(
         self,
-        known: Callable[[Token], Variable | None],
+        known: Callable[[Token], ThreadVariable | None],
         words: Callable[[Token], Sequence[Token]],
         constants: frozenset[str],
-        changes: Mapping[Variable, Sequence[Change]],
+        changes: Mapping[ThreadVariable, Sequence[Modification]],
     ) -> None:
         self._known, self._words, self._constants = known, words, constants
         self._changes = changes
 
-    def judge(self, variables: Sequence[Variable]) -> None:
+    def classify(self, variables: Sequence[ThreadVariable]) -> None:
         """All are taken to be alike, until nothing speaks against it any more."""
-        for kind, fits in ((Kind.ALIKE, self._is_alike), (Kind.AGAIN, self._is_again)):
-            after = Kind.AGAIN if kind is Kind.ALIKE else Kind.OWN
+        for kind, fits in (
+            (Uniformity.UNIFORM, self._is_uniform),
+            (Uniformity.REMATERIALIZED, self._is_rematerializable),
+        ):
+            after = (
+                Uniformity.REMATERIALIZED if kind is Uniformity.UNIFORM else Uniformity.PER_THREAD
+            )
             while wrong := [v for v in variables if v.kind is kind and not fits(v)]:
                 for variable in wrong:
                     variable.kind = after
 
-    def _is_alike(self, variable: Variable) -> bool:
+    def _is_uniform(self, variable: ThreadVariable) -> bool:
         declared = variable.declared
         if declared is not None:
             if (
                 variable.is_object
                 or declared.after
                 or declared.is_reference
-                or not self.is_alike(_value(declared))
+                or not self.is_uniform(_value(declared))
             ):
                 return False
         return all(
-            c.value is not None and (not c.value or self.is_alike(c.value))
+            c.value is not None and (not c.value or self.is_uniform(c.value))
             for c in self._changes[variable]
         )
 
-    def is_alike(self, tokens: Sequence[Token]) -> bool:
+    def is_uniform(self, tokens: Sequence[Token]) -> bool:
         """Whether an expression is the same in all threads that come to it, and does nothing."""
-        return self._is_of(tokens, lambda v, _: v.kind is Kind.ALIKE, frozenset())
+        return self._every_name(tokens, lambda v, _: v.kind is Uniformity.UNIFORM, frozenset())
 
-    def _is_again(self, variable: Variable) -> bool:
+    def _is_rematerializable(self, variable: ThreadVariable) -> bool:
         declared = variable.declared
         if declared is None or self._changes[variable] or declared.is_reference or declared.after:
             return False
         if variable.is_object:
             return False
 
-        def lasts(other: Variable, _: Token) -> bool:
+        def lasts(other: ThreadVariable, _: Token) -> bool:
             there = range(variable.start, variable.end)
-            return other.kind is not Kind.OWN and not any(
+            return other.kind is not Uniformity.PER_THREAD and not any(
                 change.place in there for change in self._changes[other]
             )
 
-        return self._is_of(_value(declared), lasts, frozenset(("threadIdx",)))
+        return self._every_name(_value(declared), lasts, frozenset(("threadIdx",)))
 
-    def _is_of(
+    def _every_name(
         self,
         tokens: Sequence[Token],
-        fits: Callable[[Variable, Token], bool],
+        fits: Callable[[ThreadVariable, Token], bool],
         more: frozenset[str],
     ) -> bool:
         row = [expanded for token in tokens for expanded in self._words(token)]
@@ -187,19 +192,19 @@ class Judge:
         return all(self._fits(token, fits, more) for token in _names(row))
 
     def _fits(
-        self, token: Token, fits: Callable[[Variable, Token], bool], more: frozenset[str]
+        self, token: Token, fits: Callable[[ThreadVariable, Token], bool], more: frozenset[str]
     ) -> bool:
         variable = self._known(token)
         if variable is not None:
             return fits(variable, token)
-        return token.text in ALIKE or token.text in more or token.text in self._constants
+        return token.text in UNIFORM_NAMES or token.text in more or token.text in self._constants
 
     def _is_of_class(self, before: Token | None, token: Token, after: Token | None) -> bool:
         """Whether it is a call of an object's, or may be one by an operator."""
         is_member = before is not None and before.text == "."
         variable = None if is_member else self._known(token)
         if token.kind == "word" and after and after.text == "(":
-            is_called = token.text in ALIKE or token.text in ("min", "max")
+            is_called = token.text in UNIFORM_NAMES or token.text in ("min", "max")
             return is_member or variable is not None or not is_called
         return variable is not None and variable.is_object and (not after or after.text != ".")
 
@@ -220,7 +225,7 @@ class Judge:
         return False
 
 
-def _value(declared: Declared) -> tuple[Token, ...]:
+def _value(declared: Declarator) -> tuple[Token, ...]:
     return declared.value[1:] if declared.value[:1] and declared.value[0].text == "=" else ()
 
 

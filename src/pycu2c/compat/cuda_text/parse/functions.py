@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pycu2c.base.records import dataclass
-from pycu2c.compat.cuda_text.parse.tokens import Token, closing, parts
+from pycu2c.compat.cuda_text.parse.tokens import Token, closing, split_arguments
 
 _WITH_BRACKETS = {  # words that may stand before a function's name, with brackets of their own
     "__launch_bounds__",
@@ -30,17 +30,17 @@ _NO_FUNCTION = {"if", "for", "while", "switch", "return", "sizeof", "catch", "de
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
-    """A parameter as it is written. ``reads``: it is a pointer to what the kernel does not
+class ParsedParameter:
+    """A parameter as it is written. ``is_read_only``: it is a pointer to what the kernel does not
     write."""
 
     name: str
     text: str
-    reads: bool
+    is_read_only: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class FunctionDefinition:
     """A function that the text defines. ``start`` and ``body`` are indices of tokens: of the
     first of its declaration, and of the brackets around its body."""
 
@@ -48,7 +48,7 @@ class Function:
     scopes: tuple[str, ...]  # namespaces and classes around it
     is_kernel: bool
     is_template: bool
-    parameters: tuple[Named, ...]
+    parameters: tuple[ParsedParameter, ...]
     start: int
     body: tuple[int, int]
 
@@ -57,12 +57,12 @@ class Function:
         return "::".join((*self.scopes, self.name))
 
 
-def functions_in(tokens: Sequence[Token]) -> list[Function]:
+def functions_in(tokens: Sequence[Token]) -> list[FunctionDefinition]:
     """Those with a body."""
     return list(_functions(tokens))
 
 
-def _functions(tokens: Sequence[Token]) -> Iterator[Function]:
+def _functions(tokens: Sequence[Token]) -> Iterator[FunctionDefinition]:
     scopes: list[tuple[str, int]] = []  # names, and where their brackets close
     index = start = 0
     while index < len(tokens):
@@ -110,7 +110,7 @@ def _scope(head: Sequence[Token]) -> str | None:
 
 def _function(
     tokens: Sequence[Token], start: int, opening: int, end: int, scopes: tuple[str, ...]
-) -> Function | None:
+) -> FunctionDefinition | None:
     """The function whose parameters stand in these brackets, if that is what they are."""
     before = _name_before(tokens, start, opening)
     if before is None:
@@ -121,12 +121,12 @@ def _function(
     words = [t.text for t in tokens[start:before]]
     name = "".join(t.text for t in tokens[before:opening])
     is_template = "template" in words and words[words.index("template") + 1 :][:2] != ["<", ">"]
-    return Function(
+    return FunctionDefinition(
         name,
         scopes,
         "__global__" in words,
         is_template,
-        tuple(map(_parameter, parts(tokens[opening + 1 : end]))),
+        tuple(map(_parameter, split_arguments(tokens[opening + 1 : end]))),
         start,
         (body, closing(tokens, body)),
     )
@@ -162,13 +162,13 @@ def _body_after(tokens: Sequence[Token], index: int) -> int | None:
     return None
 
 
-def _parameter(tokens: Sequence[Token]) -> Named:
+def _parameter(tokens: Sequence[Token]) -> ParsedParameter:
     texts = [t.text for t in tokens]
     cut = texts.index("=") if "=" in texts else len(texts)
     texts = texts[:cut]
     words = [t.text for t in tokens[:cut] if t.kind == "word"]
     stars = texts.count("*") + texts.count("[")
     first = texts.index("*") if "*" in texts else len(texts)
-    reads = stars == 1 and "const" in texts[:first]
+    is_read_only = stars == 1 and "const" in texts[:first]
     name = words[-1] if len(words) > 1 else ""
-    return Named(name, " ".join(texts), reads)
+    return ParsedParameter(name, " ".join(texts), is_read_only)

@@ -84,7 +84,7 @@ _OPERATORS = {
 }  # fmt: skip
 
 
-def joined(tokens: Sequence[Token]) -> list[Token]:
+def merge_operators(tokens: Sequence[Token]) -> list[Token]:
     """The same with operators of several marks as one token each."""
     found: list[Token] = []
     for token in tokens:
@@ -97,7 +97,7 @@ def joined(tokens: Sequence[Token]) -> list[Token]:
     return found
 
 
-def parts(tokens: Sequence[Token]) -> list[list[Token]]:
+def split_arguments(tokens: Sequence[Token]) -> list[list[Token]]:
     """What commas separate that stand in no brackets."""
     found: list[list[Token]] = [[]]
     depth = 0
@@ -121,16 +121,22 @@ class Origins:
 
     def __init__(self, text: str, name: str, tokens: Sequence[Token]) -> None:
         self._starts = [0, *(found.end() for found in re.finditer("\n", text))]
-        self._told = [(1, name, 1)]  # from which line of the text, which file, which line of that
+        self._line_directives = [
+            (1, name, 1)
+        ]  # from which line of the text, which file, which line of that
         for token in tokens:
             found = _LINE.match(token.text) if token.kind == "directive" else None
             if found:
                 name = found[2] or name
-                self._told.append((bisect_right(self._starts, token.end) + 1, name, int(found[1])))
+                self._line_directives.append(
+                    (bisect_right(self._starts, token.end) + 1, name, int(found[1]))
+                )
 
-    def of(self, offset: int) -> tuple[str, int, int]:
+    def locate(self, offset: int) -> tuple[str, int, int]:
         """The file, the line, from 1, and the column, from 0."""
         line = bisect_right(self._starts, offset)
-        told = bisect_right(self._told, line, key=lambda told: told[0]) - 1
-        first, name, number = self._told[told]
+        directive = (
+            bisect_right(self._line_directives, line, key=lambda directive: directive[0]) - 1
+        )
+        first, name, number = self._line_directives[directive]
         return name, number + line - first, offset - self._starts[line - 1]
