@@ -14,7 +14,7 @@ import numpy as np
 from pycu2c.base.records import Enum, dataclass
 
 
-class Kind(Enum):
+class DTypeKind(Enum):
     """What arithmetic a dtype has."""
 
     BOOL = "bool"
@@ -33,14 +33,14 @@ class DType:
     """A fixed-width scalar type, as numpy, CUDA C and C name it."""
 
     name: str
-    kind: Kind
+    kind: DTypeKind
     bits: int
     short: str  # the suffix of generated helper names: floordiv_i32
     cuda: str
     c: str
     suffix: str = ""  # of a literal
     pack: str = ""  # struct module's format character
-    fields: tuple[Field, ...] = ()  # of a record, of a vector, of a complex number
+    fields: tuple[RecordField, ...] = ()  # of a record, of a vector, of a complex number
     handle: Handle | None = None
     element: DType | None = None  # of a row
 
@@ -81,7 +81,7 @@ class DType:
         others: list[str | None] = [None] * len(self.fields)
         return [self.name, *others[1:]] if self.is_vector else others
 
-    def field(self, name: str) -> Field | None:
+    def field(self, name: str) -> RecordField | None:
         """The field of a record by its name."""
         return next((f for f in self.fields if f.name == name), None)
 
@@ -93,7 +93,7 @@ class DType:
             return self.element.alignment
         if self.is_vector:
             return self.fields[0].dtype.size if len(self.fields) == 3 else min(self.size, 16)
-        if self.kind is not Kind.RECORD:
+        if self.kind is not DTypeKind.RECORD:
             return self.size
         widest = max((f.dtype.alignment for f in self.fields), default=1)
         if self.size % widest or any(f.offset % f.dtype.alignment for f in self.fields):
@@ -120,34 +120,34 @@ class DType:
     @property
     def is_integer(self) -> bool:
         """True for signed and unsigned integers, not for bool."""
-        return self.kind in (Kind.SIGNED, Kind.UNSIGNED)
+        return self.kind in (DTypeKind.SIGNED, DTypeKind.UNSIGNED)
 
     @property
-    def is_whole(self) -> bool:
+    def is_integral(self) -> bool:
         """True for integers and bool."""
-        return self.is_integer or self.kind is Kind.BOOL
+        return self.is_integer or self.kind is DTypeKind.BOOL
 
     @property
     def is_float(self) -> bool:
-        return self.kind is Kind.FLOAT
+        return self.kind is DTypeKind.FLOAT
 
     @property
     def is_signed(self) -> bool:
-        return self.kind is Kind.SIGNED
+        return self.kind is DTypeKind.SIGNED
 
     @property
     def is_complex(self) -> bool:
-        return self.kind is Kind.COMPLEX
+        return self.kind is DTypeKind.COMPLEX
 
     @property
     def is_vector(self) -> bool:
         """True for ``float4`` and its like: values of several numbers, without arithmetic."""
-        return self.kind is Kind.VECTOR
+        return self.kind is DTypeKind.VECTOR
 
     @property
     def has_fields(self) -> bool:
         """True for what has parts with names: records and vectors."""
-        return self.kind in (Kind.RECORD, Kind.VECTOR)
+        return self.kind in (DTypeKind.RECORD, DTypeKind.VECTOR)
 
     @property
     def stands_alone(self) -> bool:
@@ -172,7 +172,7 @@ class DType:
     @property
     def maximum(self) -> int:
         """The greatest value of an integer dtype; of bool, 1."""
-        if self.kind is Kind.BOOL:
+        if self.kind is DTypeKind.BOOL:
             return 1
         return (1 << (self.bits - 1 if self.is_signed else self.bits)) - 1
 
@@ -190,7 +190,7 @@ class Handle:
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class RecordField:
     """A named part of a record or vector; ``offset`` in bytes."""
 
     name: str
@@ -200,32 +200,32 @@ class Field:
 
 def packed_record(parts: Sequence[tuple[str, DType]]) -> DType:
     """The record that a C compiler makes of fields in this order."""
-    fields: list[Field] = []
+    fields: list[RecordField] = []
     end = 0
     for name, dtype in parts:
         start = -(-end // dtype.alignment) * dtype.alignment
-        fields.append(Field(name, dtype, start))
+        fields.append(RecordField(name, dtype, start))
         end = start + dtype.size
     most = max((dtype.alignment for _, dtype in parts), default=1)
     return record(tuple(fields), -(-end // most) * most)
 
 
 @functools.cache
-def record(fields: tuple[Field, ...], size: int) -> DType:
+def record(fields: tuple[RecordField, ...], size: int) -> DType:
     """A record of ``size`` bytes with its fields at given places; one object for each."""
     shown = ", ".join(f"{f.name}: {f.dtype}" for f in fields)
     short = "_".join(f.dtype.short for f in fields)
-    return DType(f"{{{shown}}}", Kind.RECORD, 8 * size, short, short, short, fields=fields)
+    return DType(f"{{{shown}}}", DTypeKind.RECORD, 8 * size, short, short, short, fields=fields)
 
 
 @functools.cache
-def row_of(element: DType, count: int) -> DType:
+def subarray_of(element: DType, count: int) -> DType:
     """The type of a field that has several elements; one object for each."""
     inner = element.innermost
     name = f"{inner}[{', '.join(map(str, (count, *element.extents)))}]"
     short = f"{element.short}x{count}"
     bits = 8 * count * element.size
-    return DType(name, Kind.ROW, bits, short, short, short, element=element)
+    return DType(name, DTypeKind.ROW, bits, short, short, short, element=element)
 
 
 @functools.cache
@@ -234,12 +234,12 @@ def handle(access: Access, axes: int, element: DType) -> DType:
     name, short = f"{access}{axes}d[{element}]", f"{access}{axes}d_{element.short}"
     cuda = {"texture": "cudaTextureObject_t", "surface": "cudaSurfaceObject_t"}[access]
     of = Handle(access, axes, element)
-    return DType(name, Kind.HANDLE, 64, short, cuda, access, pack="P", handle=of)
+    return DType(name, DTypeKind.HANDLE, 64, short, cuda, access, pack="P", handle=of)
 
 
-S, U, F = Kind.SIGNED, Kind.UNSIGNED, Kind.FLOAT
+S, U, F = DTypeKind.SIGNED, DTypeKind.UNSIGNED, DTypeKind.FLOAT
 
-BOOL = DType("bool", Kind.BOOL, 8, "b1", "bool", "bool", "", "?")
+BOOL = DType("bool", DTypeKind.BOOL, 8, "b1", "bool", "bool", "", "?")
 INT8 = DType("int8", S, 8, "i8", "signed char", "int8_t", "", "b")
 INT16 = DType("int16", S, 16, "i16", "short", "int16_t", "", "h")
 INT32 = DType("int32", S, 32, "i32", "int", "int32_t", "", "i")
@@ -255,8 +255,10 @@ FLOAT64 = DType("float64", F, 64, "f64", "double", "double", "", "d")
 
 
 def _complex(name: str, short: str, part: DType, cuda: str) -> DType:
-    parts = (Field("x", part, 0), Field("y", part, part.size))
-    return DType(name, Kind.COMPLEX, 2 * part.bits, short, cuda, name, "", 2 * part.pack, parts)
+    parts = (RecordField("x", part, 0), RecordField("y", part, part.size))
+    return DType(
+        name, DTypeKind.COMPLEX, 2 * part.bits, short, cuda, name, "", 2 * part.pack, parts
+    )
 
 
 COMPLEX64 = _complex("complex64", "c64", FLOAT32, "float2")
@@ -300,17 +302,17 @@ _VECTOR_NAMES = {
 @functools.cache
 def _vector(part: DType, count: int) -> DType:
     name = f"{_VECTOR_NAMES[part][0]}{count}"
-    parts = tuple(Field(c, part, i * part.size) for i, c in enumerate(COMPONENTS[:count]))
+    parts = tuple(RecordField(c, part, i * part.size) for i, c in enumerate(COMPONENTS[:count]))
     bits = count * part.bits
     cuda = f"{name}_16a" if bits == 256 else name  # since CUDA 13 the name tells the alignment
     cuda = f"__nv_{name}" if part is BFLOAT16 else cuda
-    return DType(name, Kind.VECTOR, bits, name, cuda, name, "", count * part.pack, parts)
+    return DType(name, DTypeKind.VECTOR, bits, name, cuda, name, "", count * part.pack, parts)
 
 
 K = TypeVar("K")
 
 
-class _Vectors(Mapping[K, DType]):
+class _LazyVectorTable(Mapping[K, DType]):
     """The vectors by some key. There are a hundred, and few programs use one: each is made when
     it is asked for."""
 
@@ -329,13 +331,19 @@ class _Vectors(Mapping[K, DType]):
         return len(self._places)
 
 
-_PLACES = [
+_VECTOR_SHAPES = [
     (part, count) for part in _VECTOR_NAMES for count in ((2,) if part.is_half else (1, 2, 3, 4))
 ]
-VECTOR_OF: Mapping[tuple[DType, int], DType] = _Vectors({place: place for place in _PLACES})
+VECTOR_OF: Mapping[tuple[DType, int], DType] = _LazyVectorTable(
+    {place: place for place in _VECTOR_SHAPES}
+)
 # by every name that there is: float4 and float32x4
-VECTORS: Mapping[str, DType] = _Vectors(
-    {f"{name}{count}": (part, count) for part, count in _PLACES for name in _VECTOR_NAMES[part]}
+VECTORS: Mapping[str, DType] = _LazyVectorTable(
+    {
+        f"{name}{count}": (part, count)
+        for part, count in _VECTOR_SHAPES
+        for name in _VECTOR_NAMES[part]
+    }
 )
 _NUMBERS = {d.name: d for d in DTYPES}
 BY_NAME: Mapping[str, DType] = ChainMap(_NUMBERS, cast("dict[str, DType]", VECTORS))
@@ -344,27 +352,27 @@ BY_NAME: Mapping[str, DType] = ChainMap(_NUMBERS, cast("dict[str, DType]", VECTO
 def from_numpy(dtype: np.dtype[np.generic]) -> DType | None:
     """The row of a numpy dtype in native byte order, or None where there is none."""
     if dtype.names:
-        return _record_of(dtype)
+        return _record_from_numpy(dtype)
     return _NUMBERS.get(dtype.name) if dtype.isnative else None
 
 
-def _row_of(element: np.dtype[Any], shape: tuple[int, ...]) -> DType | None:
+def _subarray_from_numpy(element: np.dtype[Any], shape: tuple[int, ...]) -> DType | None:
     row = from_numpy(element)
     if row is None or 0 in shape:
         return None
-    return functools.reduce(row_of, reversed(shape), row)
+    return functools.reduce(subarray_of, reversed(shape), row)
 
 
-def _record_of(dtype: np.dtype[np.generic]) -> DType | None:
+def _record_from_numpy(dtype: np.dtype[np.generic]) -> DType | None:
     """The row of a structured dtype, if all its fields have one and none lies over another."""
     places: Any = dtype.fields or {}
-    fields: list[Field] = []
+    fields: list[RecordField] = []
     for name in dtype.names or ():
         part, offset, *_ = places[name]  # and a title
-        row = from_numpy(part) if part.subdtype is None else _row_of(*part.subdtype)
+        row = from_numpy(part) if part.subdtype is None else _subarray_from_numpy(*part.subdtype)
         if row is None:
             return None
-        fields.append(Field(name, row, offset))
+        fields.append(RecordField(name, row, offset))
     by_place = sorted(fields, key=lambda field: field.offset)
     if any(a.offset + a.dtype.size > b.offset for a, b in itertools.pairwise(by_place)):
         return None
@@ -381,26 +389,28 @@ def vector_like(row: DType) -> DType | None:
 
 
 # a name; a record's fields and size; "row", the type of a row's elements, how many
-Told: TypeAlias = Any
+EncodedDType: TypeAlias = Any
 
 
-def told_dtype(row: DType) -> Told:
+def encode_dtype(row: DType) -> EncodedDType:
     """A type as text and numbers: its name, or of a record also where its fields lie."""
     if row.element is not None:
-        return "row", told_dtype(row.element), row.extents[0]
-    if row.kind is not Kind.RECORD:
+        return "row", encode_dtype(row.element), row.extents[0]
+    if row.kind is not DTypeKind.RECORD:
         return row.name
-    return tuple((f.name, told_dtype(f.dtype), f.offset) for f in row.fields), row.size
+    return tuple((f.name, encode_dtype(f.dtype), f.offset) for f in row.fields), row.size
 
 
-def dtype_told(told: Told) -> DType:
-    """The type that ``told_dtype`` has told."""
+def decode_dtype(told: EncodedDType) -> DType:
+    """The type that ``encode_dtype`` has told."""
     if isinstance(told, str):
         return BY_NAME[told]
     if told[0] == "row":
-        return row_of(dtype_told(told[1]), told[2])
+        return subarray_of(decode_dtype(told[1]), told[2])
     fields, size = told
-    return record(tuple(Field(name, dtype_told(of), offset) for name, of, offset in fields), size)
+    return record(
+        tuple(RecordField(name, decode_dtype(of), offset) for name, of, offset in fields), size
+    )
 
 
 TEXELS = (INT8, UINT8, INT16, UINT16, INT32, UINT32, FLOAT32)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from string import Template
 
-from pycu2c.analysis.effects import is_dynamic, mentioned, reaches_cluster
-from pycu2c.analysis.suspension_points import kept
+from pycu2c.analysis.effects import accessed_names, is_dynamic, reaches_cluster
+from pycu2c.analysis.suspension_points import live_across_waits
 from pycu2c.base.records import dataclass, field
 from pycu2c.base.types import Array, Scalar
 from pycu2c.codegen.cpu_entry_point import TypeOf, extent_read, parameters_read
@@ -20,17 +20,17 @@ from pycu2c.csyntax import nodes as c
 from pycu2c.ir.builders import scalar_type
 from pycu2c.ir.nodes import (
     Allocate,
+    BarrierWait,
     Body,
+    Contribution,
+    CoroutineLoop,
     Declare,
     Function,
-    Gift,
-    Meeting,
-    Per,
+    Granularity,
     Return,
     Stmt,
-    ThreadSteps,
+    SyncScope,
     Var,
-    Wait,
 )
 
 PLACE_BITS = 20
@@ -131,14 +131,14 @@ const struct resumable_kernel $name = {
 };
 """
 
-_REASONS = {meeting: f"WAIT_{meeting.name}" for meeting in Meeting}
+_REASONS = {scope: f"WAIT_{scope.name}" for scope in SyncScope}
 _SELF, _BLOCK = c.Name("self"), c.Name("block")
 
 
-def homes(function: Function, steps: ThreadSteps, names: Mapping[str, str]) -> dict[str, c.Expr]:
+def homes(function: Function, steps: CoroutineLoop, names: Mapping[str, str]) -> dict[str, c.Expr]:
     """Where the variables live that are parts of a struct: the thread's or the block's."""
     found: dict[str, c.Expr] = {
-        v.name: c.Member(_SELF, names[v.name], arrow=True) for v in kept(steps.body)
+        v.name: c.Member(_SELF, names[v.name], arrow=True) for v in live_across_waits(steps.body)
     }
     for var in _shared(function):
         found[var.name] = c.Member(_BLOCK, names[var.name], arrow=True)
@@ -152,7 +152,7 @@ def of_rank(speller: Speller, array: Var, rank: c.Expr) -> c.Expr:
         return c.Member(other, speller.names[array.name], arrow=True)
     element = speller.type(Scalar(array.type.dtype)) if isinstance(array.type, Array) else None
     assert element is not None
-    return c.Cast(c.Pointer(element), c.Member(other, DYNAMIC, arrow=True))
+    return c.Cast(c.PointerType(element), c.Member(other, DYNAMIC, arrow=True))
 
 
 def _shared(function: Function) -> list[Var]:
@@ -173,13 +173,13 @@ class StepSpeller(StatementSpeller):
     """Spells the steps of a kernel's threads; ``waits`` are all that it comes upon, by number.
     ``does`` numbers what threads do where they meet: those who do the same there meet."""
 
-    waits: list[Wait] = field(default_factory=list)
-    does: dict[Meeting, dict[object, int]] = field(default_factory=dict)
+    waits: list[BarrierWait] = field(default_factory=list)
+    does: dict[SyncScope, dict[object, int]] = field(default_factory=dict)
 
     def statement(self, s: Stmt) -> list[c.Stmt]:
         speller = self.speller
         match s:
-            case Wait():
+            case BarrierWait():
                 return self._wait(s)
             case Declare() if s.var.name in speller.homes:
                 if s.init is None:
@@ -198,24 +198,24 @@ class StepSpeller(StatementSpeller):
             return c.Assign(self.speller.named(var.name), start)
         return StatementSpeller._counter(self, var, start)
 
-    def _wait(self, s: Wait) -> list[c.Stmt]:
+    def _wait(self, s: BarrierWait) -> list[c.Stmt]:
         self.waits.append(s)
         number = len(self.waits)
         out: list[c.Stmt] = []
-        for gift in s.gifts:
-            value = self.speller.into(gift.value, scalar_type(gift.value).dtype)
-            out.append(c.Assign(_member(self.speller.names[gift.slots.name]), value))
+        for contribution in s.contributions:
+            value = self.speller.into(contribution.value, scalar_type(contribution.value).dtype)
+            out.append(c.Assign(_member(self.speller.names[contribution.array.name]), value))
         if s.mask is not None:
             out.append(c.Assign(_member("mask"), self.speller.spell(s.mask, exact=False)))
         out.append(c.Assign(_member("pc"), c.Number(str(number))))
         return [*out, c.Return(self._reason(s)), c.Case(number)]
 
-    def _reason(self, s: Wait) -> c.Expr:
-        numbers = self.does.setdefault(s.meeting, {})
-        done = s.row, tuple(gift.slots.name for gift in s.gifts)
+    def _reason(self, s: BarrierWait) -> c.Expr:
+        numbers = self.does.setdefault(s.scope, {})
+        done = s.intrinsic, tuple(contribution.array.name for contribution in s.contributions)
         number = numbers.setdefault(done, len(numbers))
         assert number < _MOST_DONE
-        reason = c.Name(_REASONS[s.meeting])
+        reason = c.Name(_REASONS[s.scope])
         if number == 0:
             return reason
         return c.Binary("|", reason, c.Binary("<<", c.Number(str(number)), c.Name("WHAT")))
@@ -231,7 +231,7 @@ class Kernel:
 
     name: str
     function: Function
-    steps: ThreadSteps
+    steps: CoroutineLoop
     cluster: tuple[int, ...]
 
 
@@ -240,23 +240,25 @@ def spelled(kernel: Kernel, statements: StepSpeller, type_of: TypeOf) -> list[c.
     name, function, steps = kernel.name, kernel.function, kernel.steps
     speller, joins = statements.speller, reaches_cluster(steps.body)
     body = statements.block(steps.body)
-    gifts = [gift for wait in statements.waits for gift in wait.gifts]
+    contributions = [
+        contribution for wait in statements.waits for contribution in wait.contributions
+    ]
     places = speller.coordinates[function.name]
     step = _step(name, function, steps.body, body, (places, speller, type_of))
     items: list[c.Item] = [*_structs(kernel, statements, joins), step]
     masks = any(wait.mask is not None for wait in statements.waits)
-    texts = [_BEGIN, _RUN, *[_SHOW] * bool(gifts), *[_JOIN] * joins, _KERNEL]
-    parks = any(w.meeting in (Meeting.GRID, Meeting.TURN) for w in statements.waits)
-    together = joins or any(w.meeting is Meeting.CLUSTER for w in statements.waits)
+    texts = [_BEGIN, _RUN, *[_SHOW] * bool(contributions), *[_JOIN] * joins, _KERNEL]
+    parks = any(w.scope in (SyncScope.GRID, SyncScope.TURN) for w in statements.waits)
+    together = joins or any(w.scope is SyncScope.CLUSTER for w in statements.waits)
     holes = {
         "name": name,
         "space": " " * len(name),
         "mask": " | (uint64_t)self->mask << 32" if masks else "",
-        "show": f"{name}_show" if gifts else "NULL",
+        "show": f"{name}_show" if contributions else "NULL",
         "parks": str(int(parks)),
         "cluster": ", ".join(map(str, kernel.cluster if together else (1, 1, 1))),
         "join": f"{name}_join" if joins else "NULL",
-        "cleared": "\n".join(_cleared(gifts, speller)),
+        "cleared": "\n".join(_cleared(contributions, speller)),
         "cases": "\n".join(_cases(statements.waits, speller)),
     }
     for text in texts:
@@ -267,30 +269,32 @@ def spelled(kernel: Kernel, statements: StepSpeller, type_of: TypeOf) -> list[c.
 def _structs(kernel: Kernel, statements: StepSpeller, joins: bool) -> Iterator[c.Item]:
     name, function, steps = kernel.name, kernel.function, kernel.steps
     speller = statements.speller
-    dim3, number = c.Named("struct dim3"), c.Named("int32_t")
+    dim3, number = c.NamedType("struct dim3"), c.NamedType("int32_t")
     shared = [_field(var, speller) for var in _shared(function)]
     if joins:
-        others = c.Pointer(c.Pointer(c.Named(f"struct {name}_block"), const=True))
+        others = c.PointerType(c.PointerType(c.NamedType(f"struct {name}_block"), const=True))
         shared.insert(0, c.Parameter(others, "cluster"))
     if _dynamic(function):  # aligned as vectors are
-        element = c.Named("__attribute__((aligned(64))) unsigned char")
-        shared.append(c.Parameter(c.ArrayOf(element, ()), DYNAMIC))
+        element = c.NamedType("__attribute__((aligned(64))) unsigned char")
+        shared.append(c.Parameter(c.ArrayType(element, ()), DYNAMIC))
     yield c.Comment("What the threads of a block share.")
     yield c.Struct(f"{name}_block", (c.Parameter(dim3, "blockIdx"), *shared))
     yield c.Blank()
     own = [c.Parameter(number, "pc")]
     if any(wait.mask is not None for wait in statements.waits):
-        own.append(c.Parameter(c.Named("uint32_t"), "mask"))
-    gifts = {g.slots.name: g.slots for wait in statements.waits for g in wait.gifts}
-    given = [c.Parameter(_element(v, speller), speller.names[v.name]) for v in gifts.values()]
-    fields = [_field(var, speller) for var in kept(steps.body)]
+        own.append(c.Parameter(c.NamedType("uint32_t"), "mask"))
+    contributions = {g.array.name: g.array for wait in statements.waits for g in wait.contributions}
+    given = [
+        c.Parameter(_element(v, speller), speller.names[v.name]) for v in contributions.values()
+    ]
+    fields = [_field(var, speller) for var in live_across_waits(steps.body)]
     yield c.Comment("What a thread keeps while it waits.")
     threadidx = c.Parameter(dim3, "threadIdx")
     yield c.Struct(f"{name}_thread", (*own, threadidx, *given, *fields))
     yield c.Blank()
 
 
-def _element(var: Var, speller: Speller) -> c.Named:
+def _element(var: Var, speller: Speller) -> c.NamedType:
     assert isinstance(var.type, Array)
     return speller.type(var.type.element)
 
@@ -300,7 +304,7 @@ def _field(var: Var, speller: Speller) -> c.Parameter:
     if isinstance(kind, Array):
         assert kind.shape is not None
         return c.Parameter(
-            c.ArrayOf(speller.type(kind.element), kind.shape), speller.names[var.name]
+            c.ArrayType(speller.type(kind.element), kind.shape), speller.names[var.name]
         )
     return c.Parameter(speller.type(scalar_type(var)), speller.names[var.name])
 
@@ -322,47 +326,53 @@ def _step(
     for place, home in (("blockIdx", _BLOCK), ("threadIdx", _SELF)):
         if place in places:
             value = c.Member(home, place, arrow=True)
-            out.append(c.Declare(c.Named("struct dim3", const=True), place, value))
+            out.append(c.Declare(c.NamedType("struct dim3", const=True), place, value))
     out += numbered(steps)
-    if not mentioned(function.body) & {p.name for p in function.parameters} and not (
+    if not accessed_names(function.body) & {p.name for p in function.parameters} and not (
         {"gridDim", "blockDim"} & set(places)
     ):
-        out.append(c.Evaluate(c.Cast(c.Named("void"), c.Name("args"))))
+        out.append(c.Evaluate(c.Cast(c.NamedType("void"), c.Name("args"))))
     if "blockIdx" not in places and not _allocated(function):
-        out.append(c.Evaluate(c.Cast(c.Named("void"), _BLOCK)))
+        out.append(c.Evaluate(c.Cast(c.NamedType("void"), _BLOCK)))
     out.append(c.Switch(_member("pc"), (c.Case(0), *body)))
     out.append(c.Return(c.Name("ENDED")))
     kinds = (("args", f"const struct {name}_args"), ("block", f"struct {name}_block"))
-    parameters = [c.Parameter(c.Pointer(c.Named(kind)), word) for word, kind in kinds]
-    parameters.append(c.Parameter(c.Pointer(c.Named(f"struct {name}_thread")), "self"))
-    result = c.Named("int")
+    parameters = [c.Parameter(c.PointerType(c.NamedType(kind)), word) for word, kind in kinds]
+    parameters.append(c.Parameter(c.PointerType(c.NamedType(f"struct {name}_thread")), "self"))
+    result = c.NamedType("int")
     return c.Function(f"{name}_step", result, tuple(parameters), tuple(out), ("static", "inline"))
 
 
 # ---- what threads give -------------------------------------------------------------------------
 
 
-def _cleared(gifts: Sequence[Gift], speller: Speller) -> Iterator[str]:
+def _cleared(contributions: Sequence[Contribution], speller: Speller) -> Iterator[str]:
     """Sums begin with 0 before the threads of a warp, or of the block, add to them."""
-    for gift in {gift.slots.name: gift for gift in gifts}.values():
-        place = f"block->{speller.names[gift.slots.name]}"
-        if gift.per is Per.WARP:
+    for contribution in {
+        contribution.array.name: contribution for contribution in contributions
+    }.values():
+        place = f"block->{speller.names[contribution.array.name]}"
+        if contribution.granularity is Granularity.WARP:
             yield f"    {place}[warp] = 0;"
-        elif gift.per is Per.BLOCK:
+        elif contribution.granularity is Granularity.BLOCK:
             yield f"    if (is_first) {place}[0] = 0;"
-    if not any(gift.per is Per.BLOCK for gift in gifts):
+    if not any(contribution.granularity is Granularity.BLOCK for contribution in contributions):
         yield "    (void)is_first;"
-    if all(gift.per is Per.BLOCK for gift in gifts):
+    if all(contribution.granularity is Granularity.BLOCK for contribution in contributions):
         yield "    (void)warp;"
 
 
-def _cases(waits: Sequence[Wait], speller: Speller) -> Iterator[str]:
-    indices = {Per.THREAD: "32 * warp + lane] =", Per.WARP: "warp] +=", Per.BLOCK: "0] +="}
+def _cases(waits: Sequence[BarrierWait], speller: Speller) -> Iterator[str]:
+    indices = {
+        Granularity.THREAD: "32 * warp + lane] =",
+        Granularity.WARP: "warp] +=",
+        Granularity.BLOCK: "0] +=",
+    }
     for number, wait in enumerate(waits, start=1):
-        if not wait.gifts:
+        if not wait.contributions:
             continue
         yield f"        case {number}:"
-        for gift in wait.gifts:
-            name = speller.names[gift.slots.name]
-            yield f"            block->{name}[{indices[gift.per]} self->{name};"
+        for contribution in wait.contributions:
+            name = speller.names[contribution.array.name]
+            yield f"            block->{name}[{indices[contribution.granularity]} self->{name};"
         yield "            break;"

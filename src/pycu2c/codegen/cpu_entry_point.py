@@ -6,19 +6,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence, Set
 from functools import reduce
 
-from pycu2c.analysis.effects import mentioned, takes_dynamic_shared
-from pycu2c.base.limits import MOST_SHARED
+from pycu2c.analysis.effects import accessed_names, uses_dynamic_shared
+from pycu2c.base.limits import MAX_SHARED_BYTES
 from pycu2c.base.records import dataclass
 from pycu2c.csyntax import nodes as c
-from pycu2c.ir.call_graph import summarized
+from pycu2c.ir.call_graph import fixed_point_summaries
 from pycu2c.ir.nodes import Apply, BlockLoop, Body, Call, Function, Module, Parameter
 from pycu2c.ir.walk import all_expressions
 from pycu2c.ops.intrinsics.registry import Intrinsic
 from pycu2c.ops.intrinsics.threads.cpu_block import FIRST, LAST, launched
 
 PLACES = ("threadIdx", "blockIdx", "blockDim", "gridDim")
-_DIM3 = c.Named("struct dim3")
-_INT = c.Named("int64_t")
+_DIM3 = c.NamedType("struct dim3")
+_INT = c.NamedType("int64_t")
 TypeOf = Callable[[Parameter], c.CType]
 
 # which built-in variables an intrinsic of threads reads
@@ -42,12 +42,12 @@ def coordinates_used(module: Module) -> dict[str, tuple[str, ...]]:
                 found |= set(used[e.function])
         return tuple(place for place in PLACES if place in found)
 
-    return summarized((*module.devices, module.kernel), read, ())
+    return fixed_point_summaries((*module.devices, module.kernel), read, ())
 
 
 def cpu_types(module: Module, name: str, type_of: TypeOf) -> list[c.Item]:
     """``struct dim3`` and the struct that a launch packs: its head, then the parameters."""
-    three = c.ArrayOf(c.Named("int32_t"), (3,))
+    three = c.ArrayType(c.NamedType("int32_t"), (3,))
     head = [
         c.Parameter(three, "gridDim"),
         c.Parameter(three, "blockDim"),
@@ -64,7 +64,7 @@ def _field(p: Parameter) -> str:
 
 def parameters_read(function: Function, names: Mapping[str, str], type_of: TypeOf) -> list[c.Stmt]:
     """The parameters that a kernel reads, taken out of its arguments' struct."""
-    read = mentioned(function.body)
+    read = accessed_names(function.body)
     return [
         c.Declare(type_of(p), names[p.name], c.Member(c.Name("args"), _field(p), arrow=True))
         for p in function.parameters
@@ -103,7 +103,7 @@ def cpu_kernel(
 ) -> c.Function:
     """The kernel as the pool calls it: for blocks ``first_block`` up to ``last_block``."""
     function = module.kernel
-    struct = c.Pointer(c.Named(f"struct {name}_args", const=True), const=True)
+    struct = c.PointerType(c.NamedType(f"struct {name}_args", const=True), const=True)
     out: list[c.Stmt] = [c.Declare(struct, "args", c.Name("arguments"))]
     out += parameters_read(function, names, type_of)
     rows = {e.intrinsic for e in all_expressions(function.body) if isinstance(e, Apply)}
@@ -115,23 +115,23 @@ def cpu_kernel(
         out.append(_threads())
     asked = len(out) > 1 or "shared_bytes" in {row.name.rpartition(".")[2] for row in rows}
     if not asked:
-        out[0] = c.Evaluate(c.Cast(c.Named("void"), c.Name("arguments")))
-    if takes_dynamic_shared(module):
+        out[0] = c.Evaluate(c.Cast(c.NamedType("void"), c.Name("arguments")))
+    if uses_dynamic_shared(module):
         out.append(_dynamic_shared())
     loop = _by_rows(rows, blocks) if blocks.in_rows else [_by_blocks(places, blocks)]
     around = (*blocks.before, *loop, *blocks.after)
     parameters = (
-        c.Parameter(c.Pointer(c.Named("void", const=True)), "arguments"),
+        c.Parameter(c.PointerType(c.NamedType("void", const=True)), "arguments"),
         c.Parameter(_INT, "first_block"),
         c.Parameter(_INT, "last_block"),
     )
-    return c.Function(name, c.Named("void"), parameters, (*out, *around))
+    return c.Function(name, c.NamedType("void"), parameters, (*out, *around))
 
 
 def _dynamic_shared() -> c.Stmt:
     """One after the other, the blocks of this OS thread take the same bytes. There is room for as
     many as a device has: a kernel that takes more than its launch gives spoils nothing else."""
-    bytes_of = c.ArrayOf(c.Named("unsigned char"), (MOST_SHARED,))
+    bytes_of = c.ArrayType(c.NamedType("unsigned char"), (MAX_SHARED_BYTES,))
     return c.Declare(bytes_of, "dynamic_shared", None, ("__attribute__((aligned(64)))",))
 
 
@@ -142,7 +142,7 @@ def extent_read(place: str) -> list[c.Stmt]:
 
 
 def _filled(place: str, values: Sequence[c.Expr]) -> c.Stmt:
-    return c.Declare(_DIM3, place, c.Braced("", tuple(values)), ("const",))
+    return c.Declare(_DIM3, place, c.CompoundLiteral("", tuple(values)), ("const",))
 
 
 def _threads() -> c.Stmt:
@@ -175,7 +175,7 @@ def _by_blocks(places: tuple[str, ...], blocks: Blocks) -> c.Stmt:
     index = (_filled("blockIdx", _block_index(blocks.order)),) if "blockIdx" in places else ()
     going = c.Binary("<", _BLOCK, c.Name("last_block"))
     first = c.Declare(_INT, "block", c.Name("first_block"))
-    return c.For(first, going, c.Step(_BLOCK), (*index, *blocks.each))
+    return c.For(first, going, c.Increment(_BLOCK), (*index, *blocks.each))
 
 
 def _by_rows(asked: Set[Intrinsic], blocks: Blocks) -> list[c.Stmt]:

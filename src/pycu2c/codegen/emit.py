@@ -5,7 +5,12 @@ from __future__ import annotations
 
 from functools import partial
 
-from pycu2c.analysis.effects import foreign_body, mentioned, takes_dynamic_shared, writes
+from pycu2c.analysis.effects import (
+    accessed_names,
+    inline_c_body,
+    uses_dynamic_shared,
+    written_arrays,
+)
 from pycu2c.analysis.suspension_points import steps_of
 from pycu2c.base.dtypes import DType
 from pycu2c.base.records import dataclass, replace
@@ -29,9 +34,9 @@ from pycu2c.csyntax import nodes as c
 from pycu2c.csyntax.printer import print_file
 from pycu2c.declarations.link_files import Link
 from pycu2c.ir import parallel_regions
-from pycu2c.ir.call_graph import called
-from pycu2c.ir.nodes import Function, Module, Parameter, Part, ThreadSteps, Wait
-from pycu2c.ir.print_format import Text
+from pycu2c.ir.call_graph import callees
+from pycu2c.ir.nodes import ArgumentPart, BarrierWait, CoroutineLoop, Function, Module, Parameter
+from pycu2c.ir.print_format import PrintFormat
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +47,8 @@ class Emitted:
 
     text: str
     entry: str
-    prints: tuple[Text, ...] = ()
-    waits: tuple[Wait, ...] = ()
+    prints: tuple[PrintFormat, ...] = ()
+    waits: tuple[BarrierWait, ...] = ()
     links: tuple[Link, ...] = ()
 
 
@@ -75,7 +80,7 @@ def items_of(
         items += [c.Blank(), *cpu_types(module, functions[module.kernel.name], emitter.ctype)]
     if steps is not None:
         items += [c.Blank(), c.Verbatim(coroutines.INTERFACE)]
-    if dialect.dynamic and takes_dynamic_shared(module):
+    if dialect.dynamic and uses_dynamic_shared(module):
         items += [c.Blank(), c.Verbatim(dialect.dynamic)]
     for text in emitter.helper_texts():
         items += [c.Blank(), c.Verbatim(text)]
@@ -107,7 +112,7 @@ def _called_ahead(module: Module) -> set[str]:
     found: set[str] = set()
     for function in module.devices:
         later.remove(function.name)
-        found |= called(function) & set(later)
+        found |= callees(function) & set(later)
     return found
 
 
@@ -117,22 +122,22 @@ class ModuleEmitter:
     ) -> None:
         self.module, self.dialect, self.comments = module, dialect, comments
         self.functions = functions
-        self.written = writes(module)
+        self.written = written_arrays(module)
         self.coordinates = coordinates_used(module) if dialect.name == "c" else {}
         self.records = Records(module, dialect)
         self.helpers: dict[tuple[str, DType], None] = {}
         self.headers: dict[str, None] = {}
         self.vectors: dict[str, None] = {}
         self.prints = Prints(dialect, self.records.type_name)
-        self.waits: list[Wait] = []
+        self.waits: list[BarrierWait] = []
 
     def speller(self, function: Function) -> Speller:
         constants = {c.var.name: self.functions[c.var.name] for c in self.module.constants}
         taken = {*self.functions.values(), *inline_c.names_taken(self.module)}
         names = name_variables(function, taken, constants)
-        if foreign_body(function) is not None:
+        if inline_c_body(function) is not None:
             names = names_as_written(function)
-        pointers = frozenset(p.name for p in function.parameters if p.part is Part.DATA)
+        pointers = frozenset(p.name for p in function.parameters if p.part is ArgumentPart.DATA)
         return Speller(
             self.dialect,
             names,
@@ -151,13 +156,13 @@ class ModuleEmitter:
         if isinstance(p.type, Array):
             name = self.records.type_name(p.type.dtype)
             owner = self._owner(p)
-            return c.Pointer(c.Named(name, const=p.name not in self.written[owner]))
-        return c.Named(self.records.type_name(p.type.dtype))
+            return c.PointerType(c.NamedType(name, const=p.name not in self.written[owner]))
+        return c.NamedType(self.records.type_name(p.type.dtype))
 
     def line_of(self, function: Function) -> list[c.Item]:
         """Where a function begins, for debuggers."""
         span = function.span
-        return [c.Line(span.line, span.file)] if self.comments == "lines" else []
+        return [c.LineDirective(span.line, span.file)] if self.comments == "lines" else []
 
     def _owner(self, p: Parameter) -> str:
         for function in (self.module.kernel, *self.module.devices):
@@ -169,7 +174,7 @@ class ModuleEmitter:
         speller = self.speller(function)
         body = StatementSpeller(speller, self.comments).block(function.body)
         places = self.coordinates.get(function.name, ())
-        parameters = [c.Parameter(c.Named("struct dim3", const=True), name) for name in places]
+        parameters = [c.Parameter(c.NamedType("struct dim3", const=True), name) for name in places]
         parameters += [
             c.Parameter(self.ctype(p), speller.names[p.name]) for p in function.parameters
         ]
@@ -190,7 +195,7 @@ class ModuleEmitter:
             first, each, last = map(statements.block, (before, loop.body, after))
             parts = Blocks(first, each, last, loop.order, loop.in_rows)
             if statements.block_label:
-                parts = replace(parts, each=(*parts.each, c.LabelHere(statements.block_label)))
+                parts = replace(parts, each=(*parts.each, c.LabelStatement(statements.block_label)))
             places = self.coordinates[function.name]
             made = cpu_kernel(name, self.module, speller.names.known, self.ctype, parts, places)
             return [*statements.big_arrays.functions, made]
@@ -207,7 +212,7 @@ class ModuleEmitter:
         sizes = ", ".join(map(str, self.module.cluster))
         return (*self.dialect.kernel, self.dialect.clusters.format(sizes))
 
-    def resumable(self, steps: ThreadSteps) -> list[c.Item]:
+    def resumable(self, steps: CoroutineLoop) -> list[c.Item]:
         """A kernel whose threads run in steps."""
         function = self.module.kernel
         speller = self.speller(function)
@@ -227,10 +232,10 @@ class ModuleEmitter:
             kind = constant.var.type
             assert isinstance(kind, Array)
             assert kind.shape is not None
-            of = c.ArrayOf(speller.type(kind.element), kind.shape)
+            of = c.ArrayType(speller.type(kind.element), kind.shape)
             values = tuple(speller.element(e) for e in constant.values)
             name = self.functions[constant.var.name]
-            out += [c.Blank(), c.Table(of, name, values, self.dialect.constant)]
+            out += [c.Blank(), c.ConstantTable(of, name, values, self.dialect.constant)]
         return out
 
     def helper_texts(self) -> list[str]:
@@ -244,11 +249,11 @@ def _result(function: Function, speller: Speller) -> c.CType:
     """What a function gives; a kernel gives nothing, but a device function in its place may."""
     if isinstance(function.result, Scalar):
         return speller.type(function.result)
-    return c.Named("void")
+    return c.NamedType("void")
 
 
 def _unused(function: Function, speller: Speller) -> list[c.Stmt]:
     """gcc warns of parameters that a body does not read."""
-    read = mentioned(function.body)
+    read = accessed_names(function.body)
     names = [speller.names[p.name] for p in function.parameters if p.name not in read]
-    return [c.Evaluate(c.Cast(c.Named("void"), c.Name(name))) for name in names]
+    return [c.Evaluate(c.Cast(c.NamedType("void"), c.Name(name))) for name in names]

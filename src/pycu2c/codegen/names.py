@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Container, Iterable
 from itertools import pairwise
 
-from pycu2c.analysis.suspension_points import kept, steps_of
+from pycu2c.analysis.suspension_points import live_across_waits, steps_of
 from pycu2c.base.external_code import length_name, stride_name
 from pycu2c.base.records import dataclass, field
 from pycu2c.base.types import Array
@@ -99,7 +99,7 @@ def _in_struct(function: Function) -> list[str]:
     if steps is None:
         return []
     return [s.var.name for s in function.body if isinstance(s, Allocate)] + [
-        v.name for v in kept(steps.body)
+        v.name for v in live_across_waits(steps.body)
     ]
 
 

@@ -9,17 +9,17 @@ from typing import NoReturn, TypeAlias, TypeGuard
 
 from pycu2c.base.diagnostics import CompileError, Diagnostic, Label, fail
 from pycu2c.base.records import Protocol, dataclass, field, replace
-from pycu2c.base.source import LAMBDA, Source, Span
-from pycu2c.base.types import Array, ParameterType, Scalar, Signature, join
+from pycu2c.base.source import LAMBDA_NAME, Source, Span
+from pycu2c.base.types import Array, ParameterType, Scalar, Signature, promote
 from pycu2c.frontend.hints import records, replacements
 from pycu2c.frontend.scope.live_ranges import LiveRanges, live_ranges
-from pycu2c.frontend.statements.unroll import Copies
+from pycu2c.frontend.statements.unroll import LoopUnroller
 from pycu2c.ir.nodes import Const, ConstantArray, Expr, Return, Stmt, Var, View
 from pycu2c.ops.intrinsics.threads import coalesced_groups
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Static:
+class StaticObject:
     """A Python object known when the kernel is compiled: a function, a dtype, a module."""
 
     value: object
@@ -27,7 +27,7 @@ class Static:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Items:
+class TupleValue:
     """A tuple; it exists only while compiling, its items are values of their own. ``names``
     are those of a named tuple's fields."""
 
@@ -48,7 +48,7 @@ class LocalFunction:
     @property
     def __name__(self) -> str:
         """What errors call it."""
-        return "lambda" if self.source.name == LAMBDA else self.source.name
+        return "lambda" if self.source.name == LAMBDA_NAME else self.source.name
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,45 +58,45 @@ class Closure:
     what its name stands for ``is_open``."""
 
     function: LocalFunction
-    defaults: Items
-    variables: Items
+    defaults: TupleValue
+    variables: TupleValue
     span: Span
     is_open: bool = False
 
     @property
-    def inside(self) -> Items:
+    def operands(self) -> TupleValue:
         """The values that go where the function goes."""
-        return Items((self.defaults, self.variables), self.span)
+        return TupleValue((self.defaults, self.variables), self.span)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Chosen:
-    """One of several arrays, of one dtype and rank: ``which`` is its number in ``options``."""
+class ArraySelect:
+    """One of several arrays, of one dtype and rank: ``selector`` is its number in ``arrays``."""
 
-    which: Expr
-    options: tuple[Var | View, ...]
+    selector: Expr
+    arrays: tuple[Var | View, ...]
     span: Span
 
     @property
     def type(self) -> Array:
-        found = self.options[0].type
+        found = self.arrays[0].type
         assert isinstance(found, Array)
         return found
 
     @property
-    def inside(self) -> Items:
+    def operands(self) -> TupleValue:
         """The values that go where the array goes."""
-        return Items((self.which, *self.options), self.span)
+        return TupleValue((self.selector, *self.arrays), self.span)
 
 
-Value: TypeAlias = Expr | Static | Items | Closure | Chosen
-Types: TypeAlias = tuple[ParameterType, ...]
+Value: TypeAlias = Expr | StaticObject | TupleValue | Closure | ArraySelect
+ArgumentTypes: TypeAlias = tuple[ParameterType, ...]
 
 # an array and how a view lies in it, apart from numbers that are computed
-Place: TypeAlias = tuple[object, ...]
+ViewLayout: TypeAlias = tuple[object, ...]
 
 
-class Devices(Protocol):
+class DeviceFunctions(Protocol):
     """The device functions of a module, built as they are called. ``cluster``: how many blocks the
     kernel's clusters have along x, y and z; empty if it has none. ``checked``: whether the launch
     raises what the kernel does."""
@@ -107,37 +107,41 @@ class Devices(Protocol):
     def signature(self, source: Source) -> Signature | None:
         """The types to which a call's arguments are brought; None if it takes any."""
 
-    def called(self, source: Source, types: Types, span: Span) -> tuple[str, ParameterType]:
+    def specialize(
+        self, source: Source, types: ArgumentTypes, span: Span
+    ) -> tuple[str, ParameterType]:
         """The name of a function for the types of a call, and the type of what it returns."""
 
 
-Evaluate: TypeAlias = "Callable[[Frame, ast.expr], Value]"
+Evaluate: TypeAlias = "Callable[[FunctionContext, ast.expr], Value]"
 
 
-class Unknown(Exception):
+class UnknownType(Exception):
     """An expression depends on one that was already reported, or whose type is not yet known."""
 
 
 @dataclass(slots=True)
-class Frame:
-    """One walk over one function. ``settled`` holds the types that the walk before found."""
+class FunctionContext:
+    """One walk over one function. ``previous_types`` holds the types that the walk before found."""
 
     source: Source
     ranges: LiveRanges
-    settled: dict[str, Scalar]
-    devices: Devices
+    previous_types: dict[str, Scalar]
+    devices: DeviceFunctions
     evaluate: Evaluate  # expressions contain each other; this ties the knot
     is_kernel: bool
     types: dict[str, Scalar] = field(default_factory=dict)
     origins: dict[str, Span] = field(default_factory=dict)  # where a variable got its type
     bound: dict[str, Value] = field(default_factory=dict)  # arrays, tuples, functions
-    scopes: list[dict[str, Value]] = field(default_factory=list)  # of comprehensions
+    comprehension_scopes: list[dict[str, Value]] = field(default_factory=list)  # of comprehensions
     result: ParameterType | None = None  # that a signature says
     results: list[tuple[ParameterType, Span]] = field(default_factory=list)
     problems: list[Diagnostic] = field(default_factory=list)
     blocks: list[list[Stmt]] = field(default_factory=lambda: [[]])
     store_types: dict[int, str] = field(default_factory=dict)  # id(ast.Name) -> variable
-    untyped: list[int] = field(default_factory=list)  # id(ast.Name) of those without a variable
+    nodes_without_variable: list[int] = field(
+        default_factory=list
+    )  # id(ast.Name) of those without a variable
     join_types: dict[int, Scalar] = field(default_factory=dict)  # id(ast.IfExp) -> its type
     mixed_joins: list[int] = field(default_factory=list)  # of those that have several
     returns: list[int] = field(default_factory=list)  # id(ast.Return) of those with a value
@@ -145,22 +149,28 @@ class Frame:
     local_functions: dict[int, LocalFunction] = field(default_factory=dict)
     # by the id of numpy's array, or by what a tuple holds
     constants: dict[object, ConstantArray] = field(default_factory=dict)
-    fixed: dict[str, Const] = field(default_factory=dict)  # variables that only have one number
+    constant_variables: dict[str, Const] = field(
+        default_factory=dict
+    )  # variables that only have one number
     declared: dict[str, Scalar] = field(default_factory=dict)  # by an annotation, in any walk
-    copies: Copies = field(default_factory=Copies)  # of the bodies of loops written out
-    ended: list[Return] = field(default_factory=list)  # in a function: those of raises
+    unroller: LoopUnroller = field(
+        default_factory=LoopUnroller
+    )  # of the bodies of loops written out
+    thread_exits: list[Return] = field(default_factory=list)  # in a function: those of raises
     # the arrays that a name may stand for, found in any walk, and whether this one found more
-    arrays: dict[str, dict[Place, Var | View]] = field(default_factory=dict)
-    found_arrays: bool = False
-    unknown: list[tuple[str, Span]] = field(default_factory=list)  # reads that have no type yet
-    broken: set[str] = field(default_factory=set)  # variables that an error was found for
+    arrays: dict[str, dict[ViewLayout, Var | View]] = field(default_factory=dict)
+    arrays_changed: bool = False
+    untyped_reads: list[tuple[str, Span]] = field(
+        default_factory=list
+    )  # reads that have no type yet
+    conflicting: set[str] = field(default_factory=set)  # variables that an error was found for
     # an expression, and the variable that it is assigned to: an array made there gets its name
     target: tuple[ast.expr, str] | None = None
     temporaries: set[str] = field(default_factory=set)  # variables with one assignment each
 
-    def again(self) -> Frame:
+    def next_pass(self) -> FunctionContext:
         """For the next walk, which knows the types that this one has found."""
-        return Frame(
+        return FunctionContext(
             self.source,
             self.ranges,
             self.types,
@@ -170,15 +180,15 @@ class Frame:
             local_functions=self.local_functions,
             constants=self.constants,
             declared=self.declared,
-            copies=self.copies,
+            unroller=self.unroller,
             result=self.result,
             arrays=self.arrays,
         )
 
-    def written_out(self) -> Frame:
+    def unrolled(self) -> FunctionContext:
         """For the walk after loops were found that are to be written out."""
-        tree = self.copies.write_out(self.source.tree)
-        return Frame(
+        tree = self.unroller.unroll(self.source.tree)
+        return FunctionContext(
             replace(self.source, tree=tree),
             live_ranges(tree),
             {},
@@ -187,7 +197,7 @@ class Frame:
             self.is_kernel,
             local_functions=self.local_functions,
             constants=self.constants,
-            copies=self.copies,
+            unroller=self.unroller,
             result=self.result,
         )
 
@@ -200,17 +210,17 @@ class Frame:
 
     def number(self, node: ast.expr) -> Expr:
         """An expression that must be a number."""
-        return number(self.value(node))
+        return require_number(self.value(node))
 
-    def note_store(self, node: ast.AST, name: str) -> None:
+    def record_store(self, node: ast.AST, name: str) -> None:
         """Note what an ``ast.Name``, or a name in a pattern, has set: a number's variable, or
         something that has none."""
         if name in self.types:
             self.store_types[id(node)] = name
         else:
-            self.untyped.append(id(node))
+            self.nodes_without_variable.append(id(node))
 
-    def note_join(self, node: ast.AST, kind: Scalar) -> None:
+    def record_join(self, node: ast.AST, kind: Scalar) -> None:
         """Note the type of an ``ast.IfExp`` or ``ast.BoolOp``, or of an item of a tuple; a
         comprehension may come to it for several items."""
         if self.join_types.setdefault(id(node), kind) != kind:
@@ -232,18 +242,18 @@ class Frame:
             self.blocks.pop()
 
     @property
-    def is_straight(self) -> bool:
+    def is_unconditional(self) -> bool:
         """Whether every path of the function comes here, once: in no branch and no loop."""
         return len(self.blocks) == 2
 
     @contextmanager
-    def recovering(self) -> Iterator[None]:
+    def collecting_errors(self) -> Iterator[None]:
         """A mistake inside is noted, and the walk goes on after it."""
         try:
             yield
         except CompileError as error:
             self.problems += error.diagnostics
-        except Unknown:
+        except UnknownType:
             pass
 
     def fresh(self, hint: str) -> str:
@@ -272,33 +282,33 @@ class Frame:
             self.types[name] = self.declared[name]
             self.origins.setdefault(name, span)
             return self.declared[name]
-        self.types[name] = value_type if known is None else join(known, value_type)
+        self.types[name] = value_type if known is None else promote(known, value_type)
         if known != self.types[name]:
             self.origins[name] = span
-        return self.settled.get(name, self.types[name])
+        return self.previous_types.get(name, self.types[name])
 
     def variable(self, name: str, span: Span) -> Var:
         """A read of a number's variable."""
-        known = self.settled.get(name) or self.types.get(name)
+        known = self.previous_types.get(name) or self.types.get(name)
         if known is None:
-            self.unknown.append((name, span))
-            raise Unknown
+            self.untyped_reads.append((name, span))
+            raise UnknownType
         return Var(name, known, span)
 
 
-def is_fresh(name: str) -> bool:
-    """Whether a variable is the compiler's own, from ``Frame.fresh``."""
+def is_temporary_name(name: str) -> bool:
+    """Whether a variable is the compiler's own, from ``FunctionContext.fresh``."""
     return ".t" in name
 
 
-def shown(value: Value) -> str:
+def describe(value: Value) -> str:
     """A value as errors name it."""
     match value:
-        case Static():
-            return replacements.described(value.value)
-        case Items() if value.names == coalesced_groups.Coalesced._fields:
+        case StaticObject():
+            return replacements.describe_object(value.value)
+        case TupleValue() if value.names == coalesced_groups.Coalesced._fields:
             return "a group of threads"
-        case Items():
+        case TupleValue():
             return f"a tuple of {len(value.items)}"
         case Closure():
             return f"the function `{value.function.__name__}`"
@@ -317,26 +327,26 @@ def is_array(value: Value) -> TypeGuard[Var | View]:
 
 def is_vector(value: Value) -> bool:
     """Whether a value is a vector, not a number, a tuple or an array."""
-    if isinstance(value, (Static, Items, Closure)) or not isinstance(value.type, Scalar):
+    if isinstance(value, (StaticObject, TupleValue, Closure)) or not isinstance(value.type, Scalar):
         return False
     return value.type.dtype.is_vector
 
 
-def named_vector(frame: Frame, target: ast.Subscript | ast.Attribute) -> Var | None:
+def vector_variable(context: FunctionContext, target: ast.Subscript | ast.Attribute) -> Var | None:
     """The variable ``v`` of a target ``v.x``, if it is a vector."""
     owner = target.value
-    if not isinstance(owner, ast.Name) or id(owner) not in frame.ranges.names:
+    if not isinstance(owner, ast.Name) or id(owner) not in context.ranges.names:
         return None
-    value = frame.value(owner)
+    value = context.value(owner)
     return value if isinstance(value, Var) and is_vector(value) else None
 
 
 _READING = {"texture": "tex{}D(t, …)", "surface": "surf{}Dread(s, …)"}
 
 
-def number(value: Value, what: str = "this") -> Expr:
+def require_number(value: Value, what: str = "this") -> Expr:
     """The value as an expression that is a number, or an error that says what it is."""
-    e = single(value, what)
+    e = require_value(value, what)
     assert isinstance(e.type, Scalar)
     handle = e.type.dtype.handle
     if handle is not None:
@@ -355,39 +365,43 @@ def number(value: Value, what: str = "this") -> Expr:
     return e
 
 
-def single(value: Value, what: str = "this") -> Expr:
+def require_value(value: Value, what: str = "this") -> Expr:
     """The value as an expression that a variable holds: a number or a vector."""
-    if isinstance(value, (Static, Closure)):
-        cure = (
+    if isinstance(value, (StaticObject, Closure)):
+        hint = (
             replacements.instead_of_object(value.value)
-            if isinstance(value, Static)
+            if isinstance(value, StaticObject)
             else "call it: f(…)"
         )
-        fail("type-needed", Label(value.span, f"{what} is {shown(value)}, not a number"), help=cure)
-    if isinstance(value, Items):
         fail(
             "type-needed",
-            Label(value.span, f"{what} is {shown(value)}"),
+            Label(value.span, f"{what} is {describe(value)}, not a number"),
+            help=hint,
+        )
+    if isinstance(value, TupleValue):
+        fail(
+            "type-needed",
+            Label(value.span, f"{what} is {describe(value)}"),
             help="take one of its items: t[0]",
         )
     if isinstance(value.type, Array) and not value.type.ndim:
         fail(
             "type-needed",
             Label(value.span, f"{what} is a record `{value.type}`"),
-            help=records.one_field(value),
+            help=records.single_field_hint(value),
         )
-    if isinstance(value, Chosen) or isinstance(value.type, Array):
+    if isinstance(value, ArraySelect) or isinstance(value.type, Array):
         fail(
             "type-needed",
             Label(value.span, f"{what} is an array `{value.type}`"),
             help=f"index it: a kernel works on one element at a time, {_one_element(value)}",
         )
     if not isinstance(value.type, Scalar):
-        nothing(value.span)
+        report_no_value(value.span)
     return value
 
 
-def _one_element(value: Expr | Chosen) -> str:
+def _one_element(value: Expr | ArraySelect) -> str:
     """``a[i]``, with an index for each axis of the array that it is, or is a part of."""
     whole = value.array if isinstance(value, View) else value
     name = whole.name if isinstance(whole, Var) else "a"
@@ -397,7 +411,7 @@ def _one_element(value: Expr | Chosen) -> str:
     return f"{name}[{', '.join(letters[:axes])}]{counts}"
 
 
-def nothing(span: Span) -> NoReturn:
+def report_no_value(span: Span) -> NoReturn:
     """A call stands for a value, and gives none."""
     fail(
         "type-needed",

@@ -6,16 +6,16 @@ from collections.abc import Callable, Sequence
 
 from pycu2c.analysis import write_coverage
 from pycu2c.analysis.launch_assumptions import Facts
-from pycu2c.base.backends import ON_CPU
-from pycu2c.base.diagnostics import following
+from pycu2c.base.backends import CPU_BACKENDS
+from pycu2c.base.diagnostics import reporting_recursion_limit
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Source
 from pycu2c.base.types import ParameterType, Signature
 from pycu2c.codegen.statements import Comments
 from pycu2c.compiler import Generated, Piece, generate
 from pycu2c.cuda_driver import driver
-from pycu2c.declarations.options import DEFAULT, Options
-from pycu2c.frontend.function_builder import Built, build_device
+from pycu2c.declarations.options import DEFAULT_OPTIONS, Options
+from pycu2c.frontend.function_builder import BuiltModule, build_device
 from pycu2c.ir.verifier import verified
 from pycu2c.kernels.source_map import naming_origins
 from pycu2c.ops.intrinsics import library
@@ -42,7 +42,7 @@ class Specialized:
     """A kernel for one signature. ``names`` are what errors call the arguments' leaves."""
 
     source: Source
-    built: Built
+    built: BuiltModule
     signature: Signature
     names: tuple[str, ...]
     options: Options
@@ -68,9 +68,9 @@ def facts_for(
 
 
 def generate_text(
-    built: Built,
+    built: BuiltModule,
     target: str,
-    options: Options = DEFAULT,
+    options: Options = DEFAULT_OPTIONS,
     comments: Comments = "none",
     block: Extent | None = None,
 ) -> Generated:
@@ -79,7 +79,7 @@ def generate_text(
     return generate(built.module, _target(target, options), facts, comments)
 
 
-def piece_of(built: Built, options: Options) -> Piece:
+def piece_of(built: BuiltModule, options: Options) -> Piece:
     """A kernel of a file of CUDA C, for ordinary launches."""
     facts = facts_for(options, ordinary=True)
     return Piece(built.module, _target("cuda", options), facts)
@@ -98,7 +98,7 @@ def generate_device(
 ) -> tuple[Generated, ParameterType]:
     """A device function as CUDA C for other programs, which know it by a name of theirs; and what
     it gives. Raises CompileError."""
-    with following(source.span(source.tree)):
+    with reporting_recursion_limit(source.span(source.tree)):
         module, result = build_device(source, signature.parameters)
     named = replace(module.kernel, name=f"{name}.", python_name=name)
     module = verified(replace(module, kernel=named), "build")
@@ -159,8 +159,8 @@ def runner_for(wanted: Specialized, backend: str, facts: Facts, cache: bool) -> 
     if backend == "python":
         types = wanted.signature.parameters
         single = options.weak_float is not None
-        inferred = device_variants.inferred_from(built.noted, source, wanted.signature, single)
-        with following(source.span(source.tree)):
+        inferred = device_variants.inferred_from(built.inferred_types, source, wanted.signature, single)
+        with reporting_recursion_limit(source.span(source.tree)):
             kernel = interpreter.ReferenceKernel(
                 source, inferred, types, library.device_source, options
             )
@@ -170,11 +170,11 @@ def runner_for(wanted: Specialized, backend: str, facts: Facts, cache: bool) -> 
     layout = layout_of(made.parameters)
     with naming_origins(lambda c: generate(built.module, target, facts, c).text):
         binary = _compiled(made, backend, options.linking(made.links), cache)
-        if backend in ON_CPU:
+        if backend in CPU_BACKENDS:
             on_cpu, runner = _on_cpu(binary, wanted, made, layout, facts)
             return _printing(runner, made, source, lambda: print_log.HostLog(on_cpu))
-    on_gpu = cuda_kernel.CudaKernel(binary, made.meets_grid, options.cluster)
-    whole = write_coverage.overwritten(built.module)
+    on_gpu = cuda_kernel.CudaKernel(binary, made.needs_cooperative_launch, options.cluster)
+    whole = write_coverage.find_overwritten_arrays(built.module)
     on_device = cuda_runner.CudaRunner(source.name, made.written, layout, on_gpu, whole)
     return _printing(on_device, made, source, lambda: print_log.DeviceLog(on_gpu))
 
@@ -185,7 +185,7 @@ def _comments(options: Options) -> Comments:
 
 
 def _compiled(made: Generated, backend: str, options: Options, cache: bool) -> Binary:
-    if backend in ON_CPU:
+    if backend in CPU_BACKENDS:
         return cc.compile(made.text, made.entry, options=options, cache=cache)
     return nvrtc.compile(made.text, made.entry, driver.arch(), options=options, cache=cache)
 

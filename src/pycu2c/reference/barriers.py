@@ -7,27 +7,27 @@ from collections.abc import Callable, Iterable
 from inspect import isgenerator
 from typing import Any
 
-from pycu2c.ops.intrinsics.reference_thread import MACHINE, WIDTHS
+from pycu2c.ops.intrinsics.reference_thread import REFERENCE_STATE, WIDTHS
 from pycu2c.ops.intrinsics.registry import Effect, Intrinsic, bound_to
 from pycu2c.ops.intrinsics.threads.clusters import this_cluster
 from pycu2c.ops.intrinsics.threads.cooperative_groups import GROUPS
 from pycu2c.ops.intrinsics.threads.warp import ALL_LANES
 from pycu2c.reference.calls import arguments_of
-from pycu2c.reference.scheduler import Steps, Wait
+from pycu2c.reference.scheduler import Coroutine, Wait
 
-_ROUNDS = 64  # of loops that may wait for memory, between two pauses
+_ITERATIONS_PER_PAUSE = 64  # of loops that may wait for memory, between two pauses
 
 
-def meeting(row: Intrinsic, where: str) -> Callable[..., Steps]:
+def synchronize(row: Intrinsic, where: str) -> Callable[..., Coroutine]:
     """Wait for others, then the row's own meaning."""
 
     alike = Wait(where, row)
 
-    def meet_alone() -> Steps:
+    def meet_alone() -> Coroutine:
         yield alike
         return row.reference()
 
-    def meet(*given: Any, **named: Any) -> Steps:
+    def meet(*given: Any, **named: Any) -> Coroutine:
         values = dict(zip((name for name, _ in row.parameters), given)) | named
         arguments = arguments_of(row, row.defaults | values)
         if row.effect is Effect.WARP:
@@ -40,7 +40,7 @@ def meeting(row: Intrinsic, where: str) -> Callable[..., Steps]:
 
 def _check_lanes(row: Intrinsic, arguments: list[Any], where: str) -> None:
     """What CUDA leaves undefined: the mask must name the thread, and a width divide a warp."""
-    lane = MACHINE.current().lane
+    lane = REFERENCE_STATE.current().lane
     if arguments and not arguments[0] >> lane & 1:
         mask = f"{arguments[0] & ALL_LANES:#010x}"
         raise ValueError(f"{where}: lane {lane} gives {row.name} the mask {mask}, without itself")
@@ -55,9 +55,9 @@ class _Skipped:
 SKIPPED = _Skipped()
 
 
-def collected(
+def collect(
     items: Iterable[Any], make: Callable[..., Any], spread: bool, nested: bool, decides: bool | None
-) -> Steps:
+) -> Coroutine:
     """The values of a comprehension in which threads may meet. ``spread``: an item is given as
     several arguments. ``nested``: each gives several values. Ends at one that decides."""
     found: list[Any] = []
@@ -74,25 +74,27 @@ def collected(
     return tuple(found)
 
 
-def spins() -> bool:
+def is_busy_wait() -> bool:
     """Whether a thread has run through enough rounds of loops that others should run now."""
-    thread = MACHINE.current()
-    thread.rounds = (thread.rounds + 1) % _ROUNDS
-    return not thread.rounds
+    thread = REFERENCE_STATE.current()
+    thread.iterations = (thread.iterations + 1) % _ITERATIONS_PER_PAUSE
+    return not thread.iterations
 
 
-def meets(value: object) -> Intrinsic | None:
+def synchronizing_intrinsic(value: object) -> Intrinsic | None:
     """The row of what waits for other threads."""
     row = bound_to(value)
-    return row if row is not None and row.meets else None
+    return row if row is not None and row.synchronizes else None
 
 
-def may_meet(value: object) -> bool:
+def may_synchronize(value: object) -> bool:
     """Whether who names this may wait for other threads."""
-    return meets(value) is not None or any(value is row for row in (*GROUPS, this_cluster))
+    return synchronizing_intrinsic(value) is not None or any(
+        value is row for row in (*GROUPS, this_cluster)
+    )
 
 
-def acts_on_memory(value: object) -> bool:
+def accesses_shared_memory(value: object) -> bool:
     """Whether this is what threads use to tell one another something."""
     row = bound_to(value)
     return row is not None and row.effect is Effect.MEMORY

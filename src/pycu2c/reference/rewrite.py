@@ -21,21 +21,26 @@ from pycu2c.base.source import Source
 from pycu2c.base.types import Scalar
 from pycu2c.base.values import convert
 from pycu2c.frontend.scope.bindings import bindings, bound_name, parameters
-from pycu2c.frontend.statements.unroll import Rounds
+from pycu2c.frontend.statements.unroll import UnrolledLoop
 from pycu2c.ops.names.dtype_names import scalar_named
 from pycu2c.ops.operators import BY_NODE
 from pycu2c.reference import calls as calls
 from pycu2c.reference import elements as elements
-from pycu2c.reference.barriers import spins
-from pycu2c.reference.expressions import UNKNOWN, ExpressionRewriter, Functions, place
+from pycu2c.reference.barriers import is_busy_wait
+from pycu2c.reference.expressions import (
+    NOT_STATIC,
+    ExpressionRewriter,
+    FunctionProperties,
+    location,
+)
 from pycu2c.reference.scheduler import ThreadEnds, Wait
-from pycu2c.reference.weak_floats import Inferred
+from pycu2c.reference.weak_floats import ReferenceTypes
 
-__all__ = ["Functions", "globals_of", "may_spin", "place", "rewritten"]
+__all__ = ["FunctionProperties", "globals_of", "location", "may_busy_wait", "rewrite"]
 
 
-def rewritten(
-    source: Source, inferred: Inferred, functions: Functions, waits: bool
+def rewrite(
+    source: Source, inferred: ReferenceTypes, functions: FunctionProperties, waits: bool
 ) -> Callable[..., Any]:
     """A kernel or device function, its globals read now. One that ``waits`` for other threads is
     a generator function."""
@@ -66,7 +71,9 @@ def globals_of(function: FunctionType) -> Mapping[str, Any]:
 class _Rewriter(ExpressionRewriter):
     """One function."""
 
-    def __init__(self, source: Source, inferred: Inferred, functions: Functions) -> None:
+    def __init__(
+        self, source: Source, inferred: ReferenceTypes, functions: FunctionProperties
+    ) -> None:
         super().__init__(source, inferred, functions, globals_of(source.python))
         self.local_types = inferred.local_types
 
@@ -146,8 +153,8 @@ class _Rewriter(ExpressionRewriter):
                 return [ast.While(self.expression(test), inside, self.optional(orelse))]
             case ast.For():
                 return self.loop(node)
-            case Rounds():
-                return self.rounds(node)
+            case UnrolledLoop():
+                return self.unrolled_loop(node)
             case ast.Match():
                 return [self.match(node)]
             case ast.FunctionDef():
@@ -172,13 +179,15 @@ class _Rewriter(ExpressionRewriter):
             case ast.Return() | ast.Break() | ast.Continue() | ast.Pass():
                 return [copy.copy(node)]
             case _:
-                raise elements.Outside(f"{type(node).__name__} is not in the kernel language")
+                raise elements.UnsupportedByReference(
+                    f"{type(node).__name__} is not in the kernel language"
+                )
 
     def error(self, node: ast.stmt, kind: ast.expr, given: list[ast.expr]) -> ast.Raise:
         """What a checked kernel raises."""
         told = [self.expression(argument) for argument in given]
-        where = self.held(place(self.source, node))
-        return ast.Raise(self.do(elements.raised, where, kind, *told), None)
+        where = self.held(location(self.source, node))
+        return ast.Raise(self.do(elements.exception_of, where, kind, *told), None)
 
     def assign(self, targets: list[ast.expr], value: ast.expr) -> list[ast.stmt]:
         """The value first, then the targets from left to right."""
@@ -195,7 +204,7 @@ class _Rewriter(ExpressionRewriter):
 
     def assigned(self, target: ast.expr, value: ast.expr) -> ast.expr:
         kind = self.local_types.get(id(target))
-        return self.do(calls.settled, value) if kind is None else self.coerced(value, kind)
+        return self.do(calls.to_variable_type, value) if kind is None else self.coerced(value, kind)
 
     def assign_target(self, target: ast.expr, value: ast.expr) -> list[ast.stmt]:
         match target:
@@ -207,7 +216,9 @@ class _Rewriter(ExpressionRewriter):
             case ast.Tuple(elts=items) | ast.List(elts=items):
                 return self.unpacked(items, value)
             case _:
-                raise elements.Outside("a kernel assigns to names, elements and tuples of these")
+                raise elements.UnsupportedByReference(
+                    "a kernel assigns to names, elements and tuples of these"
+                )
 
     def part_of(self, target: ast.Subscript | ast.Attribute) -> ast.expr:
         """Which part of its owner a target is: an index, or the name of a field."""
@@ -234,9 +245,12 @@ class _Rewriter(ExpressionRewriter):
         match node:
             case ast.Subscript(value=owner):
                 return self.do(
-                    elements.part, self.place(owner), self.part_of(node), self.where(node)
+                    elements.element_or_field,
+                    self.place(owner),
+                    self.part_of(node),
+                    self.where(node),
                 )
-            case ast.Attribute(value=owner) if self.known(node) is UNKNOWN:
+            case ast.Attribute(value=owner) if self.known(node) is NOT_STATIC:
                 return self.do(calls.field, self.place(owner), self.part_of(node))
             case _:
                 return self.expression(node)
@@ -259,7 +273,7 @@ class _Rewriter(ExpressionRewriter):
 
     def augmented(self, node: ast.AugAssign) -> list[ast.stmt]:
         target = node.target
-        combine = self.arithmetic(calls.combined(BY_NODE[type(node.op)]))
+        combine = self.arithmetic(calls.binary_operation(BY_NODE[type(node.op)]))
         right = self.expression(node.value)
         if isinstance(target, ast.Name):
             old: ast.expr = ast.Name(target.id, ast.Load())
@@ -284,30 +298,30 @@ class _Rewriter(ExpressionRewriter):
         name = self.temporary()
         first = self.assign_target(node.target, ast.Name(name, ast.Load()))
         body = [*self.pause(node), *first, *self.block(node.body)]
-        iterable = self.do(elements.iterated, self.expression(node.iter))
+        iterable = self.do(elements.iterable, self.expression(node.iter))
         orelse = self.optional(node.orelse)
         return [ast.For(ast.Name(name, ast.Store()), iterable, body, orelse)]
 
     def pause(self, loop: ast.While | ast.For) -> list[ast.stmt]:
         """In a loop that may wait for what others write: after some rounds, let them run."""
         acts = (self.functions.acts(self.known(n)) for n in ast.walk(loop) if _is_dotted(n))
-        if not (self.waits and may_spin(loop) and any(acts)):
+        if not (self.waits and may_busy_wait(loop) and any(acts)):
             return []
-        where = place(self.source, loop)
+        where = location(self.source, loop)
         wait = self.held(Wait(where))
-        return [self.placed(ast.If(self.do(spins), [ast.Expr(ast.Yield(wait))], []), loop)]
+        return [self.placed(ast.If(self.do(is_busy_wait), [ast.Expr(ast.Yield(wait))], []), loop)]
 
-    def rounds(self, node: Rounds) -> list[ast.stmt]:
+    def unrolled_loop(self, node: UnrolledLoop) -> list[ast.stmt]:
         """A loop written out: in each round Python's loop does what is written for it."""
         number, name = self.temporary(), self.temporary()
         body: list[ast.stmt] = [ast.Pass()]
-        for position, written in reversed(list(enumerate(node.rounds))):
+        for position, written in reversed(list(enumerate(node.iterations))):
             first = self.assign_target(written.target, ast.Name(name, ast.Load()))
             inside = [self.placed(s, node) for s in first] + self.block(written.body)
             test = ast.Compare(ast.Name(number, ast.Load()), [ast.Eq()], [ast.Constant(position)])
             body = [self.placed(ast.If(test, inside, body), node)]
         target = ast.Tuple([ast.Name(n, ast.Store()) for n in (number, name)], ast.Store())
-        counted = self.do(enumerate, self.do(elements.iterated, self.expression(node.iter)))
+        counted = self.do(enumerate, self.do(elements.iterable, self.expression(node.iter)))
         return [ast.For(target, counted, body, self.optional(node.orelse))]
 
     # ---- match ----
@@ -347,7 +361,7 @@ class _Rewriter(ExpressionRewriter):
                 return node
 
 
-def may_spin(node: ast.AST) -> bool:
+def may_busy_wait(node: ast.AST) -> bool:
     """Whether a loop may go on until something changes: not one that counts to its end."""
     leaves = isinstance(node, ast.For) and any(isinstance(n, ast.Break) for n in ast.walk(node))
     return leaves or isinstance(node, ast.While)

@@ -11,7 +11,7 @@ from typing import Any, NoReturn, ParamSpec, TextIO, TypeVar
 
 from pycu2c.base.records import replace
 from pycu2c.base.source import Source
-from pycu2c.base.types import ParameterType, Signature, by_itself
+from pycu2c.base.types import ParameterType, Signature, default_type
 from pycu2c.compat.numba.source_adaptation import as_numba_reads
 from pycu2c.declarations.signatures import parse_signature
 from pycu2c.devices import gpu_selection
@@ -171,7 +171,7 @@ class Jitted(Kernel[P]):
 
 def _types_of(signature: Signature) -> Types:
     """The types of the parameters, a Python number's by itself."""
-    return tuple(by_itself(kind) for kind in signature.parameters)
+    return tuple(default_type(kind) for kind in signature.parameters)
 
 
 class Overload:
@@ -192,7 +192,7 @@ class Overload:
     @property
     def cooperative(self) -> bool:
         """Whether all blocks of the grid meet in it."""
-        return self._kernel.launcher.generated("cuda", self.signature).meets_grid
+        return self._kernel.launcher.generated("cuda", self.signature).needs_cooperative_launch
 
     @property
     def regs_per_thread(self) -> int:

@@ -9,25 +9,38 @@ from __future__ import annotations
 from typing import NoReturn
 
 from pycu2c.base.diagnostics import Label, fail
-from pycu2c.base.dtypes import Kind
+from pycu2c.base.dtypes import DTypeKind
 from pycu2c.base.source import Source, Span
 from pycu2c.base.types import NONE, Array, ParameterType, Scalar, Signature, Tuple
-from pycu2c.declarations.signatures import BadSignature, annotated_device
+from pycu2c.declarations.signatures import BadSignature, annotated_device_signature
 from pycu2c.frontend.expressions import array_views
 from pycu2c.frontend.expressions.arithmetic import coerce
-from pycu2c.frontend.expressions.composite_values import told, type_of
-from pycu2c.frontend.function_context import Closure, Items, Static, Value, shown, single
+from pycu2c.frontend.expressions.composite_values import displayed_type, type_of
+from pycu2c.frontend.function_context import (
+    Closure,
+    StaticObject,
+    TupleValue,
+    Value,
+    describe,
+    require_value,
+)
 from pycu2c.frontend.scope.bindings import parameters
 from pycu2c.ir.builders import scalar_type
 from pycu2c.ir.nodes import Expr, Var, View
 
-_RANK = {Kind.BOOL: 0, Kind.UNSIGNED: 1, Kind.SIGNED: 1, Kind.FLOAT: 2, Kind.COMPLEX: 3}
+_RANK = {
+    DTypeKind.BOOL: 0,
+    DTypeKind.UNSIGNED: 1,
+    DTypeKind.SIGNED: 1,
+    DTypeKind.FLOAT: 2,
+    DTypeKind.COMPLEX: 3,
+}
 
 
-def signature_of(source: Source) -> Signature | None:
+def declared_signature(source: Source) -> Signature | None:
     """The signature that a device function was given, or that its annotations are."""
     try:
-        found = source.signature or annotated_device(source.python)
+        found = source.signature or annotated_device_signature(source.python)
     except BadSignature as error:
         fail(
             "signature",
@@ -44,24 +57,26 @@ def signature_of(source: Source) -> Signature | None:
     return found
 
 
-def check_signed(cycle: tuple[Source, ...], types: tuple[ParameterType, ...], span: Span) -> None:
+def require_signatures(
+    cycle: tuple[Source, ...], types: tuple[ParameterType, ...], span: Span
+) -> None:
     """Functions that call each other, the last of them the first again at ``span``."""
     for source in cycle:
-        if signature_of(source) is None:
-            _unsigned(source, types if source is cycle[0] else (), span)
+        if declared_signature(source) is None:
+            _report_no_signature(source, types if source is cycle[0] else (), span)
 
 
-def _unsigned(source: Source, types: tuple[ParameterType, ...], span: Span) -> NoReturn:
+def _report_no_signature(source: Source, types: tuple[ParameterType, ...], span: Span) -> NoReturn:
     label = Label(span, f"{source.name} calls itself, here or through others")
     if source.python.__code__.co_name != source.name or source.python.__name__ != source.name:
         fail("recursion", label, help="write it as a @device function, with a signature")
     names = [p.arg for p in parameters(source.tree.args)]
-    shown_types = [told(t) for t in types] if types else ["…"] * len(names)
+    shown_types = [displayed_type(t) for t in types] if types else ["…"] * len(names)
     written = ", ".join(f"{name}: {kind}" for name, kind in zip(names, shown_types))
     fail("recursion", label, help=f"annotate it: def {source.name}({written}) -> …")
 
 
-def no_result(source: Source) -> NoReturn:
+def report_no_result(source: Source) -> NoReturn:
     """A result that follows from itself alone."""
     fail(
         "recursion",
@@ -73,27 +88,31 @@ def no_result(source: Source) -> NoReturn:
 # ---- values in the types of a signature --------------------------------------------------------
 
 
-def as_declared(value: Value, wanted: ParameterType) -> Value:
+def convert_to_declared(value: Value, wanted: ParameterType) -> Value:
     """A value in a type that a signature says; refused where that would lose its kind."""
     match wanted:
         case Scalar():
-            return _number(single(value), wanted)
+            return _number(require_value(value), wanted)
         case Array() if isinstance(value, (Var, View)) and isinstance(value.type, Array):
             return _array(value, wanted)
-        case Tuple(items, names) if isinstance(value, Items) and len(items) == len(value.items):
-            parts = tuple(as_declared(v, kind) for v, kind in zip(value.items, items))
-            return Items(parts, value.span, value.names or names)
-        case _ if isinstance(value, (Static, Items, Closure)) and type_of(value) == wanted:
+        case Tuple(items, names) if isinstance(value, TupleValue) and len(items) == len(
+            value.items
+        ):
+            parts = tuple(convert_to_declared(v, kind) for v, kind in zip(value.items, items))
+            return TupleValue(parts, value.span, value.names or names)
+        case _ if (
+            isinstance(value, (StaticObject, TupleValue, Closure)) and type_of(value) == wanted
+        ):
             return value
         case _:
-            _refuse(value, wanted)
+            _reject(value, wanted)
 
 
 def _number(e: Expr, wanted: Scalar) -> Expr:
     own, to = scalar_type(e).dtype, wanted.dtype
     of_parts = own.stands_alone or to.stands_alone
     if own is not to if of_parts else _RANK[own.kind] > _RANK[to.kind]:
-        _refuse(e, wanted)
+        _reject(e, wanted)
     return e if of_parts else coerce(e, wanted)
 
 
@@ -103,26 +122,28 @@ def _array(value: Var | View, wanted: Array) -> Expr:
         return value
     assert isinstance(own, Array)
     if (own.dtype, own.ndim) != (wanted.dtype, wanted.ndim) or own.layout < wanted.layout:
-        _refuse(value, wanted)
-    return array_views.seen_as(value, wanted)
+        _reject(value, wanted)
+    return array_views.with_array_type(value, wanted)
 
 
-def _refuse(value: Value, wanted: ParameterType) -> NoReturn:
+def _reject(value: Value, wanted: ParameterType) -> NoReturn:
     fail(
         "argument-type",
-        Label(value.span, f"this is {shown(value)}, the signature says `{told(wanted)}`"),
+        Label(
+            value.span, f"this is {describe(value)}, the signature says `{displayed_type(wanted)}`"
+        ),
         help="convert it, or change the signature",
     )
 
 
-def result_as_declared(value: Value, wanted: ParameterType | None) -> Value:
+def convert_result(value: Value, wanted: ParameterType | None) -> Value:
     """What a ``return`` gives, in the type that the signature says of it."""
     if wanted is None:
         return value
     if wanted == NONE:
         fail(
             "return-type",
-            Label(value.span, f"this is {shown(value)}"),
+            Label(value.span, f"this is {describe(value)}"),
             help="the signature says that the function returns nothing",
         )
-    return as_declared(value, wanted)
+    return convert_to_declared(value, wanted)

@@ -6,13 +6,13 @@ import ast
 from collections.abc import Callable
 
 from pycu2c.base.diagnostics import Label, fail
-from pycu2c.base.dtypes import BY_NAME, DType, Kind
+from pycu2c.base.dtypes import BY_NAME, DType, DTypeKind
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, Scalar
-from pycu2c.frontend.calls.builtin_arguments import arguments, named_scalar
-from pycu2c.frontend.evaluation_order import has_effect, kept
-from pycu2c.frontend.expressions.arithmetic import coerce, once
-from pycu2c.frontend.function_context import Frame
+from pycu2c.frontend.calls.builtin_arguments import argument_nodes, named_scalar
+from pycu2c.frontend.evaluation_order import has_effect, materialize
+from pycu2c.frontend.expressions.arithmetic import coerce, evaluate_once
+from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.ir.builders import binary, cast, const, literal, scalar_type, truth
 from pycu2c.ir.nodes import Apply, Expr
 from pycu2c.ops.intrinsics.registry import REGISTRY, Intrinsic
@@ -20,18 +20,18 @@ from pycu2c.ops.names.cuda_namespace import CUDA
 from pycu2c.ops.operators import EQ, SUB
 
 
-def called(frame: Frame, owner: Expr, node: ast.Call) -> Expr:
+def call_method(context: FunctionContext, owner: Expr, node: ast.Call) -> Expr:
     """``owner.name(…)`` of a number that has such a method."""
     assert isinstance(node.func, ast.Attribute)
-    name, span = node.func.attr, frame.span(node)
+    name, span = node.func.attr, context.span(node)
     if name in ("astype", "view"):
-        (given,) = arguments(frame, node, ("dtype",), name)
-        return _TO[name](owner, named_scalar(frame, given), span)
-    arguments(frame, node, (), name)
-    return _PLAIN[name](frame, owner, span)
+        (given,) = argument_nodes(context, node, ("dtype",), name)
+        return _TO[name](owner, named_scalar(context, given), span)
+    argument_nodes(context, node, (), name)
+    return _PLAIN[name](context, owner, span)
 
 
-def _conjugate(frame: Frame, z: Expr, span: Span) -> Expr:
+def _conjugate(context: FunctionContext, z: Expr, span: Span) -> Expr:
     if not scalar_type(z).dtype.is_complex:
         return z
     return Apply(REGISTRY["complex.conjugate"], (z,), z.type, span)
@@ -46,24 +46,24 @@ def _size(n: Expr, span: Span) -> tuple[Expr, int]:
     return (Apply(REGISTRY["abs"], (wide,), wide.type, span) if working.is_signed else wide), width
 
 
-def _bit_count(frame: Frame, n: Expr, span: Span) -> Expr:
+def _bit_count(context: FunctionContext, n: Expr, span: Span) -> Expr:
     return Apply(REGISTRY["cuda.popc"], (_size(n, span)[0],), WEAK_INT, span)
 
 
-def _bit_length(frame: Frame, n: Expr, span: Span) -> Expr:
+def _bit_length(context: FunctionContext, n: Expr, span: Span) -> Expr:
     size, width = _size(n, span)
     leading = Apply(REGISTRY["cuda.clz"], (size,), WEAK_INT, span)
     return binary(SUB, const(width, span), leading, span)
 
 
-def _is_integer(frame: Frame, x: Expr, span: Span) -> Expr:
+def _is_integer(context: FunctionContext, x: Expr, span: Span) -> Expr:
     """``x - trunc(x) == 0``, which is false of infinities, too."""
-    if scalar_type(x).dtype.is_whole:
+    if scalar_type(x).dtype.is_integral:
         if has_effect(x):
-            kept(frame, x, "value")
+            materialize(context, x, "value")
         return literal(True, span)
     wide = cast(x, Scalar(BY_NAME["float32"])) if scalar_type(x).dtype.is_half else x
-    return once(frame, wide, lambda own: _is_whole(own, span))
+    return evaluate_once(context, wide, lambda own: _is_whole(own, span))
 
 
 def _is_whole(x: Expr, span: Span) -> Expr:
@@ -71,14 +71,14 @@ def _is_whole(x: Expr, span: Span) -> Expr:
     return binary(EQ, binary(SUB, x, whole, span), const(0.0, span, scalar_type(x)), span)
 
 
-def _item(frame: Frame, x: Expr, span: Span) -> Expr:
+def _item(context: FunctionContext, x: Expr, span: Span) -> Expr:
     own = scalar_type(x).dtype
-    if own.kind is Kind.BOOL:
+    if own.kind is DTypeKind.BOOL:
         return truth(x)
     return cast(x, WEAK_COMPLEX if own.is_complex else WEAK_FLOAT if own.is_float else WEAK_INT)
 
 
-_PLAIN: dict[str, Callable[[Frame, Expr, Span], Expr]] = {
+_PLAIN: dict[str, Callable[[FunctionContext, Expr, Span], Expr]] = {
     "conjugate": _conjugate,
     "conj": _conjugate,
     "bit_count": _bit_count,
@@ -92,7 +92,7 @@ _PLAIN: dict[str, Callable[[Frame, Expr, Span], Expr]] = {
 
 
 def _astype(x: Expr, wanted: Scalar, span: Span) -> Expr:
-    return cast(truth(x), wanted) if wanted.dtype.kind is Kind.BOOL else coerce(x, wanted)
+    return cast(truth(x), wanted) if wanted.dtype.kind is DTypeKind.BOOL else coerce(x, wanted)
 
 
 def _view(x: Expr, wanted: Scalar, span: Span) -> Expr:

@@ -8,26 +8,35 @@ from typing import NoReturn
 
 from pycu2c.base import dtypes
 from pycu2c.base.diagnostics import Label, fail
-from pycu2c.base.dtypes import Kind
+from pycu2c.base.dtypes import DTypeKind
 from pycu2c.base.source import Span
 from pycu2c.base.types import (
     WEAK_BOOL,
     WEAK_FLOAT,
     WEAK_INT,
     Scalar,
-    have_join,
+    have_common_type,
     int64,
-    join,
+    promote,
     uint64,
 )
-from pycu2c.base.values import EXACT_FLOATS, fits
-from pycu2c.frontend.function_context import Frame
+from pycu2c.base.values import MAX_EXACT_FLOAT_INT, fits
+from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.subset.unsupported_syntax import TOO_WIDE
 from pycu2c.ir.builders import binary as binary_node
-from pycu2c.ir.builders import both, cast, const, integer, is_atom, negation, number_of, scalar_type
+from pycu2c.ir.builders import (
+    cast,
+    const,
+    constant_value,
+    integer,
+    is_atom,
+    logical,
+    negation,
+    scalar_type,
+)
 from pycu2c.ir.builders import truth as truth_node
 from pycu2c.ir.builders import unary as unary_node
-from pycu2c.ir.nodes import Apply, Binary, Const, Expr, Junction, Let, Select, Var
+from pycu2c.ir.nodes import Apply, Binary, Const, Expr, Let, LogicalOp, Select, Var
 from pycu2c.ops.intrinsics.builtins import compared_as_float
 from pycu2c.ops.operators import (
     DIV,
@@ -47,7 +56,7 @@ from pycu2c.ops.operators import (
 
 def coerce(e: Expr, to: Scalar) -> Expr:
     """Convert an operand; a literal that the type cannot hold is an error, as in numpy."""
-    if not have_join(scalar_type(e), to):
+    if not have_common_type(scalar_type(e), to):
         fail(
             "store-type",
             Label(e.span, f"this is `{e.type}`, here it would become `{to}`"),
@@ -74,7 +83,7 @@ def coerce(e: Expr, to: Scalar) -> Expr:
     return cast(e, to)
 
 
-def to_whole(e: Expr) -> str:
+def integer_hint(e: Expr) -> str:
     """What to write where an integer must stand, and ``e`` is a float."""
     if isinstance(e, Binary) and e.op is DIV:
         return "divide with `//`, or convert it with int(...)"
@@ -82,7 +91,7 @@ def to_whole(e: Expr) -> str:
     return "write the literal without a point" if is_literal else "convert it with int(...)"
 
 
-def counting(e: Expr) -> Expr:
+def to_index(e: Expr) -> Expr:
     """A whole number that counts: in 64 bits, which a constant must fit."""
     if isinstance(e, Const) and e.type == WEAK_INT and not fits(int(e.value), WEAK_INT):
         fail(
@@ -93,34 +102,34 @@ def counting(e: Expr) -> Expr:
     return cast(e, WEAK_INT)
 
 
-def whole_number(e: Expr) -> Expr:
+def require_integer(e: Expr) -> Expr:
     """An argument that is an int."""
-    if not scalar_type(e).dtype.is_whole:
+    if not scalar_type(e).dtype.is_integral:
         fail(
             "argument-type",
             Label(e.span, f"this is `{e.type}`; it must be a whole number"),
-            help=to_whole(e),
+            help=integer_hint(e),
         )
-    return counting(e)
+    return to_index(e)
 
 
-def once(frame: Frame, e: Expr, use: Callable[[Expr], Expr]) -> Expr:
+def evaluate_once(context: FunctionContext, e: Expr, use: Callable[[Expr], Expr]) -> Expr:
     """``use(e)`` where ``use`` writes it more than once: it is evaluated once."""
     if is_atom(e):
         return use(e)
-    name = frame.fresh("value")
+    name = context.fresh("value")
     return Let(name, e, use(Var(name, scalar_type(e), e.span)), e.span)
 
 
-def binary(frame: Frame, op: Operator, left: Expr, right: Expr, span: Span) -> Expr:
+def binary(context: FunctionContext, op: Operator, left: Expr, right: Expr, span: Span) -> Expr:
     """``left op right`` with Python's meaning and numpy's type."""
     if op.result is truth:
-        return compare(frame, op, left, right, span)
+        return compare(context, op, left, right, span)
     _check_width(left, right)
     a, b = scalar_type(left), scalar_type(right)
     common = op.operands(a, b)
     if common is None:
-        _no_operator(op, left, right, span)
+        _report_no_operator(op, left, right, span)
     if op.name == "pow":
         common, right = _exponent(left, right, common)
     if isinstance(left, Const) and isinstance(right, Const) and common == WEAK_INT:
@@ -131,14 +140,14 @@ def binary(frame: Frame, op: Operator, left: Expr, right: Expr, span: Span) -> E
 
 def _check_width(*sides: Expr) -> None:
     """Constants are exact among themselves; what is computed has 64 bits."""
-    if all(isinstance(e, Const) or not scalar_type(e).dtype.is_whole for e in sides):
+    if all(isinstance(e, Const) or not scalar_type(e).dtype.is_integral for e in sides):
         return
     for e in sides:
-        if isinstance(e, Const) and e.type == WEAK_INT and not is_number(int(e.value)):
+        if isinstance(e, Const) and e.type == WEAK_INT and not fits_64_bits(int(e.value)):
             fail(TOO_WIDE.code, Label(e.span, TOO_WIDE.text), help=TOO_WIDE.help)
 
 
-def is_number(value: int) -> bool:
+def fits_64_bits(value: int) -> bool:
     """Whether an integer type of 64 bits holds it."""
     return fits(value, WEAK_INT) or fits(value, uint64)
 
@@ -157,8 +166,8 @@ def _exponent(left: Expr, right: Expr, common: Scalar) -> tuple[Scalar, Expr]:
     return common, right
 
 
-def _no_operator(op: Operator, left: Expr, right: Expr, span: Span) -> NoReturn:
-    if common_is_complex(left, right):
+def _report_no_operator(op: Operator, left: Expr, right: Expr, span: Span) -> NoReturn:
+    if either_is_complex(left, right):
         fail(
             "operand-type",
             Label(span, f"complex numbers have no `{op.symbol}`"),
@@ -169,7 +178,7 @@ def _no_operator(op: Operator, left: Expr, right: Expr, span: Span) -> NoReturn:
         fail(
             "operand-type",
             Label(floats[0].span, f"this is `{floats[0].type}`; `{op.symbol}` works on integers"),
-            help=_NOT_OF_BITS.get(op.symbol, "") + to_whole(floats[0]),
+            help=_NOT_OF_BITS.get(op.symbol, "") + integer_hint(floats[0]),
         )
     fail(
         "operand-type",
@@ -185,7 +194,7 @@ _NOT_OF_BITS = {  # what was meant, where it is none of bits
 }
 
 
-def common_is_complex(left: Expr, right: Expr) -> bool:
+def either_is_complex(left: Expr, right: Expr) -> bool:
     return any(scalar_type(e).dtype.is_complex for e in (left, right))
 
 
@@ -201,14 +210,14 @@ def unary(op: UnaryOperator, operand: Expr, span: Span) -> Expr:
             Label(operand.span, f"`{op.symbol}` has no meaning for `{own}`"),
             help="convert it with int(...)",
         )
-    if op is INVERT and own.dtype.kind is Kind.BOOL and not own.weak:
+    if op is INVERT and own.dtype.kind is DTypeKind.BOOL and not own.weak:
         return cast(negation(truth_node(operand)), own)
     return unary_node(op, cast(operand, common), span)
 
 
-def compare(frame: Frame, op: Operator, left: Expr, right: Expr, span: Span) -> Expr:
+def compare(context: FunctionContext, op: Operator, left: Expr, right: Expr, span: Span) -> Expr:
     """A comparison of numbers, exact for integers of any two types, and for Python's numbers."""
-    left, right = _beyond(left, right), _beyond(right, left)
+    left, right = _out_of_range_literal(left, right), _out_of_range_literal(right, left)
     _check_width(left, right)
     left, right = _matching_literal(left, right), _matching_literal(right, left)
     a, b = scalar_type(left), scalar_type(right)
@@ -219,20 +228,22 @@ def compare(frame: Frame, op: Operator, left: Expr, right: Expr, span: Span) -> 
             Label(span, f"complex numbers have no `{op.symbol}`"),
             help="compare abs(z), z.real or z.imag",
         )
-    if not common.dtype.is_whole and a.dtype.is_whole and b.dtype.is_whole:
-        return _compare_across_signs(frame, op, left, right, span)
+    if not common.dtype.is_integral and a.dtype.is_integral and b.dtype.is_integral:
+        return _compare_across_signs(context, op, left, right, span)
     if common == uint64 and int64.dtype in (a.dtype, b.dtype):
-        return _compare_across_signs(frame, op, left, right, span)
+        return _compare_across_signs(context, op, left, right, span)
     if isinstance(left, Const) and isinstance(right, Const):
-        return const(op.reference(number_of(left), number_of(right)), span, WEAK_BOOL)
+        return const(op.reference(constant_value(left), constant_value(right)), span, WEAK_BOOL)
     if common == WEAK_FLOAT:
-        left, right = _as_it_is(left, right), _as_it_is(right, left)
+        left, right = _compared_exactly(left, right), _compared_exactly(right, left)
     return binary_node(op, cast(left, common), cast(right, common), span)
 
 
-def _as_it_is(e: Expr, partner: Expr) -> Expr:
+def _compared_exactly(e: Expr, partner: Expr) -> Expr:
     """An int of Python's beside a float of Python's: they are compared exactly."""
-    if e.type != WEAK_INT or (isinstance(partner, Const) and abs(partner.value) < EXACT_FLOATS):
+    if e.type != WEAK_INT or (
+        isinstance(partner, Const) and abs(partner.value) < MAX_EXACT_FLOAT_INT
+    ):
         return e
     if isinstance(e, Const):
         value = int(e.value)
@@ -241,7 +252,7 @@ def _as_it_is(e: Expr, partner: Expr) -> Expr:
     return Apply(compared_as_float, (e,), WEAK_FLOAT, e.span)
 
 
-def _beyond(e: Expr, partner: Expr) -> Expr:
+def _out_of_range_literal(e: Expr, partner: Expr) -> Expr:
     """A literal that no integer reaches compares with all of them as an infinity does."""
     if not isinstance(e, Const) or e.type != WEAK_INT or not scalar_type(partner).dtype.is_integer:
         return e
@@ -261,7 +272,9 @@ def _matching_literal(e: Expr, partner: Expr) -> Expr:
     return e
 
 
-def _compare_across_signs(frame: Frame, op: Operator, left: Expr, right: Expr, span: Span) -> Expr:
+def _compare_across_signs(
+    context: FunctionContext, op: Operator, left: Expr, right: Expr, span: Span
+) -> Expr:
     """int64 against uint64: no common type holds both, so the sign is looked at first."""
     if scalar_type(left).dtype is dtypes.UINT64:
         op, left, right = MIRRORED[op], right, left
@@ -271,31 +284,31 @@ def _compare_across_signs(frame: Frame, op: Operator, left: Expr, right: Expr, s
         negative = binary_node(LT, signed, const(0, span, scalar_type(signed)), span)
         positive = binary_node(op, cast(signed, uint64), cast(right, uint64), span)
         if below:
-            return both(Junction.OR, negative, positive, span)
-        return both(Junction.AND, negation(negative), positive, span)
+            return logical(LogicalOp.OR, negative, positive, span)
+        return logical(LogicalOp.AND, negation(negative), positive, span)
 
-    return once(frame, left, spelled)
+    return evaluate_once(context, left, spelled)
 
 
-def choose(condition: Expr, then: Expr, orelse: Expr, span: Span) -> Expr:
+def select(condition: Expr, then: Expr, orelse: Expr, span: Span) -> Expr:
     """``then if condition else orelse`` in the joined type."""
-    if not have_join(scalar_type(then), scalar_type(orelse)):
+    if not have_common_type(scalar_type(then), scalar_type(orelse)):
         fail(
             "join",
             Label(then.span, f"this is `{then.type}`"),
             Label(orelse.span, f"and this `{orelse.type}`"),
             help="make both the same: a vector of numbers, or one component, v.x",
         )
-    common = join(scalar_type(then), scalar_type(orelse))
+    common = promote(scalar_type(then), scalar_type(orelse))
     then, orelse = coerce(then, common), coerce(orelse, common)
     if isinstance(condition, Const):
         return then if condition.value else orelse
     return Select(condition, then, orelse, common, span)
 
 
-def product(frame: Frame, factors: list[Expr], span: Span) -> Expr:
+def product(context: FunctionContext, factors: list[Expr], span: Span) -> Expr:
     """The product of weak ints; of none, 1."""
     total: Expr = factors[0] if factors else integer(1, span)
     for factor in factors[1:]:
-        total = binary(frame, MUL, total, factor, span)
+        total = binary(context, MUL, total, factor, span)
     return total

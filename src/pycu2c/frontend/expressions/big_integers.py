@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.types import WEAK_INT
-from pycu2c.frontend.expressions.arithmetic import is_number
+from pycu2c.frontend.expressions.arithmetic import fits_64_bits
 from pycu2c.frontend.subset.unsupported_syntax import TOO_WIDE
 from pycu2c.ir.nodes import Const, Module
 from pycu2c.ir.walk import all_expressions
@@ -15,5 +15,5 @@ def check_numbers(module: Module) -> None:
     """That each constant is one of 64 bits. Raises CompileError."""
     for function in (module.kernel, *module.devices):
         for e in all_expressions(function.body):
-            if isinstance(e, Const) and e.type == WEAK_INT and not is_number(int(e.value)):
+            if isinstance(e, Const) and e.type == WEAK_INT and not fits_64_bits(int(e.value)):
                 fail(TOO_WIDE.code, Label(e.span, TOO_WIDE.text), help=TOO_WIDE.help)

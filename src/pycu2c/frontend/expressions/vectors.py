@@ -12,19 +12,26 @@ from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.source import Span
 from pycu2c.base.spelling_suggestions import did_you_mean
 from pycu2c.base.types import Scalar
-from pycu2c.frontend.calls.argument_binding import given_values
-from pycu2c.frontend.evaluation_order import in_order, kept
+from pycu2c.frontend.calls.argument_binding import call_arguments
+from pycu2c.frontend.evaluation_order import evaluate_in_order, materialize
 from pycu2c.frontend.expressions.arithmetic import binary, coerce
-from pycu2c.frontend.function_context import Frame, Static, Value, is_vector, named_vector, number
+from pycu2c.frontend.function_context import (
+    FunctionContext,
+    StaticObject,
+    Value,
+    is_vector,
+    require_number,
+    vector_variable,
+)
 from pycu2c.frontend.scope.variables import set_variable
 from pycu2c.ir.builders import scalar_type
 from pycu2c.ir.nodes import Expr, Member, Pack, Var
 from pycu2c.ops.operators import Operator
 
 
-def made(frame: Frame, kind: Scalar, node: ast.Call) -> Expr:
+def construct_vector(context: FunctionContext, kind: Scalar, node: ast.Call) -> Expr:
     """``float4(x, y, z, w)``, ``float4(v, z, w)``: a vector counts as its components."""
-    given = given_values(frame, node)
+    given = call_arguments(context, node)
     named = [place for name, _, place in given if name is not None]
     if named:
         fail(
@@ -34,23 +41,23 @@ def made(frame: Frame, kind: Scalar, node: ast.Call) -> Expr:
         )
     parts: list[Expr] = []
     for _, value, _ in given:
-        parts += components(frame, value) if is_vector(value) else [number(value)]
+        parts += components(context, value) if is_vector(value) else [require_number(value)]
     fields = kind.dtype.fields
     if len(parts) != len(fields):
         fail(
             "argument-count",
-            Label(frame.span(node), f"{len(parts)} components are given"),
+            Label(context.span(node), f"{len(parts)} components are given"),
             help=f"{kind} takes {len(fields)}: numbers, or vectors that have as many in all",
         )
     converted = tuple(coerce(e, Scalar(f.dtype)) for e, f in zip(parts, fields))
-    return Pack(converted, kind, frame.span(node))
+    return Pack(converted, kind, context.span(node))
 
 
-def components(frame: Frame, value: Value) -> list[Expr]:
+def components(context: FunctionContext, value: Value) -> list[Expr]:
     """The numbers of a vector, which is evaluated once."""
     if isinstance(value, Pack):
         return list(value.parts)
-    vector = value if isinstance(value, Var) else kept(frame, value, "vector")
+    vector = value if isinstance(value, Var) else materialize(context, value, "vector")
     assert isinstance(vector, Var)
     return [
         Member(vector, f.name, Scalar(f.dtype), value.span)
@@ -76,14 +83,14 @@ def with_component(vector: Var, name: str, new: Expr, span: Span) -> Expr:
     return Pack(tuple(parts), scalar_type(vector), span)
 
 
-def key_of(frame: Frame, node: ast.Subscript) -> str:
+def component_name(context: FunctionContext, node: ast.Subscript) -> str:
     """The component that ``v['x']`` names."""
-    key = frame.value(node.slice)
-    if isinstance(key, Static) and isinstance(key.value, str):
+    key = context.value(node.slice)
+    if isinstance(key, StaticObject) and isinstance(key.value, str):
         return key.value
     fail(
         "index-type",
-        Label(frame.span(node), "a vector has components, not items"),
+        Label(context.span(node), "a vector has components, not items"),
         help="write v.x, or keep the numbers in an array: cuda.local.array",
     )
 
@@ -100,24 +107,29 @@ def _no_component(vector: Expr, name: str, span: Span) -> NoReturn:
 # ---- variables ---------------------------------------------------------------------------------
 
 
-def assign_component(frame: Frame, target: ast.Subscript | ast.Attribute, value: Expr) -> None:
+def assign_component(
+    context: FunctionContext, target: ast.Subscript | ast.Attribute, value: Expr
+) -> None:
     """``v.x = value``: the variable gets another vector."""
-    vector, span = named_vector(frame, target), frame.span(target)
+    vector, span = vector_variable(context, target), context.span(target)
     assert vector is not None
     assert isinstance(target.value, ast.Name)
-    if target.value.id in frame.source.captured:
+    if target.value.id in context.source.captured:
         fail(
             "assignment-target",
             Label(span, f"`{target.value.id}` belongs to the function around this one"),
             help="return the new vector, and assign it there",
         )
-    name = target.attr if isinstance(target, ast.Attribute) else key_of(frame, target)
-    set_variable(frame, vector.name, with_component(vector, name, value, span), span)
+    name = target.attr if isinstance(target, ast.Attribute) else component_name(context, target)
+    set_variable(context, vector.name, with_component(vector, name, value, span), span)
 
 
 def augmented_component(
-    frame: Frame, node: ast.AugAssign, target: ast.Subscript | ast.Attribute, operator: Operator
+    context: FunctionContext,
+    node: ast.AugAssign,
+    target: ast.Subscript | ast.Attribute,
+    operator: Operator,
 ) -> None:
     """``v.x += value``."""
-    old, right = map(number, in_order(frame, [target, node.value]))
-    assign_component(frame, target, binary(frame, operator, old, right, frame.span(node)))
+    old, right = map(require_number, evaluate_in_order(context, [target, node.value]))
+    assign_component(context, target, binary(context, operator, old, right, context.span(node)))

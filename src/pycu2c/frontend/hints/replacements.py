@@ -32,12 +32,12 @@ _CALLED = (
 )
 
 
-def amount(number: int, one: str, many: str) -> str:
+def count_phrase(number: int, one: str, many: str) -> str:
     """``1 axis``, ``2 axes``."""
     return f"{number} {one if number == 1 else many}"
 
 
-def indices_of(count: int) -> str:
+def valid_indices(count: int) -> str:
     """The constants that ``count`` things are indexed by."""
     if count < 2:
         return "there is only the index 0" if count else "there is nothing in it"
@@ -73,10 +73,10 @@ _ROWS = (
     ("builtins", "isinstance issubclass type hasattr getattr callable", _TYPES),
 )
 _ON_HOST = frozenset({*HOST_NAMES.values(), "pycu2c.device_library.random.states"})
-_FUNCTIONS = {f"{home}.{name}": cure for home, names, cure in _ROWS for name in names.split()}
+_FUNCTIONS = {f"{home}.{name}": hint for home, names, hint in _ROWS for name in names.split()}
 
 
-def refused_function(value: object) -> tuple[str, str]:
+def unsupported_function(value: object) -> tuple[str, str]:
     """What an object that a kernel calls is, and what to write."""
     name = getattr(value, "__name__", None) or type(value).__name__
     home, owner = _home(value), getattr(value, "__self__", None)
@@ -94,12 +94,12 @@ def refused_function(value: object) -> tuple[str, str]:
     if isinstance(owner, (list, dict, set)):
         kind = type(owner).__name__
         return f"`{name}` is a method of a {kind}, outside of the kernel", _instead(owner)
-    cure = _FUNCTIONS.get(f"{home}.{name}") or _MODULES.get(home)
-    if cure is None and isinstance(value, type) and issubclass(value, np.generic):
+    hint = _FUNCTIONS.get(f"{home}.{name}") or _MODULES.get(home)
+    if hint is None and isinstance(value, type) and issubclass(value, np.generic):
         return f"kernels have no `{full}`", "use float64, or another number that kernels have"
-    if cure is None and isinstance(value, type) and home != "builtins":
+    if hint is None and isinstance(value, type) and home != "builtins":
         return f"`{name}` is a class", "keep its fields in variables or in a tuple"
-    return f"kernels have no `{full}`", cure or _CALLED
+    return f"kernels have no `{full}`", hint or _CALLED
 
 
 def _home(value: object) -> str:
@@ -111,7 +111,7 @@ def _home(value: object) -> str:
 # ---- objects -----------------------------------------------------------------------------------
 
 
-def described(value: object) -> str:
+def describe_object(value: object) -> str:
     """A Python object as errors name it."""
     if isinstance(value, Intrinsic):
         return f"`{value.name}`"
@@ -175,8 +175,8 @@ def instead_of_dtype(value: object) -> str:
     """What to write where a dtype is named, and ``value`` names none."""
     if isinstance(value, type) and value in _PYTHONS:
         return f"Python's numbers have no size in memory: write {_PYTHONS[value]}"
-    cure = "write float32, int32, … (from pycu2c or numpy)"
-    return did_you_mean(value, BY_NAME, cure) if isinstance(value, str) else cure
+    hint = "write float32, int32, … (from pycu2c or numpy)"
+    return did_you_mean(value, BY_NAME, hint) if isinstance(value, str) else hint
 
 
 # ---- names -------------------------------------------------------------------------------------

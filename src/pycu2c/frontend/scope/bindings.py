@@ -15,13 +15,13 @@ def bindings(function: FunctionLike) -> dict[str, list[ast.AST]]:
     """The local names of a function, each with the nodes that bind it: parameters first, then
     in the order of the text. Names under ``global`` and ``nonlocal`` are not local."""
     found: dict[str, list[ast.AST]] = {p.arg: [p] for p in parameters(function.args)}
-    foreign: set[str] = set()
+    outer_names: set[str] = set()
     for node in _scope_nodes(_body(function)):
         if isinstance(node, ast.Global | ast.Nonlocal):
-            foreign.update(node.names)
+            outer_names.update(node.names)
         elif name := bound_name(node):
             found.setdefault(name, []).append(node)
-    return {name: nodes for name, nodes in found.items() if name not in foreign}
+    return {name: nodes for name, nodes in found.items() if name not in outer_names}
 
 
 def parameters(arguments: ast.arguments) -> list[ast.arg]:

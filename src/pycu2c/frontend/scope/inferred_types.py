@@ -8,12 +8,12 @@ from collections.abc import Iterable, Mapping
 
 from pycu2c.base.records import dataclass, field
 from pycu2c.base.types import ParameterType, Scalar
-from pycu2c.frontend.function_context import Frame
+from pycu2c.frontend.function_context import FunctionContext
 from pycu2c.frontend.scope.bindings import parameters
 
 
 @dataclass(frozen=True, slots=True)
-class NotedTypes:
+class InferredTypes:
     """``names``: of the variable that an ``ast.Name`` or ``ast.arg`` assigns. ``joins``: of an
     ``ast.IfExp``, ``ast.BoolOp``, ``ast.Return`` or ``ast.Subscript``. ``mixed`` are the nodes with
     several types, for the items of a comprehension. ``tree``: with loops over tuples written out,
@@ -25,21 +25,21 @@ class NotedTypes:
     mixed: frozenset[int] = frozenset()
 
 
-def noted(frame: Frame, result: ParameterType) -> NotedTypes:
+def inferred_types(context: FunctionContext, result: ParameterType) -> InferredTypes:
     """The types of a function that has settled."""
-    stores = {key: frame.types[name] for key, name in frame.store_types.items()}
-    for node in parameters(frame.source.tree.args):
-        name = frame.ranges.names[id(node)]
-        if name in frame.types:
-            stores[id(node)] = frame.types[name]
-    joins = dict(frame.join_types)
+    stores = {key: context.types[name] for key, name in context.store_types.items()}
+    for node in parameters(context.source.tree.args):
+        name = context.ranges.names[id(node)]
+        if name in context.types:
+            stores[id(node)] = context.types[name]
+    joins = dict(context.join_types)
     if isinstance(result, Scalar):
-        joins |= dict.fromkeys(frame.returns, result)
-    mixed = {*frame.untyped, *frame.mixed_joins}
-    return _without(frame.source.tree, stores, joins, mixed)
+        joins |= dict.fromkeys(context.returns, result)
+    mixed = {*context.nodes_without_variable, *context.mixed_joins}
+    return _without(context.source.tree, stores, joins, mixed)
 
 
-def together(found: Iterable[NotedTypes]) -> NotedTypes:
+def merge_types(found: Iterable[InferredTypes]) -> InferredTypes:
     """What holds of a node in all functions."""
     every = list(found)
     names, names_mixed = _agreed(pair for types in every for pair in types.names.items())
@@ -48,7 +48,7 @@ def together(found: Iterable[NotedTypes]) -> NotedTypes:
     return _without(every[0].tree, names, joins, mixed | names_mixed | joins_mixed)
 
 
-def within(own: NotedTypes, everywhere: NotedTypes) -> NotedTypes:
+def merge_enclosing(own: InferredTypes, everywhere: InferredTypes) -> InferredTypes:
     """What holds in one function, and in those that are defined inside of it."""
     names, joins = {**everywhere.names, **own.names}, {**everywhere.joins, **own.joins}
     return _without(own.tree, names, joins, set(own.mixed))
@@ -65,8 +65,8 @@ def _without(
     names: Mapping[int, Scalar],
     joins: Mapping[int, Scalar],
     mixed: set[int],
-) -> NotedTypes:
-    return NotedTypes(
+) -> InferredTypes:
+    return InferredTypes(
         tree,
         {key: kind for key, kind in names.items() if key not in mixed},
         {key: kind for key, kind in joins.items() if key not in mixed},

@@ -9,24 +9,24 @@ from __future__ import annotations
 import ast
 
 from pycu2c.frontend.scope.bindings import bindings, bound_name, evaluated_outside, parameters
-from pycu2c.frontend.scope.reaching_definitions_expressions import ExpressionFlow, Jumps
-from pycu2c.frontend.scope.reaching_state import Reach, join
-from pycu2c.frontend.statements.unroll import Rounds
+from pycu2c.frontend.scope.reaching_definitions_expressions import ExpressionDefinitions, Jumps
+from pycu2c.frontend.scope.reaching_state import ReachingState, join
+from pycu2c.frontend.statements.unroll import UnrolledLoop
 
 
-def reaching(function: ast.FunctionDef) -> Flow:
+def reaching_definitions(function: ast.FunctionDef) -> ReachingDefinitions:
     """Walk a function; ``reads``, ``dead_reads``, ``later`` and ``unsplit`` tell what was found.
 
     ``range`` is taken to be Python's: a ``for`` over a constant range that is not empty runs.
     """
-    flow = Flow(bindings(function))
+    flow = ReachingDefinitions(bindings(function))
     for parameter in parameters(function.args):
         flow.define(parameter, parameter.arg)
     flow.block(function.body)
     return flow
 
 
-class Flow(ExpressionFlow):
+class ReachingDefinitions(ExpressionDefinitions):
     """``reach`` is what reaches the point where the walk stands."""
 
     def block(self, body: list[ast.stmt]) -> None:
@@ -54,8 +54,8 @@ class Flow(ExpressionFlow):
                 self.while_loop(node)
             case ast.For() | ast.AsyncFor():
                 self.for_loop(node)
-            case Rounds():
-                self.rounds(node)
+            case UnrolledLoop():
+                self.unrolled_loop(node)
             case ast.Break() | ast.Continue():
                 if self.loops:
                     jumps = self.loops[-1]
@@ -113,8 +113,8 @@ class Flow(ExpressionFlow):
         while True:
             self.reach = head
             enter, leave = self.branch(node.test)
-            again, breaks = self.loop_body(node.body, enter)
-            if (grown := join(head, again)) == head:
+            next_pass, breaks = self.loop_body(node.body, enter)
+            if (grown := join(head, next_pass)) == head:
                 break
             head = grown
         self.leave_loop(node, head, leave, breaks)
@@ -126,30 +126,32 @@ class Flow(ExpressionFlow):
         while True:
             self.reach = head
             self.expression(node.target)
-            again, breaks = self.loop_body(node.body, self.reach)
-            if (grown := join(head, again)) == head:
+            next_pass, breaks = self.loop_body(node.body, self.reach)
+            if (grown := join(head, next_pass)) == head:
                 break
             head = grown
-        self.leave_loop(node, head, again if runs else head, breaks)
+        self.leave_loop(node, head, next_pass if runs else head, breaks)
 
-    def rounds(self, node: Rounds) -> None:
+    def unrolled_loop(self, node: UnrolledLoop) -> None:
         """A loop written out: one round after the other."""
         self.expression(node.iter)
-        left: list[Reach] = []
-        for written in node.rounds:
+        left: list[ReachingState] = []
+        for written in node.iterations:
             before = self.reach
             self.expression(written.target)
             self.reach, breaks = self.loop_body(written.body, self.reach)
             left += breaks
-            if node.may_not_run:
+            if node.is_guarded:
                 self.reach = join(before, self.reach)
         self.block(node.orelse)
         self.reach = join(self.reach, *left)
 
-    def head(self, loop: ast.AST) -> Reach:
+    def head(self, loop: ast.AST) -> ReachingState:
         return join(self.reach, self.heads.get(loop, self.reach))
 
-    def loop_body(self, body: list[ast.stmt], enter: Reach) -> tuple[Reach, list[Reach]]:
+    def loop_body(
+        self, body: list[ast.stmt], enter: ReachingState
+    ) -> tuple[ReachingState, list[ReachingState]]:
         """What reaches the end of a round, and the points that break out of it."""
         self.loops.append(Jumps())
         self.reach = enter
@@ -160,9 +162,9 @@ class Flow(ExpressionFlow):
     def leave_loop(
         self,
         node: ast.For | ast.AsyncFor | ast.While,
-        head: Reach,
-        leave: Reach,
-        breaks: list[Reach],
+        head: ReachingState,
+        leave: ReachingState,
+        breaks: list[ReachingState],
     ) -> None:
         self.heads[node] = head
         self.reach = leave
@@ -171,7 +173,7 @@ class Flow(ExpressionFlow):
 
     def match_statement(self, node: ast.Match) -> None:
         self.expression(node.subject)
-        ends: list[Reach] = []
+        ends: list[ReachingState] = []
         for case in node.cases:
             before = self.reach
             self.pattern(case.pattern)

@@ -7,29 +7,31 @@ import ast
 
 from pycu2c.base.records import dataclass, field
 from pycu2c.frontend.scope.bindings import Comprehension, evaluated_outside, free_names, targets_of
-from pycu2c.frontend.scope.reaching_state import NOTHING, Definition, Reach, join
+from pycu2c.frontend.scope.reaching_state import NOTHING, Definition, ReachingState, join
 
 
 @dataclass(slots=True)
 class Jumps:
     """The points from which a loop is left or continued."""
 
-    breaks: list[Reach] = field(default_factory=list)
-    continues: list[Reach] = field(default_factory=list)
+    breaks: list[ReachingState] = field(default_factory=list)
+    continues: list[ReachingState] = field(default_factory=list)
 
 
-class ExpressionFlow:
+class ExpressionDefinitions:
     """``reach`` is what reaches the point where the walk stands."""
 
     def __init__(self, bound: dict[str, list[ast.AST]]) -> None:
         self.bound = bound
         self.reads: dict[ast.Name, set[Definition]] = {}
         self.dead_reads: dict[ast.Name, set[Definition]] = {}  # of code that cannot run
-        self.later: list[ast.Name] = []  # reads of nested functions: they may see any definition
+        self.deferred_reads: list[
+            ast.Name
+        ] = []  # reads of nested functions: they may see any definition
         self.unsplit: set[str] = set()  # where the flow is not followed: one variable
-        self.reach = Reach(dict.fromkeys(bound, NOTHING))
+        self.reach = ReachingState(dict.fromkeys(bound, NOTHING))
         self.loops: list[Jumps] = []
-        self.heads: dict[ast.AST, Reach] = {}  # so that an inner loop starts where it ended
+        self.heads: dict[ast.AST, ReachingState] = {}  # so that an inner loop starts where it ended
         self.hidden: frozenset[str] = frozenset()  # names that are a comprehension's own
 
     def is_local(self, name: str) -> bool:
@@ -47,7 +49,7 @@ class ExpressionFlow:
     def defer(self, node: ast.AST) -> None:
         """Code that runs at some later time."""
         free = [name for name in free_names(node) if self.is_local(name.id)]
-        self.later += free
+        self.deferred_reads += free
         self.unsplit.update(name.id for name in free)
 
     def children(self, node: ast.AST) -> None:
@@ -86,7 +88,7 @@ class ExpressionFlow:
             case _:
                 self.children(node)
 
-    def branch(self, test: ast.expr) -> tuple[Reach, Reach]:
+    def branch(self, test: ast.expr) -> tuple[ReachingState, ReachingState]:
         """What reaches the places behind a condition: where it holds, where it does not."""
         match test:
             case ast.Constant(value=value):
@@ -106,11 +108,11 @@ class ExpressionFlow:
                     holds, self.reach = self.branch(value)
                     exits.append(holds)
                 return join(*exits), self.reach
-            case ast.Compare(left=left, comparators=[first, *later]):
+            case ast.Compare(left=left, comparators=[first, *deferred_reads]):
                 self.expression(left)
                 self.expression(first)
                 exits = [self.reach]
-                for comparator in later:
+                for comparator in deferred_reads:
                     self.expression(comparator)
                     exits.append(self.reach)
                 return self.reach, join(*exits)
@@ -133,9 +135,9 @@ class ExpressionFlow:
             head = grown
         self.reach, self.hidden = head, outer
 
-    def comprehension_round(self, node: Comprehension, head: Reach) -> Reach:
+    def comprehension_round(self, node: Comprehension, head: ReachingState) -> ReachingState:
         self.reach = head
-        exits: list[Reach] = []
+        exits: list[ReachingState] = []
         for position, generator in enumerate(node.generators):
             if position:
                 self.expression(generator.iter)

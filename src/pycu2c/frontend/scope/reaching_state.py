@@ -12,23 +12,23 @@ NOTHING: frozenset[Definition] = frozenset([None])
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class ReachingState:
     """What may have bound each local last. A point that cannot run (``live`` is False) keeps
     what the text before it suggests, so that dead code has names; it adds nothing to live code."""
 
     sets: dict[str, frozenset[Definition]]
     live: bool = True
 
-    def after(self, name: str, definition: ast.AST) -> Reach:
-        return Reach({**self.sets, name: frozenset([definition])}, self.live)
+    def after(self, name: str, definition: ast.AST) -> ReachingState:
+        return ReachingState({**self.sets, name: frozenset([definition])}, self.live)
 
-    def dead(self) -> Reach:
-        return Reach(self.sets, live=False)
+    def dead(self) -> ReachingState:
+        return ReachingState(self.sets, live=False)
 
 
-def join(*points: Reach) -> Reach:
+def join(*points: ReachingState) -> ReachingState:
     """What reaches the place where several paths meet."""
     live = [p for p in points if p.live]
     first, *rest = live or points
     sets = {name: seen.union(*(p.sets[name] for p in rest)) for name, seen in first.sets.items()}
-    return Reach(sets, bool(live))
+    return ReachingState(sets, bool(live))

@@ -9,12 +9,12 @@ from pycu2c.ir.nodes import Body, Break, Continue, If, Return, Stmt, While
 from pycu2c.ir.walk import with_bodies
 
 
-def breaks(body: Body) -> bool:
+def has_break(body: Body) -> bool:
     """Whether a block leaves the loop around it."""
     return any(isinstance(s, Break) for s in _own(body))
 
 
-def continues(body: Body) -> bool:
+def has_continue(body: Body) -> bool:
     """Whether a block goes on with the next round of the loop around it."""
     return any(isinstance(s, Continue) for s in _own(body))
 
@@ -28,29 +28,31 @@ def _own(body: Body) -> Iterator[Stmt]:
             yield from _own(s.orelse)
 
 
-def replaced(body: Body, jump: type[Break] | type[Continue], new: Callable[[Stmt], Body]) -> Body:
+def replace_jumps(
+    body: Body, jump: type[Break] | type[Continue], new: Callable[[Stmt], Body]
+) -> Body:
     """A block with others statements in place of its jumps."""
     out: list[Stmt] = []
     for s in body:
         if isinstance(s, jump):
             out += new(s)
         elif isinstance(s, If):
-            branches = tuple(replaced(b, jump, new) for b in (s.then, s.orelse))
+            branches = tuple(replace_jumps(b, jump, new) for b in (s.then, s.orelse))
             out.append(with_bodies(s, branches))
         else:
             out.append(s)
     return tuple(out)
 
 
-def jumps_away(body: Body) -> bool:
+def never_falls_through(body: Body) -> bool:
     """Whether the end of a block is never reached."""
     if not body:
         return False
     last = body[-1]
     if isinstance(last, If):
-        return jumps_away(last.then) and jumps_away(last.orelse)
+        return never_falls_through(last.then) and never_falls_through(last.orelse)
     if isinstance(last, While):
-        return getattr(last.condition, "value", None) is True and not breaks(last.body)
+        return getattr(last.condition, "value", None) is True and not has_break(last.body)
     return isinstance(last, (Break, Continue, Return))
 
 
@@ -60,7 +62,7 @@ def without_continues(body: Body) -> Body | None:
     for position, s in enumerate(body):
         if isinstance(s, Continue):
             return body[:position]
-        if isinstance(s, If) and continues((s,)):
+        if isinstance(s, If) and has_continue((s,)):
             changed = _branches(s, body[position + 1 :])
             return None if changed is None else (*body[:position], changed)
     return body
@@ -68,9 +70,9 @@ def without_continues(body: Body) -> Body | None:
 
 def _branches(s: If, rest: Body) -> If | None:
     then, orelse = s.then, s.orelse
-    if jumps_away(then):
+    if never_falls_through(then):
         orelse = (*orelse, *rest)
-    elif jumps_away(orelse):
+    elif never_falls_through(orelse):
         then = (*then, *rest)
     elif rest:
         return None

@@ -10,7 +10,7 @@ from pycu2c.base.diagnostics import Diagnostic, Label
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.source import Source, Span
 from pycu2c.frontend.subset import unsupported_syntax
-from pycu2c.frontend.subset.unsupported_syntax import EXPRESSIONS, Refusal
+from pycu2c.frontend.subset.unsupported_syntax import EXPRESSIONS, UnsupportedSyntax
 
 _LEAST, _GREATEST = dtypes.INT64.minimum, dtypes.UINT64.maximum
 
@@ -22,13 +22,13 @@ class ExpressionCheck:
     source: Source
     found: list[Diagnostic] = field(default_factory=list)
 
-    def refuse(self, node: ast.AST, why: Refusal) -> None:
+    def refuse(self, node: ast.AST, why: UnsupportedSyntax) -> None:
         span = self.source.span(node)
         if why.keyword:
             span = replace(span, end_line=span.line, end_column=span.column + len(why.keyword))
         self.report(span, why)
 
-    def report(self, span: Span, why: Refusal) -> None:
+    def report(self, span: Span, why: UnsupportedSyntax) -> None:
         self.found.append(Diagnostic(why.code, (Label(span, why.text),), why.help))
 
     def optional(self, node: ast.expr | None) -> None:
@@ -80,7 +80,7 @@ class ExpressionCheck:
             case ast.ListComp():
                 self.comprehension(node)
             case _:
-                self.refuse(node, EXPRESSIONS.get(type(node), unsupported_syntax.UNKNOWN))
+                self.refuse(node, EXPRESSIONS.get(type(node), unsupported_syntax.UNSUPPORTED))
 
     def constant(self, node: ast.Constant) -> None:
         match node.value:
@@ -92,7 +92,7 @@ class ExpressionCheck:
             case bytes():
                 self.refuse(node, unsupported_syntax.BYTES)
             case _:
-                self.refuse(node, unsupported_syntax.UNKNOWN)
+                self.refuse(node, unsupported_syntax.UNSUPPORTED)
 
     def operation(self, node: ast.BinOp) -> None:
         if isinstance(node.op, ast.MatMult):

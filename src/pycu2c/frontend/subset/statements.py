@@ -16,7 +16,7 @@ from pycu2c.frontend.subset.expressions import ExpressionCheck
 from pycu2c.frontend.subset.unsupported_syntax import EXPRESSIONS, STATEMENTS
 
 
-def check(source: Source) -> list[Diagnostic]:
+def check_subset(source: Source) -> list[Diagnostic]:
     """Every use of Python in a function that is outside of the subset, in the order of the text."""
     walk = _Check(source)
     if source.is_async:
@@ -54,7 +54,7 @@ class _Check(ExpressionCheck):
                 self.augmented(node)
             case ast.AnnAssign(target=target, value=value):
                 if not isinstance(target, ast.Name):
-                    self.refuse(target, unsupported_syntax.DECLARED)
+                    self.refuse(target, unsupported_syntax.ANNOTATED_TARGET)
                 self.optional(value)
             case ast.If(test=test, body=body, orelse=orelse):
                 self.expression(test)
@@ -86,7 +86,7 @@ class _Check(ExpressionCheck):
             case ast.Break() | ast.Continue() | ast.Pass():
                 pass
             case _:
-                self.refuse(node, STATEMENTS.get(type(node), unsupported_syntax.UNKNOWN))
+                self.refuse(node, STATEMENTS.get(type(node), unsupported_syntax.UNSUPPORTED))
                 self.inside(node)
 
     def blocks(self, *bodies: list[ast.stmt]) -> None:
@@ -119,7 +119,7 @@ class _Check(ExpressionCheck):
                 for item in items:
                     self.target(item.value if isinstance(item, ast.Starred) else item)
             case _:
-                self.refuse(node, unsupported_syntax.UNKNOWN)
+                self.refuse(node, unsupported_syntax.UNSUPPORTED)
 
     def deleted(self, node: ast.expr) -> None:
         match node:
@@ -129,7 +129,7 @@ class _Check(ExpressionCheck):
                 for item in items:
                     self.deleted(item)
             case _:
-                self.refuse(node, unsupported_syntax.DELETED)
+                self.refuse(node, unsupported_syntax.DELETED_TARGET)
 
     def raised(self, node: ast.Raise) -> None:
         match node.exc:
@@ -157,18 +157,18 @@ class _Check(ExpressionCheck):
             case ast.Constant(value=value) if value is ...:
                 pass
             case ast.Constant(value=str()):
-                self.refuse(node, unsupported_syntax.REMARK)
+                self.refuse(node, unsupported_syntax.UNUSED_STRING)
             case ast.Compare(ops=[ast.Eq()], left=left, comparators=[right]):
-                cure = f"did you mean `{ast.unparse(left)} = {ast.unparse(right)}`?"
-                self.refuse(node, replace(unsupported_syntax.UNUSED, help=cure))
+                hint = f"did you mean `{ast.unparse(left)} = {ast.unparse(right)}`?"
+                self.refuse(node, replace(unsupported_syntax.UNUSED, help=hint))
             case ast.Name() | ast.Attribute():
-                cure = f"to call it, write {ast.unparse(node)}()"
-                self.refuse(node, replace(unsupported_syntax.UNUSED, help=cure))
-            case ast.UnaryOp(op=op, operand=ast.UnaryOp(op=again, operand=ast.Name(id=name))) if (
-                type(op) is type(again) and isinstance(op, (ast.UAdd, ast.USub))
-            ):
-                cure = f"write `{name} {'+' if isinstance(op, ast.UAdd) else '-'}= 1`"
-                self.refuse(node, replace(unsupported_syntax.UNUSED, help=cure))
+                hint = f"to call it, write {ast.unparse(node)}()"
+                self.refuse(node, replace(unsupported_syntax.UNUSED, help=hint))
+            case ast.UnaryOp(
+                op=op, operand=ast.UnaryOp(op=next_pass, operand=ast.Name(id=name))
+            ) if type(op) is type(next_pass) and isinstance(op, (ast.UAdd, ast.USub)):
+                hint = f"write `{name} {'+' if isinstance(op, ast.UAdd) else '-'}= 1`"
+                self.refuse(node, replace(unsupported_syntax.UNUSED, help=hint))
             case _ if type(node) in EXPRESSIONS:
                 self.expression(node)
             case _:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pycu2c.analysis.effects import any_effect, effectful
-from pycu2c.analysis.live_across_barriers import mentioned
+from pycu2c.analysis.live_across_barriers import referenced_names
 from pycu2c.base.records import replace
 from pycu2c.ir.nodes import (
     Allocate,
@@ -51,7 +51,7 @@ def drop_idle_declarations(module: Module) -> Module:
                 continue
             s = with_bodies(s, tuple(map(block, bodies(s))))
             kept.append(s)
-            names |= mentioned((s,))
+            names |= referenced_names((s,))
         return tuple(reversed(kept))
 
     return map_functions(module, lambda f: replace(f, body=block(f.body)))

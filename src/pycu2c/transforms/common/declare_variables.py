@@ -20,13 +20,13 @@ from pycu2c.ir.nodes import (
     Function,
     If,
     Module,
-    NextThread,
+    NextWorkItem,
     Return,
     Stmt,
-    Strips,
-    ThreadLoop,
+    StripLoop,
     Var,
     While,
+    WorkItemLoop,
 )
 from pycu2c.ir.walk import (
     all_expressions,
@@ -140,10 +140,10 @@ def _step(s: Stmt, name: str, assigned: bool) -> Flow:
         case For() | While():
             inside = flow(s.body, name, assigned)
             return Flow(unsafe or inside.unsafe, assigned)
-        case ThreadLoop() | Strips() | AxisLoop():
+        case WorkItemLoop() | StripLoop() | AxisLoop():
             inside = flow(s.body, name, assigned)
             return Flow(unsafe or inside.unsafe, inside.assigned)
-        case Return() | Break() | Continue() | NextThread():
+        case Return() | Break() | Continue() | NextWorkItem():
             return Flow(unsafe, True)
         case _:
             return Flow(unsafe, assigned)

@@ -12,11 +12,12 @@ from collections.abc import Mapping
 from pycu2c.analysis.ranges.range_analysis import Facts
 from pycu2c.base import dtypes
 from pycu2c.base.records import dataclass, field, replace
-from pycu2c.base.types import SMALL, WEAK_INT, Array, Scalar
+from pycu2c.base.types import WEAK_INT, WEAK_INT32, Array, Scalar
 from pycu2c.ir.builders import binary, cast, const, scalar_type
-from pycu2c.ir.call_graph import recursive
+from pycu2c.ir.call_graph import recursive_functions
 from pycu2c.ir.nodes import (
     Apply,
+    ArgumentPart,
     Binary,
     Body,
     Call,
@@ -28,7 +29,6 @@ from pycu2c.ir.nodes import (
     Load,
     Module,
     Parameter,
-    Part,
     Stmt,
     Store,
     Stride,
@@ -36,19 +36,21 @@ from pycu2c.ir.nodes import (
     View,
     in_cluster,
 )
-from pycu2c.ir.views import is_flat, per_element, step_inside
+from pycu2c.ir.views import is_flat, stride_inside_field, view_elements_per_element
 from pycu2c.ir.walk import bodies, children, operands, with_bodies, with_children, with_operands
 from pycu2c.ops.intrinsics.threads.cpu_block import shared_bytes
 from pycu2c.ops.operators import ADD, MUL, QUOTIENT, SUB
 
-Key = tuple[str, Part, int]  # an array parameter's name, and which part of it
+Key = tuple[str, ArgumentPart, int]  # an array parameter's name, and which part of it
 
 
 def flatten(module: Module, facts: Facts) -> Module:
     """Every function takes pointers and numbers; callees first, since callers pass on parts."""
     flat: dict[str, Function] = {}
     taken: dict[str, list[tuple[str, str]]] = {}
-    again = bool(recursive(module))  # what they take follows from what they pass to each other
+    again = bool(
+        recursive_functions(module)
+    )  # what they take follows from what they pass to each other
     for function in module.devices:
         flat[function.name] = replace(function, parameters=_pointers(function))
     while True:
@@ -64,7 +66,8 @@ def flatten(module: Module, facts: Facts) -> Module:
 def _pointers(function: Function) -> tuple[Parameter, ...]:
     """Parameters without lengths and strides: no use of them has been found yet."""
     return tuple(
-        replace(p, part=Part.DATA) if isinstance(p.type, Array) else p for p in function.parameters
+        replace(p, part=ArgumentPart.DATA) if isinstance(p.type, Array) else p
+        for p in function.parameters
     )
 
 
@@ -102,23 +105,27 @@ class _Flattener:
             case Load() | ElementOf():
                 return replace(new, indices=self.indices(new.array, new.indices))
             case Dim():
-                return cast(self.part(new.array, Part.SHAPE, new.axis, new.type, new), new.type)
+                return cast(
+                    self.part(new.array, ArgumentPart.SHAPE, new.axis, new.type, new), new.type
+                )
             case Stride():
-                return cast(self.part(new.array, Part.STRIDE, new.axis, new.type, new), new.type)
+                return cast(
+                    self.part(new.array, ArgumentPart.STRIDE, new.axis, new.type, new), new.type
+                )
             case Call():
                 return replace(new, arguments=self.arguments(new))
             case _:
                 return new
 
-    def part(self, array: Var, part: Part, axis: int, kind: Scalar, at: Expr) -> Expr:
+    def part(self, array: Var, part: ArgumentPart, axis: int, kind: Scalar, at: Expr) -> Expr:
         """The parameter that carries a length or stride; a literal where it is fixed."""
         assert isinstance(array.type, Array)
         if array.type.shape is not None:
-            after = array.type.shape[axis + 1 :] if part is Part.STRIDE else ()
-            fixed = math.prod(after) if part is Part.STRIDE else array.type.shape[axis]
+            after = array.type.shape[axis + 1 :] if part is ArgumentPart.STRIDE else ()
+            fixed = math.prod(after) if part is ArgumentPart.STRIDE else array.type.shape[axis]
             return const(fixed, at.span, kind)
         if array.name not in self.arrays or in_cluster(array):  # what the launch gives a block
-            if part is Part.STRIDE:
+            if part is ArgumentPart.STRIDE:
                 return const(1, at.span, kind)
             size = const(array.type.dtype.size, at.span, kind)
             return binary(QUOTIENT, Apply(shared_bytes, (), kind, at.span), size, at.span)
@@ -141,7 +148,7 @@ class _Flattener:
             return given
         small = self.facts.index32 and all(scalar_type(i).dtype.bits <= 32 for i in given)
         unsigned = any(scalar_type(i).dtype is dtypes.UINT32 for i in given)
-        number = SMALL if small and not unsigned else WEAK_INT
+        number = WEAK_INT32 if small and not unsigned else WEAK_INT
         if kind.layout == "C":
             return (self._row_major(array, [cast(i, number) for i in given], number),)
         return (self._strided(array, [cast(i, number) for i in given], number),)
@@ -153,7 +160,7 @@ class _Flattener:
             if _is(0, total):
                 total = index
                 continue
-            length = cast(self.part(array, Part.SHAPE, axis, number, index), number)
+            length = cast(self.part(array, ArgumentPart.SHAPE, axis, number, index), number)
             scaled = length if _is(1, total) else binary(MUL, total, length, index.span)
             total = _sum(scaled, index)
         return total
@@ -163,7 +170,7 @@ class _Flattener:
         for axis, index in enumerate(indices):
             if _is(0, index):
                 continue
-            stride = cast(self.part(array, Part.STRIDE, axis, number, index), number)
+            stride = cast(self.part(array, ArgumentPart.STRIDE, axis, number, index), number)
             term = stride if _is(1, index) else binary(MUL, index, stride, index.span)
             total = term if _is(0, total) else _sum(total, term)
         return total
@@ -176,7 +183,7 @@ class _Flattener:
             if isinstance(given, View):
                 out.append(self.view_part(given, parameter))
                 continue
-            if parameter.part in (Part.VALUE, Part.DATA):
+            if parameter.part in (ArgumentPart.VALUE, ArgumentPart.DATA):
                 out.append(given)
                 continue
             assert isinstance(given, Var)
@@ -191,19 +198,19 @@ class _Flattener:
 
     def view_part(self, view: View, parameter: Parameter) -> Expr:
         """A part of an array as a callee takes it: where it begins, its lengths, its strides."""
-        if parameter.part is Part.DATA:
+        if parameter.part is ArgumentPart.DATA:
             indices = self.indices(view.array, view.first)
             return ElementOf(view.array, indices, view.span, view.path)
         assert isinstance(parameter.type, Scalar)
-        if parameter.part is Part.SHAPE:
+        if parameter.part is ArgumentPart.SHAPE:
             return cast(view.lengths[parameter.axis], parameter.type)
         step, axis = cast(view.steps[parameter.axis], parameter.type), view.axes[parameter.axis]
-        apart = step_inside(view, axis) if axis < 0 else per_element(view)
+        apart = stride_inside_field(view, axis) if axis < 0 else view_elements_per_element(view)
         if apart != 1:
             step = binary(MUL, step, const(apart, view.span, parameter.type), view.span)
         if is_flat(view) or axis < 0:
             return step
-        stride = self.part(view.array, Part.STRIDE, axis, parameter.type, view)
+        stride = self.part(view.array, ArgumentPart.STRIDE, axis, parameter.type, view)
         return binary(MUL, stride, step, view.span)
 
     def parameters(self, function: Function) -> tuple[Parameter, ...]:
@@ -213,7 +220,7 @@ class _Flattener:
             if not isinstance(p.type, Array):
                 out.append(p)
                 continue
-            out.append(replace(p, part=Part.DATA))
+            out.append(replace(p, part=ArgumentPart.DATA))
             parts = sorted(
                 ((part, axis) for name, part, axis in self.used if name == p.name),
                 key=lambda key: (key[0].value, key[1]),

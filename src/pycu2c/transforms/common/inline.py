@@ -7,13 +7,13 @@ its result in a variable.
 
 from __future__ import annotations
 
-from pycu2c.analysis.effects import block_level
-from pycu2c.analysis.live_across_barriers import unset_reads
+from pycu2c.analysis.effects import block_level_functions
+from pycu2c.analysis.live_across_barriers import upward_exposed_reads
 from pycu2c.base.diagnostics import Label, fail
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.types import WEAK_BOOL, Array, Scalar
 from pycu2c.ir.builders import cast, const, scalar_type, zero
-from pycu2c.ir.call_graph import recursive
+from pycu2c.ir.call_graph import recursive_functions
 from pycu2c.ir.expressions import Path
 from pycu2c.ir.nodes import (
     Allocate,
@@ -39,13 +39,13 @@ from pycu2c.ir.nodes import (
     in_cluster,
 )
 from pycu2c.ir.views import (
-    composed,
-    numbered,
-    per_element,
-    place_in_array,
+    array_indices,
+    compose_views,
+    linear_element,
+    multiply,
     read_path,
-    scaled,
-    step_inside,
+    stride_inside_field,
+    view_elements_per_element,
 )
 from pycu2c.ir.walk import (
     bodies,
@@ -64,7 +64,7 @@ def inline_block_level(module: Module) -> Module:
     """The module without device functions that hold barriers or shared memory, or loops that
     may be run in strips of threads."""
     together = run_apart(module)
-    _refuse_recursion(module, block_level(module))
+    _refuse_recursion(module, block_level_functions(module))
     inlined: dict[str, Function] = {}
     kept: list[Function] = []
     for function in module.devices:
@@ -82,7 +82,7 @@ def inline_block_level(module: Module) -> Module:
 def _refuse_recursion(module: Module, together: frozenset[str]) -> None:
     """A function that calls itself cannot be a part of its caller."""
     for function in module.devices:
-        if function.name in recursive(module) & together:
+        if function.name in recursive_functions(module) & together:
             fail(
                 "barrier-place",
                 Label(function.span, f"{function.python_name} calls itself"),
@@ -156,7 +156,7 @@ class _Inliner:
 def _unset(function: Function) -> Body:
     """Each call begins anew: what it may read before it is set is 0, and not what the last call
     has left."""
-    read = unset_reads(function.body) - {p.name for p in function.parameters}
+    read = upward_exposed_reads(function.body) - {p.name for p in function.parameters}
     found = {s.var.name: s.var for s in statements(function.body) if isinstance(s, Assign)}
     span = function.span
     return tuple(
@@ -193,8 +193,8 @@ class _Renamer:
         if not isinstance(given, View):
             return given, indices, ()
         if len(indices) < len(given.axes):
-            return given.array, numbered(given, indices[0]), given.path
-        return given.array, *place_in_array(given, indices)
+            return given.array, linear_element(given, indices[0]), given.path
+        return given.array, *array_indices(given, indices)
 
     def array(self, v: Var) -> Var | View:
         """What stands for an array here; one of a cluster has the name of that of a block."""
@@ -232,15 +232,15 @@ class _Renamer:
             return replace(e, array=given)
         if isinstance(e, Dim):
             return cast(given.lengths[e.axis], e.type)
-        return scaled(cast(given.steps[e.axis], e.type), self.pace(e, given))
+        return multiply(cast(given.steps[e.axis], e.type), self.pace(e, given))
 
     def pace(self, e: Stride, given: View) -> Expr:
         """How far one step is along an axis of what the view is a part of, in its elements."""
         axis = given.axes[e.axis]
         if axis < 0:
-            return const(step_inside(given, axis), e.span, e.type)
+            return const(stride_inside_field(given, axis), e.span, e.type)
         stride = replace(e, array=given.array, axis=axis)
-        return scaled(const(per_element(given), e.span, e.type), stride)
+        return multiply(const(view_elements_per_element(given), e.span, e.type), stride)
 
     def view(self, e: View) -> View:
         given = self.array(e.array)
@@ -248,5 +248,5 @@ class _Renamer:
         new = with_children(e, (e.array, *parts))
         assert isinstance(new, View)
         if isinstance(given, View):
-            return composed(given, new)
+            return compose_views(given, new)
         return replace(new, array=given)

@@ -5,14 +5,14 @@ Where ``ranges`` proves that C's cheap form means the same, that is what stays.
 
 from __future__ import annotations
 
-from pycu2c.analysis.ranges.intervals import exact_result, held
+from pycu2c.analysis.ranges.intervals import exact_result, fit_to_type
 from pycu2c.analysis.ranges.range_analysis import Facts, Interval, Ranges, analyse_module
 from pycu2c.base import dtypes
-from pycu2c.base.dtypes import Kind
+from pycu2c.base.dtypes import DTypeKind
 from pycu2c.base.records import dataclass, field, replace
-from pycu2c.base.types import SMALL, Scalar
+from pycu2c.base.types import WEAK_INT32, Scalar
 from pycu2c.base.values import fits
-from pycu2c.ir.builders import binary, cast, const, in_unsigned, is_atom, scalar_type, unary
+from pycu2c.ir.builders import binary, cast, const, is_atom, scalar_type, unary, wrapping_arithmetic
 from pycu2c.ir.nodes import (
     Apply,
     Assign,
@@ -179,7 +179,7 @@ class _Legalizer:
                 if scalar_type(new).dtype is dtypes.INT16 and negated is not None:
                     return Apply(REGISTRY["python.neg"], (negated,), new.type, new.span)
                 return self._wrapping(new, self.ranges.of(old))
-            case _ if new.op is MOD and (turned := self._turned(new, self.ranges.turns(old))):
+            case _ if new.op is MOD and (turned := self._turned(new, self.ranges.quotients(old))):
                 return turned
             case _ if new.op in (FLOORDIV, MOD):
                 return self._floored(new, left, right)
@@ -194,18 +194,18 @@ class _Legalizer:
             case _:
                 return new
 
-    def _turned(self, e: Binary, turns: Interval) -> Expr | None:
+    def _turned(self, e: Binary, quotients: Interval) -> Expr | None:
         """``(i + 1) % n`` -> ``at < n ? at : at - n``: a division takes ten times as long."""
         own = scalar_type(e)
-        near = turns.low >= -1 and turns.high <= 1 and own.dtype.bits >= 32
+        near = quotients.low >= -1 and quotients.high <= 1 and own.dtype.bits >= 32
         if not near or _power_of_two(e.right) is not None:
             return None
         (a, outer), (b, inner) = self.once(e.left, "at"), self.once(e.right, "length")
         inside = a
-        if turns.high > 0:
+        if quotients.high > 0:
             back = Binary(SUB, a, b, own, e.span)
             inside = Select(binary(LT, a, b, e.span), a, back, own, e.span)
-        if turns.low < 0:
+        if quotients.low < 0:
             below = binary(LT, a, const(0, e.span, own), e.span)
             inside = Select(below, Binary(ADD, a, b, own, e.span), inside, own, e.span)
         for var, value in ((inner, e.right), (outer, e.left)):
@@ -244,7 +244,7 @@ class _Legalizer:
             return const(1, e.span, own)
         result, so_far = base, reach
         for _ in range(exponent - 1):
-            so_far = held(exact_result(MUL, so_far, reach, own.dtype), own)
+            so_far = fit_to_type(exact_result(MUL, so_far, reach, own.dtype), own)
             result = self._wrapping(Binary(MUL, result, base, own, e.span), so_far)
         return result
 
@@ -261,14 +261,14 @@ class _Legalizer:
         """C leaves the overflow of signed integers undefined; Python's ints and numpy's scalars
         wrap. A result of which nothing is known may have overflowed."""
         own = scalar_type(e.left)
-        if own.dtype.kind is Kind.BOOL:  # numpy: True + True is True
+        if own.dtype.kind is DTypeKind.BOOL:  # numpy: True + True is True
             return replace(e, op=OR if e.op is ADD else AND)
         if own.dtype.bits < 32:
             return _in_int(e, own)
-        proved = own == SMALL or result != self.ranges.everything(own)
-        if own.dtype.kind is not Kind.SIGNED or proved:
+        proved = own == WEAK_INT32 or result != self.ranges.everything(own)
+        if own.dtype.kind is not DTypeKind.SIGNED or proved:
             return e
-        return in_unsigned(e.op, e.left, e.right, e.span)
+        return wrapping_arithmetic(e.op, e.left, e.right, e.span)
 
     def _unary(self, old: Unary, new: Unary) -> Expr:
         own = scalar_type(new.operand)
@@ -286,10 +286,10 @@ class _Legalizer:
         if own.dtype.bits < 32:
             int32 = Scalar(dtypes.INT32)
             return cast(unary(new.op, cast(new.operand, int32), new.span), own)
-        if new.op is NEG and own.dtype.is_signed and own != SMALL:
+        if new.op is NEG and own.dtype.is_signed and own != WEAK_INT32:
             if least:
                 zero = const(0, new.span, own)
-                return in_unsigned(SUB, zero, new.operand, new.span)
+                return wrapping_arithmetic(SUB, zero, new.operand, new.span)
         return new
 
     def _complex_cast(self, e: Cast) -> Expr:

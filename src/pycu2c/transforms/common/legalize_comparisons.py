@@ -12,9 +12,9 @@ from collections.abc import Callable
 from pycu2c.analysis.ranges.intervals import Interval
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_BOOL, WEAK_FLOAT, WEAK_INT
-from pycu2c.base.values import EXACT_FLOATS
-from pycu2c.ir.builders import binary, both, cast, const, negation
-from pycu2c.ir.nodes import Apply, Binary, Expr, Junction, Let, Select, Var
+from pycu2c.base.values import MAX_EXACT_FLOAT_INT
+from pycu2c.ir.builders import binary, cast, const, logical, negation
+from pycu2c.ir.nodes import Apply, Binary, Expr, Let, LogicalOp, Select, Var
 from pycu2c.ops.intrinsics.builtins import compared_as_float
 from pycu2c.ops.operators import EQ, LT, MIRRORED, NE, Operator
 
@@ -34,7 +34,7 @@ def compared_exactly(e: Binary, reach: Interval, once: Once) -> Expr:
     ``float(i) == x ? x >= 2**63 || i < int(x) : float(i) < x``. ``reach``: where i lies."""
     op, span = e.op, e.span
     left, right = _number(e.left), _number(e.right)
-    if Interval(-EXACT_FLOATS, EXACT_FLOATS).holds(reach):
+    if Interval(-MAX_EXACT_FLOAT_INT, MAX_EXACT_FLOAT_INT).contains(reach):
         return binary(op, cast(left, WEAK_FLOAT), cast(right, WEAK_FLOAT), span)
     (a, outer), (b, inner) = once(left, "left"), once(right, "right")
     i, x, op = (b, a, MIRRORED[op]) if left is e.left else (a, b, op)
@@ -49,13 +49,13 @@ def _answer(op: Operator, i: Expr, x: Expr, span: Span) -> Expr:
     equal, is_int = binary(EQ, rounded, x, span), binary(LT, x, const(_BEYOND, span), span)
     exact = binary(op, cast(i, WEAK_INT), cast(x, WEAK_INT), span)
     if op.compute(0, 1):  # what holds of any int and a float beyond
-        exact = both(Junction.OR, negation(is_int), exact, span)
+        exact = logical(LogicalOp.OR, negation(is_int), exact, span)
     else:
-        exact = both(Junction.AND, is_int, exact, span)
+        exact = logical(LogicalOp.AND, is_int, exact, span)
     if op is EQ:
-        return both(Junction.AND, equal, exact, span)
+        return logical(LogicalOp.AND, equal, exact, span)
     if op is NE:
-        return both(Junction.OR, negation(equal), exact, span)
+        return logical(LogicalOp.OR, negation(equal), exact, span)
     return Select(equal, exact, binary(op, rounded, x, span), WEAK_BOOL, span)
 
 

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from pycu2c.analysis.ranges.range_analysis import Facts, Interval, Ranges
 from pycu2c.base import dtypes
 from pycu2c.base.records import dataclass, field
-from pycu2c.base.types import SMALL, WEAK_INT, Array
+from pycu2c.base.types import WEAK_INT, WEAK_INT32, Array
 from pycu2c.ir.builders import binary, cast, const, integer, is_atom, scalar_type
 from pycu2c.ir.nodes import (
     Apply,
@@ -148,7 +148,7 @@ class Indices:
         if array.type.shape is not None:
             length: Expr = integer(array.type.shape[axis], index.span)
         else:
-            length = Dim(array, axis, index.span, SMALL if small else WEAK_INT)
+            length = Dim(array, axis, index.span, WEAK_INT32 if small else WEAK_INT)
         fits = small and scalar_type(index).dtype is dtypes.INT32
         return cast(length, scalar_type(index) if fits else WEAK_INT)
 

@@ -25,9 +25,9 @@ from pycu2c.ir.nodes import (
     For,
     Function,
     If,
-    Junction,
     Let,
     Logical,
+    LogicalOp,
     Module,
     Select,
     Stmt,
@@ -63,7 +63,7 @@ def linearize_blocks(module: Module) -> Module:
 
     def apart(e: Expr) -> bool:
         if isinstance(e, Apply):
-            return e.intrinsic.meets
+            return e.intrinsic.synchronizes
         return isinstance(e, Call) and e.function in together
 
     return map_functions(module, lambda f: _linear_function(f, devices, apart))
@@ -197,7 +197,7 @@ class _Linearizer:
             return replace(e, left=left, right=right)
         var = self.variable("holds", WEAK_BOOL, e)
         before.append(Assign(var, cast(left, WEAK_BOOL), left.span))
-        goes_on = var if e.op is Junction.AND else negation(var)
+        goes_on = var if e.op is LogicalOp.AND else negation(var)
         before.append(If(goes_on, (*right_before, Assign(var, right, right.span)), (), e.span))
         return var
 

@@ -15,11 +15,11 @@ from pycu2c.ir.walk import all_expressions, children, expressions, statements
 from pycu2c.ops.intrinsics.builtins import rounds
 from pycu2c.ops.operators import ADD, MUL, Operator
 
-Fresh = Callable[[str], str]
+NameGenerator = Callable[[str], str]
 
 
 def legal_for(
-    loop: For, function: Function, stop_and_step: tuple[Interval, Interval], fresh: Fresh
+    loop: For, function: Function, stop_and_step: tuple[Interval, Interval], fresh: NameGenerator
 ) -> Body:
     """``for i in range(f(x)): ...`` -> ``stop = f(x); for (i = 0; i < stop; ++i) ...``"""
     before: list[Stmt] = []
@@ -99,7 +99,7 @@ def _leaves_its_type(loop: For, stop: Interval, step: Interval) -> bool:
     return above or below
 
 
-def _in_rounds(loop: For, fresh: Fresh) -> Body:
+def _in_rounds(loop: For, fresh: NameGenerator) -> Body:
     """``for i in range(a, b, c): ...`` -> ``for r in range(rounds(a, b, c)): i = a + r * c; ...``:
     no number is computed that the range has not."""
     span = loop.span

@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pycu2c.base.diagnostics import Label, fail
-from pycu2c.base.external_code import Code, length_name, stride_name
+from pycu2c.base.external_code import InlineCode, length_name, stride_name
 from pycu2c.base.records import replace
 from pycu2c.base.types import Array, int64
-from pycu2c.ir.call_graph import reached
-from pycu2c.ir.nodes import CText, Dim, Expr, Function, Module, Parameter, Stride, Var
+from pycu2c.ir.call_graph import transitive_callees
+from pycu2c.ir.nodes import Dim, Expr, Function, InlineC, Module, Parameter, Stride, Var
 from pycu2c.ir.walk import map_functions
 
 _TARGETS = {"cuda": ("CUDA", 'cuda="…"'), "c": ("the CPU", 'cpu="…"')}
@@ -20,27 +20,27 @@ def take_own_c(module: Module, dialect: str) -> Module:
     """``in c: return x / y;`` beside a body -> the text alone; without one, the body alone. What
     then nothing calls goes."""
     chosen = map_functions(module, lambda f: _chosen(f, dialect))
-    needed = reached((*chosen.devices, chosen.kernel))[chosen.kernel.name]
+    needed = transitive_callees((*chosen.devices, chosen.kernel))[chosen.kernel.name]
     return replace(chosen, devices=tuple(f for f in chosen.devices if f.name in needed))
 
 
 def _chosen(function: Function, dialect: str) -> Function:
-    if function.foreign is None:
+    if function.external_code is None:
         return function
-    code = function.foreign.code(dialect)
+    code = function.external_code.code(dialect)
     if code is not None:
         parameters = tuple(map(_as_written, function.parameters))
         arguments = tuple(e for p in parameters for e in _read(p, code, function))
-        text = CText(code, arguments, function.foreign.is_pure, function.span)
-        return replace(function, parameters=parameters, body=(text,), foreign=None)
-    if not function.foreign.has_body:
+        text = InlineC(code, arguments, function.external_code.is_pure, function.span)
+        return replace(function, parameters=parameters, body=(text,), external_code=None)
+    if not function.external_code.has_python_body:
         target, option = _TARGETS[dialect]
         fail(
             "own-c",
             Label(function.span, f"{function.python_name} has no code for {target}"),
             help=f"give it a Python body, or {option}",
         )
-    return replace(function, foreign=None)
+    return replace(function, external_code=None)
 
 
 def _as_written(p: Parameter) -> Parameter:
@@ -48,7 +48,7 @@ def _as_written(p: Parameter) -> Parameter:
     return replace(p, name=p.name.split(".")[0])
 
 
-def _read(p: Parameter, code: Code, function: Function) -> Iterator[Expr]:
+def _read(p: Parameter, code: InlineCode, function: Function) -> Iterator[Expr]:
     """What a text names of a parameter: itself, the lengths and strides of an array."""
     span = function.span
     var = Var(p.name, p.type, span)

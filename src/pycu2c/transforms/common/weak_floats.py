@@ -33,7 +33,7 @@ from pycu2c.ir.nodes import (
     Var,
     field_type,
 )
-from pycu2c.ir.print_format import numbers
+from pycu2c.ir.print_format import scalar_types
 from pycu2c.ir.walk import map_expr, map_functions, map_stmt
 
 _COMPLEX = {dtypes.FLOAT32: dtypes.COMPLEX64}
@@ -72,7 +72,7 @@ class _Narrowing:
             case Assign() | Declare() | For() | Allocate():
                 return replace(s, var=replace(s.var, type=_seen(self, s.var.type)))
             case Print():  # the text is made of the numbers that Python has
-                pairs = zip(s.values, numbers(s.text))
+                pairs = zip(s.values, scalar_types(s.text))
                 return replace(s, values=tuple(_as(value, kind) for value, kind in pairs))
             case _:
                 return s

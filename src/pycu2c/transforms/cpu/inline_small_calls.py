@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.types import Scalar
 from pycu2c.ir.builders import is_atom, scalar_type
-from pycu2c.ir.call_graph import called, recursive
+from pycu2c.ir.call_graph import callees, recursive_functions
 from pycu2c.ir.nodes import (
     Assign,
     Body,
@@ -48,7 +48,7 @@ _MOST_BRANCHES = 3  # what comes after one is written on both sides
 
 def write_small_calls(module: Module) -> Module:
     """Functions that nothing calls any more go."""
-    never = recursive(module)
+    never = recursive_functions(module)
     small = {f.name: f for f in module.devices if f.name not in never and _is_small(f)}
     if not small:
         return module
@@ -67,10 +67,10 @@ def _is_small(f: Function) -> bool:
 
 
 def _needed(module: Module) -> Iterator[Function]:
-    names = called(module.kernel).union(*map(called, module.devices))
+    names = callees(module.kernel).union(*map(callees, module.devices))
     while True:
         devices = [f for f in module.devices if f.name in names]
-        left = called(module.kernel).union(*map(called, devices))
+        left = callees(module.kernel).union(*map(callees, devices))
         if left == names:
             return iter(devices)
         names = left

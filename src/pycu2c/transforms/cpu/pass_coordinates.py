@@ -13,7 +13,7 @@ from pycu2c.analysis.launch_assumptions import is_fixed
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.types import WEAK_INT
 from pycu2c.ir.builders import cast, scalar_type
-from pycu2c.ir.call_graph import summarized
+from pycu2c.ir.call_graph import fixed_point_summaries
 from pycu2c.ir.nodes import Apply, Call, Expr, Function, Module, Parameter, Var
 from pycu2c.ir.walk import all_expressions, map_expr
 from pycu2c.ops.intrinsics.registry import Intrinsic
@@ -32,7 +32,7 @@ def pass_coordinates(module: Module) -> Module:
         return tuple(sorted(found, key=lambda row: row.name))
 
     nothing: Rows = ()
-    taken = summarized(module.devices, read, nothing)
+    taken = fixed_point_summaries(module.devices, read, nothing)
     devices = tuple(_taking(f, taken) for f in module.devices)
     kernel = replace(module.kernel, body=map_expr(module.kernel.body, _Passing(taken).changed))
     return replace(module, kernel=kernel, devices=devices)

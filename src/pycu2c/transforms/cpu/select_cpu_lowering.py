@@ -7,11 +7,22 @@ from collections.abc import Iterator, Set
 from typing import TypeAlias
 
 from pycu2c.analysis import uniformity
-from pycu2c.analysis.busy_wait import spins
+from pycu2c.analysis.busy_wait import is_busy_wait
 from pycu2c.analysis.effects import effectful, reaches_cluster
 from pycu2c.analysis.launch_assumptions import Facts
 from pycu2c.base.records import replace
-from pycu2c.ir.nodes import Body, Break, Continue, For, If, Meeting, Module, Stmt, Wait, While
+from pycu2c.ir.nodes import (
+    BarrierWait,
+    Body,
+    Break,
+    Continue,
+    For,
+    If,
+    Module,
+    Stmt,
+    SyncScope,
+    While,
+)
 from pycu2c.ir.walk import bodies, map_stmt, operands, statements
 from pycu2c.transforms.cpu.barriers import coroutines as in_steps
 from pycu2c.transforms.cpu.fission import work_item_loops
@@ -19,7 +30,7 @@ from pycu2c.transforms.cpu.fission.single_region import is_of_block, one_loop, w
 from pycu2c.transforms.cpu.simd import divergent_loops
 
 _Path: TypeAlias = "tuple[uniformity.Construct, ...]"
-_OF_WARPS = (Meeting.WARP, Meeting.SYNCWARP, Meeting.ACTIVE)
+_OF_WARPS = (SyncScope.WARP, SyncScope.SYNCWARP, SyncScope.ACTIVE)
 
 
 def that_pay(body: Body, agreement: uniformity.Uniformity) -> Set[Stmt]:
@@ -46,7 +57,7 @@ def place_threads(
     body = map_stmt(kernel.body, lambda s: (replace(s),))  # passes tell statements by identity
     shared = tuple(s for s in statements(body) if is_of_block(s))
     body = map_stmt(body, lambda s: () if is_of_block(s) else (s,))
-    if any(isinstance(s, For | While | Wait) for s in statements(body)):
+    if any(isinstance(s, For | While | BarrierWait) for s in statements(body)):
         placed = work_item_loops.Placing(kernel, facts, effectful(module), strips).block(body)
     else:
         placed = one_loop(kernel, body)
@@ -54,23 +65,23 @@ def place_threads(
 
 
 def _come_together(body: Body, facts: Facts) -> bool:
-    if any(isinstance(s, For | While) and spins(s) for s in statements(body)):
+    if any(isinstance(s, For | While) and is_busy_wait(s) for s in statements(body)):
         return False
     waits = list(_waits(body, ()))
-    whom = {wait.meeting for wait, _ in waits}
-    if {Meeting.GRID, Meeting.CLUSTER} & whom or reaches_cluster(body):
+    whom = {wait.scope for wait, _ in waits}
+    if {SyncScope.GRID, SyncScope.CLUSTER} & whom or reaches_cluster(body):
         return False
-    around = {s for wait, path in waits if wait.meeting is Meeting.BLOCK for s in path}
+    around = {s for wait, path in waits if wait.scope is SyncScope.BLOCK for s in path}
     if around and _go_apart(body, around, facts):
         return False
-    lanes = {s for wait, path in waits if wait.meeting in _OF_WARPS for s in path}
+    lanes = {s for wait, path in waits if wait.scope in _OF_WARPS for s in path}
     return not (lanes and lanes & uniformity.warp_uniformity(body, facts.block).divergent)
 
 
-def _waits(body: Body, path: _Path) -> Iterator[tuple[Wait, _Path]]:
+def _waits(body: Body, path: _Path) -> Iterator[tuple[BarrierWait, _Path]]:
     """Where threads meet, with the constructs around, outermost first."""
     for s in body:
-        if isinstance(s, Wait):
+        if isinstance(s, BarrierWait):
             yield s, path
         elif isinstance(s, If | While | For):
             for inner in bodies(s):
@@ -85,7 +96,7 @@ def _go_apart(body: Body, around: set[uniformity.Construct], facts: Facts) -> bo
     for s in around & agreement.divergent:
         both = isinstance(s, If) and all(any(True for _ in _waits(b, ())) for b in bodies(s))
         jumping = [x for x in statements(bodies(s)[0]) if isinstance(x, If) and _jumps(x)]
-        if both or any(agreement.lanes.differ(e) for x in (s, *jumping) for e in operands(x)):
+        if both or any(agreement.lanes.varies(e) for x in (s, *jumping) for e in operands(x)):
             return True
     return False
 

@@ -12,22 +12,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pycu2c.analysis.busy_wait import spins
+from pycu2c.analysis.busy_wait import is_busy_wait
 from pycu2c.analysis.suspension_points import waits_in
 from pycu2c.base.records import replace
 from pycu2c.ir.nodes import (
     Allocate,
+    BarrierWait,
     Body,
     Break,
     Continue,
+    Contribution,
+    CoroutineLoop,
     For,
-    Gift,
-    Meeting,
     Module,
     Return,
     Stmt,
-    ThreadSteps,
-    Wait,
+    SyncScope,
     While,
 )
 from pycu2c.ir.walk import bodies, map_stmt, with_bodies
@@ -46,41 +46,47 @@ def resumable(module: Module) -> Module:
             if s.var.name not in names:
                 shared.append(s)
             return ()
-        if isinstance(s, Wait):
-            return (replace(s, gifts=tuple(_renamed(g, names) for g in s.gifts)),)
-        return (_giving_way(s),) if isinstance(s, For | While) and spins(s) else (s,)
+        if isinstance(s, BarrierWait):
+            return (replace(s, contributions=tuple(_renamed(g, names) for g in s.contributions)),)
+        return (_giving_way(s),) if isinstance(s, For | While) and is_busy_wait(s) else (s,)
 
     body = renamed(map_stmt(kernel.body, taken), names)
-    body = (*shared, ThreadSteps(body, kernel.span))
+    body = (*shared, CoroutineLoop(body, kernel.span))
     return replace(module, kernel=replace(kernel, body=body))
 
 
 def _common_slots(body: Body) -> dict[str, str]:
     """From the names of the slots at each place to those of the first one like it."""
-    first: dict[object, tuple[Gift, ...]] = {}
+    first: dict[object, tuple[Contribution, ...]] = {}
     names: dict[str, str] = {}
     for wait in waits_in(body):
-        likeness = wait.row, tuple((gift.per, gift.slots.type) for gift in wait.gifts)
-        for own, common in zip(wait.gifts, first.setdefault(likeness, wait.gifts)):
+        likeness = (
+            wait.intrinsic,
+            tuple(
+                (contribution.granularity, contribution.array.type)
+                for contribution in wait.contributions
+            ),
+        )
+        for own, common in zip(wait.contributions, first.setdefault(likeness, wait.contributions)):
             if own is not common:
-                names[own.slots.name] = common.slots.name
+                names[own.array.name] = common.array.name
     return names
 
 
-def _renamed(gift: Gift, names: Mapping[str, str]) -> Gift:
-    name = names.get(gift.slots.name, gift.slots.name)
-    return replace(gift, slots=replace(gift.slots, name=name))
+def _renamed(contribution: Contribution, names: Mapping[str, str]) -> Contribution:
+    name = names.get(contribution.array.name, contribution.array.name)
+    return replace(contribution, array=replace(contribution.array, name=name))
 
 
 def _giving_way(loop: For | While) -> Stmt:
-    turn = Wait(Meeting.TURN, None, (), None, loop.span)
+    turn = BarrierWait(SyncScope.TURN, None, (), None, loop.span)
     body = _before_continue(loop.body, turn)
     if not (body and isinstance(body[-1], Break | Continue | Return)):
         body = (*body, turn)
     return replace(loop, body=body)
 
 
-def _before_continue(body: Body, turn: Wait) -> Body:
+def _before_continue(body: Body, turn: BarrierWait) -> Body:
     out: list[Stmt] = []
     for s in body:
         if isinstance(s, Continue):

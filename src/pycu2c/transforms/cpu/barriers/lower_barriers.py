@@ -12,37 +12,37 @@ from __future__ import annotations
 from pycu2c.analysis.launch_assumptions import Facts
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.source import Span
-from pycu2c.base.types import WEAK_INT, Array, Scalar, Space
+from pycu2c.base.types import WEAK_INT, Array, MemorySpace, Scalar
 from pycu2c.ir.builders import cast, scalar_type
 from pycu2c.ir.nodes import (
     Allocate,
     Apply,
     Assign,
+    BarrierWait,
     Body,
     Cast,
     Const,
+    Contribution,
     Evaluate,
     Expr,
     Function,
-    Gift,
-    Meeting,
+    Granularity,
     Module,
-    Per,
     Stmt,
+    SyncScope,
     Var,
-    Wait,
 )
 from pycu2c.ir.walk import map_expr, map_functions, map_stmt
 from pycu2c.ops.intrinsics.registry import Effect
 from pycu2c.transforms.cpu.barriers.lower_warp_operations import LANES, RESULTS, Met, places
 
 _WHOM = {
-    Effect.BARRIER: Meeting.BLOCK,
-    Effect.CLUSTER: Meeting.CLUSTER,
-    Effect.GRID: Meeting.GRID,
-    Effect.WARP: Meeting.WARP,
+    Effect.BARRIER: SyncScope.BLOCK,
+    Effect.CLUSTER: SyncScope.CLUSTER,
+    Effect.GRID: SyncScope.GRID,
+    Effect.WARP: SyncScope.WARP,
 }
-_OTHERWISE = {"cuda.syncwarp": Meeting.SYNCWARP, "cuda.activemask": Meeting.ACTIVE}
+_OTHERWISE = {"cuda.syncwarp": SyncScope.SYNCWARP, "cuda.activemask": SyncScope.ACTIVE}
 
 
 def meet(module: Module, facts: Facts) -> Module:
@@ -67,21 +67,21 @@ class _Lowering:
     def statement(self, s: Stmt) -> Body:
         if not isinstance(s, Assign | Evaluate) or not isinstance(s.value, Apply):
             return (s,)
-        return self.meeting(s, s.value) if s.value.intrinsic.meets else (s,)
+        return self.meeting(s, s.value) if s.value.intrinsic.synchronizes else (s,)
 
     def meeting(self, s: Assign | Evaluate, e: Apply) -> Body:
         self._count += 1
         before, arguments = self.kept(e)
         after: list[Stmt] = []
-        gifts: list[Gift] = []
+        contributions: list[Contribution] = []
         if isinstance(s, Assign):
             met = Met(arguments, scalar_type(e), s.span, self.array, self.fresh)
             result = RESULTS[e.intrinsic.name](met)
-            gifts, after = met.gifts, met.after
+            contributions, after = met.contributions, met.after
             after.append(Assign(s.var, cast(result, scalar_type(s.var)), s.span))
         whom = _OTHERWISE.get(e.intrinsic.name, _WHOM[e.intrinsic.effect])
-        mask = arguments[0] if whom in (Meeting.WARP, Meeting.SYNCWARP) else None
-        return (*before, Wait(whom, mask, tuple(gifts), e.intrinsic, s.span), *after)
+        mask = arguments[0] if whom in (SyncScope.WARP, SyncScope.SYNCWARP) else None
+        return (*before, BarrierWait(whom, mask, tuple(contributions), e.intrinsic, s.span), *after)
 
     def kept(self, e: Apply) -> tuple[list[Stmt], list[Expr]]:
         """Arguments that can be read again after the others have run."""
@@ -99,11 +99,13 @@ class _Lowering:
     def fresh(self, name: str, kind: Scalar) -> Var:
         return Var(f"{name}.m{self._count}", kind, self.span)
 
-    def array(self, name: str, per: Per, element: Scalar) -> Var:
+    def array(self, name: str, per: Granularity, element: Scalar) -> Var:
         """Elements for what is given at one place; those of a warp are there for all its lanes."""
         warps = -(-self.threads // LANES)
-        count = {Per.THREAD: warps * LANES, Per.WARP: warps, Per.BLOCK: 1}[per]
-        kind = Array(element.dtype, 1, "C", Space.BLOCK, (count,))
+        count = {Granularity.THREAD: warps * LANES, Granularity.WARP: warps, Granularity.BLOCK: 1}[
+            per
+        ]
+        kind = Array(element.dtype, 1, "C", MemorySpace.BLOCK, (count,))
         var = Var(f"{name}.m{self._count}", kind, self.span)
         self.arrays.append(Allocate(var, self.span))
         return var
@@ -113,4 +115,4 @@ def _is_steady(e: Expr) -> bool:
     """Whether a value is as cheap to compute again, and the same then."""
     if isinstance(e, Cast):
         return _is_steady(e.operand)
-    return isinstance(e, Const | Var) or (isinstance(e, Apply) and e.intrinsic.is_value)
+    return isinstance(e, Const | Var) or (isinstance(e, Apply) and e.intrinsic.is_attribute)

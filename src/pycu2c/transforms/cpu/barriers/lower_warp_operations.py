@@ -12,29 +12,29 @@ from collections.abc import Callable, Mapping, Sequence
 from pycu2c.base.dtypes import UINT32
 from pycu2c.base.records import dataclass, field
 from pycu2c.base.source import Span
-from pycu2c.base.types import SMALL, WEAK_BOOL, WEAK_INT, Scalar
+from pycu2c.base.types import WEAK_BOOL, WEAK_INT, WEAK_INT32, Scalar
 from pycu2c.ir.builders import (
     binary,
-    both,
     cast,
     const,
-    in_unsigned,
     integer,
+    logical,
     negation,
     scalar_type,
     truth,
+    wrapping_arithmetic,
 )
 from pycu2c.ir.nodes import (
     Apply,
     Assign,
     Const,
+    Contribution,
     Expr,
     For,
-    Gift,
+    Granularity,
     If,
-    Junction,
     Load,
-    Per,
+    LogicalOp,
     Select,
     Stmt,
     Var,
@@ -86,9 +86,9 @@ class Met:
     arguments: Sequence[Expr]
     type: Scalar
     span: Span
-    array: Callable[[str, Per, Scalar], Var]
+    array: Callable[[str, Granularity, Scalar], Var]
     fresh: Callable[[str, Scalar], Var]
-    gifts: list[Gift] = field(default_factory=list)
+    contributions: list[Contribution] = field(default_factory=list)
     after: list[Stmt] = field(default_factory=list)
 
     def number(self, value: int) -> Expr:
@@ -98,11 +98,11 @@ class Met:
         other = self.number(right) if isinstance(right, int) else right
         return binary(op, left, other, self.span)
 
-    def give(self, name: str, per: Per, value: Expr) -> Var:
+    def give(self, name: str, per: Granularity, value: Expr) -> Var:
         """``value`` in the thread's own element, or added to that of its warp or block."""
         element = Scalar(scalar_type(value).dtype)
         slots = self.array(name, per, element)
-        self.gifts.append(Gift(slots, per, cast(value, element)))
+        self.contributions.append(Contribution(slots, per, cast(value, element)))
         return slots
 
     def taken(self, slots: Var, index: Expr) -> Expr:
@@ -115,12 +115,12 @@ class Met:
         bit = binary(C_SHL, const(1, self.span, bits), own, self.span)
         if holds is not None:
             bit = Select(truth(holds), bit, const(0, self.span, bits), bits, self.span)
-        return cast(self.taken(self.give(name, Per.WARP, bit), warp(self.span)), WEAK_INT)
+        return cast(self.taken(self.give(name, Granularity.WARP, bit), warp(self.span)), WEAK_INT)
 
     def count_where(self, name: str, holds: Expr) -> Expr:
         """For how many threads of the block it holds."""
         one = cast(truth(holds), WEAK_INT)
-        return cast(self.taken(self.give(name, Per.BLOCK, one), self.number(0)), WEAK_INT)
+        return cast(self.taken(self.give(name, Granularity.BLOCK, one), self.number(0)), WEAK_INT)
 
     def in_mask(self, bits: Expr) -> Expr:
         return self.make(AND, bits, self.arguments[0])
@@ -154,12 +154,12 @@ def _any_of_block(met: Met) -> Expr:
 
 
 def _small(e: Expr) -> Expr:
-    return cast(e, SMALL)
+    return cast(e, WEAK_INT32)
 
 
 def _sent(met: Met, source: Expr, is_there: Expr, otherwise: Expr | None = None) -> Expr:
     """What the thread ``source`` gives, or else another one, the thread itself if not said."""
-    sent = met.give("sent", Per.THREAD, met.arguments[1])
+    sent = met.give("sent", Granularity.THREAD, met.arguments[1])
     given = met.taken(sent, source)
     if isinstance(is_there, Const) and is_there.value:
         return given
@@ -228,7 +228,7 @@ def _all(met: Met) -> Expr:
 
 def _equal(met: Met) -> Expr:
     nobody = negation(_any(met))
-    return both(Junction.OR, _all(met), nobody, met.span)
+    return logical(LogicalOp.OR, _all(met), nobody, met.span)
 
 
 def _active(met: Met) -> Expr:
@@ -240,7 +240,7 @@ def _active(met: Met) -> Expr:
 
 def _for_lanes(met: Met, who: Expr, do: Callable[[Expr], Stmt]) -> None:
     """Go through the lanes of a mask; ``do`` takes the value that each gives."""
-    sent = met.give("sent", Per.THREAD, met.arguments[1])
+    sent = met.give("sent", Granularity.THREAD, met.arguments[1])
     counter = met.fresh("lane", WEAK_INT)
     first = met.make(AND, thread(met.span), -LANES)
     there = met.taken(sent, met.make(OR, first, counter))
@@ -297,7 +297,7 @@ def _reduction(start: int | None, op: Operator | None, better: Operator | None =
 
         def join(value: Expr) -> Stmt:
             if op is ADD:
-                return Assign(total, in_unsigned(op, total, value, met.span), met.span)
+                return Assign(total, wrapping_arithmetic(op, total, value, met.span), met.span)
             if op is not None:
                 return Assign(total, met.make(op, total, value), met.span)
             assert better is not None

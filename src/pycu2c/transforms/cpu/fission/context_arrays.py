@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 
 from pycu2c.analysis.effects import names_in
-from pycu2c.analysis.fp_contraction import may_be_rounded_anew
+from pycu2c.analysis.fp_contraction import may_be_contracted
 from pycu2c.analysis.live_across_barriers import (
     block_scalars,
-    declared,
-    mentioned,
-    thread_loops,
-    unset_reads,
+    declared_names,
+    referenced_names,
+    upward_exposed_reads,
+    work_item_loops_in,
 )
 from pycu2c.base.records import dataclass, replace
-from pycu2c.base.types import WEAK_INT, Array, Scalar, Space
+from pycu2c.base.types import WEAK_INT, Array, MemorySpace, Scalar
 from pycu2c.ir.builders import cast
 from pycu2c.ir.nodes import (
     Allocate,
@@ -39,10 +39,10 @@ from pycu2c.ir.nodes import (
     Stmt,
     Store,
     Stride,
-    Strips,
-    ThreadLoop,
+    StripLoop,
     Unary,
     Var,
+    WorkItemLoop,
 )
 from pycu2c.ir.walk import (
     bodies,
@@ -72,7 +72,9 @@ def crossing(body: Body, shared: Set[str]) -> set[str]:
     """The per-thread variables that a thread loop has from another one, or from its last run.
     ``shared``: parameters and arrays, which are everywhere."""
     outside = block_scalars(body) | shared
-    return {n for loop in thread_loops(body) for n in unset_reads(loop.body)} - outside
+    return {
+        n for loop in work_item_loops_in(body) for n in upward_exposed_reads(loop.body)
+    } - outside
 
 
 def privatize(body: Body, shared: Set[str], masks: Masks) -> Body:
@@ -93,16 +95,21 @@ def privatize(body: Body, shared: Set[str], masks: Masks) -> Body:
 
 def _in_strips(body: Body) -> set[str]:
     """The variables that the lanes of strips read or set."""
-    strips = (s for s in statements(body) if isinstance(s, Strips))
-    return {name for s in strips for loop in thread_loops(s.body) for name in mentioned(loop.body)}
+    strips = (s for s in statements(body) if isinstance(s, StripLoop))
+    return {
+        name
+        for s in strips
+        for loop in work_item_loops_in(s.body)
+        for name in referenced_names(loop.body)
+    }
 
 
 def _crossing_arrays(body: Body) -> list[Var]:
     """The local arrays that are used in another thread loop than the one that begins them."""
-    users: dict[str, set[ThreadLoop]] = {}
-    homes: dict[str, tuple[Var, ThreadLoop]] = {}
-    for loop in thread_loops(body):
-        for name in mentioned(loop.body):
+    users: dict[str, set[WorkItemLoop]] = {}
+    homes: dict[str, tuple[Var, WorkItemLoop]] = {}
+    for loop in work_item_loops_in(body):
+        for name in referenced_names(loop.body):
             users.setdefault(name, set()).add(loop)
         for s in statements(loop.body):
             if isinstance(s, Allocate):
@@ -134,7 +141,7 @@ def _is_cheap_node(e: Expr) -> bool:
     match e:
         case Binary(op, _, right):
             plain = op not in (QUOTIENT, REMAINDER) or isinstance(right, Const)
-            return plain and not may_be_rounded_anew(e)
+            return plain and not may_be_contracted(e)
         case Apply(intrinsic, arguments):
             return intrinsic.is_pure and not arguments
         case _:
@@ -153,20 +160,20 @@ class _Private:
     slotted: Sequence[Slotted]  # what lanes of strips have in variables while they run
     masks: Masks
 
-    def block(self, body: Body, strips: Strips | None = None) -> Body:
+    def block(self, body: Body, strips: StripLoop | None = None) -> Body:
         """A block outside the thread loops, in strips or not."""
         out: list[Stmt] = []
         for s in body:
-            if not isinstance(s, ThreadLoop):
-                inside = s if isinstance(s, Strips) else strips
+            if not isinstance(s, WorkItemLoop):
+                inside = s if isinstance(s, StripLoop) else strips
                 out.append(with_bodies(s, tuple(self.block(b, inside) for b in bodies(s))))
                 continue
             whole = self._whole(s.body)
             found = self._of_lanes(s, whole, strips) if strips else self._statements(whole)
-            out += (ThreadLoop(found, s.span),) if found else ()
+            out += (WorkItemLoop(found, s.span),) if found else ()
         return tuple(out)
 
-    def _of_lanes(self, loop: ThreadLoop, body: Body, strips: Strips) -> Body:
+    def _of_lanes(self, loop: WorkItemLoop, body: Body, strips: StripLoop) -> Body:
         own = {s.var.name for s in self.slotted}
         others = {name: array for name, array in self.kept.items() if name not in own}
         slotted = (*self.slotted, own_state(self.masks))
@@ -180,18 +187,18 @@ class _Private:
     def _whole(self, body: Body) -> Body:
         """The body of a thread loop with what it has to declare."""
         body = self._without_idle(body)
-        missing = self._needed(body) - self.outside - declared(body)
+        missing = self._needed(body) - self.outside - declared_names(body)
         openings = [
             replace(s, init=s.init if name in self.again else None)
             for name, s in self.variables.items()
             if name in missing
         ]
-        first = next((i for i, s in enumerate(body) if mentioned((s,)) - self.outside), 0)
+        first = next((i for i, s in enumerate(body) if referenced_names((s,)) - self.outside), 0)
         return (*body[:first], *openings, *body[first:])
 
     def _without_idle(self, body: Body) -> Body:
         """One declaration may have served another that is not needed."""
-        used = mentioned(body)
+        used = referenced_names(body)
         busy = tuple(s for s in body if not self._is_idle(s, used))
         return busy if len(busy) == len(body) else self._without_idle(busy)
 
@@ -204,7 +211,7 @@ class _Private:
     def _needed(self, body: Body) -> set[str]:
         """What a block mentions, and what computing that anew needs."""
         found: set[str] = set()
-        waiting = mentioned(body)
+        waiting = referenced_names(body)
         while waiting:
             name = waiting.pop()
             found.add(name)
@@ -265,4 +272,4 @@ class _Private:
 
 
 def _is_local(array: Var) -> bool:
-    return isinstance(array.type, Array) and array.type.space is Space.LOCAL
+    return isinstance(array.type, Array) and array.type.space is MemorySpace.LOCAL

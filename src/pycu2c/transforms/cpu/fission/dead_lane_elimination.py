@@ -1,7 +1,7 @@
 """CPU: threads whose work nobody reads are left out of a thread loop.
 
-``ThreadLoop(x[thread] += sent[thread + 8])``, and then only the lanes 0 to 7 of each warp have
-their ``x`` read -> ``ThreadLoop(if lane < 8: x[thread] += sent[thread + 8])``
+``WorkItemLoop(x[thread] += sent[thread + 8])``, and then only the lanes 0 to 7 of each warp have
+their ``x`` read -> ``WorkItemLoop(if lane < 8: x[thread] += sent[thread + 8])``
 
 So a sum over a warp by shuffles takes 16 additions, 8, 4, 2 and 1, not 32 each time. It goes
 backward through the thread loops of a block, and keeps for each array that has a slot for each
@@ -13,15 +13,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Set
 from typing import TypeAlias
 
-from pycu2c.analysis.context_array_use import SlotUse, Threads
-from pycu2c.analysis.effects import effectful, mentioned
+from pycu2c.analysis.context_array_use import ContextArrayUse, Threads
+from pycu2c.analysis.effects import accessed_names, effectful
 from pycu2c.analysis.lane_values import LaneValues
 from pycu2c.analysis.launch_assumptions import Facts
-from pycu2c.analysis.live_across_barriers import set_once
+from pycu2c.analysis.live_across_barriers import single_definitions
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Span
-from pycu2c.base.types import WEAK_INT, Array, Space, Type
-from pycu2c.ir.builders import binary, both, integer
+from pycu2c.base.types import WEAK_INT, Array, MemorySpace, Type
+from pycu2c.ir.builders import binary, integer, logical
 from pycu2c.ir.nodes import (
     Allocate,
     Apply,
@@ -29,11 +29,11 @@ from pycu2c.ir.nodes import (
     Declare,
     Expr,
     If,
-    Junction,
+    LogicalOp,
     Module,
     Select,
     Stmt,
-    ThreadLoop,
+    WorkItemLoop,
 )
 from pycu2c.ir.walk import bodies, map_expr, map_stmt, statements, with_bodies
 from pycu2c.ops.intrinsics.reference_thread import WARP
@@ -60,7 +60,12 @@ def drop_idle_threads(module: Module, facts: Facts) -> Module:
 
 def _slots_of(kind: Type) -> int | None:
     """How many slots an array of the block has that the kernel itself knows nothing of."""
-    if isinstance(kind, Array) and kind.space is Space.BLOCK and kind.ndim == 1 and kind.shape:
+    if (
+        isinstance(kind, Array)
+        and kind.space is MemorySpace.BLOCK
+        and kind.ndim == 1
+        and kind.shape
+    ):
         return kind.shape[0]
     return None
 
@@ -75,7 +80,7 @@ class _Dropping:
         """A block outside the thread loops, and what is read of what is there before it."""
         out: list[Stmt] = []
         for s in reversed(body):
-            if isinstance(s, ThreadLoop):
+            if isinstance(s, WorkItemLoop):
                 kept, read = self.loop(s, read)
                 out += kept
             elif isinstance(s, If):
@@ -89,14 +94,16 @@ class _Dropping:
 
     def _with_all(self, read: Read, body: Body) -> Read:
         """Where slots may be read in any order, all are."""
-        names = mentioned(body) & set(self.lengths)
+        names = accessed_names(body) & set(self.lengths)
         return {**read, **{name: frozenset(range(self.lengths[name])) for name in names}}
 
-    def loop(self, s: ThreadLoop, read: Read) -> tuple[Body, Read]:
+    def loop(self, s: WorkItemLoop, read: Read) -> tuple[Body, Read]:
         threads = self.facts.threads
-        values = LaneValues(self.facts.block, {n: (v,) for n, v in set_once(s.body).items()})
-        use = SlotUse(values, threads, self.lengths, self.effectful)
-        run = _Run.around(use.busy(s.body, read), threads)
+        values = LaneValues(
+            self.facts.block, {n: (v,) for n, v in single_definitions(s.body).items()}
+        )
+        use = ContextArrayUse(values, threads, self.lengths, self.effectful)
+        run = _Run.around(use.live_threads(s.body, read), threads)
         if not run.threads:
             return (), read
         body = s.body
@@ -179,7 +186,7 @@ class _Run:
         if self.first == 0:
             return below
         above = binary(GE, place, integer(self.first, span), span)
-        return both(Junction.AND, above, below, span)
+        return logical(LogicalOp.AND, above, below, span)
 
 
 def _rounded(first: int, last: int) -> tuple[int, int]:

@@ -17,6 +17,7 @@ from pycu2c.ir.nodes import (
     Allocate,
     Apply,
     Assign,
+    BarrierWait,
     Binary,
     Body,
     Break,
@@ -26,17 +27,16 @@ from pycu2c.ir.nodes import (
     Declare,
     Evaluate,
     For,
+    Granularity,
     If,
     Load,
-    NextThread,
-    Per,
+    NextWorkItem,
     Return,
     Stmt,
     Store,
-    Strips,
-    ThreadLoop,
-    Wait,
+    StripLoop,
     While,
+    WorkItemLoop,
 )
 from pycu2c.ir.walk import all_expressions, bodies, expressions, operands, statements, with_bodies
 from pycu2c.ops.operators import ADD, GE, LT, QUOTIENT, REMAINDER
@@ -74,7 +74,7 @@ class _Run:
 
 def regions(body: Body, facts: Uniformity, placement: Placement, masks: Masks, span: Span) -> Body:
     """A kernel's body as what one block does."""
-    cutter = _Cutter(facts, placement, masks, span, placement.leaves(body))
+    cutter = _Cutter(facts, placement, masks, span, placement.leaves_block(body))
     return masks.begun(cutter.block(body, _Site(last=True)), span)
 
 
@@ -86,51 +86,51 @@ class _Cutter:
     span: Span
     threads_leave: bool  # the kernel, or the masked loop that this is in
     some_wait: bool = False  # here some thread may not be running
-    run: range | None = None  # the threads that come here, of all
+    thread_range: range | None = None  # the threads that come here, of all
 
     def block(self, body: Body, site: _Site) -> Body:
         """A block outside the thread loops."""
         out: list[Stmt] = []
-        run = _Run()
+        region = _Run()
         for i, s in enumerate(body):
-            if isinstance(s, Wait):
-                lost, rest = self._meet(s, out, run, site), body[i + 1 :]
+            if isinstance(s, BarrierWait):
+                lost, rest = self._meet(s, out, region, site), body[i + 1 :]
             else:
-                lost, rest = self._cuts(s, run) and self._close(out, run, site), body[i:]
+                lost, rest = self._cuts(s, region) and self._close(out, region, site), body[i:]
             if lost and self._goes_on_if_live(out, rest, site):
                 return tuple(out)
-            if isinstance(s, Wait):
+            if isinstance(s, BarrierWait):
                 continue
             if isinstance(s, Return | Break | Continue):
-                (out if s in self.placement.block_jumps else run.body).append(s)
+                (out if s in self.placement.block_jumps else region.body).append(s)
                 break
             rest = body[i + 1 :]
-            lost = self._put(s, out, run, replace(site, last=site.last and not rest))
+            lost = self._put(s, out, region, replace(site, last=site.last and not rest))
             if lost and self._goes_on_if_live(out, rest, site):
                 return tuple(out)
-        if self._close(out, run, site, last=site.last):
+        if self._close(out, region, site, last=site.last):
             self._goes_on_if_live(out, (), site)
         return tuple(out)
 
-    def _cuts(self, s: Stmt, run: _Run) -> bool:
+    def _cuts(self, s: Stmt, region: _Run) -> bool:
         """Whether the thread loop so far must be done before ``s``."""
         if s in self.placement.hoisted:  # varying conditions are evaluated in the thread loop
             return self.facts.agrees(*operands(s))
         if self._is_scalar(s):
-            return _must_follow(s, run.body, self.placement)
+            return _must_follow(s, region.body, self.placement)
         return s in self.placement.block_jumps
 
-    def _meet(self, s: Wait, out: list[Stmt], run: _Run, site: _Site) -> bool:
+    def _meet(self, s: BarrierWait, out: list[Stmt], region: _Run, site: _Site) -> bool:
         """Each thread puts down what it gives before the cut; the block makes sums of it."""
         sums: list[Stmt] = []
-        for gift in s.gifts:
-            slots = gift.slots
-            if gift.per is not Per.THREAD:
+        for contribution in s.contributions:
+            slots = contribution.array
+            if contribution.granularity is not Granularity.THREAD:
                 slots = parts_of(slots, self.masks.threads)
                 out += [Allocate(slots, s.span), *cleared(slots, s.span)]
-                sums += summed(gift.slots, slots, s.span)
-            run.body.append(Store(slots, (this_thread(s.span),), gift.value, s.span))
-        lost = bool(run.body) and self._close(out, run, site)
+                sums += summed(contribution.array, slots, s.span)
+            region.body.append(Store(slots, (this_thread(s.span),), contribution.value, s.span))
+        lost = bool(region.body) and self._close(out, region, site)
         out += sums
         return lost
 
@@ -147,32 +147,32 @@ class _Cutter:
             out.append(self.masks.when_live(placed, self.span))
         return True
 
-    def _put(self, s: Stmt, out: list[Stmt], run: _Run, site: _Site) -> bool:
+    def _put(self, s: Stmt, out: list[Stmt], region: _Run, site: _Site) -> bool:
         """Place one statement; True if no thread may be running after it."""
         if self._is_scalar(s):
             out.append(s)
             return False
         if s not in self.placement.hoisted:
-            run.body.append(s)
+            region.body.append(s)
             return False
         assert isinstance(s, If | While | For)
         if s not in self.placement.masked:
             return self._plain(s, out, site)
-        waiting = self.some_wait or self.placement.leaves(tuple(run.body))
+        waiting = self.some_wait or self.placement.leaves_block(tuple(region.body))
         if isinstance(s, If) and not waiting and (runs := self._runs(s)):
-            self._in_runs(s, runs, out, run, site)
+            self._in_runs(s, runs, out, region, site)
             return False
         if isinstance(s, If):
-            self._masked_if(s, out, run, site)
-            lost = self.placement.leaves((*s.then, *s.orelse))
+            self._masked_if(s, out, region, site)
+            lost = self.placement.leaves_block((*s.then, *s.orelse))
         else:
-            self._masked_loop(s, out, run, site)
-            lost = self.placement.returns(s.body)
+            self._masked_loop(s, out, region, site)
+            lost = self.placement.returns_early(s.body)
         self.some_wait = waiting or lost
         if site.last:
             return False
         if lost or (self.threads_leave and site.masked):  # others may have left a loop before
-            self._close(out, run, site, count=True)
+            self._close(out, region, site, count=True)
         elif self.threads_leave:
             out.append(self.masks.set_live(True, s.span))
         return lost
@@ -180,24 +180,28 @@ class _Cutter:
     # ---- thread loops ------------------------------------------------------------------------
 
     def _close(
-        self, out: list[Stmt], run: _Run, site: _Site, *, count: bool = False, last: bool = False
+        self, out: list[Stmt], region: _Run, site: _Site, *, count: bool = False, last: bool = False
     ) -> bool:
         """Put the thread loop so far; True if no thread may be running after it."""
-        lost = self.placement.leaves(tuple(run.body)) and not last
-        span = run.body[0].span if run.body else self.span
-        body = [*self._only_the_run(span), *run.resets] if run.resets or run.body or count else []
-        if self.some_wait and (run.body or count):
+        lost = self.placement.leaves_block(tuple(region.body)) and not last
+        span = region.body[0].span if region.body else self.span
+        body = (
+            [*self._only_the_run(span), *region.resets]
+            if region.resets or region.body or count
+            else []
+        )
+        if self.some_wait and (region.body or count):
             body.append(self.masks.only_running(span))
-        body += self._as_states(tuple(run.body), site.loop, last)
+        body += self._as_states(tuple(region.body), site.loop, last)
         if count or lost:
             out.append(self.masks.set_live(False, span))
             body.append(self.masks.some_live(span))
-        if body and isinstance(body[-1], NextThread):
+        if body and isinstance(body[-1], NextWorkItem):
             body.pop()
         if body:
-            out.append(ThreadLoop(tuple(body), span))
+            out.append(WorkItemLoop(tuple(body), span))
         self.some_wait = self.some_wait or lost
-        run.resets, run.body = [], []
+        region.resets, region.body = [], []
         return lost
 
     def _as_states(self, body: Body, loop: _Waits | None, last: bool) -> Body:
@@ -206,7 +210,7 @@ class _Cutter:
         for s in body:
             match s:
                 case Return(_, span) if last:
-                    out.append(NextThread(span))
+                    out.append(NextWorkItem(span))
                 case Return(_, span):
                     out += self.masks.leave(RETURNED, span)
                 case Break(span) if loop is not None:
@@ -225,7 +229,7 @@ class _Cutter:
     def _plain(self, s: Construct, out: list[Stmt], site: _Site) -> bool:
         """All running threads go the same way: C's own control flow."""
         if not isinstance(s, If):
-            self.some_wait = self.some_wait or self.placement.returns(s.body)
+            self.some_wait = self.some_wait or self.placement.returns_early(s.body)
             inner = _Site(site.masked, repeats=not site.masked)
             out.append(replace(s, body=self.block(s.body, inner)))
             return False  # where all threads return, the block has
@@ -236,7 +240,7 @@ class _Cutter:
         orelse = self.block(s.orelse, site)
         self.some_wait = self.some_wait or some_wait
         out.append(replace(s, then=then, orelse=orelse))
-        return self.placement.leaves((*s.then, *s.orelse)) and not site.last
+        return self.placement.leaves_block((*s.then, *s.orelse)) and not site.last
 
     def _runs(self, s: If) -> tuple[range, range] | None:
         """The threads that go into each arm, where their numbers follow each other and all of
@@ -244,54 +248,61 @@ class _Cutter:
         inside = statements((s,))
         if not has_wait((s,)) or any(inner in self.placement.strips for inner in inside):
             return None
-        if self.placement.leaves((*s.then, *s.orelse)):
+        if self.placement.leaves_block((*s.then, *s.orelse)):
             return None
-        among = self.run or range(self.masks.threads)
-        then = self.facts.lanes.run(s.condition, among)
-        orelse = self.facts.lanes.run(negation(s.condition), among) if s.orelse else range(0)
+        among = self.thread_range or range(self.masks.threads)
+        then = self.facts.lanes.contiguous_threads(s.condition, among)
+        orelse = (
+            self.facts.lanes.contiguous_threads(negation(s.condition), among)
+            if s.orelse
+            else range(0)
+        )
         return None if then is None or orelse is None else (then, orelse)
 
     def _in_runs(
-        self, s: If, runs: tuple[range, range], out: list[Stmt], run: _Run, site: _Site
+        self, s: If, runs: tuple[range, range], out: list[Stmt], region: _Run, site: _Site
     ) -> None:
         """Only the threads of a run go into an arm: bounds of its thread loops."""
-        self._close(out, run, site)
-        outer = self.run
-        for self.run, arm in zip(runs, (s.then, s.orelse)):
-            if self.run:
+        self._close(out, region, site)
+        outer = self.thread_range
+        for self.thread_range, arm in zip(runs, (s.then, s.orelse)):
+            if self.thread_range:
                 out += self.block(arm, _Site(masked=True, loop=site.loop))
-        self.run = outer
+        self.thread_range = outer
 
     def _only_the_run(self, span: Span) -> Body:
         """Ends the threads that do not come here."""
-        if self.run is None:
+        if self.thread_range is None:
             return ()
         thread = this_thread(span)
-        below = binary(LT, thread, integer(self.run.start, span), span)
-        above = binary(GE, thread, integer(self.run.stop, span), span)
-        outside = [(below, self.run.start), (above, self.masks.threads - self.run.stop)]
-        ended = (NextThread(span),)
+        below = binary(LT, thread, integer(self.thread_range.start, span), span)
+        above = binary(GE, thread, integer(self.thread_range.stop, span), span)
+        outside = [
+            (below, self.thread_range.start),
+            (above, self.masks.threads - self.thread_range.stop),
+        ]
+        ended = (NextWorkItem(span),)
         return tuple(If(condition, ended, (), span) for condition, some in outside if some)
 
-    def _masked_if(self, s: If, out: list[Stmt], run: _Run, site: _Site) -> None:
+    def _masked_if(self, s: If, out: list[Stmt], region: _Run, site: _Site) -> None:
         """Who does not go into ``then`` waits, then changes places with who did."""
         masks, skipped = self.masks, self.masks.code()
         otherwise, then, orelse = negation(s.condition), s.then, s.orelse
         if not then:
             otherwise, then, orelse = s.condition, s.orelse, ()
-        run.body.append(If(otherwise, masks.leave(skipped, s.span), (), s.span))
-        self._close(out, run, site, count=True)
+        region.body.append(If(otherwise, masks.leave(skipped, s.span), (), s.span))
+        self._close(out, region, site, count=True)
         inner = _Site(masked=True, loop=site.loop)
         self.some_wait = True
         out.append(masks.when_live(self.block(then, inner), s.span))
         if orelse:
-            run.resets.append(masks.exchange(skipped, s.span))
-            self._close(out, run, site, count=True)
+            region.resets.append(masks.exchange(skipped, s.span))
+            self._close(out, region, site, count=True)
             out.append(masks.when_live(self.block(orelse, inner), s.span))
         if not site.last:
-            run.resets.append(masks.release(skipped, s.span))
+            region.resets.append(masks.release(skipped, s.span))
 
-    def _masked_loop(self, s: While | For, out: list[Stmt], run: _Run, site: _Site) -> None:
+    def _masked_loop(self, s: While | For, out: list[Stmt], region: _Run, site: _Site) -> None:
         """Goes on while any thread does; who has left waits for the last one."""
         waits = _Waits(self.masks.code(), self.masks.code())
         released = [self.masks.release(waits.continued, s.span)] if _jumps(s, Continue) else []
@@ -303,12 +314,12 @@ class _Cutter:
             leaves = _jumps(s, Break)
         else:
             if isinstance(s, For):
-                run.body.append(Declare(s.var, s.start, s.span))
-            self._close(out, run, site)
+                region.body.append(Declare(s.var, s.start, s.span))
+            self._close(out, region, site)
             out += self._in_strips(s, self._going_while_any(s, waits, released))
             leaves = True
         if leaves and not site.last:
-            run.resets.append(self.masks.release(waits.broken, s.span))
+            region.resets.append(self.masks.release(waits.broken, s.span))
 
     def _body(self, s: While | For, waits: _Waits, *, asks: bool) -> Body:
         """A masked loop's, where it is asked whether a thread runs if ``asks``."""
@@ -320,7 +331,7 @@ class _Cutter:
     def _in_strips(self, s: Stmt, placed: Stmt) -> Body:
         if s not in self.placement.strips:
             return (placed,)
-        return (Strips((placed,), self.placement.strips[s], s.span),)
+        return (StripLoop((placed,), self.placement.strips[s], s.span),)
 
     def _going_while_any(self, s: While | For, waits: _Waits, released: list[Stmt]) -> Stmt:
         """A loop whose condition varies: each thread looks at it for itself."""
@@ -328,17 +339,17 @@ class _Cutter:
         ends = If(negation(going(s)), self.masks.leave(waits.broken, s.span), (), s.span)
         head = _Run([] if isinstance(s, For) else released, [ends])
         out = list(self._until_none(head, s.span))
-        out += self._body(s, waits, asks=self.placement.leaves(s.body))
+        out += self._body(s, waits, asks=self.placement.leaves_block(s.body))
         if isinstance(s, For):
             step = Assign(s.var, binary(ADD, s.var, s.step, s.span), s.span)
             self._close(out, _Run(released, [step]), _Site(masked=True))
         return While(Const(True, WEAK_BOOL, s.span), tuple(out), s.span)
 
-    def _until_none(self, run: _Run, span: Span) -> Body:
+    def _until_none(self, region: _Run, span: Span) -> Body:
         """The check, once in each iteration, that some thread runs."""
         out: list[Stmt] = []
-        if run.resets or run.body:  # else `live` is right
-            self._close(out, run, _Site(masked=True), count=True)
+        if region.resets or region.body:  # else `live` is right
+            self._close(out, region, _Site(masked=True), count=True)
         return (*out, self.masks.when_none((Break(span),), span))
 
 
@@ -358,7 +369,7 @@ def _must_follow(s: Stmt, before: list[Stmt], placement: Placement) -> bool:
     parts = [e for value in operands(s) for e in expressions(value)]
     loads = any(isinstance(e, Load) for e in parts)
     divides = any(isinstance(e, Binary) and e.op in (QUOTIENT, REMAINDER) for e in parts)
-    return (loads and _writes(body)) or ((loads or divides) and placement.leaves(body))
+    return (loads and _writes(body)) or ((loads or divides) and placement.leaves_block(body))
 
 
 def _writes(body: Body) -> bool:

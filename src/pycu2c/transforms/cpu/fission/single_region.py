@@ -6,18 +6,18 @@ from __future__ import annotations
 
 from pycu2c.analysis.live_across_barriers import fresh_names
 from pycu2c.base.records import replace
-from pycu2c.base.types import Array, Space
+from pycu2c.base.types import Array, MemorySpace
 from pycu2c.ir.nodes import (
     Allocate,
     Assign,
     Body,
     Declare,
     Function,
-    NextThread,
+    NextWorkItem,
     Return,
     Stmt,
-    ThreadLoop,
     Var,
+    WorkItemLoop,
 )
 from pycu2c.ir.walk import map_stmt, statements
 from pycu2c.transforms.cuda.merge_live_ranges import renamed
@@ -28,7 +28,7 @@ def is_of_block(s: Stmt) -> bool:
     if not isinstance(s, Allocate):
         return False
     assert isinstance(s.var.type, Array)
-    return s.var.type.space in (Space.SHARED, Space.BLOCK)
+    return s.var.type.space in (MemorySpace.SHARED, MemorySpace.BLOCK)
 
 
 def with_own_parameters(kernel: Function) -> Function:
@@ -50,9 +50,9 @@ def one_loop(kernel: Function, body: Body) -> Body:
     """No barrier: each thread runs to its end."""
 
     def ended(s: Stmt) -> Body:
-        return (NextThread(s.span),) if isinstance(s, Return) else (s,)
+        return (NextWorkItem(s.span),) if isinstance(s, Return) else (s,)
 
     body = map_stmt(body, ended)
-    while body and isinstance(body[-1], NextThread):
+    while body and isinstance(body[-1], NextWorkItem):
         body = body[:-1]
-    return (ThreadLoop(body, kernel.span),)
+    return (WorkItemLoop(body, kernel.span),)

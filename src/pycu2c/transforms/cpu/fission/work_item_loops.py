@@ -1,7 +1,7 @@
 """CPU: what every thread does -> what one block does, where its threads meet or have loops: the
 ThreadLoops are cut where the threads meet.
 
-``a; syncthreads(); b`` -> ``ThreadLoop(a) ThreadLoop(b)``. Takes flat, legal, declared kernels.
+``a; syncthreads(); b`` -> ``WorkItemLoop(a) WorkItemLoop(b)``. Takes flat, legal, declared kernels.
 
 ``uniformity`` tells what threads agree on, ``placement`` what stands outside the thread loops,
 ``regions`` cuts, ``privatize`` keeps what lives across a cut. A thread that has left a loop with
@@ -15,8 +15,8 @@ from typing import TypeAlias
 
 from pycu2c.analysis.launch_assumptions import Facts
 from pycu2c.analysis.live_across_barriers import fresh_names
-from pycu2c.analysis.liveness import alive_after
-from pycu2c.analysis.region_placement import place
+from pycu2c.analysis.liveness import live_after_loops
+from pycu2c.analysis.region_placement import place_regions
 from pycu2c.analysis.suspension_points import has_wait
 from pycu2c.analysis.uniformity import Uniformity, uniformity
 from pycu2c.base.dtypes import INT32
@@ -51,7 +51,7 @@ class Placing:
     def block(self, body: Body) -> Body:
         """The kernel's body as what a block does."""
         fresh = fresh_names(replace(self.kernel, body=body))
-        body = counted_by_lanes(body, alive_after(body, self._strips(body)), fresh)
+        body = counted_by_lanes(body, live_after_loops(body, self._strips(body)), fresh)
         body = _with_coordinates(body, self._strips(body), fresh)
         body, turned = interchanged(body, uniformity(body), self.facts, self.effectful, fresh)
         strips = self._strips(body)
@@ -72,12 +72,12 @@ class Placing:
         state = Var(slots_name(name) if strips else name, Scalar(INT32), span)
         live = Var(fresh("live"), Scalar(INT32), span)
         own = {state.name, live.name}
-        kept = alive_after(body, strips)
+        kept = live_after_loops(body, strips)
         everywhere = {p.name for p in self.kernel.parameters} | _arrays(body) | own
         wanted: set[str] = set()
         while True:
             masks = Masks(slots(state, self.facts.threads), live)
-            placement = place(body, agreement, wanted, kept, turned)
+            placement = place_regions(body, agreement, wanted, kept, turned)
             cut = join_lanes(regions(body, agreement, placement, masks, span), masks)
             found = crossing(cut, everywhere) - agreement.varying
             if found <= wanted:
@@ -91,7 +91,7 @@ def _with_coordinates(body: Body, loops: Set[Stmt], fresh: Callable[[str], str])
     asked = {
         e.intrinsic.name: e
         for e in all_expressions(tuple(loops))
-        if isinstance(e, Apply) and e.intrinsic.varies and e.intrinsic is not block_thread
+        if isinstance(e, Apply) and e.intrinsic.is_divergent and e.intrinsic is not block_thread
     }
     if not asked:
         return body

@@ -1,6 +1,6 @@
 """CPU: a ThreadLoop becomes loops along the axes of the block, which ask for no more than runs.
 
-``ThreadLoop(i = blockIdx.x * 256 + threadIdx.x; if i < n: y[i] = 1)`` ->
+``WorkItemLoop(i = blockIdx.x * 256 + threadIdx.x; if i < n: y[i] = 1)`` ->
 ``AxisLoop(i from first_x to min(last_x, n): y[i] = 1)``
 
 A kernel that is one ThreadLoop, and asks for the place of a thread in the grid alone, is run row
@@ -15,13 +15,17 @@ from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 
 from pycu2c.analysis import warp_index
-from pycu2c.analysis.axis_order import Walk, walking_order
-from pycu2c.analysis.context_array_layout import asks_only_for, own_slots, renumbered
+from pycu2c.analysis.axis_order import AxisOrder, choose_axis_order
+from pycu2c.analysis.context_array_layout import (
+    reindex_context_arrays,
+    thread_private_arrays,
+    uses_index_only_for,
+)
 from pycu2c.analysis.effects import effectful
 from pycu2c.analysis.launch_assumptions import Facts, is_fixed
-from pycu2c.analysis.live_across_barriers import set_once
+from pycu2c.analysis.live_across_barriers import single_definitions
 from pycu2c.analysis.ranges.intervals import Interval
-from pycu2c.analysis.thread_bounds import Known, conjuncts
+from pycu2c.analysis.thread_bounds import BoundSolver, conjuncts
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT, Type
@@ -42,9 +46,9 @@ from pycu2c.ir.nodes import (
     Print,
     Select,
     Stmt,
-    Strips,
-    ThreadLoop,
+    StripLoop,
     Var,
+    WorkItemLoop,
 )
 from pycu2c.ir.walk import all_expressions, bodies, map_expr, statements, with_bodies
 from pycu2c.ops.intrinsics.reference_thread import WARP
@@ -75,9 +79,9 @@ def _asks_for_place_alone(module: Module) -> bool:
     """Whether a kernel is one thread loop that asks for the place of threads in the grid alone:
     blocks may then be run in any order, or together, their threads row by row."""
     match module.kernel.body:
-        case (ThreadLoop(body=body),):
+        case (WorkItemLoop(body=body),):
             asked = {row for row in _rows(body) if is_fixed(row)}
-            local = {row for row in asked if row.varies or row in _BLOCK_NUMBERS}
+            local = {row for row in asked if row.is_divergent or row in _BLOCK_NUMBERS}
             return bool(local) and local <= set(GRID) and not _has_order(module)
         case _:
             return False
@@ -124,10 +128,10 @@ class _Shaper:
         self.types = {p.name: p.type for p in kernel.parameters}
         self.types |= {v.name: v.type for v in _variables(kernel.body)}
         self.declarations = Counter(v.name for v in _variables(kernel.body))
-        within = [s for s in statements(kernel.body) if isinstance(s, ThreadLoop)]
+        within = [s for s in statements(kernel.body) if isinstance(s, WorkItemLoop)]
         inside = {v.name for s in within for v in _variables(s.body)}
         self.outer = set(self.types) - inside
-        self.values = {n: v for n, v in set_once(kernel.body).items() if n in self.outer}
+        self.values = {n: v for n, v in single_definitions(kernel.body).items() if n in self.outer}
         self.effectful = effectful(self.module)
         self.ordered = _has_order(self.module)
         self._order_slots()
@@ -136,9 +140,9 @@ class _Shaper:
         """A block outside the thread loops."""
         out: list[Stmt] = []
         for s in body:
-            if isinstance(s, ThreadLoop):
+            if isinstance(s, WorkItemLoop):
                 out += self._loops(s)
-            elif isinstance(s, Strips):
+            elif isinstance(s, StripLoop):
                 out += self._strips(s)
             else:
                 if isinstance(s, For):
@@ -152,9 +156,9 @@ class _Shaper:
         if not isinstance(s.step, Const) or s.step.value > 0:
             self.counters[s.var.name] = Interval(known.of(s.start).low, known.of(s.stop).high - 1)
 
-    def known(self, values: Mapping[str, Expr]) -> Known:
+    def known(self, values: Mapping[str, Expr]) -> BoundSolver:
         parameters = {p.name: p for p in self.module.kernel.parameters}
-        return Known(self.facts, parameters, values, dict(self.counters))
+        return BoundSolver(self.facts, parameters, values, dict(self.counters))
 
     def fresh(self, name: str) -> str:
         free, number = name, 0
@@ -182,13 +186,13 @@ class _Shaper:
 
     # ---- one ThreadLoop -------------------------------------------------------------------------
 
-    def _loops(self, s: ThreadLoop) -> Body:
+    def _loops(self, s: WorkItemLoop) -> Body:
         axes, body = self._by_rows(s) if self.by_rows else self._by_blocks(s)
         nest = Nest(self.known(self.values), self.outside, self.effectful, axes, s.span)
         nest.take(body)
         return nest.loops()
 
-    def _by_rows(self, s: ThreadLoop) -> tuple[list[Axis], Body]:
+    def _by_rows(self, s: WorkItemLoop) -> tuple[list[Axis], Body]:
         places: dict[Intrinsic, Expr] = {}
         axes: dict[int, Axis] = {}
         body = s.body
@@ -203,15 +207,15 @@ class _Shaper:
             axes[number] = Axis(var, first, Apply(LAST[number], (), WEAK_INT, s.span))
         return _ordered(axes, order), _standing(body, places)
 
-    def walk(self, body: Body, least: int) -> Walk:
+    def walk(self, body: Body, least: int) -> AxisOrder:
         """How to walk through the threads of a body."""
         if self.ordered:
-            return Walk((0, 1, 2), tiled=False)
+            return AxisOrder((0, 1, 2), tiled=False)
         parameters = {p.name: p for p in self.module.kernel.parameters}
         extents = [self._extent(number) for number in range(3)]
-        return walking_order(body, self.values, parameters, extents, least)
+        return choose_axis_order(body, self.values, parameters, extents, least)
 
-    def _by_blocks(self, s: ThreadLoop) -> tuple[list[Axis], Body]:
+    def _by_blocks(self, s: WorkItemLoop) -> tuple[list[Axis], Body]:
         asked = self._asked(s)
         if asked <= self._of_a_line() and self._goes_by_lanes(s.body):
             return self._by_lanes(s)
@@ -221,7 +225,7 @@ class _Shaper:
         found: dict[int, Axis] = {}
         body = s.body
         if self.slots:
-            body = renumbered(body, self.slots, self._slot(s.span))
+            body = reindex_context_arrays(body, self.slots, self._slot(s.span))
             asked = self._asked(replace(s, body=body))
         for number in (2, 1, 0):
             row = PLACES["threadIdx", AXES[number]]
@@ -250,13 +254,13 @@ class _Shaper:
     def _order_slots(self) -> None:
         """Have slots lie as most threads are walked, if all go along axes that are known."""
         body = self.module.kernel.body
-        loops = [s for s in statements(body) if isinstance(s, ThreadLoop)]
-        if self.facts.block is None or any(isinstance(s, Strips) for s in statements(body)):
+        loops = [s for s in statements(body) if isinstance(s, WorkItemLoop)]
+        if self.facts.block is None or any(isinstance(s, StripLoop) for s in statements(body)):
             return
         order = self.walk(body, LEAST_LANES).order
-        slots = own_slots(body)
+        slots = thread_private_arrays(body)
         flat = [s.body for s in loops if self._asked(s) <= {block_thread}]
-        if order[0] != 0 and all(asks_only_for(slots, b) for b in flat):
+        if order[0] != 0 and all(uses_index_only_for(slots, b) for b in flat):
             self.slots, self.slot_order = slots, order
 
     def _slot(self, span: Span) -> Expr:
@@ -267,11 +271,11 @@ class _Shaper:
             here[row] = integer(0, span) if alone else Apply(row, (), WEAK_INT, span)
         return self._number(here, self.slot_order, span)
 
-    def _asked(self, s: ThreadLoop) -> set[Intrinsic]:
+    def _asked(self, s: WorkItemLoop) -> set[Intrinsic]:
         """What tells the threads of a block apart."""
-        return {row for row in _rows(s.body) if is_fixed(row) and row.varies}
+        return {row for row in _rows(s.body) if is_fixed(row) and row.is_divergent}
 
-    def _flat(self, s: ThreadLoop) -> tuple[list[Axis], Body]:
+    def _flat(self, s: WorkItemLoop) -> tuple[list[Axis], Body]:
         """No axis matters, but for the number of the thread in the block, or in a strip of it."""
         var, body = self._variable(block_thread, "t", s.body, s.span)
         start, stop = self.strip or (integer(0, s.span), self._threads(s.span))
@@ -279,8 +283,8 @@ class _Shaper:
 
     def _goes_by_lanes(self, body: Body) -> bool:
         """Whether the same few lanes of each warp have something to do, or warps walk apart."""
-        whole = self.strip is None and warp_index.has_whole_warps(self.facts)
-        if whole and warp_index.warps_have_rows(body):
+        whole = self.strip is None and warp_index.is_multiple_of_warp(self.facts)
+        if whole and warp_index.has_warp_rows(body):
             return True
         match body:
             case (*before, If(condition=condition, orelse=())):
@@ -298,7 +302,7 @@ class _Shaper:
         is_line = self.facts.block is not None and self.facts.block[1:] == (1, 1)
         return {block_thread, _THREAD_X, GRID[0]} if is_line else {block_thread}
 
-    def _by_lanes(self, s: ThreadLoop) -> tuple[list[Axis], Body]:
+    def _by_lanes(self, s: WorkItemLoop) -> tuple[list[Axis], Body]:
         """Warp by warp, and lane by lane in each."""
         warp = Var(self._free("warp", s.body), WEAK_INT, s.span)
         lane = Var(self._free("lane", s.body), WEAK_INT, s.span)
@@ -308,7 +312,7 @@ class _Shaper:
         number = binary(ADD, binary(MUL, warp, integer(WARP, s.span), s.span), lane, s.span)
         places: dict[Intrinsic, Expr] = {block_thread: thread, _THREAD_X: thread}
         places[GRID[0]] = self._in_grid(0, places, s.span)
-        body = map_expr(body, lambda e: warp_index.standing(e, warp, lane, self.facts))
+        body = map_expr(body, lambda e: warp_index.replace_warp_and_lane(e, warp, lane, self.facts))
         return axes, (Declare(thread, number, s.span), *_standing(body, places))
 
     def _threads(self, span: Span) -> Expr:
@@ -318,7 +322,7 @@ class _Shaper:
             threads = _times(threads, _size(self._extent(number), number, span))
         return threads
 
-    def _strips(self, s: Strips) -> Body:
+    def _strips(self, s: StripLoop) -> Body:
         threads, lanes = self._threads(s.span), integer(LANES, s.span)
         if isinstance(threads, Const) and threads.value <= LANES:
             return self._in_strip(s, integer(0, s.span), threads)
@@ -333,7 +337,7 @@ class _Shaper:
         body = (*declared, *self._in_strip(s, first, end))
         return (For(first, integer(0, s.span), threads, lanes, body, s.span),)
 
-    def _in_strip(self, s: Strips, start: Expr, stop: Expr) -> Body:
+    def _in_strip(self, s: StripLoop, start: Expr, stop: Expr) -> Body:
         self.strip = (start, stop)
         body = self.block(s.body)
         self.strip = None

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence, Set
 
 from pycu2c.analysis.effects import any_effect
-from pycu2c.analysis.live_across_barriers import declared
-from pycu2c.analysis.ranges.intervals import Interval, is_whole
+from pycu2c.analysis.live_across_barriers import declared_names
+from pycu2c.analysis.ranges.intervals import Interval, is_integral
 from pycu2c.analysis.simd_legality import in_lockstep
-from pycu2c.analysis.thread_bounds import Bound, Known, Steady, conjuncts
+from pycu2c.analysis.thread_bounds import AxisBound, BoundSolver, IsInvariant, conjuncts
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import VOID
-from pycu2c.ir.builders import binary, both, integer, negation
+from pycu2c.ir.builders import binary, integer, logical, negation
 from pycu2c.ir.nodes import (
     Apply,
     Assign,
@@ -29,9 +29,9 @@ from pycu2c.ir.nodes import (
     Expr,
     For,
     If,
-    Junction,
     Logical,
-    NextThread,
+    LogicalOp,
+    NextWorkItem,
     Select,
     Unary,
     Var,
@@ -65,13 +65,13 @@ class _Level:
 class Nest:
     """The loops of one ThreadLoop while they are made. Level 0 is outside of all."""
 
-    around: Known  # what is known outside of the ThreadLoop
+    around: BoundSolver  # what is known outside of the ThreadLoop
     outside: Callable[[str], str]  # gives a variable that moves out of it a name
     effectful: Set[str]
     axes: Sequence[Axis]
     span: Span
     levels: list[_Level] = field(default_factory=list)
-    bounds: list[list[Bound]] = field(default_factory=list)
+    bounds: list[list[AxisBound]] = field(default_factory=list)
     places: dict[str, int] = field(default_factory=dict)  # the level of each variable
     values: dict[str, Expr] = field(default_factory=dict)
     body: Body = ()
@@ -83,7 +83,7 @@ class Nest:
             self.places[axis.var.name] = number
 
     @property
-    def known(self) -> Known:
+    def known(self) -> BoundSolver:
         found = replace(self.around, values={**self.around.values, **self.values})
         loops = dict(found.loops)
         for axis in self.axes:
@@ -92,18 +92,18 @@ class Nest:
 
     def take(self, body: Body) -> None:
         """Put what a body begins with where it belongs, and keep the rest."""
-        for name in declared(body):
+        for name in declared_names(body):
             self.places[name] = len(self.axes)
         changed = {s.var.name for s in statements(body) if isinstance(s, Assign)}
         while body and not (isinstance(body[0], Declare | If) and self._acts(body[0])):
             match body:
                 case (Declare() as s, *rest):
                     body = self._declare(s, tuple(rest), changed)
-                case (If(condition, (NextThread(),), ()), *rest):
+                case (If(condition, (NextWorkItem(),), ()), *rest):
                     left = self._conditions(negation(condition), changed)
                     body = tuple(rest)
                     if left is not None:
-                        ends = If(negation(left), (NextThread(left.span),), (), left.span)
+                        ends = If(negation(left), (NextWorkItem(left.span),), (), left.span)
                         self.levels[-1].steps.append(ends)
                 case (If(condition, then, ()),):
                     left = self._conditions(condition, changed)
@@ -146,7 +146,7 @@ class Nest:
         for part in conjuncts(condition):
             if _is_arithmetic(part) and self._said(part):
                 continue
-            left = part if left is None else both(Junction.AND, left, part, part.span)
+            left = part if left is None else logical(LogicalOp.AND, left, part, part.span)
         return left
 
     def _said(self, condition: Expr) -> bool:
@@ -162,7 +162,7 @@ class Nest:
         self.levels[level].steps.append(condition)
         return True
 
-    def _steady(self, level: int) -> Steady:
+    def _steady(self, level: int) -> IsInvariant:
         """Whether a number is the same for all threads along an axis."""
         return lambda e: self._level(e) < level
 
@@ -205,13 +205,13 @@ class Nest:
         start, stop = axis.start, axis.stop
         for bound in self.bounds[number]:
             if bound.start is not None:
-                start = known.greatest(start, bound.start)
+                start = known.maximum(start, bound.start)
             if bound.stop is not None:
-                stop = known.least(stop, bound.stop)
+                stop = known.minimum(stop, bound.stop)
         steps = [bound.step for bound in self.bounds[number] if bound.step is not None]
         step = steps[0] if steps else integer(1, self.span)
         if steps:  # that far no multiple is beyond 64 bits
-            start = _multiple(known.least(start, axis.stop), step)
+            start = _multiple(known.minimum(start, axis.stop), step)
         innermost = number == len(self.axes) - 1
         wide = not steps and known.of(stop).high - known.of(start).low >= LEAST_LANES
         lockstep = innermost and wide and in_lockstep(axis.var, body, self.effectful)
@@ -240,6 +240,6 @@ def _is_harmless(e: Expr) -> bool:
         case Binary(op=op, right=right):
             return op not in (QUOTIENT, REMAINDER) or isinstance(right, Const)
         case Apply(intrinsic=row):
-            return row.is_pure and is_whole(e.type)
+            return row.is_pure and is_integral(e.type)
         case _:
             return False

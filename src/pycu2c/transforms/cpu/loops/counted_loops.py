@@ -17,8 +17,8 @@ from collections.abc import Mapping
 
 from pycu2c.analysis.effects import names_in
 from pycu2c.analysis.launch_assumptions import Facts, is_fixed
-from pycu2c.analysis.live_across_barriers import set_once
-from pycu2c.analysis.thread_bounds import Known
+from pycu2c.analysis.live_across_barriers import single_definitions
+from pycu2c.analysis.thread_bounds import BoundSolver
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.types import WEAK_INT
 from pycu2c.ir.nodes import (
@@ -48,7 +48,7 @@ def count_loops(module: Module, facts: Facts) -> Module:
 
     def counted(function: Function) -> Function:
         parameters = {p.name: p for p in function.parameters}
-        known = Known(facts, parameters, set_once(function.body), {})
+        known = BoundSolver(facts, parameters, single_definitions(function.body), {})
         times = Counter(s.var.name for s in statements(function.body) if isinstance(s, Assign))
         taken = {*parameters, *times, *(e.name for e in _variables(function.body))}
         return replace(function, body=_Counting(known, times, taken).block(function.body))
@@ -63,7 +63,7 @@ def _variables(body: Body) -> list[Var]:
 
 @dataclass(frozen=True, slots=True)
 class _Counting:
-    known: Known
+    known: BoundSolver
     times: Mapping[str, int]  # how often each variable is assigned
     taken: set[str]  # names
 

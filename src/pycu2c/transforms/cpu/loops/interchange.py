@@ -25,11 +25,12 @@ from pycu2c.analysis.uniformity import Uniformity
 from pycu2c.base.records import dataclass, field, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_INT
-from pycu2c.ir.builders import binary, both, integer
+from pycu2c.ir.builders import binary, integer, logical
 from pycu2c.ir.nodes import (
     Allocate,
     Apply,
     Assign,
+    BarrierWait,
     Binary,
     Body,
     Break,
@@ -41,13 +42,12 @@ from pycu2c.ir.nodes import (
     Expr,
     For,
     If,
-    Junction,
     Load,
+    LogicalOp,
     Print,
     Return,
     Stmt,
     Var,
-    Wait,
     While,
 )
 from pycu2c.ir.walk import all_expressions, bodies, children, statements, with_bodies
@@ -57,11 +57,11 @@ from pycu2c.ops.intrinsics.threads.cpu_block import block_thread
 from pycu2c.ops.operators import ADD, LT, MUL
 from pycu2c.transforms.cpu.fission.guarded_regions import Parts
 
-Fresh = Callable[[str], str]
+NameGenerator = Callable[[str], str]
 
 
 def interchanged(
-    body: Body, agreement: Uniformity, facts: Facts, effectful: Set[str], fresh: Fresh
+    body: Body, agreement: Uniformity, facts: Facts, effectful: Set[str], fresh: NameGenerator
 ) -> tuple[Body, frozenset[Stmt]]:
     """A kernel's body, and its loops that are to stand outside of the threads. ``effectful``: the
     device functions that do more than give a value."""
@@ -100,7 +100,7 @@ class _Interchange:
     values: Mapping[str, Expr]  # of variables that stand for them
     declared: Mapping[str, int]  # how often
     effectful: Set[str]
-    fresh: Fresh
+    fresh: NameGenerator
     made: set[Stmt] = field(default_factory=set)
 
     def block(self, body: Body) -> Body:
@@ -158,7 +158,7 @@ class _Interchange:
         mine = Declare(s.var, binary(ADD, first, start.place, s.span), s.span)
         goes_on = binary(LT, s.var, s.stop, s.span)
         if condition is not None:
-            goes_on = both(Junction.AND, condition, goes_on, s.span)
+            goes_on = logical(LogicalOp.AND, condition, goes_on, s.span)
         inside = If(goes_on, s.body, (), s.span)
         common = start.common or integer(0, s.span)
         turned = For(first, common, s.stop, s.step, (mine, inside), s.span)
@@ -167,7 +167,7 @@ class _Interchange:
 
     def _has_no_order(self, body: Body) -> bool:
         """Whether nobody can tell in which order threads run a body, and they run all of it."""
-        jumps = (Return, Wait, Print)
+        jumps = (Return, BarrierWait, Print)
         if _leaves(body) or any(isinstance(s, jumps) for s in statements(body)):
             return False
         unused = {id(s.value) for s in statements(body) if isinstance(s, Evaluate)}
@@ -194,14 +194,16 @@ class _Interchange:
             case Apply() if e.type == WEAK_INT:
                 return self._place(e)
             case Binary() if warp_index.is_lane(e):
-                return _Start(None, e, "warp") if warp_index.has_whole_warps(self.facts) else None
+                return (
+                    _Start(None, e, "warp") if warp_index.is_multiple_of_warp(self.facts) else None
+                )
             case Binary(op, left, right) if op is ADD and e.type == WEAK_INT:
                 for one, other in ((left, right), (right, left)):
                     found = self._parted(one) if self.agreement.agrees(other) else None
                     if found:
                         common = found.common
-                        both = binary(ADD, common, other, e.span) if common else other
-                        return replace(found, common=both)
+                        logical = binary(ADD, common, other, e.span) if common else other
+                        return replace(found, common=logical)
         return None
 
     def _place(self, e: Apply) -> _Start | None:

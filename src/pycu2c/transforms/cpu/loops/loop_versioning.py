@@ -10,18 +10,18 @@ blocks of a size that is known: one over a row of blocks mostly begins and ends 
 from __future__ import annotations
 
 from pycu2c.analysis.effects import reads_memory
-from pycu2c.analysis.thread_bounds import Known, Steady, conjuncts
+from pycu2c.analysis.thread_bounds import BoundSolver, IsInvariant, conjuncts
 from pycu2c.base.records import replace
 from pycu2c.ir import printer
-from pycu2c.ir.builders import binary, both
-from pycu2c.ir.nodes import AxisLoop, Const, Expr, If, Junction, Select, Stmt
+from pycu2c.ir.builders import binary, logical
+from pycu2c.ir.nodes import AxisLoop, Const, Expr, If, LogicalOp, Select, Stmt
 from pycu2c.ir.walk import all_expressions, map_expr
 from pycu2c.ops.operators import LE
 
 _LONGEST = 80  # nodes of a body that is written twice
 
 
-def with_whole(loop: AxisLoop, known: Known, steady: Steady) -> Stmt:
+def with_whole(loop: AxisLoop, known: BoundSolver, steady: IsInvariant) -> Stmt:
     """``steady``: whether a number is the same for all threads of the loop."""
     parts = list(all_expressions(loop.body))
     of_block = isinstance(loop.start, Const) and isinstance(loop.stop, Const)
@@ -47,12 +47,14 @@ def with_whole(loop: AxisLoop, known: Known, steady: Steady) -> Stmt:
         whole = (
             whole
             if printer.print_expr(side) in map(printer.print_expr, conjuncts(whole))
-            else (both(Junction.AND, whole, side, loop.span))
+            else (logical(LogicalOp.AND, whole, side, loop.span))
         )
     return If(whole, (inside,), (loop,), loop.span)
 
 
-def _needed(condition: Expr, loop: AxisLoop, known: Known, steady: Steady) -> list[Expr] | None:
+def _needed(
+    condition: Expr, loop: AxisLoop, known: BoundSolver, steady: IsInvariant
+) -> list[Expr] | None:
     """What has to be so for a condition to hold for all threads of a loop; None if there is
     nothing that could be asked."""
     found: list[Expr] = []

@@ -18,13 +18,13 @@ import math
 from collections.abc import Iterator
 
 from pycu2c.analysis.effects import names_in
-from pycu2c.analysis.fp_contraction import may_be_rounded_anew
+from pycu2c.analysis.fp_contraction import may_be_contracted
 from pycu2c.analysis.launch_assumptions import is_fixed
-from pycu2c.analysis.live_across_barriers import declared, set_once
-from pycu2c.analysis.simd_legality import Paces
+from pycu2c.analysis.live_across_barriers import declared_names, single_definitions
+from pycu2c.analysis.simd_legality import LaneStrides
 from pycu2c.base.records import dataclass, replace
-from pycu2c.base.types import WEAK_INT, Array, Scalar, Space
-from pycu2c.ir.builders import binary, both, cast, integer
+from pycu2c.base.types import WEAK_INT, Array, MemorySpace, Scalar
+from pycu2c.ir.builders import binary, cast, integer, logical
 from pycu2c.ir.nodes import (
     Allocate,
     Apply,
@@ -38,9 +38,9 @@ from pycu2c.ir.nodes import (
     Expr,
     For,
     If,
-    Junction,
     Load,
     Logical,
+    LogicalOp,
     Module,
     Select,
     Stmt,
@@ -90,7 +90,7 @@ def _tile(s: Stmt) -> _Tile | None:
         case AxisLoop(step=Const(value=1), body=(*before, AxisLoop(lockstep=True) as lanes)):
             above = tuple(x for x in before if isinstance(x, Declare) and _is_cheap(x.init))
             bounds = names_in(lanes.start, lanes.stop)
-            if len(above) < len(before) or {s.var.name, *declared(above)} & set(bounds):
+            if len(above) < len(before) or {s.var.name, *declared_names(above)} & set(bounds):
                 return None
             return _tile_of(s, above, lanes)
         case _:
@@ -172,9 +172,9 @@ class _Tile:
             return False
         if not all(isinstance(s, Declare) and self._is_same(s) for s in self.between):
             return False
-        own = declared((*self.between, *self.body))
+        own = declared_names((*self.between, *self.body))
         changed = {s.var.name for s in inside if isinstance(s, Assign)} - own
-        if not changed or not changed <= declared(self.before):
+        if not changed or not changed <= declared_names(self.before):
             return False
         if any(isinstance(s, Declare) and s.init is None for s in self.before):
             return False
@@ -184,7 +184,7 @@ class _Tile:
     def _of_threads(self) -> set[str]:
         """What differs from thread to thread."""
         places = {v.var.name for v in (self.rows, self.lanes) if v}
-        return places | declared((*self.above, *self.before, *self.between, *self.body))
+        return places | declared_names((*self.above, *self.before, *self.between, *self.body))
 
     def pays(self) -> bool:
         rounds = [_rounds(loop) for loop in self.loops]
@@ -192,8 +192,8 @@ class _Tile:
             return False
         if divergent_loops.vectorises((*self.between, *self.body)):
             return True
-        values = set_once((*self.before, *self.between, *self.body))
-        paces = Paces(self.lanes.var.name, values, {v.name for v in self._kept()})
+        values = single_definitions((*self.before, *self.between, *self.body))
+        paces = LaneStrides(self.lanes.var.name, values, {v.name for v in self._kept()})
         moving = {loop.var.name for loop in self.loops}
         for name, value in values.items():
             if moving & set(names_in(value)):
@@ -225,7 +225,9 @@ class _Tile:
         body = self._work(full, full)
         tests = [piece.is_full for piece in pieces if piece.is_full is not None]
         if tests:
-            whole = tests[0] if len(tests) == 1 else both(Junction.AND, tests[0], tests[1], span)
+            whole = (
+                tests[0] if len(tests) == 1 else logical(LogicalOp.AND, tests[0], tests[1], span)
+            )
             body = (If(whole, body, self._partly(full, pieces), span),)
         for piece in reversed(pieces):
             body = (replace(piece.loop, body=body),)
@@ -255,7 +257,9 @@ class _Tile:
         span = self.lanes.span
         begun = self._over(counts, made.stored(self.before))
         again = tuple(s for s in self.before if isinstance(s, Declare) and s.var.name not in arrays)
-        inner = self._over(counts, (*made.stored(again), *made.held((*self.between, *self.body))))
+        inner = self._over(
+            counts, (*made.stored(again), *made.fit_to_type((*self.between, *self.body)))
+        )
         for loop in reversed(self.loops):
             inner = replace(loop, body=(inner,))
         ended = self._over(counts, made.stored((*again, *self.after)))
@@ -289,15 +293,15 @@ class _Kept:
     def stored(self, body: Body) -> Body:
         return map_stmt(map_expr(body, self._loaded), self._set)
 
-    def held(self, body: Body) -> Body:
+    def fit_to_type(self, body: Body) -> Body:
         """A body in which what is set under a condition is a variable, stored when it ends:
         compilers choose between two values sooner than whether to store one."""
         under = (s for x in body if isinstance(x, If) for s in statements((x,)))
-        held = {s.var.name: s.var for s in under if isinstance(s, Assign)}
-        held = {name: var for name, var in held.items() if name in self.arrays}
-        left = {name: array for name, array in self.arrays.items() if name not in held}
-        first = tuple(Declare(v, self._loaded(v), v.span) for v in held.values())
-        last = tuple(x for v in held.values() for x in self._set(Assign(v, v, v.span)))
+        fit_to_type = {s.var.name: s.var for s in under if isinstance(s, Assign)}
+        fit_to_type = {name: var for name, var in fit_to_type.items() if name in self.arrays}
+        left = {name: array for name, array in self.arrays.items() if name not in fit_to_type}
+        first = tuple(Declare(v, self._loaded(v), v.span) for v in fit_to_type.values())
+        last = tuple(x for v in fit_to_type.values() for x in self._set(Assign(v, v, v.span)))
         return (*first, *replace(self, arrays=left).stored(body), *last)
 
     def _loaded(self, e: Expr) -> Expr:
@@ -320,7 +324,7 @@ def _first(axis: AxisLoop) -> Var:
 
 def _array(v: Var, shape: tuple[int, ...]) -> Var:
     assert isinstance(v.type, Scalar)
-    kind = Array(v.type.dtype, len(shape), "C", Space.LOCAL, shape)
+    kind = Array(v.type.dtype, len(shape), "C", MemorySpace.LOCAL, shape)
     return Var(f"{v.name}.tile", kind, v.span)
 
 
@@ -341,4 +345,4 @@ def _is_cheap_node(e: Expr) -> bool:
     if isinstance(e, Apply):
         return is_fixed(e.intrinsic) or e.intrinsic in EXTREMES
     known = isinstance(e, Const | Var | Binary | Unary | Cast | Select | Logical)
-    return known and not may_be_rounded_anew(e)
+    return known and not may_be_contracted(e)

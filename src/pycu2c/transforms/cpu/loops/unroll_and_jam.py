@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Set
 
 from pycu2c.analysis.effects import names_in
-from pycu2c.analysis.live_across_barriers import set_in
+from pycu2c.analysis.live_across_barriers import assigned_names
 from pycu2c.base.records import dataclass, replace
-from pycu2c.base.types import Array, Space
+from pycu2c.base.types import Array, MemorySpace
 from pycu2c.ir import printer
 from pycu2c.ir.builders import binary, integer
 from pycu2c.ir.nodes import (
@@ -92,7 +92,7 @@ def _is_simple(before: Body, loop: For) -> bool:
 
 
 def _is_slot(array: Var) -> bool:
-    return isinstance(array.type, Array) and array.type.space is Space.BLOCK
+    return isinstance(array.type, Array) and array.type.space is MemorySpace.BLOCK
 
 
 def _slots(loop: For) -> dict[str, Store]:
@@ -110,7 +110,7 @@ class _Rows:
     slots: Mapping[str, Store]
 
     def can_be_joined(self) -> bool:
-        declared = set_in((*self.before, self.loop))
+        declared = assigned_names((*self.before, self.loop))
         inside = declared | {self.across.name}
         bounds = self.loop.start, self.loop.stop, self.loop.step
         own = {s.var.name for s in (*self.before, *self.loop.body) if isinstance(s, Declare)}
@@ -122,7 +122,7 @@ class _Rows:
 
     def _has_fixed_slots(self) -> bool:
         """Whether each slot stays where it is while the loop runs."""
-        changed = set_in(self.loop.body)
+        changed = assigned_names(self.loop.body)
         places = {name: _shown(s.indices) for name, s in self.slots.items()}
         for array, indices in self._slot_accesses():
             if _shown(indices) != places[array] or self._moves(indices, changed):

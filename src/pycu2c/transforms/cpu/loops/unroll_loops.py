@@ -1,7 +1,7 @@
 """CPU: a short loop around thread loops, whose rounds are known, is written out.
 
-``half = 4; while half > 0: ThreadLoop(…half…); half //= 2`` ->
-``ThreadLoop(…4…) ThreadLoop(…2…) ThreadLoop(…1…)``
+``half = 4; while half > 0: WorkItemLoop(…half…); half //= 2`` ->
+``WorkItemLoop(…4…) WorkItemLoop(…2…) WorkItemLoop(…1…)``
 
 The loops over threads then have numbers as bounds: those of a tree of sums take half as long.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pycu2c.analysis.effects import mentioned
+from pycu2c.analysis.effects import accessed_names
 from pycu2c.base.records import dataclass, replace
 from pycu2c.ir.builders import binary, cast, unary
 from pycu2c.ir.nodes import (
@@ -25,10 +25,10 @@ from pycu2c.ir.nodes import (
     If,
     Module,
     Stmt,
-    ThreadLoop,
     Unary,
     Var,
     While,
+    WorkItemLoop,
 )
 from pycu2c.ir.walk import bodies, expressions, map_expr, rewrite, statements, with_bodies
 
@@ -55,7 +55,7 @@ def _block(body: Body) -> Body:
             continue
         *loops, ended = rounds
         assert isinstance(ended, Assign)
-        if ended.var.name in mentioned((*out[start:], *body[i + 1 :])):
+        if ended.var.name in accessed_names((*out[start:], *body[i + 1 :])):
             out += rounds
         else:
             out[start:] = [*out[start + 1 :], *loops]
@@ -79,7 +79,7 @@ def _rounds(s: While, before: Stmt) -> list[Stmt] | None:
     match before, s.body:
         case Declare(var, Const() as start), (*rest, Assign(counted, step)):
             loops = tuple(rest)
-            if counted.name != var.name or not all(isinstance(x, ThreadLoop) for x in loops):
+            if counted.name != var.name or not all(isinstance(x, WorkItemLoop) for x in loops):
                 return None
             if any(isinstance(x, Assign) and x.var.name == var.name for x in statements(loops)):
                 return None

@@ -4,7 +4,7 @@ and all blocks of a cluster."""
 from __future__ import annotations
 
 from pycu2c.base.records import replace
-from pycu2c.base.types import Array, Space
+from pycu2c.base.types import Array, MemorySpace
 from pycu2c.ir.nodes import Apply, ElementOf, Expr, Module
 from pycu2c.ir.walk import map_expr, map_functions
 from pycu2c.ops.intrinsics.memory.atomic import OWN
@@ -22,5 +22,5 @@ def _owned(e: Expr) -> Expr:
     assert isinstance(place, ElementOf)
     kind = place.array.type
     assert isinstance(kind, Array)
-    own = kind.space in (Space.SHARED, Space.CLUSTER)
+    own = kind.space in (MemorySpace.SHARED, MemorySpace.CLUSTER)
     return replace(e, intrinsic=OWN[e.intrinsic]) if own else e

@@ -13,11 +13,11 @@ finds them in memory, and not in a cache, so that this is for launches that no c
 
 from __future__ import annotations
 
-from pycu2c.analysis.effects import mentioned
-from pycu2c.analysis.live_across_barriers import Fresh, fresh_names
-from pycu2c.analysis.thread_strides import Walks, is_plain_row
+from pycu2c.analysis.effects import accessed_names
+from pycu2c.analysis.live_across_barriers import NameGenerator, fresh_names
+from pycu2c.analysis.thread_strides import UnitStrideAccesses, is_simple_simd_loop
 from pycu2c.base.records import replace
-from pycu2c.base.types import VOID, WEAK_INT, Array, Space
+from pycu2c.base.types import VOID, WEAK_INT, Array, MemorySpace
 from pycu2c.ir.builders import binary, integer
 from pycu2c.ir.nodes import (
     Allocate,
@@ -32,7 +32,7 @@ from pycu2c.ir.nodes import (
     For,
     Load,
     Module,
-    NextThread,
+    NextWorkItem,
     Stmt,
     Store,
     Var,
@@ -55,26 +55,30 @@ def write_past_caches(module: Module) -> Module:
     return replace(module, kernel=replace(kernel, body=tuple(body)))
 
 
-def _in_rows(loop: BlockLoop, fresh: Fresh) -> Body:
+def _in_rows(loop: BlockLoop, fresh: NameGenerator) -> Body:
     kept: list[Stmt] = []
     body = map_stmt(loop.body, lambda s: _collected(s, kept, fresh))
     ended = Evaluate(Apply(written_past, (), VOID, loop.span), loop.span)
     return (*kept, replace(loop, body=body), ended) if kept else (loop,)
 
 
-def _collected(s: Stmt, kept: list[Stmt], fresh: Fresh) -> Body:
+def _collected(s: Stmt, kept: list[Stmt], fresh: NameGenerator) -> Body:
     """A statement, or what it becomes; the arrays that it then needs go to ``kept``."""
-    if not isinstance(s, AxisLoop) or not is_plain_row(s) or not s.body:
+    if not isinstance(s, AxisLoop) or not is_simple_simd_loop(s) or not s.body:
         return (s,)
     store = s.body[-1]
     if not isinstance(store, Store):
         return (s,)
-    place = Walks(s).place(store.indices[0]) if _is_all_of_array(store, s.body) else None
+    place = (
+        UnitStrideAccesses(s).unit_stride_index(store.indices[0])
+        if _is_all_of_array(store, s.body)
+        else None
+    )
     if place is None:
         return (s,)
     assert isinstance(store.array.type, Array)
     dtype = store.array.type.dtype
-    kind = Array(dtype, 1, "C", Space.LOCAL, (_BYTES // dtype.size,))
+    kind = Array(dtype, 1, "C", MemorySpace.LOCAL, (_BYTES // dtype.size,))
     line = Var(fresh(f"{store.array.name}_line"), kind, s.span)
     kept.append(Allocate(line, s.span))
     return _in_lines(s, store, place, line, fresh)
@@ -84,12 +88,12 @@ def _is_all_of_array(store: Store, body: Body) -> bool:
     """Whether all threads of a row come to a store, and do nothing else with the array, an argument
     whose elements are neighbours: what they read is in a cache by then."""
     rest = (*body[:-1], Evaluate(store.value, store.span))
-    if any(isinstance(s, NextThread) for s in statements(rest)):
+    if any(isinstance(s, NextWorkItem) for s in statements(rest)):
         return False
-    return is_near(store.array) and not store.path and store.array.name not in mentioned(rest)
+    return is_near(store.array) and not store.path and store.array.name not in accessed_names(rest)
 
 
-def _in_lines(row: AxisLoop, store: Store, place: Expr, line: Var, fresh: Fresh) -> Body:
+def _in_lines(row: AxisLoop, store: Store, place: Expr, line: Var, fresh: NameGenerator) -> Body:
     """The threads of a row, as many at a time as a line takes."""
     span, own = row.span, row.var.name
     begin, end, base, first, last = (

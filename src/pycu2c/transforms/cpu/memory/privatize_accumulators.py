@@ -13,14 +13,15 @@ from functools import reduce
 
 from pycu2c.analysis.launch_assumptions import Facts
 from pycu2c.analysis.suspension_points import steps_of
-from pycu2c.base.limits import MOST_ACCUMULATED
+from pycu2c.base.limits import MAX_ACCUMULATOR_ELEMENTS
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Span
-from pycu2c.base.types import WEAK_INT, Array, Scalar, Space
+from pycu2c.base.types import WEAK_INT, Array, MemorySpace, Scalar
 from pycu2c.ir.builders import binary, cast, const, integer
 from pycu2c.ir.nodes import (
     Allocate,
     Apply,
+    ArgumentPart,
     BlockLoop,
     Body,
     Dim,
@@ -33,7 +34,6 @@ from pycu2c.ir.nodes import (
     Load,
     Module,
     Parameter,
-    Part,
     Stmt,
     Store,
     Stride,
@@ -95,10 +95,10 @@ def _mentioned(body: Body) -> Iterator[str]:
 def own_accumulators(module: Module, facts: Facts) -> Module:
     """``cuda.atomic.add(&counts[i], v)`` -> ``block.atomic.add(&counts.own[i], v)``, with
     ``counts.own`` cleared before all blocks and added to ``counts`` after them. Takes kernels as
-    ``thread_loops`` leaves them; those whose threads run in steps stay as they are."""
+    ``work_item_loops_in`` leaves them; those whose threads run in steps stay as they are."""
     kernel = module.kernel
     found = accumulators(kernel)
-    taken = [p for p in kernel.parameters if p.part is Part.DATA and p.name in found]
+    taken = [p for p in kernel.parameters if p.part is ArgumentPart.DATA and p.name in found]
     taken = [p for p in taken if p.argument in facts.accumulators]
     if not taken or steps_of(kernel.body) is not None:
         return module
@@ -134,7 +134,9 @@ def _pass_lengths(parameters: list[Parameter], copy: _Copy) -> None:
     for axis, var in enumerate(copy.lengths()):
         if var.name not in known:
             argument = copy.parameter.argument
-            parameters.insert(place, Parameter(var.name, WEAK_INT, argument, Part.SHAPE, axis))
+            parameters.insert(
+                place, Parameter(var.name, WEAK_INT, argument, ArgumentPart.SHAPE, axis)
+            )
         place += 1
 
 
@@ -153,7 +155,9 @@ class _Copy:
 
     @property
     def var(self) -> Var:
-        kind = Array(self.parameter.type.dtype, 1, "C", Space.WORKER, (MOST_ACCUMULATED,))
+        kind = Array(
+            self.parameter.type.dtype, 1, "C", MemorySpace.WORKER, (MAX_ACCUMULATOR_ELEMENTS,)
+        )
         return Var(f"{self.parameter.name}.own", kind, self.span)
 
     def lengths(self) -> list[Var]:

@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 from pycu2c.analysis.launch_assumptions import Facts
 from pycu2c.base.records import dataclass, replace
-from pycu2c.base.types import VOID, WEAK_INT, Array, Space
+from pycu2c.base.types import VOID, WEAK_INT, Array, MemorySpace
 from pycu2c.ir.builders import binary, integer
 from pycu2c.ir.nodes import (
     Allocate,
@@ -165,7 +165,7 @@ def accesses(body: Body) -> Iterator[tuple[Var, Expr, bool]]:
 def is_near(array: Var) -> bool:
     """Whether it is an argument whose elements are neighbours, and have addresses."""
     match array.type:
-        case Array(space=Space.GLOBAL, layout="C", dtype=dtype):
+        case Array(space=MemorySpace.GLOBAL, layout="C", dtype=dtype):
             return dtype in PREFETCHED
         case _:
             return False

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from pycu2c.analysis.live_across_barriers import Fresh, fresh_names
-from pycu2c.analysis.thread_strides import Walks, is_plain_row
+from pycu2c.analysis.live_across_barriers import NameGenerator, fresh_names
+from pycu2c.analysis.thread_strides import UnitStrideAccesses, is_simple_simd_loop
 from pycu2c.base.records import replace
 from pycu2c.base.types import WEAK_INT
 from pycu2c.ir.builders import binary, integer
@@ -59,9 +59,9 @@ def ask_by_strips(module: Module) -> Module:
     return replace(module, kernel=replace(kernel, body=body))
 
 
-def _in_strips(s: Stmt, fresh: Fresh) -> Body:
+def _in_strips(s: Stmt, fresh: NameGenerator) -> Body:
     """The statement, or the strips that it becomes."""
-    if not isinstance(s, AxisLoop) or not is_plain_row(s):
+    if not isinstance(s, AxisLoop) or not is_simple_simd_loop(s):
         return (s,)
     walks = _walks(s)
     return _strips(s, walks, fresh) if _is_stencil(walks) else (s,)
@@ -75,9 +75,9 @@ def _is_stencil(walks: Sequence[Asked]) -> bool:
 def _walks(row: AxisLoop) -> list[Asked]:
     """Where the threads of a row go from element to element, but for numbers added to the place:
     those walks meet in the same lines of memory."""
-    walks, found = Walks(row), dict[str, Asked]()
+    walks, found = UnitStrideAccesses(row), dict[str, Asked]()
     for array, index, is_written in accesses(row.body):
-        place = walks.place(index)
+        place = walks.unit_stride_index(index)
         if place is None:
             continue
         first = _without_numbers(place)
@@ -98,7 +98,7 @@ def _without_numbers(e: Expr) -> Expr:
             return e
 
 
-def _strips(row: AxisLoop, walks: Sequence[Asked], fresh: Fresh) -> Body:
+def _strips(row: AxisLoop, walks: Sequence[Asked], fresh: NameGenerator) -> Body:
     span, own = row.span, row.var.name
     first, strip, end = (
         Var(fresh(name), WEAK_INT, span) for name in (f"{own}.first", "strip", "end")

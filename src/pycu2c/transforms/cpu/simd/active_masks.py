@@ -11,7 +11,7 @@ from __future__ import annotations
 from pycu2c.base.dtypes import INT32
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Span
-from pycu2c.base.types import WEAK_BOOL, WEAK_INT, Array, Scalar, Space
+from pycu2c.base.types import WEAK_BOOL, WEAK_INT, Array, MemorySpace, Scalar
 from pycu2c.ir.nodes import (
     Allocate,
     Apply,
@@ -23,11 +23,11 @@ from pycu2c.ir.nodes import (
     Expr,
     If,
     Load,
-    NextThread,
+    NextWorkItem,
     Stmt,
     Store,
-    ThreadLoop,
     Var,
+    WorkItemLoop,
 )
 from pycu2c.ops.intrinsics.threads.cpu_block import block_thread
 from pycu2c.ops.operators import EQ, NE, OR, Operator
@@ -42,7 +42,7 @@ def slots(like: Var, threads: int) -> Var:
         assert like.type.shape is not None
         shape = like.type.shape
     dtype = INT32 if like.type == WEAK_BOOL else like.type.dtype  # as masks: vectors of one width
-    array = Array(dtype, 1 + len(shape), "C", Space.BLOCK, (threads, *shape))
+    array = Array(dtype, 1 + len(shape), "C", MemorySpace.BLOCK, (threads, *shape))
     return replace(like, type=array)
 
 
@@ -84,21 +84,21 @@ class Masks:
 
     def leave(self, code: int, span: Span) -> Body:
         """The running thread waits, or has returned."""
-        return (self.put(code, span), NextThread(span))
+        return (self.put(code, span), NextWorkItem(span))
 
     def runs(self, span: Span) -> Expr:
         return self._compare(EQ, RUNNING, span)
 
     def is_only_running(self, s: Stmt) -> bool:
         match s:
-            case If(Binary(op, Load(array), Const(0)), (NextThread(),), ()):
+            case If(Binary(op, Load(array), Const(0)), (NextWorkItem(),), ()):
                 return op is NE and array.name == self.state.name
             case _:
                 return False
 
     def only_running(self, span: Span) -> Stmt:
         """Lets only running threads go on."""
-        return If(self._compare(NE, RUNNING, span), (NextThread(span),), (), span)
+        return If(self._compare(NE, RUNNING, span), (NextWorkItem(span),), (), span)
 
     def release(self, code: int, span: Span) -> Stmt:
         """Who waited with this code runs again."""
@@ -136,10 +136,10 @@ class Masks:
         start = self.put(RUNNING, span)
         alive = Declare(self.live, self._alive(True, span), span)
         match body:
-            case (Assign() as counting, ThreadLoop(first, place), *rest):
-                body = (counting, ThreadLoop((start, *first), place), *rest)
-            case (ThreadLoop(first, place), *rest):
-                body = (ThreadLoop((start, *first), place), *rest)
+            case (Assign() as counting, WorkItemLoop(first, place), *rest):
+                body = (counting, WorkItemLoop((start, *first), place), *rest)
+            case (WorkItemLoop(first, place), *rest):
+                body = (WorkItemLoop((start, *first), place), *rest)
             case _:
-                body = (ThreadLoop((start,), span), *body)
+                body = (WorkItemLoop((start,), span), *body)
         return (Allocate(self.state, span), alive, *body)

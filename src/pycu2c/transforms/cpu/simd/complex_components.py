@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from pycu2c.ir.builders import binary, both, cast, const, scalar_type, unary
-from pycu2c.ir.nodes import Apply, Expr, Junction, Select, Var
+from pycu2c.ir.builders import binary, cast, const, logical, scalar_type, unary
+from pycu2c.ir.nodes import Apply, Expr, LogicalOp, Select, Var
 from pycu2c.ops.intrinsics.floats.complex import EQUAL, NEGATED, OF_OPERATOR
 from pycu2c.ops.intrinsics.registry import REGISTRY
 from pycu2c.ops.operators import ADD, DIV, EQ, GE, MUL, NEG, SUB, Operator
@@ -49,7 +49,7 @@ def _quotient(e: Apply, bind: Bind, a: Parts, b: Parts) -> Parts:
         return Select(condition, then, cast(orelse, scalar_type(then)), scalar_type(then), e.span)
 
     zero, one = (const(n, e.span, scalar_type(b[0])) for n in (0, 1))
-    nothing = bind(both(Junction.AND, _of(EQ, b[0], zero), _of(EQ, b[1], zero), e.span))
+    nothing = bind(logical(LogicalOp.AND, _of(EQ, b[0], zero), _of(EQ, b[1], zero), e.span))
     wide = bind(_of(GE, size(b[0]), size(b[1])))
     great, less = bind(chosen(wide, *b)), bind(chosen(wide, *reversed(b)))
     ratio = bind(_of(DIV, less, great))
@@ -81,7 +81,7 @@ PARTS_OF: dict[object, Callable[..., Parts]] = {
 
 
 def _equal(e: Apply, a: Parts, b: Parts) -> Expr:
-    return both(Junction.AND, _of(EQ, a[0], b[0]), _of(EQ, a[1], b[1]), e.span)
+    return logical(LogicalOp.AND, _of(EQ, a[0], b[0]), _of(EQ, a[1], b[1]), e.span)
 
 
 VALUE_OF: dict[object, Callable[..., Expr]] = {EQUAL: _equal}

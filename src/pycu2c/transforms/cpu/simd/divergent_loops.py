@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pycu2c.analysis import uniformity
-from pycu2c.analysis.effects import block_level
+from pycu2c.analysis.effects import block_level_functions
 from pycu2c.base.dtypes import FLOAT32
 from pycu2c.base.types import Scalar
 from pycu2c.ir.builders import scalar_type
-from pycu2c.ir.call_graph import recursive
+from pycu2c.ir.call_graph import recursive_functions
 from pycu2c.ir.nodes import (
     Apply,
     Assign,
@@ -43,7 +43,7 @@ from pycu2c.ir.nodes import (
     While,
 )
 from pycu2c.ir.walk import all_expressions, bodies, statements
-from pycu2c.ops.intrinsics.builtins import OPERATOR_ROWS
+from pycu2c.ops.intrinsics.builtins import OPERATOR_INTRINSICS
 from pycu2c.ops.operators import ADD, AND, FLOORDIV, MOD, POW, QUOTIENT, REMAINDER, SUB, truth
 
 _VECTORISED = frozenset(
@@ -65,7 +65,7 @@ _VECTORISED = frozenset(
     )
 )
 _WRITTEN_OUT = ("math.exp", "math.log")  # in arithmetic, for float32
-_DIVISIONS = (OPERATOR_ROWS[FLOORDIV], OPERATOR_ROWS[MOD])
+_DIVISIONS = (OPERATOR_INTRINSICS[FLOORDIV], OPERATOR_INTRINSICS[MOD])
 _COUNTING = (ADD, SUB)  # all that 64-bit ints may do in such a loop
 
 
@@ -79,9 +79,9 @@ def divergent_loops(body: Body, facts: uniformity.Uniformity) -> frozenset[Stmt]
 def run_apart(module: Module) -> frozenset[str]:
     """The device functions that are not called thread by thread: a block or a strip of it runs
     them together."""
-    never = recursive(module)
+    never = recursive_functions(module)
     loops = {f.name for f in module.devices if f.name not in never and loops_for_strips(f)}
-    return block_level(module) | loops
+    return block_level_functions(module) | loops
 
 
 def loops_for_strips(function: Function) -> tuple[Stmt, ...]:

@@ -34,15 +34,15 @@ from pycu2c.ir.nodes import (
     Expr,
     For,
     If,
-    Junction,
     Load,
     Logical,
+    LogicalOp,
     Stmt,
-    Strips,
-    ThreadLoop,
+    StripLoop,
     Unary,
     Var,
     While,
+    WorkItemLoop,
 )
 from pycu2c.ir.walk import all_expressions, expressions, operands, statements
 from pycu2c.ops.intrinsics.threads.cpu_block import pick
@@ -68,10 +68,10 @@ _MASK = Scalar(INT32)
 _ROUNDS = ((40, 4), (80, 2))
 
 
-def goes_in_rounds(strips: Strips, loop: ThreadLoop) -> bool:
+def goes_in_rounds(strips: StripLoop, loop: WorkItemLoop) -> bool:
     """Whether a thread loop is all that a strip does until none of its lanes is left."""
     match strips.body:
-        case (While(_, (Assign(), ThreadLoop() as only, If(_, (Break(),), ()))),):
+        case (While(_, (Assign(), WorkItemLoop() as only, If(_, (Break(),), ()))),):
             return only is loop
         case _:
             return False
@@ -293,7 +293,7 @@ def _bit(condition: Expr) -> Expr:
     """A condition as 0 or 1: ``and`` becomes ``&``, which has no branch."""
     match condition:
         case Logical(op, left, right, span):
-            joined = AND if op is Junction.AND else OR
+            joined = AND if op is LogicalOp.AND else OR
             return binary(joined, _bit(left), _bit(right), span)
         case Unary(op, Logical() as operand) if op is NOT:
             return _not(_bit(operand))

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Set
 
 from pycu2c.base.records import replace
-from pycu2c.ir.builders import binary, both, const, scalar_type
-from pycu2c.ir.nodes import Assign, Body, Const, Declare, Expr, For, Junction, Stmt, While
+from pycu2c.ir.builders import binary, const, logical, scalar_type
+from pycu2c.ir.nodes import Assign, Body, Const, Declare, Expr, For, LogicalOp, Stmt, While
 from pycu2c.ir.walk import bodies, statements, with_bodies
 from pycu2c.ops.operators import ADD, GT, LT
 from pycu2c.transforms.cpu.simd.if_conversion import keeps_wide_floats
@@ -52,6 +52,6 @@ def going(s: While | For) -> Expr:
     downwards = binary(GT, s.var, s.stop, s.span)
     if isinstance(s.step, Const):
         return upwards if s.step.value > 0 else downwards
-    upwards = both(Junction.AND, binary(GT, s.step, zero, s.span), upwards, s.span)
-    downwards = both(Junction.AND, binary(LT, s.step, zero, s.span), downwards, s.span)
-    return both(Junction.OR, upwards, downwards, s.span)
+    upwards = logical(LogicalOp.AND, binary(GT, s.step, zero, s.span), upwards, s.span)
+    downwards = logical(LogicalOp.AND, binary(LT, s.step, zero, s.span), downwards, s.span)
+    return logical(LogicalOp.OR, upwards, downwards, s.span)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pycu2c.analysis.live_across_barriers import mentioned
+from pycu2c.analysis.live_across_barriers import referenced_names
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Span
 from pycu2c.base.types import WEAK_BOOL, Array, Scalar
@@ -98,7 +98,7 @@ def with_own_values(body: Body, slotted: Sequence[Slotted]) -> Body:
 
 def between_slots(body: Body, slotted: Sequence[Slotted]) -> Body:
     """The body with what a lane has to load before it, and to store after it."""
-    used = mentioned(body)
+    used = referenced_names(body)
     changed = {s.var.name for s in statements(body) if isinstance(s, Assign)}
     return (
         *(s.opening() for s in slotted if s.own.name in used),

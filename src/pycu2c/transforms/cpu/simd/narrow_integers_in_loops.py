@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Set
 
 from pycu2c.analysis.launch_assumptions import Facts
-from pycu2c.analysis.ranges.index_constraints import IndexUse
+from pycu2c.analysis.ranges.index_constraints import IndexConstraints
 from pycu2c.analysis.ranges.range_analysis import Ranges, analyse_module
 from pycu2c.base.records import dataclass, field, replace
-from pycu2c.base.types import SMALL, WEAK_INT
+from pycu2c.base.types import WEAK_INT, WEAK_INT32
 from pycu2c.ir.builders import cast, scalar_type
 from pycu2c.ir.nodes import (
     Apply,
@@ -70,7 +70,7 @@ def narrow_in_strips(module: Module, facts: Facts) -> Module:
 
     def narrowed(f: Function) -> Function:
         own = signatures[f.name]
-        use = IndexUse(f, found[f.name], facts)
+        use = IndexConstraints(f, found[f.name], facts)
         inside = Narrower(
             use, small[f.name], own.result, signatures, _read_in(f, found[f.name]) - small[f.name]
         )
@@ -121,23 +121,23 @@ def _set_in(loops: Set[Stmt], ranges: Ranges) -> frozenset[str]:
     for s in statements(ranges.function.body):
         if isinstance(s, For) and not counts_in_32_bits(s, ranges):
             wide.add(s.var.name)
-    return frozenset(n for n in found - wide if IN_32_BITS.holds(ranges.variable(n)))
+    return frozenset(n for n in found - wide if IN_32_BITS.contains(ranges.variable(n)))
 
 
 def _read_in(function: Function, ranges: Ranges) -> frozenset[str]:
     """All variables and parameters that fit 32 bits."""
     read = (e for e in all_expressions(function.body) if isinstance(e, Var))
     names = {e.name for e in read if e.type == WEAK_INT}
-    return frozenset(n for n in names if IN_32_BITS.holds(ranges.variable(n)))
+    return frozenset(n for n in names if IN_32_BITS.contains(ranges.variable(n)))
 
 
 def _signature(
     function: Function, small: Set[str], loops: Set[Stmt], found: Mapping[str, Ranges]
 ) -> NarrowSignature:
-    parameters = tuple(SMALL if p.name in small else p.type for p in function.parameters)
-    fits = function.result == WEAK_INT and IN_32_BITS.holds(found[function.name].result)
+    parameters = tuple(WEAK_INT32 if p.name in small else p.type for p in function.parameters)
+    fits = function.result == WEAK_INT and IN_32_BITS.contains(found[function.name].result)
     returns = any(isinstance(s, Return) for s in statements(tuple(loops)))
-    return NarrowSignature(parameters, SMALL if fits and returns else function.result)
+    return NarrowSignature(parameters, WEAK_INT32 if fits and returns else function.result)
 
 
 @dataclass(slots=True)
@@ -158,7 +158,7 @@ class _Around:
         s = with_operands(s, tuple(in_type(self._wide(e), wanted) for e in operands(s)))
         s = with_bodies(s, tuple(self.body(b) for b in bodies(s)))
         if isinstance(s, Assign | Declare | For) and s.var.name in self.inside.small:
-            return replace(s, var=replace(s.var, type=SMALL))
+            return replace(s, var=replace(s.var, type=WEAK_INT32))
         return s
 
     def _wide(self, e: Expr) -> Expr:
@@ -170,7 +170,7 @@ class _Around:
         inside = tuple(self._wide(child) for child in children(e))
         match e:
             case Var(name) if name in self.inside.small:
-                return cast(replace(e, type=SMALL), WEAK_INT)
+                return cast(replace(e, type=WEAK_INT32), WEAK_INT)
             case Call():
                 called = self.inside.call(e, inside)
                 return called if called.type == e.type else cast(called, scalar_type(e))

@@ -192,7 +192,7 @@ class _Splitter:
         return [*bound, *((v, cast(p, scalar_type(v))) for v, p in zip(_of(var), parts))]
 
     def _chosen(self, e: Select, bound: _Bound) -> Parts:
-        """Part by part, if either side may be computed in vain."""
+        """ArgumentPart by part, if either side may be computed in vain."""
         if not all(map(_is_steady, (e.then, e.orelse))):
             return _members(self._bound(self.expression(e), bound))
         condition = self._atom(self.expression(e.condition), bound)

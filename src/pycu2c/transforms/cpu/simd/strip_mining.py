@@ -1,8 +1,8 @@
 """Thread loops in strips -> as few as can be, without jumps: one loop over the lanes of a strip,
 of which compilers make vectors.
 
-``while True: live = 0; ThreadLoop(leave if not c, live = 1); if live == 0: break; ThreadLoop(b)``
--> ``while True: live = 0; ThreadLoop(if c: live = 1; b else: leave); if live == 0: break``.
+``while True: live = 0; WorkItemLoop(leave if not c, live = 1); if live == 0: break; WorkItemLoop(b)``
+-> ``while True: live = 0; WorkItemLoop(if c: live = 1; b else: leave); if live == 0: break``.
 Knows the forms that ``regions`` makes, and nothing of what the threads compute.
 """
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pycu2c.analysis.effects import names_in
-from pycu2c.analysis.live_across_barriers import mentioned
+from pycu2c.analysis.live_across_barriers import referenced_names
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.source import Span
 from pycu2c.ir.builders import negation
@@ -22,11 +22,11 @@ from pycu2c.ir.nodes import (
     Declare,
     Expr,
     If,
-    NextThread,
+    NextWorkItem,
     Stmt,
-    Strips,
-    ThreadLoop,
+    StripLoop,
     Unary,
+    WorkItemLoop,
 )
 from pycu2c.ir.walk import all_expressions, bodies, map_stmt, statements, with_bodies
 from pycu2c.ops.operators import NOT
@@ -38,7 +38,7 @@ def join_lanes(body: Body, masks: Masks) -> Body:
     joining = _Joining(masks)
     return tuple(
         replace(s, body=joining.block(s.body))
-        if isinstance(s, Strips)
+        if isinstance(s, StripLoop)
         else with_bodies(s, tuple(join_lanes(b, masks) for b in bodies(s)))
         for s in body
     )
@@ -70,27 +70,27 @@ class _Joining:
         before, after = body[: checks[0]], body[checks[0] + 1 :]
         if not all(map(self._is_lane_work, (*before, *after))):
             return body
-        work = [self._uncounted(s) for s in after if isinstance(s, ThreadLoop)]
+        work = [self._uncounted(s) for s in after if isinstance(s, WorkItemLoop)]
         return (*before, *work, body[checks[0]])
 
     def _is_lane_work(self, s: Stmt) -> bool:
-        return isinstance(s, ThreadLoop) or self._sets_live(s)
+        return isinstance(s, WorkItemLoop) or self._sets_live(s)
 
     def _sets_live(self, s: Stmt) -> bool:
         return isinstance(s, Assign) and s.var.name == self.masks.live.name
 
-    def _uncounted(self, loop: ThreadLoop) -> ThreadLoop:
+    def _uncounted(self, loop: WorkItemLoop) -> WorkItemLoop:
         """Without the note that a lane runs."""
         return _without_notes(loop, self.masks)
 
     def _joined(self, together: Sequence[Stmt]) -> Body:
-        loops = [s for s in together if isinstance(s, ThreadLoop)]
+        loops = [s for s in together if isinstance(s, WorkItemLoop)]
         if not loops:
             return tuple(together)
         counting = [s for s in loops if any(map(self._sets_live, statements(s.body)))][-1:]
         work = [(s if s in counting else self._uncounted(s)).body for s in loops]
         resets = [s for s in together if self._sets_live(s)][:1]
-        return (*resets, ThreadLoop(self._in_turn(work), loops[0].span))
+        return (*resets, WorkItemLoop(self._in_turn(work), loops[0].span))
 
     def _in_turn(self, work: Sequence[Body]) -> Body:
         """What a lane does of one thread loop after the other."""
@@ -106,7 +106,7 @@ class _Joining:
     def _straight(self, body: Body) -> Body:
         """Without jumps: what comes after one is what lanes do that still run."""
         for i, s in enumerate(body):
-            if isinstance(s, NextThread):
+            if isinstance(s, NextWorkItem):
                 return body[:i]
             if _jumps((s,)):
                 assert isinstance(s, If), "in strips, loops stand outside of the thread loops"
@@ -132,11 +132,11 @@ def _chosen(condition: Expr, then: Body, orelse: Body, span: Span) -> Stmt:
 
 def _ends(body: Body) -> bool:
     """Whether all that come into a block are ended there."""
-    return bool(body) and isinstance(body[-1], NextThread)
+    return bool(body) and isinstance(body[-1], NextWorkItem)
 
 
 def _jumps(body: Body) -> bool:
-    return any(isinstance(s, NextThread) for s in statements(body))
+    return any(isinstance(s, NextWorkItem) for s in statements(body))
 
 
 def _leaves_loop(s: Stmt) -> bool:
@@ -146,7 +146,7 @@ def _leaves_loop(s: Stmt) -> bool:
 def without_idle_notes(body: Body, masks: Masks) -> Body:
     """A kernel's body in which nobody notes that threads run where it is not asked."""
     left, _ = _trimmed(body, masks, asked=False)
-    if masks.live.name in mentioned(left):
+    if masks.live.name in referenced_names(left):
         return left
     return tuple(s for s in left if not (isinstance(s, Declare) and s.var.name == masks.live.name))
 
@@ -163,18 +163,18 @@ def _trimmed(body: Body, masks: Masks, *, asked: bool) -> tuple[Body, bool]:
             out.append(replace(s, then=then, orelse=orelse))
             continue
         sets = isinstance(s, Assign) and s.var.name == masks.live.name
-        if not isinstance(s, ThreadLoop | Strips | Assign):
+        if not isinstance(s, WorkItemLoop | StripLoop | Assign):
             asked = asked or masks.live.name in names_in(*all_expressions((s,)))
         if sets and not asked:
             continue
-        if isinstance(s, ThreadLoop) and not asked:
+        if isinstance(s, WorkItemLoop) and not asked:
             s = _without_notes(s, masks)
         asked = asked and not sets
         out.append(s)
     return tuple(reversed(out)), asked
 
 
-def _without_notes(loop: ThreadLoop, masks: Masks) -> ThreadLoop:
+def _without_notes(loop: WorkItemLoop, masks: Masks) -> WorkItemLoop:
     def noted(s: Stmt) -> Body:
         return () if isinstance(s, Assign) and s.var.name == masks.live.name else (s,)
 
