@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 
-ON_CPU = ("cpu", "cpu-resumable")  # backends
-BACKENDS = ("auto", "cuda", *ON_CPU, "python")
+CPU_BACKENDS = ("cpu", "cpu-resumable")  # backends
+BACKENDS = ("auto", "cuda", *CPU_BACKENDS, "python")
 
 
-def usual_backend() -> str:
+def default_backend() -> str:
     """Where kernels run that do not say it. Raises ValueError for what is no backend."""
     said = os.environ.get("PYCU2C_BACKEND") or "auto"
     if said not in BACKENDS:
@@ -19,7 +19,7 @@ def usual_backend() -> str:
     return said
 
 
-def hidden_by() -> str:
+def gpu_disabled_by() -> str:
     """What in the environment says that GPUs are left alone; empty if nothing does."""
     wanted = os.environ.get("PYCU2C_BACKEND", "")
-    return f"PYCU2C_BACKEND={wanted}" if wanted in (*ON_CPU, "python") else ""
+    return f"PYCU2C_BACKEND={wanted}" if wanted in (*CPU_BACKENDS, "python") else ""

@@ -138,7 +138,7 @@ def fail(code: str, *labels: Label, help: str) -> NoReturn:
 
 
 @contextmanager
-def following(span: Span) -> Iterator[None]:
+def reporting_recursion_limit(span: Span) -> Iterator[None]:
     """Whatever walks a kernel does so by recursion: one nested too deeply is the user's to cut."""
     try:
         yield
@@ -153,10 +153,10 @@ def following(span: Span) -> Iterator[None]:
 def render(diagnostic: Diagnostic) -> str:
     """A diagnostic as text: title, then each label's line with carets under it, then help."""
     title = f"{diagnostic.severity}[{diagnostic.code}]: {diagnostic.title}"
-    return "\n".join(excerpts(title, diagnostic.labels, diagnostic.help))
+    return "\n".join(render_excerpts(title, diagnostic.labels, diagnostic.help))
 
 
-def excerpts(title: str, labels: tuple[Label, ...], cure: str) -> list[str]:
+def render_excerpts(title: str, labels: tuple[Label, ...], hint: str) -> list[str]:
     """The lines of a message with carets under what it is about."""
     out = [title]
     width = max((len(str(label.span.line)) for label in labels), default=1) + 2
@@ -167,8 +167,8 @@ def excerpts(title: str, labels: tuple[Label, ...], cure: str) -> list[str]:
             out.append(f"{' ' * (width - 1)}--> {span}")
         previous = span.file
         out += _excerpt(span, label.text, width)
-    if cure:
-        out.append(f"{' ' * width} = help: {cure}")
+    if hint:
+        out.append(f"{' ' * width} = help: {hint}")
     return out
 
 
@@ -178,15 +178,15 @@ def _excerpt(span: Span, text: str, width: int) -> list[str]:
         return [f"{' ' * width} = {text}"] if text else []
     end = span.end_column if span.end_line == span.line else len(line)
     # tabs stay tabs, so that the carets stand under what they mean at any tab width
-    indent = "".join(c if c == "\t" else " " * _cells(c) for c in line[: span.column])
-    carets = "^" * max(1, _cells(line[span.column : end]))
+    indent = "".join(c if c == "\t" else " " * _display_width(c) for c in line[: span.column])
+    carets = "^" * max(1, _display_width(line[span.column : end]))
     return [
         f"{span.line:>{width}} | {line}",
         f"{' ' * width} | {indent}{carets} {text}".rstrip(),
     ]
 
 
-def _cells(text: str) -> int:
+def _display_width(text: str) -> int:
     """How many columns of a terminal a text takes: Chinese letters two, accents none."""
     wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
     return len(text) + wide - sum(unicodedata.combining(c) > 0 for c in text)

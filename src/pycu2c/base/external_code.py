@@ -20,7 +20,7 @@ _BRACKETS = r"\([^(){}]*\)|\{[^(){}]*\}"
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class CodeLine:
     """One line of C, and the line of Python that it was written in."""
 
     text: str
@@ -28,41 +28,41 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Code:
+class InlineCode:
     """What a function is in one dialect. ``preamble`` stands outside of functions, before all
     of them; ``files`` are what has to be linked with it."""
 
     dialect: Dialect
-    lines: tuple[Line, ...]
-    preamble: tuple[Line, ...] = ()
+    lines: tuple[CodeLine, ...]
+    preamble: tuple[CodeLine, ...] = ()
     files: tuple[str, ...] = ()
 
     @property
     def words(self) -> frozenset[str]:
         """All names in the body."""
-        return words_of(self.lines)
+        return identifiers_in(self.lines)
 
 
 @dataclass(frozen=True, slots=True)
-class Foreign:
+class ExternalCode:
     """The codes of a function, at most one for each dialect; in others it is its Python body, if
-    it ``has_body``. ``is_pure``: it gives a value of its arguments and of memory, and does nothing
+    it ``has_python_body``. ``is_pure``: it gives a value of its arguments and of memory, and does nothing
     else."""
 
-    codes: tuple[Code, ...]
+    codes: tuple[InlineCode, ...]
     is_pure: bool
-    has_body: bool
+    has_python_body: bool
 
-    def code(self, dialect: str) -> Code | None:
+    def code(self, dialect: str) -> InlineCode | None:
         return next((code for code in self.codes if code.dialect == dialect), None)
 
 
-def words_of(lines: Iterable[Line]) -> frozenset[str]:
+def identifiers_in(lines: Iterable[CodeLine]) -> frozenset[str]:
     """All names in a text, those in comments included."""
     return frozenset(word for line in lines for word in re.findall(_NAME, line.text))
 
 
-def defined_in(lines: Iterable[Line]) -> frozenset[str]:
+def names_defined_in(lines: Iterable[CodeLine]) -> frozenset[str]:
     """The names that C may define for what comes after it: macros, and all that stands in no
     brackets."""
     text = "\n".join(line.text for line in lines)

@@ -37,69 +37,69 @@ class Capture(Protocol):
         """Let a stream wait for what is captured, which makes it a part."""
 
 
-class _Thread(_local):
+class _CaptureState(_local):
     capture: Capture | None = None
     listing = True
 
 
-_THREAD = _Thread()
+_STATE = _CaptureState()
 _LOCK = allocate_lock()
-_THREADS = ctypes.c_int64(0)  # that capture
+_CAPTURE_COUNT = ctypes.c_int64(0)  # that capture
 
 
-def address() -> int:
+def capture_count_address() -> int:
     """Where C reads how many threads capture."""
-    return ctypes.addressof(_THREADS)
+    return ctypes.addressof(_CAPTURE_COUNT)
 
 
 def current() -> Capture | None:
     """What the calling thread captures, if it does."""
-    return _THREAD.capture
+    return _STATE.capture
 
 
 @contextlib.contextmanager
-def into(capture: Capture | None) -> Iterator[None]:
+def capturing(capture: Capture | None) -> Iterator[None]:
     """Let the calling thread capture, in a ``with``; or not."""
-    before = _THREAD.capture
+    before = _STATE.capture
     _count(capture is not None)
-    _THREAD.capture = capture
+    _STATE.capture = capture
     try:
         yield
     finally:
-        _THREAD.capture = before
+        _STATE.capture = before
         _count(-(capture is not None))
 
 
 def _count(change: int) -> None:
     with _LOCK:
-        _THREADS.value += change
+        _CAPTURE_COUNT.value += change
 
 
 @contextlib.contextmanager
-def unlisted() -> Iterator[None]:
+def without_graph_nodes() -> Iterator[None]:
     """Launches in the ``with`` are parts of something else, and no nodes to the user."""
-    before = _THREAD.listing
-    _THREAD.listing = False
+    before = _STATE.listing
+    _STATE.listing = False
     try:
         yield
     finally:
-        _THREAD.listing = before
+        _STATE.listing = before
 
 
-def lists() -> bool:
-    return _THREAD.listing
+def records_nodes() -> bool:
+    return _STATE.listing
 
 
 def stream_for(handle: int) -> int:
     """The stream that work goes to: what is for the default stream goes into the graph."""
-    capture = _THREAD.capture
+    capture = _STATE.capture
     return handle if capture is None or handle not in DEFAULT_STREAMS else capture.handle
 
 
-def keeps(memory: object) -> bool:
+def retain(memory: object) -> bool:
     """Whether a graph has been told that its work uses this memory: then each of its launches sees
     to the order of streams."""
-    capture = _THREAD.capture
+    capture = _STATE.capture
     if capture is None:
         return False
     capture.use(memory)
@@ -108,26 +108,26 @@ def keeps(memory: object) -> bool:
 
 def join(stream: int) -> None:
     """Told before a stream waits for another. Raises LaunchError."""
-    if _THREAD.capture is not None:
-        _THREAD.capture.join(stream)
+    if _STATE.capture is not None:
+        _STATE.capture.join(stream)
 
 
-def do(action: Callable[[], object]) -> None:
+def run_on_host(action: Callable[[], object]) -> None:
     """Work of the host: now, or whenever the graph is launched that is captured."""
-    capture = _THREAD.capture
+    capture = _STATE.capture
     if capture is None:
         action()
     else:
         capture.do(action)
 
 
-def check_waits(what: str) -> None:
+def reject_synchronization(what: str) -> None:
     """That nobody waits for work that a graph has taken in. Raises LaunchError."""
-    if _THREAD.capture is not None:
-        refuse(
+    if _STATE.capture is not None:
+        reject(
             f"{what} would wait for work that is only noted here: do it after the graph's launch"
         )
 
 
-def refuse(why: str) -> NoReturn:
+def reject(why: str) -> NoReturn:
     raise LaunchError(f"a graph is captured in this thread, and {why}")

@@ -7,31 +7,31 @@ from collections.abc import Sequence
 from pycu2c.base.records import NamedTuple
 
 
-class Length(NamedTuple):
+class ArgumentExtent(NamedTuple):
     """A number of elements or threads: ``arguments[argument].shape[axis]``, or the argument."""
 
     argument: int
     axis: int | None
 
 
-class Place(NamedTuple):
+class AxisIndex(NamedTuple):
     """An index that each thread has another value of: along an axis of the grid, up to bounds.
     ``strided``: few threads have all of them, one after the other."""
 
     grid_axis: int
     strided: bool
-    bounds: frozenset[Length] = frozenset()
+    bounds: frozenset[ArgumentExtent] = frozenset()
 
 
-class Overwritten(NamedTuple):
+class WrittenArray(NamedTuple):
     """An array argument whose elements are all written: the index of each axis."""
 
     argument: int
-    axes: tuple[Place, ...]
+    axes: tuple[AxisIndex, ...]
 
 
-def is_whole(
-    found: Overwritten,
+def writes_every_element(
+    found: WrittenArray,
     shapes: Sequence[Sequence[int]],
     numbers: Sequence[int],
     threads: Sequence[int],
@@ -39,7 +39,7 @@ def is_whole(
     """Whether a launch writes all of an array. ``shapes`` and ``numbers`` are of the arguments,
     empty and 0 for those that are no arrays, or no ints; ``threads`` of the grid."""
 
-    def reach(bound: Length) -> int:
+    def reach(bound: ArgumentExtent) -> int:
         return numbers[bound.argument] if bound.axis is None else shapes[bound.argument][bound.axis]
 
     return all(

@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
 
-STARTED = time.time()  # files of this package that are newer may not be what was imported
+IMPORT_TIME = time.time()  # files of this package that are newer may not be what was imported
 
 
-class _Lazy(ModuleType):
+class _LazyModule(ModuleType):
     """Stands for the module of its name, which Python's import imports once, whichever thread is
     the first to need it. What is set here is set there."""
 
@@ -39,10 +39,10 @@ class _Lazy(ModuleType):
 
 def lazy_module(name: str) -> ModuleType:
     """The module ``name``, imported at the first look at an attribute."""
-    return _Lazy(name)
+    return _LazyModule(name)
 
 
-def lazy_rooms(package: str) -> Callable[[str], ModuleType]:
+def lazy_submodules(package: str) -> Callable[[str], ModuleType]:
     """A ``__getattr__`` for a package: in it, ``from package import room`` imports the room at the
     first look at one of its names, and ``from package.room import name`` at once."""
 
@@ -54,13 +54,13 @@ def lazy_rooms(package: str) -> Callable[[str], ModuleType]:
     return get
 
 
-def lazy_names(module: str, rooms: Mapping[str, str], cure: str = "") -> Callable[[str], Any]:
+def lazy_names(module: str, rooms: Mapping[str, str], hint: str = "") -> Callable[[str], Any]:
     """A ``__getattr__`` for a module: names that are imported from their rooms when they are first
-    asked for; a room of that name is meant itself. ``cure``: what to do where a name is missing."""
+    asked for; a room of that name is meant itself. ``hint``: what to do where a name is missing."""
 
     def get(name: str) -> Any:
         if name not in rooms:
-            instead = f": {cure}" if cure and not name.startswith("_") else ""
+            instead = f": {hint}" if hint and not name.startswith("_") else ""
             raise AttributeError(f"module {module} has no attribute {name}{instead}", name=name)
         room = importlib.import_module(rooms[name])
         found = room if room.__name__.endswith(f".{name}") else getattr(room, name)
@@ -75,7 +75,7 @@ def is_imported(module: ModuleType) -> bool:
     return module.__name__ in sys.modules
 
 
-def newly_imported(module: ModuleType) -> bool:
+def import_now(module: ModuleType) -> bool:
     """Import a lazy module; whether that was still to be done."""
     if is_imported(module):
         return False

@@ -6,7 +6,7 @@ from pycu2c.base.records import Enum, dataclass
 from pycu2c.base.types import Array, Scalar
 
 
-class Part(Enum):
+class ArgumentPart(Enum):
     """Which part of a Python argument a flat parameter carries."""
 
     VALUE = "value"
@@ -23,5 +23,5 @@ class Parameter:
     name: str
     type: Scalar | Array
     argument: int
-    part: Part = Part.VALUE
+    part: ArgumentPart = ArgumentPart.VALUE
     axis: int = 0

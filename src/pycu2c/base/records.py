@@ -2,7 +2,7 @@
 
 The standard one writes and compiles six functions for each class when it is defined. Here they are
 closures; ``__init__`` is a compiled one of as many parameters, which gets their names when there is
-an instance, and ``Field`` objects are made when somebody asks for them. ``fields`` and ``match``
+an instance, and ``FieldSpec`` objects are made when somebody asks for them. ``fields`` and ``match``
 work as ever; what this package does not use (``order``, ``kw_only``) is not here. ``NamedTuple`` is
 as that of ``typing``, which compiles each annotation and an ``__new__``; ``Enum`` has members, with
 a name and a value, and no methods of its own; ``Protocol`` is there for type checkers alone.
@@ -24,7 +24,7 @@ MISSING: Any = object()  # the default of a field without one
 _FIELD = "_FIELD"  # what ``fields`` looks for
 
 
-class Field:
+class FieldSpec:
     """What a class body says of a field beside its type."""
 
     __slots__ = ("compare", "default", "factory", "init", "repr")
@@ -69,7 +69,7 @@ else:
             return lambda c: _made(c, frozen, slots, eq)
         return _made(cls, frozen, slots, eq)
 
-    field = Field
+    field = FieldSpec
 
     class _TupleClass(type):
         """Of ``NamedTuple`` alone: the classes that are made of it are plain."""
@@ -82,7 +82,7 @@ else:
             own = {"__slots__": (), "_fields": names, "__match_args__": names}
             own |= {"_field_defaults": defaults, "__new__": _tuple_new(name, names, defaults)}
             own |= {field: _tuplegetter(i, "") for i, field in enumerate(names)}
-            return type(name, (_Named,), {**own, "__doc__": name, **members})
+            return type(name, (_NamedTupleBase,), {**own, "__doc__": name, **members})
 
     def _tuple_new(name: str, names: tuple[str, ...], defaults: dict[str, Any]) -> Any:
         """Items are mostly given by position; else the standard one sorts them out, or says what is
@@ -100,7 +100,7 @@ else:
 
         return __new__
 
-    class _Named(tuple):
+    class _NamedTupleBase(tuple):
         """What all classes of tuples whose items have names have."""
 
         __slots__ = ()
@@ -172,7 +172,7 @@ else:
 R = TypeVar("R")
 
 
-def names_of(cls: Any) -> tuple[str, ...]:
+def field_names(cls: Any) -> tuple[str, ...]:
     """The fields of a class of records."""
     return tuple(_fields_of(cls).defaults)
 
@@ -199,7 +199,7 @@ def _made(cls: Any, frozen: bool, slots: bool, eq: bool) -> Any:
         members["__eq__"] = _eq(compared)
         members.setdefault("__hash__", _hash(compared) if frozen else None)
     if frozen:
-        members["__setattr__"] = members["__delattr__"] = _refuse
+        members["__setattr__"] = members["__delattr__"] = _reject_assignment
     if slots:
         _slot(cls, members, defaults)
     members.pop("__dict__", None)
@@ -232,21 +232,21 @@ class _Fields:
             if str(note)[:8] != "ClassVar":
                 default = members.get(name, MISSING)
                 self._notes[name], self.defaults[name] = note, default
-                self.special |= isinstance(default, Field)
+                self.special |= isinstance(default, FieldSpec)
 
     def named(self, wanted: str) -> tuple[str, ...]:
         """The names of the fields that are wanted; those with no more than a default are."""
         if not self.special:
             return tuple(self.defaults)
         own = self.defaults.items()
-        return tuple(n for n, d in own if not isinstance(d, Field) or getattr(d, wanted))
+        return tuple(n for n, d in own if not isinstance(d, FieldSpec) or getattr(d, wanted))
 
     def __get__(self, instance: object, owner: type) -> dict[str, Any]:
         if self._made is None:
             made, kind = {}, getattr(dataclasses, _FIELD)
             for name, note in self._notes.items():
                 default: Any = self.defaults[name]
-                given = default if isinstance(default, Field) else Field(default=default)
+                given = default if isinstance(default, FieldSpec) else FieldSpec(default=default)
                 made[name] = found = given.as_ever()
                 for what, value in (("name", name), ("type", note), ("_field_type", kind)):
                     setattr(found, what, value)
@@ -310,7 +310,7 @@ def _set_state(self: Any, state: tuple[Any, ...]) -> None:
         object.__setattr__(self, name, value)
 
 
-def _refuse(self: Any, name: str, *value: Any) -> None:
+def _reject_assignment(self: Any, name: str, *value: Any) -> None:
     raise dataclasses.FrozenInstanceError(f"cannot change field {name!r}")
 
 
@@ -381,7 +381,7 @@ _BY_LOOP, _BY_NAME, _COMPILING = 1, 15, 300
 def _slow_init(cls: Any, defaults: Mapping[str, Any]) -> Any:
     """Of the first instances; then it compiles the ``__init__`` of its class for all later ones."""
     names, put, paid = cls.__match_args__, object.__setattr__, 0
-    ends = () if any(isinstance(d, Field) for d in defaults.values()) else (*defaults.values(),)
+    ends = () if any(isinstance(d, FieldSpec) for d in defaults.values()) else (*defaults.values(),)
 
     def __init__(self: Any, *given: Any, **named: Any) -> None:
         nonlocal paid
@@ -422,7 +422,7 @@ def _filled(
 
 def _default(given: Any) -> Any:
     """The value of a field that no argument gives; MISSING if it has none."""
-    if not isinstance(given, Field):
+    if not isinstance(given, FieldSpec):
         return given
     return given.default if given.factory is None else given.factory()
 
@@ -431,10 +431,10 @@ def _init(cls: Any, defaults: Mapping[str, Any]) -> Any:
     known: dict[str, Any] = {"_MISSING": MISSING, "_set": object.__setattr__}
     head, body = ["self"], []
     for name, given in defaults.items():
-        if isinstance(given, Field) and not given.init:  # __post_init__ sets it
+        if isinstance(given, FieldSpec) and not given.init:  # __post_init__ sets it
             continue
         value = name
-        if isinstance(given, Field) and given.factory is not None:
+        if isinstance(given, FieldSpec) and given.factory is not None:
             known[f"_d_{name}"] = given.factory
             head.append(f"{name}=_MISSING")
             value = f"_d_{name}() if {name} is _MISSING else {name}"

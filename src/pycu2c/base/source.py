@@ -12,13 +12,13 @@ from collections.abc import Iterator
 from functools import lru_cache
 from types import CodeType, FunctionType
 
-from pycu2c.base.external_code import Foreign
+from pycu2c.base.external_code import ExternalCode
 from pycu2c.base.records import dataclass
 from pycu2c.base.spans import Span as Span
 from pycu2c.base.types import Signature
 
 
-class NoSource(Exception):
+class SourceUnavailable(Exception):
     """Python kept no text for a function; the message says why and what to do."""
 
 
@@ -27,7 +27,7 @@ class Source:
     """A Python function with its syntax tree and the lines of the file that holds it. An
     ``async def`` has the tree of a plain function, so that one error can say what it is.
     ``captured`` are the parameters of a local function that it has from around it;
-    ``signature`` is the one that a device function was decorated with, ``foreign`` the C that it
+    ``signature`` is the one that a device function was decorated with, ``external_code`` the C that it
     is instead of its Python."""
 
     python: FunctionType
@@ -37,7 +37,7 @@ class Source:
     is_async: bool = False
     captured: frozenset[str] = frozenset()
     signature: Signature | None = None
-    foreign: Foreign | None = None
+    external_code: ExternalCode | None = None
 
     @property
     def name(self) -> str:
@@ -76,20 +76,20 @@ def source_of(function: FunctionType) -> Source:
         first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
         if node.name == code.co_name and first <= code.co_firstlineno <= node.lineno:
             is_async = isinstance(node, ast.AsyncFunctionDef)
-            return Source(function, _plain(node), code.co_filename, tuple(lines), is_async)
+            return Source(function, _without_async(node), code.co_filename, tuple(lines), is_async)
     if not lines or code.co_filename == "<string>":  # of exec; Python may keep that of another
-        raise NoSource(
+        raise SourceUnavailable(
             f"the source of {function.__name__} is not available ({code.co_filename}): "
             "a kernel is translated from its text, so define it in a file, a notebook cell, "
             "or a REPL that keeps source (Python 3.13 or later, IPython)"
         )
-    raise NoSource(
+    raise SourceUnavailable(
         f"{function.__name__} is no longer at {code.co_filename}:{code.co_firstlineno}: "
         "the file changed after it was imported; import it again"
     )
 
 
-LAMBDA = "lambda_"  # the name of a lambda's function
+LAMBDA_NAME = "lambda_"  # the name of a lambda's function
 
 
 def _source_of_lambda(function: FunctionType, lines: tuple[str, ...]) -> Source:
@@ -101,12 +101,14 @@ def _source_of_lambda(function: FunctionType, lines: tuple[str, ...]) -> Source:
         if node.lineno == code.co_firstlineno
     ]
     if len(found) > 1:
-        found = [node for node in found if _traces(_compiled(node)) == _traces(code)]
+        found = [
+            node for node in found if _code_fingerprint(_compiled(node)) == _code_fingerprint(code)
+        ]
     if len({ast.dump(node) for node in found}) != 1:  # of those that read alike, any will do
-        raise NoSource("this lambda is not found in its file: write it as `def f(…): …`")
+        raise SourceUnavailable("this lambda is not found in its file: write it as `def f(…): …`")
     node = found[0]
     body = ast.copy_location(ast.Return(node.body), node.body)
-    tree = ast.FunctionDef(name=LAMBDA, args=node.args, body=[body], decorator_list=[])
+    tree = ast.FunctionDef(name=LAMBDA_NAME, args=node.args, body=[body], decorator_list=[])
     return Source(function, ast.copy_location(tree, node), code.co_filename, lines)
 
 
@@ -117,7 +119,7 @@ def _compiled(node: ast.Lambda) -> CodeType:
     return code
 
 
-def _traces(code: CodeType) -> tuple[set[tuple[int | None, ...]], list[str]]:
+def _code_fingerprint(code: CodeType) -> tuple[set[tuple[int | None, ...]], list[str]]:
     """What tells a lambda from others on its line, wherever its names are bound: the places of its
     instructions, and its constants, which Python 3.12 returns without a place."""
     constants = [type(c).__name__ if isinstance(c, CodeType) else repr(c) for c in code.co_consts]
@@ -126,10 +128,10 @@ def _traces(code: CodeType) -> tuple[set[tuple[int | None, ...]], list[str]]:
 
 def is_stub(tree: ast.FunctionDef) -> bool:
     """Whether a body says nothing: docstring, ``...``, ``pass``, ``raise NotImplementedError``."""
-    return all(map(_says_nothing, tree.body))
+    return all(map(_is_placeholder, tree.body))
 
 
-def _says_nothing(s: ast.stmt) -> bool:
+def _is_placeholder(s: ast.stmt) -> bool:
     match s:
         case ast.Pass() | ast.Expr(value=ast.Constant()):
             return True
@@ -143,7 +145,7 @@ class Unbound:
     """What a name is that no object is bound to."""
 
 
-def bound_name(function: FunctionType, name: str) -> object:
+def bound_object(function: FunctionType, name: str) -> object:
     """The object that a free name of a function is bound to now."""
     code = function.__code__
     if name in code.co_freevars and function.__closure__:
@@ -157,7 +159,7 @@ def bound_name(function: FunctionType, name: str) -> object:
     return getattr(builtins, name, Unbound())
 
 
-def _plain(node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.FunctionDef:
+def _without_async(node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.FunctionDef:
     if isinstance(node, ast.FunctionDef):
         return node
     fields = {name: getattr(node, name) for name in node._fields}

@@ -12,14 +12,14 @@ from typing import Any, Literal, TypeAlias, get_args, get_origin
 import numpy as np
 
 from pycu2c.base import dtypes, vectors
-from pycu2c.base.dtypes import DType, Kind
-from pycu2c.base.limits import INDEX32_LIMIT, INT64_LIMIT, MOST_CLUSTER
+from pycu2c.base.dtypes import DType, DTypeKind
+from pycu2c.base.limits import INDEX32_LIMIT, INT64_LIMIT, MAX_CLUSTER_BLOCKS
 from pycu2c.base.records import Enum, dataclass, field
 
 Layout: TypeAlias = Literal["C", "A"]  # C-contiguous, or any strides
 
 
-class Space(Enum):
+class MemorySpace(Enum):
     """Which memory an array lives in."""
 
     GLOBAL = "global"
@@ -77,15 +77,15 @@ class Scalar:
 
 
 _WEAK_NAMES = {
-    Kind.BOOL: "bool",
-    Kind.SIGNED: "int",
-    Kind.FLOAT: "float",
-    Kind.COMPLEX: "complex",
+    DTypeKind.BOOL: "bool",
+    DTypeKind.SIGNED: "int",
+    DTypeKind.FLOAT: "float",
+    DTypeKind.COMPLEX: "complex",
 }
 
 WEAK_BOOL = Scalar(dtypes.BOOL, weak=True)
 WEAK_INT = Scalar(dtypes.INT64, weak=True)
-SMALL = Scalar(dtypes.INT32, weak=True)  # a Python int that is proved to fit 32 bits
+WEAK_INT32 = Scalar(dtypes.INT32, weak=True)  # a Python int that is proved to fit 32 bits
 WEAK_FLOAT = Scalar(dtypes.FLOAT64, weak=True)
 WEAK_COMPLEX = Scalar(dtypes.COMPLEX128, weak=True)
 
@@ -97,7 +97,7 @@ class Array:
     dtype: DType
     ndim: int
     layout: Layout = "A"
-    space: Space = Space.GLOBAL
+    space: MemorySpace = MemorySpace.GLOBAL
     shape: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
@@ -113,7 +113,7 @@ class Array:
             return f"{self.space.value} {self.dtype}[{', '.join(map(str, self.shape))}]"
         if not self.ndim:
             return str(self.dtype)
-        if self.space is Space.SHARED:
+        if self.space is MemorySpace.SHARED:
             return f"shared {self.dtype}[]"
         last = "::1" if self.layout == "C" else ":"
         return f"{self.dtype}[{', '.join([':'] * (self.ndim - 1) + [last])}]"
@@ -122,7 +122,7 @@ class Array:
 
     def __class_getitem__(cls, given: object) -> Array:
         """``Array[float32, 2]``, ``Array[float32, Literal[2], "C"]``; one axis by default."""
-        element, *rest = map(_plain, given if isinstance(given, tuple) else (given,))
+        element, *rest = map(_unwrap_literal, given if isinstance(given, tuple) else (given,))
         ndim, layout = (*rest, *(1, "A")[len(rest) :]) if len(rest) < 3 else (0, "A")
         if (
             isinstance(element, Scalar)
@@ -140,19 +140,19 @@ class Array:
     @property
     def in_cluster(self) -> Array:
         """A shared array together with those of the other blocks. They lie far apart."""
-        shape = None if self.shape is None else (MOST_CLUSTER, *self.shape)
-        return Array(self.dtype, self.ndim + 1, "A", Space.CLUSTER, shape)
+        shape = None if self.shape is None else (MAX_CLUSTER_BLOCKS, *self.shape)
+        return Array(self.dtype, self.ndim + 1, "A", MemorySpace.CLUSTER, shape)
 
     @property
     def in_block(self) -> Array:
         """The shared array that the one of a cluster is in each block."""
-        assert self.space is Space.CLUSTER
+        assert self.space is MemorySpace.CLUSTER
         shape = None if self.shape is None else self.shape[1:]
-        return Array(self.dtype, self.ndim - 1, "C", Space.SHARED, shape)
+        return Array(self.dtype, self.ndim - 1, "C", MemorySpace.SHARED, shape)
 
 
 @dataclass(frozen=True, slots=True)
-class Handles:
+class GenericHandle:
     """``texture2d``: ``texture2d[float32]`` is the type of a texture with two axes that gives
     floats, ``surface1d[int4]`` that of a surface with one."""
 
@@ -160,7 +160,7 @@ class Handles:
     axes: int
 
     def __getitem__(self, given: object) -> Scalar:
-        element = _plain(given)
+        element = _unwrap_literal(given)
         if not isinstance(element, Scalar) or element.weak or not dtypes.is_texel(element.dtype):
             known = ", ".join(map(str, dtypes.TEXELS))
             raise TypeError(f"{self} gives {known}, or a vector of 2 or 4 of them, not {given!r}")
@@ -172,7 +172,7 @@ class Handles:
     __repr__ = __str__
 
 
-def _plain(given: object) -> Any:
+def _unwrap_literal(given: object) -> Any:
     """What stands in ``Literal[2]``, as type checkers want it; the scalar of a numpy type."""
     if get_origin(given) is Literal:
         return get_args(given)[0]
@@ -291,18 +291,18 @@ def strong(dtype: DType) -> Scalar:
     return Scalar(dtype)
 
 
-def strengthened(scalar: Scalar) -> Scalar:
+def to_strong(scalar: Scalar) -> Scalar:
     """The strong type that a weak value has when it stands alone: int is int64."""
     return Scalar(scalar.dtype)
 
 
-def by_itself(kind: ParameterType) -> ParameterType:
+def default_type(kind: ParameterType) -> ParameterType:
     """The type of a value that stands alone: an int, also as an item of a tuple, is int64."""
     match kind:
         case Tuple(items, names):
-            return Tuple(tuple(map(by_itself, items)), names)
+            return Tuple(tuple(map(default_type, items)), names)
         case Scalar():
-            return strengthened(kind)
+            return to_strong(kind)
         case _:
             return kind
 
@@ -323,7 +323,7 @@ def scalar_of(value: object) -> Scalar | None:
     return WEAK_FLOAT if isinstance(value, float) else None
 
 
-def ordinary_limit(kind: object) -> int | None:
+def assumed_magnitude_limit(kind: object) -> int | None:
     """How far from 0 an argument of a type lies at most in a launch that is ordinary to the
     compiler; None if nothing is asked of it."""
     if not isinstance(kind, Scalar):
@@ -333,21 +333,21 @@ def ordinary_limit(kind: object) -> int | None:
     return INT64_LIMIT if kind.dtype is dtypes.INT64 else None
 
 
-_WEAK_SAMPLE: dict[Kind, int | float | complex] = {
-    Kind.SIGNED: 0,
-    Kind.FLOAT: 0.0,
-    Kind.COMPLEX: 0j,
+_WEAK_SAMPLE: dict[DTypeKind, int | float | complex] = {
+    DTypeKind.SIGNED: 0,
+    DTypeKind.FLOAT: 0.0,
+    DTypeKind.COMPLEX: 0j,
 }
 
 
-def have_join(a: Scalar, b: Scalar) -> bool:
+def have_common_type(a: Scalar, b: Scalar) -> bool:
     """Whether two types have a common one: a vector or texture has only with itself."""
     return a == b or not (a.dtype.stands_alone or b.dtype.stands_alone)
 
 
-def join(a: Scalar, b: Scalar) -> Scalar:
+def promote(a: Scalar, b: Scalar) -> Scalar:
     """The NEP 50 common type: ``float32, float -> float32``; ``int32, float -> float64``."""
-    assert have_join(a, b), f"{a} and {b} have no common type"
+    assert have_common_type(a, b), f"{a} and {b} have no common type"
     if a == b:
         return a
     if a.weak and b.weak:
@@ -358,7 +358,7 @@ def join(a: Scalar, b: Scalar) -> Scalar:
         return _join_bfloat16(a, b)
     if not a.weak:
         joined = np.promote_types(a.dtype.numpy, b.dtype.numpy)
-    elif a.dtype.kind is Kind.BOOL:
+    elif a.dtype.kind is DTypeKind.BOOL:
         return b
     else:
         joined = np.result_type(_WEAK_SAMPLE[a.dtype.kind], b.dtype.numpy)
@@ -373,11 +373,11 @@ def _join_bfloat16(a: Scalar, b: Scalar) -> Scalar:
         is_complex = a.dtype.is_complex
         return Scalar(dtypes.COMPLEX64) if is_complex else b
     other = b.dtype if a.dtype is dtypes.BFLOAT16 else a.dtype
-    if other is dtypes.BFLOAT16 or (other.is_whole and other.bits == 8):
+    if other is dtypes.BFLOAT16 or (other.is_integral and other.bits == 8):
         return Scalar(dtypes.BFLOAT16)
-    if other.is_half or (other.is_whole and other.bits == 16):
+    if other.is_half or (other.is_integral and other.bits == 16):
         return Scalar(dtypes.FLOAT32)
-    return join(Scalar(dtypes.FLOAT32), Scalar(other))
+    return promote(Scalar(dtypes.FLOAT32), Scalar(other))
 
 
 boolean = strong(dtypes.BOOL)
@@ -396,8 +396,8 @@ float64 = strong(dtypes.FLOAT64)
 complex64 = strong(dtypes.COMPLEX64)
 complex128 = strong(dtypes.COMPLEX128)
 bool_ = boolean
-texture1d, texture2d, texture3d = (Handles("texture", axes) for axes in (1, 2, 3))
-surface1d, surface2d, surface3d = (Handles("surface", axes) for axes in (1, 2, 3))
+texture1d, texture2d, texture3d = (GenericHandle("texture", axes) for axes in (1, 2, 3))
+surface1d, surface2d, surface3d = (GenericHandle("surface", axes) for axes in (1, 2, 3))
 HANDLES = {str(h): h for h in (texture1d, texture2d, texture3d, surface1d, surface2d, surface3d)}
 
 # ---- numba's names -----------------------------------------------------------------------------

@@ -10,9 +10,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from pycu2c.base import vectors
-from pycu2c.base.dtypes import DType, Kind
+from pycu2c.base.dtypes import DType, DTypeKind
 from pycu2c.base.types import Scalar
-from pycu2c.base.types import ordinary_limit as ordinary_limit
+from pycu2c.base.types import assumed_magnitude_limit as assumed_magnitude_limit
 from pycu2c.base.types import scalar_of as scalar_of
 
 Number: TypeAlias = "bool | int | float | np.generic"  # or complex or a Vector: few see those
@@ -23,7 +23,7 @@ def is_named_tuple(kind: object) -> bool:
     return isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_fields")
 
 
-EXACT_FLOATS = 2**53  # as far as this, each int is a float64
+MAX_EXACT_FLOAT_INT = 2**53  # as far as this, each int is a float64
 
 
 def wrap(value: int, scalar: Scalar) -> int:
@@ -36,7 +36,7 @@ def convert(value: Number, to: Scalar) -> Number:
     """Convert as ``ndarray.astype`` does: integers wrap, floats are cut towards zero."""
     if to.dtype.handle is not None:  # a texture is what it is
         return value
-    if to.dtype.kind is Kind.BOOL:
+    if to.dtype.kind is DTypeKind.BOOL:
         return bool(value) if to.weak else np.bool_(value)
     if to.dtype.is_vector:
         same: Number = as_vector(value, to.dtype)

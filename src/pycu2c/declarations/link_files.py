@@ -22,7 +22,7 @@ class BadLink(ValueError):
     """A file that cannot be linked; the message says why and what to give."""
 
 
-def links_of(given: object) -> tuple[Link, ...]:
+def parse_links(given: object) -> tuple[Link, ...]:
     """The files of ``link=…``: one or several, each for the targets that take such files; or a
     dict of those for "cuda" and for "cpu". Raises BadLink."""
     if given is None:
@@ -33,11 +33,11 @@ def links_of(given: object) -> tuple[Link, ...]:
                 raise BadLink(f"link: files are for 'cuda' or 'cpu', not for {name!r}")
         pairs = [(_TARGETS[name], path) for name, of in given.items() for path in _paths(of)]
         return tuple((dialect, _checked(path, (dialect,))) for dialect, path in pairs)
-    found = [(path, dialect) for path in _paths(given) for dialect in _taking(path)]
-    return tuple((dialect, _checked(path, _taking(path))) for path, dialect in found)
+    found = [(path, dialect) for path in _paths(given) for dialect in _dialects_for(path)]
+    return tuple((dialect, _checked(path, _dialects_for(path))) for path, dialect in found)
 
 
-def for_target(links: Iterable[Link], dialect: str) -> tuple[str, ...]:
+def links_for_target(links: Iterable[Link], dialect: str) -> tuple[str, ...]:
     """The files of one target, each once."""
     return tuple(dict.fromkeys(path for target, path in links if target == dialect))
 
@@ -55,7 +55,7 @@ def _path(given: object) -> str:
     return os.path.abspath(os.fspath(given))
 
 
-def _taking(path: str) -> tuple[Dialect, ...]:
+def _dialects_for(path: str) -> tuple[Dialect, ...]:
     suffix = os.path.splitext(path)[1]
     return tuple(d for d in get_args(Dialect) if suffix in SUFFIXES[d]) or get_args(Dialect)
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from pycu2c.base import spelling_suggestions
 from pycu2c.base.dtypes import FLOAT32, FLOAT64, DType
-from pycu2c.base.limits import MOST_CLUSTER, MOST_REGISTERS, MOST_THREADS
-from pycu2c.base.records import dataclass, names_of, replace
+from pycu2c.base.limits import MAX_BLOCK_THREADS, MAX_CLUSTER_BLOCKS, MAX_REGISTERS
+from pycu2c.base.records import dataclass, field_names, replace
 from pycu2c.declarations import link_files
 from pycu2c.ops.names.dtype_names import scalar_named
 
@@ -54,14 +54,16 @@ class Options:
         return replace(self, link=tuple(dict.fromkeys((*self.link, *more)))) if more else self
 
 
-DEFAULT = Options()
-NAMES = names_of(Options)
+DEFAULT_OPTIONS = Options()
+OPTION_NAMES = field_names(Options)
 
 
-def options_from(given: Mapping[str, object]) -> Options:
+def parse_options(given: Mapping[str, object]) -> Options:
     """The options that ``@kernel`` was given, by name. Raises BadOption."""
     given = {"lineinfo": os.environ.get("PYCU2C_LINEINFO") == "1", **given}
-    return Options(**{name: _READ.get(name, _switch)(name, value) for name, value in given.items()})
+    return Options(
+        **{name: _PARSERS.get(name, _switch)(name, value) for name, value in given.items()}
+    )
 
 
 def _switch(name: str, given: object) -> bool:
@@ -80,9 +82,9 @@ def _weak_float(name: str, given: object) -> DType | None:
 
 
 def _registers(name: str, given: object) -> int | None:
-    if given is None or (type(given) is int and 16 <= given <= MOST_REGISTERS):
+    if given is None or (type(given) is int and 16 <= given <= MAX_REGISTERS):
         return given
-    raise BadOption(f"{name} is a number from 16 to {MOST_REGISTERS}, not {given!r}")
+    raise BadOption(f"{name} is a number from 16 to {MAX_REGISTERS}, not {given!r}")
 
 
 def _bounds(name: str, given: object) -> tuple[int, ...]:
@@ -90,9 +92,9 @@ def _bounds(name: str, given: object) -> tuple[int, ...]:
     whole = [n for n in numbers if type(n) is int and n > 0]
     if given is None or given == ():
         return ()
-    if len(whole) != len(numbers) or len(whole) > 2 or whole[0] > MOST_THREADS:
+    if len(whole) != len(numbers) or len(whole) > 2 or whole[0] > MAX_BLOCK_THREADS:
         raise BadOption(
-            f"{name} is the most threads of a block, up to {MOST_THREADS}, or a tuple of that and "
+            f"{name} is the most threads of a block, up to {MAX_BLOCK_THREADS}, or a tuple of that and "
             f"the least number of blocks on a multiprocessor, not {given!r}"
         )
     return tuple(whole)
@@ -103,22 +105,22 @@ def _cluster(name: str, given: object) -> tuple[int, ...]:
     whole = [n for n in numbers if type(n) is int and n > 0]
     if given is None or given == ():
         return ()
-    if len(whole) != len(numbers) or len(whole) > 3 or math.prod(whole) > MOST_CLUSTER:
+    if len(whole) != len(numbers) or len(whole) > 3 or math.prod(whole) > MAX_CLUSTER_BLOCKS:
         raise BadOption(
             f"{name} is how many blocks a cluster has, or a tuple of that along x, y and z; all "
-            f"GPUs that have clusters take 8, and some up to {MOST_CLUSTER}, not {given!r}"
+            f"GPUs that have clusters take 8, and some up to {MAX_CLUSTER_BLOCKS}, not {given!r}"
         )
     return tuple((*whole, 1, 1)[:3])
 
 
 def _links(name: str, given: object) -> tuple[link_files.Link, ...]:
     try:
-        return link_files.links_of(given)
+        return link_files.parse_links(given)
     except link_files.BadLink as error:
         raise BadOption(str(error)) from None
 
 
-_READ: dict[str, Callable[[str, object], Any]] = {
+_PARSERS: dict[str, Callable[[str, object], Any]] = {
     "weak_float": _weak_float,
     "max_registers": _registers,
     "launch_bounds": _bounds,
@@ -127,11 +129,11 @@ _READ: dict[str, Callable[[str, object], Any]] = {
 }
 
 
-def check_names(given: Iterable[str], known: Iterable[str]) -> None:
+def check_option_names(given: Iterable[str], known: Iterable[str]) -> None:
     """Refuse names that ``@kernel`` does not have. Raises BadOption."""
-    names = [*known, *NAMES]
+    names = [*known, *OPTION_NAMES]
     for name in given:
         if name not in names:
-            near = spelling_suggestions.nearest(name, names, cutoff=0.5)
-            cure = f"did you mean {near}?" if near else f"it has {', '.join(names)}"
-            raise BadOption(f"@kernel has no option {name!r}: {cure}")
+            near = spelling_suggestions.closest_name(name, names, cutoff=0.5)
+            hint = f"did you mean {near}?" if near else f"it has {', '.join(names)}"
+            raise BadOption(f"@kernel has no option {name!r}: {hint}")

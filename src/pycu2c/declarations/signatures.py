@@ -51,7 +51,7 @@ def parse_type(given: object) -> ParameterType:
     if isinstance(given, (Scalar, Array, Tuple, Constant)):
         return given
     if isinstance(given, str):
-        return _from_node(_parsed(given), given)
+        return _type_from_node(_parsed(given), given)
     if isinstance(given, tuple):
         return Tuple(tuple(map(parse_type, given)))
     if isinstance(given, type) and given in _PYTHON:
@@ -60,7 +60,7 @@ def parse_type(given: object) -> ParameterType:
         row = dtypes.from_numpy(np.dtype(given))
         if row is not None:
             return Scalar(row)
-    found = numba_type(given) or _of_python(given)
+    found = numba_type(given) or _type_from_python(given)
     if found is None:
         raise BadSignature(
             f"{given!r} is not a type of kernels: write float32, float32[:], 'float32[:, :]', …"
@@ -68,7 +68,7 @@ def parse_type(given: object) -> ParameterType:
     return found
 
 
-def _of_python(given: object) -> Tuple | None:
+def _type_from_python(given: object) -> Tuple | None:
     """``tuple[int, float]``, a NamedTuple, a dataclass; None for anything else."""
     if typing.get_origin(given) is tuple and ... not in typing.get_args(given):
         return Tuple(tuple(map(parse_type, typing.get_args(given))))
@@ -94,7 +94,7 @@ def _parsed(text: str) -> ast.expr:
         raise BadSignature(f"cannot read the type {text!r}: {_EXAMPLES}") from None
 
 
-def _from_node(node: ast.expr, text: str) -> ParameterType:
+def _type_from_node(node: ast.expr, text: str) -> ParameterType:
     match node:
         case ast.Name(id=name) | ast.Attribute(attr=name):
             return _named(name, text)
@@ -104,13 +104,13 @@ def _from_node(node: ast.expr, text: str) -> ParameterType:
             ast.Tuple(elts=items)
             | ast.Subscript(value=ast.Name(id="tuple"), slice=ast.Tuple(elts=items))
         ):
-            return Tuple(tuple(_from_node(item, ast.unparse(item)) for item in items))
+            return Tuple(tuple(_type_from_node(item, ast.unparse(item)) for item in items))
         case ast.Subscript(value=ast.Name(id="Array") | ast.Attribute(attr="Array"), slice=given):
             return _array_of(given.elts if isinstance(given, ast.Tuple) else [given], text)
         case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=parts) if (
-            name in _MADE
+            name in _CONSTRUCTORS
         ):
-            return _MADE[name](parts, text)
+            return _CONSTRUCTORS[name](parts, text)
         case ast.Subscript(value=ast.Name(id=name) | ast.Attribute(attr=name), slice=given) if (
             name in HANDLES
         ):
@@ -131,9 +131,9 @@ def _named(name: str, text: str) -> Scalar:
     if row is None:
         numbers = [row.name for row in dtypes.DTYPES]
         otherwise = f"there are {', '.join(numbers)}, and vectors such as float4"
-        cure = spelling_suggestions.did_you_mean(name, BY_NAME, otherwise)
-        cure = spelling_suggestions.did_you_mean(name, numbers, cure)
-        raise BadSignature(f"{name!r} in {text!r} is no dtype: {cure}")
+        hint = spelling_suggestions.did_you_mean(name, BY_NAME, otherwise)
+        hint = spelling_suggestions.did_you_mean(name, numbers, hint)
+        raise BadSignature(f"{name!r} in {text!r} is no dtype: {hint}")
     return Scalar(row)
 
 
@@ -149,7 +149,7 @@ def _array(element: Scalar, axes: ast.expr, text: str) -> Array:
 def _handle(name: str, element: ast.expr, text: str) -> Scalar:
     """``texture2d[float32]``."""
     try:
-        return HANDLES[name][_from_node(element, text)]
+        return HANDLES[name][_type_from_node(element, text)]
     except TypeError as error:
         raise BadSignature(f"cannot read {text!r}: {error}") from None
 
@@ -159,14 +159,14 @@ def _array_of(parts: list[ast.expr], text: str) -> Array:
     inner = [p.slice if isinstance(p, ast.Subscript) else p for p in parts[1:]]
     rest = [p.value if isinstance(p, ast.Constant) else None for p in inner]
     try:
-        return Array.__class_getitem__((_from_node(parts[0], text), *rest))
+        return Array.__class_getitem__((_type_from_node(parts[0], text), *rest))
     except TypeError as error:
         raise BadSignature(f"cannot read {text!r}: {error}") from None
 
 
 def _pointer(parts: list[ast.expr], text: str) -> Array:
     """``CPointer(float32)``."""
-    match [_from_node(part, text) for part in parts]:
+    match [_type_from_node(part, text) for part in parts]:
         case [Scalar() as element]:
             return types.CPointer(element)
         case _:
@@ -177,7 +177,7 @@ def _uniform(parts: list[ast.expr], text: str) -> Tuple:
     """``UniTuple(float32, 3)``."""
     match parts:
         case [item, ast.Constant(value=int(count))]:
-            return types.UniTuple(_from_node(item, text), count)
+            return types.UniTuple(_type_from_node(item, text), count)
         case _:
             raise BadSignature(f"cannot read {text!r}: write UniTuple(float32, 3)")
 
@@ -186,13 +186,13 @@ def _tuple_of(parts: list[ast.expr], text: str) -> Tuple:
     """``Tuple((float32, int32))``."""
     match parts:
         case [ast.Tuple(elts=items) | ast.List(elts=items)]:
-            return Tuple(tuple(_from_node(item, ast.unparse(item)) for item in items))
+            return Tuple(tuple(_type_from_node(item, ast.unparse(item)) for item in items))
         case _:
             raise BadSignature(f"cannot read {text!r}: write Tuple((float32, int32))")
 
 
 # what numba has in text
-_MADE: dict[str, Callable[[list[ast.expr], str], ParameterType]] = {
+_CONSTRUCTORS: dict[str, Callable[[list[ast.expr], str], ParameterType]] = {
     "Array": _array_of,
     "CPointer": _pointer,
     "UniTuple": _uniform,
@@ -223,14 +223,14 @@ def parse_signature(given: object) -> Signature:
 
 
 def _from_text(text: str) -> Signature:
-    parameters = tuple(_from_node(n, ast.unparse(n)) for n in _parameters(text))
+    parameters = tuple(_type_from_node(n, ast.unparse(n)) for n in _parameters(text))
     whole = _parsed(text) if text.strip() else None
     if not isinstance(whole, ast.Call):
         return Signature(parameters)
     head = ast.unparse(whole.func)
-    if head in _MADE:
-        return Signature((_from_node(whole, text),))
-    result = NONE if head in ("void", "none") else _from_node(whole.func, head)
+    if head in _CONSTRUCTORS:
+        return Signature((_type_from_node(whole, text),))
+    result = NONE if head in ("void", "none") else _type_from_node(whole.func, head)
     return Signature(parameters, result)
 
 
@@ -258,7 +258,7 @@ def _parameters(text: str) -> list[ast.expr]:
     if not text.strip():
         return []
     match _parsed(text):
-        case ast.Call(func=ast.Name(id=name)) as node if name in _MADE:
+        case ast.Call(func=ast.Name(id=name)) as node if name in _CONSTRUCTORS:
             return [node]
         case ast.Call(args=parts) | ast.Tuple(elts=parts):
             return parts
@@ -275,12 +275,12 @@ def annotated_signature(function: FunctionType) -> Signature | None:
     if not names or takes_more or any(name not in notes for name in names):
         return None
     given = [_evaluated(notes[name], function.__globals__) for name in names]
-    if any(map(_is_open, given)):
+    if any(map(_is_unspecific, given)):
         return None
     return Signature(tuple(_annotated(name, g) for name, g in zip(names, given)))
 
 
-def _is_open(note: object) -> bool:
+def _is_unspecific(note: object) -> bool:
     """Whether an annotation leaves the type to each launch: ``int | None``, ``Any``, and classes of
     arrays, which say neither axes nor, mostly, dtype: ``np.ndarray``, ``NDArray[np.float32]``."""
     origin = typing.get_origin(note) or note
@@ -296,7 +296,7 @@ def _annotated(name: str, note: object) -> ParameterType:
         raise BadSignature(f"parameter {name}: {error}") from None
 
 
-def annotated_device(function: FunctionType) -> Signature | None:
+def annotated_device_signature(function: FunctionType) -> Signature | None:
     """The signature that the annotations of a device function give, its result included."""
     code = function.__code__
     plain = Signature(())

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from pycu2c.base.dtypes import BOOL, Kind
+from pycu2c.base.dtypes import BOOL, DTypeKind
 from pycu2c.base.types import (
     WEAK_BOOL,
     WEAK_COMPLEX,
@@ -27,7 +27,7 @@ from pycu2c.base.types import (
     Scalar,
     Tuple,
     float32,
-    join,
+    promote,
 )
 from pycu2c.base.values import Number, convert, is_named_tuple, scalar_of
 from pycu2c.base.vectors import Vector, vector
@@ -41,11 +41,19 @@ from pycu2c.ops.names.numba_names import is_from_buffer, numba_name
 from pycu2c.ops.names.number_methods import NUMBER_METHODS
 from pycu2c.ops.names.operator_functions import operator_named
 from pycu2c.ops.operators import ADD, BY_NODE, EQ, FLOORDIV, MOD, NE, POW, Operator
-from pycu2c.reference.elements import Outside, Place, beyond, plain, row_of, subscript, type_of
-from pycu2c.reference.scheduler import Steps
+from pycu2c.reference.elements import (
+    Location,
+    UnsupportedByReference,
+    out_of_bounds_error,
+    scalar_type,
+    subscript,
+    to_scalar,
+    type_of,
+)
+from pycu2c.reference.scheduler import Coroutine
 
 
-def static(found: object) -> object:
+def canonical_object(found: object) -> object:
     """A global as kernels see it: numba's names are ours."""
     return numba_name(found) or found
 
@@ -53,9 +61,9 @@ def static(found: object) -> object:
 def read(found: object) -> Any:
     """The value of a global: ``cuda.threadIdx.x`` is asked of the running thread."""
     if isinstance(found, tuple):
-        return _like(found, [read(static(item)) for item in found])
+        return _like(found, [read(canonical_object(item)) for item in found])
     row = bound_to(found)
-    return row.reference() if row is not None and row.is_value else found
+    return row.reference() if row is not None and row.is_attribute else found
 
 
 def _like(old: tuple[Any, ...], items: list[Any]) -> tuple[Any, ...]:
@@ -66,14 +74,14 @@ def _like(old: tuple[Any, ...], items: list[Any]) -> tuple[Any, ...]:
 
 def attribute(owner: Any, name: str) -> Any:
     """An attribute; the field of a record, or of all records of an array."""
-    return plain(field(owner, name))
+    return to_scalar(field(owner, name))
 
 
 def field(owner: Any, name: str) -> Any:
     """The same where it lies: a vector is not read from its array."""
     if isinstance(owner, (np.void, np.ndarray)) and name in (owner.dtype.names or ()):
         return owner[name]
-    return read(static(getattr(owner, name)))
+    return read(canonical_object(getattr(owner, name)))
 
 
 def is_data(found: object) -> bool:
@@ -81,13 +89,13 @@ def is_data(found: object) -> bool:
     return isinstance(found, (tuple, np.generic, np.ndarray, str))
 
 
-def finished(steps: Steps) -> Any:
+def run_without_waiting(steps: Coroutine) -> Any:
     """Run what may wait for other threads where there is no waiting."""
     try:
         next(steps)
     except StopIteration as stop:
         return stop.value
-    raise Outside("threads meet inside of a comprehension")
+    raise UnsupportedByReference("threads meet inside of a comprehension")
 
 
 def is_local_function(target: object) -> bool:
@@ -106,33 +114,35 @@ def is_number_method(target: object) -> bool:
     return is_number and getattr(target, "__name__", "") in NUMBER_METHODS
 
 
-def numpys(given: object) -> object:
+def numpy_type(given: object) -> object:
     """A type as numpy's own methods take it."""
     scalar = scalar_named(given)
     return given if scalar is None else scalar.dtype.numpy
 
 
-def undefined(name: str, where: Place) -> Any:
+def undefined(name: str, where: Location) -> Any:
     """Only where it is reached: a branch on a constant may be there for what is missing."""
     raise NameError(f"{where}: {name} is not defined")
 
 
-def not_known(value: object, where: Place) -> Callable[..., Any]:
+def unsupported_callee(value: object, where: Location) -> Callable[..., Any]:
     def refuse(*_: object, **__: object) -> Any:
-        raise Outside(f"{where}: {value!r} is not known to kernels")
+        raise UnsupportedByReference(f"{where}: {value!r} is not known to kernels")
 
     return refuse
 
 
-def c_alone(name: str) -> Callable[..., Any]:
+def c_only(name: str) -> Callable[..., Any]:
     def refuse(*_: object, **__: object) -> Any:
-        raise Outside(f"{name} is C alone: give it a Python body, which says what it computes")
+        raise UnsupportedByReference(
+            f"{name} is C alone: give it a Python body, which says what it computes"
+        )
 
     return refuse
 
 
 def common_type(values: list[Any]) -> Scalar:
-    return reduce(join, map(type_of, values))
+    return reduce(promote, map(type_of, values))
 
 
 def coerced(value: Any, to: ParameterType) -> Any:
@@ -142,10 +152,10 @@ def coerced(value: Any, to: ParameterType) -> Any:
     return convert(value, to) if isinstance(to, Scalar) and scalar_of(value) else value
 
 
-def settled(value: Any) -> Any:
+def to_variable_type(value: Any) -> Any:
     """What a variable without a type of its own holds: ints have 64 bits, in tuples too."""
     if isinstance(value, tuple):
-        return _like(value, [settled(item) for item in value])
+        return _like(value, [to_variable_type(item) for item in value])
     return convert(value, WEAK_INT) if type(value) is int else value
 
 
@@ -159,7 +169,7 @@ def power_of_constant(base: Any, exponent: Any) -> Number:
     return POW.reference(base, exponent)
 
 
-def combined(row: Operator) -> Callable[[Any, Any], Any]:
+def binary_operation(row: Operator) -> Callable[[Any, Any], Any]:
     """``left op right``; tuples are joined and repeated as in Python."""
 
     def combine(left: Any, right: Any) -> Any:
@@ -178,7 +188,7 @@ def _elementwise(row: Operator, left: np.ndarray[Any, Any], right: Any) -> np.nd
     for at in np.ndindex(left.shape):
         old: Any = left[at]
         other: Any = others[at] if isinstance(right, np.ndarray) else right
-        out[at] = convert(row.reference(old, other), row_of(left.dtype))
+        out[at] = convert(row.reference(old, other), scalar_type(left.dtype))
     return out
 
 
@@ -219,7 +229,7 @@ def _is_in(value: Any, items: Any) -> bool:
 def _absolute(x: Any) -> Any:
     if _is_complex(x):
         return REGISTRY["complex.abs"].reference(x)
-    if type_of(x).dtype.kind is Kind.BOOL:
+    if type_of(x).dtype.kind is DTypeKind.BOOL:
         return convert(x, WEAK_INT) if type_of(x).weak else x
     return REGISTRY["abs"].reference(x)
 
@@ -302,7 +312,7 @@ BUILTINS: dict[object, Callable[..., Any]] = {
     zip: zip,
     reversed: reversed,
     divmod: _divmod,
-    pow: lambda base, exp: combined(POW)(base, exp),
+    pow: lambda base, exp: binary_operation(POW)(base, exp),
     np.clip: _clip,
     np.divmod: _divmod,
     print: _print,
@@ -327,7 +337,7 @@ def builtin(value: object) -> Callable[..., Any] | None:
         return None
 
 
-def _made(scalar: Scalar, given: tuple[Any, ...]) -> Vector:
+def _construct_vector(scalar: Scalar, given: tuple[Any, ...]) -> Vector:
     """``float4(v, z, w)``: components are converted as by ``float32(x)``."""
     parts = [p for value in given for p in (value if isinstance(value, Vector) else (value,))]
     fields = scalar.dtype.fields
@@ -339,8 +349,8 @@ def _made(scalar: Scalar, given: tuple[Any, ...]) -> Vector:
 def conversion(scalar: Scalar) -> Callable[..., Any]:
     """``float32(x)``, ``float4(x, y, z, w)``."""
     if scalar.dtype.is_vector:
-        return lambda *parts: _made(scalar, parts)
-    if scalar.dtype.kind is Kind.BOOL:
+        return lambda *parts: _construct_vector(scalar, parts)
+    if scalar.dtype.kind is DTypeKind.BOOL:
         return lambda x: np.bool_(bool(x))
     return lambda x: convert(x, scalar)
 
@@ -348,7 +358,7 @@ def conversion(scalar: Scalar) -> Callable[..., Any]:
 # ---- intrinsics ----------------------------------------------------------------------------
 
 
-def apply(row: Intrinsic, where: Place) -> Callable[..., Any]:
+def apply(row: Intrinsic, where: Location) -> Callable[..., Any]:
     """A row's meaning, on arguments brought to the types that its parameters ask for."""
     asked = row
 
@@ -363,13 +373,13 @@ def apply(row: Intrinsic, where: Place) -> Callable[..., Any]:
         row = complex_form(row, any(map(_is_complex, values.values())))
         if row is REGISTRY["complex.conjugate"] and not any(map(_is_complex, values.values())):
             return given[0]
-        if row in KEEPING_WHOLE and type_of(*values.values()).dtype.is_whole:
+        if row in KEEPING_WHOLE and type_of(*values.values()).dtype.is_integral:
             (whole,) = values.values()
             return convert(whole, WEAK_INT) if row.result == "int" else whole
         try:
             return row.reference(*arguments_of(row, values))
         except IndexError as error:
-            raise beyond(error, where) from None
+            raise out_of_bounds_error(error, where) from None
 
     return call
 
@@ -391,17 +401,17 @@ def _common(row: Intrinsic, values: dict[str, Any]) -> Scalar | None:
         return Scalar(of_texture.element)
     arrays = [values[n] for n, kind in row.parameters if kind == "array"]
     if arrays:
-        return row_of(arrays[0].dtype)
+        return scalar_type(arrays[0].dtype)
     numbers = [values[n] for n, kind in row.parameters if kind in ("T", "F")]
     if not numbers:
         return None
     common = common_type(numbers)
     floating = any(kind == "F" for _, kind in row.parameters)
     if row.name.startswith("complex."):
-        return join(common, WEAK_COMPLEX)
+        return promote(common, WEAK_COMPLEX)
     if common == WEAK_BOOL and BOOL in row.dtypes:
         return common
-    if common == WEAK_BOOL or (floating and common.dtype.is_whole):
+    if common == WEAK_BOOL or (floating and common.dtype.is_integral):
         return WEAK_FLOAT if floating else WEAK_INT
     return common
 
@@ -425,7 +435,7 @@ def _argument(kind: str, value: Any, common: Scalar | None) -> Any:
             return value
 
 
-def operation(value: object, where: Place) -> Callable[..., Any] | None:
+def operation(value: object, where: Location) -> Callable[..., Any] | None:
     """What calling a known object does, where that needs no more than its arguments.
 
     ``where`` is the place of the call, for errors.

@@ -26,7 +26,7 @@ _EXACT: tuple[tuple[object, Callable[..., Any]], ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Constants:
+class ConstantFolder:
     """``known``: the object that an expression names before the kernel runs; or something else,
     which is no number."""
 

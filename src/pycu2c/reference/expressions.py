@@ -24,17 +24,17 @@ from pycu2c.ops.intrinsics.threads.cooperative_groups import tiled_partition
 from pycu2c.ops.operators import BY_NODE, UNARY_BY_NODE
 from pycu2c.reference import calls as calls
 from pycu2c.reference import elements as elements
-from pycu2c.reference.barriers import SKIPPED, collected
-from pycu2c.reference.constant_folding import Constants
-from pycu2c.reference.scheduler import Steps
-from pycu2c.reference.weak_floats import Inferred
+from pycu2c.reference.barriers import SKIPPED, collect
+from pycu2c.reference.constant_folding import ConstantFolder
+from pycu2c.reference.scheduler import Coroutine
+from pycu2c.reference.weak_floats import ReferenceTypes
 
 # callee, the call's node, what it stands in -> what to call; whether that is a generator function
 Callee: TypeAlias = Callable[[object, ast.Call, Source], tuple[Callable[..., Any], bool]]
 
 
 @dataclass(frozen=True, slots=True)
-class Functions:
+class FunctionProperties:
     """What is known of the functions that a kernel names. ``acts``: whether threads tell one
     another things by it; ``waits``: whether they may wait for one another in it. ``checked``:
     whether what a thread raises is raised."""
@@ -45,25 +45,25 @@ class Functions:
     checked: bool = False
 
 
-class _Unknown:
+class _NotStatic:
     """What an expression is that depends on a local."""
 
 
-UNKNOWN = _Unknown()
+NOT_STATIC = _NotStatic()
 
 
-def place(source: Source, node: ast.AST) -> str:
+def location(source: Source, node: ast.AST) -> str:
     """``file:line``, for errors."""
     return f"{source.file}:{getattr(node, 'lineno', source.tree.lineno)}"
 
 
-def access(source: Source, node: ast.AST) -> elements.Access:
+def access_location(source: Source, node: ast.AST) -> elements.AccessLocation:
     """Where an array is looked at, and which."""
     match node:
         case ast.Subscript(value=array) | ast.Call(args=[array, *_]):
-            return elements.Access(place(source, node), ast.unparse(array))
+            return elements.AccessLocation(location(source, node), ast.unparse(array))
         case _:
-            return elements.Access(place(source, node))
+            return elements.AccessLocation(location(source, node))
 
 
 class ExpressionRewriter:
@@ -71,7 +71,11 @@ class ExpressionRewriter:
     the new code refers to."""
 
     def __init__(
-        self, source: Source, inferred: Inferred, functions: Functions, free: Mapping[str, Any]
+        self,
+        source: Source,
+        inferred: ReferenceTypes,
+        functions: FunctionProperties,
+        free: Mapping[str, Any],
     ) -> None:
         self.source = source
         self.join_types = inferred.join_types
@@ -83,7 +87,7 @@ class ExpressionRewriter:
         code = source.python.__code__
         self.locals: set[str] = set(code.co_varnames + code.co_cellvars)
         self.own = frozenset(self.locals)  # those that code where it stands can assign
-        self.constants = Constants(self.known)
+        self.constants = ConstantFolder(self.known)
         self.temporaries = 0
         self.waits = True  # whether the code may wait for other threads where it stands
 
@@ -103,7 +107,7 @@ class ExpressionRewriter:
         return f"<temporary {self.temporaries}>"
 
     def where(self, node: ast.AST) -> ast.expr:
-        return self.held(access(self.source, node))
+        return self.held(access_location(self.source, node))
 
     def coerced(self, value: ast.expr, to: ParameterType | None) -> ast.expr:
         return value if to is None else self.do(calls.coerced, value, self.held(to))
@@ -124,7 +128,7 @@ class ExpressionRewriter:
 
     def expression(self, node: ast.expr) -> ast.expr:
         known = self.known(node)
-        if known is not UNKNOWN:
+        if known is not NOT_STATIC:
             return self.do(calls.read, self.held(known)) if _is_read(known) else self.held(known)
         constant = self.constants.of(node)
         if constant is not None:
@@ -179,7 +183,9 @@ class ExpressionRewriter:
             case ast.JoinedStr(values=parts):
                 return ast.JoinedStr([self.text(part) for part in parts])
             case _:
-                raise elements.Outside(f"{type(node).__name__} is not in the kernel language")
+                raise elements.UnsupportedByReference(
+                    f"{type(node).__name__} is not in the kernel language"
+                )
 
     def assigned(self, target: ast.expr, value: ast.expr) -> ast.expr:
         """A value on its way into a name; who knows the types of names overrides this."""
@@ -219,7 +225,7 @@ class ExpressionRewriter:
         if not self.waits or any(_names(g.target) is None for g in node.generators):
             return False
         targets = [self.known(call.func) for call in calls_in]
-        return any(t is UNKNOWN or self.functions.waits(t) for t in targets)
+        return any(t is NOT_STATIC or self.functions.waits(t) for t in targets)
 
     def collected(
         self, generators: list[ast.comprehension], elt: ast.expr, decides: bool | None
@@ -228,14 +234,14 @@ class ExpressionRewriter:
         first, *rest = generators
         names = _names(first.target)
         assert names is not None
-        items = self.do(elements.iterated, self.expression(first.iter))
+        items = self.do(elements.iterable, self.expression(first.iter))
         with self.inside(set(names), waits=True):
             made = self.collected(rest, elt, decides) if rest else self.expression(elt)
             for test in reversed(first.ifs):
                 made = ast.IfExp(self.expression(test), made, self.held(SKIPPED))
         given = ast.arguments([], [ast.arg(n) for n in names], None, [], [], None, [])
         flags = (isinstance(first.target, ast.Tuple), bool(rest), decides)
-        loop = self.do(collected, items, ast.Lambda(given, made), *map(ast.Constant, flags))
+        loop = self.do(collect, items, ast.Lambda(given, made), *map(ast.Constant, flags))
         return ast.YieldFrom(loop)
 
     def comprehension(
@@ -245,13 +251,13 @@ class ExpressionRewriter:
     ) -> ast.expr:
         if self.meets_in(node):
             return self.collected(node.generators, node.elt, None)
-        first = self.do(elements.iterated, self.expression(node.generators[0].iter))
+        first = self.do(elements.iterable, self.expression(node.generators[0].iter))
         with self.inside(targets_of(node)):
             generators = []
             for position, old in enumerate(node.generators):
                 source = first
                 if position:
-                    source = self.do(elements.iterated, self.expression(old.iter))
+                    source = self.do(elements.iterable, self.expression(old.iter))
                 tests = [self.expression(test) for test in old.ifs]
                 generators.append(ast.comprehension(old.target, source, tests, 0))
             found = made(self.expression(node.elt), generators)
@@ -265,7 +271,7 @@ class ExpressionRewriter:
                     ast.Constant(None) if b is None else self.expression(b)
                     for b in (lower, upper, step)
                 ]
-                return self.do(elements.sliced, *bounds)
+                return self.do(elements.make_slice, *bounds)
             case ast.Tuple(elts=items):
                 return ast.Tuple([self.index(item) for item in items], ast.Load())
             case _:
@@ -277,21 +283,21 @@ class ExpressionRewriter:
             case ast.Constant(value=value):
                 return value
             case ast.Name(id=name) if name not in self.locals and name in self.free:
-                return calls.static(self.free[name])
+                return calls.canonical_object(self.free[name])
             case ast.Attribute(value=owner, attr=attr):
                 found = self.known(owner)
                 if calls.is_data(found):
-                    return UNKNOWN
-                return calls.static(getattr(found, attr, UNKNOWN))
+                    return NOT_STATIC
+                return calls.canonical_object(getattr(found, attr, NOT_STATIC))
             case ast.Subscript(value=owner, slice=ast.Constant(value=str(name))):
                 found = self.known(owner)
                 is_one = isinstance(found, EnumMeta) and name in found.__members__
-                return found[name] if is_one else UNKNOWN
+                return found[name] if is_one else NOT_STATIC
             case _:
-                return UNKNOWN
+                return NOT_STATIC
 
     def binary(self, node: ast.BinOp) -> ast.expr:
-        combine = calls.combined(BY_NODE[type(node.op)])
+        combine = calls.binary_operation(BY_NODE[type(node.op)])
         if isinstance(node.op, ast.Pow) and self.constants.of(node.right) is not None:
             combine = calls.power_of_constant
         combine = self.arithmetic(combine)
@@ -324,7 +330,7 @@ class ExpressionRewriter:
         ]
         named = [ast.keyword(k.arg, self.expression(k.value)) for k in node.keywords]
         is_method = target is tiled_partition or calls.is_number_method(target)
-        if target is not UNKNOWN and not is_method:
+        if target is not NOT_STATIC and not is_method:
             function, waits = self.callee(target, node, self.source)
             return self.awaited(ast.Call(self.held(function), arguments, named), waits)
         chosen = [self.expression(node.func), *arguments]  # a function in a variable
@@ -334,19 +340,19 @@ class ExpressionRewriter:
         """A call that may wait for other threads; where it stands it may be that it cannot."""
         if not waits:
             return made
-        return ast.YieldFrom(made) if self.waits else self.do(calls.finished, made)
+        return ast.YieldFrom(made) if self.waits else self.do(calls.run_without_waiting, made)
 
-    def dynamic(self, node: ast.Call) -> Callable[..., Steps]:
-        def call(target: Any, *given: Any, **named: Any) -> Steps:
+    def dynamic(self, node: ast.Call) -> Callable[..., Coroutine]:
+        def call(target: Any, *given: Any, **named: Any) -> Coroutine:
             if calls.is_number_method(target):
-                return target(*map(calls.numpys, given), **named)
+                return target(*map(calls.numpy_type, given), **named)
             if calls.is_local_function(target):
                 result = target(*given, **named)
                 return (yield from result) if isgenerator(result) else result
             target = method_of(target, given)
             if isinstance(target, MethodType):  # of a group of threads
                 given, target = (target.__self__, *given), target.__func__
-            function, waits = self.callee(calls.static(target), node, self.source)
+            function, waits = self.callee(calls.canonical_object(target), node, self.source)
             result = function(*given, **named)
             return (yield from result) if waits else result
 
@@ -363,4 +369,4 @@ def _names(target: ast.expr) -> list[str] | None:
 def _is_read(known: object) -> bool:
     """Whether a known object has another value for each thread."""
     row = bound_to(known)
-    return isinstance(known, tuple) or (row is not None and row.is_value)
+    return isinstance(known, tuple) or (row is not None and row.is_attribute)

@@ -14,11 +14,11 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from pycu2c.base.records import dataclass, field
-from pycu2c.ops.intrinsics.reference_thread import MACHINE, WARP, Dim3, Thread
+from pycu2c.ops.intrinsics.reference_thread import REFERENCE_STATE, WARP, Dim3, Thread
 from pycu2c.ops.intrinsics.registry import Effect, Intrinsic
 from pycu2c.runtime.cpu.deadlock_report import Waiting, deadlock
 
-_TURN = 1 << 16  # rounds of a block before others get theirs
+_ROUNDS_PER_TURN = 1 << 16  # rounds of a block before others get theirs
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,49 +44,51 @@ class Wait:
 
 
 _WIDE: Mapping[type, type] = {int: np.int64, float: np.float64, complex: np.complex128}
-Steps: TypeAlias = Generator[Wait, None, Any]
+Coroutine: TypeAlias = Generator[Wait, None, Any]
 
 
 class ThreadEnds(Exception):
     """``raise`` in a kernel ends the thread."""
 
 
-_NOBODY: Mapping[int, tuple[Any, ...]] = {}
+_NO_ARGUMENTS: Mapping[int, tuple[Any, ...]] = {}
 
 
 @dataclass(slots=True, eq=False)
-class Running:
+class RunningThread:
     """A thread on its way; ``wait`` is None before it starts and when it has ended."""
 
     thread: Thread
-    steps: Steps
+    steps: Coroutine
     wait: Wait | None = None
 
     def go_on(self) -> None:
         """To where it waits next, or to its end."""
-        MACHINE.thread = self.thread
+        REFERENCE_STATE.thread = self.thread
         try:
             self.wait = next(self.steps)
         except (StopIteration, ThreadEnds):
             self.wait = None
 
 
-class Block:
+class RunningBlock:
     """The threads of a block, and its shared memory. ``cluster``: the blocks of its cluster."""
 
-    def __init__(self, position: Dim3, threads: list[Running], memory: Mapping[Any, Any]) -> None:
+    def __init__(
+        self, position: Dim3, threads: list[RunningThread], memory: Mapping[Any, Any]
+    ) -> None:
         self.position, self.memory = position, memory
-        self.cluster: Sequence[Block] = ()
+        self.cluster: Sequence[RunningBlock] = ()
         self.live = threads
         self.ready = threads
 
     def run(self) -> None:
         """Until all have ended, or can only wait for other blocks."""
-        for _ in range(_TURN):
+        for _ in range(_ROUNDS_PER_TURN):
             for running in self.ready:
                 running.go_on()
             self.live = [r for r in self.live if r.wait is not None]
-            self.ready = _released(self.live)
+            self.ready = _threads_released(self.live)
             if not self.ready:
                 return
 
@@ -108,7 +110,7 @@ class Block:
                 yield Waiting(self.position, r.thread.number, wait.where, wait.row, wait.mask)
 
 
-def run_blocks(kernel: str, blocks: Iterable[Block], memory: Iterable[Any]) -> None:
+def run_blocks(kernel: str, blocks: Iterable[RunningBlock], memory: Iterable[Any]) -> None:
     """Run all blocks, in order as far as they do not wait for one another. Raises DeadlockError."""
     parked = []
     for block in blocks:
@@ -118,7 +120,7 @@ def run_blocks(kernel: str, blocks: Iterable[Block], memory: Iterable[Any]) -> N
     arrays, before = list(memory), None
     while parked:
         count = sum(len(b.live) for b in parked)
-        together = _let_go(parked)
+        together = _release_blocks(parked)
         for block in parked:
             if not together:
                 block.wake()
@@ -136,7 +138,7 @@ def run_blocks(kernel: str, blocks: Iterable[Block], memory: Iterable[Any]) -> N
         before = now
 
 
-def _let_go(parked: list[Block]) -> bool:
+def _release_blocks(parked: list[RunningBlock]) -> bool:
     """Lets blocks go on that have met: all of the grid, or those of clusters. Whether some have."""
     if all(b.all_at(Effect.GRID) for b in parked):
         met = parked
@@ -150,7 +152,7 @@ def _let_go(parked: list[Block]) -> bool:
 # ---- meetings ----------------------------------------------------------------------------------
 
 
-def _released(live: list[Running]) -> list[Running]:
+def _threads_released(live: list[RunningThread]) -> list[RunningThread]:
     """Those who have met: they know what the others gave."""
     first = live[0].wait if live else None
     if first is None:
@@ -158,41 +160,41 @@ def _released(live: list[Running]) -> list[Running]:
     if first.row is not None and first.row.effect is Effect.BARRIER:
         row = first.row
         if all(r.wait is not None and r.wait.row is row for r in live):
-            return _met(live) if first.arguments else live
+            return _exchange(live) if first.arguments else live
     lanes = [r for r in live if _effect(r) is Effect.WARP]
     if not lanes:
         return []
-    return _met_lanes(live, lanes) or _active(lanes)
+    return _complete_warps(live, lanes) or _active(lanes)
 
 
-def _effect(running: Running) -> Effect | None:
+def _effect(running: RunningThread) -> Effect | None:
     wait = running.wait
     return None if wait is None or wait.row is None else wait.row.effect
 
 
-def _met(together: list[Running]) -> list[Running]:
+def _exchange(together: list[RunningThread]) -> list[RunningThread]:
     given = {r.thread.number: r.wait.arguments for r in together if r.wait is not None}
     for running in together:
-        running.thread.met = given
+        running.thread.exchanged = given
     return together
 
 
-def _met_lanes(live: list[Running], lanes: list[Running]) -> list[Running]:
+def _complete_warps(live: list[RunningThread], lanes: list[RunningThread]) -> list[RunningThread]:
     """Of each warp those for whom no lane of the mask is missing."""
     alive: dict[int, int] = {}
     for r in live:
         warp, lane = divmod(r.thread.number, WARP)
         alive[warp] = alive.get(warp, 0) | 1 << lane
-    out: list[Running] = []
+    out: list[RunningThread] = []
     for (warp, _, mask), group in _groups(r for r in lanes if r.wait and r.wait.mask).items():
         if sum(1 << r.thread.lane for r in group) == mask & alive[warp]:
-            out += _met(group)
+            out += _exchange(group)
     return out
 
 
-def _groups(lanes: Iterable[Running]) -> dict[tuple[int, object, int], list[Running]]:
+def _groups(lanes: Iterable[RunningThread]) -> dict[tuple[int, object, int], list[RunningThread]]:
     """By warp, what they do and mask; who names no mask is asked at which place he is."""
-    found: dict[tuple[int, object, int], list[Running]] = {}
+    found: dict[tuple[int, object, int], list[RunningThread]] = {}
     for r in lanes:
         wait = r.wait
         assert wait is not None
@@ -212,10 +214,10 @@ def _path(steps: Any) -> object:
     return tuple(found)
 
 
-def _active(lanes: list[Running]) -> list[Running]:
+def _active(lanes: list[RunningThread]) -> list[RunningThread]:
     """Those who ask who is there, when nobody else can run: who asks at the same place is."""
     asking = _groups(r for r in lanes if r.wait is not None and not r.wait.mask)
-    return [r for group in asking.values() for r in _met(group)]
+    return [r for group in asking.values() for r in _exchange(group)]
 
 
 # ---- whether anything changes ------------------------------------------------------------------
@@ -243,17 +245,17 @@ class _Snapshot:
         return self.read[key]
 
 
-def _state(blocks: list[Block], memory: list[Any]) -> object:
+def _state(blocks: list[RunningBlock], memory: list[Any]) -> object:
     """Memory, and where each thread stands with what variables: if this is what it was, it will
     be so for ever."""
     snapshot = _Snapshot()
     arrays = [snapshot.of(a) for a in memory]
     shared = [snapshot.of(a) for b in blocks for a in b.memory.values()]
-    threads = [_standing(r.steps, snapshot) for b in blocks for r in b.live]
+    threads = [_frames_state(r.steps, snapshot) for b in blocks for r in b.live]
     return arrays, shared, threads
 
 
-def _standing(steps: Any, snapshot: _Snapshot) -> list[object]:
+def _frames_state(steps: Any, snapshot: _Snapshot) -> list[object]:
     found: list[object] = []
     while steps is not None:
         frame = steps.gi_frame

@@ -11,7 +11,7 @@ import numpy as np
 from pycu2c.reference import elements as elements
 
 
-def on_arrays(function: object, compute: Callable[..., Any]) -> Callable[..., Any]:
+def lift_to_arrays(function: object, compute: Callable[..., Any]) -> Callable[..., Any]:
     """A ufunc as kernels call it: of numbers, or with arrays for the results."""
     if not isinstance(function, np.ufunc):
         return compute

@@ -17,22 +17,22 @@ from pycu2c.base.source import Source
 from pycu2c.base.types import WEAK_COMPLEX, WEAK_FLOAT, ParameterType, Scalar, Tuple
 from pycu2c.base.values import convert
 
-Types: TypeAlias = Mapping[int, ParameterType]
-Kinds: TypeAlias = tuple[object, ...]
+TypesByNode: TypeAlias = Mapping[int, ParameterType]
+RuntimeKinds: TypeAlias = tuple[object, ...]
 
 _SINGLE = Scalar(dtypes.FLOAT32, weak=True)
 _SINGLE_COMPLEX = Scalar(dtypes.COMPLEX64, weak=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Inferred:
+class ReferenceTypes:
     """What the compiler knows of the types in a program, by the ``id`` of syntax nodes.
     ``variants``: of a device function, by what its arguments look like."""
 
-    local_types: Types
-    join_types: Types
+    local_types: TypesByNode
+    join_types: TypesByNode
     single: bool = False  # whether weak floats are float32
-    variants: Mapping[Source, Mapping[Kinds, Inferred]] = field(default_factory=dict)
+    variants: Mapping[Source, Mapping[RuntimeKinds, ReferenceTypes]] = field(default_factory=dict)
     tree: ast.FunctionDef | None = None  # the function with its loops over tuples written out
 
     def __post_init__(self) -> None:
