@@ -14,7 +14,7 @@ from pycu2c.base.diagnostics import LaunchError
 from pycu2c.compat.cuda_text import TextModule, arguments, cuda_build, parameters
 from pycu2c.cuda_driver import driver
 from pycu2c.runtime.arguments.arguments import pack
-from pycu2c.runtime.cuda import cuda_runner, foreign_code
+from pycu2c.runtime.cuda import cuda_runner, external_kernel
 from pycu2c.runtime.launch_configuration import Launch
 
 TEXT = """template <class T> struct Pair { T a, b; };
@@ -68,9 +68,9 @@ def ran(monkeypatch: pytest.MonkeyPatch) -> list[Ran]:
         "api": lambda: Api,
     }.items():
         monkeypatch.setattr(driver, name, value)
-    monkeypatch.setattr(foreign_code, "has_kernel", lambda library, name: name == "k")
+    monkeypatch.setattr(external_kernel, "has_kernel", lambda library, name: name == "k")
     offsets, sizes = (0, 8, 16, 20, 24, 32, 34, 40, 48), (8, 8, 4, 4, 8, 1, 4, 8, 1)
-    monkeypatch.setattr(foreign_code, "parameter_places", lambda kernel: [*zip(offsets, sizes)])
+    monkeypatch.setattr(external_kernel, "parameter_layout", lambda kernel: [*zip(offsets, sizes)])
     monkeypatch.setattr(cuda_runner.CudaRunner, "run", run)
     monkeypatch.setattr(cuda_runner.CudaRunner, "direct", None)
     return found
@@ -78,7 +78,7 @@ def ran(monkeypatch: pytest.MonkeyPatch) -> list[Ran]:
 
 def test_what_kernels_take_is_read_from_their_code() -> None:
     cubin = TextModule(TEXT, name_expressions=("own::t<double>",)).cubin()
-    found = parameters.entry_parameters(cubin.heads)
+    found = parameters.entry_parameters(cubin.entry_declarations)
     assert [p.size for p in found["k"]] == [8, 8, 4, 4, 8, 1, 4, 8, 1]
     assert [p.kind.name[0] for p in found["k"]] == list("WWWFFWBWW")
     entry = cuda_build.entry_named("own::t<double>", cubin, found)
@@ -89,7 +89,7 @@ def test_what_kernels_take_is_read_from_their_code() -> None:
 
 
 def test_arguments_are_packed_as_c_lays_them_out() -> None:
-    wanted = parameters.entry_parameters(TextModule(TEXT).cubin().heads)["k"]
+    wanted = parameters.entry_parameters(TextModule(TEXT).cubin().entry_declarations)["k"]
     taken = arguments.bind_arguments(GIVEN, wanted, "k")
     layout = arguments.layout_for(taken, wanted)
     assert layout.struct.format == FORMAT

@@ -376,7 +376,9 @@ def ways(text: str) -> list[ThreadExecution]:
 
 @pytest.mark.parametrize("name", [*SPLIT, *WARPS, *TURNED])
 def test_where_the_text_tells_they_are_split(name: str) -> None:
-    assert ways(text_of(ALL[name])) == [ThreadExecution.SPLIT if name in {*SPLIT, *TURNED} else ThreadExecution.WARPS]
+    assert ways(text_of(ALL[name])) == [
+        ThreadExecution.SPLIT if name in {*SPLIT, *TURNED} else ThreadExecution.WARPS
+    ]
 
 
 def test_the_same_text_is_made_each_time() -> None:
@@ -395,12 +397,20 @@ def test_loops_that_walk_down_columns_are_turned_round() -> None:
     """What all threads have at once lies side by side; or they read the same."""
     for subscript in ("i * n + T", "T + n * i", "i"):
         text = text_of(f"float s = 0; for (int i = 0; i < n; i++) s += x[{subscript}]; y[T] = s;")
-        assert "kept" in generate_host_source(CudaSource(text), (), ()).text.partition("pycu2c_split_k")[2]
+        assert (
+            "context"
+            in generate_host_source(CudaSource(text), (), ()).text.partition("pycu2c_split_k")[2]
+        )
     for subscript, bound in (("T * n + i", "n"), ("i * n + T", "8"), ("i * n + T", "FULL")):
         text = text_of(
             f"float s = 0; for (int i = 0; i < {bound}; i++) s += x[{subscript}]; y[T] = s;"
         )
-        assert "kept" not in generate_host_source(CudaSource(text), (), ()).text.partition("pycu2c_split_k")[2]
+        assert (
+            "context"
+            not in generate_host_source(CudaSource(text), (), ()).text.partition("pycu2c_split_k")[
+                2
+            ]
+        )
 
 
 @pytest.mark.parametrize("name", OTHERS)
@@ -534,4 +544,4 @@ def test_atomics_on_shared_memory(name: str) -> None:
     t = np.arange(64)
     bins = [1 + t[(t % 2 == i) & (t % 3 == j)].sum() for i in range(2) for j in range(3)]
     assert out.tolist() == [*bins, 1]
-    assert "alone::atomicAdd(&bins" in generate_host_source(CudaSource(text), (), ()).text
+    assert "non_atomic::atomicAdd(&bins" in generate_host_source(CudaSource(text), (), ()).text

@@ -1,8 +1,8 @@
-"""The arguments of a kernel in CUDA C: what each is passed as. Knows no machine.
+"""Bind the arguments of a CUDA C kernel to its parameters and pack them.
 
-An array is passed as the address of its first element. A number becomes what its parameter is, if
-nothing is lost; where nothing is known of that, Python's are 64 bits wide, and numpy's what they
-are, as in CuPy. What fits no parameter is a LaunchError that names it.
+An array is passed as the address of its first element. A number is converted to the type of its
+parameter if no value is lost. Without type information, Python numbers are 64 bits wide and
+NumPy scalars keep their dtype, as in CuPy. An argument that does not match raises LaunchError.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ import numpy as np
 from pycu2c.base import dtypes, parameters
 from pycu2c.base.diagnostics import LaunchError
 from pycu2c.base.dtypes import DType
-from pycu2c.base.parameters import Part
+from pycu2c.base.parameters import ArgumentPart
 from pycu2c.base.records import dataclass
 from pycu2c.base.types import Array, ParameterType, Scalar
 from pycu2c.base.vectors import Vector
-from pycu2c.compat.cuda_text.parameters import ParameterKind, KernelParameter
-from pycu2c.runtime.arguments.arguments import Layout, describe, described_handle, layout_of
+from pycu2c.compat.cuda_text.parameters import KernelParameter, ParameterKind
+from pycu2c.runtime.arguments.arguments import Layout, describe, describe_handle, layout_of
 from pycu2c.runtime.arguments.array_argument import Argument, ArrayArgument, HandleArgument
 
 _INTEGERS = {1: dtypes.INT8, 2: dtypes.INT16, 4: dtypes.INT32, 8: dtypes.INT64}
@@ -35,8 +35,10 @@ _BYTE = dtypes.UINT8
 
 @dataclass(frozen=True, slots=True)
 class BoundArgument:
-    """One argument: what is packed for it, and as what. ``type`` is that of an array's elements
-    where it is one; ``size`` bytes of any other kind are packed as they are."""
+    """One argument and its packing.
+
+    ``type`` is the element type of an array. If ``size`` is not 0, the leaf is that many raw bytes.
+    """
 
     leaf: Any  # Argument, or bytes
     type: ParameterType
@@ -46,8 +48,7 @@ class BoundArgument:
 def bind_arguments(
     values: Sequence[object], expected: Sequence[KernelParameter] | None, kernel: str
 ) -> list[BoundArgument]:
-    """What a kernel is passed. ``expected``: its parameters, if they are known. Raises
-    LaunchError."""
+    """Return the bound arguments. ``expected`` are the parameters, or None. Raises LaunchError."""
     if expected is None:
         return [_bind(v, _UNKNOWN, f"{kernel}: argument {i}") for i, v in enumerate(values, 1)]
     if len(values) != len(expected):
@@ -62,19 +63,19 @@ def bind_arguments(
 
 
 def argument_name(kernel: str, number: int, parameter: KernelParameter) -> str:
-    """What errors call an argument."""
+    """Return the name of an argument for error messages."""
     shown = f" ({parameter.name})" if parameter.name else ""
     return f"{kernel}: argument {number}{shown}"
 
 
 _UNKNOWN = KernelParameter(ParameterKind.ANY, 0, 0)
 _POINTER = 8  # bytes
-_BY_VALUE = (ParameterKind.BYTES, ParameterKind.FLOAT)  # what is no pointer
+_BY_VALUE = (ParameterKind.BYTES, ParameterKind.FLOAT)  # not pointers
 
 
 def _bind(value: Any, parameter: KernelParameter, name: str) -> BoundArgument:
     if parameter.kind in _BY_VALUE and isinstance(value, np.ndarray) and not value.ndim:
-        value = value[()]  # as CuPy passes structures
+        value = value[()]  # CuPy passes structures as 0-dimensional arrays
     match value:
         case np.void() | ctypes.Structure() | ctypes.Union() | ctypes.Array() | Vector():
             return _bind_bytes(_raw_bytes(value), parameter, name, value)
@@ -94,7 +95,7 @@ def _bind(value: Any, parameter: KernelParameter, name: str) -> BoundArgument:
 
 
 def _bind_object(value: Any, parameter: KernelParameter, name: str) -> BoundArgument:
-    handle = described_handle(value)
+    handle = describe_handle(value)
     if handle is not None:
         _check_address(parameter, name, value)
         return BoundArgument(handle, handle.type)
@@ -116,8 +117,10 @@ def _bind_object(value: Any, parameter: KernelParameter, name: str) -> BoundArgu
 
 
 def describe_array(value: Any, name: str) -> ArrayArgument | None:
-    """An array of anybody's. Of one without axes, or of elements that kernels in Python do not
-    have, only the bytes are seen."""
+    """Describe an array argument of any library; None if the value is not an array.
+
+    An array without axes, or with elements that ``@kernel`` does not support, becomes bytes.
+    """
     if isinstance(value, np.ndarray):
         plain = value.ndim and value.dtype.isnative and dtypes.from_numpy(value.dtype)
         if not plain:
@@ -144,15 +147,15 @@ def _byte_array(array: np.ndarray[Any, Any]) -> ArrayArgument | None:
 
 
 def _bind_numpy_scalar(value: np.generic, parameter: KernelParameter, name: str) -> BoundArgument:
-    row = dtypes.from_numpy(value.dtype)
-    if row is None:
+    scalar = dtypes.from_numpy(value.dtype)
+    if scalar is None:
         _fail_mismatch(parameter, name, value, "pass a number")
     size, kind = parameter.size, parameter.kind
-    is_kind = kind is ParameterKind.ANY or kind in _KINDS_OF[row.kind]
-    fits = is_kind and size in (row.size, 0)
+    is_kind = kind is ParameterKind.ANY or kind in _KINDS_OF[scalar.kind]
+    fits = is_kind and size in (scalar.size, 0)
     if fits:
-        return BoundArgument(value, Scalar(row))
-    if kind is ParameterKind.INTEGER and row.is_integral:  # of another width: if the value fits
+        return BoundArgument(value, Scalar(scalar))
+    if kind is ParameterKind.INTEGER and scalar.is_integral:  # of another width, if the value fits
         return _bind_integer(int(value), parameter, name, value)
     _fail_mismatch(parameter, name, value, _hint(parameter))
 
@@ -184,7 +187,7 @@ def _bind_integer(
 
 
 def _integer(number: int, size: int, name: str) -> BoundArgument:
-    """Whether it has a sign nobody tells: a number may be one of either kind."""
+    """Bind an integer. Its range is that of the signed and the unsigned type together."""
     bits = 8 * size
     if not -(1 << bits - 1) <= number < 1 << bits:
         raise LaunchError(f"{name} has {size} bytes, which cannot hold {number}")
@@ -211,10 +214,10 @@ _LARGEST = float(np.finfo(np.float32).max)
 def _bind_complex(number: complex, parameter: KernelParameter, name: str) -> BoundArgument:
     if parameter.kind is ParameterKind.ANY:
         return BoundArgument(number, Scalar(dtypes.COMPLEX128))
-    row = _COMPLEX.get(parameter.size)
-    if parameter.kind is not ParameterKind.BYTES or row is None:
+    scalar = _COMPLEX.get(parameter.size)
+    if parameter.kind is not ParameterKind.BYTES or scalar is None:
         _fail_mismatch(parameter, name, number, _hint(parameter))
-    return BoundArgument(number, Scalar(row))
+    return BoundArgument(number, Scalar(scalar))
 
 
 def _bind_ctypes(value: Any, parameter: KernelParameter, name: str) -> BoundArgument:
@@ -266,7 +269,7 @@ def _fail_mismatch(parameter: KernelParameter, name: str, value: object, hint: s
     of = "numpy." if isinstance(value, np.generic) else ""
     size = f" of {len(_raw_bytes(value))} bytes" if isinstance(value, (np.void, Vector)) else ""
     raise LaunchError(
-        f"{name} is {parameter}, and what it is given is a {of}{kind.__name__}{size}: {hint}"
+        f"{name} is {parameter}, but the argument is a {of}{kind.__name__}{size}: {hint}"
     )
 
 
@@ -276,7 +279,7 @@ def _fail_mismatch(parameter: KernelParameter, name: str, value: object, hint: s
 def layout_for(
     arguments: Sequence[BoundArgument], expected: Sequence[KernelParameter] | None
 ) -> Layout:
-    """How they lie in memory: where C puts parameters of these sizes."""
+    """Return the layout in parameter memory: C's rules for parameters of these sizes."""
     flat = [_flattened(i, argument) for i, argument in enumerate(arguments)]
     if expected is None:
         return layout_of(flat, [p.type.dtype.alignment for p in flat])
@@ -288,21 +291,22 @@ def _flattened(position: int, argument: BoundArgument) -> parameters.Parameter:
     if argument.size:
         kind = Scalar(_raw_dtype(argument.size))
     assert isinstance(kind, Array | Scalar)
-    part = Part.DATA if isinstance(kind, Array) else Part.VALUE
+    part = ArgumentPart.DATA if isinstance(kind, Array) else ArgumentPart.VALUE
     return parameters.Parameter(f"argument {position + 1}", kind, position, part)
 
 
 @functools.cache
 def _raw_dtype(size: int) -> DType:
-    """Bytes that are packed as they are. Where nobody says how a structure is aligned, it has
-    numbers of 8 bytes if it may."""
-    part = next(row for row in (dtypes.UINT64, dtypes.UINT32, _BYTE) if size % row.size == 0)
+    """Return a dtype for raw bytes, with the largest alignment up to 8 that divides the size."""
+    part = next(
+        scalar for scalar in (dtypes.UINT64, dtypes.UINT32, _BYTE) if size % scalar.size == 0
+    )
     name, pack = f"bytes{size}", f"{size}s"
     return _Raw(name, dtypes.DTypeKind.HANDLE, 8 * size, part.name, name, name, pack=pack)
 
 
 class _Raw(DType):
-    """Bytes; ``short`` names the type of number that they are aligned as."""
+    """Raw bytes. ``short`` names the integer type that defines their alignment."""
 
     __slots__ = ()
 
@@ -318,8 +322,7 @@ def leaves_of(arguments: Sequence[BoundArgument]) -> tuple[Argument, ...]:
 def writable_arrays(
     expected: Sequence[KernelParameter] | None, arguments: Sequence[BoundArgument]
 ) -> frozenset[int]:
-    """The arrays that the kernel may write: all but those to whose elements it has a pointer with
-    const."""
+    """Return the positions of arrays that the kernel may write: all but those passed as const."""
     expected = expected or [_UNKNOWN] * len(arguments)
     return frozenset(
         i
@@ -335,7 +338,7 @@ def _is_array(argument: BoundArgument) -> bool:
 def check_writeable(
     expected: Sequence[KernelParameter] | None, arguments: Sequence[BoundArgument], kernel: str
 ) -> None:
-    """Refuse an array of the host that is read-only where the kernel may write it."""
+    """Raise LaunchError if the kernel may write a read-only host array."""
     for i in sorted(writable_arrays(expected, arguments)):
         array = arguments[i].leaf
         if array.readonly and array.where == "host":
@@ -349,11 +352,11 @@ def check_writeable(
 def argument_names(
     kernel: str, expected: Sequence[KernelParameter] | None, arguments: Sequence[object]
 ) -> tuple[str, ...]:
-    """What errors call each argument."""
+    """Return the argument names for error messages."""
     expected = expected or [_UNKNOWN] * len(arguments)
     return tuple(argument_name(kernel, i, p) for i, p in enumerate(expected, start=1))
 
 
 def is_packed_bytes(argument: BoundArgument) -> bool:
-    """Whether it is bytes, of which no plan is made."""
+    """Return whether an argument is raw bytes or a handle, which launch plans do not support."""
     return argument.size > 0 or isinstance(argument.leaf, HandleArgument)

@@ -1,4 +1,4 @@
-"""What a CUDA C text is compiled to, for one machine: kernels and variables by their names."""
+"""Define the interface of a CUDA C text compiled for one device: kernels and variables."""
 
 from __future__ import annotations
 
@@ -13,36 +13,39 @@ from pycu2c.runtime.runner import Runner
 
 @dataclass(frozen=True, slots=True)
 class ArgumentPacking:
-    """What a launch's arguments are packed as. ``writable``: arrays that the kernel may write, by
-    their places; ``names`` are what errors call the arguments."""
+    """How a launch packs its arguments.
+
+    ``writable`` contains the positions of arrays that the kernel may write; ``names`` are the
+    argument names in error messages.
+    """
 
     layout: Layout
     writable: frozenset[int]
     names: tuple[str, ...]
-    cooperative: bool = False  # all blocks run at the same time
+    cooperative: bool = False  # all blocks are resident at the same time
 
 
 class CompiledText(Protocol):
-    """A text compiled for a machine."""
+    """A CUDA C text compiled for one device."""
 
-    log: str  # what the compiler said
+    log: str  # of the compiler
 
     def entry(self, name: str) -> str | None:
-        """What the compiled code calls a kernel that the user calls so; None if it has none."""
+        """Return the entry point of a kernel by its source name; None if there is none."""
 
     @property
     def kernels(self) -> Sequence[str]:
-        """The names of those that there are, for errors."""
+        """Return the names of all kernels, for error messages."""
 
     def parameters(self, entry: str) -> tuple[KernelParameter, ...] | None:
-        """What a kernel takes; None if that is not known."""
+        """Return the parameters of a kernel; None if they are unknown."""
 
     def runner(self, entry: str, form: ArgumentPacking) -> Runner: ...
 
     def attribute(self, entry: str, name: str) -> int:
-        """What is known of a kernel, by the driver's name: ``NUM_REGS``."""
+        """Return a function attribute by its driver name, such as ``NUM_REGS``."""
 
     def set_attribute(self, entry: str, name: str, value: int) -> None: ...
 
     def variable(self, name: str) -> tuple[int, int] | None:
-        """The address of a variable, and how many bytes it has; None if there is none."""
+        """Return the address and size in bytes of a variable; None if there is none."""

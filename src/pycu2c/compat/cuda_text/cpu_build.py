@@ -1,23 +1,23 @@
-"""CUDA C text -> C++ -> a library that runs it on the cores of this machine."""
+"""Compile CUDA C text to a shared library for the CPU: CUDA C -> C++ -> machine code."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
-from pycu2c.base.limits import MOST_SHARED, MOST_THREADS
+from pycu2c.base.limits import MAX_BLOCK_THREADS, MAX_SHARED_BYTES
 from pycu2c.compat.cuda_text.compiled import ArgumentPacking
 from pycu2c.compat.cuda_text.diagnostics import raise_compile_error
 from pycu2c.compat.cuda_text.host_source import (
-    KernelEntry,
     HostSource,
+    KernelEntry,
     ThreadExecution,
     check,
     generate_host_source,
 )
 from pycu2c.compat.cuda_text.includes import IncludeExpander
 from pycu2c.compat.cuda_text.options import CompilerOptions, included_file_identities
-from pycu2c.compat.cuda_text.parameters import ParameterKind, KernelParameter
+from pycu2c.compat.cuda_text.parameters import KernelParameter, ParameterKind
 from pycu2c.compat.cuda_text.source_text import CudaSource
 from pycu2c.runtime.cpu import fibers
 from pycu2c.runtime.cpu.cpu_kernel import CpuKernel, address_of, symbol
@@ -30,12 +30,12 @@ _KINDS = (
     ParameterKind.FLOAT,
     ParameterKind.BYTES,
 )  # as in headers/vectors.h
-_STANDARD = "c++17"  # which the headers here need
-_OLDER = (None, "c++03", "c++11", "c++14")
+_STANDARD = "c++17"  # required by the headers
+_OLDER_STANDARDS = (None, "c++03", "c++11", "c++14")
 _WORDS = re.compile(r"__(global|device|shared|constant|managed)__|\bcuda_runtime")
-_DEFAULT_ATTRIBUTES = {  # of every kernel, where there is no GPU
-    "MAX_THREADS_PER_BLOCK": MOST_THREADS,
-    "MAX_DYNAMIC_SHARED_SIZE_BYTES": MOST_SHARED,
+_DEFAULT_ATTRIBUTES = {  # without a GPU
+    "MAX_THREADS_PER_BLOCK": MAX_BLOCK_THREADS,
+    "MAX_DYNAMIC_SHARED_SIZE_BYTES": MAX_SHARED_BYTES,
     "PREFERRED_SHARED_MEMORY_CARVEOUT": -1,
 }
 
@@ -43,8 +43,10 @@ _DEFAULT_ATTRIBUTES = {  # of every kernel, where there is no GPU
 def generate(
     text: CudaSource, options: CompilerOptions, expressions: Sequence[str], *, rewrites: bool = True
 ) -> HostSource:
-    """The C++ of a text, rewritten to be fast or as it is. Raises CompileError for what the CPU
-    does not have."""
+    """Return the C++ of a text, optimized or literal.
+
+    Raises CompileError for unsupported features.
+    """
     check(text)
     whole = IncludeExpander(options.folders, _is_cuda).whole(text.code, text.name)
     return generate_host_source(
@@ -53,15 +55,14 @@ def generate(
 
 
 def _is_cuda(text: str, quoted: bool) -> bool:
-    """Whether a file has CUDA C, as far as that can be told."""
+    """Return whether an included file probably contains CUDA C."""
     return quoted or _WORDS.search(text) is not None
 
 
 def compile_text(text: CudaSource, options: CompilerOptions, expressions: Sequence[str]) -> CpuCode:
-    """A text as a library, from the disk or by the C++ compiler. Raises CompileError,
-    ToolchainError."""
+    """Compile a text, or load it from the disk cache. Raises CompileError, ToolchainError."""
     flags = (
-        f"-std={_STANDARD if options.standard in _OLDER else options.standard}",
+        f"-std={_STANDARD if options.standard in _OLDER_STANDARDS else options.standard}",
         *cxx.arithmetic_flags(contracts=options.contracts, fast=options.is_fast),
         *(f"-I{folder}" for folder in options.folders),
     )
@@ -70,11 +71,11 @@ def compile_text(text: CudaSource, options: CompilerOptions, expressions: Sequen
         made = generate(text, options, expressions, rewrites=rewrites)
         files = included_file_identities(made.text, options.folders)
         binary = cxx.compile(made.text, "cuda_c", flags, files)
-        return CpuCode(fibers.opened(binary, text.name), made)
+        return CpuCode(fibers.open_library(binary, text.name), made)
 
     try:
         return made_by(rewrites=True)
-    except cxx.CxxCompileError:  # a mistake of the user's, or more than the words of the text tell
+    except cxx.CxxCompileError:  # an error of the user, or of a rewrite
         try:
             return made_by(rewrites=False)
         except cxx.CxxCompileError as error:
@@ -82,14 +83,14 @@ def compile_text(text: CudaSource, options: CompilerOptions, expressions: Sequen
 
 
 class CpuCode:
-    """A text's kernels and variables on the CPU."""
+    """The kernels and variables of a text on the CPU."""
 
-    def __init__(self, library: fibers.Library, made: HostSource) -> None:
+    def __init__(self, library: fibers.FiberLibrary, made: HostSource) -> None:
         self._library, self._needs_cooperative_launch = library, made.needs_cooperative_launch
         self._sizes = elf_symbols.object_symbol_sizes(library.binary.data)
         self._entries = {
             f"kernel {e.number}": e
-            for e in made.entries  # those that no #if has left out
+            for e in made.entries  # without those that an #if disables
             if not self._sizes or f"pycu2c_kernel_{e.number}" in self._sizes
         }
         self._parameters: dict[str, tuple[KernelParameter, ...]] = {}
@@ -98,7 +99,7 @@ class CpuCode:
 
     @property
     def entries(self) -> Sequence[KernelEntry]:
-        """The kernels, and how their threads run."""
+        """Return the kernels, and how their threads run."""
         return list(self._entries.values())
 
     @property
@@ -112,7 +113,7 @@ class CpuCode:
             if name == wanted:
                 return key
         found = [key for key, name in names.items() if name.endswith(f"::{wanted}")]
-        return found[0] if len(found) == 1 else None  # in a namespace, if there is only one
+        return found[0] if len(found) == 1 else None  # in a namespace, if unique
 
     def parameters(self, entry: str) -> tuple[KernelParameter, ...] | None:
         if entry not in self._parameters:
@@ -137,7 +138,7 @@ class CpuCode:
         )
 
     def attribute(self, entry: str, name: str) -> int:
-        """A CPU has no registers of a kernel and the like: 0 for most."""
+        """Return an attribute: 0 for most, as the CPU has no registers of a kernel."""
         return self._settings.get((entry, name), _DEFAULT_ATTRIBUTES.get(name, 0))
 
     def set_attribute(self, entry: str, name: str, value: int) -> None:

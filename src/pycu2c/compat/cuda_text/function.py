@@ -1,7 +1,7 @@
-"""A kernel of a CUDA C text: its launches and what is known of it.
+"""Launch a kernel of a CUDA C text and read its attributes.
 
-A launch like one before is checked, packed and started by C, as those of kernels in Python are
-(``runtime/plans/``); this file sees the others.
+Launches that match an earlier one take the C fast path (``runtime/plans/``), as launches of
+``@kernel`` functions do. This module implements the slow path, which raises all errors.
 """
 
 from __future__ import annotations
@@ -14,32 +14,35 @@ from pycu2c.base import graph_capture
 from pycu2c.base.records import dataclass, replace
 from pycu2c.base.types import Signature
 from pycu2c.compat.cuda_text import arguments, captured_launch, inspection, parameters
-from pycu2c.compat.cuda_text.compiled import CompiledText, ArgumentPacking
+from pycu2c.compat.cuda_text.compiled import ArgumentPacking, CompiledText
 from pycu2c.compat.cuda_text.parse.functions import FunctionDefinition
 from pycu2c.cuda_driver import driver
-from pycu2c.runtime.arguments.call_binding import Parameters
+from pycu2c.runtime.arguments.call_binding import CallSignature
 from pycu2c.runtime.cuda import memory
-from pycu2c.runtime.launch_configuration import Launch, Wanted, extent, shared_size
+from pycu2c.runtime.launch_configuration import Launch, LaunchRequest, extent, shared_size
 from pycu2c.runtime.plans import guards, library, plan
 from pycu2c.runtime.runner import Runner
 
-_MAX_CACHED_CALLS = 256  # shapes of launches that are kept in C's words
+_MAX_CACHED_CALLS = 256  # launch configurations
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedTextLaunch:
-    """A launch whose arguments are checked. ``writable``: arrays that it may write, by their
-    places; ``is_first``: with arguments of these types."""
+    """A launch whose arguments are checked.
+
+    ``writable`` contains the positions of arrays that the kernel may write. ``is_first`` is true
+    for the first launch with these argument types.
+    """
 
     launch: Launch
-    taken: list[arguments.BoundArgument]
+    bound_arguments: list[arguments.BoundArgument]
     writable: frozenset[int]
     runner: Runner
     is_first: bool
 
 
 class TextFunction:
-    """A kernel. ``launch`` runs it; what it takes and gives is the user's business."""
+    """A kernel of a CUDA C text."""
 
     def __init__(self, module: Any, name: str) -> None:
         self.module, self.name = module, name
@@ -62,52 +65,79 @@ class TextFunction:
         stream: object = None,
         cooperative: bool = False,
     ) -> None:
-        """Run it on a grid of blocks. Raises LaunchError."""
+        """Launch the kernel.
+
+        Parameters
+        ----------
+        grid, block
+            Extents: an integer or a sequence of up to three.
+        given
+            The arguments, in parameter order.
+        shared
+            Dynamic shared memory, in bytes.
+        stream
+            A stream; None for the default stream.
+        cooperative
+            Whether all blocks must be resident at the same time.
+
+        Raises
+        ------
+        LaunchError
+            If an argument or the configuration is invalid.
+        CompileError, ToolchainError
+            If the first launch fails to compile the text.
+        """
         if self._plans is not None and not cooperative:
             try:
                 call = self._calls.get((grid, block, shared, stream))
-            except TypeError:  # a list
+            except TypeError:  # an unhashable list
                 call = None
             values = given if type(given) is tuple else tuple(given)
             if call is not None and self._plans.run(call, stream, values):
                 return
-        wanted = _launch_request(self.name, grid, block, shared, stream)
-        self._launch(wanted, tuple(given), cooperative)
+        request = _launch_request(self.name, grid, block, shared, stream)
+        self._launch(request, tuple(given), cooperative)
         if self._plans is not None:
-            self._cache_call((grid, block, shared, stream), wanted)
+            self._cache_call((grid, block, shared, stream), request)
 
-    def _launch(self, wanted: Wanted, values: tuple[object, ...], cooperative: bool) -> None:
+    def _launch(
+        self, request: LaunchRequest, values: tuple[object, ...], cooperative: bool
+    ) -> None:
         capture = graph_capture.current()
         if capture is not None:
-            capture.launch(captured_launch.CapturedTextLaunch(self, cooperative), wanted, values)
+            capture.launch(captured_launch.CapturedTextLaunch(self, cooperative), request, values)
             return
-        found = self.prepared(wanted, values, cooperative)
-        found.runner.run(found.launch, arguments.leaves_of(found.taken))
+        found = self.prepared(request, values, cooperative)
+        found.runner.run(found.launch, arguments.leaves_of(found.bound_arguments))
         if (
             not found.is_first
             and not cooperative
-            and not any(map(arguments.is_packed_bytes, found.taken))
+            and not any(map(arguments.is_packed_bytes, found.bound_arguments))
         ):
             self._record_plan(found, values)
 
     def prepared(
-        self, wanted: Wanted, values: tuple[object, ...], cooperative: bool
+        self, request: LaunchRequest, values: tuple[object, ...], cooperative: bool
     ) -> PreparedTextLaunch:
-        """A launch up to its start. Raises LaunchError."""
-        code, known = self.module.code(), self.parameters
-        taken = arguments.bind_arguments(values, known, self.name)
-        arguments.check_writeable(known, taken, self.name)
-        runner, is_first = self._runner(code, taken, cooperative)
-        assert wanted.grid is not None
-        assert wanted.block is not None
-        launch = Launch(wanted.grid, wanted.block, wanted.stream, wanted.shared_bytes)
+        """Return a checked launch, ready to start. Raises LaunchError."""
+        code, expected = self.module.code(), self.parameters
+        bound_arguments = arguments.bind_arguments(values, expected, self.name)
+        arguments.check_writeable(expected, bound_arguments, self.name)
+        runner, is_first = self._runner(code, bound_arguments, cooperative)
+        assert request.grid is not None
+        assert request.block is not None
+        launch = Launch(request.grid, request.block, request.stream, request.shared_bytes)
         return PreparedTextLaunch(
-            launch, taken, arguments.writable_arrays(known, taken), runner, is_first
+            launch,
+            bound_arguments,
+            arguments.writable_arrays(expected, bound_arguments),
+            runner,
+            is_first,
         )
 
     @property
     def parameters(self) -> tuple[parameters.KernelParameter, ...] | None:
-        """What it takes, with the names that the text has; None if that is not known."""
+        """Return the parameters, with the names in the source; None if they are unknown."""
         code = self.module.code()
         if id(code) not in self._parameters:
             entry = self._entry(code)
@@ -127,60 +157,68 @@ class TextFunction:
         return entry
 
     def _runner(
-        self, code: CompiledText, taken: Sequence[arguments.BoundArgument], cooperative: bool
+        self,
+        code: CompiledText,
+        bound_arguments: Sequence[arguments.BoundArgument],
+        cooperative: bool,
     ) -> tuple[Runner, bool]:
-        """What runs a launch with arguments of these types; whether it is new."""
-        key = (id(code), cooperative, *((t.type, t.size) for t in taken))
+        """Return the runner for these argument types, and whether it is new."""
+        key = (id(code), cooperative, *((t.type, t.size) for t in bound_arguments))
         runner = self._runners.get(key)
         if runner is not None:
             return runner, False
-        known = self.parameters
+        expected = self.parameters
         layout, writable = (
-            arguments.layout_for(taken, known),
-            arguments.writable_arrays(known, taken),
+            arguments.layout_for(bound_arguments, expected),
+            arguments.writable_arrays(expected, bound_arguments),
         )
         form = ArgumentPacking(
-            layout, writable, arguments.argument_names(self.name, known, taken), cooperative
+            layout,
+            writable,
+            arguments.argument_names(self.name, expected, bound_arguments),
+            cooperative,
         )
         runner = self._runners[key] = code.runner(self._entry(code), form)
         return runner, True
 
     def _record_plan(self, found: PreparedTextLaunch, values: tuple[object, ...]) -> None:
-        """Let launches like this one take the short way."""
+        """Record a plan, so that the next launch with these argument types takes the fast path."""
         if self._plans and not self._plans.is_time():
             return
         direct = found.runner.direct
         if direct is None:
             return
         if library.load():
-            return  # one thing at a time, so that no launch takes long
+            return  # this launch loaded the library; plan at the next, to spread the latency
         names = tuple(f"_{i}" for i in range(len(values)))
-        plans = self._plans or library.plans(Parameters(self.name, names, len(names), None, {}))
+        plans = self._plans or library.plans(CallSignature(self.name, names, len(names), None, {}))
         if plans is None:
             return
-        types = tuple(argument.type for argument in found.taken)
-        seen = guards.Seen(values, types, arguments.leaves_of(found.taken), found.writable, {})
+        types = tuple(argument.type for argument in found.bound_arguments)
+        seen = guards.Seen(
+            values, types, arguments.leaves_of(found.bound_arguments), found.writable, {}
+        )
         place = plan.Place(None, found.launch.shared_bytes)
         plans.learn(seen, place, direct, Signature(types))
         self._plans = plans
 
-    def _cache_call(self, key: tuple[object, ...], wanted: Wanted) -> None:
-        """Have C's words for launches of this shape."""
-        in_order = memory.in_order_with_default(wanted.stream)
-        call = wanted.call(driver.stream_of(wanted.stream), in_order)
-        with contextlib.suppress(TypeError):  # a list, which may change
+    def _cache_call(self, key: tuple[object, ...], request: LaunchRequest) -> None:
+        """Cache the packed configuration of a launch."""
+        in_order = memory.in_order_with_default(request.stream)
+        call = request.call(driver.stream_of(request.stream), in_order)
+        with contextlib.suppress(TypeError):  # an unhashable list
             if len(self._calls) >= _MAX_CACHED_CALLS:
                 self._calls.clear()
             self._calls[key] = call
 
-    # ---- what is known of it ----
+    # ---- inspection and attributes ----
 
     def inspect(self, language: str = "cuda") -> str:
-        """The text; or what is made of it: "ptx" and "sass" for GPUs, "c" for the CPU."""
+        """Return the source ("cuda") or generated code: "ptx", "sass" (GPU) or "c" (CPU)."""
         return inspection.inspect_module(self.module, language)
 
     def attribute(self, name: str) -> int:
-        """What is known of it, by the driver's name without CU_FUNC_ATTRIBUTE_: ``NUM_REGS``."""
+        """Return an attribute by its driver name without CU_FUNC_ATTRIBUTE_: ``NUM_REGS``."""
         code = self.module.code()
         found: int = code.attribute(self._entry(code), name)
         return found
@@ -191,12 +229,12 @@ class TextFunction:
 
     @property
     def registers(self) -> int:
-        """Of a thread."""
+        """Return the number of registers per thread."""
         return self.attribute("NUM_REGS")
 
     @property
     def shared_bytes(self) -> int:
-        """Static shared memory of a block."""
+        """Return the static shared memory of a block, in bytes."""
         return self.attribute("SHARED_SIZE_BYTES")
 
     @property
@@ -209,13 +247,15 @@ class TextFunction:
 
     @property
     def max_threads(self) -> int:
-        """The most threads of a block."""
+        """Return the maximum number of threads of a block."""
         return self.attribute("MAX_THREADS_PER_BLOCK")
 
     @property
     def max_dynamic_shared_bytes(self) -> int:
-        """What a launch may ask for. It need not be set: a launch that asks for more sees to
-        it."""
+        """Return the maximum dynamic shared memory of a launch, in bytes.
+
+        A launch that needs more raises the limit itself; setting it is optional.
+        """
         return self.attribute("MAX_DYNAMIC_SHARED_SIZE_BYTES")
 
     @max_dynamic_shared_bytes.setter
@@ -224,7 +264,7 @@ class TextFunction:
 
     @property
     def preferred_carveout(self) -> int:
-        """How much of the cache on the chip is to be shared memory, in per cent; -1: no wish."""
+        """Return the preferred share of shared memory in the L1 cache, in percent, or -1."""
         return self.attribute("PREFERRED_SHARED_MEMORY_CARVEOUT")
 
     @preferred_carveout.setter
@@ -234,18 +274,18 @@ class TextFunction:
 
 def _launch_request(
     name: str, grid: object, block: object, shared: object, stream: object
-) -> Wanted:
+) -> LaunchRequest:
     size = shared_size(shared, name)
-    return Wanted(extent(grid, "grid", name), extent(block, "block", name), stream, size)
+    return LaunchRequest(extent(grid, "grid", name), extent(block, "block", name), stream, size)
 
 
 def _with_source_names(
-    known: tuple[parameters.KernelParameter, ...] | None, writable: FunctionDefinition | None
+    expected: tuple[parameters.KernelParameter, ...] | None, writable: FunctionDefinition | None
 ) -> tuple[parameters.KernelParameter, ...] | None:
-    """Parameters with what the text calls them, if it has as many."""
-    if known is None or writable is None or len(known) != len(writable.parameters):
-        return known
+    """Add the names in the source to parameters, if their number agrees."""
+    if expected is None or writable is None or len(expected) != len(writable.parameters):
+        return expected
     return tuple(
         replace(p, name=w.name, text=w.text, is_read_only=w.is_read_only)
-        for p, w in zip(known, writable.parameters)
+        for p, w in zip(expected, writable.parameters)
     )

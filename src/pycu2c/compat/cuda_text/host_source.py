@@ -1,7 +1,7 @@
-"""CUDA C -> C++ for the CPU: the same text, line by line, with what the preprocessor cannot do.
+"""Rewrite CUDA C to C++ for the CPU, line by line, where the preprocessor does not suffice.
 
-``extern __shared__`` arrays become references to the memory of the block; after each kernel stands,
-in the same line, what launches it. Every other word of CUDA's is C++ by the headers in front.
+``extern __shared__`` arrays become references to the block's memory. A macro after each kernel, on
+its last line, defines the launch function. The headers define all other CUDA identifiers.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from pycu2c.compat.cuda_text.fission.shared_atomics import shared_atomics
 from pycu2c.compat.cuda_text.fission.split_source import SourceEdit, split_name, split_text
 from pycu2c.compat.cuda_text.fission.wait_detection import (
     WaitAnalysis,
+    identifiers_in,
     includes_local_files,
     needs_cooperative_launch,
-    identifiers_in,
 )
 from pycu2c.compat.cuda_text.parse.functions import FunctionDefinition
 from pycu2c.compat.cuda_text.parse.macros import Macros
@@ -33,17 +33,17 @@ from pycu2c.compat.cuda_text.source_text import CudaSource, line_directive
 
 
 class ThreadExecution(Enum):
-    """How the threads of a kernel run: the macro that says so."""
+    """How the threads of a kernel run: the macro that defines its launch function."""
 
-    LOOP = "PYCU2C_LOOP"  # one after the other
-    SPLIT = "PYCU2C_SPLIT"  # in loops between the places where they meet
-    WARPS = "PYCU2C_WARPS"  # the same, where some warps meet and others do not
-    FIBERS = "PYCU2C_FIBERS"  # each with a stack of its own
+    LOOP = "PYCU2C_LOOP"  # a loop over the threads
+    SPLIT = "PYCU2C_SPLIT"  # loops between barriers
+    WARPS = "PYCU2C_WARPS"  # the same, with barriers in divergent branches
+    FIBERS = "PYCU2C_FIBERS"  # one stack per thread
 
 
 @dataclass(frozen=True, slots=True)
 class KernelEntry:
-    """A kernel of the C++: the number that its symbols end in, and how its threads run."""
+    """A kernel of the C++: the suffix of its symbols, and how its threads run."""
 
     name: str
     number: int
@@ -52,7 +52,10 @@ class KernelEntry:
 
 @dataclass(frozen=True, slots=True)
 class HostSource:
-    """C++, and the kernels that it has. ``needs_cooperative_launch``: blocks may wait for each other."""
+    """Generated C++ and its kernels.
+
+    ``needs_cooperative_launch``: blocks may wait for each other.
+    """
 
     text: str
     entries: tuple[KernelEntry, ...]
@@ -62,7 +65,7 @@ class HostSource:
 def generate_host_source(
     text: CudaSource, macros: Sequence[str], expressions: Sequence[str], *, rewrites: bool = True
 ) -> HostSource:
-    """The C++ of a text, rewritten to be fast or as it is."""
+    """Return the C++ of a text. ``rewrites=False`` disables optimizations."""
     waiting = WaitAnalysis(text, macros)
     edits = [*_shared_array_edits(text), *_include_edits(text), *_lambda_edits(text)]
     if rewrites:
@@ -80,7 +83,7 @@ def generate_host_source(
     instances: list[KernelEntry] = []
     footer: list[str] = []
     for expression in dict.fromkeys((*expressions, *_instantiated(text))):
-        if expression.lstrip().startswith("&"):  # of a variable
+        if expression.lstrip().startswith("&"):  # a variable
             continue
         named = _kernels_named(expression, all_kernels)
         execution = _thread_execution(waiting.may_wait(expression) or not named, named, split)
@@ -88,7 +91,7 @@ def generate_host_source(
         instances.append(made)
         footer.append(_macro(made, expression))
     words = identifiers_in(text) | frozenset(re.findall(r"\w+", " ".join(macros)))
-    head = prelude(words, include_all=includes_local_files(text), splits=bool(split))
+    head = prelude(words, include_all=includes_local_files(text), has_split_kernels=bool(split))
     code = _apply_edits(text.code, edits)
     renamed = [f"#define {f.name} pycu2c_own_{f.name}" for f in kernels if _is_c_library_name(f)]
     parts = (head, *macros, *renamed, f'#line 1 "{text.name}"', code, "", *footer)
@@ -98,7 +101,7 @@ def generate_host_source(
 
 
 def _instantiated(text: CudaSource) -> Iterator[str]:
-    """``template __global__ void add<float>(float *);`` -> ``add<float>``."""
+    """Yield explicit instantiations: ``template __global__ void add<int>(…);`` -> ``add<int>``."""
     tokens = text.tokens
     for index, token in enumerate(tokens):
         if token.text != "template" or index + 1 == len(tokens) or tokens[index + 1].text == "<":
@@ -110,14 +113,14 @@ def _instantiated(text: CudaSource) -> Iterator[str]:
 
 
 def _is_c_library_name(kernel: FunctionDefinition) -> bool:
-    """Whether C's library has a function of its name, ``select``, which headers declare."""
+    """Return whether the C library has a function of this name, such as ``select``."""
     return not kernel.scopes and hasattr(ctypes.CDLL(None), kernel.name)
 
 
 def _kernels_named(
     expression: str, kernels: Sequence[FunctionDefinition]
 ) -> list[FunctionDefinition]:
-    """The kernels that a name means for all to see: none, if a macro may have made it."""
+    """Return the kernels that a name expression denotes; none if a macro defines the name."""
     base = expression.partition("<")[0].strip().lstrip(":")
     return [f for f in kernels if base in (f.path.partition("<")[0], f.name.partition("<")[0])]
 
@@ -137,7 +140,7 @@ def _macro(entry: KernelEntry, name: str) -> str:
     return f"{entry.execution.value}({entry.number}, {name})"
 
 
-_LAST_NAME = re.compile(r"^(\s*(?:\w+\s*::\s*|::\s*)*)(\w+)")  # with the scopes before it
+_LAST_NAME = re.compile(r"^(\s*(?:\w+\s*::\s*|::\s*)*)(\w+)")  # after its scopes
 
 
 def _insert_entry(text: CudaSource, function: FunctionDefinition, entry: KernelEntry) -> SourceEdit:
@@ -153,11 +156,11 @@ def _insert_split_kernel(
 
 
 def _make_inline(text: CudaSource, function: FunctionDefinition) -> Iterator[SourceEdit]:
-    """A kernel that is split need not be compiled as it is written, but for its mistakes."""
+    """Declare a split kernel inline: the compiler checks it, but need not generate code."""
     head = text.tokens[function.start : function.body[0]]
     if {"static", "inline", "__forceinline__", "__inline__"}.isdisjoint(t.text for t in head):
-        place = next(t.start for t in head if t.text == "__global__")
-        yield SourceEdit(place, place, "inline ")
+        offset = next(t.start for t in head if t.text == "__global__")
+        yield SourceEdit(offset, offset, "inline ")
 
 
 def _end(text: CudaSource, function: FunctionDefinition) -> int:
@@ -166,7 +169,7 @@ def _end(text: CudaSource, function: FunctionDefinition) -> int:
 
 
 def _split_kernels(text: CudaSource, options: Sequence[str]) -> dict[FunctionDefinition, str]:
-    """The kernels that may be split, and the functions that run their blocks."""
+    """Return the C++ of the kernels that can be split at barriers."""
     macros = Macros(text, options)
     with_calls = text
     text = inline_synchronizing_functions(text, macros)
@@ -181,10 +184,10 @@ def _split_kernels(text: CudaSource, options: Sequence[str]) -> dict[FunctionDef
         return _apply_edits(text.code[start:end], moved)
 
     for function, as_written in zip(text.functions, with_calls.functions):
-        is_named = "<" not in function.name  # those of one instance are not
+        is_specialization = "<" in function.name
         if (
             function.is_kernel
-            and is_named
+            and not is_specialization
             and not waiting.may_wait_elsewhere(function, SYNC_FUNCTIONS)
         ):
             with suppress(Unanalyzable):
@@ -199,7 +202,7 @@ def _unsynchronized_atomics(text: CudaSource) -> Iterator[SourceEdit]:
 
 
 def _identifiers_outside_kernels(text: CudaSource, options: Sequence[str]) -> set[str]:
-    """The words there, those of macros included."""
+    """Return the identifiers outside of kernels, including those in macro options."""
     bodies = [f.body for f in text.functions if f.is_kernel]
     inside = {i for first, last in bodies for i in range(first, last)}
     rows = (t.text for i, t in enumerate(text.tokens) if i not in inside)
@@ -207,12 +210,12 @@ def _identifiers_outside_kernels(text: CudaSource, options: Sequence[str]) -> se
 
 
 def _apply_edits(code: str, edits: Sequence[SourceEdit]) -> str:
-    parts, place = [], 0
+    parts, offset = [], 0
     for edit in sorted(edits):
-        kept = "\n" * code.count("\n", edit.start, edit.end)  # lines keep their numbers
-        parts += [code[place : edit.start], edit.text, kept]
-        place = edit.end
-    return "".join((*parts, code[place:]))
+        newlines = "\n" * code.count("\n", edit.start, edit.end)  # lines keep their numbers
+        parts += [code[offset : edit.start], edit.text, newlines]
+        offset = edit.end
+    return "".join((*parts, code[offset:]))
 
 
 # ---- dynamic shared memory -----------------------------------------------------------------
@@ -221,13 +224,13 @@ _ALIGNING = ("__align__", "alignas", "__attribute__", "__builtin_align__")
 
 
 def _shared_array_edits(text: CudaSource) -> Iterator[SourceEdit]:
-    """``extern __shared__ float s[];`` -> a reference to the memory of the block."""
+    """Replace ``extern __shared__ float s[];`` by a reference to the block's memory."""
     tokens = text.tokens
     for index, token in enumerate(tokens):
         if token.text != "__shared__":
             continue
         for beside in tokens[max(index - 1, 0) : index + 2 : 2]:
-            if beside.text == "static":  # which it is here anyway
+            if beside.text == "static":  # __shared__ is defined as static
                 yield SourceEdit(beside.start, beside.end, "")
         first = index
         while first and tokens[first - 1].text in ("extern", "volatile", "const", "__align__"):
@@ -248,7 +251,7 @@ def _is_in(index: int, function: FunctionDefinition) -> bool:
 
 
 def _without_storage(tokens: Sequence[Token]) -> list[str]:
-    """The words of a declaration, without those that say where it lies and how."""
+    """Return the tokens of a declaration without storage and alignment specifiers."""
     words, index = [], 0
     while index < len(tokens):
         if tokens[index].text in _ALIGNING:
@@ -262,13 +265,13 @@ def _without_storage(tokens: Sequence[Token]) -> list[str]:
 def _reference(words: Sequence[str], inside: bool) -> str:
     cut = words.index("[") if "[" in words else len(words)
     kind, name, extents = " ".join(words[: cut - 1]), words[cut - 1], "".join(words[cut:])
-    place = "" if inside else "static thread_local "
+    storage = "" if inside else "static thread_local "
     found = f"*reinterpret_cast<{kind} (*){extents}>(::pycu2c::dynamic())"
-    return f"{place}{kind} (&{name}){extents} = {found}"
+    return f"{storage}{kind} (&{name}){extents} = {found}"
 
 
 def _lambda_edits(text: CudaSource) -> Iterator[SourceEdit]:
-    """``[=] __device__ (int n) {…}`` -> ``[=] (int n) {…}``."""
+    """Remove execution space specifiers: ``[=] __device__ (int n) {…}`` -> ``[=] (int n) {…}``."""
     before = ""
     for token in text.tokens:
         if token.text in ("__device__", "__host__") and before == "]":
@@ -280,7 +283,7 @@ def _lambda_edits(text: CudaSource) -> Iterator[SourceEdit]:
 # ---- included files ------------------------------------------------------------------------
 
 _INCLUDE = re.compile(r'#\s*include\s*[<"]([^>"]+)[>"]')
-_PROVIDED_HEADERS = re.compile(  # what the headers in front have
+_PROVIDED_HEADERS = re.compile(  # the prelude replaces these headers
     r"(cuda|cuda_runtime|cuda_runtime_api|device_launch_parameters|device_functions|vector_types"
     r"|cuComplex|vector_functions|math_constants|math_functions|sm_\w+|cuda_fp16|cuda_bf16|cooperative_groups"
     r"|cooperative_groups/\w+|assert|cooperative_groups/details/\w+)\.(h|hpp)|cassert"
@@ -305,11 +308,11 @@ def _next(text: CudaSource, token: Token) -> int:
     return text.origins.locate(token.end)[1] + 1
 
 
-# ---- what there is not ---------------------------------------------------------------------
+# ---- unsupported features ---------------------------------------------------------------------
 
 _UNSUPPORTED = {
     r"asm|__asm__|__asm": "inline PTX",
-    r"tex[123]D\w*(Lod|Grad|gather)|texCubemap\w*|surfCubemap\w*": "such fetches",
+    r"tex[123]D\w*(Lod|Grad|gather)|texCubemap\w*|surfCubemap\w*": "this texture function",
     r"<<<": "launches from kernels",
     r"nvcuda|wmma|mma_sync": "tensor cores",
     r"curand\w*": "cuRAND",
@@ -320,16 +323,20 @@ _UNSUPPORTED_FILES = re.compile(r"(cub|thrust|mma|curand\w*|cuda/(barrier|pipeli
 
 
 def check(text: CudaSource) -> None:
-    """Raises CompileError for what the CPU does not have."""
-    own = {f.name for f in text.functions}
+    """Raise CompileError for features that the CPU does not support."""
+    defined = {f.name for f in text.functions}
     found = [
-        Diagnostic("own-c", (Label(text.span(t), f"{what}: the CPU does not have this"),), _HINT)
+        Diagnostic("own-c", (Label(text.span(t), f"{what}: not supported on the CPU"),), _HINT)
         for t in text.tokens
         for pattern, what in _UNSUPPORTED.items()
-        if t.kind in ("word", "mark") and t.text not in own and re.fullmatch(pattern, t.text)
+        if t.kind in ("identifier", "punctuator")
+        and t.text not in defined
+        and re.fullmatch(pattern, t.text)
     ]
     found += [
-        Diagnostic("own-c", (Label(text.span(t), "the CPU does not have this file"),), _HINT)
+        Diagnostic(
+            "own-c", (Label(text.span(t), "this header is not supported on the CPU"),), _HINT
+        )
         for t in text.tokens
         if t.kind == "directive"
         and (named := _INCLUDE.match(t.text))

@@ -1,5 +1,7 @@
-"""Files that a text includes, put where it includes them: then they are looked through and edited
-with it. ``#line`` says where each line is from. Compiles nothing."""
+"""Expand ``#include`` directives, so that included code is analyzed and rewritten with the text.
+
+``#line`` directives keep the origin of each line.
+"""
 
 from __future__ import annotations
 
@@ -13,24 +15,27 @@ from pycu2c.compat.cuda_text.parse.tokens import Origins, Token, tokens_of
 
 _INCLUDE = re.compile(r'#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)')
 _ONCE = re.compile(r"#[ \t]*pragma[ \t]+once")
-_MAX_CHARACTERS = 1 << 20  # characters: what is longer stays in files
+_MAX_CHARACTERS = 1 << 20  # longer files stay #include directives
 
 
 @dataclass(frozen=True, slots=True)
 class IncludeExpander:
-    """``folders``: where files are looked for; those in quotes beside the text first, and in the
-    working folder last. ``should_inline``: whether a text, which was included in quotes or not, is to be a
-    part."""
+    """Expands the includes of a text.
+
+    ``folders`` are the include directories. Quoted names are searched in the directory of the
+    including file first and in the working directory last. ``should_inline`` decides, from the
+    contents of a file and whether it was quoted, if the file is inserted.
+    """
 
     folders: tuple[str, ...]
     should_inline: Callable[[str, bool], bool]
 
     def whole(self, code: str, name: str) -> str:
-        """A text with what it includes. Lines stay what they were."""
+        """Return a text with its includes expanded. Lines keep their numbers."""
         return self._whole(code, name, ()) if _INCLUDE.search(code) else code
 
     def _whole(self, code: str, name: str, include_stack: tuple[str, ...]) -> str:
-        """``include_stack``: the files in which it stands."""
+        """Expand a text. ``include_stack`` contains the files that include it."""
         tokens = tokens_of(code)
         origins = Origins(code, name, tokens)
         parts, place = [], 0
@@ -46,7 +51,7 @@ class IncludeExpander:
     def _instead(
         self, token: Token, name: str, include_stack: tuple[str, ...], before: int
     ) -> str | None:
-        """What stands for a directive, if not itself."""
+        """Return the replacement of a directive; None to keep it."""
         found = _INCLUDE.match(token.text) if token.kind == "directive" else None
         path = self._path(found[1], found[2], name) if found else None
         if found is None or path is None:
@@ -56,7 +61,9 @@ class IncludeExpander:
             inside = self._whole(_with_include_guard(inside, path), path, (*include_stack, path))
             if self.should_inline(inside, found[1] is not None):
                 return f'#line 1 "{path}"\n{inside}'
-        return f'#include "{path}"' if include_stack else None  # whose own folder it was found in
+        return (
+            f'#include "{path}"' if include_stack else None
+        )  # found relative to a file that is inserted
 
     def _path(self, quoted: str | None, bracketed: str | None, name: str) -> str | None:
         include_stack = (os.path.dirname(name), *self.folders, ".") if quoted else self.folders
@@ -73,7 +80,7 @@ class IncludeExpander:
 
 
 def _with_include_guard(text: str, path: str) -> str:
-    """``#pragma once``, which a part of a text cannot say, in other words."""
+    """Replace ``#pragma once``, which has no effect in an inserted text, by an include guard."""
     if not _ONCE.search(text):
         return text
     mark = f"PYCU2C_HAS_{digest_of(path.encode())[:16]}"

@@ -1,4 +1,4 @@
-"""What becomes of a CUDA C text, to be looked at: PTX, SASS, the C++ of the CPU."""
+"""Return the generated code of a CUDA C text: PTX, SASS, or C++ for the CPU."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pycu2c.cuda_driver import driver
 from pycu2c.toolchain.nvrtc import disassembly, program
 
 LANGUAGES = ("cuda", "ptx", "sass", "c")
-DEFAULT_ARCH = "sm_90"  # what is shown where there is no GPU
+DEFAULT_ARCH = "sm_90"  # without a GPU
 
 
 def inspect_module(module: Any, language: str) -> str:
-    """A module in a language. Raises CompileError, ToolchainError."""
+    """Return the code of a module in a language. Raises CompileError, ToolchainError."""
     match language:
         case "cuda":
             code: str = module.text.code
@@ -25,7 +25,7 @@ def inspect_module(module: Any, language: str) -> str:
             return ptx_of(module, arch())
         case "sass":
             return disassembly.disassemble(module.cubin(arch()).data)
-    raise ValueError(f"there is {', '.join(LANGUAGES)} to look at, not {language!r}")
+    raise ValueError(f"the language is one of {', '.join(LANGUAGES)}, not {language!r}")
 
 
 def arch() -> str:

@@ -1,7 +1,6 @@
-"""What the parameters of a compiled kernel take: how many bytes, and of which kind. Knows no
-values.
+"""Describe the parameters of a compiled kernel: size, alignment and kind.
 
-PTX tells it of what was compiled for a GPU, C++ itself of what was compiled for the CPU.
+PTX declares them for GPU code. On the CPU, C++ templates in ``headers/vectors.h`` compute them.
 """
 
 from __future__ import annotations
@@ -14,18 +13,20 @@ from pycu2c.base.records import dataclass
 
 
 class ParameterKind(Enum):
-    """What a parameter's bytes are."""
+    """The kind of value that a parameter holds."""
 
     INTEGER = "an integer or a pointer"
     FLOAT = "a floating-point number"
     BYTES = "a structure"
-    ANY = "a value"  # not known
+    ANY = "a value"  # unknown
 
 
 @dataclass(frozen=True, slots=True)
 class KernelParameter:
-    """One parameter. ``name`` is empty where the text was not seen; ``is_read_only``: it is a pointer to
-    what the kernel does not write."""
+    """One parameter.
+
+    ``name`` is empty if the source is unavailable. ``is_read_only`` is true for a pointer to const.
+    """
 
     kind: ParameterKind
     size: int
@@ -44,10 +45,10 @@ class KernelParameter:
         return f"{shown}{kind} of {self.size} bytes"
 
 
-def from_layout(places: Sequence[tuple[int, int]]) -> tuple[KernelParameter, ...]:
-    """Parameters of which no more is known than where they begin and how many bytes they take."""
+def from_layout(layout: Sequence[tuple[int, int]]) -> tuple[KernelParameter, ...]:
+    """Return parameters of unknown kind from pairs (offset, size)."""
     found, end = [], 0
-    for offset, size in places:
+    for offset, size in layout:
         aligned = next(a for a in (1, 2, 4, 8, 16, 32, 64, 128) if -(-end // a) * a == offset)
         found.append(KernelParameter(ParameterKind.ANY, size, aligned))
         end = offset + size
@@ -65,15 +66,15 @@ _KINDS = {
 
 
 def entry_declarations(ptx: str) -> str:
-    """The lines of PTX that ``entry_parameters`` reads."""
+    """Return the ``.entry`` declarations of a PTX text, which ``entry_parameters`` parses."""
     return "\n".join(found[0] for found in _ENTRY.finditer(ptx))
 
 
 def entry_parameters(ptx: str) -> dict[str, tuple[KernelParameter, ...]]:
-    """The kernels of a PTX text, by their names, and what they take."""
+    """Return the parameters of each kernel of a PTX text, by kernel name."""
     return {
-        name: tuple(_parameter(*found) for found in _PARAMETER.findall(taken or ""))
-        for name, taken in _ENTRY.findall(ptx)
+        name: tuple(_parameter(*found) for found in _PARAMETER.findall(declared or ""))
+        for name, declared in _ENTRY.findall(ptx)
     }
 
 

@@ -1,4 +1,4 @@
-"""A CUDA C text as the user gave it, and what errors show of it."""
+"""Hold a CUDA C source text with its tokens, functions and line origins."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ from pycu2c.compat.cuda_text.parse.tokens import Origins, Token, tokens_of
 
 
 class CudaSource:
-    """``code``; and ``name``, what messages call it: a file's, or one of its own. ``#line`` in it
-    may name other texts, which are ``shown`` too."""
+    """A CUDA C source text.
+
+    ``name`` identifies it in messages: a file name or a generated one. ``shown`` maps names in
+    ``#line`` directives to their sources, which error messages quote.
+    """
 
     def __init__(self, code: str, name: str = "", shown: dict[str, str] | None = None) -> None:
         self.code = code
@@ -38,13 +41,13 @@ class CudaSource:
         return Origins(self.code, self.name, self.tokens)
 
     def span(self, token: Token) -> Span:
-        """Where a token stands."""
+        """Return the source span of a token."""
         name, line, column = self.origins.locate(token.start)
         _, end_line, end_column = self.origins.locate(token.end)
         return Span(name, line, column, end_line, end_column)
 
 
-def line_directive(text: CudaSource, place: int) -> str:
-    """What says that the next line is the one that a place is in."""
-    name, line, _ = text.origins.locate(place)
+def line_directive(text: CudaSource, offset: int) -> str:
+    """Return a ``#line`` directive with the line number and file of an offset."""
+    name, line, _ = text.origins.locate(offset)
     return f'#line {line} "{name}"'

@@ -1,5 +1,4 @@
-"""Where all threads of a block, or of a warp, meet in a kernel: barriers, and calls that give each
-thread something of the others. Told by the tokens of a statement."""
+"""Recognize barriers and collective calls (votes, shuffles, reductions) in tokens."""
 
 from __future__ import annotations
 
@@ -12,7 +11,8 @@ from pycu2c.compat.cuda_text.parse.statements import Unanalyzable
 from pycu2c.compat.cuda_text.parse.tokens import Token, closing
 
 _BARRIERS = ("__syncthreads", "__syncwarp")
-_BLOCK_COLLECTIVES = {  # how a thread gives its part, and what then is done, in headers/split_kernels.h
+# (method that deposits an operand, method that combines them), headers/split_kernels.h
+_BLOCK_COLLECTIVES = {
     "__syncthreads_count": ("vote", "count({}, ::pycu2c::MOST_THREADS, ::pycu2c::NUMBER)"),
     "__syncthreads_and": ("vote", "count({}, ::pycu2c::MOST_THREADS, ::pycu2c::EACH)"),
     "__syncthreads_or": ("vote", "count({}, ::pycu2c::MOST_THREADS, ::pycu2c::ONE)"),
@@ -25,23 +25,25 @@ _WARP_COLLECTIVES = {
     "__ballot_sync": ("vote", "count({}, 32, ::pycu2c::BALLOT)"),
     "__any_sync": ("vote", "count({}, 32, ::pycu2c::ONE)"),
     "__all_sync": ("vote", "count({}, 32, ::pycu2c::EACH)"),
-    "__reduce_add_sync": ("give", "reduce({}, ::pycu2c::Add())"),
-    "__reduce_min_sync": ("give", "reduce({}, ::pycu2c::Least())"),
-    "__reduce_max_sync": ("give", "reduce({}, ::pycu2c::Greatest())"),
-    "__reduce_and_sync": ("give", "reduce({}, ::pycu2c::And())"),
-    "__reduce_or_sync": ("give", "reduce({}, ::pycu2c::Or())"),
-    "__reduce_xor_sync": ("give", "reduce({}, ::pycu2c::Xor())"),
+    "__reduce_add_sync": ("deposit", "reduce({}, ::pycu2c::Add())"),
+    "__reduce_min_sync": ("deposit", "reduce({}, ::pycu2c::Least())"),
+    "__reduce_max_sync": ("deposit", "reduce({}, ::pycu2c::Greatest())"),
+    "__reduce_and_sync": ("deposit", "reduce({}, ::pycu2c::And())"),
+    "__reduce_or_sync": ("deposit", "reduce({}, ::pycu2c::Or())"),
+    "__reduce_xor_sync": ("deposit", "reduce({}, ::pycu2c::Xor())"),
 }
 SYNC_FUNCTIONS = frozenset((*_BARRIERS, *_BLOCK_COLLECTIVES, *_WARP_COLLECTIVES))
 BLOCK_SYNC_FUNCTIONS = frozenset(("__syncthreads", *_BLOCK_COLLECTIVES))
 _NOT_HOISTABLE = frozenset(
     ("?", "&&", "||", "++", "--", "{")
-)  # may leave parts out, or change more
+)  # conditional evaluation, or other side effects
 
 
 class CollectiveCall(NamedTuple):
-    """A call of a statement: its tokens, what threads give besides the mask, how they give it, and
-    what then is done, with those that have not returned."""
+    """A collective call: its tokens, its operands without the mask, and how they are combined.
+
+    ``deposit`` and ``combine`` are methods of ``Collective`` in ``headers/split_kernels.h``.
+    """
 
     tokens: tuple[Token, ...]
     operands: tuple[tuple[Token, ...], ...]
@@ -58,22 +60,24 @@ def has_synchronization(tokens: Sequence[Token]) -> bool:
 
 
 def check_barrier(tokens: Sequence[Token], macros: Macros) -> None:
-    """Raises Unanalyzable if it is one of some lanes alone."""
+    """Raise Unanalyzable if the barrier is for a subset of the lanes."""
     inside = tokens[2:-2]
     if inside and not (tokens[0].text == "__syncwarp" and _is_full(inside, macros)):
         raise Unanalyzable
 
 
 def collective_calls(tokens: Sequence[Token], macros: Macros) -> tuple[CollectiveCall, ...]:
-    """The calls of a statement that threads meet in, each of which every thread comes to once.
-    Raises Unanalyzable where it is not sure that they may be done before the rest of it."""
+    """Return the collective calls of a statement, each of which every thread executes once.
+
+    Raises Unanalyzable if they may not be hoisted before the rest of the statement.
+    """
     found: list[CollectiveCall] = []
-    beside: list[str] = []
+    others: list[str] = []
     index = 0
     while index < len(tokens):
         token = tokens[index]
         if token.text not in SYNC_FUNCTIONS:
-            beside.append(token.text)
+            others.append(token.text)
             index += 1
             continue
         end = closing(tokens, index + 1)
@@ -82,11 +86,11 @@ def collective_calls(tokens: Sequence[Token], macros: Macros) -> tuple[Collectiv
             raise Unanalyzable
         found.append(_call(token.text, tuple(tokens[index : end + 1]), inside, macros))
         index = end + 1
-    if not _NOT_HOISTABLE.isdisjoint(beside) or beside[0] in ("return", "switch", "for"):
+    if not _NOT_HOISTABLE.isdisjoint(others) or others[0] in ("return", "switch", "for"):
         raise Unanalyzable
     if len(split_at_commas(tokens)) > 1:
         raise Unanalyzable
-    if sum(text in ("=", "+=", "-=", "*=", "|=", "&=", "^=") for text in beside) > 1:
+    if sum(text in ("=", "+=", "-=", "*=", "|=", "&=", "^=") for text in others) > 1:
         raise Unanalyzable
     return tuple(found)
 
@@ -105,6 +109,6 @@ def _call(
 
 
 def _is_full(mask: Sequence[Token], macros: Macros) -> bool:
-    """Whether a mask is written as that of all lanes."""
+    """Return whether a mask is a literal for all lanes."""
     words = "".join(each.text for t in mask for each in macros.expand(t)).lower()
     return words.strip("()").rstrip("ul") in ("0xffffffff", "~0", "-1", "4294967295")

@@ -1,6 +1,7 @@
-"""Functions that threads meet in, written out in kernels that call them: then it is told by the
-kernel's own statements where threads meet. Only calls that are a statement's whole value, of
-functions that return at their end::
+"""Inline functions that contain barriers into kernels, so that fission sees every barrier.
+
+Only functions that return at their end are inlined, and only where the call is a whole statement or
+the whole value of an assignment::
 
     v = sum_of_warp(v);     {float value = v; for (…) value += __shfl_…(value, d); v = value;}
 """
@@ -11,8 +12,8 @@ from collections.abc import Iterator, Sequence
 
 from pycu2c.base.records import NamedTuple
 from pycu2c.compat.cuda_text.fission.barriers import SYNC_FUNCTIONS, has_synchronization
-from pycu2c.compat.cuda_text.fission.variable_uniformity import UNIFORM_NAMES, ASSIGNS
-from pycu2c.compat.cuda_text.parse.declarations import split_at_commas, declared, is_block_level
+from pycu2c.compat.cuda_text.fission.variable_uniformity import ASSIGNS, UNIFORM_NAMES
+from pycu2c.compat.cuda_text.parse.declarations import declared, is_block_level, split_at_commas
 from pycu2c.compat.cuda_text.parse.functions import FunctionDefinition
 from pycu2c.compat.cuda_text.parse.macros import KEYWORDS, Macros
 from pycu2c.compat.cuda_text.parse.statements import (
@@ -27,21 +28,21 @@ from pycu2c.compat.cuda_text.parse.statements import (
 from pycu2c.compat.cuda_text.parse.tokens import Token, closing, merge_operators
 from pycu2c.compat.cuda_text.source_text import CudaSource
 
-_MAX_INLINE_PASSES = 8  # of calls in functions that have been written out
-_BEFORE_STATEMENTS = (";", "{", "}", ")", "else", "do")
+_MAX_INLINE_PASSES = 8  # calls in functions inlined before
+_STATEMENT_STARTS = (";", "{", "}", ")", "else", "do")
 
 
 class _Call(NamedTuple):
-    """A statement ``prefix name(arguments);``."""
+    """A statement ``target name(arguments);``."""
 
-    prefix: tuple[Token, ...]
+    target: tuple[Token, ...]
     first: Token
     last: Token
     arguments: list[list[Token]]
 
 
 def inline_synchronizing_functions(text: CudaSource, macros: Macros) -> CudaSource:
-    """The text with such calls written out."""
+    """Return the text with such calls inlined."""
     for number in range(_MAX_INLINE_PASSES):
         found = [
             edit for f in text.functions if f.is_kernel for edit in _edits(text, f, macros, number)
@@ -49,8 +50,8 @@ def inline_synchronizing_functions(text: CudaSource, macros: Macros) -> CudaSour
         if not found:
             break
         code, place = [], 0
-        for start, end, written in sorted(found):
-            code += [text.code[place:start], written, "\n" * text.code.count("\n", start, end)]
+        for start, end, replacement in sorted(found):
+            code += [text.code[place:start], replacement, "\n" * text.code.count("\n", start, end)]
             place = end
         text = CudaSource("".join((*code, text.code[place:])), text.name)
     return text
@@ -65,15 +66,15 @@ def _edits(
         places = [i for i, name in enumerate(names) if name == function.name]
         body = _body(text, function)
         if len(places) > 1 and any(t.text == "__shared__" for t in body):
-            continue  # of which there is one
+            continue  # a shared variable must not be duplicated
         for place in places:
             try:
                 call = _call(tokens, place)
                 prefix = f"pycu2c_{number}_{place}_"
-                written = _written(text, kernel, function, call, prefix, macros)
+                replacement = _inline_call(text, kernel, function, call, prefix, macros)
             except Unanalyzable:
                 continue
-            yield call.first.start, call.last.end, written
+            yield call.first.start, call.last.end, replacement
 
 
 def _synchronizing_functions(text: CudaSource) -> Iterator[FunctionDefinition]:
@@ -98,30 +99,33 @@ def _body(text: CudaSource, function: FunctionDefinition) -> list[Token]:
 
 
 def _call(tokens: Sequence[Token], place: int) -> _Call:
-    """The call at a place. Raises Unanalyzable if it is no statement with a simple target."""
+    """Return the call at an index.
+
+    Raises Unanalyzable unless the call is a statement with a simple target.
+    """
     if place + 1 >= len(tokens) or tokens[place + 1].text != "(":
         raise Unanalyzable
     end = closing(tokens, place + 1)
     if end + 1 >= len(tokens) or tokens[end + 1].text != ";":
         raise Unanalyzable
     start = place
-    while start and _may_stand_before(tokens[start - 1]):
+    while start and _may_precede_call(tokens[start - 1]):
         start -= 1
-    if not start or tokens[start - 1].text not in _BEFORE_STATEMENTS:
+    if not start or tokens[start - 1].text not in _STATEMENT_STARTS:
         raise Unanalyzable
-    prefix = tuple(tokens[start:place])
-    if prefix and prefix[-1].text not in ASSIGNS:
+    target = tuple(tokens[start:place])
+    if target and target[-1].text not in ASSIGNS:
         raise Unanalyzable
-    return _Call(prefix, tokens[start], tokens[end + 1], split_at_commas(tokens[place + 2 : end]))
+    return _Call(target, tokens[start], tokens[end + 1], split_at_commas(tokens[place + 2 : end]))
 
 
-def _may_stand_before(token: Token) -> bool:
-    if token.kind == "word":
-        return token.text not in (*_BEFORE_STATEMENTS, "return", "const", "auto", "static")
+def _may_precede_call(token: Token) -> bool:
+    if token.kind == "identifier":
+        return token.text not in (*_STATEMENT_STARTS, "return", "const", "auto", "static")
     return token.text in ASSIGNS
 
 
-def _written(
+def _inline_call(
     text: CudaSource,
     kernel: FunctionDefinition,
     function: FunctionDefinition,
@@ -129,17 +133,19 @@ def _written(
     prefix: str,
     macros: Macros,
 ) -> str:
-    """The statements in place of a call. What the function declares gets names of its own."""
+    """Return the statements that replace a call, with renamed local variables."""
     arguments = [row for row in call.arguments if row]
     if len(arguments) != len(function.parameters):
         raise Unanalyzable
     body = _body(text, function)
     names = {named.name for named in function.parameters} | set(_declared(statements(body)))
-    others = {t.text for t in text.tokens[kernel.start : kernel.body[1]]} - _known(text, macros)
+    others = {t.text for t in text.tokens[kernel.start : kernel.body[1]]} - _reserved_names(
+        text, macros
+    )
     for token in macros.expanded_names(body):
         is_in_macro = token not in body
         if token.text in (names if is_in_macro else others - names):
-            raise Unanalyzable  # it would have another name, or mean another variable
+            raise Unanalyzable  # renaming would capture a variable
     lines = []
     for named, row in zip(function.parameters, arguments):
         kind, found, after = named.text.rpartition(named.name)
@@ -147,16 +153,18 @@ def _written(
             raise Unanalyzable
         given = " ".join(t.text for t in row)
         lines.append(f"{kind}{prefix}{named.name} = {given};")
-    cut, result = _returned(body)
+    cut, result = _return_position(body)
     lines.append(_renamed(body[:cut], names, prefix))
     value = _renamed(body[cut + 1 : -1], names, prefix) if result else ""
-    value = f"static_cast<{_result(text, function)}>({value})" if value and call.prefix else value
+    value = (
+        f"static_cast<{_result_type(text, function)}>({value})" if value and call.target else value
+    )
     before = ""
-    if len(call.prefix) > 2:
-        before = " ".join(t.text for t in call.prefix[:-1]) + "; "
-        lines.append(f"{call.prefix[-2].text} = {value};")
+    if len(call.target) > 2:
+        before = " ".join(t.text for t in call.target[:-1]) + "; "
+        lines.append(f"{call.target[-2].text} = {value};")
     elif value:
-        lines.append(f"{' '.join(t.text for t in call.prefix)} {value};")
+        lines.append(f"{' '.join(t.text for t in call.target)} {value};")
     return f"{before}{{ {' '.join(lines)} }}"
 
 
@@ -165,9 +173,8 @@ _BESIDE_RESULT = frozenset(
 )
 
 
-def _result(text: CudaSource, function: FunctionDefinition) -> str:
-    """The type of what a function returns, which may be less exact than what it computes. Raises
-    Unanalyzable."""
+def _result_type(text: CudaSource, function: FunctionDefinition) -> str:
+    """Return the declared result type, for conversion of the value. Raises Unanalyzable."""
     words = [t.text for t in text.tokens[function.start : function.body[0]]]
     kind = [w for w in words[: words.index(function.name)] if w not in _BESIDE_RESULT | {"const"}]
     if "(" in kind or "auto" in kind or "&" in kind:
@@ -175,8 +182,8 @@ def _result(text: CudaSource, function: FunctionDefinition) -> str:
     return " ".join(kind)
 
 
-def _known(text: CudaSource, macros: Macros) -> frozenset[str]:
-    """Words that mean the same everywhere: a variable of such a name is none of CUDA C."""
+def _reserved_names(text: CudaSource, macros: Macros) -> frozenset[str]:
+    """Return names with a fixed meaning, which no local variable has."""
     functions = {function.name for function in text.functions}
     return frozenset(
         {*functions, *macros.constants, *macros.names, "threadIdx", "static", "__shared__"}
@@ -187,7 +194,7 @@ def _known(text: CudaSource, macros: Macros) -> frozenset[str]:
 
 
 def _declared(body: Sequence[Statement]) -> Iterator[str]:
-    """The names that statements declare. Raises Unanalyzable."""
+    """Yield the names that statements declare. Raises Unanalyzable."""
     for statement in body:
         match statement:
             case SimpleStatement(tokens) if tokens[0].kind != "directive":
@@ -213,8 +220,8 @@ def _declared_by(tokens: Sequence[Token]) -> Iterator[str]:
         yield from (row.name.text for row in declared(tokens))
 
 
-def _returned(body: Sequence[Token]) -> tuple[int, bool]:
-    """Where the only ``return`` stands, which is the last statement; or the end, without one."""
+def _return_position(body: Sequence[Token]) -> tuple[int, bool]:
+    """Return the index of the only ``return``, which must be last; the end if there is none."""
     places = [i for i, t in enumerate(body) if t.text == "return"]
     if not places:
         return len(body), False
@@ -229,8 +236,10 @@ def _renamed(tokens: Sequence[Token], names: set[str], prefix: str) -> str:
     for token in tokens:
         if token.kind == "directive":  # a pragma
             continue
-        is_own = token.kind == "word" and token.text in names and before not in (".", "->", "::")
-        is_static = token.text == "static"  # as shared memory is
+        is_own = (
+            token.kind == "identifier" and token.text in names and before not in (".", "->", "::")
+        )
+        is_static = token.text == "static"  # __shared__ is defined as static
         parts.append("" if is_static else prefix + token.text if is_own else token.text)
         before = token.text
     return " ".join(parts)

@@ -1,5 +1,6 @@
-"""A kernel's body -> the same, run by one loop over the threads of a block between the places where
-they meet::
+"""Split a kernel's body at barriers into regions, each run by a loop over the threads of a block.
+
+Before and after::
 
     float sum = 0;                          for all threads: sum = 0
     for (int t = 0; t < n; t++) {           for (int t = 0; t < n; t++) {
@@ -9,9 +10,9 @@ they meet::
         __syncthreads();                    }
     }
 
-This is done where the text shows that all threads come to each barrier together: it stands outside
-of all conditions but those that all threads of a block find alike. A kernel without barriers is one
-such loop. Of other kernels it is not said how to split them (Unanalyzable).
+Requires that every barrier is in uniform control flow; warp-level barriers may be in divergent
+branches that whole warps take. Other kernels raise Unanalyzable. See ``transforms.cpu.fission`` for
+the pass on the IR.
 """
 
 from __future__ import annotations
@@ -23,30 +24,30 @@ from pycu2c.base.records import dataclass
 from pycu2c.compat.cuda_text.fission.barriers import (
     BLOCK_SYNC_FUNCTIONS,
     CollectiveCall,
-    collective_calls,
     check_barrier,
+    collective_calls,
     has_synchronization,
     is_barrier,
 )
 from pycu2c.compat.cuda_text.fission.split_legality import (
     check_body,
     check_objects,
-    check_plain,
+    check_simple_statement,
     class_names,
     has_references,
 )
 from pycu2c.compat.cuda_text.fission.variable_uniformity import (
     Modification,
-    UniformityAnalysis,
-    Uniformity,
     ThreadVariable,
+    Uniformity,
+    UniformityAnalysis,
     assignment,
     changes_at,
     may_be_pointed_at,
 )
 from pycu2c.compat.cuda_text.parse.declarations import (
-    BUILT_IN,
     BLOCK_LEVEL_SPECIFIERS,
+    BUILT_IN,
     Declarator,
     declared,
     is_block_level,
@@ -68,19 +69,21 @@ from pycu2c.compat.cuda_text.source_text import CudaSource
 
 @dataclass(eq=False, slots=True)
 class Region:
-    """Statements that each thread runs by itself. ``is_again``: in a loop of all threads.
-    ``calls``: of its only statement, those that threads meet in before."""
+    """Statements that each thread executes independently.
+
+    ``calls`` are the collective calls that precede its only statement.
+    """
 
     body: tuple[Statement, ...]
-    is_again: bool
+    is_in_loop: bool
     calls: tuple[CollectiveCall, ...] = ()
-    is_test: bool = False  # its only statement is a condition
-    meeting: Token | None = None  # that threads of warps come to before
+    is_test: bool = False  # the only statement is a condition
+    barrier: Token | None = None  # a warp-level barrier before the region
 
 
 @dataclass(frozen=True, slots=True)
 class UniformStatement:
-    """A statement that is done once for all threads."""
+    """A statement that is executed once for all threads."""
 
     statement: SimpleStatement
 
@@ -100,7 +103,7 @@ class UniformLoop:
 
 @dataclass(eq=False, slots=True)
 class DivergentBranch:
-    """What only those threads go through for which a condition holds."""
+    """A branch that only some threads take."""
 
     test: Region
     then: tuple[KernelPart, ...]
@@ -120,8 +123,11 @@ def _ends_round(tokens: Sequence[Token]) -> bool:
 def runs_in_lockstep(
     statement: Statement, in_loop: bool, interchanged: frozenset[int] = frozenset()
 ) -> bool:
-    """Whether all threads go through a statement together: they meet in it, or in a loop in which
-    they do it ends a round. ``interchanged``: where loops begin that all are to go through together."""
+    """Return whether all threads execute a statement in lockstep, because it contains a barrier.
+
+    This includes ``break`` and ``continue`` of such a loop, and the loops that start at the offsets
+    in ``interchanged``.
+    """
     if has_synchronization(statement.tokens):
         return True
     match statement:
@@ -139,7 +145,7 @@ def runs_in_lockstep(
 
 
 def _split_declarations(body: Sequence[Statement]) -> Iterator[Statement]:
-    """The same statements, each of which declares one name at most."""
+    """Split declarations into statements with one declarator each."""
     for statement in body:
         match statement:
             case SimpleStatement(tokens) if tokens[0].kind != "directive" and not is_block_level(
@@ -156,7 +162,7 @@ def _split_declarations(body: Sequence[Statement]) -> Iterator[Statement]:
 
 
 def _uniform_assignments(parts: Sequence[KernelPart]) -> Iterator[Token]:
-    """The names that are assigned to once for all threads."""
+    """Yield the names that are assigned once for all threads."""
     for part in parts:
         rows: list[Sequence[Token]] = []
         match part:
@@ -170,7 +176,7 @@ def _uniform_assignments(parts: Sequence[KernelPart]) -> Iterator[Token]:
         yield from (found[0] for row in rows if (found := assignment(row)))
 
 
-_LOCATION_MACROS = frozenset(  # what says where it stands
+_LOCATION_MACROS = frozenset(  # depend on the line or function
     ("__LINE__", "__COUNTER__", "__func__", "__FUNCTION__", "__PRETTY_FUNCTION__")
 )
 _NOT_INTERCHANGEABLE = frozenset(
@@ -181,9 +187,12 @@ _NOT_INTERCHANGEABLE = frozenset(
 def _loops_to_interchange(
     body: Sequence[Statement], own: frozenset[str], constants: frozenset[str]
 ) -> Iterator[int]:
-    """Where the loops begin that sum up what they find in memory, for as many rounds as a variable
-    says. One thread after the other would walk down a column, and wait for each sum; all together
-    walk along the rows. ``own``: functions, which may do anything."""
+    """Yield the start offsets of loops to interchange with the thread loop.
+
+    These are reductions over memory with a variable trip count. Thread by thread, such a loop reads
+    a column and serializes the additions; interchanged, it reads rows. ``own``: functions of the
+    text, which may have side effects.
+    """
     for statement in body:
         match statement:
             case BlockStatement(_, inner):
@@ -201,30 +210,29 @@ def _loops_to_interchange(
                     yield from _loops_to_interchange([inside], own, constants)
                 elif words.isdisjoint(_NOT_INTERCHANGEABLE | own) and "[" in words:
                     sums = any(assignment(row.tokens) for row in rows)
-                    bounds = {t.text for t in condition if t.kind == "word"} - constants
-                    names = {t.text for t in first if t.kind == "word"}
+                    bounds = {t.text for t in condition if t.kind == "identifier"} - constants
+                    names = {t.text for t in first if t.kind == "identifier"}
                     if sums and bounds - names and _has_strided_access(tokens, names):
                         yield tokens[0].start
 
 
 def _has_strided_access(tokens: Sequence[Token], names: set[str]) -> bool:
-    """Whether a round of a loop is far in memory from the last, or where it is for all threads: by
-    how subscripts have the names that the loop begins with."""
-    finds = []
+    """Return whether iterations access memory with a stride, or all threads the same element."""
+    is_strided = []
     for index, token in enumerate(tokens):
         if token.text == "[":
             inside = [t.text for t in tokens[index + 1 : closing(tokens, index)]]
             for place in (i for i, text in enumerate(inside) if text in names):
                 beside = {*inside[max(place - 1, 0) : place], *inside[place + 1 : place + 2]}
-                finds.append("*" in beside or (None if len(inside) == 1 else False))
-    return True in finds or (bool(finds) and False not in finds)
+                is_strided.append("*" in beside or (None if len(inside) == 1 else False))
+    return True in is_strided or (bool(is_strided) and False not in is_strided)
 
 
 def _defined_names(tokens: Sequence[Token]) -> frozenset[str]:
-    """The names that a statement gives a meaning or a value."""
+    """Return the names that a statement declares or assigns."""
     if is_block_level(tokens):
         return (
-            frozenset(t.text for t in tokens if t.kind == "word")
+            frozenset(t.text for t in tokens if t.kind == "identifier")
             - BUILT_IN
             - BLOCK_LEVEL_SPECIFIERS
         )
@@ -233,14 +241,17 @@ def _defined_names(tokens: Sequence[Token]) -> frozenset[str]:
 
 
 class Splitter:
-    """The parts of a kernel's body, and its variables. ``interchange``: all threads go through loops
-    together that might as well be run by each. Raises Unanalyzable."""
+    """Splits a kernel's body into parts and classifies its variables.
+
+    ``interchange``: run loops in lockstep where ``_loops_to_interchange`` proposes it. Raises
+    Unanalyzable.
+    """
 
     def __init__(
         self, text: CudaSource, function: FunctionDefinition, macros: Macros, *, interchange: bool
     ) -> None:
         if function.body[1] >= len(text.tokens):
-            raise Unanalyzable  # nothing closes it
+            raise Unanalyzable  # unclosed
         opening, closing = (text.tokens[place] for place in function.body)
         self._tokens = merge_operators(text.tokens[function.body[0] + 1 : function.body[1]])
         self._text, self._macros = text, macros
@@ -248,7 +259,9 @@ class Splitter:
         check_body(self._tokens, macros)
         self._classes = class_names(text)
         self._has_references = has_references(text, self._tokens, macros)
-        self._uniform_values: dict[int, tuple[Token, ...]] = {}  # what is assigned, by the place
+        self._uniform_values: dict[
+            int, tuple[Token, ...]
+        ] = {}  # values assigned in lockstep, by offset
         self.variables: list[ThreadVariable] = []
         self._is_pointer = {named.name: "*" in named.text for named in function.parameters}
         for named in function.parameters:
@@ -265,24 +278,27 @@ class Splitter:
         )
         self._find_variables(body, closing.start, in_loop=False)
         self._uniformity = UniformityAnalysis(
-            self.known, macros.expand, self._constants, self._changes()
+            self.variable_of, macros.expand, self._constants, self._changes()
         )
         self._uniformity.classify(self.variables)
         self.parts = tuple(self._parts(body, in_loop=False))
 
-    def known(self, token: Token) -> ThreadVariable | None:
-        """The variable that a word means where it stands. One that a region declares within its
-        blocks is taken for one outside that has its name: more is kept then than need be."""
+    def variable_of(self, token: Token) -> ThreadVariable | None:
+        """Return the variable of an identifier.
+
+        A variable that a region declares in a nested block is taken for an outer one of the same
+        name, which at worst stores more than needed.
+        """
         place = token.start
         fits = [v for v in self.variables if v.name == token.text and v.start <= place < v.end]
         return max(fits, key=lambda v: v.start, default=None)
 
     def used(self, tokens: Sequence[Token]) -> dict[ThreadVariable, None]:
-        """The variables that tokens name, by themselves or in macros."""
-        found = (self.known(word) for word in self._macros.expanded_names(tokens))
+        """Return the variables that tokens name, directly or through macros."""
+        found = (self.variable_of(word) for word in self._macros.expanded_names(tokens))
         return dict.fromkeys(variable for variable in found if variable)
 
-    # ---- what is declared ----
+    # ---- variables ----
 
     def _add(
         self, name: str, row: Declarator | None, start: int, end: int, words: Iterable[str]
@@ -295,7 +311,7 @@ class Splitter:
         self.variables.append(variable)
 
     def _find_variables(self, body: Sequence[Statement], end: int, in_loop: bool) -> None:
-        """Note what the statements declare and assign that stand where threads meet."""
+        """Record the declarations and assignments of statements that run in lockstep."""
         for statement in _split_declarations(body):
             match statement:
                 case SimpleStatement(tokens):
@@ -322,7 +338,7 @@ class Splitter:
                 self._constants |= {row.name.text for row in declared(tokens)}
             return
         rows = declared(tokens)
-        check_plain(tokens, rows, self._macros)
+        check_simple_statement(tokens, rows, self._macros)
         for row in rows:
             words = (t.text for word in row.kind for t in (word, *self._macros.expand(word)))
             self._add(row.name.text, row, row.name.start, end, words)
@@ -330,7 +346,7 @@ class Splitter:
             self._uniform_values[found[0].start] = found[1]
 
     def _expanded(self) -> Iterator[tuple[Sequence[Token], int]]:
-        """Each token where it stands, and those that a macro stands for where it does."""
+        """Yield each token in context, with macros expanded."""
         for index, token in enumerate(self._tokens):
             if inside := self._macros.expansion(token):
                 row = [*self._tokens[:index], *inside, *self._tokens[index + 1 :]]
@@ -344,7 +360,9 @@ class Splitter:
         for tokens, index in self._expanded():
             token = tokens[index]
             is_member = index and tokens[index - 1].text in (".", "->")
-            variable = self.known(token) if token.kind == "word" and not is_member else None
+            variable = (
+                self.variable_of(token) if token.kind == "identifier" and not is_member else None
+            )
             if variable is None or token.start in own:
                 continue
             row = variable.declared
@@ -371,7 +389,7 @@ class Splitter:
         for statement in _split_declarations(body):
             if runs_in_lockstep(statement, in_loop, self._interchanged):
                 if pending and pending[-1].tokens[0].kind == "directive":
-                    pending.pop()  # of the loop that now has others in it
+                    pending.pop()  # a pragma of a loop that is split
                 yield from flushed()
                 yield from self._lockstep_parts(statement, in_loop)
             elif isinstance(statement, SimpleStatement) and self._is_once(statement.tokens):
@@ -392,22 +410,22 @@ class Splitter:
         if is_block_level(tokens):
             return True
         if rows := declared(tokens) if tokens[0].kind != "directive" else ():
-            variables = [self.known(row.name) for row in rows]
+            variables = [self.variable_of(row.name) for row in rows]
             return all(v is not None and v.kind is Uniformity.UNIFORM for v in variables)
         found = assignment(tokens)
-        variable = self.known(found[0]) if found else None
+        variable = self.variable_of(found[0]) if found else None
         return variable is not None and variable.kind is Uniformity.UNIFORM
 
     def _lockstep_parts(self, statement: Statement, in_loop: bool) -> Iterator[KernelPart]:
         match statement:
             case SimpleStatement(tokens) if is_barrier(tokens):
                 check_barrier(tokens, self._macros)
-                yield Region((), in_loop, meeting=tokens[0])
+                yield Region((), in_loop, barrier=tokens[0])
             case SimpleStatement(tokens) if has_synchronization(tokens):
                 if not self._macros.are_expressions(tokens):
                     raise Unanalyzable
                 found = collective_calls(tokens, self._macros)
-                yield Region((statement,), in_loop, found, meeting=tokens[0])
+                yield Region((statement,), in_loop, found, barrier=tokens[0])
             case SimpleStatement(tokens):
                 if tokens[0].text == "switch":
                     raise Unanalyzable
@@ -432,11 +450,11 @@ class Splitter:
                 yield UniformLoop(statement, tuple(self._parts([body], in_loop=True)))
 
     def _check_divergent(self, tokens: Sequence[Token], parts: Sequence[KernelPart]) -> None:
-        """What some threads go through and others do not is nothing that all do together."""
+        """Raise Unanalyzable if a branch contains uniform assignments or block barriers."""
         if any(t.text in ("break", "continue", *BLOCK_SYNC_FUNCTIONS) for t in tokens):
             raise Unanalyzable
         for assigned in _uniform_assignments(parts):
-            variable = self.known(assigned)
+            variable = self.variable_of(assigned)
             if variable is None or variable.start < tokens[0].start:
                 raise Unanalyzable
 

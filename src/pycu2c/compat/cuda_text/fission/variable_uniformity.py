@@ -1,6 +1,8 @@
-"""What each thread of a kernel has of its own, and what all threads of a block have alike: the
-variables that stand where threads meet, as the words of the text tell. Where that is not sure, a
-variable is each thread's own."""
+"""Classify the variables that are live at barriers: uniform, rematerialized or per thread.
+
+The classification is conservative: a variable is per thread unless its uniformity is certain. See
+``analysis.uniformity`` for the analysis on the IR.
+"""
 
 from __future__ import annotations
 
@@ -14,17 +16,19 @@ from pycu2c.compat.cuda_text.parse.tokens import Token, closing
 
 
 class Uniformity(Enum):
-    """How threads have a variable."""
+    """How the values of a variable differ between threads."""
 
-    UNIFORM = "all the same value, at any place where they meet"
-    REMATERIALIZED = "each its own, which is computed anew from what does not change"
-    PER_THREAD = "each its own"
+    UNIFORM = "the same value in all threads at each barrier"
+    REMATERIALIZED = "per thread, recomputed from values that do not change"
+    PER_THREAD = "per thread, stored in a context array"
 
 
 @dataclass(eq=False, slots=True)
 class ThreadVariable:
-    """A variable of the body, or a parameter, which has no ``declared``. ``start`` and ``end``
-    are where in the text its name means it."""
+    """A local variable, or a parameter, which has no ``declared``.
+
+    ``start`` and ``end`` are the offsets of its scope.
+    """
 
     name: str
     number: int
@@ -32,8 +36,8 @@ class ThreadVariable:
     start: int
     end: int
     kind: Uniformity = Uniformity.UNIFORM
-    is_pointed_at: bool = False  # or may be
-    is_object: bool = False  # of a class of the text, which may have functions
+    is_pointed_at: bool = False  # conservatively
+    is_object: bool = False  # of a class, which may have member functions
 
     @property
     def is_parameter(self) -> bool:
@@ -42,8 +46,10 @@ class ThreadVariable:
 
 @dataclass(frozen=True, slots=True)
 class Modification:
-    """An assignment to a variable at a place. ``value`` is what is assigned where all threads do
-    it together; None if they do not, or may not."""
+    """An assignment at an offset.
+
+    ``value`` is the assigned expression if all threads execute it in lockstep, otherwise None.
+    """
 
     place: int
     value: tuple[Token, ...] | None
@@ -58,7 +64,7 @@ UNIFORM_NAMES = BUILT_IN | {
 
 
 def changes_at(tokens: Sequence[Token], index: int, *, is_pointer: bool) -> bool:
-    """Whether what a word names may be changed there: assigned to, or its address taken."""
+    """Return whether an identifier is assigned to, or its address is taken."""
     before = tokens[index - 1].text if index else ""
     after = index + 1
     of_element = is_pointer and tokens[after : after + 1] and tokens[after].text == "["
@@ -72,18 +78,18 @@ def changes_at(tokens: Sequence[Token], index: int, *, is_pointer: bool) -> bool
         else:
             break
     if _is_cast(tokens, index) or (after > index + 1 and tokens[after].text == "("):
-        return True  # to a reference; by a function of an object
+        return True  # a cast to a reference; a member function
     return after < len(tokens) and tokens[after].text in ASSIGNS | STEPS
 
 
 def _is_cast(tokens: Sequence[Token], index: int) -> bool:
-    """Whether ``(T &)`` or ``…cast<T &>(`` stands before a word."""
+    """Return whether ``(T &)`` or ``…cast<T &>(`` precedes an identifier."""
     before = [t.text for t in tokens[max(index - 3, 0) : index]]
     return before[-2:] in (["&", ")"], ["&&", ")"]) or before in (["&", ">", "("], ["&&", ">", "("])
 
 
 def _is_pointed_at(tokens: Sequence[Token], index: int) -> bool:
-    """Whether ``&`` stands before a word, which is not that of ``a & b``."""
+    """Return whether a unary ``&`` precedes an identifier."""
     first = index - 1
     while first >= 0 and tokens[first].text == "(":
         first -= 1
@@ -91,24 +97,25 @@ def _is_pointed_at(tokens: Sequence[Token], index: int) -> bool:
         return False
     before = [t.text for t in tokens[max(first - 2, 0) : first]]
     is_cast = before[-1:] == [")"] and (first == index - 1 or before == ["*", ")"])
-    return is_cast or not before or (tokens[first - 1].kind == "mark" and before[-1] not in ")]")
+    return (
+        is_cast or not before or (tokens[first - 1].kind == "punctuator" and before[-1] not in ")]")
+    )
 
 
 def assignment(tokens: Sequence[Token]) -> tuple[Token, tuple[Token, ...]] | None:
-    """The name and the value of ``name = value``, ``name += value``, ``name++``; else None."""
+    """Return the name and value of ``name = value``, ``name += value``, ``name++``; else None."""
     row = [t for t in tokens if t.text != ";"]
     texts = [t.text for t in row]
     if len(row) == 2 and STEPS & {*texts}:
         name = row[1] if texts[0] in STEPS else row[0]
-        return (name, ()) if name.kind == "word" else None
-    if len(row) > 2 and row[0].kind == "word" and texts[1] in ASSIGNS:
+        return (name, ()) if name.kind == "identifier" else None
+    if len(row) > 2 and row[0].kind == "identifier" and texts[1] in ASSIGNS:
         return row[0], tuple(row[2:])
     return None
 
 
 def may_be_pointed_at(tokens: Sequence[Token], index: int, axes: int) -> bool:
-    """Whether the address of what a word names may be kept in some pointer: of an array, wherever
-    not one of its elements is meant."""
+    """Return whether a pointer may hold the address: ``&name``, or an array that decays."""
     if _is_pointed_at(tokens, index):
         return True
     after = index + 1
@@ -118,21 +125,24 @@ def may_be_pointed_at(tokens: Sequence[Token], index: int, axes: int) -> bool:
 
 
 class UniformityAnalysis:
-    """Tells what variables are. ``known`` gives the variable that a word means, ``words`` what a
-    macro stands for, ``constants`` names that are the same in all threads of a launch."""
+    """Classifies variables.
+
+    ``variable_of`` returns the variable of an identifier, ``words`` the expansion of a token;
+    ``constants`` are names with one value in a launch.
+    """
 
     def __init__(
         self,
-        known: Callable[[Token], ThreadVariable | None],
+        variable_of: Callable[[Token], ThreadVariable | None],
         words: Callable[[Token], Sequence[Token]],
         constants: frozenset[str],
         changes: Mapping[ThreadVariable, Sequence[Modification]],
     ) -> None:
-        self._known, self._words, self._constants = known, words, constants
+        self._variable_of, self._words, self._constants = variable_of, words, constants
         self._changes = changes
 
     def classify(self, variables: Sequence[ThreadVariable]) -> None:
-        """All are taken to be alike, until nothing speaks against it any more."""
+        """Classify the variables: assume uniformity and demote until a fixed point."""
         for kind, fits in (
             (Uniformity.UNIFORM, self._is_uniform),
             (Uniformity.REMATERIALIZED, self._is_rematerializable),
@@ -160,7 +170,7 @@ class UniformityAnalysis:
         )
 
     def is_uniform(self, tokens: Sequence[Token]) -> bool:
-        """Whether an expression is the same in all threads that come to it, and does nothing."""
+        """Return whether an expression has the same value in all threads and no side effects."""
         return self._every_name(tokens, lambda v, _: v.kind is Uniformity.UNIFORM, frozenset())
 
     def _is_rematerializable(self, variable: ThreadVariable) -> bool:
@@ -170,13 +180,13 @@ class UniformityAnalysis:
         if variable.is_object:
             return False
 
-        def lasts(other: ThreadVariable, _: Token) -> bool:
+        def is_unchanged(other: ThreadVariable, _: Token) -> bool:
             there = range(variable.start, variable.end)
             return other.kind is not Uniformity.PER_THREAD and not any(
                 change.place in there for change in self._changes[other]
             )
 
-        return self._every_name(_value(declared), lasts, frozenset(("threadIdx",)))
+        return self._every_name(_value(declared), is_unchanged, frozenset(("threadIdx",)))
 
     def _every_name(
         self,
@@ -194,32 +204,32 @@ class UniformityAnalysis:
     def _fits(
         self, token: Token, fits: Callable[[ThreadVariable, Token], bool], more: frozenset[str]
     ) -> bool:
-        variable = self._known(token)
+        variable = self._variable_of(token)
         if variable is not None:
             return fits(variable, token)
         return token.text in UNIFORM_NAMES or token.text in more or token.text in self._constants
 
     def _is_of_class(self, before: Token | None, token: Token, after: Token | None) -> bool:
-        """Whether it is a call of an object's, or may be one by an operator."""
+        """Return whether a token calls a member function or may be an overloaded operator."""
         is_member = before is not None and before.text == "."
-        variable = None if is_member else self._known(token)
-        if token.kind == "word" and after and after.text == "(":
+        variable = None if is_member else self._variable_of(token)
+        if token.kind == "identifier" and after and after.text == "(":
             is_called = token.text in UNIFORM_NAMES or token.text in ("min", "max")
             return is_member or variable is not None or not is_called
         return variable is not None and variable.is_object and (not after or after.text != ".")
 
     def _follows_cast(self, tokens: Sequence[Token]) -> bool:
-        """Whether there is a ``(T) * p``, which may read memory, or a call ``(f)(x)``."""
+        """Return whether the tokens contain ``(T) * p``, which may read memory, or ``(f)(x)``."""
         for index, token in enumerate(tokens):
             if token.text != ")" or tokens[index + 1 : index + 2] == []:
                 continue
             if tokens[index + 1].text not in ("*", "&", "("):
                 continue
             start = index - 1
-            while (start >= 0 and tokens[start].kind == "word") or tokens[start].text == "*":
+            while (start >= 0 and tokens[start].kind == "identifier") or tokens[start].text == "*":
                 start -= 1
-            inside = [t for t in tokens[start + 1 : index] if t.kind == "word"]
-            is_kind = not any(map(self._known, inside))
+            inside = [t for t in tokens[start + 1 : index] if t.kind == "identifier"]
+            is_kind = not any(map(self._variable_of, inside))
             if tokens[start].text == "(" and is_kind == (tokens[index + 1].text != "("):
                 return True
         return False
@@ -230,14 +240,14 @@ def _value(declared: Declarator) -> tuple[Token, ...]:
 
 
 def _only_computes(tokens: Sequence[Token]) -> bool:
-    """Whether an expression reads no memory and changes nothing."""
+    """Return whether an expression reads no memory and has no side effects."""
     for before, token in pairwise((None, *tokens)):
         assert token is not None
-        if token.kind in ("directive", "text"):
+        if token.kind in ("directive", "literal"):
             return False
         if token.text in ("[", "{", "->", "::", ";", "#") or token.text in ASSIGNS | STEPS:
             return False
-        is_unary = before is None or (before.kind == "mark" and before.text not in (")", "]"))
+        is_unary = before is None or (before.kind == "punctuator" and before.text not in (")", "]"))
         if token.text in ("*", "&") and is_unary:
             return False
     return True
@@ -246,5 +256,5 @@ def _only_computes(tokens: Sequence[Token]) -> bool:
 def _names(tokens: Sequence[Token]) -> Iterator[Token]:
     for before, token in pairwise((None, *tokens)):
         assert token is not None
-        if token.kind == "word" and (before is None or before.text not in (".", "::")):
+        if token.kind == "identifier" and (before is None or before.text not in (".", "::")):
             yield token

@@ -23,7 +23,7 @@ struct __nv_bfloat16 {
     __nv_bfloat16 &operator/=(__nv_bfloat16 o) { return *this = (float)*this / (float)o; }
 
   private:
-    /* What a float has not is left in its last bit, so that it is rounded once. */
+    /* Round to odd, so that the conversion rounds once. */
     static float rounded(double x) {
         float f = (float)x;
         if (isfinite(f) && (double)f != x) {

@@ -1,4 +1,4 @@
-/* cooperative_groups, as far as blocks, tiles, warps and grids go. */
+/* cooperative_groups: blocks, tiles, warps and grids. */
 
 namespace cooperative_groups {
 

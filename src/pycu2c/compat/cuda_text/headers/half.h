@@ -1,4 +1,4 @@
-/* __half: kept in 16 bits, computed in 32. */
+/* __half: stored in 16 bits, computed in 32. */
 
 namespace pycu2c {
 static inline float float_of_half(uint16_t h) {
@@ -24,14 +24,14 @@ static inline uint16_t half_of_float(float f) {
     if (size < 0x38800000) {
         float rest;
         memcpy(&rest, &size, 4);
-        rest += 0.5f; /* whose last bit is 2^-24 */
+        rest += 0.5f; /* the last bit of the sum is 2^-24 */
         memcpy(&size, &rest, 4);
         return (uint16_t)(sign | (size - 0x3f000000));
     }
     size += 0xfff + (size >> 13 & 1);
     return (uint16_t)(sign | (size - 0x38000000) >> 13);
 }
-/* Rounded once: what a float has not is left in its last bit. */
+/* Round to odd first, so that the conversion to half rounds once. */
 static inline uint16_t half_of_double(double x) {
     float f = (float)x;
     if (isfinite(f) && (double)f != x) {
@@ -131,7 +131,7 @@ static inline __half __float2half_rz(float x) {
     return h;
 }
 
-/* two of them */
+/* __half2 */
 static inline __half2 __halves2half2(__half a, __half b) { return {a, b}; }
 static inline __half2 make_half2(__half a, __half b) { return {a, b}; }
 static inline __half2 __half2half2(__half a) { return {a, a}; }

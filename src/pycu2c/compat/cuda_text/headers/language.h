@@ -1,9 +1,8 @@
-/* CUDA C on the CPU: what a kernel's text is compiled with. This part: the words in front of functions
- * and variables, threads and blocks, and how a kernel is called.
+/* CUDA C on the CPU: declaration specifiers, built-in variables, and the launch interface.
  *
- * A block runs in one OS thread, so what its threads share is a variable of the OS thread. Threads of a
- * kernel that never waits run in a plain loop; of others each has a stack of its own (runtime/fibers.c),
- * and says anew which one it is when it goes on after a wait. */
+ * One OS thread runs a block, so shared memory is thread-local. The threads of a kernel that never waits
+ * run in a loop. In other kernels each thread has its own stack (runtime/cpu/fibers.c), and sets threadIdx
+ * again when it resumes after a wait. */
 #include <limits.h>
 #include <math.h>
 #include <stddef.h>
@@ -49,8 +48,8 @@ namespace pycu2c {
 struct Kernel { /* as in fibers.c */
     void (*begin)(const void *arguments, int64_t block);
     void (*thread)(int32_t index);
-    const int32_t *parameters; /* their number, and size, alignment and kind of each */
-    void (*run)(const void *arguments, int64_t first, int64_t last); /* blocks, of one that is split */
+    const int32_t *parameters; /* count, then (size, alignment, kind) of each */
+    void (*run)(const void *arguments, int64_t first, int64_t last); /* a range of blocks of a split kernel */
 };
 
 struct Services {

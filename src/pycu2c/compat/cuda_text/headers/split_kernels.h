@@ -1,22 +1,22 @@
-/* Kernels that are split where their threads meet (splitting.py): a function of such a kernel runs a
- * block, and loops over its threads between those places. */
+/* Support for kernels that are split at barriers (fission/): the function of such a kernel runs a block,
+ * with loops over the threads between barriers. */
 
 namespace pycu2c {
 
-enum { MOST_THREADS = 1024, MOST_KEPT = 64 << 10 /* bytes, on a stack that may be of 2 MiB */ };
+enum { MOST_THREADS = 1024, MAX_CONTEXT_BYTES = 64 << 10 /* bytes, on a stack that may be of 2 MiB */ };
 
-enum Count { BALLOT, NUMBER, ONE, EACH }; /* what is made of votes */
+enum Count { BALLOT, NUMBER, ONE, EACH }; /* reductions of a vote */
 
-template <class T> static inline void keep(T &place, const T &value) {
+template <class T> static inline void store_context(T &place, const T &value) {
     memcpy(static_cast<void *>(&place), &value, sizeof(T));
 }
 
-/* Of what all threads have alike: a constant, or the only object of a class, which may be pointed at. */
+/* The type of a uniform value: a constant, or a reference to the only object of a class. */
 template <class T>
-using Alike = typename std::conditional<std::is_scalar<typename std::decay<T>::type>::value,
+using Uniform = typename std::conditional<std::is_scalar<typename std::decay<T>::type>::value,
                                         typename std::decay<T>::type, T &>::type;
 
-static inline bool any_lives(const unsigned char *live) {
+static inline bool any_live(const unsigned char *live) {
     unsigned threads = blockDim.x * blockDim.y * blockDim.z, count = 0;
     for (unsigned i = 0; i < threads; i++) count |= live[i];
     return count != 0;
@@ -28,8 +28,8 @@ static inline bool all_live(const unsigned char *live) {
     return count == threads;
 }
 
-/* Whether of each warp all go through what only some of a block do, and there meet: else they wait for
- * ever, and the launch ends. */
+/* Whether each warp takes a divergent branch that contains a barrier as a whole. Otherwise its threads
+ * would wait forever, and the launch fails. */
 static inline bool whole_warps(const unsigned char *some, const unsigned char *live, int line) {
     unsigned threads = blockDim.x * blockDim.y * blockDim.z;
     for (unsigned first = 0; first < threads; first += 32) {
@@ -44,13 +44,12 @@ static inline bool whole_warps(const unsigned char *some, const unsigned char *l
     return true;
 }
 
-/* A call that threads meet in: what each gives, and then, of those that have not returned, what each
- * gets, which is a T. */
-template <class T> struct Met {
-    T got[MOST_THREADS], given[MOST_THREADS];
-    unsigned other[MOST_THREADS]; /* whose it wants, or whether it says yes */
+/* A collective call: the operands of all threads, and then the results of those that have not returned. */
+template <class T> struct Collective {
+    T results[MOST_THREADS], given[MOST_THREADS];
+    unsigned other[MOST_THREADS]; /* the source lane, or the predicate of a vote */
 
-    void give(unsigned me, T v) { given[me] = v; }
+    void deposit(unsigned me, T v) { given[me] = v; }
     void vote(unsigned me, int p) { other[me] = p != 0; }
     void ask(unsigned me, T v, unsigned whose) {
         given[me] = v;
@@ -67,9 +66,9 @@ template <class T> struct Met {
         ask(me, v, (me & ((unsigned)width - 1)) + delta >= (unsigned)width ? me : me + delta);
     }
     void by_xor(unsigned me, T v, int lanes, int width = 32) {
-        unsigned wanted = me % 32 ^ (unsigned)lanes;
-        bool within = wanted < (me % 32 & ~((unsigned)width - 1)) + (unsigned)width;
-        ask(me, v, within ? me - me % 32 + wanted : me);
+        unsigned selected = me % 32 ^ (unsigned)lanes;
+        bool within = selected < (me % 32 & ~((unsigned)width - 1)) + (unsigned)width;
+        ask(me, v, within ? me - me % 32 + selected : me);
     }
 
     static unsigned threads() { return blockDim.x * blockDim.y * blockDim.z; }
@@ -78,8 +77,8 @@ template <class T> struct Met {
     void exchange(const unsigned char *live) {
         const unsigned count = threads();
         for (unsigned i = 0; i < count; i++) {
-            unsigned wanted = other[i] < count ? other[i] : i;
-            got[i] = given[is_there(live, wanted) ? wanted : i];
+            unsigned selected = other[i] < count ? other[i] : i;
+            results[i] = given[is_there(live, selected) ? selected : i];
         }
     }
 
@@ -91,11 +90,11 @@ template <class T> struct Met {
             T all = given[one];
             for (unsigned i = one + 1; i < end; i++)
                 if (is_there(live, i)) all = op(all, given[i]);
-            for (unsigned i = first; i < end; i++) got[i] = all;
+            for (unsigned i = first; i < end; i++) results[i] = all;
         }
     }
 
-    void count(const unsigned char *live, unsigned together, Count wanted) {
+    void count(const unsigned char *live, unsigned together, Count selected) {
         for (unsigned first = 0; first < threads(); first += together) {
             unsigned end = first + together < threads() ? first + together : threads();
             unsigned yes = 0, there = 0, ballot = 0;
@@ -103,18 +102,18 @@ template <class T> struct Met {
                 unsigned is = is_there(live, i), says = is & other[i];
                 there += is, yes += says, ballot |= says << i % 32;
             }
-            unsigned found = wanted == BALLOT   ? ballot
-                             : wanted == NUMBER ? yes
-                             : wanted == ONE    ? yes != 0
+            unsigned found = selected == BALLOT   ? ballot
+                             : selected == NUMBER ? yes
+                             : selected == ONE    ? yes != 0
                                                 : yes == there;
-            for (unsigned i = first; i < end; i++) got[i] = (T)found;
+            for (unsigned i = first; i < end; i++) results[i] = (T)found;
         }
     }
 };
 
 } // namespace pycu2c
 
-/* What does not change in a block is a constant of the function. */
+/* Block-level indices are constants of the function. */
 #define PYCU2C_BLOCK                                                                                \
     const uint3 pycu2c_block = ::blockIdx;                                                          \
     const dim3 pycu2c_size = ::blockDim, pycu2c_grid = ::gridDim;                                   \
@@ -126,21 +125,21 @@ template <class T> struct Met {
     unsigned char pycu2c_live[::pycu2c::MOST_THREADS];                                              \
     memset(pycu2c_live, 1, sizeof pycu2c_live);
 
-/* The threads that go through what not all do. */
-#define PYCU2C_SOME(name)                                                                           \
+/* The threads that take a divergent branch. */
+#define PYCU2C_ACTIVE_MASK(name)                                                                           \
     unsigned char name[::pycu2c::MOST_THREADS];                                                     \
     memset(name, 0, sizeof name);
 
 #define PYCU2C_WHOLE_WARPS(name, line)                                                              \
     if (!::pycu2c::whole_warps(name, pycu2c_live, line)) return;
-#define PYCU2C_ALIKE(name, value) const ::pycu2c::Alike<const decltype(value)> name = value
+#define PYCU2C_UNIFORM(name, value) const ::pycu2c::Uniform<const decltype(value)> name = value
 
-/* What threads have of a variable. */
-#define PYCU2C_KEPT(name, ...)                                                                      \
+/* One element of a variable per thread. */
+#define PYCU2C_CONTEXT_ARRAY(name, ...)                                                                      \
     __VA_ARGS__;                                                                                    \
-    static_assert(sizeof name <= ::pycu2c::MOST_KEPT, "threads keep too much");                      \
+    static_assert(sizeof name <= ::pycu2c::MAX_CONTEXT_BYTES, "the context arrays of the kernel are too large");                      \
     static_assert(std::is_trivially_copyable<typename std::remove_all_extents<decltype(name)>::type>::value, \
-                  "threads keep what has functions")
+                  "context arrays need trivially copyable types")
 
 #define PYCU2C_THREADS                                                                              \
     for (unsigned pycu2c_z = 0; pycu2c_z < blockDim.z; pycu2c_z++)                                  \
@@ -150,9 +149,9 @@ template <class T> struct Met {
                 const unsigned pycu2c_me =                                                          \
                     pycu2c_x + blockDim.x * (pycu2c_y + blockDim.y * pycu2c_z);
 
-/* Of what type a call is: variables are those of the first thread, which is not run. */
-#define PYCU2C_MET(name, ...)                                                                       \
-    ::pycu2c::Met<typename std::decay<decltype(__VA_ARGS__)>::type> name
+/* Declares the results of a call. Its type is that of the call in the first thread, not evaluated. */
+#define PYCU2C_COLLECTIVE(name, ...)                                                                       \
+    ::pycu2c::Collective<typename std::decay<decltype(__VA_ARGS__)>::type> name
 #define PYCU2C_FIRST_THREAD                                                                         \
     const uint3 threadIdx = {0, 0, 0};                                                              \
     const unsigned pycu2c_me = 0;

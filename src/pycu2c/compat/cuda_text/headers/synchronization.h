@@ -1,4 +1,4 @@
-/* Where threads wait for each other: barriers, warps, assert. */
+/* Barriers, warp collectives, __trap and assert. */
 
 namespace pycu2c {
 
@@ -46,10 +46,10 @@ static inline unsigned lane() { return thread_rank() % 32; }
 
 static inline uint32_t bit_of_lane() { return UINT32_C(1) << lane(); }
 
-/* What each lane gives and gets in a meeting of lanes. */
+/* The operand and the result of a lane in a warp collective. */
 template <class T> struct Given {
     T in, out;
-    uint32_t lane; /* whose value it wants, or what the meeting makes of it */
+    uint32_t lane; /* the source lane, or the result */
     bool flag;
 };
 
@@ -62,7 +62,7 @@ template <class T> static void shuffle(void **given, uint32_t lanes) {
 }
 
 template <class T> static inline T shuffled(unsigned mask, T value, unsigned lane, int line) {
-    static_assert(sizeof(T) <= 16, "lanes give each other numbers of at most 16 bytes");
+    static_assert(sizeof(T) <= 16, "shuffles exchange values of at most 16 bytes");
     Given<T> given = {value, value, lane, false};
     meet_warp(mask, &given, shuffle<T>, line);
     return given.out;
@@ -125,7 +125,7 @@ struct And { template <class T> T operator()(T a, T b) const { return a & b; } }
 struct Or { template <class T> T operator()(T a, T b) const { return a | b; } };
 struct Xor { template <class T> T operator()(T a, T b) const { return a ^ b; } };
 
-/* The lane of a shuffle, in parts of a warp. */
+/* The source lane of a shuffle in a segment of a warp. */
 static inline unsigned lane_at(int source, int width) {
     return (lane() & ~(unsigned)(width - 1)) + ((unsigned)source & (unsigned)(width - 1));
 }
@@ -215,7 +215,7 @@ PYCU2C_REDUCE(or, Or, unsigned)
 PYCU2C_REDUCE(xor, Xor, unsigned)
 #undef PYCU2C_REDUCE
 
-/* ---- ends of launches ---- */
+/* ---- launch failures ---- */
 
 static inline void __trap() { pycu2c::services().fail(67); }
 static inline void __brkpt() {}

@@ -1,5 +1,4 @@
-"""The statements in the body of a function, as far as brackets and keywords tell. Knows no types
-and no expressions: those are rows of tokens."""
+"""Parse function bodies into statements by brackets and keywords; expressions stay token lists."""
 
 from __future__ import annotations
 
@@ -13,8 +12,10 @@ from pycu2c.compat.cuda_text.parse.tokens import Token, closing, merge_operators
 
 @dataclass(frozen=True, slots=True)
 class SimpleStatement:
-    """A declaration, an expression or a jump, to its ``;``; or what no other statement here is.
-    ``is_synthetic``: the tokens do not stand like that in the text."""
+    """A declaration, an expression or a jump up to its ``;``, or a statement without its own class.
+
+    ``is_synthetic``: the tokens are not contiguous in the text.
+    """
 
     tokens: tuple[Token, ...]
     is_synthetic: bool = False
@@ -36,7 +37,7 @@ class IfStatement:
 
 @dataclass(frozen=True, slots=True)
 class LoopStatement:
-    """``for``, ``while`` and ``do``: what of ``first`` and ``step`` there is not is empty."""
+    """A ``for``, ``while`` or ``do`` loop. Missing parts of the header are empty."""
 
     tokens: tuple[Token, ...]
     first: tuple[Token, ...]
@@ -50,11 +51,11 @@ Statement: TypeAlias = SimpleStatement | BlockStatement | IfStatement | LoopStat
 
 
 class Unanalyzable(Exception):
-    """Tokens that are no statement that is known here."""
+    """The tokens have a form that the analysis does not support."""
 
 
 def statements(tokens: Sequence[Token]) -> tuple[Statement, ...]:
-    """Those of a body without its brackets. Raises Unanalyzable."""
+    """Return the statements of a body without its brackets. Raises Unanalyzable."""
     found, index = [], 0
     whole = merge_operators(tokens)
     while index < len(whole):
@@ -93,7 +94,7 @@ def _statement(tokens: Sequence[Token], index: int) -> tuple[Statement, int]:
 
 
 def _directive(tokens: Sequence[Token], index: int) -> tuple[Statement, int]:
-    """A pragma belongs to the loop after it; others choose between texts."""
+    """Parse a pragma, which applies to the next loop. Other directives are unanalyzable."""
     if not re.match(r"#\s*pragma\b", tokens[index].text):
         raise Unanalyzable
     return SimpleStatement((tokens[index],)), index + 1
@@ -111,7 +112,7 @@ def _plain(tokens: Sequence[Token], index: int) -> tuple[Statement, int]:
 
 
 def _if(tokens: Sequence[Token], index: int) -> tuple[Statement, int]:
-    opening = _bracket(tokens, index + 1, "(")  # of "if constexpr", too, it is not: Unanalyzable
+    opening = _bracket(tokens, index + 1, "(")  # "if constexpr" is unanalyzable
     end = _closing(tokens, opening)
     then, after = _statement(tokens, end + 1)
     otherwise = None
@@ -127,7 +128,7 @@ def _for(tokens: Sequence[Token], index: int) -> tuple[Statement, int]:
     body, after = _statement(tokens, end + 1)
     head = _at_semicolons(tokens[opening + 1 : end])
     whole = tuple(tokens[index:after])
-    if len(head) == 1:  # over a range
+    if len(head) == 1:  # a range-based loop
         return SimpleStatement(whole), after
     if len(head) != 3:
         raise Unanalyzable
@@ -162,8 +163,8 @@ def _at_semicolons(tokens: Sequence[Token]) -> list[tuple[Token, ...]]:
     return [*found, tuple(tokens[start:])]
 
 
-def _bracket(tokens: Sequence[Token], index: int, wanted: str) -> int:
-    if index >= len(tokens) or tokens[index].text != wanted:
+def _bracket(tokens: Sequence[Token], index: int, bracket: str) -> int:
+    if index >= len(tokens) or tokens[index].text != bracket:
         raise Unanalyzable
     return index
 

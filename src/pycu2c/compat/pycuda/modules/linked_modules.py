@@ -12,7 +12,7 @@ from pycu2c.compat.pycuda.memory.allocations import on_gpu
 from pycu2c.compat.pycuda.modules.modules import LoadedModule, Module, refusal
 from pycu2c.compat.pycuda.modules.source_text import SourceText
 from pycu2c.cuda_driver import driver
-from pycu2c.declarations.options import DEFAULT
+from pycu2c.declarations.options import DEFAULT_OPTIONS
 from pycu2c.toolchain.link import nvjitlink
 from pycu2c.toolchain.link.inputs import LinkInput
 from pycu2c.toolchain.nvrtc import program
@@ -39,6 +39,6 @@ def _linked(source: SourceText, options: Sequence[str], inputs: Sequence[LinkInp
     if isinstance(made, str):
         raise_compile_error(made, text, "NVRTC")
     own = LinkInput("cubin", made.cubin, text.name)
-    data, _ = nvjitlink.find_linker().link([own, *inputs], arch, DEFAULT)
+    data, _ = nvjitlink.find_linker().link([own, *inputs], arch, DEFAULT_OPTIONS)
     heads = made.ptx.decode()
     return Module(LoadedModule(data, heads), source.textures, source.surfaces)
