@@ -14,12 +14,12 @@ import numpy as np
 from pycu2c.analysis.launch_assumptions import Facts
 from pycu2c.analysis.uniformity import Uniformity
 from pycu2c.cuda_driver import driver
-from pycu2c.ir.nodes import Allocate, Body, For, Module, Print, Stmt, Wait, While
+from pycu2c.ir.nodes import Allocate, BarrierWait, Body, For, Module, Print, Stmt, While
 from pycu2c.ir.walk import bodies, map_functions, statements
 from pycu2c.kernels.kernel import Kernel
 from pycu2c.pipeline import TARGETS, Pass
 from pycu2c.runtime.cuda import memory_pool
-from pycu2c.transforms.cpu.select_cpu_lowering import threads_as_code
+from pycu2c.transforms.cpu.select_cpu_lowering import lower_threads
 from pycu2c.transforms.cpu.simd.scalar_replacement import in_parts
 from pycu2c.transforms.cuda.narrow_integers import narrow
 
@@ -38,7 +38,7 @@ def every_divergent_loop(body: Body, facts: Uniformity) -> set[Stmt]:
 
 
 def has_order(body: Body) -> bool:
-    return any(isinstance(s, Wait | Print | Allocate) for s in statements(body))
+    return any(isinstance(s, BarrierWait | Print | Allocate) for s in statements(body))
 
 
 def in_parts_everywhere(module: Module, _: Facts) -> Module:
@@ -59,12 +59,12 @@ NARROWED = replace(
     _CPU,
     passes=(
         Pass("narrow", narrow),
-        *_exchanged({"threads": partial(threads_as_code, strips=no_loop)}),
+        *_exchanged({"threads": partial(lower_threads, strips=no_loop)}),
     ),
     narrows=True,
 )
 _ANYWHERE = {
-    "threads": partial(threads_as_code, strips=every_divergent_loop),
+    "threads": partial(lower_threads, strips=every_divergent_loop),
     "parts": in_parts_everywhere,
 }
 # any loop that threads may leave at different times in strips of them, whether that pays or not

@@ -8,7 +8,7 @@ from typing import TypeAlias
 from pycu2c.analysis.launch_assumptions import Facts
 from pycu2c.base.records import dataclass
 from pycu2c.codegen.dialect import CUDA, C, Dialect
-from pycu2c.ir.module_summary import Contents
+from pycu2c.ir.module_summary import ModuleSummary
 from pycu2c.ir.nodes import Allocate, Expr, For, Module, Stmt, While
 from pycu2c.ops.intrinsics.threads.cpu_block import FIRST
 from pycu2c.transforms.common import (
@@ -53,7 +53,7 @@ from pycu2c.transforms.cuda import narrow_integers as narrowing
 Run: TypeAlias = Callable[[Module, Facts], Module]
 
 
-def _anything(_: Contents) -> bool:
+def _anything(_: ModuleSummary) -> bool:
     return True
 
 
@@ -64,7 +64,7 @@ class Pass:
 
     name: str
     run: Run
-    works_on: Callable[[Contents], bool] = _anything
+    works_on: Callable[[ModuleSummary], bool] = _anything
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,25 +77,25 @@ class Target:
     narrows: bool  # whether Python ints are 32-bit where they fit
 
 
-def _any_of(*kinds: type[Stmt | Expr]) -> Callable[[Contents], bool]:
+def _any_of(*kinds: type[Stmt | Expr]) -> Callable[[ModuleSummary], bool]:
     return lambda there: there.any_of(*kinds)
 
 
-def _devices(there: Contents) -> bool:
-    return there.has_devices
+def _devices(there: ModuleSummary) -> bool:
+    return there.has_device_functions
 
 
-def _memory(there: Contents) -> bool:
-    return there.acts_on_memory
+def _memory(there: ModuleSummary) -> bool:
+    return there.has_memory_intrinsics
 
 
-def _other_on_cpu(there: Contents) -> bool:
-    return there.meets_or_has_no_c
+def _other_on_cpu(there: ModuleSummary) -> bool:
+    return there.needs_cpu_lowering
 
 
-def _rows(there: Contents) -> bool:
+def _rows(there: ModuleSummary) -> bool:
     """Whether blocks that run together go along more axes than x."""
-    return not there.rows.isdisjoint(FIRST[1:])
+    return not there.intrinsics.isdisjoint(FIRST[1:])
 
 
 _LOOPS = _any_of(For, While)
@@ -103,51 +103,51 @@ _LOOPS = _any_of(For, While)
 
 def _own_c(dialect: str) -> Pass:
     return Pass(
-        "own_c", lambda m, _: select_inline_c.take_own_c(m, dialect), lambda there: there.has_c
+        "own_c", lambda m, _: select_inline_c.select_inline_c(m, dialect), lambda there: there.has_inline_c
     )
 
 
 def _past_caches(m: Module, facts: Facts) -> Module:
-    return nontemporal_stores.write_past_caches(m) if facts.past_caches else m
+    return nontemporal_stores.use_nontemporal_stores(m) if facts.past_caches else m
 
 
 _MEANING = (
     Pass("legalize", lambda m, facts: legal_code.legalize(m, facts)),
-    Pass("constant_types", lambda m, _: constant_array_types.type_constants(m)),
+    Pass("constant_types", lambda m, _: constant_array_types.narrow_constant_arrays(m)),
 )
 _FORM = (
     Pass("flatten", lambda m, facts: flattening.flatten(m, facts)),
     Pass("declare", lambda m, _: declarations.declare(m)),
 )
-_DEAD = Pass("dead", lambda m, _: dead_code.drop_dead(m))
+_DEAD = Pass("dead", lambda m, _: dead_code.eliminate_dead_code(m))
 
 _ON_CPU = (
     _own_c("c"),
     Pass("fixed_block", lambda m, facts: fix_block_shape.fix_block(m, facts)),
-    Pass("small_calls", lambda m, _: inline_small_calls.write_small_calls(m), _devices),
+    Pass("small_calls", lambda m, _: inline_small_calls.inline_small_calls(m), _devices),
     Pass(
         "narrow_strips",
-        lambda m, facts: narrow_integers_in_loops.narrow_in_strips(m, facts),
+        lambda m, facts: narrow_integers_in_loops.narrow_integers_in_loops(m, facts),
         _LOOPS,
     ),
     *_MEANING,
-    Pass("parts", lambda m, _: scalar_replacement.split_in_strips(m), _LOOPS),
+    Pass("parts", lambda m, _: scalar_replacement.replace_aggregates(m), _LOOPS),
     Pass("linearize", lambda m, _: linearize.linearize_blocks(m)),
     Pass("inline", lambda m, _: inline.inline_block_level(m), _devices),
     Pass(
         "plain_memory",
-        lambda m, _: drop_cache_hints.load_and_store_plainly(m),
+        lambda m, _: drop_cache_hints.drop_cache_hints(m),
         _other_on_cpu,
     ),
     Pass(
         "own_memory",
-        lambda m, _: deatomize_shared.own_shared_memory(m),
+        lambda m, _: deatomize_shared.deatomize_shared(m),
         _memory,
     ),
     _DEAD,
     Pass(
         "meetings",
-        lambda m, facts: lower_barriers.meet(m, facts),
+        lambda m, facts: lower_barriers.lower_barriers(m, facts),
         _other_on_cpu,
     ),
     *_FORM,
@@ -159,10 +159,10 @@ TARGETS: dict[str, Target] = {
         CUDA,
         (
             _own_c("cuda"),
-            Pass("fast_math", lambda m, facts: fast_math.any_nan(m, facts)),
+            Pass("fast_math", lambda m, facts: fast_math.relax_nan_order(m, facts)),
             Pass("narrow", lambda m, facts: narrowing.narrow(m, facts)),
             *_MEANING,
-            Pass("merge", lambda m, _: merging.merge(m)),
+            Pass("merge", lambda m, _: merging.merge_live_ranges(m)),
             Pass("linearize", lambda m, _: linearize.linearize(m)),
             _DEAD,
             *_FORM,
@@ -177,33 +177,33 @@ TARGETS: dict[str, Target] = {
             *_ON_CPU,
             Pass(
                 "counted_loops",
-                lambda m, facts: counted_loops.count_loops(m, facts),
+                lambda m, facts: counted_loops.convert_while_to_for(m, facts),
                 _any_of(While),
             ),
-            Pass("threads", lambda m, facts: select_cpu_lowering.threads_as_code(m, facts)),
+            Pass("threads", lambda m, facts: select_cpu_lowering.lower_threads(m, facts)),
             Pass(
                 "accumulators",
-                lambda m, facts: privatize_accumulators.own_accumulators(m, facts),
+                lambda m, facts: privatize_accumulators.privatize_accumulators(m, facts),
                 _memory,
             ),
             Pass("unrolled_loops", lambda m, _: unroll_loops.unroll_block_loops(m), _any_of(While)),
             Pass(
                 "idle_threads",
-                lambda m, facts: dead_lane_elimination.drop_idle_threads(m, facts),
+                lambda m, facts: dead_lane_elimination.eliminate_dead_lanes(m, facts),
                 _any_of(Allocate),
             ),
             Pass("coordinates", lambda m, _: pass_coordinates.pass_coordinates(m), _devices),
             Pass("axis_loops", lambda m, facts: axis_loops.loop_over_axes(m, facts)),
             Pass("register_tiles", lambda m, _: register_tiling.tile_registers(m), _any_of(For)),
-            Pass("joined_rows", lambda m, _: unroll_and_jam.join_rows(m), _any_of(For)),
+            Pass("joined_rows", lambda m, _: unroll_and_jam.unroll_and_jam(m), _any_of(For)),
             Pass(
                 "prefetch",
-                lambda m, facts: software_prefetch.ask_early(m, facts),
+                lambda m, facts: software_prefetch.insert_software_prefetches(m, facts),
                 _any_of(For, Allocate),
             ),
-            Pass("past_caches", _past_caches, lambda there: there.is_plain),
-            Pass("rows_ahead", lambda m, _: strip_prefetch.ask_by_strips(m), _rows),
-            Pass("idle", lambda m, _: dead_code.drop_idle_declarations(m)),
+            Pass("past_caches", _past_caches, lambda there: there.only_loads_and_stores),
+            Pass("rows_ahead", lambda m, _: strip_prefetch.insert_strip_prefetches(m), _rows),
+            Pass("idle", lambda m, _: dead_code.eliminate_dead_declarations(m)),
         ),
         narrows=False,
     ),
@@ -211,7 +211,7 @@ TARGETS: dict[str, Target] = {
     "cpu-resumable": Target(
         "cpu-resumable",
         C,
-        (*_ON_CPU, Pass("resumable", lambda m, _: in_steps.resumable(m))),
+        (*_ON_CPU, Pass("resumable", lambda m, _: in_steps.lower_to_coroutines(m))),
         narrows=False,
     ),
 }

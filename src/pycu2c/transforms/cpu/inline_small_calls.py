@@ -39,14 +39,14 @@ from pycu2c.ir.walk import (
     with_bodies,
     with_children,
 )
-from pycu2c.transforms.cpu.simd.divergent_loops import left_early, vectorises
+from pycu2c.transforms.cpu.simd.divergent_loops import early_exit_loops, is_vectorizable
 from pycu2c.transforms.cpu.simd.narrow_integers_in_loops import computes
 
 _MOST_NODES = 200  # of a function: beyond, a call is not what takes its time
 _MOST_BRANCHES = 3  # what comes after one is written on both sides
 
 
-def write_small_calls(module: Module) -> Module:
+def inline_small_calls(module: Module) -> Module:
     """Functions that nothing calls any more go."""
     never = recursive_functions(module)
     small = {f.name: f for f in module.devices if f.name not in never and _is_small(f)}
@@ -94,12 +94,12 @@ def _with_calls_written(f: Function, small: Mapping[str, Function]) -> Body:
 
 def _may_compute(s: Stmt) -> bool:
     """Whether it is a loop that strips or tiles of threads may run, if it does nothing else."""
-    return isinstance(s, For) or any(left_early((s,)))
+    return isinstance(s, For) or any(early_exit_loops((s,)))
 
 
 def _is_for_many(s: Stmt) -> bool:
     """Whether strips may run it, or tiles if it is of what makes vectors."""
-    return any(left_early((s,))) or (isinstance(s, For) and vectorises(s.body))
+    return any(early_exit_loops((s,))) or (isinstance(s, For) and is_vectorizable(s.body))
 
 
 @dataclass(slots=True)

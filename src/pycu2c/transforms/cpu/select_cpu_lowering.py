@@ -26,41 +26,47 @@ from pycu2c.ir.nodes import (
 from pycu2c.ir.walk import bodies, map_stmt, operands, statements
 from pycu2c.transforms.cpu.barriers import coroutines as in_steps
 from pycu2c.transforms.cpu.fission import work_item_loops
-from pycu2c.transforms.cpu.fission.single_region import is_of_block, one_loop, with_own_parameters
+from pycu2c.transforms.cpu.fission.single_region import (
+    copy_assigned_parameters,
+    is_block_array,
+    single_work_item_loop,
+)
 from pycu2c.transforms.cpu.simd import divergent_loops
 
 _Path: TypeAlias = "tuple[uniformity.Construct, ...]"
 _OF_WARPS = (SyncScope.WARP, SyncScope.SYNCWARP, SyncScope.ACTIVE)
 
 
-def that_pay(body: Body, agreement: uniformity.Uniformity) -> Set[Stmt]:
+def profitable_strip_loops(body: Body, agreement: uniformity.Uniformity) -> Set[Stmt]:
     """The loops that threads are to run in strips."""
     return divergent_loops.divergent_loops(body, agreement)
 
 
-def threads_as_code(
-    module: Module, facts: Facts, strips: work_item_loops.Chosen = that_pay
+def lower_threads(
+    module: Module, facts: Facts, strips: work_item_loops.LoopSelector = profitable_strip_loops
 ) -> Module:
     """Turn the kernel from a thread's code into what runs all threads of a block. ``strips`` says
     which loops are run in strips of threads, if it is loops that they become."""
     if _come_together(module.kernel.body, facts):
-        return place_threads(module, facts, strips)
-    return in_steps.resumable(module)
+        return lower_to_work_item_loops(module, facts, strips)
+    return in_steps.lower_to_coroutines(module)
 
 
-def place_threads(
-    module: Module, facts: Facts, strips: work_item_loops.Chosen = that_pay
+def lower_to_work_item_loops(
+    module: Module, facts: Facts, strips: work_item_loops.LoopSelector = profitable_strip_loops
 ) -> Module:
     """Turn the kernel from a thread's code into a block's. ``strips`` says which loops are run
     in strips of threads."""
-    kernel = with_own_parameters(module.kernel)
+    kernel = copy_assigned_parameters(module.kernel)
     body = map_stmt(kernel.body, lambda s: (replace(s),))  # passes tell statements by identity
-    shared = tuple(s for s in statements(body) if is_of_block(s))
-    body = map_stmt(body, lambda s: () if is_of_block(s) else (s,))
+    shared = tuple(s for s in statements(body) if is_block_array(s))
+    body = map_stmt(body, lambda s: () if is_block_array(s) else (s,))
     if any(isinstance(s, For | While | BarrierWait) for s in statements(body)):
-        placed = work_item_loops.Placing(kernel, facts, effectful(module), strips).block(body)
+        placed = work_item_loops.WorkItemLowering(kernel, facts, effectful(module), strips).block(
+            body
+        )
     else:
-        placed = one_loop(kernel, body)
+        placed = single_work_item_loop(kernel, body)
     return replace(module, kernel=replace(kernel, body=(*shared, *placed)))
 
 

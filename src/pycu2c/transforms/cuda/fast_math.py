@@ -15,7 +15,7 @@ _ANY_NAN = {
 }
 
 
-def any_nan(module: Module, facts: Facts) -> Module:
+def relax_nan_order(module: Module, facts: Facts) -> Module:
     """``min.float32(a, b)`` -> ``numpy.fmin.float32(a, b)``: whichever is a number, where Python
     takes the first if one is not."""
     if not facts.fastmath:

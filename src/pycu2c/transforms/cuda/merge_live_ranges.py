@@ -33,14 +33,14 @@ from pycu2c.ir.walk import (
 )
 
 
-def merge(module: Module) -> Module:
+def merge_live_ranges(module: Module) -> Module:
     """``x.1 = 2.0:float32`` after ``x = 1.0:float32`` -> ``x = 2.0:float32``."""
     return map_functions(module, _merged)
 
 
 def _merged(function: Function) -> Function:
     names = _common_names(function)
-    return replace(function, body=renamed(function.body, names)) if names else function
+    return replace(function, body=rename_variables(function.body, names)) if names else function
 
 
 def _common_names(function: Function) -> dict[str, str]:
@@ -68,7 +68,7 @@ def _variables(body: Body) -> list[Var]:
     return found + [e for e in all_expressions(body) if isinstance(e, Var)]
 
 
-def renamed(body: Body, names: dict[str, str]) -> Body:
+def rename_variables(body: Body, names: dict[str, str]) -> Body:
     """The same block with variables of other names."""
 
     def var(v: Var) -> Var:
@@ -83,7 +83,7 @@ def renamed(body: Body, names: dict[str, str]) -> Body:
 
     def statement(s: Stmt) -> Stmt:
         s = with_operands(s, tuple(rewrite(e, expression) for e in operands(s)))
-        s = with_bodies(s, tuple(renamed(b, names) for b in bodies(s)))
+        s = with_bodies(s, tuple(rename_variables(b, names) for b in bodies(s)))
         match s:
             case Assign() | Declare() | For() | Allocate():
                 return replace(s, var=var(s.var))

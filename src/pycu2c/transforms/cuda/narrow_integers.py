@@ -135,7 +135,7 @@ class Narrower:
         if isinstance(s, Assign) and self._is_modular(s.var):
             return replace(s, var=self._variable(s.var), value=self._modular(s.value))
         wanted = self.wanted(s)
-        new = tuple(in_type(self._value(e), wanted) for e in operands(s))
+        new = tuple(to_type(self._value(e), wanted) for e in operands(s))
         if isinstance(s, Store):
             new = (new[0], *(self._index(e) for e in operands(s)[1:]))
         s = with_operands(s, new)
@@ -222,7 +222,7 @@ class Narrower:
                 return self._apply(e, inside)
             case Let():
                 kind = WEAK_INT32 if e.name in self.small else e.value.type
-                return with_children(e, (in_type(inside[0], kind), inside[1]))
+                return with_children(e, (to_type(inside[0], kind), inside[1]))
             case Cast():
                 return with_children(e, inside)
             case Call():
@@ -239,7 +239,7 @@ class Narrower:
             return _typed(e, inside, WEAK_INT32)
         free = [kind == "int" for kind in kinds]
         pairs = zip(inside, e.arguments, free)
-        made = with_children(e, tuple(n if ok else in_type(n, old.type) for n, old, ok in pairs))
+        made = with_children(e, tuple(n if ok else to_type(n, old.type) for n, old, ok in pairs))
         assert isinstance(made, Apply)
         counts = e.intrinsic.bounds is not None and self._fits(e)
         return replace(made, type=WEAK_INT32) if counts else made
@@ -247,7 +247,7 @@ class Narrower:
     def call(self, e: Call, inside: tuple[Expr, ...]) -> Expr:
         callee = self.signatures[e.function]
         pairs = zip(inside, callee.parameters)
-        arguments = tuple(in_type(argument, kind) for argument, kind in pairs)
+        arguments = tuple(to_type(argument, kind) for argument, kind in pairs)
         return replace(e, arguments=arguments, type=callee.result)
 
     def _fits(self, e: Expr) -> bool:
@@ -266,7 +266,7 @@ def _has_variant(row: Intrinsic) -> bool:
     return not row.dtypes or dtypes.INT32 in row.dtypes
 
 
-def in_type(e: Expr, wanted: Type | None) -> Expr:
+def to_type(e: Expr, wanted: Type | None) -> Expr:
     """An int of 32 or 64 bits as the place needs it; anything else stays what it is."""
     ints = (WEAK_INT, WEAK_INT32)
     return cast(e, wanted) if isinstance(wanted, Scalar) and wanted in ints else e
@@ -275,7 +275,7 @@ def in_type(e: Expr, wanted: Type | None) -> Expr:
 def _typed(e: Unary | Binary | Select | Apply, inside: tuple[Expr, ...], kind: Scalar) -> Expr:
     numbers = inside[1:] if isinstance(e, Select) else inside
     first = inside[: len(inside) - len(numbers)]
-    new = with_children(e, (*first, *(in_type(n, kind) for n in numbers)))
+    new = with_children(e, (*first, *(to_type(n, kind) for n in numbers)))
     assert isinstance(new, (Unary, Binary, Select, Apply))
     return replace(new, type=kind)
 
@@ -283,11 +283,11 @@ def _typed(e: Unary | Binary | Select | Apply, inside: tuple[Expr, ...], kind: S
 def _agreed(pair: tuple[Expr, ...]) -> tuple[Expr, ...]:
     """The two sides of a comparison in one type: the wider one, if they have two."""
     wide = any(e.type == WEAK_INT for e in pair)
-    return tuple(in_type(e, WEAK_INT if wide else WEAK_INT32) for e in pair)
+    return tuple(to_type(e, WEAK_INT if wide else WEAK_INT32) for e in pair)
 
 
 def _same_types(e: Expr, inside: tuple[Expr, ...]) -> Expr:
     """Operands in the types that they had, but for indices, which may be of any."""
     pairs = zip(inside, children(e))
     old_types = isinstance(e, (Unary, Binary, Select, Pack))
-    return with_children(e, tuple(in_type(n, o.type) if old_types else n for n, o in pairs))
+    return with_children(e, tuple(to_type(n, o.type) if old_types else n for n, o in pairs))

@@ -55,20 +55,20 @@ from pycu2c.ir.walk import (
     with_operands,
 )
 from pycu2c.ops.operators import QUOTIENT, REMAINDER
-from pycu2c.transforms.cpu.simd.active_masks import Masks, slots, this_thread
-from pycu2c.transforms.cpu.simd.if_conversion import goes_in_rounds, in_rounds
+from pycu2c.transforms.cpu.simd.active_masks import ActiveMasks, context_array, thread_index
+from pycu2c.transforms.cpu.simd.if_conversion import if_convert, is_if_convertible_loop
 from pycu2c.transforms.cpu.simd.lane_variables import (
-    Slotted,
-    between_slots,
-    own_state,
-    slots_name,
-    with_own_values,
+    LaneVariable,
+    context_array_name,
+    lane_state,
+    load_and_store_lanes,
+    use_lane_variables,
 )
 
 CHEAP = 16  # nodes of an expression that is rather computed again than kept
 
 
-def crossing(body: Body, shared: Set[str]) -> set[str]:
+def live_across_regions(body: Body, shared: Set[str]) -> set[str]:
     """The per-thread variables that a thread loop has from another one, or from its last run.
     ``shared``: parameters and arrays, which are everywhere."""
     outside = block_scalars(body) | shared
@@ -77,19 +77,21 @@ def crossing(body: Body, shared: Set[str]) -> set[str]:
     } - outside
 
 
-def privatize(body: Body, shared: Set[str], masks: Masks) -> Body:
+def insert_context_arrays(body: Body, shared: Set[str], masks: ActiveMasks) -> Body:
     """Rewrite the thread loops of a kernel's body so that each finds what it reads."""
     variables = {s.var.name: s for s in statements(body) if isinstance(s, Declare)}
     lanes = _in_strips(body)
     again = _computed_again(body, variables, shared | (lanes - block_scalars(body)))
-    wanted = [variables[name].var for name in sorted(crossing(body, shared) - set(again))]
+    wanted = [
+        variables[name].var for name in sorted(live_across_regions(body, shared) - set(again))
+    ]
     kept: dict[str, Var] = {}
     for v in (*wanted, *_crossing_arrays(body)):
-        named = replace(v, name=slots_name(v.name)) if v.name in lanes else v
-        kept[v.name] = slots(named, masks.threads)
+        named = replace(v, name=context_array_name(v.name)) if v.name in lanes else v
+        kept[v.name] = context_array(named, masks.threads)
     outside = block_scalars(body) | shared | set(kept)
-    slotted = [Slotted(v, kept[v.name]) for v in wanted if v.name in lanes]
-    private = _Private(kept, again, variables, outside, slotted, masks)
+    lane_variables = [LaneVariable(v, kept[v.name]) for v in wanted if v.name in lanes]
+    private = _Private(kept, again, variables, outside, lane_variables, masks)
     return (*(Allocate(v, v.span) for v in kept.values()), *private.block(body))
 
 
@@ -157,8 +159,8 @@ class _Private:
     again: Mapping[str, Declare]
     variables: Mapping[str, Declare]
     outside: Set[str]
-    slotted: Sequence[Slotted]  # what lanes of strips have in variables while they run
-    masks: Masks
+    lane_variables: Sequence[LaneVariable]  # what lanes of strips have in variables while they run
+    masks: ActiveMasks
 
     def block(self, body: Body, strips: StripLoop | None = None) -> Body:
         """A block outside the thread loops, in strips or not."""
@@ -174,15 +176,15 @@ class _Private:
         return tuple(out)
 
     def _of_lanes(self, loop: WorkItemLoop, body: Body, strips: StripLoop) -> Body:
-        own = {s.var.name for s in self.slotted}
+        own = {s.var.name for s in self.lane_variables}
         others = {name: array for name, array in self.kept.items() if name not in own}
-        slotted = (*self.slotted, own_state(self.masks))
-        work = with_own_values(body, slotted)
-        if goes_in_rounds(strips, loop):
-            kept = {s.own.name for s in self.slotted if s.var.name in strips.kept}
-            state = slotted[-1].var
-            work = in_rounds(work, state, self.masks.live.name, kept) or work
-        return replace(self, kept=others)._statements(between_slots(work, slotted))
+        lane_variables = (*self.lane_variables, lane_state(self.masks))
+        work = use_lane_variables(body, lane_variables)
+        if is_if_convertible_loop(strips, loop):
+            kept = {s.own.name for s in self.lane_variables if s.var.name in strips.live_out}
+            state = lane_variables[-1].var
+            work = if_convert(work, state, self.masks.live.name, kept) or work
+        return replace(self, kept=others)._statements(load_and_store_lanes(work, lane_variables))
 
     def _whole(self, body: Body) -> Body:
         """The body of a thread loop with what it has to declare."""
@@ -238,7 +240,7 @@ class _Private:
                 return ()
             case Store(array, indices, _, span) if array.name in self.kept and _is_local(array):
                 own = self.kept[array.name]
-                return (replace(s, array=own, indices=(this_thread(span), *indices)),)
+                return (replace(s, array=own, indices=(thread_index(span), *indices)),)
             case _:
                 return (s,)
 
@@ -246,12 +248,12 @@ class _Private:
         """Elements are strong: a weak number is converted on its way in and out."""
         own = self.kept[var.name]
         assert isinstance(own.type, Array)
-        return Store(own, (this_thread(s.span),), cast(value, own.type.element), s.span)
+        return Store(own, (thread_index(s.span),), cast(value, own.type.element), s.span)
 
     def _expr(self, e: Expr) -> Expr:
         match e:
             case Var(name, type_, span) if name in self.kept:
-                own, here = self.kept[name], this_thread(span)
+                own, here = self.kept[name], thread_index(span)
                 if isinstance(type_, Scalar):
                     return cast(Load(own, (here,), span), type_)
                 first = (Const(0, WEAK_INT, span),) * type_.ndim
@@ -260,7 +262,7 @@ class _Private:
                 new = with_children(e, (array, *(self._expr(i) for i in children(e)[1:])))
                 assert isinstance(new, Load | ElementOf)
                 if array.name in self.kept and _is_local(array):
-                    indices = (this_thread(e.span), *new.indices)
+                    indices = (thread_index(e.span), *new.indices)
                     return replace(new, array=self.kept[array.name], indices=indices)
                 return new
             case Dim(array) | Stride(array):

@@ -45,7 +45,7 @@ Read: TypeAlias = Mapping[str, Threads]  # the slots of each array that are read
 _LEAST_LANES = 4  # fewer threads are done as soon with others
 
 
-def drop_idle_threads(module: Module, facts: Facts) -> Module:
+def eliminate_dead_lanes(module: Module, facts: Facts) -> Module:
     """Takes a kernel in thread loops, in blocks whose size is known."""
     kernel = module.kernel
     made = [s.var for s in statements(kernel.body) if isinstance(s, Allocate)]

@@ -28,7 +28,7 @@ from pycu2c.ops.operators import QUOTIENT, REMAINDER
 
 
 @dataclass(slots=True)
-class Parts:
+class GuardedRegions:
     """What becomes of a block under a condition. ``changed``: the variables that it sets;
     ``declared``: its own, which stand before all parts."""
 
@@ -39,7 +39,7 @@ class Parts:
     _rest: list[Stmt] = field(default_factory=list)
 
     @classmethod
-    def of(cls, s: If) -> Parts:
+    def of(cls, s: If) -> GuardedRegions:
         """Of what is done where the condition is met, so far none."""
         return cls(s, {inner.var.name for inner in statements(s.then) if isinstance(inner, Assign)})
 

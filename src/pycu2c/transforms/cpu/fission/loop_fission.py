@@ -1,6 +1,6 @@
 """Cuts a kernel's body into thread loops, as a Placement says.
 
-Knows control flow only: what lives from one thread loop to the next is ``privatize``'s task.
+Knows control flow only: what lives from one thread loop to the next is ``insert_context_arrays``'s task.
 """
 
 from __future__ import annotations
@@ -40,9 +40,13 @@ from pycu2c.ir.nodes import (
 )
 from pycu2c.ir.walk import all_expressions, bodies, expressions, operands, statements, with_bodies
 from pycu2c.ops.operators import ADD, GE, LT, QUOTIENT, REMAINDER
-from pycu2c.transforms.cpu.barriers.block_reductions import cleared, parts_of, summed
-from pycu2c.transforms.cpu.simd.active_masks import RETURNED, Masks, this_thread
-from pycu2c.transforms.cpu.simd.lane_counters import going
+from pycu2c.transforms.cpu.barriers.block_reductions import (
+    clear,
+    contribution_array,
+    reduce_contributions,
+)
+from pycu2c.transforms.cpu.simd.active_masks import RETURNED, ActiveMasks, thread_index
+from pycu2c.transforms.cpu.simd.lane_counters import continuation_condition
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,17 +76,19 @@ class _Run:
     body: list[Stmt] = field(default_factory=list)
 
 
-def regions(body: Body, facts: Uniformity, placement: Placement, masks: Masks, span: Span) -> Body:
+def split_at_barriers(
+    body: Body, facts: Uniformity, placement: Placement, masks: ActiveMasks, span: Span
+) -> Body:
     """A kernel's body as what one block does."""
     cutter = _Cutter(facts, placement, masks, span, placement.leaves_block(body))
-    return masks.begun(cutter.block(body, _Site(last=True)), span)
+    return masks.with_initial_state(cutter.block(body, _Site(last=True)), span)
 
 
 @dataclass(slots=True)
 class _Cutter:
     facts: Uniformity
     placement: Placement
-    masks: Masks
+    masks: ActiveMasks
     span: Span
     threads_leave: bool  # the kernel, or the masked loop that this is in
     some_wait: bool = False  # here some thread may not be running
@@ -126,10 +132,10 @@ class _Cutter:
         for contribution in s.contributions:
             slots = contribution.array
             if contribution.granularity is not Granularity.THREAD:
-                slots = parts_of(slots, self.masks.threads)
-                out += [Allocate(slots, s.span), *cleared(slots, s.span)]
-                sums += summed(contribution.array, slots, s.span)
-            region.body.append(Store(slots, (this_thread(s.span),), contribution.value, s.span))
+                slots = contribution_array(slots, self.masks.threads)
+                out += [Allocate(slots, s.span), *clear(slots, s.span)]
+                sums += reduce_contributions(contribution.array, slots, s.span)
+            region.body.append(Store(slots, (thread_index(s.span),), contribution.value, s.span))
         lost = bool(region.body) and self._close(out, region, site)
         out += sums
         return lost
@@ -141,10 +147,10 @@ class _Cutter:
         """Keeps the block from what no thread comes to; True if ``rest`` has been put."""
         if not site.masked:
             if rest or site.repeats:
-                out.append(self.masks.when_none((Return(None, self.span),), self.span))
+                out.append(self.masks.if_none_live((Return(None, self.span),), self.span))
             return False
         if placed := self.block(rest, site):
-            out.append(self.masks.when_live(placed, self.span))
+            out.append(self.masks.if_any_live(placed, self.span))
         return True
 
     def _put(self, s: Stmt, out: list[Stmt], region: _Run, site: _Site) -> bool:
@@ -191,11 +197,11 @@ class _Cutter:
             else []
         )
         if self.some_wait and (region.body or count):
-            body.append(self.masks.only_running(span))
+            body.append(self.masks.skip_inactive(span))
         body += self._as_states(tuple(region.body), site.loop, last)
         if count or lost:
             out.append(self.masks.set_live(False, span))
-            body.append(self.masks.some_live(span))
+            body.append(self.masks.mark_live(span))
         if body and isinstance(body[-1], NextWorkItem):
             body.pop()
         if body:
@@ -212,11 +218,11 @@ class _Cutter:
                 case Return(_, span) if last:
                     out.append(NextWorkItem(span))
                 case Return(_, span):
-                    out += self.masks.leave(RETURNED, span)
+                    out += self.masks.deactivate(RETURNED, span)
                 case Break(span) if loop is not None:
-                    out += self.masks.leave(loop.broken, span)
+                    out += self.masks.deactivate(loop.broken, span)
                 case Continue(span) if loop is not None:
-                    out += self.masks.leave(loop.continued, span)
+                    out += self.masks.deactivate(loop.continued, span)
                 case While() | For():
                     out.append(replace(s, body=self._as_states(s.body, None, last)))
                 case _:
@@ -274,7 +280,7 @@ class _Cutter:
         """Ends the threads that do not come here."""
         if self.thread_range is None:
             return ()
-        thread = this_thread(span)
+        thread = thread_index(span)
         below = binary(LT, thread, integer(self.thread_range.start, span), span)
         above = binary(GE, thread, integer(self.thread_range.stop, span), span)
         outside = [
@@ -286,26 +292,26 @@ class _Cutter:
 
     def _masked_if(self, s: If, out: list[Stmt], region: _Run, site: _Site) -> None:
         """Who does not go into ``then`` waits, then changes places with who did."""
-        masks, skipped = self.masks, self.masks.code()
+        masks, skipped = self.masks, self.masks.new_code()
         otherwise, then, orelse = negation(s.condition), s.then, s.orelse
         if not then:
             otherwise, then, orelse = s.condition, s.orelse, ()
-        region.body.append(If(otherwise, masks.leave(skipped, s.span), (), s.span))
+        region.body.append(If(otherwise, masks.deactivate(skipped, s.span), (), s.span))
         self._close(out, region, site, count=True)
         inner = _Site(masked=True, loop=site.loop)
         self.some_wait = True
-        out.append(masks.when_live(self.block(then, inner), s.span))
+        out.append(masks.if_any_live(self.block(then, inner), s.span))
         if orelse:
-            region.resets.append(masks.exchange(skipped, s.span))
+            region.resets.append(masks.swap_active(skipped, s.span))
             self._close(out, region, site, count=True)
-            out.append(masks.when_live(self.block(orelse, inner), s.span))
+            out.append(masks.if_any_live(self.block(orelse, inner), s.span))
         if not site.last:
-            region.resets.append(masks.release(skipped, s.span))
+            region.resets.append(masks.reactivate(skipped, s.span))
 
     def _masked_loop(self, s: While | For, out: list[Stmt], region: _Run, site: _Site) -> None:
         """Goes on while any thread does; who has left waits for the last one."""
-        waits = _Waits(self.masks.code(), self.masks.code())
-        released = [self.masks.release(waits.continued, s.span)] if _jumps(s, Continue) else []
+        waits = _Waits(self.masks.new_code(), self.masks.new_code())
+        released = [self.masks.reactivate(waits.continued, s.span)] if _jumps(s, Continue) else []
         if self.facts.agrees(*operands(s)):
             self.some_wait = True
             body = self._body(s, waits, asks=True)
@@ -319,7 +325,7 @@ class _Cutter:
             out += self._in_strips(s, self._going_while_any(s, waits, released))
             leaves = True
         if leaves and not site.last:
-            region.resets.append(self.masks.release(waits.broken, s.span))
+            region.resets.append(self.masks.reactivate(waits.broken, s.span))
 
     def _body(self, s: While | For, waits: _Waits, *, asks: bool) -> Body:
         """A masked loop's, where it is asked whether a thread runs if ``asks``."""
@@ -336,7 +342,12 @@ class _Cutter:
     def _going_while_any(self, s: While | For, waits: _Waits, released: list[Stmt]) -> Stmt:
         """A loop whose condition varies: each thread looks at it for itself."""
         self.some_wait = True
-        ends = If(negation(going(s)), self.masks.leave(waits.broken, s.span), (), s.span)
+        ends = If(
+            negation(continuation_condition(s)),
+            self.masks.deactivate(waits.broken, s.span),
+            (),
+            s.span,
+        )
         head = _Run([] if isinstance(s, For) else released, [ends])
         out = list(self._until_none(head, s.span))
         out += self._body(s, waits, asks=self.placement.leaves_block(s.body))
@@ -350,7 +361,7 @@ class _Cutter:
         out: list[Stmt] = []
         if region.resets or region.body:  # else `live` is right
             self._close(out, region, _Site(masked=True), count=True)
-        return (*out, self.masks.when_none((Break(span),), span))
+        return (*out, self.masks.if_none_live((Break(span),), span))
 
 
 def _jumps(s: Stmt, kind: type[Break] | type[Continue]) -> bool:

@@ -20,10 +20,10 @@ from pycu2c.ir.nodes import (
     WorkItemLoop,
 )
 from pycu2c.ir.walk import map_stmt, statements
-from pycu2c.transforms.cuda.merge_live_ranges import renamed
+from pycu2c.transforms.cuda.merge_live_ranges import rename_variables
 
 
-def is_of_block(s: Stmt) -> bool:
+def is_block_array(s: Stmt) -> bool:
     """The arrays of a block are there from its beginning, wherever they are written."""
     if not isinstance(s, Allocate):
         return False
@@ -31,7 +31,7 @@ def is_of_block(s: Stmt) -> bool:
     return s.var.type.space in (MemorySpace.SHARED, MemorySpace.BLOCK)
 
 
-def with_own_parameters(kernel: Function) -> Function:
+def copy_assigned_parameters(kernel: Function) -> Function:
     """A parameter that the kernel assigns becomes a variable, so that no thread changes what
     the next one reads."""
     assigned = {s.var.name for s in statements(kernel.body) if isinstance(s, Assign)}
@@ -43,10 +43,10 @@ def with_own_parameters(kernel: Function) -> Function:
             names[p.name] = fresh(p.name)
             own = Var(names[p.name], p.type, kernel.span)
             copies.append(Declare(own, Var(p.name, p.type, kernel.span), kernel.span))
-    return replace(kernel, body=(*copies, *renamed(kernel.body, names)))
+    return replace(kernel, body=(*copies, *rename_variables(kernel.body, names)))
 
 
-def one_loop(kernel: Function, body: Body) -> Body:
+def single_work_item_loop(kernel: Function, body: Body) -> Body:
     """No barrier: each thread runs to its end."""
 
     def ended(s: Stmt) -> Body:

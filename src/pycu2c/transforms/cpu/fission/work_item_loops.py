@@ -4,7 +4,7 @@ ThreadLoops are cut where the threads meet.
 ``a; syncthreads(); b`` -> ``WorkItemLoop(a) WorkItemLoop(b)``. Takes flat, legal, declared kernels.
 
 ``uniformity`` tells what threads agree on, ``placement`` what stands outside the thread loops,
-``regions`` cuts, ``privatize`` keeps what lives across a cut. A thread that has left a loop with
+``split_at_barriers`` cuts, ``insert_context_arrays`` keeps what lives across a cut. A thread that has left a loop with
 barriers before others goes on when all have left it; so nobody may spin on what it does next.
 """
 
@@ -26,42 +26,42 @@ from pycu2c.ir.builders import cast, scalar_type
 from pycu2c.ir.nodes import Allocate, Apply, Body, Declare, Expr, Function, Stmt, Var
 from pycu2c.ir.walk import all_expressions, map_expr, statements
 from pycu2c.ops.intrinsics.threads.cpu_block import block_thread
-from pycu2c.transforms.cpu.fission.context_arrays import crossing, privatize
-from pycu2c.transforms.cpu.fission.loop_fission import regions
-from pycu2c.transforms.cpu.fission.single_region import one_loop
-from pycu2c.transforms.cpu.loops.interchange import interchanged
-from pycu2c.transforms.cpu.simd.active_masks import Masks, slots
-from pycu2c.transforms.cpu.simd.lane_counters import counted_by_lanes
-from pycu2c.transforms.cpu.simd.lane_variables import slots_name
-from pycu2c.transforms.cpu.simd.strip_mining import join_lanes, without_idle_notes
+from pycu2c.transforms.cpu.fission.context_arrays import insert_context_arrays, live_across_regions
+from pycu2c.transforms.cpu.fission.loop_fission import split_at_barriers
+from pycu2c.transforms.cpu.fission.single_region import single_work_item_loop
+from pycu2c.transforms.cpu.loops.interchange import interchange_loops
+from pycu2c.transforms.cpu.simd.active_masks import ActiveMasks, context_array
+from pycu2c.transforms.cpu.simd.lane_counters import use_lane_counters
+from pycu2c.transforms.cpu.simd.lane_variables import context_array_name
+from pycu2c.transforms.cpu.simd.strip_mining import fuse_lane_loops, remove_dead_live_flags
 
 _LEAST_LANES = 8  # fewer threads are done sooner one by one
-Chosen: TypeAlias = Callable[[Body, Uniformity], Set[Stmt]]
+LoopSelector: TypeAlias = Callable[[Body, Uniformity], Set[Stmt]]
 
 
 @dataclass(frozen=True, slots=True)
-class Placing:
+class WorkItemLowering:
     """Places the statements of one kernel."""
 
     kernel: Function
     facts: Facts
     effectful: Set[str]  # device functions
-    in_strips: Chosen
+    select_strip_loops: LoopSelector
 
     def block(self, body: Body) -> Body:
         """The kernel's body as what a block does."""
         fresh = fresh_names(replace(self.kernel, body=body))
-        body = counted_by_lanes(body, live_after_loops(body, self._strips(body)), fresh)
+        body = use_lane_counters(body, live_after_loops(body, self._strips(body)), fresh)
         body = _with_coordinates(body, self._strips(body), fresh)
-        body, turned = interchanged(body, uniformity(body), self.facts, self.effectful, fresh)
+        body, turned = interchange_loops(body, uniformity(body), self.facts, self.effectful, fresh)
         strips = self._strips(body)
         if not strips and not turned and not has_wait(body):
-            return one_loop(self.kernel, body)
+            return single_work_item_loop(self.kernel, body)
         return self._met(body, strips, turned)
 
     def _strips(self, body: Body) -> Set[Stmt]:
         few = self.facts.threads < _LEAST_LANES
-        return frozenset() if few else self.in_strips(body, uniformity(body))
+        return frozenset() if few else self.select_strip_loops(body, uniformity(body))
 
     def _met(self, body: Body, strips: Set[Stmt], turned: Set[Stmt]) -> Body:
         """With several thread loops: what is uniform and lives from one to another is computed
@@ -69,20 +69,20 @@ class Placing:
         agreement, span = uniformity(body, self.facts.block), self.kernel.span
         fresh = fresh_names(replace(self.kernel, body=body))
         name = fresh("state")
-        state = Var(slots_name(name) if strips else name, Scalar(INT32), span)
+        state = Var(context_array_name(name) if strips else name, Scalar(INT32), span)
         live = Var(fresh("live"), Scalar(INT32), span)
         own = {state.name, live.name}
         kept = live_after_loops(body, strips)
         everywhere = {p.name for p in self.kernel.parameters} | _arrays(body) | own
         wanted: set[str] = set()
         while True:
-            masks = Masks(slots(state, self.facts.threads), live)
+            masks = ActiveMasks(context_array(state, self.facts.threads), live)
             placement = place_regions(body, agreement, wanted, kept, turned)
-            cut = join_lanes(regions(body, agreement, placement, masks, span), masks)
-            found = crossing(cut, everywhere) - agreement.varying
+            cut = fuse_lane_loops(split_at_barriers(body, agreement, placement, masks, span), masks)
+            found = live_across_regions(cut, everywhere) - agreement.varying
             if found <= wanted:
-                cut = without_idle_notes(cut, masks)
-                return privatize(cut, everywhere, masks)
+                cut = remove_dead_live_flags(cut, masks)
+                return insert_context_arrays(cut, everywhere, masks)
             wanted |= found
 
 

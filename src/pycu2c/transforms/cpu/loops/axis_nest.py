@@ -39,8 +39,8 @@ from pycu2c.ir.nodes import (
 from pycu2c.ir.walk import expressions, operands, statements
 from pycu2c.ops.intrinsics.threads.cpu_block import at_least_1
 from pycu2c.ops.operators import ADD, MUL, QUOTIENT, REMAINDER, SUB
-from pycu2c.transforms.cpu.loops.loop_versioning import with_whole
-from pycu2c.transforms.cuda.merge_live_ranges import renamed
+from pycu2c.transforms.cpu.loops.loop_versioning import version_loop
+from pycu2c.transforms.cuda.merge_live_ranges import rename_variables
 
 LEAST_LANES = 4  # fewer threads are not worth a vector
 
@@ -128,7 +128,7 @@ class Nest:
             self.values[s.var.name] = s.init
         if level == 0:
             name = self.outside(s.var.name)
-            rest = renamed(rest, {s.var.name: name}) if name != s.var.name else rest
+            rest = rename_variables(rest, {s.var.name: name}) if name != s.var.name else rest
             self.values[name] = self.values[s.var.name]
             s = replace(s, var=replace(s.var, name=name))
         self.places[s.var.name] = level
@@ -175,7 +175,7 @@ class Nest:
     def loops(self) -> Body:
         body = (*self._steps(self.levels[-1], self.body),)
         for number in reversed(range(len(self.axes))):
-            loop = with_whole(self._loop(number, body), self.known, self._steady(number + 1))
+            loop = version_loop(self._loop(number, body), self.known, self._steady(number + 1))
             body = self._steps(self.levels[number], (loop,))
         return body
 

@@ -40,10 +40,10 @@ from pycu2c.ir.nodes import (
 )
 from pycu2c.ir.walk import all_expressions, bodies, children, map_functions, statements, with_bodies
 from pycu2c.ops.operators import ADD, GT, LT
-from pycu2c.transforms.cuda.merge_live_ranges import renamed
+from pycu2c.transforms.cuda.merge_live_ranges import rename_variables
 
 
-def count_loops(module: Module, facts: Facts) -> Module:
+def convert_while_to_for(module: Module, facts: Facts) -> Module:
     """Make for loops of those that are."""
 
     def counted(function: Function) -> Function:
@@ -120,7 +120,7 @@ class _Counting:
             number += 1
             free = f"{loop.var.name}.{number}"
         self.taken.add(free)
-        body = renamed(loop.body, {loop.var.name: free})
+        body = rename_variables(loop.body, {loop.var.name: free})
         return replace(loop, var=replace(loop.var, name=free), body=body)
 
 

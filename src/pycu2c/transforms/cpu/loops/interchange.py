@@ -55,12 +55,12 @@ from pycu2c.ops.intrinsics.reference_thread import WARP
 from pycu2c.ops.intrinsics.threads.coordinates import GRID, GRIDSIZE, PLACES
 from pycu2c.ops.intrinsics.threads.cpu_block import block_thread
 from pycu2c.ops.operators import ADD, LT, MUL
-from pycu2c.transforms.cpu.fission.guarded_regions import Parts
+from pycu2c.transforms.cpu.fission.guarded_regions import GuardedRegions
 
 NameGenerator = Callable[[str], str]
 
 
-def interchanged(
+def interchange_loops(
     body: Body, agreement: Uniformity, facts: Facts, effectful: Set[str], fresh: NameGenerator
 ) -> tuple[Body, frozenset[Stmt]]:
     """A kernel's body, and its loops that are to stand outside of the threads. ``effectful``: the
@@ -123,7 +123,7 @@ class _Interchange:
 
     def _under(self, s: If) -> Body:
         """The parts of a block, each under its condition; its loops outside of the threads."""
-        parts = Parts.of(s)
+        parts = GuardedRegions.of(s)
         own = [x.var.name for x in s.then if isinstance(x, Declare | Allocate)]
         if not parts.is_steady(s.condition) or not self._follows_from_places(s.condition):
             return (s,)  # in the second case few threads may meet it

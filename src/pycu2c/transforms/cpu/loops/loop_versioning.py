@@ -21,7 +21,7 @@ from pycu2c.ops.operators import LE
 _LONGEST = 80  # nodes of a body that is written twice
 
 
-def with_whole(loop: AxisLoop, known: BoundSolver, steady: IsInvariant) -> Stmt:
+def version_loop(loop: AxisLoop, known: BoundSolver, steady: IsInvariant) -> Stmt:
     """``steady``: whether a number is the same for all threads of the loop."""
     parts = list(all_expressions(loop.body))
     of_block = isinstance(loop.start, Const) and isinstance(loop.stop, Const)

@@ -190,7 +190,7 @@ class _Tile:
         rounds = [_rounds(loop) for loop in self.loops]
         if None not in rounds and math.prod(r or 0 for r in rounds) < FEW:
             return False
-        if divergent_loops.vectorises((*self.between, *self.body)):
+        if divergent_loops.is_vectorizable((*self.between, *self.body)):
             return True
         values = single_definitions((*self.before, *self.between, *self.body))
         paces = LaneStrides(self.lanes.var.name, values, {v.name for v in self._kept()})

@@ -42,13 +42,13 @@ from pycu2c.ir.walk import (
     with_bodies,
 )
 from pycu2c.ops.operators import ADD, MUL
-from pycu2c.transforms.cuda.merge_live_ranges import renamed
+from pycu2c.transforms.cuda.merge_live_ranges import rename_variables
 
 ROWS = 4
 LONGEST = 64  # of a row: the sums of longer ones are too many for registers
 
 
-def join_rows(module: Module) -> Module:
+def unroll_and_jam(module: Module) -> Module:
     """Join the rows of the kernel's loops over threads where that saves reading."""
     kernel = module.kernel
     return replace(module, kernel=replace(kernel, body=_block(kernel.body)))
@@ -176,7 +176,7 @@ class _Rows:
             return at if isinstance(e, Var) and e.name == self.across.name else e
 
         def of_row(body: Body) -> Body:
-            return map_expr(renamed(body, names), placed)
+            return map_expr(rename_variables(body, names), placed)
 
         return of_row((*self.before, *opening)), of_row(self._with_own()), of_row(closing)
 

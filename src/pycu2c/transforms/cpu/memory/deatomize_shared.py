@@ -10,7 +10,7 @@ from pycu2c.ir.walk import map_expr, map_functions
 from pycu2c.ops.intrinsics.memory.atomic import OWN
 
 
-def own_shared_memory(module: Module) -> Module:
+def deatomize_shared(module: Module) -> Module:
     """``cuda.atomic.add(&bins[b], 1)`` of a shared array -> ``block.atomic.add(&bins[b], 1)``."""
     return map_functions(module, lambda f: replace(f, body=map_expr(f.body, _owned)))
 

@@ -22,7 +22,7 @@ from pycu2c.ir.walk import map_expr, map_functions, map_stmt
 from pycu2c.ops.intrinsics.memory.cache_hints import LOADS, STORES
 
 
-def load_and_store_plainly(module: Module) -> Module:
+def drop_cache_hints(module: Module) -> Module:
     """``cuda.ldcg(&a[i])`` -> ``a[i]``; ``cuda.stcs(&a[i], x)`` -> ``a[i] = x``."""
     return map_functions(module, _plain)
 

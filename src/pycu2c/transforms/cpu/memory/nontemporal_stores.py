@@ -41,12 +41,12 @@ from pycu2c.ir.walk import map_stmt, rewrite, statements
 from pycu2c.ops.intrinsics.registry import REGISTRY, Intrinsic
 from pycu2c.ops.intrinsics.threads.cpu_block import elements_before, write_past, written_past
 from pycu2c.ops.operators import ADD, SUB
-from pycu2c.transforms.cpu.memory.software_prefetch import is_near
+from pycu2c.transforms.cpu.memory.software_prefetch import is_contiguous_argument
 
 _BYTES = 1024  # that are collected before they are written
 
 
-def write_past_caches(module: Module) -> Module:
+def use_nontemporal_stores(module: Module) -> Module:
     """Takes a kernel in loops along axes, whose threads only compute, load and store."""
     kernel, body = module.kernel, list[Stmt]()
     fresh = fresh_names(kernel)
@@ -90,7 +90,11 @@ def _is_all_of_array(store: Store, body: Body) -> bool:
     rest = (*body[:-1], Evaluate(store.value, store.span))
     if any(isinstance(s, NextWorkItem) for s in statements(rest)):
         return False
-    return is_near(store.array) and not store.path and store.array.name not in accessed_names(rest)
+    return (
+        is_contiguous_argument(store.array)
+        and not store.path
+        and store.array.name not in accessed_names(rest)
+    )
 
 
 def _in_lines(row: AxisLoop, store: Store, place: Expr, line: Var, fresh: NameGenerator) -> Body:

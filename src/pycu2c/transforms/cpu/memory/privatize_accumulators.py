@@ -63,7 +63,7 @@ def accumulators(kernel: Function) -> dict[str, Intrinsic]:
     return found
 
 
-def accumulating(module: Module) -> tuple[int, ...]:
+def accumulator_arguments(module: Module) -> tuple[int, ...]:
     """The positions of a built kernel's arguments that may be accumulated."""
     names = accumulators(module.kernel)
     return tuple(p.argument for p in module.kernel.parameters if p.name in names)
@@ -92,7 +92,7 @@ def _mentioned(body: Body) -> Iterator[str]:
 # ---- a copy for each OS thread -----------------------------------------------------------------
 
 
-def own_accumulators(module: Module, facts: Facts) -> Module:
+def privatize_accumulators(module: Module, facts: Facts) -> Module:
     """``cuda.atomic.add(&counts[i], v)`` -> ``block.atomic.add(&counts.own[i], v)``, with
     ``counts.own`` cleared before all blocks and added to ``counts`` after them. Takes kernels as
     ``work_item_loops_in`` leaves them; those whose threads run in steps stay as they are."""

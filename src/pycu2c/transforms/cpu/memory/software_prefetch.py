@@ -55,7 +55,7 @@ IsFirst: TypeAlias = Callable[[Expr], bool]  # of what the first thread's place 
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PrefetchStream:
     """An array in memory of which threads take elements one after the other, from ``first`` on."""
 
     array: Var
@@ -69,7 +69,7 @@ class Asked:
         return self.array.type.dtype.size
 
 
-def ask_early(module: Module, facts: Facts) -> Module:
+def insert_software_prefetches(module: Module, facts: Facts) -> Module:
     """Takes a kernel in loops along axes, of blocks along x whose size is known."""
     if facts.block is None or facts.block[1:] != (1, 1):
         return module
@@ -87,7 +87,7 @@ def _asking(s: Stmt, facts: Facts) -> Stmt:
                 return s
             is_there = binary(LT, binary(ADD, var, step, s.span), s.stop, s.span)
             count = integer(facts.threads, s.span)
-            asked = tuple(asking(walk, step, count) for walk in walks)
+            asked = tuple(prefetch_statement(walk, step, count) for walk in walks)
             return replace(s, body=(If(is_there, asked, (), s.span), loop))
         case BlockLoop(body=body, order=(0, 1, 2), in_rows=False):
             return replace(s, body=_asking_for_block(body, facts))
@@ -105,7 +105,7 @@ def _asking_for_block(body: Body, facts: Facts) -> Body:
     span, count = loops[0].span, integer(facts.threads, loops[0].span)
     blocks = _AHEAD // (facts.threads * max(walk.bytes for walk in walks)) or 1
     ahead = integer(blocks * facts.threads, span)
-    asked = tuple(asking(walk, ahead, count) for walk in walks)
+    asked = tuple(prefetch_statement(walk, ahead, count) for walk in walks)
     left = Apply(blocks_left, (), WEAK_INT, span)
     is_there = binary(GT, left, integer(blocks, span), span)
     begins = next(i for i, s in enumerate(body) if not isinstance(s, Allocate))
@@ -121,10 +121,10 @@ def _is_first_of_block(e: Expr, facts: Facts) -> bool:
             return False
 
 
-def _walks(loops: Iterable[AxisLoop], is_first: IsFirst) -> list[Asked]:
+def _walks(loops: Iterable[AxisLoop], is_first: IsFirst) -> list[PrefetchStream]:
     """The arrays of which threads take the element that is as far from the first thread's as they
     are, unless there are many."""
-    found: dict[str, Asked] = {}
+    found: dict[str, PrefetchStream] = {}
     for loop in loops:
         declared = {s.var.name: s.init for s in loop.body if isinstance(s, Declare)}
         places = {name: first for name, e in declared.items() if (first := _first(e, loop))}
@@ -132,7 +132,7 @@ def _walks(loops: Iterable[AxisLoop], is_first: IsFirst) -> list[Asked]:
             first = places.get(index.name) if isinstance(index, Var) else None
             if first is not None and is_first(first):
                 is_written |= array.name in found and found[array.name].is_written
-                found[array.name] = Asked(array, first, is_written)
+                found[array.name] = PrefetchStream(array, first, is_written)
     return list(found.values()) if len(found) <= _MOST_ARRAYS else []
 
 
@@ -150,19 +150,19 @@ def accesses(body: Body) -> Iterator[tuple[Var, Expr, bool]]:
     written."""
     for e in all_expressions(body):
         match e:
-            case Load(array=Var() as array, indices=(index,)) if is_near(array):
+            case Load(array=Var() as array, indices=(index,)) if is_contiguous_argument(array):
                 yield array, index, False
             case _:
                 pass
     for s in statements(body):
         match s:
-            case Store(array=array, indices=(index,)) if is_near(array):
+            case Store(array=array, indices=(index,)) if is_contiguous_argument(array):
                 yield array, index, True
             case _:
                 pass
 
 
-def is_near(array: Var) -> bool:
+def is_contiguous_argument(array: Var) -> bool:
     """Whether it is an argument whose elements are neighbours, and have addresses."""
     match array.type:
         case Array(space=MemorySpace.GLOBAL, layout="C", dtype=dtype):
@@ -171,7 +171,7 @@ def is_near(array: Var) -> bool:
             return False
 
 
-def asking(walk: Asked, ahead: Expr, count: Expr) -> Stmt:
+def prefetch_statement(walk: PrefetchStream, ahead: Expr, count: Expr) -> Stmt:
     """Ask for so many elements, so many further than a walk's first."""
     row, span = prefetch_to_write if walk.is_written else prefetch, ahead.span
     first = Load(walk.array, (walk.first,), span)

@@ -37,7 +37,11 @@ from pycu2c.ir.walk import bodies, map_stmt, rewrite, with_bodies
 from pycu2c.ops.intrinsics.registry import REGISTRY
 from pycu2c.ops.intrinsics.threads.cpu_block import launched
 from pycu2c.ops.operators import ADD, LT, SUB
-from pycu2c.transforms.cpu.memory.software_prefetch import Asked, accesses, asking
+from pycu2c.transforms.cpu.memory.software_prefetch import (
+    PrefetchStream,
+    accesses,
+    prefetch_statement,
+)
 
 _MOST_WALKS = 8
 _STRIP = 256  # bytes of the widest array
@@ -45,7 +49,7 @@ _AHEAD = 2048  # bytes of it between what a strip takes and what it asks for
 _LARGE = 1 << 21  # bytes of all arrays, from which on they leave the first caches
 
 
-def ask_by_strips(module: Module) -> Module:
+def insert_strip_prefetches(module: Module) -> Module:
     """Takes a kernel in loops along axes."""
     kernel = module.kernel
     fresh = fresh_names(kernel)
@@ -67,15 +71,15 @@ def _in_strips(s: Stmt, fresh: NameGenerator) -> Body:
     return _strips(s, walks, fresh) if _is_stencil(walks) else (s,)
 
 
-def _is_stencil(walks: Sequence[Asked]) -> bool:
+def _is_stencil(walks: Sequence[PrefetchStream]) -> bool:
     rows = Counter(walk.array.name for walk in walks if not walk.is_written)
     return len(walks) <= _MOST_WALKS and max(rows.values(), default=0) > 1
 
 
-def _walks(row: AxisLoop) -> list[Asked]:
+def _walks(row: AxisLoop) -> list[PrefetchStream]:
     """Where the threads of a row go from element to element, but for numbers added to the place:
     those walks meet in the same lines of memory."""
-    walks, found = UnitStrideAccesses(row), dict[str, Asked]()
+    walks, found = UnitStrideAccesses(row), dict[str, PrefetchStream]()
     for array, index, is_written in accesses(row.body):
         place = walks.unit_stride_index(index)
         if place is None:
@@ -83,7 +87,7 @@ def _walks(row: AxisLoop) -> list[Asked]:
         first = _without_numbers(place)
         shown = f"{array.name}[{print_expr(first)}]"
         is_written |= shown in found and found[shown].is_written
-        found[shown] = Asked(array, first, is_written)
+        found[shown] = PrefetchStream(array, first, is_written)
     return list(found.values())
 
 
@@ -98,7 +102,7 @@ def _without_numbers(e: Expr) -> Expr:
             return e
 
 
-def _strips(row: AxisLoop, walks: Sequence[Asked], fresh: NameGenerator) -> Body:
+def _strips(row: AxisLoop, walks: Sequence[PrefetchStream], fresh: NameGenerator) -> Body:
     span, own = row.span, row.var.name
     first, strip, end = (
         Var(fresh(name), WEAK_INT, span) for name in (f"{own}.first", "strip", "end")
@@ -115,7 +119,7 @@ def _strips(row: AxisLoop, walks: Sequence[Asked], fresh: NameGenerator) -> Body
 
     ahead = integer(_AHEAD // widest, span)
     begun = (replace(walk, first=rewrite(walk.first, here)) for walk in walks)
-    asked = tuple(asking(walk, ahead, part) for walk in begun)
+    asked = tuple(prefetch_statement(walk, ahead, part) for walk in begun)
     inside = (*asked, replace(row, start=first, stop=stop))
     return (
         Declare(end, row.stop, span),

@@ -35,7 +35,7 @@ from pycu2c.ops.operators import EQ, NE, OR, Operator
 RUNNING, RETURNED = 0, 1
 
 
-def slots(like: Var, threads: int) -> Var:
+def context_array(like: Var, threads: int) -> Var:
     """An array with one slot, for a number or an array, for each thread of a block."""
     shape: tuple[int, ...] = ()
     if isinstance(like.type, Array):
@@ -46,18 +46,18 @@ def slots(like: Var, threads: int) -> Var:
     return replace(like, type=array)
 
 
-def this_thread(span: Span) -> Expr:
+def thread_index(span: Span) -> Expr:
     """The number of the running thread, the first index of every per-thread array."""
     return Apply(block_thread, (), WEAK_INT, span)
 
 
 @dataclass(slots=True)
-class Masks:
+class ActiveMasks:
     """Makes the nodes for one kernel; remembers whether there were any."""
 
     state: Var
     live: Var
-    codes: int = RETURNED
+    last_code: int = RETURNED
     used: bool = False
 
     @property
@@ -67,74 +67,74 @@ class Masks:
         assert self.state.type.shape is not None
         return self.state.type.shape[0]
 
-    def code(self) -> int:
+    def new_code(self) -> int:
         """A code for one more way to wait."""
-        self.codes += 1
-        return self.codes
+        self.last_code += 1
+        return self.last_code
 
-    def put(self, code: int, span: Span) -> Stmt:
+    def set_state(self, code: int, span: Span) -> Stmt:
         self.used = True
         value = Const(code, Scalar(INT32), span)
-        return Store(self.state, (this_thread(span),), value, span)
+        return Store(self.state, (thread_index(span),), value, span)
 
     def _compare(self, op: Operator, code: int, span: Span) -> Expr:
         self.used = True
-        own = Load(self.state, (this_thread(span),), span)
+        own = Load(self.state, (thread_index(span),), span)
         return Binary(op, own, Const(code, Scalar(INT32), span), WEAK_BOOL, span)
 
-    def leave(self, code: int, span: Span) -> Body:
+    def deactivate(self, code: int, span: Span) -> Body:
         """The running thread waits, or has returned."""
-        return (self.put(code, span), NextWorkItem(span))
+        return (self.set_state(code, span), NextWorkItem(span))
 
-    def runs(self, span: Span) -> Expr:
+    def is_running(self, span: Span) -> Expr:
         return self._compare(EQ, RUNNING, span)
 
-    def is_only_running(self, s: Stmt) -> bool:
+    def is_skip_inactive(self, s: Stmt) -> bool:
         match s:
             case If(Binary(op, Load(array), Const(0)), (NextWorkItem(),), ()):
                 return op is NE and array.name == self.state.name
             case _:
                 return False
 
-    def only_running(self, span: Span) -> Stmt:
+    def skip_inactive(self, span: Span) -> Stmt:
         """Lets only running threads go on."""
         return If(self._compare(NE, RUNNING, span), (NextWorkItem(span),), (), span)
 
-    def release(self, code: int, span: Span) -> Stmt:
+    def reactivate(self, code: int, span: Span) -> Stmt:
         """Who waited with this code runs again."""
-        return If(self._compare(EQ, code, span), (self.put(RUNNING, span),), (), span)
+        return If(self._compare(EQ, code, span), (self.set_state(RUNNING, span),), (), span)
 
-    def exchange(self, code: int, span: Span) -> Stmt:
+    def swap_active(self, code: int, span: Span) -> Stmt:
         """Who waited with this code runs, who ran waits with it."""
-        other = If(self._compare(EQ, RUNNING, span), (self.put(code, span),), (), span)
-        return If(self._compare(EQ, code, span), (self.put(RUNNING, span),), (other,), span)
+        other = If(self._compare(EQ, RUNNING, span), (self.set_state(code, span),), (), span)
+        return If(self._compare(EQ, code, span), (self.set_state(RUNNING, span),), (other,), span)
 
     def set_live(self, value: bool, span: Span) -> Stmt:
-        return Assign(self.live, self._alive(value, span), span)
+        return Assign(self.live, self._live_value(value, span), span)
 
-    def some_live(self, span: Span) -> Stmt:
+    def mark_live(self, span: Span) -> Stmt:
         """Set by some threads of many."""
-        value = Binary(OR, self.live, self._alive(True, span), Scalar(INT32), span)
+        value = Binary(OR, self.live, self._live_value(True, span), Scalar(INT32), span)
         return Assign(self.live, value, span)
 
-    def when_live(self, body: Body, span: Span) -> Stmt:
+    def if_any_live(self, body: Body, span: Span) -> Stmt:
         return If(self._is_live(NE, span), body, (), span)
 
-    def when_none(self, body: Body, span: Span) -> Stmt:
+    def if_none_live(self, body: Body, span: Span) -> Stmt:
         return If(self._is_live(EQ, span), body, (), span)
 
-    def _alive(self, value: bool, span: Span) -> Const:
+    def _live_value(self, value: bool, span: Span) -> Const:
         return Const(int(value), Scalar(INT32), span)
 
     def _is_live(self, op: Operator, span: Span) -> Expr:
-        return Binary(op, self.live, self._alive(False, span), WEAK_BOOL, span)
+        return Binary(op, self.live, self._live_value(False, span), WEAK_BOOL, span)
 
-    def begun(self, body: Body, span: Span) -> Body:
+    def with_initial_state(self, body: Body, span: Span) -> Body:
         """A kernel's body with the state set up before, in its first thread loop if it can be."""
         if not self.used:
             return body
-        start = self.put(RUNNING, span)
-        alive = Declare(self.live, self._alive(True, span), span)
+        start = self.set_state(RUNNING, span)
+        alive = Declare(self.live, self._live_value(True, span), span)
         match body:
             case (Assign() as counting, WorkItemLoop(first, place), *rest):
                 body = (counting, WorkItemLoop((start, *first), place), *rest)

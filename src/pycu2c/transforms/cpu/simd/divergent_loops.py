@@ -76,20 +76,20 @@ def divergent_loops(body: Body, facts: uniformity.Uniformity) -> frozenset[Stmt]
     return frozenset(_found(body, facts))
 
 
-def run_apart(module: Module) -> frozenset[str]:
+def functions_to_inline(module: Module) -> frozenset[str]:
     """The device functions that are not called thread by thread: a block or a strip of it runs
     them together."""
     never = recursive_functions(module)
-    loops = {f.name for f in module.devices if f.name not in never and loops_for_strips(f)}
+    loops = {f.name for f in module.devices if f.name not in never and profitable_loops(f)}
     return block_level_functions(module) | loops
 
 
-def loops_for_strips(function: Function) -> tuple[Stmt, ...]:
+def profitable_loops(function: Function) -> tuple[Stmt, ...]:
     """The loops that pay in strips if threads leave them at different times."""
-    return tuple(filter(_pays, left_early(function.body)))
+    return tuple(filter(_pays, early_exit_loops(function.body)))
 
 
-def left_early(body: Body) -> Iterator[While | For]:
+def early_exit_loops(body: Body) -> Iterator[While | For]:
     """The loops that threads may leave at different times."""
     for s in statements(body):
         if isinstance(s, While | For) and (isinstance(s, While) or _is_left_inside(s)):
@@ -117,10 +117,10 @@ def _pays(loop: While | For) -> bool:
         return False
     if not all(isinstance(s, While | For | If | Assign | Declare) or _jumps(s) for s in parts):
         return False
-    return vectorises((loop,))
+    return is_vectorizable((loop,))
 
 
-def vectorises(body: Body) -> bool:
+def is_vectorizable(body: Body) -> bool:
     """Whether a compiler makes vectors of all that is computed, and some of it is wide."""
     values = tuple(all_expressions(body))
     return all(map(_is_vector_work, values)) and any(map(_is_wide_work, values))

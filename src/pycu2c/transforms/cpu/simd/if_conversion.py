@@ -68,7 +68,7 @@ _MASK = Scalar(INT32)
 _ROUNDS = ((40, 4), (80, 2))
 
 
-def goes_in_rounds(strips: StripLoop, loop: WorkItemLoop) -> bool:
+def is_if_convertible_loop(strips: StripLoop, loop: WorkItemLoop) -> bool:
     """Whether a thread loop is all that a strip does until none of its lanes is left."""
     match strips.body:
         case (While(_, (Assign(), WorkItemLoop() as only, If(_, (Break(),), ()))),):
@@ -77,14 +77,14 @@ def goes_in_rounds(strips: StripLoop, loop: WorkItemLoop) -> bool:
             return False
 
 
-def keeps_wide_floats(work: Body, kept: Set[str]) -> bool:
+def selects_wide_floats(work: Body, kept: Set[str]) -> bool:
     """Whether lanes that have left must keep 64-bit floats: vectors of them are chosen from
     under masks of 32 bits too slowly."""
     changed = (s.var for s in statements(work) if isinstance(s, Assign) and s.var.name in kept)
     return any(v.type.dtype.is_float and v.type.dtype.bits > 32 for v in changed)
 
 
-def in_rounds(body: Body, state: Var, live: str, kept: Set[str]) -> Body | None:
+def if_convert(body: Body, state: Var, live: str, kept: Set[str]) -> Body | None:
     """What a lane does in such a loop; None if it is nothing that goes without branches.
     ``kept``: the variables that are read after the loop."""
     match body:
@@ -124,7 +124,7 @@ class _Rounds:
             return False
         if not all(_is_chosen_by_mask(s.var) for s in parts if isinstance(s, Assign)):
             return False
-        return not keeps_wide_floats(work, self.kept)
+        return not selects_wide_floats(work, self.kept)
 
     def _codes(self, work: Body) -> set[int]:
         """What lanes that leave put into their states."""

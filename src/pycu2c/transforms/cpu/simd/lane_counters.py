@@ -10,10 +10,10 @@ from pycu2c.ir.builders import binary, const, logical, scalar_type
 from pycu2c.ir.nodes import Assign, Body, Const, Declare, Expr, For, LogicalOp, Stmt, While
 from pycu2c.ir.walk import bodies, statements, with_bodies
 from pycu2c.ops.operators import ADD, GT, LT
-from pycu2c.transforms.cpu.simd.if_conversion import keeps_wide_floats
+from pycu2c.transforms.cpu.simd.if_conversion import selects_wide_floats
 
 
-def counted_by_lanes(
+def use_lane_counters(
     body: Body, loops: Mapping[Stmt, Set[str]], fresh: Callable[[str], str]
 ) -> Body:
     """``for k in range(n): if c: break`` -> ``next = 0; while next < n: k = next; next = next + 1;
@@ -26,24 +26,24 @@ def counted_by_lanes(
         elif s in loops:
             out.append(s)
         else:
-            out.append(with_bodies(s, tuple(counted_by_lanes(b, loops, fresh) for b in bodies(s))))
+            out.append(with_bodies(s, tuple(use_lane_counters(b, loops, fresh) for b in bodies(s))))
     return tuple(out)
 
 
 def _may_go_in_rounds(loop: For, kept: Set[str]) -> bool:
     inside = any(isinstance(s, While | For) for s in statements(loop.body))
-    return not inside and not keeps_wide_floats(loop.body, kept)
+    return not inside and not selects_wide_floats(loop.body, kept)
 
 
 def _counting(s: For, fresh: Callable[[str], str]) -> Body:
     counter = replace(s.var, name=fresh("next"), span=s.span)
-    condition = going(replace(s, var=counter))
+    condition = continuation_condition(replace(s, var=counter))
     step = Assign(counter, binary(ADD, counter, s.step, s.span), s.span)
     body = (Declare(s.var, counter, s.span), step, *s.body)
     return (Declare(counter, s.start, s.span), While(condition, body, s.span))
 
 
-def going(s: While | For) -> Expr:
+def continuation_condition(s: While | For) -> Expr:
     """The condition of a loop; of a For whose step is not a literal, for either direction."""
     if isinstance(s, While):
         return s.condition

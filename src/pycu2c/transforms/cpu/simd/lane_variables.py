@@ -16,16 +16,16 @@ from pycu2c.base.types import WEAK_BOOL, Array, Scalar
 from pycu2c.ir.builders import cast, scalar_type, truth
 from pycu2c.ir.nodes import Assign, Body, Declare, Expr, Load, Stmt, Store, Var
 from pycu2c.ir.walk import map_expr, map_stmt, statements
-from pycu2c.transforms.cpu.simd.active_masks import Masks, this_thread
+from pycu2c.transforms.cpu.simd.active_masks import ActiveMasks, thread_index
 
 
-def slots_name(variable: str) -> str:
+def context_array_name(variable: str) -> str:
     """The array of what each thread has in a variable."""
     return f"{variable}.of"
 
 
 @dataclass(frozen=True, slots=True)
-class Slotted:
+class LaneVariable:
     """A variable and the array in which each thread has its own."""
 
     var: Var
@@ -52,26 +52,26 @@ class Slotted:
 
     def opening(self) -> Stmt:
         span = self.var.span
-        mine = cast(Load(self.slots, (this_thread(span),), span), scalar_type(self.own))
+        mine = cast(Load(self.slots, (thread_index(span),), span), scalar_type(self.own))
         return Declare(self.own, mine, span)
 
     def closing(self) -> Stmt:
         span = self.var.span
-        return Store(self.slots, (this_thread(span),), cast(self.own, self.element), span)
+        return Store(self.slots, (thread_index(span),), cast(self.own, self.element), span)
 
 
-def own_state(masks: Masks) -> Slotted:
+def lane_state(masks: ActiveMasks) -> LaneVariable:
     """The state of a lane, as one more of its variables."""
     state = masks.state
     assert isinstance(state.type, Array)
     own = replace(state, name=state.name.removesuffix(".of"), type=state.type.element)
-    return Slotted(own, state)
+    return LaneVariable(own, state)
 
 
-def with_own_values(body: Body, slotted: Sequence[Slotted]) -> Body:
+def use_lane_variables(body: Body, lane_variables: Sequence[LaneVariable]) -> Body:
     """The body of a thread loop in a strip, of variables alone."""
-    arrays = {s.slots.name: s for s in slotted}
-    kept = {s.var.name: s for s in slotted}
+    arrays = {s.slots.name: s for s in lane_variables}
+    kept = {s.var.name: s for s in lane_variables}
 
     def loaded(e: Expr) -> Expr:
         match e:
@@ -96,12 +96,12 @@ def with_own_values(body: Body, slotted: Sequence[Slotted]) -> Body:
     return map_stmt(map_expr(body, loaded), stored)
 
 
-def between_slots(body: Body, slotted: Sequence[Slotted]) -> Body:
+def load_and_store_lanes(body: Body, lane_variables: Sequence[LaneVariable]) -> Body:
     """The body with what a lane has to load before it, and to store after it."""
     used = referenced_names(body)
     changed = {s.var.name for s in statements(body) if isinstance(s, Assign)}
     return (
-        *(s.opening() for s in slotted if s.own.name in used),
+        *(s.opening() for s in lane_variables if s.own.name in used),
         *body,
-        *(s.closing() for s in slotted if s.own.name in changed),
+        *(s.closing() for s in lane_variables if s.own.name in changed),
     )

@@ -54,11 +54,11 @@ from pycu2c.transforms.cuda.narrow_integers import (
     Narrower,
     NarrowSignature,
     counts_in_32_bits,
-    in_type,
+    to_type,
 )
 
 
-def narrow_in_strips(module: Module, facts: Facts) -> Module:
+def narrow_integers_in_loops(module: Module, facts: Facts) -> Module:
     """Only where there may be such loops; else nothing is analysed."""
     functions = (module.kernel, *module.devices)
     loops = {f.name: frozenset(_loops(f.body)) for f in functions}
@@ -155,7 +155,7 @@ class _Around:
         if s in self.loops:
             return self.inside.statement(s)
         wanted = self.inside.wanted(s)
-        s = with_operands(s, tuple(in_type(self._wide(e), wanted) for e in operands(s)))
+        s = with_operands(s, tuple(to_type(self._wide(e), wanted) for e in operands(s)))
         s = with_bodies(s, tuple(self.body(b) for b in bodies(s)))
         if isinstance(s, Assign | Declare | For) and s.var.name in self.inside.small:
             return replace(s, var=replace(s.var, type=WEAK_INT32))

@@ -49,15 +49,15 @@ Parts = tuple[Expr, ...]
 _Bound = list[tuple[Var, Expr]]  # what is computed first, in order
 
 
-def split_in_strips(module: Module) -> Module:
+def replace_aggregates(module: Module) -> Module:
     """Functions whose loops it does not help stay as they are."""
     return map_functions(module, _split)
 
 
 def _split(function: Function) -> Function:
-    split = in_parts(function, tuple(divergent_loops.left_early(function.body)))
-    more = len(divergent_loops.loops_for_strips(split)) > len(
-        divergent_loops.loops_for_strips(function)
+    split = in_parts(function, tuple(divergent_loops.early_exit_loops(function.body)))
+    more = len(divergent_loops.profitable_loops(split)) > len(
+        divergent_loops.profitable_loops(function)
     )
     return split if more else function
 

@@ -30,23 +30,23 @@ from pycu2c.ir.nodes import (
 )
 from pycu2c.ir.walk import all_expressions, bodies, map_stmt, statements, with_bodies
 from pycu2c.ops.operators import NOT
-from pycu2c.transforms.cpu.simd.active_masks import Masks
+from pycu2c.transforms.cpu.simd.active_masks import ActiveMasks
 
 
-def join_lanes(body: Body, masks: Masks) -> Body:
+def fuse_lane_loops(body: Body, masks: ActiveMasks) -> Body:
     """A kernel's body with the thread loops of its strips put together."""
     joining = _Joining(masks)
     return tuple(
         replace(s, body=joining.block(s.body))
         if isinstance(s, StripLoop)
-        else with_bodies(s, tuple(join_lanes(b, masks) for b in bodies(s)))
+        else with_bodies(s, tuple(fuse_lane_loops(b, masks) for b in bodies(s)))
         for s in body
     )
 
 
 @dataclass(frozen=True, slots=True)
 class _Joining:
-    masks: Masks
+    masks: ActiveMasks
 
     def block(self, body: Body) -> Body:
         """A block of a strip: the lanes go one by one through what stands together."""
@@ -96,8 +96,8 @@ class _Joining:
         """What a lane does of one thread loop after the other."""
         *earlier, out = work
         for body in reversed(earlier):
-            if out and self.masks.is_only_running(out[0]):  # who was ended does nothing more
-                checked = any(map(self.masks.is_only_running, body))
+            if out and self.masks.is_skip_inactive(out[0]):  # who was ended does nothing more
+                checked = any(map(self.masks.is_skip_inactive, body))
                 out = (*body, *(out[1:] if checked else out))
             else:
                 out = (*self._straight(body), *out)
@@ -120,7 +120,7 @@ class _Joining:
             return (_chosen(s.condition, then, (*orelse, *rest), s.span),)
         if _ends(s.orelse) and not _jumps(s.then):
             return (_chosen(s.condition, (*then, *rest), orelse, s.span),)
-        checked = (If(self.masks.runs(s.span), rest, (), s.span),) if rest else ()
+        checked = (If(self.masks.is_running(s.span), rest, (), s.span),) if rest else ()
         return (replace(s, then=then, orelse=orelse), *checked)
 
 
@@ -143,7 +143,7 @@ def _leaves_loop(s: Stmt) -> bool:
     return isinstance(s, If) and len(s.then) == 1 and isinstance(s.then[0], Break)
 
 
-def without_idle_notes(body: Body, masks: Masks) -> Body:
+def remove_dead_live_flags(body: Body, masks: ActiveMasks) -> Body:
     """A kernel's body in which nobody notes that threads run where it is not asked."""
     left, _ = _trimmed(body, masks, asked=False)
     if masks.live.name in referenced_names(left):
@@ -151,7 +151,7 @@ def without_idle_notes(body: Body, masks: Masks) -> Body:
     return tuple(s for s in left if not (isinstance(s, Declare) and s.var.name == masks.live.name))
 
 
-def _trimmed(body: Body, masks: Masks, *, asked: bool) -> tuple[Body, bool]:
+def _trimmed(body: Body, masks: ActiveMasks, *, asked: bool) -> tuple[Body, bool]:
     """A block without notes that are in vain, and whether what comes before it is asked; of who
     is asked after it."""
     out: list[Stmt] = []
@@ -174,7 +174,7 @@ def _trimmed(body: Body, masks: Masks, *, asked: bool) -> tuple[Body, bool]:
     return tuple(reversed(out)), asked
 
 
-def _without_notes(loop: WorkItemLoop, masks: Masks) -> WorkItemLoop:
+def _without_notes(loop: WorkItemLoop, masks: ActiveMasks) -> WorkItemLoop:
     def noted(s: Stmt) -> Body:
         return () if isinstance(s, Assign) and s.var.name == masks.live.name else (s,)
 
